@@ -1,0 +1,25 @@
+import { fileURLToPath } from 'node:url'
+import { defineConfig } from 'vitest/config'
+import tsconfig from './tsconfig.json' with { type: 'json' }
+
+/** Tests and examples import `daybook` as users do; here the names lead to the sources. */
+const alias = Object.entries(tsconfig.compilerOptions.paths).map(([name, [file]]) => ({
+  find: new RegExp(`^${name}$`),
+  replacement: fileURLToPath(new URL(file!, import.meta.url)),
+}))
+
+export default defineConfig({
+  resolve: { alias },
+  test: {
+    include: ['test/**/*.test.ts'],
+    typecheck: { enabled: false },
+    // Two cores: more workers only wait for each other.
+    maxWorkers: 2,
+    testTimeout: 20_000,
+    coverage: {
+      provider: 'v8',
+      include: ['src/**', 'adapters/**'],
+      reporter: ['text-summary', 'json-summary'],
+    },
+  },
+})

@@ -1,0 +1,76 @@
+import { createRequire } from 'node:module'
+import { AuditLogError } from '../../src/errors.js'
+
+/*
+ * The part of better-sqlite3 (12 or newer) that is used here, by shape: its types are not needed to
+ * compile against Daybook, nor is the package where another store is used.
+ */
+
+export interface SqliteStatement {
+  run(...params: unknown[]): unknown
+  get(...params: unknown[]): unknown
+  all(...params: unknown[]): unknown[]
+  iterate(...params: unknown[]): IterableIterator<unknown>
+}
+
+export interface SqliteDatabase {
+  readonly name: string
+  readonly open: boolean
+  readonly inTransaction: boolean
+  prepare(sql: string): SqliteStatement
+  exec(sql: string): unknown
+  pragma(source: string, options?: { simple?: boolean }): unknown
+  close(): unknown
+}
+
+type Driver = new (filename: string, options: { timeout: number }) => SqliteDatabase
+
+function loadDriver(): Driver {
+  try {
+    return createRequire(import.meta.url)('better-sqlite3') as Driver
+  } catch (cause) {
+    throw new AuditLogError(
+      'MISSING_DEPENDENCY',
+      'the SQLite store needs the package better-sqlite3: npm install better-sqlite3',
+      { cause },
+    )
+  }
+}
+
+// While a connection opens, SQLite itself waits for others that open or migrate the same file.
+const OPEN_TIMEOUT_MS = 10_000
+
+/** Opens a connection of our own, durable to the last commit; later waiting is the caller's. */
+export function openDatabase(
+  filename: string,
+  prepare: (database: SqliteDatabase) => void,
+): SqliteDatabase {
+  const Database = loadDriver()
+  let database: SqliteDatabase | undefined
+  try {
+    database = new Database(filename, { timeout: OPEN_TIMEOUT_MS })
+    // better-sqlite3 is compiled with NORMAL as WAL's default, which loses the last commits when
+    // the power goes: https://www.sqlite.org/pragma.html#pragma_synchronous
+    database.pragma('synchronous = FULL')
+    database.pragma('cache_size = -32768')
+    database.pragma('wal_autocheckpoint = 4000')
+    database.pragma('temp_store = MEMORY')
+    prepare(database)
+    // SQLite's busy handler would block the event loop, and lets a busy process starve others.
+    database.pragma('busy_timeout = 0')
+    return database
+  } catch (error) {
+    database?.close()
+    if (error instanceof AuditLogError) throw error
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new AuditLogError('STORE_FAILED', `cannot open the SQLite file ${filename}: ${reason}`, {
+      cause: error,
+    })
+  }
+}
+
+/** True where another connection's lock was in the way and nothing was done. */
+export function isBusy(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  return code.startsWith('SQLITE_BUSY') || code === 'SQLITE_LOCKED'
+}

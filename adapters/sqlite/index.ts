@@ -1,0 +1,2 @@
+export type { SqliteDatabase } from './database.js'
+export { sqliteStore, type SqliteStoreOptions } from './sqlite-store.js'

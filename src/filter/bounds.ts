@@ -1,0 +1,42 @@
+import { parseTimestamp, type Microseconds } from '../timestamp.js'
+import type { Condition, Grouping } from './ast.js'
+
+/** The times between which every match lies, both ends included. */
+export interface TimeBounds {
+  readonly from: Microseconds
+  readonly to: Microseconds
+}
+
+const ALL_TIME: TimeBounds = { from: -Infinity, to: Infinity }
+
+function conditionBounds(condition: Condition): TimeBounds {
+  const [attribute, ...others] = condition.attributes
+  if (attribute !== 'created_at' || others.length > 0) return ALL_TIME
+  const time = parseTimestamp(condition.values[0] ?? '')
+  if (time === undefined) return ALL_TIME
+  switch (condition.predicate) {
+    case 'eq':
+      return { from: time, to: time }
+    case 'lt':
+      return { from: -Infinity, to: time - 1 }
+    case 'lteq':
+      return { from: -Infinity, to: time }
+    case 'gt':
+      return { from: time + 1, to: Infinity }
+    case 'gteq':
+      return { from: time, to: Infinity }
+    default:
+      return ALL_TIME
+  }
+}
+
+/** The bounds that a filter sets on `created_at` whatever else it asks: paging and waiting. */
+export function timeBounds(where: Grouping | undefined): TimeBounds {
+  if (!where || (where.combinator === 'or' && where.conditions.length + where.groupings.length > 1))
+    return ALL_TIME
+  const parts = [...where.conditions.map(conditionBounds), ...where.groupings.map(timeBounds)]
+  return {
+    from: Math.max(...parts.map((part) => part.from)),
+    to: Math.min(...parts.map((part) => part.to)),
+  }
+}

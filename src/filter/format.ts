@@ -1,0 +1,71 @@
+import type { Condition, EventQuery, Grouping } from './ast.js'
+import { predicateOf, splitKey } from './predicates.js'
+
+type Pair = [name: string, value: string]
+
+/** The key under which the condition can be written in one piece, where it reads back the same. */
+function keyOf(condition: Condition): string | undefined {
+  const attribute = condition.joinedName ?? condition.attributes[0]!
+  if (condition.joinedName === undefined) {
+    if (condition.attributes.length > 1 || /_or_|_and_/.test(attribute)) return undefined
+  }
+  if (/[[\]]/.test(attribute)) return undefined
+  const key = `${attribute}_${condition.predicate}`
+  const split = splitKey(key)
+  return split?.attribute === attribute && split.predicate.name === condition.predicate
+    ? key
+    : undefined
+}
+
+function valuePairs(condition: Condition, name: string): Pair[] {
+  const { takes } = predicateOf(condition.predicate)
+  if (takes === 'flag') return [[name, '1']]
+  if (takes === 'one') return [[name, condition.values[0]!]]
+  return condition.values.map((value) => [`${name}[]`, value])
+}
+
+function apart(condition: Condition, at: string): Pair[] {
+  const values = predicateOf(condition.predicate).takes === 'flag' ? ['1'] : condition.values
+  return [
+    ...condition.attributes.map((attribute): Pair => [`${at}[a][]`, attribute]),
+    ...(condition.combinator === 'or' ? [[`${at}[m]`, 'or'] satisfies Pair] : []),
+    [`${at}[p]`, condition.predicate],
+    ...values.map((value): Pair => [`${at}[v][]`, value]),
+  ]
+}
+
+function groupingPairs(grouping: Grouping, at: string, top: boolean): Pair[] {
+  const pairs: Pair[] = grouping.combinator === 'or' ? [[`${at}[m]`, 'or']] : []
+  const used = new Set<string>()
+  const nested = [...grouping.groupings]
+  let conditions = 0
+  for (const condition of grouping.conditions) {
+    const key = keyOf(condition)
+    // Top-level values are trimmed when they are read.
+    const keepsValues = !top || condition.values.every((value) => value === value.trim())
+    if (key !== undefined && !used.has(key) && keepsValues) {
+      used.add(key)
+      pairs.push(...valuePairs(condition, `${at}[${key}]`))
+    } else if (condition.joinedName !== undefined) {
+      nested.push({ combinator: 'and', conditions: [condition], groupings: [] })
+    } else pairs.push(...apart(condition, `${at}[c][${conditions++}]`))
+  }
+  for (const [i, child] of nested.entries())
+    pairs.push(...groupingPairs(child, `${at}[g][${i}]`, false))
+  return pairs
+}
+
+const encodeName = (name: string): string =>
+  encodeURIComponent(name).replaceAll('%5B', '[').replaceAll('%5D', ']')
+
+/**
+ * The query string, without `?`, that {@link parseQuery} reads as this query. Square brackets stay
+ * unencoded, as the interface asks of clients.
+ */
+export function formatQuery(query: EventQuery): string {
+  const pairs = query.where ? groupingPairs(query.where, 'filter', true) : []
+  for (const sort of query.sorts)
+    pairs.push(['filter[sorts][]', `${sort.attribute} ${sort.direction}`])
+  pairs.push(['limit', String(query.limit)])
+  return pairs.map(([name, value]) => `${encodeName(name)}=${encodeURIComponent(value)}`).join('&')
+}

@@ -1,0 +1,123 @@
+import type { AuditEvent } from '../event.js'
+import type { Sort } from './ast.js'
+import { attributeWalk, type Scalar, someScalar } from './attributes.js'
+import { compareText } from './values.js'
+
+const TYPE_RANK = { boolean: 0, number: 1, string: 2 } as const
+
+const typeRank = (value: Scalar): number =>
+  TYPE_RANK[typeof value as 'boolean' | 'number' | 'string']
+
+/** Booleans before numbers before text, each in its own order. */
+export function compareScalars(left: Scalar, right: Scalar): number {
+  const rank = typeRank(left) - typeRank(right)
+  if (rank !== 0) return rank
+  if (typeof left === 'string') return compareText(left, right as string)
+  return left < right ? -1 : left > right ? 1 : 0
+}
+
+type SortKey = Scalar | undefined
+
+/** The value an event sorts by: its least ascending, its greatest descending. */
+function sortKey(sort: Sort): (event: AuditEvent) => SortKey {
+  const walk = attributeWalk(sort.attribute)
+  const wanted = sort.direction === 'asc' ? -1 : 1
+  return (event) => {
+    let key: SortKey
+    walk(event, (value) =>
+      someScalar(value, (scalar) => {
+        if (key === undefined || compareScalars(scalar, key) * wanted > 0) key = scalar
+        return false
+      }),
+    )
+    return key
+  }
+}
+
+/** No value is last ascending and first descending, as NULL is in Postgres. */
+function compareKeys(left: SortKey, right: SortKey): number {
+  if (left === undefined) return right === undefined ? 0 : 1
+  return right === undefined ? -1 : compareScalars(left, right)
+}
+
+interface Ranked {
+  readonly event: AuditEvent
+  readonly keys: readonly SortKey[]
+}
+
+function compareRanked(sorts: readonly Sort[]): (left: Ranked, right: Ranked) => number {
+  const signs = sorts.map((sort) => (sort.direction === 'asc' ? 1 : -1))
+  return (left, right) => {
+    for (const [i, sign] of signs.entries()) {
+      const order = compareKeys(left.keys[i], right.keys[i])
+      if (order !== 0) return order * sign
+    }
+    return (
+      compareText(left.event.created_at, right.event.created_at) ||
+      compareText(left.event.id, right.event.id)
+    )
+  }
+}
+
+/** Keeps the first `size` events of a sort order out of any number that are added. */
+export interface TopEvents {
+  add(event: AuditEvent): void
+  /** The kept events in order. */
+  inOrder(): AuditEvent[]
+}
+
+/** A binary heap with the last of the kept events on top: memory for `size`, O(log size) an event. */
+export function topEvents(sorts: readonly Sort[], size: number): TopEvents {
+  const compare = compareRanked(sorts)
+  const keysOf = sorts.map(sortKey)
+  const heap: Ranked[] = []
+
+  const swap = (a: number, b: number): void => {
+    const kept = heap[a]!
+    heap[a] = heap[b]!
+    heap[b] = kept
+  }
+  const siftUp = (from: number): void => {
+    for (let at = from; at > 0;) {
+      const parent = (at - 1) >> 1
+      if (compare(heap[at]!, heap[parent]!) <= 0) return
+      swap(at, parent)
+      at = parent
+    }
+  }
+  const siftDown = (): void => {
+    for (let at = 0; ;) {
+      let largest = at
+      for (const child of [2 * at + 1, 2 * at + 2])
+        if (child < heap.length && compare(heap[child]!, heap[largest]!) > 0) largest = child
+      if (largest === at) return
+      swap(at, largest)
+      at = largest
+    }
+  }
+  return {
+    add(event) {
+      const ranked = { event, keys: keysOf.map((keyOf) => keyOf(event)) }
+      if (heap.length < size) {
+        heap.push(ranked)
+        siftUp(heap.length - 1)
+      } else if (compare(ranked, heap[0]!) < 0) {
+        heap[0] = ranked
+        siftDown()
+      }
+    },
+    inOrder: () => heap.toSorted(compare).map(({ event }) => event),
+  }
+}
+
+/**
+ * The direction of time in which a scan meets the events in the wanted order, so that it can stop
+ * early: newest first without sorts. `undefined` where the order is by something else, and every
+ * match has to be seen.
+ */
+export function scanDirection(sorts: readonly Sort[]): 'asc' | 'desc' | undefined {
+  const [first] = sorts
+  if (!first) return 'desc'
+  // `created_at` is unique, so whatever follows it decides nothing.
+  return first.attribute === 'created_at' ? first.direction : undefined
+}

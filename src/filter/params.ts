@@ -1,0 +1,183 @@
+import { AuditLogError } from '../errors.js'
+
+/**
+ * What a query string's brackets, or an object, spell out: texts, lists, and maps that keep the
+ * order of their keys. The grammar is read from this one form.
+ */
+export type Param = string | Param[] | ParamMap
+export type ParamMap = Map<string, Param>
+
+/** 400 beyond these: what no person and no honest client sends. */
+const MAX_BYTES = 65_536
+const MAX_BRACKETS = 32
+
+const tooLarge = (message: string, parameter?: string): AuditLogError =>
+  new AuditLogError('QUERY_TOO_LARGE', message, { parameter })
+
+const malformed = (message: string, parameter: string): AuditLogError =>
+  new AuditLogError('MALFORMED_PARAMETER', message, { parameter })
+
+function decode(text: string, parameter: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    throw malformed(
+      `the percent-encoding of ${parameter} is not valid UTF-8; a literal % is written %25`,
+      parameter,
+    )
+  }
+}
+
+/** Name and value of each parameter of a query string, decoded, in order. */
+export function queryPairs(query: string): [name: string, value: string][] {
+  if (Buffer.byteLength(query) > MAX_BYTES)
+    throw tooLarge(`the query string is longer than ${MAX_BYTES} bytes`)
+  const text = query.startsWith('?') ? query.slice(1) : query
+  return text
+    .split('&')
+    .filter((part) => part !== '')
+    .map((part) => {
+      const at = part.indexOf('=')
+      const rawName = at === -1 ? part : part.slice(0, at)
+      const name = decode(rawName, rawName)
+      return [name, at === -1 ? '' : decode(part.slice(at + 1), name)]
+    })
+}
+
+/** `filter[g][0][m]` -> `filter`, [`g`, `0`, `m`]; throws with the position of a wrong bracket. */
+function splitBrackets(name: string): { root: string; keys: string[] } {
+  const open = name.indexOf('[')
+  const stray = name.indexOf(']')
+  if (open === -1 && stray === -1) return { root: name, keys: [] }
+  if (open === -1 || (stray !== -1 && stray < open))
+    throw malformed(`${name}: the bracket ] at position ${stray + 1} closes nothing`, name)
+  const keys: string[] = []
+  let at = open
+  while (at < name.length) {
+    if (name[at] !== '[')
+      throw malformed(`${name}: expected [ or the end at position ${at + 1}`, name)
+    const close = name.indexOf(']', at)
+    if (close === -1)
+      throw malformed(`${name}: the bracket [ at position ${at + 1} is not closed`, name)
+    const inner = name.indexOf('[', at + 1)
+    if (inner !== -1 && inner < close)
+      throw malformed(`${name}: the bracket [ at position ${inner + 1} stands inside another`, name)
+    keys.push(name.slice(at + 1, close))
+    at = close + 1
+  }
+  if (keys.length > MAX_BRACKETS) throw tooLarge(`${name} is nested too deeply`, name)
+  return { root: name.slice(0, open), keys }
+}
+
+const clash = (name: string): AuditLogError =>
+  malformed(`${name} is given in two forms that do not go together`, name)
+
+/** Puts a value where its brackets say. `[]` appends; a plain key given twice becomes a list. */
+function insert(
+  map: ParamMap,
+  root: string,
+  keys: readonly string[],
+  value: string,
+  name: string,
+): void {
+  let holder: ParamMap | Param[] = map
+  let key = root
+  for (const next of keys) {
+    const existing: Param | undefined = childOf(holder, key, next)
+    if (existing === undefined) {
+      const created: ParamMap | Param[] = next === '' ? [] : new Map()
+      setChild(holder, key, created)
+      holder = created
+    } else if (typeof existing === 'string') {
+      // `a=1&a[]=2`: the plain key joins the list.
+      if (next !== '' || Array.isArray(holder)) throw clash(name)
+      const list: Param[] = [existing]
+      holder.set(key, list)
+      holder = list
+    } else if (Array.isArray(existing) !== (next === '')) throw clash(name)
+    else holder = existing
+    key = next
+  }
+  if (Array.isArray(holder)) {
+    holder.push(value)
+    return
+  }
+  const existing = holder.get(key)
+  if (existing === undefined) holder.set(key, value)
+  else if (typeof existing === 'string') holder.set(key, [existing, value])
+  else if (Array.isArray(existing)) existing.push(value)
+  else throw clash(name)
+}
+
+/**
+ * As Rack reads `g[][m]=or&g[][a_eq]=1`: a list's last element is gone on with until a key comes
+ * that it has already.
+ */
+function childOf(holder: ParamMap | Param[], key: string, next: string): Param | undefined {
+  if (!Array.isArray(holder)) return holder.get(key)
+  const last = holder.at(-1)
+  return last instanceof Map && next !== '' && !last.has(next) ? last : undefined
+}
+
+function setChild(holder: ParamMap | Param[], key: string, child: Param): void {
+  if (Array.isArray(holder)) holder.push(child)
+  else holder.set(key, child)
+}
+
+/** The parameters of a query string whose roots `isOurs` accepts; the names of the others. */
+export function readQueryString(
+  query: string,
+  isOurs: (root: string) => boolean,
+): { params: ParamMap; others: string[] } {
+  const params: ParamMap = new Map()
+  const others: string[] = []
+  for (const [name, value] of queryPairs(query)) {
+    const root = /^[^[\]]*/.exec(name)![0]
+    if (!isOurs(root)) {
+      others.push(name)
+      continue
+    }
+    const { keys } = splitBrackets(name)
+    insert(params, root, keys, value, name)
+  }
+  return { params, others }
+}
+
+/** The same form from an object: numbers and booleans stand for their text, `undefined` leaves out. */
+export function readObject(object: object): ParamMap {
+  let bytes = 0
+  const count = (text: string): string => {
+    bytes += Buffer.byteLength(text)
+    if (bytes > MAX_BYTES) throw tooLarge(`the query is longer than ${MAX_BYTES} bytes`)
+    return text
+  }
+  const convert = (value: unknown, at: string, depth: number): Param => {
+    if (depth > MAX_BRACKETS) throw tooLarge(`${at} is nested too deeply`, at)
+    if (typeof value === 'string') return count(value)
+    if (typeof value === 'boolean' || typeof value === 'bigint') return count(String(value))
+    if (typeof value === 'number' && Number.isFinite(value)) return count(String(value))
+    if (Array.isArray(value))
+      return value
+        .filter((element) => element !== undefined)
+        .map((element, i) => convert(element, `${at}[${i}]`, depth + 1))
+    const isPlain = typeof value === 'object' && value !== null && !(value instanceof Date)
+    if (!isPlain) {
+      throw new AuditLogError(
+        'INVALID_VALUE',
+        `${at} must be a text, a number, a boolean, a list or an object of these`,
+        { parameter: at },
+      )
+    }
+    return convertMembers(value, at, depth)
+  }
+  const convertMembers = (value: object, at: string, depth: number): ParamMap => {
+    const map: ParamMap = new Map()
+    for (const [key, member] of Object.entries(value) as [string, unknown][]) {
+      if (member === undefined) continue
+      const name = at === '' ? key : `${at}[${key}]`
+      map.set(count(key), convert(member, name, depth + 1))
+    }
+    return map
+  }
+  return convertMembers(object, '', 0)
+}

@@ -1,0 +1,387 @@
+import { AuditLogError } from '../errors.js'
+import { isOwnField } from '../event.js'
+import { parseTimestamp } from '../timestamp.js'
+import {
+  type Combinator,
+  type Condition,
+  DEFAULT_LIMIT,
+  type EventQuery,
+  type Grouping,
+  MAX_LIMIT,
+  type Sort,
+} from './ast.js'
+import { readsValues } from './evaluate.js'
+import { type Param, type ParamMap, readObject, readQueryString } from './params.js'
+import { type Predicate, predicates, splitKey } from './predicates.js'
+import { nearest } from './suggest.js'
+import { inverts, isBlank, readBoolean } from './values.js'
+
+/*
+ * The grammar: Ransack's search parameters under `filter`, and `limit`.
+ *
+ *   query      = ( "filter" "[" member "]" | "limit" ) "=" value , joined by "&"
+ *   member     = attributes "_" predicate           filter[type_eq]=x   filter[type_in][]=x
+ *              | "m" | "combinator"                 or, and (the default)
+ *              | "s" | "sorts"                      "created_at desc", a list of these, or
+ *                                                   a hash with "name" and "dir"
+ *              | "g" | "groupings" "][" index "]["  member (but sorts) of a nested grouping
+ *              | "c" | "conditions" "][" index "][" condition
+ *   condition  = "a" | "attributes"  "p" | "predicate"  "v" | "values"  "m" | "combinator"
+ *   attributes = name *( "_or_" name ) | name *( "_and_" name )
+ */
+
+const MAX_NESTING = 10
+const MAX_CONDITIONS = 1000
+const MAX_LIST_VALUES = 10_000
+
+const ROOTS = ['filter', 'limit']
+
+/** A query as an object of the same shape as the query string's brackets. */
+export interface QueryObject {
+  readonly filter?: { readonly [member: string]: unknown } | undefined
+  readonly limit?: number | string | undefined
+}
+
+export interface ParseOptions {
+  /**
+   * Refuse parameters other than `filter` and `limit`, with `UNKNOWN_PARAMETER`.
+   * @default false
+   */
+  readonly strict?: boolean
+}
+
+const wrong = (
+  code: 'INVALID_VALUE' | 'MALFORMED_PARAMETER',
+  parameter: string,
+  message: string,
+): AuditLogError => new AuditLogError(code, `${parameter}: ${message}`, { parameter })
+
+/** One reading of a query; counts what limits are set on. */
+class Reader {
+  private conditions = 0
+  private listValues = 0
+
+  grouping(map: ParamMap, at: string, depth: number): Grouping | undefined {
+    if (depth > MAX_NESTING) throw this.tooLarge(`groupings nest deeper than ${MAX_NESTING}`, at)
+    let combinator: Combinator = 'and'
+    const conditions: Condition[] = []
+    const groupings: Grouping[] = []
+    for (const [key, value] of map) {
+      const name = `${at}[${key}]`
+      switch (key) {
+        case 'm':
+        case 'combinator':
+          combinator = this.combinator(value, name)
+          break
+        case 's':
+        case 'sorts':
+          if (depth > 0)
+            throw wrong('MALFORMED_PARAMETER', name, 'a nested grouping takes no sorts')
+          break
+        case 'g':
+        case 'groupings':
+          for (const [index, child] of this.members(value, name)) {
+            const grouping = this.grouping(this.mapOf(child, index), index, depth + 1)
+            if (grouping) groupings.push(grouping)
+          }
+          break
+        case 'c':
+        case 'conditions':
+          for (const [index, child] of this.members(value, name)) {
+            const condition = this.condition(this.mapOf(child, index), index)
+            if (condition) conditions.push(condition)
+          }
+          break
+        default: {
+          const condition = this.keyedCondition(key, value, name, depth === 0)
+          if (condition) conditions.push(condition)
+        }
+      }
+    }
+    if (conditions.length + groupings.length === 0) return undefined
+    return { combinator, conditions, groupings }
+  }
+
+  sorts(map: ParamMap): Sort[] {
+    return [...map].flatMap(([key, value]) =>
+      key === 's' || key === 'sorts' ? this.sortList(value, `filter[${key}]`) : [],
+    )
+  }
+
+  private sortList(value: Param, at: string): Sort[] {
+    if (typeof value === 'string') return this.sort(value, at)
+    if (value instanceof Map && value.has('name')) {
+      const name = this.text(value.get('name')!, `${at}[name]`)
+      const direction = value.has('dir') ? this.text(value.get('dir')!, `${at}[dir]`) : ''
+      const stray = [...value.keys()].find((key) => key !== 'name' && key !== 'dir')
+      if (stray !== undefined)
+        throw wrong('MALFORMED_PARAMETER', `${at}[${stray}]`, 'a sort has a name and a dir')
+      return this.sort(`${name} ${direction}`, at)
+    }
+    return this.members(value, at).flatMap(([index, element]) => this.sortList(element, index))
+  }
+
+  private sort(text: string, at: string): Sort[] {
+    if (text.includes(','))
+      throw wrong(
+        'MALFORMED_PARAMETER',
+        at,
+        'several sorts are given as a list, filter[sorts][]=…, not joined by a comma',
+      )
+    const [attribute, direction = 'asc', ...rest] = text.split(/\p{White_Space}+/u).filter(Boolean)
+    if (attribute === undefined) return []
+    const dir = direction.toLowerCase()
+    if (rest.length > 0 || (dir !== 'asc' && dir !== 'desc'))
+      throw wrong(
+        'INVALID_VALUE',
+        at,
+        `a sort is an attribute and a direction, asc or desc, such as "created_at desc"`,
+      )
+    return [{ attribute, direction: dir }]
+  }
+
+  /** `type_eq`, `name_or_code_cont`, `status_in`: attributes and predicate in one key. */
+  private keyedCondition(
+    key: string,
+    value: Param,
+    at: string,
+    top: boolean,
+  ): Condition | undefined {
+    const split = splitKey(key)
+    if (!split) throw this.unknownPredicate(key, at)
+    const { attribute, predicate } = split
+    const isOr = attribute.includes('_or_')
+    if (isOr && attribute.includes('_and_'))
+      throw wrong('MALFORMED_PARAMETER', at, '_or_ and _and_ do not go together in one name')
+    const names = attribute.split(isOr ? '_or_' : '_and_')
+    if (names.some((name) => name === ''))
+      throw wrong('MALFORMED_PARAMETER', at, 'an attribute is missing beside _or_ or _and_')
+    const values = this.values(value, predicate, at, top)
+    const condition = this.build(names, isOr ? 'or' : 'and', predicate, values, at)
+    return condition && names.length > 1 ? { ...condition, joinedName: attribute } : condition
+  }
+
+  /** `c[0][a]=type&c[0][p]=eq&c[0][v]=x`: the parts of a condition apart. */
+  private condition(map: ParamMap, at: string): Condition | undefined {
+    const part = (short: string, long: string): Param | undefined => map.get(short) ?? map.get(long)
+    const known = new Set(['a', 'attributes', 'p', 'predicate', 'v', 'values', 'm', 'combinator'])
+    const stray = [...map.keys()].find((key) => !known.has(key))
+    if (stray !== undefined)
+      throw wrong('MALFORMED_PARAMETER', `${at}[${stray}]`, 'a condition has a, p, v and m')
+    const names = this.texts(part('a', 'attributes') ?? [], `${at}[a]`, 'name').filter(
+      (name) => !isBlank(name),
+    )
+    if (names.length === 0) throw wrong('MALFORMED_PARAMETER', `${at}[a]`, 'names no attribute')
+    const predicateName = this.text(part('p', 'predicate') ?? '', `${at}[p]`)
+    const predicate = predicates.get(predicateName)
+    if (!predicate) throw this.unknownPredicate(predicateName, `${at}[p]`)
+    const m = part('m', 'combinator')
+    const combinator = m === undefined ? 'and' : this.combinator(m, `${at}[m]`)
+    const values = this.texts(part('v', 'values') ?? [], `${at}[v]`, 'value')
+    if (predicate.takes !== 'list' && values.length > 1)
+      throw wrong('INVALID_VALUE', `${at}[v]`, `${predicate.name} takes one value, not a list`)
+    return this.build(names, combinator, predicate, this.withoutBlanks(values), `${at}[v]`)
+  }
+
+  private build(
+    attributes: readonly string[],
+    combinator: Combinator,
+    predicate: Predicate,
+    values: readonly string[],
+    at: string,
+  ): Condition | undefined {
+    if (values.length === 0) {
+      if (attributes.includes('created_at'))
+        throw wrong('INVALID_VALUE', at, 'a filter on created_at must not be blank')
+      return undefined
+    }
+    if (++this.conditions > MAX_CONDITIONS)
+      throw this.tooLarge(`there are more than ${MAX_CONDITIONS} conditions`, at)
+    for (const attribute of attributes) this.checkValues(attribute, predicate, values, at)
+    if (predicate.takes !== 'flag')
+      return { attributes, combinator, predicate: predicate.name, values }
+    const name = inverts(values[0]!) ? predicate.inverse! : predicate.name
+    return { attributes, combinator, predicate: name, values: [] }
+  }
+
+  /** Own fields have a type: a value that does not read as it is refused. */
+  private checkValues(
+    attribute: string,
+    predicate: Predicate,
+    values: readonly string[],
+    at: string,
+  ): void {
+    if (!readsValues(predicate.test) || !isOwnField(attribute)) return
+    for (const value of values) {
+      if (attribute === 'created_at' && parseTimestamp(value) === undefined)
+        throw wrong(
+          'INVALID_VALUE',
+          at,
+          `${JSON.stringify(value)} is no ISO 8601 timestamp such as 2026-03-01T12:00:00.000000Z`,
+        )
+      if (attribute === 'system' && readBoolean(value) === undefined)
+        throw wrong('INVALID_VALUE', at, `${JSON.stringify(value)} is neither true nor false`)
+    }
+  }
+
+  private values(value: Param, predicate: Predicate, at: string, top: boolean): readonly string[] {
+    if (typeof value === 'string') {
+      const text = top ? value.replace(/^[\t-\r ]+|[\t-\r ]+$/g, '') : value
+      return this.withoutBlanks([text])
+    }
+    if (predicate.takes !== 'list')
+      throw wrong('INVALID_VALUE', at, `${predicate.name} takes one value, not a list`)
+    return this.withoutBlanks(this.texts(value, at, 'value'))
+  }
+
+  private withoutBlanks(values: readonly string[]): readonly string[] {
+    this.listValues += values.length
+    if (this.listValues > MAX_LIST_VALUES)
+      throw this.tooLarge(`there are more than ${MAX_LIST_VALUES} values`)
+    return values.filter((value) => !isBlank(value))
+  }
+
+  private combinator(value: Param, at: string): Combinator {
+    const text = this.text(value, at)
+    if (isBlank(text)) return 'and'
+    if (text !== 'or' && text !== 'and')
+      throw wrong('INVALID_VALUE', at, `must be or, or and; it is ${JSON.stringify(text)}`)
+    return text
+  }
+
+  private text(value: Param, at: string): string {
+    if (typeof value === 'string') return value
+    throw wrong('INVALID_VALUE', at, 'takes one text')
+  }
+
+  /** One text, a list of texts, or of hashes that hold each under `member` (Ransack's long form). */
+  private texts(value: Param, at: string, member: 'name' | 'value'): string[] {
+    if (typeof value === 'string') return [value]
+    if (value instanceof Map && value.has(member))
+      return [this.text(value.get(member)!, `${at}[${member}]`)]
+    return this.members(value, at).map(([index, element]) =>
+      element instanceof Map && element.size === 1 && element.has(member)
+        ? this.text(element.get(member)!, `${index}[${member}]`)
+        : this.text(element, index),
+    )
+  }
+
+  /** The elements of a list, or of a hash by index, with their names; in the order given. */
+  private members(value: Param, at: string): [name: string, element: Param][] {
+    if (typeof value === 'string') {
+      if (isBlank(value)) return []
+      throw wrong('MALFORMED_PARAMETER', at, 'takes a list or a hash')
+    }
+    const entries = value instanceof Map ? [...value] : value.map((child, i) => [i, child] as const)
+    return entries.map(([index, child]) => [`${at}[${index}]`, child])
+  }
+
+  private mapOf(value: Param, at: string): ParamMap {
+    if (value instanceof Map) return value
+    throw wrong('MALFORMED_PARAMETER', at, 'takes a hash of members')
+  }
+
+  private tooLarge(message: string, parameter?: string): AuditLogError {
+    return new AuditLogError('QUERY_TOO_LARGE', message, { parameter })
+  }
+
+  private unknownPredicate(key: string, at: string): AuditLogError {
+    const suggestion = suggestKey(key)
+    const hint = suggestion === undefined ? '' : `; did you mean ${suggestion}?`
+    const message = `${at}: no known predicate ends ${JSON.stringify(key)}${hint}`
+    return new AuditLogError('UNKNOWN_PREDICATE', message, { parameter: at, suggestion })
+  }
+}
+
+/** The key with its end replaced by the nearest predicate: `type_equals` -> `type_eq`. */
+function suggestKey(key: string): string | undefined {
+  const whole = nearest(key, predicates.keys())
+  if (whole !== undefined && !key.includes('_')) return whole
+  for (let at = key.indexOf('_'); at !== -1; at = key.indexOf('_', at + 1)) {
+    const tail = key.slice(at + 1)
+    const predicate = SYNONYMS.get(tail) ?? nearest(tail, predicates.keys())
+    if (at > 0 && predicate !== undefined) return `${key.slice(0, at)}_${predicate}`
+  }
+  return whole
+}
+
+// What other query languages call them.
+const SYNONYMS: ReadonlyMap<string, string> = new Map([
+  ['equals', 'eq'],
+  ['is', 'eq'],
+  ['ne', 'not_eq'],
+  ['neq', 'not_eq'],
+  ['lte', 'lteq'],
+  ['gte', 'gteq'],
+  ['before', 'lt'],
+  ['after', 'gt'],
+  ['contains', 'cont'],
+  ['like', 'matches'],
+  ['starts_with', 'start'],
+  ['ends_with', 'end'],
+  ['nin', 'not_in'],
+  ['exists', 'present'],
+])
+
+function readLimit(value: Param | undefined): number {
+  if (value === undefined) return DEFAULT_LIMIT
+  if (typeof value === 'string' && /^\d+$/.test(value) && Number(value) >= 1)
+    return Math.min(Number(value), MAX_LIMIT)
+  throw wrong('INVALID_VALUE', 'limit', `must be one whole number from 1 to ${MAX_LIMIT}`)
+}
+
+/**
+ * Reads a query string (`filter[type_eq]=x&limit=5`, brackets raw or encoded), a `URLSearchParams`
+ * or an object of the same shape. Other parameters are ignored unless `strict`. What is wrong
+ * throws an `AuditLogError` that names the parameter, never anything else:
+ * `MALFORMED_PARAMETER`, `UNKNOWN_PREDICATE`, `INVALID_VALUE`, `QUERY_TOO_LARGE`,
+ * `UNKNOWN_PARAMETER`. See the interface, "List endpoints".
+ */
+export function parseQuery(
+  query: string | URLSearchParams | QueryObject = '',
+  options: ParseOptions = {},
+): EventQuery {
+  const { params, others } = readParams(query)
+  const [other] = others
+  if (options.strict && other !== undefined) throw unknownParameter(other)
+  const filter = params.get('filter') ?? new Map<string, Param>()
+  if (!(filter instanceof Map))
+    throw wrong(
+      'MALFORMED_PARAMETER',
+      'filter',
+      'is written filter[<attribute>_<predicate>]=<value>',
+    )
+  const reader = new Reader()
+  return {
+    where: reader.grouping(filter, 'filter', 0),
+    sorts: reader.sorts(filter),
+    limit: readLimit(params.get('limit')),
+  }
+}
+
+function readParams(query: string | URLSearchParams | QueryObject): {
+  params: ParamMap
+  others: string[]
+} {
+  if (typeof query === 'string' || query instanceof URLSearchParams)
+    return readQueryString(String(query), (root) => ROOTS.includes(root))
+  const params = readObject(query)
+  return { params, others: [...params.keys()].filter((key) => !ROOTS.includes(key)) }
+}
+
+// Where JSON:API clients look for what is called otherwise here.
+const ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  ['sort', 'filter[sorts]'],
+  ['page', 'limit'],
+])
+
+function unknownParameter(parameter: string): AuditLogError {
+  const root = /^[^[\]]*/.exec(parameter)![0]
+  const suggestion = ELSEWHERE.get(root) ?? nearest(root, ROOTS)
+  const hint = suggestion === undefined ? '' : `; did you mean ${suggestion}?`
+  return new AuditLogError(
+    'UNKNOWN_PARAMETER',
+    `${parameter} is not a parameter of this list, which has filter and limit${hint}`,
+    { parameter, suggestion },
+  )
+}

@@ -1,0 +1,132 @@
+/** The tests that predicates are made of; each decides about one value of an attribute. */
+export type TestName =
+  | 'eq'
+  | 'lt'
+  | 'lteq'
+  | 'gt'
+  | 'gteq'
+  | 'in'
+  | 'matches'
+  | 'cont'
+  | 'start'
+  | 'end'
+  | 'true'
+  | 'false'
+  | 'null'
+  | 'blank'
+
+interface SimplePredicate {
+  readonly test: TestName
+  /** Holds where there is a value and none passes the test; for `null` and `blank`: the opposite. */
+  readonly negated: boolean
+  /** What the predicate takes: one value, a list, or a flag that applies or inverts it. */
+  readonly takes: 'one' | 'list' | 'flag'
+}
+
+export interface Predicate extends SimplePredicate {
+  readonly name: PredicateName
+  /** `_any` and `_all`: one test for each element of the list, joined by or and by and. */
+  readonly compound: 'any' | 'all' | undefined
+  /** For flags: the predicate that an inverting value stands for. */
+  readonly inverse: PredicateName | undefined
+}
+
+const one = (test: TestName, negated = false): SimplePredicate => ({ test, negated, takes: 'one' })
+const list = (test: TestName, negated = false): SimplePredicate => ({
+  test,
+  negated,
+  takes: 'list',
+})
+const flag = (test: TestName, negated = false): SimplePredicate => ({
+  test,
+  negated,
+  takes: 'flag',
+})
+
+/** Ransack's predicates on values; each also has a form ending in `_any` and in `_all`. */
+const VALUE_PREDICATES = {
+  eq: one('eq'),
+  not_eq: one('eq', true),
+  lt: one('lt'),
+  lteq: one('lteq'),
+  gt: one('gt'),
+  gteq: one('gteq'),
+  in: list('in'),
+  not_in: list('in', true),
+  matches: one('matches'),
+  does_not_match: one('matches', true),
+  cont: one('cont'),
+  not_cont: one('cont', true),
+  i_cont: one('cont'),
+  not_i_cont: one('cont', true),
+  start: one('start'),
+  not_start: one('start', true),
+  end: one('end'),
+  not_end: one('end', true),
+} as const
+
+const FLAG_PREDICATES = {
+  true: flag('true'),
+  not_true: flag('true', true),
+  false: flag('false'),
+  not_false: flag('false', true),
+  null: flag('null'),
+  not_null: flag('null', true),
+  blank: flag('blank'),
+  present: flag('blank', true),
+} as const
+
+type ValuePredicateName = keyof typeof VALUE_PREDICATES
+type FlagPredicateName = keyof typeof FLAG_PREDICATES
+
+export type PredicateName =
+  | ValuePredicateName
+  | `${ValuePredicateName}_any`
+  | `${ValuePredicateName}_all`
+  | FlagPredicateName
+
+const INVERSES: Readonly<Record<FlagPredicateName, FlagPredicateName>> = {
+  true: 'not_true',
+  not_true: 'true',
+  false: 'not_false',
+  not_false: 'false',
+  null: 'not_null',
+  not_null: 'null',
+  blank: 'present',
+  present: 'blank',
+}
+
+function buildTable(): Map<string, Predicate> {
+  const table = new Map<string, Predicate>()
+  const add = (predicate: Predicate): unknown => table.set(predicate.name, predicate)
+  for (const [key, simple] of Object.entries(VALUE_PREDICATES)) {
+    const name = key as ValuePredicateName
+    add({ ...simple, name, compound: undefined, inverse: undefined })
+    for (const compound of ['any', 'all'] as const)
+      add({ ...simple, takes: 'list', name: `${name}_${compound}`, compound, inverse: undefined })
+  }
+  for (const [key, simple] of Object.entries(FLAG_PREDICATES)) {
+    const name = key as FlagPredicateName
+    add({ ...simple, name, compound: undefined, inverse: INVERSES[name] })
+  }
+  return table
+}
+
+/** All 62 predicates by name. */
+export const predicates: ReadonlyMap<string, Predicate> = buildTable()
+
+export function predicateOf(name: PredicateName): Predicate {
+  return predicates.get(name)!
+}
+
+/**
+ * Splits `type_not_eq` into attribute and predicate: the longest predicate name that is a suffix.
+ * `undefined` where no predicate ends the key, or nothing is left for the attribute.
+ */
+export function splitKey(key: string): { attribute: string; predicate: Predicate } | undefined {
+  for (let at = key.indexOf('_'); at !== -1; at = key.indexOf('_', at + 1)) {
+    const predicate = predicates.get(key.slice(at + 1))
+    if (predicate && at > 0) return { attribute: key.slice(0, at), predicate }
+  }
+  return undefined
+}

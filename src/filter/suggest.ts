@@ -1,0 +1,29 @@
+/** Levenshtein distance, given up as `limit + 1` once it is certain to be larger. */
+function distance(left: string, right: string, limit: number): number {
+  if (Math.abs(left.length - right.length) > limit) return limit + 1
+  let row = Array.from({ length: right.length + 1 }, (_, i) => i)
+  for (let i = 1; i <= left.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= right.length; j++) {
+      const substitution = row[j - 1]! + (left[i - 1] === right[j - 1] ? 0 : 1)
+      next.push(Math.min(substitution, row[j]! + 1, next[j - 1]! + 1))
+    }
+    if (Math.min(...next) > limit) return limit + 1
+    row = next
+  }
+  return row[right.length]!
+}
+
+/** The candidate that needs the fewest edits, where a third of the word or less would be edited. */
+export function nearest(word: string, candidates: Iterable<string>): string | undefined {
+  let best: string | undefined
+  let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1
+  for (const candidate of candidates) {
+    const edits = distance(word, candidate, bestDistance - 1)
+    if (edits < bestDistance) {
+      best = candidate
+      bestDistance = edits
+    }
+  }
+  return best
+}

@@ -1,0 +1,197 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { abortedError, AuditLogError } from './errors.js'
+import type { AuditEvent, EventDraft } from './event.js'
+import type { EventStore, WaitOptions } from './store.js'
+
+export interface RecorderOptions {
+  /**
+   * How long one event may wait for the store, in milliseconds, at least 1.
+   * @default 10000
+   */
+  readonly deadlineMs: number
+  /**
+   * Most events that wait at one time; beyond it `record` rejects with `QUEUE_FULL`.
+   * @default 10000
+   */
+  readonly maxWaiting: number
+  /**
+   * Most bytes of attributes (JSON text) that wait at one time.
+   * @default 67108864
+   */
+  readonly maxWaitingBytes: number
+}
+
+export const defaultRecorderOptions: RecorderOptions = {
+  deadlineMs: 10_000,
+  maxWaiting: 10_000,
+  maxWaitingBytes: 67_108_864,
+}
+
+interface Entry {
+  readonly draft: EventDraft
+  /** On the scale of `performance.now()`. */
+  readonly expires: number
+  readonly resolve: (event: AuditEvent) => void
+  readonly reject: (error: AuditLogError) => void
+  readonly signal: AbortSignal | undefined
+  readonly onAbort: () => void
+  settled: boolean
+}
+
+/** Told of what became of drafts, in order, before their calls settle and after they count as such. */
+export interface RecorderObserver {
+  stored(events: readonly AuditEvent[]): void
+  rejected(draft: EventDraft, error: AuditLogError): void
+}
+
+/** The queue before the store: calls of one turn, and of the time a commit takes, go together. */
+export interface Recorder {
+  /**
+   * Resolves to the durable event. Drafts are stored in the order they are added. Throws at once
+   * what refuses the draft: `QUEUE_FULL`, `ABORTED`.
+   */
+  add(draft: EventDraft, options?: WaitOptions): Promise<AuditEvent>
+  /** Events that neither the store nor an error has settled yet. */
+  waiting(): number
+  /** Resolves when all that was added before is settled. */
+  flush(): Promise<void>
+}
+
+/**
+ * Group commit without a timer: the first call schedules a flush for the end of the event loop's
+ * turn; whatever is added until a commit returns makes up the next batch. An event that cannot be
+ * stored within its deadline is rejected, and never stored afterwards.
+ *
+ */
+export function createRecorder(
+  store: EventStore,
+  options: RecorderOptions,
+  observer: RecorderObserver,
+): Recorder {
+  let queue: Entry[] = []
+  let waiting = 0
+  let waitingBytes = 0
+  let running: Promise<void> | undefined
+  let sweeper: NodeJS.Timeout | undefined
+
+  const settle = (entry: Entry): void => {
+    entry.settled = true
+    waiting--
+    waitingBytes -= entry.draft.json.length
+    entry.signal?.removeEventListener('abort', entry.onAbort)
+  }
+  const reject = (entry: Entry, error: AuditLogError): void => {
+    if (entry.settled) return
+    settle(entry)
+    observer.rejected(entry.draft, error)
+    entry.reject(error)
+  }
+  const expire = (entry: Entry, cause?: unknown): void => {
+    const message = `the ${store.name} store did not take the event within ${options.deadlineMs} ms`
+    reject(entry, new AuditLogError('DEADLINE_EXCEEDED', message, { cause }))
+  }
+  const isDue = (entry: Entry): boolean => entry.expires <= performance.now()
+
+  /** Rejects what waits behind a commit that hangs. Entries expire in the order of the queue. */
+  const sweep = (): void => {
+    sweeper = undefined
+    while (queue[0] && isDue(queue[0])) expire(queue.shift()!)
+    scheduleSweep()
+  }
+  const scheduleSweep = (): void => {
+    if (sweeper || !queue[0]) return
+    sweeper = setTimeout(sweep, Math.max(1, queue[0].expires - performance.now()))
+    sweeper.unref()
+  }
+
+  const takeBatch = (): Entry[] => {
+    const batch: Entry[] = []
+    let taken = 0
+    for (const entry of queue) {
+      if (batch.length === store.maxBatch) break
+      taken++
+      if (!entry.settled) batch.push(entry)
+    }
+    queue = queue.slice(taken)
+    return batch
+  }
+
+  /** One attempt for one batch; gives back what is to be tried again. */
+  const commit = async (batch: readonly Entry[]): Promise<Entry[]> => {
+    const controller = new AbortController()
+    const patience = Math.max(1, batch[0]!.expires - performance.now())
+    const timer = setTimeout(() => controller.abort(), patience)
+    try {
+      const { signal } = controller
+      const events = await store.append(
+        batch.map((entry) => entry.draft),
+        { signal },
+      )
+      for (const entry of batch) settle(entry)
+      observer.stored(events)
+      for (const [i, entry] of batch.entries()) entry.resolve(events[i]!)
+      return []
+    } catch (error) {
+      const failure = asStoreFailure(store, error)
+      if (failure.code !== 'ABORTED') {
+        for (const entry of batch) reject(entry, failure)
+        return []
+      }
+      for (const entry of batch) if (isDue(entry)) expire(entry, error)
+      return batch.filter((entry) => !entry.settled)
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  const run = async (): Promise<void> => {
+    while (queue.length > 0) {
+      // The turn's other calls come along, and the event loop gets its turn between two commits.
+      await nextTurn()
+      const batch = takeBatch()
+      if (batch.length === 0) continue
+      const again = await commit(batch)
+      if (again.length > 0) queue = [...again, ...queue]
+    }
+    running = undefined
+  }
+
+  return {
+    add(draft, { signal } = {}) {
+      if (signal?.aborted) throw abortedError(signal)
+      if (waiting >= options.maxWaiting || waitingBytes >= options.maxWaitingBytes) {
+        const message = `${waiting} events already wait for the ${store.name} store`
+        throw new AuditLogError('QUEUE_FULL', message)
+      }
+      return new Promise((resolve, rejectCall) => {
+        const entry: Entry = {
+          draft,
+          expires: performance.now() + options.deadlineMs,
+          resolve,
+          reject: rejectCall,
+          signal,
+          onAbort() {
+            // Once the store has it, only the store's answer can tell whether it is kept.
+            if (queue.includes(entry)) reject(entry, abortedError(signal!))
+          },
+          settled: false,
+        }
+        signal?.addEventListener('abort', entry.onAbort, { once: true })
+        waiting++
+        waitingBytes += draft.json.length
+        queue.push(entry)
+        scheduleSweep()
+        running ??= run()
+      })
+    },
+    waiting: () => waiting,
+    async flush() {
+      while (running) await running
+    },
+  }
+}
+
+function asStoreFailure(store: EventStore, error: unknown): AuditLogError {
+  if (error instanceof AuditLogError) return error
+  return new AuditLogError('STORE_FAILED', `the ${store.name} store failed`, { cause: error })
+}

@@ -1,0 +1,117 @@
+/**
+ * Time in whole microseconds since 1970-01-01 UTC, as a number: exact until the year 2255
+ * (2^53 microseconds). `Date` is not used: it holds milliseconds.
+ */
+export type Microseconds = number
+
+/** Gives the present time. Stores take one as an option, so that tests can set the time. */
+export type Clock = () => Microseconds
+
+const SECOND = 1_000_000
+const DAY = 86_400 * SECOND
+/** How far the fine clock may stray from the system's wall clock before it is set anew. */
+const MAX_DRIFT = 2_000
+
+/**
+ * A clock of microsecond resolution that follows the system's wall clock: `performance.now()` from
+ * an anchor that is renewed when the wall clock was stepped or slewed away by more than 2 ms.
+ */
+export function systemClock(): Clock {
+  let anchor = performance.timeOrigin * 1000
+  return () => {
+    const elapsed = performance.now() * 1000
+    const wall = Date.now() * 1000
+    // The wall clock shows the past millisecond's start: a true fine clock is 0 to 1 ms ahead of it.
+    const drift = anchor + elapsed - wall
+    if (drift < -MAX_DRIFT || drift > MAX_DRIFT + 1000) anchor = wall - elapsed
+    return Math.floor(anchor + elapsed)
+  }
+}
+
+// Days <-> civil date: Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms".
+function daysFromCivil(year: number, month: number, day: number): number {
+  const y = month <= 2 ? year - 1 : year
+  const era = Math.floor(y / 400)
+  const yearOfEra = y - era * 400
+  const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1
+  const dayOfEra =
+    yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear
+  return era * 146_097 + dayOfEra - 719_468
+}
+
+function civilFromDays(days: number): { year: number; month: number; day: number } {
+  const z = days + 719_468
+  const era = Math.floor(z / 146_097)
+  const dayOfEra = z - era * 146_097
+  const yearOfEra = Math.floor(
+    (dayOfEra -
+      Math.floor(dayOfEra / 1460) +
+      Math.floor(dayOfEra / 36_524) -
+      Math.floor(dayOfEra / 146_096)) /
+      365,
+  )
+  const dayOfYear =
+    dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100))
+  const shifted = Math.floor((5 * dayOfYear + 2) / 153)
+  const month = shifted < 10 ? shifted + 3 : shifted - 9
+  return {
+    year: yearOfEra + era * 400 + (month <= 2 ? 1 : 0),
+    month,
+    day: dayOfYear - Math.floor((153 * shifted + 2) / 5) + 1,
+  }
+}
+
+const pad = (value: number, digits: number): string => String(value).padStart(digits, '0')
+
+const MIN_TIME = daysFromCivil(0, 1, 1) * DAY
+const MAX_TIME = daysFromCivil(10_000, 1, 1) * DAY - SECOND
+
+// Neighbouring events share their second: its text is kept.
+let cachedSecond = Number.NaN
+let cachedPrefix = ''
+
+/** `2026-03-01T12:00:00.000042Z`: UTC, always six fractional digits, so text order is time order. */
+export function formatTimestamp(time: Microseconds): string {
+  const second = Math.floor(time / SECOND)
+  if (second !== cachedSecond) {
+    const days = Math.floor(second / 86_400)
+    const { year, month, day } = civilFromDays(days)
+    const rest = second - days * 86_400
+    const clock = [Math.floor(rest / 3600), Math.floor(rest / 60) % 60, rest % 60]
+    const date = `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}`
+    cachedPrefix = `${date}T${clock.map((part) => pad(part, 2)).join(':')}.`
+    cachedSecond = second
+  }
+  return `${cachedPrefix}${pad(time - second * SECOND, 6)}Z`
+}
+
+const OFFSET = '(?:([Zz])|([+\\- ])(\\d{2})(?::?(\\d{2}))?)?'
+const EXTENDED = new RegExp(
+  `^(\\d{4})-(\\d{2})-(\\d{2})(?:[Tt ](\\d{2}):(\\d{2})(?::(\\d{2})(?:[.,](\\d+))?)?${OFFSET})?$`,
+)
+const BASIC = new RegExp(
+  `^(\\d{4})(\\d{2})(\\d{2})(?:[Tt ](\\d{2})(\\d{2})(?:(\\d{2})(?:[.,](\\d+))?)?${OFFSET})?$`,
+)
+
+/**
+ * Reads ISO 8601, extended or basic: a date, minutes or seconds with any fraction (digits past the
+ * microsecond are cut), any offset (none means UTC). A space where the offset's `+` stood, as
+ * unescaped URLs have it, reads as `+`. Gives `undefined` for what is no such text or no real date.
+ */
+export function parseTimestamp(text: string): Microseconds | undefined {
+  const match = EXTENDED.exec(text) ?? BASIC.exec(text)
+  if (!match) return undefined
+  const number = (group: number): number => Number(match[group] ?? 0)
+  const [year, month, day] = [number(1), number(2), number(3)]
+  const [hour, minute, second] = [number(4), number(5), number(6)]
+  const [offsetHour, offsetMinute] = [number(10), number(11)]
+  if (hour > 23 || minute > 59 || second > 59 || offsetHour > 23 || offsetMinute > 59)
+    return undefined
+  const days = daysFromCivil(year, month, day)
+  const civil = civilFromDays(days)
+  if (month < 1 || civil.month !== month || civil.day !== day) return undefined
+  const fraction = Number((match[7] ?? '').slice(0, 6).padEnd(6, '0'))
+  const offset = (offsetHour * 60 + offsetMinute) * (match[9] === '-' ? -60 : 60)
+  const time = days * DAY + (hour * 3600 + minute * 60 + second - offset) * SECOND + fraction
+  return Math.min(Math.max(time, MIN_TIME), MAX_TIME)
+}

@@ -1,0 +1,52 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+export interface Child {
+  readonly process: ChildProcess
+  /** All it has written to stdout so far. */
+  stdout(): string
+  /** Resolves once stdout holds the text; rejects when the process ends before. */
+  saw(text: string): Promise<void>
+  kill(signal?: NodeJS.Signals): Promise<void>
+  /** Resolves to the exit code. */
+  ended: Promise<number | null>
+}
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** Runs a TypeScript file of this project in a process of its own. */
+export function runScript(
+  file: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): Child {
+  const child = spawn(process.execPath, ['--import', 'tsx', file, ...args], {
+    cwd: root,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let stdout = ''
+  let stderr = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+  const ended = once(child, 'close').then(([code]) => code as number | null)
+  return {
+    process: child,
+    stdout: () => stdout,
+    ended,
+    async saw(text) {
+      let over = false
+      void ended.then(() => (over = true))
+      while (!stdout.includes(text)) {
+        if (over)
+          throw new Error(`${file} ended before it wrote ${JSON.stringify(text)}: ${stderr}`)
+        await Promise.race([once(child.stdout, 'data'), ended])
+      }
+    },
+    async kill(signal = 'SIGKILL') {
+      child.kill(signal)
+      await ended
+    },
+  }
+}

@@ -1,0 +1,32 @@
+import type { Context, Middleware } from 'koa'
+import {
+  type EndpointAudit,
+  eventsEndpoint,
+  type EventsEndpointOptions,
+} from '../../src/http/events-endpoint.js'
+import { sendResponse, stateUsername, toRequest } from './exchange.js'
+import { leaveUnrecorded } from './record-requests.js'
+
+export interface AuditRoutesOptions extends EventsEndpointOptions {
+  /**
+   * The authenticated user of a request, null where there is none: that is answered with 401.
+   * @default `ctx.state.username`, as {@link basicAuth} sets it
+   */
+  readonly username?: (ctx: Context) => string | null
+}
+
+/**
+ * Koa middleware that serves the event feed: `GET` and `POST` at `path`, `GET <path>/<id>`. Other
+ * paths go on to the next middleware. Mount it behind authentication. No request to it is recorded.
+ */
+export function auditRoutes(audit: EndpointAudit, options: AuditRoutesOptions = {}): Middleware {
+  const { username = stateUsername, ...endpointOptions } = options
+  const endpoint = eventsEndpoint(audit, endpointOptions)
+  return async function auditRoutes(ctx, next) {
+    const response = await endpoint(toRequest(ctx, username(ctx)))
+    if (!response) return next()
+    leaveUnrecorded(ctx)
+    sendResponse(ctx, response)
+    return undefined
+  }
+}

@@ -1,0 +1,68 @@
+import type { Context } from 'koa'
+import type { HttpRequest, HttpResponse } from '../../src/http/exchange.js'
+import { HttpProblem } from '../../src/http/problem.js'
+
+/** The user that `basicAuth`, or the host, has put into `ctx.state.username`. */
+export function stateUsername(ctx: Context): string | null {
+  const { username } = ctx.state as { username?: unknown }
+  return typeof username === 'string' ? username : null
+}
+
+const tooLarge = (maxBytes: number): HttpProblem =>
+  new HttpProblem('BODY_TOO_LARGE', `the body may have at most ${maxBytes} bytes`)
+
+/** Reads to the end even what is refused, so that the client gets to see the answer. */
+function readStream(ctx: Context, maxBytes: number): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let bytes = 0
+    const { req } = ctx
+    req.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes <= maxBytes) chunks.push(chunk)
+      else {
+        chunks.length = 0
+        reject(tooLarge(maxBytes))
+      }
+    })
+    req.once('end', () => resolve(Buffer.concat(chunks)))
+    req.once('error', reject)
+    req.once('close', () => reject(new HttpProblem('MALFORMED_DOCUMENT', 'the body ended early')))
+  })
+}
+
+/** What a body parser of the host's may have left. */
+interface ParsedRequest {
+  readonly body?: unknown
+  readonly rawBody?: unknown
+}
+
+async function readBody(ctx: Context, maxBytes: number): Promise<Uint8Array> {
+  if (ctx.get('content-encoding') !== '')
+    throw new HttpProblem('UNSUPPORTED_MEDIA_TYPE', 'the body must not be compressed')
+  if (Number(ctx.get('content-length')) > maxBytes) throw tooLarge(maxBytes)
+  if (!ctx.req.readableEnded) return readStream(ctx, maxBytes)
+  const { body, rawBody } = ctx.request as ParsedRequest
+  const bytes = Buffer.from(typeof rawBody === 'string' ? rawBody : (JSON.stringify(body) ?? ''))
+  if (bytes.length > maxBytes) throw tooLarge(maxBytes)
+  return bytes
+}
+
+export function toRequest(ctx: Context, username: string | null): HttpRequest {
+  return {
+    method: ctx.method,
+    path: ctx.path,
+    query: ctx.querystring,
+    username,
+    header: (name) => ctx.get(name),
+    body: (maxBytes) => readBody(ctx, maxBytes),
+  }
+}
+
+export function sendResponse(ctx: Context, response: HttpResponse): void {
+  ctx.status = response.status
+  ctx.set(response.headers)
+  // Koa would turn a status without body into 204.
+  ctx.body = response.body ?? ''
+  if (response.body === undefined) ctx.remove('content-type')
+}

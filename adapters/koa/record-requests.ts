@@ -1,0 +1,159 @@
+import { STATUS_CODES } from 'node:http'
+import { inspect } from 'node:util'
+import type { Context, Middleware } from 'koa'
+import { LRUCache } from 'lru-cache'
+import type { AuditLog } from '../../src/audit-log.js'
+import { AuditLogError } from '../../src/errors.js'
+import { redact } from '../../src/redact.js'
+import { stateUsername } from './exchange.js'
+import { isMutating, type RouteType, routeType } from './route-type.js'
+
+/** Adds to a request's event what the route knows: `name`, `parent`, link attributes. */
+export type DescribeRequest = (ctx: Context) => Readonly<Record<string, unknown>> | undefined
+
+export interface RecordRequestsOptions {
+  /** Called once the response is known, for requests that leave an event. */
+  readonly describe?: DescribeRequest
+  /** The authenticated user of a request. @default `ctx.state.username` */
+  readonly username?: (ctx: Context) => string | null
+}
+
+type RecordingAudit = Pick<AuditLog, 'recordSystem' | 'types'>
+
+const unrecorded = Symbol('daybook.unrecorded')
+
+/** Requests to the events endpoints leave no event. */
+export function leaveUnrecorded(ctx: Context): void {
+  ;(ctx.state as Record<symbol, unknown>)[unrecorded] = true
+}
+
+const UNHANDLED = 'error:api:controller:unhandled'
+const MAX_REASON = 2000
+const REJECTED_LOGINS_MS = 60_000
+
+/** The status that Koa's own error handling answers a thrown value with. */
+function thrownStatus(error: unknown): number {
+  const { status, statusCode, code } = Object(error) as Record<string, unknown>
+  if (code === 'ENOENT') return 404
+  const given = status ?? statusCode
+  return typeof given === 'number' && STATUS_CODES[given] ? given : 500
+}
+
+/** A JSON:API error's own words, a short text body, or what the status says. */
+function bodyReason(ctx: Context): string {
+  const { body } = ctx
+  if (typeof body === 'string' && body !== '' && !body.startsWith('{'))
+    return body.slice(0, MAX_REASON)
+  const document = typeof body === 'string' ? parseObject(body) : body
+  const [first] = ((document as { errors?: unknown } | null)?.errors ?? []) as unknown[]
+  const { detail, title } = Object(first) as { detail?: unknown; title?: unknown }
+  const reason = detail ?? title
+  return typeof reason === 'string' ? reason.slice(0, MAX_REASON) : (STATUS_CODES[ctx.status] ?? '')
+}
+
+function parseObject(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Of a JSON:API request its attributes, else the body; only what a parser of the host's has read. */
+function requestBody(ctx: Context): unknown {
+  const { body } = ctx.request as { body?: unknown }
+  const { data } = Object(body) as { data?: unknown }
+  const { attributes } = Object(data) as { attributes?: unknown }
+  return redact(attributes ?? body)
+}
+
+function requestData(ctx: Context, status: number): Record<string, unknown> {
+  const params = ctx['params'] as Record<string, string> | undefined
+  return {
+    request_method: ctx.method,
+    request_path: ctx.path,
+    request_body: requestBody(ctx),
+    url_params: params && Object.keys(params).length > 0 ? redact(params) : undefined,
+    response_status: status,
+  }
+}
+
+function failure(ctx: Context, thrown: unknown): { error: string; backtrace?: string | undefined } {
+  if (thrown === undefined) return { error: bodyReason(ctx) }
+  if (!(thrown instanceof Error)) return { error: inspect(thrown) }
+  return { error: thrown.message, backtrace: thrown.stack }
+}
+
+/** Refused logins are told once a minute for each address, with how many there were before. */
+function loginLimiter(): (address: string) => { count: number } | undefined {
+  const seen = new LRUCache<string, { held: number; until: number }>({ max: 10_000 })
+  return (address) => {
+    const entry = seen.get(address)
+    const now = performance.now()
+    if (entry && now < entry.until) {
+      entry.held++
+      return undefined
+    }
+    seen.set(address, { held: 0, until: now + REJECTED_LOGINS_MS })
+    return { count: (entry?.held ?? 0) + 1 }
+  }
+}
+
+/**
+ * Koa middleware that records requests, to be mounted outside everything that it should see:
+ *
+ * - a mutating request (POST, PUT, PATCH, DELETE) that succeeds: `api:<controller>:<method>`;
+ * - one that is answered 4xx: `error:<controller>:<method>`, with the reason in `error`
+ *   (401 once a minute for each address, with the `count`);
+ * - any request answered 5xx or ended by an error: `error:api:controller:unhandled`.
+ *
+ * Controller and method come from the route that @koa/router matched: its name, or its path by
+ * Rails' manner. The event is durable before the response is sent; where it cannot be recorded the
+ * log's `rejected` event tells, and the response goes all the same. The response is never changed.
+ */
+export function recordRequests(
+  audit: RecordingAudit,
+  options: RecordRequestsOptions = {},
+): Middleware {
+  const { describe, username = stateUsername } = options
+  const admitLogin = loginLimiter()
+
+  const eventOf = (
+    ctx: Context,
+    status: number,
+    thrown: unknown,
+  ): [type: string, data: object] | undefined => {
+    if ((ctx.state as Record<symbol, unknown>)[unrecorded]) return undefined
+    if (status >= 500) return [UNHANDLED, failure(ctx, thrown)]
+    if (!isMutating(ctx)) return undefined
+    const route: RouteType = routeType(ctx, audit.types)
+    const name = `${route.controller}:${route.method}`
+    if (status < 400) return [`api:${name}`, {}]
+    if (status !== 401) return [`error:${name}`, failure(ctx, thrown)]
+    const admitted = admitLogin(ctx.ip)
+    return admitted && [`error:${name}`, { ...failure(ctx, thrown), ...admitted }]
+  }
+
+  const record = async (ctx: Context, status: number, thrown?: unknown): Promise<void> => {
+    const event = eventOf(ctx, status, thrown)
+    if (!event) return
+    const [type, data] = event
+    try {
+      const described = { ...requestData(ctx, status), ...describe?.(ctx), ...data }
+      await audit.recordSystem(type, described, { username: username(ctx) })
+    } catch (error) {
+      // It must not cost the client the response. What the log rejected it has told itself.
+      if (!(error instanceof AuditLogError)) ctx.app.emit('error', error, ctx)
+    }
+  }
+
+  return async function recordRequests(ctx, next) {
+    try {
+      await next()
+    } catch (error) {
+      await record(ctx, thrownStatus(error), error)
+      throw error
+    }
+    await record(ctx, ctx.status)
+  }
+}

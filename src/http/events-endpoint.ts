@@ -1,0 +1,115 @@
+import type { AuditLog } from '../audit-log.js'
+import { bothOf, oneCondition } from '../filter/ast.js'
+import { formatQuery } from '../filter/format.js'
+import { parseQuery } from '../filter/parse.js'
+import { eventDocument, listDocument } from './documents.js'
+import type { HttpRequest, HttpResponse } from './exchange.js'
+import { checkMediaType, inDocument, readNewEvent } from './new-event.js'
+import { errorResponse, HttpProblem, JSON_API } from './problem.js'
+
+/** What the endpoints need of an audit log. */
+export type EndpointAudit = Pick<AuditLog, 'list' | 'get' | 'recordCustom' | 'limits'>
+
+export interface EventsEndpointOptions {
+  /** Where the endpoints are: `<path>` and `<path>/<event id>`. @default '/api/events' */
+  readonly path?: string
+  /** Realm of the challenge that goes with a 401. @default 'Daybook' */
+  readonly realm?: string
+}
+
+/** Answers a request to the events endpoints; `undefined` for a path that is not theirs. */
+export type EventsEndpoint = (request: HttpRequest) => Promise<HttpResponse | undefined>
+
+type Handler = (request: HttpRequest) => Promise<HttpResponse>
+
+const VARIANTS = { vary: 'Accept', 'cache-control': 'private, no-cache' }
+
+function json(status: number, body: string): HttpResponse {
+  return { status, headers: { 'content-type': JSON_API, ...VARIANTS }, body }
+}
+
+const ACCEPTED = new Set(['', '*/*', 'application/*', 'application/json', JSON_API])
+
+/** JSON is what we speak; a client that takes any of it, or says nothing, gets JSON:API. */
+function checkAccept(accept: string): void {
+  const ranges = accept.split(',').map((range) => range.split(';', 1)[0]!.trim().toLowerCase())
+  if (!ranges.some((range) => ACCEPTED.has(range)))
+    throw new HttpProblem('NOT_ACCEPTABLE', `accept must allow ${JSON_API}; it is ${accept}`)
+}
+
+export const challenge = (realm: string): Record<string, string> => ({
+  'www-authenticate': `Basic realm="${realm.replaceAll(/["\\]/g, '\\$&')}", charset="UTF-8"`,
+})
+
+/**
+ * `GET <path>`, `POST <path>` and `GET <path>/<id>` as the interface's sections "Endpoints" and
+ * "Errors" ask, as functions from a request to a response that any HTTP server can mount.
+ */
+export function eventsEndpoint(
+  audit: EndpointAudit,
+  options: EventsEndpointOptions = {},
+): EventsEndpoint {
+  const { path = '/api/events', realm = 'Daybook' } = options
+
+  const list: Handler = async (request) => {
+    checkAccept(request.header('accept'))
+    const query = parseQuery(request.query, { strict: true })
+    const { events, truncated } = await audit.list(query)
+    const self = request.query === '' ? path : `${path}?${request.query}`
+    if (!truncated) return json(200, listDocument(events, path, { self }))
+    if (query.sorts.length > 0) return json(206, listDocument(events, path, { self }))
+    const older = oneCondition('created_at', 'lt', [events[0]!.created_at])
+    const prev = `${path}?${formatQuery({ ...query, where: bothOf(query.where, older) })}`
+    return json(206, listDocument(events, path, { self, prev }))
+  }
+
+  const create: Handler = async (request) => {
+    checkMediaType(request.header('content-type'))
+    const { maxBytes, maxDepth } = audit.limits
+    const { type, attributes } = readNewEvent(await request.body(maxBytes), maxDepth)
+    const { username } = request
+    const event = await audit
+      .recordCustom(type, attributes, { username })
+      .catch((error: unknown) => {
+        throw inDocument(error)
+      })
+    const headers = event ? { location: `${path}/${event.id}` } : {}
+    return { status: 201, headers, body: undefined }
+  }
+
+  const read =
+    (id: string): Handler =>
+    async (request) => {
+      checkAccept(request.header('accept'))
+      const event = await audit.get(id)
+      if (!event) throw new HttpProblem('NOT_FOUND', `there is no event ${JSON.stringify(id)}`)
+      return json(200, eventDocument(event, path))
+    }
+
+  const handlersOf = (requestPath: string): Readonly<Record<string, Handler>> | undefined => {
+    if (requestPath === path || requestPath === `${path}/`)
+      return { GET: list, HEAD: list, POST: create }
+    if (!requestPath.startsWith(`${path}/`)) return undefined
+    const one = read(requestPath.slice(path.length + 1))
+    return { GET: one, HEAD: one }
+  }
+
+  return async (request) => {
+    const handlers = handlersOf(request.path)
+    if (!handlers) return undefined
+    try {
+      if (request.username === null)
+        throw new HttpProblem('UNAUTHENTICATED', 'send user name and password', {
+          headers: challenge(realm),
+        })
+      const handler = handlers[request.method]
+      if (handler) return await handler(request)
+      const allow = Object.keys(handlers).join(', ')
+      throw new HttpProblem('METHOD_NOT_ALLOWED', `${request.path} takes ${allow}`, {
+        headers: { allow },
+      })
+    } catch (error) {
+      return errorResponse(error)
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import { MIMEType } from 'node:util'
+import { isOwnField, type JsonObject, type JsonValue } from '../event.js'
+import { AuditLogError } from '../errors.js'
+import { eventTypeFault } from '../event-types.js'
+import { findUnstorable } from '../json.js'
+import { HttpProblem, JSON_API } from './problem.js'
+
+/** A custom event as a client asks for it. */
+export interface NewEvent {
+  readonly type: string
+  readonly attributes: JsonObject
+}
+
+/** JSON:API 1.1, "Server Responsibilities"; `charset=utf-8` is common and says nothing new. */
+export function checkMediaType(contentType: string): void {
+  let media: MIMEType | undefined
+  try {
+    media = new MIMEType(contentType)
+  } catch {
+    // Reported below, as any other wrong type.
+  }
+  const isJsonApi =
+    media?.essence === JSON_API &&
+    [...media.params].every(
+      ([name, value]) => name === 'charset' && value.toLowerCase() === 'utf-8',
+    )
+  if (!isJsonApi) {
+    const given = contentType === '' ? 'none' : JSON.stringify(contentType)
+    throw new HttpProblem(
+      'UNSUPPORTED_MEDIA_TYPE',
+      `content-type must be ${JSON_API}; it is ${given}`,
+    )
+  }
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch (error) {
+    const reason = error instanceof SyntaxError ? error.message : 'the bytes are not UTF-8'
+    throw new HttpProblem('MALFORMED_DOCUMENT', `the body is not JSON: ${reason}`)
+  }
+}
+
+const isObject = (value: unknown): value is JsonObject =>
+  value !== null && typeof value === 'object' && !Array.isArray(value)
+
+function requireObject(value: JsonValue | undefined, pointer: string): JsonObject {
+  if (isObject(value)) return value
+  throw new HttpProblem('MALFORMED_DOCUMENT', `${pointer} must be an object`, { pointer })
+}
+
+const ATTRIBUTES = '/data/attributes'
+
+function unusable(message: string, pointer: string): AuditLogError {
+  return new AuditLogError('INVALID_EVENT', message, { pointer })
+}
+
+/**
+ * Reads the document of a POST: `data.type` `Event` (or `event`), `data.attributes.type`, any other
+ * attributes. Members beside `data`, and others within, are ignored. Throws what is wrong with it.
+ */
+export function readNewEvent(bytes: Uint8Array, maxDepth: number): NewEvent {
+  const document = parseJson(bytes)
+  if (!isObject(document))
+    throw new HttpProblem('MALFORMED_DOCUMENT', 'the document must be an object', { pointer: '' })
+  const data = requireObject(document['data'], '/data')
+  if (data['type'] !== 'Event' && data['type'] !== 'event') {
+    const given = JSON.stringify(data['type']) ?? 'missing'
+    throw new HttpProblem('WRONG_RESOURCE_TYPE', `/data/type must be Event; it is ${given}`, {
+      pointer: '/data/type',
+    })
+  }
+  if (data['id'] !== undefined)
+    throw new HttpProblem('CLIENT_ID', 'leave out /data/id', { pointer: '/data/id' })
+  const { type, ...attributes } = requireObject(data['attributes'], ATTRIBUTES)
+  const fault = eventTypeFault(type)
+  if (fault) throw unusable(`the event's type ${fault}`, `${ATTRIBUTES}/type`)
+  const reserved = Object.keys(attributes).find(isOwnField)
+  if (reserved !== undefined)
+    throw unusable(`the attribute ${reserved} is given by the service`, `${ATTRIBUTES}/${reserved}`)
+  const unstorable = findUnstorable(attributes, maxDepth)
+  if (unstorable)
+    throw unusable(
+      `the attribute ${unstorable.pointer} ${unstorable.reason}`,
+      ATTRIBUTES + unstorable.pointer,
+    )
+  return { type: type as string, attributes }
+}
+
+/** Pointers of the core are into the attributes; a client's are into its document. */
+export function inDocument(error: unknown): unknown {
+  if (!(error instanceof AuditLogError) || error.pointer === undefined) return error
+  return new AuditLogError(error.code, error.message, {
+    pointer: ATTRIBUTES + error.pointer,
+    cause: error,
+  })
+}

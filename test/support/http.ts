@@ -1,0 +1,134 @@
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import Router from '@koa/router'
+import { AuditLog, type EventStore } from 'daybook'
+import { auditRoutes, basicAuth, recordRequests, type RecordRequestsOptions } from 'daybook/koa'
+import { memoryStore } from 'daybook/memory'
+import { workflowEventTypes } from 'daybook/workflow'
+import Koa, { type Middleware } from 'koa'
+
+export const JSON_API = 'application/vnd.api+json'
+
+export interface RawResponse {
+  readonly status: number
+  readonly headers: http.IncomingHttpHeaders
+  /** Header names and values as they came over the wire. */
+  readonly rawHeaders: readonly string[]
+  readonly body: string
+}
+
+export interface RawRequest {
+  readonly method?: string
+  readonly headers?: http.OutgoingHttpHeaders
+  readonly body?: string | Uint8Array
+  /** `null` sends no credentials. */
+  readonly user?: string | null
+}
+
+export interface TestServer {
+  readonly audit: AuditLog
+  readonly url: string
+  /** Sends the path byte for byte, as curl -g does; user `ann` unless told otherwise. */
+  send(path: string, request?: RawRequest): Promise<RawResponse>
+  close(): Promise<void>
+}
+
+const basic = (user: string): string =>
+  `Basic ${Buffer.from(user.includes(':') ? user : `${user}:${user}`).toString('base64')}`
+
+export function send(url: string, path: string, request: RawRequest = {}): Promise<RawResponse> {
+  const { method = 'GET', headers = {}, body, user = 'ann' } = request
+  const { hostname, port } = new URL(url)
+  return new Promise((resolve, reject) => {
+    const authorization = user === null ? {} : { authorization: basic(user) }
+    const outgoing = http.request(
+      { hostname, port, path, method, headers: { ...authorization, ...headers }, agent: false },
+      (incoming) => {
+        const chunks: Buffer[] = []
+        incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
+        incoming.on('end', () => {
+          const { statusCode: status = 0, rawHeaders } = incoming
+          const text = Buffer.concat(chunks).toString('utf8')
+          resolve({ status, headers: incoming.headers, rawHeaders, body: text })
+        })
+        incoming.on('error', reject)
+      },
+    )
+    outgoing.on('error', reject)
+    outgoing.end(body)
+  })
+}
+
+export interface ServeOptions {
+  readonly store?: EventStore
+  readonly record?: RecordRequestsOptions | false
+  /** Middleware in front of everything, and behind authentication. */
+  readonly outside?: readonly Middleware[]
+  readonly inside?: readonly Middleware[]
+  readonly routes?: (router: Router) => void
+}
+
+/** A Koa server as a host would build it: recording, Basic authentication, feed, own routes. */
+export async function serve(options: ServeOptions = {}): Promise<TestServer> {
+  const { store = memoryStore(), record = {}, outside = [], inside = [], routes } = options
+  const audit: AuditLog = new AuditLog({ store, types: workflowEventTypes })
+  const app = new Koa()
+  app.silent = true
+  for (const middleware of outside) app.use(middleware)
+  if (record !== false) app.use(recordRequests(audit, record))
+  app.use(basicAuth({ users: { ann: 'ann', bob: 'bob', eve: 'eve' } }))
+  app.use(auditRoutes(audit))
+  for (const middleware of inside) app.use(middleware)
+  const router = new Router()
+  routes?.(router)
+  app.use(router.routes())
+  const server = app.listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    audit,
+    url,
+    send: (path, request) => send(url, path, request),
+    async close() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+      await audit.close()
+    },
+  }
+}
+
+interface ResourceDocument {
+  readonly type: string
+  readonly id: string
+  readonly attributes: Readonly<Record<string, unknown>>
+  readonly relationships?: { readonly source: { readonly links: { readonly source: string } } }
+  readonly links: { readonly self: string }
+}
+
+export interface ListDocument {
+  readonly data: readonly ResourceDocument[]
+  readonly links: { readonly self: string; readonly prev?: string }
+}
+
+export interface ErrorDocument {
+  readonly errors: readonly {
+    readonly status: string
+    readonly code: string
+    readonly title: string
+    readonly detail: string
+    readonly source?: { readonly parameter?: string; readonly pointer?: string }
+  }[]
+}
+
+export const listOf = (response: RawResponse): ListDocument =>
+  JSON.parse(response.body) as ListDocument
+
+export const errorOf = (response: RawResponse): ErrorDocument['errors'][number] =>
+  (JSON.parse(response.body) as ErrorDocument).errors[0]!
+
+/** The document of a POST that creates a custom event. */
+export const newEvent = (attributes: Record<string, unknown>): RawRequest => ({
+  method: 'POST',
+  headers: { 'content-type': JSON_API },
+  body: JSON.stringify({ data: { type: 'Event', attributes } }),
+})

@@ -1,0 +1,1 @@
+export { workflowEventTypes } from './event-types.js'

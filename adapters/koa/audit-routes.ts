@@ -1,10 +1,10 @@
-import type { Context, Middleware } from 'koa'
 import {
   type EndpointAudit,
   eventsEndpoint,
   type EventsEndpointOptions,
 } from '../../src/http/events-endpoint.js'
 import { sendResponse, stateUsername, toRequest } from './exchange.js'
+import type { KoaContext, KoaMiddleware } from './koa.js'
 import { leaveUnrecorded } from './record-requests.js'
 
 export interface AuditRoutesOptions extends EventsEndpointOptions {
@@ -12,14 +12,14 @@ export interface AuditRoutesOptions extends EventsEndpointOptions {
    * The authenticated user of a request, null where there is none: that is answered with 401.
    * @default `ctx.state.username`, as {@link basicAuth} sets it
    */
-  readonly username?: (ctx: Context) => string | null
+  username?(ctx: KoaContext): string | null
 }
 
 /**
  * Koa middleware that serves the event feed: `GET` and `POST` at `path`, `GET <path>/<id>`. Other
  * paths go on to the next middleware. Mount it behind authentication. No request to it is recorded.
  */
-export function auditRoutes(audit: EndpointAudit, options: AuditRoutesOptions = {}): Middleware {
+export function auditRoutes(audit: EndpointAudit, options: AuditRoutesOptions = {}): KoaMiddleware {
   const { username = stateUsername, ...endpointOptions } = options
   const endpoint = eventsEndpoint(audit, endpointOptions)
   return async function auditRoutes(ctx, next) {

@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { Middleware } from 'koa'
 import { challenge } from '../../src/http/events-endpoint.js'
 import { HttpProblem, problemResponse } from '../../src/http/problem.js'
 import { sendResponse } from './exchange.js'
+import type { KoaMiddleware } from './koa.js'
 
 /** True when the password is the user's. It is the host's to compare in constant time. */
 export type VerifyUser = (username: string, password: string) => boolean | Promise<boolean>
@@ -47,7 +47,7 @@ function verifyAgainst(users: Readonly<Record<string, string>>): VerifyUser {
  * Koa middleware for HTTP Basic authentication: puts the user's name into `ctx.state.username`, or
  * answers 401 with a challenge and a JSON:API error.
  */
-export function basicAuth(options: BasicAuthOptions): Middleware {
+export function basicAuth(options: BasicAuthOptions): KoaMiddleware {
   const { users, realm = 'Daybook' } = options
   const verify = typeof users === 'function' ? users : verifyAgainst(users)
   return async function basicAuth(ctx, next) {

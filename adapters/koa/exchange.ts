@@ -1,10 +1,10 @@
-import type { Context } from 'koa'
 import type { HttpRequest, HttpResponse } from '../../src/http/exchange.js'
 import { HttpProblem } from '../../src/http/problem.js'
+import type { KoaContext } from './koa.js'
 
 /** The user that `basicAuth`, or the host, has put into `ctx.state.username`. */
-export function stateUsername(ctx: Context): string | null {
-  const { username } = ctx.state as { username?: unknown }
+export function stateUsername(ctx: KoaContext): string | null {
+  const { username } = ctx.state
   return typeof username === 'string' ? username : null
 }
 
@@ -12,7 +12,7 @@ const tooLarge = (maxBytes: number): HttpProblem =>
   new HttpProblem('BODY_TOO_LARGE', `the body may have at most ${maxBytes} bytes`)
 
 /** Reads to the end even what is refused, so that the client gets to see the answer. */
-function readStream(ctx: Context, maxBytes: number): Promise<Uint8Array> {
+function readStream(ctx: KoaContext, maxBytes: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let bytes = 0
@@ -37,7 +37,7 @@ interface ParsedRequest {
   readonly rawBody?: unknown
 }
 
-async function readBody(ctx: Context, maxBytes: number): Promise<Uint8Array> {
+async function readBody(ctx: KoaContext, maxBytes: number): Promise<Uint8Array> {
   if (ctx.get('content-encoding') !== '')
     throw new HttpProblem('UNSUPPORTED_MEDIA_TYPE', 'the body must not be compressed')
   if (Number(ctx.get('content-length')) > maxBytes) throw tooLarge(maxBytes)
@@ -48,7 +48,7 @@ async function readBody(ctx: Context, maxBytes: number): Promise<Uint8Array> {
   return bytes
 }
 
-export function toRequest(ctx: Context, username: string | null): HttpRequest {
+export function toRequest(ctx: KoaContext, username: string | null): HttpRequest {
   return {
     method: ctx.method,
     path: ctx.path,
@@ -59,9 +59,9 @@ export function toRequest(ctx: Context, username: string | null): HttpRequest {
   }
 }
 
-export function sendResponse(ctx: Context, response: HttpResponse): void {
+export function sendResponse(ctx: KoaContext, response: HttpResponse): void {
   ctx.status = response.status
-  ctx.set(response.headers)
+  ctx.set({ ...response.headers })
   // Koa would turn a status without body into 204.
   ctx.body = response.body ?? ''
   if (response.body === undefined) ctx.remove('content-type')

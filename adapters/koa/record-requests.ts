@@ -1,21 +1,21 @@
 import { STATUS_CODES } from 'node:http'
 import { inspect } from 'node:util'
-import type { Context, Middleware } from 'koa'
 import { LRUCache } from 'lru-cache'
 import type { AuditLog } from '../../src/audit-log.js'
 import { AuditLogError } from '../../src/errors.js'
 import { redact } from '../../src/redact.js'
 import { stateUsername } from './exchange.js'
+import type { KoaContext, KoaMiddleware, RoutedContext } from './koa.js'
 import { isMutating, type RouteType, routeType } from './route-type.js'
 
-/** Adds to a request's event what the route knows: `name`, `parent`, link attributes. */
-export type DescribeRequest = (ctx: Context) => Readonly<Record<string, unknown>> | undefined
-
 export interface RecordRequestsOptions {
-  /** Called once the response is known, for requests that leave an event. */
-  readonly describe?: DescribeRequest
+  /**
+   * Adds to a request's event what the route knows: `name`, `parent`, link attributes. Called once
+   * the response is known, for requests that leave an event.
+   */
+  describe?(ctx: RoutedContext): Readonly<Record<string, unknown>> | undefined
   /** The authenticated user of a request. @default `ctx.state.username` */
-  readonly username?: (ctx: Context) => string | null
+  username?(ctx: RoutedContext): string | null
 }
 
 type RecordingAudit = Pick<AuditLog, 'recordSystem' | 'types'>
@@ -23,8 +23,8 @@ type RecordingAudit = Pick<AuditLog, 'recordSystem' | 'types'>
 const unrecorded = Symbol('daybook.unrecorded')
 
 /** Requests to the events endpoints leave no event. */
-export function leaveUnrecorded(ctx: Context): void {
-  ;(ctx.state as Record<symbol, unknown>)[unrecorded] = true
+export function leaveUnrecorded(ctx: KoaContext): void {
+  ctx.state[unrecorded] = true
 }
 
 const UNHANDLED = 'error:api:controller:unhandled'
@@ -40,7 +40,7 @@ function thrownStatus(error: unknown): number {
 }
 
 /** A JSON:API error's own words, a short text body, or what the status says. */
-function bodyReason(ctx: Context): string {
+function bodyReason(ctx: RoutedContext): string {
   const { body } = ctx
   if (typeof body === 'string' && body !== '' && !body.startsWith('{'))
     return body.slice(0, MAX_REASON)
@@ -60,15 +60,15 @@ function parseObject(text: string): unknown {
 }
 
 /** Of a JSON:API request its attributes, else the body; only what a parser of the host's has read. */
-function requestBody(ctx: Context): unknown {
+function requestBody(ctx: RoutedContext): unknown {
   const { body } = ctx.request as { body?: unknown }
   const { data } = Object(body) as { data?: unknown }
   const { attributes } = Object(data) as { attributes?: unknown }
   return redact(attributes ?? body)
 }
 
-function requestData(ctx: Context, status: number): Record<string, unknown> {
-  const params = ctx['params'] as Record<string, string> | undefined
+function requestData(ctx: RoutedContext, status: number): Record<string, unknown> {
+  const params = ctx.params
   return {
     request_method: ctx.method,
     request_path: ctx.path,
@@ -78,7 +78,10 @@ function requestData(ctx: Context, status: number): Record<string, unknown> {
   }
 }
 
-function failure(ctx: Context, thrown: unknown): { error: string; backtrace?: string | undefined } {
+function failure(
+  ctx: RoutedContext,
+  thrown: unknown,
+): { error: string; backtrace?: string | undefined } {
   if (thrown === undefined) return { error: bodyReason(ctx) }
   if (!(thrown instanceof Error)) return { error: inspect(thrown) }
   return { error: thrown.message, backtrace: thrown.stack }
@@ -114,16 +117,16 @@ function loginLimiter(): (address: string) => { count: number } | undefined {
 export function recordRequests(
   audit: RecordingAudit,
   options: RecordRequestsOptions = {},
-): Middleware {
+): KoaMiddleware {
   const { describe, username = stateUsername } = options
   const admitLogin = loginLimiter()
 
   const eventOf = (
-    ctx: Context,
+    ctx: RoutedContext,
     status: number,
     thrown: unknown,
   ): [type: string, data: object] | undefined => {
-    if ((ctx.state as Record<symbol, unknown>)[unrecorded]) return undefined
+    if (ctx.state[unrecorded]) return undefined
     if (status >= 500) return [UNHANDLED, failure(ctx, thrown)]
     if (!isMutating(ctx)) return undefined
     const route: RouteType = routeType(ctx, audit.types)
@@ -134,7 +137,7 @@ export function recordRequests(
     return admitted && [`error:${name}`, { ...failure(ctx, thrown), ...admitted }]
   }
 
-  const record = async (ctx: Context, status: number, thrown?: unknown): Promise<void> => {
+  const record = async (ctx: RoutedContext, status: number, thrown?: unknown): Promise<void> => {
     const event = eventOf(ctx, status, thrown)
     if (!event) return
     const [type, data] = event

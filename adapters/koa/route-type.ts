@@ -1,16 +1,10 @@
-import type { Context } from 'koa'
 import type { EventTypes } from '../../src/event-types.js'
+import type { RoutedContext } from './koa.js'
 
 /** `<controller>:<method>` of a request, as event types spell it. */
 export interface RouteType {
   readonly controller: string
   readonly method: string
-}
-
-/** What @koa/router leaves on the context of a request that it matched. */
-interface RoutedContext {
-  readonly _matchedRoute?: string | RegExp
-  readonly _matchedRouteName?: string
 }
 
 const METHODS: Readonly<Record<string, string>> = {
@@ -20,7 +14,7 @@ const METHODS: Readonly<Record<string, string>> = {
   DELETE: 'destroy',
 }
 
-export function isMutating(ctx: Context): boolean {
+export function isMutating(ctx: RoutedContext): boolean {
   return ctx.method in METHODS
 }
 
@@ -35,8 +29,8 @@ const NAME = /^(\w+):(\w+)$/
  * where the registry has `api:<collection>:<word>`, or where it is no plural. A request that no
  * route took is `unmatched:<verb>`: its path is the client's invention.
  */
-export function routeType(ctx: Context, types: EventTypes): RouteType {
-  const { _matchedRoute: route, _matchedRouteName: name } = ctx as RoutedContext
+export function routeType(ctx: RoutedContext, types: EventTypes): RouteType {
+  const { _matchedRoute: route, _matchedRouteName: name } = ctx
   const named = NAME.exec(name ?? '')
   if (named) return { controller: named[1]!, method: named[2]! }
   const verb = METHODS[ctx.method] ?? ctx.method.toLowerCase()

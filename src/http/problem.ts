@@ -25,6 +25,11 @@ const STATUSES: Readonly<Record<AuditLogErrorCode, number>> = {
   UNKNOWN_PREDICATE: 400,
 }
 
+/** The HTTP status that the endpoints answer an error of the core with. */
+export function statusOf(code: AuditLogErrorCode): number {
+  return STATUSES[code]
+}
+
 /** Errors that belong to HTTP alone: code, status and title. */
 export const problems = {
   MALFORMED_DOCUMENT: { status: 400, title: 'the body is not a JSON:API document' },
@@ -86,7 +91,7 @@ export function errorResponse(thrown: unknown): HttpResponse {
   if (thrown instanceof HttpProblem) return problemResponse(thrown)
   if (!(thrown instanceof AuditLogError)) throw thrown
   const { code, parameter, pointer } = thrown
-  const status = STATUSES[code]
+  const status = statusOf(code)
   const title = errorCodes[code]
   // What went wrong inside is the host's to know, not the client's.
   const detail = status >= 500 ? title : thrown.message

@@ -1,0 +1,191 @@
+import { execFileSync } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/*
+ * Checks what users get: packs the built package, has its exports and types judged, installs the
+ * tarball in an empty folder and uses every entry point there, first without the optional packages,
+ * then beside them. Run after `npm run build`.
+ */
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const temp = fs.mkdtempSync(path.join(os.tmpdir(), 'daybook-package-'))
+
+function run(cwd: string, command: string, ...args: readonly string[]): string {
+  console.log(`> ${command} ${args.join(' ')}`)
+  return execFileSync(command, args, {
+    cwd,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+}
+
+const bin = (name: string): string => path.join(root, 'node_modules', '.bin', name)
+
+function write(file: string, text: string): void {
+  fs.mkdirSync(path.dirname(file), { recursive: true })
+  fs.writeFileSync(file, text)
+}
+
+interface Manifest {
+  readonly exports: Readonly<Record<string, unknown>>
+  readonly peerDependencies: Readonly<Record<string, string>>
+}
+const manifest = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')) as Manifest
+const entries = Object.keys(manifest.exports)
+  .filter((entry) => !entry.endsWith('.json'))
+  .map((entry) => entry.replace(/^\./, 'daybook'))
+
+/** Fails where a built entry and `exports` differ, either way. */
+function checkFiles(files: ReadonlySet<string>): void {
+  for (const needed of ['README.md', 'LICENSE', 'CHANGELOG.md', 'package.json'])
+    if (!files.has(needed)) throw new Error(`the package lacks ${needed}`)
+  const stray = [...files].filter((file) => /^(test|benchmarks|examples|\.)/.test(file))
+  if (stray.length > 0) throw new Error(`the package holds ${stray.join(', ')}`)
+  const indexes = [...files].filter((file) => /^dist\/.*index\.js$/.test(file))
+  const exported = JSON.stringify(manifest.exports)
+  const hidden = indexes.filter((file) => !exported.includes(`./${file}`))
+  if (hidden.length > 0) throw new Error(`no entry of exports leads to ${hidden.join(', ')}`)
+}
+
+const importEverything = `
+${entries.map((entry, i) => `import * as entry${i} from '${entry}'`).join('\n')}
+const entries = { ${entries.map((entry, i) => `'${entry}': entry${i}`).join(', ')} }
+for (const [name, entry] of Object.entries(entries))
+  if (Object.keys(entry).length === 0) throw new Error(name + ' exports nothing')
+`
+
+const useMemory = `
+import { AuditLog, AuditLogError } from 'daybook'
+import { memoryStore } from 'daybook/memory'
+import { sqliteStore } from 'daybook/sqlite'
+import { workflowEventTypes } from 'daybook/workflow'
+const audit = new AuditLog({ store: memoryStore(), types: workflowEventTypes })
+await audit.record('api:changes:create', { name: 'nightly' }, { username: 'ann' })
+const { events } = await audit.list('filter[name_start]=NIGHT')
+if (events.length !== 1 || events[0].username !== 'ann') throw new Error('lost an event')
+await audit.close()
+`
+
+const missesDriver = `
+try {
+  sqliteStore({ filename: 'audit.db' })
+  throw new Error('expected an error')
+} catch (error) {
+  if (!(error instanceof AuditLogError) || error.code !== 'MISSING_DEPENDENCY') throw error
+  if (!error.message.includes('npm install better-sqlite3')) throw error
+}
+`
+
+const useSqlite = `
+import { AuditLog } from 'daybook'
+import { sqliteStore } from 'daybook/sqlite'
+import { auditRoutes, recordRequests } from 'daybook/koa'
+import Koa from 'koa'
+const audit = new AuditLog({ store: sqliteStore({ filename: 'audit.db' }), types: {} })
+const app = new Koa()
+app.use(recordRequests(audit))
+app.use(auditRoutes(audit, { username: () => 'ann' }))
+app.use((ctx) => { ctx.status = 201 })
+const server = app.listen(0, '127.0.0.1')
+await new Promise((resolve) => server.once('listening', resolve))
+const base = 'http://127.0.0.1:' + server.address().port
+await fetch(base + '/things', { method: 'POST' })
+const { data } = await (await fetch(base + '/api/events?filter[system_true]=1')).json()
+if (data.length !== 1) throw new Error('expected one event, got ' + JSON.stringify(data))
+server.closeAllConnections()
+server.close()
+await audit.close()
+`
+
+const types = `
+import { AuditLog, defineEventTypes, type AuditEvent, type EventStore } from 'daybook'
+import { auditRoutes, basicAuth, recordRequests } from 'daybook/koa'
+import { memoryStore } from 'daybook/memory'
+import { sqliteStore } from 'daybook/sqlite'
+import { storeConformance } from 'daybook/testing'
+import { workflowEventTypes } from 'daybook/workflow'
+const store: EventStore = memoryStore({ maxEvents: 10 })
+const types = defineEventTypes({ ...workflowEventTypes, 'api:orders:create': { data: ['total'] } })
+const audit = new AuditLog({ store, types })
+const event: Promise<AuditEvent | undefined> = audit.record('api:orders:create', { total: 1 })
+// @ts-expect-error
+void audit.record('api:orders:creat', {})
+void [event, auditRoutes(audit), basicAuth({ users: {} }), recordRequests(audit), storeConformance, sqliteStore]
+`
+
+/** The README's TypeScript, each block a module; those that go on from another get what it had. */
+function readmeModules(): string[] {
+  const text = fs.readFileSync(path.join(root, 'README.md'), 'utf8')
+  const blocks = [...text.matchAll(/^```ts\n(.*?)^```/gms)].map(([, code]) => code!)
+  const before = `import type { AuditLog, Clock, EventStore } from 'daybook'
+import { storeConformance } from 'daybook/testing'
+declare const audit: AuditLog
+declare function yourStore(options: { clock: Clock }): EventStore
+declare function it(name: string, body: () => Promise<void>): void
+void storeConformance
+`
+  return blocks.map((code) => (code.includes('import ') ? code : before + code))
+}
+
+const tsconfig = {
+  compilerOptions: {
+    target: 'es2023',
+    lib: ['es2023', 'esnext.disposable'],
+    module: 'nodenext',
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    skipLibCheck: false,
+    noEmit: true,
+    types: ['node'],
+    typeRoots: [path.join(root, 'node_modules', '@types')],
+  },
+  include: ['*.ts'],
+}
+
+/** Makes packages of this project's own installation visible in a folder. */
+function link(folder: string, names: readonly string[]): void {
+  for (const name of names) {
+    const target = path.join(folder, 'node_modules', name)
+    fs.mkdirSync(path.dirname(target), { recursive: true })
+    fs.symlinkSync(path.join(root, 'node_modules', name), target)
+  }
+}
+
+try {
+  const [packed] = JSON.parse(run(root, 'npm', 'pack', '--json', '--pack-destination', temp)) as {
+    filename: string
+    files: { path: string }[]
+  }[]
+  if (!packed) throw new Error('npm pack gave nothing')
+  checkFiles(new Set(packed.files.map((file) => file.path)))
+  const tarball = path.join(temp, packed.filename)
+  run(root, bin('publint'), '--strict', tarball)
+  run(root, bin('attw'), tarball, '--profile', 'esm-only')
+
+  const empty = path.join(temp, 'empty')
+  write(path.join(empty, 'package.json'), '{"type":"module","private":true}')
+  run(empty, 'npm', 'install', '--no-fund', '--no-audit', '--omit=peer', tarball)
+  const installed = fs.readdirSync(path.join(empty, 'node_modules'))
+  const peers = Object.keys(manifest.peerDependencies).filter((peer) => installed.includes(peer))
+  if (peers.length > 0) throw new Error(`optional packages were installed: ${peers.join(', ')}`)
+  write(path.join(empty, 'import.js'), importEverything)
+  write(path.join(empty, 'use.js'), useMemory + missesDriver)
+  run(empty, process.execPath, 'import.js')
+  run(empty, process.execPath, 'use.js')
+  write(path.join(empty, 'types.ts'), types)
+  write(path.join(empty, 'tsconfig.json'), JSON.stringify(tsconfig))
+  run(empty, bin('tsc'), '-p', 'tsconfig.json')
+
+  const host = path.join(temp, 'host')
+  fs.cpSync(empty, host, { recursive: true })
+  link(host, [...Object.keys(manifest.peerDependencies), '@types/koa', '@types/node'])
+  for (const [i, code] of readmeModules().entries()) write(path.join(host, `readme-${i}.ts`), code)
+  run(host, bin('tsc'), '-p', 'tsconfig.json', '--skipLibCheck')
+  write(path.join(host, 'use.js'), useSqlite)
+  run(host, process.execPath, 'use.js')
+  console.log(`the package is fine: ${entries.join(', ')}`)
+} finally {
+  fs.rmSync(temp, { recursive: true, force: true })
+}

@@ -1,0 +1,99 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { errorCodes, type EventTypeDefinition, splitEventType } from 'daybook'
+import { workflowEventTypes } from 'daybook/workflow'
+import type { Duration } from 'date-fns'
+import { type ProblemCode, problems, statusOf } from '../../src/http/problem.js'
+
+/*
+ * The parts of the documentation that are made from the code. `npm run docs` writes them; a test
+ * fails while what is written is not what would be.
+ */
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string => {
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
+}
+
+const duration = (value: Duration): string =>
+  Object.entries(value)
+    .map(([unit, count]) => `${String(count)} ${count === 1 ? unit.replace(/s$/, '') : unit}`)
+    .join(', ')
+
+function remarks(definition: EventTypeDefinition): string {
+  const { throttle, onlyWhile, live, cadence } = definition
+  const scope = throttle?.scope ? ` for each ${throttle.scope.join(' and ')}` : ''
+  return [
+    throttle && `throttled: one in ${duration(throttle.period)}${scope}`,
+    onlyWhile && `only while \`${onlyWhile}\` is on`,
+    live && 'goes on changing while the work lasts',
+    cadence && `every ${duration(cadence)}`,
+  ]
+    .filter(Boolean)
+    .join('; ')
+}
+
+function catalogue(): string {
+  const types = Object.entries<EventTypeDefinition>(workflowEventTypes)
+  const areas = [...new Set(types.map(([, { area }]) => area!))]
+  const sections = areas.map((area) => {
+    const rows = types
+      .filter(([, definition]) => definition.area === area)
+      .map(([type, definition]) => [
+        `\`${type}\``,
+        definition.description!,
+        Array.isArray(definition.data) ? definition.data.map((key) => `\`${key}\``).join(', ') : '',
+        remarks(definition),
+      ])
+    return `## ${area}\n\n${table(['Type', 'Recorded when', 'Data keys', 'Remarks'], rows)}\n`
+  })
+  const levels = types.map(([type]) => splitEventType(type).level)
+  const count = [...new Set(levels)]
+    .map((level) => `${levels.filter((other) => other === level).length} \`${level}\``)
+    .join(', ')
+  return `# Event types of the workflow service
+
+\`workflowEventTypes\` of \`daybook/workflow\`: ${types.length} system event types (${count}). This page is
+generated from the catalogue by \`npm run docs\`.
+
+${sections.join('\n')}`
+}
+
+const errors = (): string =>
+  table(
+    ['`code`', 'HTTP', 'Meaning'],
+    Object.entries(errorCodes).map(([code, meaning]) => [
+      `\`${code}\``,
+      String(statusOf(code as keyof typeof errorCodes)),
+      meaning,
+    ]),
+  )
+
+const httpErrors = (): string =>
+  table(
+    ['`code`', 'HTTP', 'Meaning'],
+    Object.keys(problems).map((code) => {
+      const { status, title } = problems[code as ProblemCode]
+      return [`\`${code}\``, String(status), title]
+    }),
+  )
+
+/** The text with the part between the two markers of the name replaced. */
+export function replacePart(text: string, name: string, part: string): string {
+  const [open, close] = [`<!-- ${name} -->`, `<!-- /${name} -->`]
+  const [from, to] = [text.indexOf(open), text.indexOf(close)]
+  if (from === -1 || to < from) throw new Error(`the text has no part between ${open} and ${close}`)
+  return `${text.slice(0, from)}${open}\n\n${part}\n\n${text.slice(to)}`
+}
+
+/** Every file that is generated, or has generated parts, as it should be. */
+export function generatedDocs(): ReadonlyMap<string, string> {
+  const readme = path.join(root, 'README.md')
+  const text = replacePart(fs.readFileSync(readme, 'utf8'), 'errors', errors())
+  return new Map([
+    [readme, replacePart(text, 'http-errors', httpErrors())],
+    [path.join(root, 'src/workflow/CATALOGUE.md'), catalogue()],
+  ])
+}

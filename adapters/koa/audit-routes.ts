@@ -1,11 +1,12 @@
 import {
+  DEFAULT_PATH,
   type EndpointAudit,
   eventsEndpoint,
   type EventsEndpointOptions,
 } from '../../src/http/events-endpoint.js'
 import { sendResponse, stateUsername, toRequest } from './exchange.js'
 import type { KoaContext, KoaMiddleware } from './koa.js'
-import { leaveUnrecorded } from './record-requests.js'
+import { declareFeed, markAsFeed } from './unrecorded.js'
 
 export interface AuditRoutesOptions extends EventsEndpointOptions {
   /**
@@ -22,11 +23,12 @@ export interface AuditRoutesOptions extends EventsEndpointOptions {
 export function auditRoutes(audit: EndpointAudit, options: AuditRoutesOptions = {}): KoaMiddleware {
   const { username = stateUsername, ...endpointOptions } = options
   const endpoint = eventsEndpoint(audit, endpointOptions)
+  declareFeed(audit, endpointOptions.path ?? DEFAULT_PATH)
   return async function auditRoutes(ctx, next) {
-    const response = await endpoint(toRequest(ctx, username(ctx)))
+    const response = endpoint(toRequest(ctx, username(ctx)))
     if (!response) return next()
-    leaveUnrecorded(ctx)
-    sendResponse(ctx, response)
+    markAsFeed(ctx)
+    sendResponse(ctx, await response)
     return undefined
   }
 }

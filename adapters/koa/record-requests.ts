@@ -5,8 +5,9 @@ import type { AuditLog } from '../../src/audit-log.js'
 import { AuditLogError } from '../../src/errors.js'
 import { redact } from '../../src/redact.js'
 import { stateUsername } from './exchange.js'
-import type { KoaContext, KoaMiddleware, RoutedContext } from './koa.js'
+import type { KoaMiddleware, RoutedContext } from './koa.js'
 import { isMutating, type RouteType, routeType } from './route-type.js'
+import { isFeedRequest } from './unrecorded.js'
 
 export interface RecordRequestsOptions {
   /**
@@ -19,13 +20,6 @@ export interface RecordRequestsOptions {
 }
 
 type RecordingAudit = Pick<AuditLog, 'recordSystem' | 'types'>
-
-const unrecorded = Symbol('daybook.unrecorded')
-
-/** Requests to the events endpoints leave no event. */
-export function leaveUnrecorded(ctx: KoaContext): void {
-  ctx.state[unrecorded] = true
-}
 
 const UNHANDLED = 'error:api:controller:unhandled'
 const MAX_REASON = 2000
@@ -64,7 +58,11 @@ function requestBody(ctx: RoutedContext): unknown {
   const { body } = ctx.request as { body?: unknown }
   const { data } = Object(body) as { data?: unknown }
   const { attributes } = Object(data) as { attributes?: unknown }
-  return redact(attributes ?? body)
+  const sent = attributes ?? body
+  // Parsers give an empty object for a request without a body.
+  return sent !== null && Object.keys(Object(sent) as object).length === 0
+    ? undefined
+    : redact(sent)
 }
 
 function requestData(ctx: RoutedContext, status: number): Record<string, unknown> {
@@ -126,7 +124,7 @@ export function recordRequests(
     status: number,
     thrown: unknown,
   ): [type: string, data: object] | undefined => {
-    if (ctx.state[unrecorded]) return undefined
+    if (isFeedRequest(audit, ctx)) return undefined
     if (status >= 500) return [UNHANDLED, failure(ctx, thrown)]
     if (!isMutating(ctx)) return undefined
     const route: RouteType = routeType(ctx, audit.types)

@@ -17,8 +17,8 @@ export interface EventsEndpointOptions {
   readonly realm?: string
 }
 
-/** Answers a request to the events endpoints; `undefined` for a path that is not theirs. */
-export type EventsEndpoint = (request: HttpRequest) => Promise<HttpResponse | undefined>
+/** Answers a request to the events endpoints; `undefined`, at once, for a path that is not theirs. */
+export type EventsEndpoint = (request: HttpRequest) => Promise<HttpResponse> | undefined
 
 type Handler = (request: HttpRequest) => Promise<HttpResponse>
 
@@ -41,6 +41,13 @@ export const challenge = (realm: string): Record<string, string> => ({
   'www-authenticate': `Basic realm="${realm.replaceAll(/["\\]/g, '\\$&')}", charset="UTF-8"`,
 })
 
+/** Whether a path is the mount path or lies under it. */
+export function isUnder(path: string, mount: string): boolean {
+  return path === mount || path.startsWith(`${mount}/`)
+}
+
+export const DEFAULT_PATH = '/api/events'
+
 /**
  * `GET <path>`, `POST <path>` and `GET <path>/<id>` as the interface's sections "Endpoints" and
  * "Errors" ask, as functions from a request to a response that any HTTP server can mount.
@@ -49,7 +56,7 @@ export function eventsEndpoint(
   audit: EndpointAudit,
   options: EventsEndpointOptions = {},
 ): EventsEndpoint {
-  const { path = '/api/events', realm = 'Daybook' } = options
+  const { path = DEFAULT_PATH, realm = 'Daybook' } = options
 
   const list: Handler = async (request) => {
     checkAccept(request.header('accept'))
@@ -87,16 +94,16 @@ export function eventsEndpoint(
     }
 
   const handlersOf = (requestPath: string): Readonly<Record<string, Handler>> | undefined => {
-    if (requestPath === path || requestPath === `${path}/`)
-      return { GET: list, HEAD: list, POST: create }
-    if (!requestPath.startsWith(`${path}/`)) return undefined
+    if (!isUnder(requestPath, path)) return undefined
+    if (requestPath.length <= path.length + 1) return { GET: list, HEAD: list, POST: create }
     const one = read(requestPath.slice(path.length + 1))
     return { GET: one, HEAD: one }
   }
 
-  return async (request) => {
-    const handlers = handlersOf(request.path)
-    if (!handlers) return undefined
+  const answer = async (
+    request: HttpRequest,
+    handlers: Readonly<Record<string, Handler>>,
+  ): Promise<HttpResponse> => {
     try {
       if (request.username === null)
         throw new HttpProblem('UNAUTHENTICATED', 'send user name and password', {
@@ -111,5 +118,10 @@ export function eventsEndpoint(
     } catch (error) {
       return errorResponse(error)
     }
+  }
+
+  return (request) => {
+    const handlers = handlersOf(request.path)
+    return handlers && answer(request, handlers)
   }
 }

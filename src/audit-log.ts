@@ -13,7 +13,8 @@ import { bothOf, type EventQuery, MAX_LIMIT, oneCondition } from './filter/ast.j
 import { scanDirection } from './filter/order.js'
 import { parseQuery, type QueryObject } from './filter/parse.js'
 import { readImported } from './importing.js'
-import { defaultJsonLimits, type JsonLimits, storableText, toJsonText } from './json.js'
+import { defaultJsonLimits, type JsonLimits, toJsonText } from './json.js'
+import { storableText } from './json-copy.js'
 import { type ResolveSource, sourceOf } from './links.js'
 import {
   createRecorder,

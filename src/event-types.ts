@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Duration } from 'date-fns'
 import { AuditLogError } from './errors.js'
-import { isStorableText } from './json.js'
+import { isStorableText } from './json-copy.js'
 import { LINK_ATTRIBUTES, type LinkAttribute } from './links.js'
 
 /** At most one event per period, and per value of the scope's data keys where it names some. */

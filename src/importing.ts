@@ -2,7 +2,8 @@ import { AuditLogError } from './errors.js'
 import type { AuditEvent, ImportedEvent } from './event.js'
 import { isUuid } from './event-id.js'
 import { eventTypeFault } from './event-types.js'
-import { type JsonLimits, storableText, toJsonText } from './json.js'
+import { type JsonLimits, toJsonText } from './json.js'
+import { storableText } from './json-copy.js'
 import { formatTimestamp, type Microseconds, parseTimestamp } from './timestamp.js'
 
 const isTextOrNull = (value: unknown): value is string | null =>

@@ -1,0 +1,124 @@
+import type { JsonObject, JsonValue } from './event.js'
+
+// Of what was changed, this many places are listed, each pointer at most this long.
+const MAX_POINTERS = 50
+const MAX_POINTER_LENGTH = 120
+
+/** RFC 6901. */
+export function jsonPointer(path: readonly string[]): string {
+  return path.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+}
+
+const UNSTORABLE = /[\0\p{Surrogate}]/gu
+
+/** True for text that every store keeps as it is: no U+0000 (Postgres) and no lone surrogate. */
+export function isStorableText(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0')
+}
+
+export function storableText(text: string): string {
+  return isStorableText(text) ? text : text.replace(UNSTORABLE, '\uFFFD')
+}
+
+/** Sets also the key `__proto__`, which plain assignment would take for the prototype. */
+export function setKey(target: JsonObject, key: string, value: JsonValue): void {
+  if (key === '__proto__') {
+    Object.defineProperty(target, key, {
+      value,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    })
+  } else target[key] = value
+}
+
+/** One walk over a value of the host's: the copy that is JSON, and where it differs. */
+export class Copier {
+  readonly replaced: string[] = []
+  private readonly path: string[] = []
+  private readonly ancestors: object[] = []
+  private readonly maxDepth: number
+
+  constructor(maxDepth: number) {
+    this.maxDepth = maxDepth
+  }
+
+  copy(value: unknown): JsonValue {
+    switch (typeof value) {
+      case 'string':
+        if (isStorableText(value)) return value
+        return this.replace(storableText(value))
+      case 'number':
+        if (Number.isFinite(value)) return value === 0 ? 0 : value
+        return this.replace(String(value))
+      case 'boolean':
+        return value
+      case 'bigint':
+        if (value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER)
+          return Number(value)
+        return this.replace(String(value))
+      case 'object':
+        return value === null ? null : this.copyObject(value)
+      default:
+        return this.replace(null)
+    }
+  }
+
+  private copyObject(value: object): JsonValue {
+    if (this.ancestors.length >= this.maxDepth || this.ancestors.includes(value))
+      return this.replace(null)
+    this.ancestors.push(value)
+    try {
+      if (Array.isArray(value)) return value.map((_, index) => this.copyMember(value, index))
+      if ('toJSON' in value && typeof value.toJSON === 'function')
+        return this.copy(value.toJSON(this.path.at(-1) ?? ''))
+      // What JSON.stringify would empty to `{}`, and an audit log must not.
+      if (value instanceof Error) return this.copy(String(value))
+      if (value instanceof Map) return this.copyMembers(Object.fromEntries(value))
+      if (value instanceof Set) return this.copy([...value])
+      return this.copyMembers(value)
+    } catch {
+      return this.replace(null)
+    } finally {
+      this.ancestors.pop()
+    }
+  }
+
+  private copyMembers(value: object): JsonObject {
+    const copy: JsonObject = {}
+    for (const key of Object.keys(value)) {
+      const member = this.copyMember(value, key)
+      if (member === undefined) continue
+      const name = storableText(key)
+      if (name !== key) this.note([...this.path, name])
+      setKey(copy, name, member)
+    }
+    return copy
+  }
+
+  private copyMember(holder: object, key: string | number): JsonValue
+  private copyMember(holder: object, key: string): JsonValue | undefined
+  private copyMember(holder: object, key: string | number): JsonValue | undefined {
+    this.path.push(String(key))
+    try {
+      const member: unknown = (holder as Record<string | number, unknown>)[key]
+      // An absent member, as in JSON; in an array it would shift the others.
+      if (member === undefined && typeof key === 'string') return undefined
+      return this.copy(member)
+    } catch {
+      return this.replace(null)
+    } finally {
+      this.path.pop()
+    }
+  }
+
+  private replace(value: JsonValue): JsonValue {
+    this.note(this.path)
+    return value
+  }
+
+  note(path: readonly string[]): void {
+    if (this.replaced.length < MAX_POINTERS)
+      this.replaced.push(storableText(jsonPointer(path).slice(0, MAX_POINTER_LENGTH)))
+  }
+}

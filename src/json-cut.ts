@@ -1,0 +1,75 @@
+import type { JsonObject, JsonValue } from './event.js'
+import { type Copier, jsonPointer, setKey } from './json-copy.js'
+
+interface StringLeaf {
+  readonly holder: JsonObject | JsonValue[]
+  readonly key: string | number
+  readonly path: readonly string[]
+  readonly bytes: number
+}
+
+function stringLeaves(value: JsonValue, path: readonly string[], found: StringLeaf[]): void {
+  if (value === null || typeof value !== 'object') return
+  for (const key of Object.keys(value)) {
+    const holder = value as JsonObject
+    const member = holder[key]!
+    if (typeof member === 'string')
+      found.push({ holder, key, path: [...path, key], bytes: Buffer.byteLength(member) })
+    else stringLeaves(member, [...path, key], found)
+  }
+}
+
+/** The first `bytes` bytes of the text, whole characters only. */
+export function cutText(text: string, bytes: number): string {
+  if (Buffer.byteLength(text) <= bytes) return text
+  return Buffer.from(text)
+    .subarray(0, bytes)
+    .toString('utf8')
+    .replace(/\uFFFD+$/u, '')
+}
+
+/**
+ * Cuts in place until the JSON text fits: first the longest texts, all to the same length, so that
+ * the short attributes one searches by survive; then whole attributes, the largest first.
+ */
+export function cutToSize(attributes: JsonObject, maxBytes: number, copier: Copier): string {
+  const noted = new Set<string>()
+  const note = (path: readonly string[]): void => {
+    const pointer = jsonPointer(path)
+    if (!noted.has(pointer)) copier.note(path)
+    noted.add(pointer)
+  }
+  const leaves: StringLeaf[] = []
+  stringLeaves(attributes, [], leaves)
+  leaves.sort((a, b) => b.bytes - a.bytes)
+  let json = JSON.stringify(attributes)
+  for (
+    let cap = maxBytes;
+    cap >= 64 && Buffer.byteLength(json) > maxBytes;
+    cap = Math.floor(cap / 2)
+  ) {
+    for (const leaf of leaves) {
+      if (leaf.bytes <= cap) break
+      const holder = leaf.holder as Record<string | number, string>
+      holder[leaf.key] = cutText(holder[leaf.key]!, cap)
+      note(leaf.path)
+    }
+    json = JSON.stringify(attributes)
+  }
+  if (Buffer.byteLength(json) <= maxBytes) return json
+  const sizes = Object.keys(attributes)
+    .map((key) => ({
+      key,
+      bytes: JSON.stringify(key).length + JSON.stringify(attributes[key]).length,
+    }))
+    .toSorted((a, b) => b.bytes - a.bytes)
+  for (const { key } of sizes) {
+    if (Buffer.byteLength(json) <= maxBytes) break
+    // A name can be what is too long: then the member goes with it.
+    if (key.length > 1024) delete attributes[key]
+    else setKey(attributes, key, null)
+    note([key])
+    json = JSON.stringify(attributes)
+  }
+  return json
+}

@@ -1,7 +1,9 @@
 import { fold } from './values.js'
 
-/** A stretch of a pattern between two `%`: its code points, `undefined` where `_` stands. */
+/** A stretch of a pattern between two `%`: its characters, `undefined` where `_` stands. */
 type Stretch = readonly (string | undefined)[]
+
+type TextTest = (text: string) => boolean
 
 function parsePattern(pattern: string): Stretch[] {
   const stretches: (string | undefined)[][] = [[]]
@@ -19,32 +21,113 @@ function parsePattern(pattern: string): Stretch[] {
   return stretches
 }
 
+/** Patterns without `_`: whole characters, so UTF-16 units can be compared. */
+function literalMatcher(stretches: readonly string[]): TextTest {
+  const first = stretches[0]!
+  if (stretches.length === 1) return (text) => text === first
+  const last = stretches.at(-1)!
+  const middle = stretches.slice(1, -1).filter((stretch) => stretch !== '')
+  return (text) => {
+    if (text.length < first.length + last.length) return false
+    if (!text.startsWith(first) || !text.endsWith(last)) return false
+    const end = text.length - last.length
+    let at = first.length
+    for (const stretch of middle) {
+      const found = text.indexOf(stretch, at)
+      if (found === -1 || found + stretch.length > end) return false
+      at = found + stretch.length
+    }
+    return true
+  }
+}
+
+/** Finds where a stretch first ends, from `from` on and not beyond `end`; -1 where nowhere. */
+type Search = (text: readonly string[], from: number, end: number) => number
+
+/**
+ * Shift-And (Baeza-Yates and Gonnet, "A new approach to text searching", 1992): the beginnings of
+ * the stretch that end at a character are one bit each, so 32 of its characters cost one step.
+ * Characters that stand at few places of a long stretch go by their places instead of a mask, so
+ * that masks stay few.
+ */
+function wildSearch(stretch: Stretch): Search {
+  const words = Math.ceil(stretch.length / 32)
+  const maskOf = (places: readonly number[]): Uint32Array => {
+    const mask = new Uint32Array(words)
+    for (const place of places) mask[place >> 5]! |= 1 << (place & 31)
+    return mask
+  }
+  const placesOf = new Map<string | undefined, number[]>()
+  for (const [place, char] of stretch.entries()) {
+    const places = placesOf.get(char)
+    if (places) places.push(place)
+    else placesOf.set(char, [place])
+  }
+  const anything = placesOf.get(undefined) ?? []
+  const anyMask = maskOf(anything)
+  const masks = new Map<string | undefined, Uint32Array>()
+  for (const [char, places] of placesOf)
+    if (places.length > words) masks.set(char, maskOf([...places, ...anything]))
+  const lastBit = 1 << ((stretch.length - 1) & 31)
+
+  return (text, from, end) => {
+    const state = new Uint32Array(words)
+    const shifted = new Uint32Array(words)
+    for (let at = from; at < end; at++) {
+      const char = text[at]!
+      const mask = masks.get(char)
+      let carry = 1
+      for (let word = 0; word < words; word++) {
+        shifted[word] = (state[word]! << 1) | carry
+        carry = state[word]! >>> 31
+        state[word] = shifted[word]! & (mask ?? anyMask)[word]!
+      }
+      if (!mask)
+        for (const place of placesOf.get(char) ?? [])
+          state[place >> 5]! |= shifted[place >> 5]! & (1 << (place & 31))
+      if ((state[words - 1]! & lastBit) !== 0) return at + 1
+    }
+    return -1
+  }
+}
+
 const matchesAt = (text: readonly string[], at: number, stretch: Stretch): boolean =>
   stretch.every((char, i) => char === undefined || char === text[at + i])
 
-/**
- * SQL's LIKE without regard to case: `%` stands for any text, `_` for one character, a backslash
- * makes the next character ordinary. Each stretch between two `%` is looked for once, from where
- * the one before ended, so a pattern of many `%` costs no more than the length of the text.
- */
-export function likeMatcher(pattern: string): (text: string) => boolean {
-  const stretches = parsePattern(pattern)
+function wildMatcher(stretches: readonly Stretch[]): TextTest {
   const first = stretches[0]!
   const last = stretches.at(-1)!
-  const middle = stretches.slice(1, -1).filter((stretch) => stretch.length > 0)
+  const middle = stretches
+    .slice(1, -1)
+    .filter((stretch) => stretch.length > 0)
+    .map(wildSearch)
   const shortest = stretches.reduce((sum, stretch) => sum + stretch.length, 0)
-  return (raw) => {
-    const text = Array.from(fold(raw))
+  return (whole) => {
+    if (whole.length < shortest) return false
+    const text = Array.from(whole)
     if (stretches.length === 1) return text.length === first.length && matchesAt(text, 0, first)
     if (text.length < shortest || !matchesAt(text, 0, first)) return false
     const end = text.length - last.length
     if (!matchesAt(text, end, last)) return false
     let at = first.length
-    for (const stretch of middle) {
-      while (at + stretch.length <= end && !matchesAt(text, at, stretch)) at++
-      if (at + stretch.length > end) return false
-      at += stretch.length
+    for (const search of middle) {
+      at = search(text, at, end)
+      if (at === -1) return false
     }
     return true
   }
+}
+
+/**
+ * SQL's LIKE without regard to case: `%` stands for any text, `_` for one character, a backslash
+ * makes the next character ordinary. Each stretch between two `%` is looked for once, from where
+ * the one before ended, so the time grows with the length of the text, not with the number of `%`.
+ */
+export function likeMatcher(pattern: string): TextTest {
+  const stretches = parsePattern(pattern)
+  const isLiteral = stretches.every((stretch) => !stretch.includes(undefined))
+  const test = isLiteral
+    ? literalMatcher(stretches.map((stretch) => stretch.join('')))
+    : wildMatcher(stretches)
+  return (text) => test(fold(text))
 }

@@ -349,7 +349,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
 
   #onStored(events: readonly AuditEvent[]): void {
     this.#counts.stored += events.length
-    for (const event of events) this.#emit('recorded', event)
+    if (this.#emitter.all.has('recorded')) for (const event of events) this.#emit('recorded', event)
   }
 
   #onRejected(type: string, error: AuditLogError): void {

@@ -12,30 +12,44 @@ export type IdTail = string
 export type RandomBytes = (bytes: Uint8Array) => Uint8Array
 
 const TAIL_BYTES = 8
+export const TAIL_LENGTH = 2 * TAIL_BYTES
 
-/** Draws tails from a pool, as one system call for each is ten times dearer. */
+const POOL_TAILS = 256
+
+/** Draws tails in bulk, as one system call for each is ten times dearer. */
 export function tailSource(random: RandomBytes = randomFillSync): () => IdTail {
-  const pool = Buffer.alloc(TAIL_BYTES * 256)
-  let offset = pool.length
+  const pool = Buffer.alloc(TAIL_BYTES * POOL_TAILS)
+  let digits = ''
+  let offset = 0
   return () => {
-    if (offset === pool.length) {
+    if (offset === digits.length) {
       random(pool)
+      for (let i = 0; i < pool.length; i += TAIL_BYTES) pool[i] = (pool[i]! & 0x3f) | 0x80
+      digits = pool.toString('hex')
       offset = 0
     }
-    pool[offset] = (pool[offset]! & 0x3f) | 0x80
-    const tail = pool.toString('hex', offset, offset + TAIL_BYTES)
-    offset += TAIL_BYTES
+    const tail = digits.slice(offset, offset + TAIL_LENGTH)
+    offset += TAIL_LENGTH
     return tail
   }
 }
 
+// Neighbouring events share their millisecond: its digits are kept.
+let cachedMillisecond = Number.NaN
+let cachedPrefix = ''
+
 /** The id of the event that became visible at `time`. */
 export function eventId(time: Microseconds, tail: IdTail): string {
   const millisecond = Math.floor(time / 1000)
+  if (millisecond !== cachedMillisecond) {
+    const high = millisecond.toString(16).padStart(12, '0')
+    cachedPrefix = `${high.slice(0, 8)}-${high.slice(8)}-`
+    cachedMillisecond = millisecond
+  }
   const fraction = Math.floor(((time - millisecond * 1000) * 4096) / 1000)
-  const high = millisecond.toString(16).padStart(12, '0')
-  const low = fraction.toString(16).padStart(3, '0')
-  return `${high.slice(0, 8)}-${high.slice(8)}-7${low}-${tail.slice(0, 4)}-${tail.slice(4)}`
+  // 0x7000 puts the version before the fraction's three digits.
+  const low = (0x7000 + fraction).toString(16)
+  return `${cachedPrefix}${low}-${tail.slice(0, 4)}-${tail.slice(4)}`
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/

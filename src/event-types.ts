@@ -69,8 +69,9 @@ const CONTROL = /\p{Cc}/u
 /** Why the text cannot be an event type, or `undefined` where it can. */
 export function eventTypeFault(type: unknown): string | undefined {
   if (typeof type !== 'string') return 'must be a text'
-  const length = [...type].length
-  if (length < 1 || length > MAX_TYPE_LENGTH) return `must have 1 to ${MAX_TYPE_LENGTH} characters`
+  // Characters are code points, of which a text has at most as many as UTF-16 units.
+  const isLong = type.length > MAX_TYPE_LENGTH && [...type].length > MAX_TYPE_LENGTH
+  if (type === '' || isLong) return `must have 1 to ${MAX_TYPE_LENGTH} characters`
   if (CONTROL.test(type)) return 'must not hold control characters'
   if (!isStorableText(type)) return 'must not hold half of a surrogate pair'
   return undefined

@@ -32,6 +32,47 @@ export function setKey(target: JsonObject, key: string, value: JsonValue): void 
   } else target[key] = value
 }
 
+/**
+ * The copy of a value that is JSON as it stands but for its texts, which are not looked at, as
+ * nearly all values are; `undefined` for any other, which takes a {@link Copier}. Objects are cloned
+ * first and checked then, which takes half the time of copying member by member.
+ */
+export function copyPlain(value: unknown, maxDepth: number): JsonValue | undefined {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return value
+    case 'number':
+      return Number.isFinite(value) && !Object.is(value, -0) ? value : undefined
+    case 'object':
+      if (value === null) return null
+      return maxDepth === 0 ? undefined : copyPlainObject(value, maxDepth - 1)
+    default:
+      return undefined
+  }
+}
+
+function copyPlainObject(value: object, maxDepth: number): JsonValue | undefined {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype === Array.prototype) {
+    const copy = (value as unknown[]).slice()
+    for (let i = 0; i < copy.length; i++) {
+      const member = copyPlain(copy[i], maxDepth)
+      if (member === undefined) return undefined
+      copy[i] = member
+    }
+    return copy as JsonValue[]
+  }
+  if (prototype !== Object.prototype && prototype !== null) return undefined
+  const copy: Record<string, unknown> = { ...value }
+  for (const key in copy) {
+    const member = copyPlain(copy[key], maxDepth)
+    if (member === undefined) return undefined
+    if (member !== copy[key]) copy[key] = member
+  }
+  return copy as JsonObject
+}
+
 /** One walk over a value of the host's: the copy that is JSON, and where it differs. */
 export class Copier {
   readonly replaced: string[] = []

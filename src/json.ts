@@ -1,5 +1,5 @@
-import { isOwnField, type JsonObject, type JsonValue } from './event.js'
-import { Copier, isStorableText, jsonPointer, setKey } from './json-copy.js'
+import { type JsonObject, type JsonValue, OWN_FIELDS } from './event.js'
+import { Copier, copyPlain, isStorableText, jsonPointer, setKey } from './json-copy.js'
 import { cutToSize } from './json-cut.js'
 
 /** How large the attributes of one event may be; what goes beyond is cut and told. */
@@ -27,17 +27,33 @@ export interface JsonText {
 // Room for the attribute `recording` in what is cut.
 const RECORDING_RESERVE = 8192
 
+/** The short way, for data that is JSON as it stands; `undefined` where anything has to be changed. */
+function plainText(data: object, limits: JsonLimits): JsonText | undefined {
+  try {
+    const attributes = copyPlain(data, limits.maxDepth)
+    if (!isJsonObject(attributes)) return undefined
+    if (OWN_FIELDS.some((name) => Object.hasOwn(attributes, name))) return undefined
+    const json = JSON.stringify(attributes)
+    // JSON.stringify escapes so what is not storable, and other control characters.
+    const fits = json.length * 3 <= limits.maxBytes && !json.includes('\\u')
+    return fits ? { attributes, json } : undefined
+  } catch {
+    // A getter or a proxy threw: the copier finds out where.
+    return undefined
+  }
+}
+
+function isJsonObject(value: JsonValue | undefined): value is JsonObject {
+  return value !== null && typeof value === 'object' && !Array.isArray(value)
+}
+
 /** Own fields' names, and a `recording` that is not ours, make room: `type` -> `attributes_type`. */
-function setAside(
-  copy: JsonObject,
-  isTaken: (name: string) => boolean,
-  copier: Copier,
-): JsonObject {
-  if (!Object.keys(copy).some(isTaken)) return copy
+function setAside(copy: JsonObject, taken: readonly string[], copier: Copier): JsonObject {
+  if (!taken.some((name) => Object.hasOwn(copy, name))) return copy
   const moved: JsonObject = {}
   for (const key of Object.keys(copy)) {
     let name = key
-    if (isTaken(key)) {
+    if (taken.includes(key)) {
       do name = `attributes_${name}`
       while (Object.hasOwn(copy, name))
       copier.note([name])
@@ -57,11 +73,14 @@ function setAside(
  * `recording`: `{ replaced: [JSON Pointer, …], cut_bytes }` (at most 50 pointers). Never throws.
  */
 export function toJsonText(data: object, limits: JsonLimits = defaultJsonLimits): JsonText {
+  return plainText(data, limits) ?? bookedText(data, limits)
+}
+
+/** The long way: every change is booked. */
+function bookedText(data: object, limits: JsonLimits): JsonText {
   const copier = new Copier(limits.maxDepth)
   const copy = copier.copy(data)
-  let attributes: JsonObject =
-    copy !== null && typeof copy === 'object' && !Array.isArray(copy) ? copy : {}
-  attributes = setAside(attributes, isOwnField, copier)
+  let attributes = setAside(isJsonObject(copy) ? copy : {}, OWN_FIELDS, copier)
   let json = JSON.stringify(attributes)
   let cut = 0
   // UTF-8 takes at most three bytes for each UTF-16 unit.
@@ -74,7 +93,7 @@ export function toJsonText(data: object, limits: JsonLimits = defaultJsonLimits)
     }
   }
   if (copier.replaced.length === 0) return { attributes, json }
-  attributes = setAside(attributes, (name) => name === 'recording', copier)
+  attributes = setAside(attributes, ['recording'], copier)
   attributes['recording'] = { replaced: copier.replaced, cut_bytes: cut }
   return { attributes, json: JSON.stringify(attributes) }
 }

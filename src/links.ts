@@ -14,8 +14,10 @@ type ReadLink = (value: string) => string | undefined
 
 const byId =
   (plural: string): ReadLink =>
-  (value) =>
-    isUuid(value.toLowerCase()) ? `/api/${plural}/${value.toLowerCase()}` : undefined
+  (value) => {
+    const id = value.toLowerCase()
+    return isUuid(id) ? `/api/${plural}/${id}` : undefined
+  }
 
 const CODE = /^[A-Za-z0-9_.-]+$/
 const PATH_KINDS = ['projects', 'environments', 'assets']

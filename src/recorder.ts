@@ -34,7 +34,7 @@ interface Entry {
   readonly resolve: (event: AuditEvent) => void
   readonly reject: (error: AuditLogError) => void
   readonly signal: AbortSignal | undefined
-  readonly onAbort: () => void
+  onAbort: (() => void) | undefined
   settled: boolean
 }
 
@@ -78,7 +78,7 @@ export function createRecorder(
     entry.settled = true
     waiting--
     waitingBytes -= entry.draft.json.length
-    entry.signal?.removeEventListener('abort', entry.onAbort)
+    if (entry.onAbort) entry.signal?.removeEventListener('abort', entry.onAbort)
   }
   const reject = (entry: Entry, error: AuditLogError): void => {
     if (entry.settled) return
@@ -170,13 +170,16 @@ export function createRecorder(
           resolve,
           reject: rejectCall,
           signal,
-          onAbort() {
-            // Once the store has it, only the store's answer can tell whether it is kept.
-            if (queue.includes(entry)) reject(entry, abortedError(signal!))
-          },
+          onAbort: undefined,
           settled: false,
         }
-        signal?.addEventListener('abort', entry.onAbort, { once: true })
+        if (signal) {
+          // Once the store has it, only the store's answer can tell whether it is kept.
+          entry.onAbort = () => {
+            if (queue.includes(entry)) reject(entry, abortedError(signal))
+          }
+          signal.addEventListener('abort', entry.onAbort, { once: true })
+        }
         waiting++
         waitingBytes += draft.json.length
         queue.push(entry)

@@ -3,15 +3,15 @@ import type { SqliteDatabase } from './database.js'
 
 /*
  * One table, one B-tree: `created_at` is the row's key, and the id is made of it and `tail`, so no
- * index of ids is kept. `tail` holds the 8 last bytes of the id, or all 16 of an imported id that
- * does not carry the time; those are found through `daybook_foreign_ids`. The high-water mark of
+ * index of ids is kept. `tail` holds the id's last 16 hexadecimal digits, or the whole of an imported
+ * id that does not carry the time; those are found through `daybook_foreign_ids`. The high-water mark of
  * `created_at` is apart from the events, so that removing the newest does not set time back.
  * Tables carry a prefix, and the version is ours alone, because the file may be the host's own.
  */
 const MIGRATIONS: readonly string[] = [
   `CREATE TABLE daybook_events (
      created_at INTEGER PRIMARY KEY,
-     tail BLOB NOT NULL,
+     tail TEXT NOT NULL,
      type TEXT NOT NULL,
      username TEXT,
      source TEXT,

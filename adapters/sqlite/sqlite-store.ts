@@ -102,7 +102,7 @@ class SqliteStore implements EventStore {
       const events = drafts.map((draft) => {
         const { tail, type, username, source, system, json } = draft
         time += 1
-        insert.run(time, Buffer.from(tail, 'hex'), type, username, source, system ? 1 : 0, json)
+        insert.run(time, tail, type, username, source, system ? 1 : 0, json)
         return stampDraft(draft, time)
       })
       this.#statement('UPDATE daybook_high_water SET created_at = ?').run(time)
@@ -249,7 +249,7 @@ class SqliteStore implements EventStore {
     const { id, type, username, source, system } = event
     const carried = parseEventId(id)
     const isNative = carried?.time === time
-    const tail = Buffer.from(isNative ? carried.tail : id.replaceAll('-', ''), 'hex')
+    const tail = isNative ? carried.tail : id
     this.#statement(INSERT).run(time, tail, type, username, source, system ? 1 : 0, json)
     if (!isNative) this.#statement('INSERT INTO daybook_foreign_ids VALUES (?, ?)').run(id, time)
   }

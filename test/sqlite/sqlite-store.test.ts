@@ -44,7 +44,7 @@ describe('sqliteStore', () => {
     expect(inspect('SELECT version FROM daybook_schema')).toEqual([{ version: 1 }])
     expect(
       inspect('SELECT username, source, system, length(tail) AS tail FROM daybook_events'),
-    ).toEqual([{ username: null, source: null, system: 0, tail: 8 }])
+    ).toEqual([{ username: null, source: null, system: 0, tail: 16 }])
   })
 
   it('keeps the high-water mark apart from the events', async () => {

@@ -2,8 +2,16 @@ import type { HttpRequest, HttpResponse } from '../../src/http/exchange.js'
 import { HttpProblem } from '../../src/http/problem.js'
 import type { KoaContext } from './koa.js'
 
-/** The user that `basicAuth`, or the host, has put into `ctx.state.username`. */
-export function stateUsername(ctx: KoaContext): string | null {
+export interface UsernameOption {
+  /**
+   * The authenticated user of a request, null where there is none.
+   * @default `ctx.state.username`, as {@link basicAuth} sets it
+   */
+  username?(ctx: KoaContext): string | null
+}
+
+export function usernameOf(ctx: KoaContext, options: UsernameOption): string | null {
+  if (options.username) return options.username(ctx)
   const { username } = ctx.state
   return typeof username === 'string' ? username : null
 }

@@ -26,6 +26,12 @@ export type KoaMiddleware = (ctx: KoaContext, next: () => Promise<unknown>) => P
 /** What @koa/router leaves on the context of a request that it matched. */
 export interface RoutedContext extends KoaContext {
   readonly params?: Readonly<Record<string, string>>
-  readonly _matchedRoute?: string | RegExp
-  readonly _matchedRouteName?: string
+  readonly matched?: readonly MatchedLayer[]
+}
+
+/** A route, or a `router.use` without methods, whose path fits the request. */
+export interface MatchedLayer {
+  readonly path: string | RegExp
+  readonly name?: string | undefined
+  readonly methods: readonly string[]
 }

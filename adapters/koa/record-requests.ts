@@ -4,19 +4,17 @@ import { LRUCache } from 'lru-cache'
 import type { AuditLog } from '../../src/audit-log.js'
 import { AuditLogError } from '../../src/errors.js'
 import { redact } from '../../src/redact.js'
-import { stateUsername } from './exchange.js'
+import { type UsernameOption, usernameOf } from './exchange.js'
 import type { KoaMiddleware, RoutedContext } from './koa.js'
-import { isMutating, type RouteType, routeType } from './route-type.js'
+import { isMutating, routeType } from './route-type.js'
 import { isFeedRequest } from './unrecorded.js'
 
-export interface RecordRequestsOptions {
+export interface RecordRequestsOptions extends UsernameOption {
   /**
    * Adds to a request's event what the route knows: `name`, `parent`, link attributes. Called once
    * the response is known, for requests that leave an event.
    */
   describe?(ctx: RoutedContext): Readonly<Record<string, unknown>> | undefined
-  /** The authenticated user of a request. @default `ctx.state.username` */
-  username?(ctx: RoutedContext): string | null
 }
 
 type RecordingAudit = Pick<AuditLog, 'recordSystem' | 'types'>
@@ -66,23 +64,20 @@ function requestBody(ctx: RoutedContext): unknown {
 }
 
 function requestData(ctx: RoutedContext, status: number): Record<string, unknown> {
-  const params = ctx.params
+  const body = requestBody(ctx)
+  const params = ctx.params ?? {}
   return {
     request_method: ctx.method,
     request_path: ctx.path,
-    request_body: requestBody(ctx),
-    url_params: params && Object.keys(params).length > 0 ? redact(params) : undefined,
+    ...(body !== undefined && { request_body: body }),
+    ...(Object.keys(params).length > 0 && { url_params: redact(params) }),
     response_status: status,
   }
 }
 
-function failure(
-  ctx: RoutedContext,
-  thrown: unknown,
-): { error: string; backtrace?: string | undefined } {
-  if (thrown === undefined) return { error: bodyReason(ctx) }
-  if (!(thrown instanceof Error)) return { error: inspect(thrown) }
-  return { error: thrown.message, backtrace: thrown.stack }
+function reason(ctx: RoutedContext, thrown: unknown): string {
+  if (thrown === undefined) return bodyReason(ctx)
+  return thrown instanceof Error ? thrown.message : inspect(thrown)
 }
 
 /** Refused logins are told once a minute for each address, with how many there were before. */
@@ -116,7 +111,6 @@ export function recordRequests(
   audit: RecordingAudit,
   options: RecordRequestsOptions = {},
 ): KoaMiddleware {
-  const { describe, username = stateUsername } = options
   const admitLogin = loginLimiter()
 
   const eventOf = (
@@ -125,23 +119,26 @@ export function recordRequests(
     thrown: unknown,
   ): [type: string, data: object] | undefined => {
     if (isFeedRequest(audit, ctx)) return undefined
-    if (status >= 500) return [UNHANDLED, failure(ctx, thrown)]
+    if (status >= 500) {
+      const { stack: backtrace } = Object(thrown) as { stack?: string }
+      return [UNHANDLED, { error: reason(ctx, thrown), ...(backtrace && { backtrace }) }]
+    }
     if (!isMutating(ctx)) return undefined
-    const route: RouteType = routeType(ctx, audit.types)
-    const name = `${route.controller}:${route.method}`
-    if (status < 400) return [`api:${name}`, {}]
-    if (status !== 401) return [`error:${name}`, failure(ctx, thrown)]
-    const admitted = admitLogin(ctx.ip)
-    return admitted && [`error:${name}`, { ...failure(ctx, thrown), ...admitted }]
+    const { controller, method } = routeType(ctx, audit.types)
+    if (status < 400) return [`api:${controller}:${method}`, {}]
+    const admitted = status === 401 ? admitLogin(ctx.ip) : {}
+    return (
+      admitted && [`error:${controller}:${method}`, { error: reason(ctx, thrown), ...admitted }]
+    )
   }
 
   const record = async (ctx: RoutedContext, status: number, thrown?: unknown): Promise<void> => {
-    const event = eventOf(ctx, status, thrown)
-    if (!event) return
-    const [type, data] = event
     try {
-      const described = { ...requestData(ctx, status), ...describe?.(ctx), ...data }
-      await audit.recordSystem(type, described, { username: username(ctx) })
+      const event = eventOf(ctx, status, thrown)
+      if (!event) return
+      const [type, data] = event
+      const described = { ...requestData(ctx, status), ...options.describe?.(ctx), ...data }
+      await audit.recordSystem(type, described, { username: usernameOf(ctx, options) })
     } catch (error) {
       // It must not cost the client the response. What the log rejected it has told itself.
       if (!(error instanceof AuditLogError)) ctx.app.emit('error', error, ctx)

@@ -30,12 +30,13 @@ const NAME = /^(\w+):(\w+)$/
  * route took is `unmatched:<verb>`: its path is the client's invention.
  */
 export function routeType(ctx: RoutedContext, types: EventTypes): RouteType {
-  const { _matchedRoute: route, _matchedRouteName: name } = ctx
-  const named = NAME.exec(name ?? '')
+  // Not `_matchedRoute`: while a `router.use` refuses the request, that is the middleware's path.
+  const layer = ctx.matched?.findLast(({ methods }) => methods.includes(ctx.method))
+  const named = NAME.exec(layer?.name ?? '')
   if (named) return { controller: named[1]!, method: named[2]! }
   const verb = METHODS[ctx.method] ?? ctx.method.toLowerCase()
-  if (typeof route !== 'string') return { controller: 'unmatched', method: verb }
-  const segments = route.split('/').filter((segment) => segment !== '')
+  if (typeof layer?.path !== 'string') return { controller: 'unmatched', method: verb }
+  const segments = layer.path.split('/').filter((segment) => segment !== '')
   const words = segments.filter((segment) => !isParameter(segment))
   const last = words.at(-1) ?? 'root'
   const owner = words.at(-2)

@@ -152,6 +152,21 @@ describe('recordRequests', () => {
     })
   })
 
+  it('names the type after the route when a router.use refuses the request', async () => {
+    await start((router) => {
+      router.use('/api', (ctx) => ctx.throw(403, 'read only'))
+      router.delete('/api/changes/:change_id', () => undefined)
+    })
+    await server.send('/api/changes/7', { method: 'DELETE' })
+    expect(await events()).toMatchObject([
+      {
+        type: 'error:changes:destroy',
+        attributes: { error: 'read only', response_status: 403 },
+      },
+    ])
+    expect((await events())[0]!.attributes).not.toHaveProperty('backtrace')
+  })
+
   it('adds what describe knows, and survives its failure', async () => {
     let fail = false
     await start(

@@ -6,6 +6,7 @@ export interface Child {
   readonly process: ChildProcess
   /** All it has written to stdout so far. */
   stdout(): string
+  stderr(): string
   /** Resolves once stdout holds the text; rejects when the process ends before. */
   saw(text: string): Promise<void>
   kill(signal?: NodeJS.Signals): Promise<void>
@@ -34,6 +35,7 @@ export function runScript(
   return {
     process: child,
     stdout: () => stdout,
+    stderr: () => stderr,
     ended,
     async saw(text) {
       let over = false

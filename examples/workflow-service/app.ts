@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import Koa from 'koa'
+import { AuditLog } from 'daybook'
+import { auditRoutes, basicAuth, recordRequests } from 'daybook/koa'
+import { memoryStore } from 'daybook/memory'
+import { sqliteStore } from 'daybook/sqlite'
+import { workflowEventTypes } from 'daybook/workflow'
+import { createBackground } from './background/background.js'
+import { startJobs } from './background/jobs.js'
+import { startSchedule } from './background/schedule.js'
+import { startTraffic } from './traffic/traffic.js'
+import { openDocuments } from './documents.js'
+import { createEngine } from './engine/engine.js'
+import { CHANGES, WORKFLOW_RUNS, type ActivityNames } from './engine/names.js'
+import { recoverFetches } from './git/fetch.js'
+import { findGit } from './git/git.js'
+import { resolveIn } from './links.js'
+import { notesIn } from './notes.js'
+import { type ServiceOptions, serviceFile } from './options.js'
+import { answerProblems } from './problem.js'
+import { apiRoutes } from './routes/index.js'
+import { refuseReadersEvents } from './routes/permission.js'
+import { described, runLater } from './routes/request.js'
+import { seed } from './seed.js'
+import type { Service } from './service.js'
+import { USERS } from './users.js'
+import { openWorkspace, removeWorkspace } from './workspace.js'
+
+export interface RunningService {
+  readonly url: string
+  /** Ends all work, closes server and stores, and removes temporary files. */
+  close(): Promise<void>
+}
+
+type Audit = AuditLog<typeof workflowEventTypes>
+
+export async function startService(options: ServiceOptions): Promise<RunningService> {
+  const { port, store, traffic } = options
+  const filename = store.kind === 'sqlite' ? store.filename : undefined
+  const eventStore = filename === undefined ? memoryStore() : sqliteStore({ filename })
+  const documents = openDocuments(filename === undefined ? undefined : serviceFile(filename))
+  const audit: Audit = new AuditLog({
+    store: eventStore,
+    types: workflowEventTypes,
+    resolveSource: resolveIn(documents),
+  })
+  const workspace = await openWorkspace(documents)
+  const background = createBackground()
+  const note = notesIn(audit)
+
+  // The service reads from itself as a user of its own, whose password nobody else knows.
+  const users = { ...USERS, service: randomUUID() }
+  const authorization = `Basic ${Buffer.from(`service:${users.service}`).toString('base64')}`
+  let url = ''
+  const get = (path: string, signal: AbortSignal): Promise<Response> =>
+    fetch(url + path, { headers: { authorization }, signal })
+
+  const engineOf = async (names: ActivityNames) => {
+    const directory = join(workspace, names.activities)
+    await mkdir(directory)
+    const directoryOf = (id: string): string => join(directory, id)
+    return createEngine({ names, documents, note, background, directoryOf, get })
+  }
+  const changes = await engineOf(CHANGES)
+  const workflowRuns = await engineOf(WORKFLOW_RUNS)
+  const git = await findGit(background.stopping)
+  const service: Service = {
+    documents,
+    note,
+    background,
+    changes,
+    workflowRuns,
+    git,
+    workspace,
+  }
+
+  const handle = createApp(service, audit, users).callback()
+  // As work among other, so that the stores stay open until the last request is done with.
+  const server = createServer((request, response) =>
+    background.run(() => handle(request, response)),
+  )
+  const close = async (): Promise<void> => {
+    const stopped = background.stop()
+    const closed = new Promise((resolve) => server.close(resolve))
+    server.closeAllConnections()
+    await Promise.all([stopped, closed])
+    await audit.close()
+    await removeWorkspace(documents, workspace)
+    documents.close()
+  }
+
+  try {
+    await seed(documents)
+    const unfinished = [await changes.recover(), await workflowRuns.recover()] as const
+    await recoverFetches(service)
+    url = await listen(server, port)
+    for (const id of unfinished[0]) background.run(() => changes.run(id))
+    for (const id of unfinished[1]) background.run(() => workflowRuns.run(id))
+    startSchedule(service)
+    startJobs(service)
+    if (traffic) startTraffic(service, url)
+    return { url, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+function createApp(service: Service, audit: Audit, users: Readonly<Record<string, string>>): Koa {
+  const app = new Koa()
+  app.use(answerProblems)
+  app.use(runLater(service.background.run))
+  app.use(recordRequests(audit, { describe: described }))
+  app.use(basicAuth({ users }))
+  app.use(refuseReadersEvents)
+  app.use(auditRoutes(audit))
+  app.use(async (ctx, next) => {
+    if (ctx.path === '/') ctx.redirect('/api/events')
+    else await next()
+  })
+  for (const middleware of apiRoutes(service)) app.use(middleware)
+  return app
+}
+
+function listen(server: Server, port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, '127.0.0.1', () => {
+      resolve(`http://localhost:${(server.address() as AddressInfo).port}`)
+    })
+  })
+}

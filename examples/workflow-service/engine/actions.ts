@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import type { StepAction, StepDefinition } from './definitions.js'
+
+export interface ActionContext {
+  /** A directory that the steps of one change share. */
+  readonly directory: string
+  /** The file of the service's own data, where there is one. */
+  readonly databaseFile: string | undefined
+  /** Reads from the service itself. */
+  readonly get: (path: string, signal: AbortSignal) => Promise<Response>
+  /** The step was cancelled or aborted, or the service stops. */
+  readonly signal: AbortSignal
+  readonly stopping: AbortSignal
+}
+
+/** Actions that wait for a person do no work of their own. */
+export type Work = Exclude<StepAction, 'approval' | 'manual'>
+
+type Definition<Action extends StepAction> = Extract<StepDefinition, { action: Action }>
+
+type Actions = {
+  readonly [Action in Work]: (
+    definition: Definition<Action>,
+    context: ActionContext,
+  ) => Promise<string | null>
+}
+
+const ACTIONS: Actions = {
+  wait: async ({ ms }, { signal }) => {
+    await delay(ms, undefined, { signal })
+    return null
+  },
+
+  http_check: async ({ path }, { get, signal }) => {
+    const response = await get(path, signal)
+    await response.arrayBuffer()
+    if (!response.ok) throw new Error(`GET ${path} answered ${response.status}`)
+    return `${response.status}`
+  },
+
+  write_file: async ({ path, content }, { directory, signal }) => {
+    await mkdir(directory, { recursive: true })
+    await writeFile(join(directory, path), content, { signal })
+    return `${Buffer.byteLength(content)} bytes`
+  },
+
+  checksum: async ({ path }, { directory, signal }) => {
+    const content = await readFile(join(directory, path), { signal })
+    return createHash('sha256').update(content).digest('hex')
+  },
+
+  fail: async ({ message }) => {
+    throw new Error(message)
+  },
+
+  lock_database: async ({ ms }, { databaseFile, stopping }) => {
+    if (databaseFile === undefined) throw new Error('a database in memory cannot be locked')
+    const database = new Database(databaseFile)
+    database.prepare('BEGIN IMMEDIATE').run()
+    // The lock outlives the action: it is the transition after it that is to meet it.
+    void delay(ms, undefined, { signal: stopping })
+      .catch(() => undefined)
+      .finally(() => database.close())
+    return `locked for ${ms} ms`
+  },
+}
+
+export function performAction(
+  definition: StepDefinition & { readonly action: Work },
+  context: ActionContext,
+): Promise<string | null> {
+  const perform = ACTIONS[definition.action] as (
+    definition: StepDefinition,
+    context: ActionContext,
+  ) => Promise<string | null>
+  return perform(definition, context)
+}

@@ -1,0 +1,42 @@
+import type { Background } from '../background/background.js'
+import type { Documents } from '../documents.js'
+import type { Activity, Step } from '../model.js'
+import type { Note } from '../notes.js'
+import { endOf } from '../paths.js'
+import type { ActivityNames } from './names.js'
+
+export interface EngineContext {
+  readonly names: ActivityNames
+  readonly documents: Documents
+  readonly note: Note
+  readonly background: Background
+  /** The directory for an activity's files. */
+  readonly directoryOf: (activityId: string) => string
+  readonly get: (path: string, signal: AbortSignal) => Promise<Response>
+}
+
+type Facts = Readonly<Record<string, unknown>>
+
+/** What every event about an activity tells: its name, its node, its links. */
+export function activityFacts(names: ActivityNames, activity: Activity): Facts {
+  const path = activity.node_path ?? activity.project_path
+  return {
+    name: activity.name,
+    parent: path === null ? undefined : endOf(path),
+    [names.activityLink]: activity.id,
+    project_path: activity.project_path ?? undefined,
+    node_path: activity.node_path ?? undefined,
+  }
+}
+
+export function stepFacts(names: ActivityNames, activity: Activity, step: Step): Facts {
+  return {
+    ...activityFacts(names, activity),
+    name: step.definition.name,
+    [names.stepLink]: step.id,
+  }
+}
+
+export function stepsOf({ documents, names }: EngineContext, activity: Activity): Step[] {
+  return activity.step_ids.flatMap((id) => documents.get(names.steps, id) ?? [])
+}

@@ -1,0 +1,46 @@
+import type { LinkAttribute } from 'daybook'
+import type { EventName } from '../notes.js'
+
+/**
+ * What tells a change from a workflow run: where it is kept, and the names of its events that do
+ * not follow from that.
+ */
+export interface ActivityNames {
+  readonly activities: 'changes' | 'workflow_runs'
+  readonly steps: 'steps' | 'workflow_steps'
+  readonly activity: 'change' | 'workflow_run'
+  readonly activityLink: LinkAttribute & ('change_id' | 'workflow_run_id')
+  readonly stepLink: LinkAttribute & ('step_id' | 'workflow_step_id')
+  /** The action of a step threw. */
+  readonly actionFailed: readonly EventName[]
+  /** A step could not be carried out at all. */
+  readonly processingFailed: readonly EventName[]
+  /** The database stopped a transition for the time being. */
+  readonly transitionDelayed: EventName
+  /** A transition was given up. */
+  readonly transitionFailed: readonly EventName[]
+}
+
+export const CHANGES: ActivityNames = {
+  activities: 'changes',
+  steps: 'steps',
+  activity: 'change',
+  activityLink: 'change_id',
+  stepLink: 'step_id',
+  actionFailed: ['error:step:action'],
+  processingFailed: ['error:step:processing'],
+  transitionDelayed: 'error:steps:transient_error',
+  transitionFailed: ['api:steps:error'],
+}
+
+export const WORKFLOW_RUNS: ActivityNames = {
+  activities: 'workflow_runs',
+  steps: 'workflow_steps',
+  activity: 'workflow_run',
+  activityLink: 'workflow_run_id',
+  stepLink: 'workflow_step_id',
+  actionFailed: ['error:workflow_step:run_failure', 'api:workflow_steps:error'],
+  processingFailed: ['error:workflow_step:run_failure', 'api:workflow_steps:error'],
+  transitionDelayed: 'error:workflow_step:fsm_failure',
+  transitionFailed: ['api:workflow_steps:error'],
+}

@@ -1,0 +1,107 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { GitRemote, TemplateVersion } from '../model.js'
+import { failureData } from '../notes.js'
+import type { Service } from '../service.js'
+import { type Git, GitError } from './git.js'
+
+const factsOf = ({ id, template_id, git_remote_id, revision }: TemplateVersion) => ({
+  name: revision,
+  template_version_id: id,
+  template_id,
+  git_remote_id,
+})
+
+/** Asks the remote for its branches. Tells, and gives false, where it does not answer. */
+export async function checkRemote(
+  { note }: Service,
+  git: Git,
+  remote: GitRemote,
+  occasion: 'create' | 'update',
+  username: string,
+): Promise<void> {
+  try {
+    await git('ls-remote', '--', remote.url)
+  } catch (error) {
+    const facts = { name: remote.name, git_remote_id: remote.id }
+    await note(`error:git_remote:${occasion}`, { ...facts, ...failureData(error) }, username)
+  }
+}
+
+/** Clones the remote and looks the version's revision up. */
+export async function fetchVersion(
+  service: Service,
+  git: Git,
+  version: TemplateVersion,
+  username: string,
+): Promise<void> {
+  const { documents, note, workspace, background } = service
+  const facts = factsOf(version)
+  const directory = join(workspace, 'template_versions', version.id)
+  const remote = documents.get('git_remotes', version.git_remote_id)
+  await note('info:template_version:fetch', { ...facts, progress: '' }, username)
+  try {
+    if (!remote) throw new Error('the Git remote was removed')
+    const progress = await cloneRemote(service, git, remote, directory, username)
+    const { stdout } = await git(
+      '-C',
+      directory,
+      'log',
+      '-1',
+      '--format=%H',
+      version.revision,
+      '--',
+    )
+    await keep(service, { ...version, status: 'success', commit_sha: stdout.trim() })
+    const outcome = { success: true, message: progress }
+    await note('info:template_version:fetch_complete', { ...facts, ...outcome }, username)
+  } catch (error) {
+    // The next start of the service finds the fetch unfinished, and fails it.
+    if (!background.stopping.aborted) await failFetch(service, version, error, username)
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+async function cloneRemote(
+  { note }: Service,
+  git: Git,
+  remote: GitRemote,
+  directory: string,
+  username: string,
+): Promise<string> {
+  try {
+    const clone = ['clone', '--bare', '--progress', '--', remote.url, directory]
+    return (await git(...clone)).stderr.trim()
+  } catch (error) {
+    const facts = { name: remote.name, git_remote_id: remote.id }
+    if (error instanceof GitError)
+      await note('error:git_remote:fetch', { ...facts, ...failureData(error) }, username)
+    throw error
+  }
+}
+
+async function failFetch(
+  service: Service,
+  version: TemplateVersion,
+  error: unknown,
+  username: string | null,
+): Promise<void> {
+  const facts = factsOf(version)
+  await keep(service, { ...version, status: 'error' })
+  const output = error instanceof GitError ? error.output : ''
+  const failure = { ...failureData(error), fetch_output: output }
+  await service.note('error:template_version:fetch', { ...facts, ...failure }, username)
+  const outcome = { success: false }
+  await service.note('info:template_version:fetch_complete', { ...facts, ...outcome }, username)
+}
+
+const keep = ({ documents }: Service, version: TemplateVersion): Promise<void> =>
+  documents.write((tx) => tx.put('template_versions', version))
+
+/** Fails the fetches that were under way when the service stopped. */
+export async function recoverFetches(service: Service): Promise<void> {
+  const lost = new Error('the service stopped while the fetch was running')
+  for (const version of service.documents.all('template_versions'))
+    if (version.status === 'fetching') await failFetch(service, version, lost, null)
+}

@@ -1,0 +1,71 @@
+import { execFile } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+const TIMEOUT_MS = 30_000
+
+/** Runs `git` with these arguments and gives what it printed, or throws {@link GitError}. */
+export type Git = (...args: readonly string[]) => Promise<GitOutput>
+
+export interface GitOutput {
+  readonly stdout: string
+  /** Git writes its progress there. */
+  readonly stderr: string
+}
+
+export class GitError extends Error {
+  readonly output: string
+
+  constructor(message: string, output: string) {
+    super(message)
+    this.output = output
+  }
+}
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ENOENT'
+
+/** Local repositories only, and never a question to whoever sits at the terminal. */
+const ENVIRONMENT = {
+  ...process.env,
+  GIT_ALLOW_PROTOCOL: 'file',
+  GIT_TERMINAL_PROMPT: '0',
+  LC_ALL: 'C',
+}
+
+/** Undefined where git is not installed. */
+export async function findGit(signal: AbortSignal): Promise<Git | undefined> {
+  const git: Git = async (...args) => {
+    try {
+      return await run('git', args, { env: ENVIRONMENT, timeout: TIMEOUT_MS, signal })
+    } catch (error) {
+      if (isMissing(error) || signal.aborted) throw error
+      const { stderr } = Object(error) as { stderr?: unknown }
+      const output = typeof stderr === 'string' ? stderr.trim() : String(error)
+      throw new GitError(reasonIn(output), output)
+    }
+  }
+  try {
+    await git('--version')
+    return git
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
+const reasonIn = (output: string): string =>
+  output.split('\n').find((line) => /^(fatal|error):/.test(line)) ?? output
+
+/** A small repository with one commit, for the simulated users to fetch from. */
+export async function makeSampleRepository(git: Git, directory: string): Promise<void> {
+  await git('init', '--quiet', '--initial-branch=main', directory)
+  await writeFile(join(directory, 'actions.rb'), "action 'deploy'\n")
+  await git('-C', directory, 'add', '.')
+  const author = ['-c', 'user.name=Workflow service', '-c', 'user.email=service@localhost']
+  const unsigned = ['-c', 'commit.gpgSign=false']
+  await git('-C', directory, ...author, ...unsigned, 'commit', '--quiet', '-m', 'Add actions')
+}

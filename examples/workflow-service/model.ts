@@ -1,0 +1,149 @@
+import type { ActivityStatus, StepStatus } from './engine/transitions.js'
+import type { StepDefinition } from './engine/definitions.js'
+
+/* What the service keeps. Field names are those of its JSON:API attributes. */
+
+export interface Project {
+  readonly id: string
+  readonly code: string
+  readonly name: string
+  readonly description: string
+  readonly archived: boolean
+}
+
+export type NodeType = 'environment' | 'asset'
+
+/** An environment of a project, or an asset of an environment. */
+export interface Node {
+  readonly id: string
+  readonly node_type: NodeType
+  readonly code: string
+  readonly name: string
+  readonly description: string
+  /** `/projects/<code>/environments/<code>[/assets/<code>]`: codes never change. */
+  readonly node_path: string
+}
+
+export interface Bookmark {
+  readonly id: string
+  readonly name: string
+  readonly path: string
+}
+
+/** A change, or a run of a workflow: steps that are done one after the other. */
+export interface Activity {
+  readonly id: string
+  readonly name: string
+  readonly action: string | null
+  readonly status: ActivityStatus
+  readonly project_path: string | null
+  readonly node_path: string | null
+  readonly workflow_id: string | null
+  readonly step_ids: readonly string[]
+  /** Null where a schedule started it. */
+  readonly started_by: string | null
+  readonly created_at: string
+  readonly finished_at: string | null
+}
+
+export interface Step {
+  readonly id: string
+  readonly activity_id: string
+  readonly definition: StepDefinition
+  readonly status: StepStatus
+  readonly result: string | null
+  readonly error: string | null
+}
+
+export interface Workflow {
+  readonly id: string
+  readonly name: string
+  readonly description: string
+  readonly steps: readonly StepDefinition[]
+}
+
+/** What a change is made from. */
+export interface ChangePlan {
+  readonly name: string
+  readonly action: string | null
+  readonly project_path: string | null
+  readonly node_path: string | null
+  readonly steps: readonly StepDefinition[]
+}
+
+export interface ScheduledChange {
+  readonly id: string
+  readonly name: string
+  readonly every_seconds: number | null
+  /** Null once there is nothing left to do. */
+  readonly next_run_at: string | null
+  readonly change: ChangePlan
+  readonly last_change_id: string | null
+}
+
+export interface GitRemote {
+  readonly id: string
+  readonly name: string
+  readonly url: string
+}
+
+export interface Template {
+  readonly id: string
+  readonly name: string
+  readonly description: string
+}
+
+export interface TemplateVersion {
+  readonly id: string
+  readonly template_id: string
+  readonly git_remote_id: string
+  readonly revision: string
+  readonly status: 'fetching' | 'success' | 'error'
+  readonly commit_sha: string | null
+}
+
+export type Scalar = string | number | boolean | null
+
+/** Settings or properties: one document that is replaced, and the versions it went through. */
+export interface Values {
+  readonly id: string
+  readonly values: Readonly<Record<string, Scalar>>
+}
+
+export interface ValuesVersion extends Values {
+  readonly version: number
+  readonly created_at: string
+}
+
+export interface Job {
+  readonly id: string
+  readonly next_run_at: string
+}
+
+/** A directory that the service removes when it closes, or when it starts again. */
+export interface Workspace {
+  readonly id: string
+}
+
+export interface Kinds {
+  projects: Project
+  nodes: Node
+  bookmarks: Bookmark
+  changes: Activity
+  steps: Step
+  workflows: Workflow
+  workflow_runs: Activity
+  workflow_steps: Step
+  scheduled_changes: ScheduledChange
+  git_remotes: GitRemote
+  templates: Template
+  template_versions: TemplateVersion
+  settings: Values
+  settings_versions: ValuesVersion
+  properties: Values
+  properties_versions: ValuesVersion
+  jobs: Job
+  workspaces: Workspace
+}
+
+export type Kind = keyof Kinds

@@ -1,0 +1,81 @@
+import { CHANGES, WORKFLOW_RUNS, type ActivityNames } from './engine/names.js'
+import type { Activity, Kind, Kinds, Step, Values } from './model.js'
+import { projectPath } from './paths.js'
+
+/** How a kind of document looks to clients. */
+interface View<T> {
+  readonly type: string
+  readonly path: (document: T) => string
+  readonly attributes?: (fields: Omit<T, 'id'>) => object
+}
+
+type Id = { readonly id: string }
+
+const byId = (plural: string) => (document: Id) => `/api/${plural}/${document.id}`
+
+const activityView = (names: ActivityNames): View<Activity> => ({
+  type: names.activity,
+  path: byId(names.activities),
+  attributes: ({ workflow_id, ...attributes }) =>
+    names === WORKFLOW_RUNS ? { ...attributes, workflow_id } : attributes,
+})
+
+const stepView = (names: ActivityNames): View<Step> => ({
+  type: names.steps.replace(/s$/, ''),
+  path: byId(names.steps),
+  attributes: ({ activity_id, definition, status, result, error }) => ({
+    ...definition,
+    status,
+    result,
+    error,
+    [names.activityLink]: activity_id,
+  }),
+})
+
+const valuesView = (name: string): View<Values> => ({
+  type: name,
+  path: () => `/api/${name}`,
+  attributes: ({ values }) => values,
+})
+
+const VIEWS: { readonly [K in Exclude<Kind, 'jobs' | 'workspaces'>]: View<Kinds[K]> } = {
+  projects: { type: 'project', path: ({ code }) => `/api${projectPath(code)}` },
+  nodes: {
+    type: 'node',
+    path: ({ node_path }) => `/api${node_path}`,
+  },
+  bookmarks: { type: 'bookmark', path: byId('bookmarks') },
+  changes: activityView(CHANGES),
+  steps: stepView(CHANGES),
+  workflows: { type: 'workflow', path: byId('workflows') },
+  workflow_runs: activityView(WORKFLOW_RUNS),
+  workflow_steps: stepView(WORKFLOW_RUNS),
+  scheduled_changes: { type: 'scheduled_change', path: byId('scheduled_changes') },
+  git_remotes: { type: 'git_remote', path: byId('git_remotes') },
+  templates: { type: 'template', path: byId('templates') },
+  template_versions: { type: 'template_version', path: byId('template_versions') },
+  settings: valuesView('settings'),
+  settings_versions: { type: 'settings_version', path: byId('settings_versions') },
+  properties: valuesView('properties'),
+  properties_versions: { type: 'properties_version', path: byId('properties_versions') },
+}
+
+export type ResourceKind = keyof typeof VIEWS
+
+export interface Resource {
+  readonly type: string
+  readonly id: string
+  readonly attributes: object
+  readonly links: { readonly self: string }
+}
+
+export function resourceOf<K extends ResourceKind>(kind: K, document: Kinds[K]): Resource {
+  const view: View<Kinds[K]> = VIEWS[kind]
+  const { id, ...attributes } = document
+  return {
+    type: 'node_type' in document ? document.node_type : view.type,
+    id,
+    attributes: view.attributes?.(attributes) ?? attributes,
+    links: { self: view.path(document) },
+  }
+}

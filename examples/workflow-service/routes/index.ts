@@ -1,0 +1,91 @@
+import { bodyParser } from '@koa/bodyparser'
+import Router, { type RouterContext, type RouterMiddleware } from '@koa/router'
+import type { Middleware } from 'koa'
+import { list, text } from '../attributes.js'
+import { stepDefinition } from '../engine/definitions.js'
+import { JSON_API, Problem } from '../problem.js'
+import type { Service } from '../service.js'
+import { activityRoutes } from './activities.js'
+import { nodeRoutes } from './nodes.js'
+import { refuseReaders } from './permission.js'
+import { changePlan } from './plans.js'
+import { projectRoutes } from './projects.js'
+import { readAttributes, readNew, usernameOf } from './request.js'
+import type { Route } from './route.js'
+import { scheduleRoutes } from './schedules.js'
+import { findOne, simpleRoutes } from './simple.js'
+import { stepRoutes } from './steps.js'
+import { templateRoutes } from './templates.js'
+import { valuesRoutes } from './values.js'
+
+function routesOf(service: Service): Route[] {
+  const { changes, workflowRuns } = service
+  return [
+    ...projectRoutes(service),
+    ...nodeRoutes(service),
+    ...simpleRoutes(service, {
+      kind: 'bookmarks',
+      type: 'bookmark',
+      link: 'bookmark_id',
+      readers: { name: text(), path: text() },
+      removable: true,
+    }),
+    ...activityRoutes(service, changes, (ctx) =>
+      changes.create(readAttributes(ctx, 'change', changePlan)),
+    ),
+    ...stepRoutes(service, changes),
+    ...simpleRoutes(service, {
+      kind: 'workflows',
+      type: 'workflow',
+      // The interface has no link attribute for workflows; their runs have one.
+      link: undefined,
+      readers: { name: text(), description: text({ fallback: '' }), steps: list(stepDefinition) },
+      removable: false,
+    }),
+    ...activityRoutes(service, workflowRuns, (ctx) => {
+      const { workflow_id } = readNew(ctx, 'workflow_run', { workflow_id: text() })
+      const { name, steps } = findOne(service, 'workflows', workflow_id)
+      const plan = { name, action: null, project_path: null, node_path: null, steps }
+      return workflowRuns.create(plan, workflow_id)
+    }),
+    ...stepRoutes(service, workflowRuns),
+    ...scheduleRoutes(service),
+    ...templateRoutes(service),
+    ...valuesRoutes(service),
+  ]
+}
+
+const refuseOtherTypes = async (ctx: RouterContext, next: () => Promise<unknown>) => {
+  if (ctx.request.length !== 0 && ctx.is(JSON_API, 'application/json') === false)
+    throw new Problem(415, 'UNSUPPORTED_MEDIA_TYPE', `the body must be ${JSON_API}`)
+  await next()
+}
+
+const readBody = bodyParser({
+  enableTypes: ['json'],
+  onError: (error) => {
+    const { status } = error as { status?: number }
+    if (status === 413) throw new Problem(413, 'BODY_TOO_LARGE', 'the body is too large')
+    throw new Problem(400, 'MALFORMED_DOCUMENT', `the body is not JSON: ${error.message}`)
+  },
+}) as RouterMiddleware
+
+const permit = async (ctx: RouterContext, next: () => Promise<unknown>) => {
+  if (ctx.method !== 'GET' && ctx.method !== 'HEAD') refuseReaders(usernameOf(ctx))
+  await next()
+}
+
+/**
+ * Koa middleware for all of the API. Bodies are read, and readers refused, inside of the routes, so
+ * that the events of refused requests too are named after them.
+ */
+export function apiRoutes(service: Service): Middleware[] {
+  const router = new Router()
+  for (const { method, path, handler, name, decidesItself } of routesOf(service)) {
+    const before = decidesItself
+      ? [refuseOtherTypes, readBody]
+      : [permit, refuseOtherTypes, readBody]
+    router.register(path, [method], [...before, handler], name === undefined ? {} : { name })
+  }
+  return [router.routes() as Middleware, router.allowedMethods() as Middleware]
+}

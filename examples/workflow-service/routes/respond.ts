@@ -1,0 +1,47 @@
+import type { RouterContext } from '@koa/router'
+import type { Kinds } from '../model.js'
+import { JSON_API, Problem } from '../problem.js'
+import { type ResourceKind, resourceOf } from '../resources.js'
+
+function send(ctx: RouterContext, status: number, document: object): void {
+  ctx.status = status
+  ctx.body = JSON.stringify(document)
+  ctx.type = JSON_API
+}
+
+/** Answers with one resource. */
+export function sendOne<K extends ResourceKind>(
+  ctx: RouterContext,
+  kind: K,
+  document: Kinds[K],
+): void {
+  send(ctx, 200, { data: resourceOf(kind, document) })
+}
+
+/** Answers the request that made the resource. */
+export function sendCreated<K extends ResourceKind>(
+  ctx: RouterContext,
+  kind: K,
+  document: Kinds[K],
+): void {
+  const resource = resourceOf(kind, document)
+  ctx.set('location', resource.links.self)
+  send(ctx, 201, { data: resource })
+}
+
+export function sendNothing(ctx: RouterContext): void {
+  ctx.status = 204
+}
+
+/** Answers with a list of resources. */
+export function listResources<K extends ResourceKind>(
+  ctx: RouterContext,
+  kind: K,
+  documents: readonly Kinds[K][],
+): void {
+  const [parameter] = new URLSearchParams(ctx.querystring).keys()
+  if (parameter !== undefined)
+    throw new Problem(400, 'UNKNOWN_PARAMETER', `${ctx.path} takes no parameters`, { parameter })
+  const data = documents.map((document) => resourceOf(kind, document))
+  send(ctx, 200, { data, links: { self: ctx.path } })
+}

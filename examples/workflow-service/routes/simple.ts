@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto'
+import type { RouterContext } from '@koa/router'
+import type { LinkAttribute } from 'daybook'
+import type { Reader } from '../attributes.js'
+import type { Kinds } from '../model.js'
+import { notFound } from '../problem.js'
+import type { ResourceKind } from '../resources.js'
+import type { Service } from '../service.js'
+import { describe, param, readChanges, readNew } from './request.js'
+import { listResources, sendCreated, sendNothing, sendOne } from './respond.js'
+import { del, get, patch, post, type Route } from './route.js'
+
+/** Kinds that have a name, an id and nothing to decide. */
+type SimpleKind = 'bookmarks' | 'workflows' | 'templates' | 'git_remotes'
+
+interface Simple<K extends SimpleKind> {
+  readonly kind: K
+  /** The resource type of request documents. */
+  readonly type: string
+  /** The link attribute of its events. */
+  readonly link: LinkAttribute | undefined
+  readonly readers: { readonly [P in Exclude<keyof Kinds[K], 'id'>]: Reader<Kinds[K][P]> }
+  readonly removable: boolean
+  /** Called for one that was made or changed. */
+  readonly afterwards?: (
+    ctx: RouterContext,
+    document: Kinds[K],
+    occasion: 'create' | 'update',
+  ) => void
+  /** Called first; throws where the kind is out of use. */
+  readonly check?: () => void
+}
+
+export const findOne = <K extends ResourceKind>(
+  { documents }: Service,
+  kind: K,
+  id: string,
+): Kinds[K] => {
+  const found = documents.get(kind, id)
+  if (!found) throw notFound(`${kind}/${id}`)
+  return found
+}
+
+/** List, create, show, update and, where asked for, destroy. */
+export function simpleRoutes<K extends SimpleKind>(service: Service, options: Simple<K>): Route[] {
+  const { kind, type, link, readers, removable, afterwards, check } = options
+  const { documents } = service
+  const member = `/api/${kind}/:${type}_id`
+
+  const about = (ctx: RouterContext, document: Kinds[K]): void => {
+    describe(ctx, { name: document.name, ...(link && { [link]: document.id }) })
+  }
+  const oneIn = (ctx: RouterContext): Kinds[K] => findOne(service, kind, param(ctx, `${type}_id`))
+
+  const routes = [
+    get(`/api/${kind}`, (ctx) => listResources(ctx, kind, documents.all(kind))),
+
+    post(`/api/${kind}`, async (ctx) => {
+      check?.()
+      const document = { id: randomUUID(), ...readNew(ctx, type, readers) } as Kinds[K]
+      await documents.write((tx) => tx.put(kind, document))
+      about(ctx, document)
+      afterwards?.(ctx, document, 'create')
+      sendCreated(ctx, kind, document)
+    }),
+
+    get(member, (ctx) => sendOne(ctx, kind, oneIn(ctx))),
+
+    patch(member, async (ctx) => {
+      check?.()
+      about(ctx, oneIn(ctx))
+      const changes = readChanges(ctx, type, readers)
+      const document = await documents.write((tx) => {
+        const changed = { ...oneIn(ctx), ...changes } as Kinds[K]
+        tx.put(kind, changed)
+        return changed
+      })
+      about(ctx, document)
+      afterwards?.(ctx, document, 'update')
+      sendOne(ctx, kind, document)
+    }),
+  ]
+  if (!removable) return routes
+  const destroy = del(member, async (ctx) => {
+    const document = oneIn(ctx)
+    about(ctx, document)
+    await documents.write((tx) => tx.remove(kind, document.id))
+    sendNothing(ctx)
+  })
+  return [...routes, destroy]
+}

@@ -1,0 +1,18 @@
+import type { Background } from './background/background.js'
+import type { Documents } from './documents.js'
+import type { Engine } from './engine/engine.js'
+import type { Git } from './git/git.js'
+import type { Note } from './notes.js'
+
+/** What the routes and the background work share. */
+export interface Service {
+  readonly documents: Documents
+  readonly note: Note
+  readonly background: Background
+  readonly changes: Engine
+  readonly workflowRuns: Engine
+  /** Undefined where git is not installed. */
+  readonly git: Git | undefined
+  /** A directory of the service's own, removed when it closes. */
+  readonly workspace: string
+}

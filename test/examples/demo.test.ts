@@ -1,0 +1,348 @@
+import { execFile } from 'node:child_process'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type RunningService, startService } from '../../examples/workflow-service/app.js'
+import { runScript } from '../support/child.js'
+import {
+  errorOf,
+  JSON_API,
+  type ListDocument,
+  listOf,
+  type RawResponse,
+  send,
+} from '../support/http.js'
+import { tempDir } from '../support/temp.js'
+
+const MAIN = 'examples/workflow-service/main.ts'
+const PROD = '/projects/acme/environments/prod'
+const run = promisify(execFile)
+
+type Attributes = Readonly<Record<string, unknown>>
+type Resource = ListDocument['data'][number]
+
+const post = (url: string, path: string, attributes?: Attributes, user = 'ann', type = 'thing') =>
+  send(url, path, {
+    method: 'POST',
+    user,
+    ...(attributes && {
+      headers: { 'content-type': JSON_API },
+      body: JSON.stringify({ data: { type, attributes } }),
+    }),
+  })
+
+const resourceOf = (response: RawResponse): Resource => {
+  expect(response.status, response.body).toBeLessThan(300)
+  return (JSON.parse(response.body) as { data: Resource }).data
+}
+
+/** Asks again, as a client that waits does, until something is found. */
+async function waitFor(url: string, query: string): Promise<readonly Resource[]> {
+  for (let tries = 0; tries < 200; tries++) {
+    const { data } = listOf(await send(url, `/api/events?${query}`))
+    if (data.length > 0) return data
+    await delay(50)
+  }
+  throw new Error(`nothing came for ${query}`)
+}
+
+async function startChange(
+  url: string,
+  name: string,
+  steps: readonly Attributes[],
+): Promise<Resource> {
+  const attributes = { name, action: 'deploy', node_path: PROD, steps }
+  const change = resourceOf(await post(url, '/api/changes', attributes, 'ann', 'change'))
+  resourceOf(await post(url, `/api/changes/${change.id}/start`))
+  return change
+}
+
+const stepOf = (change: Resource): string => (change.attributes['step_ids'] as string[])[0]!
+
+describe('the demo service', () => {
+  const temp = tempDir()
+  let service: RunningService
+  let url: string
+
+  beforeAll(async () => {
+    const store = { kind: 'sqlite', filename: temp.file('daybook.db') } as const
+    service = await startService({ port: 0, store, traffic: false })
+    url = service.url
+  })
+  afterAll(async () => {
+    await service.close()
+    temp.remove()
+  })
+
+  const types = async (query: string): Promise<unknown[]> =>
+    listOf(await send(url, `/api/events?limit=100&${query}`)).data.map(
+      ({ attributes }) => attributes['type'],
+    )
+
+  it('starts with a project, two environments and an asset', async () => {
+    const projects = listOf(await send(url, '/api/projects')).data
+    expect(
+      projects.map(({ type, attributes }) => [type, attributes['code'], attributes['archived']]),
+    ).toEqual([['project', 'acme', false]])
+    expect(Object.keys(projects[0]!.attributes)).toEqual([
+      'code',
+      'name',
+      'description',
+      'archived',
+    ])
+    for (const path of ['environments/dev', 'environments/prod', 'environments/prod/assets/web'])
+      expect((await send(url, `/api/projects/acme/${path}`)).status).toBe(200)
+    expect(await types('')).toEqual([])
+  })
+
+  it('answers each filter example of the interface with the right events', async () => {
+    const environment = { code: 'qa', name: 'QA' }
+    resourceOf(
+      await post(url, '/api/projects/acme/environments', environment, 'ann', 'environment'),
+    )
+    await startChange(url, 'nightly', [{ name: 'wait', action: 'wait', ms: 5 }])
+    await waitFor(url, 'filter[type_eq]=api:changes:success')
+    await post(url, '/api/events', { type: 'note', name: 'deploy:one' }, 'bob', 'Event')
+    await post(url, '/api/events', { type: 'note', name: 'other' }, 'bob', 'Event')
+    const all = listOf(await send(url, '/api/events?limit=1000')).data
+    const half = String(all[3]!.attributes['created_at'])
+
+    const found = async (query: string): Promise<readonly Resource[]> => {
+      const { data } = listOf(await send(url, `/api/events?limit=1000&${query}`))
+      expect(data.length, query).toBeGreaterThan(0)
+      return data
+    }
+    const where = (test: (attributes: Attributes) => unknown): readonly Resource[] =>
+      all.filter(({ attributes }) => test(attributes))
+
+    expect(await found(`filter[created_at_lt]=${half}`)).toEqual(all.slice(0, 3))
+    expect(await found('filter[type_eq]=api:changes:create')).toEqual(
+      where(({ type }) => type === 'api:changes:create'),
+    )
+    expect(await found('filter[type_in][]=note&filter[type_in][]=api:changes:start')).toEqual(
+      where(({ type }) => type === 'note' || type === 'api:changes:start'),
+    )
+    expect(
+      await found('filter[request_body_action_eq]=deploy&filter[type_eq]=api:changes:create'),
+    ).toEqual(where(({ type }) => type === 'api:changes:create'))
+    expect(await found('filter[url_params_project_code_eq]=acme')).toEqual(
+      where(({ type }) => type === 'api:nodes:create'),
+    )
+    expect(await found('filter[parent_code_eq]=acme&filter[parent_node_type_eq]=project')).toEqual(
+      where(({ parent }) => (parent as { code?: string } | undefined)?.code === 'acme'),
+    )
+    expect(await found('filter[system_eq]=false&filter[name_start]=deploy:')).toEqual(
+      where(({ name }) => name === 'deploy:one'),
+    )
+    expect(
+      await found(`filter[created_at_gt]=${half}&filter[type_eq]=note&filter[system_true]=0`),
+    ).toEqual(where(({ type }) => type === 'note'))
+  })
+
+  it('lets ann approve, and denies eve', async () => {
+    const change = await startChange(url, 'release', [
+      { name: 'sign off', action: 'approval', requires_approval_from: ['ann'] },
+    ])
+    const step = stepOf(change)
+    await waitFor(url, `filter[type_eq]=api:steps:start&filter[change_id_eq]=${change.id}`)
+    await delay(50)
+    expect((await post(url, `/api/steps/${step}/approve`, undefined, 'eve')).status).toBe(403)
+    expect((await post(url, `/api/steps/${step}/approve`)).status).toBe(200)
+    await waitFor(url, `filter[type_eq]=api:changes:success&filter[change_id_eq]=${change.id}`)
+    const audited = await waitFor(url, `filter[type_start]=audit:&filter[step_id_eq]=${step}`)
+    expect(audited.map(({ attributes }) => [attributes['type'], attributes['username']])).toEqual([
+      ['audit:steps:approve:denied', 'eve'],
+      ['audit:steps:approve', 'ann'],
+    ])
+    expect(await types(`filter[step_id_eq]=${step}&filter[username_eq]=ann`)).toContain(
+      'api:steps:approve',
+    )
+  })
+
+  it('fails a change with the error of its step', async () => {
+    const change = await startChange(url, 'broken', [
+      { name: 'fail', action: 'fail', message: 'boom' },
+    ])
+    await waitFor(url, `filter[type_eq]=api:changes:error&filter[change_id_eq]=${change.id}`)
+    const [failed] = await waitFor(
+      url,
+      `filter[type_eq]=error:step:action&filter[change_id_eq]=${change.id}`,
+    )
+    expect(failed!.attributes).toMatchObject({
+      error: 'boom',
+      backtrace: expect.stringContaining('Error: boom'),
+    })
+    expect(failed!.relationships!.source.links.source).toBe(`/api/steps/${stepOf(change)}`)
+  })
+
+  it('moves a step to system_error when its database stays locked', async () => {
+    const change = await startChange(url, 'locked', [
+      { name: 'lock', action: 'lock_database', ms: 2000 },
+    ])
+    const [event] = await waitFor(
+      url,
+      `filter[type_eq]=error:steps:transient_error&filter[change_id_eq]=${change.id}`,
+    )
+    expect(String(event!.attributes['error'])).toContain('locked')
+    await waitFor(url, `filter[type_eq]=api:changes:error&filter[change_id_eq]=${change.id}`)
+    const step = resourceOf(await send(url, `/api/steps/${stepOf(change)}`))
+    expect(step.attributes['status']).toBe('system_error')
+  })
+
+  it('creates the change of a schedule when it is due', async () => {
+    const run_at = new Date(Date.now() + 300).toISOString()
+    const steps = [{ name: 'wait', action: 'wait', ms: 5 }]
+    const change = { name: 'planned', action: 'check', node_path: PROD, steps }
+    const scheduled = resourceOf(
+      await post(
+        url,
+        '/api/scheduled_changes',
+        { name: 'once', run_at, change },
+        'ann',
+        'scheduled_change',
+      ),
+    )
+    const query = `filter[scheduled_change_id_eq]=${scheduled.id}`
+    await waitFor(url, `filter[type_eq]=api:scheduled_changes:change_creation:success&${query}`)
+    expect(await types(query)).toEqual(
+      expect.arrayContaining([
+        'api:scheduled_changes:create',
+        'api:scheduled_changes:change_creation:create',
+        'api:scheduled_changes:change_creation:success',
+      ]),
+    )
+    await waitFor(url, 'filter[type_eq]=api:changes:success&filter[name_eq]=planned')
+  })
+
+  it('fetches a Git repository, and tells when it cannot', async ({ skip }) => {
+    const repository = temp.file('repository')
+    try {
+      const git = ['-c', 'user.name=t', '-c', 'user.email=t@example.org']
+      await run('git', ['init', '-q', '-b', 'main', repository])
+      await run('git', ['-C', repository, ...git, 'commit', '-q', '--allow-empty', '-m', 'first'])
+    } catch {
+      skip('git is not installed')
+    }
+    const remote = resourceOf(
+      await post(url, '/api/git_remotes', { name: 'r', url: repository }, 'ann', 'git_remote'),
+    )
+    const template = resourceOf(await post(url, '/api/templates', { name: 't' }, 'ann', 'template'))
+    const fetch = async (revision: string): Promise<string> => {
+      const attributes = { git_remote_id: remote.id, revision }
+      const path = `/api/templates/${template.id}/template_versions`
+      return resourceOf(await post(url, path, attributes, 'ann', 'template_version')).id
+    }
+    const good = `filter[template_version_id_eq]=${await fetch('main')}`
+    const [done] = await waitFor(
+      url,
+      `filter[type_eq]=info:template_version:fetch_complete&${good}`,
+    )
+    expect(done!.attributes['success']).toBe(true)
+    expect(await types(good)).toContain('info:template_version:fetch_initialize')
+    const bad = `filter[template_version_id_eq]=${await fetch('nowhere')}`
+    const [failed] = await waitFor(url, `filter[type_eq]=error:template_version:fetch&${bad}`)
+    expect(String(failed!.attributes['fetch_output'])).toContain('nowhere')
+  })
+
+  it('lets eve read only', async () => {
+    expect((await send(url, '/api/projects', { user: 'eve' })).status).toBe(200)
+    expect((await post(url, '/api/projects', { code: 'x', name: 'x' }, 'eve')).status).toBe(403)
+    expect((await post(url, '/api/events', { type: 'from:eve' }, 'eve', 'Event')).status).toBe(403)
+    expect(await types('filter[type_eq]=from:eve')).toEqual([])
+    expect(
+      await types('filter[username_eq]=eve&filter[type_eq]=error:projects:create'),
+    ).toHaveLength(1)
+  })
+
+  it.each([
+    [{ project_path: '/projects/none' }, 'project_path'],
+    [{ change_id: '0196b3c2-1111-4222-8333-444455556666' }, 'change_id'],
+    [{ node_path: `${PROD}/assets/none` }, 'node_path'],
+  ])('refuses a link to what is not there: %j', async (link, attribute) => {
+    const response = await post(url, '/api/events', { type: 'linked', ...link }, 'ann', 'Event')
+    expect(response.status).toBe(422)
+    expect(errorOf(response).source).toEqual({ pointer: `/data/attributes/${attribute}` })
+    expect(await types('filter[type_eq]=linked')).toEqual([])
+  })
+
+  it('takes no filter on properties versions', async () => {
+    expect((await send(url, '/api/properties_versions')).status).toBe(200)
+    const response = await send(url, '/api/properties_versions?filter[id_eq]=1')
+    expect(response.status).toBe(400)
+    expect(errorOf(response).source).toEqual({ parameter: 'filter[id_eq]' })
+  })
+})
+
+describe('the demo process', () => {
+  it('has everything after SIGKILL and a new start', { timeout: 60_000 }, async () => {
+    const temp = tempDir()
+    const start = async () => {
+      const env = {
+        PORT: '0',
+        DAYBOOK_STORE: `sqlite:${temp.file('daybook.db')}`,
+        DAYBOOK_TRAFFIC: 'off',
+      }
+      const child = runScript(MAIN, [], env)
+      await child.saw('\n')
+      return { child, url: /http:\/\/\S+/.exec(child.stdout())![0] }
+    }
+    try {
+      const first = await start()
+      const answers: RawResponse[] = []
+      const load = Array.from({ length: 8 }, async (_, lane) => {
+        for (let n = 0; ; n++)
+          answers.push(
+            await post(first.url, '/api/events', { type: 'kept', lane, n }, 'bob', 'Event'),
+          )
+      })
+      await post(first.url, '/api/projects', { code: 'kept', name: 'Kept' }, 'ann', 'project')
+      await delay(400)
+      const stopped = Promise.allSettled(load)
+      await first.child.kill('SIGKILL')
+      await stopped
+      const second = await start()
+      expect((await send(second.url, '/api/projects/kept')).status).toBe(200)
+      const locations = answers
+        .filter(({ status }) => status === 201)
+        .map(({ headers }) => headers.location!)
+      expect(locations.length).toBeGreaterThan(50)
+      for (const location of locations) expect((await send(second.url, location)).status).toBe(200)
+      const created = listOf(
+        await send(second.url, '/api/events?filter[type_eq]=api:projects:create'),
+      )
+      expect(created.data).toHaveLength(1)
+      await second.child.kill('SIGTERM')
+      expect(await second.child.ended).toBe(0)
+    } finally {
+      temp.remove()
+    }
+  })
+
+  it.each([
+    [{ PORT: 'many' }, 'PORT'],
+    [{ DAYBOOK_STORE: 'mysql:x' }, 'DAYBOOK_STORE'],
+    [{ DAYBOOK_STORE: 'postgres://localhost/x' }, 'DAYBOOK_STORE'],
+    [{ DAYBOOK_TRAFFIC: 'maybe' }, 'DAYBOOK_TRAFFIC'],
+  ])('says what is wrong with %j and ends', async (env, name) => {
+    const child = runScript(MAIN, [], { PORT: '0', DAYBOOK_STORE: 'memory:', ...env })
+    expect(await child.ended).toBe(1)
+    expect(child.stdout()).toBe('')
+    expect(child.stderr()).toContain(name)
+    expect(child.stderr().trim().split('\n')).toHaveLength(1)
+  })
+
+  it('keeps itself busy with simulated users', async () => {
+    const temp = tempDir()
+    const service = await startService({ port: 0, store: { kind: 'memory' }, traffic: true })
+    try {
+      const [event] = await waitFor(
+        service.url,
+        'filter[system_true]=1&filter[username_not_null]=1',
+      )
+      expect(String(event!.attributes['type'])).toMatch(/^(api|error):/)
+    } finally {
+      await service.close()
+      temp.remove()
+    }
+  })
+})

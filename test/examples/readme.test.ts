@@ -1,0 +1,111 @@
+import { execFile } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Child, runScript } from '../support/child.js'
+import { tempDir } from '../support/temp.js'
+
+/*
+ * Runs every shell command of the README's "Try it" word by word, but for the port, against the
+ * demo that `npm start` starts.
+ */
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const readme = fs.readFileSync(path.join(root, 'README.md'), 'utf8')
+const section = (title: string): string => readme.split(`\n## ${title}\n`)[1]!.split('\n## ')[0]!
+const blocks = (title: string): string[] =>
+  [...section(title).matchAll(/^```sh\n(.*?)^```/gms)].map(([, code]) => code!)
+
+const run = promisify(execFile)
+const [start, ...walk] = blocks('Try it')
+
+/** What each block, in the README's order, must print. */
+const expected: readonly ((output: string) => void)[] = [
+  (output) => expect(JSON.parse(output)).toMatchObject({ data: { attributes: { code: 'shop' } } }),
+  (output) =>
+    expect(JSON.parse(output)).toMatchObject({
+      data: [
+        {
+          attributes: {
+            type: 'api:projects:create',
+            username: 'ann',
+            system: true,
+            request_method: 'POST',
+            request_path: '/api/projects',
+            request_body: { code: 'shop', name: 'Web shop' },
+            response_status: 201,
+          },
+          relationships: { source: { links: { source: '/api/projects/shop' } } },
+        },
+      ],
+    }),
+  (output) => expect(JSON.parse(output)).toMatchObject({ data: [{ type: 'event' }] }),
+  (output) =>
+    expect(JSON.parse(output)).toMatchObject({
+      data: [{ attributes: { type: 'api:changes:success' } }],
+    }),
+  (output) => expect(output).toMatch(/^a page of [1-9]\d*\n/),
+  (output) => {
+    const [response = '', list = ''] = output.split(/\n(?={)/)
+    expect(response).toContain('201 Created')
+    expect(response).toMatch(/location: \/api\/events\/[0-9a-f-]{36}/i)
+    expect(JSON.parse(list)).toMatchObject({
+      data: [
+        {
+          attributes: { type: 'deploy:note', username: 'bob', system: false, text: 'went well' },
+          relationships: { source: { links: { source: '/api/projects/shop' } } },
+        },
+      ],
+    })
+  },
+  (output) => {
+    const shown = [...section('Try it').matchAll(/^```json\n(.*?)^```/gms)].at(-1)![1]!
+    expect(JSON.parse(output)).toEqual(JSON.parse(shown))
+  },
+]
+
+const hasCurl = await run('curl', ['--version']).then(
+  () => true,
+  () => false,
+)
+
+describe.skipIf(!hasCurl)('the README with curl', () => {
+  const temp = tempDir()
+  let demo: Child
+  let url: string
+
+  beforeAll(async () => {
+    demo = runScript('examples/workflow-service/main.ts', [], {
+      PORT: '0',
+      DAYBOOK_STORE: `sqlite:${temp.file('daybook.db')}`,
+      DAYBOOK_TRAFFIC: 'off',
+    })
+    await demo.saw('\n')
+    url = /http:\/\/\S+/.exec(demo.stdout())![0]
+  })
+  afterAll(async () => {
+    await demo.kill('SIGTERM')
+    temp.remove()
+  })
+
+  it('starts as it says', () => {
+    expect(start).toBe('npm install && npm start\n')
+    const manifest = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')) as {
+      scripts: { start: string }
+    }
+    expect(manifest.scripts.start).toBe('tsx examples/workflow-service/main.ts')
+    expect(demo.stdout()).toBe(`workflow service at ${url}\n`)
+  })
+
+  it('has an expectation for each command', () => {
+    expect(walk).toHaveLength(expected.length)
+  })
+
+  it.each(walk.map((code, i) => [i + 1, code] as const))('command %i', async (number, code) => {
+    const script = code.replaceAll('http://localhost:3000', url)
+    const { stdout, stderr } = await run('bash', ['-euo', 'pipefail', '-c', script])
+    expect(stderr).toBe('')
+    expected[number - 1]!(stdout.replaceAll('\r\n', '\n'))
+  })
+})

@@ -27,23 +27,52 @@ function inList(column: Sql, values: readonly unknown[], not = ''): Sql {
 // A longer pattern narrows no better; SQLite refuses patterns beyond 50,000 bytes.
 const MAX_LIKE = 60
 
+type TextTest = 'cont' | 'start' | 'end' | 'matches'
+
+interface LikePattern {
+  readonly text: string
+  /** False where it lets more through than the predicate. */
+  readonly exact: boolean
+}
+
+/** The characters of a text, or of a `matches` pattern, each as it stands in a pattern. */
+function patternParts(test: TextTest, text: string): string[] {
+  if (test !== 'matches') return Array.from(text, (char) => `\\${char}`)
+  return text.match(/\\[^]|[^]/gu) ?? []
+}
+
 /**
- * A LIKE pattern weaker than the predicate's: SQLite folds ASCII only, so every character that
+ * A LIKE pattern equal to the predicate's or weaker: SQLite folds ASCII only, so a character that
  * another one folds to is left open as `_`. Beyond ASCII that may be any; within it, only `k` has
  * such a relative (U+212A, the Kelvin sign).
  */
-function likePattern(test: 'cont' | 'start' | 'end', text: string): string {
-  const chars = [...text]
-  const kept = test === 'end' ? chars.slice(-MAX_LIKE) : chars.slice(0, MAX_LIKE)
-  const open = kept.map((char) => {
-    if (char > '\x7f' || char === 'k' || char === 'K') return '_'
-    return char === '%' || char === '_' || char === '\\' ? `\\${char}` : char
+function likePattern(test: TextTest, text: string): LikePattern {
+  const parts = patternParts(test, text)
+  const kept = test === 'end' ? parts.slice(-MAX_LIKE) : parts.slice(0, MAX_LIKE)
+  let exact = kept.length === parts.length
+  const open = kept.map((part) => {
+    if (part === '%' || part === '_') return part
+    const char = part.length > 1 && part.startsWith('\\') ? part.slice(1) : part
+    if (char <= '\x7f' && char !== 'k' && char !== 'K')
+      return char === '%' || char === '_' || char === '\\' ? `\\${char}` : char
+    exact = false
+    return '_'
   })
-  return (test === 'start' ? '' : '%') + open.join('') + (test === 'end' ? '' : '%')
+  const before = test === 'cont' || test === 'end' ? '%' : ''
+  const after = test === 'cont' || test === 'start' || (test === 'matches' && !exact) ? '%' : ''
+  return { text: before + open.join('') + after, exact }
 }
 
-const like = (column: Sql, test: 'cont' | 'start' | 'end', text: string): Sql =>
-  sql(`${column.text} LIKE ? ESCAPE '\\'`, ...column.params, likePattern(test, text))
+function like(column: Sql, test: TextTest, text: string): Sql {
+  return sql(`${column.text} LIKE ? ESCAPE '\\'`, ...column.params, likePattern(test, text).text)
+}
+
+/** That a text does not pass the test; `undefined` where LIKE cannot say that for certain. */
+function notLike(column: Sql, test: TextTest, text: string): Sql | undefined {
+  const pattern = likePattern(test, text)
+  if (!pattern.exact) return undefined
+  return sql(`${column.text} NOT LIKE ? ESCAPE '\\'`, ...column.params, pattern.text)
+}
 
 function narrowOwn(
   field: OwnField,
@@ -91,9 +120,9 @@ function narrowOwn(
     case 'cont':
     case 'start':
     case 'end':
-      return negated || field === 'created_at' ? undefined : like(column, test, first)
     case 'matches':
-      return undefined
+      if (field === 'created_at' || field === 'system') return undefined
+      return negated ? notLike(column, test, first) : like(column, test, first)
   }
 }
 
@@ -110,8 +139,8 @@ const PATH_SAFE = /^[^"\\\p{Cc}]+$/u
 interface Paths {
   /** The paths of keys that spell the whole name. */
   readonly full: readonly string[]
-  /** Those, and the paths that spell its beginning: an array at any may hold more values. */
-  readonly arrays: readonly string[]
+  /** The paths of keys that spell its beginning: an array of objects there may hold the rest. */
+  readonly partial: readonly string[]
 }
 
 function compositions(parts: readonly string[]): string[] {
@@ -127,11 +156,25 @@ function pathsOf(name: string): Paths | undefined {
   if (parts.length > MAX_SEGMENTS || !parts.every((part) => PATH_SAFE.test(part))) return undefined
   const at = (count: number): string[] =>
     compositions(parts.slice(0, count)).map((path) => `$${path}`)
-  return { full: at(parts.length), arrays: parts.flatMap((_, i) => at(i + 1)) }
+  return { full: at(parts.length), partial: parts.slice(1).flatMap((_, i) => at(i + 1)) }
 }
 
-const extract = (path: string): Sql => sql('json_extract(attributes, ?)', path)
-const isArray = (path: string): Sql => sql(`json_type(attributes, ?) = 'array'`, path)
+/** A place in an event, as SQL gives its value and the name of its JSON type. */
+interface Place {
+  readonly value: Sql
+  readonly type: Sql
+}
+
+const atPath = (path: string): Place => ({
+  value: sql('json_extract(attributes, ?)', path),
+  type: sql('json_type(attributes, ?)', path),
+})
+
+/** An element, within `json_each`. */
+const ELEMENT: Place = { value: sql('value'), type: sql('type') }
+
+const typeIs = ({ type }: Place, ...names: readonly string[]): Sql => inList(type, names)
+const typeIsNot = ({ type }: Place, ...names: readonly string[]): Sql => inList(type, names, 'NOT')
 
 // SQLite's reading of a decimal may differ from IEEE rounding in the last digit.
 const near = (value: number, sign: 1 | -1): number =>
@@ -181,39 +224,92 @@ function compares(column: Sql, test: keyof typeof OPERATORS, text: string): Sql 
   return orSql(parts)
 }
 
-const hasValue = (column: Sql): Sql => sql(`${column.text} IS NOT NULL`, ...column.params)
+const CONTAINERS = ['object', 'array']
 
-/** The test of one path; `undefined` where SQL cannot tell. */
-function narrowPath(column: Sql, predicate: Predicate, values: readonly string[]): Sql | undefined {
+/** "There is a value, and all fail": a value is asked for that does not pass for certain. */
+function narrowNegated(place: Place, predicate: Predicate, values: readonly string[]): Sql {
+  const { test } = predicate
+  const [first = ''] = values
+  const isScalar = typeIsNot(place, 'null', ...CONTAINERS)
+  switch (test) {
+    case 'eq':
+    case 'in': {
+      const numbers = values.map(readNumber).filter(Number.isSafeInteger)
+      return andSql([isScalar, inList(place.value, [...values, ...numbers], 'NOT')])
+    }
+    case 'cont':
+    case 'start':
+    case 'end':
+    case 'matches': {
+      const fails = notLike(place.value, test, first)
+      const isText = typeIs(place, 'text')
+      return fails ? andSql([isText, fails]) : isText
+    }
+    case 'true':
+    case 'false':
+      return andSql([isScalar, typeIsNot(place, test)])
+    case 'blank':
+      return andSql([
+        typeIsNot(place, 'null'),
+        sql(`${place.value.text} <> ''`, ...place.value.params),
+      ])
+    default:
+      return typeIsNot(place, 'null')
+  }
+}
+
+/** The test of what stands at one place; `undefined` where SQL cannot tell. */
+function narrowPlace(
+  place: Place,
+  predicate: Predicate,
+  values: readonly string[],
+): Sql | undefined {
   const { test, negated } = predicate
   const [first = ''] = values
-  if (negated) {
-    // "There is a value, and all fail": SQL asks for the value, and that it is not the very text.
-    if (test === 'eq' || test === 'in')
-      return andSql([hasValue(column), inList(column, values, 'NOT')])
-    return hasValue(column)
-  }
+  if (negated) return narrowNegated(place, predicate, values)
   switch (test) {
     case 'eq':
     case 'in':
-      return equalsAny(column, values)
+      return andSql([typeIsNot(place, ...CONTAINERS), equalsAny(place.value, values)])
     case 'lt':
     case 'lteq':
     case 'gt':
     case 'gteq':
-      return compares(column, test, first)
+      return andSql([typeIsNot(place, ...CONTAINERS), compares(place.value, test, first)])
     case 'cont':
     case 'start':
     case 'end':
-      return like(column, test, first)
     case 'matches':
-      return hasValue(column)
+      return andSql([typeIs(place, 'text'), like(place.value, test, first)])
     case 'true':
     case 'false':
-      return sql(`${column.text} = ?`, ...column.params, Number(test === 'true'))
+      return typeIs(place, test)
     default:
       return undefined
   }
+}
+
+/** The scalar at the path, or the elements of the array there. */
+function narrowPath(path: string, predicate: Predicate, values: readonly string[]): Sql[] {
+  const place = atPath(path)
+  const scalar = narrowPlace(place, predicate, values)
+  const isArray = typeIs(place, 'array')
+  // An object or array that is not empty makes an attribute present, whatever it holds.
+  const isPresence = predicate.test === 'null' || predicate.test === 'blank'
+  if (!scalar || isPresence) return scalar ? [scalar, isArray] : [isArray]
+  return [scalar, andSql([isArray, narrowElements(path, predicate, values)])]
+}
+
+/** An array where the name ends holds its elements as values; arrays within are left open. */
+function narrowElements(path: string, predicate: Predicate, values: readonly string[]): Sql {
+  const test = narrowPlace(ELEMENT, predicate, values)
+  const open = typeIs(ELEMENT, 'array')
+  const passes = test ? orSql([open, test]) : open
+  return sql(
+    `EXISTS (SELECT 1 FROM json_each(attributes, ?) WHERE ${passes.text})`,
+    path,
+    ...passes.params,
+  )
 }
 
 /** `null` and `blank` hold only where no path has what they rule out. */
@@ -256,8 +352,9 @@ export const narrowAttribute: NarrowAttribute = (attribute, predicate, values) =
   const paths = pathsOf(attribute)
   if (!paths) return bytes
   if (!negated && (test === 'null' || test === 'blank')) return narrowAbsence(paths, test)
-  const onPaths = paths.full.map((path) => narrowPath(extract(path), predicate, values))
-  if (onPaths.some((part) => part === undefined)) return bytes
-  const narrowed = orSql([...(onPaths as Sql[]), ...paths.arrays.map(isArray)])
+  const narrowed = orSql([
+    ...paths.full.flatMap((path) => narrowPath(path, predicate, values)),
+    ...paths.partial.map((path) => typeIs(atPath(path), 'array')),
+  ])
   return bytes ? andSql([bytes, narrowed]) : narrowed
 }

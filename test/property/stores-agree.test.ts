@@ -17,7 +17,7 @@ const TYPES = ['alpha', 'Alpha', 'beta', '7', 'Straße']
 /** The same events, with the same ids and times, for both stores. */
 function makeEvents(seed: number): AuditEvent[] {
   const samples = fc.sample(attributes, { numRuns: EVENTS, seed })
-  return samples.map(({ type: _, ...sample }, i) => ({
+  return samples.map((sample, i) => ({
     id: `00000000-0000-4000-8000-${String(i).padStart(12, '0')}`,
     created_at: formatTimestamp(1_700_000_000_000_000 + i * 7),
     username: USERS[i % USERS.length]!,

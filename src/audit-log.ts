@@ -312,17 +312,9 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     if (definition?.enabled?.() === false) return undefined
     if (this.#strict && definition) checkData(type, definition, data)
     const text = toJsonText(data, this.#limits)
-    return this.#draft(type, true, text, this.#lenientSource(text), options)
-  }
-
-  /** A wrong link must not cost a system event its record: it only gives no source. */
-  #lenientSource({ attributes }: { attributes: AuditEvent['attributes'] }): string | null {
-    if (this.#strict) return sourceOf(attributes, true, this.#resolveSource)
-    try {
-      return sourceOf(attributes, true, this.#resolveSource)
-    } catch {
-      return null
-    }
+    // A wrong link must not cost a system event its record.
+    const source = sourceOf(text.attributes, true, this.#resolveSource, !this.#strict)
+    return this.#draft(type, true, text, source, options)
   }
 
   #draft(

@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Duration } from 'date-fns'
 import { AuditLogError } from './errors.js'
-import { isStorableText } from './json-copy.js'
+import { isStorableText, jsonPointer } from './json-copy.js'
 import { LINK_ATTRIBUTES, type LinkAttribute } from './links.js'
 
 /** At most one event per period, and per value of the scope's data keys where it names some. */
@@ -77,6 +77,17 @@ export function eventTypeFault(type: unknown): string | undefined {
   return undefined
 }
 
+const UNITS = new Set(['years', 'months', 'weeks', 'days', 'hours', 'minutes', 'seconds'])
+
+function isPeriod(period: unknown): boolean {
+  if (period === null || typeof period !== 'object') return false
+  const parts = Object.entries(period)
+  return (
+    parts.length > 0 &&
+    parts.every(([unit, count]) => UNITS.has(unit) && typeof count === 'number' && count > 0)
+  )
+}
+
 /**
  * Checks a table of event types and gives it back, its keys kept as literal types for `record`.
  * Tables are combined by spreading them. Throws `INVALID_OPTION` that names the wrong entry.
@@ -87,7 +98,7 @@ export function defineEventTypes<const T extends EventTypes>(types: T): T {
     if (fault)
       throw new AuditLogError('INVALID_OPTION', `event type ${JSON.stringify(type)} ${fault}`)
     const scope = definition.throttle?.scope ?? []
-    if (definition.throttle && Object.keys(definition.throttle.period).length === 0) {
+    if (definition.throttle && !isPeriod(definition.throttle.period)) {
       throw new AuditLogError(
         'INVALID_OPTION',
         `event type ${type}: the throttle's period must be a date-fns Duration such as { hours: 1 }`,
@@ -125,7 +136,7 @@ export function checkData(type: string, definition: EventTypeDefinition, data: o
     throw new AuditLogError(
       'INVALID_DATA',
       `${type} does not declare the data key ${stray}; it declares ${[...allowed].join(', ')}`,
-      { pointer: `/${stray}` },
+      { pointer: jsonPointer([stray]) },
     )
   }
   const result = declared['~standard'].validate(data)
@@ -139,6 +150,6 @@ export function checkData(type: string, definition: EventTypeDefinition, data: o
   if (!issue) return
   const path = issue.path?.map((part) => String(typeof part === 'object' ? part.key : part)) ?? []
   throw new AuditLogError('INVALID_DATA', `${type}: ${issue.message}`, {
-    pointer: path.map((key) => `/${key}`).join(''),
+    pointer: jsonPointer(path),
   })
 }

@@ -55,6 +55,8 @@ export function copyPlain(value: unknown, maxDepth: number): JsonValue | undefin
 function copyPlainObject(value: object, maxDepth: number): JsonValue | undefined {
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype === Array.prototype) {
+    if ('toJSON' in value) return undefined
+    // A hole reads as undefined, which is not JSON.
     const copy = (value as unknown[]).slice()
     for (let i = 0; i < copy.length; i++) {
       const member = copyPlain(copy[i], maxDepth)
@@ -106,23 +108,34 @@ export class Copier {
   }
 
   private copyObject(value: object): JsonValue {
-    if (this.ancestors.length >= this.maxDepth || this.ancestors.includes(value))
-      return this.replace(null)
-    this.ancestors.push(value)
     try {
-      if (Array.isArray(value)) return value.map((_, index) => this.copyMember(value, index))
-      if ('toJSON' in value && typeof value.toJSON === 'function')
-        return this.copy(value.toJSON(this.path.at(-1) ?? ''))
-      // What JSON.stringify would empty to `{}`, and an audit log must not.
-      if (value instanceof Error) return this.copy(String(value))
-      if (value instanceof Map) return this.copyMembers(Object.fromEntries(value))
-      if (value instanceof Set) return this.copy([...value])
-      return this.copyMembers(value)
+      const written = this.written(value)
+      if (written === null || typeof written !== 'object') return this.copy(written)
+      if (this.ancestors.length >= this.maxDepth || this.ancestors.includes(value))
+        return this.replace(null)
+      this.ancestors.push(value)
+      try {
+        if (!Array.isArray(written)) return this.copyMembers(written)
+        return Array.from(written, (_, index) => this.copyMember(written, index))
+      } finally {
+        this.ancestors.pop()
+      }
     } catch {
       return this.replace(null)
-    } finally {
-      this.ancestors.pop()
     }
+  }
+
+  /** What JSON.stringify would write, but for what it would empty to `{}` and a log must not. */
+  private written(value: object): unknown {
+    let written: unknown = value
+    if ('toJSON' in value && typeof value.toJSON === 'function')
+      written = value.toJSON(this.path.at(-1) ?? '')
+    if (written instanceof Error) return String(written)
+    if (written instanceof Map) return Object.fromEntries(written)
+    if (written instanceof Set) return [...written]
+    for (const Box of [Number, String, Boolean])
+      if (written instanceof Box) return written.valueOf()
+    return written
   }
 
   private copyMembers(value: object): JsonObject {
@@ -156,6 +169,14 @@ export class Copier {
   private replace(value: JsonValue): JsonValue {
     this.note(this.path)
     return value
+  }
+
+  /** Places within a member that has been given another name are told by the new one. */
+  rename(from: string, to: string): void {
+    const [old, pointer] = [jsonPointer([from]), jsonPointer([to])]
+    const isWithin = (place: string): boolean => place === old || place.startsWith(`${old}/`)
+    for (const [i, place] of this.replaced.entries())
+      if (isWithin(place)) this.replaced[i] = pointer + place.slice(old.length)
   }
 
   note(path: readonly string[]): void {

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from './event.js'
-import { type Copier, jsonPointer, setKey } from './json-copy.js'
+import { type Copier, jsonPointer } from './json-copy.js'
 
 interface StringLeaf {
   readonly holder: JsonObject | JsonValue[]
@@ -30,7 +30,7 @@ export function cutText(text: string, bytes: number): string {
 
 /**
  * Cuts in place until the JSON text fits: first the longest texts, all to the same length, so that
- * the short attributes one searches by survive; then whole attributes, the largest first.
+ * the short attributes one searches by survive; then whole attributes go, the largest first.
  */
 export function cutToSize(attributes: JsonObject, maxBytes: number, copier: Copier): string {
   const noted = new Set<string>()
@@ -60,16 +60,15 @@ export function cutToSize(attributes: JsonObject, maxBytes: number, copier: Copi
   const sizes = Object.keys(attributes)
     .map((key) => ({
       key,
-      bytes: JSON.stringify(key).length + JSON.stringify(attributes[key]).length,
+      bytes: Buffer.byteLength(JSON.stringify({ [key]: attributes[key] })) - 1,
     }))
     .toSorted((a, b) => b.bytes - a.bytes)
-  for (const { key } of sizes) {
-    if (Buffer.byteLength(json) <= maxBytes) break
-    // A name can be what is too long: then the member goes with it.
-    if (key.length > 1024) delete attributes[key]
-    else setKey(attributes, key, null)
-    note([key])
-    json = JSON.stringify(attributes)
+  let bytes = Buffer.byteLength(json)
+  for (const size of sizes) {
+    if (bytes <= maxBytes) break
+    delete attributes[size.key]
+    bytes -= size.bytes
+    note([size.key])
   }
-  return json
+  return JSON.stringify(attributes)
 }

@@ -24,8 +24,10 @@ export interface JsonText {
   readonly json: string
 }
 
-// Room for the attribute `recording` in what is cut.
+// Room for the attribute `recording` in what is cut, and what of it is no pointer: its names, and
+// that a `recording` of the host's is called otherwise.
 const RECORDING_RESERVE = 8192
+const RECORDING_FRAME = 100
 
 /** The short way, for data that is JSON as it stands; `undefined` where anything has to be changed. */
 function plainText(data: object, limits: JsonLimits): JsonText | undefined {
@@ -56,6 +58,7 @@ function setAside(copy: JsonObject, taken: readonly string[], copier: Copier): J
     if (taken.includes(key)) {
       do name = `attributes_${name}`
       while (Object.hasOwn(copy, name))
+      copier.rename(key, name)
       copier.note([name])
     }
     setKey(moved, name, copy[key]!)
@@ -81,21 +84,27 @@ function bookedText(data: object, limits: JsonLimits): JsonText {
   const copier = new Copier(limits.maxDepth)
   const copy = copier.copy(data)
   let attributes = setAside(isJsonObject(copy) ? copy : {}, OWN_FIELDS, copier)
+  const reserve = Math.min(RECORDING_RESERVE, limits.maxBytes >> 2)
+  const room = limits.maxBytes - reserve
   let json = JSON.stringify(attributes)
-  let cut = 0
-  // UTF-8 takes at most three bytes for each UTF-16 unit.
-  if (json.length * 3 > limits.maxBytes) {
-    const bytes = Buffer.byteLength(json)
-    if (bytes > limits.maxBytes) {
-      const room = limits.maxBytes - Math.min(RECORDING_RESERVE, limits.maxBytes >> 2)
-      json = cutToSize(attributes, room, copier)
-      cut = bytes - Buffer.byteLength(json)
-    }
-  }
+  const bytes = Buffer.byteLength(json)
+  if (bytes > (copier.replaced.length > 0 ? room : limits.maxBytes))
+    json = cutToSize(attributes, room, copier)
   if (copier.replaced.length === 0) return { attributes, json }
   attributes = setAside(attributes, ['recording'], copier)
-  attributes['recording'] = { replaced: copier.replaced, cut_bytes: cut }
+  attributes['recording'] = {
+    replaced: upToSize(copier.replaced, reserve - RECORDING_FRAME),
+    cut_bytes: bytes - Buffer.byteLength(json),
+  }
   return { attributes, json: JSON.stringify(attributes) }
+}
+
+/** As many of the pointers as fit. */
+function upToSize(pointers: readonly string[], maxBytes: number): string[] {
+  let bytes = 0
+  return pointers.filter(
+    (pointer) => (bytes += Buffer.byteLength(JSON.stringify(pointer)) + 1) <= maxBytes,
+  )
 }
 
 /**

@@ -91,18 +91,24 @@ function readLink(attribute: LinkAttribute, value: JsonValue): Link {
 
 /**
  * The source of an event with these attributes: the path of its best link, or null without one.
- * Every link is checked; null counts as no link. Throws `INVALID_LINK` with a pointer.
+ * Every link is checked; null counts as no link. Throws `INVALID_LINK` with a pointer, or what
+ * `resolve` throws; with `lenient` a link that is refused only gives no source.
  */
 export function sourceOf(
   attributes: JsonObject,
   system: boolean,
   resolve: ResolveSource = byConvention,
+  lenient = false,
 ): string | null {
   let source: string | null = null
   for (const attribute of LINK_ATTRIBUTES) {
     if (!Object.hasOwn(attributes, attribute) || attributes[attribute] === null) continue
-    const path = resolve(readLink(attribute, attributes[attribute]!), { system })
-    source ??= path
+    try {
+      const path = resolve(readLink(attribute, attributes[attribute]!), { system })
+      source ??= path
+    } catch (error) {
+      if (!lenient) throw error
+    }
   }
   return source
 }

@@ -119,7 +119,8 @@ export function createRecorder(
   /** One attempt for one batch; gives back what is to be tried again. */
   const commit = async (batch: readonly Entry[]): Promise<Entry[]> => {
     const controller = new AbortController()
-    const patience = Math.max(1, batch[0]!.expires - performance.now())
+    // Timers may fire a little early, and then nothing would be due.
+    const patience = Math.max(1, Math.ceil(batch[0]!.expires - performance.now()) + 1)
     const timer = setTimeout(() => controller.abort(), patience)
     try {
       const { signal } = controller

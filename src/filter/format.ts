@@ -34,21 +34,42 @@ function apart(condition: Condition, at: string): Pair[] {
   ]
 }
 
+/** Top-level values are trimmed when they are read, but for those of lists. */
+function isTrimmed({ predicate, values }: Condition): boolean {
+  return predicateOf(predicate).takes === 'list' || values.every((value) => value === value.trim())
+}
+
+/**
+ * For each condition the key it is written under in one piece, or `undefined` where it is written
+ * apart. What is apart stands together when it is read, so what lies between goes along.
+ */
+function keysOf(conditions: readonly Condition[], top: boolean): (string | undefined)[] {
+  const used = new Set<string>()
+  const keys = conditions.map((condition) => {
+    const key = top && !isTrimmed(condition) ? undefined : keyOf(condition)
+    if (key === undefined || used.has(key)) return undefined
+    used.add(key)
+    return key
+  })
+  const [first, last] = [keys.indexOf(undefined), keys.lastIndexOf(undefined)]
+  const isBetween = (i: number): boolean => i > first && i < last
+  return keys.map((key, i) =>
+    isBetween(i) && conditions[i]!.joinedName === undefined ? undefined : key,
+  )
+}
+
 function groupingPairs(grouping: Grouping, at: string, top: boolean): Pair[] {
   const pairs: Pair[] = grouping.combinator === 'or' ? [[`${at}[m]`, 'or']] : []
-  const used = new Set<string>()
   const nested = [...grouping.groupings]
+  const keys = keysOf(grouping.conditions, top)
   let conditions = 0
-  for (const condition of grouping.conditions) {
-    const key = keyOf(condition)
-    // Top-level values are trimmed when they are read.
-    const keepsValues = !top || condition.values.every((value) => value === value.trim())
-    if (key !== undefined && !used.has(key) && keepsValues) {
-      used.add(key)
-      pairs.push(...valuePairs(condition, `${at}[${key}]`))
-    } else if (condition.joinedName !== undefined) {
-      nested.push({ combinator: 'and', conditions: [condition], groupings: [] })
-    } else pairs.push(...apart(condition, `${at}[c][${conditions++}]`))
+  for (const [i, condition] of grouping.conditions.entries()) {
+    const key = keys[i]
+    if (key !== undefined) pairs.push(...valuePairs(condition, `${at}[${key}]`))
+    else if (condition.joinedName === undefined)
+      pairs.push(...apart(condition, `${at}[c][${conditions++}]`))
+    // A condition apart has no joined name: a grouping of its own makes room for the key.
+    else nested.push({ combinator: 'and', conditions: [condition], groupings: [] })
   }
   for (const [i, child] of nested.entries())
     pairs.push(...groupingPairs(child, `${at}[g][${i}]`, false))

@@ -28,8 +28,8 @@ function decode(text: string, parameter: string): string {
   }
 }
 
-/** Name and value of each parameter of a query string, decoded, in order. */
-export function queryPairs(query: string): [name: string, value: string][] {
+/** Name and value of each parameter of a query string, as they are written, in order. */
+function rawPairs(query: string): [name: string, value: string][] {
   if (Buffer.byteLength(query) > MAX_BYTES)
     throw tooLarge(`the query string is longer than ${MAX_BYTES} bytes`)
   const text = query.startsWith('?') ? query.slice(1) : query
@@ -38,9 +38,7 @@ export function queryPairs(query: string): [name: string, value: string][] {
     .filter((part) => part !== '')
     .map((part) => {
       const at = part.indexOf('=')
-      const rawName = at === -1 ? part : part.slice(0, at)
-      const name = decode(rawName, rawName)
-      return [name, at === -1 ? '' : decode(part.slice(at + 1), name)]
+      return at === -1 ? [part, ''] : [part.slice(0, at), part.slice(at + 1)]
     })
 }
 
@@ -131,53 +129,77 @@ export function readQueryString(
 ): { params: ParamMap; others: string[] } {
   const params: ParamMap = new Map()
   const others: string[] = []
-  for (const [name, value] of queryPairs(query)) {
-    const root = /^[^[\]]*/.exec(name)![0]
+  for (const [rawName, rawValue] of rawPairs(query)) {
+    // Brackets may be encoded; of what is not ours not even the encoding is.
+    const root = /^[^[\]%]*/.exec(rawName)![0]
     if (!isOurs(root)) {
-      others.push(name)
+      others.push(rawName)
       continue
     }
+    const name = decode(rawName, rawName)
     const { keys } = splitBrackets(name)
-    insert(params, root, keys, value, name)
+    insert(params, root, keys, decode(rawValue, name), name)
   }
   return { params, others }
 }
 
-/** The same form from an object: numbers and booleans stand for their text, `undefined` leaves out. */
-export function readObject(object: object): ParamMap {
-  let bytes = 0
-  const count = (text: string): string => {
-    bytes += Buffer.byteLength(text)
-    if (bytes > MAX_BYTES) throw tooLarge(`the query is longer than ${MAX_BYTES} bytes`)
-    return text
-  }
-  const convert = (value: unknown, at: string, depth: number): Param => {
+function isPlainObject(value: unknown): value is object {
+  if (value === null || typeof value !== 'object') return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}
+
+const definedEntries = (object: object): [string, unknown][] =>
+  Object.entries(object).filter(([, value]) => value !== undefined)
+
+/** Turns members of an object into parameters; counts the bytes of their texts. */
+class ObjectReader {
+  private bytes = 0
+
+  read(value: unknown, at: string, depth: number): Param {
     if (depth > MAX_BRACKETS) throw tooLarge(`${at} is nested too deeply`, at)
-    if (typeof value === 'string') return count(value)
-    if (typeof value === 'boolean' || typeof value === 'bigint') return count(String(value))
-    if (typeof value === 'number' && Number.isFinite(value)) return count(String(value))
+    if (typeof value === 'string') return this.count(value)
+    if (typeof value === 'boolean' || typeof value === 'bigint') return this.count(String(value))
+    if (typeof value === 'number' && Number.isFinite(value)) return this.count(String(value))
     if (Array.isArray(value))
       return value
         .filter((element) => element !== undefined)
-        .map((element, i) => convert(element, `${at}[${i}]`, depth + 1))
-    const isPlain = typeof value === 'object' && value !== null && !(value instanceof Date)
-    if (!isPlain) {
-      throw new AuditLogError(
-        'INVALID_VALUE',
-        `${at} must be a text, a number, a boolean, a list or an object of these`,
-        { parameter: at },
-      )
-    }
-    return convertMembers(value, at, depth)
+        .map((element, i) => this.read(element, `${at}[${i}]`, depth + 1))
+    if (isPlainObject(value)) return this.members(value, at, depth)
+    throw new AuditLogError(
+      'INVALID_VALUE',
+      `${at} must be a text, a number, a boolean, a list or an object of these`,
+      { parameter: at },
+    )
   }
-  const convertMembers = (value: object, at: string, depth: number): ParamMap => {
+
+  private members(object: object, at: string, depth: number): ParamMap {
     const map: ParamMap = new Map()
-    for (const [key, member] of Object.entries(value) as [string, unknown][]) {
-      if (member === undefined) continue
-      const name = at === '' ? key : `${at}[${key}]`
-      map.set(count(key), convert(member, name, depth + 1))
-    }
+    for (const [key, member] of definedEntries(object))
+      map.set(this.count(key), this.read(member, `${at}[${key}]`, depth + 1))
     return map
   }
-  return convertMembers(object, '', 0)
+
+  private count(text: string): string {
+    this.bytes += Buffer.byteLength(text)
+    if (this.bytes > MAX_BYTES) throw tooLarge(`the query is longer than ${MAX_BYTES} bytes`)
+    return text
+  }
+}
+
+/** The same from an object: numbers and booleans stand for their text, `undefined` leaves out. */
+export function readObject(
+  object: unknown,
+  isOurs: (root: string) => boolean,
+): { params: ParamMap; others: string[] } {
+  if (!isPlainObject(object))
+    throw new AuditLogError('INVALID_VALUE', 'a query is a query string or a plain object')
+  const reader = new ObjectReader()
+  const params: ParamMap = new Map()
+  const others: string[] = []
+  for (const [key, value] of definedEntries(object)) {
+    if (isOurs(key)) params.set(key, reader.read(value, key, 1))
+    else others.push(key)
+  }
+  return { params, others }
 }

@@ -56,6 +56,18 @@ const wrong = (
   message: string,
 ): AuditLogError => new AuditLogError(code, `${parameter}: ${message}`, { parameter })
 
+// Not a regular expression: one that is tied to the end takes quadratic time on inner white space.
+function trimAscii(text: string): string {
+  const isSpace = (at: number): boolean => {
+    const unit = text.charCodeAt(at)
+    return unit === 0x20 || (unit >= 0x09 && unit <= 0x0d)
+  }
+  let [from, to] = [0, text.length]
+  while (from < to && isSpace(from)) from++
+  while (to > from && isSpace(to - 1)) to--
+  return text.slice(from, to)
+}
+
 /** One reading of a query; counts what limits are set on. */
 class Reader {
   private conditions = 0
@@ -110,9 +122,11 @@ class Reader {
 
   private sortList(value: Param, at: string): Sort[] {
     if (typeof value === 'string') return this.sort(value, at)
-    if (value instanceof Map && value.has('name')) {
-      const name = this.text(value.get('name')!, `${at}[name]`)
-      const direction = value.has('dir') ? this.text(value.get('dir')!, `${at}[dir]`) : ''
+    if (value instanceof Map && (value.has('name') || value.has('dir'))) {
+      const name = this.text(value.get('name') ?? '', `${at}[name]`)
+      const direction = this.text(value.get('dir') ?? '', `${at}[dir]`)
+      if (isBlank(name) && !isBlank(direction))
+        throw wrong('MALFORMED_PARAMETER', `${at}[name]`, 'a sort needs the name of an attribute')
       const stray = [...value.keys()].find((key) => key !== 'name' && key !== 'dir')
       if (stray !== undefined)
         throw wrong('MALFORMED_PARAMETER', `${at}[${stray}]`, 'a sort has a name and a dir')
@@ -156,6 +170,8 @@ class Reader {
     const names = attribute.split(isOr ? '_or_' : '_and_')
     if (names.some((name) => name === ''))
       throw wrong('MALFORMED_PARAMETER', at, 'an attribute is missing beside _or_ or _and_')
+    if (names.length > 1 && /[[\]]/.test(attribute))
+      throw wrong('MALFORMED_PARAMETER', at, 'names with brackets are given as a condition, c')
     const values = this.values(value, predicate, at, top)
     const condition = this.build(names, isOr ? 'or' : 'and', predicate, values, at)
     return condition && names.length > 1 ? { ...condition, joinedName: attribute } : condition
@@ -180,7 +196,8 @@ class Reader {
     const values = this.texts(part('v', 'values') ?? [], `${at}[v]`, 'value')
     if (predicate.takes !== 'list' && values.length > 1)
       throw wrong('INVALID_VALUE', `${at}[v]`, `${predicate.name} takes one value, not a list`)
-    return this.build(names, combinator, predicate, this.withoutBlanks(values), `${at}[v]`)
+    const join = names.length > 1 ? combinator : 'and'
+    return this.build(names, join, predicate, this.withoutBlanks(values), `${at}[v]`)
   }
 
   private build(
@@ -226,8 +243,7 @@ class Reader {
 
   private values(value: Param, predicate: Predicate, at: string, top: boolean): readonly string[] {
     if (typeof value === 'string') {
-      const text = top ? value.replace(/^[\t-\r ]+|[\t-\r ]+$/g, '') : value
-      return this.withoutBlanks([text])
+      return this.withoutBlanks([top ? trimAscii(value) : value])
     }
     if (predicate.takes !== 'list')
       throw wrong('INVALID_VALUE', at, `${predicate.name} takes one value, not a list`)
@@ -295,7 +311,7 @@ class Reader {
 
 /** The key with its end replaced by the nearest predicate: `type_equals` -> `type_eq`. */
 function suggestKey(key: string): string | undefined {
-  const whole = nearest(key, predicates.keys())
+  const whole = SYNONYMS.get(key) ?? nearest(key, predicates.keys())
   if (whole !== undefined && !key.includes('_')) return whole
   for (let at = key.indexOf('_'); at !== -1; at = key.indexOf('_', at + 1)) {
     const tail = key.slice(at + 1)
@@ -363,10 +379,9 @@ function readParams(query: string | URLSearchParams | QueryObject): {
   params: ParamMap
   others: string[]
 } {
-  if (typeof query === 'string' || query instanceof URLSearchParams)
-    return readQueryString(String(query), (root) => ROOTS.includes(root))
-  const params = readObject(query)
-  return { params, others: [...params.keys()].filter((key) => !ROOTS.includes(key)) }
+  const isOurs = (root: string): boolean => ROOTS.includes(root)
+  const isText = typeof query === 'string' || query instanceof URLSearchParams
+  return isText ? readQueryString(String(query), isOurs) : readObject(query, isOurs)
 }
 
 // Where JSON:API clients look for what is called otherwise here.

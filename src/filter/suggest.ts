@@ -17,7 +17,7 @@ function distance(left: string, right: string, limit: number): number {
 /** The candidate that needs the fewest edits, where a third of the word or less would be edited. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined
-  let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1
+  let bestDistance = Math.floor(word.length / 3) + 1
   for (const candidate of candidates) {
     const edits = distance(word, candidate, bestDistance - 1)
     if (edits < bestDistance) {

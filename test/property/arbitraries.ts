@@ -1,132 +1,261 @@
+import type { AuditEvent, JsonObject, JsonValue, QueryObject } from 'daybook'
 import fc from 'fast-check'
-import type { Condition, EventQuery, Grouping, JsonObject, JsonValue, PredicateName } from 'daybook'
-import { predicates } from '../../src/filter/predicates.js'
+import { eventId } from '../../src/event-id.js'
+import { formatTimestamp } from '../../src/timestamp.js'
 
-/** Few names and few values, so that random queries often match something, and seldom everything. */
-const KEYS = ['a', 'b', 'c', 'a_b', 'b_c', 'x', 'y', 'x_or_y', 'k"q']
+/*
+ * Events and queries over one small vocabulary, so that a query finds some events and not others.
+ */
+
 const TEXTS = [
-  '',
-  'Alpha',
-  'alpha',
-  'beta',
-  '7',
-  '10',
-  'true',
-  'Straße',
-  '10 \u212A',
-  'Ünï',
-  '50%',
-  'a_b',
-  '😀',
-  'x"y',
+  ...['alpha', 'Alpha', 'ALPHA', 'alpaca', 'beta', 'beta alpha', '', ' ', '7', '007', '10', 'true'],
+  ...[
+    '100%',
+    'a_b',
+    'axb',
+    'c:\\temp',
+    'Kelvin',
+    '\u212Aelvin',
+    'Σίσυφος',
+    'ΣΊΣΥΦΟΣ',
+    'İx',
+    'Straße',
+  ],
+  ...['😀 up', '\uE000', 'é', 'É', `it's "x"; --`, 'one\ntwo'],
 ]
-const NUMBERS = [0, 1, 7, 10, -2.5, 0.1, 1e21, 9_007_199_254_740_991]
+const NUMBERS = [0, 1, 7, 10, -2.5, 0.1, 1000, 1e21, 9_007_199_254_740_991, 5e-324]
 
 const scalar: fc.Arbitrary<JsonValue> = fc.oneof(
-  { weight: 4, arbitrary: fc.constantFrom(...TEXTS) },
+  { weight: 5, arbitrary: fc.constantFrom(...TEXTS) },
   { weight: 3, arbitrary: fc.constantFrom(...NUMBERS) },
-  { weight: 1, arbitrary: fc.boolean() },
+  { weight: 2, arbitrary: fc.boolean() },
   { weight: 1, arbitrary: fc.constant(null) },
 )
 
-const { value } = fc.letrec<{ value: JsonValue; object: JsonObject; list: JsonValue[] }>((tie) => ({
-  value: fc.oneof(
-    { maxDepth: 3, depthIdentifier: 'json' },
-    { weight: 5, arbitrary: scalar },
-    { weight: 2, arbitrary: tie('object') },
-    { weight: 1, arbitrary: tie('list') },
-  ),
-  object: fc.dictionary(fc.constantFrom(...KEYS), tie('value'), {
-    maxKeys: 4,
-    depthIdentifier: 'json',
-  }),
-  list: fc.array(tie('value'), { maxLength: 3, depthIdentifier: 'json' }),
-}))
-
-/** Attributes of one event. */
-export const attributes = fc.dictionary(fc.constantFrom(...KEYS), value, {
-  minKeys: 1,
-  maxKeys: 5,
-}) as fc.Arbitrary<JsonObject>
-
-const NAMES =
-  'a b c a_b b_c a_b_c a_c x y x_a a_a_a_a_a k"q none type username system attributes_type'.split(
-    ' ',
-  )
-
-/** Names that the attributes above spell in one way or another. */
-export const attributeName = fc.constantFrom(...NAMES)
-
-const WORDS = [
-  ...TEXTS.filter((text) => text !== ''),
-  '007',
-  '-2.5',
-  '1e1',
-  'k',
-  'K',
-  'A',
-  'ß',
-  '%a%',
-  'a\\_b',
-  '_',
-  'f',
-  'T',
+/** Members under which the names of {@link NAMES} can be reached, flat, nested and through arrays. */
+const KEYS = ['a', 'a_b', 'a_b_c', 'b', 'b_c', 'c', 't', 'n', 'a_or_t']
+const NAMES = [
+  'a',
+  'a_b',
+  'a_b_c',
+  'b',
+  'b_c',
+  'c',
+  't',
+  'n',
+  'n',
+  't',
+  'a_or_t',
+  'zz',
+  'a_b_c_d_e',
 ]
 
-const condition: fc.Arbitrary<Condition> = fc
-  .record({
-    predicate: fc.constantFrom(...([...predicates.keys()] as PredicateName[])),
-    names: fc.oneof(
-      { weight: 5, arbitrary: fc.array(attributeName, { minLength: 1, maxLength: 1 }) },
-      { weight: 1, arbitrary: fc.array(attributeName, { minLength: 2, maxLength: 2 }) },
-      { weight: 1, arbitrary: fc.constant<string[]>(['x', 'y']) },
-    ),
-    combinator: fc.constantFrom('and' as const, 'or' as const),
-    isJoined: fc.boolean(),
-    words: fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 3 }),
-    booleans: fc.array(fc.constantFrom('1', 't', 'false', '0'), { minLength: 1, maxLength: 2 }),
-  })
-  .map(({ predicate, names, combinator, isJoined, words, booleans }) => {
-    const { takes } = predicates.get(predicate)!
-    const given = names.includes('system') ? booleans : words
-    const values = takes === 'flag' ? [] : takes === 'one' ? given.slice(0, 1) : given
-    const joinedName = names.join(`_${combinator}_`)
-    return {
-      attributes: names,
-      combinator: names.length === 1 ? 'and' : combinator,
-      predicate,
-      values,
-      ...(isJoined && names.length > 1 ? { joinedName } : {}),
-    }
-  })
-
-const { grouping } = fc.letrec<{ grouping: Grouping }>((tie) => ({
-  grouping: fc.record({
-    combinator: fc.constantFrom('and' as const, 'or' as const),
-    conditions: fc.array(condition, { minLength: 1, maxLength: 3 }),
-    groupings: fc.oneof(
-      { weight: 3, arbitrary: fc.constant([]) },
-      {
-        weight: 1,
-        arbitrary: fc.array(tie('grouping'), {
-          maxLength: 2,
-          depthIdentifier: 'group',
-          size: 'xsmall',
-        }),
-      },
-    ),
-  }),
+const { value } = fc.letrec<{ value: JsonValue; object: JsonObject }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    { weight: 6, arbitrary: scalar },
+    { weight: 2, arbitrary: tie('object') },
+    { weight: 1, arbitrary: fc.array(tie('value'), { maxLength: 3 }) },
+  ),
+  object: fc.dictionary(fc.constantFrom(...KEYS), tie('value'), { maxKeys: 3 }),
 }))
 
-/** Queries as the parser gives them, over the names and values above. */
-export const query: fc.Arbitrary<EventQuery> = fc.record({
-  where: grouping,
-  sorts: fc.array(
+const attributes: fc.Arbitrary<JsonObject> = fc
+  .record(
+    { a: value, a_b: value, a_b_c: value, b: value, t: scalar, n: scalar, a_or_t: scalar },
+    { requiredKeys: [] },
+  )
+  .map((given) => given as JsonObject)
+
+const TYPES = ['api:a:create', 'api:a:update', 'error:a:create', 'Own', 'ÖWN', 'own😀']
+const USERS = [null, 'ann', 'Ann', 'bob', '']
+
+/** 2026-01-01T00:00:00Z */
+const START = 1_767_225_600_000_000
+const STEP = 1_000_001
+
+/** The events of one log: some with ids that carry their time, some with ids from elsewhere. */
+export const events: fc.Arbitrary<AuditEvent[]> = fc
+  .array(
     fc.record({
-      attribute: fc.oneof(attributeName, fc.constant('created_at')),
-      direction: fc.constantFrom('asc' as const, 'desc' as const),
+      type: fc.constantFrom(...TYPES),
+      username: fc.constantFrom(...USERS),
+      system: fc.boolean(),
+      attributes,
+      isForeign: fc.boolean(),
     }),
-    { maxLength: 2 },
+    { minLength: 20, maxLength: 40, size: 'max' },
+  )
+  .map((drafts) =>
+    drafts.map(({ isForeign, ...draft }, i) => {
+      const time = START + i * STEP
+      return {
+        id: isForeign
+          ? `00000000-0000-4000-8000-${String(i).padStart(12, '0')}`
+          : eventId(time, '8000000000000000'),
+        created_at: formatTimestamp(time),
+        source: null,
+        ...draft,
+      }
+    }),
+  )
+
+const ONE = ['eq', 'not_eq', 'lt', 'lteq', 'gt', 'gteq', 'in', 'not_in']
+const TEXT = [
+  ...['matches', 'does_not_match', 'cont', 'not_cont', 'i_cont', 'not_i_cont'],
+  ...['start', 'not_start', 'end', 'not_end'],
+]
+const FLAGS = ['true', 'not_true', 'false', 'not_false', 'null', 'not_null', 'present', 'blank']
+export const PREDICATES: readonly string[] = [
+  ...[...ONE, ...TEXT].flatMap((name) => [name, `${name}_any`, `${name}_all`]),
+  ...FLAGS,
+]
+
+const isList = (predicate: string): boolean => /(?:^in|^not_in|_any|_all)$/.test(predicate)
+
+// What a query looks for: whole texts, parts of them, numbers and booleans in several spellings.
+const wanted: Readonly<Record<'value' | 'part' | 'pattern', fc.Arbitrary<string>>> = {
+  value: fc.constantFrom(
+    ...TEXTS.filter((text) => text.trim() !== ''),
+    ...NUMBERS.map(String),
+    ...['+7', '7.0', '1e1', '-2.50', '.1', '1e400', 't', 'T', 'f', 'FALSE', 'b', 'm', '{}'],
   ),
-  limit: fc.oneof(fc.constant(1000), fc.integer({ min: 1, max: 20 })),
-})
+  part: fc.constantFrom(
+    ...['a', 'A', 'al', 'PHA', 'e', 'K', '\u212A', 'σ', 'Σ', 'ς', 'ΊΣΥ', '%', '_', '\\', 'ß', 'SS'],
+    ...['😀', ' ', '7', '0', 'i', 'İ', 'É', '"', "'x", 'o', 'two', 'T'],
+  ),
+  pattern: fc.constantFrom(
+    ...[
+      'a%',
+      '%A',
+      '%ph%',
+      '_____',
+      '%',
+      '100\\%',
+      'a\\_b',
+      'a_b',
+      'k%',
+      '%σ',
+      'σ%Σ',
+      '_ up',
+      '\\\\%',
+    ],
+    ...['%_%', '', ' ', '7', '%e%a', 'É', '%t%'].filter((text) => text.trim() !== ''),
+  ),
+}
+
+const flagValue = fc.constantFrom('1', '1', 'yes', '0', 'f')
+
+const ownValue: Readonly<Record<string, fc.Arbitrary<string>>> = {
+  created_at: fc
+    .nat(40)
+    .chain((i) =>
+      fc.constantFrom(
+        formatTimestamp(START + i * STEP),
+        formatTimestamp(START + i * STEP).slice(0, 19),
+      ),
+    ),
+  system: fc.constantFrom('1', 'true', 'T', '0', 'f', 'FALSE'),
+  type: fc.constantFrom(...TYPES, 'OWN', 'b'),
+  username: fc.constantFrom('ann', 'Ann', 'bob', 'carl'),
+  id: fc
+    .nat(40)
+    .chain((i) =>
+      fc.constantFrom(
+        `00000000-0000-4000-8000-${String(i).padStart(12, '0')}`,
+        eventId(START + i * STEP, '8000000000000000'),
+        'none',
+      ),
+    ),
+}
+const ownPart: Readonly<Record<string, fc.Arbitrary<string>>> = {
+  created_at: fc.constantFrom('2026', ':0', '00001', 'Z', 't00:00:1'),
+  type: fc.constantFrom('api:', 'CREATE', 'ö', 'own', '😀', 'a', ':'),
+  username: fc.constantFrom('a', 'A', 'N', 'bob'),
+  id: fc.constantFrom('0', '000', '019', '7', 'none'),
+}
+
+/** One key of a filter with what it is given: on an attribute, an own field, or several at once. */
+function criterion(predicate: string): fc.Arbitrary<readonly [key: string, value: unknown]> {
+  const own = fc.constantFrom('type', 'username', 'system', 'created_at', 'id')
+  const attribute = fc.oneof(
+    { weight: 6, arbitrary: fc.constantFrom(...NAMES) },
+    { weight: 2, arbitrary: own },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom('a_or_t', 'a_b_or_n', 't_and_n', 'a_and_a_b_c', 'type_or_t'),
+    },
+  )
+  const isText = TEXT.some((name) => predicate.startsWith(name))
+  const isPattern = predicate.startsWith('matches') || predicate.startsWith('does_not_match')
+  return attribute.chain((name) => {
+    const key = `${name}_${predicate}`
+    if (FLAGS.includes(predicate)) return flagValue.map((value) => [key, value] as const)
+    const text = isText
+      ? ((isPattern ? undefined : ownPart[name]) ?? (isPattern ? wanted.pattern : wanted.part))
+      : (ownValue[name] ?? wanted.value)
+    if (!isList(predicate)) return text.map((value) => [key, value] as const)
+    return fc.array(text, { minLength: 1, maxLength: 4 }).map((list) => [key, list] as const)
+  })
+}
+
+/** A condition in parts, on attributes joined by `m`. */
+const inParts = fc
+  .tuple(
+    fc.uniqueArray(fc.constantFrom(...NAMES), { minLength: 1, maxLength: 3 }),
+    fc.constantFrom('and', 'or'),
+    fc.constantFrom('eq', 'lt', 'cont', 'not_eq', 'not_null'),
+    wanted.value,
+  )
+  .map(([a, m, p, v]) => ({ a, m, p, v }))
+
+const member = fc.constantFrom(...PREDICATES).chain(criterion)
+
+const grouping: fc.Arbitrary<Record<string, unknown>> = fc
+  .tuple(
+    fc.constantFrom('and', 'or'),
+    fc.array(member, { minLength: 1, maxLength: 3 }),
+    fc.option(inParts, { freq: 3, nil: undefined }),
+  )
+  .map(([m, members, part]) => ({
+    m,
+    ...Object.fromEntries(members),
+    c: part ? [part] : undefined,
+  }))
+
+/** The filters of a query: mostly one condition, at times a small tree. */
+export const filter: fc.Arbitrary<Record<string, unknown>> = fc.oneof(
+  { weight: 4, arbitrary: member.map((entry) => Object.fromEntries([entry])) },
+  { weight: 2, arbitrary: grouping },
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(grouping, fc.array(grouping, { minLength: 1, maxLength: 2 }))
+      .map(([outer, g]) => ({ ...outer, g })),
+  },
+)
+
+/** Filters of one condition on an attribute, by predicate. */
+export const filterOf = (predicate: string): fc.Arbitrary<Record<string, unknown>> =>
+  criterion(predicate).map((entry) => Object.fromEntries([entry]))
+
+const sorts = fc.array(
+  fc
+    .tuple(
+      fc.constantFrom(...NAMES, 'type', 'username', 'system', 'created_at', 'id'),
+      fc.constantFrom('', ' asc', ' desc', ' DESC'),
+    )
+    .map((parts) => parts.join('')),
+  { maxLength: 2 },
+)
+
+export const query: fc.Arbitrary<QueryObject> = fc
+  .tuple(
+    filter,
+    fc.oneof({ weight: 2, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: sorts }),
+    fc.oneof(
+      { weight: 3, arbitrary: fc.constant(1000) },
+      { weight: 1, arbitrary: fc.integer({ min: 1, max: 12 }) },
+    ),
+  )
+  .map(([filter, sorts, limit]) => ({ filter: { ...filter, sorts }, limit }))

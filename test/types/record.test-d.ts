@@ -1,0 +1,240 @@
+/*
+ * Never run: `tsc` compiles it. Each call under `@ts-expect-error` must not compile, every other one
+ * must.
+ */
+import {
+  AuditLog,
+  type AuditEvent,
+  defineEventTypes,
+  type EventStore,
+  type EventTypes,
+  parseQuery,
+} from 'daybook'
+import { workflowEventTypes } from 'daybook/workflow'
+import * as v from 'valibot'
+import { expectTypeOf } from 'vitest'
+
+declare const store: EventStore
+declare const anyText: string
+
+const types = defineEventTypes({
+  'api:orders:create': {
+    data: ['total', 'currency'],
+    throttle: { period: { hours: 1 }, scope: ['shop'] },
+  },
+  'api:orders:open': {},
+  'api:orders:none': { data: [] },
+  'api:orders:pay': {
+    data: v.object({ amount: v.number(), note: v.optional(v.string(), 'none') }),
+  },
+  'warn:pool:full': { data: ['pool'], throttle: { period: { minutes: 5 } } },
+})
+const audit = new AuditLog({ store, types })
+
+// The type of an event.
+void audit.record('api:orders:open')
+// @ts-expect-error not in the registry
+void audit.record('api:orders:opened')
+// @ts-expect-error not any text
+void audit.record(anyText)
+// @ts-expect-error no type at all
+void audit.record()
+
+// Data keys where the type declares some: all optional.
+void audit.record('api:orders:create', {})
+void audit.record('api:orders:create', undefined, { username: 'ann' })
+void audit.record('api:orders:create', { total: 5 })
+void audit.record('api:orders:create', { total: 5, currency: { code: 'EUR' } })
+// @ts-expect-error misspelt
+void audit.record('api:orders:create', { totl: 5 })
+// @ts-expect-error not declared, beside one that is
+void audit.record('api:orders:create', { total: 5, discount: 1 })
+// @ts-expect-error data is an object
+void audit.record('api:orders:create', 'total')
+// @ts-expect-error a declaration of no keys takes none
+void audit.record('api:orders:none', { total: 5 })
+
+// The common keys go with every type.
+void audit.record('api:orders:create', {
+  name: 'n',
+  message: 'm',
+  parent: { code: 'c', node_type: 'project' },
+  error: 'e',
+  backtrace: 'b',
+  request_method: 'POST',
+  request_path: '/orders',
+  request_body: {},
+  url_params: {},
+  response_status: 201,
+  occurred_at: '2026-03-01T12:00:00.000000Z',
+})
+void audit.record('api:orders:none', { message: 'm' })
+
+// So do the link attributes.
+void audit.record('api:orders:create', {
+  step_id: 's',
+  workflow_step_id: 's',
+  change_id: 's',
+  workflow_run_id: 's',
+  scheduled_change_id: 's',
+  properties_version_id: 's',
+  settings_version_id: 's',
+  template_version_id: 's',
+  properties_id: 's',
+  settings_id: 's',
+  template_id: 's',
+  bookmark_id: 's',
+  git_remote_id: 's',
+  node_id: 's',
+  node_path: 's',
+  project_path: 's',
+  project_id: 's',
+})
+// @ts-expect-error no link attribute of the interface
+void audit.record('api:orders:create', { workflow_id: 's' })
+
+// The keys of the throttle's scope, where the type has one.
+void audit.record('api:orders:create', { total: 5, shop: 'berlin' })
+void audit.record('warn:pool:full', { pool: 'p' })
+// @ts-expect-error another type's scope
+void audit.record('warn:pool:full', { pool: 'p', shop: 'berlin' })
+
+// Any key where none is declared.
+void audit.record('api:orders:open', { whatever: 1, nested: { list: [() => 1] } })
+
+// A Standard Schema: its input, and the common keys.
+void audit.record('api:orders:pay', { amount: 5 })
+void audit.record('api:orders:pay', { amount: 5, note: 'n', change_id: 'c', message: 'm' })
+// @ts-expect-error of the wrong type
+void audit.record('api:orders:pay', { amount: '5' })
+// @ts-expect-error not optional in the schema
+void audit.record('api:orders:pay', { note: 'n' })
+// @ts-expect-error not in the schema
+void audit.record('api:orders:pay', { amount: 5, tip: 1 })
+
+// Options.
+void audit.record('api:orders:open', {}, { username: 'ann', signal: AbortSignal.timeout(100) })
+void audit.record('api:orders:open', {}, { username: null })
+// @ts-expect-error misspelt
+void audit.record('api:orders:open', {}, { user: 'ann' })
+// @ts-expect-error a name is a text
+void audit.record('api:orders:open', {}, { username: 7 })
+
+// What comes back.
+expectTypeOf<ReturnType<typeof audit.record>>().toEqualTypeOf<Promise<AuditEvent | undefined>>()
+async function recorded(): Promise<void> {
+  const event = await audit.record('api:orders:open')
+  // @ts-expect-error held back, there is no event
+  void event.id
+  if (!event) return
+  expectTypeOf<typeof event.created_at>().toEqualTypeOf<string>()
+  expectTypeOf<typeof event.username>().toEqualTypeOf<string | null>()
+  expectTypeOf<typeof event.source>().toEqualTypeOf<string | null>()
+  expectTypeOf<typeof event.system>().toEqualTypeOf<boolean>()
+  // @ts-expect-error an event is what it was
+  event.type = 'other'
+  // @ts-expect-error its attributes as a whole too
+  event.attributes = {}
+  // @ts-expect-error what an attribute holds has to be looked at first
+  event.attributes['name'].trim()
+  // @ts-expect-error attributes hold JSON
+  event.attributes['name'] = undefined
+}
+void recorded
+
+// Types whose name is only known at run time, and custom events.
+void audit.recordSystem('api:anything:goes', { any: 1 })
+void audit.recordCustom('deploy:note', { text: 'hello' }, { username: 'ann' })
+void audit.recordCustom('deploy:note')
+// @ts-expect-error a type is a text
+void audit.recordCustom(7)
+// @ts-expect-error data is an object
+void audit.recordCustom('deploy:note', 'hello')
+
+// Tables are combined by spreading them.
+const combined = new AuditLog({
+  store,
+  types: defineEventTypes({ ...workflowEventTypes, 'api:orders:create': { data: ['total'] } }),
+})
+void combined.record('api:orders:create', { total: 5 })
+void combined.record('api:changes:create', { anything: 1 })
+void combined.record('audit:changes:pause', { message: 'lunch', change_id: 'c' })
+void combined.record('warn:resource_slot_pool:full', { pool: 'p', cluster: 'c' })
+// @ts-expect-error not declared by the workflow service
+void combined.record('audit:changes:pause', { reason: 'lunch' })
+// @ts-expect-error in neither table
+void combined.record('api:orders:open')
+
+// What a table must not be.
+defineEventTypes({
+  'a:b:c': {
+    // @ts-expect-error misspelt
+    descripton: 'd',
+  },
+})
+defineEventTypes({
+  'a:b:c': {
+    // @ts-expect-error keys are texts
+    data: [7],
+  },
+})
+defineEventTypes({
+  'a:b:c': {
+    // @ts-expect-error a period is a Duration
+    throttle: { period: '1h' },
+  },
+})
+
+// A log of particular types goes where only its methods are wanted.
+type RecordingAudit = Pick<AuditLog, 'recordSystem' | 'types'>
+type EndpointAudit = Pick<AuditLog, 'list' | 'get' | 'recordCustom' | 'limits'>
+const recording: RecordingAudit = audit
+const endpoint: EndpointAudit = combined
+void [recording, endpoint]
+expectTypeOf<RecordingAudit['types']>().toEqualTypeOf<EventTypes>()
+
+// A log without types of its own takes any.
+const open: AuditLog = new AuditLog({ store, types: {} })
+void open.record('api:anything:goes', { any: 1 })
+
+// @ts-expect-error there is nothing without a store
+void new AuditLog({ types })
+// @ts-expect-error nor without types
+void new AuditLog({ store })
+// @ts-expect-error misspelt
+void new AuditLog({ store, types, strickt: true })
+
+// Queries: text, parameters, an object of the same shape, or one parsed before.
+void audit.list()
+void audit.list('filter[type_eq]=x&limit=10', { signal: AbortSignal.timeout(100) })
+void audit.list(new URLSearchParams('limit=1'))
+void audit.list({ filter: { type_in: ['a', 'b'], system_true: true, n_gt: 5 }, limit: 10 })
+void audit.list({ filter: { m: 'or', g: [{ a_eq: 1 }], sorts: ['type desc'] }, limit: '10' })
+void audit.list({ filter: undefined })
+void audit.list(parseQuery('limit=1'))
+// @ts-expect-error misspelt
+void audit.list({ filters: { type_eq: 'x' } })
+// @ts-expect-error a filter is an object
+void audit.list({ filter: 'type_eq' })
+// @ts-expect-error a limit is a number or its text
+void audit.list({ limit: true })
+
+async function listed(): Promise<void> {
+  const page = await audit.list()
+  expectTypeOf<typeof page.events>().toEqualTypeOf<readonly AuditEvent[]>()
+  expectTypeOf<typeof page.truncated>().toEqualTypeOf<boolean>()
+  // @ts-expect-error a page is what it is
+  page.events.push()
+  for await (const events of audit.pages('limit=1'))
+    expectTypeOf<typeof events>().toEqualTypeOf<readonly AuditEvent[]>()
+  const event = await audit.get('id')
+  expectTypeOf<typeof event>().toEqualTypeOf<AuditEvent | undefined>()
+}
+void listed
+
+// Listeners know what they hear.
+audit.on('recorded', (event) => expectTypeOf<typeof event>().toEqualTypeOf<AuditEvent>())
+audit.on('rejected', ({ type, error }) => void [type.length, error.code])
+audit.on('error', (error) => expectTypeOf<typeof error>().toEqualTypeOf<unknown>())
+// @ts-expect-error no such event
+audit.on('stored', () => {})

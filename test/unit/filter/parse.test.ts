@@ -1,0 +1,882 @@
+import {
+  AuditLogError,
+  type AuditLogErrorDetails,
+  type Condition,
+  type EventQuery,
+  type Grouping,
+  type ParseOptions,
+  parseQuery,
+  type PredicateName,
+  type QueryObject,
+} from 'daybook'
+import { describe, expect, it } from 'vitest'
+
+/** A condition on one attribute. */
+const cond = (attribute: string, predicate: PredicateName, ...values: string[]): Condition => ({
+  attributes: [attribute],
+  combinator: 'and',
+  predicate,
+  values,
+})
+const joined = (
+  combinator: 'or' | 'and',
+  attributes: string[],
+  predicate: PredicateName,
+  ...values: string[]
+): Condition => ({
+  attributes,
+  combinator,
+  joinedName: attributes.join(`_${combinator}_`),
+  predicate,
+  values,
+})
+const and = (conditions: Condition[], groupings: Grouping[] = []): Grouping => ({
+  combinator: 'and',
+  conditions,
+  groupings,
+})
+const or = (conditions: Condition[], groupings: Grouping[] = []): Grouping => ({
+  combinator: 'or',
+  conditions,
+  groupings,
+})
+const all = (...conditions: Condition[]): EventQuery => ({
+  where: and(conditions),
+  sorts: [],
+  limit: 10,
+})
+const everything: EventQuery = { where: undefined, sorts: [], limit: 10 }
+
+type Query = string | URLSearchParams | QueryObject
+
+function refusal(query: Query, options?: ParseOptions): AuditLogError {
+  let parsed: EventQuery
+  try {
+    parsed = parseQuery(query, options)
+  } catch (error) {
+    if (error instanceof AuditLogError) return error
+    throw error
+  }
+  throw new Error(`it was read as ${JSON.stringify(parsed)}`)
+}
+
+/** What an error says for programs. */
+function faultOf(query: Query, options?: ParseOptions): AuditLogErrorDetails & { code: string } {
+  const { code, parameter, suggestion } = refusal(query, options)
+  return {
+    code,
+    ...(parameter !== undefined && { parameter }),
+    ...(suggestion !== undefined && { suggestion }),
+  }
+}
+
+/** An object whose keys the types do not foresee, as it comes from outside. */
+const untyped = (value: unknown): QueryObject => value as QueryObject
+
+describe('a query without filters', () => {
+  it.each(['', '?', '&', 'q=1&fields[event]=type'])(
+    '%j matches every event, ten of them',
+    (query) => {
+      expect(parseQuery(query)).toEqual(everything)
+    },
+  )
+
+  it('is also none at all, or an empty object', () => {
+    expect(parseQuery()).toEqual(everything)
+    expect(parseQuery({})).toEqual(everything)
+    expect(parseQuery({ filter: {} })).toEqual(everything)
+    expect(parseQuery({ filter: undefined, limit: undefined })).toEqual(everything)
+    expect(parseQuery(new URLSearchParams())).toEqual(everything)
+  })
+})
+
+describe('attribute and predicate in one key', () => {
+  const forms: readonly (readonly [query: string, expected: EventQuery])[] = [
+    ['filter[type_eq]=api:changes:create', all(cond('type', 'eq', 'api:changes:create'))],
+    ['?filter[type_eq]=x', all(cond('type', 'eq', 'x'))],
+    ['filter%5Btype_eq%5D=x', all(cond('type', 'eq', 'x'))],
+    ['filter%5btype_eq%5d=x', all(cond('type', 'eq', 'x'))],
+    ['filter[%74ype_eq]=%78', all(cond('type', 'eq', 'x'))],
+    ['&&filter[type_eq]=x&', all(cond('type', 'eq', 'x'))],
+    ['filter[name_eq]=a+b%20c%2Bd', all(cond('name', 'eq', 'a b c+d'))],
+    ['filter[name_eq]=a=b', all(cond('name', 'eq', 'a=b'))],
+    ['filter[name_eq]=%26%3D%23%25', all(cond('name', 'eq', '&=#%'))],
+    ['filter[name_eq]=[x]', all(cond('name', 'eq', '[x]'))],
+    ['filter[name_eq]=é%F0%9F%98%80', all(cond('name', 'eq', 'é😀'))],
+    ['filter[grün_eq]=x', all(cond('grün', 'eq', 'x'))],
+    ['filter[a+b_eq]=x', all(cond('a b', 'eq', 'x'))],
+    [
+      'filter[a_eq]=1&filter[b_gt]=2',
+      { ...everything, where: and([cond('a', 'eq', '1'), cond('b', 'gt', '2')]) },
+    ],
+    [
+      'filter[request_body_action_eq]=deploy&filter[type_eq]=api:changes:create',
+      all(cond('request_body_action', 'eq', 'deploy'), cond('type', 'eq', 'api:changes:create')),
+    ],
+    // The longest predicate that is a suffix.
+    ['filter[created_at_not_eq]=2026-03-01', all(cond('created_at', 'not_eq', '2026-03-01'))],
+    [
+      'filter[created_at_not_eq_any][]=2026-03-01',
+      all(cond('created_at', 'not_eq_any', '2026-03-01')),
+    ],
+    ['filter[a_does_not_match_all][]=x', all(cond('a', 'does_not_match_all', 'x'))],
+    ['filter[a_not_i_cont]=x', all(cond('a', 'not_i_cont', 'x'))],
+    ['filter[i_cont]=x', all(cond('i', 'cont', 'x'))],
+    ['filter[not_eq]=x', all(cond('not', 'eq', 'x'))],
+    ['filter[not_not_eq]=x', all(cond('not', 'not_eq', 'x'))],
+    ['filter[eq_eq]=x', all(cond('eq', 'eq', 'x'))],
+    ['filter[start_end]=x', all(cond('start', 'end', 'x'))],
+    ['filter[not_in_in]=x', all(cond('not_in', 'in', 'x'))],
+    ['filter[a_eq_any_eq]=x', all(cond('a_eq_any', 'eq', 'x'))],
+    ['filter[a__eq]=x', all(cond('a_', 'eq', 'x'))],
+    ['filter[__eq]=x', all(cond('_', 'eq', 'x'))],
+    ['filter[_a_eq]=x', all(cond('_a', 'eq', 'x'))],
+    ['filter[__proto___eq]=x', all(cond('__proto__', 'eq', 'x'))],
+    ['filter[constructor_null]=1', all(cond('constructor', 'null'))],
+    ['filter[m_eq]=x', all(cond('m', 'eq', 'x'))],
+    // Lists.
+    ['filter[type_in][]=a&filter[type_in][]=b', all(cond('type', 'in', 'a', 'b'))],
+    ['filter%5Btype_in%5D%5B%5D=a&filter[type_in][]=b', all(cond('type', 'in', 'a', 'b'))],
+    ['filter[type_in][0]=a&filter[type_in][1]=b', all(cond('type', 'in', 'a', 'b'))],
+    ['filter[type_in]=a&filter[type_in]=b', all(cond('type', 'in', 'a', 'b'))],
+    ['filter[type_in]=a&filter[type_in][]=b', all(cond('type', 'in', 'a', 'b'))],
+    ['filter[type_in][]=a&filter[type_in]=b', all(cond('type', 'in', 'a', 'b'))],
+    ['filter[type_in]=a', all(cond('type', 'in', 'a'))],
+    ['filter[type_in]=a,b', all(cond('type', 'in', 'a,b'))],
+    ['filter[a_cont_any][]=x&filter[a_cont_any][]=y', all(cond('a', 'cont_any', 'x', 'y'))],
+    ['filter[a_lt_all]=1', all(cond('a', 'lt_all', '1'))],
+    // Flags: the value only says whether.
+    ['filter[system_true]=1', all(cond('system', 'true'))],
+    ['filter[system_true]=yes', all(cond('system', 'true'))],
+    ['filter[system_true]=TRUE', all(cond('system', 'true'))],
+    ['filter[system_true]=0', all(cond('system', 'not_true'))],
+    ['filter[system_not_true]=f', all(cond('system', 'true'))],
+    ['filter[a_false]=F', all(cond('a', 'not_false'))],
+    ['filter[a_not_false]=false', all(cond('a', 'false'))],
+    ['filter[a_null]=FALSE', all(cond('a', 'not_null'))],
+    ['filter[a_not_null]=0', all(cond('a', 'null'))],
+    ['filter[a_present]=false', all(cond('a', 'blank'))],
+    ['filter[a_blank]=0', all(cond('a', 'present'))],
+    ['filter[a_null]=False', all(cond('a', 'null'))],
+    ['filter[created_at_null]=1', all(cond('created_at', 'null'))],
+    // Several attributes in one name.
+    ['filter[a_or_b_eq]=x', all(joined('or', ['a', 'b'], 'eq', 'x'))],
+    ['filter[a_and_b_cont]=x', all(joined('and', ['a', 'b'], 'cont', 'x'))],
+    [
+      'filter[type_or_parent_code_or_c_in][]=x',
+      all(joined('or', ['type', 'parent_code', 'c'], 'in', 'x')),
+    ],
+    ['filter[a_or_b_null]=0', all(joined('or', ['a', 'b'], 'not_null'))],
+    ['filter[order_eq]=x', all(cond('order', 'eq', 'x'))],
+    ['filter[brand_eq]=x', all(cond('brand', 'eq', 'x'))],
+    ['filter[or_b_eq]=x', all(cond('or_b', 'eq', 'x'))],
+    ['filter[a_or_eq]=x', all(cond('a_or', 'eq', 'x'))],
+  ]
+  it.each(forms)('%s', (query, expected) => {
+    expect(parseQuery(query)).toEqual(expected)
+    expect(parseQuery(new URLSearchParams(query))).toEqual(expected)
+  })
+
+  it('knows each of the 62 predicates', () => {
+    const simple = ['eq', 'not_eq', 'lt', 'lteq', 'gt', 'gteq', 'in', 'not_in', 'matches']
+    simple.push('does_not_match', 'cont', 'not_cont', 'i_cont', 'not_i_cont')
+    simple.push('start', 'not_start', 'end', 'not_end')
+    const compound = simple.flatMap((name) => [`${name}_any`, `${name}_all`])
+    const flags = ['true', 'not_true', 'false', 'not_false', 'null', 'not_null', 'present', 'blank']
+    const names = [...simple, ...compound, ...flags]
+    expect(names).toHaveLength(62)
+    for (const name of names) {
+      const { where } = parseQuery(`filter[x_${name}]=v`)
+      const values = flags.includes(name) ? [] : ['v']
+      expect(where, name).toEqual(and([cond('x', name as PredicateName, ...values)]))
+    }
+  })
+})
+
+describe('blank values', () => {
+  it.each([
+    'filter[a_eq]=',
+    'filter[a_eq]',
+    'filter[a_eq]=+%09%0A',
+    'filter[a_eq]=%C2%A0%E3%80%80',
+    'filter[a_in][]=',
+    'filter[a_in][]=+&filter[a_in][]=',
+    'filter[a_null]=',
+    'filter[a_or_b_eq]=+',
+    'filter[m]=',
+    'filter[m]=+',
+    'filter[sorts]=',
+    'filter[s][]=+',
+    'filter[g]=',
+    'filter[c]=',
+    'filter[g][0][a_eq]=',
+    'filter[g][0][m]=or',
+    'filter[c][0][a]=x&filter[c][0][p]=eq&filter[c][0][v]=',
+    'filter[c][0][a]=x&filter[c][0][p]=eq',
+  ])('%s leaves the filter out', (query) => {
+    expect(parseQuery(query)).toEqual(everything)
+  })
+
+  it.each([
+    'filter[created_at_lt]=',
+    'filter[created_at_gteq]=%C2%A0',
+    'filter[created_at_in][]=',
+    'filter[created_at_null]=',
+    'filter[created_at_start]=',
+    'filter[a_or_created_at_eq]=',
+    'filter[g][0][created_at_gt]=',
+  ])('%s is refused', (query) => {
+    const parameter = query.split('=')[0]!.replace(/\[\]$/, '')
+    expect(faultOf(query)).toEqual({ code: 'INVALID_VALUE', parameter })
+  })
+
+  it('refuses a blank condition on created_at given in parts', () => {
+    expect(faultOf('filter[c][0][a]=created_at&filter[c][0][p]=lt&filter[c][0][v]=').code).toBe(
+      'INVALID_VALUE',
+    )
+  })
+
+  it('drops blank elements of a list and keeps the others', () => {
+    expect(parseQuery('filter[a_in][]=&filter[a_in][]=x&filter[a_in][]=+')).toEqual(
+      all(cond('a', 'in', 'x')),
+    )
+  })
+
+  it('trims single values of ASCII white space, at the top level only', () => {
+    expect(parseQuery('filter[a_eq]=%09+x+y%0D%0A')).toEqual(all(cond('a', 'eq', 'x y')))
+    expect(parseQuery('filter[a_eq]=%C2%A0x')).toEqual(all(cond('a', 'eq', '\u00A0x')))
+    expect(parseQuery('filter[a_in]=+x')).toEqual(all(cond('a', 'in', 'x')))
+    expect(parseQuery('filter[a_in][]=+x+')).toEqual(all(cond('a', 'in', ' x ')))
+    expect(parseQuery('filter[g][0][a_eq]=+x+').where).toEqual(
+      and([], [and([cond('a', 'eq', ' x ')])]),
+    )
+    expect(parseQuery('filter[c][0][a]=a&filter[c][0][p]=eq&filter[c][0][v]=+x+')).toEqual(
+      all(cond('a', 'eq', ' x ')),
+    )
+    expect(parseQuery('filter[system_true]=+0+')).toEqual(all(cond('system', 'not_true')))
+  })
+
+  it('trims a long run of spaces as quickly as any text', () => {
+    // Reading it in quadratic time would take longer than a test may.
+    const inner = ' '.repeat(60_000)
+    for (let i = 0; i < 8; i++)
+      expect(parseQuery(`filter[a_eq]=x${inner}x`)).toEqual(all(cond('a', 'eq', `x${inner}x`)))
+  })
+})
+
+describe('groupings', () => {
+  it.each([
+    [
+      'filter[m]=or&filter[a_eq]=1&filter[b_eq]=2',
+      or([cond('a', 'eq', '1'), cond('b', 'eq', '2')]),
+    ],
+    ['filter[a_eq]=1&filter[combinator]=or', or([cond('a', 'eq', '1')])],
+    ['filter[m]=and&filter[a_eq]=1', and([cond('a', 'eq', '1')])],
+    ['filter[m]=+&filter[a_eq]=1', and([cond('a', 'eq', '1')])],
+    [
+      'filter[g][0][m]=or&filter[g][0][a_eq]=1&filter[g][0][b_eq]=2&filter[g][1][c_eq]=3',
+      and([], [or([cond('a', 'eq', '1'), cond('b', 'eq', '2')]), and([cond('c', 'eq', '3')])]),
+    ],
+    [
+      'filter[groupings][x][combinator]=or&filter[groupings][x][a_eq]=1',
+      and([], [or([cond('a', 'eq', '1')])]),
+    ],
+    [
+      'filter[g][][m]=or&filter[g][][a_eq]=1&filter[g][][m]=and&filter[g][][a_eq]=2',
+      and([], [or([cond('a', 'eq', '1')]), and([cond('a', 'eq', '2')])]),
+    ],
+    [
+      'filter[m]=or&filter[z_eq]=0&filter[g][0][a_eq]=1&filter[g][0][g][0][b_eq]=2',
+      or([cond('z', 'eq', '0')], [and([cond('a', 'eq', '1')], [and([cond('b', 'eq', '2')])])]),
+    ],
+    ['filter[g][0][a_eq]=&filter[g][1][a_eq]=1', and([], [and([cond('a', 'eq', '1')])])],
+    [
+      'filter[g][9][a_eq]=1&filter[g][2][a_eq]=2',
+      and([], [and([cond('a', 'eq', '1')]), and([cond('a', 'eq', '2')])]),
+    ],
+    ['filter[g][__proto__][a_eq]=1', and([], [and([cond('a', 'eq', '1')])])],
+  ])('%s', (query, where) => {
+    expect(parseQuery(query)).toEqual({ where, sorts: [], limit: 10 })
+  })
+})
+
+describe('conditions in parts', () => {
+  it.each([
+    ['filter[c][0][a]=x&filter[c][0][p]=eq&filter[c][0][v]=1', cond('x', 'eq', '1')],
+    [
+      'filter[conditions][0][attributes]=x&filter[conditions][0][predicate]=eq&filter[conditions][0][values]=1',
+      cond('x', 'eq', '1'),
+    ],
+    ['filter[c][][a]=x&filter[c][][p]=eq&filter[c][][v]=1', cond('x', 'eq', '1')],
+    [
+      'filter[c][0][a][]=x&filter[c][0][p]=in&filter[c][0][v][]=1&filter[c][0][v][]=2',
+      cond('x', 'in', '1', '2'),
+    ],
+    [
+      'filter[c][0][a][0][name]=x&filter[c][0][p]=in&filter[c][0][v][0][value]=1&filter[c][0][v][1][value]=2',
+      cond('x', 'in', '1', '2'),
+    ],
+    [
+      'filter[c][0][a][]=x&filter[c][0][a][]=y&filter[c][0][m]=or&filter[c][0][p]=cont&filter[c][0][v]=1',
+      { attributes: ['x', 'y'], combinator: 'or', predicate: 'cont', values: ['1'] },
+    ],
+    [
+      'filter[c][0][a][]=x&filter[c][0][a][]=y&filter[c][0][p]=cont&filter[c][0][v]=1',
+      { attributes: ['x', 'y'], combinator: 'and', predicate: 'cont', values: ['1'] },
+    ],
+    ['filter[c][0][a]=a_or_b&filter[c][0][p]=eq&filter[c][0][v]=1', cond('a_or_b', 'eq', '1')],
+    ['filter[c][0][a]=x_not&filter[c][0][p]=eq&filter[c][0][v]=1', cond('x_not', 'eq', '1')],
+    ['filter[c][0][a]=a[0]&filter[c][0][p]=eq&filter[c][0][v]=1', cond('a[0]', 'eq', '1')],
+    ['filter[c][0][a]=x&filter[c][0][p]=true&filter[c][0][v]=0', cond('x', 'not_true')],
+    ['filter[c][0][a]=x&filter[c][0][p]=null&filter[c][0][v]=1', cond('x', 'null')],
+  ] satisfies [string, Condition][])('%s', (query, condition) => {
+    expect(parseQuery(query)).toEqual(all(condition))
+  })
+
+  it('stand where their key stands among the others', () => {
+    expect(
+      parseQuery(
+        'filter[a_eq]=1&filter[c][0][a]=x&filter[c][0][p]=eq&filter[c][0][v]=2&filter[b_eq]=3' +
+          '&filter[c][1][a]=y&filter[c][1][p]=eq&filter[c][1][v]=4',
+      ),
+    ).toEqual(
+      all(cond('a', 'eq', '1'), cond('x', 'eq', '2'), cond('y', 'eq', '4'), cond('b', 'eq', '3')),
+    )
+  })
+
+  it.each([
+    ['filter[c][0][p]=eq&filter[c][0][v]=1', 'MALFORMED_PARAMETER', 'filter[c][0][a]'],
+    [
+      'filter[c][0][a]=+&filter[c][0][p]=eq&filter[c][0][v]=1',
+      'MALFORMED_PARAMETER',
+      'filter[c][0][a]',
+    ],
+    ['filter[c][0][a]=x&filter[c][0][v]=1', 'UNKNOWN_PREDICATE', 'filter[c][0][p]'],
+    [
+      'filter[c][0][a]=x&filter[c][0][p]=&filter[c][0][v]=1',
+      'UNKNOWN_PREDICATE',
+      'filter[c][0][p]',
+    ],
+    [
+      'filter[c][0][a]=x&filter[c][0][p][]=eq&filter[c][0][v]=1',
+      'INVALID_VALUE',
+      'filter[c][0][p]',
+    ],
+    [
+      'filter[c][0][a]=x&filter[c][0][p]=eq&filter[c][0][x]=1',
+      'MALFORMED_PARAMETER',
+      'filter[c][0][x]',
+    ],
+    [
+      'filter[c][0][a]=x&filter[c][0][p]=eq&filter[c][0][v][]=1&filter[c][0][v][]=2',
+      'INVALID_VALUE',
+      'filter[c][0][v]',
+    ],
+    [
+      'filter[c][0][a]=x&filter[c][0][p]=eq&filter[c][0][v]=1&filter[c][0][m]=xor',
+      'INVALID_VALUE',
+      'filter[c][0][m]',
+    ],
+    [
+      'filter[c][0][a]=system&filter[c][0][p]=eq&filter[c][0][v]=maybe',
+      'INVALID_VALUE',
+      'filter[c][0][v]',
+    ],
+    ['filter[c]=x', 'MALFORMED_PARAMETER', 'filter[c]'],
+    ['filter[c][0]=x', 'MALFORMED_PARAMETER', 'filter[c][0]'],
+    ['filter[c][]=x', 'MALFORMED_PARAMETER', 'filter[c][0]'],
+  ])('%s is refused', (query, code, parameter) => {
+    expect(faultOf(query)).toEqual({ code, parameter })
+  })
+
+  it('suggests the nearest predicate', () => {
+    expect(faultOf('filter[c][0][a]=x&filter[c][0][p]=eqq&filter[c][0][v]=1')).toEqual({
+      code: 'UNKNOWN_PREDICATE',
+      parameter: 'filter[c][0][p]',
+      suggestion: 'eq',
+    })
+    expect(faultOf('filter[c][0][a]=x&filter[c][0][p]=equals&filter[c][0][v]=1').suggestion).toBe(
+      'eq',
+    )
+  })
+})
+
+describe('sorts', () => {
+  const byType = { attribute: 'type', direction: 'asc' }
+  const byTime = { attribute: 'created_at', direction: 'desc' }
+  it.each([
+    ['filter[sorts]=created_at+desc', [byTime]],
+    ['filter[s]=created_at%20desc', [byTime]],
+    ['filter[sorts]=created_at+DESC', [byTime]],
+    ['filter[sorts]=created_at+Desc', [byTime]],
+    ['filter[sorts]=++created_at%09desc+', [byTime]],
+    ['filter[sorts]=type', [byType]],
+    ['filter[sorts]=type+ASC', [byType]],
+    ['filter[sorts]=parent_code+asc', [{ attribute: 'parent_code', direction: 'asc' }]],
+    ['filter[sorts][]=type+asc&filter[sorts][]=created_at+desc', [byType, byTime]],
+    ['filter[sorts][]=created_at+desc&filter[sorts][]=type', [byTime, byType]],
+    ['filter[sorts]=type&filter[sorts]=created_at+desc', [byType, byTime]],
+    ['filter[s][0]=type&filter[s][1]=created_at+desc', [byType, byTime]],
+    ['filter[sorts][]=&filter[sorts][]=type', [byType]],
+    ['filter[sorts][name]=created_at&filter[sorts][dir]=desc', [byTime]],
+    [
+      'filter[sorts][0][name]=type&filter[sorts][1][name]=created_at&filter[sorts][1][dir]=DESC',
+      [byType, byTime],
+    ],
+    ['filter[s][][name]=created_at&filter[s][][dir]=desc&filter[s][][name]=type', [byTime, byType]],
+    ['filter[s]=type&filter[sorts]=created_at+desc', [byType, byTime]],
+  ])('%s', (query, sorts) => {
+    expect(parseQuery(query)).toEqual({ where: undefined, sorts, limit: 10 })
+  })
+
+  it.each([
+    ['filter[sorts]=type,created_at', 'MALFORMED_PARAMETER', 'filter[sorts]'],
+    ['filter[sorts]=type+asc,+created_at+desc', 'MALFORMED_PARAMETER', 'filter[sorts]'],
+    ['filter[sorts]=type+up', 'INVALID_VALUE', 'filter[sorts]'],
+    ['filter[sorts]=type+asc+desc', 'INVALID_VALUE', 'filter[sorts]'],
+    ['filter[s][]=type&filter[s][]=name+up', 'INVALID_VALUE', 'filter[s][1]'],
+    ['filter[sorts][0][name]=type&filter[sorts][0][dir]=up', 'INVALID_VALUE', 'filter[sorts][0]'],
+    [
+      'filter[sorts][0][name]=type&filter[sorts][0][x]=1',
+      'MALFORMED_PARAMETER',
+      'filter[sorts][0][x]',
+    ],
+    ['filter[g][0][sorts]=type', 'MALFORMED_PARAMETER', 'filter[g][0][sorts]'],
+    ['filter[g][0][s]=type', 'MALFORMED_PARAMETER', 'filter[g][0][s]'],
+  ])('%s is refused', (query, code, parameter) => {
+    expect(faultOf(query)).toEqual({ code, parameter })
+  })
+
+  it('refuses a direction without a name', () => {
+    expect(faultOf('filter[sorts][0][dir]=desc').code).toBe('MALFORMED_PARAMETER')
+    expect(faultOf('filter[sorts][dir]=asc').code).toBe('MALFORMED_PARAMETER')
+  })
+})
+
+describe('limit', () => {
+  it.each([
+    ['limit=1', 1],
+    ['limit=10', 10],
+    ['limit=1000', 1000],
+    ['limit=1001', 1000],
+    ['limit=5000', 1000],
+    ['limit=99999999999999999999999', 1000],
+    ['filter[a_eq]=1&limit=7', 7],
+  ])('%s', (query, limit) => {
+    expect(parseQuery(query).limit).toBe(limit)
+  })
+
+  it.each([
+    'limit=0',
+    'limit=-1',
+    'limit=1.5',
+    'limit=',
+    'limit',
+    'limit=ten',
+    'limit=1e2',
+    'limit=0x10',
+    'limit=Infinity',
+    'limit=%D9%A1',
+    'limit=1&limit=2',
+    'limit=1&limit=1',
+    'limit[]=1',
+    'limit[x]=1',
+  ])('%s is refused', (query) => {
+    expect(faultOf(query)).toEqual({ code: 'INVALID_VALUE', parameter: 'limit' })
+  })
+})
+
+describe('values that cannot be read', () => {
+  it.each([
+    ['filter[created_at_lt]=yesterday', 'filter[created_at_lt]'],
+    ['filter[created_at_eq]=2026-02-30', 'filter[created_at_eq]'],
+    ['filter[created_at_in][]=2026-03-01&filter[created_at_in][]=x', 'filter[created_at_in]'],
+    ['filter[created_at_gt_any][]=x', 'filter[created_at_gt_any]'],
+    ['filter[type_or_created_at_eq]=x', 'filter[type_or_created_at_eq]'],
+    ['filter[system_eq]=yes', 'filter[system_eq]'],
+    ['filter[system_not_in][]=2', 'filter[system_not_in]'],
+    ['filter[g][0][system_eq]=x', 'filter[g][0][system_eq]'],
+  ])('%s on an own field is refused', (query, parameter) => {
+    expect(faultOf(query)).toEqual({ code: 'INVALID_VALUE', parameter })
+  })
+
+  it.each([
+    [
+      'filter[created_at_lt]=2026-03-01T14:00:00+02:00',
+      cond('created_at', 'lt', '2026-03-01T14:00:00 02:00'),
+    ],
+    ['filter[created_at_gt]=20260301T12', undefined],
+    ['filter[created_at_cont]=12:00', cond('created_at', 'cont', '12:00')],
+    ['filter[created_at_start]=2026-03', cond('created_at', 'start', '2026-03')],
+    ['filter[system_eq]=T', cond('system', 'eq', 'T')],
+    ['filter[system_in][]=0&filter[system_in][]=true', cond('system', 'in', '0', 'true')],
+    ['filter[system_cont]=x', cond('system', 'cont', 'x')],
+    ['filter[my_created_at_lt]=x', cond('my_created_at', 'lt', 'x')],
+    ['filter[n_eq]=x', cond('n', 'eq', 'x')],
+  ])('%s', (query, condition) => {
+    if (condition) expect(parseQuery(query)).toEqual(all(condition))
+    else expect(faultOf(query).code).toBe('INVALID_VALUE')
+  })
+
+  it.each([
+    ['filter[m]=xor', 'filter[m]'],
+    ['filter[m]=OR', 'filter[m]'],
+    ['filter[m][]=or', 'filter[m]'],
+    ['filter[g][0][combinator]=none', 'filter[g][0][combinator]'],
+  ])('%s is no combinator', (query, parameter) => {
+    expect(faultOf(query)).toEqual({ code: 'INVALID_VALUE', parameter })
+  })
+
+  it.each([
+    ['filter[type_eq][]=a', 'filter[type_eq]'],
+    ['filter[type_eq]=a&filter[type_eq]=b', 'filter[type_eq]'],
+    ['filter[type_eq][0]=a', 'filter[type_eq]'],
+    ['filter[a_cont][]=a', 'filter[a_cont]'],
+    ['filter[a_null][]=1', 'filter[a_null]'],
+    ['filter[system_true]=1&filter[system_true]=1', 'filter[system_true]'],
+  ])('%s is a list for a predicate that takes one value', (query, parameter) => {
+    expect(faultOf(query)).toEqual({ code: 'INVALID_VALUE', parameter })
+  })
+})
+
+describe('unknown predicates', () => {
+  it.each([
+    ['type_equals', 'type_eq'],
+    ['typ_eqq', 'typ_eq'],
+    ['type_is', 'type_eq'],
+    ['type_ne', 'type_not_eq'],
+    ['type_noteq', 'type_not_eq'],
+    ['type_nin', 'type_not_in'],
+    ['n_gte', 'n_gteq'],
+    ['n_lte', 'n_lteq'],
+    ['created_at_after', 'created_at_gt'],
+    ['created_at_before', 'created_at_lt'],
+    ['name_contains', 'name_cont'],
+    ['name_starts_with', 'name_start'],
+    ['name_ends_with', 'name_end'],
+    ['name_like', 'name_matches'],
+    ['name_presnt', 'name_present'],
+    ['type_eq_an', 'type_eq_any'],
+    ['parent_code_exists', 'parent_code_present'],
+  ])('%s: did you mean %s?', (key, suggestion) => {
+    const error = refusal(`filter[${key}]=1`)
+    expect(error.code).toBe('UNKNOWN_PREDICATE')
+    expect(error.parameter).toBe(`filter[${key}]`)
+    expect(error.suggestion).toBe(suggestion)
+    expect(error.message).toContain(suggestion)
+  })
+
+  it.each([
+    'type',
+    'x_zzzzzz',
+    'a_constructor',
+    'a_toString',
+    'a___proto__',
+    '__proto__',
+    'hasOwnProperty',
+    ' ',
+  ])('filter[%s] has no near one', (key) => {
+    expect(faultOf(`filter[${key}]=1&filter[a_eq]=1`)).toEqual({
+      code: 'UNKNOWN_PREDICATE',
+      parameter: `filter[${key}]`,
+    })
+  })
+
+  it.each(['eq', '_eq', 'null'])('filter[%s] names no attribute', (key) => {
+    expect(faultOf(`filter[${key}]=1`)).toMatchObject({
+      code: 'UNKNOWN_PREDICATE',
+      parameter: `filter[${key}]`,
+    })
+  })
+
+  it('are found also where their value is blank, and in groupings', () => {
+    expect(faultOf('filter[type_equals]=').code).toBe('UNKNOWN_PREDICATE')
+    expect(faultOf('filter[g][0][type_equals]=x')).toEqual({
+      code: 'UNKNOWN_PREDICATE',
+      parameter: 'filter[g][0][type_equals]',
+      suggestion: 'type_eq',
+    })
+  })
+})
+
+describe('names that are not written as the grammar asks', () => {
+  it.each([
+    ['filter[type_eq=x', 'filter[type_eq', 'position 7'],
+    ['filter[a_eq][=x', 'filter[a_eq][', 'position 13'],
+    ['filter]type_eq[=x', 'filter]type_eq[', 'position 7'],
+    ['filter]=x', 'filter]', 'position 7'],
+    ['filter[a[b_eq]]=x', 'filter[a[b_eq]]', 'position 9'],
+    ['filter[type_eq]]=x', 'filter[type_eq]]', 'position 16'],
+    ['filter[type_eq]x=x', 'filter[type_eq]x', 'position 16'],
+    ['limit[=1', 'limit[', 'position 6'],
+  ])('%s: the message says where', (query, parameter, position) => {
+    const error = refusal(query)
+    expect([error.code, error.parameter]).toEqual(['MALFORMED_PARAMETER', parameter])
+    expect(error.message).toContain(position)
+  })
+
+  it.each([
+    ['filter=x', 'filter'],
+    ['filter', 'filter'],
+    ['filter[]=x', 'filter'],
+    ['filter[g]=x', 'filter[g]'],
+    ['filter[g][0]=x', 'filter[g][0]'],
+    ['filter[a_in][0]=x&filter[a_in][]=y', 'filter[a_in][]'],
+    ['filter[a_in][]=x&filter[a_in][0]=y', 'filter[a_in][0]'],
+    ['filter[a_eq]=x&filter[a_eq][b]=y', 'filter[a_eq][b]'],
+    ['filter=x&filter[a_eq]=y', 'filter[a_eq]'],
+    ['filter[a_or_b_and_c_eq]=x', 'filter[a_or_b_and_c_eq]'],
+    ['filter[a_or__eq]=x', 'filter[a_or__eq]'],
+    ['filter[_or_b_eq]=x', 'filter[_or_b_eq]'],
+    ['filter[a_and__eq]=x', 'filter[a_and__eq]'],
+    ['filter[type_eq]=%E0%A4', 'filter[type_eq]'],
+    ['filter[type_eq]=100%', 'filter[type_eq]'],
+    ['filter[type_eq]=%zz', 'filter[type_eq]'],
+    ['filter[%E0%A4]=1', 'filter[%E0%A4]'],
+    ['limit=%FF', 'limit'],
+  ])('%s', (query, parameter) => {
+    expect(faultOf(query)).toEqual({ code: 'MALFORMED_PARAMETER', parameter })
+  })
+
+  it('refuses an attribute that holds a bracket in a joined name, in either form', () => {
+    expect(faultOf('filter[a[_or_b_eq]=x').code).toBe('MALFORMED_PARAMETER')
+    expect(faultOf({ filter: { 'a[_or_b_eq': 'x' } }).code).toBe('MALFORMED_PARAMETER')
+  })
+})
+
+describe('parameters that are none of ours', () => {
+  it('are ignored', () => {
+    expect(parseQuery('q=1&limits=5&filters[a_zz]=1&[x]=1&x[=1&]=2&limit=3')).toEqual({
+      ...everything,
+      limit: 3,
+    })
+    expect(parseQuery(untyped({ q: 1, filters: {}, limit: 3 }))).toEqual({
+      ...everything,
+      limit: 3,
+    })
+  })
+
+  it('are ignored whatever they hold', () => {
+    expect(parseQuery('discount=100%&ref=%E0%A4&limit=3')).toEqual({ ...everything, limit: 3 })
+    expect(parseQuery(untyped({ at: new Date(0), none: null, limit: 3 }))).toEqual({
+      ...everything,
+      limit: 3,
+    })
+  })
+
+  it.each([
+    ['sort=type', 'sort', 'filter[sorts]'],
+    ['page[size]=5', 'page[size]', 'limit'],
+    ['limt=5', 'limt', 'limit'],
+    ['Limit=5', 'Limit', 'limit'],
+    ['filters[type_eq]=x', 'filters[type_eq]', 'filter'],
+    ['fields[event]=type', 'fields[event]', undefined],
+    ['q=1', 'q', undefined],
+    ['constructor=1', 'constructor', undefined],
+    ['__proto__=1', '__proto__', undefined],
+    ['__proto__[x]=1', '__proto__[x]', undefined],
+    ['[x]=1', '[x]', undefined],
+    ['=1', '', undefined],
+  ])('%s is refused when strict', (query, parameter, suggestion) => {
+    expect(faultOf(`limit=1&${query}`, { strict: true })).toEqual({
+      code: 'UNKNOWN_PARAMETER',
+      parameter,
+      ...(suggestion !== undefined && { suggestion }),
+    })
+  })
+
+  it('are refused in an object too when strict', () => {
+    expect(faultOf(untyped({ sort: 'type' }), { strict: true })).toEqual({
+      code: 'UNKNOWN_PARAMETER',
+      parameter: 'sort',
+      suggestion: 'filter[sorts]',
+    })
+    expect(parseQuery({ filter: { a_eq: 1 }, limit: 3 }, { strict: true }).limit).toBe(3)
+  })
+})
+
+describe('the object form', () => {
+  it('reads numbers and booleans as their text', () => {
+    expect(
+      parseQuery({ filter: { a_eq: 1, b_lt: -1.5, c_eq: true, d_in: [1, false, 'x'], e_eq: 10n } }),
+    ).toEqual(
+      all(
+        cond('a', 'eq', '1'),
+        cond('b', 'lt', '-1.5'),
+        cond('c', 'eq', 'true'),
+        cond('d', 'in', '1', 'false', 'x'),
+        cond('e', 'eq', '10'),
+      ),
+    )
+  })
+
+  it('reads a boolean for a flag', () => {
+    expect(parseQuery({ filter: { system_true: true, a_null: false } })).toEqual(
+      all(cond('system', 'true'), cond('a', 'not_null')),
+    )
+  })
+
+  it('leaves undefined out', () => {
+    expect(parseQuery({ filter: { a_eq: undefined, b_in: ['x', undefined] } })).toEqual(
+      all(cond('b', 'in', 'x')),
+    )
+  })
+
+  it('does not decode', () => {
+    expect(parseQuery({ filter: { a_eq: 'a+b%20c&d=e' } })).toEqual(
+      all(cond('a', 'eq', 'a+b%20c&d=e')),
+    )
+  })
+
+  it('trims and drops as the query string does', () => {
+    expect(parseQuery({ filter: { a_eq: ' x ', b_eq: ' ', c_in: [' x ', ''] } })).toEqual(
+      all(cond('a', 'eq', 'x'), cond('c', 'in', ' x ')),
+    )
+  })
+
+  it('reads groupings, conditions and sorts as lists or hashes', () => {
+    const expected: EventQuery = {
+      where: or([cond('z', 'eq', '0'), cond('x', 'in', '1')], [and([cond('a', 'eq', '1')])]),
+      sorts: [
+        { attribute: 'type', direction: 'desc' },
+        { attribute: 'n', direction: 'asc' },
+      ],
+      limit: 7,
+    }
+    expect(
+      parseQuery({
+        filter: {
+          m: 'or',
+          z_eq: 0,
+          c: [{ a: ['x'], p: 'in', v: [1] }],
+          g: [{ a_eq: 1 }],
+          sorts: ['type desc', { name: 'n', dir: 'asc' }],
+        },
+        limit: 7,
+      }),
+    ).toEqual(expected)
+    expect(
+      parseQuery({
+        filter: {
+          combinator: 'or',
+          z_eq: 0,
+          conditions: { 0: { attributes: { 0: { name: 'x' } }, predicate: 'in', values: '1' } },
+          groupings: { 0: { a_eq: 1 } },
+          s: { 0: 'type desc', 1: 'n' },
+        },
+        limit: '7',
+      }),
+    ).toEqual(expected)
+  })
+
+  it.each([
+    [{ filter: { a_eq: null } }, 'filter[a_eq]'],
+    [{ filter: { a_eq: new Date(0) } }, 'filter[a_eq]'],
+    [{ filter: { a_eq: () => 1 } }, 'filter[a_eq]'],
+    [{ filter: { a_eq: Symbol('x') } }, 'filter[a_eq]'],
+    [{ filter: { a_eq: NaN } }, 'filter[a_eq]'],
+    [{ filter: { a_eq: Infinity } }, 'filter[a_eq]'],
+    [{ filter: { a_in: ['x', null] } }, 'filter[a_in][1]'],
+    [{ filter: { g: [{ a_eq: null }] } }, 'filter[g][0][a_eq]'],
+    [{ filter: null }, 'filter'],
+    [{ limit: null }, 'limit'],
+    [{ limit: 0 }, 'limit'],
+    [{ limit: -1 }, 'limit'],
+    [{ limit: 1.5 }, 'limit'],
+    [{ limit: NaN }, 'limit'],
+    [{ limit: true }, 'limit'],
+    [{ limit: [1] }, 'limit'],
+    [{ filter: { a_eq: ['x'] } }, 'filter[a_eq]'],
+    [{ filter: { a_eq: { x: 1 } } }, 'filter[a_eq]'],
+    [{ filter: { a_in: [['x']] } }, 'filter[a_in][0]'],
+    [{ filter: { created_at_eq: 5 } }, 'filter[created_at_eq]'],
+  ])('%j is refused', (query, parameter) => {
+    expect(faultOf(untyped(query))).toEqual({ code: 'INVALID_VALUE', parameter })
+  })
+
+  it.each([
+    [{ filter: 'type_eq' }, 'filter'],
+    [{ filter: ['type_eq'] }, 'filter'],
+    [{ filter: { g: [1] } }, 'filter[g][0]'],
+    [{ filter: { c: 'x' } }, 'filter[c]'],
+  ])('%j is malformed', (query, parameter) => {
+    expect(faultOf(untyped(query))).toEqual({ code: 'MALFORMED_PARAMETER', parameter })
+  })
+
+  it('does not take a Map for an empty filter', () => {
+    expect(faultOf(untyped({ filter: new Map([['type_eq', 'x']]) })).code).toBe('INVALID_VALUE')
+    expect(faultOf(untyped({ filter: { g: [new Set(['x'])] } })).code).toBe('INVALID_VALUE')
+  })
+
+  it('reads keys named __proto__ as any other', () => {
+    const given = JSON.parse('{"filter":{"__proto___eq":"x"},"__proto__":{"limit":5}}') as object
+    expect(parseQuery(given)).toEqual(all(cond('__proto__', 'eq', 'x')))
+    const key = JSON.parse('{"filter":{"__proto__":{"a_eq":"x"}}}') as object
+    expect(faultOf(key)).toEqual({ code: 'UNKNOWN_PREDICATE', parameter: 'filter[__proto__]' })
+    const grouping = JSON.parse('{"filter":{"g":{"__proto__":{"a_eq":"x"}}}}') as object
+    expect(parseQuery(grouping).where).toEqual(and([], [and([cond('a', 'eq', 'x')])]))
+    expect(Object.keys(Object.prototype)).toEqual([])
+  })
+
+  it('refuses an object that goes in a circle', () => {
+    const filter: Record<string, unknown> = {}
+    filter['g'] = [filter]
+    expect(faultOf({ filter }).code).toBe('QUERY_TOO_LARGE')
+  })
+
+  it('refuses null', () => {
+    expect(() => parseQuery(untyped(null))).toThrow(AuditLogError)
+  })
+})
+
+describe('limits', () => {
+  const nested = (levels: number): string => `filter${'[g][0]'.repeat(levels)}[a_eq]=1`
+  const tree = (levels: number): Grouping =>
+    levels === 0 ? and([cond('a', 'eq', '1')]) : and([], [tree(levels - 1)])
+
+  it('takes 10 groupings in one another, not 11', () => {
+    expect(parseQuery(nested(10)).where).toEqual(tree(10))
+    expect(faultOf(nested(11))).toEqual({
+      code: 'QUERY_TOO_LARGE',
+      parameter: `filter${'[g][0]'.repeat(11)}`,
+    })
+    expect(faultOf(nested(1000)).code).toBe('QUERY_TOO_LARGE')
+    expect(faultOf(`filter[a_eq]${'[x]'.repeat(5000)}=1`).code).toBe('QUERY_TOO_LARGE')
+  })
+
+  const conditions = (count: number): string =>
+    Array.from({ length: count }, (_, i) => `filter[a${i}_eq]=1`).join('&')
+
+  it('takes 1,000 conditions, not 1,001', () => {
+    expect(parseQuery(conditions(1000)).where?.conditions).toHaveLength(1000)
+    expect(faultOf(conditions(1001))).toEqual({
+      code: 'QUERY_TOO_LARGE',
+      parameter: 'filter[a1000_eq]',
+    })
+    const g = (count: number): unknown[] => Array.from({ length: count }, () => ({ a_eq: 1 }))
+    expect(parseQuery({ filter: { g: g(1000) } }).where?.groupings).toHaveLength(1000)
+    expect(faultOf({ filter: { g: g(1001) } }).code).toBe('QUERY_TOO_LARGE')
+  })
+
+  it('takes 10,000 values in all its lists, not 10,001', () => {
+    const values = (count: number): number[] => Array.from({ length: count }, () => 1)
+    const { where } = parseQuery({ filter: { a_in: values(10_000) } })
+    expect(where?.conditions[0]?.values).toHaveLength(10_000)
+    expect(faultOf({ filter: { a_in: values(10_001) } }).code).toBe('QUERY_TOO_LARGE')
+    expect(faultOf({ filter: { a_in: values(5000), b_in: values(5001) } }).code).toBe(
+      'QUERY_TOO_LARGE',
+    )
+  })
+
+  it('takes 64 KiB of query string, not a byte more', () => {
+    const query = (length: number): string => `filter[a_eq]=${'x'.repeat(length - 13)}`
+    expect(parseQuery(query(65_536)).where?.conditions[0]?.values[0]).toHaveLength(65_523)
+    expect(faultOf(query(65_537))).toEqual({ code: 'QUERY_TOO_LARGE' })
+    expect(faultOf(`filter[a_eq]=${'é'.repeat(32_763)}`)).toEqual({ code: 'QUERY_TOO_LARGE' })
+  })
+
+  it('takes as much in an object', () => {
+    expect(faultOf({ filter: { a_eq: 'x'.repeat(65_536) } }).code).toBe('QUERY_TOO_LARGE')
+    expect(parseQuery({ filter: { a_eq: 'x'.repeat(65_000) } }).where?.conditions).toHaveLength(1)
+  })
+})

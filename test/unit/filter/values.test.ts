@@ -1,0 +1,303 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { likeMatcher } from '../../../src/filter/like.js'
+import {
+  compareText,
+  fold,
+  inverts,
+  isBlank,
+  readBoolean,
+  readNumber,
+} from '../../../src/filter/values.js'
+
+const LAST_CODE_POINT = 0x10ffff
+
+/** The contract's rule, word by word. */
+function foldByRule(text: string): string {
+  return Array.from(text, (char) => {
+    const lower = char.toLowerCase()
+    return Array.from(lower).length === 1 ? lower : char
+  }).join('')
+}
+
+describe('fold', () => {
+  it('lowers every code point by itself where that is one code point', () => {
+    const wrong: string[] = []
+    for (let code = 0; code <= LAST_CODE_POINT; code++) {
+      const char = String.fromCodePoint(code)
+      const expected = foldByRule(char)
+      // Alone, after a letter, and where a capital sigma in the text asks for the long way.
+      if (fold(char) !== expected || fold(`a${char}b`) !== `a${expected}b`)
+        wrong.push(code.toString(16))
+      if (fold(`Σ${char}Σ`) !== `σ${expected}σ`) wrong.push(code.toString(16))
+    }
+    expect(wrong).toEqual([])
+  })
+
+  it.each([
+    ['ABC xyz 123', 'abc xyz 123'],
+    ['ÄÖÜ ẞ ß', 'äöü ß ß'],
+    ['ΣΊΣΥΦΟΣ', 'σίσυφοσ'],
+    ['Σίσυφος', 'σίσυφος'],
+    ['ΑΣ ΑΣ', 'ασ ασ'],
+    ['İSTANBUL', 'İstanbul'],
+    ['Iı', 'iı'],
+    ['\u212A \u212B', 'k å'],
+    ['Ǆ ǅ', 'ǆ ǆ'],
+    ['ΑΙ \u1FBC', 'αι \u1FB3'],
+    ['𐐀', '𐐨'],
+    ['😀', '😀'],
+    ['', ''],
+  ])('%s -> %s', (text, folded) => {
+    expect(fold(text)).toBe(folded)
+  })
+
+  it('never changes the number of code points', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        expect(Array.from(fold(text))).toHaveLength(Array.from(text).length)
+        expect(fold(text)).toBe(foldByRule(text))
+        expect(fold(fold(text))).toBe(fold(text))
+      }),
+    )
+  })
+})
+
+describe('compareText', () => {
+  it('puts code points beyond the first plane last', () => {
+    const sorted = [
+      '',
+      'A',
+      'B',
+      'Z',
+      'a',
+      'aa',
+      'b',
+      'é',
+      '\uD7FF',
+      '\uE000',
+      '\uFFFD',
+      '😀',
+      '😀a',
+    ]
+    expect(sorted.toReversed().toSorted(compareText)).toEqual(sorted)
+  })
+
+  it('orders as the bytes of UTF-8 do', () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc
+        .array(fc.constantFrom('a', 'b', 'é', '\uD7FF', '\uE000', '\uFFFF', '😀', '\u{10FFFF}'))
+        .map((chars) => chars.join('')),
+    )
+    fc.assert(
+      fc.property(text, text, (left, right) => {
+        const expected = Buffer.compare(Buffer.from(left), Buffer.from(right))
+        expect(Math.sign(compareText(left, right))).toBe(expected)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})
+
+describe('readNumber', () => {
+  it.each([
+    ['0', 0],
+    ['7', 7],
+    ['007', 7],
+    ['-7', -7],
+    ['+7', 7],
+    ['1.50', 1.5],
+    ['.5', 0.5],
+    ['5.', 5],
+    ['-.5e1', -5],
+    ['1e3', 1000],
+    ['1E+3', 1000],
+    ['1e-3', 0.001],
+    ['9007199254740993', 9_007_199_254_740_992],
+    ['0.1', 0.1],
+    ['1e400', Infinity],
+    ['1e-400', 0],
+  ])('%s is %d', (text, number) => {
+    expect(readNumber(text)).toBe(number)
+  })
+
+  it.each([
+    '',
+    ' ',
+    ' 7',
+    '7 ',
+    '7\n',
+    '+',
+    '-',
+    '.',
+    'e5',
+    '1e',
+    '1e+',
+    '1e1.5',
+    '--1',
+    '1,5',
+    '1_000',
+    '1 000',
+    '0x10',
+    '0b1',
+    '1n',
+    'NaN',
+    'Infinity',
+    '-Infinity',
+    '٣',
+    '７',
+    '1.2.3',
+    'seven',
+  ])('%j is none', (text) => {
+    expect(readNumber(text)).toBeUndefined()
+  })
+})
+
+describe('readBoolean', () => {
+  it.each(['1', 't', 'T', 'true', 'TRUE'])('%s is true', (text) => {
+    expect(readBoolean(text)).toBe(true)
+    expect(inverts(text)).toBe(false)
+  })
+
+  it.each(['0', 'f', 'F', 'false', 'FALSE'])('%s is false, and inverts a flag', (text) => {
+    expect(readBoolean(text)).toBe(false)
+    expect(inverts(text)).toBe(true)
+  })
+
+  it.each(['', ' ', 'True', 'False', 'yes', 'no', 'y', 'n', 'on', 'off', '01', '00', ' 1', '-1'])(
+    '%j is neither',
+    (text) => {
+      expect(readBoolean(text)).toBeUndefined()
+      expect(inverts(text)).toBe(false)
+    },
+  )
+})
+
+describe('isBlank', () => {
+  // PropList.txt of Unicode: White_Space.
+  const whiteSpace = [
+    ...[0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x20, 0x85, 0xa0, 0x1680],
+    ...[0x2000, 0x2001, 0x2002, 0x2003, 0x2004, 0x2005, 0x2006, 0x2007, 0x2008, 0x2009, 0x200a],
+    ...[0x2028, 0x2029, 0x202f, 0x205f, 0x3000],
+  ]
+
+  it('is true of the 25 characters of white space only', () => {
+    const found: number[] = []
+    for (let code = 0; code <= LAST_CODE_POINT; code++)
+      if (isBlank(String.fromCodePoint(code))) found.push(code)
+    expect(found).toEqual(whiteSpace)
+  })
+
+  it('is true of nothing, and of any number of them', () => {
+    expect(isBlank('')).toBe(true)
+    expect(isBlank(String.fromCodePoint(...whiteSpace))).toBe(true)
+    expect(isBlank(`${' '.repeat(50_000)}x`)).toBe(false)
+    expect(isBlank('\uFEFF')).toBe(false)
+    expect(isBlank('\u200B')).toBe(false)
+  })
+})
+
+/** LIKE by its definition: what is left of the pattern against what is left of the text. */
+function likeByDefinition(pattern: readonly string[], text: readonly string[]): boolean {
+  const [head, ...rest] = pattern
+  if (head === undefined) return text.length === 0
+  if (head === '%') {
+    for (let skip = 0; skip <= text.length; skip++)
+      if (likeByDefinition(rest, text.slice(skip))) return true
+    return false
+  }
+  const [char, ...others] = text
+  if (char === undefined) return false
+  if (head === '_') return likeByDefinition(rest, others)
+  const escaped = head === '\\' && rest.length > 0
+  const wanted = escaped ? rest[0]! : head
+  const left = escaped ? rest.slice(1) : rest
+  return foldByRule(wanted) === foldByRule(char) && likeByDefinition(left, others)
+}
+
+describe('likeMatcher', () => {
+  it.each([
+    ['abc', 'abc', true],
+    ['ABC', 'abc', true],
+    ['abc', 'abcd', false],
+    ['', '', true],
+    ['', 'a', false],
+    ['%', '', true],
+    ['%', 'any\nthing', true],
+    ['%%', '', true],
+    ['_', '', false],
+    ['_', '😀', true],
+    ['__', '😀', false],
+    ['a%', 'a', true],
+    ['a%a', 'a', false],
+    ['a%a', 'aa', true],
+    ['%b%', 'abc', true],
+    ['%b_', 'abc', true],
+    ['_%_', 'a', false],
+    ['%_%b', 'b', false],
+    ['%ab%ab', 'abab', true],
+    ['%ab%ab', 'ab', false],
+    ['%aab', 'aaab', true],
+    ['%a_b%', 'xaaab', true],
+    ['100\\%', '100%', true],
+    ['100\\%', '1000', false],
+    ['a\\_b', 'a_b', true],
+    ['a\\_b', 'axb', false],
+    ['\\\\', '\\', true],
+    ['\\a', 'a', true],
+    ['a\\', 'a\\', true],
+    ['%\\', 'x\\', true],
+    ['ΟΣ', 'οσ', true],
+    ['ΟΣ', 'ος', false],
+    ['\u212A%', 'kelvin', true],
+    ['.*', 'x', false],
+    ['[a-z]', 'b', false],
+  ])('%j against %j: %s', (pattern, text, matches) => {
+    expect(likeMatcher(pattern)(text)).toBe(matches)
+  })
+
+  const chars = (letters: readonly string[], maxLength: number): fc.Arbitrary<string[]> =>
+    fc.array(fc.constantFrom(...letters), { maxLength, size: 'max' })
+
+  it('does as its definition says', () => {
+    const pattern = chars(['a', 'b', 'A', '%', '%', '_', '\\', '😀'], 9)
+    const text = chars(['a', 'b', 'B', '%', '_', '\\', '😀'], 9)
+    let matched = 0
+    fc.assert(
+      fc.property(pattern, text, (pattern, text) => {
+        const expected = likeByDefinition(pattern, text)
+        if (expected) matched++
+        expect(likeMatcher(pattern.join(''))(text.join(''))).toBe(expected)
+      }),
+      { numRuns: 5000 },
+    )
+    expect(matched).toBeGreaterThan(250)
+  })
+
+  it('does so where stretches are longer than a machine word', () => {
+    const stretch = fc.tuple(chars(['a', 'b', '_'], 70), chars(['a', '_'], 3))
+    let matched = 0
+    fc.assert(
+      fc.property(stretch, chars(['a', 'b'], 3), fc.boolean(), ([long, short], edge, same) => {
+        const pattern = ['%', ...long, '%', ...short, '%']
+        const body = long.map((char) => (char === '_' ? 'b' : char))
+        if (!same && body.length > 0) body[body.length >> 1] = 'x'
+        const text = [...edge, ...body, ...edge, ...edge]
+        const expected = likeByDefinition(pattern, text)
+        if (expected) matched++
+        expect(likeMatcher(pattern.join(''))(text.join(''))).toBe(expected)
+      }),
+      { numRuns: 1000 },
+    )
+    expect(matched).toBeGreaterThan(100)
+  })
+
+  it('is done with many wildcards on a long text', () => {
+    // Backtracking would not come to an end.
+    const text = 'a'.repeat(20_000)
+    expect(likeMatcher(`${'%a'.repeat(2000)}%b`)(text)).toBe(false)
+    expect(likeMatcher(`${'%_a'.repeat(2000)}%`)(text)).toBe(true)
+    expect(likeMatcher(`%${'a_'.repeat(2000)}b%`)(text)).toBe(false)
+  })
+})

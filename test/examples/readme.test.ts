@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Child, runScript } from '../support/child.js'
+import { listOf } from '../support/http.js'
 import { tempDir } from '../support/temp.js'
 
 /*
@@ -65,10 +66,53 @@ const expected: readonly ((output: string) => void)[] = [
   },
 ]
 
+/** The same for "Bring your own records", whose first block fills the log of a second demo. */
+const expectedOfImport: readonly ((output: string) => void)[] = [
+  (output) => {
+    const answers = output.trim().split(/\n?(?={"jsonapi")/)
+    const [pedro, sorted, tagged] = answers.map((text) => listOf({ body: text }).data)
+    expect(pedro!.map(({ attributes }) => attributes['type'])).toEqual([
+      'RunInstances',
+      'DescribeInstances',
+    ])
+    expect(pedro![0]!.attributes).toMatchObject({
+      username: 'pedro',
+      system: false,
+      userIdentity: { userName: 'pedro' },
+      occurred_at: '2024-02-29T07:15:00.000000Z',
+    })
+    const names = sorted!.map(({ attributes }) => String(attributes['eventName']))
+    expect(names).toHaveLength(5)
+    expect(names).toEqual(names.toSorted())
+    expect(tagged!.map(({ attributes }) => attributes['type'])).toEqual(['DescribeInstances'])
+  },
+]
+
 const hasCurl = await run('curl', ['--version']).then(
   () => true,
   () => false,
 )
+
+async function startDemo(file: string): Promise<{ demo: Child; url: string }> {
+  const demo = runScript('examples/workflow-service/main.ts', [], {
+    PORT: '0',
+    DAYBOOK_STORE: `sqlite:${file}`,
+    DAYBOOK_TRAFFIC: 'off',
+  })
+  await demo.saw('\n')
+  return { demo, url: /http:\/\/\S+/.exec(demo.stdout())![0] }
+}
+
+async function runBlock(
+  code: string,
+  replacements: Readonly<Record<string, string>>,
+): Promise<string> {
+  let script = code
+  for (const [from, to] of Object.entries(replacements)) script = script.replaceAll(from, to)
+  const { stdout, stderr } = await run('bash', ['-euo', 'pipefail', '-c', script], { cwd: root })
+  expect(stderr.replaceAll(/^npm warn .*\n?/gm, '')).toBe('')
+  return stdout.replaceAll('\r\n', '\n')
+}
 
 describe.skipIf(!hasCurl)('the README with curl', () => {
   const temp = tempDir()
@@ -76,13 +120,7 @@ describe.skipIf(!hasCurl)('the README with curl', () => {
   let url: string
 
   beforeAll(async () => {
-    demo = runScript('examples/workflow-service/main.ts', [], {
-      PORT: '0',
-      DAYBOOK_STORE: `sqlite:${temp.file('daybook.db')}`,
-      DAYBOOK_TRAFFIC: 'off',
-    })
-    await demo.saw('\n')
-    url = /http:\/\/\S+/.exec(demo.stdout())![0]
+    ;({ demo, url } = await startDemo(temp.file('daybook.db')))
   })
   afterAll(async () => {
     await demo.kill('SIGTERM')
@@ -103,9 +141,20 @@ describe.skipIf(!hasCurl)('the README with curl', () => {
   })
 
   it.each(walk.map((code, i) => [i + 1, code] as const))('command %i', async (number, code) => {
-    const script = code.replaceAll('http://localhost:3000', url)
-    const { stdout, stderr } = await run('bash', ['-euo', 'pipefail', '-c', script])
-    expect(stderr).toBe('')
-    expected[number - 1]!(stdout.replaceAll('\r\n', '\n'))
+    expected[number - 1]!(await runBlock(code, { 'http://localhost:3000': url }))
+  })
+
+  it('imports records and asks for them', async () => {
+    const [importing, ...asking] = blocks('Bring your own records')
+    const file = temp.file('trail.db')
+    expect(await runBlock(importing!, { 'sqlite:trail.db': `sqlite:${file}` })).toContain('5')
+    const imported = await startDemo(file)
+    try {
+      expect(asking).toHaveLength(expectedOfImport.length)
+      for (const [i, code] of asking.entries())
+        expectedOfImport[i]!(await runBlock(code, { 'http://localhost:3000': imported.url }))
+    } finally {
+      await imported.demo.kill('SIGTERM')
+    }
   })
 })

@@ -120,7 +120,7 @@ export interface ErrorDocument {
   }[]
 }
 
-export const listOf = (response: RawResponse): ListDocument =>
+export const listOf = (response: Pick<RawResponse, 'body'>): ListDocument =>
   JSON.parse(response.body) as ListDocument
 
 export const errorOf = (response: RawResponse): ErrorDocument['errors'][number] =>

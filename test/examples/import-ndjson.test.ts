@@ -1,0 +1,389 @@
+import { execFile } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import { AuditLog, type AuditEvent, AuditLogError, type JsonObject } from 'daybook'
+import { sqliteStore } from 'daybook/sqlite'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import {
+  importNdjson,
+  type ImportOptions,
+  type ImportSummary,
+} from '../../examples/import-ndjson.js'
+import { tempDir } from '../support/temp.js'
+
+const root = path.resolve(import.meta.dirname, '../..')
+const fixture = (name: string): Buffer => fs.readFileSync(path.join(root, 'test/fixtures', name))
+
+/** The objects of a file of lines, read in the plainest way. */
+const objectsIn = (content: Buffer): JsonObject[] =>
+  content
+    .toString()
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as JsonObject)
+
+const CLOUD_FIELDS = { type: 'eventName', user: 'userIdentity.userName', time: '@timestamp' }
+const WINDOWS_FIELDS = {
+  type: 'EventID',
+  typePrefix: 'windows:',
+  user: 'SubjectUserName',
+  time: '@timestamp',
+}
+const CLEAN = { malformed: 0, refused: 0, undated: 0, altered: 0, problems: [] }
+
+let temp: ReturnType<typeof tempDir>
+let audit: AuditLog
+
+beforeEach(() => {
+  temp = tempDir()
+  audit = new AuditLog({ store: sqliteStore({ filename: temp.file('audit.db') }), types: {} })
+})
+
+afterEach(async () => {
+  await audit.close()
+  temp.remove()
+})
+
+const write = (content: string | Buffer): string => {
+  fs.writeFileSync(temp.file('log.ndjson'), content)
+  return temp.file('log.ndjson')
+}
+
+const importContent = (
+  content: string | Buffer,
+  options: Partial<ImportOptions> = {},
+): Promise<ImportSummary> => importNdjson({ audit, file: write(content), ...options })
+
+async function recorded(): Promise<AuditEvent[]> {
+  const found: AuditEvent[] = []
+  for await (const events of audit.pages('filter[sorts]=created_at')) found.push(...events)
+  return found
+}
+
+const importedAttributes = async (): Promise<JsonObject[]> =>
+  (await recorded()).map((event) => event.attributes)
+
+const line = (payload: object): string => `${JSON.stringify(payload)}\n`
+
+describe('a file of JSON lines', () => {
+  const containers: [string, (content: Buffer) => Buffer][] = [
+    ['plain', (content) => content],
+    ['gzip', (content) => gzipSync(content)],
+    ['several gzip members', (content) => joinedMembers(content)],
+  ]
+
+  function joinedMembers(content: Buffer): Buffer {
+    const middle = content.length >> 1
+    return Buffer.concat([
+      gzipSync(content.subarray(0, middle)),
+      gzipSync(content.subarray(middle)),
+    ])
+  }
+
+  it.each(containers)('is recorded line by line, each payload whole (%s)', async (_, pack) => {
+    const content = fixture('cloud-trail.ndjson')
+    const summary = await importContent(pack(content), CLOUD_FIELDS)
+    expect(summary).toEqual({ ...CLEAN, recorded: 5, undated: 1 })
+    const events = await recorded()
+    expect(events.map(({ type, username, system }) => [type, username, system])).toEqual([
+      ['RunInstances', 'pedro', false],
+      ['GetObject', 'jörg', false],
+      ['AssumeRole', null, false],
+      ['DescribeInstances', 'pedro', false],
+      ['ConsoleLogin', null, false],
+    ])
+    expect(events.map(({ attributes }) => attributes['occurred_at'])).toEqual([
+      '2024-02-29T07:15:00.000000Z',
+      '2024-02-29T07:15:00.000000Z',
+      '2024-02-29T07:15:01.500000Z',
+      '2024-02-29T07:15:02.123456Z',
+      undefined,
+    ])
+    expect(events.map(payloadOf)).toEqual(objectsIn(content))
+  })
+
+  it.each(containers)('keeps numbers and texts as JSON.parse reads them (%s)', async (_, pack) => {
+    const content = fixture('windows-log.ndjson')
+    const summary = await importContent(pack(content), WINDOWS_FIELDS)
+    expect(summary).toEqual({ ...CLEAN, recorded: 5 })
+    const events = await recorded()
+    expect(events.map(({ type, username }) => [type, username])).toEqual([
+      ['windows:4624', 'SRV-07$'],
+      ['windows:1', null],
+      ['windows:4663', 'nadja'],
+      ['windows:12', null],
+      ['windows:4634', 'nadja'],
+    ])
+    expect(events.map(payloadOf)).toEqual(objectsIn(content))
+    expect(events[1]!.attributes['Keywords']).toBe(-9_223_372_036_854_775_808)
+    expect(events[4]!.attributes['Message']).toBe(
+      'An account was logged off.\r\n\u2028Größe: 3 µs 🧾',
+    )
+  })
+
+  function payloadOf({ attributes }: AuditEvent): JsonObject {
+    const { occurred_at: _, ...payload } = attributes
+    return payload
+  }
+
+  it('can be filtered, sorted and paged on any field afterwards', async () => {
+    await importContent(fixture('cloud-trail.ndjson'), CLOUD_FIELDS)
+    const typesOf = async (query: string): Promise<string[]> =>
+      (await audit.list(query)).events.map((event) => event.type)
+    expect(await typesOf('filter[userIdentity_userName_eq]=pedro')).toEqual([
+      'RunInstances',
+      'DescribeInstances',
+    ])
+    expect(await typesOf('filter[requestParameters_filterSet_items_name_end]=owner')).toEqual([
+      'DescribeInstances',
+    ])
+    expect(await typesOf('filter[occurred_at_gt]=2024-02-29T07:15:01.000000Z')).toEqual([
+      'AssumeRole',
+      'DescribeInstances',
+    ])
+    const sorts = 'filter[sorts][]=readOnly desc&filter[sorts][]=occurred_at desc'
+    expect(await typesOf(sorts)).toEqual([
+      'ConsoleLogin',
+      'AssumeRole',
+      'DescribeInstances',
+      'GetObject',
+      'RunInstances',
+    ])
+    const last = await audit.list('limit=2')
+    expect(last.truncated).toBe(true)
+    const before = `filter[created_at_lt]=${last.events[0]!.created_at}`
+    expect(await typesOf(before)).toEqual(['RunInstances', 'GetObject', 'AssumeRole'])
+  })
+})
+
+describe('lines', () => {
+  it('that are no JSON object are counted and named, and the rest goes on', async () => {
+    const content = Buffer.concat([
+      Buffer.from('\uFEFF{"n":1}\r\n\r\n  \t\n{"n":2\n["n",3]\nnull\n{"n":"'),
+      Buffer.of(0xff, 0xfe),
+      Buffer.from('"}\n\u001B[31mred\n{"n":4}'),
+    ])
+    const summary = await importContent(content)
+    expect(summary).toMatchObject({ recorded: 2, malformed: 5, refused: 0 })
+    expect(summary.problems.map((problem) => problem.line)).toEqual([4, 5, 6, 7, 8])
+    expect(summary.problems[1]!.reason).toBe('not a JSON object')
+    expect(summary.problems[3]!.reason).toBe('not UTF-8')
+    expect(summary.problems[4]!.reason).toMatch(/^not JSON: \P{Cc}+$/u)
+    expect(await importedAttributes()).toEqual([{ n: 1 }, { n: 4 }])
+  })
+
+  it('are named up to the tenth problem', async () => {
+    const summary = await importContent('oops\n'.repeat(12))
+    expect(summary.malformed).toBe(12)
+    expect(summary.problems.map((problem) => problem.line)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+  })
+
+  it('that the log refuses are counted and named, and the rest goes on', async () => {
+    const content = [{ change_id: 'no uuid' }, { kind: 'x'.repeat(256) }, { kind: 'ok' }]
+    const summary = await importContent(content.map(line).join(''), { type: 'kind' })
+    expect(summary).toMatchObject({ recorded: 1, malformed: 0, refused: 2 })
+    expect(summary.problems).toEqual([
+      { line: 1, reason: 'change_id must be a UUID' },
+      { line: 2, reason: 'the event type must have 1 to 255 characters' },
+    ])
+  })
+
+  it('may be longer than what is read at one time, but not without end', async () => {
+    const text = 'Größe: 3 µs 🧾 \u2028'.repeat(20_000)
+    const endless = `{"text":"${'x'.repeat(17 * 1024 * 1024)}"}\n`
+    const summary = await importContent(line({ text, n: 1 }) + endless + line({ n: 2 }))
+    expect(summary).toMatchObject({ recorded: 2, malformed: 1, altered: 0 })
+    expect(summary.problems).toEqual([{ line: 2, reason: 'longer than 16777216 bytes' }])
+    expect(await importedAttributes()).toEqual([{ text, n: 1 }, { n: 2 }])
+  })
+
+  it('are read up to the limit, blank and malformed ones apart', async () => {
+    const summary = await importContent('{"n":1}\n\n{"n":2}\n{"n":3}\n', { limit: 2 })
+    expect(summary).toEqual({ ...CLEAN, recorded: 2 })
+    expect(await importedAttributes()).toEqual([{ n: 1 }, { n: 2 }])
+  })
+
+  it('with names of the own fields of events keep them as the log does, and are counted', async () => {
+    const payload = { id: 7, type: 'x', occurred_at: 'yesterday', at: '2024-01-01' }
+    const summary = await importContent(line(payload), { time: 'at' })
+    expect(summary).toEqual({ ...CLEAN, recorded: 1, altered: 1 })
+    expect(await importedAttributes()).toEqual([
+      {
+        attributes_id: 7,
+        attributes_type: 'x',
+        occurred_at: 'yesterday',
+        at: '2024-01-01',
+        recording: { replaced: ['/attributes_id', '/attributes_type'], cut_bytes: 0 },
+      },
+    ])
+  })
+})
+
+describe('fields', () => {
+  const payload = {
+    winlog: { event_id: 4625, 'user.name': 'nadja' },
+    'log.level': 'warn',
+    log: { file: 'a' },
+    empty: '',
+    flag: true,
+  }
+
+  it.each([
+    ['winlog.event_id', 'w:4625'],
+    ['winlog.user.name', 'w:nadja'],
+    ['log.level', 'w:warn'],
+    ['log.file', 'w:a'],
+    ['log', 'import:record'],
+    ['log.missing', 'import:record'],
+    ['flag', 'import:record'],
+    ['empty', 'import:record'],
+    ['constructor.name', 'import:record'],
+    [undefined, 'import:record'],
+  ])('the type at %s is %s', async (type, expected) => {
+    await importContent(line(payload), { type, typePrefix: 'w:' })
+    expect((await recorded()).map((event) => event.type)).toEqual([expected])
+  })
+
+  it('a missing type can have another name', async () => {
+    await importContent(line(payload), { type: 'nix', typePrefix: 'w:', typeLiteral: 'legacy' })
+    expect((await recorded()).map((event) => event.type)).toEqual(['legacy'])
+  })
+
+  it.each([
+    ['2024-07-01T12:00:00+02:00', '2024-07-01T10:00:00.000000Z'],
+    ['20240701T100000.5Z', '2024-07-01T10:00:00.500000Z'],
+    ['2024-07-01 10:00:00', '2024-07-01T10:00:00.000000Z'],
+    ['2024-07-01', '2024-07-01T00:00:00.000000Z'],
+    [1_719_828_000, '2024-07-01T10:00:00.000000Z'],
+    [1_719_828_000.25, '2024-07-01T10:00:00.250000Z'],
+    [1_719_828_000_123, '2024-07-01T10:00:00.123000Z'],
+    [0, '1970-01-01T00:00:00.000000Z'],
+    ['2024-02-30T00:00:00Z', undefined],
+    ['last Monday', undefined],
+    [1e300, undefined],
+    [-1, undefined],
+    [null, undefined],
+  ])('the time %j becomes occurred_at %j', async (at, expected) => {
+    const summary = await importContent(line({ at }), { time: 'at' })
+    expect(summary).toEqual({ ...CLEAN, recorded: 1, undated: expected === undefined ? 1 : 0 })
+    expect((await importedAttributes())[0]!['occurred_at']).toBe(expected)
+  })
+})
+
+describe('calls on their way', () => {
+  /** A log that takes its time, and tells how many calls and bytes waited at most. */
+  function slowLog(ms: number): {
+    log: ImportOptions['audit']
+    most: { calls: number; bytes: number }
+  } {
+    const most = { calls: 0, bytes: 0 }
+    const now = { calls: 0, bytes: 0 }
+    const count = (calls: number, bytes: number): void => {
+      now.calls += calls
+      now.bytes += bytes
+      most.calls = Math.max(most.calls, now.calls)
+      most.bytes = Math.max(most.bytes, now.bytes)
+    }
+    const log: ImportOptions['audit'] = {
+      async recordCustom(_type, data) {
+        const bytes = JSON.stringify(data).length
+        count(1, bytes)
+        await delay(ms)
+        count(-1, -bytes)
+        return undefined
+      },
+    }
+    return { log, most }
+  }
+
+  it('are as many as asked for', async () => {
+    const { log, most } = slowLog(1)
+    const file = write('{"n":1}\n'.repeat(100))
+    await importNdjson({ audit: log, file, concurrency: 7 })
+    expect(most.calls).toBe(7)
+  })
+
+  it('are fewer where they are large', async () => {
+    const { log, most } = slowLog(200)
+    const large = line({ text: 'x'.repeat(3 * 1024 * 1024) })
+    await importNdjson({ audit: log, file: write(large.repeat(5)) })
+    expect(most.calls).toBe(2)
+    expect(most.bytes).toBeLessThan(8 * 1024 * 1024)
+  })
+
+  it('end before the import rejects where the store fails', async () => {
+    let calls = 0
+    const log: ImportOptions['audit'] = {
+      async recordCustom() {
+        await delay(1)
+        if (++calls === 3) throw new AuditLogError('STORE_FAILED', 'the disk is full')
+        return undefined
+      },
+    }
+    const file = write('{"n":1}\n'.repeat(100))
+    await expect(importNdjson({ audit: log, file, concurrency: 5 })).rejects.toThrow(
+      /events recorded: the disk is full$/,
+    )
+    expect(calls).toBeLessThan(15)
+  })
+
+  it('are durable where the file breaks off', async () => {
+    const content = gzipSync(Buffer.from('{"n":1}\n'.repeat(10_000)))
+    await expect(importContent(content.subarray(0, content.length - 10))).rejects.toThrow(
+      /stopped at line \d+, \d+ events recorded: unexpected end of file$/,
+    )
+    expect((await recorded()).length).toBeGreaterThan(0)
+  })
+})
+
+describe('the command', () => {
+  const run = (
+    ...args: string[]
+  ): Promise<{ code: number | string; stdout: string; stderr: string }> =>
+    new Promise((resolve) => {
+      const command = ['--import', 'tsx', 'examples/import-ndjson.ts', ...args]
+      execFile(process.execPath, command, { cwd: root }, (error, stdout, stderr) =>
+        resolve({ code: error?.code ?? 0, stdout, stderr }),
+      )
+    })
+
+  it('records a file and sums up', async () => {
+    const file = write(fixture('cloud-trail.ndjson'))
+    const store = ['--store', `sqlite:${temp.file('audit.db')}`]
+    const fields = ['--type', 'eventName', '--user=userIdentity.userName', '--time', '@timestamp']
+    const { code, stdout, stderr } = await run(file, ...store, ...fields)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(
+      /^5 events from log\.ndjson in \d+\.\d s, [\d,]+ events\/s, 1 without a readable time\n$/,
+    )
+    expect(await recorded()).toHaveLength(5)
+  })
+
+  it('exits with 2 where lines were left out', async () => {
+    const file = write('{}\noops\n'.repeat(11))
+    const { code, stdout, stderr } = await run(file, '--store', `sqlite:${temp.file('audit.db')}`)
+    expect(code).toBe(2)
+    expect(stdout).toMatch(/^11 events from .*, 11 malformed\n$/)
+    expect(stderr).toMatch(/^line 2: not JSON: .*\n(line \d+: .*\n){9}… and 1 more\n$/)
+  })
+
+  it('exits with 1 and says why where it is used wrongly', async () => {
+    const wrong = await run('log.ndjson', '--store', 'postgres://localhost')
+    expect(wrong).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: '--store must be sqlite:<file>\n--help tells how to use this command\n',
+    })
+    const missing = await run(temp.file('none'), '--store', `sqlite:${temp.file('audit.db')}`)
+    expect(missing.code).toBe(1)
+    expect(missing.stderr).toContain('no such file')
+  })
+
+  it('explains itself', async () => {
+    const { code, stdout } = await run('--help')
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^Usage: .*import-ndjson\.ts <file> --store sqlite:<file>/)
+  })
+})

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { createEmitter, emitSafely, type Handler } from './emitter.js'
 import { AuditLogError } from './errors.js'
 import type { AuditEvent, EventDraft } from './event.js'
@@ -11,7 +12,7 @@ import {
 } from './event-types.js'
 import { bothOf, type EventQuery, MAX_LIMIT, oneCondition } from './filter/ast.js'
 import { scanDirection } from './filter/order.js'
-import { parseQuery, type QueryObject } from './filter/parse.js'
+import { parseQuery, type QueryObject, readLimit } from './filter/parse.js'
 import { readImported } from './importing.js'
 import { defaultJsonLimits, type JsonLimits, toJsonText } from './json.js'
 import { storableText } from './json-copy.js'
@@ -78,8 +79,11 @@ export interface AuditLogStats {
 export type QueryInput = string | URLSearchParams | QueryObject | EventQuery
 
 function toQuery(input: QueryInput | undefined): EventQuery {
-  const isParsed = typeof input === 'object' && 'sorts' in input && 'where' in input
-  return isParsed ? input : parseQuery(input)
+  const isParsed =
+    input !== null && typeof input === 'object' && 'sorts' in input && 'where' in input
+  if (!isParsed) return parseQuery(input)
+  const limit = readLimit(String(input.limit))
+  return limit === input.limit ? input : { ...input, limit }
 }
 
 function positive<Options extends object>(
@@ -283,21 +287,23 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     return Object.hasOwn(this.types, type) ? this.types[type] : undefined
   }
 
-  /** Counts a call from here to its end. `prepare` runs at once, so calls keep their order. */
+  /** `prepare` runs at once, so calls keep their order; then the call counts. */
   #call(
     type: string,
     options: RecordOptions | undefined,
     prepare: () => EventDraft | undefined,
   ): Promise<AuditEvent | undefined> {
-    this.#counts.calls++
     try {
       if (this.#closed) throw new AuditLogError('CLOSED', 'the audit log is closed')
       const draft = prepare()
-      if (draft) return this.#recorder.add(draft, options)
+      const call = draft && this.#recorder.add(draft, options)
+      this.#counts.calls++
+      if (call) return call
       this.#counts.heldBack++
       return Promise.resolve(undefined)
     } catch (thrown) {
       const error = asAuditLogError(thrown)
+      this.#counts.calls++
       this.#onRejected(type, error)
       return Promise.reject(error)
     }
@@ -352,7 +358,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
   #emit<Name extends keyof AuditLogEvents>(name: Name, event: AuditLogEvents[Name]): void {
     emitSafely(this.#emitter, name, event, (error) => {
       if (name !== 'error' && this.#emitter.all.get('error')?.length) this.#emit('error', error)
-      else process.emitWarning(error instanceof Error ? error : new Error(String(error)))
+      else process.emitWarning(error instanceof Error ? error : new Error(inspect(error)))
     })
   }
 }

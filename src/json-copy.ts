@@ -33,11 +33,27 @@ export function setKey(target: JsonObject, key: string, value: JsonValue): void 
 }
 
 /**
+ * How many values a walk may still visit. One object can be reached by any number of ways, so that
+ * a small structure may be an endless text; what is cut anyway need not be walked first.
+ */
+export interface Budget {
+  values: number
+}
+
+const MIN_BUDGET = 65_536
+
+/** A value takes two bytes of text or more. */
+export const budgetFor = (maxBytes: number): Budget => ({
+  values: Math.max(maxBytes >> 1, MIN_BUDGET),
+})
+
+/**
  * The copy of a value that is JSON as it stands but for its texts, which are not looked at, as
  * nearly all values are; `undefined` for any other, which takes a {@link Copier}. Objects are cloned
  * first and checked then, which takes half the time of copying member by member.
  */
-export function copyPlain(value: unknown, maxDepth: number): JsonValue | undefined {
+export function copyPlain(value: unknown, maxDepth: number, budget: Budget): JsonValue | undefined {
+  if (budget.values-- <= 0) return undefined
   switch (typeof value) {
     case 'string':
     case 'boolean':
@@ -46,20 +62,20 @@ export function copyPlain(value: unknown, maxDepth: number): JsonValue | undefin
       return Number.isFinite(value) && !Object.is(value, -0) ? value : undefined
     case 'object':
       if (value === null) return null
-      return maxDepth === 0 ? undefined : copyPlainObject(value, maxDepth - 1)
+      return maxDepth === 0 ? undefined : copyPlainObject(value, maxDepth - 1, budget)
     default:
       return undefined
   }
 }
 
-function copyPlainObject(value: object, maxDepth: number): JsonValue | undefined {
+function copyPlainObject(value: object, maxDepth: number, budget: Budget): JsonValue | undefined {
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype === Array.prototype) {
-    if ('toJSON' in value) return undefined
+    if ('toJSON' in value || (value as unknown[]).length > budget.values) return undefined
     // A hole reads as undefined, which is not JSON.
     const copy = (value as unknown[]).slice()
     for (let i = 0; i < copy.length; i++) {
-      const member = copyPlain(copy[i], maxDepth)
+      const member = copyPlain(copy[i], maxDepth, budget)
       if (member === undefined) return undefined
       copy[i] = member
     }
@@ -68,7 +84,7 @@ function copyPlainObject(value: object, maxDepth: number): JsonValue | undefined
   if (prototype !== Object.prototype && prototype !== null) return undefined
   const copy: Record<string, unknown> = { ...value }
   for (const key in copy) {
-    const member = copyPlain(copy[key], maxDepth)
+    const member = copyPlain(copy[key], maxDepth, budget)
     if (member === undefined) return undefined
     if (member !== copy[key]) copy[key] = member
   }
@@ -81,9 +97,11 @@ export class Copier {
   private readonly path: string[] = []
   private readonly ancestors: object[] = []
   private readonly maxDepth: number
+  private readonly budget: Budget
 
-  constructor(maxDepth: number) {
+  constructor(maxDepth: number, budget: Budget) {
     this.maxDepth = maxDepth
+    this.budget = budget
   }
 
   copy(value: unknown): JsonValue {
@@ -115,8 +133,7 @@ export class Copier {
         return this.replace(null)
       this.ancestors.push(value)
       try {
-        if (!Array.isArray(written)) return this.copyMembers(written)
-        return Array.from(written, (_, index) => this.copyMember(written, index))
+        return Array.isArray(written) ? this.copyElements(written) : this.copyMembers(written)
       } finally {
         this.ancestors.pop()
       }
@@ -138,9 +155,17 @@ export class Copier {
     return written
   }
 
+  private copyElements(value: readonly unknown[]): JsonValue[] {
+    const copy: JsonValue[] = []
+    for (let index = 0; index < value.length && !this.isSpent(); index++)
+      copy.push(this.copyMember(value, index))
+    return copy
+  }
+
   private copyMembers(value: object): JsonObject {
     const copy: JsonObject = {}
     for (const key of Object.keys(value)) {
+      if (this.isSpent()) break
       const member = this.copyMember(value, key)
       if (member === undefined) continue
       const name = storableText(key)
@@ -164,6 +189,13 @@ export class Copier {
     } finally {
       this.path.pop()
     }
+  }
+
+  /** Once the budget is spent, what is left of a container is left out, and told. */
+  private isSpent(): boolean {
+    if (this.budget.values-- > 0) return false
+    this.note(this.path)
+    return true
   }
 
   private replace(value: JsonValue): JsonValue {

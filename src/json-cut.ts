@@ -43,27 +43,25 @@ export function cutToSize(attributes: JsonObject, maxBytes: number, copier: Copi
   stringLeaves(attributes, [], leaves)
   leaves.sort((a, b) => b.bytes - a.bytes)
   let json = JSON.stringify(attributes)
-  for (
-    let cap = maxBytes;
-    cap >= 64 && Buffer.byteLength(json) > maxBytes;
-    cap = Math.floor(cap / 2)
-  ) {
-    for (const leaf of leaves) {
-      if (leaf.bytes <= cap) break
+  let bytes = Buffer.byteLength(json)
+  for (let cap = maxBytes; cap >= 64 && bytes > maxBytes; cap = Math.floor(cap / 2)) {
+    const long = leaves.filter((leaf) => leaf.bytes > cap)
+    if (long.length === 0) continue
+    for (const leaf of long) {
       const holder = leaf.holder as Record<string | number, string>
       holder[leaf.key] = cutText(holder[leaf.key]!, cap)
       note(leaf.path)
     }
     json = JSON.stringify(attributes)
+    bytes = Buffer.byteLength(json)
   }
-  if (Buffer.byteLength(json) <= maxBytes) return json
+  if (bytes <= maxBytes) return json
   const sizes = Object.keys(attributes)
     .map((key) => ({
       key,
       bytes: Buffer.byteLength(JSON.stringify({ [key]: attributes[key] })) - 1,
     }))
     .toSorted((a, b) => b.bytes - a.bytes)
-  let bytes = Buffer.byteLength(json)
   for (const size of sizes) {
     if (bytes <= maxBytes) break
     delete attributes[size.key]

@@ -1,5 +1,5 @@
 import { type JsonObject, type JsonValue, OWN_FIELDS } from './event.js'
-import { Copier, copyPlain, isStorableText, jsonPointer, setKey } from './json-copy.js'
+import { budgetFor, Copier, copyPlain, isStorableText, jsonPointer, setKey } from './json-copy.js'
 import { cutToSize } from './json-cut.js'
 
 /** How large the attributes of one event may be; what goes beyond is cut and told. */
@@ -32,7 +32,7 @@ const RECORDING_FRAME = 100
 /** The short way, for data that is JSON as it stands; `undefined` where anything has to be changed. */
 function plainText(data: object, limits: JsonLimits): JsonText | undefined {
   try {
-    const attributes = copyPlain(data, limits.maxDepth)
+    const attributes = copyPlain(data, limits.maxDepth, budgetFor(limits.maxBytes))
     if (!isJsonObject(attributes)) return undefined
     if (OWN_FIELDS.some((name) => Object.hasOwn(attributes, name))) return undefined
     const json = JSON.stringify(attributes)
@@ -81,8 +81,9 @@ export function toJsonText(data: object, limits: JsonLimits = defaultJsonLimits)
 
 /** The long way: every change is booked. */
 function bookedText(data: object, limits: JsonLimits): JsonText {
-  const copier = new Copier(limits.maxDepth)
+  const copier = new Copier(limits.maxDepth, budgetFor(limits.maxBytes))
   const copy = copier.copy(data)
+  if (!isJsonObject(copy) && copier.replaced.length === 0) copier.note([])
   let attributes = setAside(isJsonObject(copy) ? copy : {}, OWN_FIELDS, copier)
   const reserve = Math.min(RECORDING_RESERVE, limits.maxBytes >> 2)
   const room = limits.maxBytes - reserve

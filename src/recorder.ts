@@ -27,8 +27,15 @@ export const defaultRecorderOptions: RecorderOptions = {
   maxWaitingBytes: 67_108_864,
 }
 
+// setTimeout takes no more, and fires at once beyond it.
+const MAX_TIMER_MS = 2_147_483_647
+
+const timerMs = (ms: number): number => Math.min(Math.max(1, Math.ceil(ms)), MAX_TIMER_MS)
+
 interface Entry {
   readonly draft: EventDraft
+  /** Bytes of its JSON text. */
+  readonly bytes: number
   /** On the scale of `performance.now()`. */
   readonly expires: number
   readonly resolve: (event: AuditEvent) => void
@@ -36,6 +43,8 @@ interface Entry {
   readonly signal: AbortSignal | undefined
   onAbort: (() => void) | undefined
   settled: boolean
+  /** Those who flush. */
+  readonly onSettled: (() => void)[]
 }
 
 /** Told of what became of drafts, in order, before their calls settle and after they count as such. */
@@ -69,6 +78,7 @@ export function createRecorder(
   observer: RecorderObserver,
 ): Recorder {
   let queue: Entry[] = []
+  let inFlight: readonly Entry[] = []
   let waiting = 0
   let waitingBytes = 0
   let running: Promise<void> | undefined
@@ -77,8 +87,9 @@ export function createRecorder(
   const settle = (entry: Entry): void => {
     entry.settled = true
     waiting--
-    waitingBytes -= entry.draft.json.length
+    waitingBytes -= entry.bytes
     if (entry.onAbort) entry.signal?.removeEventListener('abort', entry.onAbort)
+    for (const tell of entry.onSettled) tell()
   }
   const reject = (entry: Entry, error: AuditLogError): void => {
     if (entry.settled) return
@@ -100,7 +111,7 @@ export function createRecorder(
   }
   const scheduleSweep = (): void => {
     if (sweeper || !queue[0]) return
-    sweeper = setTimeout(sweep, Math.max(1, queue[0].expires - performance.now()))
+    sweeper = setTimeout(sweep, timerMs(queue[0].expires - performance.now()))
     sweeper.unref()
   }
 
@@ -120,7 +131,7 @@ export function createRecorder(
   const commit = async (batch: readonly Entry[]): Promise<Entry[]> => {
     const controller = new AbortController()
     // Timers may fire a little early, and then nothing would be due.
-    const patience = Math.max(1, Math.ceil(batch[0]!.expires - performance.now()) + 1)
+    const patience = timerMs(batch[0]!.expires - performance.now() + 1)
     const timer = setTimeout(() => controller.abort(), patience)
     try {
       const { signal } = controller
@@ -138,7 +149,10 @@ export function createRecorder(
         for (const entry of batch) reject(entry, failure)
         return []
       }
-      for (const entry of batch) if (isDue(entry)) expire(entry, error)
+      for (const entry of batch) {
+        if (isDue(entry)) expire(entry, error)
+        else if (entry.signal?.aborted) reject(entry, abortedError(entry.signal))
+      }
       return batch.filter((entry) => !entry.settled)
     } finally {
       clearTimeout(timer)
@@ -151,7 +165,9 @@ export function createRecorder(
       await nextTurn()
       const batch = takeBatch()
       if (batch.length === 0) continue
+      inFlight = batch
       const again = await commit(batch)
+      inFlight = []
       if (again.length > 0) queue = [...again, ...queue]
     }
     running = undefined
@@ -164,15 +180,18 @@ export function createRecorder(
         const message = `${waiting} events already wait for the ${store.name} store`
         throw new AuditLogError('QUEUE_FULL', message)
       }
+      const bytes = Buffer.byteLength(draft.json)
       return new Promise((resolve, rejectCall) => {
         const entry: Entry = {
           draft,
+          bytes,
           expires: performance.now() + options.deadlineMs,
           resolve,
           reject: rejectCall,
           signal,
           onAbort: undefined,
           settled: false,
+          onSettled: [],
         }
         if (signal) {
           // Once the store has it, only the store's answer can tell whether it is kept.
@@ -182,7 +201,7 @@ export function createRecorder(
           signal.addEventListener('abort', entry.onAbort, { once: true })
         }
         waiting++
-        waitingBytes += draft.json.length
+        waitingBytes += bytes
         queue.push(entry)
         scheduleSweep()
         running ??= run()
@@ -190,7 +209,10 @@ export function createRecorder(
     },
     waiting: () => waiting,
     async flush() {
-      while (running) await running
+      const pending = [...inFlight, ...queue].filter((entry) => !entry.settled)
+      await Promise.all(
+        pending.map((entry) => new Promise<void>((resolve) => entry.onSettled.push(resolve))),
+      )
     },
   }
 }

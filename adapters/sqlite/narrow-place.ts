@@ -78,7 +78,10 @@ function narrowNegated(place: Place, predicate: Predicate, values: readonly stri
   switch (test) {
     case 'eq':
     case 'in': {
-      const numbers = values.map(readNumber).filter(Number.isSafeInteger)
+      // json_extract gives 0 and 1 for booleans too, of which `01` says nothing.
+      const isNumberOnly = (n: number | undefined): boolean =>
+        Number.isSafeInteger(n) && n !== 0 && n !== 1
+      const numbers = values.map(readNumber).filter(isNumberOnly)
       return andSql([isScalar, inList(place.value, [...values, ...numbers], 'NOT')])
     }
     case 'cont':

@@ -197,9 +197,15 @@ export function readObject(
   const reader = new ObjectReader()
   const params: ParamMap = new Map()
   const others: string[] = []
-  for (const [key, value] of definedEntries(object)) {
-    if (isOurs(key)) params.set(key, reader.read(value, key, 1))
-    else others.push(key)
+  try {
+    for (const [key, value] of definedEntries(object)) {
+      if (isOurs(key)) params.set(key, reader.read(value, key, 1))
+      else others.push(key)
+    }
+  } catch (error) {
+    if (error instanceof AuditLogError) throw error
+    // A getter of the caller's, or a proxy.
+    throw new AuditLogError('INVALID_VALUE', 'the query cannot be read', { cause: error })
   }
   return { params, others }
 }

@@ -318,12 +318,15 @@ function suggestKey(key: string): string | undefined {
     const predicate = SYNONYMS.get(tail) ?? nearest(tail, predicates.keys())
     if (at > 0 && predicate !== undefined) return `${key.slice(0, at)}_${predicate}`
   }
-  return whole
+  return whole === key ? undefined : whole
 }
 
 // What other query languages call them.
 const SYNONYMS: ReadonlyMap<string, string> = new Map([
   ['equals', 'eq'],
+  ['not_equals', 'not_eq'],
+  ['not_contains', 'not_cont'],
+  ['not_like', 'does_not_match'],
   ['is', 'eq'],
   ['ne', 'not_eq'],
   ['neq', 'not_eq'],
@@ -339,7 +342,8 @@ const SYNONYMS: ReadonlyMap<string, string> = new Map([
   ['exists', 'present'],
 ])
 
-function readLimit(value: Param | undefined): number {
+/** 1 to 1000; more counts as 1000, anything else throws `INVALID_VALUE`. */
+export function readLimit(value: Param | undefined): number {
   if (value === undefined) return DEFAULT_LIMIT
   if (typeof value === 'string' && /^\d+$/.test(value) && Number(value) >= 1)
     return Math.min(Number(value), MAX_LIMIT)

@@ -22,6 +22,7 @@ const TEXTS = [
     'Straße',
   ],
   ...['😀 up', '\uE000', 'é', 'É', `it's "x"; --`, 'one\ntwo'],
+  ...['tab\there', '\u007F', '\u0001', '{}', '[1]', '{"a":"alpha"}', 'null', '1.0'],
 ]
 const NUMBERS = [0, 1, 7, 10, -2.5, 0.1, 1000, 1e21, 9_007_199_254_740_991, 5e-324]
 
@@ -32,8 +33,11 @@ const scalar: fc.Arbitrary<JsonValue> = fc.oneof(
   { weight: 1, arbitrary: fc.constant(null) },
 )
 
-/** Members under which the names of {@link NAMES} can be reached, flat, nested and through arrays. */
-const KEYS = ['a', 'a_b', 'a_b_c', 'b', 'b_c', 'c', 't', 'n', 'a_or_t']
+/** Keys that mean something to JSON paths, to our grammar or to JavaScript. */
+const ODD = ['k.x', 'k"q', 'k[0]', 'k\\b', "k'", 'k$', 'ké', '__proto__', '_', '']
+/** Members under which {@link NAMES} can be reached, flat, nested and through arrays. */
+const KEYS = ['a', 'a_b', 'a_b_c', 'b', 'b_c', 'c', 't', 'n', 'a_or_t', ...ODD]
+const ODD_NAMES = [...ODD.filter((key) => key !== ''), 'a_k.x', 'a_k"q', 'a__', '_a', 'a___proto__']
 const NAMES = [
   'a',
   'a_b',
@@ -65,7 +69,11 @@ const attributes: fc.Arbitrary<JsonObject> = fc
     { a: value, a_b: value, a_b_c: value, b: value, t: scalar, n: scalar, a_or_t: scalar },
     { requiredKeys: [] },
   )
-  .map((given) => given as JsonObject)
+  .chain((given) =>
+    fc
+      .dictionary(fc.constantFrom(...ODD), value, { maxKeys: 2 })
+      .map((odd): JsonObject => Object.assign(odd, given)),
+  )
 
 const TYPES = ['api:a:create', 'api:a:update', 'error:a:create', 'Own', 'ÖWN', 'own😀']
 const USERS = [null, 'ann', 'Ann', 'bob', '']
@@ -118,7 +126,25 @@ const wanted: Readonly<Record<'value' | 'part' | 'pattern', fc.Arbitrary<string>
   value: fc.constantFrom(
     ...TEXTS.filter((text) => text.trim() !== ''),
     ...NUMBERS.map(String),
-    ...['+7', '7.0', '1e1', '-2.50', '.1', '1e400', 't', 'T', 'f', 'FALSE', 'b', 'm', '{}'],
+    ...[
+      '+7',
+      '7.0',
+      '1.0',
+      '01',
+      '-0',
+      '00',
+      '1e1',
+      '-2.50',
+      '.1',
+      '1e400',
+      't',
+      'T',
+      'f',
+      'FALSE',
+      'b',
+      'm',
+      '{}',
+    ],
   ),
   part: fc.constantFrom(
     ...['a', 'A', 'al', 'PHA', 'e', 'K', '\u212A', 'σ', 'Σ', 'ς', 'ΊΣΥ', '%', '_', '\\', 'ß', 'SS'],
@@ -146,7 +172,13 @@ const wanted: Readonly<Record<'value' | 'part' | 'pattern', fc.Arbitrary<string>
 
 const flagValue = fc.constantFrom('1', '1', 'yes', '0', 'f')
 
-const ownValue: Readonly<Record<string, fc.Arbitrary<string>>> = {
+type ByName = Readonly<Record<string, fc.Arbitrary<string>>>
+
+/** What an own field is asked for; undefined for attributes. */
+const ofOwn = (values: ByName, name: string): fc.Arbitrary<string> | undefined =>
+  Object.hasOwn(values, name) ? values[name] : undefined
+
+const ownValue: ByName = {
   created_at: fc
     .nat(40)
     .chain((i) =>
@@ -168,7 +200,7 @@ const ownValue: Readonly<Record<string, fc.Arbitrary<string>>> = {
       ),
     ),
 }
-const ownPart: Readonly<Record<string, fc.Arbitrary<string>>> = {
+const ownPart: ByName = {
   created_at: fc.constantFrom('2026', ':0', '00001', 'Z', 't00:00:1'),
   type: fc.constantFrom('api:', 'CREATE', 'ö', 'own', '😀', 'a', ':'),
   username: fc.constantFrom('a', 'A', 'N', 'bob'),
@@ -179,30 +211,32 @@ const ownPart: Readonly<Record<string, fc.Arbitrary<string>>> = {
 function criterion(predicate: string): fc.Arbitrary<readonly [key: string, value: unknown]> {
   const own = fc.constantFrom('type', 'username', 'system', 'created_at', 'id')
   const attribute = fc.oneof(
-    { weight: 6, arbitrary: fc.constantFrom(...NAMES) },
-    { weight: 2, arbitrary: own },
+    { weight: 12, arbitrary: fc.constantFrom(...NAMES) },
+    { weight: 1, arbitrary: fc.constantFrom(...ODD_NAMES) },
+    { weight: 4, arbitrary: own },
     {
-      weight: 1,
+      weight: 2,
       arbitrary: fc.constantFrom('a_or_t', 'a_b_or_n', 't_and_n', 'a_and_a_b_c', 'type_or_t'),
     },
   )
   const isText = TEXT.some((name) => predicate.startsWith(name))
   const isPattern = predicate.startsWith('matches') || predicate.startsWith('does_not_match')
-  return attribute.chain((name) => {
+  return attribute.chain((name): fc.Arbitrary<readonly [key: string, value: unknown]> => {
     const key = `${name}_${predicate}`
-    if (FLAGS.includes(predicate)) return flagValue.map((value) => [key, value] as const)
+    if (FLAGS.includes(predicate)) return flagValue.map((value) => [key, value])
     const text = isText
-      ? ((isPattern ? undefined : ownPart[name]) ?? (isPattern ? wanted.pattern : wanted.part))
-      : (ownValue[name] ?? wanted.value)
-    if (!isList(predicate)) return text.map((value) => [key, value] as const)
-    return fc.array(text, { minLength: 1, maxLength: 4 }).map((list) => [key, list] as const)
+      ? ((isPattern ? undefined : ofOwn(ownPart, name)) ??
+        (isPattern ? wanted.pattern : wanted.part))
+      : (ofOwn(ownValue, name) ?? wanted.value)
+    if (!isList(predicate)) return text.map((value) => [key, value])
+    return fc.array(text, { minLength: 1, maxLength: 4 }).map((list) => [key, list])
   })
 }
 
 /** A condition in parts, on attributes joined by `m`. */
 const inParts = fc
   .tuple(
-    fc.uniqueArray(fc.constantFrom(...NAMES), { minLength: 1, maxLength: 3 }),
+    fc.uniqueArray(fc.constantFrom(...NAMES, ...ODD_NAMES), { minLength: 1, maxLength: 3 }),
     fc.constantFrom('and', 'or'),
     fc.constantFrom('eq', 'lt', 'cont', 'not_eq', 'not_null'),
     wanted.value,

@@ -61,7 +61,7 @@ describe('the stores', () => {
             }
           }),
       ),
-      { numRuns: 30 },
+      { numRuns: 20, endOnFailure: true },
     )
     // A test whose queries find nothing, or everything, tells nothing.
     expect(telling / asked, `${telling} of ${asked} results tell something`).toBeGreaterThan(1 / 3)
@@ -131,7 +131,7 @@ describe('SQL that narrows a filter', () => {
             expect(narrowing.lost).toEqual([])
           }),
       ),
-      { numRuns: 20 },
+      { numRuns: 20, endOnFailure: true },
     )
     const share = narrowing.rejected / narrowing.through
     expect(
@@ -151,7 +151,7 @@ describe('SQL that narrows a filter', () => {
           expect(narrowing.lost).toEqual([])
         }),
       ),
-      { numRuns: 15 },
+      { numRuns: 15, endOnFailure: true },
     )
     expect(narrowing.through).toBeGreaterThan(0)
   })

@@ -1,220 +1,808 @@
-import { AuditLog, type AuditEvent, defineEventTypes } from 'daybook'
+import {
+  type AuditEvent,
+  AuditLog,
+  AuditLogError,
+  type AuditLogOptions,
+  defineEventTypes,
+  type EventQuery,
+} from 'daybook'
 import { memoryStore } from 'daybook/memory'
+import { manualClock } from 'daybook/testing'
 import * as v from 'valibot'
-import { describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { failing, fakeStore, gate, stateOf, turns, untilAborted } from './fake-store.js'
+
+let emailsAreLogged = true
 
 const types = defineEventTypes({
   'api:orders:create': { data: ['total'] },
-  'api:orders:ship': { data: v.object({ weight: v.number() }) },
-  'api:any:thing': {},
-  'info:switch:on': { enabled: () => true },
+  'api:orders:open': {},
+  'api:orders:pay': { data: v.object({ amount: v.number() }) },
+  'info:email:sent': { enabled: () => emailsAreLogged },
 })
 
-const log = (options = {}) => new AuditLog({ store: memoryStore(), types, ...options })
+type Types = typeof types
 
-const event = (overrides: object = {}): AuditEvent => ({
-  id: '0196b3c2-0000-4000-8000-000000000001',
-  created_at: '2025-05-01T10:00:00Z',
-  username: null,
-  system: true,
-  type: 'x',
-  source: null,
-  attributes: {},
-  ...overrides,
+function openLog(
+  store = fakeStore(),
+  options: Partial<AuditLogOptions<Types>> = {},
+): { audit: AuditLog<Types>; store: typeof store } {
+  return { audit: new AuditLog({ store, types, ...options }), store }
+}
+
+/** The counts that are not zero; what must hold of them at every moment does. */
+function counts(audit: Pick<AuditLog, 'stats'>): Record<string, number> {
+  const stats = audit.stats()
+  const { calls, stored, heldBack, rejected, dropped, journalled, waiting } = stats
+  expect(calls).toBe(stored + heldBack + rejected + dropped + journalled + waiting)
+  return Object.fromEntries(Object.entries(stats).filter(([, count]) => count !== 0))
+}
+
+const quiet = (call: Promise<unknown>): Promise<unknown> => {
+  call.catch(() => {})
+  return call
+}
+
+afterEach(() => {
+  emailsAreLogged = true
+  vi.restoreAllMocks()
 })
 
-describe('AuditLog', () => {
-  it('records system events of registered types, and custom events of any', async () => {
-    const audit = log()
-    expect(
-      await audit.record('api:orders:create', { total: 5 }, { username: 'ann' }),
-    ).toMatchObject({
-      type: 'api:orders:create',
-      system: true,
+describe('record', () => {
+  it('stores a system event of a registered type', async () => {
+    const { audit, store } = openLog()
+    const event = await audit.record(
+      'api:orders:create',
+      { total: 5, change_id: '0b7e9c1a-5d2f-4e6b-8a3c-1f2e3d4c5b6a' },
+      { username: 'ann' },
+    )
+    expect(event).toEqual({
+      id: '00000000-0000-7000-8000-000000000001',
+      created_at: '2026-01-01T00:00:00.000001Z',
       username: 'ann',
-      attributes: { total: 5 },
-    })
-    expect(await audit.recordCustom('anything at all')).toMatchObject({
-      system: false,
-      username: null,
-    })
-    expect(await audit.record('info:switch:on')).toMatchObject({ system: true, attributes: {} })
-  })
-
-  it.each(['api:orders:creat', 'constructor', '__proto__'])(
-    'refuses the unregistered type %s',
-    async (type) => {
-      await expect(log().record(type as 'api:any:thing')).rejects.toMatchObject({
-        code: 'UNKNOWN_EVENT_TYPE',
-      })
-    },
-  )
-
-  it('records unregistered system types where the caller says so', async () => {
-    expect(await log().recordSystem('error:derived:create', { error: 'no' })).toMatchObject({
-      type: 'error:derived:create',
       system: true,
+      type: 'api:orders:create',
+      source: '/api/changes/0b7e9c1a-5d2f-4e6b-8a3c-1f2e3d4c5b6a',
+      attributes: { total: 5, change_id: '0b7e9c1a-5d2f-4e6b-8a3c-1f2e3d4c5b6a' },
+    })
+    expect(store.drafts[0]![0]).toEqual({
+      tail: expect.stringMatching(/^[89ab][0-9a-f]{15}$/),
+      username: 'ann',
+      system: true,
+      type: 'api:orders:create',
+      source: '/api/changes/0b7e9c1a-5d2f-4e6b-8a3c-1f2e3d4c5b6a',
+      attributes: { total: 5, change_id: '0b7e9c1a-5d2f-4e6b-8a3c-1f2e3d4c5b6a' },
+      json: '{"total":5,"change_id":"0b7e9c1a-5d2f-4e6b-8a3c-1f2e3d4c5b6a"}',
     })
   })
 
-  it.each([
-    ['', 'a'],
-    ['x'.repeat(256), 'too long'],
-    ['a\u0007b', 'a control character'],
-    ['\ud800', 'half a surrogate pair'],
-  ])('refuses a custom type %#', async (type) => {
-    await expect(log().recordCustom(type)).rejects.toMatchObject({
+  it('takes no data, and no user', async () => {
+    const { audit, store } = openLog()
+    await audit.record('api:orders:open')
+    await audit.record('api:orders:open', undefined, { username: undefined })
+    await audit.record('api:orders:open', {}, { username: null })
+    expect(store.drafts.flat().map(({ username, json }) => [username, json])).toEqual([
+      [null, '{}'],
+      [null, '{}'],
+      [null, '{}'],
+    ])
+  })
+
+  it('copies the data before it returns', async () => {
+    const { audit } = openLog()
+    const data = { total: { amount: 5, lines: [1] } }
+    const call = audit.record('api:orders:create', data)
+    data.total.amount = 6
+    data.total.lines.push(2)
+    expect((await call)?.attributes).toEqual({ total: { amount: 5, lines: [1] } })
+  })
+
+  it('keeps what cannot be kept as it is, and says so', async () => {
+    const { audit } = openLog()
+    const event = await audit.record('api:orders:open', { type: 't', n: NaN }, { username: 'a\0' })
+    expect(event?.username).toBe('a\uFFFD')
+    expect(event?.attributes).toEqual({
+      attributes_type: 't',
+      n: 'NaN',
+      recording: { replaced: expect.arrayContaining(['/n', '/attributes_type']), cut_bytes: 0 },
+    })
+  })
+
+  it('keeps a key that the type does not declare', async () => {
+    const { audit } = openLog()
+    const data = { total: 5, discount: 1 }
+    expect((await audit.record('api:orders:create', data))?.attributes).toEqual(data)
+  })
+
+  it('rejects a type that is not in the registry', async () => {
+    const { audit, store } = openLog()
+    for (const type of ['api:orders:delete', 'toString', '__proto__', '']) {
+      await expect(audit.record(type as 'api:orders:open')).rejects.toMatchObject({
+        name: 'AuditLogError',
+        code: 'UNKNOWN_EVENT_TYPE',
+        message: expect.stringContaining(type),
+      })
+    }
+    expect(store.tried).toEqual([])
+    expect(counts(audit)).toEqual({ calls: 4, rejected: 4 })
+  })
+
+  it('is held back while the type is not enabled', async () => {
+    const { audit, store } = openLog()
+    emailsAreLogged = false
+    await expect(audit.record('info:email:sent', { to: 'x' })).resolves.toBeUndefined()
+    expect(counts(audit)).toEqual({ calls: 1, heldBack: 1 })
+    await expect(audit.recordSystem('info:email:sent')).resolves.toBeUndefined()
+    emailsAreLogged = true
+    await audit.record('info:email:sent', { to: 'y' })
+    expect(store.kept).toEqual(['info:email:sent'])
+    expect(counts(audit)).toEqual({ calls: 3, heldBack: 2, stored: 1 })
+  })
+
+  it('leaves a custom event of that type alone', async () => {
+    const { audit, store } = openLog()
+    emailsAreLogged = false
+    await audit.recordCustom('info:email:sent')
+    expect(store.kept).toEqual(['info:email:sent'])
+  })
+
+  it('rejects where the host cannot say whether the type is enabled', async () => {
+    const broken = new Error('no settings')
+    const audit = new AuditLog({
+      store: fakeStore(),
+      types: {
+        'a:b:c': {
+          enabled() {
+            throw broken
+          },
+        },
+      },
+    })
+    await expect(audit.record('a:b:c')).rejects.toMatchObject({
+      code: 'INVALID_EVENT',
+      cause: broken,
+    })
+    expect(counts(audit)).toEqual({ calls: 1, rejected: 1 })
+  })
+
+  it('draws the ids from the randomness it is handed', async () => {
+    const { audit, store } = openLog(fakeStore(), { random: (bytes) => bytes.fill(0) })
+    await audit.record('api:orders:open')
+    expect(store.drafts[0]![0]!.tail).toBe('8000000000000000')
+  })
+})
+
+describe('strict mode', () => {
+  it('rejects keys that are not declared, and takes the others', async () => {
+    const { audit, store } = openLog(fakeStore(), { strict: true })
+    const data = { total: 5, discount: 1 }
+    await expect(audit.record('api:orders:create', data)).rejects.toMatchObject({
+      code: 'INVALID_DATA',
+      pointer: '/discount',
+    })
+    await expect(audit.recordSystem('api:orders:create', data)).rejects.toMatchObject({
+      code: 'INVALID_DATA',
+    })
+    await audit.record('api:orders:create', { total: 5, message: 'm', node_path: null })
+    await audit.record('api:orders:open', { anything: 1 })
+    await audit.recordCustom('api:orders:create', data)
+    expect(store.kept).toEqual(['api:orders:create', 'api:orders:open', 'api:orders:create'])
+    expect(counts(audit)).toEqual({ calls: 5, rejected: 2, stored: 3 })
+  })
+
+  it('holds data to its schema', async () => {
+    const { audit } = openLog(fakeStore(), { strict: true })
+    const wrong = { amount: '5' } as unknown as { amount: number }
+    await expect(audit.record('api:orders:pay', wrong)).rejects.toMatchObject({
+      code: 'INVALID_DATA',
+      pointer: '/amount',
+    })
+    await expect(audit.record('api:orders:pay', { amount: 5 })).resolves.toMatchObject({
+      attributes: { amount: 5 },
+    })
+    const { audit: lenient } = openLog()
+    await expect(lenient.record('api:orders:pay', wrong)).resolves.toMatchObject({
+      attributes: { amount: '5' },
+    })
+  })
+})
+
+describe('recordSystem', () => {
+  it('takes types that are not in the registry', async () => {
+    const { audit } = openLog()
+    await expect(audit.recordSystem('api:orders:delete', { n: 1 })).resolves.toMatchObject({
+      type: 'api:orders:delete',
+      system: true,
+      attributes: { n: 1 },
+    })
+    await expect(audit.recordSystem('')).rejects.toMatchObject({
       code: 'INVALID_EVENT',
       pointer: '/type',
     })
   })
+})
 
-  it.each(['x', 'x'.repeat(255), '😀'.repeat(255)])(
-    'takes a custom type of 1 to 255 characters %#',
-    async (type) => {
-      expect((await log().recordCustom(type))!.type).toBe(type)
-    },
-  )
-
-  it('keeps undeclared data, unless it is strict', async () => {
-    const stray = { total: 1, stray: 2 } as { total: number }
-    expect((await log().record('api:orders:create', stray))!.attributes).toEqual({
-      total: 1,
-      stray: 2,
-    })
-    await expect(log({ strict: true }).record('api:orders:create', stray)).rejects.toMatchObject({
-      code: 'INVALID_DATA',
-      pointer: '/stray',
-    })
-    const strict = log({ strict: true })
-    await strict.record('api:orders:create', { total: 1, message: 'common' })
-    await strict.record('api:any:thing', { whatever: 1 })
-  })
-
-  it('asks a Standard Schema in strict mode only', async () => {
-    const wrong = { weight: 'heavy' } as unknown as { weight: number }
-    expect((await log().record('api:orders:ship', wrong))!.attributes).toEqual({ weight: 'heavy' })
-    await expect(log({ strict: true }).record('api:orders:ship', wrong)).rejects.toMatchObject({
-      code: 'INVALID_DATA',
-      pointer: '/weight',
-    })
-  })
-
-  it('gives wrong links no source in system events, and refuses them in custom ones', async () => {
-    const link = { change_id: 42 }
-    expect(await log().record('api:any:thing', link)).toMatchObject({
-      source: null,
-      attributes: link,
-    })
-    await expect(log().recordCustom('x', link)).rejects.toMatchObject({
-      code: 'INVALID_LINK',
-      pointer: '/change_id',
-    })
-    await expect(log({ strict: true }).record('api:any:thing', link)).rejects.toMatchObject({
-      code: 'INVALID_LINK',
-    })
-  })
-
-  it("turns what the host's own functions throw into an AuditLogError", async () => {
-    const broken = new Error('host bug')
-    const audit = log({
-      resolveSource: () => {
-        throw broken
-      },
-    })
-    await expect(audit.recordCustom('x', { project_path: '/projects/a' })).rejects.toMatchObject({
-      code: 'INVALID_EVENT',
-      cause: broken,
-    })
-  })
-
-  it('tells listeners in the order of events, until they are taken off', async () => {
-    const audit = log()
-    const heard: string[] = []
-    const listener = ({ type }: AuditEvent): unknown => heard.push(type)
-    audit.on('recorded', listener)
-    await Promise.all([audit.recordCustom('a'), audit.recordCustom('b')])
-    audit.off('recorded', listener)
-    await audit.recordCustom('c')
-    expect(heard).toEqual(['a', 'b'])
-  })
-
-  it('lets a throwing listener stop neither others nor the event', async () => {
-    const audit = log()
-    const errors: unknown[] = []
-    const heard: string[] = []
-    audit.on('recorded', () => {
-      throw new Error('listener')
-    })
-    audit.on('recorded', ({ type }) => heard.push(type))
-    audit.on('error', (error) => errors.push(error))
-    expect(await audit.recordCustom('a')).toBeDefined()
-    expect(heard).toEqual(['a'])
-    expect(errors).toEqual([new Error('listener')])
-  })
-
-  it('warns the process of a throwing listener where nobody listens for errors', async () => {
-    const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
-    const audit = log()
-    audit.on('rejected', () => {
-      throw new Error('listener')
-    })
-    await expect(audit.recordCustom('')).rejects.toThrow()
-    expect(warn).toHaveBeenCalledWith(new Error('listener'))
-    warn.mockRestore()
-  })
-
-  it('closes with await using', async () => {
-    let closed: AuditLog
-    {
-      await using audit: AuditLog = new AuditLog({ store: memoryStore(), types: {} })
-      closed = audit
-      await audit.recordCustom('a')
-    }
-    await expect(closed.list()).rejects.toMatchObject({ code: 'CLOSED' })
+describe('recordCustom', () => {
+  it.each([
+    'x',
+    'linked:to:project:acme',
+    'x'.repeat(255),
+    '😀'.repeat(255),
+    ' ',
+    'api:orders:create',
+    '__proto__',
+  ])('takes %j as a type', async (type) => {
+    const { audit } = openLog()
+    await expect(audit.recordCustom(type)).resolves.toMatchObject({ type, system: false })
   })
 
   it.each([
-    [{ id: 'nonsense' }, 'id'],
-    [{ created_at: 'yesterday' }, 'created_at'],
-    [{ created_at: '1969-12-31T23:59:59Z' }, 'created_at'],
-    [{ type: '' }, 'type'],
-    [{ system: 1 }, 'system'],
-    [{ username: undefined }, 'username'],
-    [{ source: 5 }, 'source'],
-    [{ attributes: null }, 'attributes'],
-    [{ attributes: [] }, 'attributes'],
-  ])('refuses an import with %j and keeps nothing', async (wrong, member) => {
-    const audit = log()
-    const good = event({ id: '0196b3c2-0000-4000-8000-000000000002', created_at: '2025-01-01' })
-    await expect(audit.importEvents([good, event(wrong)])).rejects.toMatchObject({
+    ['nothing', ''],
+    ['256 characters', 'x'.repeat(256)],
+    ['256 characters beyond the first plane', '😀'.repeat(256)],
+    ['U+0000', 'a\0'],
+    ['a line break', 'a\nb'],
+    ['U+007F', 'a\u007F'],
+    ['U+0085', 'a\u0085'],
+    ['half of a surrogate pair', 'a\uD83D'],
+    ['a number', 7],
+    ['undefined', undefined],
+  ])('does not take %s as a type', async (_, type) => {
+    const { audit, store } = openLog()
+    await expect(audit.recordCustom(type as string)).rejects.toMatchObject({
+      name: 'AuditLogError',
       code: 'INVALID_EVENT',
-      pointer: `/1/${member}`,
+      pointer: '/type',
     })
-    expect((await audit.list()).events).toEqual([])
+    expect(store.tried).toEqual([])
+    expect(counts(audit)).toEqual({ calls: 1, rejected: 1 })
+  })
+})
+
+describe('stats', () => {
+  it('add up between every step and inside every listener', async () => {
+    const hold = gate()
+    const store = fakeStore({
+      maxBatch: 2,
+      answers: [hold.answer, failing(new Error('disk full'))],
+    })
+    const { audit } = openLog(store, { waiting: { maxWaiting: 6 } })
+    const heard: [string, Record<string, number>][] = []
+    audit.on('recorded', ({ type }) => heard.push([type, counts(audit)]))
+    audit.on('rejected', ({ type, error }) => heard.push([`${type} ${error.code}`, counts(audit)]))
+    expect(counts(audit)).toEqual({})
+
+    const custom = (type: string, signal?: AbortSignal): Promise<unknown> =>
+      quiet(audit.recordCustom(type, {}, { signal }))
+    const controller = new AbortController()
+    void custom('a')
+    void custom('b')
+    expect(counts(audit)).toEqual({ calls: 2, waiting: 2 })
+    await turns()
+    expect(counts(audit)).toEqual({ calls: 2, waiting: 2 })
+    void custom('c')
+    void custom('d')
+    void custom('e', controller.signal)
+    void custom('f')
+    void custom('g')
+    expect(counts(audit)).toEqual({ calls: 7, waiting: 6, rejected: 1 })
+    controller.abort()
+    expect(counts(audit)).toEqual({ calls: 7, waiting: 5, rejected: 2 })
+    emailsAreLogged = false
+    void audit.record('info:email:sent')
+    expect(counts(audit)).toEqual({ calls: 8, waiting: 5, rejected: 2, heldBack: 1 })
+    void custom('')
+    expect(counts(audit)).toEqual({ calls: 9, waiting: 5, rejected: 3, heldBack: 1 })
+    hold.open()
+    await audit.flush()
+    expect(counts(audit)).toEqual({ calls: 9, stored: 3, rejected: 5, heldBack: 1 })
+    await audit.close()
+    void custom('h')
+    expect(counts(audit)).toEqual({ calls: 10, stored: 3, rejected: 6, heldBack: 1 })
+    expect(heard).toEqual([
+      ['g QUEUE_FULL', { calls: 7, waiting: 6, rejected: 1 }],
+      ['e ABORTED', { calls: 7, waiting: 5, rejected: 2 }],
+      [' INVALID_EVENT', { calls: 9, waiting: 5, rejected: 3, heldBack: 1 }],
+      ['a', { calls: 9, stored: 2, waiting: 3, rejected: 3, heldBack: 1 }],
+      ['b', { calls: 9, stored: 2, waiting: 3, rejected: 3, heldBack: 1 }],
+      ['c STORE_FAILED', { calls: 9, stored: 2, waiting: 2, rejected: 4, heldBack: 1 }],
+      ['d STORE_FAILED', { calls: 9, stored: 2, waiting: 1, rejected: 5, heldBack: 1 }],
+      ['f', { calls: 9, stored: 3, rejected: 5, heldBack: 1 }],
+      ['h CLOSED', { calls: 10, stored: 3, rejected: 6, heldBack: 1 }],
+    ])
   })
 
-  it('refuses an import that is no event at all', async () => {
-    await expect(log().importEvents([null as unknown as AuditEvent])).rejects.toMatchObject({
-      code: 'INVALID_EVENT',
+  it('add up while a call is prepared', async () => {
+    const seen: Record<string, number>[] = []
+    const audit: AuditLog = new AuditLog({
+      store: fakeStore(),
+      types: {
+        'a:b:c': {
+          enabled() {
+            seen.push(counts(audit))
+            return true
+          },
+        },
+      },
+      resolveSource(link) {
+        seen.push(counts(audit))
+        return link.path
+      },
     })
+    await audit.record('a:b:c', {
+      project_path: '/projects/acme',
+      get late() {
+        seen.push(counts(audit))
+        return 1
+      },
+    })
+    expect(seen.length).toBeGreaterThanOrEqual(3)
   })
 
-  it.each([{ maxDepth: 65 }, { maxDepth: 0 }, { maxBytes: 1000 }])(
-    'refuses the limits %j',
-    (limits) => {
-      expect(() => log({ limits })).toThrow(expect.objectContaining({ code: 'INVALID_OPTION' }))
+  it('count a deadline', async () => {
+    const store = fakeStore({ answers: [untilAborted] })
+    const { audit } = openLog(store, { waiting: { deadlineMs: 20 } })
+    const heard: Record<string, number>[] = []
+    audit.on('rejected', () => heard.push(counts(audit)))
+    const call = quiet(audit.recordCustom('a'))
+    await expect(call).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' })
+    expect(heard).toEqual([{ calls: 1, rejected: 1 }])
+    await audit.recordCustom('b')
+    expect(counts(audit)).toEqual({ calls: 2, rejected: 1, stored: 1 })
+  })
+
+  it('do not count imports and reads', async () => {
+    const { audit } = openLog()
+    await audit.importEvents([])
+    await audit.list()
+    await audit.get('x')
+    expect(counts(audit)).toEqual({})
+  })
+})
+
+describe('listeners', () => {
+  it('hear each event once it is durable, in order, before its call resolves', async () => {
+    const { audit } = openLog()
+    const heard: string[] = []
+    audit.on('recorded', (event) => heard.push(event.type))
+    const calls = ['a', 'b', 'c'].map((type) =>
+      audit.recordCustom(type).then(() => heard.push(`${type} resolved`)),
+    )
+    expect(heard).toEqual([])
+    await Promise.all(calls)
+    expect(heard).toEqual(['a', 'b', 'c', 'a resolved', 'b resolved', 'c resolved'])
+  })
+
+  it('are called in the order they were added, until they are taken off', async () => {
+    const { audit } = openLog()
+    const heard: string[] = []
+    const first = (event: AuditEvent): void => void heard.push(`1 ${event.type}`)
+    const second = (event: AuditEvent): void => void heard.push(`2 ${event.type}`)
+    audit.on('recorded', first)
+    audit.on('recorded', second)
+    await audit.recordCustom('a')
+    audit.off('recorded', first)
+    await audit.recordCustom('b')
+    audit.off('recorded')
+    await audit.recordCustom('c')
+    expect(heard).toEqual(['1 a', '2 a', '2 b'])
+  })
+
+  it('hear why a call was rejected', async () => {
+    const broken = new Error('disk full')
+    const { audit } = openLog(fakeStore({ answers: [failing(broken)] }))
+    const heard: unknown[] = []
+    audit.on('rejected', ({ type, error }) => heard.push([type, error.code, error.cause]))
+    await quiet(audit.recordCustom('a')).catch(() => {})
+    await quiet(audit.recordCustom('\n')).catch(() => {})
+    expect(heard).toEqual([
+      ['a', 'STORE_FAILED', broken],
+      ['\n', 'INVALID_EVENT', undefined],
+    ])
+  })
+
+  it('that throw stop neither the others nor the write', async () => {
+    const { audit, store } = openLog()
+    const broken = new Error('in a listener')
+    const heard: unknown[] = []
+    audit.on('error', (error) => heard.push(error))
+    audit.on('recorded', () => {
+      throw broken
+    })
+    audit.on('recorded', (event) => heard.push(event.type))
+    audit.on('rejected', () => {
+      throw broken
+    })
+    await expect(audit.recordCustom('a')).resolves.toMatchObject({ type: 'a' })
+    await expect(audit.recordCustom('')).rejects.toMatchObject({ code: 'INVALID_EVENT' })
+    await audit.recordCustom('b')
+    expect(heard).toEqual([broken, 'a', broken, broken, 'b'])
+    expect(store.kept).toEqual(['a', 'b'])
+  })
+
+  it.each([
+    ['an Error', new Error('in a listener'), 'in a listener'],
+    ['a text', 'thrown text', 'thrown text'],
+    ['undefined', undefined, 'undefined'],
+    ['a symbol', Symbol('s'), 'Symbol(s)'],
+    ['an object without a text', Object.create(null), ''],
+  ])(
+    'that throw %s make a process warning where nobody listens to errors',
+    async (_, thrown, message) => {
+      const warnings: unknown[] = []
+      vi.spyOn(process, 'emitWarning').mockImplementation((warning) => void warnings.push(warning))
+      const { audit } = openLog()
+      audit.on('recorded', () => {
+        throw thrown
+      })
+      const call = audit.recordCustom('a')
+      expect(await stateOf(call)).toBe('stored')
+      expect(warnings).toEqual([expect.any(Error)])
+      expect((warnings[0] as Error).message).toContain(message)
+      expect(counts(audit)).toEqual({ calls: 1, stored: 1 })
     },
   )
 
-  it('refuses a wrong query with the name of the parameter', async () => {
-    await expect(log().list('filter[type_equals]=x')).rejects.toMatchObject({
+  it('of errors that throw themselves make a process warning', async () => {
+    const warnings: unknown[] = []
+    vi.spyOn(process, 'emitWarning').mockImplementation((warning) => void warnings.push(warning))
+    const { audit } = openLog()
+    const [first, second] = [new Error('first'), new Error('second')]
+    audit.on('recorded', () => {
+      throw first
+    })
+    audit.on('error', () => {
+      throw second
+    })
+    await expect(audit.recordCustom('a')).resolves.toMatchObject({ type: 'a' })
+    expect(warnings).toEqual([second])
+  })
+
+  it('may record in turn', async () => {
+    const { audit, store } = openLog()
+    audit.on('recorded', ({ type }) => {
+      if (type === 'a') void audit.recordCustom('b')
+    })
+    await audit.recordCustom('a')
+    await audit.flush()
+    expect(store.kept).toEqual(['a', 'b'])
+  })
+})
+
+describe('flush and close', () => {
+  it('flush waits for what was recorded before, also for what fails', async () => {
+    const { audit } = openLog(fakeStore({ answers: [failing(new Error('no'))] }))
+    const call = quiet(audit.recordCustom('a'))
+    await audit.flush()
+    expect(await stateOf(call)).toBe('STORE_FAILED')
+    await expect(audit.flush()).resolves.toBeUndefined()
+  })
+
+  it('close waits for what was recorded before, then closes the store once', async () => {
+    const hold = gate()
+    const { audit, store } = openLog(fakeStore({ maxBatch: 1, answers: [hold.answer] }))
+    const calls = [audit.recordCustom('a'), audit.recordCustom('b')]
+    const closed = audit.close()
+    expect(audit.close()).toBe(closed)
+    await turns()
+    expect(store.closed).toBe(0)
+    hold.open()
+    await closed
+    expect(store.closed).toBe(1)
+    expect(await Promise.all(calls.map(stateOf))).toEqual(['stored', 'stored'])
+    await audit.close()
+    expect(store.closed).toBe(1)
+  })
+
+  it('close refuses what is recorded after it', async () => {
+    const { audit, store } = openLog()
+    const before = audit.recordCustom('before')
+    const closed = audit.close()
+    await expect(audit.recordCustom('after')).rejects.toMatchObject({ code: 'CLOSED' })
+    await expect(audit.record('api:orders:open')).rejects.toMatchObject({ code: 'CLOSED' })
+    await closed
+    await expect(audit.recordSystem('after')).rejects.toMatchObject({ code: 'CLOSED' })
+    expect(await stateOf(before)).toBe('stored')
+    expect(store.kept).toEqual(['before'])
+    expect(counts(audit)).toEqual({ calls: 4, stored: 1, rejected: 3 })
+  })
+
+  it('await using closes', async () => {
+    const store = fakeStore()
+    {
+      await using audit = new AuditLog({ store, types: {} })
+      void audit.recordCustom('a')
+    }
+    expect(store.kept).toEqual(['a'])
+    expect(store.closed).toBe(1)
+  })
+})
+
+describe('list, pages and get', () => {
+  const typeIsX = {
+    combinator: 'and',
+    conditions: [{ attributes: ['type'], combinator: 'and', predicate: 'eq', values: ['x'] }],
+    groupings: [],
+  }
+
+  it('hand the store a parsed query, from any form', async () => {
+    const { audit, store } = openLog()
+    const parsed: EventQuery = { where: undefined, sorts: [], limit: 3 }
+    await audit.list()
+    await audit.list('?filter[type_eq]=x&limit=5000')
+    await audit.list(new URLSearchParams('filter[type_eq]=x&limit=5'))
+    await audit.list({ filter: { type_eq: 'x', sorts: 'n desc' }, limit: 5 })
+    await audit.list(parsed)
+    expect(store.queries).toEqual([
+      { where: undefined, sorts: [], limit: 10 },
+      { where: typeIsX, sorts: [], limit: 1000 },
+      { where: typeIsX, sorts: [], limit: 5 },
+      { where: typeIsX, sorts: [{ attribute: 'n', direction: 'desc' }], limit: 5 },
+      { where: undefined, sorts: [], limit: 3 },
+    ])
+    expect(store.queries[4]).toBe(parsed)
+  })
+
+  it('reject a wrong query, and do not throw it', async () => {
+    const { audit, store } = openLog()
+    await expect(audit.list('filter[type_equals]=x')).rejects.toMatchObject({
+      name: 'AuditLogError',
       code: 'UNKNOWN_PREDICATE',
-      parameter: 'filter[type_equals]',
       suggestion: 'type_eq',
     })
-    await expect(log().pages('filter[m]=xor').next()).rejects.toMatchObject({
+    await expect(audit.pages('limit=0').next()).rejects.toMatchObject({ code: 'INVALID_VALUE' })
+    await expect(audit.pages('filter[sorts]=type').next()).rejects.toMatchObject({
       code: 'INVALID_VALUE',
+      parameter: 'filter[sorts]',
     })
+    expect(store.queries).toEqual([])
+  })
+
+  const event = (n: number): AuditEvent => ({
+    id: `00000000-0000-7000-8000-00000000000${n}`,
+    created_at: `2026-01-01T00:00:00.00000${n}Z`,
+    username: null,
+    system: true,
+    type: 'x',
+    source: null,
+    attributes: {},
+  })
+
+  function pagingStore(pages: readonly (readonly number[])[]): ReturnType<typeof fakeStore> {
+    const store = fakeStore()
+    const rest = [...pages]
+    store.list = async (query) => {
+      store.queries.push(query)
+      const events = rest.shift()!.map(event)
+      return { events, truncated: rest.length > 0 }
+    }
+    return store
+  }
+
+  it('pages ask for what is older than the oldest so far', async () => {
+    const { audit, store } = openLog(pagingStore([[5, 6], [3, 4], [1]]))
+    const seen: string[][] = []
+    for await (const events of audit.pages('filter[type_eq]=x&limit=2'))
+      seen.push(events.map(({ created_at }) => created_at.slice(-2)))
+    expect(seen).toEqual([['5Z', '6Z'], ['3Z', '4Z'], ['1Z']])
+    const olderThan = (time: string): unknown => ({
+      combinator: 'and',
+      conditions: [],
+      groupings: [
+        typeIsX,
+        {
+          combinator: 'and',
+          conditions: [
+            { attributes: ['created_at'], combinator: 'and', predicate: 'lt', values: [time] },
+          ],
+          groupings: [],
+        },
+      ],
+    })
+    expect(store.queries).toEqual([
+      { where: typeIsX, sorts: [], limit: 1000 },
+      { where: olderThan('2026-01-01T00:00:00.000005Z'), sorts: [], limit: 1000 },
+      { where: olderThan('2026-01-01T00:00:00.000003Z'), sorts: [], limit: 1000 },
+    ])
+  })
+
+  it('pages ask for what is newer with created_at ascending', async () => {
+    const { audit, store } = openLog(pagingStore([[1, 2], [3]]))
+    const seen: number[] = []
+    for await (const events of audit.pages({ filter: { s: 'created_at' } }))
+      seen.push(events.length)
+    expect(seen).toEqual([2, 1])
+    const sorts = [{ attribute: 'created_at', direction: 'asc' }]
+    expect(store.queries).toEqual([
+      { where: undefined, sorts, limit: 1000 },
+      {
+        where: {
+          combinator: 'and',
+          conditions: [
+            {
+              attributes: ['created_at'],
+              combinator: 'and',
+              predicate: 'gt',
+              values: ['2026-01-01T00:00:00.000002Z'],
+            },
+          ],
+          groupings: [],
+        },
+        sorts,
+        limit: 1000,
+      },
+    ])
+  })
+
+  it('pages give nothing where nothing matches', async () => {
+    const { audit, store } = openLog(pagingStore([[]]))
+    for await (const events of audit.pages()) expect.fail(`it gave ${events.length} events`)
+    expect(store.queries).toHaveLength(1)
+  })
+
+  it('pages ask no more once the reader leaves', async () => {
+    const { audit, store } = openLog(pagingStore([[3], [2], [1]]))
+    for await (const events of audit.pages()) {
+      expect(events).toHaveLength(1)
+      break
+    }
+    expect(store.queries).toHaveLength(1)
+  })
+
+  it('hand their signal on', async () => {
+    const store = fakeStore()
+    const { signal } = new AbortController()
+    const seen: unknown[] = []
+    store.list = async (_, options) => {
+      seen.push(options?.signal)
+      return { events: [], truncated: false }
+    }
+    store.get = async (id, options) => {
+      seen.push(id, options?.signal)
+      return undefined
+    }
+    const { audit } = openLog(store)
+    await audit.list('', { signal })
+    await audit.pages('', { signal }).next()
+    await audit.get('ABC', { signal })
+    expect(seen).toEqual([signal, signal, 'abc', signal])
+  })
+})
+
+describe('importEvents', () => {
+  const whole: AuditEvent = {
+    id: 'F81D4FAE-7DEC-41D0-A765-00A0C91E6BF6',
+    created_at: '2025-05-01T12:00:00+02:00',
+    username: 'ann',
+    system: true,
+    type: 'legacy:thing:done',
+    source: '/api/projects/acme',
+    attributes: { name: 'old', n: 1 },
+  }
+
+  it('hands the store clean events with their time and JSON', async () => {
+    const { audit, store } = openLog()
+    await expect(audit.importEvents([whole])).resolves.toEqual({ imported: 1, skipped: 0 })
+    expect(store.imports).toEqual([
+      [
+        {
+          event: {
+            ...whole,
+            id: 'f81d4fae-7dec-41d0-a765-00a0c91e6bf6',
+            created_at: '2025-05-01T10:00:00.000000Z',
+          },
+          time: 1_746_093_600_000_000,
+          json: '{"name":"old","n":1}',
+        },
+      ],
+    ])
+  })
+
+  it('makes their attributes JSON as for any event', async () => {
+    const { audit, store } = openLog()
+    const attributes = { type: 't', text: 'a\0' }
+    await audit.importEvents([{ ...whole, username: 'u\0', source: null, attributes }])
+    expect(store.imports[0]![0]!.event).toMatchObject({
+      username: 'u\uFFFD',
+      source: null,
+      attributes: { attributes_type: 't', text: 'a\uFFFD' },
+    })
+  })
+
+  it.each([
+    ['id', undefined],
+    ['id', 'nonsense'],
+    ['id', 7],
+    ['created_at', undefined],
+    ['created_at', 'yesterday'],
+    ['created_at', '2025-02-30'],
+    ['created_at', '1969-12-31T23:59:59.999999Z'],
+    ['created_at', 1_746_093_600_000],
+    ['created_at', new Date(0)],
+    ['type', undefined],
+    ['type', ''],
+    ['type', 'x'.repeat(256)],
+    ['type', 'a\n'],
+    ['system', undefined],
+    ['system', 'true'],
+    ['system', 1],
+    ['username', undefined],
+    ['username', 7],
+    ['source', undefined],
+    ['source', {}],
+    ['attributes', undefined],
+    ['attributes', null],
+    ['attributes', []],
+    ['attributes', 'x'],
+  ])('refuses %s %j and points to it', async (member, value) => {
+    const { audit, store } = openLog()
+    const wrong = { ...whole, [member]: value } as AuditEvent
+    await expect(audit.importEvents([whole, wrong])).rejects.toMatchObject({
+      name: 'AuditLogError',
+      code: 'INVALID_EVENT',
+      pointer: `/1/${member}`,
+      message: expect.stringContaining(`event 1: ${member} `),
+    })
+    expect(store.imports).toEqual([])
+  })
+
+  it.each([[null], [undefined], ['x'], [7]])('refuses %j for an event', async (event) => {
+    const { audit } = openLog()
+    await expect(audit.importEvents([event as unknown as AuditEvent])).rejects.toMatchObject({
+      code: 'INVALID_EVENT',
+      pointer: '/0/id',
+    })
+  })
+
+  it('takes 1970 and a leap day', async () => {
+    const { audit, store } = openLog()
+    await audit.importEvents([
+      { ...whole, created_at: '1970-01-01T00:00:00Z' },
+      { ...whole, created_at: '2024-02-29' },
+    ])
+    expect(store.imports[0]!.map(({ time }) => time)).toEqual([0, 1_709_164_800_000_000])
+  })
+
+  it('reaches no listener', async () => {
+    const clock = manualClock('2026-01-01T00:00:00Z')
+    await using audit = new AuditLog({ store: memoryStore({ clock }), types: {} })
+    const heard: unknown[] = []
+    audit.on('recorded', (event) => heard.push(event))
+    await audit.importEvents([whole])
+    expect(heard).toEqual([])
+    expect((await audit.list()).events).toHaveLength(1)
+  })
+})
+
+describe('options', () => {
+  it('are resolved once, and not written to', () => {
+    const limits = Object.freeze({ maxDepth: 8 })
+    const { audit } = openLog(fakeStore(), { limits })
+    expect(audit.limits).toEqual({ maxDepth: 8, maxBytes: 1_048_576 })
+    expect(openLog().audit.limits).toEqual({ maxDepth: 64, maxBytes: 1_048_576 })
+  })
+
+  it('bound what is recorded', async () => {
+    const { audit } = openLog(fakeStore(), { limits: { maxDepth: 2, maxBytes: 1024 } })
+    const event = await audit.recordCustom('a', { o: { o: {} }, text: 'x'.repeat(5000) })
+    expect(event?.attributes).toMatchObject({ o: { o: null } })
+    expect(JSON.stringify(event?.attributes).length).toBeLessThanOrEqual(1024)
+  })
+
+  it.each([
+    [{ limits: { maxDepth: 0 } }],
+    [{ limits: { maxDepth: 65 } }],
+    [{ limits: { maxDepth: 1.5 } }],
+    [{ limits: { maxBytes: 1023 } }],
+    [{ limits: { maxBytes: NaN } }],
+    [{ waiting: { deadlineMs: 0 } }],
+    [{ waiting: { deadlineMs: Infinity } }],
+    [{ waiting: { maxWaiting: -1 } }],
+    [{ waiting: { maxWaitingBytes: 0.5 } }],
+  ])('%j are refused', (options) => {
+    expect(() => openLog(fakeStore(), options)).toThrow(AuditLogError)
+    expect(() => openLog(fakeStore(), options)).toThrow(
+      expect.objectContaining({ code: 'INVALID_OPTION' }),
+    )
   })
 })

@@ -408,6 +408,15 @@ describe('toJsonText: size', () => {
     expect(kept['accents']).toMatch(/^aé+$/u)
   })
 
+  it('walks no further than could be kept, however many ways lead to an object', () => {
+    let twice: object = { x: 1 }
+    for (let level = 0; level < 40; level++) twice = { left: twice, right: twice }
+    const { attributes, json } = toJsonText({ name: 'n', twice })
+    expect(Buffer.byteLength(json)).toBeLessThanOrEqual(1_048_576)
+    expect(attributes['name']).toBe('n')
+    expect(attributes['recording']).toBeDefined()
+  })
+
   it('cuts to 1 MiB by default', () => {
     const { kept } = cut({ log: 'x'.repeat(3_000_000), name: 'n' }, defaultJsonLimits)
     expect(kept['name']).toBe('n')

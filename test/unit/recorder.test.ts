@@ -1,278 +1,461 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { AuditLogError, type EventDraft, type RecorderOptions } from 'daybook'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createRecorder, defaultRecorderOptions, type Recorder } from '../../src/recorder.js'
 import {
-  AuditLog,
-  AuditLogError,
-  type EventDraft,
-  type EventStore,
-  type RecorderOptions,
-} from 'daybook'
-import { memoryStore } from 'daybook/memory'
-import { describe, expect, it } from 'vitest'
+  failing,
+  type FakeStore,
+  fakeStore,
+  gate,
+  stateOf,
+  turns,
+  untilAborted,
+} from './fake-store.js'
 
-interface FakeStore extends EventStore {
-  /** The labels of the drafts of each append, in the order of the calls. */
-  readonly batches: string[][]
+const draft = (type: string, json = '{}'): EventDraft => ({
+  tail: '8000000000000000',
+  username: null,
+  system: true,
+  type,
+  source: null,
+  attributes: JSON.parse(json) as EventDraft['attributes'],
+  json,
+})
+
+interface Rig {
+  readonly recorder: Recorder
+  readonly store: FakeStore
+  /** What the observer was told, in order. */
+  readonly told: string[]
+  readonly add: (type: string, signal?: AbortSignal) => Promise<unknown>
 }
 
-type Append = EventStore['append']
-
-/** A memory store whose appends are noted, and go through `before` first. */
-function fakeStore(before: Append = () => Promise.resolve([]), maxBatch = 500): FakeStore {
-  const memory = memoryStore()
-  const batches: string[][] = []
-  return {
-    ...memory,
-    name: 'fake',
-    maxBatch,
-    batches,
-    async append(drafts, options) {
-      batches.push(drafts.map((draft) => draft.type))
-      await before(drafts, options)
-      return memory.append(drafts)
+function rig(store = fakeStore(), options: Partial<RecorderOptions> = {}): Rig {
+  const told: string[] = []
+  const recorder = createRecorder(
+    store,
+    { ...defaultRecorderOptions, ...options },
+    {
+      stored: (events) => void told.push(...events.map((event) => `stored ${event.type}`)),
+      rejected: ({ type }, error) => void told.push(`${error.code} ${type}`),
     },
+  )
+  const add = (type: string, signal?: AbortSignal): Promise<unknown> => {
+    const call = recorder.add(draft(type), { signal })
+    // Looked at later, and an unhandled rejection until then.
+    call.catch(() => {})
+    return call
   }
+  return { recorder, store, told, add }
 }
 
-const log = (store: EventStore, waiting: Partial<RecorderOptions> = {}): AuditLog =>
-  new AuditLog({ store, types: {}, waiting })
-
-/** What waits until it is let go, or until its signal aborts as a store's append must. */
-function gate(): { append: Append; open: () => void } {
-  let open = (): void => undefined
-  const opened = new Promise<void>((resolve) => (open = resolve))
-  const append: Append = (_, { signal } = {}) =>
-    new Promise((resolve, reject) => {
-      signal?.addEventListener('abort', () => reject(new AuditLogError('ABORTED', 'gave up')))
-      void opened.then(() => resolve([]))
+describe('batches', () => {
+  it('calls of one turn share one append', async () => {
+    const { store, add, told } = rig()
+    const first = add('a')
+    const second = add('b')
+    await Promise.resolve()
+    const third = add('c')
+    expect(store.tried).toEqual([])
+    await expect(first).resolves.toMatchObject({
+      id: '00000000-0000-7000-8000-000000000001',
+      type: 'a',
     })
-  return { append, open }
-}
-
-const codeOf = (call: Promise<unknown>): Promise<unknown> =>
-  call.then(
-    () => 'stored',
-    (error: unknown) => (error instanceof AuditLogError ? error.code : error),
-  )
-
-const stored = async (audit: AuditLog): Promise<string[]> =>
-  (await audit.list({ limit: 1000 })).events.map((event) => event.type)
-
-describe('recording', () => {
-  it('puts the calls of one turn into one append, in their order', async () => {
-    const store = fakeStore()
-    const audit = log(store)
-    await Promise.all(['a', 'b', 'c'].map((type) => audit.recordCustom(type)))
-    expect(store.batches).toEqual([['a', 'b', 'c']])
+    await expect(second).resolves.toMatchObject({ type: 'b' })
+    await expect(third).resolves.toMatchObject({ type: 'c' })
+    expect(store.tried).toEqual([['a', 'b', 'c']])
+    expect(told).toEqual(['stored a', 'stored b', 'stored c'])
   })
 
-  it('gathers what is recorded during an append for the next', async () => {
-    const { append, open } = gate()
-    const store = fakeStore(append)
-    const audit = log(store)
-    const first = audit.recordCustom('a')
-    await delay(5)
-    const rest = ['b', 'c', 'd'].map((type) => audit.recordCustom(type))
-    await delay(5)
-    expect(store.batches).toEqual([['a']])
-    open()
-    await Promise.all([first, ...rest])
-    expect(store.batches).toEqual([['a'], ['b', 'c', 'd']])
+  it('hold as many as the store takes, in order', async () => {
+    const { store, add, recorder } = rig(fakeStore({ maxBatch: 2 }))
+    for (const type of ['a', 'b', 'c', 'd', 'e']) void add(type)
+    await recorder.flush()
+    expect(store.tried).toEqual([['a', 'b'], ['c', 'd'], ['e']])
   })
 
-  it('gives a store no larger batch than it takes', async () => {
-    const store = fakeStore(undefined, 2)
-    const audit = log(store)
-    await Promise.all(['a', 'b', 'c', 'd', 'e'].map((type) => audit.recordCustom(type)))
-    expect(store.batches).toEqual([['a', 'b'], ['c', 'd'], ['e']])
+  it('what is added during an append goes with the next', async () => {
+    const hold = gate()
+    const { store, add, recorder } = rig(fakeStore({ answers: [hold.answer] }))
+    void add('a')
+    await turns()
+    void add('b')
+    await turns()
+    void add('c')
+    expect(store.tried).toEqual([['a']])
+    expect(recorder.waiting()).toBe(3)
+    hold.open()
+    await recorder.flush()
+    expect(store.tried).toEqual([['a'], ['b', 'c']])
+    expect(recorder.waiting()).toBe(0)
   })
 
-  it('copies the data before the call returns', async () => {
-    const audit = log(fakeStore())
-    const data = { name: 'before', nested: { list: [1] } }
-    const call = audit.recordCustom('a', data)
-    data.name = 'after'
-    data.nested.list.push(2)
-    expect((await call)!.attributes).toEqual({ name: 'before', nested: { list: [1] } })
-  })
-
-  it('rejects at the deadline what a store will not take, and never stores it', async () => {
-    const { append, open } = gate()
-    const audit = log(fakeStore(append), { deadlineMs: 30 })
-    expect(await codeOf(audit.recordCustom('late'))).toBe('DEADLINE_EXCEEDED')
-    open()
-    await audit.recordCustom('next')
-    expect(await stored(audit)).toEqual(['next'])
-  })
-
-  it('tries again, in order, what was not due when an append was given up', async () => {
-    let appends = 0
-    const { append } = gate()
-    const store = fakeStore((drafts, options) =>
-      ++appends === 1 ? append(drafts, options) : Promise.resolve([]),
-    )
-    const audit = log(store, { deadlineMs: 80 })
-    const early = codeOf(audit.recordCustom('early'))
-    await delay(30)
-    const batch = ['b', 'c'].map((type) => audit.recordCustom(type))
-    expect(await early).toBe('DEADLINE_EXCEEDED')
-    await Promise.all(batch)
-    expect(await stored(audit)).toEqual(['b', 'c'])
-  })
-
-  it('rejects at their deadline the events behind an append that hangs', async () => {
-    let release = (): void => undefined
-    const hanging = new Promise<void>((resolve) => (release = resolve))
-    const store = fakeStore(() => hanging.then(() => []))
-    const audit = log(store, { deadlineMs: 30 })
-    const first = codeOf(audit.recordCustom('hangs'))
-    await delay(5)
-    expect(await codeOf(audit.recordCustom('behind'))).toBe('DEADLINE_EXCEEDED')
-    release()
-    // The store had it: only the store's answer tells whether it is kept.
-    expect(await first).toBe('stored')
-    expect(await stored(audit)).toEqual(['hangs'])
-  })
-
-  it('refuses more events than may wait', async () => {
-    const { append, open } = gate()
-    const audit = log(fakeStore(append), { maxWaiting: 2 })
-    const calls = ['a', 'b', 'c'].map((type) => codeOf(audit.recordCustom(type)))
-    expect(await calls[2]).toBe('QUEUE_FULL')
-    open()
-    expect(await Promise.all(calls)).toEqual(['stored', 'stored', 'QUEUE_FULL'])
-    expect(await codeOf(audit.recordCustom('d'))).toBe('stored')
-  })
-
-  it('refuses more bytes than may wait', async () => {
-    const { append, open } = gate()
-    const audit = log(fakeStore(append), { maxWaitingBytes: 1000 })
-    const text = 'x'.repeat(600)
-    const calls = ['a', 'b', 'c'].map((type) => codeOf(audit.recordCustom(type, { text })))
-    open()
-    expect(await Promise.all(calls)).toEqual(['stored', 'stored', 'QUEUE_FULL'])
-  })
-
-  it('does not store what is aborted while it waits', async () => {
-    const { append, open } = gate()
-    const store = fakeStore(append)
-    const audit = log(store)
-    const first = audit.recordCustom('a')
-    await delay(5)
-    const controller = new AbortController()
-    const aborted = codeOf(audit.recordCustom('b', {}, { signal: controller.signal }))
-    const last = audit.recordCustom('c')
-    controller.abort()
-    expect(await aborted).toBe('ABORTED')
-    open()
-    await Promise.all([first, last])
-    expect(await stored(audit)).toEqual(['a', 'c'])
-  })
-
-  it('lets the store decide about what is aborted while the store has it', async () => {
-    const { append, open } = gate()
-    const audit = log(fakeStore(append))
-    const controller = new AbortController()
-    const call = codeOf(audit.recordCustom('a', {}, { signal: controller.signal }))
-    await delay(5)
-    controller.abort()
-    open()
-    expect(await call).toBe('stored')
-    expect(await stored(audit)).toEqual(['a'])
-  })
-
-  it('rejects a batch that fails with the cause, and goes on with the next', async () => {
-    const broken = new Error('disk full')
-    let appends = 0
-    const audit = log(
-      fakeStore(() => (++appends === 1 ? Promise.reject(broken) : Promise.resolve([]))),
-    )
-    const [first, second] = await Promise.allSettled([
-      audit.recordCustom('a'),
-      audit.recordCustom('b'),
+  it('a promise settles after the observer was told', async () => {
+    const { add, told } = rig()
+    const seen: string[][] = []
+    await Promise.all(['a', 'b'].map((type) => add(type).then(() => seen.push([...told]))))
+    expect(seen).toEqual([
+      ['stored a', 'stored b'],
+      ['stored a', 'stored b'],
     ])
-    for (const result of [first, second])
-      expect(result).toMatchObject({
-        status: 'rejected',
-        reason: { code: 'STORE_FAILED', cause: broken },
-      })
-    await audit.recordCustom('c')
-    expect(await stored(audit)).toEqual(['c'])
   })
 
-  it('flushes and closes only when every call is settled', async () => {
-    const { append, open } = gate()
-    const store = fakeStore(append)
-    const audit = log(store)
-    const order: string[] = []
-    void audit.recordCustom('a').then(() => order.push('recorded'))
-    const flushed = audit.flush().then(() => order.push('flushed'))
-    const closed = audit.close().then(() => order.push('closed'))
-    expect(await codeOf(audit.recordCustom('b'))).toBe('CLOSED')
-    open()
-    await Promise.all([flushed, closed, audit.close()])
-    expect(order[0]).toBe('recorded')
-    expect(order.toSorted()).toEqual(['closed', 'flushed', 'recorded'])
+  it('nothing is tried where nothing was added', async () => {
+    const { store, recorder } = rig()
+    await recorder.flush()
+    expect(store.tried).toEqual([])
   })
+})
 
-  it('keeps its counts balanced at every moment', async () => {
-    const { append, open } = gate()
-    let fail = false
-    const store = fakeStore((drafts: readonly EventDraft[], options) =>
-      fail ? Promise.reject(new Error('no')) : append(drafts, options),
-    )
-    const audit = new AuditLog({
-      store,
-      types: { 'api:off:x': { enabled: () => false }, 'api:on:x': {} },
-      waiting: { maxWaiting: 3 },
+describe('a failing append', () => {
+  it('rejects its batch with STORE_FAILED, and the next goes on', async () => {
+    const broken = new Error('disk full')
+    const store = fakeStore({ maxBatch: 2, answers: [failing(broken)] })
+    const { add, recorder, told } = rig(store)
+    const calls = ['a', 'b', 'c'].map((type) => add(type))
+    await recorder.flush()
+    await expect(calls[0]).rejects.toMatchObject({
+      name: 'AuditLogError',
+      code: 'STORE_FAILED',
+      cause: broken,
+      message: expect.stringContaining('fake'),
     })
-    const check = (): void => {
-      const { calls, stored, heldBack, rejected, dropped, journalled, waiting } = audit.stats()
-      expect(stored + heldBack + rejected + dropped + journalled + waiting).toBe(calls)
+    await expect(calls[1]).rejects.toMatchObject({ code: 'STORE_FAILED', cause: broken })
+    await expect(calls[2]).resolves.toMatchObject({ type: 'c' })
+    expect(store.kept).toEqual(['c'])
+    expect(told).toEqual(['STORE_FAILED a', 'STORE_FAILED b', 'stored c'])
+    expect(recorder.waiting()).toBe(0)
+  })
+
+  it('rejects with the very error where the store gives one of ours', async () => {
+    const closed = new AuditLogError('CLOSED', 'the fake store is closed')
+    const { add } = rig(fakeStore({ answers: [failing(closed)] }))
+    await expect(add('a')).rejects.toBe(closed)
+  })
+
+  it('is one too where the store throws at once', async () => {
+    const store = fakeStore()
+    const broken = new Error('not even a promise')
+    store.append = () => {
+      throw broken
     }
-    let heard = 0
-    audit.on('recorded', () => {
-      heard++
-      check()
+    await expect(rig(store).add('a')).rejects.toMatchObject({
+      code: 'STORE_FAILED',
+      cause: broken,
     })
-    audit.on('rejected', () => {
-      heard++
-      check()
+  })
+})
+
+describe('the deadline', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+    vi.restoreAllMocks()
+  })
+  const pass = async (ms: number): Promise<void> => {
+    await turns()
+    await vi.advanceTimersByTimeAsync(ms)
+    await turns()
+  }
+
+  it('aborts the append and rejects with DEADLINE_EXCEEDED', async () => {
+    const store = fakeStore({ answers: [untilAborted] })
+    const { add, recorder, told } = rig(store, { deadlineMs: 40 })
+    const call = add('a')
+    await pass(35)
+    expect(await stateOf(call)).toBe('waiting')
+    await pass(10)
+    await expect(call).rejects.toMatchObject({
+      code: 'DEADLINE_EXCEEDED',
+      message: 'the fake store did not take the event within 40 ms',
+      cause: { code: 'ABORTED' },
     })
-    const calls = [
-      audit.record('api:on:x'),
-      audit.record('api:off:x'),
-      audit.recordCustom('a'),
-      audit.recordCustom('b'),
-      audit.recordCustom('c'),
-      audit.recordCustom(''),
-    ].map(codeOf)
-    check()
-    expect(audit.stats()).toMatchObject({ calls: 6, waiting: 3, heldBack: 1, rejected: 2 })
-    await delay(2)
-    check()
-    open()
-    await Promise.all(calls)
-    fail = true
-    expect(await codeOf(audit.recordCustom('d'))).toBe('STORE_FAILED')
-    check()
-    expect(audit.stats()).toEqual({
-      calls: 7,
-      stored: 3,
-      heldBack: 1,
-      rejected: 3,
-      dropped: 0,
-      journalled: 0,
-      waiting: 0,
-    })
-    expect(heard).toBe(6)
+    expect(store.tried).toEqual([['a']])
+    expect(store.kept).toEqual([])
+    expect(told).toEqual(['DEADLINE_EXCEEDED a'])
+    expect(recorder.waiting()).toBe(0)
   })
 
-  it.each([{ deadlineMs: 0 }, { maxWaiting: 1.5 }, { maxWaitingBytes: -1 }])(
-    'refuses the option %j',
-    (waiting) => {
-      expect(() => log(fakeStore(), waiting)).toThrow(
-        expect.objectContaining({ code: 'INVALID_OPTION' }),
-      )
-    },
-  )
+  it('is of each event: what is not due is tried again, in order and before newer ones', async () => {
+    const hold = gate()
+    const store = fakeStore({ answers: [hold.answer, untilAborted] })
+    const { add, told } = rig(store, { deadlineMs: 40 })
+    void add('first')
+    await pass(1)
+    const due = add('due')
+    await pass(20)
+    const calls = [add('b'), add('c')]
+    hold.open()
+    await pass(1)
+    expect(store.tried).toEqual([['first'], ['due', 'b', 'c']])
+    void add('newer')
+    await pass(22)
+    expect(await stateOf(due)).toBe('DEADLINE_EXCEEDED')
+    expect(store.tried).toEqual([['first'], ['due', 'b', 'c'], ['b', 'c', 'newer']])
+    await Promise.all(calls)
+    expect(told).toEqual([
+      'stored first',
+      'DEADLINE_EXCEEDED due',
+      'stored b',
+      'stored c',
+      'stored newer',
+    ])
+    // The same drafts: a store that kept the first try would know their random bits.
+    expect(store.drafts[2]![0]).toBe(store.drafts[1]![1])
+  })
+
+  it('rejects what is queued behind an append that hangs, and never stores it', async () => {
+    const hold = gate()
+    const store = fakeStore({ answers: [hold.answer] })
+    const { add, recorder } = rig(store, { deadlineMs: 40 })
+    const inFlight = add('a')
+    await pass(1)
+    const queued = [add('b'), add('c')]
+    await pass(20)
+    const later = add('d')
+    await pass(22)
+    expect(await stateOf(queued[0]!)).toBe('DEADLINE_EXCEEDED')
+    expect(await stateOf(queued[1]!)).toBe('DEADLINE_EXCEEDED')
+    expect(await stateOf(inFlight)).toBe('waiting')
+    expect(await stateOf(later)).toBe('waiting')
+    expect(recorder.waiting()).toBe(2)
+    hold.open()
+    await pass(1)
+    await recorder.flush()
+    expect(await stateOf(inFlight)).toBe('stored')
+    expect(await stateOf(later)).toBe('stored')
+    expect(store.kept).toEqual(['a', 'd'])
+  })
+
+  it('lets an event through that the store keeps at the last moment', async () => {
+    const hold = gate()
+    const { add, store } = rig(fakeStore({ answers: [hold.answer] }), { deadlineMs: 40 })
+    const call = add('a')
+    await pass(100)
+    hold.open()
+    expect(await stateOf(call)).toBe('stored')
+    expect(store.kept).toEqual(['a'])
+  })
+
+  it('far away neither aborts nor busies', async () => {
+    // A timer of more than 2^31 - 1 ms fires at once.
+    const warnings: unknown[] = []
+    vi.spyOn(process, 'emitWarning').mockImplementation((warning) => void warnings.push(warning))
+    const hold = gate()
+    let signal: AbortSignal | undefined
+    const store = fakeStore({
+      answers: [
+        (given) => {
+          signal = given
+          return hold.answer(given, [])
+        },
+      ],
+    })
+    const { add, recorder } = rig(store, { deadlineMs: 2 ** 31 })
+    const calls = [add('a')]
+    await pass(100)
+    calls.push(add('b'))
+    await pass(100)
+    expect(signal?.aborted).toBe(false)
+    // One timer for the append, one for the queue: neither has fired and been set again.
+    expect(vi.getTimerCount()).toBeLessThanOrEqual(2)
+    hold.open()
+    await recorder.flush()
+    expect(await stateOf(calls[1]!)).toBe('stored')
+    expect(store.tried).toEqual([['a'], ['b']])
+    expect(warnings).toEqual([])
+  })
+
+  it('leaves no timer behind that keeps the process', async () => {
+    const { add, recorder } = rig(fakeStore(), { deadlineMs: 40 })
+    void add('a')
+    await recorder.flush()
+    await pass(100)
+    expect(vi.getTimerCount()).toBe(0)
+  })
+})
+
+describe('a full queue', () => {
+  it('refuses by count, and takes again what there is room for', async () => {
+    const hold = gate()
+    const store = fakeStore({ answers: [hold.answer] })
+    const { add, recorder } = rig(store, { maxWaiting: 3 })
+    void add('a')
+    await turns()
+    void add('b')
+    void add('c')
+    expect(() => recorder.add(draft('d'))).toThrow(
+      expect.objectContaining({
+        name: 'AuditLogError',
+        code: 'QUEUE_FULL',
+        message: '3 events already wait for the fake store',
+      }),
+    )
+    hold.open()
+    await recorder.flush()
+    void add('e')
+    await recorder.flush()
+    expect(store.kept).toEqual(['a', 'b', 'c', 'e'])
+  })
+
+  it('refuses by bytes of JSON', async () => {
+    const { recorder, store } = rig(fakeStore(), { maxWaitingBytes: 100 })
+    const add = (type: string, json: string): void => void recorder.add(draft(type, json))
+    add('a', JSON.stringify({ t: 'x'.repeat(60) }))
+    add('b', JSON.stringify({ t: 'x'.repeat(60) }))
+    expect(() => add('c', '{}')).toThrow(expect.objectContaining({ code: 'QUEUE_FULL' }))
+    await recorder.flush()
+    add('d', '{}')
+    await recorder.flush()
+    expect(store.kept).toEqual(['a', 'b', 'd'])
+  })
+
+  it('counts bytes, not characters', async () => {
+    const { recorder, store } = rig(fakeStore(), { maxWaitingBytes: 100 })
+    // 48 characters, 128 bytes.
+    const wide = recorder.add(draft('a', `{"t":"${'漢'.repeat(40)}"}`))
+    expect(() => recorder.add(draft('b'))).toThrow(expect.objectContaining({ code: 'QUEUE_FULL' }))
+    await wide
+    await recorder.add(draft('c'))
+    expect(store.kept).toEqual(['a', 'c'])
+  })
+
+  it('has room again for what was rejected', async () => {
+    const store = fakeStore({ answers: [failing(new Error('no'))] })
+    const { add, recorder } = rig(store, { maxWaiting: 1 })
+    void add('a')
+    await recorder.flush()
+    void add('b')
+    await recorder.flush()
+    expect(store.kept).toEqual(['b'])
+  })
+})
+
+describe('an abort signal', () => {
+  it('that is aborted already refuses at once', () => {
+    const { recorder, store, told } = rig()
+    const reason = new Error('changed my mind')
+    expect(() => recorder.add(draft('a'), { signal: AbortSignal.abort(reason) })).toThrow(
+      expect.objectContaining({ name: 'AuditLogError', code: 'ABORTED', cause: reason }),
+    )
+    expect(recorder.waiting()).toBe(0)
+    expect(store.tried).toEqual([])
+    expect(told).toEqual([])
+  })
+
+  it('takes an event out of the queue', async () => {
+    const hold = gate()
+    const store = fakeStore({ answers: [hold.answer] })
+    const { add, recorder, told } = rig(store)
+    const controller = new AbortController()
+    void add('a')
+    await turns()
+    const queued = add('b', controller.signal)
+    const other = add('c')
+    controller.abort(new Error('changed my mind'))
+    expect(told).toEqual(['ABORTED b'])
+    expect(recorder.waiting()).toBe(2)
+    await expect(queued).rejects.toMatchObject({
+      code: 'ABORTED',
+      cause: { message: 'changed my mind' },
+    })
+    hold.open()
+    await other
+    expect(store.tried).toEqual([['a'], ['c']])
+  })
+
+  it('before the end of the turn leaves nothing to try', async () => {
+    const { add, recorder, store } = rig()
+    const controller = new AbortController()
+    const call = add('a', controller.signal)
+    controller.abort()
+    await recorder.flush()
+    expect(await stateOf(call)).toBe('ABORTED')
+    expect(store.tried).toEqual([])
+  })
+
+  it('during the append leaves it to the store: it is stored', async () => {
+    const hold = gate()
+    const { add, store, told } = rig(fakeStore({ answers: [hold.answer] }))
+    const controller = new AbortController()
+    const call = add('a', controller.signal)
+    await turns()
+    controller.abort()
+    expect(await stateOf(call)).toBe('waiting')
+    hold.open()
+    expect(await stateOf(call)).toBe('stored')
+    expect(store.kept).toEqual(['a'])
+    expect(told).toEqual(['stored a'])
+  })
+
+  it('during the append leaves it to the store: it fails', async () => {
+    const hold = gate()
+    const { add } = rig(fakeStore({ answers: [hold.answer] }))
+    const controller = new AbortController()
+    const call = add('a', controller.signal)
+    await turns()
+    controller.abort()
+    hold.fail(new Error('disk full'))
+    expect(await stateOf(call)).toBe('STORE_FAILED')
+  })
+
+  it('during an append that is given up: the event is not tried again', async () => {
+    const hold = gate()
+    const store = fakeStore({ answers: [hold.answer] })
+    const { add, recorder } = rig(store)
+    const controller = new AbortController()
+    const aborted = add('a', controller.signal)
+    const other = add('b')
+    await turns()
+    controller.abort()
+    hold.fail(new AuditLogError('ABORTED', 'the fake store gave up'))
+    await recorder.flush()
+    expect(await stateOf(aborted)).toBe('ABORTED')
+    expect(await stateOf(other)).toBe('stored')
+    expect(store.tried).toEqual([['a', 'b'], ['b']])
+  })
+
+  it('has no listener left once the event is settled', async () => {
+    const { add, recorder, told } = rig()
+    const controller = new AbortController()
+    const { signal } = controller
+    const remove = vi.spyOn(signal, 'removeEventListener')
+    await add('a', signal)
+    expect(remove).toHaveBeenCalledTimes(1)
+    controller.abort()
+    await recorder.flush()
+    expect(told).toEqual(['stored a'])
+  })
+})
+
+describe('flush', () => {
+  it('resolves when all that was added before is settled', async () => {
+    const hold = gate()
+    const store = fakeStore({ maxBatch: 1, answers: [hold.answer, failing(new Error('no'))] })
+    const { add, recorder } = rig(store)
+    const calls = ['a', 'b', 'c'].map((type) => add(type))
+    const flushed = recorder.flush().then(() => 'flushed')
+    expect(await stateOf(flushed)).toBe('waiting')
+    hold.open()
+    await flushed
+    expect(await Promise.all(calls.map(stateOf))).toEqual(['stored', 'STORE_FAILED', 'stored'])
+  })
+
+  it('does not wait for what is added later', async () => {
+    const store = fakeStore({ maxBatch: 1 })
+    const { add, recorder } = rig(store)
+    // Each event that is stored brings the next, as steady traffic does.
+    let count = 0
+    const next = async (): Promise<void> => {
+      while (count < 200) await add(`n${count++}`)
+    }
+    const traffic = next()
+    await turns()
+    await recorder.flush()
+    const atFlush = count
+    await traffic
+    expect(atFlush).toBeLessThan(100)
+    expect(store.kept).toHaveLength(200)
+  })
 })

@@ -1,0 +1,118 @@
+import type { AuditEvent, EventDraft, EventStore, ImportedEvent, WaitOptions } from 'daybook'
+import { AuditLogError, type EventQuery } from 'daybook'
+
+/** What a fake store does with one append; it gives back nothing, or throws. */
+export type Answer = (signal: AbortSignal | undefined, drafts: readonly EventDraft[]) => unknown
+
+export interface FakeStore extends EventStore {
+  /** The types of each append that was tried. */
+  readonly tried: string[][]
+  /** The drafts of each append that was tried. */
+  readonly drafts: (readonly EventDraft[])[]
+  /** The types of what was kept, in order. */
+  readonly kept: string[]
+  readonly imports: (readonly ImportedEvent[])[]
+  readonly queries: EventQuery[]
+  /** Waits for the answers in turn; beyond them every append is kept at once. */
+  readonly answers: Answer[]
+  closed: number
+}
+
+/** A store that keeps nothing but a record of what it was asked. */
+export function fakeStore(options: { maxBatch?: number; answers?: Answer[] } = {}): FakeStore {
+  const tried: string[][] = []
+  const drafts: (readonly EventDraft[])[] = []
+  const kept: string[] = []
+  const imports: (readonly ImportedEvent[])[] = []
+  const queries: EventQuery[] = []
+  const answers = options.answers ?? []
+  return {
+    name: 'fake',
+    maxBatch: options.maxBatch ?? 100,
+    tried,
+    drafts,
+    kept,
+    imports,
+    queries,
+    answers,
+    closed: 0,
+
+    async append(batch: readonly EventDraft[], { signal }: WaitOptions = {}) {
+      const types = batch.map((draft) => draft.type)
+      tried.push(types)
+      drafts.push(batch)
+      await answers.shift()?.(signal, batch)
+      return batch.map((draft): AuditEvent => {
+        kept.push(draft.type)
+        const { username, system, type, source, attributes } = draft
+        const place = String(kept.length).padStart(6, '0')
+        return {
+          id: `00000000-0000-7000-8000-000000${place}`,
+          created_at: `2026-01-01T00:00:00.${place}Z`,
+          username,
+          system,
+          type,
+          source,
+          attributes,
+        }
+      })
+    },
+    async importEvents(events: readonly ImportedEvent[]) {
+      imports.push(events)
+      return { imported: events.length, skipped: 0 }
+    },
+    async get() {
+      return undefined
+    },
+    async list(query: EventQuery) {
+      queries.push(query)
+      return { events: [], truncated: false }
+    },
+    async close() {
+      this.closed++
+    },
+  }
+}
+
+/** An append that does not end before its signal aborts, as the store contract asks. */
+export const untilAborted: Answer = (signal) =>
+  new Promise((_, reject) => {
+    signal?.addEventListener('abort', () =>
+      reject(new AuditLogError('ABORTED', 'the fake store gave up')),
+    )
+  })
+
+/** An append that ends when it is let go, whatever its signal says. */
+export function gate(): { answer: Answer; open: () => void; fail: (error: unknown) => void } {
+  let open!: () => void
+  let fail!: (error: unknown) => void
+  const passed = new Promise<void>((resolve, reject) => {
+    open = resolve
+    fail = reject
+  })
+  return { answer: () => passed, open, fail }
+}
+
+export function failing(error: unknown): Answer {
+  return () => {
+    throw error
+  }
+}
+
+/** Lets the event loop turn a few times, so that whatever can happen without time has happened. */
+export async function turns(): Promise<void> {
+  for (let i = 0; i < 5; i++) await new Promise<void>((resolve) => void setImmediate(resolve))
+}
+
+/** What became of a promise so far: its value, its error's code, or that it waits. */
+export async function stateOf(promise: Promise<unknown>): Promise<string> {
+  const waiting = Symbol('waiting')
+  const settled = await Promise.race([
+    promise.then(
+      (value) => (value === undefined ? 'undefined' : 'stored'),
+      (error: unknown) => (error instanceof AuditLogError ? error.code : String(error)),
+    ),
+    turns().then(() => waiting),
+  ])
+  return typeof settled === 'string' ? settled : 'waiting'
+}

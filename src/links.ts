@@ -69,6 +69,10 @@ export type LinkAttribute = keyof typeof LINKS
 /** The names of the 17 link attributes, best source first. */
 export const LINK_ATTRIBUTES = Object.keys(LINKS) as readonly LinkAttribute[]
 
+const RANKS: ReadonlyMap<string, number> = new Map(
+  LINK_ATTRIBUTES.map((attribute, rank) => [attribute, rank]),
+)
+
 /**
  * Replaces the convention: gives the source path for a link, null for "a link, but no source of its
  * own", and throws an {@link AuditLogError} (`INVALID_LINK`) to refuse a target that does not exist.
@@ -101,8 +105,7 @@ export function sourceOf(
   lenient = false,
 ): string | null {
   let source: string | null = null
-  for (const attribute of LINK_ATTRIBUTES) {
-    if (!Object.hasOwn(attributes, attribute) || attributes[attribute] === null) continue
+  for (const attribute of linksIn(attributes)) {
     try {
       const path = resolve(readLink(attribute, attributes[attribute]!), { system })
       source ??= path
@@ -111,4 +114,15 @@ export function sourceOf(
     }
   }
   return source
+}
+
+/** The link attributes of an event, best source first. */
+function linksIn(attributes: JsonObject): LinkAttribute[] {
+  const ranks: number[] = []
+  // Most events have few attributes and no link: their names are looked up, not the links'.
+  for (const attribute in attributes) {
+    const rank = RANKS.get(attribute)
+    if (rank !== undefined && attributes[attribute] !== null) ranks.push(rank)
+  }
+  return ranks.toSorted((a, b) => a - b).map((rank) => LINK_ATTRIBUTES[rank]!)
 }

@@ -70,7 +70,6 @@ export interface Recorder {
  * Group commit without a timer: the first call schedules a flush for the end of the event loop's
  * turn; whatever is added until a commit returns makes up the next batch. An event that cannot be
  * stored within its deadline is rejected, and never stored afterwards.
- *
  */
 export function createRecorder(
   store: EventStore,
@@ -83,6 +82,7 @@ export function createRecorder(
   let waitingBytes = 0
   let running: Promise<void> | undefined
   let sweeper: NodeJS.Timeout | undefined
+  let giveUp = new AbortController()
 
   const settle = (entry: Entry): void => {
     entry.settled = true
@@ -103,15 +103,18 @@ export function createRecorder(
   }
   const isDue = (entry: Entry): boolean => entry.expires <= performance.now()
 
-  /** Rejects what waits behind a commit that hangs. Entries expire in the order of the queue. */
+  /** Gives up a commit that takes too long, and rejects what waits behind it, oldest first. */
   const sweep = (): void => {
     sweeper = undefined
+    if (inFlight[0] && isDue(inFlight[0])) giveUp.abort()
     while (queue[0] && isDue(queue[0])) expire(queue.shift()!)
     scheduleSweep()
   }
+  // One timer for all: it comes to the oldest event's deadline, and mostly finds that one stored.
   const scheduleSweep = (): void => {
-    if (sweeper || !queue[0]) return
-    sweeper = setTimeout(sweep, timerMs(queue[0].expires - performance.now()))
+    const oldest = giveUp.signal.aborted ? queue[0] : (inFlight[0] ?? queue[0])
+    if (sweeper || !oldest) return
+    sweeper = setTimeout(sweep, timerMs(oldest.expires - performance.now()))
     sweeper.unref()
   }
 
@@ -129,16 +132,10 @@ export function createRecorder(
 
   /** One attempt for one batch; gives back what is to be tried again. */
   const commit = async (batch: readonly Entry[]): Promise<Entry[]> => {
-    const controller = new AbortController()
-    // Timers may fire a little early, and then nothing would be due.
-    const patience = timerMs(batch[0]!.expires - performance.now() + 1)
-    const timer = setTimeout(() => controller.abort(), patience)
+    if (giveUp.signal.aborted) giveUp = new AbortController()
     try {
-      const { signal } = controller
-      const events = await store.append(
-        batch.map((entry) => entry.draft),
-        { signal },
-      )
+      const drafts = batch.map((entry) => entry.draft)
+      const events = await store.append(drafts, { signal: giveUp.signal })
       for (const entry of batch) settle(entry)
       observer.stored(events)
       for (const [i, entry] of batch.entries()) entry.resolve(events[i]!)
@@ -154,8 +151,6 @@ export function createRecorder(
         else if (entry.signal?.aborted) reject(entry, abortedError(entry.signal))
       }
       return batch.filter((entry) => !entry.settled)
-    } finally {
-      clearTimeout(timer)
     }
   }
 
@@ -168,7 +163,12 @@ export function createRecorder(
       inFlight = batch
       const again = await commit(batch)
       inFlight = []
-      if (again.length > 0) queue = [...again, ...queue]
+      if (again.length > 0) {
+        queue = [...again, ...queue]
+        clearTimeout(sweeper)
+        sweeper = undefined
+        scheduleSweep()
+      }
     }
     running = undefined
   }

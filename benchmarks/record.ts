@@ -1,0 +1,215 @@
+/*
+ * How fast `record` is on SQLite, beside the same rows put in by better-sqlite3 alone:
+ *
+ *   npm run build
+ *   npx tsx --tsconfig benchmarks/tsconfig.json benchmarks/record.ts [--rounds 5] [--seconds 2] [--write]
+ *
+ * That tsconfig has `daybook` lead to the built package, as users get it. Every trial runs in a process
+ * and a new file of its own, side by side with what it is compared to, so that each ratio is taken
+ * within one round. Files go to the system's folder for temporary files (TMPDIR): it should be on a
+ * disk, as on a file system in memory a commit costs nothing. `--write` puts the result into README.md.
+ */
+import { execFile } from 'node:child_process'
+import fs from 'node:fs'
+import { createRequire } from 'node:module'
+import os from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs, promisify } from 'node:util'
+import type Driver from 'better-sqlite3'
+import type { Trial, TrialResult } from './trial.js'
+
+const IN_FLIGHT = [1, 64, 1000]
+
+/** What one round found for one number of calls in flight. */
+interface Comparison {
+  readonly ours: TrialResult
+  /** One transaction for each row. */
+  readonly single: TrialResult
+  /** Batches of our mean size, their JSON text made before the clock ran. */
+  readonly batched: TrialResult
+  /** The same with `JSON.stringify` of each row inside. */
+  readonly stringified: TrialResult
+}
+
+type WithoutPlace<T> = T extends Trial ? Omit<T, 'filename' | 'seconds'> : never
+
+async function runTrial(trial: WithoutPlace<Trial>, seconds: number): Promise<TrialResult> {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'daybook-benchmark-'))
+  try {
+    const spec = JSON.stringify({ ...trial, seconds, filename: path.join(folder, 'trial.db') })
+    const script = path.join(import.meta.dirname, 'trial.ts')
+    const args = [...process.execArgv, script, spec]
+    const { stdout } = await promisify(execFile)(process.execPath, args)
+    return JSON.parse(stdout) as TrialResult
+  } finally {
+    fs.rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function compare(inFlight: number, seconds: number): Promise<Comparison> {
+  const single = await runTrial({ kind: 'plain', batch: 1, json: 'before' }, seconds)
+  const ours = await runTrial({ kind: 'record', inFlight }, seconds)
+  const batch = Math.max(1, Math.round(ours.meanBatch))
+  const batched = await runTrial({ kind: 'plain', batch, json: 'before' }, seconds)
+  const stringified = await runTrial({ kind: 'plain', batch, json: 'inside' }, seconds)
+  return { ours, single, batched, stringified }
+}
+
+async function measure(rounds: number, seconds: number): Promise<Map<number, Comparison[]>> {
+  const found = new Map(IN_FLIGHT.map((inFlight) => [inFlight, [] as Comparison[]]))
+  for (let round = 1; round <= rounds; round++) {
+    for (const inFlight of IN_FLIGHT) {
+      const comparison = await compare(inFlight, seconds)
+      found.get(inFlight)!.push(comparison)
+      const rates = Object.entries(comparison as unknown as Record<string, TrialResult>).map(
+        ([name, { eventsPerSecond }]) => `${name} ${whole(eventsPerSecond)}`,
+      )
+      console.error(`round ${round} of ${rounds}, ${inFlight} in flight: ${rates.join(', ')}`)
+    }
+  }
+  return found
+}
+
+type Print = (value: number) => string
+
+const whole: Print = (value) => Math.round(value).toLocaleString('en')
+const short: Print = (value) => value.toPrecision(value < 100 ? 2 : 3)
+const milliseconds: Print = (value) => `${short(value)} ms`
+const microseconds: Print = (value) => `${short(value)} µs`
+const times: Print = (value) => `${short(value)}×`
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = sorted.length >> 1
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
+}
+
+function withSpread(values: readonly number[], print: Print): string {
+  return `${print(median(values))} [${print(Math.min(...values))}–${print(Math.max(...values))}]`
+}
+
+const row = (...cells: readonly string[]): string => `| ${cells.join(' | ')} |`
+
+function ratesTable(found: ReadonlyMap<number, readonly Comparison[]>): string[] {
+  const lines = [...found].map(([inFlight, rounds]) => {
+    const rate = (of: (round: Comparison) => TrialResult): string =>
+      withSpread(
+        rounds.map((round) => of(round).eventsPerSecond),
+        whole,
+      )
+    const middle = (of: (ours: TrialResult) => number, print: Print): string =>
+      print(median(rounds.map((round) => of(round.ours))))
+    return row(
+      whole(inFlight),
+      rate((round) => round.ours),
+      middle((ours) => ours.p50, milliseconds),
+      middle((ours) => ours.p99, milliseconds),
+      middle((ours) => ours.meanBatch, whole),
+      rate((round) => round.single),
+      rate((round) => round.batched),
+      rate((round) => round.stringified),
+    )
+  })
+  return [
+    row(
+      'calls in flight',
+      '`record()` events/s',
+      'p50',
+      'p99',
+      'events a commit',
+      'plain, a transaction per row',
+      'plain, batches like ours',
+      'plain, batches, `JSON.stringify` inside',
+    ),
+    row('--:', '--:', '--:', '--:', '--:', '--:', '--:', '--:'),
+    ...lines,
+  ]
+}
+
+function ratiosTable(found: ReadonlyMap<number, readonly Comparison[]>): string[] {
+  const lines = [...found].map(([inFlight, rounds]) => {
+    const ratio = (to: (round: Comparison) => TrialResult): string =>
+      withSpread(
+        rounds.map((round) => round.ours.eventsPerSecond / to(round).eventsPerSecond),
+        times,
+      )
+    const cpu = (of: (round: Comparison) => TrialResult): string =>
+      microseconds(median(rounds.map((round) => of(round).cpu)))
+    return row(
+      whole(inFlight),
+      ratio((round) => round.single),
+      ratio((round) => round.batched),
+      ratio((round) => round.stringified),
+      `${cpu((round) => round.ours)} / ${cpu((round) => round.batched)}`,
+    )
+  })
+  return [
+    row(
+      'calls in flight',
+      '`record()` to a transaction per row',
+      'to batches like ours',
+      'to batches, `JSON.stringify` inside',
+      'processor time of an event, `record()` / batches like ours',
+    ),
+    row('--:', '--:', '--:', '--:', '--:'),
+    ...lines,
+  ]
+}
+
+function machine(): string {
+  const require = createRequire(import.meta.url)
+  const Database = require('better-sqlite3') as typeof Driver
+  const { version } = require('better-sqlite3/package.json') as { version: string }
+  const database = new Database(':memory:')
+  const sqlite = database.prepare('SELECT sqlite_version()').pluck().get() as string
+  database.close()
+  const cpus = os.cpus()
+  return `${cpus[0]?.model.trim() ?? 'unknown processor'}, ${cpus.length} cores, Node ${process.versions.node}, better-sqlite3 ${version} (SQLite ${sqlite})`
+}
+
+/** Other code than the built package can be measured, but the result has to say so. */
+function measuredCode(): string {
+  const entry = fileURLToPath(import.meta.resolve('daybook'))
+  if (!fs.existsSync(entry)) throw new Error('there is no built package: run `npm run build` first')
+  return entry.endsWith('.ts') ? 'the sources' : 'the built package'
+}
+
+async function report(rounds: number, seconds: number): Promise<string> {
+  const code = measuredCode()
+  const found = await measure(rounds, seconds)
+  const date = new Date().toISOString().slice(0, 10)
+  return [
+    `Measured ${date} on ${machine()}: ${code}, SQLite with WAL and \`synchronous=FULL\`, events of`,
+    `about 640 bytes. Median [least–greatest] of ${rounds} rounds of ${seconds} s; ratios are taken within each round.`,
+    '',
+    ...ratesTable(found),
+    '',
+    ...ratiosTable(found),
+  ].join('\n')
+}
+
+function writeToReadme(text: string): void {
+  const file = path.join(import.meta.dirname, '../README.md')
+  const readme = fs.readFileSync(file, 'utf8')
+  const section = /(<!-- benchmark:record -->\n).*?(<!-- \/benchmark:record -->)/s
+  if (!section.test(readme)) throw new Error('README.md has no section benchmark:record')
+  fs.writeFileSync(
+    file,
+    readme.replace(section, (_, begin: string, end: string) => `${begin}\n${text}\n\n${end}`),
+  )
+}
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '2' },
+    write: { type: 'boolean', default: false },
+  },
+})
+const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)]
+if (!Number.isInteger(rounds) || rounds < 1 || !(seconds > 0))
+  throw new Error('--rounds must be a whole number from 1, --seconds a number above 0')
+const text = await report(rounds, seconds)
+console.log(text)
+if (values.write) writeToReadme(text)

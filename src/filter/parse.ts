@@ -13,7 +13,7 @@ import {
 import { readsValues } from './evaluate.js'
 import { type Param, type ParamMap, readObject, readQueryString } from './params.js'
 import { type Predicate, predicates, splitKey } from './predicates.js'
-import { nearest } from './suggest.js'
+import { nearest, suggestKey } from './suggest.js'
 import { inverts, isBlank, readBoolean } from './values.js'
 
 /*
@@ -308,39 +308,6 @@ class Reader {
     return new AuditLogError('UNKNOWN_PREDICATE', message, { parameter: at, suggestion })
   }
 }
-
-/** The key with its end replaced by the nearest predicate: `type_equals` -> `type_eq`. */
-function suggestKey(key: string): string | undefined {
-  const whole = SYNONYMS.get(key) ?? nearest(key, predicates.keys())
-  if (whole !== undefined && !key.includes('_')) return whole
-  for (let at = key.indexOf('_'); at !== -1; at = key.indexOf('_', at + 1)) {
-    const tail = key.slice(at + 1)
-    const predicate = SYNONYMS.get(tail) ?? nearest(tail, predicates.keys())
-    if (at > 0 && predicate !== undefined) return `${key.slice(0, at)}_${predicate}`
-  }
-  return whole === key ? undefined : whole
-}
-
-// What other query languages call them.
-const SYNONYMS: ReadonlyMap<string, string> = new Map([
-  ['equals', 'eq'],
-  ['not_equals', 'not_eq'],
-  ['not_contains', 'not_cont'],
-  ['not_like', 'does_not_match'],
-  ['is', 'eq'],
-  ['ne', 'not_eq'],
-  ['neq', 'not_eq'],
-  ['lte', 'lteq'],
-  ['gte', 'gteq'],
-  ['before', 'lt'],
-  ['after', 'gt'],
-  ['contains', 'cont'],
-  ['like', 'matches'],
-  ['starts_with', 'start'],
-  ['ends_with', 'end'],
-  ['nin', 'not_in'],
-  ['exists', 'present'],
-])
 
 /** 1 to 1000; more counts as 1000, anything else throws `INVALID_VALUE`. */
 export function readLimit(value: Param | undefined): number {

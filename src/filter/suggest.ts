@@ -1,3 +1,5 @@
+import { predicates } from './predicates.js'
+
 /** Levenshtein distance, given up as `limit + 1` once it is certain to be larger. */
 function distance(left: string, right: string, limit: number): number {
   if (Math.abs(left.length - right.length) > limit) return limit + 1
@@ -27,3 +29,36 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   }
   return best
 }
+
+/** The key with its end replaced by the nearest predicate: `type_equals` -> `type_eq`. */
+export function suggestKey(key: string): string | undefined {
+  const whole = SYNONYMS.get(key) ?? nearest(key, predicates.keys())
+  if (whole !== undefined && !key.includes('_')) return whole
+  for (let at = key.indexOf('_'); at !== -1; at = key.indexOf('_', at + 1)) {
+    const tail = key.slice(at + 1)
+    const predicate = SYNONYMS.get(tail) ?? nearest(tail, predicates.keys())
+    if (at > 0 && predicate !== undefined) return `${key.slice(0, at)}_${predicate}`
+  }
+  return whole === key ? undefined : whole
+}
+
+// What other query languages call them.
+const SYNONYMS: ReadonlyMap<string, string> = new Map([
+  ['equals', 'eq'],
+  ['not_equals', 'not_eq'],
+  ['not_contains', 'not_cont'],
+  ['not_like', 'does_not_match'],
+  ['is', 'eq'],
+  ['ne', 'not_eq'],
+  ['neq', 'not_eq'],
+  ['lte', 'lteq'],
+  ['gte', 'gteq'],
+  ['before', 'lt'],
+  ['after', 'gt'],
+  ['contains', 'cont'],
+  ['like', 'matches'],
+  ['starts_with', 'start'],
+  ['ends_with', 'end'],
+  ['nin', 'not_in'],
+  ['exists', 'present'],
+])

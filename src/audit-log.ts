@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { createEmitter, emitSafely, type Handler } from './emitter.js'
-import { AuditLogError } from './errors.js'
+import { AuditLogError, untilAborted } from './errors.js'
 import type { AuditEvent, EventDraft } from './event.js'
 import { type RandomBytes, tailSource } from './event-id.js'
 import {
@@ -268,15 +268,18 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     return { ...this.#counts, waiting: this.#recorder.waiting() }
   }
 
-  /** Resolves when every call made before is settled. Never rejects. */
-  flush(): Promise<void> {
-    return this.#recorder.flush()
+  /** Resolves when every call made before is settled. Rejects with `ABORTED` only. */
+  flush(options?: WaitOptions): Promise<void> {
+    return untilAborted(this.#recorder.flush(), options?.signal)
   }
 
-  /** Refuses further calls with `CLOSED`, waits for those made, closes the store. Idempotent. */
-  close(): Promise<void> {
+  /**
+   * Refuses further calls with `CLOSED`, waits for those made, closes the store. Idempotent. With an
+   * aborted signal it is not waited for, but goes on.
+   */
+  close(options?: WaitOptions): Promise<void> {
     this.#closed ??= this.#recorder.flush().then(() => this.store.close())
-    return this.#closed
+    return untilAborted(this.#closed, options?.signal)
   }
 
   [Symbol.asyncDispose](): Promise<void> {

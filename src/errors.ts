@@ -57,6 +57,21 @@ export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw abortedError(signal)
 }
 
+/** The promise's outcome, or `ABORTED` where the signal comes first; what was awaited goes on. */
+export function untilAborted<Value>(
+  promise: Promise<Value>,
+  signal: AbortSignal | undefined,
+): Promise<Value> {
+  if (!signal) return promise
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(abortedError(signal))
+    if (signal.aborted) return onAbort()
+    signal.addEventListener('abort', onAbort, { once: true })
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
+    return undefined
+  })
+}
+
 export function abortedError(signal: AbortSignal): AuditLogError {
   return new AuditLogError('ABORTED', 'the operation was aborted', { cause: signal.reason })
 }

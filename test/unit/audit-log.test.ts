@@ -806,3 +806,30 @@ describe('options', () => {
     )
   })
 })
+
+describe('flush and close', () => {
+  it('wait no longer than their signal lets them, and go on', async () => {
+    const memory = memoryStore()
+    let open = (): void => undefined
+    const opened = new Promise<void>((resolve) => (open = resolve))
+    const audit: AuditLog = new AuditLog({
+      store: { ...memory, append: (drafts) => opened.then(() => memory.append(drafts)) },
+      types: {},
+    })
+    const call = audit.recordCustom('a')
+    const controller = new AbortController()
+    const waits = [audit.flush(controller), audit.close(controller)]
+    const aborted = Promise.all(
+      waits.map((wait) => expect(wait).rejects.toMatchObject({ code: 'ABORTED' })),
+    )
+    await expect(audit.flush({ signal: AbortSignal.abort() })).rejects.toMatchObject({
+      code: 'ABORTED',
+    })
+    controller.abort()
+    await aborted
+    open()
+    expect((await call)!.type).toBe('a')
+    await audit.close()
+    await expect(audit.list()).rejects.toMatchObject({ code: 'CLOSED' })
+  })
+})

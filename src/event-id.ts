@@ -16,7 +16,7 @@ export const TAIL_LENGTH = 2 * TAIL_BYTES
 
 const POOL_TAILS = 256
 
-/** Draws tails in bulk, as one system call for each is ten times dearer. */
+/** Draws tails in bulk: one call for random bytes serves many of them. */
 export function tailSource(random: RandomBytes = randomFillSync): () => IdTail {
   const pool = Buffer.alloc(TAIL_BYTES * POOL_TAILS)
   let digits = ''

@@ -37,7 +37,8 @@ function bodyReason(ctx: RoutedContext): string {
   if (typeof body === 'string' && body !== '' && !body.startsWith('{'))
     return body.slice(0, MAX_REASON)
   const document = typeof body === 'string' ? parseObject(body) : body
-  const [first] = ((document as { errors?: unknown } | null)?.errors ?? []) as unknown[]
+  const { errors } = Object(document) as { errors?: unknown }
+  const [first] = Array.isArray(errors) ? (errors as unknown[]) : []
   const { detail, title } = Object(first) as { detail?: unknown; title?: unknown }
   const reason = detail ?? title
   return typeof reason === 'string' ? reason.slice(0, MAX_REASON) : (STATUS_CODES[ctx.status] ?? '')
@@ -132,12 +133,22 @@ export function recordRequests(
     )
   }
 
+  /** What the host cannot describe is recorded all the same. */
+  const describe = (ctx: RoutedContext): Readonly<Record<string, unknown>> => {
+    try {
+      return options.describe?.(ctx) ?? {}
+    } catch (error) {
+      ctx.app.emit('error', error, ctx)
+      return {}
+    }
+  }
+
   const record = async (ctx: RoutedContext, status: number, thrown?: unknown): Promise<void> => {
     try {
       const event = eventOf(ctx, status, thrown)
       if (!event) return
       const [type, data] = event
-      const described = { ...requestData(ctx, status), ...options.describe?.(ctx), ...data }
+      const described = { ...requestData(ctx, status), ...describe(ctx), ...data }
       await audit.recordSystem(type, described, { username: usernameOf(ctx, options) })
     } catch (error) {
       // It must not cost the client the response. What the log rejected it has told itself.

@@ -119,7 +119,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): EventStore {
       })
       events = [...events.slice(start), ...added].toSorted((a, b) => a.time - b.time)
       start = 0
-      highWater = Math.max(highWater, ...fresh.keys())
+      for (const time of fresh.keys()) highWater = Math.max(highWater, time)
       dropOldest()
       return { imported: added.length, skipped: imported.length - added.length }
     },

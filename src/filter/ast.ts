@@ -57,6 +57,18 @@ export function bothOf(
   return { combinator: 'and', conditions: [], groupings: [left, right] }
 }
 
+/** The same query for what is older; takes the place of an older-than that it has, as a page's. */
+export function olderThan(where: Grouping | undefined, created_at: string): Grouping {
+  const older = oneCondition('created_at', 'lt', [created_at])
+  if (!where) return older
+  if (where.combinator === 'or') return { ...older, groupings: [where] }
+  const others = where.conditions.filter(
+    ({ attributes: [attribute, ...more], predicate }) =>
+      attribute !== 'created_at' || more.length > 0 || predicate !== 'lt',
+  )
+  return { ...where, conditions: [...others, ...older.conditions] }
+}
+
 /** One condition on one attribute. */
 export function oneCondition(
   attribute: string,

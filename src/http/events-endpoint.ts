@@ -1,5 +1,5 @@
 import type { AuditLog } from '../audit-log.js'
-import { bothOf, oneCondition } from '../filter/ast.js'
+import { olderThan } from '../filter/ast.js'
 import { formatQuery } from '../filter/format.js'
 import { parseQuery } from '../filter/parse.js'
 import { eventDocument, listDocument } from './documents.js'
@@ -65,8 +65,8 @@ export function eventsEndpoint(
     const self = request.query === '' ? path : `${path}?${request.query}`
     if (!truncated) return json(200, listDocument(events, path, { self }))
     if (query.sorts.length > 0) return json(206, listDocument(events, path, { self }))
-    const older = oneCondition('created_at', 'lt', [events[0]!.created_at])
-    const prev = `${path}?${formatQuery({ ...query, where: bothOf(query.where, older) })}`
+    const where = olderThan(query.where, events[0]!.created_at)
+    const prev = `${path}?${formatQuery({ ...query, where })}`
     return json(206, listDocument(events, path, { self, prev }))
   }
 

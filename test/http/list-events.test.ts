@@ -125,6 +125,27 @@ describe.each(Object.entries(stores))('GET /api/events on the %s store', (_name,
     expect(byLinks).toEqual(all.filter((n) => n === 0 || n > 3))
   })
 
+  it.each([
+    '',
+    'filter[m]=or&filter[n_gteq]=0&filter[n_null]=1',
+    'filter[created_at_lt]=2999-01-01',
+  ])('leads back over any number of pages by links of one length: %s', async (filter) => {
+    await recordNumbers(40)
+    const seen: unknown[] = []
+    const links: string[] = []
+    let link: string | undefined = `/api/events?limit=1&${filter}`
+    while (link !== undefined) {
+      const response = await server.send(link)
+      expect(response.status, response.body).toBeLessThan(300)
+      const page = listOf(response)
+      seen.unshift(...page.data.map((event) => event.attributes['n']))
+      link = page.links.prev
+      if (link !== undefined) links.push(link)
+    }
+    expect(seen).toEqual(Array.from({ length: 40 }, (_, n) => n))
+    expect(new Set(links.map((text) => text.length)).size).toBe(1)
+  })
+
   it('gives the first of an order with sorts, and no link back', async () => {
     await recordNumbers(5)
     expect(await names('limit=2&filter[sorts]=n desc'.replace(' ', '%20'))).toEqual([4, 3])

@@ -123,6 +123,19 @@ describe('recordRequests', () => {
     ])
   })
 
+  it('records a refusal whose body has errors of another shape', async () => {
+    await start((router) => {
+      router.post('/api/changes', (ctx) => {
+        ctx.status = 422
+        ctx.body = { errors: { name: 'is missing' } }
+      })
+    })
+    await post('/api/changes', {})
+    expect(await events()).toMatchObject([
+      { type: 'error:changes:create', attributes: { error: 'Unprocessable Entity' } },
+    ])
+  })
+
   it('records what fails inside, of any method, with a backtrace', async () => {
     await start((router) => {
       router.get('/api/changes', () => {
@@ -189,6 +202,7 @@ describe('recordRequests', () => {
     expect((await post('/api/changes', {})).status).toBe(201)
     expect(await events()).toMatchObject([
       { source: '/api/projects/acme', attributes: { name: 'nightly', parent: { code: 'acme' } } },
+      { type: 'api:changes:create', source: null, attributes: { response_status: 201 } },
     ])
   })
 

@@ -32,6 +32,14 @@ export interface AuditLogErrorDetails {
   readonly cause?: unknown
 }
 
+const MAX_MESSAGE = 1000
+
+/** What was wrong is repeated in messages: of what is long both ends tell enough. */
+function withoutMiddle(message: string): string {
+  if (message.length <= MAX_MESSAGE) return message
+  return `${message.slice(0, MAX_MESSAGE / 2)} … ${message.slice(-MAX_MESSAGE / 3)}`.toWellFormed()
+}
+
 /** The one error class: what goes wrong in Daybook rejects or throws with it, and `code` says which. */
 export class AuditLogError extends Error {
   override readonly name = 'AuditLogError'
@@ -44,7 +52,10 @@ export class AuditLogError extends Error {
   readonly suggestion: string | undefined
 
   constructor(code: AuditLogErrorCode, message: string, details: AuditLogErrorDetails = {}) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause })
+    super(
+      withoutMiddle(message),
+      details.cause === undefined ? undefined : { cause: details.cause },
+    )
     this.code = code
     this.parameter = details.parameter
     this.pointer = details.pointer

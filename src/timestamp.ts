@@ -95,8 +95,9 @@ const BASIC = new RegExp(
 
 /**
  * Reads ISO 8601, extended or basic: a date, minutes or seconds with any fraction (digits past the
- * microsecond are cut), any offset (none means UTC). A space where the offset's `+` stood, as
- * unescaped URLs have it, reads as `+`. Gives `undefined` for what is no such text or no real date.
+ * microsecond are cut), 24:00 for the end of a day, any offset (none means UTC). A space where the
+ * offset's `+` stood, as unescaped URLs have it, reads as `+`. Gives `undefined` for what is no such
+ * text or no real date.
  */
 export function parseTimestamp(text: string): Microseconds | undefined {
   const match = EXTENDED.exec(text) ?? BASIC.exec(text)
@@ -105,8 +106,9 @@ export function parseTimestamp(text: string): Microseconds | undefined {
   const [year, month, day] = [number(1), number(2), number(3)]
   const [hour, minute, second] = [number(4), number(5), number(6)]
   const [offsetHour, offsetMinute] = [number(10), number(11)]
-  if (hour > 23 || minute > 59 || second > 59 || offsetHour > 23 || offsetMinute > 59)
-    return undefined
+  if (minute > 59 || second > 59 || offsetHour > 23 || offsetMinute > 59) return undefined
+  const isEndOfDay = hour === 24 && minute + second + Number(match[7] ?? 0) === 0
+  if (hour > 23 && !isEndOfDay) return undefined
   const days = daysFromCivil(year, month, day)
   const civil = civilFromDays(days)
   if (month < 1 || civil.month !== month || civil.day !== day) return undefined

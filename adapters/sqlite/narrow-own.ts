@@ -1,6 +1,6 @@
 import type { OwnField } from '../../src/event.js'
 import { parseEventId } from '../../src/event-id.js'
-import type { Sql } from '../../src/filter/narrow.js'
+import type { Sql } from '../../src/filter/sql.js'
 import type { Predicate } from '../../src/filter/predicates.js'
 import { readBoolean } from '../../src/filter/values.js'
 import { parseTimestamp } from '../../src/timestamp.js'
@@ -44,8 +44,8 @@ export function narrowOwn(
       return sql(`${field} ${OPERATORS[test]} ?`, ownValue(field, first))
     case 'true':
     case 'false':
-      if (field !== 'system') return undefined
-      return sql(`system = ?`, Number((test === 'true') !== negated))
+      if (field === 'system') return sql(`system = ?`, Number((test === 'true') !== negated))
+      return negated ? sql(`${field} IS NOT NULL`) : sql('FALSE')
     case 'null':
       return sql(`${field} IS ${not} NULL`)
     case 'blank':
@@ -54,7 +54,9 @@ export function narrowOwn(
     case 'start':
     case 'end':
     case 'matches':
-      if (field === 'created_at' || field === 'system') return undefined
+      if (field === 'created_at') return undefined
+      // The test applies to text only, negated too.
+      if (field === 'system') return sql('FALSE')
       return negated ? notLike(column, test, first) : like(column, test, first)
   }
 }

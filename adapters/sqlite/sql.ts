@@ -1,11 +1,14 @@
-import { joinSql, type Sql } from '../../src/filter/narrow.js'
+import { andSql, sql, type Sql } from '../../src/filter/sql.js'
+import { spellings } from '../../src/filter/values.js'
 
-/** SQL's spelling of the predicates of order. */
-export const OPERATORS = { lt: '<', lteq: '<=', gt: '>', gteq: '>=' } as const
+export { andSql, OPERATORS, orSql, sql } from '../../src/filter/sql.js'
 
-export const sql = (text: string, ...params: readonly unknown[]): Sql => ({ text, params })
-export const orSql = (parts: readonly Sql[]): Sql => joinSql(parts, 'OR')
-export const andSql = (parts: readonly Sql[]): Sql => joinSql(parts, 'AND')
+/** True where the other is false or NULL. */
+export const notSql = ({ text, params }: Sql): Sql => ({ text: `(${text}) IS NOT TRUE`, params })
+
+/** A column compared to one value. */
+export const compare = (column: Sql, operator: string, value: unknown): Sql =>
+  sql(`${column.text} ${operator} ?`, ...column.params, value)
 
 // A longer list goes as one JSON array, so that it does not run into SQLite's limits.
 const MAX_INLINE_LIST = 20
@@ -20,52 +23,91 @@ export function inList(column: Sql, values: readonly unknown[], not = ''): Sql {
   return { text: `${column.text} ${not} IN (${marks})`, params: [...params, ...values] }
 }
 
-// A longer pattern narrows no better; SQLite refuses patterns beyond 50,000 bytes.
-const MAX_LIKE = 60
-
 export type TextTest = 'cont' | 'start' | 'end' | 'matches'
 
-interface LikePattern {
-  readonly text: string
-  /** False where it lets more through than the predicate. */
-  readonly exact: boolean
+/** One character of a pattern as LIKE has it and as GLOB has it. */
+interface Piece {
+  readonly like: string
+  readonly glob: string
+  /** False where LIKE lets more through than the predicate. */
+  readonly isLike: boolean
 }
 
-/** The characters of a text, or of a `matches` pattern, each as it stands in a pattern. */
-function patternParts(test: TextTest, text: string): string[] {
-  if (test !== 'matches') return Array.from(text, (char) => `\\${char}`)
-  return text.match(/\\[^]|[^]/gu) ?? []
-}
+const MANY: Piece = { like: '%', glob: '*', isLike: true }
+const ONE: Piece = { like: '_', glob: '?', isLike: true }
 
 /**
- * A LIKE pattern equal to the predicate's or weaker: SQLite folds ASCII only, so a character that
- * another one folds to is left open as `_`. Beyond ASCII that may be any; within it, only `k` has
- * such a relative (U+212A, the Kelvin sign).
+ * GLOB knows no cases: a class holds all spellings of the character. LIKE knows those of ASCII only
+ * and leaves other characters open; of ASCII itself this is `k`, which U+212A folds to.
  */
-function likePattern(test: TextTest, text: string): LikePattern {
-  const parts = patternParts(test, text)
-  const kept = test === 'end' ? parts.slice(-MAX_LIKE) : parts.slice(0, MAX_LIKE)
-  let exact = kept.length === parts.length
-  const open = kept.map((part) => {
-    if (part === '%' || part === '_') return part
-    const char = part.length > 1 && part.startsWith('\\') ? part.slice(1) : part
-    if (char <= '\x7f' && char !== 'k' && char !== 'K')
-      return char === '%' || char === '_' || char === '\\' ? `\\${char}` : char
-    exact = false
-    return '_'
-  })
-  const before = test === 'cont' || test === 'end' ? '%' : ''
-  const after = test === 'cont' || test === 'start' || (test === 'matches' && !exact) ? '%' : ''
-  return { text: before + open.join('') + after, exact }
+function literal(char: string): Piece {
+  const all = spellings(char)
+  const isLike = all === char || Array.from(all).every((spelling) => spelling < '\x80')
+  return {
+    like: isLike ? char.replace(/[%_\\]/, '\\$&') : '_',
+    glob: all === char ? char.replace(/[*?[]/, '[$&]') : `[${all}]`,
+    isLike,
+  }
 }
 
-export function like(column: Sql, test: TextTest, text: string): Sql {
-  return sql(`${column.text} LIKE ? ESCAPE '\\'`, ...column.params, likePattern(test, text).text)
+const WILDCARDS: ReadonlyMap<string, Piece> = new Map([
+  ['%', MANY],
+  ['_', ONE],
+])
+
+/** A character of a `matches` pattern, or a backslash and the one that it escapes. */
+const matchesPiece = (part: string): Piece =>
+  WILDCARDS.get(part) ?? literal(part.replace(/^\\([^])/u, '$1'))
+
+// A longer pattern narrows hardly better. SQLite needs the product of pattern and text for a hostile
+// one, and refuses those beyond 50,000 bytes.
+const MAX_PIECES = 100
+
+// LIKE and GLOB read U+FFFE and U+FFFF as U+FFFD.
+const READ_AS_ONE = /[\uFFFD-\uFFFF]/
+
+interface Pattern {
+  readonly like: string
+  readonly glob: string
+  /** False where the patterns let more through than the predicate. */
+  readonly isExact: boolean
+  /** LIKE says all that GLOB can; it is faster. */
+  readonly isLike: boolean
 }
 
-/** That a text does not pass the test; `undefined` where LIKE cannot say that for certain. */
+function patternOf(test: TextTest, text: string): Pattern {
+  const isMatches = test === 'matches'
+  const parts = isMatches ? (text.match(/\\?[^]/gu) ?? []) : Array.from(text)
+  const cut = test === 'end' ? parts.slice(-MAX_PIECES) : parts.slice(0, MAX_PIECES)
+  const isExact = cut.length === parts.length && !READ_AS_ONE.test(text)
+  const kept = cut.map(isMatches ? matchesPiece : literal)
+  if (test === 'cont' || test === 'end') kept.unshift(MANY)
+  if (test === 'cont' || test === 'start' || (isMatches && !isExact)) kept.push(MANY)
+  return {
+    like: kept.map((piece) => piece.like).join(''),
+    glob: kept.map((piece) => piece.glob).join(''),
+    isExact,
+    isLike: kept.every((piece) => piece.isLike),
+  }
+}
+
+function matchesPattern(column: Sql, { like, glob, isLike }: Pattern): Sql {
+  const byLike = sql(`${column.text} LIKE ? ESCAPE '\\'`, ...column.params, like)
+  return isLike ? byLike : andSql([byLike, compare(column, 'GLOB', glob)])
+}
+
+/** That a text passes the test, or may pass it. */
+export const like = (column: Sql, test: TextTest, text: string): Sql =>
+  matchesPattern(column, patternOf(test, text))
+
+/** That a text passes the test for certain; `undefined` where SQL cannot say that. */
+export function exactLike(column: Sql, test: TextTest, text: string): Sql | undefined {
+  const pattern = patternOf(test, text)
+  return pattern.isExact ? matchesPattern(column, pattern) : undefined
+}
+
+/** That a text does not pass the test; `undefined` where SQL cannot say that for certain. */
 export function notLike(column: Sql, test: TextTest, text: string): Sql | undefined {
-  const pattern = likePattern(test, text)
-  if (!pattern.exact) return undefined
-  return sql(`${column.text} NOT LIKE ? ESCAPE '\\'`, ...column.params, pattern.text)
+  const exact = exactLike(column, test, text)
+  return exact && sql(`NOT (${exact.text})`, ...exact.params)
 }

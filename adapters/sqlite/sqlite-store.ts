@@ -12,12 +12,13 @@ import type { EventQuery } from '../../src/filter/ast.js'
 import { type TimeBounds, timeBounds } from '../../src/filter/bounds.js'
 import { pageCollector } from '../../src/filter/collect.js'
 import { compileFilter } from '../../src/filter/evaluate.js'
-import { narrowFilter, type Sql } from '../../src/filter/narrow.js'
+import type { Sql } from '../../src/filter/sql.js'
 import { importConflict, isSameEvent } from '../../src/importing.js'
 import type { EventPage, EventStore, ImportResult, WaitOptions } from '../../src/store.js'
 import { type Clock, type Microseconds, systemClock } from '../../src/timestamp.js'
 import { isBusy, openDatabase, type SqliteDatabase, type SqliteStatement } from './database.js'
 import { narrowAttribute } from './narrow.js'
+import { narrowWhere } from './narrow-where.js'
 import { EVENT_COLUMNS, type EventRow, rowToEvent } from './rows.js'
 import { migrate } from './schema.js'
 
@@ -48,8 +49,6 @@ const FIRST_SLICE = 256
 const MAX_SLICE = 4096
 // A process that saw a lock lately leaves the others a gap after its own commit.
 const CONTENTION_MS = 100
-// SQLite bounds the depth of an expression by 1000: beyond this the predicate works alone.
-const MAX_NARROW_LENGTH = 12_000
 
 const jitter = (): number => 1 + Math.random() * 2
 
@@ -140,11 +139,7 @@ class SqliteStore implements EventStore {
   async list(query: EventQuery, { signal }: WaitOptions = {}): Promise<EventPage> {
     const matches = compileFilter(query.where)
     const collector = pageCollector(query)
-    const narrowed = narrowFilter(query.where, narrowAttribute)
-    const scan = sliceQuery(
-      collector.direction,
-      narrowed && narrowed.text.length <= MAX_NARROW_LENGTH ? narrowed : undefined,
-    )
+    const scan = sliceQuery(collector.direction, narrowWhere(query.where, narrowAttribute))
     // What becomes visible later is not part of this answer.
     let rest = await this.#retry(signal, () => this.#clamp(timeBounds(query.where)))
     for (let size = FIRST_SLICE; rest.from <= rest.to; size = Math.min(size * 4, MAX_SLICE)) {

@@ -1,43 +1,66 @@
 import type { AuditEvent } from '../event.js'
 import type { EventPage } from '../store.js'
 import type { EventQuery } from './ast.js'
-import { scanDirection, topEvents } from './order.js'
+import { scanDirection, topEvents, type TopItems } from './order.js'
 
-/** Builds a page out of the matching events that a store's scan meets. */
-export interface PageCollector {
-  /** The direction in time in which the scan must run. */
-  readonly direction: 'asc' | 'desc'
+/** Builds a page out of the matches that a scan meets. */
+export interface Collector<Page, Item> {
   /** Takes a match; true once no further one can change the page. */
-  add(event: AuditEvent): boolean
-  page(): EventPage
+  add(item: Item): boolean
+  page(): Page
 }
 
-/** One event more than the limit is kept: it tells that the page was cut. */
-export function pageCollector(query: EventQuery): PageCollector {
-  const { sorts, limit } = query
-  const direction = scanDirection(sorts)
-  if (direction === undefined) {
-    const top = topEvents(sorts, limit + 1)
-    return {
-      direction: 'desc',
-      add(event) {
-        top.add(event)
-        return false
-      },
-      page: () => cut(top.inOrder(), limit),
-    }
-  }
-  const met: AuditEvent[] = []
+export interface ItemPage<Item> {
+  readonly items: readonly Item[]
+  /** True when more matched than the limit let through. */
+  readonly truncated: boolean
+}
+
+/** The first that come. One item more than the limit is kept: it tells that the page was cut. */
+export function firstItems<Item>(limit: number): Collector<ItemPage<Item>, Item> {
+  const met: Item[] = []
   return {
-    direction,
-    add: (event) => met.push(event) > limit,
+    add: (item) => met.push(item) > limit,
+    page: () => cut(met, limit),
+  }
+}
+
+/** The first of an order, whose `top` keeps one item more than the limit. */
+export function firstInOrder<Item>(
+  top: TopItems<Item>,
+  limit: number,
+): Collector<ItemPage<Item>, Item> {
+  return {
+    add(item) {
+      top.add(item)
+      return false
+    },
+    page: () => cut(top.inOrder(), limit),
+  }
+}
+
+function cut<Item>(items: readonly Item[], limit: number): ItemPage<Item> {
+  return { items: items.slice(0, limit), truncated: items.length > limit }
+}
+
+/** A page of events, for a store's scan. */
+export interface EventCollector extends Collector<EventPage, AuditEvent> {
+  /** The direction in time in which the scan must run. */
+  readonly direction: 'asc' | 'desc'
+}
+
+export function pageCollector({ sorts, limit }: EventQuery): EventCollector {
+  const direction = scanDirection(sorts)
+  const items =
+    direction === undefined
+      ? firstInOrder(topEvents(sorts, limit + 1), limit)
+      : firstItems<AuditEvent>(limit)
+  return {
+    direction: direction ?? 'desc',
+    add: (event) => items.add(event),
     page() {
-      const { events, truncated } = cut(met, limit)
+      const { items: events, truncated } = items.page()
       return { events: sorts.length === 0 ? events.toReversed() : events, truncated }
     },
   }
-}
-
-function cut(events: readonly AuditEvent[], limit: number): EventPage {
-  return { events: events.slice(0, limit), truncated: events.length > limit }
 }

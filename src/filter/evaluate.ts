@@ -1,12 +1,19 @@
 import type { AuditEvent } from '../event.js'
 import { formatTimestamp, parseTimestamp } from '../timestamp.js'
-import type { Condition, Grouping } from './ast.js'
-import { attributeWalk, isPresent, type Scalar, someScalar, type Walk } from './attributes.js'
+import type { Combinator, Condition, Grouping } from './ast.js'
+import {
+  type Attributes,
+  eventAttributes,
+  isPresent,
+  type Scalar,
+  someScalar,
+} from './attributes.js'
 import { likeMatcher } from './like.js'
 import { predicateOf, type Predicate, type TestName } from './predicates.js'
 import { compareText, fold, readBoolean, readNumber } from './values.js'
 
-export type EventPredicate = (event: AuditEvent) => boolean
+/** Decides about one item of a list. */
+export type ItemPredicate<Item> = (item: Item) => boolean
 
 /** Decides about one value; `undefined` where the test does not apply to a value of that type. */
 type ScalarTest = (value: Scalar) => boolean | undefined
@@ -30,14 +37,18 @@ function isIn(texts: readonly string[]): ScalarTest {
   }
 }
 
-function ordered(text: string, holds: (order: number) => boolean): ScalarTest {
+// Below these all of UTF-16 is in the order of code points, and two texts differ there first.
+const NEEDS_RANK = /[\uD800-\uFFFF]/
+
+function ordered(text: string, holds: (value: Scalar, bound: Scalar) => boolean): ScalarTest {
   const number = readNumber(text)
   const boolean = readBoolean(text)
+  const isRanked = NEEDS_RANK.test(text)
   return (value) => {
-    if (typeof value === 'string') return holds(compareText(value, text))
-    if (typeof value === 'number')
-      return number !== undefined && holds(value < number ? -1 : value > number ? 1 : 0)
-    return boolean !== undefined && holds(Number(value) - Number(boolean))
+    if (typeof value === 'string')
+      return isRanked ? holds(compareText(value, text), 0) : holds(value, text)
+    const bound = typeof value === 'number' ? number : boolean
+    return bound !== undefined && holds(value, bound)
   }
 }
 
@@ -51,17 +62,21 @@ function folded(text: string, test: (value: string, element: string) => boolean)
   return onText((value) => test(fold(value), element))
 }
 
+// Folding keeps the length, so no more than the beginning has to be folded.
+const startsWith = (element: string): ScalarTest =>
+  onText((value) => fold(value.slice(0, element.length)) === element)
+
 type ValueTestName = Exclude<TestName, 'null' | 'blank'>
 
 const TESTS: Readonly<Record<ValueTestName, (texts: readonly string[]) => ScalarTest>> = {
   eq: ([text]) => equals(text!),
   in: isIn,
-  lt: ([text]) => ordered(text!, (order) => order < 0),
-  lteq: ([text]) => ordered(text!, (order) => order <= 0),
-  gt: ([text]) => ordered(text!, (order) => order > 0),
-  gteq: ([text]) => ordered(text!, (order) => order >= 0),
+  lt: ([text]) => ordered(text!, (value, bound) => value < bound),
+  lteq: ([text]) => ordered(text!, (value, bound) => value <= bound),
+  gt: ([text]) => ordered(text!, (value, bound) => value > bound),
+  gteq: ([text]) => ordered(text!, (value, bound) => value >= bound),
   cont: ([text]) => folded(text!, (value, element) => value.includes(element)),
-  start: ([text]) => folded(text!, (value, element) => value.startsWith(element)),
+  start: ([text]) => startsWith(fold(text!)),
   end: ([text]) => folded(text!, (value, element) => value.endsWith(element)),
   matches: ([text]) => onText(likeMatcher(text!)),
   true: () => (value) => value === true,
@@ -73,115 +88,141 @@ export function readsValues(test: TestName): boolean {
   return ['eq', 'in', 'lt', 'lteq', 'gt', 'gteq'].includes(test)
 }
 
-function isNull(walk: Walk): EventPredicate {
-  return (event) => !walk(event, isPresent)
-}
-
 /** Null, or there are values and all of them are empty text. */
-function isBlankAttribute(walk: Walk): EventPredicate {
-  return (event) => {
-    let present = false
-    let empty = false
-    const filled = walk(event, (value) => {
-      present ||= isPresent(value)
-      return someScalar(value, (scalar) => {
-        empty ||= scalar === ''
-        return scalar !== ''
-      })
-    })
-    return !filled && (empty || !present)
+function isBlankAttribute<Item>(attributes: Attributes<Item>, name: string): ItemPredicate<Item> {
+  let present = false
+  let empty = false
+  const isFilled: ScalarTest = (scalar) => {
+    empty ||= scalar === ''
+    return scalar !== ''
+  }
+  const walk = attributes.walk(name, (value) => {
+    present ||= isPresent(value)
+    return someScalar(value, isFilled)
+  })
+  return (item) => {
+    present = false
+    empty = false
+    return !walk(item) && (empty || !present)
   }
 }
 
 const not =
-  (predicate: EventPredicate): EventPredicate =>
-  (event) =>
-    !predicate(event)
+  <Item>(predicate: ItemPredicate<Item>): ItemPredicate<Item> =>
+  (item) =>
+    !predicate(item)
 
 /** Positive: some value passes. Negated: there are values, and every one fails the test. */
-function quantify(walk: Walk, test: ScalarTest, negated: boolean): EventPredicate {
-  if (!negated) return (event) => walk(event, (value) => someScalar(value, (v) => test(v) === true))
-  return (event) => {
-    let any = false
-    const refuted = walk(event, (value) =>
-      someScalar(value, (scalar) => {
-        any = true
-        return test(scalar) !== false
-      }),
-    )
-    return any && !refuted
+function quantify<Item>(
+  attributes: Attributes<Item>,
+  name: string,
+  test: ScalarTest,
+  negated: boolean,
+): ItemPredicate<Item> {
+  if (!negated) return attributes.walk(name, (value) => someScalar(value, test))
+  let any = false
+  const refutes: ScalarTest = (scalar) => {
+    any = true
+    return test(scalar) !== false
+  }
+  const isRefuted = attributes.walk(name, (value) => someScalar(value, refutes))
+  return (item) => {
+    any = false
+    return !isRefuted(item) && any
   }
 }
 
 const some =
-  (predicates: readonly EventPredicate[]): EventPredicate =>
-  (event) => {
-    for (const predicate of predicates) if (predicate(event)) return true
+  <Item>(predicates: readonly ItemPredicate<Item>[]): ItemPredicate<Item> =>
+  (item) => {
+    for (const predicate of predicates) if (predicate(item)) return true
     return false
   }
 
 const every =
-  (predicates: readonly EventPredicate[]): EventPredicate =>
-  (event) => {
-    for (const predicate of predicates) if (!predicate(event)) return false
+  <Item>(predicates: readonly ItemPredicate<Item>[]): ItemPredicate<Item> =>
+  (item) => {
+    for (const predicate of predicates) if (!predicate(item)) return false
     return true
   }
 
-function join(predicates: readonly EventPredicate[], combinator: 'and' | 'or'): EventPredicate {
+function join<Item>(
+  predicates: readonly ItemPredicate<Item>[],
+  combinator: Combinator,
+): ItemPredicate<Item> {
   if (predicates.length === 1) return predicates[0]!
   return combinator === 'or' ? some(predicates) : every(predicates)
 }
 
-/** `created_at` is compared as it is stored: in its printed form, whose text order is time order. */
-function readableValues(
-  attribute: string,
-  predicate: Predicate,
-  values: readonly string[],
-): readonly string[] {
-  if (attribute !== 'created_at' || !readsValues(predicate.test)) return values
+/** Timestamps are compared in their printed form, whose text order is time order. */
+function readableValues(values: readonly string[]): readonly string[] {
   return values.map((value) => {
     const time = parseTimestamp(value)
     return time === undefined ? value : formatTimestamp(time)
   })
 }
 
-function compileAttribute(
-  attribute: string,
+function compileAttribute<Item>(
+  attributes: Attributes<Item>,
+  name: string,
   predicate: Predicate,
   texts: readonly string[],
-): EventPredicate {
-  const walk = attributeWalk(attribute)
+): ItemPredicate<Item> {
   const { test, negated, compound } = predicate
-  if (test === 'null') return negated ? not(isNull(walk)) : isNull(walk)
-  if (test === 'blank') return negated ? not(isBlankAttribute(walk)) : isBlankAttribute(walk)
-  const values = readableValues(attribute, predicate, texts)
-  if (!compound) return quantify(walk, TESTS[test](values), negated)
-  const tests = values.map((value) => quantify(walk, TESTS[test]([value]), negated))
+  if (test === 'null') {
+    const isNotNull = attributes.walk(name, isPresent)
+    return negated ? isNotNull : not(isNotNull)
+  }
+  if (test === 'blank') {
+    const isBlank = isBlankAttribute(attributes, name)
+    return negated ? not(isBlank) : isBlank
+  }
+  const isTime = attributes.types.get(name) === 'timestamp' && readsValues(test)
+  const values = isTime ? readableValues(texts) : texts
+  if (!compound) return quantify(attributes, name, TESTS[test](values), negated)
+  const tests = values.map((value) => quantify(attributes, name, TESTS[test]([value]), negated))
   return join(tests, compound === 'any' ? 'or' : 'and')
 }
 
-function compileCondition(condition: Condition): EventPredicate {
-  const { attributes, combinator, joinedName, values } = condition
+function compileCondition<Item>(
+  attributes: Attributes<Item>,
+  { attributes: names, combinator, joinedName, values, ...condition }: Condition,
+): ItemPredicate<Item> {
   const predicate = predicateOf(condition.predicate)
   const apart = join(
-    attributes.map((attribute) => compileAttribute(attribute, predicate, values)),
+    names.map((name) => compileAttribute(attributes, name, predicate, values)),
     combinator,
   )
   if (joinedName === undefined) return apart
-  const lacksWhole = isNull(attributeWalk(joinedName))
-  const whole = compileAttribute(joinedName, predicate, values)
-  return (event) => (lacksWhole(event) ? apart : whole)(event)
+  const hasWhole = attributes.walk(joinedName, isPresent)
+  const whole = compileAttribute(attributes, joinedName, predicate, values)
+  return (item) => (hasWhole(item) ? whole : apart)(item)
+}
+
+/** The meaning of a filter on items that have these attributes. */
+export function compileWhere<Item>(
+  attributes: Attributes<Item>,
+  where: Grouping | undefined,
+): ItemPredicate<Item> {
+  if (!where) return () => true
+  // What is declared is at hand; where the rest is has to be found first.
+  const isAtHand = (condition: Condition): boolean =>
+    condition.attributes.every((name) => attributes.types.has(name))
+  const inOrder = [
+    ...where.conditions.filter(isAtHand),
+    ...where.conditions.filter((condition) => !isAtHand(condition)),
+  ]
+  const parts = [
+    ...inOrder.map((condition) => compileCondition(attributes, condition)),
+    ...where.groupings.map((grouping) => compileWhere(attributes, grouping)),
+  ]
+  return join(parts, where.combinator)
 }
 
 /**
  * The meaning of a filter: true for the events that it matches. Every store gives the same answer
  * as this; SQL and indexes only save it work. Compile once, call for many events.
  */
-export function compileFilter(where: Grouping | undefined): EventPredicate {
-  if (!where) return () => true
-  const parts = [
-    ...where.conditions.map(compileCondition),
-    ...where.groupings.map((grouping) => compileFilter(grouping)),
-  ]
-  return join(parts, where.combinator)
+export function compileFilter(where: Grouping | undefined): ItemPredicate<AuditEvent> {
+  return compileWhere(eventAttributes, where)
 }

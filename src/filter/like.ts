@@ -21,6 +21,17 @@ function parsePattern(pattern: string): Stretch[] {
   return stretches
 }
 
+/** Where the last of these ends, each looked for from the end of the one before; -1 where one lacks. */
+function endOfRuns(text: string, runs: readonly string[], from: number): number {
+  let at = from
+  for (const run of runs) {
+    const found = text.indexOf(run, at)
+    if (found === -1) return -1
+    at = found + run.length
+  }
+  return at
+}
+
 /** Patterns without `_`: whole characters, so UTF-16 units can be compared. */
 function literalMatcher(stretches: readonly string[]): TextTest {
   const first = stretches[0]!
@@ -30,15 +41,15 @@ function literalMatcher(stretches: readonly string[]): TextTest {
   return (text) => {
     if (text.length < first.length + last.length) return false
     if (!text.startsWith(first) || !text.endsWith(last)) return false
-    const end = text.length - last.length
-    let at = first.length
-    for (const stretch of middle) {
-      const found = text.indexOf(stretch, at)
-      if (found === -1 || found + stretch.length > end) return false
-      at = found + stretch.length
-    }
-    return true
+    const end = endOfRuns(text, middle, first.length)
+    return end !== -1 && end <= text.length - last.length
   }
+}
+
+/** The ordinary characters of stretches as texts, in order: what every match has in it. */
+function runsOf(stretches: readonly Stretch[]): string[] {
+  const marked = stretches.map((stretch) => stretch.map((char) => char ?? '\0').join(''))
+  return marked.join('\0').split('\0').filter(Boolean)
 }
 
 /** Finds where a stretch first ends, from `from` on and not beyond `end`; -1 where nowhere. */
@@ -102,8 +113,10 @@ function wildMatcher(stretches: readonly Stretch[]): TextTest {
     .filter((stretch) => stretch.length > 0)
     .map(wildSearch)
   const shortest = stretches.reduce((sum, stretch) => sum + stretch.length, 0)
+  const runs = runsOf(stretches)
   return (whole) => {
-    if (whole.length < shortest) return false
+    // Few texts come by this, which is faster by far than what follows.
+    if (whole.length < shortest || endOfRuns(whole, runs, 0) === -1) return false
     const text = Array.from(whole)
     if (stretches.length === 1) return text.length === first.length && matchesAt(text, 0, first)
     if (text.length < shortest || !matchesAt(text, 0, first)) return false

@@ -1,11 +1,7 @@
+import { isStorableText } from '../json-copy.js'
 import type { Combinator, Condition, Grouping } from './ast.js'
 import { predicateOf, type Predicate } from './predicates.js'
-
-/** A piece of SQL; every value is a parameter, never part of the text. */
-export interface Sql {
-  readonly text: string
-  readonly params: readonly unknown[]
-}
+import { andSql, orSql, type Sql } from './sql.js'
 
 /**
  * A database's test of one attribute, weaker than the predicate or equal to it: it may let events
@@ -17,19 +13,11 @@ export type NarrowAttribute = (
   values: readonly string[],
 ) => Sql | undefined
 
-export function joinSql(parts: readonly Sql[], operator: 'AND' | 'OR'): Sql {
-  if (parts.length === 1) return parts[0]!
-  return {
-    text: `(${parts.map((part) => part.text).join(` ${operator} `)})`,
-    params: parts.flatMap((part) => part.params),
-  }
-}
-
 /** A part of a conjunction that cannot be narrowed is left out; of a disjunction, it spoils all. */
 function combine(parts: readonly (Sql | undefined)[], combinator: Combinator): Sql | undefined {
   const known = parts.filter((part) => part !== undefined)
   if (known.length === 0 || (combinator === 'or' && known.length < parts.length)) return undefined
-  return joinSql(known, combinator === 'or' ? 'OR' : 'AND')
+  return combinator === 'or' ? orSql(known) : andSql(known)
 }
 
 function narrowOne(
@@ -38,6 +26,8 @@ function narrowOne(
   values: readonly string[],
   narrow: NarrowAttribute,
 ): Sql | undefined {
+  // A database would read another text than the predicate does.
+  if (![attribute, ...values].every(isStorableText)) return undefined
   if (!predicate.compound) return narrow(attribute, predicate, values)
   const parts = values.map((value) => narrow(attribute, predicate, [value]))
   return combine(parts, predicate.compound === 'any' ? 'or' : 'and')

@@ -1,6 +1,6 @@
 import type { AuditEvent } from '../event.js'
 import type { Sort } from './ast.js'
-import { attributeWalk, type Scalar, someScalar } from './attributes.js'
+import { type Attributes, eventAttributes, type Scalar, someScalar } from './attributes.js'
 import { compareText } from './values.js'
 
 const TYPE_RANK = { boolean: 0, number: 1, string: 2 } as const
@@ -18,18 +18,19 @@ export function compareScalars(left: Scalar, right: Scalar): number {
 
 type SortKey = Scalar | undefined
 
-/** The value an event sorts by: its least ascending, its greatest descending. */
-function sortKey(sort: Sort): (event: AuditEvent) => SortKey {
-  const walk = attributeWalk(sort.attribute)
+/** The value an item sorts by: its least ascending, its greatest descending. */
+function sortKey<Item>(attributes: Attributes<Item>, sort: Sort): (item: Item) => SortKey {
   const wanted = sort.direction === 'asc' ? -1 : 1
-  return (event) => {
-    let key: SortKey
-    walk(event, (value) =>
-      someScalar(value, (scalar) => {
-        if (key === undefined || compareScalars(scalar, key) * wanted > 0) key = scalar
-        return false
-      }),
-    )
+  let key: SortKey
+  const walk = attributes.walk(sort.attribute, (value) =>
+    someScalar(value, (scalar) => {
+      if (key === undefined || compareScalars(scalar, key) * wanted > 0) key = scalar
+      return false
+    }),
+  )
+  return (item) => {
+    key = undefined
+    walk(item)
     return key
   }
 }
@@ -40,38 +41,41 @@ function compareKeys(left: SortKey, right: SortKey): number {
   return right === undefined ? -1 : compareScalars(left, right)
 }
 
-interface Ranked {
-  readonly event: AuditEvent
+interface Ranked<Item> {
+  readonly item: Item
   readonly keys: readonly SortKey[]
+  /** How many were added before. */
+  readonly place: number
 }
 
-function compareRanked(sorts: readonly Sort[]): (left: Ranked, right: Ranked) => number {
+/** Keeps the first `size` items of a sort order out of any number that are added. */
+export interface TopItems<Item> {
+  add(item: Item): void
+  /** The kept items in order. */
+  inOrder(): Item[]
+}
+
+/**
+ * A binary heap with the last of the kept items on top: memory for `size`, O(log size) an item.
+ * Items that all of the sorts find equal stay as they came.
+ */
+export function topItems<Item>(
+  attributes: Attributes<Item>,
+  sorts: readonly Sort[],
+  size: number,
+): TopItems<Item> {
+  const keysOf = sorts.map((sort) => sortKey(attributes, sort))
   const signs = sorts.map((sort) => (sort.direction === 'asc' ? 1 : -1))
-  return (left, right) => {
+  const heap: Ranked<Item>[] = []
+  let added = 0
+
+  const compare = (left: Ranked<Item>, right: Ranked<Item>): number => {
     for (const [i, sign] of signs.entries()) {
       const order = compareKeys(left.keys[i], right.keys[i])
       if (order !== 0) return order * sign
     }
-    return (
-      compareText(left.event.created_at, right.event.created_at) ||
-      compareText(left.event.id, right.event.id)
-    )
+    return left.place - right.place
   }
-}
-
-/** Keeps the first `size` events of a sort order out of any number that are added. */
-export interface TopEvents {
-  add(event: AuditEvent): void
-  /** The kept events in order. */
-  inOrder(): AuditEvent[]
-}
-
-/** A binary heap with the last of the kept events on top: memory for `size`, O(log size) an event. */
-export function topEvents(sorts: readonly Sort[], size: number): TopEvents {
-  const compare = compareRanked(sorts)
-  const keysOf = sorts.map(sortKey)
-  const heap: Ranked[] = []
-
   const swap = (a: number, b: number): void => {
     const kept = heap[a]!
     heap[a] = heap[b]!
@@ -96,8 +100,8 @@ export function topEvents(sorts: readonly Sort[], size: number): TopEvents {
     }
   }
   return {
-    add(event) {
-      const ranked = { event, keys: keysOf.map((keyOf) => keyOf(event)) }
+    add(item) {
+      const ranked = { item, keys: keysOf.map((keyOf) => keyOf(item)), place: added++ }
       if (heap.length < size) {
         heap.push(ranked)
         siftUp(heap.length - 1)
@@ -106,8 +110,18 @@ export function topEvents(sorts: readonly Sort[], size: number): TopEvents {
         siftDown()
       }
     },
-    inOrder: () => heap.toSorted(compare).map(({ event }) => event),
+    inOrder: () => heap.toSorted(compare).map(({ item }) => item),
   }
+}
+
+const TOTAL: readonly Sort[] = [
+  { attribute: 'created_at', direction: 'asc' },
+  { attribute: 'id', direction: 'asc' },
+]
+
+/** The first events of an order that `created_at` and `id` make total. */
+export function topEvents(sorts: readonly Sort[], size: number): TopItems<AuditEvent> {
+  return topItems(eventAttributes, [...sorts, ...TOTAL], size)
 }
 
 /**

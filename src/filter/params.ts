@@ -18,6 +18,7 @@ const malformed = (message: string, parameter: string): AuditLogError =>
   new AuditLogError('MALFORMED_PARAMETER', message, { parameter })
 
 function decode(text: string, parameter: string): string {
+  if (!text.includes('%') && !text.includes('+')) return text
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {
@@ -42,11 +43,11 @@ function rawPairs(query: string): [name: string, value: string][] {
     })
 }
 
-/** `filter[g][0][m]` -> `filter`, [`g`, `0`, `m`]; throws with the position of a wrong bracket. */
-function splitBrackets(name: string): { root: string; keys: string[] } {
+/** `filter[g][0][m]` -> [`g`, `0`, `m`]; throws with the position of a wrong bracket. */
+function splitBrackets(name: string): string[] {
   const open = name.indexOf('[')
   const stray = name.indexOf(']')
-  if (open === -1 && stray === -1) return { root: name, keys: [] }
+  if (open === -1 && stray === -1) return []
   if (open === -1 || (stray !== -1 && stray < open))
     throw malformed(`${name}: the bracket ] at position ${stray + 1} closes nothing`, name)
   const keys: string[] = []
@@ -64,7 +65,7 @@ function splitBrackets(name: string): { root: string; keys: string[] } {
     at = close + 1
   }
   if (keys.length > MAX_BRACKETS) throw tooLarge(`${name} is nested too deeply`, name)
-  return { root: name.slice(0, open), keys }
+  return keys
 }
 
 const clash = (name: string): AuditLogError =>
@@ -80,8 +81,10 @@ function insert(
 ): void {
   let holder: ParamMap | Param[] = map
   let key = root
-  for (const next of keys) {
-    const existing: Param | undefined = childOf(holder, key, next)
+  for (const [i, next] of keys.entries()) {
+    const existing: Param | undefined = Array.isArray(holder)
+      ? unfinished(holder, keys.slice(i))
+      : holder.get(key)
     if (existing === undefined) {
       const created: ParamMap | Param[] = next === '' ? [] : new Map()
       setChild(holder, key, created)
@@ -109,17 +112,29 @@ function insert(
 
 /**
  * As Rack reads `g[][m]=or&g[][a_eq]=1`: a list's last element is gone on with until a key comes
- * that it has already.
+ * that it has already; a key that ends in a list of its own, `g[][a_in][]`, always goes on.
  */
-function childOf(holder: ParamMap | Param[], key: string, next: string): Param | undefined {
-  if (!Array.isArray(holder)) return holder.get(key)
-  const last = holder.at(-1)
-  return last instanceof Map && next !== '' && !last.has(next) ? last : undefined
+function unfinished(list: readonly Param[], path: readonly string[]): ParamMap | undefined {
+  const last = list.at(-1)
+  if (!(last instanceof Map) || path[0] === '') return undefined
+  return path.includes('') || !hasPath(last, path) ? last : undefined
+}
+
+function hasPath(map: ParamMap, path: readonly string[]): boolean {
+  let at: Param | undefined = map
+  for (const key of path) at = at instanceof Map ? at.get(key) : undefined
+  return at !== undefined
 }
 
 function setChild(holder: ParamMap | Param[], key: string, child: Param): void {
   if (Array.isArray(holder)) holder.push(child)
   else holder.set(key, child)
+}
+
+/** How much of a name stands before a bracket, raw or encoded. */
+function rootLength(name: string): number {
+  const end = name.search(/[[\]%]/)
+  return end === -1 ? name.length : end
 }
 
 /** The parameters of a query string whose roots `isOurs` accepts; the names of the others. */
@@ -131,14 +146,13 @@ export function readQueryString(
   const others: string[] = []
   for (const [rawName, rawValue] of rawPairs(query)) {
     // Brackets may be encoded; of what is not ours not even the encoding is.
-    const root = /^[^[\]%]*/.exec(rawName)![0]
+    const root = rawName.slice(0, rootLength(rawName))
     if (!isOurs(root)) {
       others.push(rawName)
       continue
     }
     const name = decode(rawName, rawName)
-    const { keys } = splitBrackets(name)
-    insert(params, root, keys, decode(rawValue, name), name)
+    insert(params, root, splitBrackets(name), decode(rawValue, name), name)
   }
   return { params, others }
 }

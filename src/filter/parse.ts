@@ -1,5 +1,4 @@
 import { AuditLogError } from '../errors.js'
-import { isOwnField } from '../event.js'
 import { parseTimestamp } from '../timestamp.js'
 import {
   type Combinator,
@@ -10,11 +9,13 @@ import {
   MAX_LIMIT,
   type Sort,
 } from './ast.js'
+import { type AttributeType, type Declaration, eventAttributes } from './attributes.js'
+import { type AttributeTypes, declare } from './declared.js'
 import { readsValues } from './evaluate.js'
 import { type Param, type ParamMap, readObject, readQueryString } from './params.js'
 import { type Predicate, predicates, splitKey } from './predicates.js'
 import { nearest, suggestKey } from './suggest.js'
-import { inverts, isBlank, readBoolean } from './values.js'
+import { inverts, isBlank, lowerAscii, readBoolean, readNumber, trimAscii } from './values.js'
 
 /*
  * The grammar: Ransack's search parameters under `filter`, and `limit`.
@@ -48,6 +49,17 @@ export interface ParseOptions {
    * @default false
    */
   readonly strict?: boolean
+  /**
+   * The attributes of a list, beside `id`: others are refused with `UNKNOWN_ATTRIBUTE`, values that
+   * do not read as the declared type with `INVALID_VALUE`.
+   * @default those of events: their own fields, and any name
+   */
+  readonly attributes?: AttributeTypes
+  /**
+   * Most items that the query may ask for, and how many it asks for where it names no limit.
+   * @default 1000, and 10
+   */
+  readonly maxLimit?: number
 }
 
 const wrong = (
@@ -56,22 +68,47 @@ const wrong = (
   message: string,
 ): AuditLogError => new AuditLogError(code, `${parameter}: ${message}`, { parameter })
 
-// Not a regular expression: one that is tied to the end takes quadratic time on inner white space.
-function trimAscii(text: string): string {
-  const isSpace = (at: number): boolean => {
-    const unit = text.charCodeAt(at)
-    return unit === 0x20 || (unit >= 0x09 && unit <= 0x0d)
-  }
-  let [from, to] = [0, text.length]
-  while (from < to && isSpace(from)) from++
-  while (to > from && isSpace(to - 1)) to--
-  return text.slice(from, to)
+interface ValueReader {
+  /** Whether a text reads as the type. */
+  readonly reads: (text: string) => boolean
+  /** What to say where it does not. */
+  readonly fault: string
+  /** One of the forms in which the type can be written. */
+  readonly canonical: (text: string) => string
+}
+
+const asGiven = (text: string): string => text
+
+const READERS: Readonly<Record<AttributeType, ValueReader>> = {
+  string: { reads: () => true, fault: '', canonical: asGiven },
+  // RFC 9562, section 4: written in lower case, read in either. Other text equals none.
+  uuid: { reads: () => true, fault: '', canonical: lowerAscii },
+  number: {
+    reads: (text) => readNumber(text) !== undefined,
+    fault: 'is no number such as 7, -2.5 or 1e3',
+    canonical: asGiven,
+  },
+  boolean: {
+    reads: (text) => readBoolean(text) !== undefined,
+    fault: 'is neither true nor false',
+    canonical: asGiven,
+  },
+  timestamp: {
+    reads: (text) => parseTimestamp(text) !== undefined,
+    fault: 'is no ISO 8601 timestamp such as 2026-03-01T12:00:00.000000Z',
+    canonical: trimAscii,
+  },
 }
 
 /** One reading of a query; counts what limits are set on. */
 class Reader {
   private conditions = 0
   private listValues = 0
+  private readonly declaration: Declaration
+
+  constructor(declaration: Declaration) {
+    this.declaration = declaration
+  }
 
   grouping(map: ParamMap, at: string, depth: number): Grouping | undefined {
     if (depth > MAX_NESTING) throw this.tooLarge(`groupings nest deeper than ${MAX_NESTING}`, at)
@@ -83,7 +120,7 @@ class Reader {
       switch (key) {
         case 'm':
         case 'combinator':
-          combinator = this.combinator(value, name)
+          combinator = this.combinator(value, name, depth === 0)
           break
         case 's':
         case 'sorts':
@@ -115,9 +152,10 @@ class Reader {
   }
 
   sorts(map: ParamMap): Sort[] {
-    return [...map].flatMap(([key, value]) =>
-      key === 's' || key === 'sorts' ? this.sortList(value, `filter[${key}]`) : [],
-    )
+    const sorts: Sort[] = []
+    for (const [key, value] of map)
+      if (key === 's' || key === 'sorts') sorts.push(...this.sortList(value, `filter[${key}]`))
+    return sorts
   }
 
   private sortList(value: Param, at: string): Sort[] {
@@ -151,6 +189,7 @@ class Reader {
         at,
         `a sort is an attribute and a direction, asc or desc, such as "created_at desc"`,
       )
+    this.checkAttribute(attribute, at)
     return [{ attribute, direction: dir }]
   }
 
@@ -164,17 +203,23 @@ class Reader {
     const split = splitKey(key)
     if (!split) throw this.unknownPredicate(key, at)
     const { attribute, predicate } = split
+    // A list that declares its attributes decides by that; else each event does.
+    if (this.declaration.types.has(attribute))
+      return this.build([attribute], 'and', predicate, this.values(value, predicate, at, top), at)
     const isOr = attribute.includes('_or_')
-    if (isOr && attribute.includes('_and_'))
+    const isAnd = attribute.includes('_and_')
+    if (isOr && isAnd)
       throw wrong('MALFORMED_PARAMETER', at, '_or_ and _and_ do not go together in one name')
-    const names = attribute.split(isOr ? '_or_' : '_and_')
+    const names = isOr || isAnd ? attribute.split(isOr ? '_or_' : '_and_') : [attribute]
     if (names.some((name) => name === ''))
       throw wrong('MALFORMED_PARAMETER', at, 'an attribute is missing beside _or_ or _and_')
     if (names.length > 1 && /[[\]]/.test(attribute))
       throw wrong('MALFORMED_PARAMETER', at, 'names with brackets are given as a condition, c')
+    for (const name of names) this.checkAttribute(name, at)
     const values = this.values(value, predicate, at, top)
     const condition = this.build(names, isOr ? 'or' : 'and', predicate, values, at)
-    return condition && names.length > 1 ? { ...condition, joinedName: attribute } : condition
+    if (!condition || names.length === 1 || !this.declaration.isOpen) return condition
+    return { ...condition, joinedName: attribute }
   }
 
   /** `c[0][a]=type&c[0][p]=eq&c[0][v]=x`: the parts of a condition apart. */
@@ -188,6 +233,7 @@ class Reader {
       (name) => !isBlank(name),
     )
     if (names.length === 0) throw wrong('MALFORMED_PARAMETER', `${at}[a]`, 'names no attribute')
+    for (const name of names) this.checkAttribute(name, `${at}[a]`)
     const predicateName = this.text(part('p', 'predicate') ?? '', `${at}[p]`)
     const predicate = predicates.get(predicateName)
     if (!predicate) throw this.unknownPredicate(predicateName, `${at}[p]`)
@@ -214,31 +260,43 @@ class Reader {
     }
     if (++this.conditions > MAX_CONDITIONS)
       throw this.tooLarge(`there are more than ${MAX_CONDITIONS} conditions`, at)
-    for (const attribute of attributes) this.checkValues(attribute, predicate, values, at)
-    if (predicate.takes !== 'flag')
-      return { attributes, combinator, predicate: predicate.name, values }
+    if (predicate.takes !== 'flag') {
+      const read = this.readValues(attributes, predicate, values, at)
+      return { attributes, combinator, predicate: predicate.name, values: read }
+    }
     const name = inverts(values[0]!) ? predicate.inverse! : predicate.name
     return { attributes, combinator, predicate: name, values: [] }
   }
 
-  /** Own fields have a type: a value that does not read as it is refused. */
-  private checkValues(
-    attribute: string,
+  private checkAttribute(attribute: string, at: string): void {
+    const { types, isOpen } = this.declaration
+    if (isOpen || types.has(attribute)) return
+    const suggestion = nearest(attribute, types.keys())
+    const hint = suggestion === undefined ? '' : `; did you mean ${suggestion}?`
+    const message = `${at}: there is no attribute ${JSON.stringify(attribute)}${hint} (there are ${[...types.keys()].join(', ')})`
+    throw new AuditLogError('UNKNOWN_ATTRIBUTE', message, { parameter: at, suggestion })
+  }
+
+  /** A value that does not read as the type of an attribute is refused. */
+  private readValues(
+    attributes: readonly string[],
     predicate: Predicate,
     values: readonly string[],
     at: string,
-  ): void {
-    if (!readsValues(predicate.test) || !isOwnField(attribute)) return
-    for (const value of values) {
-      if (attribute === 'created_at' && parseTimestamp(value) === undefined)
-        throw wrong(
-          'INVALID_VALUE',
-          at,
-          `${JSON.stringify(value)} is no ISO 8601 timestamp such as 2026-03-01T12:00:00.000000Z`,
-        )
-      if (attribute === 'system' && readBoolean(value) === undefined)
-        throw wrong('INVALID_VALUE', at, `${JSON.stringify(value)} is neither true nor false`)
+  ): readonly string[] {
+    if (!readsValues(predicate.test)) return values
+    const types = attributes.map((name) => this.declaration.types.get(name))
+    const [first] = types
+    const isOneType = first !== undefined && types.every((type) => type === first)
+    const read = isOneType ? values.map(READERS[first].canonical) : values
+    for (const type of types) {
+      if (type === undefined) continue
+      const { reads, fault } = READERS[type]
+      const unreadable = read.find((value) => !reads(value))
+      if (unreadable !== undefined)
+        throw wrong('INVALID_VALUE', at, `${JSON.stringify(unreadable)} ${fault}`)
     }
+    return read
   }
 
   private values(value: Param, predicate: Predicate, at: string, top: boolean): readonly string[] {
@@ -257,8 +315,9 @@ class Reader {
     return values.filter((value) => !isBlank(value))
   }
 
-  private combinator(value: Param, at: string): Combinator {
-    const text = this.text(value, at)
+  private combinator(value: Param, at: string, top = false): Combinator {
+    const given = this.text(value, at)
+    const text = top ? trimAscii(given) : given
     if (isBlank(text)) return 'and'
     if (text !== 'or' && text !== 'and')
       throw wrong('INVALID_VALUE', at, `must be or, or and; it is ${JSON.stringify(text)}`)
@@ -309,20 +368,24 @@ class Reader {
   }
 }
 
-/** 1 to 1000; more counts as 1000, anything else throws `INVALID_VALUE`. */
-export function readLimit(value: Param | undefined): number {
-  if (value === undefined) return DEFAULT_LIMIT
+/** From 1 to `max`; more counts as `max`, anything else throws `INVALID_VALUE`. */
+export function readLimit(
+  value: Param | undefined,
+  { standard = DEFAULT_LIMIT, max = MAX_LIMIT } = {},
+): number {
+  if (value === undefined) return standard
   if (typeof value === 'string' && /^\d+$/.test(value) && Number(value) >= 1)
-    return Math.min(Number(value), MAX_LIMIT)
-  throw wrong('INVALID_VALUE', 'limit', `must be one whole number from 1 to ${MAX_LIMIT}`)
+    return Math.min(Number(value), max)
+  const range = max === Infinity ? '1 on' : `1 to ${max}`
+  throw wrong('INVALID_VALUE', 'limit', `must be one whole number from ${range}`)
 }
 
 /**
  * Reads a query string (`filter[type_eq]=x&limit=5`, brackets raw or encoded), a `URLSearchParams`
  * or an object of the same shape. Other parameters are ignored unless `strict`. What is wrong
  * throws an `AuditLogError` that names the parameter, never anything else:
- * `MALFORMED_PARAMETER`, `UNKNOWN_PREDICATE`, `INVALID_VALUE`, `QUERY_TOO_LARGE`,
- * `UNKNOWN_PARAMETER`. See the interface, "List endpoints".
+ * `MALFORMED_PARAMETER`, `UNKNOWN_PREDICATE`, `UNKNOWN_ATTRIBUTE`, `INVALID_VALUE`,
+ * `QUERY_TOO_LARGE`, `UNKNOWN_PARAMETER`. See the interface, "List endpoints".
  */
 export function parseQuery(
   query: string | URLSearchParams | QueryObject = '',
@@ -338,11 +401,13 @@ export function parseQuery(
       'filter',
       'is written filter[<attribute>_<predicate>]=<value>',
     )
-  const reader = new Reader()
+  const { attributes, maxLimit } = options
+  const reader = new Reader(attributes ? declare(attributes) : eventAttributes)
+  const limits = maxLimit === undefined ? {} : { standard: maxLimit, max: maxLimit }
   return {
     where: reader.grouping(filter, 'filter', 0),
     sorts: reader.sorts(filter),
-    limit: readLimit(params.get('limit')),
+    limit: readLimit(params.get('limit'), limits),
   }
 }
 

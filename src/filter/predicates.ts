@@ -115,6 +115,9 @@ function buildTable(): Map<string, Predicate> {
 /** All 62 predicates by name. */
 export const predicates: ReadonlyMap<string, Predicate> = buildTable()
 
+/** No predicate's name is longer, so what stands before needs no look, however long it is. */
+export const MAX_PREDICATE_LENGTH = Math.max(...[...predicates.keys()].map((name) => name.length))
+
 export function predicateOf(name: PredicateName): Predicate {
   return predicates.get(name)!
 }
@@ -124,9 +127,10 @@ export function predicateOf(name: PredicateName): Predicate {
  * `undefined` where no predicate ends the key, or nothing is left for the attribute.
  */
 export function splitKey(key: string): { attribute: string; predicate: Predicate } | undefined {
-  for (let at = key.indexOf('_'); at !== -1; at = key.indexOf('_', at + 1)) {
+  const first = Math.max(key.length - MAX_PREDICATE_LENGTH - 1, 1)
+  for (let at = key.indexOf('_', first); at !== -1; at = key.indexOf('_', at + 1)) {
     const predicate = predicates.get(key.slice(at + 1))
-    if (predicate && at > 0) return { attribute: key.slice(0, at), predicate }
+    if (predicate) return { attribute: key.slice(0, at), predicate }
   }
   return undefined
 }

@@ -1,16 +1,23 @@
-import { predicates } from './predicates.js'
+import { MAX_PREDICATE_LENGTH, predicates } from './predicates.js'
 
-/** Levenshtein distance, given up as `limit + 1` once it is certain to be larger. */
+/**
+ * Edits between two words, where two letters that changed places count as one ("optimal string
+ * alignment"); given up as `limit + 1` once it is certain to be larger.
+ */
 function distance(left: string, right: string, limit: number): number {
   if (Math.abs(left.length - right.length) > limit) return limit + 1
+  let before: number[] = []
   let row = Array.from({ length: right.length + 1 }, (_, i) => i)
   for (let i = 1; i <= left.length; i++) {
     const next = [i]
     for (let j = 1; j <= right.length; j++) {
       const substitution = row[j - 1]! + (left[i - 1] === right[j - 1] ? 0 : 1)
-      next.push(Math.min(substitution, row[j]! + 1, next[j - 1]! + 1))
+      const edits = Math.min(substitution, row[j]! + 1, next[j - 1]! + 1)
+      const isSwap = left[i - 1] === right[j - 2] && left[i - 2] === right[j - 1]
+      next.push(isSwap && i > 1 && j > 1 ? Math.min(edits, before[j - 2]! + 1) : edits)
     }
-    if (Math.min(...next) > limit) return limit + 1
+    if (Math.min(...row, ...next) > limit) return limit + 1
+    before = row
     row = next
   }
   return row[right.length]!
@@ -34,10 +41,11 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
 export function suggestKey(key: string): string | undefined {
   const whole = SYNONYMS.get(key) ?? nearest(key, predicates.keys())
   if (whole !== undefined && !key.includes('_')) return whole
-  for (let at = key.indexOf('_'); at !== -1; at = key.indexOf('_', at + 1)) {
+  const first = Math.max(key.length - 2 * MAX_PREDICATE_LENGTH, 1)
+  for (let at = key.indexOf('_', first); at !== -1; at = key.indexOf('_', at + 1)) {
     const tail = key.slice(at + 1)
     const predicate = SYNONYMS.get(tail) ?? nearest(tail, predicates.keys())
-    if (at > 0 && predicate !== undefined) return `${key.slice(0, at)}_${predicate}`
+    if (predicate !== undefined) return `${key.slice(0, at)}_${predicate}`
   }
   return whole === key ? undefined : whole
 }

@@ -2,9 +2,29 @@ const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 const TRUE = new Set(['1', 't', 'T', 'true', 'TRUE'])
 const FALSE = new Set(['0', 'f', 'F', 'false', 'FALSE'])
 
-/** A decimal number with sign, leading zeros and exponent: `007` is 7, `1e3` is 1000. */
+/** Without white space at its ends. Not by a regular expression: one that is tied to the end takes
+ * quadratic time on inner white space. */
+export function trimAscii(text: string): string {
+  const isSpace = (at: number): boolean => {
+    const unit = text.charCodeAt(at)
+    return unit === 0x20 || (unit >= 0x09 && unit <= 0x0d)
+  }
+  let [from, to] = [0, text.length]
+  while (from < to && isSpace(from)) from++
+  while (to > from && isSpace(to - 1)) to--
+  return text.slice(from, to)
+}
+
+export const lowerAscii = (text: string): string =>
+  text.replaceAll(/[A-Z]+/g, (capitals) => capitals.toLowerCase())
+
+/**
+ * A decimal number with sign, leading zeros and exponent: `007` is 7, `1e3` is 1000. White space
+ * around it does not matter, as in SQL's casts.
+ */
 export function readNumber(text: string): number | undefined {
-  return NUMBER.test(text) ? Number(text) : undefined
+  const trimmed = trimAscii(text)
+  return NUMBER.test(trimmed) ? Number(trimmed) : undefined
 }
 
 export function readBoolean(text: string): boolean | undefined {
@@ -34,10 +54,34 @@ function foldCodePoint(char: string): string {
 
 /** Text without regard to case: every code point lowered by itself where that is one code point. */
 export function fold(text: string): string {
-  if (!CONTEXTUAL.test(text)) return text.toLowerCase()
+  const lower = text.toLowerCase()
+  if (lower === text || !CONTEXTUAL.test(text)) return lower
   let folded = ''
   for (const char of text) folded += foldCodePoint(char)
   return folded
+}
+
+// Beyond it no character has two cases.
+const END_OF_CASES = 0x1ffff
+
+/** The characters that fold to another one, by that one. */
+let capitals: Map<string, string> | undefined
+
+function findCapitals(): Map<string, string> {
+  const found = new Map<string, string>()
+  for (let code = 0; code <= END_OF_CASES; code++) {
+    const char = String.fromCodePoint(code)
+    const folded = fold(char)
+    if (folded !== char) found.set(folded, (found.get(folded) ?? '') + char)
+  }
+  return found
+}
+
+/** All characters that fold as this one does: `k`, `K` and U+212A for each of them. */
+export function spellings(char: string): string {
+  capitals ??= findCapitals()
+  const folded = fold(char)
+  return folded + (capitals.get(folded) ?? '')
 }
 
 // UTF-16 puts surrogates (U+10000 and up) below U+E000..U+FFFF; code point order puts them above.

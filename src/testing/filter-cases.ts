@@ -155,6 +155,32 @@ const names: FilterTable = {
   ],
 }
 
+/** A name that could be split into keys in 2^14 ways. */
+const longName = 'a_name_that_has_more_segments_than_any_event_of_a_real_log_ever_will'
+
+const longNames: FilterTable = {
+  title: 'names of many segments',
+  events: {
+    flat: { [longName]: 1 },
+    nested: { a: { name_that: { has_more_segments_than_any: { [longName.slice(39)]: 2 } } } },
+    list: { a_name: [[{ that_has: 0 }], [{ [longName.slice(7)]: [3, 4] }]] },
+    beginning: {
+      [longName.slice(0, -5)]: 1,
+      [longName.slice(0, 6)]: { [longName.slice(7, -5)]: 1 },
+    },
+    beyond: { [`${longName}_x`]: 1, [longName]: {} },
+    end: { [longName.slice(2)]: 1 },
+  },
+  queries: [
+    [{ [`${longName}_gt`]: '0' }, 'flat nested list'],
+    [{ [`${longName}_eq`]: '4' }, 'list'],
+    [{ [`${longName}_not_eq`]: '4' }, 'flat nested'],
+    [{ [`${longName}_null`]: '1' }, 'beginning beyond end'],
+    [{ [`${longName}__eq`]: '1' }, ''],
+    [{ [`constructor_${longName}_null`]: '0' }, ''],
+  ],
+}
+
 /** Letters, wildcards, and characters beyond the first plane. */
 const texts: FilterTable = {
   title: 'text',
@@ -202,7 +228,28 @@ const texts: FilterTable = {
   ],
 }
 
-export const filterTables: readonly FilterTable[] = [values, names, texts]
+/** Texts that mean something to SQL, JSON paths, patterns, JavaScript or Unicode. */
+export const hostileTexts: readonly string[] = [
+  [`'`, `"`, `';--`, `"); DROP TABLE daybook_events; --`, `' OR '1'='1`, '?', '$1', ':a', '`'],
+  ['__proto__', 'constructor', 'toString', '$', '$.a', '$."a"', '[0]', '{}', 'null', 'NaN'],
+  ['%', '_', '\\', '\\%', '[a-z]', '*', '?*', '^', ']', '(a+)+$', '.*', '\u0000', 'a\u0000b'],
+  ['Σίσυφος', 'ΣΊΣΥΦΟΣ', '\u212A', 'İ', 'ı', 'ß', 'ẞ', 'ﬁ', '😀', 'e\u0301', '\u202E', '\uFEFF'],
+  ['\uD83D', '\uFFFD', '1e999', '-0', '2026-02-30', '9'.repeat(400)],
+].flat()
+
+/** Patterns that cost a matcher dearly which tries again from every place. */
+export const longTexts: readonly string[] = [
+  'x'.repeat(60_000),
+  '%x'.repeat(30_000),
+  '_'.repeat(60_000),
+  '%_x'.repeat(20_000),
+  `${'%x'.repeat(1000)}y`,
+  '\\'.repeat(50_000),
+  '%'.repeat(50_000),
+  '[a]'.repeat(20_000),
+]
+
+export const filterTables: readonly FilterTable[] = [values, names, longNames, texts]
 
 /** Values by label, and the orders in which a sort by them gives the labels. */
 export const sortTable: {

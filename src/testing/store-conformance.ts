@@ -3,9 +3,10 @@ import { AuditLog } from '../audit-log.js'
 import { AuditLogError, type AuditLogErrorCode } from '../errors.js'
 import type { AuditEvent, JsonObject } from '../event.js'
 import { parseEventId } from '../event-id.js'
+import { predicates } from '../filter/predicates.js'
 import type { EventStore } from '../store.js'
 import { type Clock, parseTimestamp } from '../timestamp.js'
-import { filterTables, sortTable } from './filter-cases.js'
+import { filterTables, hostileTexts, longTexts, sortTable } from './filter-cases.js'
 import { manualClock, type ManualClock } from './manual-clock.js'
 
 /** A store made for one case, empty, on the clock it was asked for. */
@@ -437,6 +438,44 @@ const sortCase: [name: string, body: Body] = [
   },
 ]
 
+/** Every text as a value of every predicate, and as a name; then everything is as it was. */
+const hostileCase: [name: string, body: Body] = [
+  'filter: hostile names and values are answered or refused, and change nothing',
+  async ({ audit }) => {
+    for (const [i, text] of [...hostileTexts, 'x'.repeat(100_000)].entries())
+      await audit.recordCustom('test:text', { i, text, [text.slice(0, 100)]: [text] })
+    const everything = await audit.list({ limit: 1000 })
+    const inherited = Object.getOwnPropertyNames(Object.prototype)
+
+    const ask = async (filter: Readonly<Record<string, unknown>>): Promise<void> => {
+      try {
+        await audit.list({ filter, limit: 3 })
+      } catch (error) {
+        assert.ok(error instanceof AuditLogError, String(error))
+        assert.ok(error.message.length <= 1000, 'the message repeats all that was sent')
+      }
+    }
+    for (const text of hostileTexts)
+      for (const predicate of predicates.keys()) await ask({ [`text_${predicate}`]: text })
+    for (const text of longTexts)
+      for (const predicate of ['eq', 'not_in', 'cont', 'not_end', 'matches', 'does_not_match_any'])
+        await ask({ [`text_${predicate}`]: text, i_gt: 30 })
+    for (const text of [...hostileTexts, ...longTexts]) {
+      await ask({ type_matches: text, username_not_eq: text, id_in: [text] })
+      await ask({ [`${text}_eq`]: 'x' })
+      await ask({ [`${text}_or_a_cont`]: 'x' })
+      await ask({ [text]: text })
+      await ask({ m: text })
+      await ask({ sorts: `${text} desc` })
+      await ask({ sorts: [text] })
+      await ask({ c: [{ a: [text, 'text'], p: 'not_eq', v: [text], m: 'or' }] })
+      await ask({ g: [{ [text]: text }, { sorts: text }] })
+    }
+    assert.deepEqual(await audit.list({ limit: 1000 }), everything)
+    assert.deepEqual(Object.getOwnPropertyNames(Object.prototype), inherited)
+  },
+]
+
 /**
  * The rules of the store contract as cases for any test runner: `run` rejects where the store
  * breaks one. A case that needs an ability which `createStore` does not give resolves to the reason
@@ -461,7 +500,9 @@ export function storeConformance(createStore: CreateStore): ConformanceCase[] {
     },
   })
   return [
-    ...[...Object.entries(cases), ...filterCases(), sortCase].map((entry) => toCase(entry)),
+    ...[...Object.entries(cases), ...filterCases(), hostileCase, sortCase].map((entry) =>
+      toCase(entry),
+    ),
     ...Object.entries(reopenCases).map((entry) => toCase(entry, 'reopen')),
   ]
 }

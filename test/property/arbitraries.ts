@@ -22,6 +22,10 @@ const TEXTS = [
     'Straße',
   ],
   ...['😀 up', '\uE000', 'é', 'É', `it's "x"; --`, 'one\ntwo'],
+  // What means something to GLOB, and what is longer than the patterns that SQLite is given.
+  ...['[ab]*', 'a?b', '^a-z]', '{*}', `${'k'.repeat(120)}b`],
+  // Not all that differs is told apart by LIKE.
+  ...['x\uFFFD', 'x\uFFFF'],
   ...['tab\there', '\u007F', '\u0001', '{}', '[1]', '{"a":"alpha"}', 'null', '1.0'],
 ]
 const NUMBERS = [0, 1, 7, 10, -2.5, 0.1, 1000, 1e21, 9_007_199_254_740_991, 5e-324]
@@ -149,6 +153,20 @@ const wanted: Readonly<Record<'value' | 'part' | 'pattern', fc.Arbitrary<string>
   part: fc.constantFrom(
     ...['a', 'A', 'al', 'PHA', 'e', 'K', '\u212A', 'σ', 'Σ', 'ς', 'ΊΣΥ', '%', '_', '\\', 'ß', 'SS'],
     ...['😀', ' ', '7', '0', 'i', 'İ', 'É', '"', "'x", 'o', 'two', 'T'],
+    ...[
+      '[',
+      ']',
+      '*',
+      '?',
+      '^A',
+      '-z',
+      '{',
+      '[a',
+      '\uFFFD',
+      '\uD83D',
+      'K'.repeat(110),
+      `${'k'.repeat(110)}B`,
+    ],
   ),
   pattern: fc.constantFrom(
     ...[
@@ -166,6 +184,7 @@ const wanted: Readonly<Record<'value' | 'part' | 'pattern', fc.Arbitrary<string>
       '_ up',
       '\\\\%',
     ],
+    ...['[a%', '%]', '%*_', 'a?_', '[ab]\\*', '^%-_]', `%${'K'.repeat(110)}%`],
     ...['%_%', '', ' ', '7', '%e%a', 'É', '%t%'].filter((text) => text.trim() !== ''),
   ),
 }

@@ -47,6 +47,23 @@ describe('sqliteStore', () => {
     ).toEqual([{ username: null, source: null, system: 0, tail: 16 }])
   })
 
+  it('has the same tables, rows and bytes after hostile queries', async () => {
+    const audit = auditLog()
+    await audit.recordCustom('x', { a: 1 })
+    const state = () => [
+      inspect('SELECT name, sql FROM sqlite_schema ORDER BY name'),
+      inspect('SELECT *, hex(attributes) FROM daybook_events'),
+      inspect('PRAGMA integrity_check'),
+    ]
+    const before = state()
+    const attack = `x'); DROP TABLE daybook_events; DELETE FROM daybook_events; --`
+    const names = [attack, `a" || (SELECT 1) || "`, `$.a', (DELETE FROM daybook_events), '`, '?1']
+    for (const name of names)
+      for (const predicate of ['eq', 'not_eq', 'in', 'lt', 'cont', 'matches', 'null', 'present'])
+        await audit.list({ filter: { [`${name}_${predicate}`]: attack, sorts: [names[3]!] } })
+    expect(state()).toEqual(before)
+  })
+
   it('keeps the high-water mark apart from the events', async () => {
     const audit = auditLog()
     const event = await audit.recordCustom('x')

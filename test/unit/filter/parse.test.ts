@@ -3,6 +3,7 @@ import {
   type AuditLogErrorDetails,
   type Condition,
   type EventQuery,
+  formatQuery,
   type Grouping,
   type ParseOptions,
   parseQuery,
@@ -826,6 +827,89 @@ describe('the object form', () => {
 
   it('refuses null', () => {
     expect(() => parseQuery(untyped(null))).toThrow(AuditLogError)
+  })
+})
+
+describe('with declared attributes', () => {
+  const attributes = {
+    name: 'string',
+    this_or_that: 'string',
+    that: 'string',
+    size: 'number',
+    done: 'boolean',
+    at: 'timestamp',
+  } as const
+  const parse = (query: Query): EventQuery => parseQuery(query, { attributes })
+
+  it('takes these and id', () => {
+    expect(parse('filter[id_eq]=1&filter[size_gt]=7&filter[sorts]=name').where).toEqual(
+      and([cond('id', 'eq', '1'), cond('size', 'gt', '7')]),
+    )
+  })
+
+  it.each([
+    ['filter[nmae_eq]=x', 'filter[nmae_eq]', 'name'],
+    ['filter[nmae_eq]=', 'filter[nmae_eq]', 'name'],
+    ['filter[username_null]=1', 'filter[username_null]', undefined],
+    ['filter[name_or_siz_eq]=x', 'filter[name_or_siz_eq]', 'size'],
+    ['filter[sorts]=dome+desc', 'filter[sorts]', 'done'],
+    ['filter[sorts][]=done&filter[sorts][]=zzzzzz', 'filter[sorts][1]', undefined],
+    ['filter[g][0][type_eq]=x', 'filter[g][0][type_eq]', undefined],
+    ['filter[c][0][a][]=tha&filter[c][0][p]=eq&filter[c][0][v]=x', 'filter[c][0][a]', 'that'],
+  ])('knows no other: %s', (query, parameter, suggestion) => {
+    expect(faultOf(query, { attributes })).toEqual({
+      code: 'UNKNOWN_ATTRIBUTE',
+      parameter,
+      ...(suggestion !== undefined && { suggestion }),
+    })
+    expect(refusal(query, { attributes }).message).toContain('id, name, this_or_that')
+  })
+
+  it.each([
+    'filter[size_eq]=seven',
+    'filter[size_lt]=7a',
+    'filter[size_in][]=7&filter[size_in][]=x',
+    'filter[done_eq]=yes',
+    'filter[at_gt]=yesterday',
+    'filter[at_not_eq_any][]=2026-02-29',
+  ])('refuses a value that does not read as the type: %s', (query) => {
+    expect(faultOf(query, { attributes }).code).toBe('INVALID_VALUE')
+  })
+
+  it.each(['filter[size_cont]=x', 'filter[at_start]=2026', 'filter[done_true]=yes'])(
+    'takes any value for a predicate on text or presence: %s',
+    (query) => {
+      expect(parse(query).where?.conditions).toHaveLength(1)
+    },
+  )
+
+  it('decides by the declaration what a joined name means, for all items', () => {
+    expect(parse('filter[this_or_that_eq]=x').where).toEqual(and([cond('this_or_that', 'eq', 'x')]))
+    const { joinedName: _, ...apart } = joined('or', ['name', 'that'], 'eq', 'x')
+    expect(parse('filter[name_or_that_eq]=x').where).toEqual(and([apart]))
+  })
+
+  it('reads what it has written', () => {
+    const query = parse(
+      'filter[this_or_that_eq]=x&filter[name_or_that_cont]=y&filter[at_gt]=2026-01-01',
+    )
+    expect(parse(formatQuery(query))).toEqual(query)
+  })
+
+  it('has the limits that the list sets', () => {
+    const limitOf = (query: string, maxLimit: number): number =>
+      parseQuery(query, { maxLimit }).limit
+    expect(limitOf('', 5000)).toBe(5000)
+    expect(limitOf('limit=2000', 5000)).toBe(2000)
+    expect(limitOf('limit=9999', 5000)).toBe(5000)
+    expect(limitOf('', Infinity)).toBe(Infinity)
+    expect(limitOf('limit=9999', Infinity)).toBe(9999)
+    expect(faultOf('limit=0', { maxLimit: Infinity }).code).toBe('INVALID_VALUE')
+  })
+
+  it('knows four types', () => {
+    const wrong = { attributes: { a: 'text' } } as unknown as ParseOptions
+    expect(faultOf('', wrong).code).toBe('INVALID_OPTION')
   })
 })
 

@@ -118,16 +118,17 @@ describe('readNumber', () => {
     ['0.1', 0.1],
     ['1e400', Infinity],
     ['1e-400', 0],
-  ])('%s is %d', (text, number) => {
+    [' 7', 7],
+    ['\t7.5\n', 7.5],
+  ])('%j is %d', (text, number) => {
     expect(readNumber(text)).toBe(number)
   })
 
   it.each([
     '',
     ' ',
-    ' 7',
-    '7 ',
-    '7\n',
+    '\u00A07',
+    '+ 7',
     '+',
     '-',
     '.',

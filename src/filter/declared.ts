@@ -1,0 +1,78 @@
+import { AuditLogError } from '../errors.js'
+import type { JsonValue } from '../event.js'
+import { formatTimestamp, parseTimestamp } from '../timestamp.js'
+import type { Attributes, AttributeType, Declaration } from './attributes.js'
+import { lowerAscii, readNumber } from './values.js'
+
+/** The attributes of a list by name, beside `id`, which is a `string` unless it is declared too. */
+export type AttributeTypes = Readonly<Record<string, AttributeType>>
+
+/** Microseconds of a Date, of milliseconds as `Date.now()` gives them, or of ISO 8601 text. */
+function readTime(value: unknown): number | undefined {
+  if (typeof value === 'string') return parseTimestamp(value)
+  const ms = value instanceof Date ? value.getTime() : value
+  return typeof ms === 'number' && Number.isFinite(ms) ? Math.round(ms * 1000) : undefined
+}
+
+/** A value as its declared type; `undefined` where it does not read as that. */
+const AS_TYPE: Readonly<Record<AttributeType, (value: unknown) => JsonValue | undefined>> = {
+  string(value) {
+    if (typeof value === 'string') return value
+    const isScalar = typeof value === 'number' || typeof value === 'bigint'
+    return isScalar || typeof value === 'boolean' ? String(value) : undefined
+  },
+  uuid: (value) => (typeof value === 'string' ? lowerAscii(value) : undefined),
+  number(value) {
+    const number = typeof value === 'string' ? readNumber(value) : value
+    if (typeof number === 'bigint') return Number(number)
+    return typeof number === 'number' && Number.isFinite(number) ? number : undefined
+  },
+  boolean(value) {
+    if (typeof value === 'boolean') return value
+    // As SQLite keeps it.
+    const bit = typeof value === 'bigint' ? Number(value) : value
+    return bit === 0 || bit === 1 ? bit === 1 : undefined
+  },
+  timestamp(value) {
+    const time = readTime(value)
+    return time === undefined ? undefined : formatTimestamp(time)
+  },
+}
+
+/** Throws `INVALID_OPTION` for a type that there is not. */
+export function declare(types: AttributeTypes): Declaration {
+  for (const [name, type] of Object.entries(types)) {
+    if (Object.hasOwn(AS_TYPE, type)) continue
+    const known = Object.keys(AS_TYPE).join(', ')
+    throw new AuditLogError(
+      'INVALID_OPTION',
+      `the attribute ${name} has the type ${type}; there are ${known}`,
+    )
+  }
+  return { types: new Map(Object.entries({ id: 'string' as const, ...types })), isOpen: false }
+}
+
+/**
+ * What a list's item holds under an attribute, as the declared type: a timestamp as it is printed,
+ * whatever form it is kept in. What does not read as the type stays what it is in JSON.
+ */
+export function readAttribute(value: unknown, type: AttributeType): JsonValue {
+  if (value === null || value === undefined) return null
+  if (Array.isArray(value)) return value.map((element) => readAttribute(element, type))
+  const read = AS_TYPE[type](value)
+  if (read !== undefined) return read
+  if (typeof value === 'bigint') return String(value)
+  return JSON.parse(JSON.stringify(value) ?? 'null') as JsonValue
+}
+
+/** Items with one member for each declared attribute. */
+export function declaredAttributes(types: AttributeTypes): Attributes<object> {
+  const declaration = declare(types)
+  return {
+    ...declaration,
+    walk(name, visit) {
+      const type = declaration.types.get(name) ?? 'string'
+      return (item) => visit(readAttribute((item as Record<string, unknown>)[name], type))
+    },
+  }
+}

@@ -1,4 +1,5 @@
 export { auditRoutes, type AuditRoutesOptions } from './audit-routes.js'
 export { basicAuth, type BasicAuthOptions, type VerifyUser } from './basic-auth.js'
+export { listRoute, type ListRouteOptions } from './list-route.js'
 export type { KoaContext, KoaMiddleware, RoutedContext } from './koa.js'
 export { recordRequests, type RecordRequestsOptions } from './record-requests.js'

@@ -11,6 +11,7 @@ export interface SqliteStatement {
   get(...params: unknown[]): unknown
   all(...params: unknown[]): unknown[]
   iterate(...params: unknown[]): IterableIterator<unknown>
+  safeIntegers(toggle: boolean): SqliteStatement
 }
 
 export interface SqliteDatabase {

@@ -15,12 +15,21 @@ export function eventResource(event: AuditEvent, path: string): JsonObject {
 const jsonapi = { version: '1.1' }
 
 export function listDocument(
+  data: readonly object[],
+  links: Readonly<Record<string, string>>,
+): string {
+  return JSON.stringify({ jsonapi, data, links })
+}
+
+export function eventsDocument(
   events: readonly AuditEvent[],
   path: string,
   links: Readonly<Record<string, string>>,
 ): string {
-  const data = events.map((event) => eventResource(event, path))
-  return JSON.stringify({ jsonapi, data, links })
+  return listDocument(
+    events.map((event) => eventResource(event, path)),
+    links,
+  )
 }
 
 export function eventDocument(event: AuditEvent, path: string): string {

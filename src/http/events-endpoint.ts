@@ -2,10 +2,11 @@ import type { AuditLog } from '../audit-log.js'
 import { olderThan } from '../filter/ast.js'
 import { formatQuery } from '../filter/format.js'
 import { parseQuery } from '../filter/parse.js'
-import { eventDocument, listDocument } from './documents.js'
+import { eventDocument, eventsDocument } from './documents.js'
 import type { HttpRequest, HttpResponse } from './exchange.js'
-import { checkMediaType, inDocument, readNewEvent } from './new-event.js'
-import { errorResponse, HttpProblem, JSON_API } from './problem.js'
+import { checkAccept, checkMediaType, json } from './media.js'
+import { inDocument, readNewEvent } from './new-event.js'
+import { errorResponse, HttpProblem } from './problem.js'
 
 /** What the endpoints need of an audit log. */
 export type EndpointAudit = Pick<AuditLog, 'list' | 'get' | 'recordCustom' | 'limits'>
@@ -21,21 +22,6 @@ export interface EventsEndpointOptions {
 export type EventsEndpoint = (request: HttpRequest) => Promise<HttpResponse> | undefined
 
 type Handler = (request: HttpRequest) => Promise<HttpResponse>
-
-const VARIANTS = { vary: 'Accept', 'cache-control': 'private, no-cache' }
-
-function json(status: number, body: string): HttpResponse {
-  return { status, headers: { 'content-type': JSON_API, ...VARIANTS }, body }
-}
-
-const ACCEPTED = new Set(['', '*/*', 'application/*', 'application/json', JSON_API])
-
-/** JSON is what we speak; a client that takes any of it, or says nothing, gets JSON:API. */
-function checkAccept(accept: string): void {
-  const ranges = accept.split(',').map((range) => range.split(';', 1)[0]!.trim().toLowerCase())
-  if (!ranges.some((range) => ACCEPTED.has(range)))
-    throw new HttpProblem('NOT_ACCEPTABLE', `accept must allow ${JSON_API}; it is ${accept}`)
-}
 
 export const challenge = (realm: string): Record<string, string> => ({
   'www-authenticate': `Basic realm="${realm.replaceAll(/["\\]/g, '\\$&')}", charset="UTF-8"`,
@@ -63,11 +49,11 @@ export function eventsEndpoint(
     const query = parseQuery(request.query, { strict: true })
     const { events, truncated } = await audit.list(query)
     const self = request.query === '' ? path : `${path}?${request.query}`
-    if (!truncated) return json(200, listDocument(events, path, { self }))
-    if (query.sorts.length > 0) return json(206, listDocument(events, path, { self }))
+    if (!truncated) return json(200, eventsDocument(events, path, { self }))
+    if (query.sorts.length > 0) return json(206, eventsDocument(events, path, { self }))
     const where = olderThan(query.where, events[0]!.created_at)
     const prev = `${path}?${formatQuery({ ...query, where })}`
-    return json(206, listDocument(events, path, { self, prev }))
+    return json(206, eventsDocument(events, path, { self, prev }))
   }
 
   const create: Handler = async (request) => {

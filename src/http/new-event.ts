@@ -1,36 +1,13 @@
-import { MIMEType } from 'node:util'
 import { isOwnField, type JsonObject, type JsonValue } from '../event.js'
 import { AuditLogError } from '../errors.js'
 import { eventTypeFault } from '../event-types.js'
 import { findUnstorable } from '../json.js'
-import { HttpProblem, JSON_API } from './problem.js'
+import { HttpProblem } from './problem.js'
 
 /** A custom event as a client asks for it. */
 export interface NewEvent {
   readonly type: string
   readonly attributes: JsonObject
-}
-
-/** JSON:API 1.1, "Server Responsibilities"; `charset=utf-8` is common and says nothing new. */
-export function checkMediaType(contentType: string): void {
-  let media: MIMEType | undefined
-  try {
-    media = new MIMEType(contentType)
-  } catch {
-    // Reported below, as any other wrong type.
-  }
-  const isJsonApi =
-    media?.essence === JSON_API &&
-    [...media.params].every(
-      ([name, value]) => name === 'charset' && value.toLowerCase() === 'utf-8',
-    )
-  if (!isJsonApi) {
-    const given = contentType === '' ? 'none' : JSON.stringify(contentType)
-    throw new HttpProblem(
-      'UNSUPPORTED_MEDIA_TYPE',
-      `content-type must be ${JSON_API}; it is ${given}`,
-    )
-  }
 }
 
 function parseJson(bytes: Uint8Array): unknown {

@@ -265,6 +265,44 @@ describe('the demo service', () => {
     expect(await types('filter[type_eq]=linked')).toEqual([])
   })
 
+  it.each([
+    ...['projects', 'projects/acme/environments', 'changes', 'workflow_runs', 'workflows'],
+    ...['projects/acme/environments/prod/assets', 'bookmarks', 'scheduled_changes', 'git_remotes'],
+    ...['templates', 'settings_versions'],
+  ])('filters and sorts the list of %s by id and every attribute', async (list) => {
+    const ask = (query: string): Promise<RawResponse> => send(url, `/api/${list}?${query}`)
+    const { data } = listOf(await ask(''))
+    const names = new Set(data.flatMap(({ attributes }) => Object.keys(attributes)))
+    for (const name of ['id', ...names]) {
+      const held = data.filter(({ id, attributes }) => ({ ...attributes, id })[name] !== null)
+      const found = listOf(await ask(`filter[${name}_not_null]=1`)).data
+      const empty = held.filter((item) => !found.some(({ id }) => id === item.id))
+      expect(empty.every(({ attributes }) => Object.keys(attributes[name]!).length === 0)).toBe(
+        true,
+      )
+      expect(listOf(await ask(`filter[sorts]=${name}+desc`)).data).toHaveLength(data.length)
+    }
+    for (const { id } of data) expect(listOf(await ask(`filter[id_eq]=${id}`)).data).toHaveLength(1)
+    const unknown = await ask('filter[nothing_eq]=1')
+    expect(errorOf(unknown)).toMatchObject({ status: '400', code: 'UNKNOWN_ATTRIBUTE' })
+  })
+
+  it('answers filters on projects', async () => {
+    const ask = async (query: string): Promise<unknown[]> =>
+      listOf(await send(url, `/api/projects?${query}`)).data.map(
+        ({ attributes }) => attributes['code'],
+      )
+    resourceOf(
+      await post(url, '/api/projects', { code: 'old-shop', archived: true }, 'ann', 'project'),
+    )
+    expect(await ask('filter[archived_true]=1')).toEqual(['old-shop'])
+    expect(await ask('filter[code_eq]=acme')).toEqual(['acme'])
+    expect(await ask('filter[name_or_code_cont]=SHOP')).toContain('old-shop')
+    expect((await ask('filter[sorts]=code+desc')).at(-1)).toBe('acme')
+    const unreadable = await send(url, '/api/projects?filter[archived_eq]=perhaps')
+    expect(errorOf(unreadable).source).toEqual({ parameter: 'filter[archived_eq]' })
+  })
+
   it('takes no filter on properties versions', async () => {
     expect((await send(url, '/api/properties_versions')).status).toBe(200)
     const response = await send(url, '/api/properties_versions?filter[id_eq]=1')
@@ -276,6 +314,7 @@ describe('the demo service', () => {
 describe('the demo process', () => {
   it('has everything after SIGKILL and a new start', { timeout: 60_000 }, async () => {
     const temp = tempDir()
+    const children: ReturnType<typeof runScript>[] = []
     const start = async () => {
       const env = {
         PORT: '0',
@@ -283,6 +322,7 @@ describe('the demo process', () => {
         DAYBOOK_TRAFFIC: 'off',
       }
       const child = runScript(MAIN, [], env)
+      children.push(child)
       await child.saw('\n')
       return { child, url: /http:\/\/\S+/.exec(child.stdout())![0] }
     }
@@ -296,7 +336,7 @@ describe('the demo process', () => {
           )
       })
       await post(first.url, '/api/projects', { code: 'kept', name: 'Kept' }, 'ann', 'project')
-      await delay(400)
+      while (answers.length < 60) await delay(10)
       const stopped = Promise.allSettled(load)
       await first.child.kill('SIGKILL')
       await stopped
@@ -314,6 +354,7 @@ describe('the demo process', () => {
       await second.child.kill('SIGTERM')
       expect(await second.child.ended).toBe(0)
     } finally {
+      for (const child of children) await child.kill('SIGKILL')
       temp.remove()
     }
   })

@@ -120,11 +120,16 @@ function readmeModules(): string[] {
   const text = fs.readFileSync(path.join(root, 'README.md'), 'utf8')
   const blocks = [...text.matchAll(/^```ts\n(.*?)^```/gms)].map(([, code]) => code!)
   const before = `import type { AuditLog, Clock, EventStore } from 'daybook'
+import { listRoute } from 'daybook/koa'
+import { sqliteTable, type SqliteDatabase } from 'daybook/sqlite'
 import { storeConformance } from 'daybook/testing'
 declare const audit: AuditLog
 declare function yourStore(options: { clock: Clock }): EventStore
 declare function it(name: string, body: () => Promise<void>): void
-void storeConformance
+declare const router: { get(path: string, handler: ReturnType<typeof listRoute>): void }
+declare const projects: { id: string; code: string }[]
+declare const database: SqliteDatabase
+void [storeConformance, listRoute, sqliteTable]
 `
   return blocks.map((code) => (code.includes('import ') ? code : before + code))
 }

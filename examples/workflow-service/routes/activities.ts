@@ -6,8 +6,9 @@ import { Problem } from '../problem.js'
 import type { Service } from '../service.js'
 import { isInMaintenance } from '../values.js'
 import type { RouterContext } from '@koa/router'
+import { listOf } from './lists.js'
 import { describe, laterIn, param, usernameOf } from './request.js'
-import { listResources, sendCreated, sendNothing, sendOne } from './respond.js'
+import { sendCreated, sendNothing, sendOne } from './respond.js'
 import { del, get, post, type Route } from './route.js'
 
 const MOVES: readonly UserMove[] = ['start', 'cancel', 'abort', 'pause', 'resume']
@@ -51,7 +52,10 @@ export function activityRoutes(
     })
 
   return [
-    get(collection, (ctx) => listResources(ctx, names.activities, documents.all(names.activities))),
+    get(
+      collection,
+      listOf(names.activities, () => documents.all(names.activities)),
+    ),
 
     post(collection, async (ctx) => {
       const activity = await create(ctx)

@@ -6,8 +6,9 @@ import { endOf, findNode, parentPathOf, pathExists, projectPathOf } from '../pat
 import { notFound } from '../problem.js'
 import type { Service } from '../service.js'
 import { conflict } from './projects.js'
+import { listOf } from './lists.js'
 import { describe, param, readChanges, readNew } from './request.js'
-import { listResources, sendCreated, sendNothing, sendOne } from './respond.js'
+import { sendCreated, sendNothing, sendOne } from './respond.js'
 import { del, get, patch, post, type Route } from './route.js'
 
 const CHANGEABLE = { name: text(), description: text({ empty: true }) }
@@ -50,13 +51,15 @@ function routesOf(service: Service, type: NodeType, collection: string): Route[]
   }
 
   return [
-    get(collection, (ctx) => {
-      const prefix = `${collectionIn(ctx)}/`
-      const nodes = documents
-        .all('nodes')
-        .filter(({ node_type, node_path }) => node_type === type && node_path.startsWith(prefix))
-      listResources(ctx, 'nodes', nodes)
-    }),
+    get(
+      collection,
+      listOf('nodes', (ctx) => {
+        const prefix = `${collectionIn(ctx)}/`
+        return documents
+          .all('nodes')
+          .filter(({ node_type, node_path }) => node_type === type && node_path.startsWith(prefix))
+      }),
+    ),
 
     post(
       collection,

@@ -5,8 +5,9 @@ import type { Project } from '../model.js'
 import { findProject, projectPath } from '../paths.js'
 import { notFound, Problem } from '../problem.js'
 import type { Service } from '../service.js'
+import { listOf } from './lists.js'
 import { describe, param, readChanges, readNew } from './request.js'
-import { listResources, sendCreated, sendNothing, sendOne } from './respond.js'
+import { sendCreated, sendNothing, sendOne } from './respond.js'
 import { del, get, patch, post, type Route } from './route.js'
 
 const CHANGEABLE = { name: text(), description: text({ empty: true }), archived: flag(false) }
@@ -34,7 +35,10 @@ export function projectRoutes(service: Service): Route[] {
   const { documents } = service
 
   return [
-    get('/api/projects', (ctx) => listResources(ctx, 'projects', documents.all('projects'))),
+    get(
+      '/api/projects',
+      listOf('projects', () => documents.all('projects')),
+    ),
 
     post('/api/projects', async (ctx) => {
       const attributes = readNew(ctx, 'project', NEW)

@@ -1,6 +1,6 @@
 import type { RouterContext } from '@koa/router'
 import type { Kinds } from '../model.js'
-import { JSON_API, Problem } from '../problem.js'
+import { JSON_API } from '../problem.js'
 import { type ResourceKind, resourceOf } from '../resources.js'
 
 function send(ctx: RouterContext, status: number, document: object): void {
@@ -31,17 +31,4 @@ export function sendCreated<K extends ResourceKind>(
 
 export function sendNothing(ctx: RouterContext): void {
   ctx.status = 204
-}
-
-/** Answers with a list of resources. */
-export function listResources<K extends ResourceKind>(
-  ctx: RouterContext,
-  kind: K,
-  documents: readonly Kinds[K][],
-): void {
-  const [parameter] = new URLSearchParams(ctx.querystring).keys()
-  if (parameter !== undefined)
-    throw new Problem(400, 'UNKNOWN_PARAMETER', `${ctx.path} takes no parameters`, { parameter })
-  const data = documents.map((document) => resourceOf(kind, document))
-  send(ctx, 200, { data, links: { self: ctx.path } })
 }

@@ -5,8 +5,9 @@ import type { ScheduledChange } from '../model.js'
 import { invalid } from '../problem.js'
 import type { Service } from '../service.js'
 import { changePlan } from './plans.js'
+import { listOf } from './lists.js'
 import { describe, param, readAttributes } from './request.js'
-import { listResources, sendCreated, sendNothing, sendOne } from './respond.js'
+import { sendCreated, sendNothing, sendOne } from './respond.js'
 import { del, get, post, type Route } from './route.js'
 import { findOne } from './simple.js'
 
@@ -25,7 +26,10 @@ export function scheduleRoutes(service: Service): Route[] {
   const member = `/api/${kind}/:scheduled_change_id`
 
   return [
-    get(`/api/${kind}`, (ctx) => listResources(ctx, kind, documents.all(kind))),
+    get(
+      `/api/${kind}`,
+      listOf(kind, () => documents.all(kind)),
+    ),
 
     post(`/api/${kind}`, async (ctx) => {
       const given = readAttributes(ctx, 'scheduled_change', NEW)

@@ -6,8 +6,9 @@ import type { Kinds } from '../model.js'
 import { notFound } from '../problem.js'
 import type { ResourceKind } from '../resources.js'
 import type { Service } from '../service.js'
+import { listOf } from './lists.js'
 import { describe, param, readChanges, readNew } from './request.js'
-import { listResources, sendCreated, sendNothing, sendOne } from './respond.js'
+import { sendCreated, sendNothing, sendOne } from './respond.js'
 import { del, get, patch, post, type Route } from './route.js'
 
 /** Kinds that have a name, an id and nothing to decide. */
@@ -53,7 +54,10 @@ export function simpleRoutes<K extends SimpleKind>(service: Service, options: Si
   const oneIn = (ctx: RouterContext): Kinds[K] => findOne(service, kind, param(ctx, `${type}_id`))
 
   const routes = [
-    get(`/api/${kind}`, (ctx) => listResources(ctx, kind, documents.all(kind))),
+    get(
+      `/api/${kind}`,
+      listOf(kind, () => documents.all(kind)),
+    ),
 
     post(`/api/${kind}`, async (ctx) => {
       check?.()

@@ -5,8 +5,9 @@ import type { Git } from '../git/git.js'
 import type { TemplateVersion } from '../model.js'
 import { invalid, Problem } from '../problem.js'
 import type { Service } from '../service.js'
+import { listOf } from './lists.js'
 import { describe, laterIn, param, readNew, usernameOf } from './request.js'
-import { listResources, sendCreated, sendOne } from './respond.js'
+import { sendCreated, sendOne } from './respond.js'
 import { get, post, type Route } from './route.js'
 import { findOne, simpleRoutes } from './simple.js'
 
@@ -50,12 +51,13 @@ export function templateRoutes(service: Service): Route[] {
       removable: false,
     }),
 
-    get(collection, (ctx) => {
-      const { id } = findOne(service, 'templates', param(ctx, 'template_id'))
-      const all = documents.all('template_versions')
-      const versions = all.filter((version) => version.template_id === id)
-      listResources(ctx, 'template_versions', versions)
-    }),
+    get(
+      collection,
+      listOf('template_versions', (ctx) => {
+        const { id } = findOne(service, 'templates', param(ctx, 'template_id'))
+        return documents.all('template_versions').filter(({ template_id }) => template_id === id)
+      }),
+    ),
 
     post(collection, async (ctx) => {
       const git = needGit(service)

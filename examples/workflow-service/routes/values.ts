@@ -3,8 +3,9 @@ import type { Values } from '../model.js'
 import { notFound } from '../problem.js'
 import type { Service } from '../service.js'
 import { currentValues, putValues, type ValuesKind } from '../values.js'
+import { listOf } from './lists.js'
 import { describe, laterIn, param, readAttributes, usernameOf } from './request.js'
-import { listResources, sendOne } from './respond.js'
+import { sendOne } from './respond.js'
 import { get, patch, type Route } from './route.js'
 import { findOne } from './simple.js'
 
@@ -51,7 +52,10 @@ function routesOf(service: Service, kind: ValuesKind): Route[] {
       sendOne(ctx, kind, after)
     }),
 
-    get(`/api/${versions}`, (ctx) => listResources(ctx, versions, documents.all(versions))),
+    get(
+      `/api/${versions}`,
+      listOf(versions, () => documents.all(versions)),
+    ),
 
     get(`/api/${versions}/:${links.version}`, (ctx) =>
       sendOne(ctx, versions, findOne(service, versions, param(ctx, links.version))),

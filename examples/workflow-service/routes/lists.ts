@@ -1,0 +1,73 @@
+import type { RouterContext } from '@koa/router'
+import type { AttributeTypes } from 'daybook'
+import { listRoute } from 'daybook/koa'
+import type { Kinds } from '../model.js'
+import { resourceOf } from '../resources.js'
+import type { Handler } from './request.js'
+
+const ACTIVITY = {
+  name: 'string',
+  action: 'string',
+  status: 'string',
+  project_path: 'string',
+  node_path: 'string',
+  step_ids: 'string',
+  started_by: 'string',
+  created_at: 'timestamp',
+  finished_at: 'timestamp',
+} as const
+
+const VERSION = { version: 'number', created_at: 'timestamp', values: 'string' } as const
+
+/** The kinds that have lists, with what these can be filtered and sorted by. */
+const LISTS = {
+  projects: { code: 'string', name: 'string', description: 'string', archived: 'boolean' },
+  nodes: {
+    node_type: 'string',
+    code: 'string',
+    name: 'string',
+    description: 'string',
+    node_path: 'string',
+  },
+  bookmarks: { name: 'string', path: 'string' },
+  changes: ACTIVITY,
+  workflow_runs: { ...ACTIVITY, workflow_id: 'string' },
+  workflows: { name: 'string', description: 'string', steps: 'string' },
+  scheduled_changes: {
+    name: 'string',
+    every_seconds: 'number',
+    next_run_at: 'timestamp',
+    change: 'string',
+    last_change_id: 'string',
+  },
+  git_remotes: { name: 'string', url: 'string' },
+  templates: { name: 'string', description: 'string' },
+  template_versions: {
+    template_id: 'string',
+    git_remote_id: 'string',
+    revision: 'string',
+    status: 'string',
+    commit_sha: 'string',
+  },
+  settings_versions: VERSION,
+  properties_versions: VERSION,
+} as const satisfies { readonly [K in keyof Kinds]?: AttributeTypes }
+
+export type ListedKind = keyof typeof LISTS
+
+/** Answers with those of a kind that a request may ask for. */
+export function listOf<K extends ListedKind>(
+  kind: K,
+  documentsOf: (ctx: RouterContext) => readonly Kinds[K][],
+): Handler {
+  const list = listRoute<Kinds[K]>({
+    attributes: LISTS[kind],
+    source: (ctx) => documentsOf(ctx as RouterContext),
+    resource: (document) => resourceOf(kind, document),
+    // The interface names this list as the one that takes no filters.
+    filtering: kind !== 'properties_versions',
+  })
+  return async (ctx) => {
+    await list(ctx, () => Promise.resolve())
+  }
+}

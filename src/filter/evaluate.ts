@@ -10,7 +10,8 @@ import {
 } from './attributes.js'
 import { likeMatcher } from './like.js'
 import { predicateOf, type Predicate, type TestName } from './predicates.js'
-import { compareText, fold, readBoolean, readNumber } from './values.js'
+import { containing, endingWith, startingWith } from './search.js'
+import { compareText, readBoolean, readNumber } from './values.js'
 
 /** Decides about one item of a list. */
 export type ItemPredicate<Item> = (item: Item) => boolean
@@ -57,15 +58,6 @@ const onText =
   (value) =>
     typeof value === 'string' ? test(value) : undefined
 
-function folded(text: string, test: (value: string, element: string) => boolean): ScalarTest {
-  const element = fold(text)
-  return onText((value) => test(fold(value), element))
-}
-
-// Folding keeps the length, so no more than the beginning has to be folded.
-const startsWith = (element: string): ScalarTest =>
-  onText((value) => fold(value.slice(0, element.length)) === element)
-
 type ValueTestName = Exclude<TestName, 'null' | 'blank'>
 
 const TESTS: Readonly<Record<ValueTestName, (texts: readonly string[]) => ScalarTest>> = {
@@ -75,9 +67,9 @@ const TESTS: Readonly<Record<ValueTestName, (texts: readonly string[]) => Scalar
   lteq: ([text]) => ordered(text!, (value, bound) => value <= bound),
   gt: ([text]) => ordered(text!, (value, bound) => value > bound),
   gteq: ([text]) => ordered(text!, (value, bound) => value >= bound),
-  cont: ([text]) => folded(text!, (value, element) => value.includes(element)),
-  start: ([text]) => startsWith(fold(text!)),
-  end: ([text]) => folded(text!, (value, element) => value.endsWith(element)),
+  cont: ([text]) => onText(containing(text!)),
+  start: ([text]) => onText(startingWith(text!)),
+  end: ([text]) => onText(endingWith(text!)),
   matches: ([text]) => onText(likeMatcher(text!)),
   true: () => (value) => value === true,
   false: () => (value) => value === false,

@@ -1,9 +1,8 @@
+import { containing, type TextTest } from './search.js'
 import { fold } from './values.js'
 
 /** A stretch of a pattern between two `%`: its characters, `undefined` where `_` stands. */
 type Stretch = readonly (string | undefined)[]
-
-type TextTest = (text: string) => boolean
 
 function parsePattern(pattern: string): Stretch[] {
   const stretches: (string | undefined)[][] = [[]]
@@ -63,8 +62,8 @@ type Search = (text: readonly string[], from: number, end: number) => number
  */
 function wildSearch(stretch: Stretch): Search {
   const words = Math.ceil(stretch.length / 32)
-  const maskOf = (places: readonly number[]): Uint32Array => {
-    const mask = new Uint32Array(words)
+  const maskOf = (places: readonly number[]): Int32Array => {
+    const mask = new Int32Array(words)
     for (const place of places) mask[place >> 5]! |= 1 << (place & 31)
     return mask
   }
@@ -76,29 +75,34 @@ function wildSearch(stretch: Stretch): Search {
   }
   const anything = placesOf.get(undefined) ?? []
   const anyMask = maskOf(anything)
-  const masks = new Map<string | undefined, Uint32Array>()
+  const masks = new Map<string | undefined, Int32Array>()
   for (const [char, places] of placesOf)
     if (places.length > words) masks.set(char, maskOf([...places, ...anything]))
-  const lastBit = 1 << ((stretch.length - 1) & 31)
+  const hasBit = (state: Int32Array, place: number): boolean =>
+    (state[place >> 5]! & (1 << (place & 31))) !== 0
 
   return (text, from, end) => {
-    const state = new Uint32Array(words)
-    const shifted = new Uint32Array(words)
+    const state = new Int32Array(words)
     for (let at = from; at < end; at++) {
       const char = text[at]!
       const mask = masks.get(char)
-      let carry = 1
-      for (let word = 0; word < words; word++) {
-        shifted[word] = (state[word]! << 1) | carry
-        carry = state[word]! >>> 31
-        state[word] = shifted[word]! & (mask ?? anyMask)[word]!
-      }
-      if (!mask)
-        for (const place of placesOf.get(char) ?? [])
-          state[place >> 5]! |= shifted[place >> 5]! & (1 << (place & 31))
-      if ((state[words - 1]! & lastBit) !== 0) return at + 1
+      const places = mask ? [] : (placesOf.get(char) ?? [])
+      const passed = places.filter((place) => place === 0 || hasBit(state, place - 1))
+      advance(state, mask ?? anyMask)
+      for (const place of passed) state[place >> 5]! |= 1 << (place & 31)
+      if (hasBit(state, stretch.length - 1)) return at + 1
     }
     return -1
+  }
+}
+
+/** Every beginning grows by a character, and a new one is begun; those stay that the mask has. */
+function advance(state: Int32Array, mask: Int32Array): void {
+  let carry = 1
+  for (let word = 0; word < state.length; word++) {
+    const before = state[word]!
+    state[word] = ((before << 1) | carry) & mask[word]!
+    carry = before >>> 31
   }
 }
 
@@ -142,5 +146,8 @@ export function likeMatcher(pattern: string): TextTest {
   const test = isLiteral
     ? literalMatcher(stretches.map((stretch) => stretch.join('')))
     : wildMatcher(stretches)
-  return (text) => test(fold(text))
+  // Few texts have even the longest of the ordinary runs, and only these are folded.
+  const longest = runsOf(stretches).reduce((a, b) => (b.length > a.length ? b : a), '')
+  const mayMatch = longest === '' ? () => true : containing(longest)
+  return (text) => mayMatch(text) && test(fold(text))
 }

@@ -81,7 +81,8 @@ function insert(
 ): void {
   let holder: ParamMap | Param[] = map
   let key = root
-  for (const [i, next] of keys.entries()) {
+  for (let i = 0; i < keys.length; i++) {
+    const next = keys[i]!
     const existing: Param | undefined = Array.isArray(holder)
       ? unfinished(holder, keys.slice(i))
       : holder.get(key)

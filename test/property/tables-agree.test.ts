@@ -140,6 +140,23 @@ const query: fc.Arbitrary<QueryObject> = fc.oneof(
   },
 )
 
+/** What SQLite lets any column hold, as its driver gives it. */
+const anything = fc.oneof(
+  { weight: 3, arbitrary: orNull(fc.constantFrom(...TEXTS, 'A\0b', '2026-01-01', ' 7 ')) },
+  { weight: 2, arbitrary: fc.constantFrom(0, 1, 7, -2.5, 1e21, 1_767_225_601_000) },
+  { weight: 1, arbitrary: fc.constantFrom(0n, 1n, 7n, 9_007_199_254_740_993n, 1_767_225_602_000n) },
+)
+const oddItems = fc
+  .array(
+    fc.record({ t: anything, u: anything, n: anything, f: anything, b: anything, at: anything }),
+    {
+      minLength: 15,
+      maxLength: 30,
+      size: 'max',
+    },
+  )
+  .map((rows) => rows.map((row, i) => ({ id: `r${String(i).padStart(2, '0')}`, ...row })))
+
 describe('lists', () => {
   let postgres: TestDatabase
   beforeAll(async () => {
@@ -212,6 +229,36 @@ describe('lists', () => {
     const rejected = 1 - matching / through
     expect(rejected, `of ${through} rows that SQL let through ${matching} match`).toBeLessThan(
       1 / 5,
+    )
+  })
+
+  it('give the same items from SQLite, whatever its columns hold', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        oddItems,
+        fc.array(query, { minLength: 60, maxLength: 60, size: 'max' }),
+        async (rows, queries) => {
+          const database = new Database(':memory:')
+          database.exec(
+            'CREATE TABLE items (id TEXT PRIMARY KEY, t, u TEXT, n, f REAL, b, at INTEGER)',
+          )
+          const insert = database.prepare('INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?)')
+          for (const row of rows) insert.run(...Object.values(row))
+          const stored = database
+            .prepare('SELECT * FROM items ORDER BY id')
+            .safeIntegers(true)
+            .all()
+          const table = sqliteTable({ database, table: 'items' })
+          for (const given of queries) {
+            const parsed = parseQuery(given, { attributes: types, maxLimit: Infinity })
+            const expected = await selectItems(stored as Item[], attributes, parsed)
+            const found = await selectItems(table.rows(parsed, types), attributes, parsed)
+            expect(found, JSON.stringify(given)).toEqual(expected)
+          }
+          database.close()
+        },
+      ),
+      { numRuns: 15, endOnFailure: true },
     )
   })
 })

@@ -1,4 +1,4 @@
-import { containing, type TextTest } from './search.js'
+import { classOf, MAX_CLASSES, type TextTest } from './search.js'
 import { fold } from './values.js'
 
 /** A stretch of a pattern between two `%`: its characters, `undefined` where `_` stands. */
@@ -135,6 +135,33 @@ function wildMatcher(stretches: readonly Stretch[]): TextTest {
   }
 }
 
+const MAX_SHORT = 32
+
+/**
+ * A few short stretches, each an expression without repetition, as in search.ts, with any character
+ * for `_`. `undefined` for more, and for half of a surrogate pair.
+ */
+function shortMatcher(stretches: readonly Stretch[]): TextTest | undefined {
+  const isShort = stretches.every(({ length }) => length <= MAX_CLASSES)
+  const isWellFormed = stretches.flat().every((char) => char?.isWellFormed() ?? true)
+  if (stretches.length > MAX_SHORT || !isShort || !isWellFormed) return undefined
+  const last = stretches.length - 1
+  const searches = stretches.flatMap((stretch, i) => {
+    if (stretch.length === 0 && last > 0) return []
+    const classes = stretch.map((char) => (char === undefined ? '.' : classOf(char)))
+    return [new RegExp(classes.join('') + (i === last ? '$' : ''), i === 0 ? 'suy' : 'sug')]
+  })
+  return (text) => {
+    let at = 0
+    for (const search of searches) {
+      search.lastIndex = at
+      if (!search.test(text)) return false
+      at = search.lastIndex
+    }
+    return true
+  }
+}
+
 /**
  * SQL's LIKE without regard to case: `%` stands for any text, `_` for one character, a backslash
  * makes the next character ordinary. Each stretch between two `%` is looked for once, from where
@@ -142,12 +169,11 @@ function wildMatcher(stretches: readonly Stretch[]): TextTest {
  */
 export function likeMatcher(pattern: string): TextTest {
   const stretches = parsePattern(pattern)
+  const short = shortMatcher(stretches)
+  if (short) return short
   const isLiteral = stretches.every((stretch) => !stretch.includes(undefined))
   const test = isLiteral
     ? literalMatcher(stretches.map((stretch) => stretch.join('')))
     : wildMatcher(stretches)
-  // Few texts have even the longest of the ordinary runs, and only these are folded.
-  const longest = runsOf(stretches).reduce((a, b) => (b.length > a.length ? b : a), '')
-  const mayMatch = longest === '' ? () => true : containing(longest)
-  return (text) => mayMatch(text) && test(fold(text))
+  return (text) => test(fold(text))
 }

@@ -8,10 +8,11 @@ import { fold, spellings } from './values.js'
 
 export type TextTest = (text: string) => boolean
 
-const MAX_CLASSES = 32
+export const MAX_CLASSES = 32
 const SYNTAX = /[\^$\\.*+?()[\]{}|/]/
 
-function classOf(char: string): string {
+/** All spellings of a character, as an expression with the flag `u` has them. */
+export function classOf(char: string): string {
   const all = spellings(char)
   return all === char ? char.replace(SYNTAX, String.raw`\$&`) : `[${all}]`
 }

@@ -33,14 +33,17 @@ function decode(text: string, parameter: string): string {
 function rawPairs(query: string): [name: string, value: string][] {
   if (Buffer.byteLength(query) > MAX_BYTES)
     throw tooLarge(`the query string is longer than ${MAX_BYTES} bytes`)
-  const text = query.startsWith('?') ? query.slice(1) : query
-  return text
-    .split('&')
-    .filter((part) => part !== '')
-    .map((part) => {
-      const at = part.indexOf('=')
-      return at === -1 ? [part, ''] : [part.slice(0, at), part.slice(at + 1)]
-    })
+  const pairs: [name: string, value: string][] = []
+  let from = query.startsWith('?') ? 1 : 0
+  while (from < query.length) {
+    const next = query.indexOf('&', from)
+    const end = next === -1 ? query.length : next
+    const part = query.slice(from, end)
+    const at = part.indexOf('=')
+    if (part !== '') pairs.push(at === -1 ? [part, ''] : [part.slice(0, at), part.slice(at + 1)])
+    from = end + 1
+  }
+  return pairs
 }
 
 /** `filter[g][0][m]` -> [`g`, `0`, `m`]; throws with the position of a wrong bracket. */
@@ -58,10 +61,14 @@ function splitBrackets(name: string): string[] {
     const close = name.indexOf(']', at)
     if (close === -1)
       throw malformed(`${name}: the bracket [ at position ${at + 1} is not closed`, name)
-    const inner = name.indexOf('[', at + 1)
-    if (inner !== -1 && inner < close)
-      throw malformed(`${name}: the bracket [ at position ${inner + 1} stands inside another`, name)
-    keys.push(name.slice(at + 1, close))
+    const key = name.slice(at + 1, close)
+    const inner = key.indexOf('[')
+    if (inner !== -1)
+      throw malformed(
+        `${name}: the bracket [ at position ${at + inner + 2} stands inside another`,
+        name,
+      )
+    keys.push(key)
     at = close + 1
   }
   if (keys.length > MAX_BRACKETS) throw tooLarge(`${name} is nested too deeply`, name)

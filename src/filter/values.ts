@@ -2,16 +2,16 @@ const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 const TRUE = new Set(['1', 't', 'T', 'true', 'TRUE'])
 const FALSE = new Set(['0', 'f', 'F', 'false', 'FALSE'])
 
-/** Without white space at its ends. Not by a regular expression: one that is tied to the end takes
- * quadratic time on inner white space. */
+const isAsciiSpace = (unit: number): boolean => unit === 0x20 || (unit >= 0x09 && unit <= 0x0d)
+
+/**
+ * Without white space at its ends. Not by a regular expression: one that is tied to the end takes
+ * quadratic time on inner white space.
+ */
 export function trimAscii(text: string): string {
-  const isSpace = (at: number): boolean => {
-    const unit = text.charCodeAt(at)
-    return unit === 0x20 || (unit >= 0x09 && unit <= 0x0d)
-  }
   let [from, to] = [0, text.length]
-  while (from < to && isSpace(from)) from++
-  while (to > from && isSpace(to - 1)) to--
+  while (from < to && isAsciiSpace(text.charCodeAt(from))) from++
+  while (to > from && isAsciiSpace(text.charCodeAt(to - 1))) to--
   return text.slice(from, to)
 }
 
@@ -40,7 +40,8 @@ export function inverts(text: string): boolean {
 const BLANK = /^\p{White_Space}*$/u
 
 export function isBlank(text: string): boolean {
-  return BLANK.test(text)
+  const unit = text.charCodeAt(0)
+  return !(unit > 0x20 && unit < 0x7f) && BLANK.test(text)
 }
 
 // `toLowerCase` of a text differs from that of its single code points in these two only: a capital

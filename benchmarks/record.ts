@@ -14,9 +14,21 @@ import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { parseArgs, promisify } from 'node:util'
 import type Driver from 'better-sqlite3'
+import {
+  measuredCode,
+  median,
+  microseconds,
+  milliseconds,
+  type Print,
+  processor,
+  row,
+  times,
+  whole,
+  withSpread,
+  writeToReadme,
+} from './print.js'
 import type { Trial, TrialResult } from './trial.js'
 
 const IN_FLIGHT = [1, 64, 1000]
@@ -70,26 +82,6 @@ async function measure(rounds: number, seconds: number): Promise<Map<number, Com
   }
   return found
 }
-
-type Print = (value: number) => string
-
-const whole: Print = (value) => Math.round(value).toLocaleString('en')
-const short: Print = (value) => value.toPrecision(value < 100 ? 2 : 3)
-const milliseconds: Print = (value) => `${short(value)} ms`
-const microseconds: Print = (value) => `${short(value)} µs`
-const times: Print = (value) => `${short(value)}×`
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  const middle = sorted.length >> 1
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
-}
-
-function withSpread(values: readonly number[], print: Print): string {
-  return `${print(median(values))} [${print(Math.min(...values))}–${print(Math.max(...values))}]`
-}
-
-const row = (...cells: readonly string[]): string => `| ${cells.join(' | ')} |`
 
 function ratesTable(found: ReadonlyMap<number, readonly Comparison[]>): string[] {
   const lines = [...found].map(([inFlight, rounds]) => {
@@ -164,15 +156,7 @@ function machine(): string {
   const database = new Database(':memory:')
   const sqlite = database.prepare('SELECT sqlite_version()').pluck().get() as string
   database.close()
-  const cpus = os.cpus()
-  return `${cpus[0]?.model.trim() ?? 'unknown processor'}, ${cpus.length} cores, Node ${process.versions.node}, better-sqlite3 ${version} (SQLite ${sqlite})`
-}
-
-/** Other code than the built package can be measured, but the result has to say so. */
-function measuredCode(): string {
-  const entry = fileURLToPath(import.meta.resolve('daybook'))
-  if (!fs.existsSync(entry)) throw new Error('there is no built package: run `npm run build` first')
-  return entry.endsWith('.ts') ? 'the sources' : 'the built package'
+  return `${processor()}, better-sqlite3 ${version} (SQLite ${sqlite})`
 }
 
 async function report(rounds: number, seconds: number): Promise<string> {
@@ -189,17 +173,6 @@ async function report(rounds: number, seconds: number): Promise<string> {
   ].join('\n')
 }
 
-function writeToReadme(text: string): void {
-  const file = path.join(import.meta.dirname, '../README.md')
-  const readme = fs.readFileSync(file, 'utf8')
-  const section = /(<!-- benchmark:record -->\n).*?(<!-- \/benchmark:record -->)/s
-  if (!section.test(readme)) throw new Error('README.md has no section benchmark:record')
-  fs.writeFileSync(
-    file,
-    readme.replace(section, (_, begin: string, end: string) => `${begin}\n${text}\n\n${end}`),
-  )
-}
-
 const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '5' },
@@ -212,4 +185,4 @@ if (!Number.isInteger(rounds) || rounds < 1 || !(seconds > 0))
   throw new Error('--rounds must be a whole number from 1, --seconds a number above 0')
 const text = await report(rounds, seconds)
 console.log(text)
-if (values.write) writeToReadme(text)
+if (values.write) writeToReadme('record', text)

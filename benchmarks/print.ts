@@ -1,0 +1,52 @@
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/* What the benchmarks have in common: figures with their spread, tables, the section in README.md. */
+
+export type Print = (value: number) => string
+
+export const whole: Print = (value) => Math.round(value).toLocaleString('en')
+export const short: Print = (value) =>
+  value < 1000 ? value.toPrecision(value < 99.5 ? 2 : 3) : whole(value)
+export const milliseconds: Print = (value) => `${short(value)} ms`
+export const microseconds: Print = (value) => `${short(value)} µs`
+export const times: Print = (value) => `${short(value)}×`
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = sorted.length >> 1
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
+}
+
+export function withSpread(values: readonly number[], print: Print): string {
+  return `${print(median(values))} [${print(Math.min(...values))}–${print(Math.max(...values))}]`
+}
+
+export const row = (...cells: readonly string[]): string => `| ${cells.join(' | ')} |`
+
+/** Processor, cores and Node of this machine. */
+export function processor(): string {
+  const cpus = os.cpus()
+  return `${cpus[0]?.model.trim() ?? 'unknown processor'}, ${cpus.length} cores, Node ${process.versions.node}`
+}
+
+/** Other code than the built package can be measured, but the result has to say so. */
+export function measuredCode(): string {
+  const entry = fileURLToPath(import.meta.resolve('daybook'))
+  if (!fs.existsSync(entry)) throw new Error('there is no built package: run `npm run build` first')
+  return entry.endsWith('.ts') ? 'the sources' : 'the built package'
+}
+
+/** Replaces what stands between the markers of a section of README.md. */
+export function writeToReadme(name: string, text: string): void {
+  const file = path.join(import.meta.dirname, '../README.md')
+  const readme = fs.readFileSync(file, 'utf8')
+  const section = new RegExp(`(<!-- benchmark:${name} -->\n).*?(<!-- /benchmark:${name} -->)`, 's')
+  if (!section.test(readme)) throw new Error(`README.md has no section benchmark:${name}`)
+  fs.writeFileSync(
+    file,
+    readme.replace(section, (_, begin: string, end: string) => `${begin}\n${text}\n\n${end}`),
+  )
+}

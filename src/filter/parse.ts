@@ -1,5 +1,4 @@
 import { AuditLogError } from '../errors.js'
-import { parseTimestamp } from '../timestamp.js'
 import {
   type Combinator,
   type Condition,
@@ -9,13 +8,14 @@ import {
   MAX_LIMIT,
   type Sort,
 } from './ast.js'
-import { type AttributeType, type Declaration, eventAttributes } from './attributes.js'
+import { type Declaration, eventAttributes } from './attributes.js'
 import { type AttributeTypes, declare } from './declared.js'
 import { readsValues } from './evaluate.js'
 import { type Param, type ParamMap, readObject, readQueryString } from './params.js'
 import { type Predicate, predicates, splitKey } from './predicates.js'
+import { READERS } from './readers.js'
 import { nearest, suggestKey } from './suggest.js'
-import { inverts, isBlank, lowerAscii, readBoolean, readNumber, trimAscii } from './values.js'
+import { inverts, isBlank, trimAscii } from './values.js'
 
 /*
  * The grammar: Ransack's search parameters under `filter`, and `limit`.
@@ -67,38 +67,6 @@ const wrong = (
   parameter: string,
   message: string,
 ): AuditLogError => new AuditLogError(code, `${parameter}: ${message}`, { parameter })
-
-interface ValueReader {
-  /** Whether a text reads as the type. */
-  readonly reads: (text: string) => boolean
-  /** What to say where it does not. */
-  readonly fault: string
-  /** One of the forms in which the type can be written. */
-  readonly canonical: (text: string) => string
-}
-
-const asGiven = (text: string): string => text
-
-const READERS: Readonly<Record<AttributeType, ValueReader>> = {
-  string: { reads: () => true, fault: '', canonical: asGiven },
-  // RFC 9562, section 4: written in lower case, read in either. Other text equals none.
-  uuid: { reads: () => true, fault: '', canonical: lowerAscii },
-  number: {
-    reads: (text) => readNumber(text) !== undefined,
-    fault: 'is no number such as 7, -2.5 or 1e3',
-    canonical: asGiven,
-  },
-  boolean: {
-    reads: (text) => readBoolean(text) !== undefined,
-    fault: 'is neither true nor false',
-    canonical: asGiven,
-  },
-  timestamp: {
-    reads: (text) => parseTimestamp(text) !== undefined,
-    fault: 'is no ISO 8601 timestamp such as 2026-03-01T12:00:00.000000Z',
-    canonical: trimAscii,
-  },
-}
 
 function wordsOf(text: string): string[] {
   // Other white space than the usual space is rare, and takes longer.

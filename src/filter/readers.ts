@@ -1,0 +1,36 @@
+import { parseTimestamp } from '../timestamp.js'
+import type { AttributeType } from './attributes.js'
+import { lowerAscii, readBoolean, readNumber, trimAscii } from './values.js'
+
+interface ValueReader {
+  /** Whether a text reads as the type. */
+  readonly reads: (text: string) => boolean
+  /** What to say where it does not. */
+  readonly fault: string
+  /** One of the forms in which the type can be written. */
+  readonly canonical: (text: string) => string
+}
+
+const asGiven = (text: string): string => text
+
+/** How the values in a query read as the declared types. */
+export const READERS: Readonly<Record<AttributeType, ValueReader>> = {
+  string: { reads: () => true, fault: '', canonical: asGiven },
+  // RFC 9562, section 4: written in lower case, read in either. Other text equals none.
+  uuid: { reads: () => true, fault: '', canonical: lowerAscii },
+  number: {
+    reads: (text) => readNumber(text) !== undefined,
+    fault: 'is no number such as 7, -2.5 or 1e3',
+    canonical: asGiven,
+  },
+  boolean: {
+    reads: (text) => readBoolean(text) !== undefined,
+    fault: 'is neither true nor false',
+    canonical: asGiven,
+  },
+  timestamp: {
+    reads: (text) => parseTimestamp(text) !== undefined,
+    fault: 'is no ISO 8601 timestamp such as 2026-03-01T12:00:00.000000Z',
+    canonical: trimAscii,
+  },
+}

@@ -29,11 +29,10 @@ export async function selectItems<Item extends object>(
   { where, sorts, limit }: EventQuery,
 ): Promise<ItemPage<Item>> {
   const matches = compileWhere(attributes, where)
-  const order = [...sorts, { attribute: 'id', direction: 'asc' as const }]
   const collector =
     sorts.length === 0
       ? firstItems<Item>(limit)
-      : firstInOrder(topItems(attributes, order, limit + 1), limit)
+      : firstInOrder(topItems(attributes, sorts, ['id'], limit + 1), limit)
   let seen = 0
   for await (const item of items) {
     if (matches(item) && collector.add(item)) break

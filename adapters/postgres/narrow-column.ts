@@ -1,11 +1,11 @@
 import type { AttributeType } from '../../src/filter/attributes.js'
 import type { NarrowAttribute } from '../../src/filter/narrow.js'
-import type { Predicate, TestName } from '../../src/filter/predicates.js'
+import type { Predicate, TestName, TextTest } from '../../src/filter/predicates.js'
 import { andSql, OPERATORS, orSql, type Sql, sql } from '../../src/filter/sql.js'
 import { readBoolean, readNumber } from '../../src/filter/values.js'
 import type { Column } from '../../src/table.js'
 import { parseTimestamp } from '../../src/timestamp.js'
-import { type TextTest, textPattern } from './sql.js'
+import { textPattern } from './sql.js'
 
 /** What SQL knows of a test on a column's value. */
 interface Verdict {

@@ -1,3 +1,4 @@
+import type { TextTest } from '../../src/filter/predicates.js'
 import type { Sql } from '../../src/filter/sql.js'
 import { spellings } from '../../src/filter/values.js'
 
@@ -6,8 +7,6 @@ export function numbered({ text }: Sql): string {
   let count = 0
   return text.replaceAll(/"(?:[^"]|"")*"|\?/g, (part) => (part === '?' ? `$${++count}` : part))
 }
-
-export type TextTest = 'cont' | 'start' | 'end' | 'matches'
 
 // A longer pattern narrows hardly better, and costs more to compile than it saves.
 const MAX_PIECES = 200

@@ -1,5 +1,5 @@
 import type { NarrowAttribute } from '../../src/filter/narrow.js'
-import type { TestName } from '../../src/filter/predicates.js'
+import { isTextTest } from '../../src/filter/predicates.js'
 import { orSql, sql } from '../../src/filter/sql.js'
 import type { Column } from '../../src/table.js'
 import { narrowPlace } from './narrow-place.js'
@@ -15,8 +15,6 @@ const STORED = {
   // Text in many forms, or a number: only whether there is a value can be told.
   timestamp: [],
 } as const
-
-const isTextTest = (test: TestName): boolean => ['cont', 'start', 'end', 'matches'].includes(test)
 
 /**
  * What SQLite can tell of columns that hold declared attributes. A column may hold any type of value:

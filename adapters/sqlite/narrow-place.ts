@@ -1,18 +1,7 @@
 import type { Sql } from '../../src/filter/sql.js'
-import type { Predicate } from '../../src/filter/predicates.js'
+import { isTextTest, type Predicate, type TextTest } from '../../src/filter/predicates.js'
 import { readBoolean, readNumber } from '../../src/filter/values.js'
-import {
-  andSql,
-  compare,
-  exactLike,
-  inList,
-  like,
-  notSql,
-  OPERATORS,
-  orSql,
-  sql,
-  type TextTest,
-} from './sql.js'
+import { andSql, compare, exactLike, inList, like, notSql, OPERATORS, orSql, sql } from './sql.js'
 
 /** A place in an event, as SQL gives its value and the name of its JSON type. */
 export interface Place {
@@ -131,13 +120,10 @@ function verdict(place: Place, test: ValueTest, values: readonly string[]): Verd
   }
 }
 
-const readsTextOnly = (test: ValueTest): boolean =>
-  ['cont', 'start', 'end', 'matches'].includes(test)
-
 /** A value that may fail the test. */
 function mayFail(place: Place, test: ValueTest, values: readonly string[]): Sql {
   const { passes } = verdict(place, test, values)
-  const applies = readsTextOnly(test) ? typeIs(place, 'text') : isScalar(place)
+  const applies = isTextTest(test) ? typeIs(place, 'text') : isScalar(place)
   return passes ? andSql([applies, notSql(passes)]) : applies
 }
 

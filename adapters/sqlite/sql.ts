@@ -1,3 +1,4 @@
+import type { TextTest } from '../../src/filter/predicates.js'
 import { andSql, sql, type Sql } from '../../src/filter/sql.js'
 import { spellings } from '../../src/filter/values.js'
 
@@ -22,8 +23,6 @@ export function inList(column: Sql, values: readonly unknown[], not = ''): Sql {
   const marks = values.map(() => '?').join(', ')
   return { text: `${column.text} ${not} IN (${marks})`, params: [...params, ...values] }
 }
-
-export type TextTest = 'cont' | 'start' | 'end' | 'matches'
 
 /** One character of a pattern as LIKE has it and as GLOB has it. */
 interface Piece {

@@ -57,15 +57,17 @@ export interface TopItems<Item> {
 
 /**
  * A binary heap with the last of the kept items on top: memory for `size`, O(log size) an item.
- * Items that all of the sorts find equal stay as they came.
+ * Items that all of the sorts find equal go by the `ties`, ascending, and then stay as they came.
  */
 export function topItems<Item>(
   attributes: Attributes<Item>,
   sorts: readonly Sort[],
+  ties: readonly string[],
   size: number,
 ): TopItems<Item> {
   const keysOf = sorts.map((sort) => sortKey(attributes, sort))
   const signs = sorts.map((sort) => (sort.direction === 'asc' ? 1 : -1))
+  const tiesOf = ties.map((attribute) => sortKey(attributes, { attribute, direction: 'asc' }))
   const heap: Ranked<Item>[] = []
   let added = 0
 
@@ -73,6 +75,10 @@ export function topItems<Item>(
     for (const [i, sign] of signs.entries()) {
       const order = compareKeys(left.keys[i], right.keys[i])
       if (order !== 0) return order * sign
+    }
+    for (const keyOf of tiesOf) {
+      const order = compareKeys(keyOf(left.item), keyOf(right.item))
+      if (order !== 0) return order
     }
     return left.place - right.place
   }
@@ -114,14 +120,9 @@ export function topItems<Item>(
   }
 }
 
-const TOTAL: readonly Sort[] = [
-  { attribute: 'created_at', direction: 'asc' },
-  { attribute: 'id', direction: 'asc' },
-]
-
 /** The first events of an order that `created_at` and `id` make total. */
 export function topEvents(sorts: readonly Sort[], size: number): TopItems<AuditEvent> {
-  return topItems(eventAttributes, [...sorts, ...TOTAL], size)
+  return topItems(eventAttributes, sorts, ['created_at', 'id'], size)
 }
 
 /**

@@ -14,7 +14,7 @@ import { readsValues } from './evaluate.js'
 import { type Param, type ParamMap, readObject, readQueryString } from './params.js'
 import { type Predicate, predicates, splitKey } from './predicates.js'
 import { READERS } from './readers.js'
-import { nearest, suggestKey } from './suggest.js'
+import { didYouMean, nearest, suggestKey } from './suggest.js'
 import { inverts, isBlank, trimAscii } from './values.js'
 
 /*
@@ -246,8 +246,7 @@ class Reader {
     const { types, isOpen } = this.declaration
     if (isOpen || types.has(attribute)) return
     const suggestion = nearest(attribute, types.keys())
-    const hint = suggestion === undefined ? '' : `; did you mean ${suggestion}?`
-    const message = `${at}: there is no attribute ${JSON.stringify(attribute)}${hint} (there are ${[...types.keys()].join(', ')})`
+    const message = `${at}: there is no attribute ${JSON.stringify(attribute)}${didYouMean(suggestion)} (there are ${[...types.keys()].join(', ')})`
     throw new AuditLogError('UNKNOWN_ATTRIBUTE', message, { parameter: at, suggestion })
   }
 
@@ -336,8 +335,7 @@ class Reader {
 
   private unknownPredicate(key: string, at: string): AuditLogError {
     const suggestion = suggestKey(key)
-    const hint = suggestion === undefined ? '' : `; did you mean ${suggestion}?`
-    const message = `${at}: no known predicate ends ${JSON.stringify(key)}${hint}`
+    const message = `${at}: no known predicate ends ${JSON.stringify(key)}${didYouMean(suggestion)}`
     return new AuditLogError('UNKNOWN_PREDICATE', message, { parameter: at, suggestion })
   }
 }
@@ -403,10 +401,9 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
 function unknownParameter(parameter: string): AuditLogError {
   const root = /^[^[\]]*/.exec(parameter)![0]
   const suggestion = ELSEWHERE.get(root) ?? nearest(root, ROOTS)
-  const hint = suggestion === undefined ? '' : `; did you mean ${suggestion}?`
   return new AuditLogError(
     'UNKNOWN_PARAMETER',
-    `${parameter} is not a parameter of this list, which has filter and limit${hint}`,
+    `${parameter} is not a parameter of this list, which has filter and limit${didYouMean(suggestion)}`,
     { parameter, suggestion },
   )
 }

@@ -15,6 +15,13 @@ export type TestName =
   | 'null'
   | 'blank'
 
+/** The tests that apply to text only, negated too. */
+export type TextTest = 'cont' | 'start' | 'end' | 'matches'
+
+const TEXT_TESTS: ReadonlySet<TestName> = new Set<TextTest>(['cont', 'start', 'end', 'matches'])
+
+export const isTextTest = (test: TestName): test is TextTest => TEXT_TESTS.has(test)
+
 interface SimplePredicate {
   readonly test: TestName
   /** Holds where there is a value and none passes the test; for `null` and `blank`: the opposite. */

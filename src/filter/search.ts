@@ -41,6 +41,7 @@ export function startingWith(element: string): TextTest {
 export function endingWith(element: string): TextTest {
   const folded = fold(element)
   // Folding keeps the length, so no more than the end has to be folded.
-  if (element.isWellFormed()) return (text) => fold(text.slice(-folded.length)) === folded
+  if (element.isWellFormed())
+    return (text) => fold(text.slice(Math.max(text.length - folded.length, 0))) === folded
   return (text) => fold(text).endsWith(folded)
 }

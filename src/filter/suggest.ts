@@ -37,6 +37,10 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best
 }
 
+/** The end of a message that names what is nearest, where something is near. */
+export const didYouMean = (suggestion: string | undefined): string =>
+  suggestion === undefined ? '' : `; did you mean ${suggestion}?`
+
 /** The key with its end replaced by the nearest predicate: `type_equals` -> `type_eq`. */
 export function suggestKey(key: string): string | undefined {
   const whole = SYNONYMS.get(key) ?? nearest(key, predicates.keys())

@@ -11,10 +11,7 @@
  * time. A million events take each library's process about 2 GB. `--cap` is the number of seconds
  * after which a regular expression is stopped. `--write` puts the result into README.md.
  */
-import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
 import { createRequire } from 'node:module'
-import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { COMPILE_CASES, MATCH_CASES, PARSE_CASES, WILDCARD_CASES } from './filter-queries.js'
 import type { Answer, Job, Library, Setup } from './filter-trial.js'
@@ -30,6 +27,7 @@ import {
   withSpread,
   writeToReadme,
 } from './print.js'
+import { Worker } from './worker.js'
 
 const ALL_CASES = MATCH_CASES.map(({ name }) => name)
 const SIZES: Readonly<Record<string, readonly number[]>> = {
@@ -44,66 +42,8 @@ const TEXT = 100_000
 /** The wildcard case that is tried on texts of all lengths. */
 const LONG_TEXTS = 2
 
-/** A library in its process. */
-class Worker {
-  private readonly child: ChildProcess
-
-  private constructor(child: ChildProcess) {
-    this.child = child
-  }
-
-  static async start(setup: Setup): Promise<Worker> {
-    const script = path.join(import.meta.dirname, 'filter-trial.ts')
-    const execArgv = [...process.execArgv, '--max-old-space-size=6144']
-    const worker = new Worker(fork(script, [JSON.stringify(setup)], { execArgv }))
-    await worker.nextMessage()
-    return worker
-  }
-
-  async ask(job: Job): Promise<Answer> {
-    this.child.send(job)
-    return (await this.nextMessage()) as Answer
-  }
-
-  /** Gives `undefined` where there is no answer in so many seconds; the process is gone then. */
-  async askAtMost(seconds: number, job: Job): Promise<Answer | undefined> {
-    let isOver = false
-    const timer = setTimeout(() => {
-      isOver = true
-      this.child.kill('SIGKILL')
-    }, seconds * 1000)
-    try {
-      return await this.ask(job)
-    } catch (error) {
-      if (isOver) return undefined
-      throw error
-    } finally {
-      clearTimeout(timer)
-    }
-  }
-
-  async end(): Promise<void> {
-    if (!this.child.connected) return
-    this.child.disconnect()
-    await once(this.child, 'exit')
-  }
-
-  private async nextMessage(): Promise<unknown> {
-    const given = new AbortController()
-    const { signal } = given
-    const ended = async (): Promise<never> => {
-      const [code, by] = (await once(this.child, 'exit', { signal })) as unknown[]
-      throw new Error(`a trial's process ended: ${String(code ?? by)}`)
-    }
-    try {
-      const message = once(this.child, 'message', { signal })
-      const [first] = (await Promise.race([message, ended()])) as unknown[]
-      return first
-    } finally {
-      given.abort()
-    }
-  }
-}
+const startLibrary = (setup: Setup): Promise<Worker<Job, Answer>> =>
+  Worker.start('filter-trial.ts', setup, ['--max-old-space-size=6144'])
 
 /** What each round found, by library. */
 type Rounds<Name extends Library> = { readonly [name in Name]: Answer }[]
@@ -117,7 +57,7 @@ async function takeTurns<Name extends Library>(
 ): Promise<Rounds<Name>[]> {
   const found: Rounds<Name>[] = jobs.map(() => [])
   const workers = await Promise.all(
-    libraries.map(async (library) => [library, await Worker.start({ library, events })] as const),
+    libraries.map(async (library) => [library, await startLibrary({ library, events })] as const),
   )
   // The first round warms up.
   for (let round = 0; round <= rounds; round++) {
@@ -239,7 +179,7 @@ type WildcardJob = Extract<Job, { job: 'wildcards' }>
 
 /** What a regular expression takes, in a process that can be stopped. */
 async function stoppedAfter(cap: number, job: WildcardJob): Promise<Answer | undefined> {
-  const worker = await Worker.start({ library: 'RegExp', events: 0 })
+  const worker = await startLibrary({ library: 'RegExp', events: 0 })
   const answer = await worker.askAtMost(cap, job)
   await worker.end()
   return answer

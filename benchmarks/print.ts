@@ -1,7 +1,9 @@
 import fs from 'node:fs'
+import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type Driver from 'better-sqlite3'
 
 /* What the benchmarks have in common: figures with their spread, tables, the section in README.md. */
 
@@ -13,6 +15,7 @@ export const short: Print = (value) =>
 export const milliseconds: Print = (value) => `${short(value)} ms`
 export const microseconds: Print = (value) => `${short(value)} µs`
 export const times: Print = (value) => `${short(value)}×`
+export const percent: Print = (value) => `${short(value * 100)} %`
 
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
@@ -30,6 +33,16 @@ export const row = (...cells: readonly string[]): string => `| ${cells.join(' | 
 export function processor(): string {
   const cpus = os.cpus()
   return `${cpus[0]?.model.trim() ?? 'unknown processor'}, ${cpus.length} cores, Node ${process.versions.node}`
+}
+
+export function sqliteVersion(): string {
+  const require = createRequire(import.meta.url)
+  const Database = require('better-sqlite3') as typeof Driver
+  const { version } = require('better-sqlite3/package.json') as { version: string }
+  const database = new Database(':memory:')
+  const sqlite = database.prepare('SELECT sqlite_version()').pluck().get() as string
+  database.close()
+  return `better-sqlite3 ${version} (SQLite ${sqlite})`
 }
 
 /** Other code than the built package can be measured, but the result has to say so. */

@@ -11,11 +11,10 @@
  */
 import { execFile } from 'node:child_process'
 import fs from 'node:fs'
-import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
 import { parseArgs, promisify } from 'node:util'
-import type Driver from 'better-sqlite3'
+import type { TrialResult } from './meter.js'
 import {
   measuredCode,
   median,
@@ -24,12 +23,13 @@ import {
   type Print,
   processor,
   row,
+  sqliteVersion,
   times,
   whole,
   withSpread,
   writeToReadme,
 } from './print.js'
-import type { Trial, TrialResult } from './trial.js'
+import type { Trial } from './trial.js'
 
 const IN_FLIGHT = [1, 64, 1000]
 
@@ -149,22 +149,12 @@ function ratiosTable(found: ReadonlyMap<number, readonly Comparison[]>): string[
   ]
 }
 
-function machine(): string {
-  const require = createRequire(import.meta.url)
-  const Database = require('better-sqlite3') as typeof Driver
-  const { version } = require('better-sqlite3/package.json') as { version: string }
-  const database = new Database(':memory:')
-  const sqlite = database.prepare('SELECT sqlite_version()').pluck().get() as string
-  database.close()
-  return `${processor()}, better-sqlite3 ${version} (SQLite ${sqlite})`
-}
-
 async function report(rounds: number, seconds: number): Promise<string> {
   const code = measuredCode()
   const found = await measure(rounds, seconds)
   const date = new Date().toISOString().slice(0, 10)
   return [
-    `Measured ${date} on ${machine()}: ${code}, SQLite with WAL and \`synchronous=FULL\`, events of`,
+    `Measured ${date} on ${processor()}, ${sqliteVersion()}: ${code}, SQLite with WAL and \`synchronous=FULL\`, events of`,
     `about 640 bytes. Median [least–greatest] of ${rounds} rounds of ${seconds} s; ratios are taken within each round.`,
     '',
     ...ratesTable(found),

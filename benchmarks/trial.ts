@@ -1,7 +1,8 @@
 import Database from 'better-sqlite3'
-import { AuditLog, type EventStore } from 'daybook'
+import { AuditLog } from 'daybook'
 import { sqliteStore } from 'daybook/sqlite'
 import { sampleEvents, sampleTypes } from './events.js'
+import { createMeter, metered, type TrialResult } from './meter.js'
 
 /*
  * One trial in a process and a file of its own: `trial.ts <JSON of a Trial>` prints its TrialResult.
@@ -18,88 +19,8 @@ export type Trial = {
   | { readonly kind: 'plain'; readonly batch: number; readonly json: 'before' | 'inside' }
 )
 
-export interface TrialResult {
-  readonly eventsPerSecond: number
-  /** Milliseconds from the call to its answer. */
-  readonly p50: number
-  readonly p99: number
-  /** Events that shared a commit, on average. */
-  readonly meanBatch: number
-  /** Microseconds of processor time for one event: unlike the rate, no matter of the disk. */
-  readonly cpu: number
-}
-
 /** Made before the clock runs, and used over and over. */
 const EVENTS = sampleEvents(5000)
-
-interface Meter {
-  isOver(): boolean
-  /** Takes note of a finished call of `events` events that began at `start`. */
-  finished(start: number, events: number): void
-  committed(events: number): void
-  result(): TrialResult
-}
-
-function createMeter(seconds: number): Meter {
-  const begin = performance.now() + (seconds * 1000) / 3
-  const end = begin + seconds * 1000
-  const latencies: number[] = []
-  let events = 0
-  let commits = 0
-  let committed = 0
-  let cpuAtBegin: NodeJS.CpuUsage | undefined
-  let cpu = { user: 0, system: 0 }
-  const isMeasured = (now: number): boolean => now >= begin && now < end
-  const quantile = (sorted: Float64Array, share: number): number =>
-    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
-  return {
-    isOver: () => performance.now() >= end,
-    finished(start, count) {
-      const now = performance.now()
-      if (!isMeasured(now)) return
-      latencies.push(now - start)
-      events += count
-    },
-    committed(count) {
-      if (!isMeasured(performance.now())) return
-      cpu = process.cpuUsage(cpuAtBegin)
-      // Of the first commit only the end is seen.
-      if (!cpuAtBegin) {
-        cpuAtBegin = cpu
-        return
-      }
-      commits++
-      committed += count
-    },
-    result() {
-      const sorted = Float64Array.from(latencies).toSorted()
-      return {
-        eventsPerSecond: events / seconds,
-        p50: quantile(sorted, 0.5),
-        p99: quantile(sorted, 0.99),
-        meanBatch: committed / commits,
-        cpu: (cpu.user + cpu.system) / committed,
-      }
-    },
-  }
-}
-
-/** The same store, but the meter hears of its commits. */
-function metered(store: EventStore, meter: Meter): EventStore {
-  return {
-    name: store.name,
-    maxBatch: store.maxBatch,
-    async append(drafts, options) {
-      const events = await store.append(drafts, options)
-      meter.committed(drafts.length)
-      return events
-    },
-    importEvents: (events, options) => store.importEvents(events, options),
-    get: (id, options) => store.get(id, options),
-    list: (query, options) => store.list(query, options),
-    close: () => store.close(),
-  }
-}
 
 /** So many callers, each of which makes its next call when the last is answered. */
 async function measureRecord(
@@ -109,7 +30,7 @@ async function measureRecord(
 ): Promise<TrialResult> {
   const store = sqliteStore({ filename })
   const meter = createMeter(seconds)
-  const audit = new AuditLog({ store: metered(store, meter), types: sampleTypes })
+  const audit = new AuditLog({ store: metered(store, meter.committed), types: sampleTypes })
   let next = 0
   const call = async (): Promise<void> => {
     while (!meter.isOver()) {

@@ -10,6 +10,7 @@ import {
   eventTypeFault,
   type EventTypes,
 } from './event-types.js'
+import { createFollowing, type EventTail, type Following, type TailOptions } from './following.js'
 import { bothOf, type EventQuery, MAX_LIMIT, oneCondition } from './filter/ast.js'
 import { scanDirection } from './filter/order.js'
 import { parseQuery, type QueryObject, readLimit } from './filter/parse.js'
@@ -49,6 +50,17 @@ export interface AuditLogOptions<Types extends EventTypes> {
 export interface RecordOptions extends WaitOptions {
   /** The requesting user; null where none is behind it. @default null */
   readonly username?: string | null | undefined
+  /**
+   * A handle on the store's database with a transaction open, of which the event becomes part: a
+   * better-sqlite3 `Database`, a `pg` client. There is no event for work that is rolled back, and
+   * none is missing for work that is committed; it becomes visible within about a second of the
+   * commit. The handle has been given its statement when the call returns. The call resolves to
+   * `undefined` once the event is handed over, which is no news of the commit, and reaches no
+   * listener; `INVALID_OPTION` where this is no open handle on that database. A call that rejects
+   * has left nothing in the transaction: wait for it before the commit. A synchronous transaction
+   * function cannot, and learns of it too late to undo its work.
+   */
+  readonly transaction?: object | undefined
 }
 
 /** What `on` can listen to. Handlers run synchronously; one that throws becomes an `error`. */
@@ -113,6 +125,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
   readonly types: Types
   readonly store: EventStore
   readonly #recorder: Recorder
+  readonly #following: Following
   readonly #emitter = createEmitter<AuditLogEvents>()
   readonly #limits: JsonLimits
   readonly #nextTail: () => string
@@ -132,11 +145,13 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     this.#strict = options.strict ?? false
     this.#resolveSource = options.resolveSource
     this.#nextTail = tailSource(options.random)
+    this.#following = createFollowing(options.store)
     this.#recorder = createRecorder(
       options.store,
       positive(defaultRecorderOptions, options.waiting),
       {
         stored: (events) => this.#onStored(events),
+        enlisted: () => void this.#counts.journalled++,
         rejected: (draft, error) => this.#onRejected(draft.type, error),
       },
     )
@@ -149,11 +164,11 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
 
   /**
    * Records a system event of a registered type. Resolves to the stored event once it is durable,
-   * or to `undefined` where nothing is readable yet: the type's `enabled` holds it back. Rejects
-   * only when the event is certainly not kept: `UNKNOWN_EVENT_TYPE`, `QUEUE_FULL`,
-   * `DEADLINE_EXCEEDED`, `ABORTED`, `STORE_FAILED`, `CLOSED`; in strict mode also `INVALID_DATA`
-   * and `INVALID_LINK`. The data is copied before the call returns. Calls made at the same time
-   * share one transaction.
+   * or to `undefined` where nothing is readable yet: the type's `enabled` holds it back, or it is
+   * part of a `transaction` of the host's. Rejects only when the event is certainly not kept:
+   * `UNKNOWN_EVENT_TYPE`, `QUEUE_FULL`, `DEADLINE_EXCEEDED`, `ABORTED`, `STORE_FAILED`, `CLOSED`; in
+   * strict mode also `INVALID_DATA` and `INVALID_LINK`. The data is copied before the call returns.
+   * Calls made at the same time share one transaction.
    */
   record<Type extends keyof Types & string>(
     type: Type,
@@ -236,6 +251,20 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     }
   }
 
+  /**
+   * Every match that becomes visible after the call, or after the time `after`, once and in the
+   * order of `created_at`: `for await (const event of audit.tail('filter[type_start]=error:')) …`.
+   * It waits for more until the loop is left; the signal ends it with `ABORTED`, the log's end with
+   * `CLOSED`, a wrong query or `after` with the codes of `parseQuery`. While the store fails it waits
+   * and tries again, without a bound but the signal; only where it starts, without `after`, has to be
+   * read at once. A `limit` means nothing to it, sorts reject with `INVALID_VALUE`. Whoever reads
+   * slowly holds one page in memory. Imported events are not delivered, but for those of another
+   * Daybook that are newer than all that was there.
+   */
+  tail(query?: QueryInput, options: TailOptions = {}): EventTail {
+    return this.#following.tail(() => toQuery(query), options)
+  }
+
   /** The event with this id, or `undefined`. */
   async get(id: string, options?: WaitOptions): Promise<AuditEvent | undefined> {
     return this.store.get(id.toLowerCase(), options)
@@ -278,7 +307,10 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
    * aborted signal it is not waited for, but goes on.
    */
   close(options?: WaitOptions): Promise<void> {
-    this.#closed ??= this.#recorder.flush().then(() => this.store.close())
+    this.#closed ??= this.#recorder
+      .flush()
+      .then(() => this.store.close())
+      .finally(() => this.#following.wake())
     return untilAborted(this.#closed, options?.signal)
   }
 
@@ -290,25 +322,36 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     return Object.hasOwn(this.types, type) ? this.types[type] : undefined
   }
 
-  /** `prepare` runs at once, so calls keep their order; then the call counts. */
+  /** `prepare` runs at once, so calls keep their order; then the call counts, and goes on. */
   #call(
     type: string,
     options: RecordOptions | undefined,
     prepare: () => EventDraft | undefined,
   ): Promise<AuditEvent | undefined> {
-    try {
-      if (this.#closed) throw new AuditLogError('CLOSED', 'the audit log is closed')
-      const draft = prepare()
-      const call = draft && this.#recorder.add(draft, options)
-      this.#counts.calls++
-      if (call) return call
-      this.#counts.heldBack++
-      return Promise.resolve(undefined)
-    } catch (thrown) {
+    const refuse = (thrown: unknown): Promise<never> => {
       const error = asAuditLogError(thrown)
-      this.#counts.calls++
       this.#onRejected(type, error)
       return Promise.reject(error)
+    }
+    let draft: EventDraft | undefined
+    try {
+      if (this.#closed) throw new AuditLogError('CLOSED', 'the audit log is closed')
+      draft = prepare()
+    } catch (thrown) {
+      this.#counts.calls++
+      return refuse(thrown)
+    }
+    this.#counts.calls++
+    if (!draft) {
+      this.#counts.heldBack++
+      return Promise.resolve(undefined)
+    }
+    try {
+      const transaction = options?.transaction
+      if (transaction === undefined) return this.#recorder.add(draft, options)
+      return this.#recorder.enlist(draft, transaction, options)
+    } catch (thrown) {
+      return refuse(thrown)
     }
   }
 
@@ -350,6 +393,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
 
   #onStored(events: readonly AuditEvent[]): void {
     this.#counts.stored += events.length
+    this.#following.stored(events)
     if (this.#emitter.all.has('recorded')) for (const event of events) this.#emit('recorded', event)
   }
 

@@ -46,24 +46,53 @@ export function readImported(given: AuditEvent, index: number, limits: JsonLimit
   return { event, time, json: text.json }
 }
 
-/** Whether a stored event, its attributes as JSON text beside it, is the one that is imported. */
-export function isSameEvent(
-  stored: AuditEvent,
-  json: string,
-  { event, ...imported }: ImportedEvent,
-): boolean {
+/** An event that a store has, its attributes as JSON text beside it. */
+export interface StoredEvent {
+  readonly event: AuditEvent
+  readonly json: string
+}
+
+/** What a store has at the times of imported events, and with their ids. */
+export interface StoredEvents {
+  at(time: Microseconds): StoredEvent | undefined
+  hasId(id: string): boolean
+}
+
+/**
+ * Those that are to be kept, in their order; what is there already, or comes twice, is left out.
+ * Throws `IMPORT_CONFLICT` for a time later than `now`, and an id or a time that another event has.
+ */
+export function freshEvents(
+  imported: readonly ImportedEvent[],
+  now: Microseconds,
+  stored: StoredEvents,
+): ImportedEvent[] {
+  const fresh = new Map<Microseconds, ImportedEvent>()
+  const ids = new Set<string>()
+  for (const candidate of imported) {
+    const { event, time } = candidate
+    const there = stored.at(time) ?? fresh.get(time)
+    if (there && isSame(there, candidate)) continue
+    if (time > now || there || stored.hasId(event.id) || ids.has(event.id))
+      throw conflict(candidate, now)
+    fresh.set(time, candidate)
+    ids.add(event.id)
+  }
+  return [...fresh.values()]
+}
+
+function isSame(stored: StoredEvent, imported: ImportedEvent): boolean {
   return (
-    json === imported.json &&
-    stored.id === event.id &&
-    stored.type === event.type &&
-    stored.username === event.username &&
-    stored.system === event.system &&
-    stored.source === event.source
+    stored.json === imported.json &&
+    stored.event.id === imported.event.id &&
+    stored.event.type === imported.event.type &&
+    stored.event.username === imported.event.username &&
+    stored.event.system === imported.event.system &&
+    stored.event.source === imported.event.source
   )
 }
 
-/** Why an event cannot be imported at the time `now`. */
-export function importConflict({ event, time }: ImportedEvent, now: Microseconds): AuditLogError {
+function conflict({ event, time }: ImportedEvent, now: Microseconds): AuditLogError {
   const reason =
     time > now
       ? `has a created_at, ${event.created_at}, later than now`

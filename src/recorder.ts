@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { abortedError, AuditLogError } from './errors.js'
+import { abortedError, AuditLogError, throwIfAborted } from './errors.js'
 import type { AuditEvent, EventDraft } from './event.js'
 import type { EventStore, WaitOptions } from './store.js'
 
@@ -30,6 +30,8 @@ export const defaultRecorderOptions: RecorderOptions = {
 // setTimeout takes no more, and fires at once beyond it.
 const MAX_TIMER_MS = 2_147_483_647
 
+const noop = (): void => {}
+
 const timerMs = (ms: number): number => Math.min(Math.max(1, Math.ceil(ms)), MAX_TIMER_MS)
 
 interface Entry {
@@ -50,6 +52,8 @@ interface Entry {
 /** Told of what became of drafts, in order, before their calls settle and after they count as such. */
 export interface RecorderObserver {
   stored(events: readonly AuditEvent[]): void
+  /** Handed over to a transaction of the host's. */
+  enlisted(): void
   rejected(draft: EventDraft, error: AuditLogError): void
 }
 
@@ -60,6 +64,13 @@ export interface Recorder {
    * what refuses the draft: `QUEUE_FULL`, `ABORTED`.
    */
   add(draft: EventDraft, options?: WaitOptions): Promise<AuditEvent>
+  /**
+   * Has the store make the draft part of a transaction of the host's, before the call returns and
+   * past the queue. It counts as waiting, without a deadline: only the end of the store's attempt
+   * tells whether the draft is in the transaction. Throws at once as `add`, and `INVALID_OPTION`
+   * where the store knows no transactions.
+   */
+  enlist(draft: EventDraft, transaction: object, options?: WaitOptions): Promise<undefined>
   /** Events that neither the store nor an error has settled yet. */
   waiting(): number
   /** Resolves when all that was added before is settled. */
@@ -83,11 +94,27 @@ export function createRecorder(
   let running: Promise<void> | undefined
   let sweeper: NodeJS.Timeout | undefined
   let giveUp = new AbortController()
+  const enlisting = new Set<Promise<unknown>>()
 
+  /** Makes room for the draft, or throws; gives its bytes. */
+  const admit = (draft: EventDraft, signal: AbortSignal | undefined): number => {
+    throwIfAborted(signal)
+    if (waiting >= options.maxWaiting || waitingBytes >= options.maxWaitingBytes) {
+      const message = `${waiting} events already wait for the ${store.name} store`
+      throw new AuditLogError('QUEUE_FULL', message)
+    }
+    const bytes = Buffer.byteLength(draft.json)
+    waiting++
+    waitingBytes += bytes
+    return bytes
+  }
+  const dismiss = (bytes: number): void => {
+    waiting--
+    waitingBytes -= bytes
+  }
   const settle = (entry: Entry): void => {
     entry.settled = true
-    waiting--
-    waitingBytes -= entry.bytes
+    dismiss(entry.bytes)
     if (entry.onAbort) entry.signal?.removeEventListener('abort', entry.onAbort)
     for (const tell of entry.onSettled) tell()
   }
@@ -97,9 +124,9 @@ export function createRecorder(
     observer.rejected(entry.draft, error)
     entry.reject(error)
   }
-  const expire = (entry: Entry, cause?: unknown): void => {
+  const expire = (entry: Entry, cause?: unknown, reason = ''): void => {
     const message = `the ${store.name} store did not take the event within ${options.deadlineMs} ms`
-    reject(entry, new AuditLogError('DEADLINE_EXCEEDED', message, { cause }))
+    reject(entry, new AuditLogError('DEADLINE_EXCEEDED', message + reason, { cause }))
   }
   const isDue = (entry: Entry): boolean => entry.expires <= performance.now()
 
@@ -133,9 +160,10 @@ export function createRecorder(
   /** One attempt for one batch; gives back what is to be tried again. */
   const commit = async (batch: readonly Entry[]): Promise<Entry[]> => {
     if (giveUp.signal.aborted) giveUp = new AbortController()
+    const { signal } = giveUp
     try {
       const drafts = batch.map((entry) => entry.draft)
-      const events = await store.append(drafts, { signal: giveUp.signal })
+      const events = await store.append(drafts, { signal, deadline: batch[0]!.expires })
       for (const entry of batch) settle(entry)
       observer.stored(events)
       for (const [i, entry] of batch.entries()) entry.resolve(events[i]!)
@@ -146,8 +174,9 @@ export function createRecorder(
         for (const entry of batch) reject(entry, failure)
         return []
       }
+      const reason = reasonOf(failure, signal)
       for (const entry of batch) {
-        if (isDue(entry)) expire(entry, error)
+        if (isDue(entry)) expire(entry, failure, reason)
         else if (entry.signal?.aborted) reject(entry, abortedError(entry.signal))
       }
       return batch.filter((entry) => !entry.settled)
@@ -175,12 +204,7 @@ export function createRecorder(
 
   return {
     add(draft, { signal } = {}) {
-      if (signal?.aborted) throw abortedError(signal)
-      if (waiting >= options.maxWaiting || waitingBytes >= options.maxWaitingBytes) {
-        const message = `${waiting} events already wait for the ${store.name} store`
-        throw new AuditLogError('QUEUE_FULL', message)
-      }
-      const bytes = Buffer.byteLength(draft.json)
+      const bytes = admit(draft, signal)
       return new Promise((resolve, rejectCall) => {
         const entry: Entry = {
           draft,
@@ -200,19 +224,47 @@ export function createRecorder(
           }
           signal.addEventListener('abort', entry.onAbort, { once: true })
         }
-        waiting++
-        waitingBytes += bytes
         queue.push(entry)
         scheduleSweep()
         running ??= run()
       })
     },
+    enlist(draft, transaction, { signal } = {}) {
+      if (!store.enlist) {
+        const message = `the ${store.name} store cannot take part in a transaction`
+        throw new AuditLogError('INVALID_OPTION', message)
+      }
+      if (transaction === null || typeof transaction !== 'object')
+        throw new AuditLogError('INVALID_OPTION', 'transaction must be an open database handle')
+      const bytes = admit(draft, signal)
+      // An async function runs to its first `await` within the call, and never throws.
+      const attempt = async (): Promise<undefined> => {
+        try {
+          await store.enlist!(draft, transaction, { signal })
+        } catch (error) {
+          const failure = asStoreFailure(store, error)
+          dismiss(bytes)
+          observer.rejected(draft, failure)
+          throw failure
+        }
+        dismiss(bytes)
+        observer.enlisted()
+        return undefined
+      }
+      const call = attempt()
+      const settled: Promise<void> = call
+        .then(noop, noop)
+        .then(() => void enlisting.delete(settled))
+      enlisting.add(settled)
+      return call
+    },
     waiting: () => waiting,
     async flush() {
       const pending = [...inFlight, ...queue].filter((entry) => !entry.settled)
-      await Promise.all(
-        pending.map((entry) => new Promise<void>((resolve) => entry.onSettled.push(resolve))),
-      )
+      await Promise.all([
+        ...enlisting,
+        ...pending.map((entry) => new Promise<void>((resolve) => entry.onSettled.push(resolve))),
+      ])
     },
   }
 }
@@ -220,4 +272,24 @@ export function createRecorder(
 function asStoreFailure(store: EventStore, error: unknown): AuditLogError {
   if (error instanceof AuditLogError) return error
   return new AuditLogError('STORE_FAILED', `the ${store.name} store failed`, { cause: error })
+}
+
+const MAX_CAUSES = 20
+
+/** `: <what the driver said last>` where the store knows why it did not get to it, else nothing. */
+function reasonOf(failure: AuditLogError, { reason: ours }: AbortSignal): string {
+  let innermost: unknown = failure
+  for (let depth = 0; depth < MAX_CAUSES; depth++) {
+    // As `net` gives them for a name with several addresses, without a message of their own.
+    const isBundle = innermost instanceof AggregateError && innermost.message === ''
+    const cause = isBundle
+      ? (innermost as AggregateError).errors[0]
+      : innermost instanceof Error
+        ? innermost.cause
+        : undefined
+    if (!(cause instanceof Error)) break
+    innermost = cause
+  }
+  const { message } = innermost as Error
+  return innermost === failure || innermost === ours || message === '' ? '' : `: ${message}`
 }

@@ -1,11 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AuditLogError, throwIfAborted } from '../../src/errors.js'
-import { type AuditEvent, type ImportedEvent, stampDraft } from '../../src/event.js'
+import { type AuditEvent, stampDraft } from '../../src/event.js'
 import { parseEventId } from '../../src/event-id.js'
 import { timeBounds } from '../../src/filter/bounds.js'
 import { pageCollector } from '../../src/filter/collect.js'
 import { compileFilter } from '../../src/filter/evaluate.js'
-import { importConflict, isSameEvent } from '../../src/importing.js'
+import { createWatchers } from '../../src/following.js'
+import { freshEvents } from '../../src/importing.js'
 import type { EventStore } from '../../src/store.js'
 import { type Clock, type Microseconds, systemClock } from '../../src/timestamp.js'
 
@@ -19,7 +20,7 @@ export interface MemoryStoreOptions {
   readonly clock?: Clock
 }
 
-interface StoredEvent {
+interface TimedEvent {
   readonly time: Microseconds
   readonly event: AuditEvent
 }
@@ -36,12 +37,13 @@ export function memoryStore(options: MemoryStoreOptions = {}): EventStore {
   if (!(maxEvents >= 1)) throw new AuditLogError('INVALID_OPTION', 'maxEvents must be at least 1')
 
   /** In order of time. Appended to in place, else replaced, so that a running scan keeps its own. */
-  let events: StoredEvent[] = []
+  let events: TimedEvent[] = []
   /** Where the kept events begin; what lies before is dropped in bulk. */
   let start = 0
   let highWater: Microseconds = 0
   /** Times of the ids that do not carry theirs. */
   const foreignIds = new Map<string, Microseconds>()
+  const watchers = createWatchers()
   let closed = false
 
   const check = (signal: AbortSignal | undefined): void => {
@@ -71,8 +73,9 @@ export function memoryStore(options: MemoryStoreOptions = {}): EventStore {
     return event?.id === id ? event : undefined
   }
 
-  const dropOldest = (): void => {
-    while (events.length - start > maxEvents) foreignIds.delete(events[start++]!.event.id)
+  /** Drops so many of the oldest, if that is more than none. */
+  const drop = (count: number): void => {
+    for (let i = 0; i < count; i++) foreignIds.delete(events[start++]!.event.id)
     if (start > events.length / 2) {
       events = events.slice(start)
       start = 0
@@ -83,8 +86,9 @@ export function memoryStore(options: MemoryStoreOptions = {}): EventStore {
     name: 'memory',
     maxBatch: 1000,
 
-    async append(drafts, { signal } = {}) {
+    async append(drafts, { signal, deadline = Infinity } = {}) {
       check(signal)
+      if (performance.now() >= deadline) throw new AuditLogError('ABORTED', 'the deadline is over')
       let time = Math.max(highWater, clock() - drafts.length)
       const stored = drafts.map((draft) => {
         time += 1
@@ -95,32 +99,29 @@ export function memoryStore(options: MemoryStoreOptions = {}): EventStore {
       })
       events.push(...stored)
       highWater = time
-      dropOldest()
+      drop(events.length - start - maxEvents)
+      watchers.hint()
       return stored.map(({ event }) => event)
     },
 
     async importEvents(imported, { signal } = {}) {
       check(signal)
       const now = clock()
-      const fresh = new Map<Microseconds, ImportedEvent>()
-      const ids = new Set<string>()
-      for (const candidate of imported) {
-        const { event, time } = candidate
-        const there = at(time) ?? fresh.get(time)?.event
-        if (there && isSameEvent(there, JSON.stringify(there.attributes), candidate)) continue
-        if (time > now || there || find(event.id) || ids.has(event.id))
-          throw importConflict(candidate, now)
-        fresh.set(time, candidate)
-        ids.add(event.id)
-      }
-      const added = [...fresh.values()].map(({ event, time, json }) => {
+      const fresh = freshEvents(imported, now, {
+        at: (time) => {
+          const event = at(time)
+          return event && { event, json: JSON.stringify(event.attributes) }
+        },
+        hasId: (id) => find(id) !== undefined,
+      })
+      const added = fresh.map(({ event, time, json }) => {
         if (parseEventId(event.id)?.time !== time) foreignIds.set(event.id, time)
         return { time, event: deepFreeze({ ...event, attributes: parse(json) }) }
       })
       events = [...events.slice(start), ...added].toSorted((a, b) => a.time - b.time)
       start = 0
-      for (const time of fresh.keys()) highWater = Math.max(highWater, time)
-      dropOldest()
+      for (const { time } of fresh) highWater = Math.max(highWater, time)
+      drop(events.length - start - maxEvents)
       return { imported: added.length, skipped: imported.length - added.length }
     },
 
@@ -148,8 +149,24 @@ export function memoryStore(options: MemoryStoreOptions = {}): EventStore {
       return collector.page()
     },
 
+    async removeBefore(time, { signal } = {}) {
+      check(signal)
+      let removed = 0
+      for (;;) {
+        const count = Math.min(indexOf(time) - start, SCAN_SLICE)
+        drop(count)
+        removed += count
+        if (count < SCAN_SLICE) return removed
+        await nextTurn()
+        check(signal)
+      }
+    },
+
+    watch: (hint) => watchers.add(hint),
+
     async close() {
       closed = true
+      watchers.clear()
     },
   }
 }

@@ -7,7 +7,7 @@ import { AuditLogError } from '../../src/errors.js'
  */
 
 export interface SqliteStatement {
-  run(...params: unknown[]): unknown
+  run(...params: unknown[]): { readonly changes: number }
   get(...params: unknown[]): unknown
   all(...params: unknown[]): unknown[]
   iterate(...params: unknown[]): IterableIterator<unknown>

@@ -27,6 +27,18 @@ const MIGRATIONS: readonly string[] = [
      created_at INTEGER NOT NULL
    ) STRICT;
    INSERT INTO daybook_high_water VALUES (1, 0);`,
+  // What hosts put in within their own transactions. Readable JSON only: what could not be moved on
+  // would stand in the way of every append.
+  `CREATE TABLE daybook_outbox (
+     id INTEGER PRIMARY KEY AUTOINCREMENT,
+     tail TEXT NOT NULL,
+     type TEXT NOT NULL,
+     username TEXT,
+     source TEXT,
+     system INTEGER NOT NULL,
+     attributes TEXT NOT NULL CHECK (json_valid(attributes)),
+     recorded_at INTEGER NOT NULL
+   ) STRICT;`,
 ]
 
 function schemaVersion(database: SqliteDatabase): number {

@@ -1,6 +1,5 @@
-import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
-import { LRUCache } from 'lru-cache'
-import { abortedError, AuditLogError, throwIfAborted } from '../../src/errors.js'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { AuditLogError } from '../../src/errors.js'
 import {
   type AuditEvent,
   type EventDraft,
@@ -13,14 +12,24 @@ import { type TimeBounds, timeBounds } from '../../src/filter/bounds.js'
 import { pageCollector } from '../../src/filter/collect.js'
 import { compileFilter } from '../../src/filter/evaluate.js'
 import type { Sql } from '../../src/filter/sql.js'
-import { importConflict, isSameEvent } from '../../src/importing.js'
-import type { EventPage, EventStore, ImportResult, WaitOptions } from '../../src/store.js'
+import { freshEvents } from '../../src/importing.js'
+import type {
+  AppendOptions,
+  EventPage,
+  EventStore,
+  ImportResult,
+  WaitOptions,
+} from '../../src/store.js'
 import { type Clock, type Microseconds, systemClock } from '../../src/timestamp.js'
-import { isBusy, openDatabase, type SqliteDatabase, type SqliteStatement } from './database.js'
+import { type Connection, createConnection } from './connection.js'
+import { isBusy, openDatabase, type SqliteDatabase } from './database.js'
 import { narrowAttribute } from './narrow.js'
 import { narrowWhere } from './narrow-where.js'
+import { createOutbox, MAX_MOVED, type Outbox, withOccurredAt } from './outbox.js'
+import { removeBefore } from './remove.js'
 import { EVENT_COLUMNS, type EventRow, rowToEvent } from './rows.js'
 import { migrate } from './schema.js'
+import { createWatch, type Watch } from './watch.js'
 
 interface CommonOptions {
   /** The present time in microseconds. @default the system's clock */
@@ -47,10 +56,10 @@ const MAX_BATCH = 500
 // Rows that a scan looks at before the event loop gets a turn.
 const FIRST_SLICE = 256
 const MAX_SLICE = 4096
-// A process that saw a lock lately leaves the others a gap after its own commit.
-const CONTENTION_MS = 100
-
-const jitter = (): number => 1 + Math.random() * 2
+// What committed transactions of hosts have left in the outbox waits no longer for an append.
+const POLL_MS = 1000
+// So long where the file is locked just then.
+const LOCKED_POLL_MS = 50
 
 /**
  * Keeps events in an SQLite file through better-sqlite3: durable (`synchronous=FULL`) when `append`
@@ -64,10 +73,11 @@ export function sqliteStore(options: SqliteStoreOptions): EventStore {
 class SqliteStore implements EventStore {
   readonly name = 'sqlite'
   readonly maxBatch = MAX_BATCH
-  readonly #database: SqliteDatabase
+  readonly #connection: Connection
+  readonly #outbox: Outbox
+  readonly #watch: Watch
   readonly #clock: Clock
-  readonly #statements = new LRUCache<string, SqliteStatement>({ max: 100 })
-  #lastBusy = -Infinity
+  #poll: NodeJS.Timeout | undefined
 
   constructor(options: SqliteStoreOptions) {
     this.#clock = options.clock ?? systemClock()
@@ -79,7 +89,7 @@ class SqliteStore implements EventStore {
         'the SQLite store needs the name of a file; for a log in memory there is daybook/memory',
       )
     }
-    this.#database = openDatabase(filename, (database) => {
+    const database = openDatabase(filename, (database) => {
       if (isOurs) {
         // Takes effect only before the first table: later the file could never shrink.
         database.pragma('auto_vacuum = INCREMENTAL')
@@ -87,65 +97,72 @@ class SqliteStore implements EventStore {
       }
       migrate(database)
     })
+    this.#connection = createConnection(database)
+    this.#outbox = createOutbox(this.#connection)
+    this.#watch = createWatch(database)
+    this.#schedulePoll(POLL_MS)
   }
 
   async append(
     drafts: readonly EventDraft[],
-    { signal }: WaitOptions = {},
+    options: AppendOptions = {},
   ): Promise<readonly AuditEvent[]> {
-    if (performance.now() - this.#lastBusy < CONTENTION_MS) await this.#pause(jitter(), signal)
-    return this.#write(signal, () => {
-      const now = this.#clock()
-      const insert = this.#statement(INSERT)
-      let time = Math.max(this.#highWater(), now - drafts.length)
-      const events = drafts.map((draft) => {
-        const { tail, type, username, source, system, json } = draft
-        time += 1
-        insert.run(time, tail, type, username, source, system ? 1 : 0, json)
-        return stampDraft(draft, time)
-      })
-      this.#statement('UPDATE daybook_high_water SET created_at = ?').run(time)
-      return events
-    })
+    if (this.#connection.isContended()) await this.#connection.gap(options)
+    for (;;) {
+      const events = await this.#connection.write(() => this.#keep(drafts), options)
+      this.#watch.hint()
+      if (events) return events
+      await nextTurn()
+    }
+  }
+
+  async enlist(draft: EventDraft, transaction: object, options: WaitOptions = {}): Promise<void> {
+    if (!this.#connection.database.open)
+      throw new AuditLogError('CLOSED', 'the SQLite store is closed')
+    this.#outbox.enlist(draft, transaction, this.#clock(), options)
   }
 
   async importEvents(
     events: readonly ImportedEvent[],
-    { signal }: WaitOptions = {},
+    options: WaitOptions = {},
   ): Promise<ImportResult> {
-    return this.#write(signal, () => {
-      const now = this.#clock()
+    return this.#connection.write(() => {
+      const fresh = freshEvents(events, this.#clock(), {
+        at: (time) => {
+          const row = this.#rowAt(time)
+          return row && { event: rowToEvent(row), json: row.attributes }
+        },
+        hasId: (id) => this.#find(id) !== undefined,
+      })
       let highWater = this.#highWater()
-      let imported = 0
-      for (const candidate of events) {
-        const there = this.#rowAt(candidate.time)
-        if (there && isSameEvent(rowToEvent(there), there.attributes, candidate)) continue
-        if (candidate.time > now || there || this.#find(candidate.event.id))
-          throw importConflict(candidate, now)
-        this.#insertImported(candidate)
-        highWater = Math.max(highWater, candidate.time)
-        imported++
+      for (const event of fresh) {
+        this.#insertImported(event)
+        highWater = Math.max(highWater, event.time)
       }
-      this.#statement('UPDATE daybook_high_water SET created_at = ?').run(highWater)
-      return { imported, skipped: events.length - imported }
-    })
+      this.#setHighWater(highWater)
+      return { imported: fresh.length, skipped: events.length - fresh.length }
+    }, options)
   }
 
-  async get(id: string, { signal }: WaitOptions = {}): Promise<AuditEvent | undefined> {
-    const row = await this.#retry(signal, () => this.#find(id))
+  async get(id: string, options: WaitOptions = {}): Promise<AuditEvent | undefined> {
+    const row = await this.#connection.retry(() => this.#find(id), options)
     return row && rowToEvent(row)
   }
 
-  async list(query: EventQuery, { signal }: WaitOptions = {}): Promise<EventPage> {
+  async list(query: EventQuery, options: WaitOptions = {}): Promise<EventPage> {
+    const retry = <Result>(act: () => Result): Promise<Result> =>
+      this.#connection.retry(act, options)
     const matches = compileFilter(query.where)
     const collector = pageCollector(query)
     const scan = sliceQuery(collector.direction, narrowWhere(query.where, narrowAttribute))
     // What becomes visible later is not part of this answer.
-    let rest = await this.#retry(signal, () => this.#clamp(timeBounds(query.where)))
+    let rest = await retry(() => this.#clamp(timeBounds(query.where)))
     for (let size = FIRST_SLICE; rest.from <= rest.to; size = Math.min(size * 4, MAX_SLICE)) {
-      const slice = await this.#retry(signal, () => {
+      const slice = await retry(() => {
         const taken = this.#slice(rest, collector.direction, size)
-        const rows = this.#statement(scan.text).iterate(taken.from, taken.to, ...scan.params)
+        const rows = this.#connection
+          .statement(scan.text)
+          .iterate(taken.from, taken.to, ...scan.params)
         for (const row of rows as IterableIterator<EventRow>) {
           const event = rowToEvent(row)
           if (matches(event) && collector.add(event)) return undefined
@@ -162,78 +179,97 @@ class SqliteStore implements EventStore {
     return collector.page()
   }
 
+  removeBefore(time: Microseconds, options: WaitOptions = {}): Promise<number> {
+    return removeBefore(this.#connection, time, options)
+  }
+
+  watch(hint: () => void): () => void {
+    return this.#watch.add(hint)
+  }
+
   async close(): Promise<void> {
-    if (this.#database.open) this.#database.close()
-  }
-
-  /** One transaction, tried again while other connections hold the file's one write lock. */
-  #write<Result>(signal: AbortSignal | undefined, act: () => Result): Promise<Result> {
-    return this.#retry(signal, () => {
-      const database = this.#database
-      this.#statement('BEGIN IMMEDIATE').run()
-      try {
-        const result = act()
-        this.#statement('COMMIT').run()
-        return result
-      } catch (error) {
-        if (database.inTransaction) this.#statement('ROLLBACK').run()
-        throw error
-      }
-    })
-  }
-
-  /** `act` must do nothing where it meets a lock. Waiting in JavaScript keeps the loop free. */
-  async #retry<Result>(signal: AbortSignal | undefined, act: () => Result): Promise<Result> {
-    for (;;) {
-      throwIfAborted(signal)
-      if (!this.#database.open) throw new AuditLogError('CLOSED', 'the SQLite store is closed')
-      try {
-        return act()
-      } catch (error) {
-        if (error instanceof AuditLogError) throw error
-        if (!isBusy(error)) {
-          const reason = error instanceof Error ? error.message : String(error)
-          throw new AuditLogError('STORE_FAILED', `the SQLite store failed: ${reason}`, {
-            cause: error,
-          })
-        }
-        this.#lastBusy = performance.now()
-      }
-      await this.#pause(jitter(), signal)
-    }
-  }
-
-  async #pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    const { database } = this.#connection
+    if (!database.open) return
+    clearTimeout(this.#poll)
+    this.#watch.stop()
     try {
-      await delay(ms, undefined, signal ? { signal } : {})
+      // The next one to open the file may be long in coming.
+      this.#moveSome()
     } catch {
-      throw abortedError(signal!)
+      // Then it is for that one.
     }
+    database.close()
   }
 
-  #statement(text: string): SqliteStatement {
-    let statement = this.#statements.get(text)
-    if (!statement) {
-      statement = this.#database.prepare(text)
-      this.#statements.set(text, statement)
+  /**
+   * Gives the drafts their place in time, after all of the outbox. Where that is too much for one
+   * transaction, only its oldest are given theirs, and `undefined` is returned.
+   */
+  #keep(drafts: readonly EventDraft[]): readonly AuditEvent[] | undefined {
+    const moved = this.#outbox.take()
+    const isFull = moved.length === MAX_MOVED
+    const kept = isFull ? [] : drafts
+    const count = moved.length + kept.length
+    let time = Math.max(this.#highWater(), this.#clock() - count)
+    const insert = this.#connection.statement(INSERT)
+    for (const row of moved) {
+      const { tail, type, username, source, system } = row
+      time += 1
+      insert.run(time, tail, type, username, source, system, withOccurredAt(row, time))
     }
-    return statement
+    const events = kept.map((draft) => {
+      const { tail, type, username, source, system, json } = draft
+      time += 1
+      insert.run(time, tail, type, username, source, system ? 1 : 0, json)
+      return stampDraft(draft, time)
+    })
+    if (count > 0) this.#setHighWater(time)
+    return isFull ? undefined : events
+  }
+
+  /** Moves some of the outbox, where there is any; false once nothing is left. */
+  #moveSome(): boolean {
+    if (!this.#outbox.hasSome()) return false
+    this.#connection.tryWrite(() => this.#keep([]))
+    return true
+  }
+
+  #schedulePoll(ms: number): void {
+    this.#poll = setTimeout(() => void this.#pollOutbox(), ms).unref()
+  }
+
+  async #pollOutbox(): Promise<void> {
+    let pause = POLL_MS
+    try {
+      while (this.#moveSome()) {
+        this.#watch.hint()
+        await nextTurn()
+      }
+    } catch (error) {
+      // What is wrong with the file is told by the calls that need it.
+      if (isBusy(error)) pause = LOCKED_POLL_MS
+    }
+    if (this.#connection.database.open) this.#schedulePoll(pause)
   }
 
   #highWater(): Microseconds {
-    const row = this.#statement('SELECT created_at FROM daybook_high_water').get()
+    const row = this.#connection.statement('SELECT created_at FROM daybook_high_water').get()
     return (row as { created_at: number }).created_at
+  }
+
+  #setHighWater(time: Microseconds): void {
+    this.#connection.statement('UPDATE daybook_high_water SET created_at = ?').run(time)
   }
 
   #rowAt(time: Microseconds): EventRow | undefined {
     const text = `SELECT ${EVENT_COLUMNS} FROM daybook_events WHERE created_at = ?`
-    return this.#statement(text).get(time) as EventRow | undefined
+    return this.#connection.statement(text).get(time) as EventRow | undefined
   }
 
   #find(id: string): EventRow | undefined {
-    const foreign = this.#statement('SELECT created_at FROM daybook_foreign_ids WHERE id = ?').get(
-      id,
-    )
+    const foreign = this.#connection
+      .statement('SELECT created_at FROM daybook_foreign_ids WHERE id = ?')
+      .get(id)
     const time =
       (foreign as { created_at: number } | undefined)?.created_at ?? parseEventId(id)?.time
     const row = time === undefined ? undefined : this.#rowAt(time)
@@ -245,8 +281,9 @@ class SqliteStore implements EventStore {
     const carried = parseEventId(id)
     const isNative = carried?.time === time
     const tail = isNative ? carried.tail : id
-    this.#statement(INSERT).run(time, tail, type, username, source, system ? 1 : 0, json)
-    if (!isNative) this.#statement('INSERT INTO daybook_foreign_ids VALUES (?, ?)').run(id, time)
+    this.#connection.statement(INSERT).run(time, tail, type, username, source, system ? 1 : 0, json)
+    if (!isNative)
+      this.#connection.statement('INSERT INTO daybook_foreign_ids VALUES (?, ?)').run(id, time)
   }
 
   #clamp({ from, to }: TimeBounds): TimeBounds {
@@ -257,7 +294,9 @@ class SqliteStore implements EventStore {
   #slice(rest: TimeBounds, direction: 'asc' | 'desc', size: number): TimeBounds {
     const text = `SELECT created_at FROM daybook_events WHERE created_at BETWEEN ? AND ?
       ORDER BY created_at ${direction === 'asc' ? 'ASC' : 'DESC'} LIMIT 1 OFFSET ?`
-    const row = this.#statement(text).get(rest.from, rest.to, size - 1) as EventRow | undefined
+    const row = this.#connection.statement(text).get(rest.from, rest.to, size - 1) as
+      | EventRow
+      | undefined
     if (!row) return rest
     return direction === 'desc'
       ? { from: row.created_at, to: rest.to }

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import Database from 'better-sqlite3'
-import { AuditLog, AuditLogError } from 'daybook'
+import { type AppendOptions, AuditLog, AuditLogError } from 'daybook'
 import { sqliteStore } from 'daybook/sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { tempDir } from '../support/temp.js'
@@ -41,7 +41,7 @@ describe('sqliteStore', () => {
     expect(
       inspect(`SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL`),
     ).toEqual([])
-    expect(inspect('SELECT version FROM daybook_schema')).toEqual([{ version: 1 }])
+    expect(inspect('SELECT version FROM daybook_schema')).toEqual([{ version: 2 }])
     expect(
       inspect('SELECT username, source, system, length(tail) AS tail FROM daybook_events'),
     ).toEqual([{ username: null, source: null, system: 0, tail: 16 }])
@@ -146,12 +146,41 @@ describe('sqliteStore', () => {
     const audit = auditLog({ deadlineMs: 60 })
     const other = new Database(filename)
     other.exec('BEGIN IMMEDIATE')
-    await expect(audit.recordCustom('late')).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' })
+    await expect(audit.recordCustom('late')).rejects.toMatchObject({
+      code: 'DEADLINE_EXCEEDED',
+      message: 'the sqlite store did not take the event within 60 ms: database is locked',
+    })
     other.exec('COMMIT')
     other.close()
     await audit.recordCustom('next')
     expect((await audit.list()).events.map((event) => event.type)).toEqual(['next'])
     expect(audit.stats()).toMatchObject({ calls: 2, stored: 1, rejected: 1, waiting: 0 })
+  })
+
+  it('gives up at the deadline, or when its signal aborts, and tells the lock as the cause', async () => {
+    const { store } = auditLog()
+    const other = new Database(filename)
+    other.exec('BEGIN IMMEDIATE')
+    const draft = { tail: '8000000000000000', username: null, system: true, type: 'late' }
+    const append = (options: AppendOptions): Promise<unknown> =>
+      store.append([{ ...draft, source: null, attributes: {}, json: '{}' }], options)
+    const locked = {
+      code: 'ABORTED',
+      cause: { code: 'SQLITE_BUSY', message: 'database is locked' },
+    }
+    await expect(append({ deadline: performance.now() + 60 })).rejects.toMatchObject(locked)
+    await expect(append({ signal: AbortSignal.timeout(60) })).rejects.toMatchObject(locked)
+    other.exec('COMMIT')
+    other.close()
+    await expect(append({ deadline: performance.now() })).rejects.toMatchObject({ code: 'ABORTED' })
+    const reason = new Error('enough')
+    await expect(append({ signal: AbortSignal.abort(reason) })).rejects.toMatchObject({
+      code: 'ABORTED',
+      cause: reason,
+    })
+    await delay(50)
+    expect(await store.append([])).toEqual([])
+    expect(inspect('SELECT * FROM daybook_events')).toEqual([])
   })
 
   it('rejects with the driver error as cause when the file is damaged under it', async () => {

@@ -1,4 +1,3 @@
-import fs from 'node:fs'
 import { AuditLog } from 'daybook'
 import { sqliteStore } from 'daybook/sqlite'
 
@@ -13,7 +12,8 @@ let n = 0
 async function recordOn(): Promise<void> {
   while (n < Number(count)) {
     const event = await audit.recordCustom('test:child', { name, n: n++ })
-    fs.writeSync(1, `${event!.id}\n`)
+    // To a pipe this is synchronous.
+    process.stdout.write(`${event!.id}\n`)
   }
 }
 

@@ -11,6 +11,8 @@ import {
   parseQuery,
 } from 'daybook'
 import { workflowEventTypes } from 'daybook/workflow'
+import type Database from 'better-sqlite3'
+import type { PoolClient } from 'pg'
 import * as v from 'valibot'
 import { expectTypeOf } from 'vitest'
 
@@ -120,6 +122,15 @@ void audit.record('api:orders:open', {}, { user: 'ann' })
 // @ts-expect-error a name is a text
 void audit.record('api:orders:open', {}, { username: 7 })
 
+// A handle of the host's, whose driver's types are not needed.
+declare const database: Database.Database
+declare const client: PoolClient
+void audit.record('api:orders:open', {}, { transaction: database })
+void audit.recordSystem('api:anything:goes', {}, { transaction: client })
+void audit.recordCustom('deploy:note', {}, { transaction: undefined })
+// @ts-expect-error a handle is an object
+void audit.recordCustom('deploy:note', {}, { transaction: 'BEGIN' })
+
 // What comes back.
 expectTypeOf<ReturnType<typeof audit.record>>().toEqualTypeOf<Promise<AuditEvent | undefined>>()
 async function recorded(): Promise<void> {
@@ -227,6 +238,13 @@ async function listed(): Promise<void> {
   page.events.push()
   for await (const events of audit.pages('limit=1'))
     expectTypeOf<typeof events>().toEqualTypeOf<readonly AuditEvent[]>()
+  for await (const event of audit.tail('filter[type_start]=error:', { after: anyText }))
+    expectTypeOf<typeof event>().toEqualTypeOf<AuditEvent>()
+  await using tail = audit.tail({ filter: { a_eq: 1 } }, { signal: AbortSignal.timeout(100) })
+  const next = await tail.next()
+  if (!next.done) expectTypeOf<typeof next.value>().toEqualTypeOf<AuditEvent>()
+  // @ts-expect-error a time is a text
+  audit.tail('', { after: 0 })
   const event = await audit.get('id')
   expectTypeOf<typeof event>().toEqualTypeOf<AuditEvent | undefined>()
 }

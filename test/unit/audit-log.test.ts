@@ -259,6 +259,187 @@ describe('recordCustom', () => {
   })
 })
 
+describe('in a transaction of the host', () => {
+  const transaction = { open: true }
+
+  /** A store that is handed drafts, and keeps each for as long as `hold` says. */
+  function enlistingStore(hold = async (): Promise<void> => {}): {
+    store: ReturnType<typeof fakeStore>
+    handed: [type: string, transaction: object][]
+  } {
+    const store = fakeStore()
+    const handed: [string, object][] = []
+    store.enlist = (draft, given) => {
+      handed.push([draft.type, given])
+      return hold()
+    }
+    return { store, handed }
+  }
+
+  it('the store is handed the event before the call returns, past the queue', async () => {
+    const { store, handed } = enlistingStore()
+    const { audit } = openLog(store)
+    const queued = audit.recordCustom('queued')
+    const calls = [
+      audit.record('api:orders:create', { total: 5 }, { transaction, username: 'ann' }),
+      audit.recordSystem('api:orders:delete', {}, { transaction }),
+      audit.recordCustom('own', {}, { transaction }),
+    ]
+    expect(handed).toEqual([
+      ['api:orders:create', transaction],
+      ['api:orders:delete', transaction],
+      ['own', transaction],
+    ])
+    expect(handed[0]![1]).toBe(transaction)
+    expect(store.tried).toEqual([])
+    expect(await Promise.all(calls)).toEqual([undefined, undefined, undefined])
+    await queued
+    expect(store.tried).toEqual([['queued']])
+  })
+
+  it('the store is handed a whole draft, and the signal', async () => {
+    const store = fakeStore()
+    const given: unknown[] = []
+    store.enlist = async (...all) => void given.push(...all)
+    const { audit } = openLog(store)
+    const { signal } = new AbortController()
+    await audit.recordCustom('own', { n: 1 }, { transaction, signal, username: 'ann' })
+    expect(given).toEqual([
+      {
+        tail: expect.stringMatching(/^[89ab][0-9a-f]{15}$/),
+        username: 'ann',
+        system: false,
+        type: 'own',
+        source: null,
+        attributes: { n: 1 },
+        json: '{"n":1}',
+      },
+      transaction,
+      { signal },
+    ])
+  })
+
+  it('counts as waiting, then as journalled, and reaches no listener', async () => {
+    const hold = gate()
+    const { store } = enlistingStore(() => hold.answer(undefined, []) as Promise<void>)
+    const { audit } = openLog(store)
+    const heard: unknown[] = []
+    audit.on('recorded', (event) => heard.push(event))
+    const call = audit.recordCustom('own', {}, { transaction })
+    expect(counts(audit)).toEqual({ calls: 1, waiting: 1 })
+    expect(await stateOf(call)).toBe('waiting')
+    expect(counts(audit)).toEqual({ calls: 1, waiting: 1 })
+    hold.open()
+    await expect(call).resolves.toBeUndefined()
+    expect(counts(audit)).toEqual({ calls: 1, journalled: 1 })
+    expect(heard).toEqual([])
+  })
+
+  it('counts as rejected where the store fails, at once or later', async () => {
+    const broken = new Error('the connection broke')
+    const { store } = enlistingStore(async () => {
+      throw broken
+    })
+    const { audit } = openLog(store)
+    const heard: unknown[] = []
+    audit.on('rejected', ({ type, error }) => heard.push([type, error.code, counts(audit)]))
+    await expect(audit.recordCustom('a', {}, { transaction })).rejects.toMatchObject({
+      name: 'AuditLogError',
+      code: 'STORE_FAILED',
+      cause: broken,
+    })
+    store.enlist = () => {
+      throw broken
+    }
+    const call = quiet(audit.recordCustom('b', {}, { transaction }))
+    expect(await stateOf(call)).toBe('STORE_FAILED')
+    expect(heard).toEqual([
+      ['a', 'STORE_FAILED', { calls: 1, rejected: 1 }],
+      ['b', 'STORE_FAILED', { calls: 2, rejected: 2 }],
+    ])
+  })
+
+  it('adds up while the store is handed the event', async () => {
+    const seen: Record<string, number>[] = []
+    const { store } = enlistingStore(async () => void seen.push(counts(audit)))
+    const { audit } = openLog(store)
+    await audit.recordCustom('a', {}, { transaction })
+    await audit.recordCustom('b', {}, { transaction })
+    expect(seen).toEqual([
+      { calls: 1, waiting: 1 },
+      { calls: 2, waiting: 1, journalled: 1 },
+    ])
+  })
+
+  it.each([
+    ['a text', 'BEGIN'],
+    ['null', null],
+    ['a function', () => {}],
+  ])('%s is refused', async (_, wrong) => {
+    const { store, handed } = enlistingStore()
+    const { audit } = openLog(store)
+    const call = audit.recordCustom('a', {}, { transaction: wrong as object })
+    await expect(call).rejects.toMatchObject({ code: 'INVALID_OPTION' })
+    expect(handed).toEqual([])
+    expect(store.tried).toEqual([])
+    expect(counts(audit)).toEqual({ calls: 1, rejected: 1 })
+  })
+
+  it('is refused by a store that knows no transactions, and not stored without one', async () => {
+    const { audit, store } = openLog()
+    await expect(audit.recordCustom('a', {}, { transaction })).rejects.toMatchObject({
+      code: 'INVALID_OPTION',
+      message: 'the fake store cannot take part in a transaction',
+    })
+    await audit.recordCustom('b', {}, { transaction: undefined })
+    expect(store.kept).toEqual(['b'])
+    expect(counts(audit)).toEqual({ calls: 2, rejected: 1, stored: 1 })
+  })
+
+  it('is held back while the type is not enabled', async () => {
+    const { store, handed } = enlistingStore()
+    const { audit } = openLog(store)
+    emailsAreLogged = false
+    await audit.record('info:email:sent', {}, { transaction })
+    expect(handed).toEqual([])
+    expect(counts(audit)).toEqual({ calls: 1, heldBack: 1 })
+  })
+
+  it('shares the bounds of what waits, and is refused once aborted or closed', async () => {
+    const hold = gate()
+    const { store, handed } = enlistingStore(() => hold.answer(undefined, []) as Promise<void>)
+    const { audit } = openLog(store, { waiting: { maxWaiting: 2 } })
+    const record = (type: string, options = {}): Promise<unknown> =>
+      quiet(audit.recordCustom(type, {}, { transaction, ...options }))
+    void record('a')
+    expect(await stateOf(record('aborted', { signal: AbortSignal.abort() }))).toBe('ABORTED')
+    void record('b')
+    expect(await stateOf(record('c'))).toBe('QUEUE_FULL')
+    expect(await stateOf(quiet(audit.recordCustom('d')))).toBe('QUEUE_FULL')
+    hold.open()
+    await audit.flush()
+    void record('e')
+    await audit.close()
+    expect(await stateOf(record('f'))).toBe('CLOSED')
+    expect(handed.map(([type]) => type)).toEqual(['a', 'b', 'e'])
+    expect(counts(audit)).toEqual({ calls: 7, journalled: 3, rejected: 4 })
+  })
+
+  it('flush and close wait for it', async () => {
+    const hold = gate()
+    const { store } = enlistingStore(() => hold.answer(undefined, []) as Promise<void>)
+    const { audit } = openLog(store)
+    const call = quiet(audit.recordCustom('a', {}, { transaction }))
+    const ends = [audit.flush(), audit.close()]
+    expect(await Promise.all(ends.map(stateOf))).toEqual(['waiting', 'waiting'])
+    expect(store.closed).toBe(0)
+    hold.fail(new Error('no'))
+    await Promise.all(ends)
+    expect(await stateOf(call)).toBe('STORE_FAILED')
+    expect(store.closed).toBe(1)
+  })
+})
+
 describe('stats', () => {
   it('add up between every step and inside every listener', async () => {
     const hold = gate()

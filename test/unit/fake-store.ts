@@ -1,4 +1,4 @@
-import type { AuditEvent, EventDraft, EventStore, ImportedEvent, WaitOptions } from 'daybook'
+import type { AppendOptions, AuditEvent, EventDraft, EventStore, ImportedEvent } from 'daybook'
 import { AuditLogError, type EventQuery } from 'daybook'
 
 /** What a fake store does with one append; it gives back nothing, or throws. */
@@ -11,6 +11,8 @@ export interface FakeStore extends EventStore {
   readonly drafts: (readonly EventDraft[])[]
   /** The types of what was kept, in order. */
   readonly kept: string[]
+  /** The deadline of each append that was tried. */
+  readonly deadlines: (number | undefined)[]
   readonly imports: (readonly ImportedEvent[])[]
   readonly queries: EventQuery[]
   /** Waits for the answers in turn; beyond them every append is kept at once. */
@@ -23,6 +25,7 @@ export function fakeStore(options: { maxBatch?: number; answers?: Answer[] } = {
   const tried: string[][] = []
   const drafts: (readonly EventDraft[])[] = []
   const kept: string[] = []
+  const deadlines: (number | undefined)[] = []
   const imports: (readonly ImportedEvent[])[] = []
   const queries: EventQuery[] = []
   const answers = options.answers ?? []
@@ -31,16 +34,18 @@ export function fakeStore(options: { maxBatch?: number; answers?: Answer[] } = {
     maxBatch: options.maxBatch ?? 100,
     tried,
     drafts,
+    deadlines,
     kept,
     imports,
     queries,
     answers,
     closed: 0,
 
-    async append(batch: readonly EventDraft[], { signal }: WaitOptions = {}) {
+    async append(batch: readonly EventDraft[], { signal, deadline }: AppendOptions = {}) {
       const types = batch.map((draft) => draft.type)
       tried.push(types)
       drafts.push(batch)
+      deadlines.push(deadline)
       await answers.shift()?.(signal, batch)
       return batch.map((draft): AuditEvent => {
         kept.push(draft.type)
@@ -68,6 +73,10 @@ export function fakeStore(options: { maxBatch?: number; answers?: Answer[] } = {
       queries.push(query)
       return { events: [], truncated: false }
     },
+    async removeBefore() {
+      return 0
+    },
+    watch: () => () => {},
     async close() {
       this.closed++
     },

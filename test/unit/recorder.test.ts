@@ -2,6 +2,7 @@ import { AuditLogError, type EventDraft, type RecorderOptions } from 'daybook'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createRecorder, defaultRecorderOptions, type Recorder } from '../../src/recorder.js'
 import {
+  type Answer,
   failing,
   type FakeStore,
   fakeStore,
@@ -36,6 +37,7 @@ function rig(store = fakeStore(), options: Partial<RecorderOptions> = {}): Rig {
     { ...defaultRecorderOptions, ...options },
     {
       stored: (events) => void told.push(...events.map((event) => `stored ${event.type}`)),
+      enlisted: () => void told.push('enlisted'),
       rejected: ({ type }, error) => void told.push(`${error.code} ${type}`),
     },
   )
@@ -226,6 +228,76 @@ describe('the deadline', () => {
     expect(await stateOf(inFlight)).toBe('stored')
     expect(await stateOf(later)).toBe('stored')
     expect(store.kept).toEqual(['a', 'd'])
+  })
+
+  it.each<[string, unknown, string]>([
+    ['an error', new Error('database is locked'), ': database is locked'],
+    [
+      'the innermost error',
+      new AuditLogError('STORE_FAILED', 'failed', {
+        cause: new Error('lost', { cause: new Error('connect ECONNREFUSED') }),
+      }),
+      ': connect ECONNREFUSED',
+    ],
+    [
+      'the first of several',
+      new AggregateError([new Error('refused ::1'), new Error('refused 127.0.0.1')], ''),
+      ': refused ::1',
+    ],
+    ['an error without a message', new Error(''), ''],
+    ['what is no error', 'out of room', ''],
+  ])('tells why, where the store knows: %s', async (_, cause, told) => {
+    const knowing: Answer = (signal) =>
+      new Promise((_, reject) => {
+        const error = new AuditLogError('ABORTED', 'the fake store gave up', { cause })
+        signal?.addEventListener('abort', () => reject(error))
+      })
+    const { add } = rig(fakeStore({ answers: [knowing] }), { deadlineMs: 40 })
+    const call = add('a')
+    await pass(50)
+    await expect(call).rejects.toMatchObject({
+      code: 'DEADLINE_EXCEEDED',
+      message: `the fake store did not take the event within 40 ms${told}`,
+      cause: { code: 'ABORTED', cause },
+    })
+  })
+
+  it('does not tell its own signal as the reason, nor follows a circle of causes for ever', async () => {
+    const circle = new Error('a circle')
+    circle.cause = new Error('of causes', { cause: circle })
+    const giveUp =
+      (causeOf: (signal: AbortSignal) => unknown): Answer =>
+      (signal) =>
+        new Promise((_, reject) => {
+          signal!.addEventListener('abort', () =>
+            reject(new AuditLogError('ABORTED', 'gave up', { cause: causeOf(signal!) })),
+          )
+        })
+    const answers = [giveUp((signal) => signal.reason), giveUp(() => circle)]
+    const { add } = rig(fakeStore({ answers }), { deadlineMs: 40 })
+    const first = add('a')
+    await pass(50)
+    await expect(first).rejects.toMatchObject({
+      message: 'the fake store did not take the event within 40 ms',
+    })
+    const second = add('b')
+    await pass(50)
+    await expect(second).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' })
+  })
+
+  it('of the oldest event is told to the store', async () => {
+    const hold = gate()
+    const { add, store } = rig(fakeStore({ answers: [hold.answer] }), { deadlineMs: 40 })
+    const start = performance.now()
+    void add('a')
+    await pass(10)
+    void add('b')
+    await pass(5)
+    void add('c')
+    hold.open()
+    await pass(1)
+    expect(store.tried).toEqual([['a'], ['b', 'c']])
+    expect(store.deadlines.map((deadline) => deadline! - start)).toEqual([40, 50])
   })
 
   it('lets an event through that the store keeps at the last moment', async () => {

@@ -1,0 +1,12 @@
+import Database from 'better-sqlite3'
+import { AuditLog } from 'daybook'
+import { sqliteStore } from 'daybook/sqlite'
+
+/* Opens a log, records, watches, and does not close it: `<file>`. */
+const [filename = ''] = process.argv.slice(2)
+const store = sqliteStore({ filename })
+const audit: AuditLog = new AuditLog({ store, types: {} })
+store.watch(() => {})
+const host = new Database(filename)
+await audit.recordCustom('enlisted', {}, { transaction: host })
+console.log('recorded')

@@ -1,7 +1,10 @@
+export type {
+  Ability,
+  CreateStore,
+  HostTransaction,
+  StoreAbilities,
+  StoreUnderTest,
+} from './conformance/context.js'
+export { type FaultyMethod, type FaultyStore, faultyStore } from './faulty-store.js'
 export { manualClock, type ManualClock } from './manual-clock.js'
-export {
-  type ConformanceCase,
-  type CreateStore,
-  storeConformance,
-  type StoreUnderTest,
-} from './store-conformance.js'
+export { type ConformanceCase, storeConformance } from './store-conformance.js'

@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict'
+import type { AuditEvent } from '../../event.js'
+import { parseEventId } from '../../event-id.js'
+import { parseTimestamp } from '../../timestamp.js'
+import { type Case, cases } from './context.js'
+import {
+  aWhile,
+  draft,
+  drafts,
+  everything,
+  numbers,
+  recordSome,
+  rejectsWith,
+  tailsOf,
+  turns,
+  unlessAborted,
+  upTo,
+} from './helpers.js'
+
+// An append is given up after this many turns of the event loop, and each number below.
+const LAST_TURN = 24
+
+export const appendCases: readonly Case[] = cases({
+  async 'append: gives events in order, each with a later created_at'({ audit, clock }) {
+    const first = await recordSome(audit, 20)
+    clock.advance(1)
+    const second = await recordSome(audit, 20)
+    const times = [...first, ...second].map((event) => event.created_at)
+    assert.deepEqual(times, times.toSorted())
+    assert.equal(new Set(times).size, 40)
+    assert.match(times[0]!, /^2026-01-01T00:00:00\.\d{6}Z$|^2025-12-31T23:59:59\.\d{6}Z$/)
+    assert.deepEqual(numbers(first), upTo(0, 19))
+  },
+
+  async 'append: an id is a UUID version 7 that carries created_at'({ audit }) {
+    for (const event of await recordSome(audit, 3)) {
+      assert.match(
+        event.id,
+        /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+      )
+      assert.equal(parseEventId(event.id)?.time, parseTimestamp(event.created_at))
+    }
+  },
+
+  async 'append: an id ends with the tail of its draft'({ store, audit }) {
+    const batch = drafts(3)
+    const tails = batch.map(({ tail }) => tail)
+    assert.deepEqual(tailsOf(await store.append(batch)), tails)
+    assert.deepEqual(tailsOf(await everything(audit)), tails)
+  },
+
+  async 'append: gives the events that get, list and pages give'({ store, audit }) {
+    const batch = [
+      draft({ n: 1, list: [{ deep: null }] }, { username: 'ann', source: '/api/projects/acme' }),
+      draft({}, { system: true, type: 'api:changes:create' }),
+    ]
+    const events = await store.append(batch)
+    assert.deepEqual(
+      events.map(({ username, system, type, source, attributes }) => {
+        return { username, system, type, source, attributes }
+      }),
+      batch.map(({ username, system, type, source, attributes }) => {
+        return { username, system, type, source, attributes }
+      }),
+    )
+    for (const event of events) assert.deepEqual(await store.get(event.id), event)
+    assert.deepEqual((await audit.list()).events, events)
+    assert.deepEqual(await everything(audit), events)
+  },
+
+  async 'append: what is done to an event afterwards does not change the log'({ store, audit }) {
+    const given = draft({ list: [1] })
+    const [event] = await store.append([given])
+    const [listed] = (await audit.list()).events
+    for (const { attributes } of [given, event!, listed!]) {
+      try {
+        attributes['added'] = true
+        ;(attributes['list'] as unknown[]).push(2)
+      } catch (error) {
+        assert.ok(error instanceof TypeError, 'frozen, or a copy')
+      }
+    }
+    assert.deepEqual((await store.get(event!.id))?.attributes, { list: [1] })
+    assert.deepEqual((await everything(audit))[0]?.attributes, { list: [1] })
+  },
+
+  async 'append: time goes on when the clock steps back'({ audit, clock }) {
+    const [before] = await recordSome(audit, 1)
+    clock.advance(-3_600_000_000)
+    const [after] = await recordSome(audit, 1)
+    assert.ok(after!.created_at > before!.created_at)
+    clock.advance(7_200_000_000)
+    const [later] = await recordSome(audit, 1)
+    assert.equal(later!.created_at, '2026-01-01T01:00:00.000000Z')
+  },
+
+  async 'append: nothing of nothing'({ store, audit }) {
+    assert.deepEqual(await store.append([]), [])
+    assert.deepEqual(await everything(audit), [])
+  },
+
+  async 'append: as many drafts as maxBatch says'({ store, audit }) {
+    assert.ok(Number.isInteger(store.maxBatch) && store.maxBatch >= 1)
+    const events = await store.append(drafts(store.maxBatch))
+    assert.deepEqual(numbers(events), upTo(0, store.maxBatch - 1))
+    assert.deepEqual(await everything(audit), events)
+  },
+
+  async 'append: an aborted signal keeps nothing'({ store, audit }) {
+    const signal = AbortSignal.abort()
+    await rejectsWith(store.append([], { signal }), 'ABORTED')
+    await rejectsWith(store.append(drafts(3), { signal }), 'ABORTED')
+    await rejectsWith(audit.recordCustom('a:b:c', {}, { signal }), 'ABORTED')
+    assert.deepEqual(await everything(audit), [])
+    await aWhile()
+    assert.deepEqual(await everything(audit), [])
+  },
+
+  async 'append: aborted on its way, it keeps all or none, then and later'({ store, audit }) {
+    const kept: AuditEvent[] = []
+    for (const turn of upTo(0, LAST_TURN)) {
+      const controller = new AbortController()
+      const { signal } = controller
+      const call = unlessAborted(store.append(drafts(5, 5 * turn), { signal }))
+      await turns(turn)
+      controller.abort()
+      kept.push(...(await call))
+      assert.deepEqual(await everything(audit), kept, `aborted after ${turn} turns`)
+    }
+    await aWhile()
+    assert.deepEqual(await everything(audit), kept)
+    kept.push(...(await recordSome(audit, 1)))
+    assert.deepEqual(await everything(audit), kept)
+  },
+
+  async 'append: drafts given again after they were aborted are kept once'({ store, audit }) {
+    const kept: AuditEvent[] = []
+    for (const turn of upTo(0, LAST_TURN)) {
+      const batch = drafts(5, 5 * turn)
+      const controller = new AbortController()
+      const call = store.append(batch, { signal: controller.signal })
+      const events = call.catch(() => store.append(batch))
+      await turns(turn)
+      controller.abort()
+      kept.push(...(await events))
+    }
+    assert.deepEqual(numbers(kept), upTo(0, 5 * LAST_TURN + 4))
+    assert.deepEqual(await everything(audit), kept)
+  },
+
+  async 'append: nothing is kept after its deadline'({ store, audit }) {
+    const deadline = performance.now() - 1
+    await rejectsWith(store.append(drafts(3), { deadline }), 'ABORTED')
+    assert.deepEqual(await everything(audit), [])
+    const events = await store.append(drafts(3), { deadline: performance.now() + 60_000 })
+    assert.deepEqual(await everything(audit), events)
+  },
+
+  async 'append: events keep user, kind, type and source'({ audit }) {
+    await audit.recordSystem('api:changes:create', { project_path: '/projects/acme' })
+    await audit.recordCustom('own', {}, { username: 'bob' })
+    const { events } = await audit.list()
+    assert.deepEqual(
+      events.map(({ username, system, type, source }) => ({ username, system, type, source })),
+      [
+        { username: null, system: true, type: 'api:changes:create', source: '/api/projects/acme' },
+        { username: 'bob', system: false, type: 'own', source: null },
+      ],
+    )
+  },
+
+  async 'append: concurrent records keep the order of their calls'({ audit }) {
+    const events = await recordSome(audit, 2500)
+    assert.deepEqual(numbers(events), upTo(0, 2499))
+    const times = events.map((event) => event.created_at)
+    assert.deepEqual(times, times.toSorted())
+  },
+
+  async 'append: concurrent batches do not mix'({ store, audit }) {
+    const batches = await Promise.all(upTo(0, 19).map((i) => store.append(drafts(25, 25 * i))))
+    for (const [i, batch] of batches.entries())
+      assert.deepEqual(numbers(batch), upTo(25 * i, 25 * i + 24))
+    const inOrder = batches.toSorted((a, b) => (a[0]!.created_at < b[0]!.created_at ? -1 : 1))
+    assert.deepEqual(await everything(audit), inOrder.flat())
+  },
+})

@@ -1,0 +1,41 @@
+import { type Case, cases } from './context.js'
+import { draft, drafts, imported, recordSome, rejectsWith } from './helpers.js'
+
+export const closeCases: readonly Case[] = [
+  ...cases({
+    async 'close: refuses everything after, and may be called twice'({ store, audit }) {
+      const [event] = await recordSome(audit, 1)
+      await audit.close()
+      await store.close()
+      const query = { where: undefined, sorts: [], limit: 1 }
+      await rejectsWith(store.append([]), 'CLOSED')
+      await rejectsWith(store.append(drafts(1)), 'CLOSED')
+      await rejectsWith(store.list(query), 'CLOSED')
+      await rejectsWith(store.get('x'), 'CLOSED')
+      await rejectsWith(store.get(event!.id), 'CLOSED')
+      await rejectsWith(store.importEvents([]), 'CLOSED')
+      await rejectsWith(store.removeBefore(0), 'CLOSED')
+      await rejectsWith(audit.recordCustom('own'), 'CLOSED')
+      await rejectsWith(audit.importEvents([imported()]), 'CLOSED')
+      await rejectsWith(audit.list(), 'CLOSED')
+    },
+
+    async 'close: of a store that was never used, at once and twice'({ store }) {
+      await Promise.all([store.close(), store.close()])
+      await rejectsWith(store.append([]), 'CLOSED')
+    },
+  }),
+
+  ...cases(
+    {
+      async 'close: refuses to take part in a transaction'({ store, audit, transaction }) {
+        await recordSome(audit, 1)
+        const { handle, rollback } = await transaction()
+        await audit.close()
+        await rejectsWith(store.enlist!(draft({ n: 1 }), handle), 'CLOSED')
+        await rollback()
+      },
+    },
+    'transaction',
+  ),
+]

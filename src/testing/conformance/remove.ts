@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict'
+import type { AuditEvent } from '../../event.js'
+import { type Case, cases } from './context.js'
+import {
+  drafts,
+  everything,
+  imported,
+  importedSome,
+  numbers,
+  recordSome,
+  rejectsWith,
+  SECOND,
+  timeOf,
+  upTo,
+} from './helpers.js'
+
+const FAR: number = 4_000_000_000 * SECOND
+
+export const removeCases: readonly Case[] = [
+  ...cases({
+    async 'remove: what is before the time goes, and nothing else'({ store, audit }) {
+      const events = await recordSome(audit, 10)
+      assert.equal(await store.removeBefore(timeOf(events[4])), 4)
+      assert.deepEqual(await everything(audit), events.slice(4))
+      assert.deepEqual((await audit.list()).events, events.slice(4))
+      for (const [n, event] of events.entries())
+        assert.deepEqual(await store.get(event.id), n < 4 ? undefined : event)
+      assert.deepEqual((await audit.list({ filter: { id_eq: events[0]!.id } })).events, [])
+      assert.deepEqual((await audit.list('filter[n_lt]=6&filter[sorts]=n desc')).events, [
+        events[5],
+        events[4],
+      ])
+    },
+
+    async 'remove: a second time there is nothing to remove'({ store, audit }) {
+      const events = await recordSome(audit, 3)
+      assert.equal(await store.removeBefore(timeOf(events[2])), 2)
+      assert.equal(await store.removeBefore(timeOf(events[2])), 0)
+      assert.equal(await store.removeBefore(0), 0)
+      assert.deepEqual(await everything(audit), [events[2]])
+    },
+
+    async 'remove: nothing from an empty log'({ store, audit }) {
+      for (const time of [0, 1, timeOf(imported()), FAR])
+        assert.equal(await store.removeBefore(time), 0)
+      assert.deepEqual(await everything(audit), [])
+      assert.equal((await recordSome(audit, 1))[0]!.created_at.slice(0, 10), '2026-01-01')
+    },
+
+    async 'remove: many at once, the rest stays'({ store, audit }) {
+      const events = await recordSome(audit, 5000)
+      assert.equal(await store.removeBefore(timeOf(events[4321])), 4321)
+      assert.deepEqual(numbers(await everything(audit)), upTo(4321, 4999))
+    },
+
+    async 'remove: events of all ages'({ store, audit, clock }) {
+      const old = ['1971-02-03', '1999-12-31', '2019-06-01', '2025-12-01'].map((day, n) =>
+        imported({
+          id: `0196b3c2-0000-4000-8000-00000000000${n}`,
+          created_at: `${day}T23:59:59.999999Z`,
+          attributes: { n },
+        }),
+      )
+      await audit.importEvents(old)
+      await recordSome(audit, 1, 4)
+      clock.advance(86_400 * SECOND * 400)
+      const recorded = await recordSome(audit, 2, 5)
+      assert.equal(await store.removeBefore(timeOf(old[2])), 2)
+      assert.deepEqual(numbers(await everything(audit)), upTo(2, 6))
+      assert.equal(await store.removeBefore(timeOf(recorded[0])), 3)
+      assert.deepEqual(await everything(audit), recorded)
+    },
+
+    async 'remove: time goes on when everything is gone'({ store, audit, clock }) {
+      const events = await recordSome(audit, 5)
+      assert.equal(await store.removeBefore(timeOf(events[4]) + 1), 5)
+      assert.deepEqual(await audit.list(), { events: [], truncated: false })
+      clock.advance(-3600 * SECOND)
+      const next = await recordSome(audit, 2)
+      assert.ok(next[0]!.created_at > events[4]!.created_at)
+      assert.deepEqual(await everything(audit), next)
+    },
+
+    async 'remove: a time in the future removes what is there, and no more'({ store, audit }) {
+      const events = await recordSome(audit, 3)
+      assert.equal(await store.removeBefore(FAR), 3)
+      const next = await recordSome(audit, 3)
+      assert.deepEqual(await everything(audit), next)
+      assert.ok(next[0]!.created_at > events[2]!.created_at)
+      assert.equal(next[0]!.created_at.slice(0, 10), '2026-01-01')
+    },
+
+    async 'remove: imported ids are free again'({ store, audit, clock }) {
+      const [first, second] = importedSome(2)
+      await audit.importEvents([first!, second!])
+      const native = await recordSome(audit, 2)
+      clock.advance(SECOND)
+      assert.equal(await store.removeBefore(timeOf(native[1])), 3)
+      for (const { id } of [first!, second!, native[0]!])
+        assert.equal(await store.get(id), undefined)
+      const moved = [
+        { ...first!, created_at: '2024-01-01T00:00:00.000000Z' },
+        { ...second!, type: 'other' },
+        { ...native[0]!, username: 'eve' },
+      ]
+      assert.deepEqual(await audit.importEvents(moved), { imported: 3, skipped: 0 })
+      for (const event of moved) assert.deepEqual(await store.get(event.id), event)
+      assert.deepEqual(await everything(audit), [...moved, native[1]])
+    },
+
+    async 'remove: pages that are under way go on'({ store, audit }) {
+      const events = await recordSome(audit, 2500)
+      const pages: AuditEvent[][] = []
+      for await (const page of audit.pages()) {
+        pages.push([...page])
+        if (pages.length === 1) await store.removeBefore(timeOf(events[1200]))
+      }
+      assert.deepEqual(numbers(pages[0]!), upTo(1500, 2499))
+      assert.deepEqual(numbers(pages[1]!), upTo(1200, 1499))
+      assert.equal(pages.length, 2)
+    },
+
+    async 'remove: goes along with appends'({ store, audit }) {
+      const events = await recordSome(audit, 3000)
+      const bound = timeOf(events.at(-1)) + 1
+      const [removed, ...batches] = await Promise.all([
+        store.removeBefore(bound),
+        ...upTo(0, 9).map((i) => store.append(drafts(10, 10 * i))),
+      ])
+      assert.equal(removed, 3000)
+      const left = await everything(audit)
+      assert.equal(left.length, 100)
+      for (const batch of batches) assert.deepEqual(await store.get(batch[9]!.id), batch[9])
+    },
+
+    async 'remove: an aborted signal removes nothing'({ store, audit }) {
+      const events = await recordSome(audit, 3)
+      await rejectsWith(store.removeBefore(FAR, { signal: AbortSignal.abort() }), 'ABORTED')
+      assert.deepEqual(await everything(audit), events)
+    },
+
+    async 'remove: aborted on its way it can be done again'({ store, audit }) {
+      const events = await recordSome(audit, 5000)
+      const bound = timeOf(events[4900])
+      const signal = AbortSignal.timeout(2)
+      const call = store.removeBefore(bound, { signal })
+      await call.catch(() => rejectsWith(call, 'ABORTED'))
+      const left = await everything(audit)
+      assert.deepEqual(left.slice(-100), events.slice(4900))
+      const rest = await store.removeBefore(bound)
+      assert.equal(rest, left.length - 100)
+      assert.deepEqual(await everything(audit), events.slice(4900))
+    },
+  }),
+
+  ...cases(
+    {
+      async 'remove: another store sees it, and goes on in time'({ audit, clock, reopen }) {
+        const other = await reopen()
+        const events = await recordSome(audit, 5)
+        await audit.importEvents([imported()])
+        assert.deepEqual(await everything(other), [imported(), ...events])
+        assert.equal(await other.store.removeBefore(FAR), 6)
+        for (const log of [audit, other]) assert.deepEqual(await everything(log), [])
+        assert.equal(await audit.get(imported().id), undefined)
+        clock.advance(-3600 * SECOND)
+        const [next] = await recordSome(audit, 1)
+        assert.ok(next!.created_at > events[4]!.created_at)
+        assert.deepEqual(await everything(other), [next])
+      },
+
+      async 'remove: time goes on when everything is gone and all are closed'({
+        audit,
+        clock,
+        reopen,
+      }) {
+        const events = await recordSome(audit, 5)
+        await audit.store.removeBefore(FAR)
+        await audit.close()
+        clock.advance(-3600 * SECOND)
+        const again = await reopen()
+        const [next] = await recordSome(again, 1)
+        assert.ok(next!.created_at > events[4]!.created_at)
+        assert.deepEqual(await everything(again), [next])
+      },
+
+      async 'remove: by two stores at once, each event is counted once'({ audit, reopen }) {
+        const other = await reopen()
+        const events = await recordSome(audit, 3000)
+        const bound = timeOf(events[2500])
+        const counts = await Promise.all([audit, other].map((log) => log.store.removeBefore(bound)))
+        assert.equal(counts[0]! + counts[1]!, 2500)
+        assert.deepEqual(numbers(await everything(audit)), upTo(2500, 2999))
+      },
+    },
+    'reopen',
+  ),
+]

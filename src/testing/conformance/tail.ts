@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { AuditLog } from '../../audit-log.js'
+import type { AuditEvent } from '../../event.js'
+import { type Case, cases } from './context.js'
+import { everything, imported, numbers, recordSome, SECOND, upTo } from './helpers.js'
+
+// What waits for hints alone would never end.
+const PATIENCE_MS = 4000
+
+/** What a tail gives until it has given so many. */
+async function follow(
+  audit: AuditLog,
+  count: number,
+  query = '',
+  after?: string,
+): Promise<AuditEvent[]> {
+  const seen: AuditEvent[] = []
+  const signal = AbortSignal.timeout(PATIENCE_MS)
+  for await (const event of audit.tail(query, { after, signal })) {
+    seen.push(event)
+    if (seen.length === count) break
+  }
+  return seen
+}
+
+export const tailCases: readonly Case[] = [
+  ...cases({
+    async 'tail: gives each event once, in order, from a time on'({ audit }) {
+      const before = await recordSome(audit, 1500)
+      const write = async (): Promise<void> => {
+        for (const round of upTo(0, 4)) await recordSome(audit, 3, 1500 + 3 * round)
+      }
+      const [seen] = await Promise.all([follow(audit, 1510, '', before[4]!.created_at), write()])
+      assert.deepEqual(seen, (await everything(audit)).slice(5))
+    },
+
+    async 'tail: gives what matches, and no import'({ audit, clock }) {
+      const [first] = await recordSome(audit, 1)
+      const after = first!.created_at
+      clock.advance(10 * SECOND)
+      const write = async (): Promise<void> => {
+        await audit.importEvents([
+          imported({ created_at: '2026-01-01T00:00:05.000000Z', attributes: { n: 3 } }),
+        ])
+        await recordSome(audit, 5, 1)
+      }
+      const query = 'filter[n_in][]=1&filter[n_in][]=3&filter[n_in][]=5'
+      const [seen] = await Promise.all([follow(audit, 3, query, after), write()])
+      assert.deepEqual(numbers(seen), [1, 3, 5])
+      const fromNow = await Promise.all([follow(audit, 1), recordSome(audit, 1, 6)])
+      assert.deepEqual(...fromNow)
+    },
+  }),
+
+  ...cases(
+    {
+      async 'tail: gives what two stores write'({ audit, reopen }) {
+        const other = await reopen()
+        const [first] = await recordSome(audit, 1)
+        const write = async (): Promise<void> => {
+          for (const round of upTo(0, 9)) {
+            await Promise.all([recordSome(audit, 2), recordSome(other, 2)])
+            await delay(round % 3)
+          }
+        }
+        const after = first!.created_at
+        const [seen, seenByOther] = await Promise.all([
+          follow(audit, 40, '', after),
+          follow(other, 40, '', after),
+          write(),
+        ])
+        const all = (await everything(audit)).slice(1)
+        assert.deepEqual(seen, all)
+        assert.deepEqual(seenByOther, all)
+      },
+    },
+    'reopen',
+  ),
+]

@@ -14,6 +14,7 @@ export const errorCodes = {
   INVALID_VALUE: 'a query parameter has a value that cannot be read',
   MALFORMED_PARAMETER: 'a query parameter is not written as the grammar asks',
   MISSING_DEPENDENCY: 'an optional package has to be installed for this',
+  QUERY_TIMEOUT: 'the query took longer than the store lets one take',
   QUERY_TOO_LARGE: 'the query exceeds a limit on its size',
   QUEUE_FULL: 'too many events already wait for the store; this one is not kept',
   STORE_FAILED: 'the store failed; the driver error is the cause',

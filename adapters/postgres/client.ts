@@ -1,4 +1,87 @@
-/** The part of pg (8 or newer) that is used here, by shape: a `Pool` or a `Client`. */
+import { createRequire } from 'node:module'
+import { AuditLogError } from '../../src/errors.js'
+
+/*
+ * The part of pg (8.11 or newer) that is used here, by shape: its types are not needed to compile
+ * against Daybook, nor is the package where another store is used.
+ */
+
+/** A `Pool` or a `Client`. */
 export interface PostgresClient {
   query(text: string, params: unknown[]): Promise<{ readonly rows: unknown[] }>
+}
+
+/** What a pool hands out. */
+export interface PostgresPoolClient extends PostgresClient {
+  /** The server's process behind the connection. */
+  readonly processID?: number | null | undefined
+  query(config: QueryConfig): Promise<{ readonly rows: unknown[] }>
+  query(text: string, params?: unknown[]): Promise<{ readonly rows: unknown[] }>
+  /** Given true, the connection is closed instead of kept. */
+  release(destroy?: boolean): void
+  on(event: 'error' | 'end' | 'notification', listener: () => void): unknown
+  removeListener(event: 'error' | 'end' | 'notification', listener: () => void): unknown
+}
+
+/** A `Pool`. */
+export interface PostgresPool {
+  connect(): Promise<PostgresPoolClient>
+}
+
+interface QueryConfig {
+  readonly text: string
+  readonly values: unknown[]
+  readonly rowMode: 'array'
+  readonly types: { getTypeParser(): (value: string) => unknown }
+}
+
+/** A pool of our own. */
+export interface OwnPool extends PostgresPool {
+  on(event: 'error', listener: () => void): unknown
+  end(): Promise<void>
+}
+
+interface Driver {
+  readonly Pool: new (options: object) => OwnPool
+}
+
+function loadDriver(): Driver {
+  try {
+    return createRequire(import.meta.url)('pg') as Driver
+  } catch (cause) {
+    throw new AuditLogError(
+      'MISSING_DEPENDENCY',
+      'the Postgres store needs the package pg: npm install pg',
+      { cause },
+    )
+  }
+}
+
+const CONNECT_TIMEOUT_MS = 5000
+
+export function openPool(connectionString: string): OwnPool {
+  const { Pool } = loadDriver()
+  const pool = new Pool({
+    connectionString,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    fallback_application_name: 'daybook',
+  })
+  // A connection that breaks while it is idle is replaced; without a listener it ends the process.
+  pool.on('error', () => {})
+  return pool
+}
+
+/** A row as Postgres prints its columns, whatever type parsers the host has set. */
+export type TextRow = readonly (string | null)[]
+
+const AS_TEXT = { getTypeParser: () => (value: string) => value }
+
+export async function ask(
+  client: PostgresPoolClient,
+  text: string,
+  ...values: unknown[]
+): Promise<TextRow[]> {
+  const { rows } = await client.query({ text, values, rowMode: 'array', types: AS_TEXT })
+  return rows as TextRow[]
 }

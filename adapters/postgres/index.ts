@@ -1,2 +1,3 @@
-export type { PostgresClient } from './client.js'
+export type { PostgresClient, PostgresPool } from './client.js'
+export { postgresStore, type PostgresStoreOptions } from './postgres-store.js'
 export { postgresTable, type PostgresTableOptions } from './table.js'

@@ -1,22 +1,106 @@
+import Database from 'better-sqlite3'
 import { memoryStore } from 'daybook/memory'
+import { postgresStore, type PostgresStoreOptions } from 'daybook/postgres'
 import { sqliteStore } from 'daybook/sqlite'
-import { type CreateStore, storeConformance } from 'daybook/testing'
-import { describe, expect, it } from 'vitest'
+import { type CreateStore, storeConformance, type StoreUnderTest } from 'daybook/testing'
+import pg from 'pg'
+import { afterAll, describe, expect, inject, it } from 'vitest'
+import { hasOldestPostgres, startOwnPostgres } from '../support/postgres.js'
+import { startProxy } from '../support/proxy.js'
 import { tempDir } from '../support/temp.js'
 
-const stores: Readonly<Record<string, CreateStore>> = {
+const stores: Record<string, CreateStore> = {
   memory: ({ clock }) => ({ store: memoryStore({ clock }) }),
+
   sqlite: ({ clock }) => {
     const temp = tempDir()
-    const open = () => sqliteStore({ filename: temp.file('audit.db'), clock })
-    return { store: open(), reopen: async () => open(), dispose: async () => temp.remove() }
+    const filename = temp.file('audit.db')
+    const open = () => sqliteStore({ filename, clock })
+    const begin = (kind: string) => {
+      const handle = new Database(filename)
+      handle.exec(`BEGIN ${kind}`)
+      const end = async (command: string) => {
+        handle.exec(command)
+        handle.close()
+      }
+      return { handle, commit: () => end('COMMIT'), rollback: () => end('ROLLBACK') }
+    }
+    return {
+      store: open(),
+      reopen: async () => open(),
+      transaction: async () => begin('DEFERRED'),
+      // The file has one lock for writing.
+      interrupt: async () => begin('IMMEDIATE').rollback,
+      dispose: async () => temp.remove(),
+    }
   },
 }
+
+let schemas = 0
+
+/** A log of its own for each case, in one database. The store reaches it through a proxy. */
+async function createPostgresStore(
+  url: string,
+  options: Pick<PostgresStoreOptions, 'clock' | 'partitions'>,
+  interruption: 'lock' | 'refuse',
+): Promise<StoreUnderTest> {
+  const schema = `conformance ${schemas++}`
+  const direct = new URL(url)
+  const proxy = await startProxy({ host: direct.hostname, port: Number(direct.port) })
+  const through = new URL(url)
+  through.port = String(proxy.port)
+  const open = (connectionString: string) => postgresStore({ ...options, connectionString, schema })
+  const begin = async () => {
+    const handle = new pg.Client({ connectionString: url })
+    await handle.connect()
+    await handle.query('BEGIN')
+    const end = async (command: string) => {
+      await handle.query(command)
+      await handle.end()
+    }
+    return { handle, commit: () => end('COMMIT'), rollback: () => end('ROLLBACK') }
+  }
+  const store = open(through.href)
+  // Cases that interrupt need what they interrupt.
+  await store.get('00000000-0000-0000-0000-000000000000')
+  return {
+    store,
+    reopen: async () => open(url),
+    transaction: begin,
+    async interrupt() {
+      if (interruption === 'refuse') {
+        proxy.refuse()
+        return async () => proxy.heal()
+      }
+      const { handle, rollback } = await begin()
+      handle.on('error', () => {})
+      await handle.query(`LOCK TABLE "${schema}".events IN SHARE ROW EXCLUSIVE MODE`)
+      return rollback
+    },
+    loseAcknowledgement: async () => proxy.loseAnswerTo(`"${schema}"."append"`),
+    async dispose() {
+      const client = new pg.Client({ connectionString: url })
+      await client.connect()
+      await client.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`)
+      await client.end()
+      await proxy.close()
+    },
+  }
+}
+
+stores['postgres'] = ({ clock }) => createPostgresStore(inject('postgresUrl'), { clock }, 'lock')
+
+if (hasOldestPostgres()) {
+  const server = startOwnPostgres([], 'oldest')
+  stores['oldest postgres, without partitions,'] = async ({ clock }) =>
+    createPostgresStore((await server).url, { clock, partitions: 'none' }, 'refuse')
+  afterAll(async () => (await server).stop())
+} else it.skip('the oldest Postgres: npm has none for this platform')
 
 for (const [name, createStore] of Object.entries(stores)) {
   describe(`${name} store`, () => {
     for (const { name: title, run } of storeConformance(createStore)) {
-      it(title, async ({ skip }) => {
+      it(title, { timeout: 60_000 }, async ({ skip }) => {
         const reason = await run()
         if (reason !== undefined) skip(reason)
       })

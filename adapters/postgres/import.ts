@@ -1,0 +1,133 @@
+import type { AuditEvent, ImportedEvent } from '../../src/event.js'
+import { parseEventId } from '../../src/event-id.js'
+import { freshEvents } from '../../src/importing.js'
+import type { ImportResult } from '../../src/store.js'
+import type { Microseconds } from '../../src/timestamp.js'
+import { ask, type PostgresPoolClient } from './client.js'
+import { makePartitions } from './partitions.js'
+import { EVENT_COLUMNS, rowToEvent } from './rows.js'
+import type { Names, SchemaState } from './schema.js'
+import { termsOf } from './terms.js'
+
+interface Kept {
+  readonly event: AuditEvent
+  readonly json: string
+}
+
+const BATCH = 1000
+
+/** What is there at the times of the imported events, or has one of their ids. */
+async function findKept(
+  client: PostgresPoolClient,
+  { events, foreignIds }: Names,
+  imported: readonly ImportedEvent[],
+): Promise<{ readonly byTime: Map<Microseconds, Kept>; readonly ids: Set<string> }> {
+  const byTime = new Map<Microseconds, Kept>()
+  const ids = new Set<string>()
+  for (let at = 0; at < imported.length; at += BATCH) {
+    const slice = imported.slice(at, at + BATCH)
+    const times = slice.flatMap(({ event, time }) => [time, parseEventId(event.id)?.time ?? time])
+    const rows = await ask(
+      client,
+      `SELECT ${EVENT_COLUMNS} FROM ${events} WHERE created_at = ANY ($1::bigint[])`,
+      times,
+    )
+    for (const row of rows) {
+      const event = rowToEvent(row)
+      byTime.set(Number(row[0]), { event, json: row[6]! })
+      ids.add(event.id)
+    }
+    const foreign = await ask(
+      client,
+      `SELECT id FROM ${foreignIds} WHERE id = ANY ($1::text[])`,
+      slice.map(({ event }) => event.id),
+    )
+    for (const [id] of foreign) ids.add(id!)
+  }
+  return { byTime, ids }
+}
+
+async function insert(
+  client: PostgresPoolClient,
+  { events, foreignIds }: Names,
+  fresh: readonly ImportedEvent[],
+): Promise<void> {
+  for (let at = 0; at < fresh.length; at += BATCH) {
+    const slice = fresh.slice(at, at + BATCH).map((one) => {
+      const carried = parseEventId(one.event.id)
+      const isNative = carried?.time === one.time
+      return { ...one, isNative, tail: isNative ? carried.tail : one.event.id }
+    })
+    await ask(
+      client,
+      `INSERT INTO ${events}
+       SELECT created_at, tail, type, username, source, system, attributes::json, terms::int4[]
+       FROM unnest(
+         $1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::boolean[],
+         string_to_array($7, E'\\n'), string_to_array($8, E'\\n')
+       ) AS imported(created_at, tail, type, username, source, system, attributes, terms)`,
+      slice.map((one) => one.time),
+      slice.map((one) => one.tail),
+      slice.map((one) => one.event.type),
+      slice.map((one) => one.event.username),
+      slice.map((one) => one.event.source),
+      slice.map((one) => one.event.system),
+      slice.map((one) => one.json).join('\n'),
+      slice.map((one) => `{${termsOf(one.event).join()}}`).join('\n'),
+    )
+    const foreign = slice.filter((one) => !one.isNative)
+    await ask(
+      client,
+      `INSERT INTO ${foreignIds} SELECT * FROM unnest($1::text[], $2::bigint[])`,
+      foreign.map((one) => one.event.id),
+      foreign.map((one) => one.time),
+    )
+  }
+}
+
+/**
+ * One transaction for all. Imports come one after the other; appends wait only for one that reaches
+ * past the newest event, since all others keep below what is appended meanwhile.
+ */
+export async function importInto(
+  client: PostgresPoolClient,
+  names: Names,
+  { partitions }: SchemaState,
+  imported: readonly ImportedEvent[],
+  clock: Microseconds | undefined,
+): Promise<ImportResult> {
+  const times = imported.map(({ time }) => time)
+  const [row] = await ask(
+    client,
+    `SELECT coalesce($1, extract(epoch FROM clock_timestamp()) * 1000000)::bigint`,
+    clock ?? null,
+  )
+  const now = Number(row![0])
+  const newest = times.reduce((a, b) => Math.max(a, b), 0)
+  // A time later than now is refused below; it needs no table.
+  const past = times.filter((time) => time <= now)
+  await makePartitions(client, names, partitions, past)
+  await ask(client, 'BEGIN ISOLATION LEVEL READ COMMITTED')
+  try {
+    await ask(client, `SELECT pg_advisory_xact_lock(${names.locks.imports})`)
+    const highWater = async (): Promise<number> =>
+      Number((await ask(client, `SELECT last_value FROM ${names.highWater}`))[0]![0])
+    const isLatest = newest > (await highWater())
+    if (isLatest) await ask(client, `SELECT pg_advisory_xact_lock(${names.locks.order})`)
+    const { byTime, ids } = await findKept(client, names, imported)
+    const fresh = freshEvents(imported, now, {
+      at: (time) => byTime.get(time),
+      hasId: (id) => ids.has(id),
+    })
+    await insert(client, names, fresh)
+    if (isLatest) {
+      const mark = Math.max(newest, await highWater())
+      await ask(client, `SELECT setval($1::regclass, $2)`, names.highWater, mark)
+    }
+    await ask(client, 'COMMIT')
+    return { imported: fresh.length, skipped: imported.length - fresh.length }
+  } catch (error) {
+    await ask(client, 'ROLLBACK').catch(() => {})
+    throw error
+  }
+}

@@ -1,0 +1,132 @@
+import { abortedError, AuditLogError } from '../../src/errors.js'
+import type { Microseconds } from '../../src/timestamp.js'
+import { ask, type PostgresPool, type PostgresPoolClient } from './client.js'
+import { type Ask, asker, withConnection } from './connection.js'
+import {
+  asAuditLogError,
+  codeOf,
+  isAnswer,
+  isTransient,
+  QUERY_CANCELED,
+  timedOut,
+} from './failures.js'
+import type { PostgresLog } from './log.js'
+import { patience } from './patience.js'
+
+/** What a replica must have, so that nobody misses there what he has recorded himself. */
+export interface OwnWrites {
+  /** The newest event that this process has appended. */
+  recorded: Microseconds
+  /** The place in the server's log after the last import, such as `0/3000060`. */
+  imported: string | undefined
+}
+
+/** One snapshot of the log. */
+export interface Snapshot {
+  readonly ask: Ask
+  /** Throws `QUERY_TIMEOUT` once the time is over that all of its statements have together. */
+  readonly checkTime: () => void
+}
+
+export interface Reader {
+  read<Result>(
+    signal: AbortSignal | undefined,
+    use: (snapshot: Snapshot) => Promise<Result>,
+  ): Promise<Result>
+}
+
+// A server that stops a statement in time is given so much longer to say so.
+const GRACE_MS = 1000
+
+class Behind extends Error {}
+
+export function createReader(
+  log: PostgresLog,
+  readPool: PostgresPool | undefined,
+  timeoutMs: number,
+  own: OwnWrites,
+): Reader {
+  const begin = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+    SET LOCAL statement_timeout = ${timeoutMs}; SET LOCAL jit = off`
+
+  const inSnapshot = async <Result>(
+    client: PostgresPoolClient,
+    use: (snapshot: Snapshot) => Promise<Result>,
+  ): Promise<Result> => {
+    const end = performance.now() + timeoutMs
+    await ask(client, begin)
+    const result = await use({
+      ask: asker(client),
+      checkTime() {
+        if (performance.now() > end) throw timedOut(timeoutMs)
+      },
+    })
+    await ask(client, 'COMMIT')
+    return result
+  }
+
+  /** `created_at` rises in the order of commits, so one event tells of all before it. */
+  const checkReplica = async (ask: Ask): Promise<void> => {
+    if (own.recorded === 0 && own.imported === undefined) return
+    const [row] = await ask(
+      `SELECT ($1::bigint = 0 OR EXISTS (SELECT FROM ${log.names.events} WHERE created_at >= $1))
+         AND coalesce(NOT pg_is_in_recovery() OR pg_last_wal_replay_lsn() >= $2::pg_lsn, true)`,
+      own.recorded,
+      own.imported ?? null,
+    )
+    if (row![0] !== 't') throw new Behind()
+  }
+
+  const readReplica = async <Result>(
+    pool: PostgresPool,
+    signal: AbortSignal,
+    use: (snapshot: Snapshot) => Promise<Result>,
+  ): Promise<{ readonly result: Result } | undefined> => {
+    try {
+      // The schema is the primary's business.
+      if (!log.state()) await log.use(signal, () => Promise.resolve())
+      const result = await withConnection(pool, signal, (client) =>
+        inSnapshot(client, async (snapshot) => {
+          await checkReplica(snapshot.ask)
+          return use(snapshot)
+        }),
+      )
+      return { result }
+    } catch (error) {
+      // A replica that is behind, away, or cannot keep what the query reads: the primary answers.
+      if (error instanceof Behind || isTransient(error)) {
+        if (codeOf(error) !== QUERY_CANCELED) return undefined
+      }
+      throw error
+    }
+  }
+
+  const readOnce = async <Result>(
+    signal: AbortSignal,
+    use: (snapshot: Snapshot) => Promise<Result>,
+  ): Promise<Result> => {
+    const replied = readPool && (await readReplica(readPool, signal, use))
+    if (replied) return replied.result
+    return log.use(signal, (client) => inSnapshot(client, use))
+  }
+
+  return {
+    async read(signal, use) {
+      using wait = patience(timeoutMs + GRACE_MS, signal)
+      try {
+        try {
+          return await readOnce(wait.signal, use)
+        } catch (error) {
+          // A connection may have died while it waited in the pool: the next one is a new one.
+          if (!isTransient(error) || isAnswer(error)) throw error
+          return await readOnce(wait.signal, use)
+        }
+      } catch (error) {
+        if (signal?.aborted) throw abortedError(signal)
+        if (error instanceof AuditLogError && error.code === 'ABORTED')
+          throw timedOut(timeoutMs, error.cause)
+        throw asAuditLogError(error, timeoutMs)
+      }
+    },
+  }
+}

@@ -1,0 +1,180 @@
+import { abortedError, AuditLogError, throwIfAborted } from '../../src/errors.js'
+import type { EventDraft } from '../../src/event.js'
+import type { AppendOptions } from '../../src/store.js'
+import type { Microseconds } from '../../src/timestamp.js'
+import { type Appended, type Appender, createAppender } from './appender.js'
+import { ask } from './client.js'
+import {
+  asAuditLogError,
+  codeOf,
+  isTransient,
+  NO_PARTITION,
+  QUERY_CANCELED,
+  TOO_LATE,
+} from './failures.js'
+import type { PostgresLog } from './log.js'
+import { makePartitions, periodsAhead } from './partitions.js'
+import { givenUp, patience, pause } from './patience.js'
+import { MAX_MOVED } from './schema.js'
+
+/** How long the server may take for an attempt where the caller sets no deadline. */
+const ATTEMPT_MS = 10_000
+const POLL_MS = 1000
+const POLL_ATTEMPT_MS = 2000
+const PARTITIONS_MS = 3_600_000
+// A megabyte of new terms or so, which every query by terms looks through.
+const SORTED_EVERY = 1000
+const SORT_MS = 60_000
+
+/** Appends for one process, one call after the other. */
+export interface Writer {
+  synchronize: Appender['synchronize']
+  append(drafts: readonly EventDraft[], options: AppendOptions): Promise<readonly Microseconds[]>
+  close(): Promise<void>
+}
+
+/** `onVisible` is told whenever this process has made events visible. */
+export function createWriter(log: PostgresLog, onVisible: () => void): Writer {
+  const appender = createAppender(log.names, log.now)
+  let queue: Promise<unknown> = Promise.resolve()
+  let lastAppend = -Infinity
+  let lastPartitions = performance.now()
+  let unsorted = 0
+  let isSorting = false
+
+  /** Calls take turns, so that what an earlier one may have left behind is cleared up in order. */
+  const inTurn = <Result>(act: () => Promise<Result>, signal?: AbortSignal): Promise<Result> => {
+    let hasBegun = false
+    const turn = queue.then(() => {
+      throwIfAborted(signal)
+      hasBegun = true
+      return act()
+    })
+    queue = turn.catch(() => {})
+    if (!signal) return turn
+    return new Promise((resolve, reject) => {
+      const onAbort = (): void => {
+        if (!hasBegun) reject(abortedError(signal))
+      }
+      signal.addEventListener('abort', onAbort, { once: true })
+      turn.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
+    })
+  }
+
+  const makeAhead = (signal: AbortSignal): Promise<void> =>
+    log.use(signal, async (client, { partitions }) => {
+      const [row] = await ask(
+        client,
+        `SELECT greatest(last_value, coalesce($1, extract(epoch FROM now()) * 1000000)::bigint)
+         FROM ${log.names.highWater}`,
+        log.now() ?? null,
+      )
+      const times = periodsAhead(Number(row![0]), partitions)
+      await makePartitions(client, log.names, partitions, times)
+      lastPartitions = performance.now()
+    })
+
+  /** Has the server sort new terms into their index, while appends go on. */
+  const sortTerms = async (): Promise<void> => {
+    if (isSorting || unsorted < SORTED_EVERY) return
+    isSorting = true
+    unsorted = 0
+    using wait = patience(SORT_MS)
+    await log
+      .use(wait.signal, (client) => ask(client, `SELECT ${log.names.sortTerms}()`))
+      // The next time, or else the server's own vacuum.
+      .catch(() => {})
+    isSorting = false
+  }
+
+  const attempt = async (
+    drafts: readonly EventDraft[],
+    signal: AbortSignal,
+    deadline: number,
+  ): Promise<Appended> => {
+    // An attempt that the server has begun is waited for until nothing can come of it any more.
+    const appended = await log.use(
+      signal,
+      (client) => appender.attempt(client, drafts, deadline),
+      deadline,
+    )
+    lastAppend = performance.now()
+    if (drafts.length + appended.moved > 0) onVisible()
+    unsorted += drafts.length + appended.moved
+    void sortTerms()
+    return appended
+  }
+
+  const append = async (
+    drafts: readonly EventDraft[],
+    { signal, deadline }: AppendOptions,
+  ): Promise<readonly Microseconds[]> => {
+    let failure: unknown
+    for (let attempts = 0; ; attempts++) {
+      const until = deadline ?? performance.now() + ATTEMPT_MS
+      using wait = patience(until - performance.now(), signal)
+      if (signal?.aborted || until <= performance.now()) throw givenUp(failure ?? signal?.reason)
+      try {
+        return (await attempt(drafts, wait.signal, until)).times
+      } catch (error) {
+        if (codeOf(error) === NO_PARTITION && attempts < 2) {
+          await makeAhead(wait.signal).catch(() => {})
+          continue
+        }
+        const isGivenUp = error instanceof AuditLogError && error.code === 'ABORTED'
+        const isOver = isGivenUp || codeOf(error) === TOO_LATE || codeOf(error) === QUERY_CANCELED
+        if (!isOver && !isTransient(error)) throw asAuditLogError(error, ATTEMPT_MS)
+        // What ended the waiting tells less than what failed before.
+        if (!isOver) failure = error
+        else failure ??= isGivenUp ? error.cause : error
+      }
+      await pause(attempts, signal)
+    }
+  }
+
+  /** Moves what silence left in the outbox, and clears up what was lost. */
+  const poll = async (): Promise<void> => {
+    if (performance.now() - lastAppend < POLL_MS) return
+    using wait = patience(POLL_ATTEMPT_MS)
+    if (performance.now() - lastPartitions > PARTITIONS_MS) await makeAhead(wait.signal)
+    const [row] = await log.use(wait.signal, (client) =>
+      ask(
+        client,
+        `SELECT last_value, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
+           EXISTS (SELECT FROM ${log.names.outbox}) FROM ${log.names.highWater}`,
+      ),
+    )
+    appender.synchronize({ highWater: Number(row![0]), serverTime: Number(row![1]) })
+    let isLeft = row![2] === 't' || appender.hasLost()
+    while (isLeft) {
+      const deadline = performance.now() + POLL_ATTEMPT_MS
+      using turn = patience(POLL_ATTEMPT_MS)
+      const { moved } = await attempt([], turn.signal, deadline)
+      isLeft = moved === MAX_MOVED
+    }
+  }
+
+  let isPolling = false
+  const timer = setInterval(() => {
+    if (isPolling) return
+    isPolling = true
+    void inTurn(poll)
+      // The server is away: the next poll comes soon.
+      .catch(() => {})
+      .finally(() => (isPolling = false))
+  }, POLL_MS)
+  timer.unref()
+
+  return {
+    synchronize: appender.synchronize,
+    append: (drafts, options) => inTurn(() => append(drafts, options), options.signal),
+    async close() {
+      clearInterval(timer)
+      await queue
+      if (!appender.hasLost()) return
+      const deadline = performance.now() + POLL_MS
+      using wait = patience(POLL_MS)
+      await attempt([], wait.signal, deadline).catch(() => {})
+    },
+  }
+}

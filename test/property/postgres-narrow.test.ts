@@ -1,0 +1,241 @@
+import { type AuditEvent, type JsonObject, type JsonValue, parseQuery } from 'daybook'
+
+import fc from 'fast-check'
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { narrowEvents } from '../../adapters/postgres/narrow-event.js'
+import { numbered } from '../../adapters/postgres/sql.js'
+import { termsOf } from '../../adapters/postgres/terms.js'
+import { eventId, parseEventId } from '../../src/event-id.js'
+import { compileFilter } from '../../src/filter/evaluate.js'
+import type { Sql } from '../../src/filter/sql.js'
+import { isStorableText } from '../../src/json-copy.js'
+import { hostileTexts, longTexts } from '../../src/testing/filter-cases.js'
+import { formatTimestamp, parseTimestamp } from '../../src/timestamp.js'
+import { postgresDatabase, type TestDatabase } from '../support/database.js'
+import { events, filter, filterOf, PREDICATES } from './arbitraries.js'
+
+const FOREIGN_IDS = '"odd ? schema".foreign_ids'
+
+const SCHEMA = `
+  CREATE SCHEMA "odd ? schema";
+  CREATE TABLE events (
+    created_at bigint PRIMARY KEY, tail text COLLATE "C", type text COLLATE "C" NOT NULL,
+    username text COLLATE "C", source text, system boolean NOT NULL,
+    attributes json NOT NULL, terms int4[] NOT NULL
+  );
+  CREATE INDEX ON events USING gin (terms);
+  CREATE TABLE ${FOREIGN_IDS} (id text COLLATE "C" PRIMARY KEY, created_at bigint);
+`
+
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await postgresDatabase()
+  await database.pool.query(SCHEMA)
+})
+
+afterAll(() => database.remove())
+
+/** Has these events in the table, and no others, for as long as `use` takes. */
+async function withEvents(
+  events: readonly AuditEvent[],
+  use: (client: pg.ClientBase) => Promise<void>,
+): Promise<void> {
+  const client = await database.pool.connect()
+  try {
+    await client.query('BEGIN')
+    for (const event of events) {
+      const time = parseTimestamp(event.created_at)!
+      await client.query('INSERT INTO events VALUES ($1, NULL, $2, $3, NULL, $4, $5, $6)', [
+        ...[time, event.type, event.username, event.system],
+        ...[JSON.stringify(event.attributes), termsOf(event)],
+      ])
+      if (parseEventId(event.id)?.time !== time)
+        await client.query(`INSERT INTO ${FOREIGN_IDS} VALUES ($1, $2)`, [event.id, time])
+    }
+    await use(client)
+  } finally {
+    await client.query('ROLLBACK')
+    client.release()
+  }
+}
+
+interface Narrowing {
+  /** Events that SQL lets through. */
+  through: number
+  /** Those of them that the predicate rejects. */
+  rejected: number
+  /** Matches that SQL lost: there must be none. */
+  readonly lost: string[]
+}
+
+const nothing = (): Narrowing => ({ through: 0, rejected: 0, lost: [] })
+
+/** What SQL alone lets through, against what the predicate accepts. */
+async function measure(
+  narrowing: Narrowing,
+  client: pg.ClientBase,
+  events: readonly AuditEvent[],
+  given: Readonly<Record<string, unknown>>,
+  part: 'filter' | 'indexed',
+): Promise<void> {
+  const { where } = parseQuery({ filter: given })
+  const narrowed: Sql | undefined = narrowEvents(where, FOREIGN_IDS)[part]
+  if (!narrowed) return
+  const { rows } = await client.query<{ created_at: string }>(
+    `SELECT created_at FROM events WHERE ${numbered(narrowed)}`,
+    [...narrowed.params],
+  )
+  const through = new Set(rows.map((row) => Number(row.created_at)))
+  const accepts = compileFilter(where)
+  for (const event of events) {
+    const isThrough = through.has(parseTimestamp(event.created_at)!)
+    const isMatch = accepts(event)
+    if (isThrough) narrowing.through++
+    if (isThrough && !isMatch) narrowing.rejected++
+    if (!isThrough && isMatch)
+      narrowing.lost.push(`${JSON.stringify(given)} loses ${JSON.stringify(event)}`)
+  }
+}
+
+/** In parts, as keys in brackets cannot hold every name. */
+const condition = (a: string, p: string, v: string): Readonly<Record<string, unknown>> => ({
+  c: [{ a, p, v: [v] }],
+})
+
+describe('what Postgres tells of a filter', () => {
+  it('loses no match, and leaves the predicate less than a fifth of its rows to reject', async () => {
+    const narrowing = nothing()
+    await fc.assert(
+      fc.asyncProperty(
+        events,
+        fc.array(filter, { minLength: 60, maxLength: 60, size: 'max' }),
+        (events, filters) =>
+          withEvents(events, async (client) => {
+            for (const filter of filters) await measure(narrowing, client, events, filter, 'filter')
+            expect(narrowing.lost).toEqual([])
+          }),
+      ),
+      { numRuns: 20, endOnFailure: true },
+    )
+    const share = narrowing.rejected / narrowing.through
+    expect(
+      share,
+      `of ${narrowing.through} rows that SQL let through the predicate rejected ${narrowing.rejected}`,
+    ).toBeLessThan(1 / 5)
+  }, 60_000)
+
+  it.each(['filter', 'indexed'] as const)(
+    'loses no match with any predicate: %s',
+    async (part) => {
+      const narrowing = nothing()
+      const onePerPredicate = fc.tuple(...PREDICATES.map(filterOf))
+      await fc.assert(
+        fc.asyncProperty(events, onePerPredicate, (events, filters) =>
+          withEvents(events, async (client) => {
+            for (const filter of filters) await measure(narrowing, client, events, filter, part)
+            expect(narrowing.lost).toEqual([])
+          }),
+        ),
+        { numRuns: 15, endOnFailure: true },
+      )
+      expect(narrowing.through).toBeGreaterThan(0)
+    },
+    60_000,
+  )
+
+  const event = (i: number, attributes: JsonObject): AuditEvent => {
+    const time = 1_767_225_600_000_000 + i
+    return {
+      ...{ id: eventId(time, '8000000000000000'), created_at: formatTimestamp(time), source: null },
+      ...{ type: 'note', username: null, system: false, attributes },
+    }
+  }
+
+  it('takes hostile names and values as they are', async () => {
+    const texts = hostileTexts.filter(isStorableText)
+    const drafts = texts.flatMap((text) => [
+      { t: text },
+      { [`t_${text}`]: text },
+      { t: [{ [text]: [[text]] }] },
+    ])
+    const events = drafts.map((attributes, i) => event(i, attributes))
+    const narrowing = nothing()
+    await withEvents(events, async (client) => {
+      for (const text of hostileTexts)
+        for (const predicate of ['eq', 'not_eq', 'gt', 'cont', 'not_end', 'matches', 'null'])
+          for (const name of ['t', `t_${text}`, text, 'type', 'username', 'id'])
+            for (const part of ['filter', 'indexed'] as const)
+              await measure(narrowing, client, events, condition(name, predicate, text), part)
+    })
+    expect(narrowing.lost).toEqual([])
+    expect(narrowing.through).toBeGreaterThan(0)
+  })
+
+  it('takes long texts, long names and long lists', async () => {
+    const keys = ['part_'.repeat(40), 'x'.repeat(2000), 'a_b_c_d_e_f_g_h', 't']
+    const texts = ['x'.repeat(129), 'x'.repeat(5000)]
+    const list = Array.from({ length: 10_000 }, (_, i) => String(i))
+    const events = keys.flatMap((key, i) =>
+      [...texts, '7'].map((text, j) => event(i * 10 + j, { [key]: text })),
+    )
+    const narrowing = nothing()
+    await withEvents(events, async (client) => {
+      for (const predicate of ['eq', 'not_eq', 'gt', 'cont', 'not_cont', 'matches']) {
+        for (const key of keys)
+          await measure(narrowing, client, events, condition(key, predicate, texts[0]!), 'filter')
+        for (const text of longTexts)
+          for (const key of ['a_b_c_d_e_f_g_h', 'type'])
+            await measure(narrowing, client, events, condition(key, predicate, text), 'filter')
+      }
+      for (const predicate of ['in', 'not_in', 'eq_any', 'not_eq_all', 'cont_any', 'gt_all'])
+        for (const key of ['t', 'type'])
+          for (const part of ['filter', 'indexed'] as const)
+            await measure(narrowing, client, events, { [`${key}_${predicate}`]: list }, part)
+    })
+    expect(narrowing.lost).toEqual([])
+    expect(narrowing.through).toBeGreaterThan(0)
+  }, 60_000)
+
+  it('finds what is deep, in arrays of arrays, and in events of too many terms', async () => {
+    const nest = (value: JsonValue, times: number, wrap: (value: JsonValue) => JsonValue) =>
+      Array.from({ length: times }).reduce<JsonValue>(wrap, value)
+    const inArrays = nest('x', 60, (value) => [value])
+    const inObjects = nest('x', 60, (value) => ({ a: value }))
+    const many = Object.fromEntries(Array.from({ length: 3000 }, (_, i) => [`k${i}`, i]))
+    const events = [
+      { a: inArrays },
+      { a: [[{ b: [[{ c: 'x' }]] }]] },
+      { a: { b: nest({ c: 1 }, 30, (value) => [value]) } },
+      { a: inObjects },
+      { ...many, a: { b: { c: 'x' } } },
+      { a: [[]], a_b: [null], a_b_c: {} },
+    ].map((attributes, i) => event(i, attributes as JsonObject))
+    const narrowing = nothing()
+    await withEvents(events, async (client) => {
+      for (const predicate of PREDICATES)
+        for (const name of ['a', 'a_b', 'a_b_c', 'a_a_a_a_a_a_a_a', 'k7'])
+          for (const value of ['x', '1'])
+            await measure(narrowing, client, events, condition(name, predicate, value), 'filter')
+    })
+    expect(narrowing.lost).toEqual([])
+    expect(narrowing.through).toBeGreaterThan(0)
+  }, 60_000)
+
+  it('has a part for the index where all that matches has a term', () => {
+    const isIndexed = (filter: Readonly<Record<string, unknown>>): boolean =>
+      narrowEvents(parseQuery({ filter }).where, FOREIGN_IDS).indexed !== undefined
+    const served = [
+      ...[{ type_eq: 'a' }, { username_in: ['a', 'b'] }, { a_eq: '7' }, { a_cont: 'x' }],
+      ...[{ a_not_null: '1' }, { a_null: '0' }, { a_not_eq: 'x' }, { a_null: '1', b_eq: '1' }],
+      ...[{ m: 'or', a_eq: '1', b_true: '1' }, { a_or_b_eq: '1' }],
+    ]
+    const unserved = [
+      ...[{ type_not_eq: 'a' }, { type_start: 'a' }, { system_true: '1' }, { a_null: '1' }],
+      ...[{ a_blank: '1' }, { m: 'or', a_eq: '1', b_null: '1' }, { type_or_system_eq: '1' }],
+    ]
+    expect(served.filter((filter) => !isIndexed(filter))).toEqual([])
+    expect(unserved.filter(isIndexed)).toEqual([])
+  })
+})

@@ -1,0 +1,72 @@
+import net from 'node:net'
+
+/** A TCP proxy before a server, which can lose what the server answers. */
+export interface Proxy {
+  readonly port: number
+  /** Loses the next answer to a statement that contains the text, and breaks that connection. */
+  loseAnswerTo(text: string): void
+  /** From now on answers are swallowed, and after so many milliseconds the connection is broken. */
+  loseAnswers(brokenAfterMs: number): void
+  /** Refuses new connections, and breaks those that there are. */
+  refuse(): void
+  heal(): void
+  close(): Promise<void>
+}
+
+export async function startProxy(target: { host: string; port: number }): Promise<Proxy> {
+  let mode: 'open' | 'losing' | 'refusing' = 'open'
+  let brokenAfter = 0
+  let unanswered: string | undefined
+  const sockets = new Set<net.Socket>()
+  const server = net.createServer((client) => {
+    if (mode === 'refusing') {
+      client.destroy()
+      return
+    }
+    const upstream = net.connect(target)
+    for (const socket of [client, upstream]) {
+      sockets.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        sockets.delete(socket)
+        client.destroy()
+        upstream.end()
+      })
+    }
+    let isLost = false
+    client.on('data', (data) => {
+      upstream.write(data)
+      if (unanswered !== undefined && data.includes(unanswered)) {
+        unanswered = undefined
+        isLost = true
+      }
+      if (mode === 'losing') setTimeout(() => client.destroy(), brokenAfter)
+    })
+    upstream.on('data', (data) => {
+      if (isLost) client.destroy()
+      else if (mode !== 'losing') client.write(data)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    port: (server.address() as net.AddressInfo).port,
+    loseAnswerTo(text) {
+      unanswered = text
+    },
+    loseAnswers(brokenAfterMs) {
+      mode = 'losing'
+      brokenAfter = brokenAfterMs
+    },
+    refuse() {
+      mode = 'refusing'
+      for (const socket of sockets) socket.destroy()
+    },
+    heal() {
+      mode = 'open'
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}

@@ -3,32 +3,31 @@ import { mkdir } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import Koa from 'koa'
+import Koa, { type Middleware } from 'koa'
 import { AuditLog } from 'daybook'
 import { auditRoutes, basicAuth, recordRequests } from 'daybook/koa'
-import { memoryStore } from 'daybook/memory'
-import { sqliteStore } from 'daybook/sqlite'
 import { workflowEventTypes } from 'daybook/workflow'
 import { createBackground } from './background/background.js'
 import { startJobs } from './background/jobs.js'
+import { startRefresh, startTakeOver, takeOver } from './background/processes.js'
 import { startSchedule } from './background/schedule.js'
 import { startTraffic } from './traffic/traffic.js'
-import { openDocuments } from './documents.js'
 import { createEngine } from './engine/engine.js'
 import { CHANGES, WORKFLOW_RUNS, type ActivityNames } from './engine/names.js'
-import { recoverFetches } from './git/fetch.js'
 import { findGit } from './git/git.js'
 import { resolveIn } from './links.js'
 import { notesIn } from './notes.js'
-import { type ServiceOptions, serviceFile } from './options.js'
+import type { Documents } from './documents/documents.js'
+import type { ServiceOptions } from './options.js'
 import { answerProblems } from './problem.js'
 import { apiRoutes } from './routes/index.js'
 import { refuseReadersEvents } from './routes/permission.js'
 import { described, runLater } from './routes/request.js'
 import { seed } from './seed.js'
 import type { Service } from './service.js'
+import { openStores } from './stores.js'
 import { USERS } from './users.js'
-import { openWorkspace, removeWorkspace } from './workspace.js'
+import { openWorkspace, removeWorkspace, takeFiles } from './workspace.js'
 
 export interface RunningService {
   readonly url: string
@@ -40,11 +39,9 @@ type Audit = AuditLog<typeof workflowEventTypes>
 
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   const { port, store, traffic } = options
-  const filename = store.kind === 'sqlite' ? store.filename : undefined
-  const eventStore = filename === undefined ? memoryStore() : sqliteStore({ filename })
-  const documents = openDocuments(filename === undefined ? undefined : serviceFile(filename))
+  const { events, documents } = await openStores(store)
   const audit: Audit = new AuditLog({
-    store: eventStore,
+    store: events,
     types: workflowEventTypes,
     resolveSource: resolveIn(documents),
   })
@@ -62,8 +59,16 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const engineOf = async (names: ActivityNames) => {
     const directory = join(workspace, names.activities)
     await mkdir(directory)
-    const directoryOf = (id: string): string => join(directory, id)
-    return createEngine({ names, documents, note, background, directoryOf, get })
+    return createEngine({
+      names,
+      documents,
+      note,
+      background,
+      directoryOf: (id) => join(directory, id),
+      takeFiles: ({ id, owner }) =>
+        takeFiles(documents, owner, join(names.activities, id), join(directory, id)),
+      get,
+    })
   }
   const changes = await engineOf(CHANGES)
   const workflowRuns = await engineOf(WORKFLOW_RUNS)
@@ -90,16 +95,16 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     await Promise.all([stopped, closed])
     await audit.close()
     await removeWorkspace(documents, workspace)
-    documents.close()
+    await documents.close()
   }
 
   try {
     await seed(documents)
-    const unfinished = [await changes.recover(), await workflowRuns.recover()] as const
-    await recoverFetches(service)
+    const unfinished = await takeOver(service)
     url = await listen(server, port)
-    for (const id of unfinished[0]) background.run(() => changes.run(id))
-    for (const id of unfinished[1]) background.run(() => workflowRuns.run(id))
+    for (const work of unfinished) background.run(work)
+    startRefresh(service)
+    startTakeOver(service)
     startSchedule(service)
     startJobs(service)
     if (traffic) startTraffic(service, url)
@@ -116,6 +121,7 @@ function createApp(service: Service, audit: Audit, users: Readonly<Record<string
   app.use(runLater(service.background.run))
   app.use(recordRequests(audit, { describe: described }))
   app.use(basicAuth({ users }))
+  app.use(readFresh(service.documents))
   app.use(refuseReadersEvents)
   app.use(auditRoutes(audit))
   app.use(async (ctx, next) => {
@@ -125,6 +131,14 @@ function createApp(service: Service, audit: Audit, users: Readonly<Record<string
   for (const middleware of apiRoutes(service)) app.use(middleware)
   return app
 }
+
+/** Whatever was done through any process before the request came is there for it. */
+const readFresh =
+  (documents: Documents): Middleware =>
+  async (_ctx, next) => {
+    await documents.refresh()
+    await next()
+  }
 
 function listen(server: Server, port: number): Promise<string> {
   return new Promise((resolve, reject) => {

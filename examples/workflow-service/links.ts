@@ -1,5 +1,5 @@
 import { AuditLogError, type Link, type LinkAttribute, type ResolveSource } from 'daybook'
-import type { Documents } from './documents.js'
+import type { Documents } from './documents/documents.js'
 import type { Kind } from './model.js'
 import { pathExists, projectPath } from './paths.js'
 

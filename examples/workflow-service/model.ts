@@ -30,8 +30,14 @@ export interface Bookmark {
   readonly path: string
 }
 
+/** What one of the processes has in hand. */
+export interface Owned {
+  /** Its `processId`; null where nobody has begun. */
+  readonly owner: string | null
+}
+
 /** A change, or a run of a workflow: steps that are done one after the other. */
-export interface Activity {
+export interface Activity extends Owned {
   readonly id: string
   readonly name: string
   readonly action: string | null
@@ -93,7 +99,7 @@ export interface Template {
   readonly description: string
 }
 
-export interface TemplateVersion {
+export interface TemplateVersion extends Owned {
   readonly id: string
   readonly template_id: string
   readonly git_remote_id: string
@@ -120,9 +126,11 @@ export interface Job {
   readonly next_run_at: string
 }
 
-/** A directory that the service removes when it closes, or when it starts again. */
-export interface Workspace {
+/** A directory that its process removes when it closes, or another one once it has died. */
+export interface Workspace extends Owned {
   readonly id: string
+  /** The machine that it is on. */
+  readonly host: string
 }
 
 export interface Kinds {

@@ -1,8 +1,9 @@
 import { parse, join } from 'node:path'
 
-/** Where the log and the service's own data are kept: both in files, or both in memory. */
+/** Where the log and the service's own data are kept: the same for both. */
 export type StoreOption =
   | { readonly kind: 'sqlite'; readonly filename: string }
+  | { readonly kind: 'postgres'; readonly connectionString: string }
   | { readonly kind: 'memory' }
 
 export interface ServiceOptions {
@@ -25,14 +26,29 @@ export function readPort(text = '3000'): number {
 
 export function readStore(text = 'sqlite:daybook.db'): StoreOption {
   if (text === 'memory:') return { kind: 'memory' }
-  if (/^postgres(ql)?:/.test(text))
-    throw new OptionError('DAYBOOK_STORE: the PostgreSQL store comes with a later version')
+  if (/^postgres(ql)?:/.test(text)) return { kind: 'postgres', connectionString: readUrl(text) }
   const filename = /^sqlite:(.+)$/.exec(text)?.[1]
   if (filename === undefined || filename === ':memory:')
     throw new OptionError(
-      `DAYBOOK_STORE must be sqlite:<file> or memory:; it is ${JSON.stringify(text)}`,
+      `DAYBOOK_STORE must be sqlite:<file>, memory: or ${URL_FORM}; it is ${JSON.stringify(text)}`,
     )
   return { kind: 'sqlite', filename }
+}
+
+const URL_FORM = 'postgres://<user>:<password>@<host>:<port>/<database>'
+
+/** The messages do not repeat the URL: there may be a password in it. */
+function readUrl(text: string): string {
+  try {
+    const { username, password, pathname } = new URL(text)
+    const parts = [username, password, pathname].map(decodeURIComponent)
+    if (parts[2]!.length > 1) return text
+  } catch {
+    throw new OptionError(
+      `DAYBOOK_STORE must be ${URL_FORM}, other characters than letters and digits as %XX; it cannot be read`,
+    )
+  }
+  throw new OptionError(`DAYBOOK_STORE must be ${URL_FORM}; it names no database`)
 }
 
 export function readTraffic(text = 'on'): boolean {

@@ -1,4 +1,4 @@
-import type { Documents } from './documents.js'
+import type { Documents } from './documents/documents.js'
 import type { Node, Project } from './model.js'
 
 /* The paths that name projects and nodes: `/projects/acme/environments/prod/assets/web`. */

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { Context, Middleware } from 'koa'
 import { HttpError } from 'koa'
-import { isBusy } from './documents.js'
+import { DatabaseBusy } from './documents/documents.js'
 
 export const JSON_API = 'application/vnd.api+json'
 
@@ -35,7 +35,8 @@ function asProblem(thrown: unknown): Problem {
   if (thrown instanceof HttpError && thrown.status < 500)
     return new Problem(thrown.status, codeOf(thrown.status), thrown.message)
   console.error(thrown)
-  if (isBusy(thrown)) return new Problem(503, 'DATABASE_BUSY', 'the database is busy, try again')
+  if (thrown instanceof DatabaseBusy)
+    return new Problem(503, 'DATABASE_BUSY', 'the database is busy, try again')
   return new Problem(500, 'UNEXPECTED', 'the service failed to answer the request')
 }
 

@@ -16,7 +16,7 @@ const byId = (plural: string) => (document: Id) => `/api/${plural}/${document.id
 const activityView = (names: ActivityNames): View<Activity> => ({
   type: names.activity,
   path: byId(names.activities),
-  attributes: ({ workflow_id, ...attributes }) =>
+  attributes: ({ workflow_id, owner: _owner, ...attributes }) =>
     names === WORKFLOW_RUNS ? { ...attributes, workflow_id } : attributes,
 })
 
@@ -53,7 +53,11 @@ const VIEWS: { readonly [K in Exclude<Kind, 'jobs' | 'workspaces'>]: View<Kinds[
   scheduled_changes: { type: 'scheduled_change', path: byId('scheduled_changes') },
   git_remotes: { type: 'git_remote', path: byId('git_remotes') },
   templates: { type: 'template', path: byId('templates') },
-  template_versions: { type: 'template_version', path: byId('template_versions') },
+  template_versions: {
+    type: 'template_version',
+    path: byId('template_versions'),
+    attributes: ({ owner: _owner, ...attributes }) => attributes,
+  },
   settings: valuesView('settings'),
   settings_versions: { type: 'settings_version', path: byId('settings_versions') },
   properties: valuesView('properties'),

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import type { Documents } from './documents.js'
+import type { Documents } from './documents/documents.js'
 import { putValues } from './values.js'
 
 /** What a new store starts with. It leaves no events: nobody did it. */
 export async function seed(documents: Documents): Promise<void> {
-  if (documents.all('settings').length > 0) return
   await documents.write((tx) => {
+    if (documents.all('settings').length > 0) return
     const described = { description: '' }
     tx.put('projects', {
       id: randomUUID(),

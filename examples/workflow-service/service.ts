@@ -1,5 +1,5 @@
 import type { Background } from './background/background.js'
-import type { Documents } from './documents.js'
+import type { Documents } from './documents/documents.js'
 import type { Engine } from './engine/engine.js'
 import type { Git } from './git/git.js'
 import type { Note } from './notes.js'

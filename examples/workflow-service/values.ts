@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Documents, Transaction } from './documents.js'
+import type { Documents, Transaction } from './documents/documents.js'
 import type { Values, ValuesVersion } from './model.js'
 
 /* Settings and properties: one document each, of which every change makes a version. */

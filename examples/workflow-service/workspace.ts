@@ -1,14 +1,38 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdtemp, rename, rm } from 'node:fs/promises'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Documents } from './documents.js'
+import type { Documents } from './documents/documents.js'
+import type { Workspace } from './model.js'
+import { abandoned } from './owners.js'
 
-/** Makes the directory for files of steps and fetches, and removes what a killed process left. */
+/** The directories of this machine's processes. */
+export const workspacesHere = (documents: Documents): readonly Workspace[] =>
+  documents.all('workspaces').filter(({ host }) => host === hostname())
+
+/** Makes the directory for files of steps and fetches. */
 export async function openWorkspace(documents: Documents): Promise<string> {
-  for (const { id } of documents.all('workspaces')) await removeWorkspace(documents, id)
   const directory = await mkdtemp(join(tmpdir(), 'daybook-service-'))
-  await documents.write((tx) => tx.put('workspaces', { id: directory }))
+  const workspace = { id: directory, owner: documents.processId, host: hostname() }
+  await documents.write((tx) => tx.put('workspaces', workspace))
   return directory
+}
+
+/** Takes what another process has at this path of its directory, where there is something. */
+export async function takeFiles(
+  documents: Documents,
+  owner: string | null,
+  path: string,
+  target: string,
+): Promise<void> {
+  const workspace = workspacesHere(documents).find((one) => one.owner === owner)
+  // A step that misses a file tells of it.
+  if (workspace) await rename(join(workspace.id, path), target).catch(() => undefined)
+}
+
+/** Removes what killed processes left. */
+export async function removeAbandonedWorkspaces(documents: Documents): Promise<void> {
+  for (const { id } of await abandoned(documents, workspacesHere(documents)))
+    await removeWorkspace(documents, id)
 }
 
 export async function removeWorkspace(documents: Documents, directory: string): Promise<void> {

@@ -362,7 +362,8 @@ describe('the demo process', () => {
   it.each([
     [{ PORT: 'many' }, 'PORT'],
     [{ DAYBOOK_STORE: 'mysql:x' }, 'DAYBOOK_STORE'],
-    [{ DAYBOOK_STORE: 'postgres://localhost/x' }, 'DAYBOOK_STORE'],
+    [{ DAYBOOK_STORE: 'postgres://localhost' }, 'DAYBOOK_STORE'],
+    [{ DAYBOOK_STORE: 'postgresql://ann:%@localhost/x' }, 'DAYBOOK_STORE'],
     [{ DAYBOOK_TRAFFIC: 'maybe' }, 'DAYBOOK_TRAFFIC'],
   ])('says what is wrong with %j and ends', async (env, name) => {
     const child = runScript(MAIN, [], { PORT: '0', DAYBOOK_STORE: 'memory:', ...env })

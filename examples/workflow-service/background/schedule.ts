@@ -1,3 +1,4 @@
+import type { Documents, Transaction } from '../documents/documents.js'
 import { activityFacts } from '../engine/context.js'
 import type { Activity, ScheduledChange } from '../model.js'
 import { failureData } from '../notes.js'
@@ -23,53 +24,64 @@ export function scheduleFacts({ id, name, change }: ScheduledChange) {
 export function startSchedule(service: Service): void {
   const { documents, background } = service
   background.repeat(TICK_MS, async () => {
-    if (isInMaintenance(documents)) return
-    const now = new Date().toISOString()
-    for (const scheduled of documents.all('scheduled_changes'))
-      if (scheduled.next_run_at !== null && scheduled.next_run_at <= now)
-        await runScheduled(service, scheduled)
+    for (const { id } of documents.all('scheduled_changes'))
+      if (findDue(documents, id)) await runScheduled(service, id)
   })
 }
 
-async function runScheduled(service: Service, scheduled: ScheduledChange): Promise<void> {
-  const { documents, note, changes } = service
-  const { last_change_id, every_seconds } = scheduled
+function findDue(documents: Documents, id: string): ScheduledChange | undefined {
+  const scheduled = documents.get('scheduled_changes', id)
+  const isDue = scheduled?.next_run_at && scheduled.next_run_at <= new Date().toISOString()
+  return isDue && !isInMaintenance(documents) ? scheduled : undefined
+}
+
+type Outcome =
+  | { readonly kind: 'skipped' }
+  | { readonly kind: 'failed'; readonly error: unknown }
+  | { readonly kind: 'started'; readonly change: Activity }
+
+/** Moves the schedule on, with what it makes, so that of several processes one does it. */
+function decide({ documents, changes }: Service, tx: Transaction, due: ScheduledChange): Outcome {
+  const { every_seconds, last_change_id, change } = due
+  const next_run_at =
+    every_seconds === null ? null : new Date(Date.now() + every_seconds * 1000).toISOString()
   const last = last_change_id === null ? undefined : documents.get('changes', last_change_id)
-  await update(service, scheduled.id, {
-    next_run_at:
-      every_seconds === null ? null : new Date(Date.now() + every_seconds * 1000).toISOString(),
+  try {
+    const isBusy = last && last.status !== 'waiting' && !isFinished(last.status)
+    const started = isBusy ? undefined : changes.launch(tx, change)
+    const moved = { ...due, next_run_at, last_change_id: started?.id ?? last_change_id }
+    tx.put('scheduled_changes', moved)
+    return started ? { kind: 'started', change: started } : { kind: 'skipped' }
+  } catch (error) {
+    tx.put('scheduled_changes', { ...due, next_run_at })
+    return { kind: 'failed', error }
+  }
+}
+
+async function runScheduled(service: Service, id: string): Promise<void> {
+  const { documents, note, changes, background } = service
+  const done = await documents.write((tx) => {
+    const due = findDue(documents, id)
+    return due && { due, outcome: decide(service, tx, due) }
   })
-  const facts = scheduleFacts(scheduled)
-  if (last && last.status !== 'waiting' && !isFinished(last.status)) {
+  if (!done) return
+  const { due, outcome } = done
+  const facts = scheduleFacts(due)
+  if (outcome.kind === 'skipped') {
     await note('warning:scheduled_activity:skipped', facts)
     return
   }
   await note('api:scheduled_changes:change_creation:create', facts)
-  let change: Activity
-  try {
-    change = await changes.create(scheduled.change)
-  } catch (error) {
-    await note('error:scheduled_changes:change_creation', { ...facts, ...failureData(error) })
+  if (outcome.kind === 'failed') {
+    const failure = failureData(outcome.error)
+    await note('error:scheduled_changes:change_creation', { ...facts, ...failure })
     return
   }
-  await update(service, scheduled.id, { last_change_id: change.id })
+  const { change } = outcome
   const created = activityFacts(changes.context.names, change)
   await note('api:changes:create', created)
   const success = { ...facts, change_id: change.id }
   await note('api:scheduled_changes:change_creation:success', success)
-  const started: (() => Promise<void>)[] = []
-  await changes.move(change.id, 'start', null, (task) => started.push(task))
   await note('api:changes:start', created)
-  for (const task of started) service.background.run(task)
+  background.run(() => changes.run(change.id))
 }
-
-/** A schedule that a user removed meanwhile stays removed. */
-const update = (
-  { documents }: Service,
-  id: string,
-  details: Partial<ScheduledChange>,
-): Promise<void> =>
-  documents.write((tx) => {
-    const present = documents.get('scheduled_changes', id)
-    if (present) tx.put('scheduled_changes', { ...present, ...details })
-  })

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import Database from 'better-sqlite3'
+import type { Documents } from '../documents/documents.js'
 import type { StepAction, StepDefinition } from './definitions.js'
 
 export interface ActionContext {
   /** A directory that the steps of one change share. */
   readonly directory: string
-  /** The file of the service's own data, where there is one. */
-  readonly databaseFile: string | undefined
+  /** Keeps everyone from writing to the database, where that can be done. */
+  readonly lockDatabase: Documents['lock']
   /** Reads from the service itself. */
   readonly get: (path: string, signal: AbortSignal) => Promise<Response>
   /** The step was cancelled or aborted, or the service stops. */
@@ -57,14 +57,10 @@ const ACTIONS: Actions = {
     throw new Error(message)
   },
 
-  lock_database: async ({ ms }, { databaseFile, stopping }) => {
-    if (databaseFile === undefined) throw new Error('a database in memory cannot be locked')
-    const database = new Database(databaseFile)
-    database.prepare('BEGIN IMMEDIATE').run()
+  lock_database: async ({ ms }, { lockDatabase, stopping }) => {
+    if (!lockDatabase) throw new Error('a database in memory cannot be locked')
     // The lock outlives the action: it is the transition after it that is to meet it.
-    void delay(ms, undefined, { signal: stopping })
-      .catch(() => undefined)
-      .finally(() => database.close())
+    await lockDatabase(ms, stopping)
     return `locked for ${ms} ms`
   },
 }

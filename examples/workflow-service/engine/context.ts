@@ -1,5 +1,5 @@
 import type { Background } from '../background/background.js'
-import type { Documents } from '../documents.js'
+import type { Documents } from '../documents/documents.js'
 import type { Activity, Step } from '../model.js'
 import type { Note } from '../notes.js'
 import { endOf } from '../paths.js'
@@ -12,6 +12,8 @@ export interface EngineContext {
   readonly background: Background
   /** The directory for an activity's files. */
   readonly directoryOf: (activityId: string) => string
+  /** Brings there what the process that had the activity left. */
+  readonly takeFiles: (activity: Activity) => Promise<void>
   readonly get: (path: string, signal: AbortSignal) => Promise<Response>
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Transaction } from '../documents.js'
+import type { Transaction } from '../documents/documents.js'
 import type { Activity, ChangePlan, Step } from '../model.js'
 import { pathExists } from '../paths.js'
 import { invalid } from '../problem.js'
@@ -36,6 +36,7 @@ export function newActivity(
     workflow_id: workflowId,
     step_ids: steps.map((step) => step.id),
     started_by: null,
+    owner: null,
     created_at: new Date().toISOString(),
     finished_at: null,
   }

@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises'
-import type { Transaction } from '../documents.js'
+import type { Transaction } from '../documents/documents.js'
 import type { Activity, ChangePlan, Step } from '../model.js'
 import { notFound, Problem } from '../problem.js'
 import { newActivity } from './creation.js'
@@ -19,6 +19,8 @@ export interface Engine {
   readonly recover: Runner['recover']
   readonly run: Runner['run']
   create(plan: ChangePlan, workflowId?: string): Promise<Activity>
+  /** Creates one that is started already; `run` is the caller's. */
+  launch(tx: Transaction, plan: ChangePlan): Activity
   activity(id: string): Activity
   step(id: string): { activity: Activity; step: Step }
   move(id: string, move: UserMove, username: string | null, later: Later): Promise<Activity>
@@ -58,6 +60,7 @@ export function createEngine(context: EngineContext): Engine {
       ...present,
       status,
       started_by: move === 'start' ? username : present.started_by,
+      owner: move === 'start' ? documents.processId : present.owner,
       finished_at: isFinished(status) ? new Date().toISOString() : null,
     }
     tx.put(names.activities, moved)
@@ -125,6 +128,13 @@ export function createEngine(context: EngineContext): Engine {
     decide,
     create: (plan, workflowId) =>
       documents.write((tx) => newActivity(context, tx, plan, workflowId ?? null)),
+    launch: (tx, plan) => {
+      const created = newActivity(context, tx, plan, null)
+      const status = moveActivity(created.status, 'start')
+      const started = { ...created, status, owner: documents.processId }
+      tx.put(names.activities, started)
+      return started
+    },
     remove: async (id, later) => {
       await documents.write((tx) => {
         const present = activity(id)

@@ -1,7 +1,7 @@
 import type { Activity, Step } from '../model.js'
 import { type EventName, failureData } from '../notes.js'
-import { activityFacts, type EngineContext, stepFacts } from './context.js'
-import { IllegalMove, moveActivity, moveStep, type StepMove } from './transitions.js'
+import { activityFacts, type EngineContext, stepFacts, stepsOf } from './context.js'
+import { IllegalMove, isFinished, moveActivity, moveStep, type StepMove } from './transitions.js'
 
 // A transition is tried again for so long before its step is given up.
 const TRANSITION_PATIENCE_MS = 600
@@ -19,12 +19,19 @@ export interface Moves {
     move: StepMove,
     details?: Partial<Step>,
   ): Promise<Step | undefined>
-  /** Fails a step that was running when the service stopped. */
-  failLost(activity: Activity, step: Step): Promise<void>
+  /**
+   * Makes the activity of an ended process this one's, and fails the step that was running. False
+   * where another process came first, or a user ended it.
+   */
+  takeOver(activity: Activity): Promise<boolean>
   end(activityId: string, move: 'succeed' | 'fail'): Promise<void>
 }
 
-export function createMoves({ names, documents, note }: EngineContext): Moves {
+const LOST = 'the service stopped while the step was running'
+
+export function createMoves(context: EngineContext): Moves {
+  const { names, documents, note } = context
+
   const noteStep: Moves['noteStep'] = async (types, activity, step, data = {}) => {
     const facts = { ...stepFacts(names, activity, step), ...data }
     for (const type of types) await note(type, facts, activity.started_by)
@@ -62,6 +69,9 @@ export function createMoves({ names, documents, note }: EngineContext): Moves {
       (tx) => {
         const present = documents.get(names.steps, id)
         if (!present) throw new IllegalMove('the step', move, 'removed')
+        const status = documents.get(names.activities, present.activity_id)?.status ?? 'removed'
+        if (move === 'start' && status !== 'running')
+          throw new IllegalMove('it', 'starting a step', status)
         const moved = { ...present, ...details, status: moveStep(present.status, move) }
         tx.put(names.steps, moved)
         return moved
@@ -93,12 +103,24 @@ export function createMoves({ names, documents, note }: EngineContext): Moves {
     }
   }
 
-  const failLost: Moves['failLost'] = async (activity, step) => {
-    const error = 'the service stopped while the step was running'
-    await writeStep(step.id, 'fail', { error }, TRANSITION_PATIENCE_MS)
-    await noteStep(names.processingFailed, activity, step, { error })
-    await end(activity.id, 'fail')
+  const takeOver: Moves['takeOver'] = async (activity) => {
+    const lost = await documents.write((tx) => {
+      const present = documents.get(names.activities, activity.id)
+      if (!present || present.owner !== activity.owner || isFinished(present.status))
+        return undefined
+      tx.put(names.activities, { ...present, owner: documents.processId })
+      const running = stepsOf(context, present).filter(({ status }) => status === 'running')
+      for (const step of running)
+        tx.put(names.steps, { ...step, status: moveStep(step.status, 'fail'), error: LOST })
+      return running
+    })
+    if (!lost) return false
+    for (const step of lost) {
+      await noteStep(names.processingFailed, activity, step, { error: LOST })
+      await end(activity.id, 'fail')
+    }
+    return true
   }
 
-  return { noteStep, moveStep: move, failLost, end }
+  return { noteStep, moveStep: move, takeOver, end }
 }

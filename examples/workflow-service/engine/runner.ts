@@ -2,15 +2,19 @@ import type { Activity, Step } from '../model.js'
 import { failureData } from '../notes.js'
 import { performAction } from './actions.js'
 import { type EngineContext, stepsOf } from './context.js'
+import { abandoned } from '../owners.js'
 import { createMoves } from './moves.js'
 import { isFinished, type StepStatus } from './transitions.js'
 
 export interface Runner {
-  /** Goes on with an activity until it ends, is paused, or waits for a person. */
+  /**
+   * Goes on with an activity of this process until it ends, is paused, or waits for a person. What
+   * another process has begun is left to that.
+   */
   run(activityId: string): Promise<void>
   /** Stops what the step is doing at the moment. */
   interrupt(stepId: string): void
-  /** Fails the steps that were running when the service stopped, and lists what is to go on. */
+  /** Takes over what ended processes were running, and lists what is to go on. */
   recover(): Promise<readonly string[]>
 }
 
@@ -20,7 +24,7 @@ const FAILED: ReadonlySet<StepStatus> = new Set(['error', 'system_error'])
 
 export function createRunner(context: EngineContext): Runner {
   const { names, documents, background } = context
-  const { noteStep, moveStep, failLost, end } = createMoves(context)
+  const { noteStep, moveStep, takeOver, end } = createMoves(context)
   const interrupts = new Map<string, AbortController>()
 
   const act = async (activity: Activity, step: Step): Promise<void> => {
@@ -34,7 +38,7 @@ export function createRunner(context: EngineContext): Runner {
     try {
       const result = await performAction(definition, {
         directory: context.directoryOf(activity.id),
-        databaseFile: documents.filename,
+        lockDatabase: documents.lock,
         get: context.get,
         signal: AbortSignal.any([interrupt.signal, background.stopping]),
         stopping: background.stopping,
@@ -42,7 +46,7 @@ export function createRunner(context: EngineContext): Runner {
       if (await moveStep(activity, step, 'succeed', { result }))
         await noteStep([`api:${names.steps}:success`], activity, step)
     } catch (error) {
-      // The next start of the service finds the step running, and fails it.
+      // Who takes the activity over finds the step running, and fails it.
       if (background.stopping.aborted) return
       const failure = failureData(error)
       if (!(await moveStep(activity, step, 'fail', { error: failure.error }))) return
@@ -56,7 +60,7 @@ export function createRunner(context: EngineContext): Runner {
   const run = async (activityId: string): Promise<void> => {
     while (!background.stopping.aborted) {
       const activity = documents.get(names.activities, activityId)
-      if (activity?.status !== 'running') return
+      if (activity?.status !== 'running' || activity.owner !== documents.processId) return
       const next = stepsOf(context, activity).find(({ status }) => status !== 'success')
       if (!next) return end(activityId, 'succeed')
       if (FAILED.has(next.status)) return end(activityId, 'fail')
@@ -68,17 +72,30 @@ export function createRunner(context: EngineContext): Runner {
     }
   }
 
+  const interrupt = (stepId: string): void => interrupts.get(stepId)?.abort()
+
+  // What users decide through another process.
+  documents.watch((kind, id) => {
+    const step = kind === names.steps ? documents.get(names.steps, id) : undefined
+    if (step && step.status !== 'running') interrupt(id)
+    const activityId = kind === names.activities ? id : step?.activity_id
+    if (activityId !== undefined) background.run(() => run(activityId))
+  })
+
   return {
     run,
-    interrupt: (stepId) => interrupts.get(stepId)?.abort(),
+    interrupt,
     recover: async () => {
       const unfinished = documents
         .all(names.activities)
         .filter(({ status }) => status !== 'waiting' && !isFinished(status))
-      for (const activity of unfinished)
-        for (const step of stepsOf(context, activity))
-          if (step.status === 'running') await failLost(activity, step)
-      return unfinished.map(({ id }) => id)
+      const taken: string[] = []
+      for (const activity of await abandoned(documents, unfinished)) {
+        if (!(await takeOver(activity))) continue
+        await context.takeFiles(activity)
+        taken.push(activity.id)
+      }
+      return taken
     },
   }
 }

@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { GitRemote, TemplateVersion } from '../model.js'
 import { failureData } from '../notes.js'
+import { abandoned } from '../owners.js'
 import type { Service } from '../service.js'
 import { type Git, GitError } from './git.js'
 
@@ -52,11 +53,11 @@ export async function fetchVersion(
       version.revision,
       '--',
     )
-    await keep(service, { ...version, status: 'success', commit_sha: stdout.trim() })
+    if (!(await end(service, version, { status: 'success', commit_sha: stdout.trim() }))) return
     const outcome = { success: true, message: progress }
     await note('info:template_version:fetch_complete', { ...facts, ...outcome }, username)
   } catch (error) {
-    // The next start of the service finds the fetch unfinished, and fails it.
+    // Who takes over what this process leaves finds the fetch unfinished, and fails it.
     if (!background.stopping.aborted) await failFetch(service, version, error, username)
   } finally {
     await rm(directory, { recursive: true, force: true })
@@ -88,7 +89,7 @@ async function failFetch(
   username: string | null,
 ): Promise<void> {
   const facts = factsOf(version)
-  await keep(service, { ...version, status: 'error' })
+  if (!(await end(service, version, { status: 'error' }))) return
   const output = error instanceof GitError ? error.output : ''
   const failure = { ...failureData(error), fetch_output: output }
   await service.note('error:template_version:fetch', { ...facts, ...failure }, username)
@@ -96,12 +97,24 @@ async function failFetch(
   await service.note('info:template_version:fetch_complete', { ...facts, ...outcome }, username)
 }
 
-const keep = ({ documents }: Service, version: TemplateVersion): Promise<void> =>
-  documents.write((tx) => tx.put('template_versions', version))
+/** False where another process has ended the fetch. */
+const end = (
+  { documents }: Service,
+  { id }: TemplateVersion,
+  details: Partial<TemplateVersion>,
+): Promise<boolean> =>
+  documents.write((tx) => {
+    const present = documents.get('template_versions', id)
+    if (present?.status !== 'fetching') return false
+    tx.put('template_versions', { ...present, ...details })
+    return true
+  })
 
-/** Fails the fetches that were under way when the service stopped. */
+/** Fails the fetches that were under way when their process ended. */
 export async function recoverFetches(service: Service): Promise<void> {
   const lost = new Error('the service stopped while the fetch was running')
-  for (const version of service.documents.all('template_versions'))
-    if (version.status === 'fetching') await failFetch(service, version, lost, null)
+  const { documents } = service
+  const fetching = documents.all('template_versions').filter(({ status }) => status === 'fetching')
+  for (const version of await abandoned(documents, fetching))
+    await failFetch(service, version, lost, null)
 }

@@ -76,6 +76,7 @@ export function templateRoutes(service: Service): Route[] {
         ...attributes,
         status: 'fetching',
         commit_sha: null,
+        owner: documents.processId,
       }
       await documents.write((tx) => tx.put('template_versions', version))
       const links = { template_version_id: version.id, template_id: template.id }

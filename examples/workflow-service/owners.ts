@@ -1,0 +1,16 @@
+import type { Documents } from './documents/documents.js'
+import type { Owned } from './model.js'
+
+const NOBODY = ''
+
+/** Those whose process has ended. */
+export async function abandoned<T extends Owned>(
+  documents: Documents,
+  owned: readonly T[],
+): Promise<readonly T[]> {
+  const others = new Set(owned.map(({ owner }) => owner ?? NOBODY))
+  others.delete(documents.processId)
+  if (others.size === 0) return []
+  const ended = await documents.ended([...others])
+  return owned.filter(({ owner }) => ended.has(owner ?? NOBODY))
+}

@@ -1,0 +1,33 @@
+import type { EventStore } from 'daybook'
+import { memoryStore } from 'daybook/memory'
+import { postgresStore } from 'daybook/postgres'
+import { sqliteStore } from 'daybook/sqlite'
+import type { Documents } from './documents/documents.js'
+import { postgresDocuments } from './documents/postgres.js'
+import { sqliteDocuments } from './documents/sqlite.js'
+import { serviceFile, type StoreOption } from './options.js'
+
+export interface Stores {
+  readonly events: EventStore
+  readonly documents: Documents
+}
+
+/** Opens the log, and the service's own data beside it. */
+export async function openStores(option: StoreOption): Promise<Stores> {
+  switch (option.kind) {
+    case 'memory':
+      return { documents: sqliteDocuments(undefined), events: memoryStore() }
+    case 'sqlite': {
+      const { filename } = option
+      return {
+        documents: sqliteDocuments(serviceFile(filename)),
+        events: sqliteStore({ filename }),
+      }
+    }
+    case 'postgres': {
+      const { connectionString } = option
+      const documents = await postgresDocuments(connectionString)
+      return { documents, events: postgresStore({ connectionString }) }
+    }
+  }
+}

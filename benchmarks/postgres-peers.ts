@@ -1,0 +1,58 @@
+import { createRequire } from 'node:module'
+
+/*
+ * The packages of `benchmarks/peers`, which has a package.json of its own so that nobody has to
+ * install them who does not measure. Only what is used here is declared.
+ */
+
+/** A jsonb value with an event's data, as a peer is given it. */
+type Data = { readonly [key: string]: unknown }
+
+export interface Emmett {
+  readonly schema: { migrate(): Promise<unknown> }
+  appendToStream(
+    stream: string,
+    events: readonly { readonly type: string; readonly data: Data }[],
+  ): Promise<unknown>
+  close(): Promise<void>
+}
+
+export interface PgBoss {
+  on(event: 'error', listener: (error: Error) => void): unknown
+  start(): Promise<unknown>
+  createQueue(name: string): Promise<unknown>
+  send(name: string, data: Data): Promise<string | null>
+  insert(jobs: readonly { readonly name: string; readonly data: Data }[]): Promise<unknown>
+  stop(options: { readonly graceful: boolean; readonly wait: boolean }): Promise<void>
+}
+
+/** Takes the lines of a COPY. */
+export type CopyFrom = (
+  text: string,
+) => NodeJS.WritableStream & { submit(connection: unknown): void }
+
+const require = createRequire(new URL('peers/package.json', import.meta.url))
+
+const manifest = require('./package.json') as { dependencies: Readonly<Record<string, string>> }
+
+/** Their versions are fixed. */
+export const peerVersion = (name: string): string => manifest.dependencies[name]!
+
+export function openEmmett(url: string): Emmett {
+  const { getPostgreSQLEventStore } = require('@event-driven-io/emmett-postgresql') as {
+    getPostgreSQLEventStore: (url: string, options: object) => Emmett
+  }
+  return getPostgreSQLEventStore(url, { schema: { autoMigration: 'None' } })
+}
+
+/** Without its own upkeep and schedules, as in a process that only sends. */
+export function createPgBoss(connectionString: string): PgBoss {
+  const Boss = require('pg-boss') as new (options: object) => PgBoss
+  const boss = new Boss({ connectionString, supervise: false, schedule: false })
+  boss.on('error', (error) => {
+    throw error
+  })
+  return boss
+}
+
+export const { from: copyFrom } = require('pg-copy-streams') as { from: CopyFrom }

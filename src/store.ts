@@ -52,7 +52,7 @@ export interface EventStore {
   /**
    * Makes the draft part of a transaction that the caller has open on the same database, through an
    * outbox table: once that transaction has committed the event becomes visible with the next
-   * append by anyone, or within about a second; if it is rolled back there is no event. Resolves
+   * append by anyone, of very many with the next ones, or within about a second; if it is rolled back there is no event. Resolves
    * when the draft is in the outbox. Where the event becomes visible more than a second after
    * `enlist`, and names no `occurred_at`, the time of this call is added as that attribute.
    * `INVALID_OPTION` where `transaction` is no open handle on this database. Stores without this

@@ -25,7 +25,31 @@ export interface PostgresPoolClient extends PostgresClient {
 
 /** A `Pool`. */
 export interface PostgresPool {
-  connect(): Promise<PostgresPoolClient>
+  connect(
+    callback: (error: Error | undefined, client: PostgresPoolClient | undefined) => void,
+  ): void
+}
+
+const ignore = (): void => {}
+
+/**
+ * A connection of the pool's, whose breaking does not end the process: without a listener it would.
+ * The server may say goodbye in the same packet as welcome, so that a promise would be too late.
+ */
+export const checkOut = (pool: PostgresPool): Promise<PostgresPoolClient> =>
+  new Promise((resolve, reject) => {
+    pool.connect((error, client) => {
+      if (!client) return reject(error ?? new Error('the pool gave no connection'))
+      client.on('error', ignore)
+      return resolve(client)
+    })
+  })
+
+/** Gives it back to be used again, or to be closed. */
+export function giveBack(client: PostgresPoolClient, isSound: boolean): void {
+  // What is left of a broken connection may still complain.
+  if (isSound) client.removeListener('error', ignore)
+  client.release(!isSound)
 }
 
 interface QueryConfig {

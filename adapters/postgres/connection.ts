@@ -1,5 +1,12 @@
 import { throwIfAborted } from '../../src/errors.js'
-import { ask, type PostgresPool, type PostgresPoolClient, type TextRow } from './client.js'
+import {
+  ask,
+  checkOut,
+  giveBack,
+  type PostgresPool,
+  type PostgresPoolClient,
+  type TextRow,
+} from './client.js'
 import { givenUp, patience } from './patience.js'
 
 /** Asks one statement; see {@link ask}. */
@@ -43,11 +50,10 @@ async function cancel(
   isOver: () => boolean,
 ): Promise<void> {
   if (processID === undefined || processID === null) return
-  const client = await pool.connect()
-  client.on('error', ignore)
+  const client = await checkOut(pool)
   // Later the number might be another's.
   if (!isOver()) await ask(client, 'SELECT pg_cancel_backend($1)', processID).catch(ignore)
-  client.release(true)
+  giveBack(client, false)
 }
 
 /**
@@ -62,12 +68,10 @@ export async function withConnection<Result>(
   end = 0,
 ): Promise<Result> {
   throwIfAborted(signal)
-  const connecting = pool.connect()
+  const connecting = checkOut(pool)
   const client = await until(connecting, signal, 'no connection to Postgres came free', (late) =>
-    late.release(),
+    giveBack(late, true),
   )
-  // Without a listener a connection that breaks between two statements ends the process.
-  client.on('error', ignore)
   let isOver = false
   let isSound = false
   const work = use(client).finally(() => (isOver = true))
@@ -82,8 +86,6 @@ export async function withConnection<Result>(
     return result
   } finally {
     isOver = true
-    // What is left of a broken connection may still complain.
-    if (isSound) client.removeListener('error', ignore)
-    client.release(!isSound)
+    giveBack(client, isSound)
   }
 }

@@ -1,6 +1,6 @@
 import { quoteName } from '../../src/filter/sql.js'
 import { createWatchers } from '../../src/following.js'
-import { ask, type PostgresPool, type PostgresPoolClient } from './client.js'
+import { ask, checkOut, giveBack, type PostgresPool, type PostgresPoolClient } from './client.js'
 import type { PostgresLog } from './log.js'
 import { patience } from './patience.js'
 
@@ -54,8 +54,7 @@ export function createFollower(log: PostgresLog, pool: PostgresPool): Follower {
   const dropListener = (): void => {
     listener?.removeListener('notification', hintAll)
     listener?.removeListener('end', onLost)
-    // Its error listener stays: what is left of a broken connection may still complain.
-    listener?.release(true)
+    if (listener) giveBack(listener, false)
     listener = undefined
   }
 
@@ -73,8 +72,7 @@ export function createFollower(log: PostgresLog, pool: PostgresPool): Follower {
     if (listener || isConnecting || isClosed) return
     isConnecting = true
     try {
-      listener = await pool.connect()
-      listener.on('error', () => {})
+      listener = await checkOut(pool)
       listener.on('end', onLost)
       listener.on('notification', hintAll)
       await ask(listener, `LISTEN ${quoteName(channel)}`)

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { AuditLogError } from '../../src/errors.js'
 import { quoteName } from '../../src/filter/sql.js'
 import { ask, type PostgresPoolClient } from './client.js'
@@ -45,7 +46,8 @@ export function namesIn(schema: string): Names {
     version: named('schema_version'),
     append: named('append'),
     sortTerms: named('sort_terms'),
-    channel: `daybook ${schema}`.slice(0, MAX_NAME_BYTES),
+    // A channel's name is as short as a schema's.
+    channel: `daybook_${createHash('md5').update(schema).digest('hex')}`,
     locks: {
       order: lock('order'),
       imports: lock('imports'),

@@ -243,6 +243,19 @@ describe(
           ),
       ))
 
+    it('while the server says that it has no room', () =>
+      tries(
+        /within 700 ms: could not extend file "base\/1\/2": No space left on device/,
+        () =>
+          administer(
+            `CREATE FUNCTION ${schema}.no_room() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+             RAISE 'could not extend file "base/1/2": No space left on device' USING ERRCODE = 'disk_full';
+           END $$`,
+            `CREATE TRIGGER no_room BEFORE INSERT ON ${schema}.events EXECUTE FUNCTION ${schema}.no_room()`,
+          ),
+        () => administer(`DROP FUNCTION IF EXISTS ${schema}.no_room CASCADE`),
+      ))
+
     it('while the database takes no connections', () =>
       tries(
         /within 700 ms: .*not currently accepting connections|permission denied for database|too many connections/,

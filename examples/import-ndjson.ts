@@ -15,7 +15,15 @@ import path from 'node:path'
 import { pipeline, type Readable } from 'node:stream'
 import { parseArgs } from 'node:util'
 import { createGunzip } from 'node:zlib'
-import { AuditLog, AuditLogError, formatTimestamp, type JsonObject, parseTimestamp } from 'daybook'
+import {
+  AuditLog,
+  AuditLogError,
+  type EventStore,
+  formatTimestamp,
+  type JsonObject,
+  parseTimestamp,
+} from 'daybook'
+import { postgresStore } from 'daybook/postgres'
 import { sqliteStore } from 'daybook/sqlite'
 
 export interface ImportOptions {
@@ -283,11 +291,12 @@ function createGate(maxTasks: number): Gate {
   }
 }
 
-const USAGE = `Usage: npx tsx examples/import-ndjson.ts <file> --store sqlite:<file> [options]
+const USAGE = `Usage: npx tsx examples/import-ndjson.ts <file> --store <store> [options]
 
 Records each line of <file>, newline-delimited JSON, plain or gzip, as a custom event.
 
-  --store sqlite:<file>  where the events go; the file is made if there is none
+  --store <store>        where the events go: sqlite:<file>, which is made if there is none, or
+                         postgres://<user>:<password>@<host>:<port>/<database>
   --type <field>         field with the event type, such as eventName or winlog.event_id
   --type-prefix <text>   put before the types that come from the field, such as windows:
   --type-literal <text>  the type of lines without that field (default import:record)
@@ -301,7 +310,7 @@ Records each line of <file>, newline-delimited JSON, plain or gzip, as a custom 
 Exit code: 0 all lines recorded, 1 wrong usage or stopped by an error, 2 some lines left out.`
 
 interface Command extends Omit<ImportOptions, 'audit' | 'onProgress'> {
-  readonly database: string
+  readonly openStore: () => EventStore
 }
 
 /** Throws an error that says what is wrong; gives `undefined` where help is asked for. */
@@ -324,11 +333,9 @@ function readCommand(args: readonly string[]): Command | undefined {
   if (values.help) return undefined
   const [file] = positionals
   if (file === undefined || positionals.length > 1) throw new Error('name one file to import')
-  const database = /^sqlite:(.+)$/s.exec(values.store ?? '')?.[1]
-  if (database === undefined) throw new Error('--store must be sqlite:<file>')
   return {
     file,
-    database,
+    openStore: storeOpener(values.store ?? ''),
     type: values.type,
     typePrefix: values['type-prefix'],
     typeLiteral: values['type-literal'],
@@ -337,6 +344,14 @@ function readCommand(args: readonly string[]): Command | undefined {
     concurrency: wholeNumber('--concurrency', values.concurrency, MAX_CONCURRENCY),
     limit: wholeNumber('--limit', values.limit, Number.MAX_SAFE_INTEGER),
   }
+}
+
+function storeOpener(location: string): () => EventStore {
+  const filename = /^sqlite:(.+)$/s.exec(location)?.[1]
+  if (filename !== undefined) return () => sqliteStore({ filename })
+  if (/^postgres(?:ql)?:\/\/./.test(location))
+    return () => postgresStore({ connectionString: location })
+  throw new Error('--store must be sqlite:<file> or postgres://…')
 }
 
 function wholeNumber(name: string, text: string | undefined, max: number): number | undefined {
@@ -391,8 +406,8 @@ function report(file: string, summary: ImportSummary, seconds: number): void {
   console.log(parts.join(', '))
 }
 
-async function run({ database, ...options }: Command): Promise<number> {
-  const audit: AuditLog = new AuditLog({ store: sqliteStore({ filename: database }), types: {} })
+async function run({ openStore, ...options }: Command): Promise<number> {
+  const audit: AuditLog = new AuditLog({ store: openStore(), types: {} })
   const bar = process.stderr.isTTY ? progressBar(process.stderr) : undefined
   const start = performance.now()
   try {

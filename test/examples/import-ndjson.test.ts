@@ -11,6 +11,7 @@ import {
   type ImportOptions,
   type ImportSummary,
 } from '../../examples/import-ndjson.js'
+import { postgresDatabase } from '../support/database.js'
 import { tempDir } from '../support/temp.js'
 
 const root = path.resolve(import.meta.dirname, '../..')
@@ -361,6 +362,16 @@ describe('the command', () => {
     expect(await recorded()).toHaveLength(5)
   })
 
+  it('records into Postgres', async () => {
+    const { url, pool, remove } = await postgresDatabase()
+    const file = write(fixture('cloud-trail.ndjson'))
+    const { code, stderr } = await run(file, '--store', url, '--type', 'eventName')
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    const { rows } = await pool.query('SELECT count(*)::integer AS count FROM daybook.events')
+    expect(rows).toEqual([{ count: 5 }])
+    await remove()
+  })
+
   it('exits with 2 where lines were left out', async () => {
     const file = write('{}\noops\n'.repeat(11))
     const { code, stdout, stderr } = await run(file, '--store', `sqlite:${temp.file('audit.db')}`)
@@ -370,11 +381,12 @@ describe('the command', () => {
   })
 
   it('exits with 1 and says why where it is used wrongly', async () => {
-    const wrong = await run('log.ndjson', '--store', 'postgres://localhost')
+    const wrong = await run('log.ndjson', '--store', 'mysql://localhost')
     expect(wrong).toEqual({
       code: 1,
       stdout: '',
-      stderr: '--store must be sqlite:<file>\n--help tells how to use this command\n',
+      stderr:
+        '--store must be sqlite:<file> or postgres://…\n--help tells how to use this command\n',
     })
     const missing = await run(temp.file('none'), '--store', `sqlite:${temp.file('audit.db')}`)
     expect(missing.code).toBe(1)
@@ -384,6 +396,6 @@ describe('the command', () => {
   it('explains itself', async () => {
     const { code, stdout } = await run('--help')
     expect(code).toBe(0)
-    expect(stdout).toMatch(/^Usage: .*import-ndjson\.ts <file> --store sqlite:<file>/)
+    expect(stdout).toMatch(/^Usage: .*import-ndjson\.ts <file> --store <store>/)
   })
 })

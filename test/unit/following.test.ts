@@ -328,6 +328,23 @@ describe('a store that fails', () => {
     },
   )
 
+  it('is asked for all of it where the filter takes too long', async () => {
+    const { audit } = rig((store) => ({
+      async list(query, options) {
+        if (JSON.stringify(query.where ?? {}).includes('type'))
+          throw new AuditLogError('QUERY_TIMEOUT', 'the fake store took too long')
+        return store.list(query, options)
+      },
+    }))
+    await record(
+      audit,
+      ...Array.from({ length: 2500 }, (_, i) => (i % 1200 === 7 ? 'rare' : 'other')),
+    )
+    const tail = audit.tail('filter[type_eq]=rare', { after: '2000-01-01' })
+    expect(await next(tail, 3)).toBe('rare rare rare')
+    await tail.return()
+  })
+
   it('is not asked in a hurry', async () => {
     let asked = 0
     const { audit } = rig(() => ({

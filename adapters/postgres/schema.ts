@@ -63,6 +63,16 @@ const quoteText = (text: string): string => `'${text.replaceAll("'", "''")}'`
 /** How the table of events is parted by time. */
 export type Partitions = 'month' | 'day' | 'none'
 
+/** What an event has before it has its time. */
+const DRAFT_COLUMNS = `
+    tail text COLLATE "C" NOT NULL,
+    type text COLLATE "C" NOT NULL,
+    username text COLLATE "C",
+    source text COLLATE "C",
+    system boolean NOT NULL,
+    attributes json NOT NULL,
+    terms int4[] NOT NULL`
+
 /*
  * `created_at`, in microseconds, is the events' key; the id is made of it and `tail`, so no index of
  * ids is kept. `tail` holds the id's last 16 hexadecimal digits, or the whole of an imported id that
@@ -76,13 +86,7 @@ export type Partitions = 'month' | 'day' | 'none'
 const tables = (names: Names, partitions: Partitions): string => `
   CREATE TABLE ${names.events} (
     created_at bigint PRIMARY KEY,
-    tail text COLLATE "C" NOT NULL,
-    type text COLLATE "C" NOT NULL,
-    username text COLLATE "C",
-    source text COLLATE "C",
-    system boolean NOT NULL,
-    attributes json NOT NULL,
-    terms int4[] NOT NULL
+    ${DRAFT_COLUMNS}
   ) ${partitions === 'none' ? '' : 'PARTITION BY RANGE (created_at)'};
   CREATE INDEX events_terms ON ${names.events}
     USING gin (terms) WITH (fastupdate = on, gin_pending_list_limit = ${PENDING_LIMIT_KB});
@@ -95,13 +99,7 @@ const tables = (names: Names, partitions: Partitions): string => `
   SELECT setval(${quoteText(names.highWater)}, 0);
   CREATE TABLE ${names.outbox} (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    tail text COLLATE "C" NOT NULL,
-    type text COLLATE "C" NOT NULL,
-    username text COLLATE "C",
-    source text COLLATE "C",
-    system boolean NOT NULL,
-    attributes json NOT NULL,
-    terms int4[] NOT NULL,
+    ${DRAFT_COLUMNS},
     recorded_at bigint NOT NULL,
     occurred_at text,
     occurred_terms int4[]

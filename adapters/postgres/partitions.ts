@@ -48,9 +48,12 @@ export async function makePartitions(
   await ask(client, 'BEGIN ISOLATION LEVEL READ COMMITTED')
   try {
     await ask(client, `SELECT pg_advisory_xact_lock(${locks.schema})`)
+    // Whoever removes one of the name has finished then, or died before he could drop it.
+    await ask(client, `SELECT pg_advisory_xact_lock(${locks.removal})`)
     for (const [name] of await ask(client, PARTITIONS, events)) periods.delete(name!)
     for (const { name, from, to } of periods.values()) {
       const table = `${schema}.${quoteName(name)}`
+      await ask(client, `DROP TABLE IF EXISTS ${table}`)
       await ask(client, `CREATE TABLE ${table} (LIKE ${events} INCLUDING ALL)`)
       await ask(
         client,

@@ -8,8 +8,8 @@ import { dropPartitions, finishDetaching } from './partitions.js'
 const BATCH = 1000
 
 /**
- * Whole partitions are detached and dropped, what is left goes in short transactions. One process at
- * a time, by a lock of the session.
+ * Whole partitions are detached and dropped, by one process at a time; what is left goes in short
+ * transactions.
  */
 export function removeEvents(
   log: PostgresLog,
@@ -34,18 +34,19 @@ export function removeEvents(
         if (Number(row![0]) < BATCH) return removed
       }
     }
-    await ask(client, `SELECT pg_advisory_lock(${names.locks.removal})`)
-    try {
-      let removed = 0
-      if (partitions !== 'none') {
+    let removed = 0
+    if (partitions !== 'none') {
+      // No transaction can detach without waiting, so the lock is one of the session.
+      await ask(client, `SELECT pg_advisory_lock(${names.locks.removal})`)
+      try {
         await finishDetaching(client, names)
         removed += await dropPartitions(client, names, time)
+      } finally {
+        await ask(client, `SELECT pg_advisory_unlock(${names.locks.removal})`)
       }
-      removed += await all(names.events)
-      await all(names.foreignIds)
-      return removed
-    } finally {
-      await ask(client, `SELECT pg_advisory_unlock(${names.locks.removal})`)
     }
+    removed += await all(names.events)
+    await all(names.foreignIds)
+    return removed
   })
 }

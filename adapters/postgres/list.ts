@@ -14,7 +14,7 @@ import type { Names } from './schema.js'
 import { numbered } from './sql.js'
 
 // What is found often is found among so many of the newest, at the cost of a few milliseconds.
-const PROBED = 2000
+const PROBED = 1000
 // Of what more events have, the index would have to collect too many before the newest are known.
 const MAX_SHARE = 0.03
 const FETCHED = 1000
@@ -22,7 +22,15 @@ const FETCHED = 1000
 type Run = (query: Sql) => Promise<TextRow[]>
 type Order = 'ASC' | 'DESC'
 
+const MAX_TIME = Number.MAX_SAFE_INTEGER
+
 const within = ({ from, to }: TimeBounds): Sql => sql('created_at BETWEEN ? AND ?', from, to)
+
+const isAllTime = ({ from, to }: TimeBounds): boolean => from === 0 && to === MAX_TIME
+
+/** As `within`, for a range that is most of all time: the planner is not to collect it by the key. */
+const withinMost = ({ from, to }: TimeBounds): Sql =>
+  sql('created_at + 0 BETWEEN ? AND ?', from, to)
 
 const select = (from: string, condition: Sql, behind = ''): Sql =>
   sql(`SELECT ${EVENT_COLUMNS} FROM ${from} WHERE ${condition.text} ${behind}`, ...condition.params)
@@ -102,7 +110,8 @@ async function walk(
   let rest = beyond(bounds, last)
   if (terms) await run(BY_INDEX)
   for (;;) {
-    const condition = bothOf(within(rest), filter, terms)
+    const range = terms && isAllTime(bounds) ? withinMost(rest) : within(rest)
+    const condition = bothOf(range, filter, terms)
     const hidden = terms ? '+ 0' : ''
     const found = await run(
       select(events, condition, `ORDER BY created_at ${hidden} ${order} LIMIT ${size}`),
@@ -112,8 +121,9 @@ async function walk(
   }
 }
 
-// Of values it has no statistics on, the planner thinks that many events have them.
-const BY_INDEX = sql('SET LOCAL enable_seqscan = off')
+// Of values it has no statistics on, the planner thinks that many events have them: it is told.
+const BY_INDEX = sql('SET LOCAL enable_bitmapscan = on')
+const BY_TABLE = sql('SET LOCAL enable_seqscan = on')
 
 /** Goes through all matches, in whatever order. */
 async function sweep(
@@ -125,8 +135,13 @@ async function sweep(
 ): Promise<void> {
   const { isRare } = await sample(run, events, bounds, 'DESC', indexed)
   const terms = isRare ? indexed : undefined
-  if (terms) await run(BY_INDEX)
-  const { text, params } = select(events, bothOf(within(bounds), filter, terms))
+  await run(terms ? BY_INDEX : BY_TABLE)
+  const { text, params } = select(
+    events,
+    isAllTime(bounds)
+      ? bothOf(withinMost(bounds), filter, terms)
+      : bothOf(within(bounds), filter, terms),
+  )
   // All of it is going to be fetched: https://www.postgresql.org/docs/current/runtime-config-query.html
   await run(sql('SET LOCAL cursor_tuple_fraction = 1'))
   await run(sql(`DECLARE matching NO SCROLL CURSOR FOR ${text}`, ...params))
@@ -153,7 +168,7 @@ export async function listEvents(
   const order: Order = collector.direction === 'asc' ? 'ASC' : 'DESC'
   const narrowed = narrowEvents(query.where, foreignIds)
   const { from, to } = timeBounds(query.where)
-  const bounds = { from: Math.max(from, 0), to: Math.min(to, Number.MAX_SAFE_INTEGER) }
+  const bounds = { from: Math.max(from, 0), to: Math.min(to, MAX_TIME) }
   const run: Run = (query) => {
     checkTime()
     return ask(numbered(query), ...query.params)

@@ -134,7 +134,8 @@ export function createWriter(log: PostgresLog, onVisible: () => void): Writer {
 
   /** Moves what silence left in the outbox, and clears up what was lost. */
   const poll = async (): Promise<void> => {
-    if (performance.now() - lastAppend < POLL_MS) return
+    // A store that is not used connects to nothing.
+    if (!log.state() || performance.now() - lastAppend < POLL_MS) return
     using wait = patience(POLL_ATTEMPT_MS)
     if (performance.now() - lastPartitions > PARTITIONS_MS) await makeAhead(wait.signal)
     const [row] = await log.use(wait.signal, (client) =>

@@ -37,10 +37,11 @@ export function isAnswer(error: unknown): boolean {
   return isFromServer(error) && !/^(?:08|57P)/.test(codeOf(error))
 }
 
-/** The errors of a statement that was stopped by its timeout, and of others. */
-export function asAuditLogError(error: unknown, timeoutMs: number): AuditLogError {
+/** `STORE_FAILED`, but for a query of ours that was stopped after so long. */
+export function asAuditLogError(error: unknown, queryTimeoutMs?: number): AuditLogError {
   if (error instanceof AuditLogError) return error
-  if (codeOf(error) === QUERY_CANCELED) return timedOut(timeoutMs, error)
+  if (queryTimeoutMs !== undefined && codeOf(error) === QUERY_CANCELED)
+    return timedOut(queryTimeoutMs, error)
   const reason = error instanceof Error ? error.message : String(error)
   return new AuditLogError('STORE_FAILED', `the Postgres store failed: ${reason}`, { cause: error })
 }

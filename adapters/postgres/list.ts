@@ -28,9 +28,9 @@ const within = ({ from, to }: TimeBounds): Sql => sql('created_at BETWEEN ? AND 
 
 const isAllTime = ({ from, to }: TimeBounds): boolean => from === 0 && to === MAX_TIME
 
-/** As `within`, for a range that is most of all time: the planner is not to collect it by the key. */
-const withinMost = ({ from, to }: TimeBounds): Sql =>
-  sql('created_at + 0 BETWEEN ? AND ?', from, to)
+/** What is left of the bounds; where that is most of all time the planner is not to collect it by the key. */
+const withinRest = (bounds: TimeBounds, { from, to }: TimeBounds): Sql =>
+  sql(`created_at ${isAllTime(bounds) ? '+ 0' : ''} BETWEEN ? AND ?`, from, to)
 
 const select = (from: string, condition: Sql, behind = ''): Sql =>
   sql(`SELECT ${EVENT_COLUMNS} FROM ${from} WHERE ${condition.text} ${behind}`, ...condition.params)
@@ -110,7 +110,7 @@ async function walk(
   let rest = beyond(bounds, last)
   if (terms) await run(BY_INDEX)
   for (;;) {
-    const range = terms && isAllTime(bounds) ? withinMost(rest) : within(rest)
+    const range = terms ? withinRest(bounds, rest) : within(rest)
     const condition = bothOf(range, filter, terms)
     const hidden = terms ? '+ 0' : ''
     const found = await run(
@@ -136,12 +136,7 @@ async function sweep(
   const { isRare } = await sample(run, events, bounds, 'DESC', indexed)
   const terms = isRare ? indexed : undefined
   await run(terms ? BY_INDEX : BY_TABLE)
-  const { text, params } = select(
-    events,
-    isAllTime(bounds)
-      ? bothOf(withinMost(bounds), filter, terms)
-      : bothOf(within(bounds), filter, terms),
-  )
+  const { text, params } = select(events, bothOf(withinRest(bounds, bounds), filter, terms))
   // All of it is going to be fetched: https://www.postgresql.org/docs/current/runtime-config-query.html
   await run(sql('SET LOCAL cursor_tuple_fraction = 1'))
   await run(sql(`DECLARE matching NO SCROLL CURSOR FOR ${text}`, ...params))

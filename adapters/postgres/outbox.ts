@@ -52,7 +52,7 @@ export async function putInOutbox(
       ],
     )
   } catch (error) {
-    if (codeOf(error) !== UNDEFINED_TABLE) throw asAuditLogError(error, 0)
+    if (codeOf(error) !== UNDEFINED_TABLE) throw asAuditLogError(error)
     throw new AuditLogError(
       'INVALID_OPTION',
       `transaction must be a client of the log's database; its database has no table ${outbox}`,

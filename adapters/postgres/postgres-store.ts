@@ -128,7 +128,9 @@ export function postgresStore(options: PostgresStoreOptions): EventStore {
       return await work
     } catch (error) {
       if (signal?.aborted) throw abortedError(signal)
-      throw asAuditLogError(error, queryTimeoutMs)
+      // Given up by us, not by the caller: the reason is what counts.
+      const isOver = error instanceof AuditLogError && error.code === 'ABORTED'
+      throw asAuditLogError(isOver ? error.cause : error)
     }
   }
 

@@ -123,7 +123,7 @@ export function createWriter(log: PostgresLog, onVisible: () => void): Writer {
         }
         const isGivenUp = error instanceof AuditLogError && error.code === 'ABORTED'
         const isOver = isGivenUp || codeOf(error) === TOO_LATE || codeOf(error) === QUERY_CANCELED
-        if (!isOver && !isTransient(error)) throw asAuditLogError(error, ATTEMPT_MS)
+        if (!isOver && !isTransient(error)) throw asAuditLogError(error)
         // What ended the waiting tells less than what failed before.
         if (!isOver) failure = error
         else failure ??= isGivenUp ? error.cause : error

@@ -228,6 +228,25 @@ describe("in the host's transaction", () => {
     await host.end()
   })
 
+  it('a statement timeout of its own is told as what it is', async () => {
+    await using audit = openLog()
+    await audit.recordCustom('first')
+    const host = new pg.Client({ connectionString: database.url, statement_timeout: 50 })
+    const other = new pg.Client({ connectionString: database.url })
+    await host.connect()
+    await other.connect()
+    await other.query('BEGIN')
+    await other.query(`LOCK TABLE ${schema}.outbox IN ACCESS EXCLUSIVE MODE`)
+    await host.query('BEGIN')
+    await expect(audit.recordCustom('a', {}, { transaction: host })).rejects.toMatchObject({
+      code: 'STORE_FAILED',
+      message: expect.stringContaining('statement timeout') as string,
+    })
+    await other.query('ROLLBACK')
+    await other.end()
+    await host.end()
+  })
+
   it('a pool, or a client of another database, is refused', async () => {
     await using audit = openLog()
     await audit.recordCustom('first')

@@ -74,6 +74,7 @@ export function metered(store: EventStore, committed: (events: number) => void):
   return {
     name: store.name,
     maxBatch: store.maxBatch,
+    clock: store.clock,
     async append(drafts, options) {
       const events = await store.append(drafts, options)
       committed(drafts.length)
@@ -83,6 +84,15 @@ export function metered(store: EventStore, committed: (events: number) => void):
     get: (id, options) => store.get(id, options),
     list: (query, options) => store.list(query, options),
     removeBefore: (time, options) => store.removeBefore(time, options),
+    remove: (ids, options) => store.remove(ids, options),
+    due: (bounds, options) => store.due(bounds, options),
+    reportSuppressed: (report, options) => store.reportSuppressed(report, options),
+    tellSuppressed: (draftOf, options) => store.tellSuppressed(draftOf, options),
+    updateState: (key, change, options) => store.updateState(key, change, options),
+    changeLive: (id, change, options) => store.changeLive(id, change, options),
+    touchLive: (ids, options) => store.touchLive(ids, options),
+    closeLive: (id, change, options) => store.closeLive(id, change, options),
+    openEvents: (options) => store.openEvents(options),
     watch: (hint) => store.watch(hint),
     close: () => store.close(),
   }

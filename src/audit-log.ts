@@ -1,119 +1,45 @@
 import { inspect } from 'node:util'
+import {
+  type AuditLogEvents,
+  type AuditLogOptions,
+  positive,
+  readLimits,
+  type RecordChangeOptions,
+  type RecordOptions,
+} from './audit-log-options.js'
+import { type Calls, createCalls, type SystemKind } from './recording/calls.js'
+import { changeData } from './changes.js'
+import { type Cleaning, createCleaning } from './cleaning/cleaning.js'
+import { createDrafts } from './recording/drafts.js'
 import { createEmitter, emitSafely, type Handler } from './emitter.js'
 import { AuditLogError, untilAborted } from './errors.js'
-import type { AuditEvent, EventDraft } from './event.js'
-import { type RandomBytes, tailSource } from './event-id.js'
-import {
-  checkData,
-  type EventData,
-  type EventTypeDefinition,
-  eventTypeFault,
-  type EventTypes,
-} from './event-types.js'
-import { createFollowing, type EventTail, type Following, type TailOptions } from './following.js'
+import type { AuditEvent } from './event.js'
+import type { EventData, EventTypes } from './event-types.js'
+import { readFailurePolicies } from './recording/failure-policy.js'
 import { bothOf, type EventQuery, MAX_LIMIT, oneCondition } from './filter/ast.js'
 import { scanDirection } from './filter/order.js'
-import { parseQuery, type QueryObject, readLimit } from './filter/parse.js'
-import { readImported } from './importing.js'
-import { defaultJsonLimits, type JsonLimits, toJsonText } from './json.js'
-import { storableText } from './json-copy.js'
-import { type ResolveSource, sourceOf } from './links.js'
+import { type QueryInput, toQuery } from './filter/query-input.js'
 import {
-  createRecorder,
-  defaultRecorderOptions,
-  type Recorder,
-  type RecorderOptions,
-} from './recorder.js'
+  createFollowing,
+  type EventTail,
+  type Following,
+  type TailOptions,
+} from './following/following.js'
+import type { EventChange } from './following/changes.js'
+import { gapData, throttledLoss } from './recording/gaps.js'
+import { readImported } from './importing.js'
+import type { JsonLimits } from './json.js'
+import { createLiveEvents, type LiveEvent, type LiveEvents } from './live/live-events.js'
+import type { AuditLogStats } from './recording/outcomes.js'
+import { ownEventTypes } from './recording/own-event-types.js'
+import { defaultRecorderOptions } from './recording/waiting-room.js'
 import type { EventPage, EventStore, ImportResult, WaitOptions } from './store.js'
+import type { ThrottlePeriods } from './recording/throttling.js'
+import { systemClock } from './timestamp.js'
 
-export interface AuditLogOptions<Types extends EventTypes> {
-  /** Where events are kept. `close` closes it. */
-  readonly store: EventStore
-  /** The system event types that `record` takes, from `defineEventTypes`. */
-  readonly types: Types
-  /**
-   * For tests: `record` rejects data keys that the type does not declare, and link attributes that
-   * name nothing, instead of keeping them.
-   * @default false
-   */
-  readonly strict?: boolean
-  /** Replaces the convention by which link attributes become an event's source. */
-  readonly resolveSource?: ResolveSource
-  /** Bounds of one event's attributes. */
-  readonly limits?: Partial<JsonLimits>
-  /** Bounds of waiting for the store. */
-  readonly waiting?: Partial<RecorderOptions>
-  /** Randomness of ids. @default `crypto.randomFillSync` */
-  readonly random?: RandomBytes
-}
-
-export interface RecordOptions extends WaitOptions {
-  /** The requesting user; null where none is behind it. @default null */
-  readonly username?: string | null | undefined
-  /**
-   * A handle on the store's database with a transaction open, of which the event becomes part: a
-   * better-sqlite3 `Database`, a `pg` client. There is no event for work that is rolled back, and
-   * none is missing for work that is committed; it becomes visible within about a second of the
-   * commit. The handle has been given its statement when the call returns. The call resolves to
-   * `undefined` once the event is handed over, which is no news of the commit, and reaches no
-   * listener; `INVALID_OPTION` where this is no open handle on that database. A call that rejects
-   * has left nothing in the transaction: wait for it before the commit. A synchronous transaction
-   * function cannot, and learns of it too late to undo its work.
-   */
-  readonly transaction?: object | undefined
-}
-
-/** What `on` can listen to. Handlers run synchronously; one that throws becomes an `error`. */
-export type AuditLogEvents = {
-  /** An event became durable; in the order of `created_at`. */
-  recorded: AuditEvent
-  /** A call of `record` or `recordCustom` was rejected. */
-  rejected: { readonly type: string; readonly error: AuditLogError }
-  /** A handler threw. Without a handler for this it becomes a process warning. */
-  error: unknown
-}
-
-/**
- * Where the calls made so far stand. At every moment
- * `calls = stored + heldBack + rejected + dropped + journalled + waiting`.
- */
-export interface AuditLogStats {
-  readonly calls: number
-  readonly stored: number
-  readonly heldBack: number
-  readonly rejected: number
-  readonly dropped: number
-  readonly journalled: number
-  readonly waiting: number
-}
-
-/** A query string, an object of the same shape, or a query already parsed. */
-export type QueryInput = string | URLSearchParams | QueryObject | EventQuery
-
-function toQuery(input: QueryInput | undefined): EventQuery {
-  const isParsed =
-    input !== null && typeof input === 'object' && 'sorts' in input && 'where' in input
-  if (!isParsed) return parseQuery(input)
-  const limit = readLimit(String(input.limit))
-  return limit === input.limit ? input : { ...input, limit }
-}
-
-function positive<Options extends object>(
-  defaults: Options,
-  given: Partial<Options> = {},
-): Options {
-  const options = { ...defaults, ...given }
-  for (const [name, value] of Object.entries(options))
-    if (!Number.isInteger(value) || (value as number) < 1)
-      throw new AuditLogError('INVALID_OPTION', `${name} must be a whole number of at least 1`)
-  return options
-}
-
-/** The host's `enabled` and `resolveSource` may throw anything. */
-function asAuditLogError(thrown: unknown): AuditLogError {
-  if (thrown instanceof AuditLogError) return thrown
-  return new AuditLogError('INVALID_EVENT', 'the event could not be prepared', { cause: thrown })
-}
+const NO_DATA = {}
+const KNOWN: SystemKind = { mustBeKnown: true }
+const LIVE: SystemKind = { mustBeKnown: true, live: true }
 
 /**
  * An audit log on a store: `record` what happened, `list` it again.
@@ -124,49 +50,60 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
   /** The registry this log was made with. */
   readonly types: Types
   readonly store: EventStore
-  readonly #recorder: Recorder
+  /** Cleaning rules: run, look ahead, look back. */
+  readonly cleaning: Cleaning
+  /** Bounds of one event's attributes, as resolved from the options. */
+  readonly limits: JsonLimits
+  readonly #calls: Calls
+  readonly #live: LiveEvents
   readonly #following: Following
   readonly #emitter = createEmitter<AuditLogEvents>()
-  readonly #limits: JsonLimits
-  readonly #nextTail: () => string
-  readonly #strict: boolean
-  readonly #resolveSource: ResolveSource | undefined
-  readonly #counts = { calls: 0, stored: 0, heldBack: 0, rejected: 0, dropped: 0, journalled: 0 }
   #closed: Promise<void> | undefined
 
   constructor(options: AuditLogOptions<Types>) {
-    this.types = options.types
-    this.store = options.store
-    this.#limits = positive(defaultJsonLimits, options.limits)
-    if (this.#limits.maxDepth > 64)
-      throw new AuditLogError('INVALID_OPTION', 'maxDepth must be from 1 to 64')
-    if (this.#limits.maxBytes < 1024)
-      throw new AuditLogError('INVALID_OPTION', 'maxBytes must be at least 1024')
-    this.#strict = options.strict ?? false
-    this.#resolveSource = options.resolveSource
-    this.#nextTail = tailSource(options.random)
-    this.#following = createFollowing(options.store)
-    this.#recorder = createRecorder(
-      options.store,
-      positive(defaultRecorderOptions, options.waiting),
-      {
+    const { store, journal, strict = false, resolveSource, random } = options
+    this.types = { ...ownEventTypes, ...options.types }
+    this.store = store
+    this.limits = readLimits(options.limits)
+    const waiting = positive(defaultRecorderOptions, options.waiting)
+    const now = store.clock ?? systemClock()
+    this.#following = createFollowing(store)
+    this.#live = createLiveEvents(store, this.limits, waiting)
+    const calls = createCalls({
+      audit: this,
+      store,
+      types: this.types,
+      drafts: createDrafts({ strict, limits: this.limits, resolveSource, random }),
+      limits: this.limits,
+      periods: (options.throttles ?? {}) as ThrottlePeriods,
+      waiting,
+      policyOf: readFailurePolicies(options.failurePolicy, journal !== undefined),
+      journal,
+      now,
+      observer: {
         stored: (events) => this.#onStored(events),
-        enlisted: () => void this.#counts.journalled++,
-        rejected: (draft, error) => this.#onRejected(draft.type, error),
+        rejected: (type, error) => this.#emit('rejected', { type, error }),
+        dropped: (type, error) => this.#emit('dropped', { type, error }),
       },
+    })
+    this.#calls = calls
+    this.cleaning = createCleaning(
+      {
+        store,
+        record: (type, data) => calls.own(type, data),
+        suppressedDraft: (counts) =>
+          calls.ownDraft('warn:audit_log:gap', gapData(counts.map(throttledLoss))),
+      },
+      options.cleaning,
     )
-  }
-
-  /** Bounds of one event's attributes, as resolved from the options. */
-  get limits(): JsonLimits {
-    return this.#limits
   }
 
   /**
    * Records a system event of a registered type. Resolves to the stored event once it is durable,
-   * or to `undefined` where nothing is readable yet: the type's `enabled` holds it back, or it is
-   * part of a `transaction` of the host's. Rejects only when the event is certainly not kept:
-   * `UNKNOWN_EVENT_TYPE`, `QUEUE_FULL`, `DEADLINE_EXCEEDED`, `ABORTED`, `STORE_FAILED`, `CLOSED`; in
+   * or to `undefined` where nothing is readable yet: a throttle or the type's `enabled` holds it
+   * back, its failure policy has journalled or dropped it, or it is part of a `transaction` of the
+   * host's. Rejects only when the event is certainly not kept: `UNKNOWN_EVENT_TYPE`, `QUEUE_FULL`,
+   * `DEADLINE_EXCEEDED`, `ABORTED`, `STORE_FAILED`, `CLOSED`; in
    * strict mode also `INVALID_DATA` and `INVALID_LINK`. The data is copied before the call returns.
    * Calls made at the same time share one transaction.
    */
@@ -175,14 +112,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     data?: EventData<Types[Type]>,
     options?: RecordOptions,
   ): Promise<AuditEvent | undefined> {
-    return this.#call(type, options, () => {
-      if (this.#definition(type) === undefined)
-        throw new AuditLogError(
-          'UNKNOWN_EVENT_TYPE',
-          `${type} is not in the registry of event types`,
-        )
-      return this.#systemDraft(type, data ?? {}, options)
-    })
+    return this.#calls.system(type, data ?? NO_DATA, options, KNOWN)
   }
 
   /**
@@ -194,7 +124,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     data: object = {},
     options?: RecordOptions,
   ): Promise<AuditEvent | undefined> {
-    return this.#call(type, options, () => this.#systemDraft(type, data, options))
+    return this.#calls.system(type, data, options)
   }
 
   /**
@@ -207,11 +137,39 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     data: object = {},
     options?: RecordOptions,
   ): Promise<AuditEvent | undefined> {
-    return this.#call(type, options, () => {
-      const text = toJsonText(data, this.#limits)
-      const source = sourceOf(text.attributes, false, this.#resolveSource)
-      return this.#draft(type, false, text, source, options)
-    })
+    return this.#calls.custom(type, data, options)
+  }
+
+  /**
+   * Records how something was changed: as `record`, with the attribute `changes`, the operations of
+   * JSON Patch (RFC 6902) that make `before` into `after`, each with the `old_value` too. So
+   * `filter[changes_path_eq]=/name` finds it. `null` stands for what is not there, before it was
+   * made or after it was removed. Values under the keys of secrets are not shown; long ones are
+   * cut, and operations beyond the first 1000 (`changes_cut`).
+   */
+  recordChange(
+    type: keyof Types & string,
+    before: unknown,
+    after: unknown,
+    { data = {}, ...options }: RecordChangeOptions = {},
+  ): Promise<AuditEvent | undefined> {
+    const changed = { ...data, ...changeData(before, after, this.limits) }
+    return this.#calls.system(type, changed, options, KNOWN)
+  }
+
+  /**
+   * Records a system event that goes on changing, such as the log of a job while it runs: as
+   * `record`, and its attributes change until it is closed. Readers find it where it was recorded,
+   * each time as it is then. `await using live = await audit.recordLive(…)` closes it in any case.
+   */
+  async recordLive<Type extends keyof Types & string>(
+    type: Type,
+    data?: EventData<Types[Type]>,
+    options: Omit<RecordOptions, 'transaction'> = {},
+  ): Promise<LiveEvent> {
+    const { username, signal } = options
+    const call = this.#calls.system(type, data ?? NO_DATA, { username, signal }, LIVE)
+    return this.#live.open(await call)
   }
 
   /**
@@ -261,7 +219,14 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
    * slowly holds one page in memory. Imported events are not delivered, but for those of another
    * Daybook that are newer than all that was there.
    */
-  tail(query?: QueryInput, options: TailOptions = {}): EventTail {
+  tail(query?: QueryInput, options?: TailOptions & { readonly changes?: false }): EventTail
+  /**
+   * The same, and with `changes` how the open ones among them change: {@link EventChange}s with the
+   * JSON Patch (RFC 6902) of the attributes, within 250 ms; changes in quick succession share one.
+   * Of matching events that were open before, the first one gives the attributes as they are then.
+   */
+  tail(query: QueryInput | undefined, options: TailOptions): EventTail<AuditEvent | EventChange>
+  tail(query?: QueryInput, options: TailOptions = {}): EventTail<AuditEvent | EventChange> {
     return this.#following.tail(() => toQuery(query), options)
   }
 
@@ -278,7 +243,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
    * event has, or a time later than now.
    */
   async importEvents(events: readonly AuditEvent[], options?: WaitOptions): Promise<ImportResult> {
-    const imported = events.map((event, index) => readImported(event, index, this.#limits))
+    const imported = events.map((event, index) => readImported(event, index, this.limits))
     return this.store.importEvents(imported, options)
   }
 
@@ -293,24 +258,26 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     this.#emitter.off(name, handler)
   }
 
+  /** Where the calls made so far stand; exact at every moment. */
   stats(): AuditLogStats {
-    return { ...this.#counts, waiting: this.#recorder.waiting() }
-  }
-
-  /** Resolves when every call made before is settled. Rejects with `ABORTED` only. */
-  flush(options?: WaitOptions): Promise<void> {
-    return untilAborted(this.#recorder.flush(), options?.signal)
+    return this.#calls.stats()
   }
 
   /**
-   * Refuses further calls with `CLOSED`, waits for those made, closes the store. Idempotent. With an
-   * aborted signal it is not waited for, but goes on.
+   * Resolves when every call made before is settled, and what throttles have held back is told to
+   * the store, if it is there. Rejects with `ABORTED` only.
+   */
+  flush(options?: WaitOptions): Promise<void> {
+    return untilAborted(this.#calls.flush(), options?.signal)
+  }
+
+  /**
+   * Refuses further calls with `CLOSED`, waits for those made, marks live events that are open as
+   * unfinished, and closes store and journal. Idempotent. With an aborted signal it is not waited
+   * for, but goes on.
    */
   close(options?: WaitOptions): Promise<void> {
-    this.#closed ??= this.#recorder
-      .flush()
-      .then(() => this.store.close())
-      .finally(() => this.#following.wake())
+    this.#closed ??= this.#end()
     return untilAborted(this.#closed, options?.signal)
   }
 
@@ -318,88 +285,21 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     return this.close()
   }
 
-  #definition(type: string): EventTypeDefinition | undefined {
-    return Object.hasOwn(this.types, type) ? this.types[type] : undefined
-  }
-
-  /** `prepare` runs at once, so calls keep their order; then the call counts, and goes on. */
-  #call(
-    type: string,
-    options: RecordOptions | undefined,
-    prepare: () => EventDraft | undefined,
-  ): Promise<AuditEvent | undefined> {
-    const refuse = (thrown: unknown): Promise<never> => {
-      const error = asAuditLogError(thrown)
-      this.#onRejected(type, error)
-      return Promise.reject(error)
-    }
-    let draft: EventDraft | undefined
+  async #end(): Promise<void> {
+    this.#calls.refuse()
     try {
-      if (this.#closed) throw new AuditLogError('CLOSED', 'the audit log is closed')
-      draft = prepare()
-    } catch (thrown) {
-      this.#counts.calls++
-      return refuse(thrown)
-    }
-    this.#counts.calls++
-    if (!draft) {
-      this.#counts.heldBack++
-      return Promise.resolve(undefined)
-    }
-    try {
-      const transaction = options?.transaction
-      if (transaction === undefined) return this.#recorder.add(draft, options)
-      return this.#recorder.enlist(draft, transaction, options)
-    } catch (thrown) {
-      return refuse(thrown)
-    }
-  }
-
-  #systemDraft(
-    type: string,
-    data: object,
-    options: RecordOptions | undefined,
-  ): EventDraft | undefined {
-    const definition = this.#definition(type)
-    if (definition?.enabled?.() === false) return undefined
-    if (this.#strict && definition) checkData(type, definition, data)
-    const text = toJsonText(data, this.#limits)
-    // A wrong link must not cost a system event its record.
-    const source = sourceOf(text.attributes, true, this.#resolveSource, !this.#strict)
-    return this.#draft(type, true, text, source, options)
-  }
-
-  #draft(
-    type: string,
-    system: boolean,
-    text: Pick<EventDraft, 'attributes' | 'json'>,
-    source: string | null,
-    options: RecordOptions | undefined,
-  ): EventDraft {
-    const fault = eventTypeFault(type)
-    if (fault)
-      throw new AuditLogError('INVALID_EVENT', `the event type ${fault}`, { pointer: '/type' })
-    const username = options?.username ?? null
-    return {
-      tail: this.#nextTail(),
-      username: username === null ? null : storableText(username),
-      system,
-      type,
-      source: source === null ? null : storableText(source),
-      attributes: text.attributes,
-      json: text.json,
+      // Both may still record; neither keeps the store from being closed.
+      await Promise.allSettled([this.cleaning.close(), this.#live.close()])
+      await this.#calls.close()
+      await this.store.close()
+    } finally {
+      this.#following.wake()
     }
   }
 
   #onStored(events: readonly AuditEvent[]): void {
-    this.#counts.stored += events.length
     this.#following.stored(events)
     if (this.#emitter.all.has('recorded')) for (const event of events) this.#emit('recorded', event)
-  }
-
-  #onRejected(type: string, error: AuditLogError): void {
-    this.#counts.rejected++
-    this.#emit('rejected', { type, error })
   }
 
   #emit<Name extends keyof AuditLogEvents>(name: Name, event: AuditLogEvents[Name]): void {

@@ -12,6 +12,7 @@ export const errorCodes = {
   INVALID_LINK: 'a link attribute does not name something an event can be linked to',
   INVALID_OPTION: 'an option is not one of the allowed values',
   INVALID_VALUE: 'a query parameter has a value that cannot be read',
+  LIVE_CLOSED: 'the live event is closed; the change is not kept',
   MALFORMED_PARAMETER: 'a query parameter is not written as the grammar asks',
   MISSING_DEPENDENCY: 'an optional package has to be installed for this',
   QUERY_TIMEOUT: 'the query took longer than the store lets one take',

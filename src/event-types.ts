@@ -79,7 +79,8 @@ export function eventTypeFault(type: unknown): string | undefined {
 
 const UNITS = new Set(['years', 'months', 'weeks', 'days', 'hours', 'minutes', 'seconds'])
 
-function isPeriod(period: unknown): boolean {
+/** True for a date-fns Duration that is some time long. */
+export function isPeriod(period: unknown): boolean {
   if (period === null || typeof period !== 'object') return false
   const parts = Object.entries(period)
   return (

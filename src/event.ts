@@ -33,6 +33,14 @@ export interface AuditEvent {
   readonly attributes: JsonObject
 }
 
+/** Of the drafts with the same key one is kept in a period. */
+export interface DraftThrottle {
+  /** The type, and the values of the scope's data keys. */
+  readonly key: string
+  readonly scope: JsonObject
+  readonly period: Microseconds
+}
+
 /** What a store is given: clean, complete but for its time. */
 export interface EventDraft {
   /** The random end of the id, drawn once: a retry carries the same one. */
@@ -44,6 +52,9 @@ export interface EventDraft {
   readonly attributes: JsonObject
   /** `attributes` as JSON text, made once for every store. */
   readonly json: string
+  readonly throttle?: DraftThrottle | undefined
+  /** True where the attributes go on changing until the event is closed. */
+  readonly live?: true | undefined
 }
 
 /** The event that a draft becomes when a store gives it its time. */

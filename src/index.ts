@@ -1,18 +1,40 @@
-export {
-  AuditLog,
-  type AuditLogEvents,
-  type AuditLogOptions,
-  type AuditLogStats,
-  type QueryInput,
-  type RecordOptions,
-} from './audit-log.js'
+export { AuditLog } from './audit-log.js'
+export type {
+  AuditLogEvents,
+  AuditLogOptions,
+  RecordChangeOptions,
+  RecordOptions,
+} from './audit-log-options.js'
+export type { Cleaning, CleaningPreviewOptions, CleaningRunOptions } from './cleaning/cleaning.js'
+export type {
+  ArchiveEvents,
+  CleaningOptions,
+  CleaningProgress,
+  CleaningResult,
+  CleaningRule,
+  EventsRule,
+  HostRemoved,
+  HostRule,
+  HostRunContext,
+  LegalHold,
+  OnCleaningProgress,
+  StatisticsRule,
+} from './cleaning/rule.js'
+export type { CleaningRuleStatus, CleaningStatus } from './cleaning/status.js'
 export {
   AuditLogError,
   type AuditLogErrorCode,
   type AuditLogErrorDetails,
   errorCodes,
 } from './errors.js'
-export type { AuditEvent, EventDraft, ImportedEvent, JsonObject, JsonValue } from './event.js'
+export type {
+  AuditEvent,
+  DraftThrottle,
+  EventDraft,
+  ImportedEvent,
+  JsonObject,
+  JsonValue,
+} from './event.js'
 export type { RandomBytes } from './event-id.js'
 export {
   defineEventTypes,
@@ -22,16 +44,38 @@ export {
   splitEventType,
   type ThrottleRule,
 } from './event-types.js'
+export type { FailurePolicies, FailurePolicy } from './recording/failure-policy.js'
+export type { ChangeData, RecordedChange } from './changes.js'
 export type { Condition, EventQuery, Grouping, Sort } from './filter/ast.js'
 export type { AttributeType } from './filter/attributes.js'
 export type { AttributeTypes } from './filter/declared.js'
 export { formatQuery } from './filter/format.js'
 export { parseQuery, type ParseOptions, type QueryObject } from './filter/parse.js'
 export type { PredicateName } from './filter/predicates.js'
-export type { EventTail, TailOptions } from './following.js'
+export type { QueryInput } from './filter/query-input.js'
+export type { EventTail, TailOptions } from './following/following.js'
+export type { EventChange } from './following/changes.js'
+export type { Operation } from './json-patch.js'
+export type { EventJournal, JournalEntry } from './recording/journal.js'
 export type { JsonLimits } from './json.js'
 export type { Link, LinkAttribute, ResolveSource } from './links.js'
 export type { ListSource, ListTable } from './lists.js'
-export type { RecorderOptions } from './recorder.js'
-export type { AppendOptions, EventPage, EventStore, ImportResult, WaitOptions } from './store.js'
+export type { LiveEvent } from './live/live-events.js'
+export type { AuditLogStats, Outcome, OutcomeMessage } from './recording/outcomes.js'
+export type { RecorderOptions } from './recording/waiting-room.js'
+export type {
+  Analysis,
+  AppendOptions,
+  DueEvents,
+  EventPage,
+  EventStore,
+  ImportResult,
+  KeptBounds,
+  LiveChange,
+  OpenEvent,
+  RemoveOptions,
+  SuppressedCount,
+  SuppressedReport,
+  WaitOptions,
+} from './store.js'
 export { type Clock, formatTimestamp, type Microseconds, parseTimestamp } from './timestamp.js'

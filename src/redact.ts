@@ -30,6 +30,11 @@ export function redact(value: unknown, copies = new Map<object, unknown>()): unk
   return copy
 }
 
+/** As {@link redact}, for a value whose keys, those that lead to it, are these. */
+export function redactAt(path: readonly string[], value: unknown): unknown {
+  return path.some(isSensitive) ? REDACTED : redact(value)
+}
+
 function redactMembers(value: object, copies: Map<object, unknown>): object {
   const copy = Object.create(null) as Record<string, unknown>
   for (const [key, member] of Object.entries(value) as [string, unknown][])

@@ -1,18 +1,22 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AuditLogError, throwIfAborted } from '../../src/errors.js'
-import { type AuditEvent, stampDraft } from '../../src/event.js'
-import { parseEventId } from '../../src/event-id.js'
+import { type AuditEvent, type EventDraft, type JsonValue, stampDraft } from '../../src/event.js'
 import { timeBounds } from '../../src/filter/bounds.js'
 import { pageCollector } from '../../src/filter/collect.js'
 import { compileFilter } from '../../src/filter/evaluate.js'
-import { createWatchers } from '../../src/following.js'
+import { createWatchers } from '../../src/following/following.js'
 import { freshEvents } from '../../src/importing.js'
 import type { EventStore } from '../../src/store.js'
 import { type Clock, type Microseconds, systemClock } from '../../src/timestamp.js'
+import { dueBefore } from './due.js'
+import { parseFrozen } from './frozen.js'
+import { createLiveEvents } from './live.js'
+import { createThrottles } from './suppressed.js'
+import { createTimeline } from './timeline.js'
 
 export interface MemoryStoreOptions {
   /**
-   * Most events to keep; the oldest go first. At least 1.
+   * Most events to keep; the oldest go first, live ones too. At least 1.
    * @default Infinity
    */
   readonly maxEvents?: number
@@ -20,13 +24,10 @@ export interface MemoryStoreOptions {
   readonly clock?: Clock
 }
 
-interface TimedEvent {
-  readonly time: Microseconds
-  readonly event: AuditEvent
-}
-
 // A scan gives the event loop a turn after so many events.
 const SCAN_SLICE = 10_000
+
+const MOST_TOLD = 1000
 
 /**
  * Keeps events in this process's memory: for tests, and as the readable definition of what every
@@ -36,14 +37,12 @@ export function memoryStore(options: MemoryStoreOptions = {}): EventStore {
   const { maxEvents = Infinity, clock = systemClock() } = options
   if (!(maxEvents >= 1)) throw new AuditLogError('INVALID_OPTION', 'maxEvents must be at least 1')
 
-  /** In order of time. Appended to in place, else replaced, so that a running scan keeps its own. */
-  let events: TimedEvent[] = []
-  /** Where the kept events begin; what lies before is dropped in bulk. */
-  let start = 0
-  let highWater: Microseconds = 0
-  /** Times of the ids that do not carry theirs. */
-  const foreignIds = new Map<string, Microseconds>()
+  const timeline = createTimeline()
+  const throttles = createThrottles()
+  const live = createLiveEvents(timeline)
+  const state = new Map<string, string>()
   const watchers = createWatchers()
+  let highWater: Microseconds = 0
   let closed = false
 
   const check = (signal: AbortSignal | undefined): void => {
@@ -51,83 +50,77 @@ export function memoryStore(options: MemoryStoreOptions = {}): EventStore {
     throwIfAborted(signal)
   }
 
-  /** The first index from `start` on whose time is not below. */
-  const indexOf = (time: Microseconds): number => {
-    let [low, high] = [start, events.length]
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (events[middle]!.time < time) low = middle + 1
-      else high = middle
-    }
-    return low
+  const isClosed = (event: AuditEvent): boolean => !live.isOpen(event)
+
+  /** Lets go of the oldest that are too many. */
+  const makeRoom = (): void => {
+    const excess = timeline.size - maxEvents
+    if (excess <= 0) return
+    const { events, from } = timeline.between(-Infinity, Infinity)
+    for (const { event } of events.slice(from, from + excess)) live.close(event.id)
+    timeline.drop(excess)
   }
 
-  const at = (time: Microseconds): AuditEvent | undefined => {
-    const found = events[indexOf(time)]
-    return found?.time === time ? found.event : undefined
-  }
-
-  const find = (id: string): AuditEvent | undefined => {
-    const time = foreignIds.get(id) ?? parseEventId(id)?.time
-    const event = time === undefined ? undefined : at(time)
-    return event?.id === id ? event : undefined
-  }
-
-  /** Drops so many of the oldest, if that is more than none. */
-  const drop = (count: number): void => {
-    for (let i = 0; i < count; i++) foreignIds.delete(events[start++]!.event.id)
-    if (start > events.length / 2) {
-      events = events.slice(start)
-      start = 0
-    }
+  const keep = (draft: EventDraft, time: Microseconds): AuditEvent => {
+    const event = Object.freeze({ ...stampDraft(draft, time), attributes: parseFrozen(draft.json) })
+    timeline.append([{ time, event }])
+    highWater = time
+    if (draft.live) live.open(event)
+    return event
   }
 
   return {
     name: 'memory',
     maxBatch: 1000,
+    clock,
 
-    async append(drafts, { signal, deadline = Infinity } = {}) {
+    async append(drafts, { signal, deadline = Infinity, since, onHeldBack } = {}) {
       check(signal)
       if (performance.now() >= deadline) throw new AuditLogError('ABORTED', 'the deadline is over')
-      let time = Math.max(highWater, clock() - drafts.length)
-      const stored = drafts.map((draft) => {
-        time += 1
-        return {
-          time,
-          event: deepFreeze({ ...stampDraft(draft, time), attributes: parse(draft.json) }),
+      const there = since === undefined ? undefined : timeline.tailsAfter(since)
+      const now = clock()
+      let time = Math.max(highWater, now - drafts.length)
+      const kept: AuditEvent[] = []
+      const heldBack: [EventDraft, Microseconds][] = []
+      for (const draft of drafts) {
+        const found = there?.get(draft.tail)
+        const opensIn = found ? 0 : throttles.opensIn(draft, now)
+        if (found) kept.push(found)
+        else if (opensIn > 0) heldBack.push([draft, opensIn])
+        else {
+          time += 1
+          kept.push(keep(throttles.kept(draft, Math.min(time, now)), time))
         }
-      })
-      events.push(...stored)
-      highWater = time
-      drop(events.length - start - maxEvents)
+      }
+      makeRoom()
       watchers.hint()
-      return stored.map(({ event }) => event)
+      for (const [draft, opensIn] of heldBack) onHeldBack?.(draft, opensIn)
+      return kept
     },
 
     async importEvents(imported, { signal } = {}) {
       check(signal)
-      const now = clock()
-      const fresh = freshEvents(imported, now, {
+      const fresh = freshEvents(imported, clock(), {
         at: (time) => {
-          const event = at(time)
+          const event = timeline.at(time)
           return event && { event, json: JSON.stringify(event.attributes) }
         },
-        hasId: (id) => find(id) !== undefined,
+        hasId: (id) => timeline.find(id) !== undefined,
       })
-      const added = fresh.map(({ event, time, json }) => {
-        if (parseEventId(event.id)?.time !== time) foreignIds.set(event.id, time)
-        return { time, event: deepFreeze({ ...event, attributes: parse(json) }) }
-      })
-      events = [...events.slice(start), ...added].toSorted((a, b) => a.time - b.time)
-      start = 0
+      timeline.insert(
+        fresh.map(({ event, time, json }) => ({
+          time,
+          event: Object.freeze({ ...event, attributes: parseFrozen(json) }),
+        })),
+      )
       for (const { time } of fresh) highWater = Math.max(highWater, time)
-      drop(events.length - start - maxEvents)
-      return { imported: added.length, skipped: imported.length - added.length }
+      makeRoom()
+      return { imported: fresh.length, skipped: imported.length - fresh.length }
     },
 
     async get(id, { signal } = {}) {
       check(signal)
-      return find(id)
+      return timeline.find(id)?.event
     },
 
     async list(query, { signal } = {}) {
@@ -135,11 +128,10 @@ export function memoryStore(options: MemoryStoreOptions = {}): EventStore {
       const matches = compileFilter(query.where)
       const collector = pageCollector(query)
       const bounds = timeBounds(query.where)
-      const scanned = events
-      const [from, to] = [indexOf(bounds.from), indexOf(bounds.to + 1)]
+      const { events, from, to } = timeline.between(bounds.from, bounds.to)
       const step = collector.direction === 'asc' ? 1 : -1
       for (let i = step > 0 ? from : to - 1, seen = 0; i >= from && i < to; i += step) {
-        const { event } = scanned[i]!
+        const { event } = events[i]!
         if (matches(event) && collector.add(event)) break
         if (++seen % SCAN_SLICE === 0) {
           await nextTurn()
@@ -149,17 +141,101 @@ export function memoryStore(options: MemoryStoreOptions = {}): EventStore {
       return collector.page()
     },
 
-    async removeBefore(time, { signal } = {}) {
+    async removeBefore(time, { signal, onProgress } = {}) {
       check(signal)
-      let removed = 0
-      for (;;) {
-        const count = Math.min(indexOf(time) - start, SCAN_SLICE)
-        drop(count)
+      for (let removed = 0; ;) {
+        const count = timeline.removeBefore(time, SCAN_SLICE, isClosed)
         removed += count
+        if (count > 0) onProgress?.(removed)
         if (count < SCAN_SLICE) return removed
         await nextTurn()
         check(signal)
       }
+    },
+
+    async remove(ids, { signal } = {}) {
+      check(signal)
+      const gone = new Set(
+        ids.filter((id) => {
+          const found = timeline.find(id)
+          return found && isClosed(found.event)
+        }),
+      )
+      if (gone.size > 0) timeline.remove(gone)
+      return gone.size
+    },
+
+    async due(bounds, { signal } = {}) {
+      check(signal)
+      const walk = dueBefore(timeline.between(-Infinity, Infinity), isClosed, bounds)
+      for (let seen = 1; ; seen++) {
+        const step = walk.next()
+        if (step.done) {
+          const before = step.value
+          return { before, count: timeline.countBefore(before) - live.countBefore(before) }
+        }
+        if (seen % SCAN_SLICE === 0) {
+          await nextTurn()
+          check(signal)
+        }
+      }
+    },
+
+    async reportSuppressed(report, { signal } = {}) {
+      check(signal)
+      throttles.report(report, clock())
+    },
+
+    async tellSuppressed(draftOf, { signal } = {}) {
+      check(signal)
+      const now = clock()
+      const counts = throttles.forgotten(now, MOST_TOLD)
+      if (counts.length > 0) {
+        keep(draftOf(counts), Math.max(highWater + 1, now))
+        throttles.told(counts)
+        makeRoom()
+        watchers.hint()
+      }
+      throttles.prune(now)
+      return counts.length
+    },
+
+    async updateState(key, change, { signal } = {}) {
+      check(signal)
+      const read = (): JsonValue | undefined => {
+        const json = state.get(key)
+        return json === undefined ? undefined : (JSON.parse(json) as JsonValue)
+      }
+      const next = change(read(), clock())
+      if (next === undefined) state.delete(key)
+      else state.set(key, JSON.stringify(next))
+      return read()
+    },
+
+    async changeLive(id, change, { signal } = {}) {
+      check(signal)
+      const isOpen = live.change(id, change)
+      if (isOpen) watchers.hint()
+      return isOpen
+    },
+
+    // Those who hold the events live and die with this store.
+    async touchLive(_ids, { signal } = {}) {
+      check(signal)
+    },
+
+    async closeLive(id, change, { signal } = {}) {
+      check(signal)
+      if (live.change(id, change)) {
+        live.close(id)
+        watchers.hint()
+      }
+      return timeline.find(id)?.event
+    },
+
+    async openEvents({ signal } = {}) {
+      check(signal)
+      return live.list()
     },
 
     watch: (hint) => watchers.add(hint),
@@ -169,15 +245,4 @@ export function memoryStore(options: MemoryStoreOptions = {}): EventStore {
       watchers.clear()
     },
   }
-}
-
-// Parsing anew gives the store a copy that nobody else can change, in flat strings.
-function parse(json: string): AuditEvent['attributes'] {
-  return JSON.parse(json) as AuditEvent['attributes']
-}
-
-function deepFreeze<Value extends object>(value: Value): Value {
-  for (const member of Object.values(value))
-    if (member !== null && typeof member === 'object') deepFreeze(member as object)
-  return Object.freeze(value)
 }

@@ -4,8 +4,11 @@ import type { IdTail } from '../../src/event-id.js'
 import type { Microseconds } from '../../src/timestamp.js'
 import { ask, type PostgresPoolClient } from './client.js'
 import { isAnswer } from './failures.js'
-import type { Names, SchemaState } from './schema.js'
+import type { Names } from './names.js'
+import { type KeptEvent, keptEvent, recover, type Recovered } from './recover.js'
+import type { SchemaState } from './schema.js'
 import { termsOf } from './terms.js'
+import { findClosed } from './throttles.js'
 
 /** A call of the server's `append` whose answer did not come. */
 interface LostAttempt {
@@ -15,10 +18,25 @@ interface LostAttempt {
   readonly since: Microseconds
 }
 
+/** What to append, and how. */
+export interface AppendRequest {
+  readonly drafts: readonly EventDraft[]
+  /** On the scale of `performance.now()`. */
+  readonly deadline: number
+  /** See `AppendOptions`. */
+  readonly since?: Microseconds | undefined
+}
+
+export interface HeldBackDraft {
+  readonly draft: EventDraft
+  readonly opensIn: Microseconds
+}
+
 export interface Appended {
-  /** One for each draft. */
-  readonly times: readonly Microseconds[]
-  /** How many events came from the outbox. */
+  /** In the order of their drafts, as are those that were held back. */
+  readonly kept: readonly KeptEvent[]
+  readonly heldBack: readonly HeldBackDraft[]
+  /** How many drafts came from the outbox. */
   readonly moved: number
 }
 
@@ -32,15 +50,13 @@ export interface Appender {
    * One attempt. Once it has failed without an answer, the next one, with whatever drafts, makes
    * good: drafts that are given again are kept once, others are not kept.
    */
-  attempt(
-    client: PostgresPoolClient,
-    drafts: readonly EventDraft[],
-    deadline: number,
-  ): Promise<Appended>
+  attempt(client: PostgresPoolClient, request: AppendRequest): Promise<Appended>
 }
 
 /** One array for each parameter; attributes and terms a line for each event. */
 function columnsOf(drafts: readonly EventDraft[]): unknown[] {
+  const throttles = drafts.map((draft) => draft.throttle)
+  const isThrottled = throttles.some((throttle) => throttle !== undefined)
   return [
     drafts.map((draft) => draft.tail),
     drafts.map((draft) => draft.type),
@@ -49,7 +65,25 @@ function columnsOf(drafts: readonly EventDraft[]): unknown[] {
     drafts.map((draft) => draft.system),
     drafts.map((draft) => draft.json).join('\n'),
     drafts.map((draft) => `{${termsOf(draft).join()}}`).join('\n'),
+    isThrottled ? throttles.map((throttle) => throttle?.key ?? null) : null,
+    isThrottled ? throttles.map((throttle) => throttle && JSON.stringify(throttle.scope)) : null,
+    isThrottled ? throttles.map((throttle) => throttle?.period ?? null) : null,
+    drafts.some((draft) => draft.live) ? drafts.map((draft) => draft.live ?? false) : null,
   ]
+}
+
+type Listed<Element> = readonly (Element | null)[] | null
+
+/** The events as the server has kept them. */
+function readKept(
+  drafts: readonly EventDraft[],
+  times: Listed<Microseconds>,
+  stored: Listed<string>,
+): KeptEvent[] {
+  return drafts.flatMap((draft, i) => {
+    const time = times?.[i] ?? undefined
+    return time === undefined ? [] : keptEvent(draft, time, stored?.[i] ?? undefined)
+  })
 }
 
 export function createAppender(names: Names, now: () => Microseconds | undefined): Appender {
@@ -64,41 +98,95 @@ export function createAppender(names: Names, now: () => Microseconds | undefined
     serverAhead = serverTime - performance.now() * 1000
   }
 
+  /** Those that are surely held back; none where one of them may have closed its own throttle. */
+  const findHeldBack = async (
+    client: PostgresPoolClient,
+    { drafts, since }: AppendRequest,
+  ): Promise<Map<IdTail, Microseconds>> => {
+    const throttled = drafts.filter((draft) => draft.throttle)
+    if (throttled.length === 0 || lost.length > 0 || since !== undefined) return new Map()
+    return findClosed(client, names, throttled, now())
+  }
+
+  /** What others have had kept of the drafts; an attempt of our own that got lost is looked for by the next. */
+  const findKept = async (
+    client: PostgresPoolClient,
+    { drafts, since }: AppendRequest,
+  ): Promise<Pick<Recovered, 'kept'> & { readonly since?: Microseconds | undefined }> =>
+    since === undefined || lost.length > 0
+      ? { kept: new Map(), since }
+      : recover(client, names, drafts, since)
+
+  const callAppend = async (
+    client: PostgresPoolClient,
+    drafts: readonly EventDraft[],
+    { deadline, since = Infinity }: AppendRequest,
+  ): Promise<Appended> => {
+    const attempt: LostAttempt = {
+      id: randomUUID(),
+      tails: drafts.map((draft) => draft.tail),
+      since: floor,
+    }
+    const earlier = lost
+    const wanted = new Set(attempt.tails)
+    const forgotten = earlier.flatMap(({ tails }) => tails.filter((tail) => !wanted.has(tail)))
+    // Until the answer is there it counts as lost.
+    lost = [...earlier, attempt]
+    try {
+      const [row] = await ask(
+        client,
+        `SELECT to_json(times), to_json(opens_in), to_json(stored), server_time, moved
+         FROM ${names.append}($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`,
+        ...columnsOf(drafts),
+        now() ?? null,
+        attempt.id,
+        Math.floor(deadline * 1000 + serverAhead),
+        earlier.map(({ id }) => id),
+        earlier.length > 0 || since !== Infinity,
+        Math.min(...lost.map((one) => one.since), since),
+        forgotten,
+      )
+      const [times, opensIn, stored, serverTime, moved] = row!
+      const read = (json: string | null | undefined): unknown => JSON.parse(json ?? 'null')
+      const kept = readKept(drafts, read(times) as Listed<number>, read(stored) as Listed<string>)
+      const periods = read(opensIn) as Listed<number>
+      lost = lost.filter((one) => one !== attempt && !earlier.includes(one))
+      synchronize({ highWater: kept.at(-1)?.time ?? 0, serverTime: Number(serverTime) })
+      return {
+        kept,
+        heldBack: drafts.flatMap((draft, i) =>
+          periods?.[i] ? { draft, opensIn: periods[i] } : [],
+        ),
+        moved: Number(moved),
+      }
+    } catch (error) {
+      if (isAnswer(error)) lost = lost.filter((one) => one !== attempt)
+      throw error
+    }
+  }
+
   return {
     synchronize,
     hasLost: () => lost.length > 0,
-    async attempt(client, drafts, deadline) {
-      const attempt: LostAttempt = {
-        id: randomUUID(),
-        tails: drafts.map((draft) => draft.tail),
-        since: floor,
+    async attempt(client, request) {
+      const { drafts } = request
+      const closed = await findHeldBack(client, request)
+      const { kept, since } = await findKept(client, request)
+      const passing = drafts.filter(({ tail }) => !closed.has(tail) && !kept.has(tail))
+      let moved = 0
+      if (drafts.length === 0 || passing.length > 0) {
+        const appended = await callAppend(client, passing, { ...request, since })
+        for (const one of appended.kept) kept.set(one.tail, one)
+        for (const { draft, opensIn } of appended.heldBack) closed.set(draft.tail, opensIn)
+        moved = appended.moved
       }
-      const earlier = lost
-      const wanted = new Set(attempt.tails)
-      const forgotten = earlier.flatMap(({ tails }) => tails.filter((tail) => !wanted.has(tail)))
-      // Until the answer is there it counts as lost.
-      lost = [...earlier, attempt]
-      try {
-        const [row] = await ask(
-          client,
-          `SELECT times::text, server_time, moved
-           FROM ${names.append}($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
-          ...columnsOf(drafts),
-          now() ?? null,
-          attempt.id,
-          Math.floor(deadline * 1000 + serverAhead),
-          earlier.map(({ id }) => id),
-          Math.min(...lost.map(({ since }) => since)),
-          forgotten,
-        )
-        const [times, serverTime, moved] = row!
-        const numbers = times === null ? [] : times!.slice(1, -1).split(',').map(Number)
-        lost = lost.filter((one) => one !== attempt && !earlier.includes(one))
-        synchronize({ highWater: numbers.at(-1) ?? 0, serverTime: Number(serverTime) })
-        return { times: numbers, moved: Number(moved) }
-      } catch (error) {
-        if (isAnswer(error)) lost = lost.filter((one) => one !== attempt)
-        throw error
+      return {
+        kept: drafts.flatMap(({ tail }) => kept.get(tail) ?? []),
+        heldBack: drafts.flatMap((draft) => {
+          const opensIn = closed.get(draft.tail)
+          return opensIn === undefined ? [] : { draft, opensIn }
+        }),
+        moved,
       }
     },
   }

@@ -109,3 +109,29 @@ export async function ask(
   const { rows } = await client.query({ text, values, rowMode: 'array', types: AS_TEXT })
   return rows as TextRow[]
 }
+
+/** Several statements at a time, without values; gives the rows of the last. */
+export async function askLast(client: PostgresPoolClient, text: string): Promise<TextRow[]> {
+  const results = await client.query({ text, values: [], rowMode: 'array', types: AS_TEXT })
+  return [results].flat().at(-1)!.rows as TextRow[]
+}
+
+/** SQL that has the transaction be on disk when it is committed, whatever the server's default. */
+export const DURABLE = `CASE current_setting('synchronous_commit')
+  WHEN 'off' THEN set_config('synchronous_commit', 'on', true) END`
+
+/** What `act` does is one transaction, in which each statement sees what is committed by then. */
+export async function inTransaction<Result>(
+  client: PostgresPoolClient,
+  act: () => Promise<Result>,
+): Promise<Result> {
+  await askLast(client, `BEGIN ISOLATION LEVEL READ COMMITTED; SELECT ${DURABLE}`)
+  try {
+    const result = await act()
+    await ask(client, 'COMMIT')
+    return result
+  } catch (error) {
+    await ask(client, 'ROLLBACK').catch(ignore)
+    throw error
+  }
+}

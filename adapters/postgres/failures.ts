@@ -14,6 +14,7 @@ export const UNDEFINED_TABLE = '42P01'
 // https://www.postgresql.org/docs/current/errcodes-appendix.html: what may be gone a moment later.
 const TRANSIENT = new Set([
   '25006', // read_only_sql_transaction: a standby, or a server that refuses writes for now
+  '25P03', // idle_in_transaction_session_timeout
   '40001', // serialization_failure
   '40P01', // deadlock_detected
   '55000', // object_not_in_prerequisite_state: a database that takes no connections

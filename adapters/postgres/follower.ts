@@ -1,5 +1,5 @@
 import { quoteName } from '../../src/filter/sql.js'
-import { createWatchers } from '../../src/following.js'
+import { createWatchers } from '../../src/following/following.js'
 import { ask, checkOut, giveBack, type PostgresPool, type PostgresPoolClient } from './client.js'
 import type { PostgresLog } from './log.js'
 import { patience } from './patience.js'

@@ -3,10 +3,13 @@ import { parseEventId } from '../../src/event-id.js'
 import { freshEvents } from '../../src/importing.js'
 import type { ImportResult } from '../../src/store.js'
 import type { Microseconds } from '../../src/timestamp.js'
-import { ask, type PostgresPoolClient } from './client.js'
+import { ask, inTransaction, type PostgresPoolClient } from './client.js'
+import { asker } from './connection.js'
+import { LIVE_COLUMNS, readLiveRow, readOpen } from './live-rows.js'
+import type { Names } from './names.js'
 import { makePartitions } from './partitions.js'
 import { EVENT_COLUMNS, rowToEvent } from './rows.js'
-import type { Names, SchemaState } from './schema.js'
+import type { SchemaState } from './schema.js'
 import { termsOf } from './terms.js'
 
 interface Kept {
@@ -19,9 +22,10 @@ const BATCH = 1000
 /** What is there at the times of the imported events, or has one of their ids. */
 async function findKept(
   client: PostgresPoolClient,
-  { events, foreignIds }: Names,
+  names: Names,
   imported: readonly ImportedEvent[],
 ): Promise<{ readonly byTime: Map<Microseconds, Kept>; readonly ids: Set<string> }> {
+  const { events, foreignIds, liveEvents } = names
   const byTime = new Map<Microseconds, Kept>()
   const ids = new Set<string>()
   for (let at = 0; at < imported.length; at += BATCH) {
@@ -35,6 +39,16 @@ async function findKept(
     for (const row of rows) {
       const event = rowToEvent(row)
       byTime.set(Number(row[0]), { event, json: row[6]! })
+      ids.add(event.id)
+    }
+    const open = await ask(
+      client,
+      `SELECT ${LIVE_COLUMNS} FROM ${liveEvents} WHERE created_at = ANY ($1::bigint[])`,
+      times,
+    )
+    const live = open.map(readLiveRow)
+    for (const [i, event] of (await readOpen(asker(client), names, live)).entries()) {
+      byTime.set(live[i]!.time, { event, json: JSON.stringify(event.attributes) })
       ids.add(event.id)
     }
     const foreign = await ask(
@@ -107,8 +121,7 @@ export async function importInto(
   // A time later than now is refused below; it needs no table.
   const past = times.filter((time) => time <= now)
   await makePartitions(client, names, partitions, past)
-  await ask(client, 'BEGIN ISOLATION LEVEL READ COMMITTED')
-  try {
+  return inTransaction(client, async () => {
     await ask(client, `SELECT pg_advisory_xact_lock(${names.locks.imports})`)
     const highWater = async (): Promise<number> =>
       Number((await ask(client, `SELECT last_value FROM ${names.highWater}`))[0]![0])
@@ -124,10 +137,6 @@ export async function importInto(
       const mark = Math.max(newest, await highWater())
       await ask(client, `SELECT setval($1::regclass, $2)`, names.highWater, mark)
     }
-    await ask(client, 'COMMIT')
     return { imported: fresh.length, skipped: imported.length - fresh.length }
-  } catch (error) {
-    await ask(client, 'ROLLBACK').catch(() => {})
-    throw error
-  }
+  })
 }

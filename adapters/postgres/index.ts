@@ -1,3 +1,4 @@
 export type { PostgresClient, PostgresPool } from './client.js'
-export { postgresStore, type PostgresStoreOptions } from './postgres-store.js'
+export type { PostgresStoreOptions } from './options.js'
+export { postgresStore } from './postgres-store.js'
 export { postgresTable, type PostgresTableOptions } from './table.js'

@@ -1,16 +1,18 @@
+import type { AuditEvent } from '../../src/event.js'
 import type { EventQuery } from '../../src/filter/ast.js'
 import { type TimeBounds, timeBounds } from '../../src/filter/bounds.js'
-import { type EventCollector, pageCollector } from '../../src/filter/collect.js'
+import { pageCollector } from '../../src/filter/collect.js'
 import { compileFilter } from '../../src/filter/evaluate.js'
 import { scanDirection } from '../../src/filter/order.js'
 import { andSql, type Sql, sql } from '../../src/filter/sql.js'
 import type { EventPage } from '../../src/store.js'
 import type { Microseconds } from '../../src/timestamp.js'
 import type { TextRow } from './client.js'
-import type { Snapshot } from './reader.js'
+import { readOpen } from './live-rows.js'
+import type { Names } from './names.js'
 import { type NarrowedEvents, narrowEvents } from './narrow-event.js'
+import type { Snapshot } from './reader.js'
 import { EVENT_COLUMNS, rowToEvent } from './rows.js'
-import type { Names } from './schema.js'
 import { numbered } from './sql.js'
 
 // What is found often is found among so many of the newest, at the cost of a few milliseconds.
@@ -23,6 +25,8 @@ type Run = (query: Sql) => Promise<TextRow[]>
 type Order = 'ASC' | 'DESC'
 
 const MAX_TIME = Number.MAX_SAFE_INTEGER
+
+const timeOf = (row: TextRow): Microseconds => Number(row[0])
 
 const within = ({ from, to }: TimeBounds): Sql => sql('created_at BETWEEN ? AND ?', from, to)
 
@@ -74,19 +78,18 @@ async function sample(
   return { last: all === PROBED ? last : undefined, isRare: having! <= MAX_SHARE * PROBED }
 }
 
-/** Goes through the matches in the order of time until the page is full. */
-async function walk(
+/** The matches in the order of time, some at a time. */
+async function* walk(
   run: Run,
   events: string,
   { filter, indexed }: NarrowedEvents,
   bounds: TimeBounds,
   order: Order,
   size: number,
-  take: (rows: readonly TextRow[]) => boolean,
-): Promise<void> {
+): AsyncGenerator<readonly TextRow[]> {
   const beyond = (rest: TimeBounds, time: Microseconds): TimeBounds =>
     order === 'ASC' ? { from: time + 1, to: rest.to } : { from: rest.from, to: time - 1 }
-  const timeOf = (rows: readonly TextRow[]): Microseconds => Number(rows.at(-1)![0])
+  const lastOf = (rows: readonly TextRow[]): Microseconds => timeOf(rows.at(-1)!)
 
   const probed = newest(events, bounds, order, filter ? PROBED : size)
   const probe = filter ?? sql('TRUE')
@@ -98,8 +101,8 @@ async function walk(
       ...probe.params,
     ),
   )
-  if (take(rows)) return
-  let last = rows.length === size ? timeOf(rows) : undefined
+  yield rows
+  let last = rows.length === size ? lastOf(rows) : undefined
   let terms: Sql | undefined
   if (filter) {
     const probed = await sample(run, events, bounds, order, indexed)
@@ -116,8 +119,9 @@ async function walk(
     const found = await run(
       select(events, condition, `ORDER BY created_at ${hidden} ${order} LIMIT ${size}`),
     )
-    if (take(found) || found.length < size) return
-    rest = beyond(rest, timeOf(found))
+    yield found
+    if (found.length < size) return
+    rest = beyond(rest, lastOf(found))
   }
 }
 
@@ -125,14 +129,13 @@ async function walk(
 const BY_INDEX = sql('SET LOCAL enable_bitmapscan = on')
 const BY_TABLE = sql('SET LOCAL enable_seqscan = on')
 
-/** Goes through all matches, in whatever order. */
-async function sweep(
+/** All matches, in whatever order, some at a time. */
+async function* sweep(
   run: Run,
   events: string,
   { filter, indexed }: NarrowedEvents,
   bounds: TimeBounds,
-  take: (rows: readonly TextRow[]) => boolean,
-): Promise<void> {
+): AsyncGenerator<readonly TextRow[]> {
   const { isRare } = await sample(run, events, bounds, 'DESC', indexed)
   const terms = isRare ? indexed : undefined
   await run(terms ? BY_INDEX : BY_TABLE)
@@ -142,8 +145,15 @@ async function sweep(
   await run(sql(`DECLARE matching NO SCROLL CURSOR FOR ${text}`, ...params))
   for (;;) {
     const rows = await run(sql(`FETCH ${FETCHED} FROM matching`))
-    if (take(rows) || rows.length < FETCHED) return
+    yield rows
+    if (rows.length < FETCHED) return
   }
+}
+
+/** What of all time a list asks for, in whole numbers. */
+export function listBounds(query: EventQuery): TimeBounds {
+  const { from, to } = timeBounds(query.where)
+  return { from: Math.max(from, 0), to: Math.min(to, MAX_TIME) }
 }
 
 /**
@@ -152,30 +162,52 @@ async function sweep(
  * have, and with the index of terms it collects all of what every fifth event has. So the newest
  * rows are looked through first; then it is told which way to go, the index by an order that it
  * cannot read off the key (`created_at + 0`).
+ *
+ * Open live events are met where they stand: an event is either in the one table or in the other.
  */
 export async function listEvents(
-  { ask, checkTime }: Snapshot,
-  { events, foreignIds }: Names,
+  { ask, open, checkTime }: Snapshot,
+  names: Names,
   query: EventQuery,
 ): Promise<EventPage> {
+  const { events, foreignIds } = names
   const matches = compileFilter(query.where)
-  const collector: EventCollector = pageCollector(query)
+  const collector = pageCollector(query)
   const order: Order = collector.direction === 'asc' ? 'ASC' : 'DESC'
   const narrowed = narrowEvents(query.where, foreignIds)
-  const { from, to } = timeBounds(query.where)
-  const bounds = { from: Math.max(from, 0), to: Math.min(to, MAX_TIME) }
+  const bounds = listBounds(query)
   const run: Run = (query) => {
     checkTime()
     return ask(numbered(query), ...query.params)
   }
-  const take = (rows: readonly TextRow[]): boolean =>
-    rows.some((row) => {
-      const event = rowToEvent(row)
-      return matches(event) && collector.add(event)
-    })
+  const take = (event: AuditEvent): boolean => matches(event) && collector.add(event)
   if (bounds.from > bounds.to) return collector.page()
-  await (scanDirection(query.sorts) === undefined
-    ? sweep(run, events, narrowed, bounds, take)
-    : walk(run, events, narrowed, bounds, order, query.limit + 1, take))
+
+  const ahead = order === 'ASC' ? [...open] : open.toReversed()
+  /** The open events before that time in the scan's direction; their texts are read only now. */
+  const openUntil = (time: Microseconds): Promise<AuditEvent[]> => {
+    const after = ahead.findIndex((row) => (order === 'ASC' ? row.time > time : row.time < time))
+    return readOpen(ask, names, ahead.splice(0, after < 0 ? ahead.length : after))
+  }
+  const isInOrder = scanDirection(query.sorts) !== undefined
+  const scan = isInOrder
+    ? walk(run, events, narrowed, bounds, order, query.limit + 1)
+    : sweep(run, events, narrowed, bounds)
+  for await (const rows of scan) {
+    const last = rows.at(-1)
+    const between = isInOrder && last ? await openUntil(timeOf(last)) : []
+    const found = between.length > 0 ? inOrderOf(order, between, rows.map(rowToEvent)) : undefined
+    if (found ? found.some(take) : rows.some((row) => take(rowToEvent(row))))
+      return collector.page()
+  }
+  for (const event of await readOpen(ask, names, ahead)) if (take(event)) break
   return collector.page()
+}
+
+function inOrderOf(
+  order: Order,
+  ...lists: readonly (readonly AuditEvent[])[]
+): readonly AuditEvent[] {
+  const sign = order === 'ASC' ? 1 : -1
+  return lists.flat().toSorted((a, b) => (a.created_at < b.created_at ? -sign : sign))
 }

@@ -1,8 +1,9 @@
 import type { Clock, Microseconds } from '../../src/timestamp.js'
 import type { PostgresPool, PostgresPoolClient } from './client.js'
 import { withConnection } from './connection.js'
+import type { Names, Partitions } from './names.js'
 import { makePartitions, periodsAhead } from './partitions.js'
-import { type Names, type Partitions, prepareSchema, type SchemaState } from './schema.js'
+import { prepareSchema, type SchemaState } from './schema.js'
 
 /** One log in one database: its names, and its connections once the schema is there. */
 export interface PostgresLog {

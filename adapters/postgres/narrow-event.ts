@@ -8,11 +8,16 @@ import { parseTimestamp } from '../../src/timestamp.js'
 import { narrowColumns } from './narrow-column.js'
 import { narrowByPath, readings } from './narrow-path.js'
 import { jsonTextPattern } from './sql.js'
-import { ownTerms, presenceTerms, valueTerms } from './terms.js'
+import { ownTerms, presenceTerms, SERVER_ATTRIBUTES, valueTerms } from './terms.js'
 
 /** That an attribute has no value: what an event lacks, it has no term for. */
 const isAbsence = ({ test, negated }: Predicate): boolean =>
   !negated && (test === 'null' || test === 'blank')
+
+const serverAttributes: ReadonlySet<string> = new Set(SERVER_ATTRIBUTES)
+
+/** True where events may have values that their terms do not tell. */
+const isOfServer = (attribute: string): boolean => serverAttributes.has(attribute)
 
 /** The terms of which every matching event has one; `undefined` where there are no such. */
 function termsFor(
@@ -27,6 +32,7 @@ function termsFor(
     return isAmong && hasTerms ? ownTerms(attribute, values) : undefined
   }
   if (isAbsence(predicate)) return undefined
+  if (isOfServer(attribute)) return presenceTerms(attribute)
   if (isAmong) return valueTerms(attribute, values.flatMap(readings))
   if (!negated && (test === 'true' || test === 'false'))
     return valueTerms(attribute, [test === 'true'])
@@ -107,13 +113,15 @@ function narrowOwn(
 }
 
 /** True where the terms say all that there is to say. */
-const isByTerms = ({ test, negated }: Predicate): boolean =>
-  test === 'null' ? negated : !negated && ['eq', 'in', 'true', 'false'].includes(test)
+const isByTerms = (name: string, { test, negated }: Predicate): boolean => {
+  if (test === 'null') return negated
+  return !negated && !isOfServer(name) && ['eq', 'in', 'true', 'false'].includes(test)
+}
 
 /** Tests of the value behind that of the terms, in the order of what they cost. */
 function valueTests(name: string, predicate: Predicate, values: readonly string[]): Sql[] {
   const { test, negated } = predicate
-  if (isByTerms(predicate)) return []
+  if (isByTerms(name, predicate)) return []
   const found = isTextTest(test) && !negated ? jsonTextPattern(test, values[0]!) : undefined
   const inText = found === undefined ? undefined : sql('attributes::text ~ ?', found)
   return [inText, narrowByPath(name, predicate, values)].filter((part) => part !== undefined)

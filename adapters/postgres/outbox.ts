@@ -3,7 +3,7 @@ import type { EventDraft } from '../../src/event.js'
 import { formatTimestamp, type Microseconds } from '../../src/timestamp.js'
 import type { PostgresClient } from './client.js'
 import { asAuditLogError, codeOf, UNDEFINED_TABLE } from './failures.js'
-import type { Names } from './schema.js'
+import type { Names } from './names.js'
 import { termsOf } from './terms.js'
 
 /** A client, such as a pool hands out: each query of a pool itself would be a transaction alone. */
@@ -36,8 +36,9 @@ export async function putInOutbox(
   try {
     await client.query(
       `INSERT INTO ${outbox}
-         (tail, type, username, source, system, attributes, terms, recorded_at, occurred_at, occurred_terms)
-       VALUES ($1, $2, $3, $4, $5, $6, $7::int4[], $8, $9, $10::int4[])`,
+         (tail, type, username, source, system, attributes, terms, recorded_at, occurred_at, occurred_terms,
+          throttle_key, throttle_scope, throttle_period)
+       VALUES ($1, $2, $3, $4, $5, $6, $7::int4[], $8, $9, $10::int4[], $11, $12, $13)`,
       [
         draft.tail,
         draft.type,
@@ -49,6 +50,9 @@ export async function putInOutbox(
         recordedAt,
         occurred ?? null,
         occurredTerms ?? null,
+        draft.throttle?.key ?? null,
+        draft.throttle ? JSON.stringify(draft.throttle.scope) : null,
+        draft.throttle?.period ?? null,
       ],
     )
   } catch (error) {

@@ -1,7 +1,7 @@
 import { quoteName } from '../../src/filter/sql.js'
 import { formatTimestamp, type Microseconds, parseTimestamp } from '../../src/timestamp.js'
-import { ask, type PostgresPoolClient } from './client.js'
-import type { Names, Partitions } from './schema.js'
+import { ask, inTransaction, type PostgresPoolClient } from './client.js'
+import type { Names, Partitions } from './names.js'
 
 /** A stretch of time with its own table; `to` is excluded. */
 interface Period {
@@ -45,8 +45,7 @@ export async function makePartitions(
   const found = await ask(client, PARTITIONS, events)
   for (const [name] of found) periods.delete(name!)
   if (periods.size === 0) return
-  await ask(client, 'BEGIN ISOLATION LEVEL READ COMMITTED')
-  try {
+  await inTransaction(client, async () => {
     await ask(client, `SELECT pg_advisory_xact_lock(${locks.schema})`)
     // Whoever removes one of the name has finished then, or died before he could drop it.
     await ask(client, `SELECT pg_advisory_xact_lock(${locks.removal})`)
@@ -60,11 +59,7 @@ export async function makePartitions(
         `ALTER TABLE ${events} ATTACH PARTITION ${table} FOR VALUES FROM (${from}) TO (${to})`,
       )
     }
-    await ask(client, 'COMMIT')
-  } catch (error) {
-    await ask(client, 'ROLLBACK').catch(() => {})
-    throw error
-  }
+  })
 }
 
 // Events of one append lie a microsecond apart, and end at the present time.
@@ -78,24 +73,22 @@ export function periodsAhead(time: Microseconds, partitions: Partitions): Micros
 }
 
 /**
- * Drops the tables of the periods that are over before `time`, and gives the number of their events.
+ * Drops the tables of the periods that are over before `time`, and yields the number of their events.
  * Detached concurrently first, so that nobody waits for readers of what is left:
  * https://www.postgresql.org/docs/current/sql-altertable.html
  */
-export async function dropPartitions(
+export async function* dropPartitions(
   client: PostgresPoolClient,
   { schema, events }: Names,
   time: Microseconds,
-): Promise<number> {
-  let dropped = 0
+): AsyncGenerator<number> {
   for (const [name, bounds] of await ask(client, PARTITIONS, events)) {
     const to = /TO \('?(-?\d+)'?\)/.exec(bounds!)?.[1]
     if (to === undefined || Number(to) > time) continue
     const table = `${schema}.${quoteName(name!)}`
     await ask(client, `ALTER TABLE ${events} DETACH PARTITION ${table} CONCURRENTLY`)
-    dropped += await dropDetached(client, table)
+    yield await dropDetached(client, table)
   }
-  return dropped
 }
 
 async function dropDetached(client: PostgresPoolClient, table: string): Promise<number> {

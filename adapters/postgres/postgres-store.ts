@@ -1,92 +1,37 @@
-import { abortedError, AuditLogError, throwIfAborted, untilAborted } from '../../src/errors.js'
-import { stampDraft } from '../../src/event.js'
+import { AuditLogError, throwIfAborted, untilAborted } from '../../src/errors.js'
 import { isUuid, parseEventId } from '../../src/event-id.js'
 import type { EventStore } from '../../src/store.js'
-import { type Clock, systemClock } from '../../src/timestamp.js'
-import { ask, openPool, type PostgresPool } from './client.js'
-import { asAuditLogError } from './failures.js'
+import { systemClock } from '../../src/timestamp.js'
+import { analyzeTables } from './analyze.js'
+import { doAtLength, doPersistently, rejecting } from './calls.js'
+import { ask } from './client.js'
+import { findDue } from './due.js'
 import { createFollower } from './follower.js'
 import { importInto } from './import.js'
-import { listEvents } from './list.js'
+import { listBounds, listEvents } from './list.js'
+import { changeLive, closeLive, touchLive } from './live.js'
+import { readOpen } from './live-rows.js'
 import { createLog } from './log.js'
+import { namesIn } from './names.js'
+import { type PostgresStoreOptions, readOptions } from './options.js'
 import { checkClient, putInOutbox } from './outbox.js'
 import { patience } from './patience.js'
 import { createReader, type OwnWrites } from './reader.js'
-import { removeEvents } from './remove.js'
-import { EVENT_COLUMNS, rowToEvent } from './rows.js'
-import { namesIn, type Partitions } from './schema.js'
+import { removeBefore, removeIds } from './remove.js'
+import { findEvent } from './rows.js'
+import { createSilenceKeeper } from './silence.js'
+import { updateState } from './state.js'
+import { reportSuppressed, tellSuppressed } from './throttles.js'
 import { createWriter } from './writer.js'
-
-interface CommonOptions {
-  /**
-   * The database schema that holds the log's tables; made where there is none. Each schema is a log
-   * of its own.
-   * @default 'daybook'
-   */
-  readonly schema?: string
-  /**
-   * A pool of connections to a replica, for reading. The replica answers what it has caught up with;
-   * where it has not yet what this process has recorded, the primary does.
-   */
-  readonly readPool?: PostgresPool
-  /**
-   * By what stretch of time (UTC) a new log's table is parted; a whole one is dropped at once when
-   * its events are removed. A log that exists keeps the form it was made in.
-   * @default 'month'
-   */
-  readonly partitions?: Partitions
-  /**
-   * How long one query may take, in milliseconds; then it is stopped with `QUERY_TIMEOUT`.
-   * @default 10000
-   */
-  readonly queryTimeoutMs?: number
-  /** The present time in microseconds, for tests. @default the database server's clock */
-  readonly clock?: Clock
-}
-
-export type PostgresStoreOptions = CommonOptions &
-  (
-    | {
-        /** `postgres://user:password@host:port/database`; the store opens a pool of its own. */
-        readonly connectionString: string
-      }
-    | {
-        /** The host's pool of pg, which stays the host's to end. */
-        readonly pool: PostgresPool
-      }
-  )
 
 // A batch of so many events holds the lock for some milliseconds.
 const MAX_BATCH = 500
-const LONG_MS = 2_147_483_647
 
-function readOptions(options: PostgresStoreOptions): Required<
-  Pick<CommonOptions, 'partitions' | 'queryTimeoutMs'>
-> & {
-  readonly pool: PostgresPool
-  readonly end: () => Promise<void>
-} {
-  const { partitions = 'month', queryTimeoutMs = 10_000 } = options
-  if (!['month', 'day', 'none'].includes(partitions))
-    throw new AuditLogError(
-      'INVALID_OPTION',
-      `partitions must be month, day or none; it is ${partitions}`,
-    )
-  if (!Number.isInteger(queryTimeoutMs) || queryTimeoutMs < 1 || queryTimeoutMs > LONG_MS)
-    throw new AuditLogError(
-      'INVALID_OPTION',
-      `queryTimeoutMs must be a whole number from 1 to ${LONG_MS}; it is ${String(queryTimeoutMs)}`,
-    )
-  if ('pool' in options && typeof options.pool?.connect === 'function')
-    return { partitions, queryTimeoutMs, pool: options.pool, end: () => Promise.resolve() }
-  if (!('connectionString' in options) || typeof options.connectionString !== 'string')
-    throw new AuditLogError(
-      'INVALID_OPTION',
-      'the Postgres store needs a connectionString, or a pool of pg',
-    )
-  const own = openPool(options.connectionString)
-  return { partitions, queryTimeoutMs, pool: own, end: () => own.end() }
-}
+/** How far in the server's log the one that answers has come, or what is further. */
+const REACHED = `SELECT greatest($1::pg_lsn,
+  CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_insert_lsn() END)`
+
+const ALL_TIME = { from: 0, to: Number.MAX_SAFE_INTEGER } as const
 
 /**
  * Keeps events in a Postgres database (14 or newer, UTF8) through pg, shared by any number of
@@ -111,27 +56,14 @@ export function postgresStore(options: PostgresStoreOptions): EventStore {
   })
   const follower = createFollower(log, pool)
   const writer = createWriter(log, follower.tell)
-  const own: OwnWrites = { recorded: 0, imported: undefined }
+  const silence = createSilenceKeeper(log, follower.tell)
+  const own: OwnWrites = { recorded: 0, place: undefined }
   const reader = createReader(log, readPool, queryTimeoutMs, own)
   let closed: Promise<void> | undefined
 
   const check = (signal: AbortSignal | undefined): void => {
     if (closed) throw new AuditLogError('CLOSED', 'the Postgres store is closed')
     throwIfAborted(signal)
-  }
-
-  const rejecting = async <Result>(
-    work: Promise<Result>,
-    signal: AbortSignal | undefined,
-  ): Promise<Result> => {
-    try {
-      return await work
-    } catch (error) {
-      if (signal?.aborted) throw abortedError(signal)
-      // Given up by us, not by the caller: the reason is what counts.
-      const isOver = error instanceof AuditLogError && error.code === 'ABORTED'
-      throw asAuditLogError(isOver ? error.cause : error)
-    }
   }
 
   let preparing: Promise<void> | undefined
@@ -141,16 +73,27 @@ export function postgresStore(options: PostgresStoreOptions): EventStore {
     await log.use(wait.signal, () => Promise.resolve())
   }
 
+  /** Has replicas catch up with what is written by now, before they answer this process. */
+  const noteOwnWrite = async (signal: AbortSignal | undefined): Promise<void> => {
+    if (!readPool) return
+    const [row] = await doPersistently(log, signal, (client) =>
+      ask(client, 'SELECT pg_current_wal_lsn()'),
+    )
+    own.place = row![0]!
+  }
+
   return {
     name: 'postgres',
     maxBatch: MAX_BATCH,
+    clock,
 
     async append(drafts, options = {}) {
       check(options.signal)
       if (drafts.length === 0) return []
-      const times = await writer.append(drafts, options)
-      own.recorded = times.reduce((a, b) => Math.max(a, b), own.recorded)
-      return drafts.map((draft, i) => stampDraft(draft, times[i]!))
+      const { kept, heldBack } = await writer.append(drafts, options)
+      own.recorded = kept.reduce((newest, { time }) => Math.max(newest, time), own.recorded)
+      for (const { draft, opensIn } of heldBack) options.onHeldBack?.(draft, opensIn)
+      return kept.map(({ event }) => event)
     },
 
     async enlist(draft, transaction, { signal } = {}) {
@@ -166,46 +109,115 @@ export function postgresStore(options: PostgresStoreOptions): EventStore {
     async importEvents(events, { signal } = {}) {
       check(signal)
       if (events.length === 0) return { imported: 0, skipped: 0 }
-      using wait = patience(LONG_MS, signal)
-      const result = await rejecting(
-        log.use(wait.signal, (client, state) =>
-          importInto(client, names, state, events, clock?.()),
-        ),
-        signal,
+      const result = await doAtLength(signal, (waiting) =>
+        log.use(waiting, (client, state) => importInto(client, names, state, events, clock?.())),
       )
-      if (readPool && result.imported > 0) {
-        const [row] = await rejecting(
-          log.use(wait.signal, (client) => ask(client, 'SELECT pg_current_wal_lsn()')),
-          signal,
-        )
-        own.imported = row![0]!
-      }
+      if (result.imported > 0) await noteOwnWrite(signal)
       return result
     },
 
     async get(id, { signal } = {}) {
       check(signal)
       if (!isUuid(id)) return undefined
-      const rows = await reader.read(signal, ({ ask }) =>
-        ask(
-          `SELECT ${EVENT_COLUMNS} FROM ${names.events} WHERE created_at =
-             coalesce((SELECT created_at FROM ${names.foreignIds} WHERE id = $1), $2)`,
-          id,
-          parseEventId(id)?.time ?? null,
-        ),
-      )
-      return rows.map(rowToEvent).find((event) => event.id === id)
+      const time = parseEventId(id)?.time ?? -1
+      return reader.read(signal, { from: time, to: time }, async ({ ask, open }) => {
+        const live = await readOpen(ask, names, open)
+        return live.find((event) => event.id === id) ?? findEvent(ask, names, id)
+      })
     },
 
     async list(query, { signal } = {}) {
       check(signal)
-      return reader.read(signal, (snapshot) => listEvents(snapshot, names, query))
+      return reader.read(signal, listBounds(query), (snapshot) =>
+        listEvents(snapshot, names, query),
+      )
     },
 
-    async removeBefore(time, { signal } = {}) {
+    async removeBefore(time, { signal, onProgress } = {}) {
       check(signal)
-      using wait = patience(LONG_MS, signal)
-      return await rejecting(removeEvents(log, time, wait.signal), signal)
+      return doAtLength(signal, (waiting) => removeBefore(log, time, waiting, onProgress))
+    },
+
+    async remove(ids, { signal } = {}) {
+      check(signal)
+      return doAtLength(signal, (waiting) => removeIds(log, ids, waiting))
+    },
+
+    async due(bounds, { signal } = {}) {
+      check(signal)
+      return findDue(reader, names, bounds, signal)
+    },
+
+    async reportSuppressed(report, { signal } = {}) {
+      check(signal)
+      await doPersistently(log, signal, (client) =>
+        reportSuppressed(client, names, report, clock?.()),
+      )
+    },
+
+    async tellSuppressed(draftOf, { signal } = {}) {
+      check(signal)
+      const told = await doPersistently(log, signal, (client) =>
+        tellSuppressed(client, names, draftOf, clock?.()),
+      )
+      // It is in the outbox, where nothing gets lost.
+      if (told > 0) await writer.move(signal).catch(() => {})
+      return told
+    },
+
+    async updateState(key, change, { signal } = {}) {
+      check(signal)
+      let isWritten = false
+      return doPersistently(
+        log,
+        signal,
+        (client) =>
+          updateState(client, names, key, change, clock?.(), () => {
+            isWritten = true
+          }),
+        () => !isWritten,
+      )
+    },
+
+    async changeLive(id, change, { signal } = {}) {
+      check(signal)
+      const isOpen = await doPersistently(log, signal, (client) =>
+        changeLive(client, names, id, change),
+      )
+      await noteOwnWrite(signal)
+      follower.tell()
+      return isOpen
+    },
+
+    async touchLive(ids, { signal } = {}) {
+      check(signal)
+      await doPersistently(log, signal, (client) => touchLive(client, names, ids))
+    },
+
+    async closeLive(id, change, { signal } = {}) {
+      check(signal)
+      const event = await doPersistently(log, signal, (client, state) =>
+        closeLive(client, names, state.partitions, id, change),
+      )
+      await noteOwnWrite(signal)
+      follower.tell()
+      return event
+    },
+
+    async openEvents({ signal } = {}) {
+      check(signal)
+      return reader.read(signal, ALL_TIME, async ({ ask, open }) => {
+        // Who is told here that an event is closed must not be shown it open by another replica.
+        if (readPool) [[own.place]] = (await ask(REACHED, own.place ?? null)) as [[string]]
+        return open.map(({ base, revision }) => ({ id: base.id, revision }))
+      })
+    },
+
+    async analyze({ signal } = {}) {
+      check(signal)
+      return doAtLength(signal, (waiting) =>
+        log.use(waiting, (client) => analyzeTables(client, names, waiting)),
+      )
     },
 
     watch(hint) {
@@ -216,6 +228,7 @@ export function postgresStore(options: PostgresStoreOptions): EventStore {
     close() {
       closed ??= (async () => {
         follower.close()
+        silence.close()
         await writer.close()
         await end()
       })()

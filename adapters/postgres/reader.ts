@@ -1,6 +1,7 @@
 import { abortedError, AuditLogError } from '../../src/errors.js'
+import type { TimeBounds } from '../../src/filter/bounds.js'
 import type { Microseconds } from '../../src/timestamp.js'
-import { ask, type PostgresPool, type PostgresPoolClient } from './client.js'
+import { ask, askLast, type PostgresPool, type PostgresPoolClient } from './client.js'
 import { type Ask, asker, withConnection } from './connection.js'
 import {
   asAuditLogError,
@@ -9,28 +10,34 @@ import {
   isTransient,
   QUERY_CANCELED,
   timedOut,
+  UNDEFINED_TABLE,
 } from './failures.js'
 import type { PostgresLog } from './log.js'
+import { LIVE_COLUMNS, type LiveRow, readLiveRow } from './live-rows.js'
 import { patience } from './patience.js'
 
 /** What a replica must have, so that nobody misses there what he has recorded himself. */
 export interface OwnWrites {
   /** The newest event that this process has appended. */
   recorded: Microseconds
-  /** The place in the server's log after the last import, such as `0/3000060`. */
-  imported: string | undefined
+  /** That in the server's log after its last import or live change, such as `0/3000060`. */
+  place: string | undefined
 }
 
 /** One snapshot of the log. */
 export interface Snapshot {
   readonly ask: Ask
+  /** The live events within the bounds that are open, oldest first, without their texts. */
+  readonly open: readonly LiveRow[]
   /** Throws `QUERY_TIMEOUT` once the time is over that all of its statements have together. */
   readonly checkTime: () => void
 }
 
 export interface Reader {
+  /** `bounds` are whole numbers: those of the open live events that are wanted. */
   read<Result>(
     signal: AbortSignal | undefined,
+    bounds: TimeBounds,
     use: (snapshot: Snapshot) => Promise<Result>,
   ): Promise<Result>
 }
@@ -50,16 +57,23 @@ export function createReader(
   // planner would collect and sort the whole.
   const begin = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
     SET LOCAL statement_timeout = ${timeoutMs}; SET LOCAL jit = off;
-    SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off`
+    SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off;`
+
+  // In the statement that there is anyhow: mostly there are none.
+  const readLive = ({ from, to }: TimeBounds): string =>
+    `SELECT ${LIVE_COLUMNS} FROM ${log.names.liveEvents}
+     WHERE created_at BETWEEN ${from} AND ${to} ORDER BY created_at`
 
   const inSnapshot = async <Result>(
     client: PostgresPoolClient,
+    bounds: TimeBounds,
     use: (snapshot: Snapshot) => Promise<Result>,
   ): Promise<Result> => {
     const end = performance.now() + timeoutMs
-    await ask(client, begin)
+    const open = await askLast(client, begin + readLive(bounds))
     const result = await use({
       ask: asker(client),
+      open: open.map(readLiveRow),
       checkTime() {
         if (performance.now() > end) throw timedOut(timeoutMs)
       },
@@ -70,12 +84,14 @@ export function createReader(
 
   /** `created_at` rises in the order of commits, so one event tells of all before it. */
   const checkReplica = async (ask: Ask): Promise<void> => {
-    if (own.recorded === 0 && own.imported === undefined) return
+    if (own.recorded === 0 && own.place === undefined) return
     const [row] = await ask(
-      `SELECT ($1::bigint = 0 OR EXISTS (SELECT FROM ${log.names.events} WHERE created_at >= $1))
-         AND coalesce(NOT pg_is_in_recovery() OR pg_last_wal_replay_lsn() >= $2::pg_lsn, true)`,
+      `SELECT (
+           $1::bigint = 0 OR EXISTS (SELECT FROM ${log.names.events} WHERE created_at >= $1)
+             OR EXISTS (SELECT FROM ${log.names.liveEvents} WHERE created_at >= $1)
+         ) AND coalesce(NOT pg_is_in_recovery() OR pg_last_wal_replay_lsn() >= $2::pg_lsn, true)`,
       own.recorded,
-      own.imported ?? null,
+      own.place ?? null,
     )
     if (row![0] !== 't') throw new Behind()
   }
@@ -83,19 +99,22 @@ export function createReader(
   const readReplica = async <Result>(
     pool: PostgresPool,
     signal: AbortSignal,
+    bounds: TimeBounds,
     use: (snapshot: Snapshot) => Promise<Result>,
   ): Promise<{ readonly result: Result } | undefined> => {
     try {
       // The schema is the primary's business.
       if (!log.state()) await log.use(signal, () => Promise.resolve())
       const result = await withConnection(pool, signal, (client) =>
-        inSnapshot(client, async (snapshot) => {
+        inSnapshot(client, bounds, async (snapshot) => {
           await checkReplica(snapshot.ask)
           return use(snapshot)
         }),
       )
       return { result }
     } catch (error) {
+      // A replica that has not the schema yet is behind as well.
+      if (codeOf(error) === UNDEFINED_TABLE) return undefined
       // A replica that is behind, away, or cannot keep what the query reads: the primary answers.
       if (error instanceof Behind || isTransient(error)) {
         if (codeOf(error) !== QUERY_CANCELED) return undefined
@@ -106,23 +125,24 @@ export function createReader(
 
   const readOnce = async <Result>(
     signal: AbortSignal,
+    bounds: TimeBounds,
     use: (snapshot: Snapshot) => Promise<Result>,
   ): Promise<Result> => {
-    const replied = readPool && (await readReplica(readPool, signal, use))
+    const replied = readPool && (await readReplica(readPool, signal, bounds, use))
     if (replied) return replied.result
-    return log.use(signal, (client) => inSnapshot(client, use))
+    return log.use(signal, (client) => inSnapshot(client, bounds, use))
   }
 
   return {
-    async read(signal, use) {
+    async read(signal, bounds, use) {
       using wait = patience(timeoutMs + GRACE_MS, signal)
       try {
         try {
-          return await readOnce(wait.signal, use)
+          return await readOnce(wait.signal, bounds, use)
         } catch (error) {
           // A connection may have died while it waited in the pool: the next one is a new one.
           if (!isTransient(error) || isAnswer(error)) throw error
-          return await readOnce(wait.signal, use)
+          return await readOnce(wait.signal, bounds, use)
         }
       } catch (error) {
         if (signal?.aborted) throw abortedError(signal)

@@ -1,7 +1,9 @@
 import type { AuditEvent } from '../../src/event.js'
-import { eventId, TAIL_LENGTH } from '../../src/event-id.js'
+import { eventId, parseEventId, TAIL_LENGTH } from '../../src/event-id.js'
 import { formatTimestamp } from '../../src/timestamp.js'
 import type { TextRow } from './client.js'
+import type { Ask } from './connection.js'
+import type { Names } from './names.js'
 
 export const EVENT_COLUMNS = 'created_at, tail, type, username, source, system, attributes'
 
@@ -18,4 +20,19 @@ export function rowToEvent(row: TextRow): AuditEvent {
     source: source!,
     attributes: JSON.parse(attributes!) as AuditEvent['attributes'],
   }
+}
+
+/** The event with this id that is not open, or `undefined`. */
+export async function findEvent(
+  ask: Ask,
+  { events, foreignIds }: Names,
+  id: string,
+): Promise<AuditEvent | undefined> {
+  const rows = await ask(
+    `SELECT ${EVENT_COLUMNS} FROM ${events} WHERE created_at =
+       coalesce((SELECT created_at FROM ${foreignIds} WHERE id = $1), $2)`,
+    id,
+    parseEventId(id)?.time ?? null,
+  )
+  return rows.map(rowToEvent).find((event) => event.id === id)
 }

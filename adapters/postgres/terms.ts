@@ -64,6 +64,9 @@ function valueTerm(name: number, value: Scalar): number {
 
 const presenceTerm = (name: number): number => add(name, Mark.present)
 
+/** The term of events that have the attribute. */
+export const presenceHash = (name: string): number => presenceTerm(addText(ATTRIBUTE, name))
+
 const UNDERSCORE = 0x5f
 
 /** What a name leads to: elements of arrays go by the name of the array, as evaluate.ts has it. */
@@ -84,6 +87,12 @@ function addMembers(terms: Set<number>, name: number, value: JsonObject): void {
   const prefix = add(name, UNDERSCORE)
   for (const key of keys) addPlace(terms, addText(prefix, key), value[key]!)
 }
+
+/**
+ * Attributes whose values the server fills in: of these the stored terms only tell that they are
+ * there.
+ */
+export const SERVER_ATTRIBUTES = ['suppressed_count', 'suppressed_since'] as const
 
 /** The terms that a store keeps with an event, each once. */
 export function termsOf({
@@ -109,8 +118,7 @@ export const ownTerms = (field: OwnTermField, texts: readonly string[]): number[
   orOverflow(texts.map((text) => addValue(OWN[field], text)))
 
 /** Events that have the attribute; an event without any of these terms has it not. */
-export const presenceTerms = (name: string): number[] =>
-  orOverflow([presenceTerm(addText(ATTRIBUTE, name))])
+export const presenceTerms = (name: string): number[] => orOverflow([presenceHash(name)])
 
 /** Events that have the attribute with one of the values. */
 export function valueTerms(name: string, values: readonly Scalar[]): number[] {

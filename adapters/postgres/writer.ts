@@ -1,8 +1,8 @@
 import { abortedError, AuditLogError, throwIfAborted } from '../../src/errors.js'
 import type { EventDraft } from '../../src/event.js'
 import type { AppendOptions } from '../../src/store.js'
-import type { Microseconds } from '../../src/timestamp.js'
-import { type Appended, type Appender, createAppender } from './appender.js'
+import { type Appended, type Appender, type AppendRequest, createAppender } from './appender.js'
+import { MAX_MOVED } from './append-function.js'
 import { ask } from './client.js'
 import {
   asAuditLogError,
@@ -15,7 +15,6 @@ import {
 import type { PostgresLog } from './log.js'
 import { makePartitions, periodsAhead } from './partitions.js'
 import { givenUp, patience, pause } from './patience.js'
-import { MAX_MOVED } from './schema.js'
 
 /** How long the server may take for an attempt where the caller sets no deadline. */
 const ATTEMPT_MS = 10_000
@@ -29,7 +28,9 @@ const SORT_MS = 60_000
 /** Appends for one process, one call after the other. */
 export interface Writer {
   synchronize: Appender['synchronize']
-  append(drafts: readonly EventDraft[], options: AppendOptions): Promise<readonly Microseconds[]>
+  append(drafts: readonly EventDraft[], options: AppendOptions): Promise<Appended>
+  /** Moves what is in the outbox. */
+  move(signal: AbortSignal | undefined): Promise<void>
   close(): Promise<void>
 }
 
@@ -87,35 +88,33 @@ export function createWriter(log: PostgresLog, onVisible: () => void): Writer {
     isSorting = false
   }
 
-  const attempt = async (
-    drafts: readonly EventDraft[],
-    signal: AbortSignal,
-    deadline: number,
-  ): Promise<Appended> => {
+  const attempt = async (request: AppendRequest, signal: AbortSignal): Promise<Appended> => {
     // An attempt that the server has begun is waited for until nothing can come of it any more.
     const appended = await log.use(
       signal,
-      (client) => appender.attempt(client, drafts, deadline),
-      deadline,
+      (client) => appender.attempt(client, request),
+      request.deadline,
     )
-    lastAppend = performance.now()
-    if (drafts.length + appended.moved > 0) onVisible()
-    unsorted += drafts.length + appended.moved
+    const visible = appended.kept.length + appended.moved
+    // What is held back does not look into the outbox.
+    if (visible > 0 || request.drafts.length === 0) lastAppend = performance.now()
+    if (visible > 0) onVisible()
+    unsorted += visible
     void sortTerms()
     return appended
   }
 
   const append = async (
     drafts: readonly EventDraft[],
-    { signal, deadline }: AppendOptions,
-  ): Promise<readonly Microseconds[]> => {
+    { signal, deadline, since }: AppendOptions,
+  ): Promise<Appended> => {
     let failure: unknown
     for (let attempts = 0; ; attempts++) {
       const until = deadline ?? performance.now() + ATTEMPT_MS
       using wait = patience(until - performance.now(), signal)
       if (signal?.aborted || until <= performance.now()) throw givenUp(failure ?? signal?.reason)
       try {
-        return (await attempt(drafts, wait.signal, until)).times
+        return await attempt({ drafts, deadline: until, since }, wait.signal)
       } catch (error) {
         if (codeOf(error) === NO_PARTITION && attempts < 2) {
           await makeAhead(wait.signal).catch(() => {})
@@ -129,6 +128,16 @@ export function createWriter(log: PostgresLog, onVisible: () => void): Writer {
         else failure ??= isGivenUp ? error.cause : error
       }
       await pause(attempts, signal)
+    }
+  }
+
+  const move = async (signal?: AbortSignal): Promise<void> => {
+    let isLeft = true
+    while (isLeft) {
+      using turn = patience(POLL_ATTEMPT_MS, signal)
+      const deadline = performance.now() + POLL_ATTEMPT_MS
+      const { moved } = await attempt({ drafts: [], deadline }, turn.signal)
+      isLeft = moved === MAX_MOVED
     }
   }
 
@@ -146,13 +155,7 @@ export function createWriter(log: PostgresLog, onVisible: () => void): Writer {
       ),
     )
     appender.synchronize({ highWater: Number(row![0]), serverTime: Number(row![1]) })
-    let isLeft = row![2] === 't' || appender.hasLost()
-    while (isLeft) {
-      const deadline = performance.now() + POLL_ATTEMPT_MS
-      using turn = patience(POLL_ATTEMPT_MS)
-      const { moved } = await attempt([], turn.signal, deadline)
-      isLeft = moved === MAX_MOVED
-    }
+    if (row![2] === 't' || appender.hasLost()) await move()
   }
 
   let isPolling = false
@@ -169,13 +172,14 @@ export function createWriter(log: PostgresLog, onVisible: () => void): Writer {
   return {
     synchronize: appender.synchronize,
     append: (drafts, options) => inTurn(() => append(drafts, options), options.signal),
+    move: (signal) => inTurn(() => move(signal), signal),
     async close() {
       clearInterval(timer)
       await queue
       if (!appender.hasLost()) return
       const deadline = performance.now() + POLL_MS
       using wait = patience(POLL_MS)
-      await attempt([], wait.signal, deadline).catch(() => {})
+      await attempt({ drafts: [], deadline }, wait.signal).catch(() => {})
     },
   }
 }

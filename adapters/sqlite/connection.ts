@@ -8,7 +8,7 @@ import { isBusy, type SqliteDatabase, type SqliteStatement } from './database.js
 export interface Connection {
   readonly database: SqliteDatabase
   /** The statement for this text, prepared once. */
-  statement(text: string): SqliteStatement
+  readonly statement: (text: string) => SqliteStatement
   /**
    * Runs `act` until it meets no lock; it must do nothing where it meets one. Rejects with `CLOSED`,
    * with `STORE_FAILED` for other errors of the driver's, and with `ABORTED`, the lock in `cause`,
@@ -20,7 +20,7 @@ export interface Connection {
   /** One attempt at a write transaction; throws the driver's errors. */
   tryWrite<Result>(act: () => Result): Result
   /** Resolves after a moment that leaves others a gap between two transactions of ours. */
-  gap(options: AppendOptions): Promise<void>
+  gap(options: AppendOptions, ms?: number): Promise<void>
   /** True while other connections have held a lock lately. */
   isContended(): boolean
 }
@@ -62,9 +62,9 @@ export function createConnection(database: SqliteDatabase): Connection {
     if (!database.open) throw new AuditLogError('CLOSED', 'the SQLite store is closed')
   }
 
-  const gap = async ({ signal }: AppendOptions): Promise<void> => {
+  const gap = async ({ signal }: AppendOptions, ms = jitter()): Promise<void> => {
     // Who is aborted is told by what follows.
-    await delay(jitter(), undefined, signal && { signal }).catch(() => {})
+    await delay(ms, undefined, signal && { signal }).catch(() => {})
   }
 
   const retry = async <Result>(act: () => Result, options: AppendOptions): Promise<Result> => {

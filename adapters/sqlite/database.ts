@@ -32,7 +32,7 @@ function loadDriver(): Driver {
   } catch (cause) {
     throw new AuditLogError(
       'MISSING_DEPENDENCY',
-      'the SQLite store needs the package better-sqlite3: npm install better-sqlite3',
+      'SQLite needs the package better-sqlite3: npm install better-sqlite3',
       { cause },
     )
   }
@@ -41,20 +41,45 @@ function loadDriver(): Driver {
 // While a connection opens, SQLite itself waits for others that open or migrate the same file.
 const OPEN_TIMEOUT_MS = 10_000
 
-/** Opens a connection of our own, durable to the last commit; later waiting is the caller's. */
+// Pages of the WAL after which a commit also writes them to the file.
+const USUAL_CHECKPOINT = 4000
+const SMALL_CHECKPOINT = 100
+
+function setCheckpoint(database: SqliteDatabase, pages: number): void {
+  database.pragma(`wal_autocheckpoint = ${pages}`)
+}
+
+/** What `act` resolves to; meanwhile commits that change many pages take the event loop for less long. */
+export async function withSmallCheckpoints<Result>(
+  database: SqliteDatabase,
+  act: () => Promise<Result>,
+): Promise<Result> {
+  if (database.open) setCheckpoint(database, SMALL_CHECKPOINT)
+  try {
+    return await act()
+  } finally {
+    if (database.open) setCheckpoint(database, USUAL_CHECKPOINT)
+  }
+}
+
+/**
+ * Opens a connection of our own, durable to the last commit, and waits for others meanwhile as long
+ * as `timeoutMs`; later waiting is the caller's.
+ */
 export function openDatabase(
   filename: string,
   prepare: (database: SqliteDatabase) => void,
+  timeoutMs = OPEN_TIMEOUT_MS,
 ): SqliteDatabase {
   const Database = loadDriver()
   let database: SqliteDatabase | undefined
   try {
-    database = new Database(filename, { timeout: OPEN_TIMEOUT_MS })
+    database = new Database(filename, { timeout: timeoutMs })
     // better-sqlite3 is compiled with NORMAL as WAL's default, which loses the last commits when
     // the power goes: https://www.sqlite.org/pragma.html#pragma_synchronous
     database.pragma('synchronous = FULL')
     database.pragma('cache_size = -32768')
-    database.pragma('wal_autocheckpoint = 4000')
+    setCheckpoint(database, USUAL_CHECKPOINT)
     database.pragma('temp_store = MEMORY')
     prepare(database)
     // SQLite's busy handler would block the event loop, and lets a busy process starve others.

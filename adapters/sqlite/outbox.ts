@@ -1,11 +1,10 @@
 import { throwIfAborted } from '../../src/errors.js'
-import type { EventDraft, JsonObject } from '../../src/event.js'
+import type { DraftThrottle, EventDraft, JsonObject } from '../../src/event.js'
 import type { WaitOptions } from '../../src/store.js'
 import { formatTimestamp, type Microseconds } from '../../src/timestamp.js'
 import { type Connection, storeFailure } from './connection.js'
 import type { SqliteDatabase, SqliteStatement } from './database.js'
 import { fileOf, hostHandle } from './host-handle.js'
-import type { EventRow } from './rows.js'
 
 /** Drafts that hosts have committed in their own transactions, until they get their place in time. */
 export interface Outbox {
@@ -14,7 +13,7 @@ export interface Outbox {
   /** True where committed drafts wait. */
   hasSome(): boolean
   /** Takes the oldest out, in order, {@link MAX_MOVED} at most; belongs into a write transaction. */
-  take(): readonly OutboxRow[]
+  take(): readonly Enlisted[]
 }
 
 // With a batch of our own it keeps the event loop for some milliseconds.
@@ -23,17 +22,33 @@ export const MAX_MOVED = 500
 // An event that becomes visible later than this tells when it was recorded.
 const LATE = 1_000_000
 
-export interface OutboxRow extends Omit<EventRow, 'created_at'> {
-  readonly id: number
-  readonly recorded_at: Microseconds
+/** A draft out of the outbox, and when it was put in. */
+export interface Enlisted {
+  readonly draft: EventDraft
+  readonly recordedAt: Microseconds
 }
 
-// `main`, so that no temporary table of the host's gets it.
-const INSERT = `INSERT INTO main.daybook_outbox
-  (tail, type, username, source, system, attributes, recorded_at) VALUES (?, ?, ?, ?, ?, ?, ?)`
+interface OutboxRow {
+  readonly id: number
+  readonly tail: string
+  readonly type: string
+  readonly username: string | null
+  readonly source: string | null
+  readonly system: 0 | 1
+  readonly attributes: string
+  readonly recorded_at: Microseconds
+  readonly throttle_key: string | null
+  readonly throttle_scope: string | null
+  readonly throttle_period: Microseconds | null
+}
 
-const TAKE = `SELECT id, tail, type, username, source, system, attributes, recorded_at
-  FROM daybook_outbox ORDER BY id LIMIT ?`
+const COLUMNS = `tail, type, username, source, system, attributes, recorded_at,
+  throttle_key, throttle_scope, throttle_period`
+
+// `main`, so that no temporary table of the host's gets it.
+const INSERT = `INSERT INTO main.daybook_outbox (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
+const TAKE = `SELECT id, ${COLUMNS} FROM daybook_outbox ORDER BY id LIMIT ?`
 
 export function createOutbox(connection: Connection): Outbox {
   const file = fileOf(connection.database)
@@ -51,30 +66,43 @@ export function createOutbox(connection: Connection): Outbox {
   return {
     enlist(draft, transaction, now, { signal }) {
       throwIfAborted(signal)
-      const { tail, type, username, source, system, json } = draft
+      const { tail, type, username, source, system, json, throttle } = draft
+      const own = [tail, type, username, source, system ? 1 : 0, json, now]
+      const { key = null, scope, period = null } = throttle ?? {}
       try {
-        insertOn(transaction).run(tail, type, username, source, system ? 1 : 0, json, now)
+        insertOn(transaction).run(...own, key, scope ? JSON.stringify(scope) : null, period)
       } catch (error) {
         throw storeFailure(error)
       }
     },
     hasSome: () => connection.statement('SELECT 1 FROM daybook_outbox LIMIT 1').get() !== undefined,
     take() {
-      const rows = connection.statement(TAKE).all(MAX_MOVED)
-      const last = rows.at(-1) as OutboxRow | undefined
+      const rows = connection.statement(TAKE).all(MAX_MOVED) as OutboxRow[]
+      const last = rows.at(-1)
       // Ids only rise, so that these are all up to the last.
       if (last) connection.statement('DELETE FROM daybook_outbox WHERE id <= ?').run(last.id)
-      return rows as OutboxRow[]
+      return rows.map((row) => ({ draft: draftIn(row), recordedAt: row.recorded_at }))
     },
   }
 }
 
-/** The attributes' JSON text, with `occurred_at` at its end where the event is late without it. */
-export function withOccurredAt(row: OutboxRow, visibleAt: Microseconds): string {
-  const { attributes, recorded_at } = row
-  if (visibleAt - recorded_at <= LATE) return attributes
-  if (Object.hasOwn(JSON.parse(attributes) as JsonObject, 'occurred_at')) return attributes
-  const members = attributes.slice(1, -1)
-  const added = `"occurred_at":"${formatTimestamp(recorded_at)}"`
-  return members === '' ? `{${added}}` : `{${members},${added}}`
+function draftIn(row: OutboxRow): EventDraft {
+  const { tail, type, username, source, system, attributes: json } = row
+  const { throttle_key: key, throttle_scope: scope, throttle_period: period } = row
+  const throttle: DraftThrottle | undefined =
+    key === null || scope === null || period === null
+      ? undefined
+      : { key, scope: JSON.parse(scope) as JsonObject, period }
+  const attributes = JSON.parse(json) as JsonObject
+  return { tail, type, username, source, system: system === 1, attributes, json, throttle }
+}
+
+/** The draft, with `occurred_at` at its end where the event is late without it. */
+export function withOccurredAt(
+  { draft, recordedAt }: Enlisted,
+  visibleAt: Microseconds,
+): EventDraft {
+  if (visibleAt - recordedAt <= LATE || Object.hasOwn(draft.attributes, 'occurred_at')) return draft
+  const attributes = { ...draft.attributes, occurred_at: formatTimestamp(recordedAt) }
+  return { ...draft, attributes, json: JSON.stringify(attributes) }
 }

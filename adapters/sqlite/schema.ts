@@ -39,15 +39,67 @@ const MIGRATIONS: readonly string[] = [
      attributes TEXT NOT NULL CHECK (json_valid(attributes)),
      recorded_at INTEGER NOT NULL
    ) STRICT;`,
+  // Throttles as rows that no restart forgets; a reporter's number tells which of its reports were
+  // added. Open live events are in `daybook_live` until they are closed, and what was added to their
+  // texts stands in rows of its own, so that no change rewrites a long text.
+  `ALTER TABLE daybook_outbox ADD COLUMN throttle_key TEXT;
+   ALTER TABLE daybook_outbox ADD COLUMN throttle_scope TEXT;
+   ALTER TABLE daybook_outbox ADD COLUMN throttle_period INTEGER;
+   CREATE TABLE daybook_throttles (
+     key TEXT PRIMARY KEY,
+     type TEXT NOT NULL,
+     scope TEXT NOT NULL,
+     period INTEGER NOT NULL,
+     kept_at INTEGER,
+     count INTEGER NOT NULL,
+     first INTEGER,
+     last INTEGER
+   ) STRICT, WITHOUT ROWID;
+   CREATE TABLE daybook_reporters (
+     reporter TEXT PRIMARY KEY,
+     number INTEGER NOT NULL,
+     reported_at INTEGER NOT NULL
+   ) STRICT, WITHOUT ROWID;
+   CREATE TABLE daybook_state (
+     key TEXT PRIMARY KEY,
+     value TEXT NOT NULL
+   ) STRICT, WITHOUT ROWID;
+   CREATE TABLE daybook_live (
+     created_at INTEGER PRIMARY KEY,
+     tail TEXT NOT NULL,
+     type TEXT NOT NULL,
+     username TEXT,
+     source TEXT,
+     system INTEGER NOT NULL,
+     attributes TEXT NOT NULL,
+     revision INTEGER NOT NULL,
+     beats INTEGER NOT NULL
+   ) STRICT;
+   CREATE TABLE daybook_live_texts (
+     created_at INTEGER NOT NULL,
+     revision INTEGER NOT NULL,
+     position INTEGER NOT NULL,
+     key TEXT NOT NULL,
+     text TEXT NOT NULL,
+     PRIMARY KEY (created_at, revision, position)
+   ) STRICT, WITHOUT ROWID;`,
 ]
 
-function schemaVersion(database: SqliteDatabase): number {
-  database.exec('CREATE TABLE IF NOT EXISTS daybook_schema (version INTEGER NOT NULL) STRICT')
-  const row = database.prepare('SELECT version FROM daybook_schema').get() as
+/** The tables that one kind of file has, and the table that tells its version. */
+export interface Schema {
+  readonly versionTable: string
+  readonly migrations: readonly string[]
+}
+
+export const EVENTS_SCHEMA: Schema = { versionTable: 'daybook_schema', migrations: MIGRATIONS }
+
+function schemaVersion(database: SqliteDatabase, table: string): number {
+  database.exec(`CREATE TABLE IF NOT EXISTS ${table} (version INTEGER NOT NULL) STRICT`)
+  const row = database.prepare(`SELECT version FROM ${table}`).get() as
     | { version: number }
     | undefined
   if (row) return row.version
-  database.exec('INSERT INTO daybook_schema VALUES (0)')
+  database.exec(`INSERT INTO ${table} VALUES (0)`)
   return 0
 }
 
@@ -56,18 +108,18 @@ function schemaVersion(database: SqliteDatabase): number {
  * start at once one migrates and the others find it done. A file written by a newer version is
  * refused with `STORE_FAILED`.
  */
-export function migrate(database: SqliteDatabase): void {
+export function migrate(database: SqliteDatabase, { versionTable, migrations }: Schema): void {
   database.exec('BEGIN IMMEDIATE')
   try {
-    const version = schemaVersion(database)
-    if (version > MIGRATIONS.length) {
+    const version = schemaVersion(database, versionTable)
+    if (version > migrations.length) {
       throw new AuditLogError(
         'STORE_FAILED',
-        `${database.name} has schema version ${version}; this version of daybook knows ${MIGRATIONS.length}`,
+        `${database.name} has schema version ${version}; this version of daybook knows ${migrations.length}`,
       )
     }
-    for (const migration of MIGRATIONS.slice(version)) database.exec(migration)
-    database.prepare('UPDATE daybook_schema SET version = ?').run(MIGRATIONS.length)
+    for (const migration of migrations.slice(version)) database.exec(migration)
+    database.prepare(`UPDATE ${versionTable} SET version = ?`).run(migrations.length)
     database.exec('COMMIT')
   } catch (error) {
     if (database.inTransaction) database.exec('ROLLBACK')

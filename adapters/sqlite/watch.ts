@@ -1,11 +1,11 @@
-import { createWatchers } from '../../src/following.js'
+import { createWatchers } from '../../src/following/following.js'
 import type { SqliteDatabase } from './database.js'
 
 /** Tells those who watch that events may have become visible, through this connection or another. */
 export interface Watch {
   add(hint: () => void): () => void
   /** This connection has kept events. */
-  hint(): void
+  readonly hint: () => void
   /** Takes all hints off. */
   stop(): void
 }

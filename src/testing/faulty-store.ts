@@ -2,8 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { AuditLogError, throwIfAborted } from '../errors.js'
 import type { AppendOptions, EventStore } from '../store.js'
 
-/** The methods of a store that can be made to go wrong. */
-export type FaultyMethod = 'append' | 'enlist' | 'importEvents' | 'get' | 'list' | 'removeBefore'
+/** The methods of a store that can be made to go wrong: those that wait. */
+export type FaultyMethod = Exclude<
+  keyof EventStore,
+  'name' | 'maxBatch' | 'clock' | 'watch' | 'close'
+>
 
 /**
  * A store whose calls go wrong as they are told to. Faults of one method befall its next calls in
@@ -115,6 +118,7 @@ export function faultyStore(store: EventStore): FaultyStore {
   return {
     name: store.name,
     maxBatch: store.maxBatch,
+    clock: store.clock,
 
     append: (drafts, options) => call('append', options, () => store.append(drafts, options)),
     ...(store.enlist && {
@@ -127,6 +131,23 @@ export function faultyStore(store: EventStore): FaultyStore {
     list: (query, options) => call('list', options, () => store.list(query, options)),
     removeBefore: (time, options) =>
       call('removeBefore', options, () => store.removeBefore(time, options)),
+    remove: (ids, options) => call('remove', options, () => store.remove(ids, options)),
+    due: (bounds, options) => call('due', options, () => store.due(bounds, options)),
+    reportSuppressed: (report, options) =>
+      call('reportSuppressed', options, () => store.reportSuppressed(report, options)),
+    tellSuppressed: (draftOf, options) =>
+      call('tellSuppressed', options, () => store.tellSuppressed(draftOf, options)),
+    updateState: (key, change, options) =>
+      call('updateState', options, () => store.updateState(key, change, options)),
+    changeLive: (id, change, options) =>
+      call('changeLive', options, () => store.changeLive(id, change, options)),
+    touchLive: (ids, options) => call('touchLive', options, () => store.touchLive(ids, options)),
+    closeLive: (id, change, options) =>
+      call('closeLive', options, () => store.closeLive(id, change, options)),
+    openEvents: (options) => call('openEvents', options, () => store.openEvents(options)),
+    ...(store.analyze && {
+      analyze: (options) => call('analyze', options, () => store.analyze!(options)),
+    }),
     watch: (hint) => store.watch(hint),
 
     async close() {

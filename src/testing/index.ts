@@ -2,6 +2,7 @@ export type {
   Ability,
   CreateStore,
   HostTransaction,
+  LosingMethod,
   StoreAbilities,
   StoreUnderTest,
 } from './conformance/context.js'

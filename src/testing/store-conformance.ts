@@ -9,15 +9,23 @@ import type {
   CreateStore,
   StoreUnderTest,
 } from './conformance/context.js'
+import { dueCases } from './conformance/due.js'
 import { filterCases } from './conformance/filter.js'
 import { importCases } from './conformance/import.js'
+import { liveCases } from './conformance/live.js'
+import { liveChangeCases } from './conformance/live-changes.js'
+import { liveReadingCases } from './conformance/live-reading.js'
 import { orderCases } from './conformance/order.js'
 import { outageCases } from './conformance/outage.js'
 import { readCases } from './conformance/read.js'
 import { removeCases } from './conformance/remove.js'
 import { reopenCases } from './conformance/reopen.js'
+import { stateCases } from './conformance/state.js'
+import { suppressedCases } from './conformance/suppressed.js'
 import { tailCases } from './conformance/tail.js'
+import { throttleCases } from './conformance/throttle.js'
 import { transactionCases } from './conformance/transaction.js'
+import { transactionThrottleCases } from './conformance/transaction-throttle.js'
 import { valueCases } from './conformance/values.js'
 import { watchCases } from './conformance/watch.js'
 import { manualClock } from './manual-clock.js'
@@ -69,7 +77,7 @@ function abilitiesOf(given: StoreUnderTest): { abilities: Abilities; undo: () =>
         }
       },
       interrupt: async () => ending(await given.interrupt!()),
-      loseAcknowledgement: () => given.loseAcknowledgement!(),
+      loseAcknowledgement: (method) => given.loseAcknowledgement!(method),
     },
     async undo() {
       // The last thing begun first: a store cannot close while a transaction is in its way.
@@ -102,7 +110,24 @@ async function runCase(
 
 const allCases: readonly Case[] = [
   [appendCases, valueCases, readCases, filterCases, orderCases, importCases, removeCases],
-  [watchCases, tailCases, transactionCases, outageCases, reopenCases, closeCases],
+  [
+    throttleCases,
+    suppressedCases,
+    liveCases,
+    liveChangeCases,
+    liveReadingCases,
+    stateCases,
+    dueCases,
+  ],
+  [
+    watchCases,
+    tailCases,
+    transactionCases,
+    transactionThrottleCases,
+    outageCases,
+    reopenCases,
+    closeCases,
+  ],
 ].flat(2)
 
 /**

@@ -1,4 +1,5 @@
 import {
+  type AppendOptions,
   AuditLogError,
   type AuditEvent,
   type EventDraft,
@@ -7,7 +8,7 @@ import {
   type Microseconds,
 } from 'daybook'
 import { memoryStore } from 'daybook/memory'
-import type { CreateStore, HostTransaction } from 'daybook/testing'
+import type { CreateStore, HostTransaction, LosingMethod } from 'daybook/testing'
 
 export interface OutboxRow {
   readonly draft: EventDraft
@@ -33,6 +34,8 @@ export const rightly = {
     if (now - recordedAt <= 1_000_000 || 'occurred_at' in draft.attributes) return draft
     return withOccurredAt(draft, recordedAt)
   },
+  /** True where it is counted when a throttle holds back a draft out of the outbox. */
+  countsOutbox: true,
   /** True where an idle store looks into the outbox. */
   polls: true,
   /** True where an append whose answer was lost looks for what it has kept. */
@@ -41,7 +44,25 @@ export const rightly = {
   givesUp: true,
 }
 
+let counted = 0
+
+/** Counts a draft out of the outbox that its throttle has held back. */
+async function countOne(store: EventStore, { draft, recordedAt }: OutboxRow): Promise<void> {
+  const { type, throttle } = draft
+  const count = { ...throttle!, type, count: 1, first: recordedAt, last: recordedAt }
+  await store.reportSuppressed({ reporter: 'outbox', number: ++counted, counts: [count] })
+}
+
 export type Ways = typeof rightly
+
+/** A store that does something wrong. */
+export interface Mutant {
+  readonly ways?: Partial<Ways>
+  readonly mutate?: ((store: EventStore) => Partial<EventStore>) | undefined
+}
+
+/** Mutants by what they do wrong, by the beginning of the names of the cases that notice them. */
+export type Mutants = Readonly<Record<string, Readonly<Record<string, Mutant>>>>
 
 export function withOccurredAt(draft: EventDraft, recordedAt: Microseconds): EventDraft {
   const attributes = { ...draft.attributes, occurred_at: formatTimestamp(recordedAt) }
@@ -62,7 +83,8 @@ export function modelStore(
     const transactions = new Map<object, OutboxRow[]>()
     let outbox: readonly OutboxRow[] = []
     let outage: Promise<void> | undefined
-    let isAnswerLost = false
+    /** The method whose next answer gets lost. */
+    let lost: LosingMethod | undefined
 
     const begin = async (): Promise<HostTransaction> => {
       const handle = {}
@@ -93,13 +115,30 @@ export function modelStore(
         if (model.givesUp && (signal?.aborted || performance.now() >= deadline))
           throw new AuditLogError('ABORTED', 'the model store was given up')
       }
-      const move = async (own: readonly EventDraft[]): Promise<readonly AuditEvent[]> => {
+      const move = async (
+        own: readonly EventDraft[],
+        { since, onHeldBack }: AppendOptions = {},
+      ): Promise<readonly AuditEvent[]> => {
         const rows = outbox
         outbox = model.left(rows)
         const moved = rows.map((row) => model.toDraft(row, clock()))
-        const batch = model.batch(moved, own)
-        const visible = await events.append(batch)
-        return own.map((draft) => visible[batch.indexOf(draft)]!)
+        const heldBack: OutboxRow[] = []
+        const tails = new Set(own.map(({ tail }) => tail))
+        const visible = await events.append(model.batch(moved, own), {
+          since,
+          onHeldBack(draft, opensIn) {
+            if (tails.has(draft.tail)) onHeldBack?.(draft, opensIn)
+            else heldBack.push(...rows.filter((row) => row.draft.tail === draft.tail))
+          },
+        })
+        if (model.countsOutbox) for (const row of heldBack) await countOne(events, row)
+        return visible.filter(({ id }) => tails.has(id.slice(19).replace('-', '')))
+      }
+      const answer = async <Answer>(method: LosingMethod, act: () => Promise<Answer>) => {
+        const result = await act()
+        if (lost !== method) return result
+        lost = undefined
+        throw new AuditLogError('STORE_FAILED', `the answer of ${method} was lost`)
       }
       const poll = (): void => void (outbox.length > 0 && !outage && move([]))
       const timer = setInterval(poll, 200)
@@ -108,13 +147,14 @@ export function modelStore(
       const store: EventStore = {
         name: 'model',
         maxBatch: events.maxBatch,
-        async append(drafts, { signal, deadline } = {}) {
-          await outlast(signal, deadline)
-          const first = move(drafts)
-          if (!isAnswerLost) return first
-          isAnswerLost = false
+        clock,
+        async append(drafts, options = {}) {
+          await outlast(options.signal, options.deadline)
+          const first = move(drafts, options)
+          if (lost !== 'append') return first
+          lost = undefined
           const kept = await first
-          return model.findsKept ? kept : move(drafts)
+          return model.findsKept ? kept : move(drafts, options)
         },
         async enlist(draft, transaction, { signal } = {}) {
           check()
@@ -140,6 +180,42 @@ export function modelStore(
         async removeBefore(time, options) {
           await outlast(options?.signal)
           return events.removeBefore(time, options)
+        },
+        async remove(ids, options) {
+          await outlast(options?.signal)
+          return events.remove(ids, options)
+        },
+        async due(bounds, options) {
+          check()
+          return events.due(bounds, options)
+        },
+        async reportSuppressed(report, options) {
+          await outlast(options?.signal)
+          return answer('reportSuppressed', () => events.reportSuppressed(report, options))
+        },
+        async tellSuppressed(draftOf, options) {
+          await outlast(options?.signal)
+          return events.tellSuppressed(draftOf, options)
+        },
+        async updateState(key, change, options) {
+          await outlast(options?.signal)
+          return events.updateState(key, change, options)
+        },
+        async changeLive(id, change, options) {
+          await outlast(options?.signal)
+          return answer('changeLive', () => events.changeLive(id, change, options))
+        },
+        async touchLive(ids, options) {
+          await outlast(options?.signal)
+          return events.touchLive(ids, options)
+        },
+        async closeLive(id, change, options) {
+          await outlast(options?.signal)
+          return answer('closeLive', () => events.closeLive(id, change, options))
+        },
+        async openEvents(options) {
+          check()
+          return events.openEvents(options)
         },
         watch(hint) {
           const stop = events.watch(hint)
@@ -167,8 +243,8 @@ export function modelStore(
           end()
         }
       },
-      async loseAcknowledgement() {
-        isAnswerLost = true
+      async loseAcknowledgement(method) {
+        lost = method
       },
     }
   }

@@ -1,19 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { AuditLogError, type AuditEvent, type EventPage, type EventStore } from 'daybook'
+import { AuditLogError, type AuditEvent, type EventPage } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { type ConformanceCase, storeConformance } from 'daybook/testing'
 import { describe, expect, it } from 'vitest'
-import { modelStore, rightly, type Ways, withOccurredAt } from './model-store.js'
+import { liveMutants } from './live-mutants.js'
+import { modelStore, type Mutant, type Mutants, rightly, withOccurredAt } from './model-store.js'
+import { throttleMutants } from './throttle-mutants.js'
 
 describe('a store with every ability', () => {
   for (const { name, run } of storeConformance(modelStore()))
     it(name, async () => expect(await run()).toBeUndefined())
 })
-
-interface Mutant {
-  readonly ways?: Partial<Ways>
-  readonly mutate?: ((store: EventStore) => Partial<EventStore>) | undefined
-}
 
 const aborted = (): AuditLogError => new AuditLogError('ABORTED', 'a mutant')
 
@@ -62,8 +59,7 @@ const hiding =
     }
   }
 
-/** Mutants by the beginning of the names of the cases that have to notice them. */
-const mutants: Readonly<Record<string, Readonly<Record<string, Mutant>>>> = {
+const mutants: Mutants = {
   append: {
     'repeats a created_at': {
       mutate: (store) => ({
@@ -524,7 +520,9 @@ async function noticing(cases: readonly ConformanceCase[]): Promise<string | und
   return undefined
 }
 
-for (const [topic, ofTopic] of Object.entries(mutants)) {
+const allMutants = [mutants, throttleMutants, liveMutants].flatMap((one) => Object.entries(one))
+
+for (const [topic, ofTopic] of allMutants) {
   describe(`a store that breaks a rule of ${topic}`, () => {
     for (const [flaw, { ways, mutate }] of Object.entries(ofTopic)) {
       it(flaw, async () => {

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import Database from 'better-sqlite3'
 import { memoryStore } from 'daybook/memory'
 import { postgresStore, type PostgresStoreOptions } from 'daybook/postgres'
@@ -77,13 +78,23 @@ async function createPostgresStore(
       await handle.query(`LOCK TABLE "${schema}".events IN SHARE ROW EXCLUSIVE MODE`)
       return rollback
     },
-    loseAcknowledgement: async () => proxy.loseAnswerTo(`"${schema}"."append"`),
+    loseAcknowledgement: async (method) =>
+      proxy.loseAnswerTo(
+        {
+          append: `"${schema}".append(`,
+          reportSuppressed: `"${schema}".reporters`,
+          changeLive: `UPDATE "${schema}".live_events`,
+          closeLive: `DELETE FROM "${schema}".live_events`,
+        }[method],
+      ),
     async dispose() {
       const client = new pg.Client({ connectionString: url })
       await client.connect()
       await client.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`)
       await client.end()
       await proxy.close()
+      // Else the case would prove nothing.
+      assert.equal(proxy.unheard(), undefined)
     },
   }
 }

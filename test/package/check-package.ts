@@ -117,31 +117,53 @@ void audit.record('api:orders:creat', {})
 void [event, auditRoutes(audit), basicAuth({ users: {} }), recordRequests(audit), storeConformance, sqliteStore, postgresStore]
 `
 
+/** What the README's TypeScript goes on from, by name. */
+const known: Readonly<Record<string, string>> = {
+  AuditLog: `import { AuditLog } from 'daybook'`,
+  listRoute: `import { listRoute } from 'daybook/koa'`,
+  postgresStore: `import { postgresStore } from 'daybook/postgres'`,
+  sqliteTable: `import { sqliteTable } from 'daybook/sqlite'`,
+  storeConformance: `import { storeConformance } from 'daybook/testing'`,
+  workflowEventTypes: `import { workflowEventTypes } from 'daybook/workflow'`,
+  audit: `declare const audit: import('daybook').AuditLog`,
+  store: `declare const store: import('daybook').EventStore`,
+  yourStore: `declare function yourStore(options: { clock: import('daybook').Clock }): import('daybook').EventStore`,
+  it: `declare function it(name: string, body: () => Promise<void>): void`,
+  router: `declare const router: { get(path: string, handler: ReturnType<typeof import('daybook/koa').listRoute>): void }`,
+  projects: `declare const projects: { id: string; code: string }[]`,
+  database: `declare const database: import('daybook/sqlite').SqliteDatabase`,
+  replicaPool: `declare const replicaPool: import('daybook/postgres').PostgresPool`,
+  connectionString: `declare const connectionString: string`,
+  pool: `declare const pool: {
+    connect(): Promise<{ query(text: string, values?: unknown[]): Promise<unknown> }>
+  }`,
+  lastSeen: `declare let lastSeen: string`,
+  signal: `declare const signal: AbortSignal`,
+  notify: `declare function notify(event: import('daybook').AuditEvent): Promise<void>`,
+  show: `declare function show(event: import('daybook').AuditEvent): void`,
+  apply: `declare function apply(id: string, patch: import('daybook').EventChange['patch'], closed: boolean): void`,
+  output: `declare const output: AsyncIterable<string>`,
+  template_version_id: `declare const template_version_id: string`,
+  project_id: `declare const project_id: string`,
+  before: `declare const before: object`,
+  after: `declare const after: object`,
+  countJobs: `declare function countJobs(before: string | undefined): Promise<number>`,
+  removeJobs: `declare function removeJobs(before: string | undefined): Promise<number>`,
+}
+
 /** The README's TypeScript, each block a module; those that go on from another get what it had. */
 function readmeModules(): string[] {
   const text = fs.readFileSync(path.join(root, 'README.md'), 'utf8')
   const blocks = [...text.matchAll(/^```ts\n(.*?)^```/gms)].map(([, code]) => code!)
-  const before = `import type { AuditEvent, AuditLog, Clock, EventStore } from 'daybook'
-import { listRoute } from 'daybook/koa'
-import { postgresStore, type PostgresPool } from 'daybook/postgres'
-import { sqliteTable, type SqliteDatabase } from 'daybook/sqlite'
-import { storeConformance } from 'daybook/testing'
-declare const audit: AuditLog
-declare function yourStore(options: { clock: Clock }): EventStore
-declare function it(name: string, body: () => Promise<void>): void
-declare const router: { get(path: string, handler: ReturnType<typeof listRoute>): void }
-declare const projects: { id: string; code: string }[]
-declare const database: SqliteDatabase
-declare const replicaPool: PostgresPool
-declare const pool: {
-  connect(): Promise<{ query(text: string, values?: unknown[]): Promise<unknown> }>
-}
-declare let lastSeen: string
-declare const signal: AbortSignal
-declare function notify(event: AuditEvent): Promise<void>
-void [storeConformance, listRoute, sqliteTable, postgresStore]
-`
-  return blocks.map((code) => (code.includes('import ') ? code : before + code))
+  return blocks.map((code) => {
+    const lacking = Object.entries(known).filter(
+      ([name]) =>
+        new RegExp(`\\b${name}\\b`).test(code) &&
+        !new RegExp(`(const|let|import .*)\\b${name}\\b`).test(code),
+    )
+    // What follows from nothing of its own is a module too.
+    return [...lacking.map(([, line]) => line), code, 'export {}'].join('\n')
+  })
 }
 
 const tsconfig = {
@@ -195,7 +217,13 @@ try {
 
   const host = path.join(temp, 'host')
   fs.cpSync(empty, host, { recursive: true })
-  link(host, [...Object.keys(manifest.peerDependencies), '@types/koa', '@types/node'])
+  link(host, [
+    ...Object.keys(manifest.peerDependencies),
+    '@types/koa',
+    '@types/node',
+    'prom-client',
+    '@opentelemetry/api',
+  ])
   for (const [i, code] of readmeModules().entries()) write(path.join(host, `readme-${i}.ts`), code)
   run(host, bin('tsc'), '-p', 'tsconfig.json', '--skipLibCheck')
   write(path.join(host, 'use.js'), useSqlite)

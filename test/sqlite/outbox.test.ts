@@ -442,16 +442,3 @@ it('a log that is left open does not keep its process', async () => {
   await audit.recordCustom('next')
   expect((await all(audit)).map(({ type }) => type)).toEqual(['enlisted', 'next'])
 })
-
-it('a file of the first version gets its outbox, and keeps its events', async () => {
-  const first = openLog()
-  const event = await first.recordCustom('old')
-  await first.close()
-  host.exec('DROP TABLE daybook_outbox; UPDATE daybook_schema SET version = 1')
-  const audit = openLog()
-  await audit.recordCustom('order', {}, { transaction: host })
-  await audit.recordCustom('next')
-  const events = await all(audit)
-  expect(events[0]).toEqual(event)
-  expect(events.map(({ type }) => type)).toEqual(['old', 'order', 'next'])
-})

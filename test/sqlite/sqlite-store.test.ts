@@ -41,7 +41,7 @@ describe('sqliteStore', () => {
     expect(
       inspect(`SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL`),
     ).toEqual([])
-    expect(inspect('SELECT version FROM daybook_schema')).toEqual([{ version: 2 }])
+    expect(inspect('SELECT version FROM daybook_schema')).toEqual([{ version: 3 }])
     expect(
       inspect('SELECT username, source, system, length(tail) AS tail FROM daybook_events'),
     ).toEqual([{ username: null, source: null, system: 0, tail: 16 }])

@@ -5,6 +5,8 @@ export interface Proxy {
   readonly port: number
   /** Loses the next answer to a statement that contains the text, and breaks that connection. */
   loseAnswerTo(text: string): void
+  /** The text whose answer is still to be lost: nothing has had it. */
+  unheard(): string | undefined
   /** From now on answers are swallowed, and after so many milliseconds the connection is broken. */
   loseAnswers(brokenAfterMs: number): void
   /** Refuses new connections, and breaks those that there are. */
@@ -53,6 +55,7 @@ export async function startProxy(target: { host: string; port: number }): Promis
     loseAnswerTo(text) {
       unanswered = text
     },
+    unheard: () => unanswered,
     loseAnswers(brokenAfterMs) {
       mode = 'losing'
       brokenAfter = brokenAfterMs

@@ -73,9 +73,16 @@ export function fakeStore(options: { maxBatch?: number; answers?: Answer[] } = {
       queries.push(query)
       return { events: [], truncated: false }
     },
-    async removeBefore() {
-      return 0
-    },
+    removeBefore: async () => 0,
+    remove: async () => 0,
+    due: async () => ({ before: 0, count: 0 }),
+    reportSuppressed: async () => {},
+    tellSuppressed: async () => 0,
+    updateState: async (_key, change) => change(undefined, 0),
+    changeLive: async () => false,
+    touchLive: async () => {},
+    closeLive: async () => undefined,
+    openEvents: async () => [],
     watch: () => () => {},
     async close() {
       this.closed++

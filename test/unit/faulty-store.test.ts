@@ -1,6 +1,6 @@
 import { AuditLog, AuditLogError, type EventDraft, type EventStore } from 'daybook'
 import { memoryStore } from 'daybook/memory'
-import { faultyStore } from 'daybook/testing'
+import { type FaultyMethod, faultyStore } from 'daybook/testing'
 import { describe, expect, it } from 'vitest'
 import { stateOf, turns } from './fake-store.js'
 
@@ -170,8 +170,45 @@ describe('faultyStore', () => {
     expect(await audit.importEvents([event])).toEqual({ imported: 0, skipped: 1 })
   })
 
+  it('makes every method that waits go wrong', async () => {
+    const { store } = setUp()
+    const [event] = await store.append([{ ...draft('a'), live: true }])
+    const report = { reporter: 'one', number: 1, counts: [] }
+    const calls: [FaultyMethod, () => Promise<unknown>, unknown][] = [
+      ['importEvents', () => store.importEvents([]), { imported: 0, skipped: 0 }],
+      ['due', () => store.due({}), { before: 0, count: 0 }],
+      ['reportSuppressed', () => store.reportSuppressed(report), undefined],
+      ['tellSuppressed', () => store.tellSuppressed(() => draft('b')), 0],
+      ['updateState', () => store.updateState('a', () => 1), 1],
+      ['openEvents', () => store.openEvents(), [{ id: event!.id, revision: 0 }]],
+      ['changeLive', () => store.changeLive(event!.id, { revision: 1 }), true],
+      ['touchLive', () => store.touchLive([event!.id]), undefined],
+      ['closeLive', () => store.closeLive(event!.id, { revision: 2 }), event],
+      ['get', () => store.get(event!.id), event],
+      ['remove', () => store.remove([event!.id]), 1],
+      ['removeBefore', () => store.removeBefore(0), 0],
+    ]
+    for (const [method, call, answer] of calls) {
+      store.fail(method, 1)
+      await expect(call(), method).rejects.toMatchObject({ code: 'STORE_FAILED' })
+      expect(await call(), method).toEqual(answer)
+    }
+  })
+
+  it('loses the answer of a change, which can be repeated', async () => {
+    const { store } = setUp()
+    const [event] = await store.append([{ ...draft('a'), live: true }])
+    const texts = [{ key: 'text', text: 'x', replaces: false }]
+    store.loseAcknowledgement('changeLive', 1)
+    const change = () => store.changeLive(event!.id, { revision: 1, texts })
+    await expect(change()).rejects.toMatchObject({ code: 'STORE_FAILED' })
+    expect(await change()).toBe(true)
+    expect((await store.get(event!.id))?.attributes).toEqual({ text: 'x' })
+  })
+
   it('has an enlist where the store has one', async () => {
     expect(faultyStore(memoryStore()).enlist).toBeUndefined()
+    expect(faultyStore(memoryStore()).analyze).toBeUndefined()
     const enlisted: unknown[] = []
     const transactional: EventStore = {
       ...memoryStore(),

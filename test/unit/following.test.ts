@@ -229,7 +229,7 @@ describe('a tail', () => {
     expect(await next(tail, 3)).toBe('a b c')
   })
 
-  it.each<[string, string, string, TailOptions]>([
+  it.each<[string, string, string, Pick<TailOptions, 'after'>]>([
     ['sorts', 'INVALID_VALUE', 'filter[sorts]=created_at', {}],
     ['an unknown predicate', 'UNKNOWN_PREDICATE', 'filter[type_equals]=x', {}],
     ['a limit of none', 'INVALID_VALUE', 'limit=0', {}],

@@ -1,6 +1,7 @@
 import { AuditLogError, type EventDraft, type RecorderOptions } from 'daybook'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createRecorder, defaultRecorderOptions, type Recorder } from '../../src/recorder.js'
+import { createRecorder, type Recorder } from '../../src/recording/recorder.js'
+import { defaultRecorderOptions } from '../../src/recording/waiting-room.js'
 import {
   type Answer,
   failing,
@@ -36,9 +37,15 @@ function rig(store = fakeStore(), options: Partial<RecorderOptions> = {}): Rig {
     store,
     { ...defaultRecorderOptions, ...options },
     {
-      stored: (events) => void told.push(...events.map((event) => `stored ${event.type}`)),
-      enlisted: () => void told.push('enlisted'),
-      rejected: ({ type }, error) => void told.push(`${error.code} ${type}`),
+      observer: {
+        stored: (events) => void told.push(...events.map((event) => `stored ${event.type}`)),
+        heldBack: ({ type }, opensIn) => void told.push(`held back ${type} for ${opensIn}`),
+        enlisted: () => void told.push('enlisted'),
+        rejected: ({ type }, error) => void told.push(`${error.code} ${type}`),
+        dropped: ({ type }, error) => void told.push(`dropped ${type} ${error.code}`),
+        journalled: ({ type }) => void told.push(`journalled ${type}`),
+        replayed: (events) => void told.push(...events.map((event) => `replayed ${event.type}`)),
+      },
     },
   )
   const add = (type: string, signal?: AbortSignal): Promise<unknown> => {

@@ -1,17 +1,22 @@
 import assert from 'node:assert/strict'
 import type { AuditEvent } from '../../event.js'
 import { parseEventId } from '../../event-id.js'
-import { parseTimestamp } from '../../timestamp.js'
+import type { SuppressedCount } from '../../store.js'
+import { type Microseconds, parseTimestamp } from '../../timestamp.js'
 import { type Case, cases } from './context.js'
 import {
   aWhile,
   draft,
   drafts,
   everything,
+  MINUTE,
   numbers,
   recordSome,
   rejectsWith,
+  SECOND,
   tailsOf,
+  throttled,
+  timeOf,
   turns,
   unlessAborted,
   upTo,
@@ -19,6 +24,16 @@ import {
 
 // An append is given up after this many turns of the event loop, and each number below.
 const LAST_TURN = 24
+
+const suppressedOnce = (time: Microseconds): SuppressedCount => ({
+  key: 'test:event',
+  type: 'test:event',
+  scope: {},
+  period: MINUTE,
+  count: 1,
+  first: time,
+  last: time,
+})
 
 export const appendCases: readonly Case[] = cases({
   async 'append: gives events in order, each with a later created_at'({ audit, clock }) {
@@ -154,6 +169,45 @@ export const appendCases: readonly Case[] = cases({
     assert.deepEqual(await everything(audit), [])
     const events = await store.append(drafts(3), { deadline: performance.now() + 60_000 })
     assert.deepEqual(await everything(audit), events)
+  },
+
+  async 'append: what was kept later than `since` is not kept again'({ store, audit, clock }) {
+    await store.append(drafts(2, -2))
+    const since = timeOf((await everything(audit)).at(-1))
+    clock.advance(SECOND)
+    await store.reportSuppressed({ reporter: 'a', number: 1, counts: [suppressedOnce(since)] })
+    const batch = [
+      draft({ n: 0 }),
+      throttled({ n: 1 }),
+      draft({ n: 2 }, { live: true }),
+      draft({ n: 3, open: true }, { live: true }),
+    ]
+    const kept = await store.append(batch)
+    assert.equal(kept[1]!.attributes['suppressed_count'], 1)
+    clock.advance(SECOND)
+    await store.append(drafts(1, -3))
+    const closed = await store.closeLive(kept[2]!.id, { revision: 1, json: '{"n":2,"last":1}' })
+    const again = [...batch.slice(2), draft({ n: 4 }), ...batch.slice(0, 2), throttled({ n: 5 })]
+    const heldBack: unknown[] = []
+    const events = await store.append(again, {
+      since,
+      onHeldBack: (one) => heldBack.push(one.attributes['n']),
+    })
+    assert.deepEqual(events, [closed, kept[3], events[2], kept[0], kept[1]])
+    assert.deepEqual(heldBack, [5])
+    assert.deepEqual(numbers(await everything(audit)), [-2, -1, 0, 1, 2, 3, -3, 4])
+    assert.deepEqual(await store.openEvents(), [{ id: kept[3]!.id, revision: 0 }])
+  },
+
+  async 'append: with `since`, what was never kept is kept'({ store, audit }) {
+    for (const since of [0, 1_767_225_600_000_000]) {
+      const batch = drafts(3, since === 0 ? 0 : 3)
+      assert.deepEqual(
+        tailsOf(await store.append(batch, { since })),
+        batch.map(({ tail }) => tail),
+      )
+    }
+    assert.deepEqual(numbers(await everything(audit)), upTo(0, 5))
   },
 
   async 'append: events keep user, kind, type and source'({ audit }) {

@@ -15,6 +15,23 @@ export const closeCases: readonly Case[] = [
       await rejectsWith(store.get(event!.id), 'CLOSED')
       await rejectsWith(store.importEvents([]), 'CLOSED')
       await rejectsWith(store.removeBefore(0), 'CLOSED')
+      await rejectsWith(store.remove([event!.id]), 'CLOSED')
+      await rejectsWith(store.due({}), 'CLOSED')
+      const report = { reporter: 'one', number: 1, counts: [] }
+      await rejectsWith(store.reportSuppressed(report), 'CLOSED')
+      await rejectsWith(
+        store.tellSuppressed(() => draft({})),
+        'CLOSED',
+      )
+      await rejectsWith(
+        store.updateState('a', () => 1),
+        'CLOSED',
+      )
+      await rejectsWith(store.changeLive(event!.id, { revision: 1 }), 'CLOSED')
+      await rejectsWith(store.touchLive([]), 'CLOSED')
+      await rejectsWith(store.closeLive(event!.id, { revision: 1 }), 'CLOSED')
+      await rejectsWith(store.openEvents(), 'CLOSED')
+      if (store.analyze) await rejectsWith(store.analyze(), 'CLOSED')
       await rejectsWith(audit.recordCustom('own'), 'CLOSED')
       await rejectsWith(audit.importEvents([imported()]), 'CLOSED')
       await rejectsWith(audit.list(), 'CLOSED')

@@ -11,6 +11,9 @@ export interface HostTransaction {
   readonly rollback: () => Promise<void>
 }
 
+/** Methods whose effect cannot be told from a lost answer, and which bring it about only once. */
+export type LosingMethod = 'append' | 'reportSuppressed' | 'changeLive' | 'closeLive'
+
 /** What a store is able to beyond the rest; each enables the cases that need it. */
 export interface StoreAbilities {
   /** Opens a further store on the same events, as another process would. */
@@ -23,10 +26,10 @@ export interface StoreAbilities {
    */
   readonly interrupt?: () => Promise<() => Promise<void>>
   /**
-   * Has the next append of `store` take effect without the store hearing of it, as where the
-   * connection breaks in the moment of the commit; after that all is as before.
+   * Has the next call of this method of `store` take effect without the store hearing of it, as
+   * where the connection breaks in the moment of the commit; after that all is as before.
    */
-  readonly loseAcknowledgement?: () => Promise<void>
+  readonly loseAcknowledgement?: (method: LosingMethod) => Promise<void>
 }
 
 export type Ability = keyof StoreAbilities
@@ -54,7 +57,7 @@ export interface Abilities {
   readonly reopen: () => Promise<AuditLog>
   readonly transaction: () => Promise<HostTransaction>
   readonly interrupt: () => Promise<() => Promise<void>>
-  readonly loseAcknowledgement: () => Promise<void>
+  readonly loseAcknowledgement: (method: LosingMethod) => Promise<void>
 }
 
 export interface Case {

@@ -2,11 +2,17 @@ import assert from 'node:assert/strict'
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 import type { AuditLog } from '../../audit-log.js'
 import { AuditLogError, type AuditLogErrorCode } from '../../errors.js'
-import type { AuditEvent, EventDraft, JsonObject } from '../../event.js'
+import type { AuditEvent, DraftThrottle, EventDraft, JsonObject } from '../../event.js'
 import { parseEventId, tailSource } from '../../event-id.js'
+import type { EventStore } from '../../store.js'
 import { type Microseconds, parseTimestamp } from '../../timestamp.js'
 
 export const SECOND: Microseconds = 1_000_000
+export const MINUTE: Microseconds = 60 * SECOND
+export const DAY: Microseconds = 86_400 * SECOND
+
+/** After every event of a case. */
+export const FAR: Microseconds = 4_000_000_000 * SECOND
 
 export async function rejectsWith(
   promise: Promise<unknown>,
@@ -71,6 +77,33 @@ export function draft(attributes: JsonObject, overrides: Partial<EventDraft> = {
 /** What the core hands to `append` for events numbered from `first` on. */
 export const drafts = (count: number, first = 0): EventDraft[] =>
   upTo(first, first + count - 1).map((n) => draft({ n }))
+
+/** A draft of which one is kept in a minute, unless the throttle says something else. */
+export const throttled = (
+  attributes: JsonObject,
+  throttle: Partial<DraftThrottle> = {},
+  overrides: Partial<EventDraft> = {},
+): EventDraft =>
+  draft(attributes, {
+    throttle: { key: 'test:event', scope: {}, period: MINUTE, ...throttle },
+    ...overrides,
+  })
+
+/** The numbers of the events that are kept, and of those held back, with how long that goes on. */
+export async function appendSome(
+  store: EventStore,
+  given: readonly EventDraft[],
+): Promise<{ kept: unknown[]; heldBack: unknown[]; opensIn: Microseconds[] }> {
+  const heldBack: unknown[] = []
+  const opensIn: Microseconds[] = []
+  const events = await store.append(given, {
+    onHeldBack(one, time) {
+      heldBack.push(one.attributes['n'])
+      opensIn.push(time)
+    },
+  })
+  return { kept: numbers(events), heldBack, opensIn }
+}
 
 /** An event of another log, in the past of every case; its id carries no time. */
 export function imported(overrides: Partial<AuditEvent> = {}): AuditEvent {

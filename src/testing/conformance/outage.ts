@@ -168,7 +168,7 @@ export const outageCases: readonly Case[] = [
         loseAcknowledgement,
       }) {
         await recordSome(audit, 2)
-        await loseAcknowledgement()
+        await loseAcknowledgement('append')
         const batch = drafts(5, 2)
         const events = await store.append(batch).catch(() => store.append(batch))
         assert.deepEqual(
@@ -187,7 +187,7 @@ export const outageCases: readonly Case[] = [
       }) {
         const heard: AuditEvent[] = []
         audit.on('recorded', (event) => heard.push(event))
-        await loseAcknowledgement()
+        await loseAcknowledgement('append')
         const events = await recordSome(audit, 20)
         assert.deepEqual(numbers(events), upTo(0, 19))
         assert.deepEqual(await everything(audit), events)
@@ -202,7 +202,7 @@ export const outageCases: readonly Case[] = [
       }) {
         const kept: AuditEvent[] = []
         for (const turn of [0, 1, 2, 5, 10, 20, 40]) {
-          await loseAcknowledgement()
+          await loseAcknowledgement('append')
           const controller = new AbortController()
           const { signal } = controller
           const call = unlessAborted(store.append(drafts(3, 10 * turn), { signal }))

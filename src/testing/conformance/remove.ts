@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import type { AuditEvent } from '../../event.js'
+import { eventId } from '../../event-id.js'
 import { type Case, cases } from './context.js'
 import {
   drafts,
   everything,
+  FAR,
   imported,
   importedSome,
   numbers,
@@ -13,8 +15,6 @@ import {
   timeOf,
   upTo,
 } from './helpers.js'
-
-const FAR: number = 4_000_000_000 * SECOND
 
 export const removeCases: readonly Case[] = [
   ...cases({
@@ -133,9 +133,69 @@ export const removeCases: readonly Case[] = [
       for (const batch of batches) assert.deepEqual(await store.get(batch[9]!.id), batch[9])
     },
 
+    async 'remove: tells how far it is'({ store, audit }) {
+      const events = await recordSome(audit, 5000)
+      const told: number[] = []
+      const onProgress = (removed: number): void => void told.push(removed)
+      assert.equal(await store.removeBefore(timeOf(events[4000]), { onProgress }), 4000)
+      assert.ok(told.length > 0)
+      assert.equal(told.at(-1), 4000)
+      for (const [i, removed] of told.entries()) assert.ok(removed > (told[i - 1] ?? 0))
+    },
+
+    async 'remove: those with the ids go, and nothing else'({ store, audit }) {
+      await audit.importEvents(importedSome(3))
+      const recorded = await recordSome(audit, 10, 4)
+      const all = await everything(audit)
+      const chosen = [all[1]!, recorded[0]!, recorded[5]!, recorded[9]!]
+      const ids = chosen.map(({ id }) => id)
+      assert.equal(await store.remove(ids), 4)
+      const left = all.filter(({ id }) => !ids.includes(id))
+      assert.deepEqual(await everything(audit), left)
+      for (const event of all)
+        assert.deepEqual(await store.get(event.id), ids.includes(event.id) ? undefined : event)
+      assert.equal(await store.remove(ids), 0)
+      assert.deepEqual(await audit.importEvents([all[1]!]), { imported: 1, skipped: 0 })
+      const [next] = await recordSome(audit, 1)
+      assert.ok(next!.created_at > recorded[9]!.created_at)
+    },
+
+    async 'remove: ids of no event, and one id twice'({ store, audit, clock }) {
+      const events = await recordSome(audit, 3)
+      clock.advance(SECOND)
+      const carried = imported({ id: eventId(timeOf(events[2]), 'bfffffffffffffff') })
+      await audit.importEvents([carried])
+      const unknown = ['', 'nonsense', '%', '\u0000', 'f'.repeat(1000), imported().id]
+      unknown.push(
+        '00000000-0000-0000-0000-000000000000',
+        eventId(timeOf(events[1]), 'bff0000000000000'),
+      )
+      assert.equal(await store.remove([]), 0)
+      assert.equal(await store.remove(unknown), 0)
+      assert.deepEqual(await everything(audit), [carried, ...events])
+      assert.equal(await store.remove([...unknown, events[0]!.id, events[0]!.id]), 1)
+      assert.equal(await store.remove([carried.id]), 1)
+      assert.deepEqual(await everything(audit), events.slice(1))
+    },
+
+    async 'remove: thousands of ids'({ store, audit }) {
+      await audit.importEvents(importedSome(2000))
+      const recorded = await recordSome(audit, 2000, 2001)
+      const ids = (await everything(audit)).map(({ id }) => id)
+      const gone = ids.filter((_, i) => i % 4 !== 0)
+      assert.equal(await store.remove(gone.toReversed()), 3000)
+      assert.deepEqual(
+        (await everything(audit)).map(({ id }) => id),
+        ids.filter((_, i) => i % 4 === 0),
+      )
+      assert.equal(await store.get(recorded[1]!.id), undefined)
+    },
+
     async 'remove: an aborted signal removes nothing'({ store, audit }) {
       const events = await recordSome(audit, 3)
       await rejectsWith(store.removeBefore(FAR, { signal: AbortSignal.abort() }), 'ABORTED')
+      const ids = events.map(({ id }) => id)
+      await rejectsWith(store.remove(ids, { signal: AbortSignal.abort() }), 'ABORTED')
       assert.deepEqual(await everything(audit), events)
     },
 
@@ -191,6 +251,10 @@ export const removeCases: readonly Case[] = [
         const counts = await Promise.all([audit, other].map((log) => log.store.removeBefore(bound)))
         assert.equal(counts[0]! + counts[1]!, 2500)
         assert.deepEqual(numbers(await everything(audit)), upTo(2500, 2999))
+        const ids = events.slice(2500, 2900).map(({ id }) => id)
+        const more = await Promise.all([audit, other].map((log) => log.store.remove(ids)))
+        assert.equal(more[0]! + more[1]!, 400)
+        assert.deepEqual(numbers(await everything(audit)), upTo(2900, 2999))
       },
     },
     'reopen',

@@ -6,8 +6,10 @@ import {
   drafts,
   everything,
   imported,
+  numbers,
   recordSome,
   tailsOf,
+  timeOf,
   turns,
   upTo,
 } from './helpers.js'
@@ -61,6 +63,20 @@ export const reopenCases: readonly Case[] = cases(
       await audit.close()
       const after = await recordSome(other, 3)
       assert.deepEqual(await everything(other), [...before, ...after])
+    },
+
+    async 'reopen: drafts of a process that is gone are kept once'({ store, audit, reopen }) {
+      const [before] = await recordSome(audit, 1)
+      const batch = drafts(6, 1)
+      const kept = await store.append(batch.slice(0, 3))
+      await audit.close()
+      const again = await reopen()
+      const events = await again.store.append(batch, { since: timeOf(before) })
+      assert.deepEqual(events.slice(0, 3), kept)
+      assert.deepEqual(numbers(await everything(again)), upTo(0, 6))
+      const once = await again.store.append(batch, { since: timeOf(before) })
+      assert.deepEqual(once, events)
+      assert.deepEqual(await everything(again), [before, ...events])
     },
 
     async 'reopen: what close found on its way is kept as a whole, or refused'({ store, reopen }) {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { AuditLog, AuditLogStats } from '../../audit-log.js'
+import type { AuditLog } from '../../audit-log.js'
 import type { AuditEvent, JsonObject } from '../../event.js'
 import { parseEventId } from '../../event-id.js'
+import type { AuditLogStats } from '../../recording/outcomes.js'
 import { formatTimestamp } from '../../timestamp.js'
 import { type Case, cases } from './context.js'
 import {

@@ -1,11 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { AuditLogError, type AuditLogErrorCode, throwIfAborted, untilAborted } from './errors.js'
-import type { AuditEvent } from './event.js'
-import { parseEventId } from './event-id.js'
-import { bothOf, type EventQuery, type Grouping, MAX_LIMIT, oneCondition } from './filter/ast.js'
-import { compileFilter } from './filter/evaluate.js'
-import type { EventStore, WaitOptions } from './store.js'
-import { formatTimestamp, parseTimestamp } from './timestamp.js'
+import { AuditLogError, type AuditLogErrorCode, throwIfAborted, untilAborted } from '../errors.js'
+import type { AuditEvent } from '../event.js'
+import type { EventQuery } from '../filter/ast.js'
+import { compileFilter } from '../filter/evaluate.js'
+import { createChangeTracker, type EventChange, sharedLoads } from './changes.js'
+import { type Found, look, newestTime, type Position, step, type TailFilter } from './look.js'
+import type { EventStore, OpenEvent, WaitOptions } from '../store.js'
+import { formatTimestamp, parseTimestamp } from '../timestamp.js'
 
 export interface TailOptions extends WaitOptions {
   /**
@@ -13,10 +14,18 @@ export interface TailOptions extends WaitOptions {
    * @default from now on
    */
   readonly after?: string | undefined
+  /**
+   * Also give what becomes of live events, as {@link EventChange}: of those it gives, and of those
+   * that are open and match as it starts. Which of the latter are followed is decided then: one that
+   * begins to match later is not. Changes of an event that come fast are given together. An event
+   * that was closed while nobody followed has no more changes: who resumes reads it with `get`.
+   * @default false
+   */
+  readonly changes?: boolean | undefined
 }
 
 /** Events as they become visible. Leaving the loop, `return` and `await using` end it. */
-export interface EventTail extends AsyncIterableIterator<AuditEvent, void, void> {
+export interface EventTail<Item = AuditEvent> extends AsyncIterableIterator<Item, void, void> {
   /** Ends it, also while `next` waits. */
   return(): Promise<IteratorReturnResult<void>>
   [Symbol.asyncDispose](): Promise<void>
@@ -24,7 +33,8 @@ export interface EventTail extends AsyncIterableIterator<AuditEvent, void, void>
 
 /** The tails of one log, and what it tells them. */
 export interface Following {
-  tail(readQuery: () => EventQuery, options: TailOptions): EventTail
+  /** Without `changes` there are events only. */
+  tail(readQuery: () => EventQuery, options: TailOptions): EventTail<AuditEvent | EventChange>
   /** The log has stored these itself. */
   stored(events: readonly AuditEvent[]): void
   /** Makes all tails look at once. */
@@ -36,42 +46,21 @@ const POLL_MS = 1000
 // Hints that come faster share one look.
 const GAP_MS = 10
 
-const OLDEST_FIRST: EventQuery['sorts'] = [{ attribute: 'created_at', direction: 'asc' }]
-
 // What a store gets over; with other errors a tail ends.
 const PASSING: ReadonlySet<AuditLogErrorCode> = new Set(['STORE_FAILED', 'QUERY_TIMEOUT'])
-
-/** Everything up to this `created_at` has been met; `undefined` before the first event. */
-type Position = string | undefined
-
-interface Filter {
-  readonly where: Grouping | undefined
-  readonly matches: (event: AuditEvent) => boolean
-}
-
-interface Found {
-  readonly events: readonly AuditEvent[]
-  readonly position: Position
-  /** True where there is more to be had at once. */
-  readonly hasMore: boolean
-}
 
 export function createFollowing(store: EventStore): Following {
   /** Tails that do not know yet where they start, and what the log has stored since they were made. */
   const starting = new Set<{ first: Position }>()
   const waiting = new Set<() => void>()
-
-  const newest = async (options: WaitOptions): Promise<Position> => {
-    const page = await store.list({ where: undefined, sorts: [], limit: 1 }, options)
-    return page.events[0]?.created_at
-  }
+  const loadLive = sharedLoads(store)
 
   /** The newest event as the call is made, however late the store looks. */
   const now = async (options: WaitOptions): Promise<Position> => {
     const start: { first: Position } = { first: undefined }
     starting.add(start)
     try {
-      const found = await newest(options)
+      const found = await newestTime(store, options)
       const { first } = start
       if (first === undefined || found === undefined || found < first) return found
       return formatTimestamp(parseTimestamp(first)! - 1)
@@ -80,53 +69,10 @@ export function createFollowing(store: EventStore): Following {
     }
   }
 
-  /**
-   * Looks no further than the newest event, and asks for that one whether it matches or not: it
-   * tells that all before it was there to be found. So what does not match is not scanned twice, and
-   * a store may answer from a copy that is behind the one it answered from before.
-   */
-  const look = async (
-    { where, matches }: Filter,
-    position: Position,
-    options: WaitOptions,
-  ): Promise<Found> => {
-    const end = await newest(options)
-    if (end === undefined || (position !== undefined && end <= position))
-      return { events: [], position, hasMore: false }
-    const after = position === undefined ? undefined : oneCondition('created_at', 'gt', [position])
-    const between = bothOf(after, oneCondition('created_at', 'lteq', [end]))
-    const wanted = where && eitherOf(where, oneCondition('created_at', 'eq', [end]))
-    const query = { where: bothOf(between, wanted), sorts: OLDEST_FIRST, limit: MAX_LIMIT }
-    const { events, truncated } = await store.list(query, options)
-    return {
-      events: events.filter(
-        (event) => carriesItsTime(event) && (event.created_at !== end || matches(event)),
-      ),
-      position: events.at(-1)?.created_at ?? position,
-      hasMore: truncated,
-    }
-  }
-
-  /** What comes next, filtered here: far more to read, but it gets on where `look` takes too long. */
-  const step = async (
-    { matches }: Filter,
-    position: Position,
-    options: WaitOptions,
-  ): Promise<Found> => {
-    const where = position === undefined ? undefined : oneCondition('created_at', 'gt', [position])
-    const query = { where, sorts: OLDEST_FIRST, limit: MAX_LIMIT }
-    const { events, truncated } = await store.list(query, options)
-    return {
-      events: events.filter((event) => carriesItsTime(event) && matches(event)),
-      position: events.at(-1)?.created_at ?? position,
-      hasMore: truncated,
-    }
-  }
-
   const open = async (
     readQuery: () => EventQuery,
     { after, signal }: TailOptions,
-  ): Promise<{ filter: Filter; position: Position }> => {
+  ): Promise<{ filter: TailFilter; position: Position }> => {
     const { where, sorts } = readQuery()
     const filter = { where, matches: compileFilter(where) }
     if (sorts.length > 0) {
@@ -146,8 +92,8 @@ export function createFollowing(store: EventStore): Following {
   async function* run(
     opening: ReturnType<typeof open>,
     stop: AbortController,
-    given: AbortSignal | undefined,
-  ): AsyncGenerator<AuditEvent, void, void> {
+    { signal: given, changes }: TailOptions,
+  ): AsyncGenerator<AuditEvent | EventChange, void, void> {
     const { signal } = stop
     let isHinted = false
     let wake = (): void => {}
@@ -177,22 +123,41 @@ export function createFollowing(store: EventStore): Following {
     waiting.add(hint)
     try {
       let { filter, position } = await untilAborted(opening, signal)
+      const tracker = changes ? createChangeTracker(loadLive, filter, position) : undefined
       let isTooLong = false
+      let hasFailed = false
+      const onFailure = (code: AuditLogErrorCode): void => {
+        hasFailed = true
+        isTooLong ||= code === 'QUERY_TIMEOUT'
+      }
+      const lookOn = async (): Promise<Found & { readonly open: readonly OpenEvent[] }> => {
+        const end = await newestTime(store, { signal })
+        // All up to `end` is visible by now: what of it is open later on is among these.
+        const open = tracker ? await store.openEvents({ signal }) : []
+        const found = await (isTooLong ? step : look)(store, filter, position, end, { signal })
+        return { ...found, open }
+      }
       while (!signal.aborted) {
         isHinted = false
-        const looking = (isTooLong ? step : look)(filter, position, { signal })
-        const found = await attempt(looking, () => (isTooLong = true))
+        hasFailed = false
+        const found = await attempt(lookOn(), onFailure)
         // Once there is no more, what comes is little.
         if (found?.hasMore === false) isTooLong = false
         for (const event of found?.events ?? []) {
           if (signal.aborted) break
+          tracker?.give(event, found!.open)
           yield event
         }
         if (found) ({ position } = found)
+        for (const { id, revision } of (found && tracker?.due(found.open)) ?? []) {
+          if (signal.aborted || hasFailed) break
+          const change = await attempt(tracker!.change(id, revision, { signal }), onFailure)
+          if (change) yield change
+        }
         if (found?.hasMore) await nextTurn()
         else {
           await pause(GAP_MS, false)
-          await pause(POLL_MS, found !== undefined)
+          await pause(POLL_MS, !hasFailed)
         }
       }
       throwIfAborted(given)
@@ -212,7 +177,7 @@ export function createFollowing(store: EventStore): Following {
       const opening = open(readQuery, options)
       // It may never be asked for anything.
       opening.catch(() => {})
-      const events = run(opening, stop, options.signal)
+      const events = run(opening, stop, options)
       const end = async (): Promise<IteratorReturnResult<void>> => {
         stop.abort()
         await events.return()
@@ -238,23 +203,16 @@ export function createFollowing(store: EventStore): Following {
   }
 }
 
-function eitherOf(left: Grouping, right: Grouping): Grouping {
-  return { combinator: 'or', conditions: [], groupings: [left, right] }
-}
-
-/** Not so the ids of events imported from elsewhere: these are of the past and are not delivered. */
-function carriesItsTime({ id, created_at }: AuditEvent): boolean {
-  const time = parseEventId(id)?.time
-  return time !== undefined && time === parseTimestamp(created_at)
-}
-
-/** What was found, or `undefined` where the store failed in a way that passes. */
-async function attempt(looking: Promise<Found>, onTimeout: () => void): Promise<Found | undefined> {
+/** The answer, or `undefined` where the store failed in a way that passes. */
+async function attempt<Answer>(
+  asking: Promise<Answer>,
+  onFailure: (code: AuditLogErrorCode) => void,
+): Promise<Answer | undefined> {
   try {
-    return await looking
+    return await asking
   } catch (error) {
     if (!(error instanceof AuditLogError) || !PASSING.has(error.code)) throw error
-    if (error.code === 'QUERY_TIMEOUT') onTimeout()
+    onFailure(error.code)
     return undefined
   }
 }

@@ -1,0 +1,55 @@
+import { type AuditEvent, type EventDraft, type JsonObject, stampDraft } from '../../src/event.js'
+import type { IdTail } from '../../src/event-id.js'
+import type { Microseconds } from '../../src/timestamp.js'
+import { ask, type PostgresPoolClient } from './client.js'
+import type { Names } from './names.js'
+
+export interface KeptEvent {
+  /** That of its draft. */
+  readonly tail: IdTail
+  readonly event: AuditEvent
+  readonly time: Microseconds
+}
+
+/** The event that the server has kept; `json` where its attributes may be others than the draft's. */
+export function keptEvent(draft: EventDraft, time: Microseconds, json?: string): KeptEvent {
+  const event = stampDraft(draft, time)
+  const { tail } = draft
+  if (json === undefined) return { tail, event, time }
+  return { tail, event: { ...event, attributes: JSON.parse(json) as JsonObject }, time }
+}
+
+/** What was found of drafts that another process may have had kept. */
+export interface Recovered {
+  readonly kept: Map<IdTail, KeptEvent>
+  /** What else may be kept of them is later. */
+  readonly since: Microseconds
+}
+
+/**
+ * Looks for drafts that may have been kept later than `since`. That may be long ago, so nobody who
+ * appends waits for it: what becomes visible afterwards is left to the append.
+ */
+export async function recover(
+  client: PostgresPoolClient,
+  { events, liveEvents }: Names,
+  drafts: readonly EventDraft[],
+  since: Microseconds,
+): Promise<Recovered> {
+  const byTail = new Map(drafts.map((draft) => [draft.tail, draft]))
+  const recent = (table: string): string =>
+    `SELECT created_at, tail, attributes FROM ${table} WHERE created_at > $1 AND tail = ANY ($2::text[])`
+  const newest = (table: string): string => `(SELECT max(created_at) FROM ${table})`
+  const rows = await ask(
+    client,
+    `SELECT greatest($1, ${newest(events)}, ${newest(liveEvents)})::bigint, NULL, NULL
+     UNION ALL ${recent(events)} UNION ALL ${recent(liveEvents)}`,
+    since,
+    [...byTail.keys()],
+  )
+  const [first, ...found] = rows
+  const kept = found.map(
+    ([time, tail, json]) => [tail!, keptEvent(byTail.get(tail!)!, Number(time), json!)] as const,
+  )
+  return { kept: new Map(kept), since: Number(first![0]) }
+}

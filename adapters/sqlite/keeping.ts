@@ -1,0 +1,81 @@
+import { type AuditEvent, type EventDraft, stampDraft } from '../../src/event.js'
+import type { SuppressedCount } from '../../src/store.js'
+import type { Clock, Microseconds } from '../../src/timestamp.js'
+import { type Enlisted, MAX_MOVED, type Outbox, withOccurredAt } from './outbox.js'
+import type { Tables } from './tables.js'
+
+/** What an append comes to. */
+export interface Outcome {
+  readonly events: readonly AuditEvent[]
+  readonly heldBack: readonly { readonly draft: EventDraft; readonly opensIn: Microseconds }[]
+}
+
+/** Gives drafts their place in time. All of it belongs into a write transaction. */
+export interface Keeping {
+  /**
+   * Keeps the drafts after all of the outbox; those that are `found` by their tails stay as they
+   * are. Where that is too much for one transaction, only the oldest of the outbox are kept, and
+   * `undefined` is given back.
+   */
+  keep(drafts: readonly EventDraft[], found?: ReadonlyMap<string, AuditEvent>): Outcome | undefined
+  /** Keeps one draft, whatever its throttle says. */
+  keepOne(draft: EventDraft): void
+}
+
+export function createKeeping(
+  { events, live, throttles }: Tables,
+  outbox: Outbox,
+  clock: Clock,
+): Keeping {
+  const insert = (draft: EventDraft, time: Microseconds): void =>
+    (draft.live ? live : events).insert(draft, time)
+
+  /** Where its throttle lets it through the draft is an event then. */
+  const keepEnlisted = (enlisted: Enlisted, time: Microseconds, now: Microseconds): boolean => {
+    const { draft, recordedAt } = enlisted
+    if (throttles.opensIn(draft, now) === 0) {
+      const late = withOccurredAt(enlisted, time)
+      insert(throttles.kept(late, Math.min(time, now)), time)
+      return true
+    }
+    throttles.add(heldBackOnce(draft, recordedAt))
+    return false
+  }
+
+  return {
+    keep(drafts, found) {
+      const moved = outbox.take()
+      const isFull = moved.length === MAX_MOVED
+      const own = isFull ? [] : drafts
+      const now = clock()
+      const start = Math.max(events.highWater(), now - moved.length - own.length)
+      let time = start
+      for (const enlisted of moved) if (keepEnlisted(enlisted, time + 1, now)) time += 1
+      const kept: AuditEvent[] = []
+      const heldBack: { draft: EventDraft; opensIn: Microseconds }[] = []
+      for (const draft of own) {
+        const there = found?.get(draft.tail)
+        const opensIn = there ? 0 : throttles.opensIn(draft, now)
+        if (there) kept.push(there)
+        else if (opensIn > 0) heldBack.push({ draft, opensIn })
+        else {
+          time += 1
+          const told = throttles.kept(draft, Math.min(time, now))
+          insert(told, time)
+          kept.push(stampDraft(told, time))
+        }
+      }
+      if (time > start) events.setHighWater(time)
+      return isFull ? undefined : { events: kept, heldBack }
+    },
+    keepOne(draft) {
+      const time = Math.max(events.highWater() + 1, clock())
+      insert(draft, time)
+      events.setHighWater(time)
+    },
+  }
+}
+
+function heldBackOnce({ type, throttle }: EventDraft, at: Microseconds): SuppressedCount {
+  return { ...throttle!, type, count: 1, first: at, last: at }
+}

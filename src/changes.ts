@@ -1,0 +1,134 @@
+import type { JsonObject, JsonValue } from './event.js'
+import type { JsonLimits } from './json.js'
+import { type Budget, Copier, copyPlain, setKey } from './json-copy.js'
+import { cutText } from './json-cut.js'
+import { comparePatch, type Operation } from './json-patch.js'
+import { redactAt } from './redact.js'
+
+/** An operation of JSON Patch (RFC 6902), and what it takes away. */
+export interface RecordedChange {
+  readonly op: 'add' | 'remove' | 'replace'
+  /** JSON Pointer; `''` is the whole. */
+  readonly path: string
+  /** What is there after the change; missing for `remove`. */
+  readonly value?: JsonValue
+  /** What was there before it; missing for `add`. RFC 6902 lets a reader ignore it. */
+  readonly old_value?: JsonValue
+  /** How many bytes of the two values are left out here. */
+  readonly cut_bytes?: number
+}
+
+/** The attributes that tell a change. */
+export interface ChangeData {
+  /** In the order in which they make the one state the other; empty where nothing changed. */
+  readonly changes: readonly RecordedChange[]
+  /** How many further changes are left out, 1 or more; at least so many, where the states are too large. */
+  readonly changes_cut?: number
+}
+
+const MAX_CHANGES = 1000
+const MAX_TEXT_BYTES = 4096
+// What a state may hold to be compared in a fraction of a second.
+const MAX_VALUES = 400_000
+
+/**
+ * What turned one state into the other. A state that is missing is an empty object: so every member
+ * of one that was created or deleted is told. Each value is compared as a record would keep it, and
+ * only then what a key of its path, or within it, names as secret becomes `[redacted]`: a changed
+ * password is told as a change. Long texts are cut, and large values become their JSON text, cut.
+ */
+export function changeData(
+  before: unknown,
+  after: unknown,
+  { maxDepth, maxBytes }: JsonLimits,
+): ChangeData {
+  const states = [stateOf(before, maxDepth), stateOf(after, maxDepth)] as const
+  if (states[0] === undefined || states[1] === undefined) return { changes: [], changes_cut: 1 }
+  const operations = withOldValues(comparePatch(states[0], states[1], { invertible: true }))
+  // The other half is for what else the event tells.
+  let room = maxBytes >> 1
+  const changes: RecordedChange[] = []
+  for (const operation of operations.slice(0, MAX_CHANGES)) {
+    const change = toldChange(operation, maxBytes >> 4)
+    room -= Buffer.byteLength(JSON.stringify(change)) + 1
+    if (room < 0) break
+    changes.push(change)
+  }
+  const left = operations.length - changes.length
+  return left > 0 ? { changes, changes_cut: left } : { changes }
+}
+
+/** A copy of the state that is JSON; `undefined` where it is too large to be compared. */
+function stateOf(state: unknown, maxDepth: number): JsonValue | undefined {
+  if (state === undefined || state === null) return {}
+  const copy = (attempt: (budget: Budget) => JsonValue | undefined): JsonValue | undefined => {
+    const budget = { values: MAX_VALUES }
+    const value = attempt(budget)
+    return budget.values < 0 ? undefined : value
+  }
+  const plain = (budget: Budget): JsonValue | undefined => {
+    try {
+      return copyPlain(state, maxDepth, budget)
+    } catch {
+      // A getter threw: the copier finds out where.
+      return undefined
+    }
+  }
+  return copy(plain) ?? copy((budget) => new Copier(maxDepth, budget).copy(state))
+}
+
+type Change = Pick<RecordedChange, 'op' | 'path' | 'value' | 'old_value'>
+
+/** Each `test` joined to the operation that it comes before. */
+function withOldValues(operations: readonly Operation[]): Change[] {
+  const changes: Change[] = []
+  let old: Pick<Change, 'old_value'> = {}
+  for (const operation of operations) {
+    if (operation.op === 'test') old = { old_value: operation.value as JsonValue }
+    else {
+      changes.push({ ...(operation as Change), ...old })
+      old = {}
+    }
+  }
+  return changes
+}
+
+/** The change with values that may be told, each in not much more than so many bytes. */
+function toldChange({ op, path, ...values }: Change, maxBytes: number): RecordedChange {
+  const keys = path.split('/').map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
+  let cutBytes = 0
+  const told = Object.entries(values).map(([name, value]) => {
+    const redacted = redactAt(keys, value) as JsonValue
+    const cut = cutValue(redacted, maxBytes)
+    if (cut !== redacted)
+      cutBytes +=
+        Buffer.byteLength(JSON.stringify(redacted)) - Buffer.byteLength(JSON.stringify(cut))
+    return [name, cut] as const
+  })
+  return { op, path, ...Object.fromEntries(told), ...(cutBytes > 0 && { cut_bytes: cutBytes }) }
+}
+
+/** The value itself where it is small enough. */
+function cutValue(value: JsonValue, maxBytes: number): JsonValue {
+  const textBytes = Math.min(MAX_TEXT_BYTES, maxBytes)
+  const cut = cutTexts(value, textBytes)
+  const json = JSON.stringify(cut)
+  return Buffer.byteLength(json) > maxBytes ? cutText(json, textBytes) : cut
+}
+
+function cutTexts(value: JsonValue, textBytes: number): JsonValue {
+  if (typeof value === 'string') return cutText(value, textBytes)
+  if (value === null || typeof value !== 'object') return value
+  if (Array.isArray(value)) {
+    const copy = value.map((element) => cutTexts(element, textBytes))
+    return copy.some((element, i) => element !== value[i]) ? copy : value
+  }
+  const copy: JsonObject = {}
+  let isCut = false
+  for (const [key, member] of Object.entries(value)) {
+    const cut = cutTexts(member, textBytes)
+    isCut ||= cut !== member
+    setKey(copy, key, cut)
+  }
+  return isCut ? copy : value
+}

@@ -1,0 +1,60 @@
+import { AuditLogError } from '../errors.js'
+import type { AuditEvent } from '../event.js'
+import type { EventQuery, Grouping } from '../filter/ast.js'
+import { compileFilter } from '../filter/evaluate.js'
+import { formatQuery } from '../filter/format.js'
+import { parseQuery } from '../filter/parse.js'
+import type { QueryInput } from '../filter/query-input.js'
+import type { CleaningOptions, LegalHold } from './rule.js'
+
+export interface Filter {
+  readonly where: Grouping
+  readonly matches: (event: AuditEvent) => boolean
+  /** As a query string. */
+  readonly text: string
+}
+
+/** What no rule removes; empty where nothing is on hold. */
+export type Holds = readonly Filter[]
+
+/**
+ * Reads which events are meant. A filter that says nothing would mean all of them: that is refused,
+ * as are sorts and a limit. Throws `INVALID_OPTION` that begins with `at`.
+ */
+export function readFilter(given: QueryInput, at: string): Filter {
+  const { where, sorts, limit } = parse(given, at)
+  const fault = (message: string): AuditLogError =>
+    new AuditLogError('INVALID_OPTION', `${at} ${message}`)
+  if (sorts.length > 0) throw fault('takes no sorts: it says which events, in no order')
+  if (limit !== Infinity) throw fault('takes no limit')
+  if (!where) throw fault('names no condition, which would mean all events')
+  const text = formatQuery({ where, sorts: [], limit: 1 }).replace(/&limit=1$/, '')
+  return { where, matches: compileFilter(where), text }
+}
+
+/** With `Infinity` as the limit where none is given. */
+function parse(given: QueryInput, at: string): EventQuery {
+  const isParsed =
+    given !== null && typeof given === 'object' && 'where' in given && 'sorts' in given
+  if (isParsed) return { ...given, limit: Infinity }
+  try {
+    return parseQuery(given, { strict: true, maxLimit: Infinity })
+  } catch (error) {
+    const { message, parameter, suggestion } = error as AuditLogError
+    const details = { parameter, suggestion, cause: error }
+    throw new AuditLogError('INVALID_OPTION', `${at}: ${message}`, details)
+  }
+}
+
+/** Throws `INVALID_OPTION` for a wrong one, and what the host's function throws. */
+export async function readHolds(given: CleaningOptions['holds'] = []): Promise<Holds> {
+  return checkHolds(typeof given === 'function' ? await given() : given)
+}
+
+export function checkHolds(holds: Exclude<CleaningOptions['holds'], () => unknown> = []): Holds {
+  if (!Array.isArray(holds)) throw new AuditLogError('INVALID_OPTION', 'holds must be a list')
+  return holds.map((hold: unknown, index) => {
+    const { name, filter } = Object(hold) as LegalHold
+    return readFilter(filter, `legal hold ${name ?? index}: filter`)
+  })
+}

@@ -1,0 +1,117 @@
+import type { Duration } from 'date-fns'
+import { AuditLogError } from '../errors.js'
+import { eventTypeFault } from '../event-types.js'
+import type { JsonObject } from '../event.js'
+import { durationFault } from './duration.js'
+import { eventsTask } from './events-task.js'
+import { readFilter } from './filters.js'
+import { hostTask, statisticsTask } from './other-tasks.js'
+import { errorType } from './telling.js'
+import type { CleaningRule, EventsRule, HostRule } from './rule.js'
+import { parseTimeOfDay, type Schedule } from './schedule.js'
+import type { Rule } from './task.js'
+
+const SHARED_MEMBERS = ['name', 'target', 'every', 'at']
+const EVENTS_MEMBERS = ['filter', 'maxAge', 'maxRows', 'maxBytes', 'archive']
+const HOST_MEMBERS = ['filters', 'maxAge', 'run']
+
+const MAX_NAME_LENGTH = 100
+
+type Fault = (message: string) => AuditLogError
+
+/** Checks the rules. Throws `INVALID_OPTION` that names the rule and the member that is wrong. */
+export function readRules(rules: readonly CleaningRule[]): Rule[] {
+  if (!Array.isArray(rules)) throw new AuditLogError('INVALID_OPTION', 'rules must be a list')
+  const read = (rules as readonly CleaningRule[]).map(readRule)
+  const names = read.map(({ name }) => name)
+  const twice = names.find((name, index) => names.indexOf(name) < index)
+  if (twice !== undefined) {
+    const message = `there are two cleaning rules ${twice}: give them different names`
+    throw new AuditLogError('INVALID_OPTION', message)
+  }
+  return read
+}
+
+function readRule(given: CleaningRule, index: number): Rule {
+  const rule = Object(given) as CleaningRule
+  const label: unknown = rule.name ?? rule.target
+  const fault: Fault = (message) => {
+    const at = typeof label === 'string' ? label : index
+    return new AuditLogError('INVALID_OPTION', `cleaning rule ${at}: ${message}`)
+  }
+  const { target, name = target } = rule
+  const isTarget = typeof target === 'string' && target !== ''
+  if (!isTarget || eventTypeFault(errorType(target)) !== undefined)
+    throw fault('target must be a text that can end an event type')
+  if (typeof name !== 'string' || name === '' || name.length > MAX_NAME_LENGTH)
+    throw fault(`name must be a text of 1 to ${MAX_NAME_LENGTH} characters`)
+  const known = [...SHARED_MEMBERS, ...membersOf(target)]
+  const stray = Object.keys(rule).find((member) => !known.includes(member))
+  if (stray !== undefined)
+    throw fault(`a rule for ${target} has no ${stray}; it may have ${known.join(', ')}`)
+  const schedule = readSchedule(rule, fault)
+  return { name, target, schedule, ...readTask(rule, fault) }
+}
+
+function membersOf(target: string): readonly string[] {
+  if (target === 'events') return EVENTS_MEMBERS
+  return target === 'statistics' ? [] : HOST_MEMBERS
+}
+
+function readSchedule({ every, at }: CleaningRule, fault: Fault): Schedule | undefined {
+  if (every !== undefined && at !== undefined) throw fault('takes every or at, not both')
+  if (every !== undefined) return { every: readDuration(every, 'every', fault)! }
+  if (at === undefined) return undefined
+  const time = parseTimeOfDay(at)
+  if (time === undefined) throw fault('at must be a time of day in UTC such as 03:30')
+  return { at: time }
+}
+
+type ReadTask = Pick<Rule, 'task' | 'filters'>
+
+function readTask(rule: CleaningRule, fault: Fault): ReadTask {
+  if (rule.target === 'events') return readEvents(rule as EventsRule, fault)
+  if (rule.target === 'statistics') return { task: statisticsTask, filters: undefined }
+  return readHost(rule as HostRule, fault)
+}
+
+function readEvents(rule: EventsRule, fault: Fault): ReadTask {
+  const { archive, maxRows, maxBytes } = rule
+  const maxAge = readDuration(rule.maxAge, 'maxAge', fault)
+  const counts = Object.entries({ maxRows, maxBytes }).filter(([, count]) => count !== undefined)
+  const wrong = counts.find(([, count]) => !Number.isSafeInteger(count) || count! < 0)
+  if (wrong) throw fault(`${wrong[0]} must be a whole number of at least 0`)
+  if (maxAge === undefined && counts.length === 0)
+    throw fault('needs maxAge, maxRows or maxBytes: nothing says which events are due')
+  const isArchive = typeof archive === 'function' || (typeof archive === 'string' && archive !== '')
+  if (archive !== undefined && !isArchive)
+    throw fault('archive must be the name of a directory, or a function')
+  const at = `cleaning rule ${rule.name ?? rule.target}: filter`
+  const filter = rule.filter === undefined ? undefined : readFilter(rule.filter, at)
+  const filters: JsonObject = {
+    ...(filter && { filter: filter.text }),
+    ...(maxAge && { max_age: { ...maxAge } }),
+    ...(maxRows !== undefined && { max_rows: maxRows }),
+    ...(maxBytes !== undefined && { max_bytes: maxBytes }),
+  }
+  return { task: eventsTask({ filter, maxAge, maxRows, maxBytes }, archive), filters }
+}
+
+function readHost(rule: HostRule, fault: Fault): ReadTask {
+  const { run, filters } = rule
+  const maxAge = readDuration(rule.maxAge, 'maxAge', fault)
+  if (typeof run !== 'function') throw fault('run must be a function that removes what is due')
+  const isObject = filters !== null && typeof filters === 'object' && !Array.isArray(filters)
+  if (filters !== undefined && !isObject) throw fault('filters must be an object')
+  return { task: hostTask({ run, ...(maxAge && { maxAge }) }), filters }
+}
+
+function readDuration(
+  duration: Duration | undefined,
+  member: string,
+  fault: Fault,
+): Duration | undefined {
+  const problem = duration === undefined ? undefined : durationFault(duration)
+  if (problem !== undefined) throw fault(`${member} ${problem}`)
+  return duration && { ...duration }
+}

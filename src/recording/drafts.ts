@@ -1,0 +1,65 @@
+import { AuditLogError } from '../errors.js'
+import type { EventDraft } from '../event.js'
+import { type RandomBytes, tailSource } from '../event-id.js'
+import { checkData, type EventTypeDefinition, eventTypeFault } from '../event-types.js'
+import { type JsonLimits, toJsonText } from '../json.js'
+import { storableText } from '../json-copy.js'
+import { type ResolveSource, sourceOf } from '../links.js'
+
+export interface DraftOptions {
+  /** Hold system events to what their type declares. */
+  readonly strict: boolean
+  readonly limits: JsonLimits
+  readonly resolveSource: ResolveSource | undefined
+  readonly random: RandomBytes | undefined
+}
+
+/** Makes drafts of what calls are given. Throws what refuses the call. */
+export interface Drafts {
+  system(
+    type: string,
+    definition: EventTypeDefinition | undefined,
+    data: object,
+    username?: string | null,
+  ): EventDraft
+  custom(type: string, data: object, username?: string | null): EventDraft
+}
+
+export function createDrafts({ strict, limits, resolveSource, random }: DraftOptions): Drafts {
+  const nextTail = tailSource(random)
+
+  const draft = (
+    type: string,
+    system: boolean,
+    { attributes, json }: Pick<EventDraft, 'attributes' | 'json'>,
+    source: string | null,
+    username: string | null,
+  ): EventDraft => {
+    const fault = eventTypeFault(type)
+    if (fault)
+      throw new AuditLogError('INVALID_EVENT', `the event type ${fault}`, { pointer: '/type' })
+    return {
+      tail: nextTail(),
+      username: username === null ? null : storableText(username),
+      system,
+      type,
+      source: source === null ? null : storableText(source),
+      attributes,
+      json,
+    }
+  }
+
+  return {
+    system(type, definition, data, username = null) {
+      if (strict && definition) checkData(type, definition, data)
+      const text = toJsonText(data, limits)
+      // A wrong link must not cost a system event its record.
+      const source = sourceOf(text.attributes, true, resolveSource, !strict)
+      return draft(type, true, text, source, username)
+    },
+    custom(type, data, username = null) {
+      const text = toJsonText(data, limits)
+      return draft(type, false, text, sourceOf(text.attributes, false, resolveSource), username)
+    },
+  }
+}

@@ -1,0 +1,31 @@
+import type { EventTypeDefinition } from '../event-types.js'
+
+/** The types of events that the log records itself, part of every registry. */
+export const ownEventTypes = {
+  'warn:audit_log:gap': {
+    area: 'Audit log',
+    description:
+      'events of some types are missing: dropped, not taken in time, or held back by throttles with no later event to tell',
+    data: ['count', 'first_at', 'last_at', 'losses'],
+  },
+  'info:data_cleanup:events': {
+    area: 'Data cleaning',
+    description: 'a rule removed old events',
+    data: ['rule', 'filters', 'removed_count', 'before', 'archived_count', 'archive_file'],
+  },
+  'error:data_cleanup:events': {
+    area: 'Data cleaning',
+    description: 'a rule could not remove old events, or not all of them',
+    data: ['rule', 'filters', 'removed_count', 'before', 'archived_count', 'archive_file'],
+  },
+  'info:data_cleanup:statistics': {
+    area: 'Data cleaning',
+    description: "a rule refreshed the statistics of the database's query planner",
+    data: ['analyzed_tables', 'skipped_reason', 'rule'],
+  },
+  'error:data_cleanup:statistics': {
+    area: 'Data cleaning',
+    description: "a rule could not refresh the statistics of the database's query planner",
+    data: ['rule'],
+  },
+} as const satisfies Readonly<Record<string, EventTypeDefinition>>

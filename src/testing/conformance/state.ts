@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import type { JsonValue } from '../../event.js'
+import type { EventStore } from '../../store.js'
+import { type Case, cases } from './context.js'
+import { exactData, rejectsWith, SECOND, upTo } from './helpers.js'
+
+const increment = (store: EventStore): Promise<JsonValue | undefined> =>
+  store.updateState('count', (value) => Number(value ?? 0) + 1)
+
+const read = (store: EventStore, key: string): Promise<JsonValue | undefined> =>
+  store.updateState(key, (value) => value)
+
+export const stateCases: readonly Case[] = [
+  ...cases({
+    async 'state: a value is given back until it is changed or removed'({ store }) {
+      assert.equal(await read(store, 'a'), undefined)
+      const values: JsonValue[] = [1, 0, '', 'text', true, false, null, [], {}, [null], exactData]
+      let before: JsonValue | undefined
+      for (const value of values) {
+        const given: unknown[] = []
+        const result = await store.updateState('a', (present) => {
+          given.push(present)
+          return value
+        })
+        assert.deepEqual(result, value)
+        for (const one of given) assert.deepEqual(one, before)
+        assert.ok(given.length > 0)
+        before = value
+      }
+      assert.deepEqual(await read(store, 'a'), exactData)
+      assert.equal(await store.updateState('a', () => undefined), undefined)
+      assert.equal(await read(store, 'a'), undefined)
+    },
+
+    async 'state: each key has its own value'({ store }) {
+      const keys = ['', 'a', 'A', ' a', 'a\nb', "'; --", '%', '__proto__', '😀', 'k'.repeat(500)]
+      for (const [n, key] of keys.entries()) await store.updateState(key, () => n)
+      for (const [n, key] of keys.entries()) assert.equal(await read(store, key), n, key)
+    },
+
+    async 'state: the change is told the time of the store'({ store, clock }) {
+      const times: number[] = []
+      for (const step of [0, SECOND, -60 * SECOND]) {
+        clock.advance(step)
+        await store.updateState('a', (_, now) => {
+          times.push(now - clock())
+          return 1
+        })
+      }
+      assert.deepEqual([...new Set(times)], [0])
+    },
+
+    async 'state: changes at once follow one another'({ store }) {
+      const values = await Promise.all(upTo(1, 20).map(() => increment(store)))
+      assert.deepEqual(new Set(values), new Set(upTo(1, 20)))
+      assert.equal(await read(store, 'count'), 20)
+    },
+
+    async 'state: what is done to a value afterwards changes nothing'({ store }) {
+      const given = { list: [1] }
+      const result = await store.updateState('a', () => given)
+      given.list.push(2)
+      try {
+        ;(result as typeof given).list.push(3)
+      } catch (error) {
+        assert.ok(error instanceof TypeError, 'frozen, or a copy')
+      }
+      assert.deepEqual(await read(store, 'a'), { list: [1] })
+    },
+
+    async 'state: a change that throws changes nothing'({ store }) {
+      await store.updateState('a', () => 'before')
+      const call = store.updateState('a', () => {
+        throw new Error('no')
+      })
+      await assert.rejects(call)
+      assert.equal(await read(store, 'a'), 'before')
+      assert.equal(await increment(store), 1)
+    },
+
+    async 'state: an aborted signal changes nothing'({ store }) {
+      const signal = AbortSignal.abort()
+      await rejectsWith(
+        store.updateState('a', () => 1, { signal }),
+        'ABORTED',
+      )
+      assert.equal(await read(store, 'a'), undefined)
+    },
+  }),
+
+  ...cases(
+    {
+      async 'state: changes by two stores at once follow one another'({ store, reopen }) {
+        const other = (await reopen()).store
+        const calls = upTo(1, 20).flatMap(() => [increment(store), increment(other)])
+        assert.deepEqual(new Set(await Promise.all(calls)), new Set(upTo(1, 40)))
+        for (const one of [store, other]) assert.equal(await read(one, 'count'), 40)
+      },
+
+      async 'state: outlives its store'({ store, audit, reopen }) {
+        await store.updateState('a', () => ({ kept: true }))
+        await audit.close()
+        assert.deepEqual(await read((await reopen()).store, 'a'), { kept: true })
+      },
+    },
+    'reopen',
+  ),
+]

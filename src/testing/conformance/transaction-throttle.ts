@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { formatTimestamp } from '../../timestamp.js'
+import { type Case, cases } from './context.js'
+import {
+  appendSome,
+  draft,
+  eventually,
+  everything,
+  MINUTE,
+  numbers,
+  SECOND,
+  throttled,
+} from './helpers.js'
+
+/** The throttle of an enlisted draft decides when its event is about to become visible. */
+export const transactionThrottleCases: readonly Case[] = cases(
+  {
+    async 'transaction: held back in the end, a draft is counted by the store'({
+      store,
+      audit,
+      clock,
+      transaction,
+    }) {
+      await store.append([throttled({ n: 0 })])
+      const { handle, commit } = await transaction()
+      await store.enlist!(throttled({ n: 1 }), handle)
+      await store.enlist!(draft({ n: 2 }), handle)
+      const recorded = clock()
+      clock.advance(SECOND)
+      await store.enlist!(throttled({ n: 3 }), handle)
+      await commit()
+      assert.deepEqual((await appendSome(store, [draft({ n: 4 })])).kept, [4])
+      assert.deepEqual(numbers(await everything(audit)), [0, 2, 4])
+      clock.advance(MINUTE)
+      const [event] = await store.append([throttled({ n: 5 })])
+      assert.deepEqual(event!.attributes, {
+        n: 5,
+        suppressed_count: 2,
+        suppressed_since: formatTimestamp(recorded),
+      })
+      clock.advance(MINUTE)
+      const [next] = await store.append([throttled({ n: 6 })])
+      assert.deepEqual(next!.attributes, { n: 6 })
+    },
+
+    async 'transaction: kept, a draft closes its throttle for others'({
+      store,
+      audit,
+      clock,
+      transaction,
+    }) {
+      const { handle, commit } = await transaction()
+      await store.enlist!(throttled({ n: 0 }), handle)
+      await store.enlist!(throttled({ n: 1 }), handle)
+      await store.enlist!(throttled({ n: 2 }, { key: 'another' }), handle)
+      await commit()
+      assert.deepEqual((await appendSome(store, [throttled({ n: 3 })])).heldBack, [3])
+      assert.deepEqual(numbers(await everything(audit)), [0, 2])
+      clock.advance(MINUTE)
+      const [event] = await store.append([throttled({ n: 4 })])
+      assert.equal(event!.attributes['suppressed_count'], 1)
+    },
+
+    async 'transaction: a throttled draft takes along what was held back'({
+      store,
+      audit,
+      clock,
+      transaction,
+    }) {
+      const count = { key: 'test:event', type: 'test:event', scope: {}, period: MINUTE, count: 7 }
+      const counts = [{ ...count, first: clock(), last: clock() }]
+      await store.reportSuppressed({ reporter: 'a', number: 1, counts })
+      const { handle, commit } = await transaction()
+      await store.enlist!(throttled({ n: 0 }), handle)
+      await commit()
+      await eventually('the committed event', async () => (await everything(audit)).length > 0)
+      const [event] = await everything(audit)
+      assert.equal(event!.attributes['suppressed_count'], 7)
+    },
+
+    async 'transaction: rolled back, a draft closes and counts nothing'({ store, transaction }) {
+      const { handle, rollback } = await transaction()
+      await store.enlist!(throttled({ n: 0 }), handle)
+      await store.enlist!(throttled({ n: 1 }), handle)
+      await rollback()
+      const [event] = await store.append([throttled({ n: 2 })])
+      assert.deepEqual(event!.attributes, { n: 2 })
+    },
+  },
+  'transaction',
+)

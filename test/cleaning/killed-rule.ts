@@ -1,0 +1,9 @@
+import type { EventsRule } from '../../src/cleaning/rule.js'
+
+/** What the process removes that is killed. */
+export const KILLED_RULE: EventsRule = {
+  name: 'killed',
+  target: 'events',
+  filter: 'filter[type_eq]=due',
+  maxAge: { days: 1 },
+}

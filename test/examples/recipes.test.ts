@@ -1,0 +1,83 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, expect, it } from 'vitest'
+import { runScript } from '../support/child.js'
+import { tempDir } from '../support/temp.js'
+
+/* Runs the README's recipes for metrics as they stand, with the real packages. */
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const readme = fs.readFileSync(path.join(root, 'README.md'), 'utf8')
+
+function recipe(name: string): string {
+  const blocks = [...readme.matchAll(/^```ts\n(.*?)^```/gms)].map(([, code]) => code!)
+  const found = blocks.find((code) => code.includes(`from '${name}'`))
+  if (found === undefined) throw new Error(`the README has no recipe for ${name}`)
+  return found
+}
+
+const before = `
+import { AuditLog } from 'daybook'
+import { memoryStore } from 'daybook/memory'
+const types = { 'warn:disk:full': { throttle: { period: { hours: 1 } } }, 'api:orders:create': {} }
+const audit = new AuditLog({ store: memoryStore(), types })
+`
+
+const use = `
+for (let i = 0; i < 3; i++) await audit.record('warn:disk:full')
+await audit.record('api:orders:create')
+await audit.record('no:such:type').catch(() => {})
+void audit.record('api:orders:create')
+`
+
+let remove = (): void => {}
+
+afterEach(() => remove())
+
+async function run(code: string): Promise<string> {
+  const temp = tempDir()
+  ;({ remove } = temp)
+  fs.symlinkSync(path.join(root, 'node_modules'), temp.file('node_modules'))
+  fs.writeFileSync(temp.file('recipe.mts'), code)
+  const child = runScript(temp.file('recipe.mts'), [])
+  expect([await child.ended, child.stderr()]).toEqual([0, ''])
+  return child.stdout()
+}
+
+it('prom-client', { timeout: 60_000 }, async () => {
+  const output = await run(
+    `import { register } from 'prom-client'\n${before}${recipe('prom-client')}${use}
+     console.log(await register.metrics())`,
+  )
+  expect(output.split('\n').filter((line) => line.startsWith('audit_'))).toEqual([
+    'audit_calls_total{outcome="stored",level="warn"} 1',
+    'audit_calls_total{outcome="heldBack",level="warn"} 2',
+    'audit_calls_total{outcome="stored",level="api"} 1',
+    'audit_calls_total{outcome="rejected",level="no"} 1',
+    'audit_waiting 1',
+  ])
+})
+
+it('OpenTelemetry', { timeout: 60_000 }, async () => {
+  const output = await run(
+    `import { AggregationTemporality, InMemoryMetricExporter, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
+     const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE)
+     const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 1e6 })
+     metrics.setGlobalMeterProvider(new MeterProvider({ readers: [reader] }))
+     ${before}${recipe('@opentelemetry/api')}${use}
+     await reader.forceFlush()
+     for (const { scopeMetrics } of exporter.getMetrics())
+       for (const { metrics } of scopeMetrics)
+         for (const { descriptor, dataPoints } of metrics)
+           for (const { attributes, value } of dataPoints)
+             console.log(descriptor.name, JSON.stringify(attributes), value)
+     await reader.shutdown()`,
+  )
+  expect(output.trim().split('\n')).toEqual([
+    'audit.calls {"outcome":"stored","level":"warn"} 1',
+    'audit.calls {"outcome":"heldBack","level":"warn"} 2',
+    'audit.calls {"outcome":"stored","level":"api"} 1',
+    'audit.calls {"outcome":"rejected","level":"no"} 1',
+    'audit.waiting {} 1',
+  ])
+})

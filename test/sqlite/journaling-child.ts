@@ -1,0 +1,26 @@
+import { sqliteJournal } from 'daybook/sqlite'
+
+/*
+ * Keeps drafts in a journal until it is killed: `<file>`. Each line on stdout is the number of one
+ * that `add` has taken, or of how many were removed: `-<count>`.
+ */
+const [filename = ''] = process.argv.slice(2)
+const journal = sqliteJournal({ filename })
+
+for (let n = 0; ; n++) {
+  const attributes = { n, text: 'x'.repeat(100) }
+  const draft = { tail: '8000000000000000', username: 'ann', system: true, type: 'x', source: null }
+  journal.add([
+    {
+      draft: { ...draft, attributes, json: JSON.stringify(attributes) },
+      recordedAt: n,
+      since: undefined,
+    },
+  ])
+  // To a pipe this is synchronous.
+  process.stdout.write(`${n}\n`)
+  if (n % 10 === 9) {
+    journal.remove(5)
+    process.stdout.write('-5\n')
+  }
+}

@@ -1,0 +1,205 @@
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
+import {
+  type AuditEvent,
+  AuditLog,
+  type AuditLogStats,
+  type EventJournal,
+  type EventStore,
+  type Outcome,
+} from 'daybook'
+import { faultyStore, type FaultyStore } from 'daybook/testing'
+import { expect } from 'vitest'
+import {
+  type Call,
+  faultOptions,
+  type FaultType,
+  faultTypes,
+  makeCall,
+  type Observed,
+  observe,
+  PERIOD_MS,
+  type Settled,
+  TYPES,
+} from './observed-log.js'
+import { allEvents, toldLosses } from './told-losses.js'
+
+/*
+ * One round of faults: calls of all policies, with and without throttles, while the store fails,
+ * hangs, is late and loses answers; then the store is well again, and everything has to add up.
+ */
+
+export type Step =
+  /** So many calls in one turn; `isGivenUp` aborts them after the turn. */
+  | {
+      readonly act: 'call'
+      readonly type: FaultType
+      readonly count: number
+      readonly isGivenUp: boolean
+    }
+  | {
+      readonly act: 'fail' | 'hang' | 'loseAcknowledgement'
+      readonly method: 'append' | 'reportSuppressed'
+      readonly times: number | undefined
+    }
+  | { readonly act: 'delay'; readonly ms: number }
+  | { readonly act: 'heal' }
+  /** 0: a turn of the event loop. */
+  | { readonly act: 'wait'; readonly ms: number }
+
+/** Where a round keeps its events; all of it is there when it is opened again. */
+export interface Place {
+  openStore(): EventStore
+  openJournal(): EventJournal
+}
+
+async function take(step: Step, observed: Observed, store: FaultyStore): Promise<Promise<void>[]> {
+  switch (step.act) {
+    case 'call':
+      return Array.from({ length: step.count }, () => {
+        if (!step.isGivenUp) return makeCall(observed, step.type)
+        const giving = new AbortController()
+        setImmediate(() => giving.abort())
+        return makeCall(observed, step.type, giving.signal)
+      })
+    case 'delay':
+      store.delay('append', step.ms, 3)
+      return []
+    case 'heal':
+      store.heal()
+      return []
+    case 'wait':
+      await (step.ms === 0 ? nextTurn() : delay(step.ms))
+      return []
+    default:
+      store[step.act](step.method, step.times)
+      return []
+  }
+}
+
+const numbersOf = (events: readonly AuditEvent[]): unknown[] =>
+  events.map(({ attributes }) => attributes['n'])
+
+const rising = (numbers: readonly unknown[]): unknown[] =>
+  (numbers as number[]).toSorted((a, b) => a - b)
+
+const sumOf = (counts: ReadonlyMap<string, number>, outcome: Outcome): number =>
+  [...counts].reduce((sum, [key, count]) => (key.endsWith(` ${outcome}`) ? sum + count : sum), 0)
+
+function expectOutcomes({ audit, calls, outcomes, dropped, wrong }: Observed): void {
+  const stats = audit.stats()
+  const settledAs = (...settled: Settled[]): Call[] =>
+    calls.filter((call) => settled.includes(call.settled!))
+  const stored = settledAs('stored').length
+  const silent = settledAs('silent').length
+  expect(wrong).toEqual([])
+  expect(stats).toEqual({
+    calls: calls.length,
+    stored,
+    heldBack: sumOf(outcomes, 'heldBack'),
+    rejected: calls.length - stored - silent,
+    dropped: dropped.length,
+    journalled: sumOf(outcomes, 'journalled'),
+    waiting: 0,
+  })
+  expect(sumOf(outcomes, 'stored')).toBe(stored)
+  expect(sumOf(outcomes, 'rejected')).toBe(stats.rejected)
+  expect(sumOf(outcomes, 'dropped')).toBe(dropped.length)
+  const silentOf = (type: FaultType): number =>
+    settledAs('silent').filter((call) => call.type === type).length
+  expect(silentOf('block:test:call')).toBe(0)
+  expect(outcomes.get('queue:test:call journalled') ?? 0).toBe(silentOf('queue:test:call'))
+  expect(outcomes.get('drop:test:call dropped') ?? 0).toBe(silentOf('drop:test:call'))
+}
+
+/** What the log holds, and tells, after its end and that of the journal's replay. */
+function expectLog(
+  { calls, dropped, maxWaiting, isReported }: Observed,
+  events: readonly AuditEvent[],
+): void {
+  const told = toldLosses(events)
+  // Where too many wait, a call goes to the journal past what is on its way to the store.
+  const isCrowded = calls.length > maxWaiting
+  for (const type of TYPES) {
+    const made = calls.filter((call) => call.type === type)
+    const there = numbersOf(events.filter((event) => event.type === type))
+    expect(there, type).toEqual([...new Set(there)])
+    const isThrottled = 'throttle' in faultTypes[type]
+    const stored = made.filter(({ settled }) => settled === 'stored')
+    const silent = made.filter(({ settled }) => settled === 'silent')
+    const journalled = type === 'queue:test:call' ? silent : []
+    const certain = [...stored, ...journalled].map(({ n }) => n)
+    // A journalled call of a throttled type may be held back when it gets to the store.
+    const possible = new Set<unknown>(
+      [...stored, ...(type.startsWith('queue:') ? silent : [])].map(({ n }) => n),
+    )
+    expect(
+      certain.filter((n) => !there.includes(n)),
+      type,
+    ).toEqual([])
+    expect(
+      there.filter((n) => !possible.has(n)),
+      type,
+    ).toEqual([])
+    if (type.startsWith('queue:') && !isCrowded) expect(there, type).toEqual(rising(there))
+
+    const late = made.filter(({ settled }) => settled === 'DEADLINE_EXCEEDED').length
+    const lost = dropped.filter((one) => one === type).length
+    expect(told.gaps.get(`${type} deadline_exceeded`) ?? 0, type).toBe(late)
+    expect(told.gaps.get(`${type} dropped`) ?? 0, type).toBe(lost)
+    const rejected = made.length - stored.length - silent.length
+    const heldBack = isThrottled ? made.length - there.length - rejected - lost : 0
+    const suppressed = told.suppressed.get(type) ?? 0
+    if (isReported()) expect(suppressed, type).toBe(heldBack)
+    else expect(suppressed, type).toBeLessThanOrEqual(heldBack)
+  }
+}
+
+/** Has the journal's rest replayed, and what throttles have held back told. */
+async function settleDown(place: Place): Promise<AuditEvent[]> {
+  const journal = place.openJournal()
+  const audit = new AuditLog({ ...faultOptions, store: place.openStore(), journal })
+  while (journal.length > 0) await delay(5)
+  await audit.flush()
+  await delay(2 * PERIOD_MS + 20)
+  await audit.cleaning.run()
+  const events = await allEvents(audit)
+  await audit.close()
+  return events
+}
+
+export interface RoundTotals extends AuditLogStats {
+  readonly late: number
+}
+
+/** Does the steps and gives the figures of the log, after it found them and the log itself right. */
+export async function runFaultRound(
+  steps: readonly Step[],
+  place: Place,
+  maxWaiting: number,
+): Promise<RoundTotals> {
+  const store = faultyStore(place.openStore())
+  const observed = observe(store, place.openJournal(), maxWaiting)
+  const { audit, calls, check } = observed
+  try {
+    // Until the store is there, with its tables and connections.
+    do await makeCall(observed, 'block:test:call')
+    while (calls.at(-1)!.settled !== 'stored')
+    const made: Promise<void>[] = []
+    for (const step of steps) {
+      made.push(...(await take(step, observed, store)))
+      check()
+    }
+    store.heal()
+    await Promise.all(made)
+    expectOutcomes(observed)
+    await audit.close()
+    expectOutcomes(observed)
+  } finally {
+    store.heal()
+    await audit.close()
+    observed.end()
+  }
+  expectLog(observed, await settleDown(place))
+  const late = calls.filter(({ settled }) => settled === 'DEADLINE_EXCEEDED').length
+  return { ...audit.stats(), late }
+}

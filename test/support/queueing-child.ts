@@ -1,0 +1,59 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { AuditLog } from 'daybook'
+import { postgresStore } from 'daybook/postgres'
+import { sqliteJournal, sqliteStore } from 'daybook/sqlite'
+import { faultyStore } from 'daybook/testing'
+
+/*
+ * A process that records with the policy `queue` until it is killed: `<store> <journal> <life>`, where the store
+ * is a Postgres URL or the name of an SQLite file. An SQLite store goes wrong at random; a server does so
+ * by itself. On stdout `stored <n>` or `journalled <n>` for each call that is settled.
+ */
+const [location = '', filename = '', life = ''] = process.argv.slice(2)
+const isPostgres = location.startsWith('postgres')
+const store = faultyStore(
+  isPostgres ? postgresStore({ connectionString: location }) : sqliteStore({ filename: location }),
+)
+const audit: AuditLog = new AuditLog({
+  store,
+  journal: sqliteJournal({ filename }),
+  types: {},
+  failurePolicy: 'queue',
+  waiting: { deadlineMs: 150 },
+})
+let n = 0
+
+// To a pipe this is synchronous, so what was said has left the process when it is killed.
+const say = (line: string): void => void process.stdout.write(`${line}\n`)
+
+async function recordOne(): Promise<void> {
+  const own = n++
+  const event = await audit.recordCustom('test:queued', { life, n: own })
+  say(`${event ? 'stored' : 'journalled'} ${own}`)
+}
+
+const faults = [
+  () => store.fail('append', 1 + Math.floor(Math.random() * 5)),
+  () => store.hang('append'),
+  () => store.delay('append', Math.random() * 200, 3),
+  () => store.loseAcknowledgement('append'),
+]
+
+async function goWrong(): Promise<void> {
+  for (let times = Math.ceil(Math.random() * 3); times > 0; times--) {
+    await delay(Math.random() * 150)
+    faults[Math.floor(Math.random() * faults.length)]!()
+    await delay(Math.random() * 250)
+    store.heal()
+  }
+  // From now on what the journal hands over is stored, but it does not hear of that.
+  store.fail('append', 1)
+  store.loseAcknowledgement('append')
+  say('losing answers')
+}
+
+if (!isPostgres) void goWrong()
+for (;;) {
+  await Promise.all(Array.from({ length: Math.ceil(Math.random() * 20) }, recordOne))
+  await delay(Math.random() * 10)
+}

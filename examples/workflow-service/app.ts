@@ -8,6 +8,7 @@ import { AuditLog } from 'daybook'
 import { auditRoutes, basicAuth, recordRequests } from 'daybook/koa'
 import { workflowEventTypes } from 'daybook/workflow'
 import { createBackground } from './background/background.js'
+import { cleaningOf } from './background/cleaning.js'
 import { startJobs } from './background/jobs.js'
 import { startRefresh, startTakeOver, takeOver } from './background/processes.js'
 import { startSchedule } from './background/schedule.js'
@@ -16,7 +17,7 @@ import { createEngine } from './engine/engine.js'
 import { CHANGES, WORKFLOW_RUNS, type ActivityNames } from './engine/names.js'
 import { findGit } from './git/git.js'
 import { resolveIn } from './links.js'
-import { notesIn } from './notes.js'
+import { liveNotesIn, notesIn } from './notes.js'
 import type { Documents } from './documents/documents.js'
 import type { ServiceOptions } from './options.js'
 import { answerProblems } from './problem.js'
@@ -44,6 +45,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     store: events,
     types: workflowEventTypes,
     resolveSource: resolveIn(documents),
+    cleaning: cleaningOf(documents),
   })
   const workspace = await openWorkspace(documents)
   const background = createBackground()
@@ -76,6 +78,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const service: Service = {
     documents,
     note,
+    noteLive: liveNotesIn(audit),
     background,
     changes,
     workflowRuns,

@@ -1,8 +1,16 @@
 import { execFile } from 'node:child_process'
+import { rmSync, writeFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { AuditLog } from 'daybook'
+import { memoryStore } from 'daybook/memory'
+import { sqliteStore } from 'daybook/sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RunningService, startService } from '../../examples/workflow-service/app.js'
+import { cleaningOf } from '../../examples/workflow-service/background/cleaning.js'
+import { sqliteDocuments } from '../../examples/workflow-service/documents/sqlite.js'
+import type { Activity, Step } from '../../examples/workflow-service/model.js'
+import { serviceFile } from '../../examples/workflow-service/options.js'
 import { runScript } from '../support/child.js'
 import {
   errorOf,
@@ -55,6 +63,33 @@ async function startChange(
   const change = resourceOf(await post(url, '/api/changes', attributes, 'ann', 'change'))
   resourceOf(await post(url, `/api/changes/${change.id}/start`))
   return change
+}
+
+/** A local repository with one commit; false where git is not installed. */
+async function makeRepository(directory: string): Promise<boolean> {
+  try {
+    const author = ['-c', 'user.name=t', '-c', 'user.email=t@example.org']
+    await run('git', ['init', '-q', '-b', 'main', directory])
+    await run('git', ['-C', directory, ...author, 'commit', '-q', '--allow-empty', '-m', 'first'])
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** What makes versions of a new template from a repository, and gives their ids. */
+async function fetchesFrom(
+  url: string,
+  repository: string,
+): Promise<(revision: string) => Promise<string>> {
+  const attributes = { name: 'r', url: repository }
+  const remote = resourceOf(await post(url, '/api/git_remotes', attributes, 'ann', 'git_remote'))
+  const template = resourceOf(await post(url, '/api/templates', { name: 't' }, 'ann', 'template'))
+  return async (revision) => {
+    const version = { git_remote_id: remote.id, revision }
+    const path = `/api/templates/${template.id}/template_versions`
+    return resourceOf(await post(url, path, version, 'ann', 'template_version')).id
+  }
 }
 
 const stepOf = (change: Resource): string => (change.attributes['step_ids'] as string[])[0]!
@@ -216,22 +251,8 @@ describe('the demo service', () => {
 
   it('fetches a Git repository, and tells when it cannot', async ({ skip }) => {
     const repository = temp.file('repository')
-    try {
-      const git = ['-c', 'user.name=t', '-c', 'user.email=t@example.org']
-      await run('git', ['init', '-q', '-b', 'main', repository])
-      await run('git', ['-C', repository, ...git, 'commit', '-q', '--allow-empty', '-m', 'first'])
-    } catch {
-      skip('git is not installed')
-    }
-    const remote = resourceOf(
-      await post(url, '/api/git_remotes', { name: 'r', url: repository }, 'ann', 'git_remote'),
-    )
-    const template = resourceOf(await post(url, '/api/templates', { name: 't' }, 'ann', 'template'))
-    const fetch = async (revision: string): Promise<string> => {
-      const attributes = { git_remote_id: remote.id, revision }
-      const path = `/api/templates/${template.id}/template_versions`
-      return resourceOf(await post(url, path, attributes, 'ann', 'template_version')).id
-    }
+    if (!(await makeRepository(repository))) skip('git is not installed')
+    const fetch = await fetchesFrom(url, repository)
     const good = `filter[template_version_id_eq]=${await fetch('main')}`
     const [done] = await waitFor(
       url,
@@ -242,6 +263,13 @@ describe('the demo service', () => {
     const bad = `filter[template_version_id_eq]=${await fetch('nowhere')}`
     const [failed] = await waitFor(url, `filter[type_eq]=error:template_version:fetch&${bad}`)
     expect(String(failed!.attributes['fetch_output'])).toContain('nowhere')
+    const [log] = await waitFor(url, `filter[type_eq]=info:template_version:fetch&${bad}`)
+    expect(log!.attributes['progress']).toMatch(/Receiving objects[^]*fatal: [^]*nowhere/)
+    expect(log!.attributes).not.toHaveProperty('unfinished')
+    // Another process on the file sees which live events are open.
+    const store = sqliteStore({ filename: temp.file('daybook.db') })
+    expect(await store.openEvents()).toEqual([])
+    await store.close()
   })
 
   it('lets eve read only', async () => {
@@ -311,6 +339,98 @@ describe('the demo service', () => {
   })
 })
 
+describe('the cleaning rules of the demo', () => {
+  const daysAgo = (days: number): Date => new Date(Date.now() - days * 86_400_000)
+
+  const step = (id: string, activity_id: string): Step => ({
+    id,
+    activity_id,
+    definition: { action: 'wait', name: 'wait', ms: 1 },
+    status: 'success',
+    result: null,
+    error: null,
+  })
+
+  const activity = (id: string, finished: number | null, step_ids: string[] = []): Activity => ({
+    id,
+    name: id,
+    action: null,
+    status: finished === null ? 'waiting' : 'success',
+    project_path: null,
+    node_path: null,
+    workflow_id: null,
+    step_ids,
+    started_by: null,
+    owner: null,
+    created_at: daysAgo(100).toISOString(),
+    finished_at: finished === null ? null : daysAgo(finished).toISOString(),
+  })
+
+  it('remove what is old, and tell of it', async () => {
+    const temp = tempDir()
+    const filename = temp.file('daybook.db')
+    const documents = sqliteDocuments(serviceFile(filename))
+    await documents.write((tx) => {
+      for (let n = 0; n < 250; n++) tx.put('changes', activity(`old-${n}`, 31))
+      tx.put('changes', activity('older', 100, ['old-step']))
+      tx.put('steps', step('old-step', 'older'))
+      tx.put('changes', activity('young', 29, ['young-step']))
+      tx.put('steps', step('young-step', 'young'))
+      tx.put('changes', activity('unfinished', null))
+      tx.put('workflow_runs', activity('old-run', 31))
+      tx.put('workflow_runs', activity('young-run', 29))
+    })
+    const cleaning = cleaningOf(documents)
+    const previewing = new AuditLog({ store: memoryStore(), types: {}, cleaning })
+    const [preview] = await previewing.cleaning.preview({ rules: ['activities'] })
+    expect(preview!.due_count).toBe(252)
+    await previewing.close()
+    await documents.close()
+    const log = new AuditLog({ store: sqliteStore({ filename }), types: {} })
+    await log.importEvents(
+      [91, 89].map((days) => ({
+        id: `00000000-0000-4000-8000-0000000000${days}`,
+        created_at: daysAgo(days).toISOString().replace('Z', '000Z'),
+        ...{ username: null, system: false, type: `from ${days} days ago`, source: null },
+        attributes: {},
+      })),
+    )
+    await log.close()
+
+    const service = await startService({
+      port: 0,
+      store: { kind: 'sqlite', filename },
+      traffic: false,
+    })
+    try {
+      const { url } = service
+      const [told] = await waitFor(url, 'filter[type_eq]=info:data_cleanup:activities')
+      expect(told!.attributes).toMatchObject({
+        removed_count: 252,
+        filters: {
+          kinds: ['changes', 'workflow_runs'],
+          finished: true,
+          max_age: { days: 30 },
+        },
+      })
+      const idsOf = async (path: string): Promise<string[]> =>
+        listOf(await send(url, path)).data.map(({ id }) => id)
+      expect(await idsOf('/api/changes')).toEqual(['young', 'unfinished'])
+      expect(await idsOf('/api/workflow_runs')).toEqual(['young-run'])
+      expect((await send(url, '/api/steps/old-step')).status).toBe(404)
+      expect((await send(url, '/api/steps/young-step')).status).toBe(200)
+
+      const [cleaned] = await waitFor(url, 'filter[type_eq]=info:data_cleanup:events')
+      expect(cleaned!.attributes['removed_count']).toBe(1)
+      const left = listOf(await send(url, '/api/events?filter[type_start]=from')).data
+      expect(left.map(({ attributes }) => attributes['type'])).toEqual(['from 89 days ago'])
+    } finally {
+      await service.close()
+      temp.remove()
+    }
+  })
+})
+
 describe('the demo process', () => {
   it('has everything after SIGKILL and a new start', { timeout: 60_000 }, async () => {
     const temp = tempDir()
@@ -353,6 +473,77 @@ describe('the demo process', () => {
       expect(created.data).toHaveLength(1)
       await second.child.kill('SIGTERM')
       expect(await second.child.ended).toBe(0)
+    } finally {
+      for (const child of children) await child.kill('SIGKILL')
+      temp.remove()
+    }
+  })
+
+  it('shows the log of a fetch while it runs', { timeout: 60_000 }, async ({ skip }) => {
+    const temp = tempDir()
+    const children: ReturnType<typeof runScript>[] = []
+    // The remote speaks, then waits for as long as this file is there.
+    const hold = temp.file('hold')
+    const hook = temp.file('pack-objects')
+    const env = {
+      PORT: '0',
+      DAYBOOK_STORE: `sqlite:${temp.file('daybook.db')}`,
+      DAYBOOK_TRAFFIC: 'off',
+      GIT_CONFIG_GLOBAL: temp.file('gitconfig'),
+    }
+    const lines = ['#!/bin/sh', 'echo held >&2', `while [ -e '${hold}' ]; do sleep 0.05; done`]
+    writeFileSync(hook, [...lines, 'echo released >&2', 'exec "$@"', ''].join('\n'), {
+      mode: 0o755,
+    })
+    writeFileSync(env.GIT_CONFIG_GLOBAL, `[uploadpack]\npackObjectsHook = '${hook}'\n`)
+    const start = async () => {
+      const child = runScript(MAIN, [], env)
+      children.push(child)
+      await child.saw('\n')
+      return { child, url: /http:\/\/\S+/.exec(child.stdout())![0] }
+    }
+    const logOf = (version: string): string =>
+      `filter[type_eq]=info:template_version:fetch&filter[template_version_id_eq]=${version}`
+    try {
+      const repository = temp.file('repository')
+      if (!(await makeRepository(repository))) skip('git is not installed')
+      const { child, url } = await start()
+      const fetch = await fetchesFrom(url, repository)
+      const complete = 'filter[type_eq]=info:template_version:fetch_complete'
+
+      writeFileSync(hold, '')
+      const done = await fetch('main')
+      const [growing] = await waitFor(url, `${logOf(done)}&filter[progress_cont]=held`)
+      expect(growing!.attributes['progress']).not.toContain('released')
+      expect(listOf(await send(url, `/api/events?${complete}`)).data).toEqual([])
+      rmSync(hold)
+      const [told] = await waitFor(url, complete)
+      expect(told!.attributes['success']).toBe(true)
+      const [whole, ...others] = listOf(await send(url, `/api/events?${logOf(done)}`)).data
+      expect(others).toEqual([])
+      expect(whole!.id).toBe(growing!.id)
+      expect(whole!.attributes).not.toHaveProperty('unfinished')
+      const before = String(growing!.attributes['progress'])
+      expect(String(whole!.attributes['progress']).startsWith(before)).toBe(true)
+      expect(whole!.attributes['progress']).toMatch(/released[^]*Receiving objects: 100%/)
+      expect(String(whole!.attributes['progress']).trim()).toBe(told!.attributes['message'])
+
+      writeFileSync(hold, '')
+      const stopped = await fetch('main')
+      await waitFor(url, `${logOf(stopped)}&filter[progress_cont]=held`)
+      await child.kill('SIGTERM')
+      expect(await child.ended).toBe(0)
+      const second = await start()
+      const [unfinished] = await waitFor(second.url, logOf(stopped))
+      expect(unfinished!.attributes).toMatchObject({
+        unfinished: true,
+        progress: expect.stringContaining('held'),
+      })
+      expect(listOf(await send(second.url, `/api/events?${logOf(done)}`)).data).toEqual([whole])
+      await waitFor(
+        second.url,
+        `filter[type_eq]=error:template_version:fetch&filter[template_version_id_eq]=${stopped}`,
+      )
     } finally {
       for (const child of children) await child.kill('SIGKILL')
       temp.remove()

@@ -4,6 +4,7 @@ import type { Activity, ChangePlan, Step } from '../model.js'
 import { notFound, Problem } from '../problem.js'
 import { newActivity } from './creation.js'
 import { activityFacts, type EngineContext, stepFacts, stepsOf } from './context.js'
+import { removeActivity } from './removal.js'
 import { createRunner, type Runner } from './runner.js'
 import { canMoveStep, isFinished, moveActivity, moveStep } from './transitions.js'
 
@@ -140,8 +141,7 @@ export function createEngine(context: EngineContext): Engine {
         const present = activity(id)
         if (present.status !== 'waiting' && !isFinished(present.status))
           throw new Problem(409, 'NOT_FINISHED', `it is ${present.status}: cancel it first`)
-        for (const stepId of present.step_ids) tx.remove(names.steps, stepId)
-        tx.remove(names.activities, id)
+        removeActivity(tx, names, present)
       })
       later(() => rm(context.directoryOf(id), { recursive: true, force: true }))
     },

@@ -22,43 +22,41 @@ export async function checkRemote(
   username: string,
 ): Promise<void> {
   try {
-    await git('ls-remote', '--', remote.url)
+    await git(['ls-remote', '--', remote.url])
   } catch (error) {
     const facts = { name: remote.name, git_remote_id: remote.id }
     await note(`error:git_remote:${occasion}`, { ...facts, ...failureData(error) }, username)
   }
 }
 
-/** Clones the remote and looks the version's revision up. */
+/** Clones the remote and looks the version's revision up. The event of it tells what Git says meanwhile. */
 export async function fetchVersion(
   service: Service,
   git: Git,
   version: TemplateVersion,
   username: string,
 ): Promise<void> {
-  const { documents, note, workspace, background } = service
+  const { documents, note, noteLive, workspace, background } = service
   const facts = factsOf(version)
   const directory = join(workspace, 'template_versions', version.id)
   const remote = documents.get('git_remotes', version.git_remote_id)
-  await note('info:template_version:fetch', { ...facts, progress: '' }, username)
+  const started = { ...facts, progress: '' }
+  await using log = await noteLive('info:template_version:fetch', started, username)
+  const logged: Git = (args) => git(args, (text) => log.append('progress', text))
   try {
     if (!remote) throw new Error('the Git remote was removed')
-    const progress = await cloneRemote(service, git, remote, directory, username)
-    const { stdout } = await git(
-      '-C',
-      directory,
-      'log',
-      '-1',
-      '--format=%H',
-      version.revision,
-      '--',
-    )
+    const progress = await cloneRemote(service, logged, remote, directory, username)
+    const lookUp = ['log', '-1', '--format=%H', version.revision, '--']
+    const { stdout } = await logged(['-C', directory, ...lookUp])
+    await log.close()
     if (!(await end(service, version, { status: 'success', commit_sha: stdout.trim() }))) return
     const outcome = { success: true, message: progress }
     await note('info:template_version:fetch_complete', { ...facts, ...outcome }, username)
   } catch (error) {
     // Who takes over what this process leaves finds the fetch unfinished, and fails it.
-    if (!background.stopping.aborted) await failFetch(service, version, error, username)
+    if (background.stopping.aborted) return
+    await log.close()
+    await failFetch(service, version, error, username)
   } finally {
     await rm(directory, { recursive: true, force: true })
   }
@@ -72,8 +70,9 @@ async function cloneRemote(
   username: string,
 ): Promise<string> {
   try {
-    const clone = ['clone', '--bare', '--progress', '--', remote.url, directory]
-    return (await git(...clone)).stderr.trim()
+    // Where it may link to the files of a local repository, Git has no progress to tell of.
+    const clone = ['clone', '--bare', '--no-local', '--progress', '--', remote.url, directory]
+    return (await git(clone)).stderr.trim()
   } catch (error) {
     const facts = { name: remote.name, git_remote_id: remote.id }
     if (error instanceof GitError)

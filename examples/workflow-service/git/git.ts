@@ -7,8 +7,14 @@ const run = promisify(execFile)
 
 const TIMEOUT_MS = 30_000
 
-/** Runs `git` with these arguments and gives what it printed, or throws {@link GitError}. */
-export type Git = (...args: readonly string[]) => Promise<GitOutput>
+/**
+ * Runs `git` with these arguments and gives what it printed, or throws {@link GitError}. What it
+ * writes to stderr is handed on while it runs.
+ */
+export type Git = (
+  args: readonly string[],
+  onProgress?: (text: string) => void,
+) => Promise<GitOutput>
 
 export interface GitOutput {
   readonly stdout: string
@@ -38,9 +44,11 @@ const ENVIRONMENT = {
 
 /** Undefined where git is not installed. */
 export async function findGit(signal: AbortSignal): Promise<Git | undefined> {
-  const git: Git = async (...args) => {
+  const git: Git = async (args, onProgress) => {
     try {
-      return await run('git', args, { env: ENVIRONMENT, timeout: TIMEOUT_MS, signal })
+      const running = run('git', args, { env: ENVIRONMENT, timeout: TIMEOUT_MS, signal })
+      if (onProgress) running.child.stderr?.on('data', onProgress)
+      return await running
     } catch (error) {
       if (isMissing(error) || signal.aborted) throw error
       const { stderr } = Object(error) as { stderr?: unknown }
@@ -49,7 +57,7 @@ export async function findGit(signal: AbortSignal): Promise<Git | undefined> {
     }
   }
   try {
-    await git('--version')
+    await git(['--version'])
     return git
   } catch (error) {
     if (isMissing(error)) return undefined
@@ -62,10 +70,11 @@ const reasonIn = (output: string): string =>
 
 /** A small repository with one commit, for the simulated users to fetch from. */
 export async function makeSampleRepository(git: Git, directory: string): Promise<void> {
-  await git('init', '--quiet', '--initial-branch=main', directory)
+  await git(['init', '--quiet', '--initial-branch=main', directory])
   await writeFile(join(directory, 'actions.rb'), "action 'deploy'\n")
-  await git('-C', directory, 'add', '.')
+  await git(['-C', directory, 'add', '.'])
   const author = ['-c', 'user.name=Workflow service', '-c', 'user.email=service@localhost']
   const unsigned = ['-c', 'commit.gpgSign=false']
-  await git('-C', directory, ...author, ...unsigned, 'commit', '--quiet', '-m', 'Add actions')
+  const commit = ['commit', '--quiet', '-m', 'Add actions']
+  await git(['-C', directory, ...author, ...unsigned, ...commit])
 }

@@ -1,0 +1,58 @@
+import type { CleaningOptions, HostRunContext } from 'daybook'
+import type { Documents } from '../documents/documents.js'
+import { CHANGES, WORKFLOW_RUNS } from '../engine/names.js'
+import { removeActivity } from '../engine/removal.js'
+import type { Activity } from '../model.js'
+
+const EVENTS_AGE = { days: 90 }
+const ACTIVITIES_AGE = { days: 30 }
+const HOURLY = { every: { hours: 1 } }
+const BATCH = 100
+
+const ACTIVITIES = [CHANGES, WORKFLOW_RUNS]
+
+/** The rules by which the log cleans up, itself and what the service keeps. */
+export const cleaningOf = (documents: Documents): CleaningOptions => ({
+  rules: [
+    { target: 'events', maxAge: EVENTS_AGE, ...HOURLY },
+    {
+      target: 'activities',
+      maxAge: ACTIVITIES_AGE,
+      ...HOURLY,
+      filters: {
+        kinds: ACTIVITIES.map(({ activities }) => activities),
+        finished: true,
+        max_age: ACTIVITIES_AGE,
+      },
+      run: (context) => removeActivities(documents, context),
+    },
+    { target: 'statistics', at: '03:00' },
+  ],
+})
+
+/** Removes the changes and workflow runs that were finished before then; gives their number. */
+async function removeActivities(
+  documents: Documents,
+  { before = '', preview, signal, progress }: HostRunContext,
+): Promise<number> {
+  const isDue = ({ finished_at }: Activity): boolean => finished_at !== null && finished_at < before
+  let count = 0
+  for (const names of ACTIVITIES) {
+    const dueNow = (): readonly Activity[] => documents.all(names.activities).filter(isDue)
+    if (preview) {
+      count += dueNow().length
+      continue
+    }
+    let removed: number
+    do {
+      signal.throwIfAborted()
+      removed = await documents.write((tx) => {
+        const batch = dueNow().slice(0, BATCH)
+        for (const activity of batch) removeActivity(tx, names, activity)
+        return batch.length
+      })
+      progress((count += removed))
+    } while (removed === BATCH)
+  }
+  return count
+}

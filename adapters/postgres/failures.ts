@@ -47,6 +47,15 @@ export function asAuditLogError(error: unknown, queryTimeoutMs?: number): AuditL
   return new AuditLogError('STORE_FAILED', `the Postgres store failed: ${reason}`, { cause: error })
 }
 
+/** What the caller's own function gives; where it throws, that is nothing to be tried again. */
+export function ofCaller<Result>(act: () => Result): Result {
+  try {
+    return act()
+  } catch (error) {
+    throw asAuditLogError(error)
+  }
+}
+
 export function timedOut(timeoutMs: number, cause?: unknown): AuditLogError {
   return new AuditLogError(
     'QUERY_TIMEOUT',

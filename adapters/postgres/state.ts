@@ -1,6 +1,7 @@
 import type { JsonValue } from '../../src/event.js'
 import type { Microseconds } from '../../src/timestamp.js'
 import { ask, inTransaction, type PostgresPoolClient } from './client.js'
+import { ofCaller } from './failures.js'
 import type { Names } from './names.js'
 
 /**
@@ -29,7 +30,7 @@ export function updateState(
     )
     const [now, json] = row!
     const before = json === null ? undefined : (JSON.parse(json!) as JsonValue)
-    const next = change(before, Number(now))
+    const next = ofCaller(() => change(before, Number(now)))
     const text = next === undefined ? undefined : JSON.stringify(next)
     onWrite()
     if (text === undefined) await ask(client, `DELETE FROM ${state} WHERE key = $1`, key)

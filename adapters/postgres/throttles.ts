@@ -4,6 +4,7 @@ import type { SuppressedCount, SuppressedReport } from '../../src/store.js'
 import { closedFor } from '../../src/throttles.js'
 import type { Microseconds } from '../../src/timestamp.js'
 import { ask, DURABLE, inTransaction, type PostgresPoolClient, type TextRow } from './client.js'
+import { ofCaller } from './failures.js'
 import type { Names } from './names.js'
 import { putInOutbox } from './outbox.js'
 
@@ -133,7 +134,12 @@ export function tellSuppressed(
          WHERE key = ANY ($1::text[])`,
         counts.map(({ key }) => key),
       )
-      await putInOutbox(client, names, draftOf(counts), now)
+      await putInOutbox(
+        client,
+        names,
+        ofCaller(() => draftOf(counts)),
+        now,
+      )
     }
     await ask(
       client,

@@ -1,0 +1,12 @@
+import { afterAll, it } from 'vitest'
+import { hasOldestPostgres, startOwnPostgres } from '../support/postgres.js'
+import { describeStore } from './describe-store.js'
+import { createPostgresStore } from './postgres-under-test.js'
+
+if (hasOldestPostgres()) {
+  const server = startOwnPostgres([], 'oldest')
+  describeStore('oldest postgres, without partitions,', async ({ clock }) =>
+    createPostgresStore((await server).url, { clock, partitions: 'none' }, 'refuse'),
+  )
+  afterAll(async () => (await server).stop())
+} else it.skip('the oldest Postgres: npm has none for this platform')

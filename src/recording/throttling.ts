@@ -47,20 +47,25 @@ export interface Throttling {
 
 const TOLD_BYTES = 2048
 const MAX_GATES = 10_000
+const MAX_TEXT = 200
 const REPORT_MS = 1000
 const MAX_PAUSE_MS = 10_000
 
 interface Rule {
   readonly period: Microseconds
   readonly scope: readonly string[]
+  readonly finder: ReturnType<typeof createFinder>
 }
 
 function readRules(types: EventTypes, periods: ThrottlePeriods): ReadonlyMap<string, Rule> {
   const rules = new Map<string, Rule>()
-  const toMicroseconds = (period: Duration): Microseconds => Math.round(milliseconds(period) * 1000)
+  const rule = (period: Duration, scope: readonly string[] = []): Rule => ({
+    period: Math.round(milliseconds(period) * 1000),
+    scope,
+    finder: createFinder(scope),
+  })
   for (const [type, { throttle }] of Object.entries(types))
-    if (throttle)
-      rules.set(type, { period: toMicroseconds(throttle.period), scope: throttle.scope ?? [] })
+    if (throttle) rules.set(type, rule(throttle.period, throttle.scope))
   for (const [type, period] of Object.entries(periods)) {
     if (!Object.hasOwn(types, type))
       throw new AuditLogError(
@@ -68,8 +73,7 @@ function readRules(types: EventTypes, periods: ThrottlePeriods): ReadonlyMap<str
         `throttles.${type} is not in the registry of event types`,
       )
     if (period === false) rules.delete(type)
-    else if (isPeriod(period))
-      rules.set(type, { period: toMicroseconds(period), scope: rules.get(type)?.scope ?? [] })
+    else if (isPeriod(period)) rules.set(type, rule(period, rules.get(type)?.scope))
     else
       throw new AuditLogError(
         'INVALID_OPTION',
@@ -91,30 +95,58 @@ function pick(scope: readonly string[], data: object): object {
   return Object.fromEntries(picked)
 }
 
-// Text that JSON writes as it stands.
-const PLAIN = /^[ !#-[\]-\uD7FF\uE000-\uFFFF]*$/
-
-/** A value's JSON text, for the most usual ones only. */
-function quickText(value: unknown): string | undefined {
-  if (typeof value === 'string') return PLAIN.test(value) ? `"${value}"` : undefined
-  if (Number.isFinite(value) || typeof value === 'boolean') return String(value)
-  return undefined
+/** Gates by the values of a scope's data keys, one after the other, as they were given. */
+interface Branch {
+  gate: Gate | undefined
+  readonly branches: Map<unknown, Branch>
 }
 
-/** The key without a copy of the data, where its values are usual ones. */
-function quickKey(type: string, scope: readonly string[], data: object): string | undefined {
-  if (scope.length === 0) return type
-  const values: string[] = []
-  try {
-    for (const key of scope) {
-      const text = quickText((data as Record<string, unknown>)[key])
-      if (text === undefined) return undefined
-      values.push(text)
+const newBranch = (): Branch => ({ gate: undefined, branches: new Map() })
+
+const isUsual = (value: unknown): boolean =>
+  typeof value === 'string'
+    ? value.length <= MAX_TEXT
+    : value === null || (typeof value !== 'object' && typeof value !== 'function')
+
+/**
+ * Finds gates without making a key of the values, of which the text would cost more than all the
+ * rest: strings, numbers and the like are looked up as they are. Holds so many of them, then none.
+ */
+function createFinder(scope: readonly string[]): {
+  find(data: object): Gate | undefined
+  remember(data: object, gate: Gate): void
+} {
+  let root = newBranch()
+  let size = 0
+  const walk = (data: object, next: (branch: Branch, value: unknown) => Branch | undefined) => {
+    let branch: Branch | undefined = root
+    try {
+      for (const key of scope) {
+        const value = (data as Record<string, unknown>)[key]
+        branch = branch && isUsual(value) ? next(branch, value) : undefined
+      }
+    } catch {
+      return undefined
     }
-  } catch {
-    return undefined
+    return branch
   }
-  return throttleKey(type, values)
+  const existing = ({ branches }: Branch, value: unknown): Branch | undefined => branches.get(value)
+  const made = ({ branches }: Branch, value: unknown): Branch => {
+    const branch = branches.get(value) ?? newBranch()
+    branches.set(value, branch)
+    return branch
+  }
+  return {
+    find: (data) => walk(data, existing)?.gate,
+    remember(data, gate) {
+      if (++size > MAX_GATES) {
+        root = newBranch()
+        size = 1
+      }
+      const branch = walk(data, made)
+      if (branch) branch.gate = gate
+    },
+  }
 }
 
 export interface ThrottlingParts {
@@ -223,11 +255,11 @@ export function createThrottling({
     gate(type, data) {
       const rule = rules.get(type)
       if (!rule) return undefined
-      const quick = quickKey(type, rule.scope, data)
-      let gate = quick === undefined ? undefined : gates.get(quick)
-      const throttle = gate?.throttle ?? throttleOf(type, rule, data)
-      gate ??= gates.get(throttle.key)
+      const found = rule.finder.find(data)
+      const throttle = found?.throttle ?? throttleOf(type, rule, data)
+      const gate = gates.get(throttle.key)
       if (!gate) return throttle
+      if (gate !== found) rule.finder.remember(data, gate)
       const time = now()
       // Outside of its times, also before them, where the clock was set back, the store is asked.
       if (time < gate.from || time >= gate.until) return throttle

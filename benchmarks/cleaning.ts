@@ -90,43 +90,38 @@ function latencyCells(rounds: readonly Round[], figure: keyof Latencies): string
   ]
 }
 
-function table(found: ReadonlyMap<StoreName, Answer>): string[] {
-  const answers = [...found.values()]
-  const line = (title: string, cellOf: (answer: Answer) => string): string =>
-    row(title, ...answers.map(cellOf))
+function table(title: string, answer: Answer): string[] {
+  const { rounds } = answer
   const names: Readonly<Record<keyof Latencies, string>> = {
     p50: 'p50',
     p99: 'p99',
     max: 'longest',
   }
   const latencies = (Object.keys(names) as (keyof Latencies)[]).flatMap((figure) => {
-    const cells = answers.map(({ rounds }) => latencyCells(rounds, figure))
+    const cells = latencyCells(rounds, figure)
     return ['without', 'while cleaning', 'ratio'].map((kind, i) =>
-      row(`\`record()\` ${names[figure]}, ${kind}`, ...cells.map((one) => one[i]!)),
+      row(`\`record()\` ${names[figure]}, ${kind}`, cells[i]!),
     )
   })
-  const speedOf = ({ removed, seconds }: Round): number => removed / seconds
+  const seconds = rounds.map((round) => round.seconds)
+  const speeds = rounds.map((round) => round.removed / round.seconds)
+  const sizes = [answer.bytesBefore, answer.bytesAfter].map(megabytes)
   return [
-    row('', ...[...found.keys()].map((name) => TITLES[name])),
-    row(':--', ...answers.map(() => '--:')),
+    row('', title),
+    row(':--', '--:'),
     ...latencies,
-    line('a run takes', ({ rounds }) =>
-      withSpread(
-        rounds.map(({ seconds }) => seconds),
-        (value) => `${short(value)} s`,
-      ),
+    row(
+      'a run takes',
+      withSpread(seconds, (value) => `${short(value)} s`),
     ),
-    line('events removed a second', ({ rounds }) => withSpread(rounds.map(speedOf), whole)),
-    line('size before, after', (answer) =>
-      [answer.bytesBefore, answer.bytesAfter].map(megabytes).join(', '),
-    ),
+    row('events removed a second', withSpread(speeds, whole)),
+    row('size before, after', sizes.join(', ')),
   ]
 }
 
-async function report(size: Size, stores: readonly StoreName[]): Promise<string> {
+async function report(size: Size, name: StoreName): Promise<string> {
   const code = measuredCode()
-  const found = new Map<StoreName, Answer>()
-  for (const name of stores) found.set(name, await RUNS[name](size))
+  const answer = await RUNS[name](size)
   const { events, rounds, seconds } = size
   const date = new Date().toISOString().slice(0, 10)
   return [
@@ -135,7 +130,7 @@ async function report(size: Size, stores: readonly StoreName[]): Promise<string>
     'from the moment it was due. Median [least–greatest] of the rounds, each a stretch without cleaning of',
     `${seconds} s and one with it. What was removed was exactly what was due.`,
     '',
-    ...table(found),
+    ...table(TITLES[name], answer),
   ].join('\n')
 }
 
@@ -165,6 +160,8 @@ if (
   throw new Error(
     '--rounds must be a whole number from 1, --events a multiple of twice that, --seconds a number above 0, --store sqlite, postgres or both',
   )
-const text = await report({ events, rounds, seconds }, stores)
-console.log(text)
-if (values.write) writeToReadme('cleaning', text)
+for (const name of stores) {
+  const text = await report({ events, rounds, seconds }, name)
+  console.log(text)
+  if (values.write) writeToReadme(`cleaning-${name}`, text)
+}

@@ -159,7 +159,7 @@ function readmeModules(): string[] {
     const lacking = Object.entries(known).filter(
       ([name]) =>
         new RegExp(`\\b${name}\\b`).test(code) &&
-        !new RegExp(`(const|let|import .*)\\b${name}\\b`).test(code),
+        !new RegExp(`(?:const |let |import .*)\\b${name}\\b`).test(code),
     )
     // What follows from nothing of its own is a module too.
     return [...lacking.map(([, line]) => line), code, 'export {}'].join('\n')

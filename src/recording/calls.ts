@@ -11,6 +11,7 @@ import { type AuditLogStats, createLedger } from './outcomes.js'
 import { createRecorder } from './recorder.js'
 import type { EventStore, WaitOptions } from '../store.js'
 import { createThrottling, type ThrottlePeriods } from './throttling.js'
+import { MAX_TIMER_MS } from '../timers.js'
 import type { Clock } from '../timestamp.js'
 import type { RecorderOptions } from './waiting-room.js'
 
@@ -197,7 +198,7 @@ export function createCalls(parts: CallsParts): Calls {
   }
 
   const report = (ms: number): Promise<void> =>
-    throttling.report(AbortSignal.timeout(ms)).catch(() => {})
+    throttling.report(AbortSignal.timeout(Math.min(ms, MAX_TIMER_MS))).catch(() => {})
 
   return {
     system: (type, data, options, kind) =>

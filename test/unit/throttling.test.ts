@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import {
   AuditLog,
   type AuditLogOptions,
@@ -265,6 +266,25 @@ describe('counts of what was held back', () => {
     clock.advance(HOUR)
     const next = await one.audit.record('warn:disk:full')
     expect(next!.attributes['suppressed_count']).toBe(8)
+  })
+
+  it('are told by flush however long the deadline is', async () => {
+    const clock = manualClock()
+    const store = memoryStore({ clock })
+    const slow: EventStore = {
+      ...store,
+      reportSuppressed: async (report, options) => {
+        await delay(20)
+        await store.reportSuppressed(report, options)
+      },
+    }
+    const patient = rig({ waiting: { deadlineMs: 2 ** 40 } }, clock, slow)
+    await patient.audit.record('warn:disk:full')
+    await patient.audit.record('warn:disk:full')
+    await patient.audit.flush()
+    clock.advance(HOUR)
+    const next = await rig({}, clock, store).audit.record('warn:disk:full')
+    expect(next!.attributes['suppressed_count']).toBe(1)
   })
 
   it('are told to the store once a second', async () => {

@@ -17,7 +17,8 @@ export default defineConfig({
     typecheck: { enabled: false },
     // Two cores: more workers only wait for each other.
     maxWorkers: 2,
-    testTimeout: 20_000,
+    // For what hangs, not for what is slow on a busy machine.
+    testTimeout: 60_000,
     coverage: {
       provider: 'v8',
       include: ['src/**', 'adapters/**'],

@@ -13,9 +13,9 @@
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { parseArgs } from 'node:util'
 import Database from 'better-sqlite3'
 import { sqliteStore } from 'daybook/sqlite'
+import { readOptions } from './options.js'
 import { quantile } from './meter.js'
 import {
   measuredCode,
@@ -183,16 +183,7 @@ async function report(rounds: number, seconds: number): Promise<string> {
   ].join('\n')
 }
 
-const { values } = parseArgs({
-  options: {
-    rounds: { type: 'string', default: '3' },
-    seconds: { type: 'string', default: '20' },
-    write: { type: 'boolean', default: false },
-  },
-})
-const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)]
-if (!Number.isInteger(rounds) || rounds < 1 || !(seconds > 0))
-  throw new Error('--rounds must be a whole number from 1, --seconds a number above 0')
+const { rounds, seconds, write } = readOptions({ rounds: 3, seconds: 20 })
 const text = await report(rounds, seconds)
 console.log(text)
-if (values.write) writeToReadme('processes', text)
+if (write) writeToReadme('processes', text)

@@ -13,7 +13,8 @@ import { execFile } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { parseArgs, promisify } from 'node:util'
+import { promisify } from 'node:util'
+import { readOptions } from './options.js'
 import type { TrialResult } from './meter.js'
 import {
   measuredCode,
@@ -163,16 +164,7 @@ async function report(rounds: number, seconds: number): Promise<string> {
   ].join('\n')
 }
 
-const { values } = parseArgs({
-  options: {
-    rounds: { type: 'string', default: '5' },
-    seconds: { type: 'string', default: '2' },
-    write: { type: 'boolean', default: false },
-  },
-})
-const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)]
-if (!Number.isInteger(rounds) || rounds < 1 || !(seconds > 0))
-  throw new Error('--rounds must be a whole number from 1, --seconds a number above 0')
+const { rounds, seconds, write } = readOptions({ rounds: 5, seconds: 2 })
 const text = await report(rounds, seconds)
 console.log(text)
-if (values.write) writeToReadme('record', text)
+if (write) writeToReadme('record', text)

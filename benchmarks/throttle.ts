@@ -11,8 +11,8 @@
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { parseArgs } from 'node:util'
 import { startOwnPostgres } from '../test/support/postgres.js'
+import { readOptions } from './options.js'
 import {
   measuredCode,
   processor,
@@ -90,16 +90,7 @@ async function report(rounds: number, seconds: number): Promise<string> {
   }
 }
 
-const { values } = parseArgs({
-  options: {
-    rounds: { type: 'string', default: '5' },
-    seconds: { type: 'string', default: '1' },
-    write: { type: 'boolean', default: false },
-  },
-})
-const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)]
-if (!Number.isInteger(rounds) || rounds < 1 || !(seconds > 0))
-  throw new Error('--rounds must be a whole number from 1, --seconds a number above 0')
+const { rounds, seconds, write } = readOptions({ rounds: 5, seconds: 1 })
 const text = await report(rounds, seconds)
 console.log(text)
-if (values.write) writeToReadme('throttle', text)
+if (write) writeToReadme('throttle', text)

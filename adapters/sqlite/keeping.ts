@@ -1,7 +1,8 @@
 import { type AuditEvent, type EventDraft, stampDraft } from '../../src/event.js'
+import { withOccurredAt } from '../../src/occurred-at.js'
 import type { SuppressedCount } from '../../src/store.js'
 import type { Clock, Microseconds } from '../../src/timestamp.js'
-import { type Enlisted, MAX_MOVED, type Outbox, withOccurredAt } from './outbox.js'
+import { type Enlisted, MAX_MOVED, type Outbox } from './outbox.js'
 import type { Tables } from './tables.js'
 
 /** What an append comes to. */

@@ -1,7 +1,7 @@
 import { throwIfAborted } from '../../src/errors.js'
 import type { DraftThrottle, EventDraft, JsonObject } from '../../src/event.js'
 import type { WaitOptions } from '../../src/store.js'
-import { formatTimestamp, type Microseconds } from '../../src/timestamp.js'
+import type { Microseconds } from '../../src/timestamp.js'
 import { type Connection, storeFailure } from './connection.js'
 import type { SqliteDatabase, SqliteStatement } from './database.js'
 import { fileOf, hostHandle } from './host-handle.js'
@@ -18,9 +18,6 @@ export interface Outbox {
 
 // With a batch of our own it keeps the event loop for some milliseconds.
 export const MAX_MOVED = 500
-
-// An event that becomes visible later than this tells when it was recorded.
-const LATE = 1_000_000
 
 /** A draft out of the outbox, and when it was put in. */
 export interface Enlisted {
@@ -95,14 +92,4 @@ function draftIn(row: OutboxRow): EventDraft {
       : { key, scope: JSON.parse(scope) as JsonObject, period }
   const attributes = JSON.parse(json) as JsonObject
   return { tail, type, username, source, system: system === 1, attributes, json, throttle }
-}
-
-/** The draft, with `occurred_at` at its end where the event is late without it. */
-export function withOccurredAt(
-  { draft, recordedAt }: Enlisted,
-  visibleAt: Microseconds,
-): EventDraft {
-  if (visibleAt - recordedAt <= LATE || Object.hasOwn(draft.attributes, 'occurred_at')) return draft
-  const attributes = { ...draft.attributes, occurred_at: formatTimestamp(recordedAt) }
-  return { ...draft, attributes, json: JSON.stringify(attributes) }
 }

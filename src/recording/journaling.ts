@@ -1,7 +1,8 @@
 import { AuditLogError } from '../errors.js'
 import type { EventDraft } from '../event.js'
 import type { EventJournal, JournalEntry } from './journal.js'
-import { type Clock, formatTimestamp, type Microseconds } from '../timestamp.js'
+import { withOccurredAt } from '../occurred-at.js'
+import type { Clock, Microseconds } from '../timestamp.js'
 
 /** Keeps some drafts, and gives what is to be done once they are out of the journal. */
 export type KeepDrafts = (
@@ -34,8 +35,6 @@ export interface Journaling {
 const MAX_GROUP = 500
 const FIRST_PAUSE_MS = 250
 const MAX_PAUSE_MS = 5000
-/** An event that becomes visible so much later than its call says when that was. */
-const LATE: Microseconds = 1_000_000
 
 export function createJournaling(journal: EventJournal, now: Clock): Journaling {
   let group: { readonly entry: JournalEntry; readonly done: (error?: AuditLogError) => void }[] = []
@@ -112,12 +111,6 @@ export function createJournaling(journal: EventJournal, now: Clock): Journaling 
       journal.close()
     },
   }
-}
-
-function withOccurredAt({ draft, recordedAt }: JournalEntry, visibleAt: Microseconds): EventDraft {
-  if (visibleAt - recordedAt <= LATE || Object.hasOwn(draft.attributes, 'occurred_at')) return draft
-  const attributes = { ...draft.attributes, occurred_at: formatTimestamp(recordedAt) }
-  return { ...draft, attributes, json: JSON.stringify(attributes) }
 }
 
 function asJournalFailure(error: unknown): AuditLogError {

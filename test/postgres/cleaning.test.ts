@@ -1,30 +1,15 @@
-import type { EventStore } from 'daybook'
-import { postgresStore, type PostgresStoreOptions } from 'daybook/postgres'
 import pg from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { namesIn } from '../../adapters/postgres/names.js'
 import { draft, numbers, upTo } from '../../src/testing/conformance/helpers.js'
-import { postgresDatabase, type TestDatabase } from '../support/database.js'
+import { useSchemas } from '../support/schemas.js'
 
-let database: TestDatabase
-let schemas = 0
-let schema = ''
-
-beforeAll(async () => {
-  database = await postgresDatabase()
-})
-afterAll(() => database.remove())
-beforeEach(() => {
-  schema = `cleaning_${schemas++}`
-})
-
-const openStore = (options: Partial<PostgresStoreOptions> = {}): EventStore =>
-  postgresStore({ connectionString: database.url, schema, ...options })
+const { database, schema, openStore } = useSchemas('cleaning')
 
 /** So many events past the store, whose attributes have 7 bytes to 12 and whose times are 1, 2, 3 … */
 const fill = (count: number): Promise<unknown> =>
-  database.pool.query(
-    `INSERT INTO ${schema}.events
+  database().pool.query(
+    `INSERT INTO ${schema()}.events
      SELECT i, lpad(i::text, 16, '8'), 'test:event', NULL, NULL, false,
        ('{"n":' || i || '}')::json, '{}' FROM generate_series(1, ${count}) AS i`,
   )
@@ -90,7 +75,7 @@ describe('analyze', () => {
     await store.append(upTo(1, 100).map((n) => draft({ n })))
     const { analyzed_tables } = await store.analyze!()
     expect(analyzed_tables).toContainEqual({
-      table: `${schema}.events`,
+      table: `${schema()}.events`,
       rows_before: null,
       rows_after: 100,
     })
@@ -99,16 +84,16 @@ describe('analyze', () => {
     // The server is told of changes a moment after their transaction.
     let second: readonly unknown[] = []
     while (second.length === 0) second = (await store.analyze!()).analyzed_tables
-    expect(second).toEqual([{ table: `${schema}.events`, rows_before: 100, rows_after: 1100 }])
+    expect(second).toEqual([{ table: `${schema()}.events`, rows_before: 100, rows_after: 1100 }])
     await store.close()
   })
 
   it('leaves it to the one who is at it', async () => {
     const store = openStore()
     await store.append([draft({})])
-    const host = new pg.Client({ connectionString: database.url })
+    const host = new pg.Client({ connectionString: database().url })
     await host.connect()
-    await host.query(`SELECT pg_advisory_lock(${namesIn(schema).locks.analysis})`)
+    await host.query(`SELECT pg_advisory_lock(${namesIn(schema()).locks.analysis})`)
     expect(await store.analyze!()).toEqual({
       analyzed_tables: [],
       skipped_reason: expect.stringContaining('another process') as string,

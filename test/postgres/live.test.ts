@@ -1,31 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { AuditEvent, EventQuery, EventStore, JsonObject } from 'daybook'
-import { postgresStore, type PostgresStoreOptions } from 'daybook/postgres'
 import pg from 'pg'
-import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { createLog } from '../../adapters/postgres/log.js'
 import { namesIn } from '../../adapters/postgres/names.js'
 import { createSilenceKeeper } from '../../adapters/postgres/silence.js'
 import { DAY, draft, numbers, upTo } from '../../src/testing/conformance/helpers.js'
 import { manualClock } from '../../src/testing/manual-clock.js'
-import { postgresDatabase, type TestDatabase } from '../support/database.js'
+import { useSchemas } from '../support/schemas.js'
 import { startOwnPostgres } from '../support/postgres.js'
 import { startProxy } from '../support/proxy.js'
 
-let database: TestDatabase
-let schemas = 0
-let schema = ''
-
-beforeAll(async () => {
-  database = await postgresDatabase()
-})
-afterAll(() => database.remove())
-beforeEach(() => {
-  schema = `live_${schemas++}`
-})
-
-const openStore = (options: Partial<PostgresStoreOptions> = {}): EventStore =>
-  postgresStore({ connectionString: database.url, schema, ...options })
+const { database, schema, openStore } = useSchemas('live')
 
 const ALL: EventQuery = { where: undefined, sorts: [], limit: 1000 }
 
@@ -49,9 +35,9 @@ it('is closed in its place, where the table for its time has been dropped', asyn
   await store.append([draft({ n: 2 })])
   expect(await store.removeBefore(clock() - DAY)).toBe(1)
   const partitions = async (): Promise<unknown[]> => {
-    const { rows } = await database.pool.query<{ name: string }>(
+    const { rows } = await database().pool.query<{ name: string }>(
       `SELECT relname AS name FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
-       WHERE inhparent = '${schema}.events'::regclass ORDER BY 1`,
+       WHERE inhparent = '${schema()}.events'::regclass ORDER BY 1`,
     )
     return rows.map(({ name }) => name)
   }
@@ -69,9 +55,9 @@ it('leaves nothing beside the event once it is closed, and is found by the index
   const event = await begin(store, { n: 1, log: '' })
   for (const revision of upTo(1, 20)) await store.changeLive(event.id, grown(revision, 'x'))
   await store.closeLive(event.id, { revision: 21, json: '{"n":1,"log":"","stage":"done"}' })
-  const { rows } = await database.pool.query(
-    `SELECT (SELECT count(*) FROM ${schema}.live_events)::int AS events,
-       (SELECT count(*) FROM ${schema}.live_texts)::int AS texts`,
+  const { rows } = await database().pool.query(
+    `SELECT (SELECT count(*) FROM ${schema()}.live_events)::int AS events,
+       (SELECT count(*) FROM ${schema()}.live_texts)::int AS texts`,
   )
   expect(rows).toEqual([{ events: 0, texts: 0 }])
   // More events than are looked through before the index is asked.
@@ -97,21 +83,21 @@ it('leaves nothing beside the event once it is closed, and is found by the index
 })
 
 it('takes each change once where answers get lost', async () => {
-  const target = new URL(database.url)
+  const target = new URL(database().url)
   const proxy = await startProxy({ host: target.hostname, port: Number(target.port) })
   target.port = String(proxy.port)
   const store = openStore({ connectionString: target.href })
   const event = await begin(store, { n: 1, log: '' })
   for (const revision of upTo(1, 3)) {
-    proxy.loseAnswerTo(`UPDATE "${schema}".live_events`)
+    proxy.loseAnswerTo(`UPDATE "${schema()}".live_events`)
     expect(await store.changeLive(event.id, grown(revision, String(revision)))).toBe(true)
   }
   expect((await store.get(event.id))!.attributes).toEqual({ n: 1, log: '123' })
-  proxy.loseAnswerTo(`DELETE FROM "${schema}".live_events`)
+  proxy.loseAnswerTo(`DELETE FROM "${schema()}".live_events`)
   const closed = await store.closeLive(event.id, grown(4, '4'))
   expect(closed!.attributes).toEqual({ n: 1, log: '1234' })
   expect((await store.list(ALL)).events).toEqual([closed])
-  proxy.loseAnswerTo(`"${schema}".append(`)
+  proxy.loseAnswerTo(`"${schema()}".append(`)
   const second = await begin(store, { n: 2, log: '' })
   expect((await store.list(ALL)).events).toEqual([closed, second])
   expect(await store.openEvents()).toEqual([{ id: second.id, revision: 0 }])
@@ -151,9 +137,9 @@ it('that a process left behind is closed as unfinished, and no other', async () 
   const left = await begin(store, { n: 1, log: '' })
   const held = await begin(store, { n: 2, log: '' })
   await store.changeLive(left.id, grown(1, 'as far as this'))
-  const pool = new pg.Pool({ connectionString: database.url })
+  const pool = new pg.Pool({ connectionString: database().url })
   const log = createLog({
-    names: namesIn(schema),
+    names: namesIn(schema()),
     pool,
     partitions: 'month',
     clock: undefined,
@@ -198,10 +184,10 @@ it('on a replica is never behind what this process has changed', { timeout: 60_0
     const replayed = async (): Promise<void> => {
       for (;;) {
         const { rows } = await onReplica.query(
-          `SELECT to_regclass('${schema}.live_events') AS found`,
+          `SELECT to_regclass('${schema()}.live_events') AS found`,
         )
         if (rows[0].found !== null) {
-          const { rowCount } = await onReplica.query(`SELECT FROM ${schema}.live_events`)
+          const { rowCount } = await onReplica.query(`SELECT FROM ${schema()}.live_events`)
           if (rowCount === 1) return
         }
         await delay(20)

@@ -1,27 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AuditLog, type EventQuery, type EventStore } from 'daybook'
-import { postgresStore, type PostgresStoreOptions } from 'daybook/postgres'
 import pg from 'pg'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { draft, MINUTE, numbers, throttled, upTo } from '../../src/testing/conformance/helpers.js'
 import { manualClock } from '../../src/testing/manual-clock.js'
-import { postgresDatabase, type TestDatabase } from '../support/database.js'
+import { useSchemas } from '../support/schemas.js'
 import { type Proxy, startProxy } from '../support/proxy.js'
 
-let database: TestDatabase
-let schemas = 0
-let schema = ''
-
-beforeAll(async () => {
-  database = await postgresDatabase()
-})
-afterAll(() => database.remove())
-beforeEach(() => {
-  schema = `throttles_${schemas++}`
-})
-
-const openStore = (options: Partial<PostgresStoreOptions> = {}): EventStore =>
-  postgresStore({ connectionString: database.url, schema, ...options })
+const { database, schema, openStore } = useSchemas('throttles')
 
 const ALL: EventQuery = { where: undefined, sorts: [], limit: 1000 }
 
@@ -60,7 +46,7 @@ it('reports, appends and outbox meet at the same throttles without a deadlock', 
   const stores = Array.from({ length: 3 }, () => openStore())
   await stores[0]!.append(keys.map((key) => throttled({}, { key, period: 1 })))
   const statistics = async (): Promise<number> => {
-    const { rows } = await database.pool.query<{ deadlocks: string }>(
+    const { rows } = await database().pool.query<{ deadlocks: string }>(
       'SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()',
     )
     return Number(rows[0]!.deadlocks)
@@ -89,8 +75,8 @@ it('reports, appends and outbox meet at the same throttles without a deadlock', 
   const reports = 3 * 30 * keys.length
   expect(told).toBeGreaterThan(0)
   expect(told).toBeLessThanOrEqual(reports)
-  const { rows } = await database.pool.query<{ left: string }>(
-    `SELECT sum(suppressed) AS left FROM ${schema}.throttles`,
+  const { rows } = await database().pool.query<{ left: string }>(
+    `SELECT sum(suppressed) AS left FROM ${schema()}.throttles`,
   )
   expect(told + Number(rows[0]!.left)).toBe(reports)
   await Promise.all(stores.map((store) => store.close()))
@@ -100,7 +86,7 @@ it('reports, appends and outbox meet at the same throttles without a deadlock', 
 function poolThrough(
   act: (text: string, run: () => Promise<unknown>) => Promise<unknown>,
 ): pg.Pool {
-  const pool = new pg.Pool({ connectionString: database.url })
+  const pool = new pg.Pool({ connectionString: database().url })
   pool.on('connect', (client) => {
     const query = client.query.bind(client) as (config: unknown) => Promise<unknown>
     const through = (config: string | { text: string }) =>
@@ -151,7 +137,7 @@ it('suppressed counts are found by filters, whatever the index knows', async () 
 it('a throttle key of a transaction is decided when its event becomes visible', async () => {
   const store = openStore()
   await store.append([draft({ n: 0 })])
-  const host = new pg.Client({ connectionString: database.url })
+  const host = new pg.Client({ connectionString: database().url })
   await host.connect()
   await host.query('BEGIN')
   for (const n of upTo(1, 3)) await store.enlist!(throttled({ n }), host)
@@ -160,15 +146,15 @@ it('a throttle key of a transaction is decided when its event becomes visible', 
   await host.end()
   await store.append([draft({ n: 5 })])
   expect(await stored(store)).toEqual([0, 4, 5])
-  const { rows } = await database.pool.query(
-    `SELECT suppressed, last_at - first_at < 60000000 AS near FROM ${schema}.throttles`,
+  const { rows } = await database().pool.query(
+    `SELECT suppressed, last_at - first_at < 60000000 AS near FROM ${schema()}.throttles`,
   )
   expect(rows).toEqual([{ suppressed: '3', near: true }])
   await store.close()
 })
 
 async function throughProxy(): Promise<{ proxy: Proxy; url: string }> {
-  const target = new URL(database.url)
+  const target = new URL(database().url)
   const proxy = await startProxy({ host: target.hostname, port: Number(target.port) })
   target.port = String(proxy.port)
   return { proxy, url: target.href }
@@ -179,7 +165,7 @@ it('an answer that gets lost closes no throttle to its own event', async () => {
   const store = openStore({ connectionString: url })
   await store.append([draft({ n: 0 })])
   await store.reportSuppressed(suppressed(7))
-  proxy.loseAnswerTo(`"${schema}".append(`)
+  proxy.loseAnswerTo(`"${schema()}".append(`)
   const [event] = await store.append([throttled({ n: 1 })])
   expect(event!.attributes).toEqual({
     n: 1,
@@ -241,10 +227,10 @@ it('a process that is stopped while it tells keeps nobody waiting', async () => 
   await store.append([draft({ n: 0 })])
   await store.reportSuppressed(suppressed(1))
   clock.advance(10 * MINUTE)
-  const host = new pg.Client({ connectionString: database.url })
+  const host = new pg.Client({ connectionString: database().url })
   await host.connect()
   await host.query('BEGIN')
-  await host.query(`SELECT FROM ${schema}.throttles FOR UPDATE`)
+  await host.query(`SELECT FROM ${schema()}.throttles FOR UPDATE`)
   expect(await store.tellSuppressed(() => draft({ n: 1 }))).toBe(0)
   await host.query('ROLLBACK')
   await host.end()

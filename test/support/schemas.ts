@@ -1,0 +1,30 @@
+import type { EventStore } from 'daybook'
+import { postgresStore, type PostgresStoreOptions } from 'daybook/postgres'
+import { afterAll, beforeAll, beforeEach } from 'vitest'
+import { postgresDatabase, type TestDatabase } from './database.js'
+
+/** A database for a file's tests, and a schema of its own for each of them. */
+export interface Schemas {
+  database(): TestDatabase
+  schema(): string
+  openStore(options?: Partial<PostgresStoreOptions>): EventStore
+}
+
+export function useSchemas(prefix: string): Schemas {
+  let database: TestDatabase
+  let count = 0
+  let schema = ''
+  beforeAll(async () => {
+    database = await postgresDatabase()
+  })
+  afterAll(() => database.remove())
+  beforeEach(() => {
+    schema = `${prefix}_${count++}`
+  })
+  return {
+    database: () => database,
+    schema: () => schema,
+    openStore: (options = {}) =>
+      postgresStore({ connectionString: database.url, schema, ...options }),
+  }
+}

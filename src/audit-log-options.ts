@@ -47,7 +47,7 @@ export interface AuditLogOptions<Types extends EventTypes> {
 }
 
 export interface RecordOptions extends WaitOptions {
-  /** The requesting user; null where none is behind it. @default null */
+  /** The requesting user; null where none is behind it. @default that of the actor: `withActor` */
   readonly username?: string | null | undefined
   /**
    * A handle on the store's database with a transaction open, of which the event becomes part: a

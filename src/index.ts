@@ -1,3 +1,4 @@
+export { type Actor, bindActor, currentActor, withActor } from './actor.js'
 export { AuditLog } from './audit-log.js'
 export type {
   AuditLogEvents,

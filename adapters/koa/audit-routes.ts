@@ -1,17 +1,17 @@
 import {
   DEFAULT_PATH,
-  type EndpointAudit,
   eventsEndpoint,
   type EventsEndpointOptions,
-} from '../../src/http/events-endpoint.js'
+} from '../../src/http/events/endpoint.js'
+import type { EndpointAudit } from '../../src/http/events/handler.js'
 import { sendResponse, toRequest, type UsernameOption, usernameOf } from './exchange.js'
-import type { KoaMiddleware } from './koa.js'
+import type { KoaContext, KoaMiddleware } from './koa.js'
 import { declareFeed, markAsFeed } from './unrecorded.js'
 
-export type AuditRoutesOptions = EventsEndpointOptions & UsernameOption
+export type AuditRoutesOptions = EventsEndpointOptions<KoaContext> & UsernameOption
 
 /**
- * Koa middleware that serves the event feed: `GET` and `POST` at `path`, `GET <path>/<id>`. Other
+ * Koa middleware that serves the event feed: `GET` and `POST` at `path`, and what lies under it. Other
  * paths go on to the next middleware. Mount it behind authentication. No request to it is recorded.
  */
 export function auditRoutes(audit: EndpointAudit, options: AuditRoutesOptions = {}): KoaMiddleware {

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { challenge } from '../../src/http/events-endpoint.js'
+import { challenge } from '../../src/http/events/endpoint.js'
 import { HttpProblem, problemResponse } from '../../src/http/problem.js'
 import { sendResponse } from './exchange.js'
 import type { KoaMiddleware } from './koa.js'

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import type { HttpRequest, HttpResponse } from '../../src/http/exchange.js'
 import { HttpProblem } from '../../src/http/problem.js'
 import type { KoaContext } from './koa.js'
@@ -56,8 +57,24 @@ async function readBody(ctx: KoaContext, maxBytes: number): Promise<Uint8Array> 
   return bytes
 }
 
-export function toRequest(ctx: KoaContext, username: string | null): HttpRequest {
+/** Few requests ask, so that the others need not pay for it. */
+function whenGone({ res }: KoaContext): AbortSignal {
+  const controller = new AbortController()
+  if (res.destroyed) controller.abort()
+  else res.once('close', () => controller.abort())
+  return controller.signal
+}
+
+export function toRequest<Context extends KoaContext>(
+  ctx: Context,
+  username: string | null,
+): HttpRequest<Context> {
+  let gone: AbortSignal | undefined
   return {
+    context: ctx,
+    get signal() {
+      return (gone ??= whenGone(ctx))
+    },
     method: ctx.method,
     path: ctx.path,
     query: ctx.querystring,
@@ -70,7 +87,13 @@ export function toRequest(ctx: KoaContext, username: string | null): HttpRequest
 export function sendResponse(ctx: KoaContext, response: HttpResponse): void {
   ctx.status = response.status
   ctx.set({ ...response.headers })
+  const { body } = response
   // Koa would turn a status without body into 204.
-  ctx.body = response.body ?? ''
-  if (response.body === undefined) ctx.remove('content-type')
+  if (body === undefined || typeof body === 'string') ctx.body = body ?? ''
+  else
+    ctx.body =
+      body instanceof Uint8Array
+        ? Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+        : Readable.from(body)
+  if (body === undefined) ctx.remove('content-type')
 }

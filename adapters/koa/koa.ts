@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 
 /*
  * The part of Koa 3 that is used here, by shape, so that our declarations compile without Koa's.
@@ -7,6 +7,7 @@ import type { IncomingMessage } from 'node:http'
 
 export interface KoaContext {
   readonly req: IncomingMessage
+  readonly res: ServerResponse
   readonly request: object
   readonly method: string
   readonly path: string

@@ -1,4 +1,4 @@
-import { isUnder } from '../../src/http/events-endpoint.js'
+import { isUnder } from '../../src/http/events/endpoint.js'
 import type { KoaContext } from './koa.js'
 
 const answered = Symbol('daybook.answered')

@@ -1,5 +1,5 @@
 /** A request as the endpoints need it, whatever server it came through. */
-export interface HttpRequest {
+export interface HttpRequest<Context = unknown> {
   readonly method: string
   /** Path without the query, as it was sent. */
   readonly path: string
@@ -7,14 +7,21 @@ export interface HttpRequest {
   readonly query: string
   /** The authenticated user; null where the host knows none. */
   readonly username: string | null
+  /** The request as its server knows it, for the host's own functions. */
+  readonly context: Context
+  /** Aborted once the client is gone. */
+  readonly signal: AbortSignal
   /** A header's value by its lower-case name; empty where it was not sent. */
   header(name: string): string
   /** The body's bytes; throws `HttpProblem` 413 beyond the limit. */
   body(maxBytes: number): Promise<Uint8Array>
 }
 
+/** Chunks to be written as they come, no faster than the client takes them; given up when it is gone. */
+export type HttpStream = AsyncIterable<string | Uint8Array>
+
 export interface HttpResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string | undefined
+  readonly body: string | Uint8Array | HttpStream | undefined
 }

@@ -1,12 +1,12 @@
-import { AuditLogError } from '../errors.js'
 import { bothOf } from '../filter/ast.js'
 import { type AttributeTypes, declaredAttributes, readAttribute } from '../filter/declared.js'
 import { parseQuery, type QueryObject } from '../filter/parse.js'
 import { type ListSource, selectItems } from '../lists.js'
-import { listDocument } from './documents.js'
 import type { HttpRequest, HttpResponse } from './exchange.js'
+import { finish } from './finish.js'
 import { checkAccept, json } from './media.js'
-import { errorResponse } from './problem.js'
+import { refuseParameters } from './parameters.js'
+import { errorResponse, jsonapi } from './problem.js'
 
 export interface ListEndpointOptions<Item extends object> {
   /**
@@ -44,14 +44,6 @@ function resourceOf(type: string, types: AttributeTypes): (item: object) => obje
   }
 }
 
-function refuseParameters(query: string): void {
-  const [parameter] = new URLSearchParams(query).keys()
-  if (parameter === undefined) return
-  throw new AuditLogError('UNKNOWN_PARAMETER', `${parameter}: this list takes no parameters`, {
-    parameter,
-  })
-}
-
 /** Answers a `GET` or `HEAD` of a list; `visible` is a filter that holds whatever is asked. */
 export type ListEndpoint<Item extends object> = (
   request: HttpRequest,
@@ -86,11 +78,9 @@ export function listEndpoint<Item extends object>(
       const items = 'rows' in source ? source.rows(restricted, types) : source
       const { items: selected, truncated } = await selectItems(items, attributes, restricted)
       const self = request.query === '' ? request.path : `${request.path}?${request.query}`
-      const document = listDocument(
-        selected.map((item) => toResource(item)),
-        { self },
-      )
-      return json(truncated ? 206 : 200, document)
+      const data = selected.map((item) => toResource(item))
+      const body = JSON.stringify({ jsonapi, data, links: { self } })
+      return await finish(request, json(truncated ? 206 : 200, body))
     } catch (error) {
       return errorResponse(error)
     }

@@ -3,6 +3,9 @@ import type { HttpResponse } from './exchange.js'
 
 export const JSON_API = 'application/vnd.api+json'
 
+/** The top-level member of all documents. */
+export const jsonapi = { version: '1.1' }
+
 /** What an error of the core means to a client. A new code does not compile until it is here. */
 const STATUSES: Readonly<Record<AuditLogErrorCode, number>> = {
   ABORTED: 503,
@@ -37,11 +40,13 @@ export const problems = {
   MALFORMED_DOCUMENT: { status: 400, title: 'the body is not a JSON:API document' },
   UNAUTHENTICATED: { status: 401, title: 'user name and password are required' },
   CLIENT_ID: { status: 403, title: 'the server gives events their ids' },
+  FORBIDDEN: { status: 403, title: 'the user may not do this' },
   NOT_FOUND: { status: 404, title: 'there is no such resource' },
   METHOD_NOT_ALLOWED: { status: 405, title: 'the resource does not take this method' },
   NOT_ACCEPTABLE: { status: 406, title: 'only application/vnd.api+json is served' },
   WRONG_RESOURCE_TYPE: { status: 409, title: 'the resource type is not one of this collection' },
   BODY_TOO_LARGE: { status: 413, title: 'the body is too large' },
+  TOO_MANY_TRIES: { status: 429, title: 'too many failed tries to authenticate' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, title: 'the body must be application/vnd.api+json' },
 } as const satisfies Record<string, { status: number; title: string }>
 
@@ -49,6 +54,9 @@ export type ProblemCode = keyof typeof problems
 
 export interface ProblemDetails {
   readonly pointer?: string
+  readonly parameter?: string
+  /** The name of the request's header that is wrong. */
+  readonly header?: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -64,40 +72,61 @@ export class HttpProblem extends Error {
   }
 }
 
-interface ErrorObject {
-  readonly status: string
+/** JSON:API 1.1, "Error Objects". */
+type ErrorSource =
+  | { readonly parameter: string }
+  | { readonly pointer: string }
+  | { readonly header: string }
+
+function sourceOf({ parameter, pointer, header }: ErrorPlace): ErrorSource | undefined {
+  if (parameter !== undefined) return { parameter }
+  if (pointer !== undefined) return { pointer }
+  return header === undefined ? undefined : { header }
+}
+
+/** Where in a request an error lies; at most one of them. */
+interface ErrorPlace {
+  readonly parameter?: string | undefined
+  readonly pointer?: string | undefined
+  readonly header?: string | undefined
+}
+
+interface Failure {
+  readonly status: number
   readonly code: string
   readonly title: string
   readonly detail: string
-  readonly source?: { readonly parameter: string } | { readonly pointer: string }
 }
 
-function respond(error: ErrorObject, headers: Readonly<Record<string, string>> = {}): HttpResponse {
+function respond(
+  { status, ...failure }: Failure,
+  place: ErrorPlace,
+  headers: Readonly<Record<string, string>> = {},
+): HttpResponse {
+  const source = sourceOf(place)
+  const error = { status: String(status), ...failure, ...(source && { source }) }
   return {
-    status: Number(error.status),
+    status,
     headers: { 'content-type': JSON_API, 'cache-control': 'no-store', ...headers },
-    body: JSON.stringify({ errors: [error] }),
+    body: JSON.stringify({ jsonapi, errors: [error] }),
   }
 }
 
 /** The answer to an {@link HttpProblem}, or to one that is made here from its code. */
 export function problemResponse(problem: HttpProblem): HttpResponse {
   const { status, title } = problems[problem.code]
-  const { pointer, headers } = problem.details
-  const error = { status: String(status), code: problem.code, title, detail: problem.message }
-  return respond(pointer === undefined ? error : { ...error, source: { pointer } }, headers)
+  const { details, code, message: detail } = problem
+  return respond({ status, code, title, detail }, details, details.headers)
 }
 
 /** The JSON:API answer to whatever the endpoints throw; what is no error of ours is rethrown. */
 export function errorResponse(thrown: unknown): HttpResponse {
   if (thrown instanceof HttpProblem) return problemResponse(thrown)
   if (!(thrown instanceof AuditLogError)) throw thrown
-  const { code, parameter, pointer } = thrown
+  const { code } = thrown
   const status = statusOf(code)
   const title = errorCodes[code]
   // What went wrong inside is the host's to know, not the client's.
   const detail = status >= 500 ? title : thrown.message
-  const error = { status: String(status), code, title, detail }
-  if (parameter !== undefined) return respond({ ...error, source: { parameter } })
-  return respond(pointer === undefined ? error : { ...error, source: { pointer } })
+  return respond({ status, code, title, detail }, thrown)
 }

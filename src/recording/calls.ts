@@ -1,3 +1,4 @@
+import { currentActor } from '../actor.js'
 import type { Drafts } from './drafts.js'
 import { AuditLogError } from '../errors.js'
 import type { AuditEvent, EventDraft, JsonObject } from '../event.js'
@@ -72,6 +73,10 @@ export interface Calls {
 const NOTHING = Promise.resolve(undefined)
 const DOWN_MS = 1000
 const GAP = 'warn:audit_log:gap'
+
+/** Null is a user name too: nobody's. */
+const usernameOf = (options: CallOptions | undefined): string | null =>
+  options?.username === undefined ? (currentActor()?.username ?? null) : options.username
 
 /** The host's `enabled` and `resolveSource` may throw anything. */
 function asAuditLogError(thrown: unknown): AuditLogError {
@@ -212,11 +217,11 @@ export function createCalls(parts: CallsParts): Calls {
         if (definition?.enabled?.() === false) return undefined
         const throttle = throttling.gate(type, data)
         if (throttle === 'heldBack') return undefined
-        const draft = drafts.system(type, definition, data, options?.username ?? null)
+        const draft = drafts.system(type, definition, data, usernameOf(options))
         return throttle || kind?.live ? { ...draft, throttle, live: kind?.live } : draft
       }),
     custom: (type, data, options) =>
-      call(type, options, () => drafts.custom(type, data, options?.username ?? null)),
+      call(type, options, () => drafts.custom(type, data, usernameOf(options))),
     own: recordOwn,
     ownDraft,
     stats: () => ({ ...ledger.counts, waiting: recorder.waiting() }),

@@ -1,8 +1,8 @@
-import { isOwnField, type JsonObject, type JsonValue } from '../event.js'
-import { AuditLogError } from '../errors.js'
-import { eventTypeFault } from '../event-types.js'
-import { findUnstorable } from '../json.js'
-import { HttpProblem } from './problem.js'
+import { isOwnField, type JsonObject, type JsonValue } from '../../event.js'
+import { AuditLogError } from '../../errors.js'
+import { eventTypeFault } from '../../event-types.js'
+import { findUnstorable } from '../../json.js'
+import { HttpProblem } from '../problem.js'
 
 /** A custom event as a client asks for it. */
 export interface NewEvent {

@@ -1,0 +1,1 @@
+export { auditRoutes, type AuditRoutesOptions } from './audit-routes.js'

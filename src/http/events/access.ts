@@ -1,0 +1,35 @@
+import type { AuditEvent } from '../../event.js'
+import type { QueryObject } from '../../filter/parse.js'
+import type { EventsAction } from './routes.js'
+
+/** What a request is about to be given of the log. */
+export interface EventsRead {
+  readonly action: 'list' | 'read' | 'stream'
+  readonly username: string
+  /** The query string as it was sent. */
+  readonly query: string
+  readonly events: readonly AuditEvent[]
+}
+
+/** The host's say in who may do what; `Context` is the request as its server knows it. */
+export interface EventsAccess<Context> {
+  /**
+   * Whether the user may do this; where not, the answer is 403. It is asked before the request's body
+   * is read. What it throws is the host's to answer.
+   * @default whoever is authenticated may do everything
+   */
+  authorize?(context: Context, action: EventsAction): boolean | Promise<boolean>
+  /**
+   * A filter that holds for all that the user reads, whatever the query: `{ username_eq: 'ann' }`. Events
+   * outside of it do not exist for him: 404. Asked once per request; a stream keeps to it.
+   * @default everything is visible
+   */
+  visible?(
+    context: Context,
+  ): QueryObject['filter'] | undefined | Promise<QueryObject['filter'] | undefined>
+  /**
+   * Told what a request reads before it is sent, a stream's batch by batch: to note it elsewhere. It is
+   * waited for; where it throws, nothing is sent, and the error is the host's to answer.
+   */
+  onRead?(context: Context, read: EventsRead): void | Promise<void>
+}

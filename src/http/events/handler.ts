@@ -1,0 +1,31 @@
+import type { AuditLog } from '../../audit-log.js'
+import type { AuditEvent } from '../../event.js'
+import type { Grouping } from '../../filter/ast.js'
+import type { HttpRequest, HttpResponse } from '../exchange.js'
+
+/** What the endpoints need of an audit log. */
+export type EndpointAudit = Pick<
+  AuditLog,
+  'list' | 'get' | 'tail' | 'recordCustom' | 'limits' | 'types'
+>
+
+/** What all handlers know. */
+export interface EventsSetting {
+  readonly audit: EndpointAudit
+  /** Where the endpoints are mounted. */
+  readonly path: string
+}
+
+/** A request that may be answered: its user is known, and may do this. */
+export interface EventsCall {
+  readonly request: HttpRequest
+  readonly username: string
+  /** Of `<path>/<id>`; else empty. */
+  readonly id: string
+  /** What the user may see of the log; `undefined` is everything. */
+  readonly visible: Grouping | undefined
+  /** Has to be waited for before events are given away. */
+  readonly disclose: (events: readonly AuditEvent[]) => Promise<void>
+}
+
+export type EventsHandler = (call: EventsCall) => Promise<HttpResponse>

@@ -10,8 +10,10 @@ import type Driver from 'better-sqlite3'
 export type Print = (value: number) => string
 
 export const whole: Print = (value) => Math.round(value).toLocaleString('en')
-export const short: Print = (value) =>
-  value < 1000 ? value.toPrecision(value < 99.5 ? 2 : 3) : whole(value)
+export const short: Print = (value) => {
+  const size = Math.abs(value)
+  return size < 1000 ? value.toPrecision(size < 99.5 ? 2 : 3) : whole(value)
+}
 export const milliseconds: Print = (value) => `${short(value)} ms`
 export const microseconds: Print = (value) => `${short(value)} µs`
 export const times: Print = (value) => `${short(value)}×`

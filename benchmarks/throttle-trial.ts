@@ -1,17 +1,10 @@
-import { AuditLog, defineEventTypes, type EventStore } from 'daybook'
-import { memoryStore } from 'daybook/memory'
-import { postgresStore } from 'daybook/postgres'
-import { sqliteStore } from 'daybook/sqlite'
+import { AuditLog, defineEventTypes } from 'daybook'
+import { openStore, type StoreSetup } from './open-store.js'
 
 /*
  * Calls that are held back in front of one store, in a process of their own: `throttle-trial.ts <JSON
- * of a Setup>`. It says `ready`, then answers each Path that it is sent with calls a second.
+ * of a StoreSetup>`. It says `ready`, then answers each Path that it is sent with calls a second.
  */
-
-export type Setup =
-  | { readonly store: 'memory' }
-  | { readonly store: 'sqlite'; readonly filename: string }
-  | { readonly store: 'postgres'; readonly url: string }
 
 export type Path = 'unscoped' | 'scoped' | 'cold' | 'empty' | 'map'
 
@@ -41,18 +34,10 @@ const scopes = (count: number, cluster: string): Scope[] =>
 const KNOWN = scopes(100, 'known')
 const COLD = scopes(FORGOTTEN, 'cold')
 
-function openStore(setup: Setup): EventStore {
-  switch (setup.store) {
-    case 'memory':
-      return memoryStore()
-    case 'sqlite':
-      return sqliteStore({ filename: setup.filename })
-    case 'postgres':
-      return postgresStore({ connectionString: setup.url })
-  }
-}
-
-const audit = new AuditLog({ store: openStore(JSON.parse(process.argv[2] ?? '') as Setup), types })
+const audit = new AuditLog({
+  store: openStore(JSON.parse(process.argv[2] ?? '') as StoreSetup),
+  types,
+})
 
 /** After these calls all throttles are closed. */
 async function closeAll(): Promise<void> {

@@ -12,6 +12,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { startOwnPostgres } from '../test/support/postgres.js'
+import type { StoreSetup } from './open-store.js'
 import { readOptions } from './options.js'
 import {
   measuredCode,
@@ -23,7 +24,7 @@ import {
   withSpread,
   writeToReadme,
 } from './print.js'
-import type { Job, Path, Setup } from './throttle-trial.js'
+import type { Job, Path } from './throttle-trial.js'
 import { Worker } from './worker.js'
 
 const PATHS: { readonly [path in Path]: string } = {
@@ -39,7 +40,7 @@ const paths = Object.keys(PATHS) as Path[]
 /** By path, the calls a second of each round. */
 type Rates = { readonly [path in Path]: readonly number[] }
 
-async function measure(setup: Setup, rounds: number, seconds: number): Promise<Rates> {
+async function measure(setup: StoreSetup, rounds: number, seconds: number): Promise<Rates> {
   const worker = await Worker.start<Job, number>('throttle-trial.ts', setup)
   const rates = { unscoped: [], scoped: [], cold: [], empty: [], map: [] } as Record<Path, number[]>
   // The first round warms up.
@@ -58,7 +59,7 @@ async function report(rounds: number, seconds: number): Promise<string> {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'daybook-benchmark-'))
   const server = await startOwnPostgres(['fsync=on', 'synchronous_commit=on'])
   try {
-    const setups: readonly Setup[] = [
+    const setups: readonly StoreSetup[] = [
       { store: 'memory' },
       { store: 'sqlite', filename: path.join(folder, 'trial.db') },
       { store: 'postgres', url: server.url },

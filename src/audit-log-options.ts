@@ -62,6 +62,15 @@ export interface RecordOptions extends WaitOptions {
   readonly transaction?: object | undefined
 }
 
+export interface RecordCustomOptions extends RecordOptions {
+  /**
+   * Names the call, so that it can be made again when nobody knows what became of it: 1 to 255 visible
+   * ASCII characters, `INVALID_OPTION` otherwise, and together with a `transaction`. Each user has keys
+   * of his own.
+   */
+  readonly idempotencyKey?: string | undefined
+}
+
 export interface RecordChangeOptions extends RecordOptions {
   /** Further data of the event, such as links. */
   readonly data?: object | undefined

@@ -5,6 +5,7 @@ import {
   positive,
   readLimits,
   type RecordChangeOptions,
+  type RecordCustomOptions,
   type RecordOptions,
 } from './audit-log-options.js'
 import { type Calls, createCalls, type SystemKind } from './recording/calls.js'
@@ -33,7 +34,7 @@ import { createLiveEvents, type LiveEvent, type LiveEvents } from './live/live-e
 import type { AuditLogStats } from './recording/outcomes.js'
 import { ownEventTypes } from './recording/own-event-types.js'
 import { defaultRecorderOptions } from './recording/waiting-room.js'
-import type { EventPage, EventStore, ImportResult, WaitOptions } from './store.js'
+import type { EventPage, EventStore, ImportResult, ListOptions, WaitOptions } from './store.js'
 import type { ThrottlePeriods } from './recording/throttling.js'
 import { systemClock } from './timestamp.js'
 
@@ -131,11 +132,17 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
    * Records a custom event: `system` is false, the type is the caller's. As `record`; a link
    * attribute that names nothing rejects with `INVALID_LINK`, an unusable type with
    * `INVALID_EVENT`, both with a pointer.
+   *
+   * With an `idempotencyKey`, calls of one user with the same key within 24 hours of the first come to
+   * one event, in whatever process, and all resolve to it; one with another type or other data rejects
+   * with `IDEMPOTENCY_CONFLICT`. Such a call takes its place in the order once the store has told
+   * whether the key is new; where it does not tell, the call rejects whatever its failure policy, and
+   * can be made again.
    */
   recordCustom(
     type: string,
     data: object = {},
-    options?: RecordOptions,
+    options?: RecordCustomOptions,
   ): Promise<AuditEvent | undefined> {
     return this.#calls.custom(type, data, options)
   }
@@ -177,7 +184,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
    * without sorts the newest, oldest first; with sorts the first of that order. Rejects with the
    * codes of `parseQuery`, `ABORTED`, `STORE_FAILED`, `CLOSED`.
    */
-  async list(query?: QueryInput, options?: WaitOptions): Promise<EventPage> {
+  async list(query?: QueryInput, options?: ListOptions): Promise<EventPage> {
     return this.store.list(toQuery(query), options)
   }
 

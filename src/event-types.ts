@@ -42,8 +42,15 @@ const COMMON_KEYS = [
   'request_method',
   'request_path',
   'request_body',
+  'request_body_cut',
+  'request_id',
   'url_params',
   'response_status',
+  'duration_ms',
+  'remote_address',
+  'trace_id',
+  'span_id',
+  'aborted',
   'occurred_at',
 ] as const
 

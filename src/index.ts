@@ -4,6 +4,7 @@ export type {
   AuditLogEvents,
   AuditLogOptions,
   RecordChangeOptions,
+  RecordCustomOptions,
   RecordOptions,
 } from './audit-log-options.js'
 export type { Cleaning, CleaningPreviewOptions, CleaningRunOptions } from './cleaning/cleaning.js'
@@ -72,11 +73,13 @@ export type {
   EventStore,
   ImportResult,
   KeptBounds,
+  ListOptions,
   LiveChange,
   OpenEvent,
   RemoveOptions,
   SuppressedCount,
   SuppressedReport,
+  UpdateStateOptions,
   WaitOptions,
 } from './store.js'
 export { type Clock, formatTimestamp, type Microseconds, parseTimestamp } from './timestamp.js'

@@ -1,3 +1,4 @@
+import { StringDecoder } from 'node:string_decoder'
 import type { JsonObject, JsonValue } from './event.js'
 import { type Copier, jsonPointer } from './json-copy.js'
 
@@ -22,10 +23,7 @@ function stringLeaves(value: JsonValue, path: readonly string[], found: StringLe
 /** The first `bytes` bytes of the text, whole characters only. */
 export function cutText(text: string, bytes: number): string {
   if (Buffer.byteLength(text) <= bytes) return text
-  return Buffer.from(text)
-    .subarray(0, bytes)
-    .toString('utf8')
-    .replace(/\uFFFD+$/u, '')
+  return new StringDecoder('utf8').write(Buffer.from(text).subarray(0, bytes))
 }
 
 /**

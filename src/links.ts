@@ -10,64 +10,66 @@ export interface Link {
   readonly path: string
 }
 
-type ReadLink = (value: string) => string | undefined
+/** How the value of a link attribute is written, and what it stands for. */
+interface LinkForm {
+  readonly read: (value: string) => string | undefined
+  readonly expected: string
+  /** Of paths; the others are UUIDs. */
+  readonly pattern: string | undefined
+}
 
-const byId =
-  (plural: string): ReadLink =>
-  (value) => {
+const byId = (plural: string): LinkForm => ({
+  read(value) {
     const id = value.toLowerCase()
     return isUuid(id) ? `/api/${plural}/${id}` : undefined
-  }
+  },
+  expected: 'a UUID',
+  pattern: undefined,
+})
 
-const CODE = /^[A-Za-z0-9_.-]+$/
-const PATH_KINDS = ['projects', 'environments', 'assets']
+function byPath(pattern: string, expected: string): LinkForm {
+  const path = new RegExp(pattern)
+  return { read: (value) => (path.test(value) ? `/api${value}` : undefined), expected, pattern }
+}
 
-const byPath =
-  (...lengths: readonly number[]): ReadLink =>
-  (value) => {
-    const [root, ...segments] = value.split('/')
-    const isPath =
-      root === '' &&
-      lengths.includes(segments.length) &&
-      segments.every((segment, index) =>
-        index % 2 === 0
-          ? segment === PATH_KINDS[index / 2]
-          : CODE.test(segment) && segment !== '.' && segment !== '..',
-      )
-    return isPath ? `/api${value}` : undefined
-  }
+/** Any but `.` and `..`, which paths take for something else. */
+const CODE = '(?!\\.{1,2}(?:/|$))[A-Za-z0-9_.-]+'
+const PROJECT = `/projects/${CODE}`
+const NODE = `${PROJECT}(?:/environments/${CODE}(?:/assets/${CODE})?)?`
 
 /**
  * The link attributes, best source first: the most particular resource is what an event is about.
  * See "Link attributes" in the interface, and its list of targets.
  */
 const LINKS = {
-  step_id: { read: byId('steps'), expected: 'a UUID' },
-  workflow_step_id: { read: byId('workflow_steps'), expected: 'a UUID' },
-  change_id: { read: byId('changes'), expected: 'a UUID' },
-  workflow_run_id: { read: byId('workflow_runs'), expected: 'a UUID' },
-  scheduled_change_id: { read: byId('scheduled_changes'), expected: 'a UUID' },
-  properties_version_id: { read: byId('properties_versions'), expected: 'a UUID' },
-  settings_version_id: { read: byId('settings_versions'), expected: 'a UUID' },
-  template_version_id: { read: byId('template_versions'), expected: 'a UUID' },
-  properties_id: { read: byId('properties'), expected: 'a UUID' },
-  settings_id: { read: byId('settings'), expected: 'a UUID' },
-  template_id: { read: byId('templates'), expected: 'a UUID' },
-  bookmark_id: { read: byId('bookmarks'), expected: 'a UUID' },
-  git_remote_id: { read: byId('git_remotes'), expected: 'a UUID' },
-  node_id: { read: byId('nodes'), expected: 'a UUID' },
-  node_path: {
-    read: byPath(2, 4, 6),
-    expected: 'a path /projects/<code>[/environments/<code>[/assets/<code>]]',
-  },
-  project_path: { read: byPath(2), expected: 'a path /projects/<code>' },
-  project_id: { read: byId('projects'), expected: 'a UUID' },
-} as const satisfies Record<string, { read: ReadLink; expected: string }>
+  step_id: byId('steps'),
+  workflow_step_id: byId('workflow_steps'),
+  change_id: byId('changes'),
+  workflow_run_id: byId('workflow_runs'),
+  scheduled_change_id: byId('scheduled_changes'),
+  properties_version_id: byId('properties_versions'),
+  settings_version_id: byId('settings_versions'),
+  template_version_id: byId('template_versions'),
+  properties_id: byId('properties'),
+  settings_id: byId('settings'),
+  template_id: byId('templates'),
+  bookmark_id: byId('bookmarks'),
+  git_remote_id: byId('git_remotes'),
+  node_id: byId('nodes'),
+  node_path: byPath(`^${NODE}$`, 'a path /projects/<code>[/environments/<code>[/assets/<code>]]'),
+  project_path: byPath(`^${PROJECT}$`, 'a path /projects/<code>'),
+  project_id: byId('projects'),
+} as const satisfies Record<string, LinkForm>
 
 export type LinkAttribute = keyof typeof LINKS
 
 /** The names of the 17 link attributes, best source first. */
 export const LINK_ATTRIBUTES = Object.keys(LINKS) as readonly LinkAttribute[]
+
+/** What the values of a link attribute look like; without a pattern they are UUIDs. */
+export function linkForm(attribute: LinkAttribute): Pick<LinkForm, 'expected' | 'pattern'> {
+  return LINKS[attribute]
+}
 
 const RANKS: ReadonlyMap<string, number> = new Map(
   LINK_ATTRIBUTES.map((attribute, rank) => [attribute, rank]),
@@ -110,10 +112,18 @@ export function sourceOf(
       const path = resolve(readLink(attribute, attributes[attribute]!), { system })
       source ??= path
     } catch (error) {
-      if (!lenient) throw error
+      if (!lenient) throw located(error, attribute)
     }
   }
   return source
+}
+
+/** The host's refusal, with the place it may leave out. */
+function located(error: unknown, attribute: LinkAttribute): unknown {
+  if (!(error instanceof AuditLogError) || error.code !== 'INVALID_LINK' || error.pointer)
+    return error
+  const { message, cause } = error
+  return new AuditLogError('INVALID_LINK', message, { pointer: `/${attribute}`, cause })
 }
 
 /** The link attributes of an event, best source first. */

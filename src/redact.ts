@@ -1,43 +1,175 @@
-const SENSITIVE =
-  /password|passwd|passphrase|secret|token|authorization|cookie|apikey|privatekey|accesskey|credential/
+import { Blob } from 'node:buffer'
+import type { JsonValue } from './event.js'
+import { setKey } from './json-copy.js'
+import { type IsSecret, isSensitive } from './secrets.js'
 
-const REDACTED = '[redacted]'
+export const REDACTED = '[redacted]'
 
-const isSensitive = (key: string): boolean =>
-  SENSITIVE.test(key.toLowerCase().replaceAll(/[^a-z]/g, ''))
+/** Deeper than any event is kept, so that the log itself tells what it leaves out. */
+const MAX_DEPTH = 100
 
-function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === Object.prototype || prototype === null
+export interface RedactedCopy {
+  /** `undefined` where nothing of the value fits. */
+  readonly copy: unknown
+  /** Whether anything was cut or left out for its size. */
+  readonly isCut: boolean
+}
+
+/** What of a value that is no plain data is shown instead of it. */
+function shown(value: object): unknown {
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return { bytes: value.byteLength }
+  if (value instanceof Blob) {
+    const { name } = value as { name?: unknown }
+    return { ...(name !== undefined && { name }), type: value.type, bytes: value.size }
+  }
+  const { toJSON, pipe, getReader } = value as Readonly<Record<string, unknown>>
+  if (typeof pipe === 'function' || typeof getReader === 'function') return { stream: true }
+  if (typeof toJSON === 'function') return toJSON.call(value, '')
+  if (value instanceof Error) return String(value)
+  if (value instanceof Map) return Object.fromEntries(value)
+  return value instanceof Set ? [...value] : value
+}
+
+const bytesOf = (text: string): number => Buffer.byteLength(JSON.stringify(text))
+
+const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00
+
+/** As much of the text's beginning as is so many bytes of JSON text, or somewhat fewer. */
+function cutJsonText(text: string, maxBytes: number): string {
+  let cut = text
+  for (let bytes = bytesOf(cut); bytes > maxBytes && cut !== ''; bytes = bytesOf(cut)) {
+    // Characters are of different sizes, and some are escaped: it may take several times.
+    let units = Math.max(0, Math.floor((cut.length * (maxBytes - 2)) / bytes))
+    if (isHighSurrogate(cut.charCodeAt(units - 1))) units--
+    cut = cut.slice(0, units)
+  }
+  return cut
+}
+
+const LEFT_OUT = Symbol('left out')
+
+function copyWithin(
+  value: unknown,
+  at: readonly string[],
+  isSecret: IsSecret,
+  maxBytes: number,
+  isFair: boolean,
+): RedactedCopy {
+  const path = [...at]
+  const holders: object[] = []
+  let used = 0
+  let isCut = false
+
+  const take = <Value>(value: Value, bytes: number, end: number): Value | typeof LEFT_OUT => {
+    if (used + bytes > end) return LEFT_OUT
+    used += bytes
+    return value
+  }
+
+  const text = (value: string, end: number): unknown => {
+    if (end === Infinity) return value
+    const cut = cutJsonText(value, end - used)
+    if (cut === value) return take(value, bytesOf(value), end)
+    isCut = true
+    return cut === '' ? LEFT_OUT : take(cut, bytesOf(cut), end)
+  }
+
+  /** The members that fit; each may take all that is left, or half of it where it is to be fair. */
+  const members = (keys: Iterable<string>, holder: object, end: number): object => {
+    const isList = Array.isArray(holder)
+    const elements: unknown[] = []
+    const copy = {}
+    for (const key of keys) {
+      const before = used
+      used += isList ? 1 : bytesOf(key) + 2
+      path.push(key)
+      const member = used > end ? LEFT_OUT : memberOf(holder, key, end)
+      path.pop()
+      if (member === LEFT_OUT) {
+        used = before
+        isCut = true
+        break
+      }
+      if (isList) elements.push(member)
+      else setKey(copy, key, member as JsonValue)
+    }
+    return isList ? elements : copy
+  }
+
+  const memberOf = (holder: object, key: string, end: number): unknown => {
+    const limit = isFair ? used + ((end - used) >> 1) : end
+    if (isSecret(path)) return take(REDACTED, REDACTED.length + 2, limit)
+    try {
+      return copyOf((holder as Readonly<Record<string, unknown>>)[key], limit)
+    } catch {
+      // A getter threw, or a proxy.
+      return take(null, 4, limit)
+    }
+  }
+
+  const object = (value: object, end: number): unknown => {
+    const data = shown(value)
+    if (data === null || typeof data !== 'object') return copyOf(data, end)
+    if (holders.length === MAX_DEPTH || holders.includes(value)) return take(null, 4, end)
+    const keys = Array.isArray(data) ? indexes(data) : Object.keys(data)
+    if (take(true, 2, end) === LEFT_OUT) return LEFT_OUT
+    holders.push(value)
+    try {
+      return members(keys, data, end)
+    } finally {
+      holders.pop()
+    }
+  }
+
+  const copyOf = (value: unknown, end: number): unknown => {
+    if (typeof value === 'string') return text(value, end)
+    if (value !== null && typeof value === 'object') return object(value, end)
+    // What else there is, such as functions, becomes null.
+    const isWritten = typeof value === 'number' || typeof value === 'bigint'
+    return take(value, isWritten ? String(value).length : 5, end)
+  }
+
+  try {
+    const copy = path.length > 0 && isSecret(path) ? REDACTED : copyOf(value, maxBytes)
+    return copy === LEFT_OUT ? { copy: undefined, isCut: true } : { copy, isCut }
+  } catch {
+    return { copy: null, isCut }
+  }
+}
+
+/** A list's length may be beyond all that can be held. */
+function* indexes({ length }: readonly unknown[]): Generator<string> {
+  for (let i = 0; i < length; i++) yield String(i)
 }
 
 /**
- * A copy of a request's data in which the value of every key that names a password, a token, a
- * secret, a cookie or the like, at any depth, is the text `[redacted]`. Objects that are more than
- * data, such as dates, stay as they are.
+ * A copy of what lies at the path, in which secrets are `[redacted]`, in at most so many bytes of
+ * JSON text: of more, long texts are cut and members beyond left out, those that come last the
+ * first; no member takes more than half of what the ones before it have left. Only data is copied:
+ * of bytes and files what they are is told, of streams that they are some. Cycles, what cannot be
+ * read and what lies deeper than any event is kept become null. Never throws.
  */
-export function redact(value: unknown, copies = new Map<object, unknown>()): unknown {
-  if (value === null || typeof value !== 'object') return value
-  if (!Array.isArray(value) && !isPlain(value)) return value
-  // An object met again has the same copy; within itself, where there is none yet, it is null.
-  const known = copies.get(value)
-  if (known !== undefined) return known
-  copies.set(value, null)
-  const copy = Array.isArray(value)
-    ? value.map((element: unknown) => redact(element, copies))
-    : redactMembers(value, copies)
-  copies.set(value, copy)
-  return copy
+export function redactWithin(
+  value: unknown,
+  path: readonly string[],
+  isSecret: IsSecret,
+  maxBytes: number,
+): RedactedCopy {
+  const whole = copyWithin(value, path, isSecret, maxBytes, false)
+  return whole.isCut ? copyWithin(value, path, isSecret, maxBytes, true) : whole
+}
+
+const isSecretByDefault: IsSecret = (path) => isSensitive(path.at(-1) ?? '')
+
+/**
+ * A copy in which the value of every key that names a password, a token, a secret, a cookie or the
+ * like, at any depth, is the text `[redacted]`.
+ */
+export function redact(value: unknown): unknown {
+  return redactWithin(value, [], isSecretByDefault, Infinity).copy
 }
 
 /** As {@link redact}, for a value whose keys, those that lead to it, are these. */
 export function redactAt(path: readonly string[], value: unknown): unknown {
   return path.some(isSensitive) ? REDACTED : redact(value)
-}
-
-function redactMembers(value: object, copies: Map<object, unknown>): object {
-  const copy = Object.create(null) as Record<string, unknown>
-  for (const [key, member] of Object.entries(value) as [string, unknown][])
-    copy[key] = isSensitive(key) ? REDACTED : redact(member, copies)
-  return copy
 }

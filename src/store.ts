@@ -7,6 +7,15 @@ export interface WaitOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+export interface ListOptions extends WaitOptions {
+  /**
+   * For events that are only sent on: their attributes may stay JSON text until somebody asks for
+   * `attributes`, which spreading and printing such an event do not. Stores need not heed it.
+   * @default false
+   */
+  readonly lazy?: boolean | undefined
+}
+
 export interface AppendOptions extends WaitOptions {
   /**
    * When the caller gives up, on the scale of `performance.now()`: what is not kept by then must not
@@ -76,6 +85,14 @@ export interface OpenEvent {
   readonly id: string
   /** That of the last change; 0 before the first. */
   readonly revision: number
+}
+
+export interface UpdateStateOptions extends WaitOptions {
+  /**
+   * How long after it is written the value is forgotten: from then on there is none.
+   * @default it is kept
+   */
+  readonly keepFor?: Microseconds | undefined
 }
 
 export interface RemoveOptions extends WaitOptions {
@@ -159,7 +176,7 @@ export interface EventStore {
   /** The event with this id, or `undefined`. */
   get(id: string, options?: WaitOptions): Promise<AuditEvent | undefined>
   /** The matching events: see {@link EventQuery}. */
-  list(query: EventQuery, options?: WaitOptions): Promise<EventPage>
+  list(query: EventQuery, options?: ListOptions): Promise<EventPage>
   /**
    * Removes the events whose `created_at` is before `time`, in short transactions that hold up no
    * append for long, and gives their number. Aborted, it keeps what it has not come to yet. What is
@@ -190,12 +207,13 @@ export interface EventStore {
   /**
    * A small value that processes share: `change` is given it (`undefined` where there is none), and
    * the store's time, and gives the new one (`undefined` removes it), which is resolved to. Atomic; `change` may be
-   * called more than once.
+   * called more than once. A value that it gives back as it was is not written again, so it is forgotten
+   * when it would have been.
    */
   updateState(
     key: string,
     change: (value: JsonValue | undefined, now: Microseconds) => JsonValue | undefined,
-    options?: WaitOptions,
+    options?: UpdateStateOptions,
   ): Promise<JsonValue | undefined>
   /**
    * Changes an open live event; what readers find from then on is the event with the change. False

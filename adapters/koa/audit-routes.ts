@@ -18,7 +18,7 @@ export function auditRoutes(audit: EndpointAudit, options: AuditRoutesOptions = 
   const endpoint = eventsEndpoint(audit, options)
   declareFeed(audit, options.path ?? DEFAULT_PATH)
   return async function auditRoutes(ctx, next) {
-    const response = endpoint(toRequest(ctx, usernameOf(ctx, options)))
+    const response = endpoint(toRequest(ctx, () => usernameOf(ctx, options)))
     if (!response) return next()
     markAsFeed(ctx)
     sendResponse(ctx, await response)

@@ -33,7 +33,7 @@ export function listRoute<Item extends object>(options: ListRouteOptions<Item>):
   return async function listRoute(ctx, next) {
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return next()
     const items = typeof source === 'function' ? await source(ctx) : source
-    const request = toRequest(ctx, null)
+    const request = toRequest(ctx, () => null)
     sendResponse(ctx, await endpoint(request, items, await visible?.(ctx)))
     return undefined
   }

@@ -1,4 +1,5 @@
 import { isUnder } from '../../src/http/events/endpoint.js'
+import { targetOf } from './exchange.js'
 import type { KoaContext } from './koa.js'
 
 const answered = Symbol('daybook.answered')
@@ -17,5 +18,5 @@ export function markAsFeed(ctx: KoaContext): void {
 /** True for requests to the log's own endpoints, which leave no event. */
 export function isFeedRequest(audit: object, ctx: KoaContext): boolean {
   const paths = feeds.get(audit) ?? []
-  return ctx.state[answered] === true || paths.some((path) => isUnder(ctx.path, path))
+  return ctx.state[answered] === true || paths.some((path) => isUnder(targetOf(ctx).path, path))
 }

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AuditLogError, throwIfAborted } from '../../src/errors.js'
-import { type AuditEvent, type EventDraft, type JsonValue, stampDraft } from '../../src/event.js'
+import { type AuditEvent, type EventDraft, stampDraft } from '../../src/event.js'
 import { timeBounds } from '../../src/filter/bounds.js'
 import { pageCollector } from '../../src/filter/collect.js'
 import { compileFilter } from '../../src/filter/evaluate.js'
@@ -11,6 +11,7 @@ import { type Clock, type Microseconds, systemClock } from '../../src/timestamp.
 import { dueBefore } from './due.js'
 import { parseFrozen } from './frozen.js'
 import { createLiveEvents } from './live.js'
+import { createState } from './state.js'
 import { createThrottles } from './suppressed.js'
 import { createTimeline } from './timeline.js'
 
@@ -40,7 +41,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): EventStore {
   const timeline = createTimeline()
   const throttles = createThrottles()
   const live = createLiveEvents(timeline)
-  const state = new Map<string, string>()
+  const state = createState()
   const watchers = createWatchers()
   let highWater: Microseconds = 0
   let closed = false
@@ -200,16 +201,9 @@ export function memoryStore(options: MemoryStoreOptions = {}): EventStore {
       return counts.length
     },
 
-    async updateState(key, change, { signal } = {}) {
+    async updateState(key, change, { signal, keepFor } = {}) {
       check(signal)
-      const read = (): JsonValue | undefined => {
-        const json = state.get(key)
-        return json === undefined ? undefined : (JSON.parse(json) as JsonValue)
-      }
-      const next = change(read(), clock())
-      if (next === undefined) state.delete(key)
-      else state.set(key, JSON.stringify(next))
-      return read()
+      return state.change(key, change, clock(), keepFor)
     },
 
     async changeLive(id, change, { signal } = {}) {

@@ -1,1 +1,8 @@
 export { auditRoutes, type AuditRoutesOptions } from './audit-routes.js'
+export { basicAuth, type BasicAuthOptions } from './basic-auth.js'
+export { listRoute, type ListRouteOptions } from './list-route.js'
+export type { Next, NodeListener, NodeMiddleware, NodeRequest } from './node.js'
+export type { VerifyUser } from '../../src/http/basic-auth.js'
+export type { EventsRead } from '../../src/http/events/access.js'
+export type { EventsAction } from '../../src/http/events/routes.js'
+export type { FailureLimits } from '../../src/http/tries.js'

@@ -1,9 +1,10 @@
 import { abortedError, AuditLogError } from '../../src/errors.js'
+import { patience } from '../../src/patience.js'
 import type { PostgresPoolClient } from './client.js'
 import { asAuditLogError, isTransient } from './failures.js'
 import type { PostgresLog } from './log.js'
 import { LONG_MS } from './options.js'
-import { patience, pause } from './patience.js'
+import { pause } from './patience.js'
 import type { SchemaState } from './schema.js'
 
 /** The work's outcome; `ABORTED` where the caller's signal ended it, else what the server said. */

@@ -1,4 +1,5 @@
 import { throwIfAborted } from '../../src/errors.js'
+import { patience } from '../../src/patience.js'
 import {
   ask,
   checkOut,
@@ -7,7 +8,7 @@ import {
   type PostgresPoolClient,
   type TextRow,
 } from './client.js'
-import { givenUp, patience } from './patience.js'
+import { givenUp } from './patience.js'
 
 /** Asks one statement; see {@link ask}. */
 export type Ask = (text: string, ...values: unknown[]) => Promise<TextRow[]>

@@ -1,8 +1,8 @@
 import { quoteName } from '../../src/filter/sql.js'
 import { createWatchers } from '../../src/following/following.js'
+import { patience } from '../../src/patience.js'
 import { ask, checkOut, giveBack, type PostgresPool, type PostgresPoolClient } from './client.js'
 import type { PostgresLog } from './log.js'
-import { patience } from './patience.js'
 
 // NOTIFY takes a lock that the whole server shares, at each commit: so it has transactions of its
 // own, and few of them (https://www.postgresql.org/docs/current/sql-notify.html).

@@ -1,5 +1,6 @@
 import { AuditLogError, throwIfAborted, untilAborted } from '../../src/errors.js'
 import { isUuid, parseEventId } from '../../src/event-id.js'
+import { patience } from '../../src/patience.js'
 import type { EventStore } from '../../src/store.js'
 import { systemClock } from '../../src/timestamp.js'
 import { analyzeTables } from './analyze.js'
@@ -15,7 +16,6 @@ import { createLog } from './log.js'
 import { namesIn } from './names.js'
 import { type PostgresStoreOptions, readOptions } from './options.js'
 import { checkClient, putInOutbox } from './outbox.js'
-import { patience } from './patience.js'
 import { createReader, type OwnWrites } from './reader.js'
 import { removeBefore, removeIds } from './remove.js'
 import { findEvent } from './rows.js'
@@ -165,14 +165,14 @@ export function postgresStore(options: PostgresStoreOptions): EventStore {
       return told
     },
 
-    async updateState(key, change, { signal } = {}) {
+    async updateState(key, change, { signal, keepFor } = {}) {
       check(signal)
       let isWritten = false
       return doPersistently(
         log,
         signal,
         (client) =>
-          updateState(client, names, key, change, clock?.(), () => {
+          updateState(client, names, key, change, clock?.(), keepFor, () => {
             isWritten = true
           }),
         () => !isWritten,

@@ -1,5 +1,6 @@
 import { abortedError, AuditLogError } from '../../src/errors.js'
 import type { TimeBounds } from '../../src/filter/bounds.js'
+import { patience } from '../../src/patience.js'
 import type { Microseconds } from '../../src/timestamp.js'
 import { ask, askLast, type PostgresPool, type PostgresPoolClient } from './client.js'
 import { type Ask, asker, withConnection } from './connection.js'
@@ -14,7 +15,6 @@ import {
 } from './failures.js'
 import type { PostgresLog } from './log.js'
 import { LIVE_COLUMNS, type LiveRow, readLiveRow } from './live-rows.js'
-import { patience } from './patience.js'
 
 /** What a replica must have, so that nobody misses there what he has recorded himself. */
 export interface OwnWrites {

@@ -2,12 +2,14 @@ import { AuditLogError } from '../../src/errors.js'
 import { ask, inTransaction, type PostgresPoolClient } from './client.js'
 import { migration1 } from './migration-1.js'
 import { migration2 } from './migration-2.js'
+import { migration3 } from './migration-3.js'
 import type { Names, Partitions } from './names.js'
 
 /** Each brings the schema from the version that is its index to the next. */
 const MIGRATIONS: readonly ((names: Names, partitions: Partitions) => string)[] = [
   migration1,
   migration2,
+  migration3,
 ]
 
 export interface SchemaState {

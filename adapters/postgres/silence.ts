@@ -1,9 +1,9 @@
 import { type Beating, BEAT_MS, createSilenceWatch } from '../../src/live/silence.js'
 import { eventId } from '../../src/event-id.js'
+import { patience } from '../../src/patience.js'
 import { ask } from './client.js'
 import { abandonLive } from './live.js'
 import type { PostgresLog } from './log.js'
-import { patience } from './patience.js'
 
 const LOOK_MS = 2000
 

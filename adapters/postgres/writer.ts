@@ -1,5 +1,6 @@
 import { abortedError, AuditLogError, throwIfAborted } from '../../src/errors.js'
 import type { EventDraft } from '../../src/event.js'
+import { patience } from '../../src/patience.js'
 import type { AppendOptions } from '../../src/store.js'
 import { type Appended, type Appender, type AppendRequest, createAppender } from './appender.js'
 import { MAX_MOVED } from './append-function.js'
@@ -14,7 +15,7 @@ import {
 } from './failures.js'
 import type { PostgresLog } from './log.js'
 import { makePartitions, periodsAhead } from './partitions.js'
-import { givenUp, patience, pause } from './patience.js'
+import { givenUp, pause } from './patience.js'
 
 /** How long the server may take for an attempt where the caller sets no deadline. */
 const ATTEMPT_MS = 10_000

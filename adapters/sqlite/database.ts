@@ -12,6 +12,7 @@ export interface SqliteStatement {
   all(...params: unknown[]): unknown[]
   iterate(...params: unknown[]): IterableIterator<unknown>
   safeIntegers(toggle: boolean): SqliteStatement
+  raw(toggle: boolean): SqliteStatement
 }
 
 export interface SqliteDatabase {

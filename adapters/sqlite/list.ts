@@ -2,30 +2,29 @@ import type { EventQuery } from '../../src/filter/ast.js'
 import { timeBounds } from '../../src/filter/bounds.js'
 import { pageCollector } from '../../src/filter/collect.js'
 import { compileFilter } from '../../src/filter/evaluate.js'
-import type { EventPage, WaitOptions } from '../../src/store.js'
+import type { EventPage, ListOptions } from '../../src/store.js'
 import { narrowAttribute } from './narrow.js'
 import { narrowWhere } from './narrow-where.js'
-import { rowToEvent } from './rows.js'
+import { rowToEvent, rowToUnread } from './rows.js'
 import { scanEvents } from './scan.js'
 import type { Tables } from './tables.js'
 
 export async function listEvents(
   tables: Tables,
   query: EventQuery,
-  options: WaitOptions,
+  options: ListOptions,
 ): Promise<EventPage> {
   const matches = compileFilter(query.where)
+  const toEvent = options.lazy ? rowToUnread : rowToEvent
   const collector = pageCollector(query)
   const { from, to } = timeBounds(query.where)
-  // What becomes visible later is not part of this answer.
-  const end = await tables.connection.retry(() => tables.events.highWater(), options)
-  const bounds = { from: Math.max(from, 0), to: Math.min(to, end) }
+  const bounds = { from: Math.max(from, 0), to }
   const where = narrowWhere(query.where, narrowAttribute)
   await scanEvents(
     tables,
     { bounds, direction: collector.direction, where },
     (row) => {
-      const event = rowToEvent(row)
+      const event = toEvent(row)
       return matches(event) && collector.add(event)
     },
     options,

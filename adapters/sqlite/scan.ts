@@ -3,7 +3,7 @@ import type { TimeBounds } from '../../src/filter/bounds.js'
 import type { Sql } from '../../src/filter/sql.js'
 import type { WaitOptions } from '../../src/store.js'
 import type { Microseconds } from '../../src/timestamp.js'
-import { EVENT_COLUMNS, type EventRow } from './rows.js'
+import { EVENT_COLUMNS, type EventRow, type EventValues, valuesToRow } from './rows.js'
 import type { Tables } from './tables.js'
 import { oneTurn } from './turn.js'
 
@@ -14,14 +14,27 @@ export interface Scan {
   readonly where: Sql | undefined
 }
 
-// Rows between two looks at the time, where SQL passes over them.
-const STEP = 512
+// Rows between two looks at the time, where SQL passes over them: few at first, as what is asked for
+// is mostly found among the first.
+const FIRST_STEP = 16
+const STEP_GROWTH = 4
+const MAX_STEP = 512
 // Others get their turn after so many steps even where these take no time.
 const MOST_STEPS = 4
 
+// An event that becomes visible later, or is opened, has a time beyond this end.
+const PRESENT = `SELECT created_at AS end, EXISTS (SELECT 1 FROM daybook_live) AS hasOpen
+  FROM daybook_high_water`
+
+interface Present {
+  readonly end: Microseconds
+  readonly hasOpen: 0 | 1
+}
+
 /**
  * Gives the events between two times to `visit` until that is true, the open ones among them, in
- * slices so short that the event loop gets its turns. Open ones come whatever `where` says.
+ * slices so short that the event loop gets its turns. Open ones come whatever `where` says. What becomes
+ * visible while it runs is not among them.
  */
 export async function scanEvents(
   { connection, live }: Tables,
@@ -35,16 +48,24 @@ export async function scanEvents(
     ${where ? `AND ${where.text}` : ''} ORDER BY created_at ${order}`
   const params = where?.params ?? []
 
-  let rest = bounds
-  const goOnAfter = (time: Microseconds): void => {
-    rest = isDescending ? { from: rest.from, to: time - 1 } : { from: time + 1, to: rest.to }
+  let rest: TimeBounds | undefined
+  let hasOpen = false
+  let size = FIRST_STEP
+
+  const begin = (): TimeBounds => {
+    const present = connection.statement(PRESENT).get() as Present
+    hasOpen = present.hasOpen === 1
+    return { from: bounds.from, to: Math.min(bounds.to, present.end) }
   }
 
+  const beyond = ({ from, to }: TimeBounds, time: Microseconds): TimeBounds =>
+    isDescending ? { from, to: time - 1 } : { from: time + 1, to }
+
   /** The stretch of time of the next rows at the scan's end of what is left. */
-  const stretch = (): TimeBounds => {
+  const stretch = (rest: TimeBounds): TimeBounds => {
     const text = `SELECT created_at FROM daybook_events WHERE created_at BETWEEN ? AND ?
-      ORDER BY created_at ${order} LIMIT 1 OFFSET ${STEP - 1}`
-    const row = connection.statement(text).get(rest.from, rest.to)
+      ORDER BY created_at ${order} LIMIT 1 OFFSET ?`
+    const row = connection.statement(text).get(rest.from, rest.to, size - 1)
     if (!row) return rest
     const end = (row as EventRow).created_at
     return isDescending ? { from: end, to: rest.to } : { from: rest.from, to: end }
@@ -52,22 +73,28 @@ export async function scanEvents(
 
   /** False once nothing is left, or `visit` has enough. */
   const step = (isOver: () => boolean): boolean => {
+    rest ??= begin()
     if (rest.from > rest.to) return false
-    const { from, to } = stretch()
+    // Where there is nothing to be passed over or to be met between the rows, all is one stretch.
+    const { from, to } = where || hasOpen ? stretch(rest) : rest
+    size = Math.min(size * STEP_GROWTH, MAX_STEP)
     // An event that is closed in between is met as it was here, and not once more as a row.
-    const open = live.between({ from, to })
-    const rows = connection.statement(select).iterate(from, to, ...params)
+    const open = hasOpen ? live.between({ from, to }) : []
+    const rows = connection
+      .statement(select)
+      .raw(true)
+      .iterate(from, to, ...params)
     const met = inOrder(
-      rows as IterableIterator<EventRow>,
+      rows as IterableIterator<EventValues>,
       isDescending ? open.toReversed() : open,
       (a, b) => (isDescending ? a.created_at > b.created_at : a.created_at < b.created_at),
     )
     for (const row of met) {
-      goOnAfter(row.created_at)
+      rest = beyond(rest, row.created_at)
       if (visit(row)) return false
       if (isOver()) return true
     }
-    goOnAfter(isDescending ? from : to)
+    rest = beyond(rest, isDescending ? from : to)
     return true
   }
 
@@ -77,12 +104,13 @@ export async function scanEvents(
 
 /** Both together, of two with the same time that of `open`. Takes nothing before it has a row. */
 function* inOrder(
-  rows: Iterable<EventRow>,
+  rows: Iterable<EventValues>,
   open: readonly EventRow[],
   isBefore: (a: EventRow, b: EventRow) => boolean,
 ): Generator<EventRow, void> {
   let next = 0
-  for (const row of rows) {
+  for (const values of rows) {
+    const row = valuesToRow(values)
     while (next < open.length && isBefore(open[next]!, row)) yield open[next++]!
     if (open[next]?.created_at !== row.created_at) yield row
   }

@@ -83,6 +83,10 @@ const MIGRATIONS: readonly string[] = [
      text TEXT NOT NULL,
      PRIMARY KEY (created_at, revision, position)
    ) STRICT, WITHOUT ROWID;`,
+  // State that is not for good.
+  `ALTER TABLE daybook_state ADD COLUMN forgotten_at INTEGER;
+   CREATE INDEX daybook_state_forgotten_at ON daybook_state (forgotten_at)
+     WHERE forgotten_at IS NOT NULL;`,
 ]
 
 /** The tables that one kind of file has, and the table that tells its version. */

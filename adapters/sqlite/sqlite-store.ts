@@ -137,9 +137,7 @@ export function sqliteStore(options: SqliteStoreOptions): EventStore {
       return connection.retry(() => find(id), options)
     },
 
-    async list(query, options = {}) {
-      return listEvents(tables, query, options)
-    },
+    list: (query, options = {}) => listEvents(tables, query, options),
 
     async removeBefore(time, options = {}) {
       return removeBefore(connection, time, options)
@@ -171,7 +169,8 @@ export function sqliteStore(options: SqliteStoreOptions): EventStore {
     },
 
     async updateState(key, change, options = {}) {
-      return connection.write(() => changeState(connection, key, change, clock()), options)
+      const { keepFor } = options
+      return connection.write(() => changeState(connection, key, change, clock(), keepFor), options)
     },
 
     async changeLive(id, change, options = {}) {

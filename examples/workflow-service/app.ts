@@ -3,10 +3,9 @@ import { mkdir } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import Koa, { type Middleware } from 'koa'
+import Koa, { type Context, type Middleware } from 'koa'
 import { AuditLog } from 'daybook'
-import { auditRoutes, basicAuth, recordRequests } from 'daybook/koa'
-import { workflowEventTypes } from 'daybook/workflow'
+import { auditRoutes, basicAuth, type EventsAction, recordRequests } from 'daybook/koa'
 import { createBackground } from './background/background.js'
 import { cleaningOf } from './background/cleaning.js'
 import { startJobs } from './background/jobs.js'
@@ -15,6 +14,7 @@ import { startSchedule } from './background/schedule.js'
 import { startTraffic } from './traffic/traffic.js'
 import { createEngine } from './engine/engine.js'
 import { CHANGES, WORKFLOW_RUNS, type ActivityNames } from './engine/names.js'
+import { serviceEventTypes } from './event-types.js'
 import { findGit } from './git/git.js'
 import { resolveIn } from './links.js'
 import { liveNotesIn, notesIn } from './notes.js'
@@ -22,12 +22,11 @@ import type { Documents } from './documents/documents.js'
 import type { ServiceOptions } from './options.js'
 import { answerProblems } from './problem.js'
 import { apiRoutes } from './routes/index.js'
-import { refuseReadersEvents } from './routes/permission.js'
 import { described, runLater } from './routes/request.js'
 import { seed } from './seed.js'
 import type { Service } from './service.js'
 import { openStores } from './stores.js'
-import { USERS } from './users.js'
+import { mayChange, USERS } from './users.js'
 import { openWorkspace, removeWorkspace, takeFiles } from './workspace.js'
 
 export interface RunningService {
@@ -36,14 +35,14 @@ export interface RunningService {
   close(): Promise<void>
 }
 
-type Audit = AuditLog<typeof workflowEventTypes>
+type Audit = AuditLog<typeof serviceEventTypes>
 
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   const { port, store, traffic } = options
   const { events, documents } = await openStores(store)
   const audit: Audit = new AuditLog({
     store: events,
-    types: workflowEventTypes,
+    types: serviceEventTypes,
     resolveSource: resolveIn(documents),
     cleaning: cleaningOf(documents),
   })
@@ -125,8 +124,7 @@ function createApp(service: Service, audit: Audit, users: Readonly<Record<string
   app.use(recordRequests(audit, { describe: described }))
   app.use(basicAuth({ users }))
   app.use(readFresh(service.documents))
-  app.use(refuseReadersEvents)
-  app.use(auditRoutes(audit))
+  app.use(auditRoutes(audit, { authorize: mayDo }))
   app.use(async (ctx, next) => {
     if (ctx.path === '/') ctx.redirect('/api/events')
     else await next()
@@ -134,6 +132,10 @@ function createApp(service: Service, audit: Audit, users: Readonly<Record<string
   for (const middleware of apiRoutes(service)) app.use(middleware)
   return app
 }
+
+/** Custom events are changes too, which readers may not make. */
+const mayDo = ({ state }: Context, action: EventsAction): boolean =>
+  action !== 'create' || mayChange(state['username'] as string)
 
 /** Whatever was done through any process before the request came is there for it. */
 const readFresh =

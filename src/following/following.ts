@@ -204,7 +204,7 @@ export function createFollowing(store: EventStore): Following {
 }
 
 /** The answer, or `undefined` where the store failed in a way that passes. */
-async function attempt<Answer>(
+export async function attempt<Answer>(
   asking: Promise<Answer>,
   onFailure: (code: AuditLogErrorCode) => void,
 ): Promise<Answer | undefined> {

@@ -19,19 +19,23 @@ export interface Found {
   readonly hasMore: boolean
 }
 
+/** What is read from: a store, or a log. */
+export type EventLister = Pick<EventStore, 'list'>
+
 /** What comes after `position`, up to `end`, the newest event there was a moment ago. */
 export type Look = (
-  store: EventStore,
+  store: EventLister,
   filter: TailFilter,
   position: Position,
   end: Position,
   options: WaitOptions,
+  limit?: number,
 ) => Promise<Found>
 
 const OLDEST_FIRST: EventQuery['sorts'] = [{ attribute: 'created_at', direction: 'asc' }]
 
 /** The `created_at` of the newest event. */
-export async function newestTime(store: EventStore, options: WaitOptions): Promise<Position> {
+export async function newestTime(store: EventLister, options: WaitOptions): Promise<Position> {
   const page = await store.list({ where: undefined, sorts: [], limit: 1 }, options)
   return page.events[0]?.created_at
 }
@@ -41,31 +45,32 @@ export async function newestTime(store: EventStore, options: WaitOptions): Promi
  * found. So what does not match is not scanned twice, and a store may answer from a copy that is
  * behind the one it answered from before.
  */
-export const look: Look = (store, filter, position, end, options) => {
+export const look: Look = (store, filter, position, end, options, limit) => {
   const { where, matches } = filter
   const isEnd = end === undefined ? undefined : oneCondition('created_at', 'eq', [end])
   const wanted = where && isEnd && eitherOf(where, isEnd)
   const isFound = (event: AuditEvent): boolean => event.created_at !== end || matches(event)
-  return find(store, wanted, isFound, position, end, options)
+  return find(store, wanted, isFound, position, end, options, limit)
 }
 
 /** All of it, filtered here: far more to read, but it gets on where `look` takes too long. */
-export const step: Look = (store, { matches }, position, end, options) =>
-  find(store, undefined, matches, position, end, options)
+export const step: Look = (store, { matches }, position, end, options, limit) =>
+  find(store, undefined, matches, position, end, options, limit)
 
 async function find(
-  store: EventStore,
+  store: EventLister,
   wanted: Grouping | undefined,
   isFound: (event: AuditEvent) => boolean,
   position: Position,
   end: Position,
   options: WaitOptions,
+  limit = MAX_LIMIT,
 ): Promise<Found> {
   if (end === undefined || (position !== undefined && end <= position))
     return { events: [], position, hasMore: false }
   const after = position === undefined ? undefined : oneCondition('created_at', 'gt', [position])
   const between = bothOf(after, oneCondition('created_at', 'lteq', [end]))
-  const query = { where: bothOf(between, wanted), sorts: OLDEST_FIRST, limit: MAX_LIMIT }
+  const query = { where: bothOf(between, wanted), sorts: OLDEST_FIRST, limit }
   const { events, truncated } = await store.list(query, options)
   return {
     events: events.filter((event) => carriesItsTime(event) && isFound(event)),

@@ -5,7 +5,7 @@ export interface HttpRequest<Context = unknown> {
   readonly path: string
   /** Query string without `?`, as it was sent. */
   readonly query: string
-  /** The authenticated user; null where the host knows none. */
+  /** The authenticated user; null where the host knows none. Asks the host: to be read once. */
   readonly username: string | null
   /** The request as its server knows it, for the host's own functions. */
   readonly context: Context

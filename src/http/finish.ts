@@ -1,6 +1,91 @@
+import { hash } from 'node:crypto'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+import { LRUCache } from 'lru-cache'
+import Negotiator from 'negotiator'
 import type { HttpRequest, HttpResponse } from './exchange.js'
+import { HttpProblem } from './problem.js'
 
-/** The response as this client takes it: nothing where it has it already, compressed where it may be. */
-export async function finish(_request: HttpRequest, response: HttpResponse): Promise<HttpResponse> {
-  return response
+/** Best first, where a client likes them alike. */
+const CODINGS = ['br', 'gzip', 'identity'] as const
+
+type Coding = (typeof CODINGS)[number]
+
+const brotli = promisify(brotliCompress)
+const deflate = promisify(gzip)
+
+const MODE = {
+  [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
+  [constants.BROTLI_PARAM_QUALITY]: 1,
+}
+
+// The lowest levels: documents repeat themselves so much that higher ones gain a tenth, for twice the time.
+const compressors: Readonly<
+  Record<Exclude<Coding, 'identity'>, (text: string) => Promise<Uint8Array>>
+> = {
+  br: (text) => brotli(text, { params: MODE }),
+  gzip: (text) => deflate(text, { level: 1 }),
+}
+
+/** What is shorter gains nothing by being compressed. */
+const MIN_BYTES = 1024
+
+/** Clients send few different headers, each of them often. */
+const acceptable = new LRUCache<string, readonly Coding[]>({
+  max: 100,
+  memoMethod(accept) {
+    // Its declarations lack the order of preference.
+    const negotiator: {
+      encodings(available: readonly string[], options: { preferred: readonly string[] }): string[]
+    } = new Negotiator({ headers: { 'accept-encoding': accept } })
+    return negotiator.encodings(CODINGS, { preferred: CODINGS }) as Coding[]
+  },
+})
+
+/** RFC 9110, section 12.5.3; throws 406 where no coding is left. */
+function codingOf(body: string, accept: string): Coding {
+  if (accept === '') return 'identity'
+  const codings = acceptable.memo(accept)
+  const [best] = codings
+  if (best === undefined)
+    throw new HttpProblem(
+      'NOT_ACCEPTABLE',
+      `accept-encoding must allow one of ${CODINGS.join(', ')}; it is ${JSON.stringify(accept)}`,
+      { header: 'accept-encoding' },
+    )
+  const isSmall = Buffer.byteLength(body) < MIN_BYTES
+  return isSmall && codings.includes('identity') ? 'identity' : best
+}
+
+/** Weak, as the same text may be sent in several codings: RFC 9110, section 8.8.1. */
+export const entityTag = (text: string): string => `W/"${hash('sha1', text, 'base64url')}"`
+
+/** RFC 9110, section 13.1.2: the comparison is weak, which leaves what is in the quotes. */
+function isKnown(ifNoneMatch: string, tag: string): boolean {
+  if (ifNoneMatch === '') return false
+  if (ifNoneMatch.trim() === '*') return true
+  const opaque = tag.slice(tag.indexOf('"'))
+  return new Set(ifNoneMatch.match(/"[^"]*"/g)).has(opaque)
+}
+
+const isRead = (method: string): boolean => method === 'GET' || method === 'HEAD'
+
+/**
+ * The answer to a read as this client takes it: with an entity tag, without a body where the client
+ * has it already (304), compressed where it may be. Errors, streams and the rest stay as they are.
+ */
+export async function finish(request: HttpRequest, response: HttpResponse): Promise<HttpResponse> {
+  const { status, body } = response
+  if (typeof body !== 'string' || !isRead(request.method)) return response
+  if (status !== 200 && status !== 206) return response
+  const { etag = entityTag(body) } = response.headers
+  const headers: Record<string, string> = { ...response.headers, etag }
+  if (isKnown(request.header('if-none-match'), etag)) {
+    const { 'content-type': _, ...kept } = headers
+    return { status: 304, headers: kept, body: undefined }
+  }
+  const coding = codingOf(body, request.header('accept-encoding'))
+  if (coding === 'identity') return { status, headers, body }
+  const compressed = await compressors[coding](body)
+  return { status, headers: { ...headers, 'content-encoding': coding }, body: compressed }
 }

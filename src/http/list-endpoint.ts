@@ -7,6 +7,7 @@ import { finish } from './finish.js'
 import { checkAccept, json } from './media.js'
 import { refuseParameters } from './parameters.js'
 import { errorResponse, jsonapi } from './problem.js'
+import { parseVisible } from './visible.js'
 
 export interface ListEndpointOptions<Item extends object> {
   /**
@@ -61,14 +62,13 @@ export function listEndpoint<Item extends object>(
 ): ListEndpoint<Item> {
   const { resource, attributes: types, filtering = true, maxLimit = Infinity } = options
   const attributes = declaredAttributes(types)
-  const parse = (query: string | QueryObject) =>
-    parseQuery(query, { attributes: types, maxLimit, strict: true })
+  const parse = (query: string) => parseQuery(query, { attributes: types, maxLimit, strict: true })
 
   const toResource = typeof resource === 'function' ? resource : resourceOf(resource, types)
 
   return async (request, source, visible) => {
     // Outside: what is wrong with it is the host's fault, not the client's.
-    const allowed = visible && parse({ filter: visible }).where
+    const allowed = parseVisible(visible, types)
     try {
       checkAccept(request.header('accept'))
       if (!filtering) refuseParameters(request.query)

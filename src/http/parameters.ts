@@ -3,18 +3,27 @@ import { AuditLogError } from '../errors.js'
 /** Parameters of a query string, decoded, in order. */
 export type Parameters = readonly (readonly [name: string, value: string])[]
 
-const decode = (text: string): string => {
+function decode(text: string): string | undefined {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {
-    // The parser of the rest tells what is wrong with it.
-    return text
+    return undefined
   }
+}
+
+function decodeValue(text: string, parameter: string): string {
+  const value = decode(text)
+  if (value !== undefined) return value
+  throw new AuditLogError(
+    'MALFORMED_PARAMETER',
+    `the percent-encoding of ${parameter} is not valid UTF-8; a literal % is written %25`,
+    { parameter },
+  )
 }
 
 /**
  * Parts a query string: the parameters that are wanted, and the rest as it was sent, which the grammar
- * of filters reads.
+ * of filters reads. Throws `MALFORMED_PARAMETER` where the value of a wanted one cannot be decoded.
  */
 export function takeParameters(
   query: string,
@@ -24,18 +33,20 @@ export function takeParameters(
   const rest: string[] = []
   for (const part of query.split('&')) {
     const at = part.indexOf('=')
+    // Who reads the rest tells what is wrong with its names.
     const name = decode(at === -1 ? part : part.slice(0, at))
-    if (isWanted(name)) taken.push([name, at === -1 ? '' : decode(part.slice(at + 1))])
-    else rest.push(part)
+    if (name === undefined || !isWanted(name)) rest.push(part)
+    else taken.push([name, at === -1 ? '' : decodeValue(part.slice(at + 1), name)])
   }
   return { taken, rest: rest.join('&') }
 }
 
-/** For what takes no parameters: throws `UNKNOWN_PARAMETER` for the first one there is. */
-export function refuseParameters(query: string): void {
+/** For what takes no other parameters than those named: throws `UNKNOWN_PARAMETER` for the first one. */
+export function refuseParameters(query: string, known?: string): void {
+  if (query === '') return
   const [parameter] = new URLSearchParams(query).keys()
   if (parameter === undefined) return
-  throw new AuditLogError('UNKNOWN_PARAMETER', `${parameter}: no parameter is taken here`, {
-    parameter,
-  })
+  const allowed =
+    known === undefined ? 'no parameter is taken here' : `${known} is taken here alone`
+  throw new AuditLogError('UNKNOWN_PARAMETER', `${parameter}: ${allowed}`, { parameter })
 }

@@ -11,6 +11,7 @@ const STATUSES: Readonly<Record<AuditLogErrorCode, number>> = {
   ABORTED: 503,
   CLOSED: 503,
   DEADLINE_EXCEEDED: 503,
+  IDEMPOTENCY_CONFLICT: 422,
   IMPORT_CONFLICT: 409,
   INVALID_DATA: 422,
   INVALID_EVENT: 422,
@@ -20,6 +21,7 @@ const STATUSES: Readonly<Record<AuditLogErrorCode, number>> = {
   LIVE_CLOSED: 409,
   MALFORMED_PARAMETER: 400,
   MISSING_DEPENDENCY: 500,
+  NOT_COVERED: 500,
   QUERY_TIMEOUT: 503,
   QUERY_TOO_LARGE: 400,
   QUEUE_FULL: 503,
@@ -37,17 +39,19 @@ export function statusOf(code: AuditLogErrorCode): number {
 
 /** Errors that belong to HTTP alone: code, status and title. */
 export const problems = {
+  INVALID_HEADER: { status: 400, title: 'a header of the request cannot be used' },
   MALFORMED_DOCUMENT: { status: 400, title: 'the body is not a JSON:API document' },
   UNAUTHENTICATED: { status: 401, title: 'user name and password are required' },
   CLIENT_ID: { status: 403, title: 'the server gives events their ids' },
   FORBIDDEN: { status: 403, title: 'the user may not do this' },
   NOT_FOUND: { status: 404, title: 'there is no such resource' },
   METHOD_NOT_ALLOWED: { status: 405, title: 'the resource does not take this method' },
-  NOT_ACCEPTABLE: { status: 406, title: 'only application/vnd.api+json is served' },
+  NOT_ACCEPTABLE: { status: 406, title: 'nothing that the client takes is served' },
   WRONG_RESOURCE_TYPE: { status: 409, title: 'the resource type is not one of this collection' },
   BODY_TOO_LARGE: { status: 413, title: 'the body is too large' },
-  TOO_MANY_TRIES: { status: 429, title: 'too many failed tries to authenticate' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, title: 'the body must be application/vnd.api+json' },
+  TOO_MANY_TRIES: { status: 429, title: 'too many failed tries to authenticate' },
+  INTERNAL_ERROR: { status: 500, title: 'the service failed' },
 } as const satisfies Record<string, { status: number; title: string }>
 
 export type ProblemCode = keyof typeof problems
@@ -112,6 +116,11 @@ function respond(
   }
 }
 
+/** Where errors lie that the core does not know the place of. */
+const PLACES: Readonly<Partial<Record<AuditLogErrorCode, ErrorPlace>>> = {
+  IDEMPOTENCY_CONFLICT: { header: 'idempotency-key' },
+}
+
 /** The answer to an {@link HttpProblem}, or to one that is made here from its code. */
 export function problemResponse(problem: HttpProblem): HttpResponse {
   const { status, title } = problems[problem.code]
@@ -128,5 +137,5 @@ export function errorResponse(thrown: unknown): HttpResponse {
   const title = errorCodes[code]
   // What went wrong inside is the host's to know, not the client's.
   const detail = status >= 500 ? title : thrown.message
-  return respond({ status, code, title, detail }, thrown)
+  return respond({ status, code, title, detail }, PLACES[code] ?? thrown)
 }

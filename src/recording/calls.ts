@@ -5,6 +5,8 @@ import type { AuditEvent, EventDraft, JsonObject } from '../event.js'
 import type { EventTypeDefinition, EventTypes } from '../event-types.js'
 import type { FailurePolicy } from './failure-policy.js'
 import { createGaps } from './gaps.js'
+import { createIdempotency } from './idempotency.js'
+import { checkIdempotencyKey } from './idempotency-key.js'
 import type { EventJournal } from './journal.js'
 import { createJournaling } from './journaling.js'
 import type { JsonLimits } from '../json.js'
@@ -19,6 +21,7 @@ import type { RecorderOptions } from './waiting-room.js'
 export interface CallOptions extends WaitOptions {
   readonly username?: string | null | undefined
   readonly transaction?: object | undefined
+  readonly idempotencyKey?: string | undefined
 }
 
 /** Told of what became of events. */
@@ -111,12 +114,7 @@ export function createCalls(parts: CallsParts): Calls {
         ledger.settle('heldBack', draft.type)
       },
       enlisted: ({ type }) => ledger.settle('journalled', type),
-      rejected(draft, error) {
-        if (draft.throttle) throttling.lost(draft)
-        if (own.has(draft)) return
-        if (error.code === 'DEADLINE_EXCEEDED') gaps.lost(draft.type, 'deadline_exceeded')
-        refused(draft.type, error)
-      },
+      rejected: (draft, error) => rejected(draft, error),
       dropped(draft, error) {
         if (draft.throttle) throttling.lost(draft)
         ledger.settle('dropped', draft.type)
@@ -148,6 +146,18 @@ export function createCalls(parts: CallsParts): Calls {
     observer.rejected(type, error)
   }
 
+  const rejected = (draft: EventDraft, error: AuditLogError): void => {
+    if (draft.throttle) throttling.lost(draft)
+    if (own.has(draft)) return
+    if (error.code === 'DEADLINE_EXCEEDED') gaps.lost(draft.type, 'deadline_exceeded')
+    refused(draft.type, error)
+  }
+
+  const idempotency = createIdempotency(store, recorder, waiting.deadlineMs, {
+    repeated: ({ type }) => ledger.settle('stored', type),
+    rejected,
+  })
+
   /** `prepare` runs at once, so calls keep their order; then the call counts, and goes on. */
   const call = (
     type: string,
@@ -172,8 +182,10 @@ export function createCalls(parts: CallsParts): Calls {
       ledger.settle('heldBack', type)
       return NOTHING
     }
-    const { transaction, signal } = options ?? {}
+    const { transaction, signal, idempotencyKey } = options ?? {}
     try {
+      if (idempotencyKey !== undefined)
+        return idempotency.record(draft, idempotencyKey, { signal, policy: policyOf(type) })
       if (transaction !== undefined) return recorder.enlist(draft, transaction, { signal })
       // From now on it is known to be on its way.
       if (draft.throttle) throttling.pending(draft)
@@ -202,6 +214,10 @@ export function createCalls(parts: CallsParts): Calls {
     journaling?.add({ draft: ownDraft(GAP, data), recordedAt: now(), since: undefined }, () => {})
   }
 
+  const settleAll = async (): Promise<void> => {
+    await Promise.all([recorder.flush(), idempotency.flush()])
+  }
+
   const report = (ms: number): Promise<void> =>
     throttling.report(AbortSignal.timeout(Math.min(ms, MAX_TIMER_MS))).catch(() => {})
 
@@ -221,17 +237,21 @@ export function createCalls(parts: CallsParts): Calls {
         return throttle || kind?.live ? { ...draft, throttle, live: kind?.live } : draft
       }),
     custom: (type, data, options) =>
-      call(type, options, () => drafts.custom(type, data, usernameOf(options))),
+      call(type, options, () => {
+        const { idempotencyKey, transaction } = options ?? {}
+        if (idempotencyKey !== undefined) checkIdempotencyKey(idempotencyKey, transaction)
+        return drafts.custom(type, data, usernameOf(options))
+      }),
     own: recordOwn,
     ownDraft,
     stats: () => ({ ...ledger.counts, waiting: recorder.waiting() }),
     async flush() {
-      await recorder.flush()
+      await settleAll()
       await report(waiting.deadlineMs)
     },
     refuse: () => void (isClosed = true),
     async close() {
-      await recorder.flush()
+      await settleAll()
       const untold = await gaps.close()
       if (untold) await tellLast(untold)
       const { deadlineMs } = waiting

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type EarlierAttempts, newsOf, onceEach, searchedSince } from './earlier-attempts.js'
 import { createEnlisting, type Enlisting } from './enlisting.js'
 import { abortedError, AuditLogError, throwIfAborted } from '../errors.js'
 import type { AuditEvent, EventDraft } from '../event.js'
@@ -18,6 +19,9 @@ const timerMs = (ms: number): number => Math.min(Math.max(1, Math.ceil(ms)), MAX
 export interface AddOptions extends WaitOptions {
   /** @default 'block' */
   readonly policy?: FailurePolicy | undefined
+  /** When it has waited for long enough, on the scale of `performance.now()`. */
+  readonly expires?: number | undefined
+  readonly earlier?: EarlierAttempts | undefined
   /** Not a call of the host's: `waiting` leaves it out. */
   readonly isOwn?: boolean | undefined
 }
@@ -39,6 +43,7 @@ interface Entry {
   isLeaving: boolean
   /** When the call was made, for the journal. */
   readonly calledAt: Microseconds | undefined
+  readonly earlier: EarlierAttempts | undefined
   /** What an attempt may have kept of it is later than this; without an attempt there is none. */
   since: Microseconds | undefined
   /** Those who flush. */
@@ -47,8 +52,8 @@ interface Entry {
 
 /** Told of what became of drafts, in order, before their calls settle and after they count as such. */
 export interface RecorderObserver {
-  /** The drafts became these events. */
-  stored(events: readonly AuditEvent[], drafts: readonly EventDraft[]): void
+  /** The drafts are events now; of these the news are given. */
+  stored(news: readonly AuditEvent[], drafts: readonly EventDraft[]): void
   /** The draft's throttle is closed, for so long. */
   heldBack(draft: EventDraft, opensIn: Microseconds): void
   /** Handed over to a transaction of the host's. */
@@ -73,6 +78,11 @@ export interface Recorder {
    */
   add(draft: EventDraft, options?: AddOptions): Promise<AuditEvent | undefined>
   readonly enlist: Enlisting['enlist']
+  /**
+   * Counts a draft that is to be added later among those that wait, until the function that it gives is
+   * called. Throws `QUEUE_FULL`.
+   */
+  hold(draft: EventDraft): () => void
   /** Events of the host's that neither the store nor an error has settled yet. */
   waiting(): number
   /** True from when the store did not take something until it takes something again. */
@@ -222,7 +232,8 @@ export function createRecorder(
     })
     isDown = false
     const last = events.at(-1)
-    if (last) floor = parseTimestamp(last.created_at)
+    // One that was found may be older than what this process has stored before.
+    if (last) floor = Math.max(floor ?? 0, parseTimestamp(last.created_at)!)
     return { events, held }
   }
 
@@ -230,7 +241,8 @@ export function createRecorder(
     const deadline = batch[0]!.expires
     const drafts = batch.map((entry) => entry.draft)
     for (const entry of batch) if (entry.policy === 'queue') entry.since ??= lowest()
-    const { events, held } = await append(drafts, { signal, deadline })
+    const since = searchedSince(batch)
+    const { events, held } = await append(drafts, { signal, deadline, since })
     const kept = held.size === 0 ? batch : batch.filter((entry) => !held.has(entry.draft))
     for (const entry of batch) {
       const opensIn = held.get(entry.draft)
@@ -240,7 +252,7 @@ export function createRecorder(
     }
     for (const entry of kept) settle(entry)
     const stored = held.size === 0 ? drafts : kept.map((entry) => entry.draft)
-    if (stored.length > 0) observer.stored(events, stored)
+    if (stored.length > 0) observer.stored(newsOf(events, kept), stored)
     for (const [i, entry] of kept.entries()) entry.resolve(events[i])
     for (const entry of batch) if (held.has(entry.draft)) entry.resolve(undefined)
   }
@@ -275,7 +287,8 @@ export function createRecorder(
     const { signal } = giveUp
     const timer = setTimeout(() => giveUp.abort(), timerMs(options.deadlineMs)).unref()
     try {
-      await journaling!.replay(store.maxBatch, lowest(), async (drafts, since) => {
+      await journaling!.replay(store.maxBatch, lowest(), async (journalled, since) => {
+        const drafts = onceEach(journalled)
         const { events, held } = await append(drafts, { signal, deadline, since })
         return () => observer.replayed(events, drafts, held)
       })
@@ -315,7 +328,7 @@ export function createRecorder(
   journaling?.onDue(start)
 
   return {
-    add(draft, { signal, policy = 'block', isOwn = false } = {}) {
+    add(draft, { signal, policy = 'block', isOwn = false, expires, earlier } = {}) {
       throwIfAborted(signal)
       const full = room.fullness()
       if (full && policy === 'block') throw full
@@ -327,7 +340,7 @@ export function createRecorder(
           policy,
           isOwn,
           bytes,
-          expires: performance.now() + options.deadlineMs,
+          expires: expires ?? performance.now() + options.deadlineMs,
           resolve,
           reject: rejectCall,
           signal,
@@ -335,7 +348,8 @@ export function createRecorder(
           settled: false,
           isLeaving: false,
           calledAt: policy === 'queue' ? journaling!.now() : undefined,
-          since: undefined,
+          earlier,
+          since: earlier?.since,
           onSettled: [],
         }
         if (policy === 'queue' && (full || ((isDown || journaling!.length() > 0) && !isBehind())))
@@ -360,6 +374,17 @@ export function createRecorder(
       })
     },
     enlist: (draft, transaction, options) => enlisting.enlist(draft, transaction, options),
+    hold(draft) {
+      const full = room.fullness()
+      if (full) throw full
+      const bytes = Buffer.byteLength(draft.json)
+      room.enter(bytes, false)
+      let isHeld = true
+      return () => {
+        if (isHeld) room.leave(bytes, false)
+        isHeld = false
+      }
+    },
     waiting: () => room.calls(),
     isDown: () => isDown,
     async flush() {

@@ -1,3 +1,6 @@
+import { AuditLog, AuditLogError, type ResolveSource } from 'daybook'
+import { auditRoutes } from 'daybook/koa'
+import { memoryStore } from 'daybook/memory'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
   errorOf,
@@ -55,6 +58,45 @@ describe('POST /api/events', () => {
     expect(event!.attributes).toEqual(link)
   })
 
+  // Each link attribute of the interface: a value it takes, the source, and a value it does not take.
+  it.each([
+    ['project_path', '/projects/acme', '/api/projects/acme', '/projects/acme/environments/dev'],
+    ['node_path', '/projects/acme', '/api/projects/acme', '/projects/acme/assets/web'],
+    ['node_path', '/projects/a/environments/b', '/api/projects/a/environments/b', 'projects/a'],
+    ['project_id', UUID, `/api/projects/${UUID}`, 'acme'],
+    ['node_id', UUID, `/api/nodes/${UUID}`, `${UUID}0`],
+    ['scheduled_change_id', UUID, `/api/scheduled_changes/${UUID}`, ''],
+    ['change_id', UUID.toUpperCase(), `/api/changes/${UUID}`, 12],
+    ['step_id', UUID, `/api/steps/${UUID}`, true],
+    ['workflow_step_id', UUID, `/api/workflow_steps/${UUID}`, [UUID]],
+    ['workflow_run_id', UUID, `/api/workflow_runs/${UUID}`, { id: UUID }],
+    ['bookmark_id', UUID, `/api/bookmarks/${UUID}`, ` ${UUID}`],
+    ['template_id', UUID, `/api/templates/${UUID}`, UUID.replaceAll('-', '')],
+    ['template_version_id', UUID, `/api/template_versions/${UUID}`, `{${UUID}}`],
+    ['git_remote_id', UUID, `/api/git_remotes/${UUID}`, `urn:uuid:${UUID}`],
+    ['properties_id', UUID, `/api/properties/${UUID}`, '../x'],
+    ['properties_version_id', UUID, `/api/properties_versions/${UUID}`, 'x'],
+    ['settings_id', UUID, `/api/settings/${UUID}`, 0],
+    ['settings_version_id', UUID, `/api/settings_versions/${UUID}`, false],
+  ])('links %s %j to %s, and refuses %j', async (name, good, source, bad) => {
+    const refused = await post(newEvent({ type: 'x', [name]: bad }))
+    expect(refused.status).toBe(422)
+    const error = errorOf(refused)
+    expect(error).toMatchObject({
+      code: 'INVALID_LINK',
+      source: { pointer: `/data/attributes/${name}` },
+    })
+    expect(error.detail).toContain(name)
+    expect((await post(newEvent({ type: 'x', [name]: good }))).status).toBe(201)
+    const [event, ...others] = await stored()
+    expect([event!.source, event!.attributes, others]).toEqual([source, { [name]: good }, []])
+  })
+
+  it('takes null for no link', async () => {
+    expect((await post(newEvent({ type: 'x', change_id: null }))).status).toBe(201)
+    expect((await stored())[0]).toMatchObject({ source: null, attributes: { change_id: null } })
+  })
+
   it('takes the resource type event, members beside data, and charset=utf-8', async () => {
     const body = JSON.stringify({
       data: { type: 'event', attributes: { type: 'x' }, meta: { a: 1 } },
@@ -84,6 +126,15 @@ describe('POST /api/events', () => {
       undefined,
     ],
     ['a list', raw('[]'), 400, 'MALFORMED_DOCUMENT', ''],
+    ['a BOM within', raw('{"data":\u{feff}{}}'), 400, 'MALFORMED_DOCUMENT', undefined],
+    ['data that is null', raw('{"data":null}'), 400, 'MALFORMED_DOCUMENT', '/data'],
+    [
+      'attributes that are null',
+      raw('{"data":{"type":"Event","attributes":null}}'),
+      400,
+      'MALFORMED_DOCUMENT',
+      '/data/attributes',
+    ],
     ['no data', raw('{}'), 400, 'MALFORMED_DOCUMENT', '/data'],
     ['data that is a list', raw('{"data":[]}'), 400, 'MALFORMED_DOCUMENT', '/data'],
     [
@@ -160,6 +211,43 @@ describe('POST /api/events', () => {
       422,
       'INVALID_EVENT',
       '/data/attributes/created_at',
+    ],
+    [
+      'an event that says it is the system’s',
+      newEvent({ type: 'x', system: true }),
+      422,
+      'INVALID_EVENT',
+      '/data/attributes/system',
+    ],
+    [
+      'a number that is too large',
+      raw('{"data":{"type":"Event","attributes":{"type":"x","a~/":[0,-1e400]}}}'),
+      422,
+      'INVALID_EVENT',
+      '/data/attributes/a~0~1/1',
+    ],
+    [
+      'half of a surrogate pair in a name',
+      raw('{"data":{"type":"Event","attributes":{"type":"x","a":{"\\ud800":1}}}}'),
+      422,
+      'INVALID_EVENT',
+      '/data/attributes/a/\ud800',
+    ],
+    [
+      'more than 10,000 members',
+      newEvent({ type: 'x', a: Array.from({ length: 5000 }, () => ({ b: 1 })) }),
+      422,
+      'INVALID_EVENT',
+      '/data/attributes',
+    ],
+    [
+      'numbers that make more than a megabyte',
+      raw(
+        `{"data":{"type":"Event","attributes":{"type":"x","a":[${Array(9000).fill('1e20').join()}],"b":"${'x'.repeat(900_000)}"}}}`,
+      ),
+      413,
+      'BODY_TOO_LARGE',
+      '/data/attributes',
     ],
     [
       'a wrong path',
@@ -259,6 +347,92 @@ describe('POST /api/events', () => {
     const [event] = await stored()
     expect(Object.keys(event!.attributes)).toEqual(['__proto__'])
     expect(({} as { admin?: boolean }).admin).toBeUndefined()
+  })
+
+  it.each([
+    ['constructor', '{"constructor":{"prototype":{"admin":true}}}'],
+    ['hasOwnProperty', '{"hasOwnProperty":1,"toString":null,"valueOf":[]}'],
+    ['toJSON', '{"toJSON":"x","then":{"toJSON":1}}'],
+    ['numbers as names', '{"2":"b","1":"a"}'],
+    ['a nested type', '{"nested":{"type":1,"id":2,"system":3}}'],
+    ['escaped and empty names', '{"":0,"a/b":{"~":1},"\\u0041":2}'],
+    ['small and large numbers', '{"n":[0,5e-324,1.7976931348623157e308,9007199254740991,0.1]}'],
+  ])('keeps %s as data', async (_title, json) => {
+    const text = `{"type":"x",${json.slice(1)}`
+    const response = await post(raw(`{"data":{"type":"Event","attributes":${text}}}`))
+    expect(response.status).toBe(201)
+    const { body } = await server.send(response.headers.location!)
+    const { attributes } = (JSON.parse(body) as { data: { attributes: object } }).data
+    expect(attributes).toMatchObject(JSON.parse(json) as object)
+    expect((await stored())[0]!.attributes).toEqual(JSON.parse(json))
+  })
+
+  it('takes the last of members with one name, as JSON.parse does', async () => {
+    const body = '{"data":{"type":"Event","attributes":{"type":"x","type":"y","n":1,"n":2}}}'
+    expect((await post(raw(body))).status).toBe(201)
+    expect((await stored())[0]).toMatchObject({ type: 'y', attributes: { n: 2 } })
+  })
+
+  it('takes what is just within the limits', async () => {
+    const members = { type: 'x', a: Array.from({ length: 4999 }, () => ({ b: 1 })), c: 1 }
+    expect((await post(newEvent(members))).status).toBe(201)
+    expect((await post(newEvent({ type: 'x', a: deep(63) }))).status).toBe(201)
+    const frame = JSON.stringify({ data: { type: 'Event', attributes: { type: 'x', a: '' } } })
+    const text = 'x'.repeat(1_048_576 - frame.length)
+    expect((await post(newEvent({ type: 'x', a: text }))).status).toBe(201)
+    expect((await post(newEvent({ type: 'x', a: `${text}x` }))).status).toBe(413)
+    expect((await stored()).map(({ attributes }) => attributes['recording'])).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ])
+  })
+
+  it('takes a BOM before the document', async () => {
+    const body = '\u{feff}{"data":{"type":"Event","attributes":{"type":"x"}}}'
+    expect((await post(raw(body))).status).toBe(201)
+  })
+
+  describe('where the host resolves sources', () => {
+    const answerOf = async (resolveSource: ResolveSource) => {
+      const audit: AuditLog = new AuditLog({ store: memoryStore(), types: {}, resolveSource })
+      const host = await serve({ inside: [auditRoutes(audit, { path: '/resolving' })] })
+      try {
+        const response = await host.send('/resolving', newEvent({ type: 'x', change_id: UUID }))
+        return { response, events: (await audit.list()).events }
+      } finally {
+        await host.close()
+        await audit.close()
+      }
+    }
+
+    it('takes the source it gives', async () => {
+      const { response, events } = await answerOf(({ value }) => `/changes/${value}`)
+      expect(response.status).toBe(201)
+      expect(events[0]!.source).toBe(`/changes/${UUID}`)
+    })
+
+    it('names the link it refuses', async () => {
+      const { response, events } = await answerOf(() => {
+        throw new AuditLogError('INVALID_LINK', 'there is no such change')
+      })
+      expect(response.status).toBe(422)
+      expect(errorOf(response)).toMatchObject({
+        code: 'INVALID_LINK',
+        detail: 'there is no such change',
+        source: { pointer: '/data/attributes/change_id' },
+      })
+      expect(events).toEqual([])
+    })
+
+    it('leaves it to answer for what else it throws', async () => {
+      const { response, events } = await answerOf(() => {
+        throw new Error('the host’s own secret')
+      })
+      expect(response.status).toBe(500)
+      expect(response.body).not.toContain('secret')
+      expect(events).toEqual([])
+    })
   })
 
   it('reads what a body parser of the host has read before', async () => {

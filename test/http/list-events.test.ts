@@ -187,6 +187,52 @@ describe.each(Object.entries(stores))('GET /api/events on the %s store', (_name,
     expect(errorOf(response).detail).not.toBe('')
   })
 
+  it.each([
+    ['sort=-created_at', 'sort', 'did you mean filter[sorts]?'],
+    ['page[size]=5', 'page[size]', 'did you mean limit and filter[created_at_lt]?'],
+    ['include=source', 'include', 'no resource is related to events but by a link'],
+    ['limt=5', 'limt', 'did you mean limit?'],
+  ])('tells of %s what there is instead', async (query, parameter, hint) => {
+    const response = await server.send(`/api/events?${query}`)
+    expect(response.status).toBe(400)
+    expect(errorOf(response)).toMatchObject({
+      code: 'UNKNOWN_PARAMETER',
+      detail: `${parameter} is not a parameter here; there are filter, limit and fields[event]; ${hint}`,
+      source: { parameter },
+    })
+  })
+
+  it('refuses parameters of one event but fields', async () => {
+    const event = await server.audit.recordCustom('own', {})
+    for (const name of ['include', 'filter[type_eq]', 'limit']) {
+      const response = await server.send(`/api/events/${event!.id}?${name}=x`)
+      expect(response.status).toBe(400)
+      expect(errorOf(response)).toMatchObject({
+        detail: `${name}: fields[event] is taken here alone`,
+        source: { parameter: name },
+      })
+    }
+  })
+
+  it('gives self links to the letter', async () => {
+    for (const query of ['filter[name_eq]=a', 'filter%5Bname_eq%5D=a%20b+c&limit=007', 'limit=3&'])
+      expect(listOf(await server.send(`/api/events?${query}`)).links.self).toBe(
+        `/api/events?${query}`,
+      )
+  })
+
+  it('has nothing under an event, and one trailing slash', async () => {
+    const event = await server.audit.recordCustom('own', {})
+    const id = event!.id
+    for (const path of ['a/b', `${id}/`, `${id}/source`, '/', 'stream/', 'openapi.json/x'])
+      for (const method of ['GET', 'POST', 'DELETE']) {
+        const response = await server.send(`/api/events/${path}`, { method })
+        expect([response.status, errorOf(response).code], path).toEqual([404, 'NOT_FOUND'])
+      }
+    expect(listOf(await server.send('/api/events/')).data).toHaveLength(1)
+    expect((await server.send('/api/eventsx')).status).toBe(404)
+  })
+
   it('names the nearest predicate', async () => {
     const response = await server.send('/api/events?filter[type_equals]=x')
     expect(errorOf(response).detail).toContain('type_eq?')
@@ -220,23 +266,23 @@ describe.each(Object.entries(stores))('GET /api/events on the %s store', (_name,
   })
 
   it('answers HEAD like GET without a body, and other methods with 405', async () => {
-    const head = await server.send('/api/events', { method: 'HEAD' })
-    expect([head.status, head.body]).toEqual([200, ''])
+    const event = await server.audit.recordCustom('own', {})
+    for (const path of ['', '/', `/${event!.id}`, '/openapi.json']) {
+      const head = await server.send(`/api/events${path}`, { method: 'HEAD' })
+      const get = await server.send(`/api/events${path}`)
+      expect([head.status, head.body]).toEqual([200, ''])
+      const { 'content-type': type, 'content-length': length, etag } = get.headers
+      expect(head.headers).toMatchObject({ 'content-type': type, 'content-length': length, etag })
+    }
     for (const method of ['PUT', 'PATCH', 'DELETE']) {
       const refused = await server.send('/api/events', { method })
       expect(refused.status).toBe(405)
       expect(refused.headers.allow).toBe('GET, HEAD, POST')
     }
-    const post = await server.send('/api/events/x', { method: 'POST' })
-    expect([post.status, post.headers.allow]).toEqual([405, 'GET, HEAD'])
-  })
-
-  it('answers 406 to who takes no JSON', async () => {
-    expect((await server.send('/api/events', { headers: { accept: 'text/html' } })).status).toBe(
-      406,
-    )
-    for (const accept of [JSON_API, 'application/json', '*/*', 'text/html, application/*;q=0.1'])
-      expect((await server.send('/api/events', { headers: { accept } })).status, accept).toBe(200)
+    for (const path of ['x', 'stream', 'openapi.json']) {
+      const post = await server.send(`/api/events/${path}`, { method: 'POST' })
+      expect([post.status, post.headers.allow]).toEqual([405, 'GET, HEAD'])
+    }
   })
 
   it('leaves no event of requests to the feed', async () => {

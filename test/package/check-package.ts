@@ -83,6 +83,8 @@ const useSqlite = `
 import { AuditLog } from 'daybook'
 import { sqliteStore } from 'daybook/sqlite'
 import { auditRoutes, recordRequests } from 'daybook/koa'
+import { auditRoutes as nodeRoutes } from 'daybook/node'
+import http from 'node:http'
 import Koa from 'koa'
 const audit = new AuditLog({ store: sqliteStore({ filename: 'audit.db' }), types: {} })
 const app = new Koa()
@@ -95,6 +97,12 @@ const base = 'http://127.0.0.1:' + server.address().port
 await fetch(base + '/things', { method: 'POST' })
 const { data } = await (await fetch(base + '/api/events?filter[system_true]=1')).json()
 if (data.length !== 1) throw new Error('expected one event, got ' + JSON.stringify(data))
+const bare = http.createServer(nodeRoutes(audit, { username: () => 'ann' })).listen(0, '127.0.0.1')
+await new Promise((resolve) => bare.once('listening', resolve))
+const answer = await fetch('http://127.0.0.1:' + bare.address().port + '/api/events/' + data[0].id)
+if (answer.status !== 200) throw new Error('expected the event, got ' + answer.status)
+bare.closeAllConnections()
+bare.close()
 server.closeAllConnections()
 server.close()
 await audit.close()
@@ -120,6 +128,14 @@ void [event, auditRoutes(audit), basicAuth({ users: {} }), recordRequests(audit)
 /** What the README's TypeScript goes on from, by name. */
 const known: Readonly<Record<string, string>> = {
   AuditLog: `import { AuditLog } from 'daybook'`,
+  app: `declare const app: { use(middleware: import('daybook/koa').KoaMiddleware): unknown }`,
+  auditRoutes: `import { auditRoutes } from 'daybook/koa'`,
+  basicAuth: `import { basicAuth } from 'daybook/koa'`,
+  recordRequests: `import { recordRequests } from 'daybook/koa'`,
+  users: `declare const users: Readonly<Record<string, string>>`,
+  isEditor: `declare function isEditor(username: unknown): boolean`,
+  isAuditor: `declare function isAuditor(username: unknown): boolean`,
+  accessLog: `declare const accessLog: { note(...seen: unknown[]): void }`,
   listRoute: `import { listRoute } from 'daybook/koa'`,
   postgresStore: `import { postgresStore } from 'daybook/postgres'`,
   sqliteTable: `import { sqliteTable } from 'daybook/sqlite'`,
@@ -219,8 +235,10 @@ try {
   fs.cpSync(empty, host, { recursive: true })
   link(host, [
     ...Object.keys(manifest.peerDependencies),
+    '@types/express',
     '@types/koa',
     '@types/node',
+    'express',
     'prom-client',
     '@opentelemetry/api',
   ])

@@ -2,10 +2,17 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import Router from '@koa/router'
 import { AuditLog, type EventStore } from 'daybook'
-import { auditRoutes, basicAuth, recordRequests, type RecordRequestsOptions } from 'daybook/koa'
+import {
+  auditRoutes,
+  type AuditRoutesOptions,
+  basicAuth,
+  recordRequests,
+  type RecordRequestsOptions,
+} from 'daybook/koa'
 import { memoryStore } from 'daybook/memory'
 import { workflowEventTypes } from 'daybook/workflow'
 import Koa, { type Middleware } from 'koa'
+import { type AnswerCheck, answerCheck } from './openapi.js'
 
 export const JSON_API = 'application/vnd.api+json'
 
@@ -14,7 +21,9 @@ export interface RawResponse {
   readonly headers: http.IncomingHttpHeaders
   /** Header names and values as they came over the wire. */
   readonly rawHeaders: readonly string[]
+  /** As text, which only what is not compressed can be read as. */
   readonly body: string
+  readonly bytes: Uint8Array
 }
 
 export interface RawRequest {
@@ -36,6 +45,18 @@ export interface TestServer {
 const basic = (user: string): string =>
   `Basic ${Buffer.from(user.includes(':') ? user : `${user}:${user}`).toString('base64')}`
 
+const checks = new Map<string, AnswerCheck>()
+
+/**
+ * From now on every answer that is sent for with {@link send} from the endpoints mounted there has
+ * to be one that their OpenAPI document declares, and JSON:API; else `send` rejects. Gives back what
+ * ends it, for when the address may become another server's.
+ */
+export function checkAnswers(url: string, audit: AuditLog, mount = '/api/events'): () => void {
+  checks.set(url, answerCheck(audit, mount))
+  return () => void checks.delete(url)
+}
+
 export function send(url: string, path: string, request: RawRequest = {}): Promise<RawResponse> {
   const { method = 'GET', headers = {}, body, user = 'ann' } = request
   const { hostname, port } = new URL(url)
@@ -48,8 +69,14 @@ export function send(url: string, path: string, request: RawRequest = {}): Promi
         incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
         incoming.on('end', () => {
           const { statusCode: status = 0, rawHeaders } = incoming
-          const text = Buffer.concat(chunks).toString('utf8')
-          resolve({ status, headers: incoming.headers, rawHeaders, body: text })
+          const bytes = Buffer.concat(chunks)
+          try {
+            checks.get(url)?.({ method, target: path, status, headers: incoming.headers, bytes })
+          } catch (error) {
+            return reject(error)
+          }
+          const text = bytes.toString('utf8')
+          return resolve({ status, headers: incoming.headers, rawHeaders, body: text, bytes })
         })
         incoming.on('error', reject)
       },
@@ -62,6 +89,7 @@ export function send(url: string, path: string, request: RawRequest = {}): Promi
 export interface ServeOptions {
   readonly store?: EventStore
   readonly record?: RecordRequestsOptions | false
+  readonly feed?: AuditRoutesOptions
   /** Middleware in front of everything, and behind authentication. */
   readonly outside?: readonly Middleware[]
   readonly inside?: readonly Middleware[]
@@ -70,14 +98,14 @@ export interface ServeOptions {
 
 /** A Koa server as a host would build it: recording, Basic authentication, feed, own routes. */
 export async function serve(options: ServeOptions = {}): Promise<TestServer> {
-  const { store = memoryStore(), record = {}, outside = [], inside = [], routes } = options
+  const { store = memoryStore(), record = {}, feed, outside = [], inside = [], routes } = options
   const audit: AuditLog = new AuditLog({ store, types: workflowEventTypes })
   const app = new Koa()
   app.silent = true
   for (const middleware of outside) app.use(middleware)
   if (record !== false) app.use(recordRequests(audit, record))
   app.use(basicAuth({ users: { ann: 'ann', bob: 'bob', eve: 'eve' } }))
-  app.use(auditRoutes(audit))
+  app.use(auditRoutes(audit, feed))
   for (const middleware of inside) app.use(middleware)
   const router = new Router()
   routes?.(router)
@@ -85,11 +113,13 @@ export async function serve(options: ServeOptions = {}): Promise<TestServer> {
   const server = app.listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const endChecks = checkAnswers(url, audit)
   return {
     audit,
     url,
     send: (path, request) => send(url, path, request),
     async close() {
+      endChecks()
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
       await audit.close()

@@ -4,7 +4,7 @@ import type { EventsAction } from './routes.js'
 
 /** What a request is about to be given of the log. */
 export interface EventsRead {
-  readonly action: 'list' | 'read' | 'stream'
+  readonly action: Extract<EventsAction, 'list' | 'read' | 'stream'>
   readonly username: string
   /** The query string as it was sent. */
   readonly query: string
@@ -21,15 +21,19 @@ export interface EventsAccess<Context> {
   authorize?(context: Context, action: EventsAction): boolean | Promise<boolean>
   /**
    * A filter that holds for all that the user reads, whatever the query: `{ username_eq: 'ann' }`. Events
-   * outside of it do not exist for him: 404. Asked once per request; a stream keeps to it.
+   * outside of it do not exist for him: they are 404, in no list, and no reason for 206. Asked once per
+   * request; a stream keeps to it. It has to restrict what it names: a filter with a blank or undefined
+   * value or an empty list throws, as any other that cannot be read, and the error is the host's to
+   * answer; `{ id_null: true }` lets nothing through.
    * @default everything is visible
    */
   visible?(
     context: Context,
   ): QueryObject['filter'] | undefined | Promise<QueryObject['filter'] | undefined>
   /**
-   * Told what a request reads before it is sent, a stream's batch by batch: to note it elsewhere. It is
-   * waited for; where it throws, nothing is sent, and the error is the host's to answer.
+   * Told what a request reads before it is sent, a stream's batch by batch: to note it elsewhere. Also
+   * of `HEAD` and of what is then answered 304, which tell that the events are there; lists may be
+   * empty. It is waited for; where it throws, nothing is sent, and the error is the host's to answer.
    */
   onRead?(context: Context, read: EventsRead): void | Promise<void>
 }

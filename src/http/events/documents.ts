@@ -1,22 +1,35 @@
-import type { AuditEvent, JsonObject } from '../../event.js'
+import type { AuditEvent } from '../../event.js'
+import { attributesJson } from '../../unread-event.js'
 import { jsonapi } from '../problem.js'
 import type { Fieldset } from './fieldset.js'
 
-/** The event as the interface's Event resource; `path` is where the endpoints are mounted. */
-export function eventResource(event: AuditEvent, path: string, fields?: Fieldset): JsonObject {
-  const { id, type, username, system, created_at, source } = event
-  const attributes = { type, username, system, created_at, ...event.attributes }
-  const isWanted = (name: string): boolean => fields?.has(name) ?? true
-  return {
-    type: 'event',
-    id,
-    attributes: fields
-      ? Object.fromEntries(Object.entries(attributes).filter(([name]) => isWanted(name)))
-      : attributes,
-    ...(source !== null &&
-      isWanted('source') && { relationships: { source: { links: { source } } } }),
-    links: { self: `${path}/${id}` },
+const JSONAPI = JSON.stringify(jsonapi)
+
+/** The attributes as text. Where all are wanted they need not be parsed. */
+function attributesText(event: AuditEvent, fields: Fieldset): string {
+  const { type, username, system, created_at } = event
+  if (fields) {
+    const all = Object.entries({ type, username, system, created_at, ...event.attributes })
+    return JSON.stringify(Object.fromEntries(all.filter(([name]) => fields.has(name))))
   }
+  const names = `"type":${JSON.stringify(type)},"username":${JSON.stringify(username)}`
+  const own = `${names},"system":${system},"created_at":"${created_at}"`
+  const text = attributesJson(event)
+  return text === '{}' ? `{${own}}` : `{${own},${text.slice(1)}`
+}
+
+/**
+ * The event as the interface's Event resource, in JSON text; `path` is where the endpoints are mounted.
+ */
+export function eventResource(event: AuditEvent, path: string, fields?: Fieldset): string {
+  const { id, source } = event
+  const isRelated = source !== null && (fields?.has('source') ?? true)
+  const related = isRelated
+    ? `,"relationships":{"source":{"links":{"source":${JSON.stringify(source)}}}}`
+    : ''
+  const self = JSON.stringify(`${path}/${id}`)
+  const attributes = attributesText(event, fields)
+  return `{"type":"event","id":"${id}","attributes":${attributes}${related},"links":{"self":${self}}}`
 }
 
 export function eventsDocument(
@@ -25,11 +38,13 @@ export function eventsDocument(
   links: Readonly<Record<string, string>>,
   fields?: Fieldset,
 ): string {
-  const data = events.map((event) => eventResource(event, path, fields))
-  return JSON.stringify({ jsonapi, data, links })
+  let data = ''
+  for (const event of events) data += `${data && ','}${eventResource(event, path, fields)}`
+  return `{"jsonapi":${JSONAPI},"data":[${data}],"links":${JSON.stringify(links)}}`
 }
 
 export function eventDocument(event: AuditEvent, path: string, fields?: Fieldset): string {
   const data = eventResource(event, path, fields)
-  return JSON.stringify({ jsonapi, data, links: { self: `${path}/${event.id}` } })
+  const links = JSON.stringify({ self: `${path}/${event.id}` })
+  return `{"jsonapi":${JSONAPI},"data":${data},"links":${links}}`
 }

@@ -1,8 +1,10 @@
-import type { Grouping } from '../../filter/ast.js'
-import { parseQuery } from '../../filter/parse.js'
+import { createBroadcast } from '../../following/broadcast.js'
+import { plainEvent } from '../../unread-event.js'
+import { challenge } from '../basic-auth.js'
 import type { HttpRequest, HttpResponse } from '../exchange.js'
 import { finish } from '../finish.js'
 import { errorResponse, HttpProblem } from '../problem.js'
+import { parseVisible } from '../visible.js'
 import type { EventsAccess, EventsRead } from './access.js'
 import { createHandler } from './create.js'
 import type { EndpointAudit, EventsHandler } from './handler.js'
@@ -10,10 +12,15 @@ import { listHandler } from './list.js'
 import { openApiHandler } from './openapi.js'
 import { readHandler } from './read.js'
 import { type EventsAction, type MatchedRoutes, matchRoutes } from './routes.js'
+import { eventFrame } from './server-sent.js'
 import { streamHandler } from './stream.js'
 
 export interface EventsEndpointOptions<Context> extends EventsAccess<Context> {
-  /** Where the endpoints are: `<path>` and all that is under it. @default '/api/events' */
+  /**
+   * Where the endpoints are: `<path>` and all that is under it. It is the path that clients send, also
+   * where the host mounts this under another path.
+   * @default '/api/events'
+   */
   readonly path?: string
   /** Realm of the challenge that goes with a 401. @default 'Daybook' */
   readonly realm?: string
@@ -23,10 +30,6 @@ export interface EventsEndpointOptions<Context> extends EventsAccess<Context> {
 export type EventsEndpoint<Context> = (
   request: HttpRequest<Context>,
 ) => Promise<HttpResponse> | undefined
-
-export const challenge = (realm: string): Record<string, string> => ({
-  'www-authenticate': `Basic realm="${realm.replaceAll(/["\\]/g, '\\$&')}", charset="UTF-8"`,
-})
 
 /** Whether a path is the mount path or lies under it. */
 export function isUnder(path: string, mount: string): boolean {
@@ -42,16 +45,7 @@ const READS: Readonly<Partial<Record<EventsAction, EventsRead['action']>>> = {
   stream: 'stream',
 }
 
-/** What a function of the host's has thrown: not the client's fault, whatever it is. */
-class HostFailure extends Error {}
-
-async function byHost<Value>(call: () => Value | Promise<Value>): Promise<Value> {
-  try {
-    return await call()
-  } catch (cause) {
-    throw new HostFailure('a function of the host has thrown', { cause })
-  }
-}
+type ByHost = <Value>(call: () => Value | Promise<Value>) => Promise<Value>
 
 /**
  * The endpoints of the interface's sections "Endpoints" and "Errors", as functions from a request to
@@ -62,29 +56,30 @@ export function eventsEndpoint<Context>(
   options: EventsEndpointOptions<Context> = {},
 ): EventsEndpoint<Context> {
   const { path = DEFAULT_PATH, realm = 'Daybook' } = options
+  const broadcast = createBroadcast(audit, (event) => eventFrame(event, path))
   const setting = { audit, path }
   const handlers: Readonly<Record<EventsAction, EventsHandler>> = {
-    list: listHandler(setting),
+    list: listHandler({ ...setting, broadcast }),
     read: readHandler(setting),
     create: createHandler(setting),
-    stream: streamHandler(setting),
+    stream: streamHandler({ ...setting, broadcast }),
     describe: openApiHandler(setting),
   }
 
-  const visibleTo = async (context: Context): Promise<Grouping | undefined> => {
-    const filter = await options.visible?.(context)
-    return filter && parseQuery({ filter }).where
-  }
+  const unauthenticated = { headers: challenge(realm) }
 
   const handle = async (
     request: HttpRequest<Context>,
     { byMethod, id }: MatchedRoutes,
+    byHost: ByHost,
   ): Promise<HttpResponse> => {
-    const { username, context } = request
-    if (username === null)
-      throw new HttpProblem('UNAUTHENTICATED', 'send user name and password', {
-        headers: challenge(realm),
-      })
+    const { context, query } = request
+    const username = await byHost(() => request.username)
+    // A header that was not sent is empty with most servers: it names nobody.
+    if (!username)
+      throw new HttpProblem('UNAUTHENTICATED', 'send user name and password', unauthenticated)
+    if (byMethod.size === 0)
+      throw new HttpProblem('NOT_FOUND', `there is nothing at ${request.path}`)
     const route = byMethod.get(request.method)
     if (!route) {
       const allow = [...byMethod.keys()].join(', ')
@@ -93,19 +88,22 @@ export function eventsEndpoint<Context>(
       })
     }
     const { action } = route
-    if (!(await byHost(() => options.authorize?.(context, action) ?? true)))
+    if (options.authorize && !(await byHost(() => options.authorize!(context, action))))
       throw new HttpProblem('FORBIDDEN', `${username} may not ${action} events`)
     const read = READS[action]
-    const visible = read && (await byHost(() => visibleTo(context)))
+    const visible =
+      read &&
+      options.visible &&
+      (await byHost(async () => parseVisible(await options.visible!(context))))
     const response = await handlers[action]({
       request,
       username,
       id,
       visible,
       async disclose(events) {
-        if (!read) return
-        const { query } = request
-        await byHost(() => options.onRead?.(context, { action: read, username, query, events }))
+        if (!read || !options.onRead) return
+        const given = { action: read, username, query, events: events.map(plainEvent) }
+        await byHost(() => options.onRead!(context, given))
       },
     })
     return finish(request, response)
@@ -115,10 +113,20 @@ export function eventsEndpoint<Context>(
     request: HttpRequest<Context>,
     routes: MatchedRoutes,
   ): Promise<HttpResponse> => {
+    // What a function of the host's throws is not the client's fault, whatever it is.
+    let failure: { readonly error: unknown } | undefined
+    const byHost: ByHost = async (call) => {
+      try {
+        return await call()
+      } catch (error) {
+        failure = { error }
+        throw error
+      }
+    }
     try {
-      return await handle(request, routes)
+      return await handle(request, routes, byHost)
     } catch (error) {
-      if (error instanceof HostFailure) throw error.cause
+      if (failure && failure.error === error) throw error
       return errorResponse(error)
     }
   }

@@ -1,6 +1,7 @@
 import type { AuditLog } from '../../audit-log.js'
 import type { AuditEvent } from '../../event.js'
 import type { Grouping } from '../../filter/ast.js'
+import type { Broadcast } from '../../following/broadcast.js'
 import type { HttpRequest, HttpResponse } from '../exchange.js'
 
 /** What the endpoints need of an audit log. */
@@ -14,6 +15,11 @@ export interface EventsSetting {
   readonly audit: EndpointAudit
   /** Where the endpoints are mounted. */
   readonly path: string
+}
+
+/** What those handlers know whose clients wait for events. */
+export interface FollowingSetting extends EventsSetting {
+  readonly broadcast: Broadcast
 }
 
 /** A request that may be answered: its user is known, and may do this. */

@@ -1,7 +1,7 @@
 import { isOwnField, type JsonObject, type JsonValue } from '../../event.js'
 import { AuditLogError } from '../../errors.js'
 import { eventTypeFault } from '../../event-types.js'
-import { findUnstorable } from '../../json.js'
+import { findUnstorable, type JsonLimits } from '../../json.js'
 import { HttpProblem } from '../problem.js'
 
 /** A custom event as a client asks for it. */
@@ -29,6 +29,16 @@ function requireObject(value: JsonValue | undefined, pointer: string): JsonObjec
 
 const ATTRIBUTES = '/data/attributes'
 
+// Each is a name that filters look at.
+const MAX_MEMBERS = 10_000
+
+/** The members of objects and arrays, however deep. */
+function countMembers(value: JsonValue): number {
+  if (value === null || typeof value !== 'object') return 0
+  const members = Object.values(value)
+  return members.reduce((count: number, member) => count + countMembers(member), members.length)
+}
+
 function unusable(message: string, pointer: string): AuditLogError {
   return new AuditLogError('INVALID_EVENT', message, { pointer })
 }
@@ -37,7 +47,7 @@ function unusable(message: string, pointer: string): AuditLogError {
  * Reads the document of a POST: `data.type` `Event` (or `event`), `data.attributes.type`, any other
  * attributes. Members beside `data`, and others within, are ignored. Throws what is wrong with it.
  */
-export function readNewEvent(bytes: Uint8Array, maxDepth: number): NewEvent {
+export function readNewEvent(bytes: Uint8Array, { maxBytes, maxDepth }: JsonLimits): NewEvent {
   const document = parseJson(bytes)
   if (!isObject(document))
     throw new HttpProblem('MALFORMED_DOCUMENT', 'the document must be an object', { pointer: '' })
@@ -62,14 +72,31 @@ export function readNewEvent(bytes: Uint8Array, maxDepth: number): NewEvent {
       `the attribute ${unstorable.pointer} ${unstorable.reason}`,
       ATTRIBUTES + unstorable.pointer,
     )
+  const count = countMembers(attributes)
+  if (count > MAX_MEMBERS)
+    throw unusable(
+      `the attributes may have ${MAX_MEMBERS} members in all, at any depth; they have ${count}`,
+      ATTRIBUTES,
+    )
+  // A number such as 1e20 takes more bytes to keep than it came with.
+  if (Buffer.byteLength(JSON.stringify(attributes)) > maxBytes)
+    throw new HttpProblem(
+      'BODY_TOO_LARGE',
+      `the attributes may have at most ${maxBytes} bytes with all numbers written out`,
+      { pointer: ATTRIBUTES },
+    )
   return { type: type as string, attributes }
 }
 
-/** Pointers of the core are into the attributes; a client's are into its document. */
-export function inDocument(error: unknown): unknown {
-  if (!(error instanceof AuditLogError) || error.pointer === undefined) return error
-  return new AuditLogError(error.code, error.message, {
-    pointer: ATTRIBUTES + error.pointer,
-    cause: error,
-  })
+/**
+ * What `recordCustom` rejects with, as it concerns the client. Pointers of the core are into the
+ * attributes; a client's are into its document. What the host's `resolveSource` throws is the host's to
+ * answer.
+ */
+export function asProblem(error: unknown): unknown {
+  if (!(error instanceof AuditLogError)) return error
+  const { code, message, pointer, cause } = error
+  if (pointer !== undefined)
+    return new AuditLogError(code, message, { pointer: ATTRIBUTES + pointer, cause: error })
+  return code === 'INVALID_EVENT' ? (cause ?? error) : error
 }

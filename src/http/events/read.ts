@@ -3,7 +3,7 @@ import { checkAccept, json } from '../media.js'
 import { refuseParameters } from '../parameters.js'
 import { HttpProblem } from '../problem.js'
 import { eventDocument } from './documents.js'
-import { takeFieldset } from './fieldset.js'
+import { FIELDS, takeFieldset } from './fieldset.js'
 import type { EventsHandler, EventsSetting } from './handler.js'
 
 /** `GET <path>/<id>`: one event. */
@@ -11,7 +11,7 @@ export function readHandler({ audit, path }: EventsSetting): EventsHandler {
   return async ({ request, id, visible, disclose }) => {
     checkAccept(request.header('accept'))
     const { fields, rest } = takeFieldset(request.query)
-    refuseParameters(rest)
+    refuseParameters(rest, FIELDS)
     const event = await audit.get(id)
     if (!event || !compileFilter(visible)(event))
       throw new HttpProblem('NOT_FOUND', `there is no event ${JSON.stringify(id)}`)

@@ -1,32 +1,102 @@
+import type { AnswerName } from '../openapi/answers.js'
+import type { ParameterName } from '../openapi/parameters.js'
+
 /** What a user asks of the events endpoints. */
 export type EventsAction = 'list' | 'read' | 'create' | 'stream' | 'describe'
 
-/** One of the endpoints; the path is relative to where they are mounted. */
+/** One of the endpoints, and all that its description says of it. */
 export interface EventsRoute {
   readonly action: EventsAction
   readonly method: 'GET' | 'POST'
+  /** Relative to where the endpoints are mounted. */
   readonly path: '' | '/stream' | '/openapi.json' | '/{id}'
+  readonly summary: string
+  readonly description: string
+  readonly parameters: readonly ParameterName[]
+  readonly answers: Readonly<Record<number, AnswerName>>
+  /** Statuses of its errors, beside those that every endpoint has. */
+  readonly problems: readonly number[]
 }
 
 /** All endpoints; the first whose path fits is taken. */
 export const eventsRoutes: readonly EventsRoute[] = [
-  { action: 'list', method: 'GET', path: '' },
-  { action: 'create', method: 'POST', path: '' },
-  { action: 'stream', method: 'GET', path: '/stream' },
-  { action: 'describe', method: 'GET', path: '/openapi.json' },
-  { action: 'read', method: 'GET', path: '/{id}' },
+  {
+    action: 'list',
+    method: 'GET',
+    path: '',
+    summary: 'List events',
+    description:
+      'Without sorts the newest events that match, oldest first; with sorts the first of that order. ' +
+      'Status 206 tells that more events match than the limit let through.',
+    parameters: ['filter', 'limit', 'fields', 'Prefer', 'If-None-Match'],
+    answers: { 200: 'EventList', 206: 'PartOfEventList', 304: 'NotModified' },
+    problems: [400, 406],
+  },
+  {
+    action: 'create',
+    method: 'POST',
+    path: '',
+    summary: 'Create a custom event',
+    description:
+      'The event is durable when the answer comes. Its `system` is false, its `username` the user ' +
+      'who asked.',
+    parameters: ['Idempotency-Key'],
+    answers: { 201: 'Created' },
+    problems: [400, 409, 413, 415, 422],
+  },
+  {
+    action: 'stream',
+    method: 'GET',
+    path: '/stream',
+    summary: 'Follow events',
+    description:
+      'Events that match, each once, as they become visible: server-sent events whose `id` is the ' +
+      '`created_at` of the event and whose `data` is its document. There are no sorts: a stream runs ' +
+      'along `created_at`.',
+    parameters: ['filter', 'fields', 'after', 'changes', 'Last-Event-ID'],
+    answers: { 200: 'EventStream' },
+    problems: [400, 406],
+  },
+  {
+    action: 'describe',
+    method: 'GET',
+    path: '/openapi.json',
+    summary: 'Describe the endpoints',
+    description: 'This document.',
+    parameters: ['If-None-Match'],
+    answers: { 200: 'Description', 304: 'NotModified' },
+    problems: [400, 406],
+  },
+  {
+    action: 'read',
+    method: 'GET',
+    path: '/{id}',
+    summary: 'Read one event',
+    description: 'Events that the user may not see are answered 404, as those that are not there.',
+    parameters: ['id', 'fields', 'If-None-Match'],
+    answers: { 200: 'Event', 304: 'NotModified' },
+    problems: [400, 404, 406],
+  },
 ]
 
 /** The routes of a path under the mount path, by method, and the id that it names. */
 export interface MatchedRoutes {
+  /** Empty where there is nothing at the path. */
   readonly byMethod: ReadonlyMap<string, EventsRoute>
   readonly id: string
+}
+
+const ONE_SEGMENT = /^\/[^/]+$/
+
+function pathOf(under: string): EventsRoute['path'] | undefined {
+  const literal = eventsRoutes.find((route) => route.path === under)?.path
+  return literal ?? (ONE_SEGMENT.test(under) ? '/{id}' : undefined)
 }
 
 /** Where the mount path ends, its own trailing slash is allowed for. */
 export function matchRoutes(path: string): MatchedRoutes {
   const under = path === '/' ? '' : path
-  const fitting = eventsRoutes.find((route) => route.path === under)?.path ?? ('/{id}' as const)
+  const fitting = pathOf(under)
   const byMethod = new Map<string, EventsRoute>()
   for (const route of eventsRoutes) {
     if (route.path !== fitting) continue

@@ -1,7 +1,100 @@
-import { HttpProblem } from '../problem.js'
-import type { EventsHandler, EventsSetting } from './handler.js'
+import { AuditLogError } from '../../errors.js'
+import { bothOf, MAX_LIMIT } from '../../filter/ast.js'
+import type { Chunk } from '../../following/chunks.js'
+import { presentTime } from '../../following/session.js'
+import type { HttpStream } from '../exchange.js'
+import { checkAccept } from '../media.js'
+import type { EventsCall, EventsHandler, FollowingSetting } from './handler.js'
+import { createHeartbeat, withHeartbeat } from './heartbeat.js'
+import { changeFrame, COMMENT, EVENT_STREAM, eventFrame, RETRY } from './server-sent.js'
+import { readStreamRequest, type StreamRequest } from './stream-request.js'
+import { viewOf } from './view.js'
+
+const HEADERS = {
+  'content-type': `${EVENT_STREAM}; charset=utf-8`,
+  'cache-control': 'no-store, no-transform',
+  // nginx would hold back what it has not got enough of.
+  'x-accel-buffering': 'no',
+}
+
+/** Proxies are patient for longer than that. */
+const HEARTBEAT_MS = 15_000
+
+type Frames = AsyncGenerator<string | Uint8Array, void, void>
+
+/** The log's end, and what it does not get over, end a stream: its client comes back. */
+async function* untilTheEnd<Item>(items: AsyncIterable<Item>): AsyncGenerator<Item, void, void> {
+  try {
+    for await (const item of items) yield item
+  } catch (error) {
+    if (!(error instanceof AuditLogError)) throw error
+  }
+}
+
+async function* eventFrames(
+  chunks: AsyncIterable<Chunk>,
+  disclose: EventsCall['disclose'],
+): Frames {
+  yield RETRY
+  for await (const { events, bytes } of untilTheEnd(chunks)) {
+    await disclose(events)
+    yield bytes
+  }
+}
+
+// Nothing to be sent.
+async function* nothing(): HttpStream & Frames {}
 
 /** `GET <path>/stream`: events as they become visible, as server-sent events. */
-export function streamHandler({ path }: EventsSetting): EventsHandler {
-  return () => Promise.reject(new HttpProblem('NOT_FOUND', `${path}/stream is not there yet`))
+export function streamHandler(
+  { audit, path, broadcast }: FollowingSetting,
+  heartbeat = createHeartbeat(HEARTBEAT_MS),
+): EventsHandler {
+  /** A tail of its own: only that knows what the reader has of each live event. */
+  async function* changeFrames(
+    { where, fields }: StreamRequest,
+    start: string,
+    { request: { signal }, disclose }: EventsCall,
+  ): Frames {
+    yield RETRY
+    /** Those from before the start that have been given since, by their changes. */
+    const disclosed = new Set<string>()
+    const query = { where, sorts: [], limit: MAX_LIMIT }
+    const items = audit.tail(query, { after: start, changes: true, signal })
+    for await (const item of untilTheEnd(items)) {
+      if (!('patch' in item)) {
+        await disclose([item])
+        yield eventFrame(item, path, fields)
+        continue
+      }
+      if (item.created_at <= start && !disclosed.has(item.id)) {
+        disclosed.add(item.id)
+        const event = await audit.get(item.id, { signal })
+        if (event) await disclose([event])
+      }
+      yield changeFrame(item)
+    }
+  }
+
+  const open = async (wanted: StreamRequest, call: EventsCall): Promise<Frames> => {
+    const { where, fields, after } = wanted
+    const { signal } = call.request
+    // Before the headers are sent: what is recorded once they are there has to come.
+    if (wanted.changes)
+      return changeFrames(wanted, after ?? (await presentTime(audit, signal)), call)
+    const chunks = await broadcast.read(viewOf(where, path, fields), { after, signal })
+    return eventFrames(chunks, call.disclose)
+  }
+
+  return async (call) => {
+    const { request, visible } = call
+    checkAccept(request.header('accept'), EVENT_STREAM)
+    const asked = readStreamRequest(request)
+    const wanted = { ...asked, where: bothOf(visible, asked.where) }
+    const body =
+      request.method === 'HEAD'
+        ? nothing()
+        : withHeartbeat(await open(wanted, call), COMMENT, heartbeat)
+    return { status: 200, headers: HEADERS, body }
+  }
 }

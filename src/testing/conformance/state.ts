@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { JsonValue } from '../../event.js'
 import type { EventStore } from '../../store.js'
 import { type Case, cases } from './context.js'
-import { exactData, rejectsWith, SECOND, upTo } from './helpers.js'
+import { DAY, exactData, rejectsWith, SECOND, upTo } from './helpers.js'
 
 const increment = (store: EventStore): Promise<JsonValue | undefined> =>
   store.updateState('count', (value) => Number(value ?? 0) + 1)
@@ -48,6 +48,61 @@ export const stateCases: readonly Case[] = [
         })
       }
       assert.deepEqual([...new Set(times)], [0])
+    },
+
+    async 'state: a value is forgotten so long after it is written'({ store, clock }) {
+      const keepFor = 10 * SECOND
+      await store.updateState('a', () => 1, { keepFor })
+      clock.advance(keepFor - 1)
+      assert.equal(await read(store, 'a'), 1)
+      clock.advance(1)
+      assert.equal(await read(store, 'a'), undefined)
+      assert.equal(await store.updateState('a', () => 1, { keepFor }), 1)
+      clock.advance(keepFor - 1)
+      assert.equal(await read(store, 'a'), 1)
+    },
+
+    async 'state: a value that is written again is forgotten later'({ store, clock }) {
+      await store.updateState('a', () => 1, { keepFor: 10 * SECOND })
+      clock.advance(9 * SECOND)
+      await store.updateState('a', () => 2, { keepFor: 10 * SECOND })
+      clock.advance(9 * SECOND)
+      assert.equal(await read(store, 'a'), 2)
+      await store.updateState('a', () => 3)
+      clock.advance(DAY)
+      assert.equal(await read(store, 'a'), 3)
+      await store.updateState('a', () => 4, { keepFor: SECOND })
+      clock.advance(SECOND)
+      assert.equal(await read(store, 'a'), undefined)
+    },
+
+    async 'state: a value that is given back as it was is forgotten when it would have been'({
+      store,
+      clock,
+    }) {
+      await store.updateState('a', () => ({ n: 1 }), { keepFor: 10 * SECOND })
+      for (const keepFor of [10 * SECOND, undefined]) {
+        clock.advance(4 * SECOND)
+        assert.deepEqual(await store.updateState('a', (value) => value, { keepFor }), { n: 1 })
+      }
+      clock.advance(2 * SECOND)
+      assert.equal(await read(store, 'a'), undefined)
+    },
+
+    async 'state: only what is forgotten makes room for what is kept for a while'({
+      store,
+      clock,
+    }) {
+      await store.updateState('for good', () => 0)
+      for (const n of upTo(1, 120))
+        await store.updateState(`${n}`, () => n, { keepFor: n * SECOND })
+      clock.advance(60 * SECOND)
+      await store.updateState('61', () => 'new', { keepFor: DAY })
+      await store.updateState('for good too', () => 0, { keepFor: DAY })
+      for (const n of upTo(1, 60)) assert.equal(await read(store, `${n}`), undefined, `${n}`)
+      assert.equal(await read(store, '61'), 'new')
+      for (const n of upTo(62, 120)) assert.equal(await read(store, `${n}`), n)
+      assert.equal(await read(store, 'for good'), 0)
     },
 
     async 'state: changes at once follow one another'({ store }) {

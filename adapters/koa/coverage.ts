@@ -1,0 +1,57 @@
+import { AuditLogError } from '../../src/errors.js'
+import { type EventTypes, splitEventType } from '../../src/event-types.js'
+import type { RouterLayer } from './koa.js'
+import { checkRouteTypes, isMutating, routeKey, type RouteTypes, routeType } from './route-type.js'
+
+/** A router of @koa/router; those that it uses are part of it. */
+export interface CoveredRouter {
+  readonly stack: readonly RouterLayer[]
+}
+
+export interface AssertCoverageOptions {
+  /** As {@link recordRequests} has it. */
+  readonly routes?: RouteTypes
+  /** Registered `api:` types that no route is to record, such as those of background work. */
+  readonly except?: readonly string[]
+}
+
+/**
+ * Holds routes and registered event types together, for a test: every mutating route records a
+ * registered `api:<controller>:<method>`, every registered `api:` type is recorded by a route, and every
+ * entry of `routes` is of a route. Throws `NOT_COVERED` that lists what is wrong; where that is long, `cause`
+ * has the whole of it, a line for each.
+ */
+export function assertCoverage(
+  router: CoveredRouter | readonly CoveredRouter[],
+  types: EventTypes,
+  options: AssertCoverageOptions = {},
+): void {
+  const { routes = {}, except = [] } = options
+  checkRouteTypes(routes)
+  const layers = [router].flat().flatMap(({ stack }: CoveredRouter) => stack)
+  const covered = layers.flatMap((layer) =>
+    layer.methods.filter(isMutating).map((method) => {
+      const route = routeType(layer, method, types, routes)
+      const type = route ? `api:${route.controller}:${route.method}` : undefined
+      return { key: routeKey(method, layer), type }
+    }),
+  )
+  const recorded = new Set([...covered.map(({ type }) => type), ...except])
+  const keys = new Set(covered.map(({ key }) => key))
+  const faults = new Set([
+    ...covered
+      .filter(({ type }) => type !== undefined && !Object.hasOwn(types, type))
+      .map(({ key, type }) => `${key} records ${type}, which is not registered`),
+    ...Object.keys(types)
+      .filter((type) => splitEventType(type).level === 'api' && !recorded.has(type))
+      .map((type) => `${type} is registered, and no route records it`),
+    ...Object.keys(routes)
+      .filter((key) => !keys.has(key))
+      .map((key) => `routes has ${key}, which is no route`),
+  ])
+  if (faults.size === 0) return
+  const list = [...faults].join('\n')
+  throw new AuditLogError('NOT_COVERED', `routes and event types do not fit:\n${list}`, {
+    cause: new Error(list),
+  })
+}

@@ -1,0 +1,162 @@
+/*
+ * How fast the event feed is read over HTTP, beside a route of the same service that sends the same
+ * bytes and headers from memory:
+ *
+ *   npm run build
+ *   npx tsx --tsconfig benchmarks/tsconfig.json benchmarks/http.ts [--rounds 5] [--seconds 3] [--write]
+ *
+ * That tsconfig has `daybook` lead to the built package, as users get it. Service and client are two
+ * processes. Before each round an event is added and the answer is checked; after it, that the store was
+ * asked for each of the answers. The Postgres server is one of our own. `--write` puts the result into
+ * README.md.
+ */
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { startOwnPostgres } from '../test/support/postgres.js'
+import { type CaseName, CASES } from './http-cases.js'
+import type { Answer as LoadAnswer, Job as LoadJob } from './http-load.js'
+import type { Answer as ServerAnswer, Job as ServerJob, Setup } from './http-server.js'
+import { storeNames, type StoreSetup } from './open-store.js'
+import { readOptions } from './options.js'
+import {
+  measuredCode,
+  milliseconds,
+  processor,
+  row,
+  sqliteVersion,
+  times,
+  whole,
+  withSpread,
+  writeToReadme,
+} from './print.js'
+import { Worker } from './worker.js'
+
+const EVENTS = 100_000
+const HEADERS = { authorization: `Basic ${Buffer.from('ann:ann').toString('base64')}` }
+
+const TITLES: { readonly [name in CaseName]: string } = {
+  newest10: '`limit=10`',
+  newest100: '`limit=100`',
+  newest1000: '`limit=1000`',
+  filtered: '`limit=10`, three conditions',
+}
+
+const cases = Object.keys(CASES) as CaseName[]
+
+interface Rounds {
+  readonly feed: LoadAnswer[]
+  readonly prepared: LoadAnswer[]
+}
+
+type Load = Worker<LoadJob, LoadAnswer>
+type Server = Worker<ServerJob, ServerAnswer>
+
+/** By case, the rounds on one store. */
+async function measure(
+  setup: StoreSetup,
+  rounds: number,
+  seconds: number,
+): Promise<ReadonlyMap<CaseName, Rounds>> {
+  const server: Server = await Worker.start('http-server.ts', {
+    store: setup,
+    events: EVENTS,
+  } satisfies Setup)
+  const client: Load = await Worker.start('http-load.ts', null)
+  const load = (url: string, connections: number): Promise<LoadAnswer> =>
+    client.ask({ url, connections, seconds, method: 'GET', headers: HEADERS })
+
+  const found = new Map<CaseName, Rounds>(cases.map((name) => [name, { feed: [], prepared: [] }]))
+  // The first round warms up.
+  for (let round = 0; round <= rounds; round++)
+    for (const [name, { feed, prepared }] of found) {
+      const url = (await server.ask({ prepare: name })) as string
+      const { query, connections } = CASES[name]
+      const readFeed = async (): Promise<LoadAnswer> => {
+        const answer = await load(`${url}/api/events?${query}`, connections)
+        const asked = (await server.ask('count')) as number
+        if (asked < answer.answered)
+          throw new Error(`${answer.answered} answers, for ${asked} of which the store was asked`)
+        return answer
+      }
+      const readPrepared = (): Promise<LoadAnswer> => load(`${url}/prepared/${name}`, connections)
+      const first = round % 2 === 0 ? await readFeed() : await readPrepared()
+      const second = round % 2 === 0 ? await readPrepared() : await readFeed()
+      const [ours, plain] = round % 2 === 0 ? [first, second] : [second, first]
+      if (round > 0) {
+        feed.push(ours)
+        prepared.push(plain)
+      }
+      const rates = `${whole(ours.perSecond)} of ${whole(plain.perSecond)}`
+      console.error(`${setup.store}, round ${round} of ${rounds}, ${name}: ${rates}`)
+    }
+  await client.end()
+  await server.end()
+  return found
+}
+
+function cells(name: CaseName, store: StoreSetup, { feed, prepared }: Rounds): string {
+  const of = (answers: readonly LoadAnswer[], member: 'perSecond' | 'p50' | 'p99'): number[] =>
+    answers.map((answer) => answer[member])
+  return row(
+    TITLES[name],
+    storeNames[store.store],
+    String(CASES[name].connections),
+    withSpread(of(feed, 'perSecond'), whole),
+    withSpread(of(prepared, 'perSecond'), whole),
+    withSpread(
+      feed.map(({ perSecond }, i) => perSecond / prepared[i]!.perSecond),
+      times,
+    ),
+    withSpread(of(feed, 'p50'), milliseconds),
+    withSpread(of(feed, 'p99'), milliseconds),
+    withSpread(of(prepared, 'p99'), milliseconds),
+  )
+}
+
+async function report(rounds: number, seconds: number): Promise<string> {
+  const code = measuredCode()
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'daybook-benchmark-'))
+  const postgres = await startOwnPostgres(['fsync=on', 'synchronous_commit=on'])
+  try {
+    const stores: readonly StoreSetup[] = [
+      { store: 'sqlite', filename: path.join(folder, 'trial.db') },
+      { store: 'postgres', url: postgres.url },
+      { store: 'memory' },
+    ]
+    const rows: string[] = []
+    for (const store of stores) {
+      const found = await measure(store, rounds, seconds)
+      for (const [name, answers] of found) rows.push(cells(name, store, answers))
+    }
+    const date = new Date().toISOString().slice(0, 10)
+    return [
+      `Measured ${date} on ${processor()}, ${sqliteVersion()}, Postgres: ${code}. \`GET /api/events\` of a Koa service with`,
+      `\`recordRequests\` and \`basicAuth\`, ${whole(EVENTS)} events of about 640 bytes, the client on the same machine;`,
+      'beside it a route of @koa/router in the same service that sends the same headers and bytes, prepared. Each answer was read from the store. Median',
+      `[least–greatest] of ${rounds} rounds of ${seconds} s; ratios are taken within each round.`,
+      '',
+      row(
+        'query',
+        'store',
+        'connections',
+        'answers/s',
+        'prepared, answers/s',
+        'to prepared',
+        'p50',
+        'p99',
+        'prepared, p99',
+      ),
+      row(':--', ':--', '--:', '--:', '--:', '--:', '--:', '--:', '--:'),
+      ...rows,
+    ].join('\n')
+  } finally {
+    await postgres.stop()
+    fs.rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const { rounds, seconds, write } = readOptions({ rounds: 5, seconds: 3 })
+const text = await report(rounds, seconds)
+console.log(text)
+if (write) writeToReadme('http', text)

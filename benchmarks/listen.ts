@@ -1,0 +1,24 @@
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type Koa from 'koa'
+
+export interface Listening {
+  /** Address of the service, without a slash at the end. */
+  readonly url: string
+  /** Ends all connections. */
+  close(): void
+}
+
+/** Serves on a free port. */
+export async function listen(app: Koa): Promise<Listening> {
+  const server = await new Promise<Server>((resolve) => {
+    const listening = app.listen(0, '127.0.0.1', () => resolve(listening))
+  })
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close() {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}

@@ -1,0 +1,27 @@
+import type { EventStore } from 'daybook'
+import { memoryStore } from 'daybook/memory'
+import { postgresStore } from 'daybook/postgres'
+import { sqliteStore } from 'daybook/sqlite'
+
+/** A store for the process of a trial. */
+export type StoreSetup =
+  | { readonly store: 'memory' }
+  | { readonly store: 'sqlite'; readonly filename: string }
+  | { readonly store: 'postgres'; readonly url: string }
+
+export const storeNames: { readonly [store in StoreSetup['store']]: string } = {
+  memory: 'memory',
+  sqlite: 'SQLite',
+  postgres: 'Postgres',
+}
+
+export function openStore(setup: StoreSetup): EventStore {
+  switch (setup.store) {
+    case 'memory':
+      return memoryStore()
+    case 'sqlite':
+      return sqliteStore({ filename: setup.filename })
+    case 'postgres':
+      return postgresStore({ connectionString: setup.url })
+  }
+}

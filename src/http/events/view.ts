@@ -1,0 +1,16 @@
+import type { Grouping } from '../../filter/ast.js'
+import { compileFilter } from '../../filter/evaluate.js'
+import type { View } from '../../following/chunks.js'
+import type { Fieldset } from './fieldset.js'
+import { eventFrame } from './server-sent.js'
+
+/** Events that match, as server-sent events. */
+export function viewOf(where: Grouping | undefined, path: string, fields?: Fieldset): View {
+  const isPlain = where === undefined && fields === undefined
+  return {
+    key: isPlain ? '' : JSON.stringify([where, fields && [...fields]]),
+    where,
+    matches: compileFilter(where),
+    render: fields && ((event) => eventFrame(event, path, fields)),
+  }
+}

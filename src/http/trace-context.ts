@@ -1,0 +1,23 @@
+/** Whose work a request is part of. */
+export interface TraceContext {
+  /** 32 hexadecimal digits. */
+  readonly trace_id: string
+  /** 16 hexadecimal digits: what the caller was doing when it sent the request. */
+  readonly span_id: string
+}
+
+const TRACEPARENT = /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-[\da-f]{2}(-.*)?$/
+const ZEROS = /^0+$/
+
+/**
+ * The ids that a `traceparent` header names; `undefined` where it is missing or not valid.
+ *
+ * See W3C Trace Context, "traceparent Header" and "Versioning of traceparent": later versions may
+ * say more behind what is known.
+ */
+export function parseTraceparent(header: string): TraceContext | undefined {
+  const [, version, trace_id = '', span_id = '', more] = TRACEPARENT.exec(header) ?? []
+  if (version === undefined || version === 'ff') return undefined
+  if (version === '00' && more !== undefined) return undefined
+  return ZEROS.test(trace_id) || ZEROS.test(span_id) ? undefined : { trace_id, span_id }
+}

@@ -1,0 +1,64 @@
+import type Router from '@koa/router'
+import { assertCoverage } from 'daybook/koa'
+import { it } from 'vitest'
+import { CHANGES, WORKFLOW_RUNS } from '../../examples/workflow-service/engine/names.js'
+import { serviceEventTypes } from '../../examples/workflow-service/event-types.js'
+import { apiRoutes } from '../../examples/workflow-service/routes/index.js'
+import type { Service } from '../../examples/workflow-service/service.js'
+
+/** As much of the service as is looked at before a request comes. */
+const service = {
+  changes: { context: { names: CHANGES } },
+  workflowRuns: { context: { names: WORKFLOW_RUNS } },
+} as Service
+
+const typesOf = (subject: string, ...actions: readonly string[]): string[] =>
+  actions.map((action) => `api:${subject}:${action}`)
+
+/** What comes of requests, recorded by the work itself. */
+const WORK = [
+  ...['changes', 'workflow_runs'].flatMap((subject) => typesOf(subject, 'success', 'error')),
+  ...['steps', 'workflow_steps'].flatMap((subject) =>
+    typesOf(subject, 'start', 'success', 'error', 'abort'),
+  ),
+  ...typesOf('scheduled_changes', 'change_creation:create', 'change_creation:success'),
+  ...typesOf(
+    'scheduled_workflows',
+    'workflow_run_creation:create',
+    'workflow_run_creation:success',
+  ),
+  ...typesOf('changes', 'retry_settings_pruned'),
+  ...typesOf('action_refresh', 'warn'),
+  ...typesOf('ldap_refresh', 'user_start', 'group_start', 'success', 'warn', 'error'),
+  ...[
+    'assign_system_error_job',
+    'change_listener',
+    'event_filter',
+    'event_processor',
+    'event_subscriber',
+    'job',
+    'notification',
+    'resource_slot_freed_listener',
+  ].flatMap((subject) => typesOf(subject, 'error')),
+]
+
+/** Resources of the catalogue that the demo does not have. */
+const MISSING = [
+  ...typesOf('scheduled_workflows', 'create', 'destroy'),
+  ...typesOf('template_versions', 'update'),
+  ...typesOf('generate_actions_request', 'create'),
+  ...typesOf('agent', 'start', 'started', 'stop', 'stopped'),
+  ...typesOf('git_remote_pushes', 'create'),
+  ...typesOf('secrets', 'encrypt', 'resolve'),
+  ...['authorisation_policies', 'authorisation_rules'].flatMap((subject) =>
+    typesOf(subject, 'create', 'update', 'destroy'),
+  ),
+  ...['policy_assignments', 'policy_rules'].flatMap((subject) =>
+    typesOf(subject, 'create', 'destroy'),
+  ),
+]
+
+it("the demo's routes and its event types fit each other", () => {
+  const [routes] = apiRoutes(service) as unknown as readonly { router: Router }[]
+  assertCoverage(routes!.router, serviceEventTypes, { except: [...WORK, ...MISSING] })
+})

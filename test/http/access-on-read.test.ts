@@ -1,0 +1,123 @@
+import { AuditLogError } from 'daybook'
+import type { EventsRead } from 'daybook/koa'
+import type { Middleware } from 'koa'
+import { describe, expect, it } from 'vitest'
+import { newEvent } from '../support/http.js'
+import { openStream } from '../support/server-sent.js'
+import { own, PATH, startFeed } from './access.js'
+
+describe('onRead', () => {
+  const started = async () => {
+    const reads: EventsRead[] = []
+    const server = await startFeed({ visible: own, onRead: (_ctx, read) => void reads.push(read) })
+    return { reads, server }
+  }
+
+  it('is told who gets which events by what query', async () => {
+    const { reads, server } = await started()
+    const seen = [await server.record('ann'), await server.record('ann')]
+    await server.record('bob')
+    await server.send(`${PATH}?limit=1`)
+    await server.send(`${PATH}/${seen[0]!.id}?fields[event]=type`)
+    await server.send(PATH, { user: 'eve' })
+    expect(reads).toEqual([
+      { action: 'list', username: 'ann', query: 'limit=1', events: [seen[1]] },
+      { action: 'read', username: 'ann', query: 'fields[event]=type', events: [seen[0]] },
+      { action: 'list', username: 'eve', query: '', events: [] },
+    ])
+  })
+
+  it('is told by HEAD and by 304 too, which tell that the events are there', async () => {
+    const { reads, server } = await started()
+    const event = await server.record('ann')
+    const path = `${PATH}/${event.id}`
+    const { etag } = (await server.send(path, { method: 'HEAD' })).headers
+    const again = await server.send(path, { headers: { 'if-none-match': etag } })
+    expect(again.status).toBe(304)
+    expect(reads.map(({ events }) => events)).toEqual([[event], [event]])
+  })
+
+  it('is told of streams, batch by batch', async () => {
+    const { reads, server } = await started()
+    const stream = await openStream(`${server.url}${PATH}/stream?filter[text_gt]=0`)
+    for (const text of [0, 1, 2, 3]) await server.record('ann', { text })
+    await stream.take(3)
+    stream.leave()
+    expect(new Set(reads.map(({ action }) => action))).toEqual(new Set(['stream']))
+    const texts = reads.flatMap(({ events }) => events.map(({ attributes }) => attributes['text']))
+    expect(texts).toEqual([1, 2, 3])
+  })
+
+  it('is not told of what gives nothing away', async () => {
+    const { reads, server } = await started()
+    const hidden = await server.record('bob')
+    await server.send(PATH, newEvent({ type: 'x' }))
+    await server.send(`${PATH}/openapi.json`)
+    await server.send(`${PATH}/${hidden.id}`)
+    await server.send(`${PATH}?filter[nope]=1`)
+    await server.send(PATH, { user: null })
+    expect(reads).toEqual([])
+  })
+
+  it('is waited for', async () => {
+    const order: string[] = []
+    let release = (): void => {}
+    let tell = (): void => {}
+    const told = new Promise<void>((resolve) => (tell = resolve))
+    const server = await startFeed({
+      async onRead() {
+        order.push('told')
+        tell()
+        await new Promise<void>((resolve) => (release = resolve))
+      },
+    })
+    const answered = server.send(PATH).then(() => order.push('answered'))
+    await told
+    // Another answer comes meanwhile.
+    await server.send(`${PATH}/openapi.json`)
+    order.push('released')
+    release()
+    await answered
+    expect(order).toEqual(['told', 'released', 'answered'])
+  })
+
+  it.each([PATH, `${PATH}/`, `${PATH}?filter[text_eq]=secret`])(
+    'that throws withholds the answer to %s, as an error of the host',
+    async (path) => {
+      const failure = new AuditLogError('STORE_FAILED', 'the notes cannot be kept')
+      const server = await startFeed({ onRead: () => Promise.reject(failure) })
+      const event = await server.record('ann', { text: 'secret' })
+      for (const asked of [path, `${PATH}/${event.id}`]) {
+        const response = await server.send(asked)
+        expect(response.status).toBe(500)
+        expect(response.body).not.toContain('secret')
+      }
+      expect(server.errors).toEqual([failure, failure])
+    },
+  )
+
+  it('that throws cuts a stream off, and the host is told', async () => {
+    const failure = new Error('the notes cannot be kept')
+    const told: unknown[] = []
+    const listening: Middleware = (ctx, next) => {
+      ctx.app.once('error', (error: unknown) => told.push(error))
+      return next()
+    }
+    let reads = 0
+    const server = await startFeed(
+      {
+        onRead() {
+          if (++reads > 1) throw failure
+        },
+      },
+      [listening],
+    )
+    const stream = await openStream(`${server.url}${PATH}/stream`)
+    await server.record('ann', { text: 'first' })
+    await stream.take(1)
+    await server.record('ann', { text: 'second' })
+    expect(await stream.ended).toBe('cut off')
+    expect(stream.sent.events).toHaveLength(1)
+    expect(told).toEqual([failure])
+  })
+})

@@ -1,0 +1,145 @@
+import {
+  type AuditEvent,
+  AuditLog,
+  type EventStore,
+  formatQuery,
+  parseQuery,
+  type QueryObject,
+} from 'daybook'
+import { auditRoutes } from 'daybook/koa'
+import { memoryStore } from 'daybook/memory'
+import { sqliteStore } from 'daybook/sqlite'
+import { manualClock } from 'daybook/testing'
+import fc from 'fast-check'
+import Koa from 'koa'
+import { describe, expect, it } from 'vitest'
+import { compileFilter } from '../../src/filter/evaluate.js'
+import { events, filter, query } from '../property/arbitraries.js'
+import { listOf, type RawResponse, send } from '../support/http.js'
+import { listen } from '../support/node-server.js'
+import { openStream } from '../support/server-sent.js'
+import { tempDir } from '../support/temp.js'
+
+const PATH = '/api/events'
+const clock = manualClock('2026-06-01T00:00:00Z')
+
+interface Feed {
+  readonly audit: AuditLog
+  readonly url: string
+  close(): Promise<void>
+}
+
+async function serve(
+  store: EventStore,
+  events: readonly AuditEvent[],
+  visible?: QueryObject['filter'],
+): Promise<Feed> {
+  const audit: AuditLog = new AuditLog({ store, types: {} })
+  await audit.importEvents(events)
+  const app = new Koa()
+  app.silent = true
+  app.use(auditRoutes(audit, { username: () => 'ann', visible: () => visible }))
+  const { url, close } = await listen(app.callback())
+  return {
+    audit,
+    url,
+    async close() {
+      await close()
+      await audit.close()
+    },
+  }
+}
+
+/** All that a client can tell an answer by, but the moment. */
+const told = ({ status, headers: { date: _date, ...headers }, body }: RawResponse): unknown => ({
+  status,
+  headers,
+  body,
+})
+
+/** The filter of a query that the endpoints take as a text. */
+const textOf = (query: QueryObject): string => formatQuery(parseQuery(query))
+
+/** Those that a URL can hold: no halves of surrogate pairs. */
+const sendable = query.filter((query) => !JSON.stringify(query).includes(String.raw`\ud`))
+
+/** Those that a host may give: nothing undefined, nothing blank. */
+const restricting = filter
+  .map((members) => JSON.parse(JSON.stringify(members)) as typeof members)
+  .filter((members) => !/"\s*"/.test(JSON.stringify(members)))
+
+const stores: Readonly<Record<string, (file: string) => EventStore>> = {
+  memory: () => memoryStore({ clock }),
+  SQLite: (filename) => sqliteStore({ filename, clock }),
+}
+
+describe.each(Object.entries(stores))('a filter for what is visible, on %s', (_, open) => {
+  it('makes the feed that of a log which holds nothing else', async () => {
+    const seen = { hidden: 0, visible: 0, listed: 0, truncated: 0, pages: 0 }
+    const run = async (
+      events: readonly AuditEvent[],
+      visible: NonNullable<QueryObject['filter']>,
+      queries: readonly QueryObject[],
+    ): Promise<void> => {
+      const temp = tempDir()
+      const isVisible = compileFilter(parseQuery({ filter: visible }).where)
+      const remaining = events.filter((event) => isVisible(event))
+      seen.visible += remaining.length
+      seen.hidden += events.length - remaining.length
+      const feed = await serve(open(temp.file('audit.db')), events, visible)
+      const model = await serve(memoryStore({ clock }), remaining)
+      const both = async (path: string): Promise<RawResponse> => {
+        const [given, expected] = await Promise.all([send(feed.url, path), send(model.url, path)])
+        expect(told(given), path).toEqual(told(expected))
+        return given
+      }
+      try {
+        for (const query of [{ limit: 2 }, ...queries]) {
+          let link: string | undefined = `${PATH}?${textOf(query)}`
+          for (let page = 0; link !== undefined && page < 10; page++) {
+            const response: RawResponse = await both(link)
+            const { data, links } = listOf(response)
+            seen.pages += page
+            seen.listed += data.length
+            if (response.status === 206) seen.truncated++
+            link = links.prev
+          }
+        }
+        for (const { id } of events) await both(`${PATH}/${id}`)
+        await streamBoth(feed, model, queries[0]!)
+      } finally {
+        await feed.close()
+        await model.close()
+        temp.remove()
+      }
+    }
+
+    /** Streams from the beginning; the log's end is theirs. */
+    const streamBoth = async (feed: Feed, model: Feed, { filter }: QueryObject): Promise<void> => {
+      const { where } = parseQuery({ filter })
+      const text = formatQuery({ where, sorts: [], limit: 10 }).replace(/&?limit=\d+$/, '')
+      const path = `${PATH}/stream?after=2025-01-01&${text}`
+      const streams = await Promise.all([feed, model].map(({ url }) => openStream(url + path)))
+      const { events } = await model.audit.list({ where, sorts: [], limit: 1000 })
+      // Those with ids from elsewhere are of the past, and not delivered.
+      const matching = events.filter(({ id }) => !id.startsWith('00000000'))
+      await Promise.all(streams.map((stream) => stream.take(matching.length)))
+      await Promise.all([feed, model].map(({ audit }) => audit.close()))
+      await Promise.all(streams.map(({ ended }) => ended))
+      const [given, expected] = streams.map(({ sent }) => sent.events)
+      expect(given, path).toEqual(expected)
+    }
+
+    await fc.assert(
+      fc.asyncProperty(
+        events,
+        restricting,
+        fc.array(sendable, { minLength: 6, maxLength: 6, size: 'max' }),
+        run,
+      ),
+      { numRuns: 20, endOnFailure: true },
+    )
+    // It has been seen to do something.
+    for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(0)
+  })
+})

@@ -1,0 +1,210 @@
+import { AuditLogError, type QueryObject } from 'daybook'
+import type { Context } from 'koa'
+import { describe, expect, it } from 'vitest'
+import { listOf, newEvent, type RawResponse } from '../support/http.js'
+import { openStream } from '../support/server-sent.js'
+import { own, PATH, requests, startFeed, textsOf } from './access.js'
+
+describe('visible', () => {
+  it('holds for lists: what is not seen is no reason for 206 either', async () => {
+    const server = await startFeed({ visible: own })
+    for (let n = 0; n < 5; n++) {
+      await server.record('ann', { text: `ann ${n}` })
+      for (let k = 0; k < 5; k++) await server.record('bob', { text: `bob ${n}` })
+    }
+    const all = await server.send(`${PATH}?limit=5`)
+    expect(all.status).toBe(200)
+    expect(textsOf(all)).toEqual(['ann 0', 'ann 1', 'ann 2', 'ann 3', 'ann 4'])
+    expect(textsOf(await server.send(`${PATH}?limit=1&filter[text_cont]=0`))).toEqual(['ann 0'])
+    expect((await server.send(`${PATH}?limit=25`, { user: 'bob' })).status).toBe(200)
+    expect((await server.send(`${PATH}?limit=24`, { user: 'bob' })).status).toBe(206)
+    expect(textsOf(await server.send(PATH, { user: 'eve' }))).toEqual([])
+  })
+
+  it('leads back by links that do not say it', async () => {
+    const server = await startFeed({
+      visible: (ctx) => ({ ...own(ctx as Context), tenant_eq: 'north' }),
+    })
+    for (let n = 0; n < 9; n++) {
+      await server.record('ann', { text: n, tenant: 'north' })
+      await server.record('ann', { text: -1, tenant: 'south' })
+      await server.record('bob', { text: -1, tenant: 'north' })
+    }
+    const pages: unknown[][] = []
+    let link: string | undefined = `${PATH}?limit=4`
+    while (link !== undefined) {
+      expect(link).not.toMatch(/username|tenant|north|ann/)
+      const response = await server.send(link)
+      pages.push(textsOf(response))
+      link = listOf(response).links.prev
+    }
+    expect(pages).toEqual([[5, 6, 7, 8], [1, 2, 3, 4], [0]])
+  })
+
+  it('makes others 404, in the words of those that are not there', async () => {
+    const server = await startFeed({ visible: own })
+    const { id } = await server.record('bob')
+    const missing = id.replace(/.$/, (digit) => (digit === '0' ? '1' : '0'))
+    expect((await server.send(`${PATH}/${id}`, { user: 'bob' })).status).toBe(200)
+    const { etag } = (await server.send(`${PATH}/${id}`, { user: 'bob' })).headers
+    // A 304 would tell that it is there.
+    for (const headers of [{}, { 'if-none-match': '*' }, { 'if-none-match': etag }]) {
+      for (const method of ['GET', 'HEAD']) {
+        const hidden = await server.send(`${PATH}/${id}`, { method, headers })
+        const absent = await server.send(`${PATH}/${missing}`, { method, headers })
+        expect(hidden.status).toBe(404)
+        expect(hidden.body.replaceAll(id, missing)).toBe(absent.body)
+        const namesOf = ({ rawHeaders }: RawResponse) => rawHeaders.filter((_, i) => i % 2 === 0)
+        expect(namesOf(hidden)).toEqual(namesOf(absent))
+      }
+    }
+  })
+
+  it('lets no entity tag tell of what is not seen', async () => {
+    const server = await startFeed({ visible: own })
+    await server.record('ann')
+    const { etag } = (await server.send(PATH)).headers
+    const again = { headers: { 'if-none-match': etag } }
+    await server.record('bob')
+    expect((await server.send(PATH, again)).status).toBe(304)
+    await server.record('ann')
+    expect((await server.send(PATH, again)).status).toBe(200)
+  })
+
+  it('holds for streams, those that resume too', async () => {
+    const server = await startFeed({ visible: own })
+    const first = await server.record('ann', { text: 1 })
+    await server.record('bob', { text: -1 })
+    const resumed = await openStream(`${server.url}${PATH}/stream`, {
+      'last-event-id': first.created_at,
+    })
+    const fresh = await openStream(`${server.url}${PATH}/stream?filter[m]=or&filter[text_lt]=0`)
+    await server.record('bob', { text: -2 })
+    await server.record('ann', { text: 2 })
+    await server.record('ann', { text: -3 })
+    const texts = async (stream: typeof fresh, count: number): Promise<unknown[]> =>
+      (await stream.take(count)).map(({ data }) => {
+        const { attributes } = (JSON.parse(data) as { data: { attributes: object } }).data
+        return (attributes as { text: unknown }).text
+      })
+    expect(await texts(resumed, 2)).toEqual([2, -3])
+    expect(await texts(fresh, 1)).toEqual([-3])
+    resumed.leave()
+    fresh.leave()
+  })
+
+  it('holds for those who wait', async () => {
+    const server = await startFeed({ visible: own })
+    const waiting = server.send(PATH, { headers: { prefer: 'wait=60' } })
+    await server.record('bob', { text: 'bob' })
+    await server.record('ann', { text: 'ann' })
+    expect(textsOf(await waiting)).toEqual(['ann'])
+  })
+
+  it('holds for who has created an event: its address is no way to it', async () => {
+    const server = await startFeed({ visible: () => ({ approved_true: 1 }) })
+    const created = await server.send(PATH, newEvent({ type: 'x', approved: false }))
+    expect(created.status).toBe(201)
+    expect((await server.send(created.headers.location!)).status).toBe(404)
+  })
+
+  it('is asked once for a request, and not by who gets nothing of the log', async () => {
+    let asked = 0
+    const server = await startFeed({
+      visible() {
+        asked++
+        return undefined
+      },
+    })
+    const { id } = await server.record('ann')
+    for (const [action, path, request] of requests(id)) {
+      asked = 0
+      await server.send(path, request)
+      expect(asked, action).toBe(action === 'create' || action === 'describe' ? 0 : 1)
+    }
+  })
+
+  it('lets nothing through by an id that is null', async () => {
+    const server = await startFeed({ visible: () => ({ id_null: true }) })
+    const { id } = await server.record('ann')
+    expect(textsOf(await server.send(PATH))).toEqual([])
+    expect((await server.send(`${PATH}/${id}`)).status).toBe(404)
+  })
+
+  it.each<[string, unknown]>([
+    ['an unknown predicate', { username_equals: 'ann' }],
+    ['an unreadable value', { created_at_gt: 'yesterday' }],
+    ['an undefined value', { username_eq: undefined }],
+    ['an undefined value beside others', { m: 'or', tenant_eq: 'north', username_eq: undefined }],
+    ['null', { username_eq: null }],
+    ['a blank value', { username_eq: '' }],
+    ['white space', { username_eq: ' \u3000' }],
+    ['an empty list', { username_in: [] }],
+    ['a blank element', { username_not_in: ['bob', ''] }],
+    ['a blank value in a grouping', { g: [{ username_eq: '' }] }],
+    ['an empty grouping', { g: { 0: {} } }],
+    ['a blank value of a condition', { c: [{ a: 'username', p: 'eq', v: '' }] }],
+    ['a text', 'username_eq=ann'],
+    ['null for all', null],
+  ])('is the host’s to answer for where it cannot be read: %s', async (_, filter) => {
+    const server = await startFeed({ visible: () => filter as QueryObject['filter'] })
+    const { id } = await server.record('ann', { text: 'secret' })
+    for (const path of [PATH, `${PATH}/${id}`, `${PATH}/stream`]) {
+      const response = await server.send(path)
+      expect([response.status, response.headers['content-type']]).toEqual([
+        500,
+        'text/plain; charset=utf-8',
+      ])
+    }
+    expect(server.errors).toHaveLength(3)
+    for (const error of server.errors) expect(error).toBeInstanceOf(AuditLogError)
+  })
+
+  describe('cannot be got around', () => {
+    const HIDDEN = 'filter[username_eq]=bob'
+    it.each([
+      HIDDEN,
+      `filter[m]=or&${HIDDEN}`,
+      `filter[m]=or&${HIDDEN}&filter[id_not_null]=1`,
+      `filter[combinator]=or&${HIDDEN}`,
+      `filter[g][0][m]=or&filter[g][0][username_eq]=bob&filter[g][0][id_present]=1`,
+      `filter[m]=or&filter[g][0][username_eq]=bob&filter[g][1][id_not_null]=1`,
+      'filter[c][0][a]=username&filter[c][0][p]=not_eq&filter[c][0][v]=ann',
+      'filter[username_or_id_not_null]=1',
+      'filter[username_not_eq]=ann',
+      'filter[username_in][]=bob&filter[username_in][]=ann',
+      'filter[username_not_null]=0',
+      'filter[secret_present]=1',
+      'filter[sorts]=secret desc'.replaceAll(' ', '+'),
+      'filter[sorts]=username+desc',
+      'fields[event]=secret,username',
+      'filter[username_eq]=ann&filter[username_eq]=bob',
+      'filter%5Bm%5D=or&filter%5Busername_eq%5D=bob',
+      'filter[m]=and&filter[m]=or',
+      'filter[username]=bob',
+    ])('by %s', async (query) => {
+      const server = await startFeed({ visible: own })
+      for (let n = 0; n < 4; n++) {
+        await server.record('bob', { text: 'hidden', secret: n, username_or_id: 'x' })
+        await server.record('ann', { text: 'seen', secret: 3 - n })
+      }
+      const response = await server.send(`${PATH}?limit=1000&${query}`)
+      expect(response.body).not.toContain('hidden')
+      expect(response.status).not.toBe(206)
+      expect(server.errors).toEqual([])
+    })
+
+    it('by the order of those that are seen', async () => {
+      const server = await startFeed({ visible: own })
+      const ranks = [3, 1, 2, 1, 3]
+      for (const [n, rank] of ranks.entries()) {
+        await server.record('bob', { rank: -n, text: n })
+        await server.record('ann', { rank, text: n })
+        await server.record('bob', { rank: n, text: n })
+      }
+      const sorted = (sorts: string) => server.send(`${PATH}?filter[sorts]=${sorts}&limit=3`)
+      expect(textsOf(await sorted('rank+asc'))).toEqual([1, 3, 2])
+      expect(textsOf(await sorted('rank+desc'))).toEqual([0, 4, 2])
+    })
+  })
+})

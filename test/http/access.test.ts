@@ -1,0 +1,125 @@
+import http from 'node:http'
+import { AuditLog, AuditLogError } from 'daybook'
+import { auditRoutes, basicAuth, type EventsAction, listRoute, recordRequests } from 'daybook/koa'
+import { memoryStore } from 'daybook/memory'
+import Koa, { type Context } from 'koa'
+import mount from 'koa-mount'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { errorOf, JSON_API, listOf, newEvent, send } from '../support/http.js'
+import { listen } from '../support/node-server.js'
+import { PATH, requests, startFeed } from './access.js'
+
+describe('authorize', () => {
+  it('is asked what the user wants, and is followed', async () => {
+    const asked: [username: unknown, action: EventsAction][] = []
+    let answer = true
+    const server = await startFeed({
+      authorize: async (ctx: Context, action) => {
+        asked.push([ctx.state['username'], action])
+        return answer
+      },
+    })
+    const { id } = await server.record('ann')
+    for (const [action, path, request] of requests(id)) {
+      answer = true
+      expect((await server.send(path, request)).status, action).toBeLessThan(300)
+      answer = false
+      const refused = await server.send(path, { ...request, user: 'bob' })
+      expect([refused.status, refused.headers['content-type']]).toEqual([403, JSON_API])
+      expect(asked.splice(0)).toEqual([
+        ['ann', action],
+        ['bob', action],
+      ])
+      if (request.method === 'HEAD') continue
+      const { code, detail } = errorOf(refused)
+      expect([code, detail]).toEqual(['FORBIDDEN', `bob may not ${action} events`])
+    }
+    expect((await server.audit.list()).events).toHaveLength(2)
+  })
+
+  it('opens nothing by an answer that is none', async () => {
+    const server = await startFeed({ authorize: () => undefined as unknown as boolean })
+    expect((await server.send(PATH)).status).toBe(403)
+  })
+
+  it('comes before the body is read', async () => {
+    const server = await startFeed({ authorize: () => false })
+    const headers = { 'content-type': JSON_API, 'content-length': 1000 }
+    const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
+      const options = { method: 'POST', auth: 'ann:ann', headers, agent: false }
+      const request = http.request(server.url + PATH, options, resolve)
+      request.on('error', reject)
+      // The body never comes.
+      request.flushHeaders()
+    })
+    expect(response.statusCode).toBe(403)
+    response.destroy()
+  })
+
+  it('is not asked for those who are not known, nor for what there is not', async () => {
+    const asked: string[] = []
+    const server = await startFeed({ authorize: (_ctx, action) => asked.push(action) > 0 })
+    expect((await server.send(PATH, { user: null })).status).toBe(401)
+    expect((await server.send(PATH, { method: 'DELETE' })).status).toBe(405)
+    expect((await server.send(`${PATH}/a/b`)).status).toBe(404)
+    expect(asked).toEqual([])
+  })
+
+  it.each([
+    ['an error', new Error('the directory is away')],
+    ['an error of ours', new AuditLogError('INVALID_VALUE', 'a query of the host is wrong')],
+  ])('leaves %s to the host', async (_, failure) => {
+    const server = await startFeed({
+      authorize() {
+        throw failure
+      },
+    })
+    expect((await server.send(PATH)).status).toBe(500)
+    expect(server.errors).toEqual([failure])
+  })
+})
+
+describe('the user', () => {
+  it('is whom the option names, and nobody where it names nobody', async () => {
+    const server = await startFeed({ username: (ctx: Context) => ctx.get('x-user') })
+    const headers = { 'x-user': 'zoe' }
+    expect((await server.send(PATH, newEvent({ type: 'x' }))).status).toBe(401)
+    const request = newEvent({ type: 'x' })
+    const named = { ...request, headers: { ...request.headers, ...headers } }
+    expect((await server.send(PATH, named)).status).toBe(201)
+    expect((await server.audit.list()).events.map(({ username }) => username)).toEqual(['zoe'])
+  })
+
+  it('is the host’s to find: where it throws, the error is its own', async () => {
+    const failure = new Error('no session')
+    const server = await startFeed({
+      username() {
+        throw failure
+      },
+    })
+    expect((await server.send(PATH)).status).toBe(500)
+    expect(server.errors).toEqual([failure])
+  })
+})
+
+describe('under a mount path', () => {
+  it('no request to the feed is recorded, and lists lead to themselves', async () => {
+    const audit: AuditLog = new AuditLog({ store: memoryStore(), types: {} })
+    const inner = new Koa()
+    inner.use(recordRequests(audit))
+    inner.use(basicAuth({ users: { ann: 'ann' } }))
+    inner.use(auditRoutes(audit, { path: `/outer${PATH}` }))
+    inner.use(listRoute({ resource: 'thing', attributes: {}, source: [] }))
+    const { url, close } = await listen(new Koa().use(mount('/outer', inner)).callback())
+    onTestFinished(async () => {
+      await close()
+      await audit.close()
+    })
+    const request = newEvent({ type: 'x' })
+    expect((await send(url, `/outer${PATH}`, { ...request, user: 'eve' })).status).toBe(401)
+    expect((await send(url, `/outer${PATH}`, request)).status).toBe(201)
+    expect((await audit.list()).events.map(({ type }) => type)).toEqual(['x'])
+    const things = await send(url, '/outer/things?filter[id_eq]=1')
+    expect(listOf(things).links.self).toBe('/outer/things?filter[id_eq]=1')
+  })
+})

@@ -1,0 +1,67 @@
+import type { AuditEvent, QueryObject } from 'daybook'
+import type { AuditRoutesOptions, EventsAction } from 'daybook/koa'
+import type { Context, Middleware } from 'koa'
+import { onTestFinished } from 'vitest'
+import {
+  listOf,
+  newEvent,
+  type RawRequest,
+  type RawResponse,
+  serve,
+  type TestServer,
+} from '../support/http.js'
+
+export const PATH = '/api/events'
+
+export interface AccessServer extends TestServer {
+  /** What went through to Koa. */
+  readonly errors: unknown[]
+  /** An event that is one user's. */
+  record(username: string, attributes?: object): Promise<AuditEvent>
+}
+
+/** A feed with these options, for as long as the test takes. */
+export async function startFeed(
+  feed: AuditRoutesOptions,
+  outside: readonly Middleware[] = [],
+): Promise<AccessServer> {
+  const errors: unknown[] = []
+  const noting: Middleware = async (_ctx, next) => {
+    try {
+      await next()
+    } catch (error) {
+      errors.push(error)
+      throw error
+    }
+  }
+  const server = await serve({ feed, record: false, outside: [noting, ...outside] })
+  onTestFinished(() => server.close())
+  return {
+    ...server,
+    errors,
+    record: (username, attributes = {}) =>
+      server.audit.recordCustom('note', attributes, { username }) as Promise<AuditEvent>,
+  }
+}
+
+/** To each his own events. */
+export const own = (ctx: Context): QueryObject['filter'] => ({
+  username_eq: ctx.state['username'],
+})
+
+/** The attribute `text` of the events of a list. */
+export const textsOf = (response: RawResponse): unknown[] =>
+  listOf(response).data.map(({ attributes }) => attributes['text'])
+
+/** A request of each endpoint, some of them for the event of that id. */
+export const requests = (
+  id: string,
+): [action: EventsAction, path: string, request: RawRequest][] => [
+  ['list', PATH, {}],
+  ['list', PATH, { method: 'HEAD' }],
+  ['read', `${PATH}/${id}`, {}],
+  ['read', `${PATH}/${id}`, { method: 'HEAD' }],
+  ['describe', `${PATH}/openapi.json`, {}],
+  ['stream', `${PATH}/stream`, { method: 'HEAD' }],
+  ['create', PATH, newEvent({ type: 'x' })],
+]

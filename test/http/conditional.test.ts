@@ -1,0 +1,105 @@
+import { listRoute } from 'daybook/koa'
+import { beforeEach, expect, it, onTestFinished } from 'vitest'
+import { JSON_API, newEvent, type RawResponse, serve, type TestServer } from '../support/http.js'
+
+let server: TestServer
+
+beforeEach(async () => {
+  server = await serve({
+    routes: (router) =>
+      router.get('/api/projects', listRoute({ resource: 'project', attributes: {}, source: [] })),
+  })
+  onTestFinished(() => server.close())
+})
+
+const get = (path: string, known?: string): Promise<RawResponse> =>
+  server.send(path, known === undefined ? {} : { headers: { 'if-none-match': known } })
+
+const tagOf = (response: RawResponse): string => {
+  expect(response.headers.etag).toMatch(/^W\/"[\w-]{27}"$/)
+  return response.headers.etag!
+}
+
+it('gives lists and events a weak entity tag that lasts as long as the document', async () => {
+  const event = await server.audit.recordCustom('own', { n: 1 })
+  for (const path of ['/api/events', `/api/events/${event!.id}`, '/api/projects'])
+    expect(tagOf(await get(path))).toBe(tagOf(await get(path)))
+  const before = tagOf(await get('/api/events'))
+  await server.audit.recordCustom('own', { n: 2 })
+  expect(tagOf(await get('/api/events'))).not.toBe(before)
+  expect(tagOf(await get('/api/events?limit=1'))).not.toBe(before)
+})
+
+it('answers 304, without a body, to who has the document', async () => {
+  const event = await server.audit.recordCustom('own', { n: 1 })
+  await server.audit.recordCustom('own', { n: 2 })
+  for (const [path, status] of [
+    ['/api/events', 200],
+    ['/api/events?limit=1', 206],
+    [`/api/events/${event!.id}`, 200],
+    ['/api/projects', 200],
+  ] as const) {
+    const whole = await get(path)
+    expect(whole.status).toBe(status)
+    const answer = await get(path, tagOf(whole))
+    expect([answer.status, answer.body]).toEqual([304, ''])
+    const { etag, vary, 'cache-control': cacheControl } = whole.headers
+    expect(answer.headers).toMatchObject({ etag, vary, 'cache-control': cacheControl })
+    expect([vary, cacheControl]).toEqual([
+      expect.stringContaining('Accept, Accept-Encoding'),
+      'private, no-cache',
+    ])
+    expect(answer.headers['content-type']).toBeUndefined()
+    const head = await server.send(path, { method: 'HEAD', headers: { 'if-none-match': etag } })
+    expect(head.status).toBe(304)
+  }
+})
+
+it('answers a poller 304 until there is something new', async () => {
+  const path = '/api/events?filter[type_eq]=awaited'
+  const nothing = tagOf(await get(path))
+  expect((await get(path, nothing)).status).toBe(304)
+  await server.audit.recordCustom('awaited', {})
+  const found = await get(path, nothing)
+  expect(found.status).toBe(200)
+  expect((await get(path, tagOf(found))).status).toBe(304)
+})
+
+it('compares weakly, with every tag of the list', async () => {
+  const tag = tagOf(await get('/api/events'))
+  for (const known of [
+    tag.slice(2),
+    `"a", ${tag}`,
+    `"a,b" , W/"c",${tag},"d"`,
+    '*',
+    ' * ',
+    `W/"", ${tag}`,
+  ])
+    expect((await get('/api/events', known)).status, known).toBe(304)
+  const opaque = tag.slice(3, -1)
+  for (const known of [
+    '"a"',
+    opaque,
+    `"${opaque}x"`,
+    `"x${opaque}"`,
+    '',
+    'W/',
+    `"${opaque}`,
+    '"*"',
+  ])
+    expect((await get('/api/events', known)).status, known).toBe(200)
+})
+
+it('gives no tag to errors and to what is created, and heeds none there', async () => {
+  for (const path of ['/api/events?limit=x', '/api/events/none', '/api/projects?limit=x']) {
+    const failed = await get(path, '*')
+    expect(failed.status).toBeGreaterThanOrEqual(400)
+    expect(failed.headers.etag).toBeUndefined()
+    expect(failed.headers['cache-control']).toBe('no-store')
+  }
+  const created = await server.send('/api/events', {
+    ...newEvent({ type: 'own' }),
+    headers: { 'content-type': JSON_API, 'if-none-match': '*' },
+  })
+  expect([created.status, created.headers.etag]).toEqual([201, undefined])
+})

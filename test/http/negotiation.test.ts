@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { checkAccept } from '../../src/http/media.js'
+import { errorOf, JSON_API, newEvent, serve, type TestServer } from '../support/http.js'
+
+let server: TestServer
+
+beforeAll(async () => {
+  server = await serve()
+})
+afterAll(() => server.close())
+
+describe('Accept', () => {
+  const get = (accept: string | undefined) =>
+    server.send('/api/events', { headers: accept === undefined ? {} : { accept } })
+
+  it.each([
+    undefined,
+    JSON_API,
+    'APPLICATION/VND.API+JSON',
+    'application/json',
+    'application/json; charset=utf-8',
+    'application/json, text/plain, */*',
+    '*/*',
+    '*/*;q=0.1',
+    'application/*',
+    'text/html, application/*; q=0.5',
+    `text/html, ${JSON_API};q=.5`,
+    `${JSON_API}; profile="https://example.org/one https://example.org/two"`,
+    `${JSON_API}; profile="https://example.org/a,b;q=0"`,
+    // One instance without parameters is enough.
+    `${JSON_API}; ext="https://example.org/atomic", ${JSON_API}`,
+    `${JSON_API}; version=2, ${JSON_API}; profile=x`,
+    'text/html, nonsense, */*',
+  ])('%s is served JSON:API', async (accept) => {
+    const response = await get(accept)
+    expect([response.status, response.headers['content-type']]).toEqual([200, JSON_API])
+    expect(response.headers.vary).toMatch(/^Accept, Accept-Encoding/)
+  })
+
+  it.each([
+    'text/html',
+    'application/xml, text/*',
+    `${JSON_API};q=0`,
+    'application/json;q=0',
+    '*/*;q=0',
+    'application/*;q=0, */*',
+    `${JSON_API};q=0, */*`,
+    `${JSON_API};q=nothing`,
+    `${JSON_API}; ext="https://example.org/atomic"`,
+    `${JSON_API}; ext="https://example.org/atomic", ${JSON_API}; version=2`,
+    `${JSON_API}; charset=utf-8`,
+    // To the letter of JSON:API, whatever else is taken.
+    `${JSON_API}; version=2, */*`,
+    'nonsense',
+    'text/html; quoted=", application/json, "',
+  ])('%s is answered 406', async (accept) => {
+    const response = await get(accept)
+    expect(response.status).toBe(406)
+    expect(response.headers['content-type']).toBe(JSON_API)
+    expect(errorOf(response)).toMatchObject({
+      status: '406',
+      code: 'NOT_ACCEPTABLE',
+      source: { header: 'accept' },
+    })
+    expect(errorOf(response).detail).toContain(JSON_API)
+    expect(errorOf(response).detail).toContain(JSON.stringify(accept))
+  })
+
+  it('is read alike on one event', async () => {
+    const event = await server.audit.recordCustom('own', {})
+    const path = `/api/events/${event!.id}`
+    expect((await server.send(path, { headers: { accept: 'text/html' } })).status).toBe(406)
+    expect((await server.send(path, { headers: { accept: 'application/json' } })).status).toBe(200)
+  })
+
+  it.each(['', 'text/event-stream', 'text/*', '*/*', 'text/event-stream; charset=utf-8'])(
+    'what is offered may be something else: %s allows text/event-stream',
+    (accept) => {
+      expect(() => checkAccept(accept, 'text/event-stream')).not.toThrow()
+    },
+  )
+
+  it.each([JSON_API, 'application/json', 'text/event-stream;q=0, */*'])(
+    '%s does not allow text/event-stream',
+    (accept) => {
+      expect(() => checkAccept(accept, 'text/event-stream')).toThrow(
+        /^accept must allow text\/event-stream; it is /,
+      )
+    },
+  )
+})
+
+describe('Content-Type', () => {
+  const post = (contentType: string) => {
+    const request = newEvent({ type: 'own' })
+    return server.send('/api/events', { ...request, headers: { 'content-type': contentType } })
+  }
+
+  it.each([
+    JSON_API,
+    'Application/Vnd.API+json',
+    `${JSON_API}; charset=utf-8`,
+    `${JSON_API};charset="UTF-8"`,
+    `${JSON_API}; profile="https://example.org/profile"`,
+  ])('%s is taken', async (contentType) => {
+    expect((await post(contentType)).status).toBe(201)
+  })
+
+  it.each([
+    '',
+    'application/json',
+    'application/x-www-form-urlencoded',
+    'nonsense',
+    `${JSON_API}; ext="https://example.org/atomic"`,
+    `${JSON_API}; profile=x; ext=y`,
+    `${JSON_API}; charset=latin1`,
+    `${JSON_API}; version=2`,
+  ])('%s is answered 415', async (contentType) => {
+    const response = await post(contentType)
+    expect(response.status).toBe(415)
+    expect(errorOf(response)).toMatchObject({
+      code: 'UNSUPPORTED_MEDIA_TYPE',
+      source: { header: 'content-type' },
+    })
+    expect(errorOf(response).detail).toContain(`content-type must be ${JSON_API}`)
+  })
+})

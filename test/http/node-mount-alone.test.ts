@@ -1,0 +1,237 @@
+import net from 'node:net'
+import { AuditLog, currentActor } from 'daybook'
+import { memoryStore } from 'daybook/memory'
+import {
+  auditRoutes,
+  basicAuth,
+  listRoute,
+  type NodeListener,
+  type NodeRequest,
+} from 'daybook/node'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import {
+  errorOf,
+  JSON_API,
+  listOf,
+  newEvent,
+  type RawRequest,
+  type RawResponse,
+  send,
+} from '../support/http.js'
+import { listen } from '../support/node-server.js'
+import { openStream } from '../support/server-sent.js'
+
+const PATH = '/api/events'
+
+const users = { ann: 'ann' }
+
+/** A server of `node:http` alone. */
+async function start(listener: (audit: AuditLog) => NodeListener): Promise<{
+  audit: AuditLog
+  url: string
+  send: (path: string, request?: RawRequest) => Promise<RawResponse>
+}> {
+  const audit: AuditLog = new AuditLog({ store: memoryStore(), types: {} })
+  const { url, close } = await listen(listener(audit))
+  onTestFinished(async () => {
+    await close()
+    await audit.close()
+  })
+  return { audit, url, send: (path, request) => send(url, path, request) }
+}
+
+/** The warnings of the process, which are not printed for as long. */
+function takeWarnings(): unknown[] {
+  const warnings: unknown[] = []
+  const spy = vi.spyOn(process, 'emitWarning').mockImplementation((warning) => {
+    warnings.push(warning)
+  })
+  onTestFinished(() => spy.mockRestore())
+  return warnings
+}
+
+describe('auditRoutes with node:http alone', () => {
+  const named = (audit: AuditLog): NodeListener =>
+    auditRoutes(audit, { username: ({ headers }) => String(headers['x-user'] ?? '') })
+
+  it('answers 404 to what is not its own', async () => {
+    const { send } = await start(named)
+    for (const path of ['/', '/api/eventsandmore', '/api/event', '//api/events']) {
+      const response = await send(path)
+      expect([response.status, response.headers['content-type']]).toEqual([404, JSON_API])
+      expect(errorOf(response)).toMatchObject({
+        code: 'NOT_FOUND',
+        detail: `there is nothing at ${path}`,
+      })
+    }
+  })
+
+  it('knows whom the option names, and nobody by an empty name', async () => {
+    const { send, audit } = await start(named)
+    const request = newEvent({ type: 'x' })
+    expect((await send(PATH, request)).status).toBe(401)
+    const headers = { ...request.headers, 'x-user': 'zoe' }
+    expect((await send(PATH, { ...request, headers })).status).toBe(201)
+    expect((await audit.list()).events[0]!.username).toBe('zoe')
+  })
+
+  it('knows nobody without authentication', async () => {
+    const { send } = await start((audit) => auditRoutes(audit))
+    const response = await send(PATH)
+    expect(response.status).toBe(401)
+    expect(response.headers['www-authenticate']).toBe('Basic realm="Daybook", charset="UTF-8"')
+  })
+
+  it('takes a target in absolute form', async () => {
+    const { send, url } = await start(named)
+    const response = await send(`${url}${PATH}?limit=1`, { headers: { 'x-user': 'ann' } })
+    expect(response.status).toBe(200)
+    expect(listOf(response).links.self).toBe(`${PATH}?limit=1`)
+  })
+
+  it('answers 500 to an error of the host, and warns of it', async () => {
+    const warnings = takeWarnings()
+    const failures = [new Error('secret'), 'a text']
+    const { send } = await start((audit) =>
+      auditRoutes(audit, {
+        username: () => 'ann',
+        authorize() {
+          throw failures.shift()
+        },
+      }),
+    )
+    for (const message of ['secret', "'a text'"]) {
+      const response = await send(PATH)
+      expect([response.status, errorOf(response).code]).toEqual([500, 'INTERNAL_ERROR'])
+      expect(response.body).not.toContain('secret')
+      expect(warnings.pop()).toMatchObject({ message })
+    }
+  })
+
+  it('cuts a stream off that fails, and warns of it', async () => {
+    const warnings = takeWarnings()
+    const failure = new Error('the notes cannot be kept')
+    const { url, audit } = await start((audit) =>
+      auditRoutes(audit, { username: () => 'ann', onRead: () => Promise.reject(failure) }),
+    )
+    const stream = await openStream(`${url}${PATH}/stream`)
+    await audit.recordCustom('note', {})
+    expect(await stream.ended).toBe('cut off')
+    expect(stream.sent.events).toEqual([])
+    expect(warnings).toEqual([failure])
+  })
+
+  it('lets a client go without a word', async () => {
+    const warnings = takeWarnings()
+    let requests = 0
+    const gone: Promise<unknown>[] = []
+    const { url, audit } = await start((audit) => {
+      const routes = auditRoutes(audit, { username: () => 'ann' })
+      return (request, response, next) => {
+        requests++
+        gone.push(new Promise((resolve) => response.once('close', resolve)))
+        routes(request, response, next)
+      }
+    })
+    const stream = await openStream(`${url}${PATH}/stream`)
+    await audit.recordCustom('note', {})
+    await stream.take(1)
+    stream.leave()
+    await Promise.all(gone)
+    await audit.recordCustom('note', {})
+    // One that breaks off in the middle of its body.
+    const { port } = new URL(url)
+    const socket = net.connect(Number(port), '127.0.0.1')
+    socket.write(`POST ${PATH} HTTP/1.1\r\nHost: x\r\nContent-Type: ${JSON_API}\r\n`)
+    socket.write('Content-Length: 100\r\n\r\n{"data"')
+    await vi.waitFor(() => expect(requests).toBe(2))
+    socket.destroy()
+    await Promise.all(gone)
+    expect((await send(url, PATH)).status).toBe(200)
+    expect(warnings).toEqual([])
+  })
+})
+
+describe('basicAuth with node:http alone', () => {
+  it('names the user, and makes him the actor', async () => {
+    const authenticate = basicAuth({ users })
+    const seen: unknown[] = []
+    const { send } = await start((audit) => (request, response) => {
+      authenticate(request, response, () => {
+        seen.push(request.username, currentActor()?.username)
+        audit.recordCustom('note', {}).then(
+          (event) => response.end(event!.username),
+          (error: unknown) => response.destroy(error as Error),
+        )
+      })
+    })
+    expect((await send('/')).body).toBe('ann')
+    expect(seen).toEqual(['ann', 'ann'])
+  })
+
+  it('lets nobody in where the hook throws: a callback without parameters is not called', async () => {
+    const warnings = takeWarnings()
+    const failure = new Error('the directory is away')
+    const authenticate = basicAuth({ users: () => Promise.reject(failure) })
+    let isIn = false
+    const { send } = await start(() => (request, response) => {
+      authenticate(request, response, () => {
+        isIn = true
+        response.end('in')
+      })
+    })
+    const response = await send('/')
+    expect([response.status, response.headers['content-type']]).toEqual([500, JSON_API])
+    expect(isIn).toBe(false)
+    expect(warnings).toEqual([failure])
+  })
+
+  it('counts failures by address, which the host may know better', async () => {
+    const address = ({ headers }: NodeRequest): string => String(headers['x-client'])
+    const options = { users, failures: { perUser: 1 } }
+    const authenticate = basicAuth({ ...options, address })
+    const { send } = await start(() => (request, response) => {
+      authenticate(request, response, () => response.end())
+    })
+    const from = async (client: string, user: string): Promise<number> =>
+      (await send('/', { user, headers: { 'x-client': client } })).status
+    expect(await from('192.0.2.1', 'ann:wrong')).toBe(401)
+    expect(await from('192.0.2.1', 'ann')).toBe(429)
+    expect(await from('192.0.2.2', 'ann')).toBe(200)
+  })
+})
+
+describe('listRoute with node:http alone', () => {
+  const items = [
+    { id: 'a', size: 1, owner: 'ann' },
+    { id: 'b', size: 3, owner: 'bob' },
+    { id: 'c', size: 2, owner: 'ann' },
+  ]
+  const attributes = { size: 'number', owner: 'string' } as const
+  const things = { resource: 'thing', attributes, source: items }
+  const idsOf = (response: RawResponse): unknown => listOf(response).data.map(({ id }) => id)
+
+  it('answers GET and HEAD, and nothing else', async () => {
+    const { send } = await start(() => listRoute(things))
+    expect(idsOf(await send('/things?filter[size_gt]=1&filter[sorts]=size'))).toEqual(['c', 'b'])
+    const head = await send('/things', { method: 'HEAD' })
+    expect([head.status, head.body]).toEqual([200, ''])
+    expect((await send('/things?filter[nope_eq]=1')).status).toBe(400)
+    expect((await send('/things', { method: 'POST' })).status).toBe(404)
+  })
+
+  it('shows what is visible to the request; a filter that is left blank shows nothing', async () => {
+    const warnings = takeWarnings()
+    const { send } = await start(() =>
+      listRoute({
+        ...things,
+        source: () => Promise.resolve(items),
+        visible: ({ headers }) => ({ owner_eq: headers['x-user'] }),
+      }),
+    )
+    const headers = { 'x-user': 'ann' }
+    expect(idsOf(await send('/things?filter[m]=or', { headers }))).toEqual(['a', 'c'])
+    expect((await send('/things')).status).toBe(500)
+    expect(warnings).toMatchObject([{ code: 'INVALID_VALUE', parameter: 'filter[owner_eq]' }])
+  })
+})

@@ -1,0 +1,160 @@
+import type http from 'node:http'
+import { gzipSync } from 'node:zlib'
+import type { AuditEvent } from 'daybook'
+import { beforeAll, describe, expect, it } from 'vitest'
+import {
+  checkAnswers,
+  JSON_API,
+  newEvent,
+  type RawRequest,
+  type RawResponse,
+  send,
+} from '../support/http.js'
+import { type Host, hosts, listen, repeatableLog } from '../support/node-server.js'
+import { openStream } from '../support/server-sent.js'
+
+const PATH = '/api/events'
+
+const idOf = (n: number): string => `00000000-0000-4000-8000-00000000000${n}`
+
+const EVENTS: readonly AuditEvent[] = Array.from({ length: 9 }, (_, n) => ({
+  id: idOf(n),
+  created_at: `2026-01-01T00:00:0${n}.000000Z`,
+  username: n % 2 === 0 ? 'ann' : null,
+  system: n % 3 === 0,
+  type: `note:${n}`,
+  source: n === 4 ? '/api/projects/acme' : null,
+  attributes: { n, text: 'ä'.repeat(200), ...(n === 4 && { project_path: '/projects/acme' }) },
+}))
+
+const post = (body: string | Uint8Array, headers: http.OutgoingHttpHeaders = {}): RawRequest => ({
+  method: 'POST',
+  headers: { 'content-type': JSON_API, ...headers },
+  body,
+})
+const text = JSON.stringify({ data: { type: 'Event', attributes: { type: 'x', text: 'é' } } })
+const tooLong = newEvent({ type: 'x', text: 'x'.repeat(3000) })
+const chunked = { 'transfer-encoding': 'chunked' }
+
+/** What every host has to answer alike; those of POST in this order. */
+const TABLE: readonly (readonly [status: number, path: string, request?: RawRequest])[] = [
+  [200, ''],
+  [206, '?limit=2'],
+  [200, '?filter[text_start]=%C3%A4&filter[sorts][]=n+desc'],
+  [200, '?filter[n_in][]=1&filter[n_in][]=2&fields[event]=n'],
+  [200, '/'],
+  [200, '', { method: 'HEAD' }],
+  [200, '', { headers: { 'accept-encoding': 'gzip' } }],
+  [304, '', { headers: { 'if-none-match': '*' } }],
+  [304, '', { method: 'HEAD', headers: { 'if-none-match': '*' } }],
+  [400, '?filter[n_equals]=1'],
+  [400, '?filter[n_eq=1'],
+  [400, '?limit=1&page[size]=2'],
+  [406, '', { headers: { accept: 'text/html' } }],
+  [401, '', { user: null }],
+  [401, '', { user: 'ann:wrong' }],
+  [401, '', { user: 'ann:wrong', method: 'HEAD' }],
+  [405, '', { method: 'DELETE' }],
+  [405, `/${idOf(1)}`, { method: 'PATCH', body: 'what is sent does not matter' }],
+  [200, `/${idOf(4)}`],
+  [200, `/${idOf(4)}`, { method: 'HEAD' }],
+  [404, '/none'],
+  [404, '/none', { method: 'HEAD' }],
+  [404, '/a/b'],
+  [200, '/openapi.json'],
+  [200, '/stream', { method: 'HEAD' }],
+  [400, '/stream?filter[sorts]=n'],
+  [403, '', { ...post(text), user: 'bob' }],
+  [415, '', post(text, { 'content-type': 'application/json' })],
+  [415, '', post(gzipSync(text), { 'content-encoding': 'gzip' })],
+  [400, '', post('[]')],
+  [409, '', post(JSON.stringify({ data: { type: 'other' } }))],
+  [422, '', newEvent({ type: 'x', id: 'mine' })],
+  [413, '', tooLong],
+  [413, '', { ...tooLong, headers: { ...tooLong.headers, ...chunked } }],
+  [201, '', post(text)],
+  [201, '', post(text, chunked)],
+  [201, '', post(text, { expect: '100-continue' })],
+  [201, '', post(text, { 'idempotency-key': '"one"' })],
+  [201, '', post(text, { 'idempotency-key': '"one"' })],
+]
+
+interface Answered {
+  readonly status: number
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly body: string
+}
+
+/** Without what a server says of itself and of the moment; as if nothing stood in front of the path. */
+function comparable({ status, headers, bytes }: RawResponse, { prefix }: Host): Answered {
+  const { date: _date, 'x-powered-by': _server, etag, 'content-length': length, ...rest } = headers
+  const bare = (text: string): string => text.replaceAll(`${prefix}${PATH}`, PATH)
+  return {
+    status,
+    headers: {
+      ...(JSON.parse(bare(JSON.stringify(rest))) as object),
+      // Those of a document tell of the path that it names.
+      etag: etag?.length,
+      length: bytes.length === 0 ? typeof length : Number(length) === bytes.length,
+    },
+    body: rest['content-encoding'] === undefined ? bare(Buffer.from(bytes).toString()) : '',
+  }
+}
+
+async function answersOf(host: Host): Promise<Answered[]> {
+  const audit = repeatableLog()
+  await audit.importEvents(EVENTS)
+  const { url, close } = await listen(host.listener(audit))
+  const endChecks = checkAnswers(url, audit, host.prefix + PATH)
+  try {
+    const answers: Answered[] = []
+    for (const [, path, request] of TABLE)
+      answers.push(comparable(await send(url, host.prefix + PATH + path, request), host))
+    return answers
+  } finally {
+    endChecks()
+    await close()
+    await audit.close()
+  }
+}
+
+describe('a feed', () => {
+  let expected: Answered[]
+  beforeAll(async () => {
+    expected = await answersOf(hosts['Koa']!)
+  })
+
+  it('is answered as it should be', () => {
+    expect(expected.map(({ status }) => status)).toEqual(TABLE.map(([status]) => status))
+    // The repeated key has made no second event.
+    const created = expected.filter(({ status }) => status === 201)
+    expect(new Set(created.map(({ headers }) => headers['location'])).size).toBe(4)
+  })
+
+  it.each(Object.entries(hosts))('is the same with %s', async (_, host) => {
+    const answers = await answersOf(host)
+    for (const [i, answer] of answers.entries()) {
+      const [status, path] = TABLE[i]!
+      expect(answer, `${status} ${path}`).toEqual(expected[i])
+    }
+  })
+
+  it.each(Object.entries(hosts))('streams with %s', async (_, host) => {
+    const audit = repeatableLog()
+    const { url, close } = await listen(host.listener(audit))
+    const stream = await openStream(`${url}${host.prefix}${PATH}/stream?filter[n_gt]=0`)
+    expect([stream.status, stream.headers['content-type']]).toEqual([
+      200,
+      'text/event-stream; charset=utf-8',
+    ])
+    for (const n of [0, 1, 2]) await audit.recordCustom('note', { n })
+    const sent = await stream.take(2)
+    expect(sent.map(({ data }) => JSON.parse(data) as unknown)).toMatchObject([
+      { data: { attributes: { n: 1 }, links: { self: expect.stringContaining(host.prefix) } } },
+      { data: { attributes: { n: 2 } } },
+    ])
+    await audit.close()
+    expect(await stream.ended).toBe('ended')
+    await close()
+  })
+})

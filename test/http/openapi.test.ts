@@ -1,0 +1,192 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { AuditLog, defineEventTypes } from 'daybook'
+import { auditRoutes, basicAuth } from 'daybook/koa'
+import { memoryStore } from 'daybook/memory'
+import { workflowEventTypes } from 'daybook/workflow'
+import Koa from 'koa'
+import * as v from 'valibot'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { problems } from '../../src/http/problem.js'
+import { errorCodes } from '../../src/errors.js'
+import { predicates } from '../../src/filter/predicates.js'
+import { LINK_ATTRIBUTES } from '../../src/links.js'
+import {
+  checkAnswers,
+  errorOf,
+  JSON_API,
+  newEvent,
+  send,
+  serve,
+  type TestServer,
+} from '../support/http.js'
+import { compileIn, type OpenApiDocument, strictAjv } from '../support/openapi.js'
+
+const PATH = '/api/events/openapi.json'
+
+let server: TestServer
+let document: OpenApiDocument
+
+beforeAll(async () => {
+  server = await serve()
+  document = JSON.parse((await server.send(PATH)).body) as OpenApiDocument
+})
+afterAll(() => server.close())
+
+/** All objects of a document, for what has to hold wherever it stands. */
+function* objectsIn(value: unknown): Generator<Readonly<Record<string, unknown>>> {
+  if (value === null || typeof value !== 'object') return
+  yield value as Readonly<Record<string, unknown>>
+  for (const member of Object.values(value)) yield* objectsIn(member)
+}
+
+describe('GET /api/events/openapi.json', () => {
+  it('is a valid OpenAPI 3.1 document', async () => {
+    const validator = new Validator()
+    expect(await validator.validate({ ...document })).toMatchObject({
+      valid: true,
+    })
+    expect(validator.version).toBe('3.1')
+    const wrong = { ...document, info: {} }
+    expect(await new Validator().validate(wrong)).toMatchObject({ valid: false })
+  })
+
+  it('has schemas that compile strictly, each by itself', () => {
+    const schemas = [...objectsIn(document)].flatMap(({ schema }) => (schema ? [schema] : []))
+    const all = [...schemas, ...Object.values(document.components.schemas)] as object[]
+    expect(all.length).toBeGreaterThan(40)
+    for (const schema of all) compileIn(document, schema, strictAjv())
+  })
+
+  it('refers to nothing that is not there, and has nothing that is not referred to', () => {
+    const referred = new Set([...objectsIn(document)].flatMap(({ $ref }) => ($ref ? [$ref] : [])))
+    const there = (['schemas', 'parameters', 'responses'] as const).flatMap((kind) =>
+      Object.keys(document.components[kind]).map((name) => `#/components/${kind}/${name}`),
+    )
+    // Answers to paths and methods that are not described.
+    referred.add('#/components/responses/Problem405')
+    expect(referred).toEqual(new Set(there))
+  })
+
+  it('describes every endpoint', () => {
+    const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+      Object.keys(item).map((method) => `${method} ${path}`),
+    )
+    expect(operations).toEqual([
+      'get /api/events',
+      'post /api/events',
+      'get /api/events/stream',
+      'get /api/events/openapi.json',
+      'get /api/events/{id}',
+    ])
+  })
+
+  it('names every predicate, link attribute, error code and event type', () => {
+    const text = JSON.stringify(document.components.parameters['filter'])
+    for (const predicate of predicates.keys())
+      expect(text).toMatch(new RegExp(`[ (|]${predicate}[,.|)]`))
+    const consts = new Set([...objectsIn(document)].map((object) => object['const']))
+    const names = { ...errorCodes, ...problems, ...workflowEventTypes }
+    for (const name of Object.keys(names)) expect(consts, name).toContain(name)
+    const input = JSON.stringify(document.components.schemas['NewEventDocument'])
+    for (const attribute of LINK_ATTRIBUTES) expect(input).toContain(`"${attribute}"`)
+  })
+
+  it('gives each status the codes that it is answered with, and no others', () => {
+    const codesOf = (status: number): unknown[] => {
+      const objects = [...objectsIn(document.components.responses[`Problem${status}`])]
+      return objects
+        .map((object) => object['const'])
+        .filter((code) => code !== undefined && code !== String(status))
+    }
+    expect(codesOf(406)).toEqual(['NOT_ACCEPTABLE'])
+    expect(codesOf(409)).toContain('WRONG_RESOURCE_TYPE')
+    expect(codesOf(400)).not.toContain('NOT_ACCEPTABLE')
+  })
+
+  it('describes filters so that they can be checked', () => {
+    const { schema } = document.components.parameters['filter'] as { schema: object }
+    const validate = compileIn(document, schema)
+    for (const filter of [
+      { type_eq: 'x', name_cont_any: ['a', 'b'], m: 'or' },
+      { created_at_not_null: '1', sorts: ['type', 'name desc'] },
+      { type_in: 'x', g: { 0: {} } },
+    ])
+      expect(validate(filter), JSON.stringify(filter)).toBe(true)
+    for (const filter of [{ type_equals: 'x' }, { type_eq: ['x'] }, { m: 'xor' }, { eq: 'x' }])
+      expect(validate(filter), JSON.stringify(filter)).toBe(false)
+  })
+
+  it('describes what a POST takes as the endpoint takes it', async () => {
+    const validate = compileIn(document, document.components.schemas['NewEventDocument']!)
+    const uuid = '0196b3c2-0000-7000-8000-00000000000A'
+    const ids = LINK_ATTRIBUTES.filter((name) => name.endsWith('_id')).map((name) => [name, uuid])
+    for (const [attributes, isRight] of [
+      [{ type: 'own', n: 1, nested: { a: [1] } }, true],
+      [{ type: 'own', ...Object.fromEntries(ids), project_path: '/projects/a.b-c_1' }, true],
+      [{ type: 'own', node_path: '/projects/a/environments/b/assets/..c', change_id: null }, true],
+      [{ type: '' }, false],
+      [{ type: 'x'.repeat(256) }, false],
+      [{ n: 1 }, false],
+      [{ type: 'own', username: 'eve' }, false],
+      [{ type: 'own', change_id: 'x' }, false],
+      [{ type: 'own', change_id: 7 }, false],
+      [{ type: 'own', project_path: '/projects/a/environments/b' }, false],
+      [{ type: 'own', node_path: '/projects/..' }, false],
+      [{ type: 'own', node_path: '/projects/a/environments' }, false],
+    ] as const) {
+      const request = newEvent(attributes)
+      expect(validate(JSON.parse(request.body as string)), request.body as string).toBe(isRight)
+      const { status } = await server.send('/api/events', request)
+      expect(status < 300, request.body as string).toBe(isRight)
+    }
+  })
+
+  it('is JSON, which is kept by a client and may be compressed', async () => {
+    const whole = await server.send(PATH, { headers: { accept: 'application/json' } })
+    expect(whole.headers['content-type']).toBe('application/json')
+    const { etag } = whole.headers
+    expect((await server.send(PATH, { headers: { 'if-none-match': etag } })).status).toBe(304)
+    const short = await server.send(PATH, { headers: { 'accept-encoding': 'br' } })
+    expect(short.bytes.length).toBeLessThan(whole.bytes.length / 4)
+    expect(short.headers.etag).toBe(etag)
+    const refused = await server.send(PATH, { headers: { accept: JSON_API } })
+    expect([refused.status, errorOf(refused).code]).toEqual([406, 'NOT_ACCEPTABLE'])
+    expect((await server.send(`${PATH}?v=1`)).status).toBe(400)
+  })
+
+  it("tells of the host's own types, limits and place, to whom the host lets see it", async () => {
+    const types = defineEventTypes({
+      'api:orders:create': { description: 'Someone ordered', data: ['total'] },
+      'api:orders:destroy': { data: v.object({ order: v.string() }) },
+    })
+    const audit = new AuditLog({ store: memoryStore(), types, limits: { maxBytes: 2048 } })
+    const app = new Koa()
+    app.use(basicAuth({ users: { ann: 'ann', eve: 'eve' } }))
+    const authorize = (ctx: { state: object }, action: string): boolean =>
+      action !== 'describe' || Object.values(ctx.state).includes('ann')
+    app.use(auditRoutes(audit, { path: '/log', authorize }))
+    const listening = app.listen(0, '127.0.0.1')
+    await new Promise((resolve) => listening.once('listening', resolve))
+    const url = `http://127.0.0.1:${(listening.address() as { port: number }).port}`
+    const endChecks = checkAnswers(url, audit, '/log')
+    onTestFinished(async () => {
+      endChecks()
+      await new Promise((resolve) => listening.close(resolve))
+      await audit.close()
+    })
+
+    const { body } = await send(url, '/log/openapi.json')
+    const own = JSON.parse(body) as OpenApiDocument
+    expect(Object.keys(own.paths)).toContain('/log/{id}')
+    const { oneOf } = own.components.schemas['SystemEventType'] as { oneOf: unknown[] }
+    expect(oneOf).toContainEqual({
+      const: 'api:orders:create',
+      description: 'Someone ordered',
+      'x-attributes': ['total'],
+    })
+    expect(oneOf).toContainEqual({ const: 'api:orders:destroy' })
+    expect(body).toContain('At most 2048 bytes')
+    expect((await send(url, '/log/openapi.json', { user: 'eve' })).status).toBe(403)
+    expect((await send(url, '/log', { user: 'eve' })).status).toBe(200)
+  })
+})

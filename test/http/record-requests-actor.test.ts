@@ -1,0 +1,224 @@
+import { EventEmitter, once } from 'node:events'
+import http from 'node:http'
+import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises'
+import { AuditLog, bindActor, currentActor, withActor } from 'daybook'
+import { type KoaContext, recordRequests } from 'daybook/koa'
+import { memoryStore } from 'daybook/memory'
+import type { Middleware } from 'koa'
+import pg from 'pg'
+import { describe, expect, it } from 'vitest'
+import { postgresDatabase } from '../support/database.js'
+import { startRecorded } from './recorded.js'
+import { type Audit, Pool, randomFrom, types, worker, wrongUsers } from './work.js'
+
+/** As much of a context as is looked at. */
+const contextOf = (state: Record<PropertyKey, unknown>): KoaContext =>
+  ({
+    req: {},
+    res: { headersSent: false, destroyed: false, statusCode: 204 },
+    request: {},
+    method: 'POST',
+    path: '/work',
+    originalUrl: '/work',
+    ip: '',
+    state,
+    app: new EventEmitter(),
+    get: () => '',
+  }) as unknown as KoaContext
+
+const inParallel = (count: number, run: () => Promise<void>): Promise<unknown> =>
+  Promise.all(Array.from({ length: count }, run))
+
+describe('what requests record deep within', () => {
+  it('carries their own users, however they are interleaved', async () => {
+    const seed = Math.floor(Math.random() * 2 ** 32)
+    await using audit: Audit = new AuditLog({ store: memoryStore(), types })
+    const work = worker(audit, randomFrom(seed))
+    const middleware = recordRequests(audit)
+    let request = 0
+    await inParallel(1000, async () => {
+      while (request < 9500) {
+        const own = request++
+        const ctx = contextOf({})
+        await middleware(ctx, () => work(ctx.state, own))
+      }
+    })
+    const { seen, wrong } = await wrongUsers(audit)
+    expect(wrong, `seed ${seed}`).toEqual([])
+    expect(seen).toBeGreaterThan(15_000)
+    const ofRequests = await audit.list('filter[type_eq]=api:unmatched:create&limit=1000')
+    expect(new Set(ofRequests.events.map(({ username }) => username)).size).toBe(1000)
+  })
+
+  it('carries their own users over a few connections that are kept', async () => {
+    const random = randomFrom(7)
+    let work: ReturnType<typeof worker> | undefined
+    const handle: Middleware = async (ctx) => {
+      await work!(ctx.state, Number(ctx.query['request']))
+      ctx.status = 204
+    }
+    const app = await startRecorded([handle], { types })
+    work = worker(app.audit as Audit, random)
+    const agent = new http.Agent({ keepAlive: true, maxSockets: 20 })
+    const { port } = app
+    let request = 0
+    await inParallel(50, async () => {
+      while (request < 500) {
+        const path = `/work?request=${request++}`
+        const sent = http.get({ port, host: '127.0.0.1', path, agent })
+        const [response] = (await once(sent, 'response')) as [http.IncomingMessage]
+        response.resume()
+        await once(response, 'end')
+        expect(response.statusCode).toBe(204)
+      }
+    })
+    agent.destroy()
+    const { seen, wrong } = await wrongUsers(app.audit)
+    expect(wrong).toEqual([])
+    expect(seen).toBeGreaterThan(700)
+    await app.close()
+  })
+
+  it('carries their own users through a pool of connections to Postgres', async () => {
+    const database = await postgresDatabase()
+    const pool = new pg.Pool({ connectionString: database.url, max: 2 })
+    await using audit: Audit = new AuditLog({ store: memoryStore(), types })
+    const middleware = recordRequests(audit)
+    let request = 0
+    await inParallel(20, async () => {
+      while (request < 100) {
+        const own = request++
+        const ctx = contextOf({ username: `user ${own}` })
+        await middleware(ctx, async () => {
+          await pool.query('SELECT $1::int', [own])
+          await audit.record('info:work:done', { request: own, way: 'promise' })
+          await new Promise<void>((resolve, reject) => {
+            pool.query(
+              'SELECT 1',
+              bindActor(() => {
+                audit
+                  .record('info:work:done', { request: own, way: 'callback' })
+                  .then(() => resolve(), reject)
+              }),
+            )
+          })
+        })
+      }
+    })
+    expect(await wrongUsers(audit)).toEqual({ seen: 200, wrong: [] })
+    await pool.end()
+    await database.remove()
+  })
+})
+
+describe('a pool that calls back', () => {
+  /** Who a waiting callback runs as that another request sets free. */
+  async function calledAs(bind: (callback: () => void) => () => void) {
+    await using audit: Audit = new AuditLog({ store: memoryStore(), types })
+    const middleware = recordRequests(audit)
+    const pool = new Pool(1)
+    const handle = (username: string, run: () => Promise<void>) => {
+      const ctx = contextOf({ username })
+      return middleware(ctx, run)
+    }
+    let release = (): void => {}
+    const first = handle('ann', async () => {
+      await new Promise<void>((resolve) => pool.acquire(resolve))
+      await new Promise<void>((resolve) => {
+        release = resolve
+      })
+      pool.release()
+    })
+    let found: string | null | undefined
+    const second = handle(
+      'bob',
+      () =>
+        new Promise<void>((resolve) =>
+          pool.acquire(
+            bind(() => {
+              found = currentActor()?.username
+              resolve()
+            }),
+          ),
+        ),
+    )
+    await turn()
+    release()
+    await Promise.all([first, second])
+    return found
+  }
+
+  it('runs what waits as the one that sets it free', async () => {
+    expect(await calledAs((callback) => callback)).toBe('ann')
+  })
+
+  it('runs what waits as the one that waits, where it is bound', async () => {
+    expect(await calledAs(bindActor)).toBe('bob')
+  })
+})
+
+describe('the actor of a request', () => {
+  it('ends with it on a connection that is kept', async () => {
+    const app = await startRecorded(
+      [
+        async (ctx) => {
+          ctx.state['username'] = ctx.query['user']
+          await app.audit.record('info:work:done')
+          ctx.status = 204
+        },
+      ],
+      { types },
+    )
+    const outside: unknown[] = []
+    app.server.on('request', () => outside.push(currentActor()))
+    const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
+    const sockets = new Set<unknown>()
+    for (const path of ['/?user=ann', '/', '/?user=bob']) {
+      const sent = http.get({ port: app.port, host: '127.0.0.1', path, agent })
+      const [response] = (await once(sent, 'response')) as [http.IncomingMessage]
+      sockets.add(sent.socket)
+      response.resume()
+      await once(response, 'end')
+    }
+    agent.destroy()
+    expect(sockets.size).toBe(1)
+    expect((await app.events()).map(({ username }) => username)).toEqual(['ann', null, 'bob'])
+    expect(outside).toEqual([undefined, undefined, undefined])
+    await app.close()
+  })
+
+  it('is nobody in the background where that is asked for, and the request fails in its name', async () => {
+    const ended = new EventEmitter()
+    const app = await startRecorded(
+      [
+        (ctx) => {
+          ctx.state['username'] = 'ann'
+          const inBackground = async (name: string): Promise<void> => {
+            await delay(1)
+            await app.audit.record('info:work:done', { way: name })
+            ended.emit(name)
+          }
+          void inBackground('hers')
+          void withActor(null, () => inBackground('nobodys'))
+          throw new Error('broken')
+        },
+      ],
+      { types },
+    )
+    const both = Promise.all([once(ended, 'hers'), once(ended, 'nobodys')])
+    await app.send('/')
+    await both
+    const users = (await app.events()).map(({ type, username, attributes }) => [
+      attributes['way'] ?? type,
+      username,
+    ])
+    expect(new Map(users as [string, string | null][])).toEqual(
+      new Map([
+        ['error:api:controller:unhandled', 'ann'],
+        ['hers', 'ann'],
+        ['nobodys', null],
+      ]),
+    )
+    await app.close()
+  })
+})

@@ -1,0 +1,200 @@
+import { AuditLog, defineEventTypes, type JsonObject } from 'daybook'
+import { recordRequests, type RecordRequestsOptions } from 'daybook/koa'
+import { memoryStore } from 'daybook/memory'
+import type { Middleware } from 'koa'
+import { afterEach, describe, expect, it } from 'vitest'
+import { done, parser, type RecordedApp, startRecorded } from './recorded.js'
+
+let app: RecordedApp | undefined
+afterEach(async () => {
+  await app?.close()
+  app = undefined
+})
+
+async function start(
+  record: RecordRequestsOptions = {},
+  ...middleware: readonly Middleware[]
+): Promise<RecordedApp> {
+  app = await startRecorded([parser as Middleware, ...middleware, done], { record })
+  return app
+}
+
+const recorded = async (): Promise<JsonObject[]> =>
+  (await app!.events()).map(({ attributes }) => attributes)
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
+const SPAN = '00f067aa0ba902b7'
+
+describe('the data of a request', () => {
+  it('tells where it came from, how long it took and whose work it is part of', async () => {
+    const { postJson } = await start()
+    const before = performance.now()
+    await postJson(
+      '/a?b=c',
+      { a: 1 },
+      {
+        'x-request-id': 'req-7',
+        traceparent: `00-${TRACE}-${SPAN}-01`,
+      },
+    )
+    const took = performance.now() - before
+    const [data] = await recorded()
+    const duration = data!['duration_ms'] as number
+    expect(data).toEqual({
+      request_method: 'POST',
+      request_path: '/a',
+      request_body: { a: 1 },
+      response_status: 204,
+      duration_ms: duration,
+      remote_address: '127.0.0.1',
+      request_id: 'req-7',
+      trace_id: TRACE,
+      span_id: SPAN,
+    })
+    expect(duration).toBeGreaterThan(0)
+    expect(duration).toBeLessThanOrEqual(took)
+    expect(String(duration)).toMatch(/^\d+(?:\.\d{1,3})?$/)
+  })
+
+  it.each([
+    ['x-request-id', 'x'.repeat(201)],
+    ['x-request-id', 'two words'],
+    ['x-request-id', 'h\u00e9'],
+    ['x-request-id', ''],
+    ['traceparent', `ff-${TRACE}-${SPAN}-01`],
+  ])('leaves out a %s that is %j', async (name, value) => {
+    const { postJson } = await start()
+    await postJson('/a', {}, { [name]: value })
+    const [data] = await recorded()
+    expect(Object.keys(data!)).toEqual([
+      'request_method',
+      'request_path',
+      'response_status',
+      'duration_ms',
+      'remote_address',
+    ])
+  })
+
+  it('has the id that the host knows it by, and none where the host fails to tell', async () => {
+    const broken = new Error('no id')
+    const { postJson, errors } = await start({
+      requestId: (ctx) => {
+        if (ctx.path === '/broken') throw broken
+        return ctx.path === '/none' ? undefined : `id of ${ctx.path}`
+      },
+    })
+    for (const path of ['/a', '/none', '/broken'])
+      await postJson(path, {}, { 'x-request-id': 'theirs' })
+    expect((await recorded()).map((data) => data['request_id'])).toEqual([
+      'id of /a',
+      undefined,
+      undefined,
+    ])
+    expect(errors).toEqual([broken])
+  })
+
+  it('is recorded without a user where the host fails to tell whose it is', async () => {
+    const { postJson, events, errors } = await start({
+      username() {
+        throw new Error('no user')
+      },
+    })
+    expect((await postJson('/a', {})).status).toBe(204)
+    expect(await events()).toMatchObject([{ type: 'api:unmatched:create', username: null }])
+    expect(errors).toHaveLength(1)
+  })
+
+  it('fits types that declare their data, when the log is strict', async () => {
+    const types = defineEventTypes({ 'api:unmatched:create': { data: ['total'] } })
+    await using audit: AuditLog = new AuditLog({ store: memoryStore(), types, strict: true })
+    const record = recordRequests(audit, { maxBodyBytes: 10 }) as Middleware
+    app = await startRecorded([parser as Middleware, record, done], { record: false })
+    const headers = { 'x-request-id': '7', traceparent: `00-${TRACE}-${SPAN}-01` }
+    await app.postJson('/a', { a: 'x'.repeat(99) }, headers)
+    const { events } = await audit.list()
+    expect(events[0]!.attributes).toMatchObject({ request_body_cut: true, trace_id: TRACE })
+  })
+})
+
+describe('the body of a request', () => {
+  const withBody =
+    (body: unknown): Middleware =>
+    (ctx, next) => {
+      ctx.request.body = body
+      return next()
+    }
+
+  it.each([
+    ['a text', 'plain', 'plain'],
+    ['null', null, null],
+    ['a list', [1, { pin: 2 }], [1, { pin: '[redacted]' }]],
+    ['bytes', Buffer.alloc(9), { bytes: 9 }],
+    [
+      'attributes that cannot be read',
+      new Proxy(
+        {},
+        {
+          get: () => {
+            throw new Error('no')
+          },
+        },
+      ),
+      null,
+    ],
+  ])('may be %s', async (_name, body, expected) => {
+    const { send, events } = await start({}, withBody(body))
+    await send('/a', { method: 'POST' })
+    expect((await events())[0]!.attributes['request_body']).toEqual(expected)
+  })
+
+  it.each([
+    ['undefined', undefined],
+    ['an empty object', {}],
+    ['an empty text', ''],
+  ])('is left out where it is %s', async (_name, body) => {
+    const { send } = await start({}, withBody(body))
+    await send('/a', { method: 'POST' })
+    expect((await recorded())[0]).not.toHaveProperty('request_body')
+  })
+
+  it('is cut where it is long, and says so', async () => {
+    const { postJson } = await start()
+    const body = { first: 'a'.repeat(100_000), list: Array(50_000).fill(1), last: 'z' }
+    expect((await postJson('/a', body)).status).toBe(204)
+    const [data] = await recorded()
+    const kept = data!['request_body'] as typeof body
+    expect(data!['request_body_cut']).toBe(true)
+    expect(Object.keys(kept)).toEqual(['first', 'list', 'last'])
+    expect(kept.first.length).toBeGreaterThan(30_000)
+    expect(kept.last).toBe('z')
+    const bytes = JSON.stringify(kept).length
+    expect(bytes).toBeLessThanOrEqual(65_536)
+    expect(bytes).toBeGreaterThan(40_000)
+  })
+
+  it('is left out where nothing may be kept of it', async () => {
+    const { postJson } = await start({ maxBodyBytes: 0 })
+    await postJson('/a', { a: 1 })
+    const [data] = await recorded()
+    expect(data).not.toHaveProperty('request_body')
+    expect(data!['request_body_cut']).toBe(true)
+  })
+
+  it('is recorded however deep it is', async () => {
+    const { send } = await start()
+    const body = `{"password":"p","deep":${'['.repeat(20_000)}${']'.repeat(20_000)}}`
+    const headers = { 'content-type': 'application/json' }
+    await send('/a', { method: 'POST', headers, body })
+    expect((await recorded())[0]!['request_body']).toMatchObject({ password: '[redacted]' })
+  })
+
+  it.each([[-1], [1.5], [Number.NaN], ['9' as unknown as number]])(
+    'cannot be limited to %s',
+    async (maxBodyBytes) => {
+      await expect(start({ maxBodyBytes })).rejects.toMatchObject({
+        code: 'INVALID_OPTION',
+        message: 'maxBodyBytes must be a whole number of at least 0',
+      })
+    },
+  )
+})

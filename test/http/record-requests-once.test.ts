@@ -1,0 +1,207 @@
+import http from 'node:http'
+import { Readable } from 'node:stream'
+import { createGzip, gunzipSync } from 'node:zlib'
+import type { AuditEvent } from 'daybook'
+import { recordRequests } from 'daybook/koa'
+import type { Middleware } from 'koa'
+import { afterEach, describe, expect, it } from 'vitest'
+import { done, parser, type RecordedApp, startRecorded } from './recorded.js'
+
+let app: RecordedApp
+afterEach(() => app.close())
+
+/** What the one event is that was recorded: type, status, reason. */
+async function onlyEvent(): Promise<AuditEvent> {
+  const events = await app.events()
+  expect(events).toHaveLength(1)
+  return events[0]!
+}
+
+/** Resolves with the next event. */
+const nextEvent = (): Promise<AuditEvent> =>
+  new Promise((resolve) => app.audit.on('recorded', resolve))
+
+const API = 'api:unmatched:create'
+const ERROR = 'error:unmatched:create'
+const UNHANDLED = 'error:api:controller:unhandled'
+
+const throwing =
+  (thrown: unknown): Middleware =>
+  () => {
+    throw thrown
+  }
+
+describe('a request leaves one event', () => {
+  const endings: [
+    name: string,
+    handler: Middleware,
+    type: string,
+    status: number,
+    error?: string,
+  ][] = [
+    ['that succeeds', done, API, 204],
+    ['that is redirected', (ctx) => ctx.redirect('/b'), API, 302],
+    ['that is answered 4xx', (ctx) => void (ctx.status = 410), ERROR, 410, 'Gone'],
+    ['that throws 4xx', (ctx) => ctx.throw(410, 'it went'), ERROR, 410, 'it went'],
+    ['that is answered 5xx', (ctx) => void (ctx.status = 502), UNHANDLED, 502, 'Bad Gateway'],
+    ['that throws 5xx', (ctx) => ctx.throw(502, 'no'), UNHANDLED, 502, 'no'],
+    ['that throws an error', throwing(new TypeError('no')), UNHANDLED, 500, 'no'],
+    ['that throws a text', throwing('no'), UNHANDLED, 500, "'no'"],
+    // Koa takes the status of errors only.
+    ['that throws data', throwing({ status: 404 }), UNHANDLED, 500, '{ status: 404 }'],
+    [
+      'that finds no file',
+      throwing(Object.assign(new Error('no file'), { code: 'ENOENT' })),
+      UNHANDLED,
+      500,
+      'no file',
+    ],
+    [
+      'with a status that there is not',
+      throwing(Object.assign(new Error('no'), { status: 999 })),
+      UNHANDLED,
+      500,
+      'no',
+    ],
+    ['that no one answers', (_ctx, next) => next(), ERROR, 404, 'Not Found'],
+    [
+      'that is answered past Koa',
+      (ctx) => {
+        ctx.respond = false
+        ctx.res.writeHead(201).end('made')
+      },
+      API,
+      201,
+    ],
+    [
+      'that is answered past Koa when its handler is done',
+      (ctx) => {
+        ctx.respond = false
+        setImmediate(() => ctx.res.writeHead(409).end('late'))
+      },
+      ERROR,
+      409,
+      'Conflict',
+    ],
+  ]
+
+  it.each(endings)('%s', async (_name, handler, type, status, error) => {
+    app = await startRecorded([handler])
+    const recorded = nextEvent()
+    const response = await app.send('/a', { method: 'POST' })
+    expect(response.status).toBe(status)
+    await recorded
+    const event = await onlyEvent()
+    expect(event).toMatchObject({ type, attributes: { response_status: status } })
+    expect(event.attributes['error']).toBe(error)
+    expect(event.attributes).not.toHaveProperty('aborted')
+  })
+
+  it('that throws once its answer has begun, with the status that was sent', async () => {
+    app = await startRecorded([
+      (ctx) => {
+        ctx.res.writeHead(202)
+        ctx.res.write('a')
+        setImmediate(() => ctx.res.destroy())
+        throw new Error('halfway')
+      },
+    ])
+    const recorded = nextEvent()
+    await app.send('/a', { method: 'POST' }).catch(() => {})
+    await recorded
+    expect(await onlyEvent()).toMatchObject({
+      type: UNHANDLED,
+      attributes: { error: 'halfway', response_status: 202 },
+    })
+  })
+
+  // Koa never answers what throws nothing.
+  it.each([[null], [undefined]])('that throws %s', async (thrown) => {
+    app = await startRecorded([throwing(thrown)])
+    const recorded = nextEvent()
+    const request = http.request({ port: app.port, host: '127.0.0.1', method: 'POST' }).end()
+    request.on('error', () => {})
+    await recorded
+    request.destroy()
+    expect(await onlyEvent()).toMatchObject({
+      type: UNHANDLED,
+      attributes: { error: String(thrown), response_status: 500 },
+    })
+  })
+
+  it('that is answered by a stream, before any of it is sent', async () => {
+    const atFirstRead: number[] = []
+    app = await startRecorded([
+      (ctx) => {
+        ctx.body = Readable.from(
+          (async function* () {
+            atFirstRead.push((await app.events()).length)
+            yield 'one '
+            yield 'two'
+          })(),
+        )
+      },
+    ])
+    const response = await app.send('/a', { method: 'POST' })
+    expect(response.body).toBe('one two')
+    expect(atFirstRead).toEqual([1])
+    expect(await onlyEvent()).toMatchObject({ type: API })
+  })
+
+  const compress: Middleware = async (ctx, next) => {
+    await next()
+    const gzip = createGzip()
+    gzip.end(ctx.body as string)
+    ctx.set('content-encoding', 'gzip')
+    ctx.body = gzip
+  }
+  const refuse: Middleware = (ctx) => {
+    ctx.status = 422
+    ctx.body = '{"errors":[{"detail":"wrong"}]}'
+  }
+
+  it.each([
+    ['outside', false, [compress], 'wrong'],
+    ['inside', {}, [compress], 'Unprocessable Entity'],
+  ] as const)('that is compressed %s of the recording', async (place, record, outer, error) => {
+    const inner: Middleware = (ctx, next) =>
+      place === 'outside' ? (recordRequests(app.audit) as Middleware)(ctx, next) : next()
+    app = await startRecorded([...outer, inner, refuse], { record })
+    const { body, headers } = await new Promise<{
+      body: Buffer
+      headers: http.IncomingHttpHeaders
+    }>((resolve, reject) => {
+      http
+        .request({ port: app.port, host: '127.0.0.1', method: 'POST' }, (response) => {
+          const chunks: Buffer[] = []
+          response.on('data', (chunk: Buffer) => chunks.push(chunk))
+          response.on('end', () =>
+            resolve({ body: Buffer.concat(chunks), headers: response.headers }),
+          )
+        })
+        .on('error', reject)
+        .end()
+    })
+    expect(headers['content-encoding']).toBe('gzip')
+    expect(gunzipSync(body).toString()).toBe('{"errors":[{"detail":"wrong"}]}')
+    expect(await onlyEvent()).toMatchObject({ type: ERROR, attributes: { error } })
+  })
+
+  it.each([
+    ['is no JSON', '{"a":', 400],
+    ['is too large', JSON.stringify('x'.repeat(1_200_000)), 413],
+  ])('whose body %s', async (_name, body, status) => {
+    app = await startRecorded([parser as Middleware, done])
+    const response = await app.send('/a', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    })
+    expect(response.status).toBe(status)
+    expect(await onlyEvent()).toMatchObject({
+      type: ERROR,
+      attributes: { response_status: status },
+    })
+    expect((await onlyEvent()).attributes).not.toHaveProperty('request_body')
+  })
+})

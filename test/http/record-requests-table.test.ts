@@ -1,0 +1,83 @@
+import Router from '@koa/router'
+import type { Middleware } from 'koa'
+import { afterEach, describe, expect, it } from 'vitest'
+import {
+  done,
+  recordedOf,
+  type RecordedApp,
+  type RecordedOptions,
+  routed,
+  startRecorded,
+} from './recorded.js'
+
+let app: RecordedApp | undefined
+afterEach(async () => {
+  await app?.close()
+  app = undefined
+})
+
+async function recordedBy(
+  middleware: readonly Middleware[],
+  requests: readonly string[],
+  options?: RecordedOptions,
+): Promise<string[]> {
+  app = await startRecorded(middleware, options)
+  return recordedOf(app, requests)
+}
+
+describe('the table of routes', () => {
+  const refusing: Middleware = (ctx) => ctx.throw(ctx.query['status'] === '500' ? 500 : 409, 'no')
+
+  it('names routes, before their own names', async () => {
+    const inner = new Router()
+    inner.post('named:so', '/:id/halt', done)
+    inner.post('/:id/resume', done)
+    const outer = new Router({ prefix: '/api' }).use('/changes', inner.routes())
+    outer.put(/^\/x+$/, done)
+    const routes = {
+      'POST /api/changes/:id/halt': 'changes:pause',
+      'PUT /^\\/x+$/': 'letters:x-out',
+      'DELETE /api/changes/:id/resume': false,
+    } as const
+    expect(
+      await recordedBy(
+        routed(outer),
+        ['POST /api/changes/1/halt', 'POST /api/changes/1/resume', 'PUT /xx'],
+        { record: { routes } },
+      ),
+    ).toEqual([
+      'api:changes:pause /api/changes/1/halt',
+      'api:changes:resume /api/changes/1/resume',
+      'api:letters:x-out /xx',
+    ])
+  })
+
+  it('leaves requests out that succeed or are refused, not those that fail', async () => {
+    const router = new Router()
+    router.post('/ping', done)
+    router.post('/refused', refusing)
+    expect(
+      await recordedBy(
+        routed(router),
+        ['POST /ping', 'POST /refused', 'POST /refused?status=500', 'POST /other'],
+        { record: { routes: { 'POST /ping': false, 'POST /refused': false } } },
+      ),
+    ).toEqual(['error:api:controller:unhandled /refused', 'error:unmatched:create /other'])
+  })
+
+  it.each([
+    [{ 'post /x': 'a:b' }, 'routes: "post /x" must be one of POST, PUT, PATCH, DELETE'],
+    [{ 'GET /x': 'a:b' }, 'routes: "GET /x"'],
+    [{ '/x': 'a:b' }, 'routes: "/x"'],
+    [{ 'POST x': 'a:b' }, 'routes: "POST x"'],
+    [{ 'POST /x': 'a' }, 'routes["POST /x"] must be <controller>:<method> or false; it is "a"'],
+    [{ 'POST /x': 'api:a:b' }, 'it is "api:a:b"'],
+    [{ 'POST /x': true }, 'it is true'],
+  ])('refuses %j at once', async (routes, message) => {
+    const started = startRecorded([], { record: { routes: routes as Record<string, string> } })
+    await expect(started).rejects.toMatchObject({
+      code: 'INVALID_OPTION',
+      message: expect.stringContaining(message) as string,
+    })
+  })
+})

@@ -1,0 +1,171 @@
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import net from 'node:net'
+import { PassThrough, Readable } from 'node:stream'
+import { createGzip } from 'node:zlib'
+import type { Middleware } from 'koa'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parser, type RecordedApp, startRecorded } from './recorded.js'
+
+const BYTES = createHash('sha512').update('seed').digest()
+
+const handlers: Readonly<Record<string, Middleware>> = {
+  json(ctx) {
+    ctx.body = { a: 1, text: 'é😀' }
+  },
+  text(ctx) {
+    ctx.set('X-Custom', 'Value')
+    ctx.cookies.set('session', 'x')
+    ctx.body = 'plain'
+  },
+  bytes(ctx) {
+    ctx.type = 'application/octet-stream'
+    ctx.body = BYTES
+  },
+  stream(ctx) {
+    ctx.body = Readable.from(['one ', 'two ', 'three'])
+  },
+  late(ctx) {
+    const stream = new PassThrough()
+    ctx.body = stream
+    setTimeout(() => stream.end('late'), 10)
+  },
+  gzip(ctx) {
+    const gzip = createGzip()
+    gzip.end('x'.repeat(10_000))
+    ctx.set('Content-Encoding', 'gzip')
+    ctx.body = gzip
+  },
+  empty(ctx) {
+    ctx.status = 204
+  },
+  unchanged(ctx) {
+    ctx.set('ETag', '"1"')
+    ctx.status = 304
+  },
+  none(ctx) {
+    ctx.status = 200
+    ctx.body = null
+  },
+  echo(ctx) {
+    ctx.body = ctx.req
+  },
+  parsed: (ctx, next) =>
+    (parser as Middleware)(ctx, async () => {
+      ctx.body = ctx.request.body
+      await next()
+    }),
+  range(ctx) {
+    ctx.status = 206
+    ctx.set('Content-Range', 'bytes 10-19/64')
+    ctx.body = BYTES.subarray(10, 20)
+  },
+  trailers(ctx) {
+    ctx.respond = false
+    ctx.res.writeHead(200, { Trailer: 'Digest' })
+    ctx.res.write('body')
+    ctx.res.addTrailers({ Digest: 'abc' })
+    ctx.res.end()
+  },
+  hints(ctx) {
+    ctx.res.writeEarlyHints({ link: '</style.css>; rel=preload' })
+    ctx.body = 'after the hints'
+  },
+  raw(ctx) {
+    ctx.respond = false
+    setImmediate(() => ctx.res.writeHead(299, 'Fine', [['A', '1']].flat()).end('raw'))
+  },
+  redirect: (ctx) => ctx.redirect('/json'),
+  refused: (ctx) => ctx.throw(418, 'short and stout', { headers: { 'X-Tea': 'yes' } }),
+  broken() {
+    throw new Error('inside')
+  },
+  text_thrown() {
+    // oxlint-disable-next-line no-throw-literal, only-throw-error
+    throw 'a text'
+  },
+  flushed(ctx) {
+    ctx.status = 202
+    ctx.body = 'flushed'
+    ctx.flushHeaders()
+  },
+}
+
+const dispatch: Middleware = (ctx, next) => handlers[ctx.path.slice(1)]?.(ctx, next) ?? next()
+
+/** The bytes of the answers to what is sent over one connection, but for what tells the time. */
+async function answerTo(port: number, sent: string): Promise<string> {
+  const socket = net.connect(port, '127.0.0.1')
+  const chunks: Buffer[] = []
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+  socket.write(sent)
+  await once(socket, 'end')
+  socket.end()
+  return Buffer.concat(chunks)
+    .toString('latin1')
+    .replaceAll(/^Date: .*\r\n/gm, '')
+}
+
+const request = (line: string, headers = '', body = ''): string =>
+  `${line} HTTP/1.1\r\nHost: x\r\n${headers}\r\n${body}`
+
+const CLOSE = 'Connection: close\r\n'
+const JSON_BODY = '{"password":"p","list":[1,2]}'
+const WITH_JSON = `Content-Type: application/json\r\nContent-Length: ${JSON_BODY.length}\r\n`
+const CHUNKS = '5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n'
+
+const exchanges: readonly (readonly [name: string, sent: string])[] = [
+  ...Object.keys(handlers).flatMap((name) =>
+    ['POST', 'GET', 'HEAD', 'DELETE'].map(
+      (method) => [`${method} ${name}`, request(`${method} /${name}`, CLOSE)] as const,
+    ),
+  ),
+  ['POST nowhere', request('POST /nowhere', CLOSE)],
+  ['OPTIONS json', request('OPTIONS /json', CLOSE)],
+  ['JSON that is read', request('PUT /parsed', CLOSE + WITH_JSON, JSON_BODY)],
+  ['JSON that is not', request('PUT /json', CLOSE + WITH_JSON, JSON_BODY)],
+  ['JSON that is wrong', request('PUT /parsed', CLOSE + WITH_JSON, JSON_BODY.replace('}', '!'))],
+  ['a body in chunks', request('POST /echo', `${CLOSE}Transfer-Encoding: chunked\r\n`, CHUNKS)],
+  [
+    'a body that waits to be asked for',
+    request('POST /echo', `${CLOSE}Expect: 100-continue\r\nContent-Length: 2\r\n`, 'ab'),
+  ],
+  ['HTTP/1.0', 'POST /stream HTTP/1.0\r\n\r\n'],
+  [
+    'requests that do not wait for each other',
+    ['json', 'stream', 'refused', 'empty', 'broken']
+      .map((name) => request(`POST /${name}`))
+      .join('') + request('POST /gzip', CLOSE),
+  ],
+]
+
+describe('recordRequests leaves as it was', () => {
+  let recorded: RecordedApp
+  let plain: RecordedApp
+  beforeAll(async () => {
+    recorded = await startRecorded([dispatch])
+    plain = await startRecorded([dispatch], { record: false })
+  })
+  afterAll(() => Promise.all([recorded.close(), plain.close()]))
+
+  it.each(exchanges)('the answer to %s', async (_name, sent) => {
+    const answer = await answerTo(recorded.port, sent)
+    expect(answer).toBe(await answerTo(plain.port, sent))
+    expect(answer).toMatch(/^HTTP\/1\.1 \d{3} /)
+  })
+
+  it('what Koa is told of', () => {
+    const messages = ({ errors }: RecordedApp) => errors.map((error) => (error as Error).message)
+    expect(messages(recorded)).toEqual(messages(plain))
+    expect(recorded.errors.length).toBeGreaterThan(3)
+  })
+
+  it('and does record', async () => {
+    const sent = exchanges.flatMap(([, sent]) => [...sent.matchAll(/^(?:POST|PUT|DELETE) /gm)])
+    const methods = (await recorded.events()).map(({ attributes }) => attributes['request_method'])
+    expect(methods.filter((method) => method !== 'GET' && method !== 'HEAD')).toHaveLength(
+      sent.length,
+    )
+    expect(await plain.events()).toEqual([])
+  })
+})

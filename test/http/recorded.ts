@@ -1,0 +1,96 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { bodyParser } from '@koa/bodyparser'
+import type Router from '@koa/router'
+import {
+  type AuditEvent,
+  AuditLog,
+  type AuditLogOptions,
+  type EventStore,
+  type EventTypes,
+} from 'daybook'
+import { recordRequests, type RecordRequestsOptions } from 'daybook/koa'
+import { memoryStore } from 'daybook/memory'
+import Koa, { type Middleware } from 'koa'
+import { type RawRequest, type RawResponse, send } from '../support/http.js'
+
+export const parser = bodyParser({ enableTypes: ['json'] })
+
+export const done: Middleware = (ctx) => {
+  ctx.status = 204
+}
+
+/** An app that does nothing but record its requests, on a port of its own. */
+export interface RecordedApp {
+  readonly audit: AuditLog
+  readonly server: Server
+  readonly port: number
+  /** What Koa was told of. */
+  readonly errors: unknown[]
+  /** All that was recorded, oldest first. */
+  events(): Promise<readonly AuditEvent[]>
+  types(): Promise<string[]>
+  send(path: string, request?: RawRequest): Promise<RawResponse>
+  postJson(path: string, body: unknown, headers?: Record<string, string>): Promise<RawResponse>
+  close(): Promise<void>
+}
+
+export interface RecordedOptions {
+  readonly record?: RecordRequestsOptions | false
+  readonly types?: EventTypes
+  readonly store?: EventStore
+  readonly log?: Partial<AuditLogOptions<EventTypes>>
+}
+
+export async function startRecorded(
+  middleware: readonly Middleware[],
+  { record = {}, types = {}, store = memoryStore(), log = {} }: RecordedOptions = {},
+): Promise<RecordedApp> {
+  const audit: AuditLog = new AuditLog({ store, types, ...log })
+  const app = new Koa()
+  const errors: unknown[] = []
+  app.on('error', (error) => errors.push(error))
+  if (record !== false) app.use(recordRequests(audit, record))
+  for (const one of middleware) app.use(one)
+  const handle = app.callback()
+  const server = createServer((request, response) => void handle(request, response))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const url = `http://127.0.0.1:${port}`
+  const events = async () => (await audit.list({ limit: 1000 })).events
+  return {
+    audit,
+    server,
+    port,
+    errors,
+    events,
+    types: async () => (await events()).map(({ type }) => type),
+    send: (path, request = {}) => send(url, path, { user: null, ...request }),
+    postJson: (path, body, headers = {}) =>
+      send(url, path, {
+        method: 'POST',
+        user: null,
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+      }),
+    async close() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+      await audit.close()
+    },
+  }
+}
+
+export const routed = (...routers: readonly Router[]): Middleware[] =>
+  routers.map((router) => router.routes() as Middleware)
+
+/** Sends the requests, `<method> <path>`, one after another, and gives what was recorded: `<type> <path>`. */
+export async function recordedOf(app: RecordedApp, requests: readonly string[]): Promise<string[]> {
+  for (const request of requests) {
+    const [method = '', path = ''] = request.split(' ')
+    await app.send(path, { method })
+  }
+  return (await app.events()).map(
+    ({ type, attributes }) => `${type} ${attributes['request_path'] as string}`,
+  )
+}

@@ -1,0 +1,160 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { type AuditEvent, AuditLog, type EventStore } from 'daybook'
+import { memoryStore } from 'daybook/memory'
+import { afterEach, describe, expect, it } from 'vitest'
+import { eachStore } from '../support/event-stores.js'
+import { serve, type TestServer } from '../support/http.js'
+import { openStream, type SentEvent } from '../support/server-sent.js'
+
+const cleanUp: (() => unknown)[] = []
+
+afterEach(async () => {
+  for (const act of cleanUp.splice(0).toReversed()) await act()
+})
+
+const openServer = async (store: EventStore): Promise<TestServer> => {
+  const server = await serve({ store })
+  cleanUp.push(() => server.close())
+  return server
+}
+
+const numberOf = ({ data }: SentEvent): unknown =>
+  (JSON.parse(data) as { data: { attributes: { n?: unknown } } }).data.attributes.n
+
+const byTime = (one: AuditEvent, other: AuditEvent): number =>
+  one.created_at < other.created_at ? -1 : 1
+
+const numbers = (events: readonly AuditEvent[]): unknown[] =>
+  events.toSorted(byTime).map(({ attributes }) => attributes['n'])
+
+const END = -1
+
+describe.each(eachStore)('streams on the %s store', (_name, create) => {
+  it('miss nothing and repeat nothing across disconnects, while several write', async () => {
+    const place = await create()
+    cleanUp.push(() => place.remove())
+    const server = await openServer(place.open())
+    // Others on the same store, but for the one in memory, which is one process's.
+    const isShared = place.demo.kind !== 'memory'
+    const logs = [0, 1, 2].map((): AuditLog => {
+      if (!isShared) return server.audit
+      const log = new AuditLog({ store: place.open(), types: {} })
+      cleanUp.push(() => log.close())
+      return log
+    })
+    const [first] = [await server.audit.recordCustom('test:n', { n: 'first' })]
+    const all: AuditEvent[] = []
+    const write = async (log: AuditLog, from: number): Promise<void> => {
+      for (let n = from; n < from + 100; n += 5) {
+        const calls = [0, 1, 2, 3, 4].map((i) => log.recordCustom('test:n', { n: n + i }))
+        all.push(...(await Promise.all(calls)).map((event) => event!))
+        await delay(Math.random() * 10)
+      }
+    }
+    const read = async (query: string): Promise<unknown[]> => {
+      const seen: SentEvent[] = []
+      let lastEventId = first!.created_at
+      while (seen.length === 0 || numberOf(seen.at(-1)!) !== END) {
+        const headers = { 'last-event-id': lastEventId }
+        const stream = await openStream(`${server.url}/api/events/stream${query}`, headers)
+        const count = Math.ceil(Math.random() * 40)
+        await stream.until(
+          ({ events }) => events.length >= count || events.some((event) => numberOf(event) === END),
+        )
+        stream.leave()
+        seen.push(...stream.sent.events)
+        lastEventId = seen.at(-1)!.lastEventId
+      }
+      return seen.map(numberOf)
+    }
+    const reading = ['', '', '?filter[n_lt]=150', '?fields[event]=n'].map(read)
+    await Promise.all(logs.map((log, i) => write(log, i * 100)))
+    await server.audit.recordCustom('test:n', { n: END })
+    const [one, other, some, sparse] = await Promise.all(reading)
+    const expected = [...numbers(all), END]
+    expect(expected).toHaveLength(301)
+    expect(one).toEqual(expected)
+    expect(other).toEqual(expected)
+    expect(some).toEqual(expected.filter((n) => Number(n) < 150))
+    expect(sparse).toEqual(expected)
+  })
+})
+
+describe('a stream', () => {
+  it('gives all of it later to who stops reading for long', async () => {
+    const server = await openServer(memoryStore())
+    const stream = await openStream(`${server.url}/api/events/stream`)
+    const fast = await openStream(`${server.url}/api/events/stream?fields[event]=n`)
+    stream.pause()
+    // Far more than sockets and ring take.
+    const count = 6000
+    const text = 'x'.repeat(4000)
+    for (let n = 0; n < count; n += 500)
+      await Promise.all(
+        Array.from({ length: 500 }, (_, i) =>
+          server.audit.recordCustom('test:n', { n: n + i, text }),
+        ),
+      )
+    await fast.take(count)
+    const { events } = stream.sent
+    expect(events.length).toBeLessThan(count / 2)
+    stream.resume()
+    await stream.until(() => events.length === count)
+    await server.audit.recordCustom('test:n', { n: count })
+    await stream.until(() => events.length === count + 1)
+    expect(events.map(numberOf)).toEqual(Array.from({ length: count + 1 }, (_, n) => n))
+  })
+
+  it('costs a look at the store for all readers, not one for each', async () => {
+    const inner = memoryStore()
+    let lists = 0
+    const server = await openServer({
+      ...inner,
+      list(query, options) {
+        lists++
+        return inner.list(query, options)
+      },
+    })
+    const url = `${server.url}/api/events/stream`
+    const streams = await Promise.all(
+      Array.from({ length: 200 }, (_, i) => openStream(i % 2 ? url : `${url}?filter[n_gt]=-1`)),
+    )
+    await server.audit.recordCustom('test:n', { n: 0 })
+    await Promise.all(streams.map((stream) => stream.take(1)))
+    const before = lists
+    const batches = 5
+    for (let n = 1; n <= batches; n++) {
+      await server.audit.recordCustom('test:n', { n })
+      await Promise.all(streams.map((stream) => stream.take(1)))
+    }
+    for (const { sent } of streams) expect(sent.events.map(numberOf)).toEqual([0, 1, 2, 3, 4, 5])
+    // A look is at the newest event, and at what is new; polls come in between.
+    expect(lists - before).toBeLessThan(batches * 10)
+  })
+
+  it('is let go of when its client goes away', async () => {
+    const inner = memoryStore()
+    let watching = 0
+    const server = await openServer({
+      ...inner,
+      watch(hint) {
+        const stop = inner.watch(hint)
+        watching++
+        return () => {
+          watching--
+          stop()
+        }
+      },
+    })
+    const url = `${server.url}/api/events/stream?changes=1`
+    const streams = await Promise.all([openStream(url), openStream(url)])
+    await server.audit.recordCustom('test:n', { n: 0 })
+    await Promise.all(streams.map((stream) => stream.take(1)))
+    // Each has a tail of its own; the shared one is in the unit tests.
+    expect(watching).toBe(2)
+    for (const stream of streams) stream.leave()
+    const end = performance.now() + 5000
+    while (watching > 0 && performance.now() < end) await delay(5)
+    expect(watching).toBe(0)
+  })
+})

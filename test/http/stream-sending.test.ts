@@ -1,0 +1,154 @@
+import { EventEmitter } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { describe, expect, it } from 'vitest'
+import { createHeartbeat, type Heartbeat, withHeartbeat } from '../../src/http/events/heartbeat.js'
+import { sendStream } from '../../src/http/send-stream.js'
+import { stateOf, turns } from '../unit/fake-store.js'
+
+/** A response that is full after each chunk, until it is drained. */
+function fullResponse(): { response: ServerResponse; did: string[]; emitter: EventEmitter } {
+  const did: string[] = []
+  const emitter = new EventEmitter()
+  const response = Object.assign(emitter, {
+    destroyed: false,
+    write: (chunk: string) => did.push(chunk) < 0,
+    end: () => did.push('end'),
+    destroy() {
+      this.destroyed = true
+      did.push('destroy')
+      emitter.emit('close')
+    },
+  })
+  return { response: response as unknown as ServerResponse, did, emitter }
+}
+
+describe('a body that is sent as it comes', () => {
+  async function* body(did: string[], error?: Error): AsyncGenerator<string> {
+    try {
+      yield 'a'
+      yield 'b'
+      if (error) throw error
+    } finally {
+      did.push('let go')
+    }
+  }
+
+  it('is asked for no faster than the client takes it', async () => {
+    const { response, did, emitter } = fullResponse()
+    const sending = sendStream(response, body(did))
+    await turns()
+    expect(did).toEqual(['a'])
+    emitter.emit('drain')
+    await turns()
+    expect(did).toEqual(['a', 'b'])
+    emitter.emit('drain')
+    await sending
+    expect(did).toEqual(['a', 'b', 'let go', 'end'])
+    expect(emitter.eventNames()).toEqual([])
+  })
+
+  it('is let go of when the client is gone', async () => {
+    const { response, did } = fullResponse()
+    const sending = sendStream(response, body(did))
+    await turns()
+    response.destroy()
+    await sending
+    expect(did).toEqual(['a', 'destroy', 'let go'])
+  })
+
+  it('that fails cuts the response off', async () => {
+    const { response, did, emitter } = fullResponse()
+    const error = new Error('no more')
+    const sending = sendStream(response, body(did, error))
+    for (let i = 0; i < 2; i++) {
+      await turns()
+      emitter.emit('drain')
+    }
+    await expect(sending).rejects.toBe(error)
+    expect(did).toEqual(['a', 'b', 'let go', 'destroy'])
+  })
+})
+
+describe('a heartbeat', () => {
+  /** Beats when it is told to. */
+  function handHeartbeat(): { heartbeat: Heartbeat; beat(): void; listening(): number } {
+    const beats = new Set<() => void>()
+    return {
+      beat() {
+        for (const beat of beats) beat()
+      },
+      listening: () => beats.size,
+      heartbeat: {
+        add(beat) {
+          beats.add(beat)
+          return () => void beats.delete(beat)
+        },
+      },
+    }
+  }
+
+  /** Chunks that are given when they are there. */
+  function handChunks(): {
+    chunks: AsyncGenerator<string, void, void>
+    give: (chunk: string) => void
+  } {
+    let give = (_chunk: string): void => {}
+    async function* run(): AsyncGenerator<string, void, void> {
+      for (;;) {
+        const chunk = await new Promise<string>((resolve) => {
+          give = resolve
+        })
+        if (chunk === 'end') return
+        if (chunk === 'error') throw new Error('failed')
+        yield chunk
+      }
+    }
+    return { chunks: run(), give: (chunk) => give(chunk) }
+  }
+
+  it('is heard while nothing comes, and loses nothing that does', async () => {
+    const { heartbeat, beat, listening } = handHeartbeat()
+    const { chunks, give } = handChunks()
+    const beating = withHeartbeat(chunks, ':', heartbeat)
+    const first = beating.next()
+    expect(await stateOf(first)).toBe('waiting')
+    beat()
+    expect((await first).value).toBe(':')
+    // Comes while nobody asks.
+    give('a')
+    await turns()
+    beat()
+    expect((await beating.next()).value).toBe('a')
+    const next = beating.next()
+    await turns()
+    give('b')
+    expect((await next).value).toBe('b')
+    const last = beating.next()
+    await turns()
+    give('end')
+    expect((await last).done).toBe(true)
+    expect(listening()).toBe(0)
+  })
+
+  it('passes an error on, and listens no more', async () => {
+    const { heartbeat, listening } = handHeartbeat()
+    const { chunks, give } = handChunks()
+    const next = withHeartbeat(chunks, ':', heartbeat).next()
+    await turns()
+    expect(listening()).toBe(1)
+    give('error')
+    await expect(next).rejects.toThrow('failed')
+    expect(listening()).toBe(0)
+  })
+
+  it('has no timer while nobody listens', () => {
+    const before = process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+    const timers = (): number =>
+      process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length - before
+    const { add } = createHeartbeat(60_000)
+    const stops = [add(() => {}), add(() => {})]
+    expect(timers()).toBe(1)
+    for (const stop of stops) stop()
+    expect(timers()).toBe(0)
+  })
+})

@@ -1,0 +1,294 @@
+import type { AuditEvent, EventChange } from 'daybook'
+import jsonPatch, { type Operation as JsonPatchOperation } from 'fast-json-patch'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { eachStore, type EventPlace } from '../support/event-stores.js'
+import { errorOf, serve, type ServeOptions, type TestServer } from '../support/http.js'
+import { type EventStream, openStream, type SentEvent } from '../support/server-sent.js'
+
+const { applyPatch } = jsonPatch
+
+const cleanUp: (() => unknown)[] = []
+
+afterEach(async () => {
+  vi.useRealTimers()
+  for (const act of cleanUp.splice(0).toReversed()) await act()
+})
+
+const openServer = async (options: ServeOptions = {}): Promise<TestServer> => {
+  const server = await serve(options)
+  cleanUp.push(() => server.close())
+  return server
+}
+
+const streamOf = (
+  { url }: TestServer,
+  query = '',
+  headers: Record<string, string> = {},
+): Promise<EventStream> => openStream(`${url}/api/events/stream${query}`, headers)
+
+interface SentDocument {
+  readonly data: { readonly id: string; readonly attributes: Readonly<Record<string, unknown>> }
+}
+
+const documentOf = ({ data }: SentEvent): SentDocument => JSON.parse(data) as SentDocument
+
+const typesOf = (events: readonly SentEvent[]): unknown[] =>
+  events.map((event) => documentOf(event).data.attributes['type'])
+
+const record = async ({ audit }: TestServer, ...types: readonly string[]): Promise<AuditEvent[]> =>
+  (await Promise.all(types.map((type) => audit.recordCustom(type)))).map((event) => event!)
+
+describe.each(eachStore)('GET /api/events/stream on the %s store', (_name, create) => {
+  let place: EventPlace
+  let server: TestServer
+
+  beforeEach(async () => {
+    place = await create()
+    cleanUp.push(() => place.remove())
+    server = await openServer({ store: place.open() })
+  })
+
+  it('sends what is recorded once its headers are there, as the documents of GET <id>', async () => {
+    await record(server, 'before')
+    const stream = await streamOf(server)
+    const event = await server.audit.record(
+      'api:changes:create',
+      { name: 'line\nbreak', project_path: '/projects/acme' },
+      { username: 'ann' },
+    )
+    const [sent] = await stream.take(1)
+    expect(sent).toMatchObject({ event: 'message', lastEventId: event!.created_at })
+    const { body } = await server.send(`/api/events/${event!.id}`)
+    expect(documentOf(sent!)).toEqual({ data: (JSON.parse(body) as SentDocument).data })
+  })
+
+  it('resumes after any event, also one that is gone', async () => {
+    const [a, b, c] = await record(server, 'a', 'b', 'c')
+    await server.audit.store.remove([b!.id])
+    const after = async (created_at: string): Promise<unknown[]> => {
+      const stream = await streamOf(server, '', { 'last-event-id': created_at })
+      return typesOf(await stream.take(2))
+    }
+    const [first, second, third] = [
+      after(a!.created_at),
+      after(b!.created_at),
+      after(c!.created_at),
+    ]
+    await record(server, 'd', 'e')
+    expect(await first).toEqual(['c', 'd'])
+    expect(await second).toEqual(['c', 'd'])
+    expect(await third).toEqual(['d', 'e'])
+  })
+
+  it('sends what another process records', async () => {
+    if (place.demo.kind === 'memory') return
+    const other = await openServer({ store: place.open() })
+    const stream = await streamOf(server)
+    await record(other, 'a', 'b')
+    await record(server, 'c')
+    await record(other, 'd')
+    expect(typesOf(await stream.take(4))).toEqual(['a', 'b', 'c', 'd'])
+  })
+
+  it('sends how live events change, if asked', async () => {
+    const type = 'info:template_version:fetch'
+    const before = await server.audit.recordLive(type, { progress: 'a' })
+    const stream = await streamOf(server, '?changes=true&filter[type_start]=info:')
+    const live = await server.audit.recordLive(type, { progress: '' })
+    await stream.until(({ events }) => events.some(({ event }) => event === 'message'))
+    await live.append('progress', 'half')
+    await before.append('progress', 'b')
+    await live.close()
+    await before.close()
+    const isClosed = ({ event, data }: SentEvent): boolean =>
+      event === 'change' && (JSON.parse(data) as EventChange).closed
+    await stream.until(({ events }) => events.filter(isClosed).length === 2)
+
+    const attributes = new Map<string, object>()
+    for (const sent of stream.sent.events) {
+      if (sent.event === 'message') {
+        expect(sent.lastEventId).toBe(live.event!.created_at)
+        const { data } = documentOf(sent)
+        attributes.set(data.id, { progress: data.attributes['progress'] })
+        continue
+      }
+      const { id, created_at, patch } = JSON.parse(sent.data) as EventChange
+      const event = [live, before].find((one) => one.event!.id === id)!.event!
+      expect(created_at).toBe(event.created_at)
+      const changed = applyPatch(attributes.get(id) ?? {}, [...patch] as JsonPatchOperation[])
+      attributes.set(id, changed.newDocument)
+    }
+    expect(attributes.get(live.event!.id)).toEqual({ progress: 'half' })
+    expect(attributes.get(before.event!.id)).toEqual({ progress: 'ab' })
+    // No change has an id of its own: the last one is still that of the event.
+    expect(stream.sent.events.at(-1)!.lastEventId).toBe(live.event!.created_at)
+  })
+})
+
+describe('GET /api/events/stream', () => {
+  it('is a stream of server-sent events that nothing between may keep', async () => {
+    const server = await openServer()
+    const stream = await streamOf(server)
+    expect(stream.status).toBe(200)
+    expect(stream.headers).toMatchObject({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store, no-transform',
+      'x-accel-buffering': 'no',
+    })
+    expect(stream.headers).not.toHaveProperty('content-encoding')
+    await stream.until(({ retry }) => retry === 2000)
+  })
+
+  it('filters as the list does', async () => {
+    const server = await openServer()
+    const stream = await streamOf(server, '?filter[m]=or&filter[type_in][]=a&filter[type_end]=z')
+    await record(server, 'a', 'b', 'ez', 'c', 'a')
+    expect(typesOf(await stream.take(3))).toEqual(['a', 'ez', 'a'])
+  })
+
+  it('has the fieldset of the list', async () => {
+    const server = await openServer()
+    const [stream, whole] = [
+      await streamOf(server, '?fields[event]=type,n'),
+      await streamOf(server),
+    ]
+    await server.audit.recordCustom('a', { n: 1, m: 2 })
+    const attributes = async (of: EventStream): Promise<unknown> =>
+      documentOf((await of.take(1))[0]!).data.attributes
+    expect(await attributes(stream)).toEqual({ type: 'a', n: 1 })
+    expect(await attributes(whole)).toMatchObject({ type: 'a', n: 1, m: 2 })
+  })
+
+  it('shows what the user may see, and tells what is read before it is sent', async () => {
+    const read: string[] = []
+    let letGo = (): void => {}
+    const held = new Promise<void>((resolve) => (letGo = resolve))
+    const server = await openServer({
+      feed: {
+        visible: ({ state }) => ({ username_eq: String(state['username']) }),
+        async onRead(_ctx, { action, username, query, events }) {
+          await held
+          read.push(`${action} ${username} ${query} ${events.map(({ type }) => type).join()}`)
+        },
+      },
+    })
+    const stream = await streamOf(server, '?filter[type_not_eq]=c')
+    await server.audit.recordCustom('a', {}, { username: 'bob' })
+    await server.audit.recordCustom('b', {}, { username: 'ann' })
+    await server.audit.recordCustom('c', {}, { username: 'ann' })
+    await stream.until(({ retry }) => retry !== undefined)
+    expect(stream.sent.events).toEqual([])
+    letGo()
+    expect(typesOf(await stream.take(1))).toEqual(['b'])
+    expect(read).toEqual(['stream ann filter[type_not_eq]=c b'])
+  })
+
+  it('is cut off where what is read cannot be told, and the host is told of that', async () => {
+    const failed = new Error('no note was taken')
+    let told = (_error: unknown): void => {}
+    const error = new Promise((resolve) => (told = resolve))
+    const server = await openServer({
+      feed: { onRead: () => Promise.reject(failed) },
+      outside: [
+        (ctx, next) => {
+          ctx.app.once('error', told)
+          return next()
+        },
+      ],
+    })
+    const stream = await streamOf(server)
+    await record(server, 'a')
+    expect(await stream.ended).toBe('cut off')
+    expect(await error).toBe(failed)
+    expect(stream.sent.events).toEqual([])
+  })
+
+  it('resumes after a time in the address, which the header overrides', async () => {
+    const server = await openServer()
+    const [a, b] = await record(server, 'a', 'b', 'c')
+    const query = `?after=${a!.created_at}`
+    expect(typesOf(await (await streamOf(server, query)).take(2))).toEqual(['b', 'c'])
+    const back = await streamOf(server, query, { 'last-event-id': b!.created_at })
+    expect(typesOf(await back.take(1))).toEqual(['c'])
+    const offset = `?after=${encodeURIComponent('2000-01-01T01:00+01:00')}`
+    expect(typesOf(await (await streamOf(server, offset)).take(3))).toEqual(['a', 'b', 'c'])
+  })
+
+  it.each([
+    ['?filter[type_equals]=a', 'UNKNOWN_PREDICATE', 'filter[type_equals]'],
+    ['?filter[created_at_gt]=soon', 'INVALID_VALUE', 'filter[created_at_gt]'],
+    ['?filter[sorts]=type', 'INVALID_VALUE', 'filter[sorts]'],
+    ['?filter[s]=type%20desc', 'INVALID_VALUE', 'filter[sorts]'],
+    ['?limit=10', 'INVALID_VALUE', 'limit'],
+    ['?fields[change]=type', 'UNKNOWN_PARAMETER', 'fields[change]'],
+    ['?since=2000', 'UNKNOWN_PARAMETER', 'since'],
+    ['?after=yesterday', 'INVALID_VALUE', 'after'],
+    ['?after=', 'INVALID_VALUE', 'after'],
+    ['?after=2000-01-01&after=2001-01-01', 'INVALID_VALUE', 'after'],
+    ['?changes=maybe', 'INVALID_VALUE', 'changes'],
+  ])('%s is 400', async (query, code, parameter) => {
+    const server = await openServer()
+    const response = await server.send(`/api/events/stream${query}`)
+    expect(errorOf(response)).toMatchObject({ status: '400', code, source: { parameter } })
+  })
+
+  it('tells of a Last-Event-ID that is no time', async () => {
+    const server = await openServer()
+    const headers = { 'last-event-id': '17' }
+    const response = await server.send('/api/events/stream', { headers })
+    expect(errorOf(response)).toMatchObject({
+      status: '400',
+      source: { header: 'last-event-id' },
+    })
+  })
+
+  it('is 406 for who does not take event streams', async () => {
+    const server = await openServer()
+    const status = async (accept: string): Promise<number> => {
+      const { send } = server
+      return (await send('/api/events/stream', { method: 'HEAD', headers: { accept } })).status
+    }
+    expect(await status('application/vnd.api+json')).toBe(406)
+    expect(await status('text/event-stream')).toBe(200)
+    expect(await status('text/*;q=0.5')).toBe(200)
+    expect(await status('*/*')).toBe(200)
+  })
+
+  it('answers HEAD at once', async () => {
+    const server = await openServer()
+    const response = await server.send('/api/events/stream', { method: 'HEAD' })
+    expect(response.status).toBe(200)
+    expect(response.headers['content-type']).toBe('text/event-stream; charset=utf-8')
+    expect(response.headers).not.toHaveProperty('content-length')
+    expect(response.body).toBe('')
+    const wrong = await server.send('/api/events/stream?limit=1', { method: 'HEAD' })
+    expect(wrong.status).toBe(400)
+  })
+
+  it('ends when the log is closed', async () => {
+    const server = await openServer()
+    const streams = [await streamOf(server), await streamOf(server, '?changes=1')]
+    await Promise.all(streams.map((stream) => stream.until(({ retry }) => retry === 2000)))
+    await server.audit.close()
+    expect(await Promise.all(streams.map(({ ended }) => ended))).toEqual(['ended', 'ended'])
+    const late = await server.send('/api/events/stream')
+    expect(errorOf(late)).toMatchObject({ status: '503', code: 'CLOSED' })
+  })
+
+  it('shows that it lives while nothing comes', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    const server = await openServer()
+    const streams = [await streamOf(server), await streamOf(server, '?changes=1')]
+    await Promise.all(streams.map((stream) => stream.until(({ retry }) => retry === 2000)))
+    for (const beats of [1, 2]) {
+      vi.advanceTimersByTime(15_000)
+      await Promise.all(
+        streams.map((stream) => stream.until(({ comments }) => comments.length === beats)),
+      )
+    }
+    // All streams share the timer.
+    expect(vi.getTimerCount()).toBe(1)
+    await record(server, 'a')
+    for (const stream of streams) expect(typesOf(await stream.take(1))).toEqual(['a'])
+  })
+})

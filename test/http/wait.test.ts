@@ -1,0 +1,247 @@
+import http from 'node:http'
+import { type EventStore, parseQuery } from 'daybook'
+import type { EventsRead } from 'daybook/koa'
+import { memoryStore } from 'daybook/memory'
+import { afterEach, describe, expect, it } from 'vitest'
+import { type Broadcast, createBroadcast } from '../../src/following/broadcast.js'
+import { viewOf } from '../../src/http/events/view.js'
+import { listWithin } from '../../src/http/events/waiting.js'
+import { eachStore } from '../support/event-stores.js'
+import {
+  errorOf,
+  listOf,
+  type RawRequest,
+  type RawResponse,
+  serve,
+  type ServeOptions,
+  type TestServer,
+} from '../support/http.js'
+
+const cleanUp: (() => unknown)[] = []
+
+afterEach(async () => {
+  for (const act of cleanUp.splice(0).toReversed()) await act()
+})
+
+async function open(options: ServeOptions = {}): Promise<TestServer> {
+  const server = await serve(options)
+  cleanUp.push(() => server.close())
+  return server
+}
+
+const waiting = (seconds: number | string, request: RawRequest = {}): RawRequest => ({
+  ...request,
+  headers: { ...request.headers, prefer: `wait=${seconds}` },
+})
+
+/** A store in memory, and how often and by how many it is asked. */
+function counted(): {
+  store: EventStore
+  lists: () => number
+  until: (count: number) => Promise<void>
+} {
+  const inner = memoryStore()
+  let lists = 0
+  const due = new Map<number, () => void>()
+  return {
+    lists: () => lists,
+    until: (count) =>
+      new Promise((resolve) => {
+        if (lists >= count) resolve()
+        else due.set(count, resolve)
+      }),
+    store: {
+      ...inner,
+      async list(query, options) {
+        const page = await inner.list(query, options)
+        due.get(++lists)?.()
+        return page
+      },
+    },
+  }
+}
+
+/** What a waiting request asks before it waits: the tail's place, its own, the list. */
+const STARTING_LISTS = 3
+
+const types = (response: RawResponse): unknown[] =>
+  listOf(response).data.map(({ attributes }) => attributes['type'])
+
+describe.each(eachStore)('Prefer: wait on the %s store', (_name, create) => {
+  it('holds an empty list back until something matches', async () => {
+    const place = await create()
+    cleanUp.push(() => place.remove())
+    const server = await open({ store: place.open() })
+    await server.audit.recordCustom('b', { n: 0 })
+    const response = server.send('/api/events?filter[type_eq]=a', waiting(60))
+    await server.audit.recordCustom('b', { n: 1 })
+    await server.audit.recordCustom('a', { n: 2 })
+    const { status, headers, body } = await response
+    expect(status).toBe(200)
+    expect(headers['preference-applied']).toBe('wait=60')
+    expect(headers['vary']?.split(', ')).toContain('Prefer')
+    expect(listOf({ body }).data.map(({ attributes }) => attributes['n'])).toEqual([2])
+  })
+})
+
+describe('Prefer: wait', () => {
+  it('answers at once where something matches', async () => {
+    const { audit, send } = await open()
+    await audit.recordCustom('a')
+    const response = await send('/api/events', waiting(60))
+    expect(types(response)).toEqual(['a'])
+    expect(response.headers['preference-applied']).toBe('wait=60')
+  })
+
+  it('answers an empty list when the time is over', async () => {
+    const { send } = await open()
+    const start = performance.now()
+    const response = await send('/api/events?filter[type_eq]=a', waiting(1))
+    expect(performance.now() - start).toBeGreaterThan(990)
+    expect(response.status).toBe(200)
+    expect(types(response)).toEqual([])
+    expect(response.headers['preference-applied']).toBe('wait=1')
+  })
+
+  it('finds at the end what nobody was told of', async () => {
+    const { store, until } = counted()
+    const { audit, send } = await open({ store })
+    const old = (await audit.recordCustom('old'))!
+    const response = send(
+      '/api/events?filter[type_eq]=old&filter[created_at_lt]=2001-01-01',
+      waiting(1),
+    )
+    await until(STARTING_LISTS)
+    await audit.importEvents([
+      {
+        ...old,
+        id: '3f2b6f0c-8d1c-4b1e-9a77-3d6a2c1f0e55',
+        created_at: '2000-01-01T00:00:00.000000Z',
+      },
+    ])
+    expect(types(await response)).toEqual(['old'])
+  })
+
+  it.each([
+    ['wait=120', 'wait=60'],
+    ['respond-async, WAIT="1"; x=y', 'wait=1'],
+    ['wait=0', 'wait=0'],
+    ['wait=soon', undefined],
+    ['respond-async', undefined],
+  ])('%s is applied as %s', async (prefer, applied) => {
+    const { audit, send } = await open()
+    await audit.recordCustom('a')
+    const { headers } = await send('/api/events', { headers: { prefer } })
+    expect(headers['preference-applied']).toBe(applied)
+    expect(headers['vary']?.split(', ')).toContain('Prefer')
+  })
+
+  it('does not hold back what no wait is asked for, or none that can be used', async () => {
+    const { send } = await open()
+    for (const prefer of ['wait=0', 'wait=-1', 'wait=soon', 'respond-async'])
+      expect(types(await send('/api/events', { headers: { prefer } }))).toEqual([])
+  })
+
+  it('holds for HEAD too', async () => {
+    const { store, until } = counted()
+    const { audit, send } = await open({ store })
+    const response = send('/api/events', waiting(60, { method: 'HEAD' }))
+    await until(STARTING_LISTS)
+    await audit.recordCustom('a')
+    const { status, headers, body } = await response
+    expect([status, body, headers['preference-applied']]).toEqual([200, '', 'wait=60'])
+  })
+
+  it('gives what came together in the order, and within the limit, that were asked for', async () => {
+    const { store, until } = counted()
+    const { audit, send } = await open({ store })
+    const newest = send('/api/events?limit=2', waiting(60))
+    const sorted = send('/api/events?limit=2&filter[sorts]=type%20desc', waiting(60))
+    await until(STARTING_LISTS + 2)
+    await Promise.all(['b', 'c', 'a', 'd', 'b'].map((type) => audit.recordCustom(type)))
+    expect((await newest).status).toBe(206)
+    expect(types(await newest)).toEqual(['d', 'b'])
+    expect(listOf(await newest).links.prev).toContain('filter[created_at_lt]')
+    expect((await sorted).status).toBe(206)
+    expect(types(await sorted)).toEqual(['d', 'c'])
+  })
+
+  it('is woken only by what the user may see', async () => {
+    const { store, until } = counted()
+    const read: number[] = []
+    const { audit, send } = await open({
+      store,
+      feed: {
+        visible: ({ state }) => ({ username_eq: String(state['username']) }),
+        onRead: (_ctx, { events }) => void read.push(events.length),
+      },
+    })
+    const response = send('/api/events', waiting(60))
+    await until(STARTING_LISTS)
+    await audit.recordCustom('a', {}, { username: 'bob' })
+    await audit.recordCustom('b', {}, { username: 'ann' })
+    expect(types(await response)).toEqual(['b'])
+    expect(read).toEqual([1])
+  })
+
+  it('costs no query while many wait and nothing matches, nor when something does', async () => {
+    const { store, lists, until } = counted()
+    const { audit, send } = await open({ store })
+    const responses = Array.from({ length: 100 }, () =>
+      send('/api/events?filter[type_eq]=a', waiting(60)),
+    )
+    await until(1 + 100 * 2)
+    const before = lists()
+    await audit.recordCustom('b')
+    await audit.recordCustom('a')
+    for (const response of await Promise.all(responses)) expect(types(response)).toEqual(['a'])
+    // Those of the one tail, which looks at its newest event and then for more.
+    expect(lists() - before).toBeLessThan(10)
+  })
+
+  it('is given up when the client goes away', async () => {
+    const { store, until } = counted()
+    let told = (_count: number): void => {}
+    const given = new Promise<number>((resolve) => (told = resolve))
+    const feed = { onRead: (_ctx: unknown, { events }: EventsRead): void => told(events.length) }
+    const { url } = await open({ store, feed })
+    const headers = { prefer: 'wait=60' }
+    const request = http.get(`${url}/api/events`, { auth: 'ann:ann', agent: false, headers })
+    request.on('error', () => {})
+    await until(STARTING_LISTS)
+    request.destroy()
+    expect(await given).toBe(0)
+  })
+
+  it('leaves nothing behind, however it ends', async () => {
+    const { audit } = await open()
+    const gone = new AbortController()
+    const broadcast = createBroadcast(audit, () => '')
+    const signals: AbortSignal[] = []
+    const read: Broadcast['read'] = (view, options) => {
+      signals.push(options.signal)
+      return broadcast.read(view, options)
+    }
+    const query = parseQuery('limit=1')
+    const page = listWithin({
+      broadcast: { read },
+      view: viewOf(undefined, ''),
+      query,
+      seconds: 60,
+      list: () => audit.list(query),
+      signal: gone.signal,
+    })
+    gone.abort()
+    expect(await page).toEqual({ events: [], truncated: false })
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true])
+  })
+
+  it('is answered 503 when the log is closed', async () => {
+    const { store, until } = counted()
+    const { audit, send } = await open({ store })
+    const response = send('/api/events', waiting(60))
+    await until(STARTING_LISTS)
+    await audit.close()
+    expect(errorOf(await response)).toMatchObject({ status: '503', code: 'CLOSED' })
+  })
+})

@@ -1,0 +1,129 @@
+import { EventEmitter } from 'node:events'
+import { PassThrough, Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import { type AuditLog, bindActor, defineEventTypes } from 'daybook'
+
+export const types = defineEventTypes({ 'info:work:done': { data: ['request', 'way'] } })
+export type Audit = AuditLog<typeof types>
+
+/** Numbers from 0 up to 1 that a seed decides (mulberry32). */
+export function randomFrom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+/** A pool as there are many: who gives something back calls those who wait for it. */
+export class Pool {
+  private readonly waiting: (() => void)[] = []
+  private free: number
+
+  constructor(size: number) {
+    this.free = size
+  }
+
+  acquire(callback: () => void): void {
+    if (this.free === 0) this.waiting.push(callback)
+    else {
+      this.free--
+      callback()
+    }
+  }
+
+  release(): void {
+    const next = this.waiting.shift()
+    if (next) next()
+    else this.free++
+  }
+}
+
+/** What handlers wait for: each calls `then` once, somewhere else. */
+function waysOf(random: () => number): Readonly<Record<string, (then: () => void) => unknown>> {
+  const pool = new Pool(3)
+  const callbackPool = new Pool(3)
+  const sqlite = new Database(':memory:')
+  const within = (): number => random() * 5
+  return {
+    timeout: (then) => setTimeout(then, within()),
+    immediate: (then) => setImmediate(then),
+    tick: (then) => process.nextTick(then),
+    microtask: (then) => queueMicrotask(then),
+    timerPromise: (then) => delay(within()).then(then),
+    turnPromise: (then) => turn().then(then),
+    async query(then) {
+      sqlite.prepare('SELECT 1').get()
+      await turn()
+      then()
+    },
+    async pool(then) {
+      await new Promise<void>((resolve) => pool.acquire(resolve))
+      await delay(within() / 5)
+      then()
+      pool.release()
+    },
+    callbackPool(then) {
+      callbackPool.acquire(
+        bindActor(() => {
+          setImmediate(() => {
+            then()
+            callbackPool.release()
+          })
+        }),
+      )
+    },
+    async pipeline(then) {
+      const through = new PassThrough()
+      through.resume()
+      await pipeline(Readable.from(['a', 'b']), through)
+      then()
+    },
+    data(then) {
+      const stream = new PassThrough()
+      stream.once('data', then)
+      setImmediate(() => stream.write('x'))
+    },
+    emitter(then) {
+      const emitter = new EventEmitter()
+      emitter.once('done', then)
+      setTimeout(() => emitter.emit('done'), within())
+    },
+  }
+}
+
+/** A handler that learns late who is asking, waits in some ways, and records without naming him. */
+export function worker(audit: Audit, random: () => number) {
+  const ways = Object.entries(waysOf(random))
+  return async (state: Record<PropertyKey, unknown>, request: number): Promise<void> => {
+    await turn()
+    state['username'] = `user ${request}`
+    for (let steps = 1 + Math.floor(random() * 3); steps > 0; steps--) {
+      const [way, wait] = ways[Math.floor(random() * ways.length)]!
+      await new Promise<void>((resolve, reject) => {
+        wait(() => {
+          audit.record('info:work:done', { request, way }).then(() => resolve(), reject)
+        })
+      })
+    }
+  }
+}
+
+/** How many events of such work there are, and those that carry another's user. */
+export async function wrongUsers(
+  audit: AuditLog | Audit,
+): Promise<{ seen: number; wrong: string[] }> {
+  let seen = 0
+  const wrong: string[] = []
+  for await (const events of audit.pages('filter[type_eq]=info:work:done'))
+    for (const { username, attributes } of events) {
+      seen++
+      const { request, way } = attributes as { request: number; way: string }
+      if (username !== `user ${request}`) wrong.push(`${way}: ${username} for user ${request}`)
+    }
+  return { seen, wrong }
+}

@@ -1,0 +1,70 @@
+import { AuditLog, type AuditEvent, type EventPage } from 'daybook'
+import { memoryStore } from 'daybook/memory'
+import { sqliteStore } from 'daybook/sqlite'
+import { manualClock } from 'daybook/testing'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { eventsDocument } from '../../src/http/events/documents.js'
+import type { Fieldset } from '../../src/http/events/fieldset.js'
+import { UnreadEvent } from '../../src/unread-event.js'
+import { tempDir } from '../support/temp.js'
+import { events, query } from './arbitraries.js'
+
+const PATH = '/api/"events"'
+const LINKS = { self: PATH }
+
+/** The document as the interface has it, made the plain way. */
+function documentOf(page: EventPage, fields: Fieldset): unknown {
+  const resource = ({ id, source, attributes, ...own }: AuditEvent): unknown => {
+    const { type, username, system, created_at } = own
+    const all = Object.entries({ type, username, system, created_at, ...attributes })
+    const isRelated = source !== null && (!fields || fields.has('source'))
+    return {
+      type: 'event',
+      id,
+      attributes: Object.fromEntries(all.filter(([name]) => !fields || fields.has(name))),
+      ...(isRelated && { relationships: { source: { links: { source } } } }),
+      links: { self: `${PATH}/${id}` },
+    }
+  }
+  return { jsonapi: { version: '1.1' }, data: page.events.map(resource), links: LINKS }
+}
+
+const fieldset: fc.Arbitrary<Fieldset> = fc.option(
+  fc.subarray(['type', 'username', 'source', 'a', 'b', '__proto__', 'zz']).map((a) => new Set(a)),
+  { nil: undefined },
+)
+
+/** Also such as have no attributes. */
+const someEmpty = events.map((all) =>
+  all.map((event, i) => (i % 4 === 0 ? { ...event, attributes: {} } : event)),
+)
+
+it('documents are the same whether attributes are read or sent on as text', async () => {
+  let unread = 0
+  await fc.assert(
+    fc.asyncProperty(someEmpty, query, fieldset, async (events, query, fields) => {
+      const temp = tempDir()
+      const clock = manualClock('2026-06-01T00:00:00Z')
+      const memory = new AuditLog({ store: memoryStore({ clock }), types: {} })
+      const store = sqliteStore({ filename: temp.file('audit.db'), clock })
+      const sqlite = new AuditLog({ store, types: {} })
+      try {
+        await memory.importEvents(events)
+        await sqlite.importEvents(events)
+        const plain = await memory.list(query)
+        const lazy = await sqlite.list(query, { lazy: true })
+        const text = eventsDocument(lazy.events, PATH, LINKS, fields)
+        expect(text).toBe(eventsDocument(plain.events, PATH, LINKS, fields))
+        expect(text).toBe(JSON.stringify(documentOf(plain, fields)))
+        for (const event of lazy.events) if (event instanceof UnreadEvent) unread++
+      } finally {
+        await memory.close()
+        await sqlite.close()
+        temp.remove()
+      }
+    }),
+    { numRuns: 60 },
+  )
+  expect(unread).toBeGreaterThan(20)
+})

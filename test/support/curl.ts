@@ -1,0 +1,47 @@
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { promisify } from 'node:util'
+
+/** Whether there is a curl on this machine; some slim systems have none. */
+export const hasCurl: boolean = spawnSync('curl', ['--version']).status === 0
+
+const ALWAYS = ['--globoff', '--silent', '--show-error', '--user', 'ann:ann']
+
+/** Gives what curl prints; rejects where it ends with an error. */
+export async function curl(...args: readonly string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)('curl', [...ALWAYS, ...args])
+  return stdout.replaceAll('\r\n', '\n')
+}
+
+/** A curl that goes on. */
+export interface RunningCurl {
+  /** Resolves to all that it has printed, once the text is among it. */
+  saw(text: string): Promise<string>
+  stop(): Promise<void>
+}
+
+export function startCurl(...args: readonly string[]): RunningCurl {
+  const child: ChildProcess = spawn('curl', [...ALWAYS, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const ended = once(child, 'close')
+  let printed = ''
+  child.stdout!.setEncoding('utf8').on('data', (text: string) => (printed += text))
+  return {
+    async saw(text) {
+      while (!printed.includes(text)) {
+        const over = await Promise.race([
+          once(child.stdout!, 'data').then(() => false),
+          ended.then(() => true),
+        ])
+        if (over && !printed.includes(text))
+          throw new Error(`curl ended after ${JSON.stringify(printed)}`)
+      }
+      return printed
+    },
+    async stop() {
+      child.kill()
+      await ended
+    },
+  }
+}

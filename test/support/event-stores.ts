@@ -1,0 +1,47 @@
+import type { Clock, EventStore } from 'daybook'
+import { memoryStore } from 'daybook/memory'
+import { postgresStore } from 'daybook/postgres'
+import { sqliteStore } from 'daybook/sqlite'
+import type { StoreOption } from '../../examples/workflow-service/options.js'
+import { postgresDatabase } from './database.js'
+import { tempDir } from './temp.js'
+
+/** Where a test keeps events; empty at first, and nobody else's. */
+export interface EventPlace {
+  open(clock?: Clock): EventStore
+  /** The same place, as the demo service is told of it. */
+  readonly demo: StoreOption
+  /** To be called once everything that uses it is closed. */
+  remove(): void | Promise<void>
+}
+
+export type CreatePlace = () => EventPlace | Promise<EventPlace>
+
+const PLACES = {
+  memory: () => ({
+    open: (clock) => memoryStore({ ...(clock && { clock }) }),
+    demo: { kind: 'memory' },
+    remove() {},
+  }),
+  SQLite() {
+    const { file, remove } = tempDir()
+    const filename = file('audit.db')
+    return {
+      open: (clock) => sqliteStore({ filename, ...(clock && { clock }) }),
+      demo: { kind: 'sqlite', filename },
+      remove,
+    }
+  },
+  async Postgres() {
+    const { url: connectionString, remove } = await postgresDatabase()
+    return {
+      open: (clock) => postgresStore({ connectionString, ...(clock && { clock }) }),
+      demo: { kind: 'postgres', connectionString },
+      remove,
+    }
+  },
+} as const satisfies Record<string, CreatePlace>
+
+/** The kinds of stores, for `describe.each`: the name, and what makes a place for events. */
+export const eachStore: readonly (readonly [name: string, create: CreatePlace])[] =
+  Object.entries(PLACES)

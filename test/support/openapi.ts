@@ -1,0 +1,160 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import { fullFormats } from 'ajv-formats/dist/formats.js'
+import type { EndpointAudit } from '../../src/http/events/handler.js'
+import { openApiDocument } from '../../src/http/openapi/document.js'
+import { jsonApiSchema, LINK_FORMAT } from './json-api-schema.js'
+
+const JSON_API = 'application/vnd.api+json'
+
+interface Reference {
+  readonly $ref: string
+}
+
+interface Answer {
+  readonly headers?: Readonly<Record<string, { readonly required?: boolean }>>
+  readonly content?: Readonly<Record<string, { readonly schema: object }>>
+}
+
+interface Operation {
+  readonly responses: Readonly<Record<string, Reference>>
+}
+
+/** What is used here of an OpenAPI document. */
+export interface OpenApiDocument {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: {
+    readonly schemas: Readonly<Record<string, object>>
+    readonly parameters: Readonly<Record<string, object>>
+    readonly responses: Readonly<Record<string, Answer>>
+  }
+}
+
+export interface Answered {
+  readonly method: string
+  /** As it was asked for, with the query. */
+  readonly target: string
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  /** As they came over the wire. */
+  readonly bytes: Uint8Array
+}
+
+/** Throws where the answer is none that the endpoints declare. */
+export type AnswerCheck = (answered: Answered) => void
+
+export function strictAjv(): Ajv2020 {
+  const ajv = new Ajv2020({ strict: true, allowUnionTypes: true })
+  addFormats.default(ajv)
+  const uriReference = fullFormats['uri-reference'] as RegExp
+  ajv.addFormat(LINK_FORMAT, (link) =>
+    uriReference.test(link.replaceAll(/[[\]]/g, encodeURIComponent)),
+  )
+  // What a document of OpenAPI has beside JSON Schema.
+  ajv.addVocabulary(['components', 'x-attributes'])
+  return ajv
+}
+
+const ajv = strictAjv()
+const isJsonApi = ajv.compile(jsonApiSchema)
+
+/** A schema of the document, which may refer to its components. */
+export const compileIn = (
+  { components }: OpenApiDocument,
+  schema: object,
+  compiler = ajv,
+): ValidateFunction => compiler.compile({ ...schema, components })
+
+export const describeEndpoints = (audit: EndpointAudit, path: string): OpenApiDocument =>
+  JSON.parse(JSON.stringify(openApiDocument({ audit, path }))) as OpenApiDocument
+
+function hold(validate: ValidateFunction, value: unknown, what: string): void {
+  if (validate(value)) return
+  throw new Error(`${what}: ${ajv.errorsText(validate.errors)}`)
+}
+
+function textOf({ headers, bytes }: Answered): string {
+  const coding = headers['content-encoding']
+  if (coding === 'br') return brotliDecompressSync(bytes).toString()
+  return (coding === 'gzip' ? gunzipSync(bytes) : Buffer.from(bytes)).toString()
+}
+
+/** A check of answers by a document, for endpoints that are mounted at `mount`. */
+export function checkBy(document: OpenApiDocument, mount: string): AnswerCheck {
+  const { responses } = document.components
+  const validators = new Map<object, ValidateFunction>()
+
+  const templateOf = (path: string): string | undefined => {
+    if (path in document.paths) return path
+    if (path === `${mount}/`) return mount
+    return /^\/[^/]+$/.test(path.slice(mount.length)) ? `${mount}/{id}` : undefined
+  }
+
+  /** Names of the answers that the request may have, by status. */
+  const declaredFor = (method: string, path: string): Readonly<Record<string, Reference>> => {
+    const template = templateOf(path)
+    const item = template === undefined ? undefined : document.paths[template]!
+    const operation = item?.[method === 'HEAD' ? 'get' : method.toLowerCase()]
+    if (operation) return operation.responses
+    const { 401: unknown, 429: tooMany } = document.paths[mount]!['get']!.responses
+    const status = item ? 405 : 404
+    const own = { $ref: `#/components/responses/Problem${status}` }
+    return { 401: unknown!, 429: tooMany!, [status]: own }
+  }
+
+  const checkBody = (answered: Answered, content: NonNullable<Answer['content']>): void => {
+    const given = answered.headers['content-type'] ?? 'none'
+    const type = given.startsWith('text/event-stream') ? 'text/event-stream' : given
+    const media = content[type]
+    if (!media) throw new Error(`content-type ${given} is not declared`)
+    if (answered.method === 'HEAD') {
+      if (answered.bytes.length > 0) throw new Error('the answer to HEAD has a body')
+      return
+    }
+    if (type === 'text/event-stream') return
+    const value: unknown = JSON.parse(textOf(answered))
+    if (type === JSON_API) hold(isJsonApi, value, 'not JSON:API')
+    const known = validators.get(media)
+    const validate = known ?? compileIn(document, media.schema)
+    validators.set(media, validate)
+    hold(validate, value, 'not as declared')
+  }
+
+  const check = (answered: Answered, path: string): void => {
+    const { method, status, headers, bytes } = answered
+    const reference = declaredFor(method, path)[status]
+    if (!reference) throw new Error(`status ${status} is not declared`)
+    const answer = responses[reference.$ref.slice(reference.$ref.lastIndexOf('/') + 1)]!
+    for (const [name, { required }] of Object.entries(answer.headers ?? {}))
+      if (required && headers[name.toLowerCase()] === undefined)
+        throw new Error(`the header ${name} is missing`)
+    if (answer.content) checkBody(answered, answer.content)
+    else if (bytes.length > 0) throw new Error('there is a body, and none is declared')
+  }
+
+  return (answered) => {
+    const { method, target, status, headers } = answered
+    const [path = ''] = target.split('?', 1)
+    if (path !== mount && !path.startsWith(`${mount}/`)) return
+    // What a function of the host's throws is answered by its server.
+    if (status === 500 && headers['content-type'] !== JSON_API) return
+    try {
+      check(answered, path)
+    } catch (error) {
+      throw new Error(`${method} ${target} -> ${status}: ${(error as Error).message}`, {
+        cause: error,
+      })
+    }
+  }
+}
+
+const checks = new Map<string, AnswerCheck>()
+
+/** A check of the answers of endpoints mounted there; one for all logs, whose types say nothing of answers. */
+export function answerCheck(audit: EndpointAudit, mount: string): AnswerCheck {
+  const check = checks.get(mount) ?? checkBy(describeEndpoints(audit, mount), mount)
+  checks.set(mount, check)
+  return check
+}

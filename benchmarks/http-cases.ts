@@ -5,6 +5,8 @@ export interface HttpCase {
   readonly query: string
   readonly limit: number
   readonly connections: number
+  /** Each request asks for a query of its own: the last digits of its time are the request's number. */
+  readonly isNumbered?: true
   matches(event: SampleEvent): boolean
 }
 
@@ -17,6 +19,11 @@ const all = (limit: number, connections: number): HttpCase => ({
 
 export const CASES = {
   newest10: all(10, 100),
+  paged10: {
+    ...all(10, 100),
+    query: 'limit=10&filter[created_at_lt]=2999-12-31T23:59:59.000000Z',
+    isNumbered: true,
+  },
   newest100: all(100, 100),
   newest1000: all(1000, 10),
   filtered: {

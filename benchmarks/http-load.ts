@@ -5,6 +5,8 @@ import { quantile } from './meter.js'
 
 export interface Job {
   readonly url: string
+  /** Puts the request's number into the URL, in the place of its last `000000`. */
+  readonly isNumbered?: boolean
   readonly connections: number
   readonly seconds: number
   readonly method: 'GET' | 'POST'
@@ -21,13 +23,32 @@ export interface Answer {
   readonly p99: number
 }
 
+/** Gives each request of all connections a path of its own. */
+function numbered(url: string): (request: autocannon.Request) => autocannon.Request {
+  const { pathname, search } = new URL(url)
+  const [before, after] = `${pathname}${search}`.split('000000')
+  let number = 0
+  return (request) => ({
+    ...request,
+    path: `${before}${String(number++ % 1_000_000).padStart(6, '0')}${after}`,
+  })
+}
+
 async function load(job: Job): Promise<Answer> {
-  const { url, connections, seconds, method, headers, body } = job
+  const { url, isNumbered, connections, seconds, method, headers, body } = job
   const times: number[] = []
   // Of the first requests each waits for its connection.
   let rest = connections
   const result = await new Promise<autocannon.Result>((resolve, reject) => {
-    const options = { url, connections, duration: seconds, method, headers, ...(body && { body }) }
+    const options = {
+      url,
+      connections,
+      duration: seconds,
+      method,
+      headers,
+      ...(body && { body }),
+      ...(isNumbered && { requests: [{ setupRequest: numbered(url) }] }),
+    }
     const running = autocannon(options, (error, result) =>
       error ? reject(error) : resolve(result),
     )

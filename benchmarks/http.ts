@@ -6,15 +6,15 @@
  *   npx tsx --tsconfig benchmarks/tsconfig.json benchmarks/http.ts [--rounds 5] [--seconds 3] [--write]
  *
  * That tsconfig has `daybook` lead to the built package, as users get it. Service and client are two
- * processes. Before each round an event is added and the answer is checked; after it, that the store was
- * asked for each of the answers. The Postgres server is one of our own. `--write` puts the result into
- * README.md.
+ * processes. Before each round an event is added and the answer is checked. Where all ask the same, those
+ * who ask in one turn of the event loop share an answer; so it is told how many had one of their own. The
+ * Postgres server is one of our own. `--write` puts the result into README.md.
  */
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { startOwnPostgres } from '../test/support/postgres.js'
-import { type CaseName, CASES } from './http-cases.js'
+import { type CaseName, CASES, type HttpCase } from './http-cases.js'
 import type { Answer as LoadAnswer, Job as LoadJob } from './http-load.js'
 import type { Answer as ServerAnswer, Job as ServerJob, Setup } from './http-server.js'
 import { storeNames, type StoreSetup } from './open-store.js'
@@ -37,6 +37,7 @@ const HEADERS = { authorization: `Basic ${Buffer.from('ann:ann').toString('base6
 
 const TITLES: { readonly [name in CaseName]: string } = {
   newest10: '`limit=10`',
+  paged10: '`limit=10`, each request another `created_at_lt`',
   newest100: '`limit=100`',
   newest1000: '`limit=1000`',
   filtered: '`limit=10`, three conditions',
@@ -45,7 +46,10 @@ const TITLES: { readonly [name in CaseName]: string } = {
 const cases = Object.keys(CASES) as CaseName[]
 
 interface Rounds {
-  readonly feed: LoadAnswer[]
+  readonly feed: (LoadAnswer & {
+    /** Of the answers, how large a part the store was asked for. */
+    readonly asked: number
+  })[]
   readonly prepared: LoadAnswer[]
 }
 
@@ -63,26 +67,26 @@ async function measure(
     events: EVENTS,
   } satisfies Setup)
   const client: Load = await Worker.start('http-load.ts', null)
-  const load = (url: string, connections: number): Promise<LoadAnswer> =>
-    client.ask({ url, connections, seconds, method: 'GET', headers: HEADERS })
+  const load = (url: string, connections: number, isNumbered = false): Promise<LoadAnswer> =>
+    client.ask({ url, connections, isNumbered, seconds, method: 'GET', headers: HEADERS })
 
   const found = new Map<CaseName, Rounds>(cases.map((name) => [name, { feed: [], prepared: [] }]))
   // The first round warms up.
   for (let round = 0; round <= rounds; round++)
     for (const [name, { feed, prepared }] of found) {
       const url = (await server.ask({ prepare: name })) as string
-      const { query, connections } = CASES[name]
-      const readFeed = async (): Promise<LoadAnswer> => {
-        const answer = await load(`${url}/api/events?${query}`, connections)
+      const { query, connections, isNumbered }: HttpCase = CASES[name]
+      const readFeed = async (): Promise<Rounds['feed'][number]> => {
+        const answer = await load(`${url}/api/events?${query}`, connections, isNumbered)
         const asked = (await server.ask('count')) as number
-        if (asked < answer.answered)
+        if (isNumbered && asked < answer.answered)
           throw new Error(`${answer.answered} answers, for ${asked} of which the store was asked`)
-        return answer
+        return { ...answer, asked: asked / answer.answered }
       }
       const readPrepared = (): Promise<LoadAnswer> => load(`${url}/prepared/${name}`, connections)
-      const first = round % 2 === 0 ? await readFeed() : await readPrepared()
-      const second = round % 2 === 0 ? await readPrepared() : await readFeed()
-      const [ours, plain] = round % 2 === 0 ? [first, second] : [second, first]
+      const early = round % 2 === 0 ? await readFeed() : undefined
+      const plain = await readPrepared()
+      const ours = early ?? (await readFeed())
       if (round > 0) {
         feed.push(ours)
         prepared.push(plain)
@@ -98,6 +102,7 @@ async function measure(
 function cells(name: CaseName, store: StoreSetup, { feed, prepared }: Rounds): string {
   const of = (answers: readonly LoadAnswer[], member: 'perSecond' | 'p50' | 'p99'): number[] =>
     answers.map((answer) => answer[member])
+  const parts = feed.map(({ asked }) => Math.min(asked, 1))
   return row(
     TITLES[name],
     storeNames[store.store],
@@ -108,6 +113,7 @@ function cells(name: CaseName, store: StoreSetup, { feed, prepared }: Rounds): s
       feed.map(({ perSecond }, i) => perSecond / prepared[i]!.perSecond),
       times,
     ),
+    withSpread(parts, times),
     withSpread(of(feed, 'p50'), milliseconds),
     withSpread(of(feed, 'p99'), milliseconds),
     withSpread(of(prepared, 'p99'), milliseconds),
@@ -133,7 +139,7 @@ async function report(rounds: number, seconds: number): Promise<string> {
     return [
       `Measured ${date} on ${processor()}, ${sqliteVersion()}, Postgres: ${code}. \`GET /api/events\` of a Koa service with`,
       `\`recordRequests\` and \`basicAuth\`, ${whole(EVENTS)} events of about 640 bytes, the client on the same machine;`,
-      'beside it a route of @koa/router in the same service that sends the same headers and bytes, prepared. Each answer was read from the store. Median',
+      'beside it a route of @koa/router in the same service that sends the same headers and bytes, prepared. Requests for the same that come in one turn of the event loop share a read of the store: of how many answers the store was asked is told too. Median',
       `[least–greatest] of ${rounds} rounds of ${seconds} s; ratios are taken within each round.`,
       '',
       row(
@@ -143,11 +149,12 @@ async function report(rounds: number, seconds: number): Promise<string> {
         'answers/s',
         'prepared, answers/s',
         'to prepared',
+        'reads to answers',
         'p50',
         'p99',
         'prepared, p99',
       ),
-      row(':--', ':--', '--:', '--:', '--:', '--:', '--:', '--:', '--:'),
+      row(':--', ':--', '--:', '--:', '--:', '--:', '--:', '--:', '--:', '--:'),
       ...rows,
     ].join('\n')
   } finally {

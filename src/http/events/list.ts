@@ -1,9 +1,11 @@
-import { bothOf, type EventQuery, olderThan } from '../../filter/ast.js'
+import { bothOf, type EventQuery, type Grouping, olderThan } from '../../filter/ast.js'
 import { formatQuery } from '../../filter/format.js'
 import type { EventPage } from '../../store.js'
-import type { HttpResponse } from '../exchange.js'
+import type { HttpRequest, HttpResponse } from '../exchange.js'
+import { entityTag } from '../finish.js'
 import { checkAccept, json } from '../media.js'
 import { preferredWait } from '../prefer.js'
+import { oncePerTurn } from '../same-turn.js'
 import { eventsDocument } from './documents.js'
 import { type Fieldset, formatFieldset, takeFieldset } from './fieldset.js'
 import type { EventsHandler, FollowingSetting } from './handler.js'
@@ -19,6 +21,12 @@ function preferring(response: HttpResponse, seconds: number | undefined): HttpRe
   return { ...response, headers }
 }
 
+/** A page, and the answer that gives it away. */
+interface Listed {
+  readonly page: EventPage
+  readonly response: HttpResponse
+}
+
 /** `GET <path>`: the events that match. */
 export function listHandler({ audit, path, broadcast }: FollowingSetting): EventsHandler {
   /** The page before this one, where paging backwards goes on. */
@@ -29,28 +37,46 @@ export function listHandler({ audit, path, broadcast }: FollowingSetting): Event
     return `${path}?${parameters.filter((text) => text !== '').join('&')}`
   }
 
-  return async ({ request, visible, disclose }) => {
-    checkAccept(request.header('accept'))
-    const { fields, rest } = takeFieldset(request.query)
+  const list = async (
+    request: HttpRequest,
+    visible: Grouping | undefined,
+    seconds: number | undefined,
+  ): Promise<Listed> => {
+    const { query: asked } = request
+    const { fields, rest } = takeFieldset(asked)
     const query = parseEventsQuery(rest)
     const where = bothOf(visible, query.where)
-    const list = (): Promise<EventPage> => audit.list({ ...query, where }, { lazy: true })
-    const seconds = preferredWait(request.header('prefer'))
+    const read = (): Promise<EventPage> => audit.list({ ...query, where }, { lazy: true })
     const page = seconds
       ? await listWithin({
           broadcast,
           view: viewOf(where, path),
           query,
           seconds,
-          list,
+          list: read,
           signal: request.signal,
         })
-      : await list()
-    await disclose(page.events)
-    const self = request.query === '' ? path : `${path}?${request.query}`
+      : await read()
+    const self = asked === '' ? path : `${path}?${asked}`
     const prev = previous(query, fields, page)
     const links = prev === undefined ? { self } : { self, prev }
     const body = eventsDocument(page.events, path, links, fields)
-    return preferring(json(page.truncated ? 206 : 200, body), seconds)
+    const { status, headers } = json(page.truncated ? 206 : 200, body)
+    return { page, response: { status, headers: { ...headers, etag: entityTag(body) }, body } }
+  }
+
+  // Many ask the same, such as dashboards for what is newest: one answer serves those who come together.
+  const shared = oncePerTurn<Listed>()
+
+  return async ({ request, visible, disclose }) => {
+    checkAccept(request.header('accept'))
+    const seconds = preferredWait(request.header('prefer'))
+    const { page, response } = seconds
+      ? await list(request, visible, seconds)
+      : await shared(JSON.stringify([request.query, visible]), () =>
+          list(request, visible, undefined),
+        )
+    await disclose(page.events)
+    return preferring(response, seconds)
   }
 }

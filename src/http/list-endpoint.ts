@@ -9,7 +9,18 @@ import { refuseParameters } from './parameters.js'
 import { errorResponse, jsonapi } from './problem.js'
 import { parseVisible } from './visible.js'
 
-export interface ListEndpointOptions<Item extends object> {
+type PerRequest<Context, Value> = (context: Context) => Value | Promise<Value>
+
+/** `Context` is the request as its server knows it. */
+export interface ListEndpointOptions<Item extends object, Context> {
+  /**
+   * The items, or a function that gives them for a request: an array, any other iterable, an async
+   * one, or a table (`sqliteTable`, `postgresTable`). What it throws is the host's to answer. What can be
+   * gone through once only, such as a generator, has to be given by a function.
+   */
+  readonly source: ListSource<Item> | PerRequest<Context, ListSource<Item>>
+  /** A filter that holds for the request, whatever it asks: `{ owner_eq: 'ann' }`. */
+  readonly visible?: PerRequest<Context, QueryObject['filter']>
   /**
    * The attributes that a query reaches, beside `id`, with their types. They are read from the
    * items' members of the same name.
@@ -45,37 +56,39 @@ function resourceOf(type: string, types: AttributeTypes): (item: object) => obje
   }
 }
 
-/** Answers a `GET` or `HEAD` of a list; `visible` is a filter that holds whatever is asked. */
-export type ListEndpoint<Item extends object> = (
-  request: HttpRequest,
-  source: ListSource<Item>,
-  visible?: QueryObject['filter'],
-) => Promise<HttpResponse>
-
 /**
- * A list endpoint as the interface's section "List endpoints (general rules)" asks, as a function
+ * `GET` or `HEAD` of a list as the interface's section "List endpoints (general rules)" asks, as a function
  * that any HTTP server can mount. 200, or 206 where the limit has cut the answer; 400 for what is
  * wrong in the query. What the source throws is thrown on.
  */
-export function listEndpoint<Item extends object>(
-  options: ListEndpointOptions<Item>,
-): ListEndpoint<Item> {
-  const { resource, attributes: types, filtering = true, maxLimit = Infinity } = options
+export function listEndpoint<Item extends object, Context>(
+  options: ListEndpointOptions<Item, Context>,
+): (request: HttpRequest<Context>) => Promise<HttpResponse> {
+  const {
+    source,
+    visible,
+    resource,
+    attributes: types,
+    filtering = true,
+    maxLimit = Infinity,
+  } = options
   const attributes = declaredAttributes(types)
   const parse = (query: string) => parseQuery(query, { attributes: types, maxLimit, strict: true })
 
   const toResource = typeof resource === 'function' ? resource : resourceOf(resource, types)
 
-  return async (request, source, visible) => {
-    // Outside: what is wrong with it is the host's fault, not the client's.
-    const allowed = parseVisible(visible, types)
+  return async (request) => {
+    const { context } = request
+    // Outside: what is wrong with these is the host's fault, not the client's.
+    const all = typeof source === 'function' ? await source(context) : source
+    const allowed = parseVisible(await visible?.(context), types)
     try {
       checkAccept(request.header('accept'))
       if (!filtering) refuseParameters(request.query)
       const query = parse(request.query)
       const where = bothOf(allowed, query.where)
       const restricted = { ...query, where }
-      const items = 'rows' in source ? source.rows(restricted, types) : source
+      const items = 'rows' in all ? all.rows(restricted, types) : all
       const { items: selected, truncated } = await selectItems(items, attributes, restricted)
       const self = request.query === '' ? request.path : `${request.path}?${request.query}`
       const data = selected.map((item) => toResource(item))

@@ -5,11 +5,12 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Child, runScript } from '../support/child.js'
+import { hasCurl, startCommand } from '../support/curl.js'
 import { listOf } from '../support/http.js'
 import { tempDir } from '../support/temp.js'
 
 /*
- * Runs every shell command of the README's "Try it" word by word, but for the port, against the
+ * Runs every shell command of the README's "Try it" and "HTTP" word by word, but for the port, against the
  * demo that `npm start` starts.
  */
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -66,6 +67,21 @@ const expected: readonly ((output: string) => void)[] = [
   },
 ]
 
+const typesOf = (output: string): unknown[] =>
+  listOf({ body: output }).data.map(({ attributes }) => attributes['type'])
+
+/** The same for "HTTP", but for the stream, which has no end. */
+const expectedOfHttp: readonly ((output: string) => void)[] = [
+  (output) => expect(new Set(typesOf(output))).toEqual(new Set(['api:steps:success'])),
+  (output) =>
+    expect(JSON.parse(output)).toMatchObject({ data: [{ attributes: { code: 'shop' } }] }),
+  (output) => {
+    const [list = '', status] = output.split(/(?<=})(?=304\n$)/)
+    expect(typesOf(list)).toContain('api:projects:create')
+    expect(status).toBe('304\n')
+  },
+]
+
 /** The same for "Bring your own records", whose first block fills the log of a second demo. */
 const expectedOfImport: readonly ((output: string) => void)[] = [
   (output) => {
@@ -87,11 +103,6 @@ const expectedOfImport: readonly ((output: string) => void)[] = [
     expect(tagged!.map(({ attributes }) => attributes['type'])).toEqual(['DescribeInstances'])
   },
 ]
-
-const hasCurl = await run('curl', ['--version']).then(
-  () => true,
-  () => false,
-)
 
 async function startDemo(file: string): Promise<{ demo: Child; url: string }> {
   const demo = runScript('examples/workflow-service/main.ts', [], {
@@ -142,6 +153,26 @@ describe.skipIf(!hasCurl)('the README with curl', () => {
 
   it.each(walk.map((code, i) => [i + 1, code] as const))('command %i', async (number, code) => {
     expected[number - 1]!(await runBlock(code, { 'http://localhost:3000': url }))
+  })
+
+  it('follows the log, and asks in other ways', async () => {
+    const [following, ...others] = blocks('HTTP').toSorted(
+      (a, b) => Number(b.includes('/stream')) - Number(a.includes('/stream')),
+    )
+    const stream = startCommand('bash', [
+      '-c',
+      `exec ${following!.replaceAll('http://localhost:3000', url)}`,
+    ])
+    try {
+      await stream.saw('retry: ')
+      await runBlock(walk[3]!, { 'http://localhost:3000': url })
+      await stream.saw('"type":"api:changes:create"')
+    } finally {
+      await stream.stop()
+    }
+    expect(others).toHaveLength(expectedOfHttp.length)
+    for (const [i, code] of others.entries())
+      expectedOfHttp[i]!(await runBlock(code, { 'http://localhost:3000': url }))
   })
 
   it('imports records and asks for them', async () => {

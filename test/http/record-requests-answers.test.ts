@@ -2,27 +2,15 @@ import { once } from 'node:events'
 import http from 'node:http'
 import net from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { AuditEvent } from 'daybook'
 import { basicAuth } from 'daybook/koa'
 import { memoryStore } from 'daybook/memory'
 import { faultyStore } from 'daybook/testing'
 import type { Middleware } from 'koa'
 import { afterEach, describe, expect, it } from 'vitest'
-import { done, parser, type RecordedApp, startRecorded } from './recorded.js'
+import { done, nextEvent, onlyEvent, parser, type RecordedApp, startRecorded } from './recorded.js'
 
 let app: RecordedApp
 afterEach(() => app.close())
-
-/** What the one event is that was recorded: type, status, reason. */
-async function onlyEvent(): Promise<AuditEvent> {
-  const events = await app.events()
-  expect(events).toHaveLength(1)
-  return events[0]!
-}
-
-/** Resolves with the next event. */
-const nextEvent = (): Promise<AuditEvent> =>
-  new Promise((resolve) => app.audit.on('recorded', resolve))
 
 const API = 'api:unmatched:create'
 const ERROR = 'error:unmatched:create'
@@ -30,7 +18,7 @@ const ERROR = 'error:unmatched:create'
 describe('a client that goes away', () => {
   it('while it sends is told of, with its address', async () => {
     app = await startRecorded([parser as Middleware, done])
-    const recorded = nextEvent()
+    const recorded = nextEvent(app)
     const socket = net.connect(app.port, '127.0.0.1')
     const head = 'POST /a HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n'
     const arrived = once(app.server, 'request')
@@ -38,7 +26,7 @@ describe('a client that goes away', () => {
     await arrived
     socket.destroy()
     await recorded
-    expect(await onlyEvent()).toMatchObject({
+    expect(await onlyEvent(app)).toMatchObject({
       type: ERROR,
       attributes: { response_status: 400, aborted: true, remote_address: '127.0.0.1' },
     })
@@ -51,14 +39,14 @@ describe('a client that goes away', () => {
         ctx.body = 'done all the same'
       },
     ])
-    const recorded = nextEvent()
+    const recorded = nextEvent(app)
     const socket = net.connect(app.port, '127.0.0.1')
     const arrived = once(app.server, 'request')
     socket.write('POST /a HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n')
     await arrived
     socket.destroy()
     await recorded
-    expect(await onlyEvent()).toMatchObject({
+    expect(await onlyEvent(app)).toMatchObject({
       type: API,
       attributes: { response_status: 200, aborted: true, remote_address: '127.0.0.1' },
     })
@@ -70,14 +58,14 @@ describe('a client that goes away', () => {
         ctx.respond = false
       },
     ])
-    const recorded = nextEvent()
+    const recorded = nextEvent(app)
     const socket = net.connect(app.port, '127.0.0.1')
     const arrived = once(app.server, 'request')
     socket.write('POST /a HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n')
     await arrived
     socket.destroy()
     await recorded
-    expect((await onlyEvent()).attributes['aborted']).toBe(true)
+    expect((await onlyEvent(app)).attributes['aborted']).toBe(true)
   })
 })
 
@@ -87,7 +75,7 @@ describe('refusals', () => {
     async (status) => {
       app = await startRecorded([(ctx) => ctx.throw(status)])
       for (let i = 0; i < 4; i++) await app.send('/a', { method: 'POST' })
-      expect(await onlyEvent()).toMatchObject({
+      expect(await onlyEvent(app)).toMatchObject({
         type: ERROR,
         attributes: { response_status: status, count: 1 },
       })
@@ -106,7 +94,7 @@ describe('refusals', () => {
   it('by basicAuth carry no user', async () => {
     app = await startRecorded([basicAuth({ users: { ann: 'ann' } }) as Middleware, done])
     await app.send('/a', { method: 'POST', user: 'ann:wrong' })
-    expect(await onlyEvent()).toMatchObject({ type: ERROR, username: null })
+    expect(await onlyEvent(app)).toMatchObject({ type: ERROR, username: null })
   })
 })
 

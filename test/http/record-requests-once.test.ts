@@ -1,25 +1,13 @@
 import http from 'node:http'
 import { Readable } from 'node:stream'
 import { createGzip, gunzipSync } from 'node:zlib'
-import type { AuditEvent } from 'daybook'
 import { recordRequests } from 'daybook/koa'
 import type { Middleware } from 'koa'
 import { afterEach, describe, expect, it } from 'vitest'
-import { done, parser, type RecordedApp, startRecorded } from './recorded.js'
+import { done, nextEvent, onlyEvent, parser, type RecordedApp, startRecorded } from './recorded.js'
 
 let app: RecordedApp
 afterEach(() => app.close())
-
-/** What the one event is that was recorded: type, status, reason. */
-async function onlyEvent(): Promise<AuditEvent> {
-  const events = await app.events()
-  expect(events).toHaveLength(1)
-  return events[0]!
-}
-
-/** Resolves with the next event. */
-const nextEvent = (): Promise<AuditEvent> =>
-  new Promise((resolve) => app.audit.on('recorded', resolve))
 
 const API = 'api:unmatched:create'
 const ERROR = 'error:unmatched:create'
@@ -87,11 +75,11 @@ describe('a request leaves one event', () => {
 
   it.each(endings)('%s', async (_name, handler, type, status, error) => {
     app = await startRecorded([handler])
-    const recorded = nextEvent()
+    const recorded = nextEvent(app)
     const response = await app.send('/a', { method: 'POST' })
     expect(response.status).toBe(status)
     await recorded
-    const event = await onlyEvent()
+    const event = await onlyEvent(app)
     expect(event).toMatchObject({ type, attributes: { response_status: status } })
     expect(event.attributes['error']).toBe(error)
     expect(event.attributes).not.toHaveProperty('aborted')
@@ -106,10 +94,10 @@ describe('a request leaves one event', () => {
         throw new Error('halfway')
       },
     ])
-    const recorded = nextEvent()
+    const recorded = nextEvent(app)
     await app.send('/a', { method: 'POST' }).catch(() => {})
     await recorded
-    expect(await onlyEvent()).toMatchObject({
+    expect(await onlyEvent(app)).toMatchObject({
       type: UNHANDLED,
       attributes: { error: 'halfway', response_status: 202 },
     })
@@ -118,12 +106,12 @@ describe('a request leaves one event', () => {
   // Koa never answers what throws nothing.
   it.each([[null], [undefined]])('that throws %s', async (thrown) => {
     app = await startRecorded([throwing(thrown)])
-    const recorded = nextEvent()
+    const recorded = nextEvent(app)
     const request = http.request({ port: app.port, host: '127.0.0.1', method: 'POST' }).end()
     request.on('error', () => {})
     await recorded
     request.destroy()
-    expect(await onlyEvent()).toMatchObject({
+    expect(await onlyEvent(app)).toMatchObject({
       type: UNHANDLED,
       attributes: { error: String(thrown), response_status: 500 },
     })
@@ -145,7 +133,7 @@ describe('a request leaves one event', () => {
     const response = await app.send('/a', { method: 'POST' })
     expect(response.body).toBe('one two')
     expect(atFirstRead).toEqual([1])
-    expect(await onlyEvent()).toMatchObject({ type: API })
+    expect(await onlyEvent(app)).toMatchObject({ type: API })
   })
 
   const compress: Middleware = async (ctx, next) => {
@@ -184,7 +172,7 @@ describe('a request leaves one event', () => {
     })
     expect(headers['content-encoding']).toBe('gzip')
     expect(gunzipSync(body).toString()).toBe('{"errors":[{"detail":"wrong"}]}')
-    expect(await onlyEvent()).toMatchObject({ type: ERROR, attributes: { error } })
+    expect(await onlyEvent(app)).toMatchObject({ type: ERROR, attributes: { error } })
   })
 
   it.each([
@@ -198,10 +186,10 @@ describe('a request leaves one event', () => {
       body,
     })
     expect(response.status).toBe(status)
-    expect(await onlyEvent()).toMatchObject({
+    expect(await onlyEvent(app)).toMatchObject({
       type: ERROR,
       attributes: { response_status: status },
     })
-    expect((await onlyEvent()).attributes).not.toHaveProperty('request_body')
+    expect((await onlyEvent(app)).attributes).not.toHaveProperty('request_body')
   })
 })

@@ -3,30 +3,10 @@ import { defineEventTypes } from 'daybook'
 import { type KoaMiddleware, recordRequests } from 'daybook/koa'
 import type { Middleware } from 'koa'
 import mount from 'koa-mount'
-import { afterEach, describe, expect, it } from 'vitest'
-import {
-  done,
-  recordedOf,
-  type RecordedApp,
-  type RecordedOptions,
-  routed,
-  startRecorded,
-} from './recorded.js'
+import { describe, expect, it } from 'vitest'
+import { done, routed, useRecorded } from './recorded.js'
 
-let app: RecordedApp | undefined
-afterEach(async () => {
-  await app?.close()
-  app = undefined
-})
-
-async function recordedBy(
-  middleware: readonly Middleware[],
-  requests: readonly string[],
-  options?: RecordedOptions,
-): Promise<string[]> {
-  app = await startRecorded(middleware, options)
-  return recordedOf(app, requests)
-}
+const { events, recordedBy, start } = useRecorded()
 
 describe('the route that took a request', () => {
   it('is known under a prefix', async () => {
@@ -59,7 +39,7 @@ describe('the route that took a request', () => {
       'api:steps:approve /api/runs/1/nodes/2/steps/3/approve',
       'api:nodes:destroy /api/runs/1/nodes/2',
     ])
-    const [event] = await app!.events()
+    const [event] = await events()
     expect(event!.attributes['url_params']).toEqual({ run_id: '1', node: '2', step_id: '3' })
   })
 
@@ -77,7 +57,7 @@ describe('the route that took a request', () => {
     router.post('/changes', done)
     let record: KoaMiddleware | undefined
     const mounted: Middleware = (ctx, next) => record!(ctx, next)
-    app = await startRecorded([mount('/api', mounted), mount('/api', routed(router)[0]!)], {
+    const app = await start([mount('/api', mounted), mount('/api', routed(router)[0]!)], {
       record: false,
     })
     record = recordRequests(app.audit)
@@ -217,7 +197,7 @@ describe('the route that took a request', () => {
       'error:unmatched:update /changes',
       'error:unmatched:update /nowhere',
     ])
-    expect((await app!.events())[0]!.attributes).toMatchObject({
+    expect((await events())[0]!.attributes).toMatchObject({
       error: 'Method Not Allowed',
       response_status: 405,
     })

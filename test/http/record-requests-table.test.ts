@@ -1,29 +1,9 @@
 import Router from '@koa/router'
 import type { Middleware } from 'koa'
-import { afterEach, describe, expect, it } from 'vitest'
-import {
-  done,
-  recordedOf,
-  type RecordedApp,
-  type RecordedOptions,
-  routed,
-  startRecorded,
-} from './recorded.js'
+import { describe, expect, it } from 'vitest'
+import { done, routed, useRecorded } from './recorded.js'
 
-let app: RecordedApp | undefined
-afterEach(async () => {
-  await app?.close()
-  app = undefined
-})
-
-async function recordedBy(
-  middleware: readonly Middleware[],
-  requests: readonly string[],
-  options?: RecordedOptions,
-): Promise<string[]> {
-  app = await startRecorded(middleware, options)
-  return recordedOf(app, requests)
-}
+const { recordedBy, start } = useRecorded()
 
 describe('the table of routes', () => {
   const refusing: Middleware = (ctx) => ctx.throw(ctx.query['status'] === '500' ? 500 : 409, 'no')
@@ -74,7 +54,7 @@ describe('the table of routes', () => {
     [{ 'POST /x': 'api:a:b' }, 'it is "api:a:b"'],
     [{ 'POST /x': true }, 'it is true'],
   ])('refuses %j at once', async (routes, message) => {
-    const started = startRecorded([], { record: { routes: routes as Record<string, string> } })
+    const started = start([], { record: { routes: routes as Record<string, string> } })
     await expect(started).rejects.toMatchObject({
       code: 'INVALID_OPTION',
       message: expect.stringContaining(message) as string,

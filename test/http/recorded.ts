@@ -12,6 +12,7 @@ import {
 import { recordRequests, type RecordRequestsOptions } from 'daybook/koa'
 import { memoryStore } from 'daybook/memory'
 import Koa, { type Middleware } from 'koa'
+import { afterEach, expect } from 'vitest'
 import { type RawRequest, type RawResponse, send } from '../support/http.js'
 
 export const parser = bodyParser({ enableTypes: ['json'] })
@@ -93,4 +94,39 @@ export async function recordedOf(app: RecordedApp, requests: readonly string[]):
   return (await app.events()).map(
     ({ type, attributes }) => `${type} ${attributes['request_path'] as string}`,
   )
+}
+
+/** The one event that was recorded. */
+export async function onlyEvent(app: RecordedApp): Promise<AuditEvent> {
+  const events = await app.events()
+  expect(events).toHaveLength(1)
+  return events[0]!
+}
+
+/** Resolves with the next event. */
+export const nextEvent = ({ audit }: RecordedApp): Promise<AuditEvent> =>
+  new Promise((resolve) => audit.on('recorded', resolve))
+
+/** One app in each test, ended after it. */
+export function useRecorded() {
+  let app: RecordedApp | undefined
+  afterEach(async () => {
+    await app?.close()
+    app = undefined
+  })
+  const start = async (
+    middleware: readonly Middleware[],
+    options?: RecordedOptions,
+  ): Promise<RecordedApp> => (app = await startRecorded(middleware, options))
+  return {
+    start,
+    /** The events of the app that was started last. */
+    events: () => app!.events(),
+    /** Starts an app, and gives what it has recorded of the requests. */
+    recordedBy: async (
+      middleware: readonly Middleware[],
+      requests: readonly string[],
+      options?: RecordedOptions,
+    ): Promise<string[]> => recordedOf(await start(middleware, options), requests),
+  }
 }

@@ -13,17 +13,18 @@ export async function curl(...args: readonly string[]): Promise<string> {
   return stdout.replaceAll('\r\n', '\n')
 }
 
-/** A curl that goes on. */
-export interface RunningCurl {
+/** A command that goes on. */
+export interface RunningCommand {
   /** Resolves to all that it has printed, once the text is among it. */
   saw(text: string): Promise<string>
   stop(): Promise<void>
 }
 
-export function startCurl(...args: readonly string[]): RunningCurl {
-  const child: ChildProcess = spawn('curl', [...ALWAYS, ...args], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+export const startCurl = (...args: readonly string[]): RunningCommand =>
+  startCommand('curl', [...ALWAYS, ...args])
+
+export function startCommand(command: string, args: readonly string[]): RunningCommand {
+  const child: ChildProcess = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = once(child, 'close')
   let printed = ''
   child.stdout!.setEncoding('utf8').on('data', (text: string) => (printed += text))
@@ -35,7 +36,7 @@ export function startCurl(...args: readonly string[]): RunningCurl {
           ended.then(() => true),
         ])
         if (over && !printed.includes(text))
-          throw new Error(`curl ended after ${JSON.stringify(printed)}`)
+          throw new Error(`${command} ended after ${JSON.stringify(printed)}`)
       }
       return printed
     },

@@ -163,10 +163,11 @@ const isSecretByDefault: IsSecret = (path) => isSensitive(path.at(-1) ?? '')
 
 /**
  * A copy in which the value of every key that names a password, a token, a secret, a cookie or the
- * like, at any depth, is the text `[redacted]`.
+ * like, at any depth, is the text `[redacted]`. Without `maxBytes` the value has to be a tree: what is met
+ * in two places is copied twice.
  */
-export function redact(value: unknown): unknown {
-  return redactWithin(value, [], isSecretByDefault, Infinity).copy
+export function redact(value: unknown, maxBytes = Infinity): unknown {
+  return redactWithin(value, [], isSecretByDefault, maxBytes).copy
 }
 
 /** As {@link redact}, for a value whose keys, those that lead to it, are these. */

@@ -9,6 +9,8 @@ export interface Ending {
 }
 
 const MAX_REASON = 2000
+/** Of what is thrown and no error; its print is longer. */
+const MAX_THROWN_BYTES = 65_536
 
 const isError = (value: unknown): value is Error =>
   value instanceof Error || types.isNativeError(value)
@@ -57,7 +59,7 @@ export function reasonOf(ctx: RoutedContext, { thrown }: Ending): string {
 
 function thrownReason(value: unknown): string {
   const told: unknown = isError(value) ? value.message : value
-  return isError(value) && typeof told === 'string' ? told : inspect(redact(told))
+  return isError(value) && typeof told === 'string' ? told : inspect(redact(told, MAX_THROWN_BYTES))
 }
 
 export function backtraceOf({ thrown }: Ending): string | undefined {

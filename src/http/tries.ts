@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net'
 import { type Duration, milliseconds } from 'date-fns'
 import { LRUCache } from 'lru-cache'
-import { durationFault } from '../cleaning/duration.js'
+import { durationFault } from '../duration.js'
 import { AuditLogError } from '../errors.js'
 
 /** How often one may fail before the next tries are refused unseen. */

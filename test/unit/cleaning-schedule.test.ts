@@ -1,7 +1,7 @@
 import { sub } from 'date-fns'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
-import { add, subtract } from '../../src/cleaning/duration.js'
+import { add, subtract } from '../../src/duration.js'
 import { parseTimeOfDay, turnAfter } from '../../src/cleaning/schedule.js'
 import { formatTimestamp, parseTimestamp } from '../../src/timestamp.js'
 

@@ -181,4 +181,10 @@ describe('a copy that may not be long', () => {
     )
     expect(cuts).toBeGreaterThan(20)
   })
+
+  it('is made of what holds itself so often that a whole copy would never end', () => {
+    let value: unknown = 'x'
+    for (let i = 0; i < 90; i++) value = [value, value]
+    expect(JSON.stringify(redact(value, 1000)).length).toBeLessThanOrEqual(1000)
+  })
 })

@@ -1,5 +1,5 @@
 import { type Duration, milliseconds } from 'date-fns'
-import type { Microseconds } from '../timestamp.js'
+import type { Microseconds } from './timestamp.js'
 
 const CALENDAR_UNITS = ['years', 'months'] as const
 const FIXED_UNITS = ['weeks', 'days', 'hours', 'minutes', 'seconds'] as const

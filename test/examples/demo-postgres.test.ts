@@ -85,7 +85,8 @@ describe('two demo processes on one Postgres database', { timeout: 90_000 }, () 
   }, 60_000)
 
   afterAll(async () => {
-    for (const child of children) await child.kill('SIGKILL')
+    // With SIGKILL their directories would be left.
+    for (const child of children) await child.kill('SIGTERM')
     await database.remove()
   })
 

@@ -474,7 +474,8 @@ describe('the demo process', () => {
       await second.child.kill('SIGTERM')
       expect(await second.child.ended).toBe(0)
     } finally {
-      for (const child of children) await child.kill('SIGKILL')
+      // With SIGKILL their directories would be left.
+      for (const child of children) await child.kill('SIGTERM')
       temp.remove()
     }
   })
@@ -545,7 +546,8 @@ describe('the demo process', () => {
         `filter[type_eq]=error:template_version:fetch&filter[template_version_id_eq]=${stopped}`,
       )
     } finally {
-      for (const child of children) await child.kill('SIGKILL')
+      // With SIGKILL their directories would be left.
+      for (const child of children) await child.kill('SIGTERM')
       temp.remove()
     }
   })

@@ -76,14 +76,3 @@ export interface ImportedEvent {
   readonly time: Microseconds
   readonly json: string
 }
-
-/** Names of an event's own fields that a query reaches; attributes of these names are set aside. */
-export const OWN_FIELDS = ['id', 'type', 'username', 'system', 'created_at'] as const
-
-export type OwnField = (typeof OWN_FIELDS)[number]
-
-const ownFields: ReadonlySet<string> = new Set(OWN_FIELDS)
-
-export function isOwnField(name: string): name is OwnField {
-  return ownFields.has(name)
-}

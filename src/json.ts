@@ -1,4 +1,5 @@
-import { type JsonObject, type JsonValue, OWN_FIELDS } from './event.js'
+import type { JsonObject, JsonValue } from './event.js'
+import { OWN_FIELDS } from './own-fields.js'
 import { budgetFor, Copier, copyPlain, isStorableText, jsonPointer, setKey } from './json-copy.js'
 import { cutToSize } from './json-cut.js'
 

@@ -1,4 +1,4 @@
-import { isOwnField, type OwnField } from '../../src/event.js'
+import { isOwnField, type OwnField } from '../../src/own-fields.js'
 import { parseEventId } from '../../src/event-id.js'
 import type { Grouping } from '../../src/filter/ast.js'
 import { type NarrowAttribute, narrowFilter } from '../../src/filter/narrow.js'
@@ -101,7 +101,8 @@ const narrowColumn = narrowColumns((name) => ({
   type: name === 'system' ? 'boolean' : 'string',
 }))
 
-function narrowOwn(
+/** As {@link narrowEvents}, of one own field. */
+export function narrowOwn(
   field: OwnField,
   predicate: Predicate,
   values: readonly string[],
@@ -140,11 +141,11 @@ function narrowAttribute(
 }
 
 // What makes the SQL longer than this costs the server more than it saves.
-const MAX_LENGTH = 100_000
+export const MAX_LENGTH = 100_000
 
 const isText = (param: unknown): param is string => typeof param === 'string'
 
-const lengthOf = ({ text, params }: Sql): number =>
+export const lengthOf = ({ text, params }: Sql): number =>
   params.filter(isText).reduce((sum, param) => sum + param.length, text.length)
 
 /** As far as the length allows; the predicate sees to the rest. */

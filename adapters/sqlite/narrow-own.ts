@@ -1,4 +1,4 @@
-import type { OwnField } from '../../src/event.js'
+import type { OwnField } from '../../src/own-fields.js'
 import { parseEventId } from '../../src/event-id.js'
 import type { Sql } from '../../src/filter/sql.js'
 import type { Predicate } from '../../src/filter/predicates.js'

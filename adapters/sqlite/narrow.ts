@@ -1,4 +1,4 @@
-import { isOwnField } from '../../src/event.js'
+import { isOwnField } from '../../src/own-fields.js'
 import type { NarrowAttribute } from '../../src/filter/narrow.js'
 import type { Sql } from '../../src/filter/sql.js'
 import { atCertainPlaces, somewhere } from './narrow-name.js'

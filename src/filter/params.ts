@@ -29,9 +29,13 @@ function decode(text: string, parameter: string): string {
   }
 }
 
+const encoder = new TextEncoder()
+
+const byteLength = (text: string): number => encoder.encode(text).length
+
 /** Name and value of each parameter of a query string, as they are written, in order. */
 function rawPairs(query: string): [name: string, value: string][] {
-  if (Buffer.byteLength(query) > MAX_BYTES)
+  if (byteLength(query) > MAX_BYTES)
     throw tooLarge(`the query string is longer than ${MAX_BYTES} bytes`)
   const pairs: [name: string, value: string][] = []
   let from = query.startsWith('?') ? 1 : 0
@@ -203,7 +207,7 @@ class ObjectReader {
   }
 
   private count(text: string): string {
-    this.bytes += Buffer.byteLength(text)
+    this.bytes += byteLength(text)
     if (this.bytes > MAX_BYTES) throw tooLarge(`the query is longer than ${MAX_BYTES} bytes`)
     return text
   }

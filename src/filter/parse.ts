@@ -363,7 +363,23 @@ export function parseQuery(
   query: string | URLSearchParams | QueryObject = '',
   options: ParseOptions = {},
 ): EventQuery {
-  const { params, others } = readParams(query)
+  const isText = typeof query === 'string' || query instanceof URLSearchParams
+  return isText
+    ? parseQueryText(String(query), options)
+    : toQuery(readObject(query, isOurs), options)
+}
+
+/** The same of a query string alone, for where there are no objects to read. */
+export function parseQueryText(query: string, options: ParseOptions = {}): EventQuery {
+  return toQuery(readQueryString(query, isOurs), options)
+}
+
+const isOurs = (root: string): boolean => ROOTS.includes(root)
+
+function toQuery(
+  { params, others }: ReturnType<typeof readQueryString>,
+  options: ParseOptions,
+): EventQuery {
   const [other] = others
   if (options.strict && other !== undefined) throw unknownParameter(other)
   const filter = params.get('filter') ?? new Map<string, Param>()
@@ -381,15 +397,6 @@ export function parseQuery(
     sorts: reader.sorts(filter),
     limit: readLimit(params.get('limit'), limits),
   }
-}
-
-function readParams(query: string | URLSearchParams | QueryObject): {
-  params: ParamMap
-  others: string[]
-} {
-  const isOurs = (root: string): boolean => ROOTS.includes(root)
-  const isText = typeof query === 'string' || query instanceof URLSearchParams
-  return isText ? readQueryString(String(query), isOurs) : readObject(query, isOurs)
 }
 
 // Where JSON:API clients look for what is called otherwise here.

@@ -70,6 +70,8 @@ const SYNONYMS: ReadonlyMap<string, string> = new Map([
   ['contains', 'cont'],
   ['like', 'matches'],
   ['starts_with', 'start'],
+  ['begins', 'start'],
+  ['begins_with', 'start'],
   ['ends_with', 'end'],
   ['nin', 'not_in'],
   ['exists', 'present'],

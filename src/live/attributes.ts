@@ -1,5 +1,6 @@
 import { AuditLogError } from '../errors.js'
-import { isOwnField, type JsonObject, type JsonValue } from '../event.js'
+import type { JsonObject, JsonValue } from '../event.js'
+import { isOwnField } from '../own-fields.js'
 import { type JsonLimits, toJsonText } from '../json.js'
 import { jsonPointer, setKey, storableText } from '../json-copy.js'
 import { createReplacements, recordingReserve } from './replacements.js'

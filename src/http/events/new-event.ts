@@ -1,4 +1,5 @@
-import { isOwnField, type JsonObject, type JsonValue } from '../../event.js'
+import type { JsonObject, JsonValue } from '../../event.js'
+import { isOwnField } from '../../own-fields.js'
 import { AuditLogError } from '../../errors.js'
 import { eventTypeFault } from '../../event-types.js'
 import { findUnstorable, type JsonLimits } from '../../json.js'

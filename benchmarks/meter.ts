@@ -83,6 +83,7 @@ export function metered(store: EventStore, committed: (events: number) => void):
     importEvents: (events, options) => store.importEvents(events, options),
     get: (id, options) => store.get(id, options),
     list: (query, options) => store.list(query, options),
+    count: (query, options) => store.count(query, options),
     removeBefore: (time, options) => store.removeBefore(time, options),
     remove: (ids, options) => store.remove(ids, options),
     due: (bounds, options) => store.due(bounds, options),

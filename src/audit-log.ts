@@ -12,6 +12,9 @@ import { type Calls, createCalls, type SystemKind } from './recording/calls.js'
 import { changeData } from './changes.js'
 import { type Cleaning, createCleaning } from './cleaning/cleaning.js'
 import { createDrafts } from './recording/drafts.js'
+import { countsQuery } from './counting/count-options.js'
+import type { CountOptions, EventCounts } from './counting/counts.js'
+import { fromFirstVisible } from './counting/visible-span.js'
 import { createEmitter, emitSafely, type Handler } from './emitter.js'
 import { AuditLogError, untilAborted } from './errors.js'
 import type { AuditEvent } from './event.js'
@@ -195,7 +198,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
    */
   async *pages(
     query?: QueryInput,
-    options?: WaitOptions,
+    options?: ListOptions,
   ): AsyncGenerator<readonly AuditEvent[], void, void> {
     const { where, sorts } = toQuery(query)
     const direction = scanDirection(sorts)
@@ -235,6 +238,18 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
   tail(query: QueryInput | undefined, options: TailOptions): EventTail<AuditEvent | EventChange>
   tail(query?: QueryInput, options: TailOptions = {}): EventTail<AuditEvent | EventChange> {
     return this.#following.tail(() => toQuery(query), options)
+  }
+
+  /**
+   * Figures over all events that match, whatever the query's sorts and limit: how many they are, of which
+   * levels, and if asked over time, by the most frequent values of attributes, and which attributes they
+   * have. After 2 seconds, or `within`, they are estimates from a sample: `sampled` tells. Rejects with
+   * the codes of `parseQuery`, `INVALID_VALUE` for a wrong option, `ABORTED`, `STORE_FAILED`, `CLOSED`.
+   */
+  async count(query?: QueryInput, options: CountOptions = {}): Promise<EventCounts> {
+    const { signal } = options
+    const wanted = await fromFirstVisible(this.store, countsQuery(query, options), { signal })
+    return this.store.count(wanted, { signal })
   }
 
   /** The event with this id, or `undefined`. */

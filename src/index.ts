@@ -23,6 +23,18 @@ export type {
   StatisticsRule,
 } from './cleaning/rule.js'
 export type { CleaningRuleStatus, CleaningStatus } from './cleaning/status.js'
+export type {
+  Bucket,
+  Buckets,
+  BucketsQuery,
+  CountOptions,
+  CountsQuery,
+  EventCounts,
+  Facet,
+  LevelCounts,
+  SeenAttribute,
+  ValueCount,
+} from './counting/counts.js'
 export {
   AuditLogError,
   type AuditLogErrorCode,

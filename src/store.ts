@@ -1,3 +1,4 @@
+import type { CountsQuery, EventCounts } from './counting/counts.js'
 import type { AuditEvent, EventDraft, ImportedEvent, JsonObject, JsonValue } from './event.js'
 import type { EventQuery } from './filter/ast.js'
 import type { Clock, Microseconds } from './timestamp.js'
@@ -177,6 +178,12 @@ export interface EventStore {
   get(id: string, options?: WaitOptions): Promise<AuditEvent | undefined>
   /** The matching events: see {@link EventQuery}. */
   list(query: EventQuery, options?: ListOptions): Promise<EventPage>
+  /**
+   * Counts the events that match, live ones that are open among them, as they are at the call. After
+   * about `query.within` milliseconds what has been seen by then, spread over the whole stretch of
+   * time, is scaled, and the answer says so. Holds up no append for long.
+   */
+  count(query: CountsQuery, options?: WaitOptions): Promise<EventCounts>
   /**
    * Removes the events whose `created_at` is before `time`, in short transactions that hold up no
    * append for long, and gives their number. Aborted, it keeps what it has not come to yet. What is

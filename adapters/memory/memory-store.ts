@@ -8,6 +8,7 @@ import { createWatchers } from '../../src/following/following.js'
 import { freshEvents } from '../../src/importing.js'
 import type { EventStore } from '../../src/store.js'
 import { type Clock, type Microseconds, systemClock } from '../../src/timestamp.js'
+import { countEvents } from './count.js'
 import { dueBefore } from './due.js'
 import { parseFrozen } from './frozen.js'
 import { createLiveEvents } from './live.js'
@@ -140,6 +141,14 @@ export function memoryStore(options: MemoryStoreOptions = {}): EventStore {
         }
       }
       return collector.page()
+    },
+
+    async count(query, { signal } = {}) {
+      check(signal)
+      return countEvents(timeline, query, clock(), async () => {
+        await nextTurn()
+        check(signal)
+      })
     },
 
     async removeBefore(time, { signal, onProgress } = {}) {

@@ -18,6 +18,8 @@ export interface Stretch {
 /** Events in the order of their times, found by time and by id. */
 export interface Timeline {
   readonly size: number
+  /** The times of the oldest and of the newest. */
+  readonly ends: readonly [first: Microseconds, last: Microseconds] | undefined
   /** Those whose time is not before `from`, and not after `to`. */
   between(from: Microseconds, to: Microseconds): Stretch
   countBefore(time: Microseconds): number
@@ -73,6 +75,10 @@ export function createTimeline(): Timeline {
   return {
     get size() {
       return events.length - start
+    },
+    get ends(): Timeline['ends'] {
+      const [first, last] = [events[start], events.at(-1)]
+      return first && last ? [first.time, last.time] : undefined
     },
     between: (from, to) => ({ events, from: indexOf(from), to: indexOf(to + 1) }),
     countBefore: (time) => indexOf(time) - start,

@@ -4,7 +4,7 @@ import { type TimeBounds, timeBounds } from '../../src/filter/bounds.js'
 import { pageCollector } from '../../src/filter/collect.js'
 import { compileFilter } from '../../src/filter/evaluate.js'
 import { scanDirection } from '../../src/filter/order.js'
-import { andSql, type Sql, sql } from '../../src/filter/sql.js'
+import { type Sql, sql } from '../../src/filter/sql.js'
 import type { EventPage } from '../../src/store.js'
 import type { Microseconds } from '../../src/timestamp.js'
 import type { TextRow } from './client.js'
@@ -13,70 +13,26 @@ import type { Names } from './names.js'
 import { type NarrowedEvents, narrowEvents } from './narrow-event.js'
 import type { Snapshot } from './reader.js'
 import { EVENT_COLUMNS, rowToEvent } from './rows.js'
-import { numbered } from './sql.js'
+import {
+  BY_INDEX,
+  BY_TABLE,
+  MAX_TIME,
+  newest,
+  type Order,
+  PROBED,
+  type Run,
+  sample,
+  within,
+  withinRest,
+} from './sample.js'
+import { allOf, numbered } from './sql.js'
 
-// What is found often is found among so many of the newest, at the cost of a few milliseconds.
-const PROBED = 1000
-// Of what more events have, the index would have to collect too many before the newest are known.
-const MAX_SHARE = 0.03
 const FETCHED = 1000
-
-type Run = (query: Sql) => Promise<TextRow[]>
-type Order = 'ASC' | 'DESC'
-
-const MAX_TIME = Number.MAX_SAFE_INTEGER
 
 const timeOf = (row: TextRow): Microseconds => Number(row[0])
 
-const within = ({ from, to }: TimeBounds): Sql => sql('created_at BETWEEN ? AND ?', from, to)
-
-const isAllTime = ({ from, to }: TimeBounds): boolean => from === 0 && to === MAX_TIME
-
-/** What is left of the bounds; where that is most of all time the planner is not to collect it by the key. */
-const withinRest = (bounds: TimeBounds, { from, to }: TimeBounds): Sql =>
-  sql(`created_at ${isAllTime(bounds) ? '+ 0' : ''} BETWEEN ? AND ?`, from, to)
-
 const select = (from: string, condition: Sql, behind = ''): Sql =>
   sql(`SELECT ${EVENT_COLUMNS} FROM ${from} WHERE ${condition.text} ${behind}`, ...condition.params)
-
-/** The first rows in an order, whatever is asked of them: the planner cannot look behind LIMIT. */
-function newest(events: string, bounds: TimeBounds, order: Order, count: number): Sql {
-  const { text, params } = within(bounds)
-  const rows = `SELECT * FROM ${events} WHERE ${text} ORDER BY created_at ${order} LIMIT ${count}`
-  return sql(`(${rows}) AS newest`, ...params)
-}
-
-const bothOf = (...parts: readonly (Sql | undefined)[]): Sql =>
-  andSql(parts.filter((part) => part !== undefined))
-
-/** What the newest rows, or the oldest, tell of all. */
-interface Sample {
-  /** The last of them in the direction; `undefined` where they are all that there are. */
-  readonly last: Microseconds | undefined
-  /** True where few of them have the terms. */
-  readonly isRare: boolean
-}
-
-async function sample(
-  run: Run,
-  events: string,
-  bounds: TimeBounds,
-  order: Order,
-  terms: Sql | undefined,
-): Promise<Sample> {
-  const { text, params } = newest(events, bounds, order, PROBED)
-  const counted = terms ?? sql('TRUE')
-  const [row] = await run(
-    sql(
-      `SELECT ${order === 'ASC' ? 'max' : 'min'}(created_at), count(*), count(*) FILTER (WHERE ${counted.text})
-       FROM ${text}`,
-      ...counted.params,
-      ...params,
-    ),
-  )
-  const [last, all, having] = row!.map(Number)
-  return { last: all === PROBED ? last : undefined, isRare: having! <= MAX_SHARE * PROBED }
-}
 
 /** The matches in the order of time, some at a time. */
 async function* walk(
@@ -114,7 +70,7 @@ async function* walk(
   if (terms) await run(BY_INDEX)
   for (;;) {
     const range = terms ? withinRest(bounds, rest) : within(rest)
-    const condition = bothOf(range, filter, terms)
+    const condition = allOf(range, filter, terms)
     const hidden = terms ? '+ 0' : ''
     const found = await run(
       select(events, condition, `ORDER BY created_at ${hidden} ${order} LIMIT ${size}`),
@@ -124,10 +80,6 @@ async function* walk(
     rest = beyond(rest, lastOf(found))
   }
 }
-
-// Of values it has no statistics on, the planner thinks that many events have them: it is told.
-const BY_INDEX = sql('SET LOCAL enable_bitmapscan = on')
-const BY_TABLE = sql('SET LOCAL enable_seqscan = on')
 
 /** All matches, in whatever order, some at a time. */
 async function* sweep(
@@ -139,7 +91,7 @@ async function* sweep(
   const { isRare } = await sample(run, events, bounds, 'DESC', indexed)
   const terms = isRare ? indexed : undefined
   await run(terms ? BY_INDEX : BY_TABLE)
-  const { text, params } = select(events, bothOf(withinRest(bounds, bounds), filter, terms))
+  const { text, params } = select(events, allOf(withinRest(bounds, bounds), filter, terms))
   // All of it is going to be fetched: https://www.postgresql.org/docs/current/runtime-config-query.html
   await run(sql('SET LOCAL cursor_tuple_fraction = 1'))
   await run(sql(`DECLARE matching NO SCROLL CURSOR FOR ${text}`, ...params))
@@ -150,8 +102,8 @@ async function* sweep(
   }
 }
 
-/** What of all time a list asks for, in whole numbers. */
-export function listBounds(query: EventQuery): TimeBounds {
+/** What of all time a query asks for, in whole numbers. */
+export function listBounds(query: Pick<EventQuery, 'where'>): TimeBounds {
   const { from, to } = timeBounds(query.where)
   return { from: Math.max(from, 0), to: Math.min(to, MAX_TIME) }
 }

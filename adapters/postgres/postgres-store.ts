@@ -6,6 +6,7 @@ import { systemClock } from '../../src/timestamp.js'
 import { analyzeTables } from './analyze.js'
 import { doAtLength, doPersistently, rejecting } from './calls.js'
 import { ask } from './client.js'
+import { countBounds, countEvents } from './count.js'
 import { findDue } from './due.js'
 import { createFollower } from './follower.js'
 import { importInto } from './import.js'
@@ -130,6 +131,18 @@ export function postgresStore(options: PostgresStoreOptions): EventStore {
       check(signal)
       return reader.read(signal, listBounds(query), (snapshot) =>
         listEvents(snapshot, names, query),
+      )
+    },
+
+    async count(query, { signal } = {}) {
+      check(signal)
+      const end = performance.now() + Math.min(query.within, queryTimeoutMs)
+      return reader.read(signal, countBounds(query), (snapshot) =>
+        countEvents(
+          snapshot,
+          { ...query, within: Math.max(0, end - performance.now()) },
+          { names, clock: clock?.(), signal },
+        ),
       )
     },
 

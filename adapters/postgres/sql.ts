@@ -1,5 +1,5 @@
 import type { TextTest } from '../../src/filter/predicates.js'
-import type { Sql } from '../../src/filter/sql.js'
+import { andSql, type Sql } from '../../src/filter/sql.js'
 import { spellings } from '../../src/filter/values.js'
 
 /** The text with `$1`, `$2` … where `?` stands outside of quoted names. */
@@ -7,6 +7,10 @@ export function numbered({ text }: Sql): string {
   let count = 0
   return text.replaceAll(/"(?:[^"]|"")*"|\?/g, (part) => (part === '?' ? `$${++count}` : part))
 }
+
+/** The parts that there are, of which there is one at least. */
+export const allOf = (...parts: readonly (Sql | undefined)[]): Sql =>
+  andSql(parts.filter((part) => part !== undefined))
 
 // A longer pattern narrows hardly better, and costs more to compile than it saves.
 const MAX_PIECES = 200

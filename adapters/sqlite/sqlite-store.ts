@@ -6,6 +6,7 @@ import type { EventStore, LiveChange } from '../../src/store.js'
 import { type Clock, systemClock } from '../../src/timestamp.js'
 import { analyzeTables } from './analyze.js'
 import { createConnection } from './connection.js'
+import { countEvents } from './count.js'
 import { openDatabase, type SqliteDatabase } from './database.js'
 import { dueEvents } from './due.js'
 import { createKeeping } from './keeping.js'
@@ -138,6 +139,8 @@ export function sqliteStore(options: SqliteStoreOptions): EventStore {
     },
 
     list: (query, options = {}) => listEvents(tables, query, options),
+
+    count: (query, options = {}) => countEvents(tables, query, clock, options),
 
     async removeBefore(time, options = {}) {
       return removeBefore(connection, time, options)

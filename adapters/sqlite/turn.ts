@@ -1,8 +1,8 @@
 import type { WaitOptions } from '../../src/store.js'
 import type { Connection } from './connection.js'
 
-// So long one turn of work may keep the event loop.
-const TURN_MS = 3
+/** So long one turn of work may keep the event loop. */
+export const TURN_MS = 3
 /** And so long in a transaction: the commit comes on top. */
 export const WRITE_MS = 1
 // Between two transactions the rest is so many times as long as they took, within bounds.

@@ -27,6 +27,10 @@ export interface Grouping {
   readonly groupings: readonly Grouping[]
 }
 
+/** True where not all of its members must hold. */
+export const isAlternative = ({ combinator, conditions, groupings }: Grouping): boolean =>
+  combinator === 'or' && conditions.length + groupings.length > 1
+
 export interface Sort {
   readonly attribute: string
   readonly direction: 'asc' | 'desc'

@@ -1,5 +1,5 @@
 import { parseTimestamp, type Microseconds } from '../timestamp.js'
-import type { Condition, Grouping } from './ast.js'
+import { type Condition, type Grouping, isAlternative } from './ast.js'
 
 /** The times between which every match lies, both ends included. */
 export interface TimeBounds {
@@ -30,10 +30,13 @@ function conditionBounds(condition: Condition): TimeBounds {
   }
 }
 
+/** True for what {@link timeBounds} takes wholly into account, where it must hold. */
+export const setsTimeBound = (condition: Condition): boolean =>
+  conditionBounds(condition) !== ALL_TIME
+
 /** The bounds that a filter sets on `created_at` whatever else it asks: paging and waiting. */
 export function timeBounds(where: Grouping | undefined): TimeBounds {
-  if (!where || (where.combinator === 'or' && where.conditions.length + where.groupings.length > 1))
-    return ALL_TIME
+  if (!where || isAlternative(where)) return ALL_TIME
   const parts = [...where.conditions.map(conditionBounds), ...where.groupings.map(timeBounds)]
   return {
     from: Math.max(...parts.map((part) => part.from)),

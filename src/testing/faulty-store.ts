@@ -129,6 +129,7 @@ export function faultyStore(store: EventStore): FaultyStore {
       call('importEvents', options, () => store.importEvents(events, options)),
     get: (id, options) => call('get', options, () => store.get(id, options)),
     list: (query, options) => call('list', options, () => store.list(query, options)),
+    count: (query, options) => call('count', options, () => store.count(query, options)),
     removeBefore: (time, options) =>
       call('removeBefore', options, () => store.removeBefore(time, options)),
     remove: (ids, options) => call('remove', options, () => store.remove(ids, options)),

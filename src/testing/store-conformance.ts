@@ -9,6 +9,7 @@ import type {
   CreateStore,
   StoreUnderTest,
 } from './conformance/context.js'
+import { countCases } from './conformance/count.js'
 import { dueCases } from './conformance/due.js'
 import { filterCases } from './conformance/filter.js'
 import { importCases } from './conformance/import.js'
@@ -118,6 +119,7 @@ const allCases: readonly Case[] = [
     liveReadingCases,
     stateCases,
     dueCases,
+    countCases,
   ],
   [
     watchCases,

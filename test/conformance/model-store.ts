@@ -177,6 +177,10 @@ export function modelStore(
           check()
           return events.list(query, options)
         },
+        async count(query, options) {
+          check()
+          return events.count(query, options)
+        },
         async removeBefore(time, options) {
           await outlast(options?.signal)
           return events.removeBefore(time, options)

@@ -1,4 +1,11 @@
-import type { AppendOptions, AuditEvent, EventDraft, EventStore, ImportedEvent } from 'daybook'
+import type {
+  AppendOptions,
+  AuditEvent,
+  EventCounts,
+  EventDraft,
+  EventStore,
+  ImportedEvent,
+} from 'daybook'
 import { AuditLogError, type EventQuery } from 'daybook'
 
 /** What a fake store does with one append; it gives back nothing, or throws. */
@@ -18,6 +25,17 @@ export interface FakeStore extends EventStore {
   /** Waits for the answers in turn; beyond them every append is kept at once. */
   readonly answers: Answer[]
   closed: number
+}
+
+const NOTHING_COUNTED: EventCounts = {
+  total: 0,
+  levels: {},
+  buckets: undefined,
+  facets: {},
+  attributes: undefined,
+  sampled: false,
+  counted: 0,
+  took_ms: 0,
 }
 
 /** A store that keeps nothing but a record of what it was asked. */
@@ -73,6 +91,7 @@ export function fakeStore(options: { maxBatch?: number; answers?: Answer[] } = {
       queries.push(query)
       return { events: [], truncated: false }
     },
+    count: async () => NOTHING_COUNTED,
     removeBefore: async () => 0,
     remove: async () => 0,
     due: async () => ({ before: 0, count: 0 }),

@@ -11,6 +11,8 @@ export const closeCases: readonly Case[] = [
       await rejectsWith(store.append([]), 'CLOSED')
       await rejectsWith(store.append(drafts(1)), 'CLOSED')
       await rejectsWith(store.list(query), 'CLOSED')
+      await rejectsWith(audit.count(), 'CLOSED')
+      await rejectsWith(audit.count('', { attributes: true }), 'CLOSED')
       await rejectsWith(store.get('x'), 'CLOSED')
       await rejectsWith(store.get(event!.id), 'CLOSED')
       await rejectsWith(store.importEvents([]), 'CLOSED')

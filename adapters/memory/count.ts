@@ -1,0 +1,37 @@
+import type { CountsQuery, EventCounts } from '../../src/counting/counts.js'
+import { createTally } from '../../src/counting/tally.js'
+import { compileFilter } from '../../src/filter/evaluate.js'
+import type { Microseconds } from '../../src/timestamp.js'
+import type { Timeline } from './timeline.js'
+
+// Others get their turn after so many events.
+const TURN = 5000
+
+/** Counts what matches. `pause` gives others a turn, and throws where nobody waits any more. */
+export async function countEvents(
+  timeline: Timeline,
+  query: CountsQuery,
+  now: Microseconds,
+  pause: () => Promise<void>,
+): Promise<EventCounts> {
+  const [first, last = 0] = timeline.ends ?? []
+  const tally = createTally(query, { first, last, now })
+  const matches = compileFilter(tally.shared)
+  let met = 0
+  for (const slice of tally.rounds.flat()) {
+    if (tally.isOver()) break
+    const { events, from, to } = timeline.between(slice.from, slice.to)
+    let end = slice.to
+    for (let i = from; i < to; i++) {
+      const { event, time } = events[i]!
+      if (matches(event)) tally.add(slice.cell, event)
+      if (++met % TURN > 0) continue
+      await pause()
+      if (!tally.isOver()) continue
+      end = time
+      break
+    }
+    tally.seen({ ...slice, to: end })
+  }
+  return tally.counts()
+}

@@ -1,0 +1,76 @@
+import { AuditLogError } from '../errors.js'
+import { type QueryInput, toQuery } from '../filter/query-input.js'
+import type { BucketsQuery, CountOptions, CountsQuery } from './counts.js'
+import { timeZone } from './time-zone.js'
+
+export const DEFAULT_BUCKETS = 96
+export const DEFAULT_TOP = 5
+const DEFAULT_WITHIN_MS = 2000
+const MAX_WITHIN_MS = 60_000
+export const MAX_BUCKETS = 1000
+export const MAX_TOP = 1000
+const MAX_FACETS = 20
+
+const fault = (parameter: string, message: string): AuditLogError =>
+  new AuditLogError('INVALID_VALUE', `${parameter} ${message}`, { parameter })
+
+function whole(parameter: string, value: unknown, least: number, most: number): number {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most)
+    return value
+  throw fault(parameter, `must be a whole number from ${least} to ${most}`)
+}
+
+function flag(parameter: string, value: unknown): boolean {
+  if (typeof value === 'boolean') return value
+  throw fault(parameter, 'must be true or false')
+}
+
+function readZone(zone: unknown): string {
+  const isText = typeof zone === 'string'
+  try {
+    if (isText) return timeZone(zone).name
+  } catch {
+    // Told below.
+  }
+  const given = isText ? `${zone} is none` : `${typeof zone} was given`
+  throw fault('zone', `must be the name of an IANA time zone, such as Europe/Berlin: ${given}`)
+}
+
+function readBuckets(buckets: CountOptions['buckets']): BucketsQuery | undefined {
+  if (buckets === undefined) return undefined
+  if (buckets === null || typeof buckets !== 'object')
+    throw fault('buckets', 'must be an object such as { count: 96, zone: "Europe/Berlin" }')
+  const { count = DEFAULT_BUCKETS, zone = 'UTC' } = buckets
+  return { count: whole('buckets', count, 1, MAX_BUCKETS), zone: readZone(zone) }
+}
+
+function readFacets(facets: readonly string[]): string[] {
+  if (!Array.isArray(facets)) throw fault('facets', 'must be a list of names of attributes')
+  const names = new Set(facets)
+  if (names.size > MAX_FACETS) throw fault('facets', `must be at most ${MAX_FACETS}`)
+  for (const name of names) {
+    if (typeof name !== 'string' || name === '')
+      throw fault('facets', 'must be names of attributes, or level')
+    if (name === 'id' || name === 'created_at')
+      throw fault('facets', `cannot have ${name}, of which each event has its own`)
+  }
+  return [...names]
+}
+
+/**
+ * What is to be counted, from what a caller asks. Throws the codes of `parseQuery`, and `INVALID_VALUE`
+ * with the option as its parameter.
+ */
+export function countsQuery(query: QueryInput | undefined, options: CountOptions): CountsQuery {
+  const { facets = [], top = DEFAULT_TOP, attributes = false } = options
+  const { visible, within = DEFAULT_WITHIN_MS } = options
+  return {
+    where: toQuery(query).where,
+    visible,
+    buckets: readBuckets(options.buckets),
+    facets: readFacets(facets),
+    top: whole('top', top, 1, MAX_TOP),
+    attributes: flag('attributes', attributes),
+    within: whole('within', within, 0, MAX_WITHIN_MS),
+  }
+}

@@ -1,0 +1,166 @@
+import { AuditLog, type AuditEvent, type CountOptions, type EventCounts, parseQuery } from 'daybook'
+import { memoryStore } from 'daybook/memory'
+import { postgresStore } from 'daybook/postgres'
+import { sqliteStore } from 'daybook/sqlite'
+import { manualClock } from 'daybook/testing'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { postgresDatabase, type TestDatabase } from '../support/database.js'
+import { tempDir } from '../support/temp.js'
+import { events, filter } from './arbitraries.js'
+
+let database: TestDatabase
+let schemas = 0
+
+beforeAll(async () => {
+  database = await postgresDatabase()
+})
+afterAll(() => database.remove())
+
+/** The same events in all stores, for as long as `use` takes; the first store is memory. */
+async function withStores(
+  events: readonly AuditEvent[],
+  use: (all: readonly AuditLog[]) => Promise<void>,
+): Promise<void> {
+  const temp = tempDir()
+  const clock = manualClock('2026-01-01T00:01:00Z')
+  const schema = `counts_${schemas++}`
+  const all = [
+    memoryStore({ clock }),
+    sqliteStore({ filename: temp.file('audit.db'), clock }),
+    postgresStore({ connectionString: database.url, schema, clock, partitions: 'none' }),
+  ].map((store): AuditLog => new AuditLog({ store, types: {} }))
+  try {
+    for (const audit of all) await audit.importEvents(events)
+    await use(all)
+  } finally {
+    for (const audit of all) await audit.close()
+    temp.remove()
+  }
+}
+
+const FACETS = [
+  'level',
+  'type',
+  'username',
+  'system',
+  'a',
+  'a_b',
+  'a_b_c',
+  't',
+  'n',
+  'a_or_t',
+  'zz',
+]
+
+const visible = fc.constantFrom(
+  undefined,
+  undefined,
+  ...['filter[username_not_null]=1', 'filter[a_null]=0', 'filter[type_start]=api:'].map(
+    (text) => parseQuery(text).where,
+  ),
+)
+
+const options: fc.Arbitrary<CountOptions> = fc.record({
+  buckets: fc.option(
+    fc.record({
+      count: fc.integer({ min: 1, max: 50 }),
+      zone: fc.constantFrom('UTC', 'Asia/Kathmandu'),
+    }),
+    { nil: undefined },
+  ),
+  facets: fc.uniqueArray(fc.constantFrom(...FACETS), { maxLength: 4 }),
+  top: fc.constantFrom(1, 3, 1000),
+  attributes: fc.boolean(),
+  visible,
+  within: fc.constantFrom(60_000, 60_000, 60_000, 0),
+})
+
+/** A filter, and one of those that set bounds, leave levels out, or ask for own fields only. */
+const filters = fc
+  .tuple(
+    filter,
+    fc.constantFrom<Record<string, unknown>>(
+      {},
+      {},
+      { created_at_gteq: '2026-01-01T00:00:10Z' },
+      { type_start_any: ['api:', 'ERROR:'] },
+      { username_in: ['ann', 'Ann'] },
+      { username_cont: 'AN', created_at_lt: '2026-01-01T00:00:30Z' },
+    ),
+    fc.boolean(),
+  )
+  .map(([any, own, isOwn]) => (isOwn ? own : { ...any, ...own }))
+
+const timeless = (counts: EventCounts): EventCounts => ({ ...counts, took_ms: 0 })
+
+describe('the stores', () => {
+  it('count alike whatever is asked', async () => {
+    let asked = 0
+    let telling = 0
+    let sampled = 0
+    await fc.assert(
+      fc.asyncProperty(
+        events,
+        fc.array(fc.tuple(filters, options), { minLength: 30, maxLength: 30, size: 'max' }),
+        (events, queries) =>
+          withStores(events, async ([memory, ...others]) => {
+            for (const [filter, options] of queries) {
+              const counts = await memory!.count({ filter }, options)
+              for (const other of others)
+                expect(
+                  timeless(await other.count({ filter }, options)),
+                  JSON.stringify([filter, options]),
+                ).toEqual(timeless(counts))
+              asked++
+              if (counts.total > 0 && counts.total < events.length) telling++
+              if (counts.sampled) sampled++
+            }
+          }),
+      ),
+      { numRuns: 5, endOnFailure: true },
+    )
+    expect(telling / asked, `${telling} of ${asked} counts tell something`).toBeGreaterThan(1 / 4)
+    expect(sampled).toBeGreaterThan(10)
+  })
+
+  it('count what a list finds, also without the own conditions of a facet', async () => {
+    let less = 0
+    await fc.assert(
+      fc.asyncProperty(
+        events,
+        fc.array(fc.tuple(filter, fc.constantFrom('ann', 'bob')), { minLength: 20, maxLength: 20 }),
+        (events, queries) =>
+          withStores(events, async (all) => {
+            for (const [filter, username] of queries) {
+              const found = async (
+                filter: Record<string, unknown>,
+              ): Promise<readonly AuditEvent[]> =>
+                (await all[0]!.list({ filter: { g: [filter] }, limit: 1000 })).events
+              const matching = await found(filter)
+              const ofUser = matching.filter((event) => event.username === username)
+              const values = new Map<string, number>()
+              for (const event of matching)
+                if (event.username !== null)
+                  values.set(event.username, (values.get(event.username) ?? 0) + 1)
+              for (const audit of all) {
+                const counts = await audit.count(
+                  { filter: { g: [filter], username_eq: username } },
+                  { facets: ['username'] },
+                )
+                expect(counts.total).toBe(ofUser.length)
+                const ofUsernameOnly = JSON.stringify(filter).includes('username')
+                if (ofUsernameOnly) continue
+                const { missing, values: given } = counts.facets['username']!
+                expect(missing).toBe(matching.filter((event) => event.username === null).length)
+                expect(new Map(given.map(({ value, count }) => [value, count]))).toEqual(values)
+                if (ofUser.length < matching.length) less++
+              }
+            }
+          }),
+      ),
+      { numRuns: 3, endOnFailure: true },
+    )
+    expect(less).toBeGreaterThan(10)
+  })
+})

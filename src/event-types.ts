@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Duration } from 'date-fns'
+import { readTemplate } from './describing/template.js'
 import { AuditLogError } from './errors.js'
 import { isStorableText, jsonPointer } from './json-copy.js'
 import { LINK_ATTRIBUTES, type LinkAttribute } from './links.js'
@@ -29,6 +30,12 @@ export interface EventTypeDefinition {
   readonly live?: true
   /** How often a recurring event is recorded unless the host's settings say otherwise. */
   readonly cadence?: Duration
+  /**
+   * The template of the sentence that tells the event, instead of the one Daybook would make of it:
+   * `'deployed **{name}**[ to {environment}][: {error}]'`. Where the event lacks something that is
+   * asked for outside of brackets, Daybook makes one all the same. See `describeEvent`.
+   */
+  readonly sentence?: string
 }
 
 export type EventTypes = Readonly<Record<string, EventTypeDefinition>>
@@ -118,8 +125,21 @@ export function defineEventTypes<const T extends EventTypes>(types: T): T {
         `event type ${type}: the throttle's scope must list data keys`,
       )
     }
+    checkSentence(type, definition.sentence)
   }
   return types
+}
+
+function checkSentence(type: string, sentence: string | undefined): void {
+  if (sentence === undefined) return
+  try {
+    readTemplate(sentence)
+  } catch (error) {
+    const { message } = error as Error
+    throw new AuditLogError('INVALID_OPTION', `event type ${type}: sentence: ${message}`, {
+      cause: error,
+    })
+  }
 }
 
 /** `audit:steps:approve:denied` -> level `audit`, subject `steps`, action `approve:denied`. */

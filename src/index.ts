@@ -49,6 +49,11 @@ export type {
   JsonObject,
   JsonValue,
 } from './event.js'
+export { describeEvent, type DescribeOptions } from './describing/describe-event.js'
+export type { Sentence, SentencePart } from './describing/sentence.js'
+export { sentenceText } from './describing/sentence-text.js'
+export { sourceLabel, type SourceLabel } from './describing/source-label.js'
+export { visibleText } from './describing/visible-text.js'
 export type { RandomBytes } from './event-id.js'
 export {
   defineEventTypes,

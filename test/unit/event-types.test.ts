@@ -197,7 +197,7 @@ describe('the catalogue of the workflow service', () => {
   })
 
   it.each(rows.map((row) => [row.type, row] as const))('%s', (type, row) => {
-    const { description, ...facts } = catalogue[type]!
+    const { description, sentence: _, ...facts } = catalogue[type]!
     const { throttle } = row
     expect(facts).toEqual({
       area: row.area,

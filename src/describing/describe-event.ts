@@ -1,0 +1,132 @@
+import type { AuditEvent, JsonValue } from '../event.js'
+import type { EventTypes } from '../event-types.js'
+import { scalarsIn, valuesAt } from './attributes.js'
+import { factsOf } from './facts.js'
+import { listText, plain } from './formats.js'
+import type { Sentence, SentencePart } from './sentence.js'
+import { readTemplate, type Template } from './template.js'
+import { CUSTOM, FAMILIES, POSTSCRIPT } from './texts.js'
+import { shortText } from './visible-text.js'
+
+export interface DescribeOptions {
+  /** The registry of event types, of which some bring a `sentence` of their own: `audit.types`. */
+  readonly types?: EventTypes | undefined
+  /**
+   * True for a live event that goes on: then its progress is told. An event itself does not tell
+   * whether it is closed; the changes of a tail do.
+   * @default false
+   */
+  readonly isOpen?: boolean | undefined
+}
+
+/** What a sentence says after who. */
+type Rest = Omit<Sentence, 'who'>
+
+const MOST_OF_WHO = 80
+const MOST_OF_A_TYPE = 120
+
+/**
+ * One readable line that tells the event: by the sentence of its type in the registry, else by rules
+ * over type and attributes. Every event has one, whatever its attributes hold.
+ */
+export function describeEvent(event: AuditEvent, options: DescribeOptions = {}): Sentence {
+  const who = shortText(event.username ?? '', MOST_OF_WHO) || null
+  return { who, ...(event.system ? systemRest(event, who, options) : customRest(event)) }
+}
+
+function systemRest(event: AuditEvent, who: string | null, options: DescribeOptions): Rest {
+  const { type } = event
+  const { types = {}, isOpen = false } = options
+  const own = Object.hasOwn(types, type) ? types[type]?.sentence : undefined
+  const fitting = FAMILIES.filter(([start, end]) => type.startsWith(start) && type.endsWith(end))
+  const templates = fitting.map(([, , template]) => template)
+  for (const template of own === undefined ? templates : [own, ...templates]) {
+    const rest = tell(template, event, who, isOpen)
+    if (rest) return rest
+  }
+  return { what: [typePart(type)], isVerbFirst: false }
+}
+
+/** `undefined` where the template cannot be read, or the event lacks something that it asks for. */
+function tell(
+  text: string,
+  event: AuditEvent,
+  who: string | null,
+  isOpen: boolean,
+): Rest | undefined {
+  const template = templateOf(text)
+  if (!template) return undefined
+  const { afterUser, alone } = template
+  const isVerbFirst = afterUser !== undefined && (who !== null || afterUser === alone)
+  const facts = factsOf(event, { isOpen, isVerbFirst })
+  const told = (isVerbFirst ? afterUser : alone)(facts)
+  const sentence = tidy(told ?? [])
+  if (sentence.length === 0) return undefined
+  return { what: tidy([...sentence, ...templateOf(POSTSCRIPT)!.alone(facts)!]), isVerbFirst }
+}
+
+/** As many as registries have. */
+const templates = new Map<string, Template | undefined>()
+
+function templateOf(text: string): Template | undefined {
+  if (!templates.has(text)) templates.set(text, readIfSound(text))
+  return templates.get(text)
+}
+
+function readIfSound(text: string): Template | undefined {
+  try {
+    return readTemplate(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Neighbouring texts joined, without white space around the whole. */
+function tidy(parts: readonly SentencePart[]): readonly SentencePart[] {
+  const joined: SentencePart[] = []
+  for (const part of parts) {
+    const last = joined.at(-1)
+    if (part.kind === 'text' && last?.kind === 'text')
+      joined[joined.length - 1] = { kind: 'text', text: last.text + part.text }
+    else joined.push(part)
+  }
+  const trimmed = joined.map((part, index): SentencePart => {
+    if (part.kind !== 'text') return part
+    const text = index === 0 ? part.text.trimStart() : part.text
+    return { kind: 'text', text: index === joined.length - 1 ? text.trimEnd() : text }
+  })
+  return trimmed.filter(({ text }) => text !== '')
+}
+
+const typePart = (type: string): SentencePart => ({
+  kind: 'text',
+  text: shortText(type, MOST_OF_A_TYPE) || CUSTOM,
+})
+
+const LONGEST_SHORT_VALUE = 40
+const SHORT_VALUES = 2
+/** Of links and other ids, which say little to a reader. */
+const LINK = /_(?:id|path)$/
+
+/** Users can give their events any type, also one of the service's: so it is shown as it is. */
+function customRest({ type, attributes }: AuditEvent): Rest {
+  const name = listText(scalarsIn(valuesAt(attributes, 'name')))
+  const values = name === '' ? shortValues(attributes) : [name]
+  const names = values.map((text): SentencePart => ({ kind: 'name', text }))
+  const listed = names.flatMap((part) => [...plain(', ')!, part]).slice(1)
+  const what = [typePart(type), ...(listed.length > 0 ? plain(': ')! : []), ...listed]
+  return { what: [{ kind: 'tag', text: CUSTOM }, ...tidy(what)], isVerbFirst: false }
+}
+
+function shortValues(attributes: AuditEvent['attributes']): string[] {
+  const values: string[] = []
+  for (const key in attributes) {
+    const value = attributes[key]!
+    const text = !LINK.test(key) && isShort(value) ? listText([value]) : ''
+    if (text !== '' && values.push(text) === SHORT_VALUES) break
+  }
+  return values
+}
+
+const isShort = (value: JsonValue): value is string | number =>
+  typeof value === 'number' || (typeof value === 'string' && value.length <= LONGEST_SHORT_VALUE)

@@ -1,0 +1,135 @@
+import type { AuditEvent, JsonObject, JsonValue } from '../event.js'
+import { scalarsIn, valuesAt } from './attributes.js'
+import { formatOf, listText, plain, reasonOf, type Told } from './formats.js'
+import { kindOf, nameOf, subjectOf, wordsOf } from './resources.js'
+import type { Facts } from './template.js'
+import { FIELDS, percentText, someOf, VERBS } from './texts.js'
+
+/** How the event is told. */
+interface Telling {
+  /** The work that a live event tells of goes on. */
+  readonly isOpen: boolean
+  /** The sentence begins with a verb, not as a headline that leaves articles out. */
+  readonly isVerbFirst: boolean
+}
+
+/** Gives what `{@word}` stands for. */
+type Word = (event: AuditEvent, telling: Telling) => Told
+
+/** What a thing is part of, and named with. */
+const OWNERS: Readonly<Record<string, string>> = { step: 'change', workflow_step: 'workflow_run' }
+
+const DENIED = 'denied'
+
+const segmentsOf = ({ type }: AuditEvent): string[] => type.split(':').slice(1)
+
+const verbOf = (event: AuditEvent): readonly [string, string] | undefined => {
+  const action = segmentsOf(event).findLast((segment) => segment !== DENIED)
+  return action !== undefined && Object.hasOwn(VERBS, action) ? VERBS[action] : undefined
+}
+
+function named(event: AuditEvent, kind: string): Told {
+  const name = nameOf(event, kind)
+  if (name === undefined) return undefined
+  const words = wordsOf(kindOf(event, kind))
+  return [
+    { kind: 'text', text: `${words} ` },
+    { kind: 'name', text: name },
+  ]
+}
+
+/** What the event is about: `step **Deploy** of change **nightly**`, `a step`. */
+const thing: Word = (event, { isVerbFirst }) => {
+  const kind = subjectOf(event)
+  const itself = named(event, kind)
+  if (!itself) {
+    const words = wordsOf(kindOf(event, kind))
+    return plain(isVerbFirst ? someOf(kind, words) : words)
+  }
+  const owner = Object.hasOwn(OWNERS, kind) ? named(event, OWNERS[kind]!) : undefined
+  return owner ? [...itself, { kind: 'text', text: ' of ' }, ...owner] : itself
+}
+
+/** Another resource that the event tells of. */
+function other(event: AuditEvent, kind: string): Told {
+  return kindOf(event, subjectOf(event)) === kind ? undefined : named(event, kind)
+}
+
+const MOST_FIELDS = 5
+
+function changesOf({ attributes }: AuditEvent): readonly JsonValue[] {
+  const { changes } = attributes
+  return Array.isArray(changes) ? changes : []
+}
+
+/** `/limits/cpu` -> `limits.cpu` (RFC 6901). */
+const fieldOf = (change: JsonValue): string => {
+  const { path } = Object(change) as JsonObject
+  if (typeof path !== 'string') return ''
+  const keys = path.slice(1, 200).split('/')
+  return keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~')).join('.')
+}
+
+/** Those that were changed, else those that the request named. */
+const fields: Word = (event) => {
+  const changed = changesOf(event).slice(0, MOST_FIELDS).map(fieldOf)
+  if (changed.length > 0) return plain(listText(changed))
+  const { request_body: body } = event.attributes
+  const isObject = body !== null && typeof body === 'object' && !Array.isArray(body)
+  return isObject ? plain(listText(Object.keys(body).slice(0, MOST_FIELDS))) : undefined
+}
+
+const changes: Word = (event) => {
+  const { length } = changesOf(event)
+  const { changes_cut: cut } = event.attributes
+  const count = length + (typeof cut === 'number' ? cut : 0)
+  if (count === 0) return undefined
+  return [...plain(listText([count]))!, ...plain(' ')!, ...formatOf('changes', FIELDS)!([count])!]
+}
+
+const reason: Word = ({ attributes }) => {
+  const names = ['error', 'error_message', 'message']
+  return names.reduce<Told>((told, name) => told ?? reasonOf(valuesAt(attributes, name)), undefined)
+}
+
+// The end of a log that holds the newest of its percentages.
+const LOG_END = 2000
+
+/** How far work is that goes on: a number, or the last percentage in a log. */
+const progress: Word = ({ attributes }, { isOpen }) => {
+  if (!isOpen) return undefined
+  const [value] = scalarsIn(valuesAt(attributes, 'progress'))
+  const found = String(value)
+    .slice(-LOG_END)
+    .match(/\d{1,3}(?=(?:\.\d+)? ?%)/g)
+  const number = typeof value === 'number' ? value : Number(found?.at(-1) ?? NaN)
+  if (!(number >= 0 && number <= 100)) return undefined
+  const percent = Math.floor(number)
+  return [{ kind: 'progress', text: percentText(percent), percent }]
+}
+
+const WORDS: Readonly<Record<string, Word>> = {
+  thing,
+  fields,
+  changes,
+  reason,
+  progress,
+  verb: (event) => plain(verbOf(event)?.[0] ?? ''),
+  past: (event) => plain(verbOf(event)?.[1] ?? ''),
+  action: (event) => plain(wordsOf(segmentsOf(event).at(-1) ?? '')),
+  // Of a type that nothing more is known of.
+  statement: (event) =>
+    plain(segmentsOf(event).slice(-2).map(wordsOf).join(' ') || wordsOf(event.type)),
+}
+
+/** What templates can ask of the event. */
+export function factsOf(event: AuditEvent, telling: Telling): Facts {
+  const { attributes } = event
+  return {
+    attribute: (name, format) => format(valuesAt(attributes, name)),
+    isAttribute: (name, text) =>
+      scalarsIn(valuesAt(attributes, name)).some((value) => String(value) === text),
+    word: (word) =>
+      Object.hasOwn(WORDS, word) ? WORDS[word]!(event, telling) : other(event, word),
+  }
+}

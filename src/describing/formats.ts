@@ -1,0 +1,86 @@
+import type { JsonValue } from '../event.js'
+import { scalarsIn, type Scalar } from './attributes.js'
+import type { SentencePart } from './sentence.js'
+import { AND_MORE, LOCALE } from './texts.js'
+import { shortText } from './visible-text.js'
+
+/** The pieces that tell something; `undefined` where the event does not know it. */
+export type Told = readonly SentencePart[] | undefined
+
+/** Tells the values found for an attribute. */
+export type Format = (values: readonly JsonValue[]) => Told
+
+const MOST_CHARACTERS = 120
+const MOST_OF_A_REASON = 300
+const MOST_LISTED = 4
+
+const NUMBER = new Intl.NumberFormat(LOCALE)
+const PLURAL = new Intl.PluralRules(LOCALE)
+
+export const plain = (text: string): Told => (text === '' ? undefined : [{ kind: 'text', text }])
+
+const scalarText = (value: Scalar, most: number): string =>
+  typeof value === 'number' ? NUMBER.format(value) : shortText(String(value), most)
+
+/** `a, b and more`; `''` where there is nothing to list. */
+export function listText(values: readonly Scalar[], most = MOST_CHARACTERS): string {
+  const texts = values.map((value) => scalarText(value, most)).filter((text) => text !== '')
+  const listed = texts.slice(0, MOST_LISTED).join(', ')
+  return texts.length > MOST_LISTED ? `${listed} ${AND_MORE}` : listed
+}
+
+export function reasonOf(values: readonly JsonValue[]): Told {
+  const text = listText(scalarsIn(values), MOST_OF_A_REASON)
+  return text === '' ? undefined : [{ kind: 'reason', text }]
+}
+
+const numberIn = (values: readonly JsonValue[]): number | undefined => {
+  const [first] = values
+  if (Array.isArray(first)) return first.length
+  return typeof first === 'number' ? first : undefined
+}
+
+/** Built on numbers; what has none is not told. An array's number is its length. */
+const ofNumber =
+  (print: (number: number) => string): Format =>
+  (values) => {
+    const number = numberIn(values)
+    return number === undefined ? undefined : plain(print(number))
+  }
+
+const BYTE_UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'].map(
+  (unit) => new Intl.NumberFormat(LOCALE, { style: 'unit', unit, maximumFractionDigits: 1 }),
+)
+
+function bytesText(bytes: number): string {
+  const steps = bytes < 1000 ? 0 : Math.floor(Math.log10(bytes) / 3)
+  const step = Math.min(steps, BYTE_UNITS.length - 1)
+  return BYTE_UNITS[step]!.format(bytes / 1000 ** step)
+}
+
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/
+
+const FORMATS: Readonly<Record<string, Format>> = {
+  bytes: ofNumber(bytesText),
+  count: ofNumber((number) => NUMBER.format(number)),
+  // As much of a commit's SHA as Git shows.
+  sha: ([first]) =>
+    typeof first === 'string' ? plain(shortText(first.slice(0, 7), 7)) : undefined,
+  time: ([first]) =>
+    typeof first === 'string' && TIMESTAMP.test(first)
+      ? [{ kind: 'time', text: first }]
+      : undefined,
+}
+
+const asText: Format = (values) => plain(listText(scalarsIn(values)))
+
+/** How `{name:format}` tells the attribute; `undefined` where there is no such format. */
+export function formatOf(name: string, format: string | undefined): Format | undefined {
+  if (format === undefined) return name === 'error' ? reasonOf : asText
+  if (Object.hasOwn(FORMATS, format)) return FORMATS[format]
+  const [one, other, ...rest] = format.split('/')
+  if (!one || !other || rest.length > 0) return undefined
+  return ofNumber((number) => (PLURAL.select(number) === 'one' ? one : other))
+}
+
+export const FORMAT_NAMES = Object.keys(FORMATS).join(', ')

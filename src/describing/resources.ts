@@ -1,0 +1,124 @@
+import type { AuditEvent } from '../event.js'
+import { scalarsIn, valuesAt } from './attributes.js'
+import { PLURALS, THING } from './texts.js'
+import { shortText } from './visible-text.js'
+
+const MOST_OF_A_NAME = 80
+const MOST_OF_A_KIND = 40
+
+const NODES: ReadonlySet<string> = new Set(['environment', 'asset', 'agent'])
+const NODE_PATH = /\/projects\/([^/]+)(?:\/environments\/([^/]+)(?:\/assets\/([^/]+))?)?$/
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
+
+/** `git_remotes` -> `git_remote`. */
+function singular(plural: string): string {
+  if (PLURALS.has(plural)) return plural
+  if (plural.endsWith('ies')) return `${plural.slice(0, -3)}y`
+  if (/(?:ch|sh|ss|us|x)es$/.test(plural)) return plural.slice(0, -2)
+  return /(?:ss|us|is)$/.test(plural) ? plural : plural.replace(/s$/, '')
+}
+
+/** `git_remote` -> `git remote`. */
+export function wordsOf(kind: string): string {
+  return shortText(kind.replaceAll('_', ' '), MOST_OF_A_KIND) || THING
+}
+
+/** A name as it is shown; `undefined` where there is nothing to show. */
+function shown(name: string): string | undefined {
+  // The beginning of an id is often a time, alike for many.
+  if (UUID.test(name)) return `…${name.slice(-6)}`
+  return shortText(name, MOST_OF_A_NAME) || undefined
+}
+
+/** What of the event an API path leads to: its kind, and its id or codes. */
+interface Target {
+  readonly kind: string
+  readonly id: string
+}
+
+export function targetOf(path: string): Target {
+  const codes = NODE_PATH.exec(path)
+    ?.slice(1)
+    .filter((code) => code !== undefined)
+  const [id = '', collection = ''] = path.split('/').toReversed()
+  return { kind: singular(collection), id: codes ? codes.join('/') : id }
+}
+
+/** The resource that the event's type names, before anything is known of it. */
+export function subjectOf({ type }: AuditEvent): string {
+  return singular(type.split(':')[1] ?? '')
+}
+
+const isSame = (kind: string, other: string): boolean =>
+  kind === other || (kind === 'node' && NODES.has(other)) || (other === 'node' && NODES.has(kind))
+
+/** Whether the event's `name` is that of the resource it relates to, or of what it is about itself. */
+function isNamedAfter(event: AuditEvent, kind: string): boolean {
+  if (!event.system) return false
+  const subject = subjectOf(event)
+  if (isSame(kind, subject)) return true
+  const isOfSubject = valuesAt(event.attributes, `${subject}_id`).length > 0
+  return !isOfSubject && event.source !== null && isSame(kind, targetOf(event.source).kind)
+}
+
+// What was asked for is named in the request.
+const PLACES = ['', 'request_body_', 'url_params_']
+const OWN_NAMES = ['name', 'code', 'request_body_name', 'request_body_code']
+
+function firstText({ attributes }: AuditEvent, names: readonly string[]): string | undefined {
+  for (const name of names) {
+    const [value] = scalarsIn(valuesAt(attributes, name))
+    const text = value === undefined ? undefined : shown(String(value))
+    if (text !== undefined) return text
+  }
+  return undefined
+}
+
+/** The attributes that tell names of a kind, best first. */
+const namesOf = (kind: string): string[] =>
+  PLACES.flatMap((place) => [`${place}${kind}_name`, `${place}${kind}_code`, `${place}${kind}`])
+
+function codesIn({ attributes, source }: AuditEvent, kind: string): string | undefined {
+  const paths = [...scalarsIn(valuesAt(attributes, 'node_path')), source]
+  if (kind === 'project') paths.unshift(...scalarsIn(valuesAt(attributes, 'project_path')))
+  for (const path of paths) {
+    const [, project, environment, asset] = NODE_PATH.exec(String(path)) ?? []
+    if (project !== undefined && kind === 'project') return shown(project)
+    const codes = [project, environment, asset].filter((code) => code !== undefined)
+    if (codes.length > 0 && isSame(kind, targetOf(String(path)).kind)) return shown(codes.join('/'))
+  }
+  return undefined
+}
+
+/**
+ * The name of the resource of that kind which the event tells of, else the end of its id;
+ * `undefined` where it tells of none.
+ */
+export function nameOf(event: AuditEvent, kind: string): string | undefined {
+  const own = isNamedAfter(event, kind) ? firstText(event, OWN_NAMES) : undefined
+  const told = own ?? firstText(event, namesOf(kind)) ?? codesIn(event, kind)
+  // Of settings there are versions, but the id of a whole tells nothing.
+  return told ?? (PLURALS.has(kind) ? undefined : idOf(event, kind))
+}
+
+function idOf(event: AuditEvent, kind: string): string | undefined {
+  const { source } = event
+  const target = source === null ? undefined : targetOf(source)
+  if (target?.kind === kind) return shown(target.id)
+  return firstText(
+    event,
+    PLACES.map((place) => `${place}${kind}_id`),
+  )
+}
+
+/** `node` -> `environment`, where the event tells which it is. */
+export function kindOf({ attributes, source }: AuditEvent, kind: string): string {
+  if (kind !== 'node') return kind
+  const places = [valuesAt(attributes, 'node_path'), [source], valuesAt(attributes, 'request_path')]
+  for (const path of places.flat()) {
+    const segments = typeof path === 'string' ? path.split('/').map(singular) : []
+    const node = segments.findLast((segment) => NODES.has(segment))
+    if (node !== undefined) return node
+  }
+  return kind
+}

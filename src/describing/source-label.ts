@@ -1,0 +1,18 @@
+import type { AuditEvent } from '../event.js'
+import { nameOf, targetOf, wordsOf } from './resources.js'
+
+/** What an event's source is, in words. */
+export interface SourceLabel {
+  /** `step`, `git remote`. */
+  readonly kind: string
+  /** The thing's name, or the end of its id where the event does not tell it. */
+  readonly name: string
+}
+
+/** Kind and name of the resource that an event relates to; `undefined` without one. */
+export function sourceLabel(event: AuditEvent): SourceLabel | undefined {
+  if (event.source === null) return undefined
+  const { kind, id } = targetOf(event.source)
+  const name = nameOf(event, kind)
+  return { kind: wordsOf(kind), name: name ?? wordsOf(id) }
+}

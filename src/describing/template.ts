@@ -1,0 +1,136 @@
+import { type Format, FORMAT_NAMES, formatOf, plain, type Told } from './formats.js'
+import type { SentencePart } from './sentence.js'
+
+/** What a template asks of an event. */
+export interface Facts {
+  /** The attribute's values as the format tells them. */
+  attribute(name: string, format: Format): Told
+  isAttribute(name: string, text: string): boolean
+  /** What `{@word}` stands for. */
+  word(word: string): Told
+}
+
+/** A part of a template: gives `undefined` where the event lacks something in it. */
+type Piece = (facts: Facts) => Told
+
+/** A template that has been read: how it goes on after the user's name, and how it stands alone. */
+export interface Template {
+  /** `undefined` where the thing comes first even with a user. */
+  readonly afterUser: Piece | undefined
+  readonly alone: Piece
+}
+
+const TOKEN = /\\([\\{}[\]|*“”])|\{([^{}]*)\}|\*\*|[{}[\]|“”\\]|[^\\*{}[\]|“”]+|\*/gu
+const PLACE = /^(?:@(?<word>[a-z_]+)|(?<name>[^@:=][^:=]*)(?::(?<format>[^:]+)|=(?<text>.+))?)$/u
+
+/**
+ * Reads a template:
+ *
+ *     template := part | part '|' part | '|' part      with a user, without; the same for both;
+ *                                                       the thing first for both
+ *     part     := ( text | place | '**' part '**' | '“' part '”' | '[' part { '|' part } ']' )*
+ *     place    := '{' name [ ':' format | '=' text ] '}' | '{@' word '}'
+ *
+ * A backslash takes its meaning from the character after it. Throws a `SyntaxError` that names what
+ * is wrong and where.
+ */
+export function readTemplate(template: string): Template {
+  if (typeof template !== 'string' || template.trim() === '')
+    throw new SyntaxError('a sentence must be a text that says something')
+  const tokens = [...template.matchAll(TOKEN)]
+  let at = 0
+  const fault = (problem: string, index = tokens[at]?.index ?? template.length): SyntaxError =>
+    new SyntaxError(`${problem} at character ${index + 1}`)
+
+  const place = (content: string): Piece => {
+    const { word, name, format, text } = PLACE.exec(content)?.groups ?? {}
+    if (word !== undefined) return (facts) => facts.word(word)
+    if (name === undefined)
+      throw fault(`{${content}} is no {name}, {name:format}, {name=text} or {@word}`)
+    if (text !== undefined) return (facts) => (facts.isAttribute(name, text) ? [] : undefined)
+    const told = formatOf(name, format)
+    if (!told)
+      throw fault(`there is no format ${format}, only ${FORMAT_NAMES} and words as in item/items`)
+    return (facts) => facts.attribute(name, told)
+  }
+
+  const enclosed = (closer: string, read: () => Piece): Piece => {
+    const { 0: opener, index } = tokens[at++]!
+    const piece = read()
+    if (tokens[at]?.[0] !== closer) throw fault(`${opener} has no ${closer}`, index)
+    at++
+    return piece
+  }
+
+  const marked = (kind: 'name' | 'quote', closer: string): Piece => {
+    const inner = enclosed(closer, () => sequence([closer]))
+    return (facts) => {
+      const text = inner(facts)
+        ?.map((part) => part.text)
+        .join('')
+      return text === undefined ? undefined : [{ kind, text }]
+    }
+  }
+
+  const choice = (): Piece => {
+    const choices: Piece[] = []
+    return enclosed(']', () => {
+      choices.push(sequence([']', '|']))
+      while (tokens[at]?.[0] === '|') {
+        at++
+        choices.push(sequence([']', '|']))
+      }
+      return (facts) => firstTold(choices, facts) ?? []
+    })
+  }
+
+  const next = (): Piece => {
+    const [token, escaped, content] = tokens[at]!
+    if (token === '**') return marked('name', '**')
+    if (token === '“') return marked('quote', '”')
+    if (token === '[') return choice()
+    if (/^[{}\]|”\\]$/.test(token))
+      throw fault(`${token} has no place here; write \\${token} for the character`)
+    const piece = content === undefined ? literal(escaped ?? token) : place(content)
+    at++
+    return piece
+  }
+
+  const sequence = (ends: readonly string[]): Piece => {
+    const pieces: Piece[] = []
+    while (at < tokens.length && !ends.includes(tokens[at]![0])) pieces.push(next())
+    return (facts) => allTold(pieces, facts)
+  }
+
+  const first = sequence(['|'])
+  if (at === tokens.length) return { afterUser: first, alone: first }
+  const isEmpty = template.slice(0, tokens[at]!.index).trim() === ''
+  if (template.slice(tokens[at]!.index + 1).trim() === '')
+    throw fault('nothing is told without a user')
+  at++
+  const second = sequence([])
+  return { afterUser: isEmpty ? undefined : first, alone: second }
+}
+
+const literal = (text: string): Piece => {
+  const told = plain(text)
+  return () => told
+}
+
+function firstTold(pieces: readonly Piece[], facts: Facts): Told {
+  for (const piece of pieces) {
+    const told = piece(facts)
+    if (told) return told
+  }
+  return undefined
+}
+
+function allTold(pieces: readonly Piece[], facts: Facts): Told {
+  const parts: SentencePart[] = []
+  for (const piece of pieces) {
+    const told = piece(facts)
+    if (!told) return undefined
+    parts.push(...told)
+  }
+  return parts
+}

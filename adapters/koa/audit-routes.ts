@@ -4,9 +4,10 @@ import {
   type EventsEndpointOptions,
 } from '../../src/http/events/endpoint.js'
 import type { EndpointAudit } from '../../src/http/events/handler.js'
+import { declareMount } from '../../src/http/mounts.js'
 import { sendResponse, toRequest, type UsernameOption, usernameOf } from './exchange.js'
 import type { KoaContext, KoaMiddleware } from './koa.js'
-import { declareFeed, markAsFeed } from './unrecorded.js'
+import { markAsOwn } from './unrecorded.js'
 
 export type AuditRoutesOptions = EventsEndpointOptions<KoaContext> & UsernameOption
 
@@ -16,11 +17,11 @@ export type AuditRoutesOptions = EventsEndpointOptions<KoaContext> & UsernameOpt
  */
 export function auditRoutes(audit: EndpointAudit, options: AuditRoutesOptions = {}): KoaMiddleware {
   const endpoint = eventsEndpoint(audit, options)
-  declareFeed(audit, options.path ?? DEFAULT_PATH)
+  declareMount(audit, { kind: 'feed', path: options.path ?? DEFAULT_PATH })
   return async function auditRoutes(ctx, next) {
     const response = endpoint(toRequest(ctx, () => usernameOf(ctx, options)))
     if (!response) return next()
-    markAsFeed(ctx)
+    markAsOwn(ctx)
     sendResponse(ctx, await response)
     return undefined
   }

@@ -13,7 +13,7 @@ import {
   routeType,
   takenRoute,
 } from './route-type.js'
-import { isFeedRequest } from './unrecorded.js'
+import { isOwnRequest } from './unrecorded.js'
 
 export interface RecordRequestsOptions extends UsernameOption, RequestDataOptions {
   /**
@@ -82,7 +82,7 @@ export function recordRequests(
     asked(ctx, () => usernameOf(ctx, options)) ?? null
 
   const eventOf = (ctx: RoutedContext, ending: Ending): [type: string, data: Data] | undefined => {
-    if (isFeedRequest(audit, ctx)) return undefined
+    if (isOwnRequest(audit, ctx)) return undefined
     const status = endStatus(ctx, ending)
     if (status >= 500) {
       const backtrace = backtraceOf(ending)

@@ -1,18 +1,14 @@
-import { eventsEndpoint, type EventsEndpointOptions } from '../../src/http/events/endpoint.js'
+import {
+  DEFAULT_PATH,
+  eventsEndpoint,
+  type EventsEndpointOptions,
+} from '../../src/http/events/endpoint.js'
 import type { EndpointAudit } from '../../src/http/events/handler.js'
-import { respond, toRequest } from './exchange.js'
+import { declareMount } from '../../src/http/mounts.js'
+import { respond, toRequest, type UsernameOption, usernameOf } from './exchange.js'
 import type { NodeListener, NodeRequest } from './node.js'
 
-export interface AuditRoutesOptions extends EventsEndpointOptions<NodeRequest> {
-  /**
-   * The authenticated user of a request, null where there is none.
-   * @default `request.username`, as {@link basicAuth} sets it
-   */
-  username?(request: NodeRequest): string | null
-}
-
-const usernameOf = ({ username }: NodeRequest): string | null =>
-  typeof username === 'string' ? username : null
+export type AuditRoutesOptions = EventsEndpointOptions<NodeRequest> & UsernameOption
 
 /**
  * Serves the event feed: `GET` and `POST` at `path`, and what lies under it. Middleware of Express and
@@ -24,10 +20,9 @@ const usernameOf = ({ username }: NodeRequest): string | null =>
  */
 export function auditRoutes(audit: EndpointAudit, options: AuditRoutesOptions = {}): NodeListener {
   const endpoint = eventsEndpoint(audit, options)
+  declareMount(audit, { kind: 'feed', path: options.path ?? DEFAULT_PATH })
   return function auditRoutes(request, response, next) {
     const exchange = { request, response, next }
-    const username = (): string | null =>
-      options.username ? options.username(request) : usernameOf(request)
-    respond(exchange, () => endpoint(toRequest(exchange, username)))
+    respond(exchange, () => endpoint(toRequest(exchange, () => usernameOf(request, options))))
   }
 }

@@ -14,6 +14,20 @@ export interface NodeExchange {
   readonly next: Next | undefined
 }
 
+export interface UsernameOption {
+  /**
+   * The authenticated user of a request, null where there is none.
+   * @default `request.username`, as {@link basicAuth} sets it
+   */
+  username?(request: NodeRequest): string | null
+}
+
+export function usernameOf(request: NodeRequest, options: UsernameOption): string | null {
+  if (options.username) return options.username(request)
+  const { username } = request
+  return typeof username === 'string' ? username : null
+}
+
 export function toRequest(
   { request, response }: NodeExchange,
   username: () => string | null,

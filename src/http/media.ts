@@ -1,4 +1,5 @@
 import { MIMEType } from 'node:util'
+import Negotiator from 'negotiator'
 import type { HttpResponse } from './exchange.js'
 import { HttpProblem, JSON_API } from './problem.js'
 
@@ -60,12 +61,23 @@ export function checkAccept(accept: string, offered = JSON_API): void {
     if (named.length > 0) break
   }
   const parameters = offered === JSON_API ? ', with no parameter but profile' : ''
-  throw new HttpProblem(
+  throw notAcceptable(accept, `${offered}${parameters}`)
+}
+
+/** The one that the client likes best, the first of those it likes alike; throws 406 where it takes none. */
+export function chooseMedia<Type extends string>(accept: string, offered: readonly Type[]): Type {
+  const negotiator = new Negotiator({ headers: { accept: accept || '*/*' } })
+  const [best] = negotiator.mediaTypes([...offered])
+  if (best === undefined) throw notAcceptable(accept, offered.join(' or '))
+  return best as Type
+}
+
+const notAcceptable = (accept: string, offered: string): HttpProblem =>
+  new HttpProblem(
     'NOT_ACCEPTABLE',
-    `accept must allow ${offered}${parameters}; it is ${JSON.stringify(accept)}`,
+    `accept must allow ${offered}; it is ${JSON.stringify(accept)}`,
     { header: 'accept' },
   )
-}
 
 const isAllowed = ([name, value]: readonly [string, string]): boolean =>
   name === 'profile' || (name === 'charset' && value.toLowerCase() === 'utf-8')

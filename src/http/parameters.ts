@@ -1,4 +1,5 @@
 import { AuditLogError } from '../errors.js'
+import { readBoolean } from '../filter/values.js'
 
 /** Parameters of a query string, decoded, in order. */
 export type Parameters = readonly (readonly [name: string, value: string])[]
@@ -39,6 +40,48 @@ export function takeParameters(
     else taken.push([name, at === -1 ? '' : decodeValue(part.slice(at + 1), name)])
   }
   return { taken, rest: rest.join('&') }
+}
+
+/** Says what the value of a parameter must be. */
+export const invalidParameter = (parameter: string, message: string): AuditLogError =>
+  new AuditLogError('INVALID_VALUE', `${parameter} ${message}`, { parameter })
+
+/** Values by the names of parameters that may be given once. */
+export type SingleValues = ReadonlyMap<string, string>
+
+/** Throws `INVALID_VALUE` where one of them is there twice. */
+export function onceEach(parameters: Parameters): SingleValues {
+  const values = new Map<string, string>()
+  for (const [name, value] of parameters) {
+    if (values.has(name)) throw invalidParameter(name, 'may be given once')
+    values.set(name, value)
+  }
+  return values
+}
+
+/** `false` where it is not given. */
+export function readFlag(values: SingleValues, name: string): boolean {
+  const flag = readBoolean(values.get(name) ?? 'false')
+  if (flag === undefined) throw invalidParameter(name, 'must be true or false')
+  return flag
+}
+
+/** The whole numbers that a parameter takes, and what it is where it is not given. */
+export interface WholeRange {
+  readonly min: number
+  readonly max: number
+  readonly standard: number
+}
+
+export function readWhole(
+  values: SingleValues,
+  name: string,
+  { min, max, standard }: WholeRange,
+): number {
+  const text = values.get(name) ?? String(standard)
+  const whole = /^\d+$/.test(text) ? Number(text) : NaN
+  if (whole >= min && whole <= max) return whole
+  throw invalidParameter(name, `must be one whole number from ${min} to ${max}`)
 }
 
 /** For what takes no other parameters than those named: throws `UNKNOWN_PARAMETER` for the first one. */

@@ -32,7 +32,7 @@ describe('authorize', () => {
       ])
       if (request.method === 'HEAD') continue
       const { code, detail } = errorOf(refused)
-      expect([code, detail]).toEqual(['FORBIDDEN', `bob may not ${action} events`])
+      expect([code, detail]).toEqual(['FORBIDDEN', `bob is not allowed the action ${action}`])
     }
     expect((await server.audit.list()).events).toHaveLength(2)
   })

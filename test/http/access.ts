@@ -63,5 +63,9 @@ export const requests = (
   ['read', `${PATH}/${id}`, { method: 'HEAD' }],
   ['describe', `${PATH}/openapi.json`, {}],
   ['stream', `${PATH}/stream`, { method: 'HEAD' }],
+  ['count', `${PATH}/counts`, {}],
+  ['export', `${PATH}/export`, {}],
+  ['export', `${PATH}/export`, { method: 'HEAD' }],
+  ['types', `${PATH}/types`, {}],
   ['create', PATH, newEvent({ type: 'x' })],
 ]

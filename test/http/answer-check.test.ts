@@ -42,6 +42,23 @@ const answered = ({ body = list, ...change }: Change): Answered => ({
   ...change,
 })
 
+const line = {
+  id: resource.id,
+  ...resource.attributes,
+  source: null,
+  attributes: { n: 1 },
+}
+const file = {
+  'content-disposition': 'attachment; filename="events.ndjson"',
+  'cache-control': 'no-store',
+  vary: 'Accept',
+}
+const exported = (body: string, type = 'application/x-ndjson'): Change => ({
+  target: '/api/events/export',
+  headers: { 'content-type': type, ...file },
+  body,
+})
+
 const withResource = (more: object): Change => ({
   body: { ...list, data: [{ ...resource, ...more }] },
 })
@@ -67,6 +84,9 @@ it.each<[string, Change]>([
   ['an error', withError({ source: { header: 'accept' } })],
   ['a 304', { status: 304, headers: variants, body: '' }],
   ['a HEAD', { method: 'HEAD', body: '' }],
+  ['lines', exported(`${JSON.stringify(line)}\n${JSON.stringify(line)}\n`)],
+  ['no lines', exported('')],
+  ['a text with a character set', exported('a,b\r\n', 'text/csv; charset=utf-8')],
   ['another path', { target: '/api/eventsx', status: 418 }],
   ["the host's own failure", { status: 500, headers: {}, body: 'Internal Server Error' }],
 ])('lets pass %s', (_what, change) => {
@@ -103,6 +123,9 @@ it.each<[string, Change]>([
   ['another relationship', withResource({ relationships: { other: { links: { self: '/x' } } } })],
   ['an empty relationship', withResource({ relationships: { source: {} } })],
   ['a link that is none', withResource({ links: { self: 'a b' } })],
+  ['a line that is no event', exported(`${JSON.stringify({ ...line, source: 1 })}\n`)],
+  ['a line that does not end', exported(JSON.stringify(line))],
+  ['lines of another type', exported('', 'application/json')],
   ['no error', { status: 400, body: { ...failure, errors: [] } }],
   ['an error of another status', withError({ status: '404' })],
   ['an unknown code', withError({ code: 'WRONG' })],

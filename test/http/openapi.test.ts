@@ -75,6 +75,10 @@ describe('GET /api/events/openapi.json', () => {
       'get /api/events',
       'post /api/events',
       'get /api/events/stream',
+      'get /api/events/counts',
+      'get /api/events/export',
+      'get /api/events/types',
+      'get /api/events/me',
       'get /api/events/openapi.json',
       'get /api/events/{id}',
     ])

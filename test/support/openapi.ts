@@ -8,6 +8,7 @@ import { openApiDocument } from '../../src/http/openapi/document.js'
 import { jsonApiSchema, LINK_FORMAT } from './json-api-schema.js'
 
 const JSON_API = 'application/vnd.api+json'
+const JSON_LINES = 'application/x-ndjson'
 
 interface Reference {
   readonly $ref: string
@@ -106,19 +107,27 @@ export function checkBy(document: OpenApiDocument, mount: string): AnswerCheck {
 
   const checkBody = (answered: Answered, content: NonNullable<Answer['content']>): void => {
     const given = answered.headers['content-type'] ?? 'none'
-    const type = given.startsWith('text/event-stream') ? 'text/event-stream' : given
+    // Texts tell their character set; JSON:API takes no parameters.
+    const type = given.startsWith('text/') ? given.split(';', 1)[0]! : given
     const media = content[type]
     if (!media) throw new Error(`content-type ${given} is not declared`)
     if (answered.method === 'HEAD') {
       if (answered.bytes.length > 0) throw new Error('the answer to HEAD has a body')
       return
     }
-    if (type === 'text/event-stream') return
-    const value: unknown = JSON.parse(textOf(answered))
-    if (type === JSON_API) hold(isJsonApi, value, 'not JSON:API')
+    if (type.startsWith('text/')) return
+    const text = textOf(answered)
     const known = validators.get(media)
     const validate = known ?? compileIn(document, media.schema)
     validators.set(media, validate)
+    if (type === JSON_LINES) {
+      const lines = text.split('\n')
+      if (lines.pop() !== '') throw new Error('the last line does not end')
+      for (const line of lines) hold(validate, JSON.parse(line), 'a line is not as declared')
+      return
+    }
+    const value: unknown = JSON.parse(text)
+    if (type === JSON_API) hold(isJsonApi, value, 'not JSON:API')
     hold(validate, value, 'not as declared')
   }
 

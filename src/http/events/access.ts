@@ -4,18 +4,26 @@ import type { EventsAction } from './routes.js'
 
 /** What a request is about to be given of the log. */
 export interface EventsRead {
-  readonly action: Extract<EventsAction, 'list' | 'read' | 'stream'>
+  readonly action: Extract<EventsAction, 'list' | 'read' | 'stream' | 'count' | 'export'>
   readonly username: string
   /** The query string as it was sent. */
   readonly query: string
+  /** Empty where figures are given and no events, as of the first batch of an export. */
   readonly events: readonly AuditEvent[]
+}
+
+/** What the host lets a user do. */
+export interface UserRights {
+  readonly may: Readonly<Record<EventsAction, boolean>>
+  /** True where he sees no more than a part of the log. */
+  readonly restricted: boolean
 }
 
 /** The host's say in who may do what; `Context` is the request as its server knows it. */
 export interface EventsAccess<Context> {
   /**
    * Whether the user may do this; where not, the answer is 403. It is asked before the request's body
-   * is read. What it throws is the host's to answer.
+   * is read, and of all actions where he asks what he may. What it throws is the host's to answer.
    * @default whoever is authenticated may do everything
    */
   authorize?(context: Context, action: EventsAction): boolean | Promise<boolean>
@@ -31,9 +39,10 @@ export interface EventsAccess<Context> {
     context: Context,
   ): QueryObject['filter'] | undefined | Promise<QueryObject['filter'] | undefined>
   /**
-   * Told what a request reads before it is sent, a stream's batch by batch: to note it elsewhere. Also
-   * of `HEAD` and of what is then answered 304, which tell that the events are there; lists may be
-   * empty. It is waited for; where it throws, nothing is sent, and the error is the host's to answer.
+   * Told what a request reads before it is sent, streams and exports batch by batch: to note it
+   * elsewhere. Also of `HEAD` and of what is then answered 304, which tell that the events are there;
+   * lists may be empty. It is waited for; where it throws, nothing is sent, and the error is the host's
+   * to answer.
    */
   onRead?(context: Context, read: EventsRead): void | Promise<void>
 }

@@ -18,10 +18,22 @@ function attributesText(event: AuditEvent, fields: Fieldset): string {
   return text === '{}' ? `{${own}}` : `{${own},${text.slice(1)}`
 }
 
+/** How events are shown. */
+export interface EventView {
+  readonly fields?: Fieldset
+  /** The ids of live events that are open. */
+  readonly open?: ReadonlySet<string>
+}
+
 /**
  * The event as the interface's Event resource, in JSON text; `path` is where the endpoints are mounted.
+ * One that is open says so in `meta`.
  */
-export function eventResource(event: AuditEvent, path: string, fields?: Fieldset): string {
+export function eventResource(
+  event: AuditEvent,
+  path: string,
+  { fields, open }: EventView = {},
+): string {
   const { id, source } = event
   const isRelated = source !== null && (fields?.has('source') ?? true)
   const related = isRelated
@@ -29,22 +41,23 @@ export function eventResource(event: AuditEvent, path: string, fields?: Fieldset
     : ''
   const self = JSON.stringify(`${path}/${id}`)
   const attributes = attributesText(event, fields)
-  return `{"type":"event","id":"${id}","attributes":${attributes}${related},"links":{"self":${self}}}`
+  const meta = open?.has(id) ? ',"meta":{"live":true}' : ''
+  return `{"type":"event","id":"${id}","attributes":${attributes}${related},"links":{"self":${self}}${meta}}`
 }
 
 export function eventsDocument(
   events: readonly AuditEvent[],
   path: string,
   links: Readonly<Record<string, string>>,
-  fields?: Fieldset,
+  view?: EventView,
 ): string {
   let data = ''
-  for (const event of events) data += `${data && ','}${eventResource(event, path, fields)}`
+  for (const event of events) data += `${data && ','}${eventResource(event, path, view)}`
   return `{"jsonapi":${JSONAPI},"data":[${data}],"links":${JSON.stringify(links)}}`
 }
 
-export function eventDocument(event: AuditEvent, path: string, fields?: Fieldset): string {
-  const data = eventResource(event, path, fields)
+export function eventDocument(event: AuditEvent, path: string, view?: EventView): string {
+  const data = eventResource(event, path, view)
   const links = JSON.stringify({ self: `${path}/${event.id}` })
   return `{"jsonapi":${JSONAPI},"data":${data},"links":${links}}`
 }

@@ -1,3 +1,4 @@
+import type { Grouping } from '../../filter/ast.js'
 import { createBroadcast } from '../../following/broadcast.js'
 import { plainEvent } from '../../unread-event.js'
 import { challenge } from '../basic-auth.js'
@@ -5,15 +6,25 @@ import type { HttpRequest, HttpResponse } from '../exchange.js'
 import { finish } from '../finish.js'
 import { errorResponse, HttpProblem } from '../problem.js'
 import { parseVisible } from '../visible.js'
-import type { EventsAccess, EventsRead } from './access.js'
+import type { EventsAccess, EventsRead, UserRights } from './access.js'
+import { countsHandler } from './counts.js'
 import { createHandler } from './create.js'
+import { exportHandler } from './export.js'
 import type { EndpointAudit, EventsHandler } from './handler.js'
 import { listHandler } from './list.js'
+import { meHandler } from './me.js'
 import { openApiHandler } from './openapi.js'
 import { readHandler } from './read.js'
-import { type EventsAction, type MatchedRoutes, matchRoutes } from './routes.js'
+import {
+  EVENTS_ACTIONS,
+  type EventsAction,
+  type EventsRoute,
+  type MatchedRoutes,
+  matchRoutes,
+} from './routes.js'
 import { eventFrame } from './server-sent.js'
 import { streamHandler } from './stream.js'
+import { typesHandler } from './types.js'
 
 export interface EventsEndpointOptions<Context> extends EventsAccess<Context> {
   /**
@@ -39,10 +50,29 @@ export function isUnder(path: string, mount: string): boolean {
 export const DEFAULT_PATH = '/api/events'
 
 /** What an action gives away, where it does. */
-const READS: Readonly<Partial<Record<EventsAction, EventsRead['action']>>> = {
+const READS: Readonly<Partial<Record<EventsRoute['action'], EventsRead['action']>>> = {
   list: 'list',
   read: 'read',
   stream: 'stream',
+  count: 'count',
+  export: 'export',
+}
+
+/** One after the other, so that the host's first error is the one that is told. */
+async function rightsOf(
+  may: (action: EventsAction) => Promise<boolean>,
+  visible: () => Promise<Grouping | undefined>,
+): Promise<UserRights> {
+  const allowed = new Set<EventsAction>()
+  for (const action of EVENTS_ACTIONS) if (await may(action)) allowed.add(action)
+  // A host need have no filter for whom it lets read nothing.
+  const reads = EVENTS_ACTIONS.some((action) => READS[action] && allowed.has(action))
+  return {
+    may: Object.fromEntries(
+      EVENTS_ACTIONS.map((action) => [action, allowed.has(action)]),
+    ) as UserRights['may'],
+    restricted: reads && (await visible()) !== undefined,
+  }
 }
 
 type ByHost = <Value>(call: () => Value | Promise<Value>) => Promise<Value>
@@ -58,11 +88,15 @@ export function eventsEndpoint<Context>(
   const { path = DEFAULT_PATH, realm = 'Daybook' } = options
   const broadcast = createBroadcast(audit, (event) => eventFrame(event, path))
   const setting = { audit, path }
-  const handlers: Readonly<Record<EventsAction, EventsHandler>> = {
+  const handlers: Readonly<Record<EventsRoute['action'], EventsHandler>> = {
     list: listHandler({ ...setting, broadcast }),
     read: readHandler(setting),
     create: createHandler(setting),
     stream: streamHandler({ ...setting, broadcast }),
+    count: countsHandler(setting),
+    export: exportHandler(setting),
+    types: typesHandler(setting),
+    me: meHandler(setting),
     describe: openApiHandler(setting),
   }
 
@@ -88,18 +122,19 @@ export function eventsEndpoint<Context>(
       })
     }
     const { action } = route
-    if (options.authorize && !(await byHost(() => options.authorize!(context, action))))
-      throw new HttpProblem('FORBIDDEN', `${username} may not ${action} events`)
+    const may = async (wanted: EventsAction): Promise<boolean> =>
+      !options.authorize || (await byHost(() => options.authorize!(context, wanted)))
+    const visible = async (): Promise<Grouping | undefined> =>
+      options.visible && byHost(async () => parseVisible(await options.visible!(context)))
+    if (action !== 'me' && !(await may(action)))
+      throw new HttpProblem('FORBIDDEN', `${username} is not allowed the action ${action}`)
     const read = READS[action]
-    const visible =
-      read &&
-      options.visible &&
-      (await byHost(async () => parseVisible(await options.visible!(context))))
     const response = await handlers[action]({
       request,
       username,
       id,
-      visible,
+      visible: read && (await visible()),
+      rights: () => rightsOf(may, visible),
       async disclose(events) {
         if (!read || !options.onRead) return
         const given = { action: read, username, query, events: events.map(plainEvent) }

@@ -3,11 +3,12 @@ import type { AuditEvent } from '../../event.js'
 import type { Grouping } from '../../filter/ast.js'
 import type { Broadcast } from '../../following/broadcast.js'
 import type { HttpRequest, HttpResponse } from '../exchange.js'
+import type { UserRights } from './access.js'
 
 /** What the endpoints need of an audit log. */
 export type EndpointAudit = Pick<
   AuditLog,
-  'list' | 'get' | 'tail' | 'recordCustom' | 'limits' | 'types'
+  'list' | 'pages' | 'get' | 'count' | 'tail' | 'recordCustom' | 'limits' | 'types' | 'store'
 >
 
 /** What all handlers know. */
@@ -32,6 +33,8 @@ export interface EventsCall {
   readonly visible: Grouping | undefined
   /** Has to be waited for before events are given away. */
   readonly disclose: (events: readonly AuditEvent[]) => Promise<void>
+  /** Asks the host. */
+  readonly rights: () => Promise<UserRights>
 }
 
 export type EventsHandler = (call: EventsCall) => Promise<HttpResponse>

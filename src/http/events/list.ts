@@ -9,6 +9,7 @@ import { oncePerTurn } from '../same-turn.js'
 import { eventsDocument } from './documents.js'
 import { type Fieldset, formatFieldset, takeFieldset } from './fieldset.js'
 import type { EventsHandler, FollowingSetting } from './handler.js'
+import { openAmong } from './open-events.js'
 import { parseEventsQuery } from './query.js'
 import { viewOf } from './view.js'
 import { listWithin } from './waiting.js'
@@ -60,7 +61,8 @@ export function listHandler({ audit, path, broadcast }: FollowingSetting): Event
     const self = asked === '' ? path : `${path}?${asked}`
     const prev = previous(query, fields, page)
     const links = prev === undefined ? { self } : { self, prev }
-    const body = eventsDocument(page.events, path, links, fields)
+    const open = await openAmong(audit, page.events)
+    const body = eventsDocument(page.events, path, links, { fields, open })
     const { status, headers } = json(page.truncated ? 206 : 200, body)
     return { page, response: { status, headers: { ...headers, etag: entityTag(body) }, body } }
   }

@@ -3,6 +3,7 @@ import { checkAccept, json } from '../media.js'
 import { refuseParameters } from '../parameters.js'
 import { HttpProblem } from '../problem.js'
 import { eventDocument } from './documents.js'
+import { openAmong } from './open-events.js'
 import { FIELDS, takeFieldset } from './fieldset.js'
 import type { EventsHandler, EventsSetting } from './handler.js'
 
@@ -16,6 +17,7 @@ export function readHandler({ audit, path }: EventsSetting): EventsHandler {
     if (!event || !compileFilter(visible)(event))
       throw new HttpProblem('NOT_FOUND', `there is no event ${JSON.stringify(id)}`)
     await disclose([event])
-    return json(200, eventDocument(event, path, fields))
+    const open = await openAmong(audit, [event])
+    return json(200, eventDocument(event, path, { fields, open }))
   }
 }

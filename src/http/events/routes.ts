@@ -1,15 +1,35 @@
 import type { AnswerName } from '../openapi/answers.js'
 import type { ParameterName } from '../openapi/parameters.js'
 
-/** What a user asks of the events endpoints. */
-export type EventsAction = 'list' | 'read' | 'create' | 'stream' | 'describe'
+export const EVENTS_ACTIONS = [
+  'list',
+  'read',
+  'create',
+  'stream',
+  'count',
+  'export',
+  'types',
+  'describe',
+] as const
+
+/** What a user asks of the events endpoints, and the host may refuse. */
+export type EventsAction = (typeof EVENTS_ACTIONS)[number]
 
 /** One of the endpoints, and all that its description says of it. */
 export interface EventsRoute {
-  readonly action: EventsAction
+  /** Who is known may ask who he is: `me` is not for the host to refuse. */
+  readonly action: EventsAction | 'me'
   readonly method: 'GET' | 'POST'
   /** Relative to where the endpoints are mounted. */
-  readonly path: '' | '/stream' | '/openapi.json' | '/{id}'
+  readonly path:
+    | ''
+    | '/stream'
+    | '/counts'
+    | '/export'
+    | '/types'
+    | '/me'
+    | '/openapi.json'
+    | '/{id}'
   readonly summary: string
   readonly description: string
   readonly parameters: readonly ParameterName[]
@@ -55,6 +75,50 @@ export const eventsRoutes: readonly EventsRoute[] = [
       'along `created_at`.',
     parameters: ['filter', 'fields', 'after', 'changes', 'Last-Event-ID'],
     answers: { 200: 'EventStream' },
+    problems: [400, 406],
+  },
+  {
+    action: 'count',
+    method: 'GET',
+    path: '/counts',
+    summary: 'Count events',
+    description:
+      'Figures over all events that match, not over a page of them: in all, by level, by time, by the ' +
+      'values of attributes. Where counting takes too long they are estimates, and `sampled` is true.',
+    parameters: ['filter', 'buckets', 'zone', 'facets', 'top', 'attributes', 'If-None-Match'],
+    answers: { 200: 'Counts', 304: 'NotModified' },
+    problems: [400, 406],
+  },
+  {
+    action: 'export',
+    method: 'GET',
+    path: '/export',
+    summary: 'Export events',
+    description:
+      'All events that match and are there when it begins, oldest first, as a file. Where the service ' +
+      'fails midway the connection breaks off: an answer that ends is whole.',
+    parameters: ['filter', 'format', 'columns'],
+    answers: { 200: 'Export' },
+    problems: [400, 406],
+  },
+  {
+    action: 'types',
+    method: 'GET',
+    path: '/types',
+    summary: 'List event types',
+    description: 'The types of the events that the service records itself.',
+    parameters: ['If-None-Match'],
+    answers: { 200: 'EventTypeList', 304: 'NotModified' },
+    problems: [400, 406],
+  },
+  {
+    action: 'me',
+    method: 'GET',
+    path: '/me',
+    summary: 'Read the user who asks',
+    description: 'Who he is and what he may do here; for everyone who is known.',
+    parameters: ['If-None-Match'],
+    answers: { 200: 'User', 304: 'NotModified' },
     problems: [400, 406],
   },
   {

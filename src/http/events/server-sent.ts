@@ -18,7 +18,7 @@ export const COMMENT = ':\n\n'
 
 /** The event as a JSON:API document. Its id is where a client goes on that comes back. */
 export function eventFrame(event: AuditEvent, path: string, fields?: Fieldset): string {
-  const data = `{"data":${eventResource(event, path, fields)}}`
+  const data = `{"data":${eventResource(event, path, { fields })}}`
   return `id: ${event.created_at}\ndata: ${data}\n\n`
 }
 

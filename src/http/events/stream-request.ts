@@ -1,9 +1,7 @@
-import { AuditLogError } from '../../errors.js'
 import type { Grouping } from '../../filter/ast.js'
-import { readBoolean } from '../../filter/values.js'
 import { formatTimestamp, parseTimestamp } from '../../timestamp.js'
 import type { HttpRequest } from '../exchange.js'
-import { takeParameters } from '../parameters.js'
+import { invalidParameter, onceEach, readFlag, takeParameters } from '../parameters.js'
 import { HttpProblem } from '../problem.js'
 import { FIELDS, type Fieldset, takeFieldset } from './fieldset.js'
 import { parseEventsQuery } from './query.js'
@@ -23,9 +21,6 @@ const LAST_EVENT_ID = 'last-event-id'
 
 const NO_TIME = 'must be an ISO 8601 timestamp, such as the created_at of an event'
 
-const invalid = (parameter: string, message: string): AuditLogError =>
-  new AuditLogError('INVALID_VALUE', `${parameter} ${message}`, { parameter })
-
 function readTime(text: string): string | undefined {
   const time = parseTimestamp(text)
   return time === undefined ? undefined : formatTimestamp(time)
@@ -36,7 +31,7 @@ function readAfter(lastEventId: string, parameter: string | undefined): string |
   if (lastEventId === '' && parameter === undefined) return undefined
   const after = readTime(lastEventId || parameter!)
   if (after !== undefined) return after
-  if (lastEventId === '') throw invalid('after', NO_TIME)
+  if (lastEventId === '') throw invalidParameter('after', NO_TIME)
   throw new HttpProblem('INVALID_HEADER', `${LAST_EVENT_ID} ${NO_TIME}`, { header: LAST_EVENT_ID })
 }
 
@@ -44,16 +39,11 @@ function readAfter(lastEventId: string, parameter: string | undefined): string |
 export function readStreamRequest(request: Pick<HttpRequest, 'query' | 'header'>): StreamRequest {
   const { fields, rest } = takeFieldset(request.query)
   const { taken, rest: filters } = takeParameters(rest, (name) => OWN_PARAMETERS.has(name))
-  const own = new Map<string, string>()
-  for (const [name, value] of taken) {
-    if (own.has(name)) throw invalid(name, 'may be given once')
-    own.set(name, value)
-  }
+  const own = onceEach(taken)
   const { where, sorts } = parseEventsQuery(filters, `filter, ${FIELDS}, after and changes`)
   const stray = own.has('limit') ? 'limit' : sorts.length > 0 ? 'filter[sorts]' : undefined
-  if (stray) throw invalid(stray, 'means nothing to a stream, which runs along created_at')
-  const changes = readBoolean(own.get('changes') ?? 'false')
-  if (changes === undefined) throw invalid('changes', 'must be true or false')
+  if (stray) throw invalidParameter(stray, 'means nothing to a stream, which runs along created_at')
+  const changes = readFlag(own, 'changes')
   const after = readAfter(request.header(LAST_EVENT_ID), own.get('after'))
   return { where, fields, after, changes }
 }

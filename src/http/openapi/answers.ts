@@ -56,6 +56,30 @@ export const answers = {
     description: 'Events as they become visible. The answer does not end.',
     content: { 'text/event-stream': { schema: { type: 'string' } } },
   },
+  Counts: document('The figures.', 'Counts'),
+  Export: {
+    description: 'The events, as they are read. The schema of JSON lines is that of a line.',
+    headers: {
+      'Content-Disposition': header(
+        'The name of the file.',
+        'attachment; filename="events-2026-11-20T130600Z.ndjson"',
+      ),
+      'X-Total-Count': header('How many events match.', '1834', false),
+      'X-Total-Count-Estimated': header(
+        'About how many, in its place, where counting would take too long.',
+        '18340000',
+        false,
+      ),
+      Vary: header('Which headers the answer depends on.', 'Accept'),
+      'Cache-Control': header('The answer is not to be kept.', 'no-store'),
+    },
+    content: {
+      'application/x-ndjson': { schema: ref('ExportedEvent') },
+      'text/csv': { schema: { type: 'string' } },
+    },
+  },
+  EventTypeList: document('The types.', 'EventTypeList'),
+  User: document('The user who asks.', 'UserDocument'),
   Description: {
     description: 'An OpenAPI 3.1 document.',
     headers: variants,

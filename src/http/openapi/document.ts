@@ -1,4 +1,4 @@
-import { type EventsAction, type EventsRoute, eventsRoutes } from '../events/routes.js'
+import { type EventsRoute, eventsRoutes } from '../events/routes.js'
 import type { EventsSetting } from '../events/handler.js'
 import { JSON_API } from '../problem.js'
 import { answers } from './answers.js'
@@ -6,10 +6,14 @@ import { parameters } from './parameters.js'
 import { COMMON_PROBLEMS, problemAnswer, problemName } from './problems.js'
 import { componentSchemas } from './schemas.js'
 
-const OPERATIONS: Readonly<Record<EventsAction, string>> = {
+const OPERATIONS: Readonly<Record<EventsRoute['action'], string>> = {
   list: 'listEvents',
   create: 'createEvent',
   stream: 'followEvents',
+  count: 'countEvents',
+  export: 'exportEvents',
+  types: 'listEventTypes',
+  me: 'readUser',
   describe: 'describeEvents',
   read: 'readEvent',
 }

@@ -1,6 +1,9 @@
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../../filter/ast.js'
 import { type Predicate, predicates } from '../../filter/predicates.js'
+import { COUNTS, FACETS } from '../events/counts-request.js'
+import { EXPORT_FORMATS } from '../events/export-formats.js'
 import { FIELDS } from '../events/fieldset.js'
+import type { WholeRange } from '../parameters.js'
 
 /** OpenAPI 3.1, "Parameter Object" and "Schema Object"; what they hold is the document's business. */
 type Describing = Readonly<Record<string, unknown>>
@@ -72,6 +75,13 @@ const query = (name: string, description: string, schema: Describing, more = {})
   ...more,
 })
 
+const whole = ({ min, max, standard }: WholeRange): Describing => ({
+  type: 'integer',
+  minimum: min,
+  maximum: max,
+  default: standard,
+})
+
 /** All parameters of the events endpoints, by the names that routes use. */
 export const parameters = {
   id: {
@@ -103,6 +113,42 @@ export const parameters = {
     'changes',
     'Send the changes of live events too, as JSON Patch (RFC 6902), in events called `change`.',
     { type: 'boolean', default: false },
+  ),
+  buckets: query(
+    'buckets',
+    'Most stretches of time that events are counted for; 0 for none.',
+    whole(COUNTS.buckets),
+  ),
+  zone: query(
+    'zone',
+    'The IANA time zone in whose round times the stretches begin.',
+    { type: 'string', default: 'UTC' },
+    { example: 'Europe/Berlin' },
+  ),
+  facets: query(
+    `${FACETS}[]`,
+    'Attributes whose most frequent values are wanted, named as filters name them, and `level`. Each is ' +
+      'counted as if the filter did not restrict it. One may be written `facets=type`.',
+    texts,
+    { style: 'form', explode: true, example: ['level', 'type'] },
+  ),
+  top: query('top', 'Most values of each of them.', whole(COUNTS.top)),
+  attributes: query(
+    'attributes',
+    'Tell the names of attributes that occur, with types and a few values.',
+    { type: 'boolean', default: false },
+  ),
+  format: query(
+    'format',
+    'How the file is written. Without it the header `Accept` decides; nothing said is the first.',
+    { enum: EXPORT_FORMATS },
+  ),
+  columns: query(
+    FIELDS,
+    'With `format=csv`: attributes that have a column each, named as filters name them. Without it all ' +
+      'are in one, as JSON.',
+    texts,
+    { style: 'form', explode: false, example: ['name', 'url_params_project_code'] },
   ),
   'Last-Event-ID': header(
     'Last-Event-ID',

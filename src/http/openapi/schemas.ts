@@ -1,11 +1,21 @@
 import type { EventTypes } from '../../event-types.js'
 import { LINK_ATTRIBUTES, type LinkAttribute, linkForm } from '../../links.js'
+import { EVENTS_ACTIONS } from '../events/routes.js'
 import { jsonapi } from '../problem.js'
+import { countsSchemas } from './counts-schemas.js'
+import {
+  document,
+  flag,
+  links,
+  listOf,
+  object,
+  path,
+  ref,
+  text,
+  textOrNull,
+  whole,
+} from './shapes.js'
 
-const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` }) as const
-
-const text = { type: 'string' } as const
-const path = { type: 'string', description: 'A path, and a query where there is one.' } as const
 const created_at = {
   type: 'string',
   format: 'date-time',
@@ -28,27 +38,6 @@ function linkSchema(attribute: LinkAttribute) {
   }
 }
 
-const object = (properties: object, required: readonly string[]) => ({
-  type: 'object',
-  properties,
-  required,
-  additionalProperties: false,
-})
-
-const links = (...names: readonly string[]) => ({
-  type: 'object',
-  properties: Object.fromEntries(names.map((name) => [name, path])),
-  required: ['self'],
-  additionalProperties: false,
-})
-
-const document = (data: object, ...linkNames: readonly string[]) =>
-  object({ jsonapi: ref('JsonApi'), data, links: links(...linkNames) }, [
-    'jsonapi',
-    'data',
-    'links',
-  ])
-
 /** The type, what it says, and the attributes that its events are known to have. */
 function systemType([name, { description, data }]: readonly [string, EventTypes[string]]) {
   const names = data !== undefined && !('~standard' in data) ? data : undefined
@@ -59,10 +48,54 @@ function systemType([name, { description, data }]: readonly [string, EventTypes[
   }
 }
 
+const username = { ...textOrNull, description: 'The user who asked, if one did.' }
+const system = {
+  ...flag,
+  description: 'True where the service recorded the event, false for custom ones.',
+}
+const id = { type: 'string', format: 'uuid' } as const
+
+/** A date-fns `Duration`. */
+const period = { type: ['object', 'null'], additionalProperties: { type: 'number' } } as const
+
+const eventType = whole({
+  type: { const: 'event_type' },
+  id: { ...text, description: 'The type.' },
+  attributes: whole({
+    area: { ...textOrNull, description: 'The heading under which catalogues list it.' },
+    description: textOrNull,
+    data: {
+      type: ['array', 'null'],
+      items: text,
+      description: 'The attributes that its events are known to have.',
+    },
+    live: { ...flag, description: 'True where attributes go on changing while the work goes on.' },
+    throttle: {
+      description: 'At most one event per period, and per value of the attributes in `scope`.',
+      anyOf: [
+        { type: 'null' },
+        whole({ period: { ...period, type: 'object' }, scope: listOf(text) }),
+      ],
+    },
+    cadence: { ...period, description: 'How often it is recorded, unless the settings differ.' },
+    only_while: { ...textOrNull, description: 'The setting that has to be on.' },
+    sentence: { ...textOrNull, description: 'The template of the sentence that tells its events.' },
+  }),
+})
+
+const user = whole({
+  type: { const: 'user' },
+  id: { ...text, description: 'His name.' },
+  attributes: whole({
+    may: whole(Object.fromEntries(EVENTS_ACTIONS.map((action) => [action, flag]))),
+    restricted: { ...flag, description: 'True where he sees no more than a part of the log.' },
+  }),
+})
+
 /** OpenAPI 3.1, "Schema Object" (JSON Schema 2020-12): what the endpoints take and give. */
 export function componentSchemas(types: EventTypes) {
   return {
-    JsonApi: object({ version: { const: jsonapi.version } }, ['version']),
+    JsonApi: whole({ version: { const: jsonapi.version } }),
     SystemEventType: {
       type: 'string',
       description: 'The types of the events that the service records itself.',
@@ -74,11 +107,8 @@ export function componentSchemas(types: EventTypes) {
         'Attributes vary with the type, and hold any JSON. With a fieldset, those that were asked for.',
       properties: {
         type: { ...type, anyOf: [ref('SystemEventType'), text] },
-        username: { type: ['string', 'null'], description: 'The user who asked, if one did.' },
-        system: {
-          type: 'boolean',
-          description: 'True where the service recorded the event, false for custom ones.',
-        },
+        username,
+        system,
         created_at,
       },
       additionalProperties: true,
@@ -86,18 +116,33 @@ export function componentSchemas(types: EventTypes) {
     Event: object(
       {
         type: { const: 'event' },
-        id: { type: 'string', format: 'uuid' },
+        id,
         attributes: ref('EventAttributes'),
         relationships: object(
           { source: object({ links: object({ source: path }, ['source']) }, ['links']) },
           ['source'],
         ),
         links: links('self'),
+        meta: whole({
+          live: { const: true, description: 'The event is open: its attributes go on changing.' },
+        }),
       },
       ['type', 'id', 'attributes', 'links'],
     ),
     EventDocument: document(ref('Event'), 'self'),
-    EventList: document({ type: 'array', items: ref('Event') }, 'self', 'prev'),
+    EventList: document(listOf(ref('Event')), 'self', 'prev'),
+    ExportedEvent: whole({
+      id,
+      created_at,
+      username,
+      system,
+      type,
+      source: { ...textOrNull, description: 'The path of the resource that it relates to.' },
+      attributes: { type: 'object' },
+    }),
+    EventTypeList: document(listOf(eventType), 'self'),
+    UserDocument: document(user, 'self'),
+    ...countsSchemas,
     NewEventDocument: {
       type: 'object',
       description: 'Members beside `data`, and others within, are ignored.',

@@ -1,0 +1,50 @@
+import { DEFAULT_BUCKETS, DEFAULT_TOP, MAX_BUCKETS, MAX_TOP } from '../../counting/count-options.js'
+import type { CountOptions } from '../../counting/counts.js'
+import type { Grouping } from '../../filter/ast.js'
+import { isBlank } from '../../filter/values.js'
+import {
+  invalidParameter,
+  onceEach,
+  readFlag,
+  readWhole,
+  takeParameters,
+  type WholeRange,
+} from '../parameters.js'
+import { parseEventsQuery } from './query.js'
+
+/** What figures are asked for. */
+export interface CountsRequest {
+  readonly where: Grouping | undefined
+  readonly options: CountOptions
+}
+
+export const COUNTS = {
+  buckets: { min: 0, max: MAX_BUCKETS, standard: DEFAULT_BUCKETS },
+  top: { min: 1, max: MAX_TOP, standard: DEFAULT_TOP },
+} as const satisfies Record<string, WholeRange>
+
+export const FACETS = 'facets'
+
+const OWN = /^(?:buckets|zone|top|attributes|limit)$/
+const FACET = /^facets(?:\[\d*\])?$/
+
+/** Throws what is wrong with the parameters, but for names: those are for `audit.count` to tell. */
+export function readCountsRequest(query: string): CountsRequest {
+  const { taken, rest } = takeParameters(query, (name) => OWN.test(name) || FACET.test(name))
+  const own = onceEach(taken.filter(([name]) => OWN.test(name)))
+  const { where } = parseEventsQuery(rest, `filter, buckets, zone, ${FACETS}[], top and attributes`)
+  if (own.has('limit'))
+    throw invalidParameter('limit', 'is not taken: all events that match are counted')
+  const facets = taken.flatMap(([name, value]) => (FACET.test(name) ? [value] : []))
+  const count = readWhole(own, 'buckets', COUNTS.buckets)
+  const zone = own.get('zone') ?? ''
+  return {
+    where,
+    options: {
+      buckets: count === 0 ? undefined : { count, ...(!isBlank(zone) && { zone }) },
+      facets: facets.filter((name) => !isBlank(name)),
+      top: readWhole(own, 'top', COUNTS.top),
+      attributes: readFlag(own, 'attributes'),
+    },
+  }
+}

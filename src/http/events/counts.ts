@@ -1,0 +1,27 @@
+import { MAX_LIMIT } from '../../filter/ast.js'
+import { entityTag } from '../finish.js'
+import { checkAccept, json } from '../media.js'
+import { jsonapi } from '../problem.js'
+import { readCountsRequest } from './counts-request.js'
+import type { EventsHandler, EventsSetting } from './handler.js'
+
+/** `GET <path>/counts`: figures over all events that match. */
+export function countsHandler({ audit, path }: EventsSetting): EventsHandler {
+  return async ({ request, visible, disclose }) => {
+    checkAccept(request.header('accept'))
+    const { query, signal } = request
+    const { where, options } = readCountsRequest(query)
+    // Not a part of `where`: a facet leaves out what the query says of it, never what the host says.
+    const { took_ms, ...figures } = await audit.count(
+      { where, sorts: [], limit: MAX_LIMIT },
+      { ...options, visible, signal },
+    )
+    await disclose([])
+    const self = query === '' ? `${path}/counts` : `${path}/counts?${query}`
+    const body = JSON.stringify({ jsonapi, meta: { ...figures, took_ms }, links: { self } })
+    const { status, headers } = json(200, body)
+    // How long it took is no difference.
+    const etag = entityTag(JSON.stringify([self, figures]))
+    return { status, headers: { ...headers, etag }, body }
+  }
+}

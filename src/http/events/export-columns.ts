@@ -1,0 +1,55 @@
+import { describeEvent } from '../../describing/describe-event.js'
+import { sentenceText } from '../../describing/sentence-text.js'
+import type { AuditEvent, JsonValue } from '../../event.js'
+import type { EventTypes } from '../../event-types.js'
+import { eventAttributes } from '../../filter/attributes.js'
+import { attributesJson } from '../../unread-event.js'
+import type { Fieldset } from './fieldset.js'
+
+/** Of a table of events: its heading, and the cell that an event has in it. */
+interface Column {
+  readonly name: string
+  readonly cell: (event: AuditEvent) => string
+}
+
+/** Those that every table has. */
+const ownColumns = (types: EventTypes): readonly Column[] => [
+  { name: 'created_at', cell: (event) => event.created_at },
+  { name: 'type', cell: (event) => event.type },
+  { name: 'username', cell: (event) => event.username ?? '' },
+  { name: 'system', cell: (event) => String(event.system) },
+  { name: 'source', cell: (event) => event.source ?? '' },
+  { name: 'id', cell: (event) => event.id },
+  { name: 'sentence', cell: (event) => sentenceText(describeEvent(event, { types })) },
+]
+
+const valueText = (value: JsonValue): string =>
+  typeof value === 'string' ? value : JSON.stringify(value)
+
+/** What filters reach by that name: a text as it is, anything else as JSON, several values as an array. */
+function attributeColumn(name: string): Column {
+  let values: JsonValue[] = []
+  const collect = eventAttributes.walk(name, (value) => {
+    if (value !== null) values.push(value)
+    return false
+  })
+  return {
+    name,
+    cell(event) {
+      values = []
+      collect(event)
+      const [first] = values
+      if (first === undefined) return ''
+      return valueText(values.length > 1 ? values : first)
+    },
+  }
+}
+
+/** The attributes wanted have a column each; without a fieldset all are in one, as JSON. */
+export function columnsOf(types: EventTypes, fields: Fieldset): readonly Column[] {
+  const own = ownColumns(types)
+  if (!fields) return [...own, { name: 'attributes', cell: attributesJson }]
+  const taken = new Set(own.map(({ name }) => name))
+  const others = [...fields].filter((name) => !taken.has(name))
+  return [...own, ...others.map(attributeColumn)]
+}

@@ -1,0 +1,51 @@
+import type { AuditEvent } from '../../event.js'
+import type { EventTypes } from '../../event-types.js'
+import { attributesJson } from '../../unread-event.js'
+import { csvRecord } from '../csv.js'
+import { columnsOf } from './export-columns.js'
+import type { Fieldset } from './fieldset.js'
+
+/** How events are written to a file. */
+export interface ExportLines {
+  /** What stands in front of all events. */
+  readonly head: string
+  readonly line: (event: AuditEvent) => string
+}
+
+interface Format {
+  readonly mediaType: string
+  readonly contentType: string
+  readonly lines: (types: EventTypes, fields: Fieldset) => ExportLines
+}
+
+/** A whole event, as archives hold them and `importEvents` takes them. */
+function jsonLine(event: AuditEvent): string {
+  const { id, created_at, username, system, type, source } = event
+  const own = JSON.stringify({ id, created_at, username, system, type, source })
+  return `${own.slice(0, -1)},"attributes":${attributesJson(event)}}\n`
+}
+
+/** By the name of the file's ending; the first one is the standard. */
+export const exportFormats = {
+  ndjson: {
+    // No name is registered for JSON lines; this one is the most common.
+    mediaType: 'application/x-ndjson',
+    contentType: 'application/x-ndjson',
+    lines: () => ({ head: '', line: jsonLine }),
+  },
+  csv: {
+    mediaType: 'text/csv',
+    contentType: 'text/csv; charset=utf-8',
+    lines: (types, fields) => {
+      const columns = columnsOf(types, fields)
+      return {
+        head: csvRecord(columns.map(({ name }) => name)),
+        line: (event) => csvRecord(columns.map(({ cell }) => cell(event))),
+      }
+    },
+  },
+} as const satisfies Record<string, Format>
+
+export type ExportFormat = keyof typeof exportFormats
+
+export const EXPORT_FORMATS = Object.keys(exportFormats) as ExportFormat[]

@@ -1,0 +1,29 @@
+import type { EventTypeDefinition } from '../../event-types.js'
+import { jsonapi, JSON_API } from '../problem.js'
+import type { EventsHandler, EventsSetting } from './handler.js'
+import { unchanging } from './unchanging.js'
+
+/** What the registry says of a type, but for what only the service itself can use. */
+function typeResource(type: string, definition: EventTypeDefinition): object {
+  const { area, description, data, throttle, cadence, onlyWhile, live, sentence } = definition
+  const attributes = {
+    area: area ?? null,
+    description: description ?? null,
+    // What a schema allows is known to itself alone.
+    data: data === undefined || '~standard' in data ? null : data,
+    live: live ?? false,
+    throttle: throttle ? { period: throttle.period, scope: throttle.scope ?? [] } : null,
+    cadence: cadence ?? null,
+    only_while: onlyWhile ?? null,
+    sentence: sentence ?? null,
+  }
+  return { type: 'event_type', id: type, attributes }
+}
+
+/** `GET <path>/types`: the registered event types. */
+export function typesHandler({ audit, path }: EventsSetting): EventsHandler {
+  return unchanging(JSON_API, () => {
+    const data = Object.entries(audit.types).map(([type, one]) => typeResource(type, one))
+    return JSON.stringify({ jsonapi, data, links: { self: `${path}/types` } })
+  })
+}

@@ -1,0 +1,16 @@
+/** Where a host has mounted something that serves a log. */
+export interface Mount {
+  readonly kind: 'feed' | 'page'
+  /** The path that clients send. */
+  readonly path: string
+}
+
+const mounts = new WeakMap<object, readonly Mount[]>()
+
+export function declareMount(audit: object, mount: Mount): void {
+  mounts.set(audit, [...mountsOf(audit), mount])
+}
+
+export function mountsOf(audit: object): readonly Mount[] {
+  return mounts.get(audit) ?? []
+}

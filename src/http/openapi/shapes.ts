@@ -1,0 +1,32 @@
+/** OpenAPI 3.1, "Schema Object" (JSON Schema 2020-12): what schemas are put together of. */
+
+export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` }) as const
+
+export const text = { type: 'string' } as const
+export const textOrNull = { type: ['string', 'null'] } as const
+export const flag = { type: 'boolean' } as const
+export const count = { type: 'integer', minimum: 0 } as const
+export const path = {
+  type: 'string',
+  description: 'A path, and a query where there is one.',
+} as const
+
+/** Without other members than these. */
+export const object = (properties: object, required: readonly string[]) => ({
+  type: 'object',
+  properties,
+  required,
+  additionalProperties: false,
+})
+
+/** Without other members than these, all of which are there. */
+export const whole = (properties: object) => object(properties, Object.keys(properties))
+
+export const listOf = (items: object) => ({ type: 'array', items }) as const
+
+export const links = (...names: readonly string[]) =>
+  object(Object.fromEntries(names.map((name) => [name, path])), ['self'])
+
+/** JSON:API 1.1, "Top Level", with primary data. */
+export const document = (data: object, ...linkNames: readonly string[]) =>
+  whole({ jsonapi: ref('JsonApi'), data, links: links(...linkNames) })

@@ -1,0 +1,216 @@
+import { once } from 'node:events'
+import http from 'node:http'
+import { AuditLog, type CountOptions } from 'daybook'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { eachStore } from '../support/event-stores.js'
+import { useServer } from '../support/host.js'
+import { errorOf } from '../support/http.js'
+import { startFeed } from './access.js'
+import { counted, COUNTS, type CountsDocument, countsOf, inFull } from './counts.js'
+
+describe.each(eachStore)('GET /api/events/counts on %s', (_name, create) => {
+  const server = useServer(create, { record: false })
+  beforeAll(() => void inFull(server()))
+
+  it('gives figures over all that match', async () => {
+    const { audit } = server()
+    for (let n = 0; n < 12; n++)
+      await audit.recordCustom('note', { n, kind: n % 3 === 0 ? 'third' : ['other', 'odd'] })
+    await audit.recordSystem('error:steps:run', { n: 12 }, { username: 'ann' })
+    await audit.recordSystem('warning:disk', { n: 13, kind: 'third' })
+    const query = 'filter[n_gteq]=1&facets[]=level&facets[]=kind&facets[]=username&top=2'
+    const response = await server().send(`${COUNTS}?${query}&buckets=7`)
+    const { meta, ...rest } = JSON.parse(response.body) as CountsDocument
+    expect(rest).toEqual({
+      jsonapi: { version: '1.1' },
+      links: { self: `${COUNTS}?${query}&buckets=7` },
+    })
+    const { buckets, took_ms, ...figures } = meta
+    expect(figures).toEqual({
+      total: 13,
+      levels: { custom: 11, error: 1, warn: 1 },
+      facets: {
+        level: {
+          values: [
+            { value: 'custom', count: 11 },
+            { value: 'error', count: 1 },
+          ],
+          distinct: 3,
+          missing: 0,
+        },
+        kind: {
+          values: [
+            { value: 'odd', count: 8 },
+            { value: 'other', count: 8 },
+          ],
+          distinct: 3,
+          missing: 1,
+        },
+        username: { values: [{ value: 'ann', count: 1 }], distinct: 1, missing: 12 },
+      },
+      sampled: false,
+      counted: 13,
+    })
+    expect(took_ms).toBeGreaterThanOrEqual(0)
+    expect(buckets!.zone).toBe('UTC')
+    expect(buckets!.buckets.length).toBeLessThanOrEqual(7)
+    expect(buckets!.buckets.reduce((sum, { total }) => sum + total, 0)).toBe(13)
+  })
+
+  it('tells which attributes there are, if asked', async () => {
+    const query = 'filter[n_gteq]=0&buckets=0'
+    const plain = await counted(server(), query)
+    expect(plain).not.toHaveProperty('attributes')
+    expect(plain).not.toHaveProperty('buckets')
+    const { attributes } = await counted(server(), `${query}&attributes=true`)
+    expect(attributes!.map(({ name, types, count }) => [name, types, count])).toEqual([
+      ['n', ['number'], 14],
+      ['kind', ['string'], 13],
+    ])
+  })
+
+  it('leaves out for a facet what the query says of it, never what the host says', async () => {
+    const events: [user: string, kind: string][] = [
+      ['ann', 'a'],
+      ['ann', 'b'],
+      ['bob', 'a'],
+      ['bob', 'c'],
+      ['eve', 'd'],
+    ]
+    for (const [username, kind] of events)
+      await server().audit.recordCustom('facet', { kind, of: 'visible' }, { username })
+    const where = 'filter[of_eq]=visible&filter[username_eq]=ann&facets[]=username&facets[]=kind'
+    const { facets } = await counted(server(), where)
+    expect(facets['username']!.values.map(({ value }) => value)).toEqual(['ann', 'bob', 'eve'])
+    expect(facets['kind']!.values.map(({ value }) => value)).toEqual(['a', 'b'])
+  })
+})
+
+describe('GET /api/events/counts', () => {
+  it('begins its stretches in the zone that is asked for', async () => {
+    const server = inFull(await startFeed({}))
+    const event = {
+      id: '00000000-0000-4000-8000-000000000001',
+      created_at: '2026-01-10T12:00:00.000000Z',
+      username: null,
+      system: false,
+      type: 'note',
+      source: null,
+      attributes: {},
+    }
+    await server.audit.importEvents([event])
+    const range = 'filter[created_at_gteq]=2026-01-09T00:00+09:00&filter[created_at_lt]=2026-01-12'
+    const { buckets } = await counted(
+      server,
+      `${range.replace('+', '%2B')}&zone=Asia/Tokyo&buckets=4`,
+    )
+    expect(buckets).toMatchObject({ zone: 'Asia/Tokyo', width: 86_400 })
+    expect(buckets!.buckets.map(({ from, total }) => [from.slice(0, 13), total])).toEqual([
+      ['2026-01-08T15', 0],
+      ['2026-01-09T15', 1],
+      ['2026-01-10T15', 0],
+      ['2026-01-11T15', 0],
+    ])
+  })
+
+  it('takes one facet without brackets, several in any way, and blank ones as none', async () => {
+    const server = inFull(await startFeed({}))
+    for (const [query, names] of [
+      ['facets=type', ['type']],
+      ['facets=type&facets=level', ['type', 'level']],
+      ['facets[0]=type&facets[1]=username', ['type', 'username']],
+      ['facets%5B%5D=level&facets[]=&facets[]=level', ['level']],
+      ['facets=', []],
+      ['', []],
+    ] as const) {
+      const { facets } = await counted(server, query)
+      expect(Object.keys(facets)).toEqual(names)
+    }
+  })
+
+  it.each([
+    ['limit=10', 'INVALID_VALUE', 'limit', 'is not taken: all events that match are counted'],
+    ['buckets=-1', 'INVALID_VALUE', 'buckets', 'must be one whole number from 0 to 1000'],
+    ['buckets=1001', 'INVALID_VALUE', 'buckets', 'from 0 to 1000'],
+    ['buckets=', 'INVALID_VALUE', 'buckets', 'from 0 to 1000'],
+    ['buckets=5&buckets=6', 'INVALID_VALUE', 'buckets', 'may be given once'],
+    ['top=0', 'INVALID_VALUE', 'top', 'must be one whole number from 1 to 1000'],
+    ['top=1e2', 'INVALID_VALUE', 'top', 'from 1 to 1000'],
+    ['zone=Mars/Olympus', 'INVALID_VALUE', 'zone', 'IANA time zone'],
+    ['attributes=perhaps', 'INVALID_VALUE', 'attributes', 'must be true or false'],
+    ['facets=created_at', 'INVALID_VALUE', 'facets', 'created_at'],
+    [
+      Array.from({ length: 21 }, (_, n) => `facets[]=a${n}`).join('&'),
+      'INVALID_VALUE',
+      'facets',
+      '20',
+    ],
+    ['facets[x]=type', 'UNKNOWN_PARAMETER', 'facets[x]', 'facets[], top and attributes'],
+    ['within=5', 'UNKNOWN_PARAMETER', 'within', 'there are filter, buckets, zone, facets[]'],
+    ['fields[event]=type', 'UNKNOWN_PARAMETER', 'fields[event]', 'there are filter'],
+    ['filter[type_equals]=x', 'UNKNOWN_PREDICATE', 'filter[type_equals]', 'type_eq?'],
+    ['facets=%ff', 'MALFORMED_PARAMETER', 'facets', 'UTF-8'],
+  ])('refuses %s with 400', async (query, code, parameter, said) => {
+    const server = inFull(await startFeed({}))
+    const response = await server.send(`${COUNTS}?${query}`)
+    expect([response.status, errorOf(response).code]).toEqual([400, code])
+    expect(errorOf(response).source).toEqual({ parameter })
+    expect(errorOf(response).detail).toContain(said)
+  })
+
+  it('does not mind an order', async () => {
+    const server = inFull(await startFeed({}))
+    await server.record('ann')
+    expect((await counted(server, 'filter[sorts]=type desc')).total).toBe(1)
+  })
+
+  it('is kept by a client while the figures are the same, however long they took', async () => {
+    const server = inFull(await startFeed({}))
+    await server.record('ann')
+    const path = `${COUNTS}?filter[created_at_lt]=2999-01-01&buckets=0`
+    const first = await server.send(path)
+    const again = { headers: { 'if-none-match': first.headers.etag } }
+    const { audit } = server
+    const { count } = audit
+    audit.count = async (query, options) => ({
+      ...(await count.call(audit, query, options)),
+      took_ms: 12_345,
+    })
+    expect(countsOf(await server.send(path)).took_ms).toBe(12_345)
+    expect((await server.send(path, again)).status).toBe(304)
+    await server.record('ann')
+    expect((await server.send(path, again)).status).toBe(200)
+    const head = await server.send(path, { method: 'HEAD' })
+    expect([head.status, head.body]).toEqual([200, ''])
+  })
+
+  it('gives up when the client goes', async () => {
+    const server = inFull(await startFeed({}))
+    const { audit } = server
+    let begun = (): void => {}
+    const counting = new Promise<void>((resolve) => {
+      begun = resolve
+    })
+    const given = new Promise<CountOptions>((resolve) => {
+      audit.count = async (_query, options) => {
+        begun()
+        await once(options!.signal!, 'abort')
+        resolve(options!)
+        return AuditLog.prototype.count.call(audit, {}, options)
+      }
+    })
+    const request = http.get(server.url + COUNTS, { auth: 'ann:ann', agent: false })
+    request.on('error', () => {})
+    await counting
+    request.destroy()
+    expect((await given).signal!.aborted).toBe(true)
+  })
+
+  it('tells the host that figures are read, and of no events', async () => {
+    const reads: unknown[] = []
+    const server = await startFeed({ onRead: (_ctx, read) => void reads.push(read) })
+    await server.record('ann')
+    await server.send(`${COUNTS}?facets=type`)
+    expect(reads).toEqual([{ action: 'count', username: 'ann', query: 'facets=type', events: [] }])
+  })
+})

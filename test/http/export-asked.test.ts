@@ -1,0 +1,158 @@
+import type { EventsRead } from 'daybook/koa'
+import { describe, expect, it } from 'vitest'
+import { spaced } from '../support/host.js'
+import { errorOf, JSON_API } from '../support/http.js'
+import { own, startFeed } from './access.js'
+import { inFull } from './counts.js'
+import { EXPORT, linesOf, openExport, recordMany, rowsOf } from './export.js'
+
+describe('GET /api/events/export', () => {
+  it('is a file to be saved, and not to be kept', async () => {
+    const server = await startFeed({})
+    await server.record('ann')
+    for (const [query, ending] of [
+      ['', 'ndjson'],
+      ['?format=csv', 'csv'],
+    ]) {
+      const { headers } = await server.send(EXPORT + query)
+      expect(headers['content-disposition']).toMatch(
+        new RegExp(`^attachment; filename="events-\\d{4}-\\d\\d-\\d\\dT\\d{6}Z\\.${ending}"$`),
+      )
+      expect(headers['cache-control']).toBe('no-store')
+      expect(headers.vary).toBe('Accept')
+    }
+  })
+
+  it('of nothing is empty, or a heading alone', async () => {
+    const server = await startFeed({})
+    const empty = await server.send(EXPORT)
+    expect([empty.status, empty.body, empty.headers['x-total-count']]).toEqual([200, '', '0'])
+    expect(rowsOf(await server.send(`${EXPORT}?format=csv`))).toEqual([])
+  })
+
+  it.each([
+    ['', undefined, 'application/x-ndjson'],
+    ['', '*/*', 'application/x-ndjson'],
+    ['', 'text/csv', 'text/csv; charset=utf-8'],
+    ['', 'text/*;q=0.5, application/*;q=0.2', 'text/csv; charset=utf-8'],
+    ['', 'application/x-ndjson;q=0.1, text/csv', 'text/csv; charset=utf-8'],
+    ['', 'text/csv;q=0, */*', 'application/x-ndjson'],
+    // Links cannot ask by a header.
+    ['format=csv', 'text/html,*/*;q=0.8', 'text/csv; charset=utf-8'],
+    ['format=ndjson', 'text/csv', 'application/x-ndjson'],
+    ['format=csv', JSON_API, 'text/csv; charset=utf-8'],
+  ])('of ?%s for whom %s is welcome comes as %s', async (query, accept, type) => {
+    const server = await startFeed({})
+    const headers = accept === undefined ? {} : { accept }
+    const response = await server.send(`${EXPORT}?${query}`, { headers })
+    expect([response.status, response.headers['content-type']]).toEqual([200, type])
+  })
+
+  it.each(['text/html', JSON_API, 'application/json', 'text/csv;q=0'])(
+    'is nothing for whom %s alone is welcome',
+    async (accept) => {
+      const server = await startFeed({})
+      const response = await server.send(EXPORT, { headers: { accept } })
+      expect(response.status).toBe(406)
+      expect(errorOf(response)).toMatchObject({
+        code: 'NOT_ACCEPTABLE',
+        detail: `accept must allow application/x-ndjson or text/csv; it is "${accept}"`,
+        source: { header: 'accept' },
+      })
+    },
+  )
+
+  it('answers HEAD with its headers', async () => {
+    const reads: EventsRead[] = []
+    const server = inFull(await startFeed({ onRead: (_ctx, read) => void reads.push(read) }))
+    for (let n = 0; n < 3; n++) await server.record('ann')
+    const { status, headers, body } = await server.send(EXPORT, { method: 'HEAD' })
+    expect([status, body, headers['x-total-count'], headers['content-type']]).toEqual([
+      200,
+      '',
+      '3',
+      'application/x-ndjson',
+    ])
+    // The number tells that there are events.
+    expect(reads).toEqual([{ action: 'export', username: 'ann', query: '', events: [] }])
+  })
+
+  it.each([
+    ['limit=10', 'INVALID_VALUE', 'limit', 'is not taken: an export has all events that match'],
+    ['filter[sorts]=type', 'INVALID_VALUE', 'filter[sorts]', 'may be created_at asc alone'],
+    ['filter[sorts]=created_at desc', 'INVALID_VALUE', 'filter[sorts]', 'as an export runs'],
+    ['format=xml', 'INVALID_VALUE', 'format', 'must be ndjson or csv'],
+    ['format=', 'INVALID_VALUE', 'format', 'must be ndjson or csv'],
+    ['format=csv&format=csv', 'INVALID_VALUE', 'format', 'may be given once'],
+    ['fields[event]=type', 'INVALID_VALUE', 'fields[event]', 'names columns of format=csv'],
+    ['fields[user]=type&format=csv', 'UNKNOWN_PARAMETER', 'fields[user]', 'fields[event]'],
+    ['page=2', 'UNKNOWN_PARAMETER', 'page', 'there are filter, format and fields[event]'],
+    ['filter[type_equals]=x', 'UNKNOWN_PREDICATE', 'filter[type_equals]', 'type_eq?'],
+  ])('refuses %s with 400', async (query, code, parameter, said) => {
+    const server = await startFeed({})
+    const response = await server.send(`${EXPORT}?${spaced(query)}`)
+    expect(response.status).toBe(400)
+    expect(errorOf(response)).toMatchObject({ code, source: { parameter } })
+    expect(errorOf(response).detail).toContain(said)
+  })
+
+  it('takes the order that it has', async () => {
+    const server = await startFeed({})
+    const events = [await server.record('ann'), await server.record('ann')]
+    const response = await server.send(`${EXPORT}?filter[sorts]=created_at+asc`)
+    expect(linesOf(response)).toEqual(events)
+  })
+
+  it('holds to what is visible, in the number too', async () => {
+    const server = inFull(await startFeed({ visible: own }))
+    const seen = await server.record('ann', { n: 1 })
+    for (let n = 0; n < 3; n++) await server.record('bob', { n })
+    const response = await server.send(`${EXPORT}?filter[m]=or&filter[n_gteq]=0&filter[n_null]=1`)
+    expect(linesOf(response)).toEqual([seen])
+    expect(response.headers['x-total-count']).toBe('1')
+  })
+
+  it('tells the host what is read batch by batch, before it is sent', async () => {
+    const reads: EventsRead[] = []
+    const order: string[] = []
+    const server = await startFeed({
+      async onRead(_ctx, read) {
+        reads.push(read)
+        order.push(`told ${read.events.length}`)
+      },
+    })
+    await recordMany(server, 1001, 2000)
+    const incoming = await openExport(server)
+    for await (const chunk of incoming as AsyncIterable<Buffer>)
+      if (chunk.includes('"n":1000')) order.push('the last came')
+    expect(order).toEqual(['told 0', 'told 1000', 'told 1', 'the last came'])
+    expect(reads.map(({ action, username, query }) => [action, username, query])).toEqual(
+      Array.from({ length: 3 }, () => ['export', 'ann', '']),
+    )
+  })
+
+  it('is not begun where the host does not want it', async () => {
+    const failure = new Error('not at this hour')
+    const server = await startFeed({ onRead: () => Promise.reject(failure) })
+    await server.record('ann', { text: 'secret' })
+    const response = await server.send(EXPORT)
+    expect(response.status).toBe(500)
+    expect(response.body).not.toContain('secret')
+    expect(server.errors).toEqual([failure])
+  })
+})
+
+it('of a log too large to be counted in time tells about how many', async () => {
+  const server = await startFeed({})
+  await server.record('ann')
+  const { audit } = server
+  const { count } = audit
+  audit.count = async (query, options) => ({
+    ...(await count.call(audit, query, options)),
+    total: 31_000_000,
+    sampled: true,
+  })
+  const { headers } = await server.send(EXPORT, { method: 'HEAD' })
+  expect(headers['x-total-count-estimated']).toBe('31000000')
+  expect(headers['x-total-count']).toBeUndefined()
+})

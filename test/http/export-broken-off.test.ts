@@ -1,0 +1,106 @@
+import { once } from 'node:events'
+import http from 'node:http'
+import { type AuditEvent, AuditLogError } from 'daybook'
+import type { Middleware } from 'koa'
+import { describe, expect, it } from 'vitest'
+import { errorOf } from '../support/http.js'
+import { type AccessServer, startFeed } from './access.js'
+import { EXPORT, openExport, recordMany } from './export.js'
+
+/** A feed whose pages are watched, and its app's errors. */
+async function startWatched(
+  wrap: (pages: AsyncIterable<readonly AuditEvent[]>) => AsyncIterable<readonly AuditEvent[]>,
+): Promise<AccessServer & { readonly told: unknown[] }> {
+  const told: unknown[] = []
+  const listening: Middleware = (ctx, next) => {
+    ctx.app.removeAllListeners('error').on('error', (error: unknown) => told.push(error))
+    return next()
+  }
+  const server = await startFeed({}, [listening])
+  const { audit } = server
+  const { pages } = audit
+  audit.pages = async function* (query, options) {
+    yield* wrap(pages.call(audit, query, options))
+  }
+  return { ...server, told }
+}
+
+describe('an export that is broken off', () => {
+  it('by the client reads no more, and is no error', async () => {
+    let taken = 0
+    let letGo = (): void => {}
+    const ended = new Promise<void>((resolve) => {
+      letGo = resolve
+    })
+    const server = await startWatched(async function* (pages) {
+      try {
+        for await (const page of pages) {
+          taken++
+          yield page
+        }
+      } finally {
+        letGo()
+      }
+    })
+    // More than what sockets hold on the way to a client that does not read.
+    await recordMany(server, 5000, 6000)
+    const incoming = await openExport(server)
+    await once(incoming, 'readable')
+    incoming.destroy()
+    await ended
+    expect(taken).toBeLessThan(5)
+    expect((await server.send(`${EXPORT}?filter[n_eq]=1`)).status).toBe(200)
+    // Koa tells of the client that has reset its connection.
+    expect(server.told.filter((error) => error instanceof AuditLogError)).toEqual([])
+  })
+
+  it('while the store looks for more gives the look up', async () => {
+    let begun = (): void => {}
+    const looking = new Promise<void>((resolve) => {
+      begun = resolve
+    })
+    const server = await startFeed({})
+    await server.record('ann')
+    const { audit } = server
+    const outcome = new Promise<unknown>((resolve) => {
+      // oxlint-disable-next-line require-yield
+      audit.pages = async function* (_query, options) {
+        try {
+          begun()
+          await once(options!.signal!, 'abort')
+          throw new AuditLogError('ABORTED', 'given up')
+        } catch (error) {
+          resolve(error)
+          throw error
+        }
+      }
+    })
+    const request = http.get(server.url + EXPORT, { auth: 'ann:ann', agent: false })
+    request.on('error', () => {})
+    await looking
+    request.destroy()
+    expect(await outcome).toMatchObject({ code: 'ABORTED' })
+    expect(server.errors).toEqual([])
+  })
+
+  it('by the store breaks the connection off, and the host is told', async () => {
+    const failure = new AuditLogError('STORE_FAILED', 'the disk is gone')
+    const server = await startWatched(async function* (pages) {
+      for await (const page of pages) {
+        yield page
+        throw failure
+      }
+    })
+    await recordMany(server, 300, 2000)
+    for (const format of ['ndjson', 'csv'])
+      await expect(server.send(`${EXPORT}?format=${format}`)).rejects.toThrow('aborted')
+    expect(server.told).toEqual([failure, failure])
+  })
+
+  it('before it begins is an answer as any other', async () => {
+    const server = await startFeed({})
+    server.audit.count = () => Promise.reject(new AuditLogError('STORE_FAILED', 'the disk is gone'))
+    const response = await server.send(EXPORT)
+    expect([response.status, errorOf(response).code]).toEqual([503, 'STORE_FAILED'])
+  })
+})

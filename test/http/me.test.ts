@@ -1,0 +1,104 @@
+import type { EventsAction } from 'daybook/koa'
+import type { Context } from 'koa'
+import { describe, expect, it } from 'vitest'
+import { errorOf, type RawResponse } from '../support/http.js'
+import { own, PATH, startFeed } from './access.js'
+
+const ME = `${PATH}/me`
+
+const everything = {
+  list: true,
+  read: true,
+  create: true,
+  stream: true,
+  count: true,
+  export: true,
+  types: true,
+  describe: true,
+}
+const nothing = Object.fromEntries(Object.keys(everything).map((action) => [action, false]))
+
+const userOf = (response: RawResponse): unknown => {
+  expect(response.status, response.body).toBe(200)
+  const { data, links } = JSON.parse(response.body) as { data: unknown; links: unknown }
+  expect(links).toEqual({ self: ME })
+  return data
+}
+
+describe('GET /api/events/me', () => {
+  it('tells who asks; where the host says nothing he may do everything', async () => {
+    const server = await startFeed({})
+    expect(userOf(await server.send(ME, { user: 'bob' }))).toEqual({
+      type: 'user',
+      id: 'bob',
+      attributes: { may: everything, restricted: false },
+    })
+  })
+
+  it('asks the host of every action but itself', async () => {
+    const asked: EventsAction[] = []
+    const server = await startFeed({
+      async authorize(ctx: Context, action) {
+        asked.push(action)
+        return ctx.state['username'] === 'ann' || action === 'list'
+      },
+    })
+    expect(userOf(await server.send(ME))).toMatchObject({ attributes: { may: everything } })
+    expect(asked.toSorted()).toEqual(Object.keys(everything).toSorted())
+    expect(userOf(await server.send(ME, { user: 'eve' }))).toEqual({
+      type: 'user',
+      id: 'eve',
+      attributes: { may: { ...nothing, list: true }, restricted: false },
+    })
+  })
+
+  it('tells that a filter holds for all that he reads', async () => {
+    const server = await startFeed({
+      visible: (ctx: Context) => (ctx.state['username'] === 'ann' ? undefined : own(ctx)),
+    })
+    expect(userOf(await server.send(ME))).toMatchObject({ attributes: { restricted: false } })
+    expect(userOf(await server.send(ME, { user: 'eve' }))).toMatchObject({
+      attributes: { restricted: true },
+    })
+  })
+
+  it('needs no filter for whom the host lets read nothing', async () => {
+    const server = await startFeed({
+      authorize: (_ctx, action) => action === 'create' || action === 'types',
+      visible() {
+        throw new Error('he has no tenant')
+      },
+    })
+    expect(userOf(await server.send(ME))).toEqual({
+      type: 'user',
+      id: 'ann',
+      attributes: { may: { ...nothing, create: true, types: true }, restricted: false },
+    })
+  })
+
+  it('leaves errors to the host', async () => {
+    const failure = new Error('the directory is away')
+    const server = await startFeed({
+      authorize() {
+        throw failure
+      },
+    })
+    expect((await server.send(ME)).status).toBe(500)
+    expect(server.errors).toEqual([failure])
+  })
+
+  it('is open to nobody who is not known, and takes no parameters', async () => {
+    const server = await startFeed({ onRead: () => expect.unreachable('nothing is read') })
+    const unknown = await server.send(ME, { user: null })
+    expect([unknown.status, unknown.headers['www-authenticate']]).toEqual([
+      401,
+      'Basic realm="Daybook", charset="UTF-8"',
+    ])
+    const refused = await server.send(`${ME}?user=eve`)
+    expect([refused.status, errorOf(refused).source]).toEqual([400, { parameter: 'user' }])
+    expect((await server.send(ME, { method: 'DELETE' })).headers.allow).toBe('GET, HEAD')
+    expect((await server.send(ME, { headers: { accept: 'text/csv' } })).status).toBe(406)
+    const { etag } = (await server.send(ME, { method: 'HEAD' })).headers
+    expect((await server.send(ME, { headers: { 'if-none-match': etag } })).status).toBe(304)
+  })
+})

@@ -1,0 +1,65 @@
+import type { AuditLog } from 'daybook'
+import { workflowEventTypes } from 'daybook/workflow'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { openAmong } from '../../src/http/events/open-events.js'
+import { eachStore } from '../support/event-stores.js'
+import { useServer } from '../support/host.js'
+
+const FETCH = 'info:template_version:fetch'
+
+interface Resource {
+  readonly id: string
+  readonly attributes: { readonly type: string }
+  readonly meta?: { readonly live?: true }
+}
+
+describe.each(eachStore)('live events over HTTP on %s', (_name, create) => {
+  const server = useServer(create, { record: false })
+
+  const listed = async (): Promise<readonly Resource[]> =>
+    (JSON.parse((await server().send('/api/events')).body) as { data: Resource[] }).data
+  const read = async (id: string): Promise<Resource> =>
+    (JSON.parse((await server().send(`/api/events/${id}`)).body) as { data: Resource }).data
+
+  it('say in meta that they are open, until they are closed', async () => {
+    const { audit } = server()
+    const types = { ...workflowEventTypes }
+    expect(types[FETCH].live).toBe(true)
+    const live = await audit.recordLive(FETCH, { progress: '1 %' })
+    const other = await audit.recordSystem(FETCH, { progress: 'done at once' })
+    onTestFinished(async () => void (await live.close()))
+    const { id } = live.event!
+    expect((await listed()).map((event) => [event.id, event.meta])).toEqual([
+      [id, { live: true }],
+      [other!.id, undefined],
+    ])
+    expect((await read(id)).meta).toEqual({ live: true })
+    expect((await read(other!.id)).meta).toBeUndefined()
+    const tag = (await server().send('/api/events')).headers.etag!
+    await live.close()
+    const after = await server().send('/api/events', { headers: { 'if-none-match': tag } })
+    expect(after.status).toBe(200)
+    expect((await listed()).map((event) => event.meta)).toEqual([undefined, undefined])
+    expect((await read(id)).meta).toBeUndefined()
+  })
+
+  it('are not asked for where no event on the page can be one', async () => {
+    const { audit } = server()
+    const asked: string[] = []
+    const store: AuditLog['store'] = {
+      ...audit.store,
+      openEvents: (options) => {
+        asked.push('open')
+        return audit.store.openEvents(options)
+      },
+    }
+    const event = await audit.recordSystem('note:taken')
+    expect(await openAmong({ store, types: audit.types }, [event!])).toEqual(new Set())
+    expect(asked).toEqual([])
+    const live = await audit.recordLive(FETCH)
+    onTestFinished(async () => void (await live.close()))
+    const open = await openAmong({ store, types: audit.types }, [event!, live.event!])
+    expect([...open]).toEqual([live.event!.id])
+    expect(asked).toEqual(['open'])
+  })
+})

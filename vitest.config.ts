@@ -12,7 +12,11 @@ export default defineConfig({
   resolve: { alias },
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: ['./test/support/global-postgres.ts', './test/support/global-browser.ts'],
+    globalSetup: [
+      './test/support/global-page.ts',
+      './test/support/global-postgres.ts',
+      './test/support/global-browser.ts',
+    ],
     reporters: ['default', './test/support/summary-reporter.ts'],
     typecheck: { enabled: false },
     // Two cores: more workers only wait for each other.

@@ -1,3 +1,4 @@
+export { auditPage, type AuditPageOptions } from './audit-page.js'
 export { auditRoutes, type AuditRoutesOptions } from './audit-routes.js'
 export { assertCoverage, type AssertCoverageOptions } from './coverage.js'
 export { basicAuth } from './basic-auth.js'

@@ -1,3 +1,4 @@
+export { auditPage, type AuditPageOptions } from './audit-page.js'
 export { auditRoutes, type AuditRoutesOptions } from './audit-routes.js'
 export { basicAuth, type BasicAuthOptions } from './basic-auth.js'
 export { listRoute, type ListRouteOptions } from './list-route.js'

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import Koa, { type Context, type Middleware } from 'koa'
 import { AuditLog } from 'daybook'
-import { auditRoutes, basicAuth, type EventsAction, recordRequests } from 'daybook/koa'
+import { auditPage, auditRoutes, basicAuth, type EventsAction, recordRequests } from 'daybook/koa'
 import { createBackground } from './background/background.js'
 import { cleaningOf } from './background/cleaning.js'
 import { startJobs } from './background/jobs.js'
@@ -125,8 +125,9 @@ function createApp(service: Service, audit: Audit, users: Readonly<Record<string
   app.use(basicAuth({ users }))
   app.use(readFresh(service.documents))
   app.use(auditRoutes(audit, { authorize: mayDo }))
+  app.use(auditPage(audit, { name: 'acme workflows' }))
   app.use(async (ctx, next) => {
-    if (ctx.path === '/') ctx.redirect('/api/events')
+    if (ctx.path === '/') ctx.redirect('/audit')
     else await next()
   })
   for (const middleware of apiRoutes(service)) app.use(middleware)

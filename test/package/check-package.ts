@@ -82,7 +82,7 @@ try {
 const useSqlite = `
 import { AuditLog } from 'daybook'
 import { sqliteStore } from 'daybook/sqlite'
-import { auditRoutes, recordRequests } from 'daybook/koa'
+import { auditPage, auditRoutes, recordRequests } from 'daybook/koa'
 import { auditRoutes as nodeRoutes } from 'daybook/node'
 import http from 'node:http'
 import Koa from 'koa'
@@ -90,6 +90,7 @@ const audit = new AuditLog({ store: sqliteStore({ filename: 'audit.db' }), types
 const app = new Koa()
 app.use(recordRequests(audit))
 app.use(auditRoutes(audit, { username: () => 'ann' }))
+app.use(auditPage(audit, { username: () => 'ann' }))
 app.use((ctx) => { ctx.status = 201 })
 const server = app.listen(0, '127.0.0.1')
 await new Promise((resolve) => server.once('listening', resolve))
@@ -97,6 +98,10 @@ const base = 'http://127.0.0.1:' + server.address().port
 await fetch(base + '/things', { method: 'POST' })
 const { data } = await (await fetch(base + '/api/events?filter[system_true]=1')).json()
 if (data.length !== 1) throw new Error('expected one event, got ' + JSON.stringify(data))
+const page = await (await fetch(base + '/audit')).text()
+const [, script] = /src="([^"]+)"/.exec(page)
+const { status } = await fetch(base + script)
+if (status !== 200) throw new Error('expected the script of the page, got ' + status)
 const bare = http.createServer(nodeRoutes(audit, { username: () => 'ann' })).listen(0, '127.0.0.1')
 await new Promise((resolve) => bare.once('listening', resolve))
 const answer = await fetch('http://127.0.0.1:' + bare.address().port + '/api/events/' + data[0].id)
@@ -110,7 +115,7 @@ await audit.close()
 
 const types = `
 import { AuditLog, defineEventTypes, type AuditEvent, type EventStore } from 'daybook'
-import { auditRoutes, basicAuth, recordRequests } from 'daybook/koa'
+import { auditPage, auditRoutes, basicAuth, recordRequests } from 'daybook/koa'
 import { memoryStore } from 'daybook/memory'
 import { postgresStore } from 'daybook/postgres'
 import { sqliteStore } from 'daybook/sqlite'
@@ -122,13 +127,14 @@ const audit = new AuditLog({ store, types })
 const event: Promise<AuditEvent | undefined> = audit.record('api:orders:create', { total: 1 })
 // @ts-expect-error
 void audit.record('api:orders:creat', {})
-void [event, auditRoutes(audit), basicAuth({ users: {} }), recordRequests(audit), storeConformance, sqliteStore, postgresStore]
+void [event, auditPage(audit), auditRoutes(audit), basicAuth({ users: {} }), recordRequests(audit), storeConformance, sqliteStore, postgresStore]
 `
 
 /** What the README's TypeScript goes on from, by name. */
 const known: Readonly<Record<string, string>> = {
   AuditLog: `import { AuditLog } from 'daybook'`,
   app: `declare const app: { use(middleware: import('daybook/koa').KoaMiddleware): unknown }`,
+  auditPage: `import { auditPage } from 'daybook/koa'`,
   auditRoutes: `import { auditRoutes } from 'daybook/koa'`,
   basicAuth: `import { basicAuth } from 'daybook/koa'`,
   recordRequests: `import { recordRequests } from 'daybook/koa'`,
@@ -158,6 +164,7 @@ const known: Readonly<Record<string, string>> = {
   notify: `declare function notify(event: import('daybook').AuditEvent): Promise<void>`,
   show: `declare function show(event: import('daybook').AuditEvent): void`,
   apply: `declare function apply(id: string, patch: import('daybook').EventChange['patch'], closed: boolean): void`,
+  types: `declare const types: import('daybook').EventTypes`,
   output: `declare const output: AsyncIterable<string>`,
   template_version_id: `declare const template_version_id: string`,
   project_id: `declare const project_id: string`,

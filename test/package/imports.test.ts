@@ -9,7 +9,9 @@ interface Module {
   readonly file: string
   /** Files of ours that it imports, types included. */
   readonly local: readonly string[]
-  /** Packages whose code it needs at run time. */
+  /** Those of them whose code it needs at run time. */
+  readonly loaded: readonly string[]
+  /** Packages whose code it needs at run time, those of Node among them. */
   readonly packages: readonly string[]
 }
 
@@ -18,13 +20,18 @@ const IMPORT = /^(?:import|export)\s+(type\s)?[^'"]*?from\s+'([^']+)'/gm
 function readModule(file: string): Module {
   const text = fs.readFileSync(path.join(root, file), 'utf8')
   const imports = [...text.matchAll(IMPORT)].map(([, type, name]) => ({ type, name: name! }))
-  const resolve = (name: string): string =>
-    path.join(path.dirname(file), name).replace(/\.js$/, '.ts')
+  const resolve = (name: string): string => {
+    const module = path.join(path.dirname(file), name)
+    const tsx = module.replace(/\.js$/, '.tsx')
+    return fs.existsSync(path.join(root, tsx)) ? tsx : module.replace(/\.js$/, '.ts')
+  }
+  const local = imports.filter(({ name }) => name.startsWith('.'))
   return {
     file,
-    local: imports.filter(({ name }) => name.startsWith('.')).map(({ name }) => resolve(name)),
+    local: local.map(({ name }) => resolve(name)),
+    loaded: local.filter(({ type }) => !type).map(({ name }) => resolve(name)),
     packages: imports
-      .filter(({ type, name }) => !type && !name.startsWith('.') && !name.startsWith('node:'))
+      .filter(({ type, name }) => !type && !name.startsWith('.'))
       .map(({ name }) => name),
   }
 }
@@ -32,7 +39,7 @@ function readModule(file: string): Module {
 const modules = ['src', 'adapters'].flatMap((folder) =>
   fs
     .readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts'))
+    .filter((file) => /\.tsx?$/.test(file))
     .map((file) => readModule(path.join(folder, file))),
 )
 
@@ -40,6 +47,10 @@ const violations = (isWrong: (from: string, to: string) => boolean): string[] =>
   modules.flatMap(({ file, local }) =>
     local.filter((to) => isWrong(file, to)).map((to) => `${file} -> ${to}`),
   )
+
+/** The page runs in browsers: what it needs of packages is built into its files. */
+const isPage = (file: string): boolean =>
+  file.startsWith('adapters/page/') && file !== 'adapters/page/vite.config.ts'
 
 const adapterOf = (file: string): string | undefined => /^adapters\/([^/]+)/.exec(file)?.[1]
 
@@ -76,8 +87,19 @@ describe('imports', () => {
     const manifest = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')) as {
       dependencies: Record<string, string>
     }
-    const needed = new Set(modules.flatMap((module) => module.packages))
+    const ours = modules.filter(({ file }) => !file.startsWith('adapters/page/'))
+    const packages = ours.flatMap((module) => module.packages)
+    const needed = new Set(packages.filter((name) => !name.startsWith('node:')))
     expect([...needed].filter((name) => !(name in manifest.dependencies))).toEqual([])
+  })
+
+  it('bring nothing of Node into the page, and little else', () => {
+    const byFile = new Map(modules.map((module) => [module.file, module]))
+    const reached = new Set(modules.map(({ file }) => file).filter(isPage))
+    // A set that grows while it is gone through is gone through to its end.
+    for (const file of reached) for (const to of byFile.get(file)!.loaded) reached.add(to)
+    const packages = new Set([...reached].flatMap((file) => byFile.get(file)!.packages))
+    expect([...packages].toSorted()).toEqual(['@preact/signals', 'preact', 'preact/hooks'])
   })
 
   it('go in no circle', () => {

@@ -1,5 +1,5 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
-import { afterAll, expect, inject, onTestFinished } from 'vitest'
+import { expect, inject, onTestFinished } from 'vitest'
 
 export interface OpenPageOptions extends BrowserContextOptions {
   /** Who answers where the server asks for a user; the password is the name. */
@@ -7,13 +7,6 @@ export interface OpenPageOptions extends BrowserContextOptions {
   /** Errors on the console that the test is about. */
   readonly tolerates?: RegExp
 }
-
-let browser: Promise<Browser> | undefined
-
-afterAll(async () => {
-  const connected = await browser?.catch(() => undefined)
-  await connected?.close()
-})
 
 async function connect(): Promise<Browser> {
   const response = await fetch(inject('browserUrl'))
@@ -28,10 +21,9 @@ async function connect(): Promise<Browser> {
  */
 export async function openPage(url: string, options: OpenPageOptions = {}): Promise<Page> {
   const { user, tolerates, ...rest } = options
-  browser ??= connect()
-  const context = await (
-    await browser
-  ).newContext({
+  // Of each page its own: which of the files of a worker is the last, no test knows.
+  const browser = await connect()
+  const context = await browser.newContext({
     // Whatever language the machine has.
     locale: 'en-US',
     timezoneId: 'UTC',
@@ -47,6 +39,7 @@ export async function openPage(url: string, options: OpenPageOptions = {}): Prom
   })
   onTestFinished(async () => {
     await context.close()
+    await browser.close()
     expect(errors, 'errors of the page').toEqual([])
   })
   await page.goto(url)

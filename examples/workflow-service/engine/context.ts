@@ -35,6 +35,7 @@ export function stepFacts(names: ActivityNames, activity: Activity, step: Step):
   return {
     ...activityFacts(names, activity),
     name: step.definition.name,
+    [`${names.activity}_name`]: activity.name,
     [names.stepLink]: step.id,
   }
 }

@@ -1,0 +1,82 @@
+import { announcement, dialog, note } from './ui.js'
+import { openId } from './address.js'
+import { QueryLine } from './bar/query-line.js'
+import { TopBar } from './bar/top-bar.js'
+import { lazy } from './lazy.js'
+import { EventList } from './list/event-list.js'
+import { refusal } from './states/refusal.js'
+import { texts } from './texts.js'
+
+const Facets = lazy(
+  async () => (await import('./facets/facets.js')).Facets,
+  <aside class="facets" aria-label={texts.facets.region} />,
+)
+const OverTime = lazy(
+  async () => (await import('./over-time/over-time.js')).OverTime,
+  <section class="over-time" aria-label={texts.chart.region} />,
+)
+const Dock = lazy(async () => (await import('./bar/dock.js')).Dock)
+const RangePicker = lazy(async () => (await import('./bar/range-picker.js')).RangePicker)
+const Notices = lazy(async () => (await import('./states/notices.js')).Notices)
+const Refused = lazy(async () => (await import('./states/refused.js')).Refused)
+const Panel = lazy(async () => (await import('./panel/panel.js')).Panel)
+const Builder = lazy(async () => (await import('./builder/builder.js')).Builder)
+const ExportSheet = lazy(async () => (await import('./export/export-sheet.js')).ExportSheet)
+const KeysSheet = lazy(async () => (await import('./keys/keys-sheet.js')).KeysSheet)
+const FiltersDrawer = lazy(async () => (await import('./facets/filters-drawer.js')).FiltersDrawer)
+
+function Dialogs() {
+  switch (dialog.value) {
+    case 'builder':
+      return <Builder />
+    case 'range':
+      return <RangePicker />
+    case 'export':
+      return <ExportSheet />
+    case 'keys':
+      return <KeysSheet />
+    case 'filters':
+      return <FiltersDrawer />
+    case undefined:
+      return null
+  }
+}
+
+/** To the list, not to another address: what stands behind `#` is the event that is open. */
+function skip(event: MouseEvent): void {
+  event.preventDefault()
+  document.querySelector<HTMLElement>('.rows [tabindex="0"]')?.focus()
+}
+
+export function App() {
+  const withPanel = openId.value !== undefined
+  if (refusal.value !== undefined) return <Refused status={refusal.value} />
+  return (
+    <>
+      <a class="skip" href="#events" onClick={skip}>
+        {texts.common.skip}
+      </a>
+      <TopBar />
+      <QueryLine />
+      <Notices />
+      <div class={withPanel ? 'layout with-panel' : 'layout'}>
+        <Facets />
+        <main>
+          <OverTime />
+          <EventList />
+        </main>
+        {withPanel && <Panel />}
+      </div>
+      <Dock />
+      <Dialogs />
+      <div class="sr" role="status">
+        {announcement}
+      </div>
+      {note.value !== undefined && (
+        <p class="note" aria-hidden="true">
+          {note}
+        </p>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,119 @@
+import { useEffect, useState } from 'preact/hooks'
+import { changeQuery, fault, query, search } from '../address.js'
+import { countEvents } from '../api.js'
+import { counts } from '../counts/counts.js'
+import { lazy } from '../lazy.js'
+import { negated, orMissing } from '../negation.js'
+import { own } from '../own.js'
+import { attributeWord, describeConjunct, phraseText, requiredAttribute } from '../phrases.js'
+import {
+  apiQueryWith,
+  conditionOn,
+  type Conjunct,
+  replaceConjunct,
+  withoutConjunct,
+} from '../query.js'
+import { texts } from '../texts.js'
+import { openBuilder } from './commands.js'
+import { chipClass, RemoveButton } from './chip-parts.js'
+import { Phrases } from './phrases-shown.js'
+
+/** How many events a filter leaves out because they lack its attribute; `undefined` until known. */
+function useDropped(conjunct: Conjunct): number | undefined {
+  const attribute = requiredAttribute(conjunct)
+  const [asked, setAsked] = useState<number>()
+  const known = attribute === undefined ? undefined : own(counts.value?.facets, attribute)?.missing
+  const isWanted = attribute !== undefined && known === undefined && counts.value !== undefined
+  useEffect(() => {
+    if (!isWanted) return
+    const controller = new AbortController()
+    const others = withoutConjunct(query.value, conjunct)
+    const lacking = apiQueryWith(others, [conditionOn(attribute, 'null')])
+    countEvents(lacking, {}, controller.signal).then(
+      ({ total }) => setAsked(total),
+      () => undefined,
+    )
+    return () => controller.abort()
+  }, [isWanted, search.value])
+  return known ?? (isWanted ? asked : undefined)
+}
+
+const focusLater = (list: Element | null, at: number): void => {
+  // Once the chips are drawn again.
+  requestAnimationFrame(() => {
+    const bodies = list?.querySelectorAll<HTMLElement>('.chip-body, input') ?? []
+    bodies[Math.max(0, Math.min(at, bodies.length - 1))]?.focus()
+  })
+}
+
+/** Goes to the chip before or after, or to the field behind the last. */
+function walk(event: KeyboardEvent): void {
+  const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key]
+  if (step === undefined) return
+  const chip = event.currentTarget as HTMLElement
+  const all = [...chip.closest('ul')!.querySelectorAll<HTMLElement>('.chip-body, input')]
+  event.preventDefault()
+  all[all.indexOf(chip) + step]?.focus()
+}
+
+function Chip({ conjunct, index }: { conjunct: Conjunct; index: number }) {
+  const phrases = describeConjunct(conjunct, texts.words)
+  const dropped = useDropped(conjunct)
+  const remove = (): void => changeQuery((query) => withoutConjunct(query, conjunct))
+  const replace = (by: Conjunct): void =>
+    changeQuery((query) => replaceConjunct(query, conjunct, by))
+
+  function onKeyDown(event: KeyboardEvent): void {
+    walk(event)
+    const list = (event.currentTarget as HTMLElement).closest('ul')
+    if (event.key === 'Backspace' || event.key === 'Delete') remove()
+    else if (event.key === '!') replace(negated(conjunct))
+    else return
+    event.preventDefault()
+    focusLater(list, event.key === 'Backspace' ? index - 1 : index)
+  }
+
+  const attribute = attributeWord(requiredAttribute(conjunct) ?? '', texts.words)
+  return (
+    <li class={chipClass(conjunct)}>
+      <button
+        type="button"
+        class="chip-body"
+        onClick={() => openBuilder(index)}
+        onKeyDown={onKeyDown}
+      >
+        <Phrases of={phrases} />
+        {dropped !== undefined && dropped > 0 && (
+          <span class="join dropped">
+            {texts.bar.dropped(texts.common.number(dropped), attribute)}
+          </span>
+        )}
+      </button>
+      {dropped !== undefined && dropped > 0 && (
+        <button
+          type="button"
+          class="link chip-keep"
+          aria-label={`${phraseText(phrases)} ${texts.bar.orMissing}`}
+          onClick={() => replace(orMissing(conjunct))}
+        >
+          {texts.bar.orMissing}
+        </button>
+      )}
+      <RemoveButton filter={phraseText(phrases)} remove={remove} tabIndex={-1} />
+    </li>
+  )
+}
+
+const FaultyChips = lazy(async () => (await import('./faulty-chips.js')).FaultyChips)
+
+/** A chip for each filter of the query. */
+export function Chips() {
+  if (fault.value) return <FaultyChips />
+  return (
+    <>
+      {query.value.where.map((conjunct, index) => (
+        <Chip key={JSON.stringify(conjunct)} conjunct={conjunct} index={index} />
+      ))}
+    </>
+  )
+}

@@ -1,0 +1,56 @@
+import { predicates, splitKey } from '../../../src/filter/predicates.js'
+import type { KnownAttribute } from './suggestions.js'
+
+/** What may stand at the caret, and where it goes. */
+export interface Completion {
+  readonly from: number
+  readonly to: number
+  readonly options: readonly string[]
+}
+
+const MOST = 8
+
+const beginning = (names: Iterable<string>, part: string): string[] =>
+  [...names].filter((name) => name.startsWith(part) && name !== part).slice(0, MOST)
+
+/** What goes on from the text before the caret: an attribute's name, a predicate, or a value. */
+export function completeLine(
+  text: string,
+  caret: number,
+  attributes: readonly KnownAttribute[],
+): Completion | undefined {
+  const start = text.lastIndexOf('&', caret - 1) + 1
+  const before = text.slice(start, caret)
+  const [, value] = /^[^=]*=(.*)$/s.exec(before) ?? []
+  if (value !== undefined) {
+    const key = /\[([^[\]]+)\](?:\[\])?=/.exec(before)?.[1]
+    const name = key === undefined ? undefined : splitKey(key)?.attribute
+    const known = attributes.find((attribute) => attribute.name === name)?.values ?? []
+    const options = beginning(
+      known.map(({ value }) => encodeURIComponent(value).replaceAll('%3A', ':')),
+      value,
+    )
+    return completion(caret - value.length, caret, options)
+  }
+  const at = before.lastIndexOf('[') + 1
+  if (at === 0) return completion(start, caret, beginning(['filter[', 'range='], before))
+  const key = before.slice(at)
+  // Of the attributes that the key may begin with the longest is meant.
+  const name = attributes
+    .map((attribute) => attribute.name)
+    .filter((name) => key.startsWith(`${name}_`))
+    .toSorted((left, right) => right.length - left.length)[0]
+  const names = beginning(
+    attributes.map((attribute) => attribute.name),
+    key,
+  ).map((attribute) => `${attribute}_`)
+  const keys = name === undefined ? [] : beginning(predicates.keys(), key.slice(name.length + 1))
+  const options = [...keys.map((predicate) => `${name}_${predicate}]`), ...names].slice(0, MOST)
+  return completion(start + at, caret, options)
+}
+
+const completion = (
+  from: number,
+  to: number,
+  options: readonly string[],
+): Completion | undefined => (options.length === 0 ? undefined : { from, to, options })

@@ -1,0 +1,155 @@
+import { signal, useSignal } from '@preact/signals'
+import { useRef } from 'preact/hooks'
+import { changeQuery, goToText, query } from '../address.js'
+import { Icon } from '../icon.js'
+import { useEscape } from '../keys.js'
+import { lazy } from '../lazy.js'
+import { formatPageQuery, withConjunct } from '../query.js'
+import { texts } from '../texts.js'
+import type * as OffersModule from './offers.js'
+import type { Suggestion } from './suggestions.js'
+
+/** What makes offers and reads what is pasted, once it is loaded: when the field is first entered. */
+const offers = signal<typeof OffersModule | undefined>(undefined)
+
+async function prepare(): Promise<void> {
+  offers.value ??= await import('./offers.js')
+  offers.value.prepareOffers()
+}
+
+const Chips = lazy(async () => (await import('./chips.js')).Chips)
+
+const INPUT = 'add-filter'
+
+// What reads it in full may have to be loaded first.
+const QUERY_LIKE = /filter(?:\[|%5B)|range=/i
+
+/** Puts the caret where a filter is typed. */
+export const focusBar = (): void => document.getElementById(INPUT)?.focus()
+
+/** The filters as chips, and the field that takes another, or a whole query that is pasted. */
+export function QueryBar() {
+  const field = useRef<HTMLInputElement>(null)
+  const text = useSignal('')
+  const isOpen = useSignal(false)
+  const isFocused = useSignal(false)
+  const active = useSignal(0)
+  const options = (isOpen.value && offers.value?.offersFor(text.value)) || []
+
+  useEscape(isFocused.value, () => field.current!.blur())
+  useEscape(options.length > 0, () => (isOpen.value = false))
+
+  function show(next: string): void {
+    text.value = next
+    active.value = 0
+    isOpen.value = true
+    prepare().catch(() => undefined)
+  }
+
+  function take({ take }: Suggestion): void {
+    if ('text' in take) {
+      show(take.text)
+      return
+    }
+    show('')
+    if ('search' in take) goToText(take.search)
+    else changeQuery((query) => withConjunct(query, take.conjunct))
+    isOpen.value = false
+  }
+
+  function onPaste(event: ClipboardEvent): void {
+    const copied = event.clipboardData?.getData('text') ?? ''
+    if (!QUERY_LIKE.test(copied)) return
+    event.preventDefault()
+    const put = (): void => show(copied)
+    prepare().then(() => takeQuery(copied) || put(), put)
+  }
+
+  /** Takes a whole query, a bare filter with the range that is shown; gives whether it was one. */
+  function takeQuery(copied: string): boolean {
+    const pasted = offers.value!.readPasted(copied)
+    if (pasted === undefined) return false
+    show('')
+    isOpen.value = false
+    const range = formatPageQuery({ where: [], sorts: [], range: query.value.range })
+    const isTimed = !pasted.isBare || /^range=|&range=|created_at_/.test(pasted.query)
+    goToText(isTimed ? pasted.query : `${range}&${pasted.query}`)
+    return true
+  }
+
+  const step = (by: number): void => {
+    if (!isOpen.value) show(text.value)
+    else active.value = (active.value + by + options.length) % (options.length || 1)
+  }
+
+  const commands: Readonly<Record<string, (event: KeyboardEvent) => boolean>> = {
+    ArrowDown: () => (step(1), true),
+    ArrowUp: () => (step(-1), true),
+    Enter() {
+      const option = options[active.value]
+      // Nothing typed: Enter opens what is offered, and takes nothing by mistake.
+      if (option && (text.value !== '' || active.value > 0)) take(option)
+      return true
+    },
+    Backspace: toChips,
+    ArrowLeft: toChips,
+  }
+
+  function toChips(): boolean {
+    const { selectionStart, selectionEnd } = field.current!
+    const chips = field.current!.closest('ul')!.querySelectorAll<HTMLElement>('button.chip-body')
+    if (selectionStart !== 0 || selectionEnd !== 0 || chips.length === 0) return false
+    ;[...chips].at(-1)!.focus()
+    return true
+  }
+
+  function onKeyDown(event: KeyboardEvent): void {
+    if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return
+    if (commands[event.key]?.(event)) event.preventDefault()
+  }
+
+  const isListed = options.length > 0
+  const Offers = offers.value?.Offers
+  return (
+    <search class="query" onClick={(event) => event.target === event.currentTarget && focusBar()}>
+      <Icon name="search" />
+      <ul class="chips" aria-label={texts.bar.filters}>
+        <Chips />
+        <li class="grow">
+          <input
+            ref={field}
+            id={INPUT}
+            type="text"
+            role="combobox"
+            aria-label={texts.bar.add}
+            aria-expanded={isListed}
+            aria-autocomplete="list"
+            aria-controls={isListed ? `${INPUT}-options` : undefined}
+            aria-activedescendant={isListed ? `${INPUT}-${active.value}` : undefined}
+            placeholder={query.value.where.length < 3 ? texts.bar.placeholder : ''}
+            autocomplete="off"
+            autocapitalize="off"
+            spellcheck={false}
+            enterkeyhint="done"
+            value={text.value}
+            onInput={(event) => show(event.currentTarget.value)}
+            onFocus={() => {
+              isFocused.value = true
+              show(text.value)
+            }}
+            onBlur={() => {
+              isFocused.value = false
+              isOpen.value = false
+            }}
+            onKeyDown={onKeyDown}
+            onPaste={onPaste}
+          />
+        </li>
+      </ul>
+      <kbd>/</kbd>
+      {isListed && Offers && (
+        <Offers id={INPUT} options={options} active={active.value} take={take} />
+      )}
+    </search>
+  )
+}

@@ -1,0 +1,104 @@
+import { account } from '../account.js'
+import { fault, goToText, query, search } from '../address.js'
+import { apiPath } from '../config.js'
+import { Icon } from '../icon.js'
+import { lazy } from '../lazy.js'
+import { ALL_TIME, apiQuery, formatPageQuery } from '../query.js'
+import { texts } from '../texts.js'
+import { copyAddress, copyCurl, isEditing } from './commands.js'
+import { faultOf, queryTokens, readable, type Token } from './query-tokens.js'
+
+const LineField = lazy(async () => (await import('./line-field.js')).LineField)
+
+function Piece({ kind, text, isBad }: Token) {
+  if (isBad) return <span class="bad">{text}</span>
+  switch (kind) {
+    case 'plain':
+      return <>{text}</>
+    case 'attribute':
+      return <i>{text}</i>
+    case 'predicate':
+      return <em>{text}</em>
+    case 'value':
+      return <b>{text}</b>
+  }
+}
+
+/** A query's text in the colours of its parts. */
+export function Pieces({ of }: { of: readonly Token[] }) {
+  return (
+    <>
+      {of.map((token, index) => (
+        <Piece key={index} {...token} />
+      ))}
+    </>
+  )
+}
+
+function Line() {
+  const error = fault.value
+  const text = readable(error ? search.value : apiQuery(query.value))
+  return (
+    <code
+      tabIndex={0}
+      role="textbox"
+      aria-readonly="true"
+      aria-label={texts.line.query}
+      title={error?.message}
+    >
+      GET {apiPath}
+      {text !== '' && '?'}
+      <Pieces of={queryTokens(text, error && faultOf(error))} />
+    </code>
+  )
+}
+
+/** The query as scripts write it. */
+export function QueryLine() {
+  const { username } = account.value ?? {}
+  const apply = (text: string): void => {
+    isEditing.value = false
+    goToText(text === '' ? formatPageQuery({ where: [], sorts: [], range: ALL_TIME }) : text)
+  }
+  return (
+    <section class="raw" aria-label={texts.line.region}>
+      <span class="raw-count">
+        {username !== undefined && (
+          <>
+            {texts.line.signedIn} <b>{username}</b>
+          </>
+        )}
+      </span>
+      {isEditing.value ? <LineField apply={apply} /> : <Line />}
+      <div class="raw-do">
+        <button
+          type="button"
+          class="link"
+          // The field would be left, and the text restored, before the click.
+          onPointerDown={(event) => event.preventDefault()}
+          onClick={() => (isEditing.value = !isEditing.value)}
+        >
+          {isEditing.value ? texts.common.cancel : texts.line.edit}
+        </button>
+        <button
+          type="button"
+          class="link"
+          title={texts.line.copyUrl}
+          onClick={() => void copyAddress()}
+        >
+          <Icon name="copy" />
+          {texts.line.url}
+        </button>
+        <button
+          type="button"
+          class="link"
+          title={texts.line.copyCurl}
+          onClick={() => void copyCurl()}
+        >
+          <Icon name="copy" />
+          {texts.line.curl}
+        </button>
+      </div>
+    </section>
+  )
+}

@@ -1,0 +1,108 @@
+import { AuditLogError } from '../../../src/errors.js'
+import { splitKey } from '../../../src/filter/predicates.js'
+
+/** A piece of a query's text: `plain` is what brackets and signs are. */
+export interface Token {
+  readonly kind: 'plain' | 'attribute' | 'predicate' | 'value'
+  readonly text: string
+  /** What cannot be read. */
+  readonly isBad?: boolean
+}
+
+/** What is wrong with a query, of the error that reading it threw. */
+export interface Fault {
+  readonly part: 'predicate' | 'value' | 'name'
+  readonly parameter: string
+  /** The nearest key that there is: `type_start`. */
+  readonly suggestion: string | undefined
+}
+
+const PARTS: Readonly<Record<string, Fault['part']>> = {
+  UNKNOWN_PREDICATE: 'predicate',
+  INVALID_VALUE: 'value',
+}
+
+/** A `RangeError` is about the range, which `parseQuery` does not know. */
+export function faultOf(error: Error): Fault {
+  if (!(error instanceof AuditLogError))
+    return { part: 'value', parameter: 'range', suggestion: undefined }
+  const { code, parameter = '', suggestion } = error
+  return { part: PARTS[code] ?? 'name', parameter, suggestion }
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return text
+  }
+}
+
+/** What would be read as something else, cut off where text is copied, or not seen. */
+const SPECIAL = /[%&+#\s"<>\\^`{|}]|[\p{C}\p{Zl}\p{Zp}]/gu
+
+const encoded = (text: string): string => text.toWellFormed().replace(SPECIAL, encodeURIComponent)
+
+const split = (pair: string): [name: string, value: string | undefined] => {
+  const at = pair.indexOf('=')
+  return at === -1
+    ? [decode(pair), undefined]
+    : [decode(pair.slice(0, at)), decode(pair.slice(at + 1))]
+}
+
+const readablePair = (pair: string): string => {
+  const [name, value] = split(pair)
+  const text = encoded(name).replaceAll('=', '%3D')
+  return value === undefined ? text : `${text}=${encoded(value)}`
+}
+
+/** The same query with no more percent-encoding than it needs. */
+export const readable = (query: string): string => query.split('&').map(readablePair).join('&')
+
+const KEY = /^(.*\[)([^[\]]*[^[\]\d][^[\]]*)(\](?:\[\d*\])*)$/
+
+/** The attribute and the rest of a key whose predicate there is not. */
+function splitUnknown(key: string, suggestion: string | undefined): [string, string] {
+  const near = suggestion === undefined ? undefined : splitKey(suggestion)?.attribute
+  const isNear = near !== undefined && key.startsWith(`${near}_`)
+  return isNear ? [near, key.slice(near.length)] : ['', key]
+}
+
+function nameTokens(name: string, fault: Fault | undefined): Token[] {
+  const [, before, key, after] = KEY.exec(name) ?? []
+  if (key === undefined) return [{ kind: 'plain', text: name, isBad: fault?.part === 'name' }]
+  const known = splitKey(key)
+  const attribute = known?.attribute ?? (fault ? splitUnknown(key, fault.suggestion)[0] : key)
+  const isBad = fault?.part === 'name'
+  return [
+    { kind: 'plain', text: before! },
+    { kind: 'attribute', text: attribute, isBad },
+    {
+      kind: 'predicate',
+      text: key.slice(attribute.length),
+      isBad: isBad || fault?.part === 'predicate',
+    },
+    { kind: 'plain', text: after! },
+  ]
+}
+
+const isOf = (name: string, fault: Fault): boolean =>
+  fault.parameter !== '' &&
+  (name.startsWith(fault.parameter) || fault.parameter.startsWith(name.replace(/(\[\])+$/, '[')))
+
+/** A {@link readable} query in pieces. What is bad is marked, where there is a fault. */
+export function queryTokens(query: string, fault?: Fault): readonly Token[] {
+  const pairs = query.split('&').filter((pair) => pair !== '')
+  const tokens = pairs.flatMap((pair, index): Token[] => {
+    const at = pair.indexOf('=')
+    const [name, value] = at === -1 ? [pair, ''] : [pair.slice(0, at), pair.slice(at + 1)]
+    const its = fault && isOf(name, fault) ? fault : undefined
+    return [
+      { kind: 'plain', text: index === 0 ? '' : '&' },
+      ...nameTokens(name, its),
+      { kind: 'plain', text: at === -1 ? '' : '=' },
+      { kind: 'value', text: value, isBad: its?.part === 'value' },
+    ]
+  })
+  return tokens.filter(({ text }) => text !== '')
+}

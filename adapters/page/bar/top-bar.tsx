@@ -1,0 +1,108 @@
+import { changeQuery, query } from '../address.js'
+import { hostName } from '../config.js'
+import { ExportMark } from '../export/export-mark.js'
+import { FiltersButton } from '../facets/filters-button.js'
+import { Icon } from '../icon.js'
+import { useKeys } from '../keys.js'
+import { type LiveState, liveState, togglePause, waitingCount } from '../list/events.js'
+import { isUtc, toggleTheme } from '../preferences.js'
+import { withoutConjunct } from '../query.js'
+import { texts } from '../texts.js'
+import { dialog } from '../ui.js'
+import { copyAddress, copyCurl, openBuilder, shownRange } from './commands.js'
+import { focusBar, QueryBar } from './query-bar.js'
+import { rangeText } from './range-text.js'
+
+/** How the button shows each state, beside its word. */
+const LIVE_CLASSES: Readonly<Record<LiveState, string>> = {
+  live: '',
+  held: 'held',
+  paused: 'paused',
+  offline: 'held off',
+  stopped: 'held off',
+  fixed: 'held still',
+  sorted: 'held still',
+}
+
+function LiveButton() {
+  const state = liveState.value
+  const waiting = waitingCount.value
+  const isShown = waiting > 0 && (state === 'held' || state === 'paused')
+  return (
+    <button
+      type="button"
+      class={`btn live ${LIVE_CLASSES[state]}`}
+      aria-pressed={state === 'live' || state === 'held'}
+      title={texts.bar.liveHints[state]}
+      onClick={togglePause}
+    >
+      <span class="beat" />
+      {texts.bar.live[state]}
+      {isShown && <span class="n">+{texts.common.number(waiting)}</span>}
+    </button>
+  )
+}
+
+function removeLast(event: KeyboardEvent): void {
+  const last = query.value.where.at(-1)
+  if (!last) return
+  event.preventDefault()
+  changeQuery((query) => withoutConjunct(query, last))
+}
+
+function opens(event: KeyboardEvent, open: () => void): void {
+  event.preventDefault()
+  open()
+}
+
+/** The bar at the top, and the keys for what is in it. */
+export function TopBar() {
+  useKeys({
+    '/': (event) => opens(event, focusBar),
+    b: (event) => opens(event, openBuilder),
+    e: (event) => opens(event, () => (dialog.value = 'export')),
+    '?': (event) => opens(event, () => (dialog.value = 'keys')),
+    y: () => void copyAddress(),
+    c: () => void copyCurl(),
+    u: () => (isUtc.value = !isUtc.value),
+    Backspace: removeLast,
+  })
+  return (
+    <header class="bar">
+      <a class="brand" href={location.pathname}>
+        <Icon name="logo" className="" />
+        <span>
+          <span class="brand-name">{texts.bar.product}</span>
+          <span class="brand-host">{hostName}</span>
+        </span>
+      </a>
+      <QueryBar />
+      <div class="tools">
+        <FiltersButton />
+        <button
+          type="button"
+          class="btn range"
+          aria-haspopup="dialog"
+          aria-expanded={dialog.value === 'range'}
+          onClick={() => (dialog.value = dialog.value === 'range' ? undefined : 'range')}
+        >
+          <Icon name="clock" />
+          {rangeText(shownRange.value)}
+        </button>
+        <LiveButton />
+        <button
+          type="button"
+          class="btn square"
+          aria-label={texts.bar.export}
+          onClick={() => (dialog.value = 'export')}
+        >
+          <Icon name="out" />
+          <ExportMark />
+        </button>
+        <button type="button" class="btn square" aria-label={texts.bar.theme} onClick={toggleTheme}>
+          <Icon name="theme" />
+        </button>
+      </div>
+    </header>
+  )
+}

@@ -1,0 +1,134 @@
+import type { Level } from '../../../src/level.js'
+import { Icon, Mark } from '../icon.js'
+import { predicateWord, visible } from '../phrases.js'
+import { texts } from '../texts.js'
+import { type Row, takesValue } from './model.js'
+import type { Part } from './options.js'
+import { LISTBOX, optionId } from './picker.js'
+import {
+  active,
+  addBehind,
+  choose,
+  closePicker,
+  fieldId,
+  openPicker,
+  options,
+  picking,
+  removeValue,
+  turnJoin,
+  type,
+  typed,
+} from './state.js'
+
+const LABELS: Readonly<Record<Part, string>> = {
+  attribute: texts.builder.attribute,
+  predicate: texts.builder.predicate,
+  value: texts.builder.value,
+}
+
+function onKeyDown(event: KeyboardEvent, row: Row, part: Part, isOpen: boolean): void {
+  if (event.isComposing || event.altKey || event.ctrlKey || event.metaKey) return
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+  const count = options.value.length
+  const option = isOpen ? options.value[active.value] : undefined
+  if (step !== undefined) {
+    if (!isOpen) openPicker(row.id, part)
+    else if (count > 0)
+      active.value = (Math.max(active.value, step === 1 ? -1 : 0) + step + count) % count
+  } else if (event.key === 'Enter') {
+    if (option) choose(option)
+    else addBehind(row)
+  } else if (event.key === 'Tab') {
+    // What was typed is kept; Tab itself goes on to the next field.
+    if (option && typed.value !== '') choose(option)
+    closePicker()
+    return
+  } else if (event.key === 'Backspace' && part === 'value' && typed.value === '') {
+    const last = row.values.at(-1)
+    if (last !== undefined) removeValue(row, last)
+  } else return
+  event.preventDefault()
+}
+
+/** A field that is typed into and offers what there is. */
+function Combo({ row, part, shown }: { row: Row; part: Part; shown: string }) {
+  const isOpen = picking.value?.id === row.id && picking.value.part === part
+  return (
+    <input
+      id={fieldId(row.id, part)}
+      type="text"
+      role="combobox"
+      autocomplete="off"
+      autocapitalize="off"
+      spellcheck={false}
+      aria-label={LABELS[part]}
+      aria-expanded={isOpen && options.value.length > 0}
+      aria-autocomplete="list"
+      aria-controls={isOpen ? LISTBOX : undefined}
+      aria-activedescendant={isOpen && active.value >= 0 ? optionId(active.value) : undefined}
+      placeholder={isOpen ? shown : undefined}
+      value={isOpen ? typed.value : shown}
+      onFocus={() => openPicker(row.id, part)}
+      onClick={() => !isOpen && openPicker(row.id, part)}
+      onBlur={() => isOpen && closePicker()}
+      onInput={(event) => type(event.currentTarget.value, row.id, part)}
+      onKeyDown={(event) => onKeyDown(event, row, part, isOpen)}
+    />
+  )
+}
+
+export function AttributeField({ row }: { row: Row }) {
+  return (
+    <span class="field combo mono">
+      <Combo row={row} part="attribute" shown={row.isLevel ? texts.words.level : row.attribute} />
+      <Icon name="down" />
+    </span>
+  )
+}
+
+export function PredicateField({ row }: { row: Row }) {
+  const { predicate, values, isLevel, attribute } = row
+  const isList = isLevel && values.length > 1
+  const named = isList ? (predicate === 'eq' ? 'in' : 'not_in') : predicate
+  return (
+    <span class="field combo">
+      <Combo row={row} part="predicate" shown={predicateWord(named, attribute, texts.words)} />
+      <Icon name="down" />
+    </span>
+  )
+}
+
+export function ValueField({ row }: { row: Row }) {
+  if (!takesValue(row.predicate)) return <span />
+  const { values, isLevel, join } = row
+  return (
+    <span class="field combo mono">
+      {values.length > 1 && !isLevel && (
+        <button
+          type="button"
+          class="and-or"
+          aria-pressed={join === 'all'}
+          onClick={() => turnJoin(row)}
+        >
+          {join === 'any' ? texts.builder.anyOf : texts.builder.allOf}
+        </button>
+      )}
+      {values.map((value) => (
+        <span key={value} class={isLevel ? `tok l-${value}` : 'tok'}>
+          {isLevel && <Mark level={value as Level} />}
+          <bdi>{visible(value)}</bdi>
+          <button
+            type="button"
+            class="x"
+            tabIndex={-1}
+            aria-label={texts.builder.removeValue(value)}
+            onClick={() => removeValue(row, value)}
+          >
+            ×
+          </button>
+        </span>
+      ))}
+      <Combo row={row} part="value" shown="" />
+    </span>
+  )
+}

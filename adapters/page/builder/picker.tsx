@@ -1,0 +1,127 @@
+import { useEffect } from 'preact/hooks'
+import type { Level } from '../../../src/level.js'
+import { Mark } from '../icon.js'
+import { visible } from '../phrases.js'
+import { filterable, loadValues, seenTotal, valueCounts } from '../seen.js'
+import { texts } from '../texts.js'
+import type { Option, Part } from './options.js'
+import { active, choose, options, pickedRow, picking, typed } from './state.js'
+
+export const LISTBOX = 'builder-options'
+
+export const optionId = (index: number): string => `${LISTBOX}-${index}`
+
+const LABELS: Readonly<Record<Part, string>> = {
+  attribute: texts.builder.attributes,
+  predicate: texts.builder.predicates,
+  value: texts.builder.values,
+}
+
+/** The text, what was typed of it in bold. */
+function Found({ text }: { text: string }) {
+  const at = text.toLowerCase().indexOf(typed.value.toLowerCase())
+  const end = at + typed.value.length
+  if (at === -1) return <span>{visible(text)}</span>
+  return (
+    <span>
+      {visible(text.slice(0, at))}
+      <b>{visible(text.slice(at, end))}</b>
+      {visible(text.slice(end))}
+    </span>
+  )
+}
+
+function hint(option: Option, part: Part): string {
+  if (part === 'predicate') return option.value
+  if (option.isLevel) return texts.builder.ours
+  const types = option.types?.map((type) => texts.builder.types[type] ?? type).join(' or ')
+  const events = option.count === undefined ? undefined : texts.common.events(option.count)
+  return [types, events].filter(Boolean).join(', ')
+}
+
+/** What is known of the marked attribute. */
+function Peek({ name }: { name: string }) {
+  const facet = valueCounts.value.get(name)
+  const attribute = filterable.value.find((other) => other.name === name)
+  useEffect(() => {
+    const controller = new AbortController()
+    // Not for each of those that are passed on the way.
+    const timer = setTimeout(() => void loadValues(name, controller.signal), 150)
+    return () => {
+      clearTimeout(timer)
+      controller.abort()
+    }
+  }, [name])
+  const total = seenTotal.value
+  const count =
+    attribute?.count ?? (facet && total !== undefined ? total - facet.missing : undefined)
+  const { number } = texts.common
+  const isCounted = count !== undefined && total !== undefined
+  return (
+    <div class="peek">
+      <h3>{name}</h3>
+      {isCounted && <p>{texts.builder.setOn(number(count), number(total))}</p>}
+      <ul>
+        {attribute?.values.slice(0, 6).map(({ value, count }) => (
+          <li key={value}>
+            <bdi>{visible(value)}</bdi>
+            {count !== undefined && <span class="n">{number(count)}</span>}
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+/** What can be chosen, under the row whose field is open. */
+export function Picker() {
+  const { part } = picking.value!
+  const all = options.value
+  const groups = [...new Set(all.map(({ group }) => group))]
+  const marked = all[active.value]
+  const isOfLevels = part === 'value' && pickedRow.value?.isLevel === true
+  useEffect(() => {
+    document.getElementById(optionId(active.value))?.scrollIntoView({ block: 'nearest' })
+  }, [active.value])
+  const withPeek = part === 'attribute' && marked && !marked.isLevel && marked.group !== 'typed'
+  if (all.length === 0) return null
+  return (
+    <div class={withPeek ? 'picker' : 'picker single'}>
+      <div id={LISTBOX} role="listbox" aria-label={LABELS[part]}>
+        {groups.map((group) => (
+          <ul
+            key={group}
+            role="group"
+            aria-label={group === '' ? LABELS[part] : texts.builder.from[group]}
+          >
+            {group !== '' && (
+              <li role="presentation" class="h">
+                {texts.builder.from[group]}
+              </li>
+            )}
+            {all.map((option, index) =>
+              option.group === group ? (
+                <li
+                  key={`${option.value} ${option.isLevel}`}
+                  id={optionId(index)}
+                  class={isOfLevels ? `l-${option.value}` : undefined}
+                  role="option"
+                  aria-selected={index === active.value}
+                  // The field keeps the focus.
+                  onPointerDown={(event) => event.preventDefault()}
+                  onPointerMove={() => part !== 'value' && (active.value = index)}
+                  onClick={() => choose(option)}
+                >
+                  {isOfLevels && <Mark level={option.value as Level} />}
+                  <Found text={option.text} />
+                  <code>{hint(option, part)}</code>
+                </li>
+              ) : null,
+            )}
+          </ul>
+        ))}
+      </div>
+      {withPeek && <Peek name={marked.value} />}
+    </div>
+  )
+}

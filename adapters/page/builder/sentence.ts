@@ -1,0 +1,33 @@
+import type { Combinator } from '../../../src/filter/ast.js'
+import { describeConjunct, type Phrase, type Words } from '../phrases.js'
+import { type Conjunct, isGrouping, levelChoice } from '../query.js'
+
+/** The words around the phrases: "Events", "whose", "all events". */
+export interface SentenceWords extends Words {
+  readonly events: string
+  readonly whose: string
+  readonly all: string
+}
+
+/**
+ * What the filters ask for, as a sentence: `Events whose type is x and whose level is error, and
+ * whose user is ann or whose name contains y`. A comma parts what differs in its joining word.
+ */
+export function querySentence(where: readonly Conjunct[], words: SentenceWords): readonly Phrase[] {
+  const join = (text: string): Phrase => ({ kind: 'join', text })
+
+  function clauses(parts: readonly Conjunct[], combinator: Combinator): readonly Phrase[] {
+    return parts.flatMap((part, index): Phrase[] => {
+      const isNested = isGrouping(part) && !levelChoice(part)
+      const phrases = isNested
+        ? clauses([...part.conditions, ...part.groupings], part.combinator)
+        : [join(words.whose), ...describeConjunct(part, words)]
+      if (index === 0) return [...phrases]
+      const isSetApart = isNested || isGrouping(parts[index - 1]!)
+      return [join(isSetApart ? `, ${words[combinator]}` : words[combinator]), ...phrases]
+    })
+  }
+
+  if (where.length === 0) return [join(words.all)]
+  return [join(words.events), ...clauses(where, 'and')]
+}

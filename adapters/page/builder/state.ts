@@ -1,0 +1,156 @@
+import { computed, signal } from '@preact/signals'
+import type { PredicateName } from '../../../src/filter/predicates.js'
+import { goTo, query } from '../address.js'
+import { filterable, loadSeen } from '../seen.js'
+import { texts } from '../texts.js'
+import { builderAt, dialog } from '../ui.js'
+import { addAfter, changeRow, rowsOf } from './edits.js'
+import {
+  emptyRow,
+  type Group,
+  isFinished,
+  isGroup,
+  readGroup,
+  type Row,
+  takesValue,
+  writeGroup,
+} from './model.js'
+import { type Option, optionsFor, type Part } from './options.js'
+
+/** The filters as they are edited. */
+export const draft = signal<Group>(readGroup([]))
+
+/** The field whose picker is open. */
+export const picking = signal<{ readonly id: number; readonly part: Part } | undefined>(undefined)
+
+/** What was typed into it, and which option is marked; -1 is none. */
+export const typed = signal('')
+export const active = signal(-1)
+
+export const pickedRow = computed(() =>
+  rowsOf(draft.value).find(({ id }) => id === picking.value?.id),
+)
+
+export const options = computed((): readonly Option[] => {
+  const row = pickedRow.value
+  return row && picking.value
+    ? optionsFor(picking.value.part, row, typed.value, filterable.value, texts.words)
+    : []
+})
+
+export const fieldId = (id: number, part: Part): string => `row-${id}-${part}`
+
+/** Once the rows are drawn again. */
+export function focusField(id: number, part: Part): void {
+  requestAnimationFrame(() => document.getElementById(fieldId(id, part))?.focus())
+}
+
+/** Reads the query's filters; gives the field to begin with. */
+export function start(): void {
+  const at = builderAt.value
+  const root = readGroup(query.value.where)
+  const chosen = at === undefined ? undefined : (root.members[at] ?? root)
+  const row = chosen && (isGroup(chosen) ? rowsOf(chosen)[0] : chosen)
+  const added = emptyRow()
+  draft.value = row ? root : { ...root, members: [...root.members, added] }
+  closePicker()
+  loadSeen()
+  focusField(
+    row?.id ?? added.id,
+    row ? (takesValue(row.predicate) ? 'value' : 'predicate') : 'attribute',
+  )
+}
+
+export function openPicker(id: number, part: Part): void {
+  picking.value = { id, part }
+  typed.value = ''
+  mark(part)
+}
+
+export function closePicker(): void {
+  picking.value = undefined
+  typed.value = ''
+}
+
+/** Of values none is marked until something is typed: Enter then goes on to the next row. */
+function mark(part: Part): void {
+  const row = pickedRow.value
+  const chosen = part === 'attribute' ? row?.attribute : row?.predicate
+  const text = typed.value.toLowerCase()
+  const tests: readonly ((option: Option) => boolean)[] =
+    text === ''
+      ? [({ value }) => value === chosen]
+      : [
+          ({ value }) => value.toLowerCase() === text,
+          (option) => option.text.toLowerCase().startsWith(text),
+        ]
+  const at = tests.map((test) => options.value.findIndex(test)).find((index) => index !== -1)
+  active.value = part === 'value' && text === '' ? -1 : (at ?? 0)
+}
+
+export function type(text: string, id: number, part: Part): void {
+  picking.value = { id, part }
+  typed.value = text
+  mark(part)
+}
+
+const change = (row: Row, part: Partial<Row>): void => {
+  draft.value = changeRow(draft.value, row.id, part)
+}
+
+const CHOOSE: Readonly<Record<Part, (row: Row, option: Option) => void>> = {
+  attribute(row, { value, isLevel = false }) {
+    // Values of another attribute mean nothing, and levels take two predicates only.
+    const isSame = row.attribute === value && row.isLevel === isLevel
+    const reset = isLevel || row.isLevel ? { predicate: 'eq' as const, values: [] } : { values: [] }
+    if (!isSame) change(row, { attribute: isLevel ? '' : value, isLevel, ...reset })
+    focusField(row.id, 'predicate')
+  },
+  predicate(row, { value }) {
+    const predicate = value as PredicateName
+    if (predicate !== row.predicate) change(row, { predicate })
+    focusField(row.id, takesValue(predicate) ? 'value' : 'predicate')
+  },
+  value(row, { value }) {
+    change(row, { values: [...row.values, value] })
+    typed.value = ''
+    active.value = -1
+  },
+}
+
+/** Takes an option, and goes on to the next field. */
+export function choose(option: Option): void {
+  const row = pickedRow.value
+  const { part } = picking.value ?? {}
+  if (!row || !part) return
+  if (part !== 'value') closePicker()
+  CHOOSE[part](row, option)
+}
+
+export const turnJoin = (row: Row): void =>
+  change(row, { join: row.join === 'any' ? 'all' : 'any' })
+
+export function removeValue(row: Row, value: string): void {
+  change(row, { values: row.values.filter((other) => other !== value) })
+}
+
+/** A row behind this one, once this one has all it needs. */
+export function addBehind(row: Row): void {
+  if (!isFinished(row)) return
+  const added = emptyRow()
+  draft.value = addAfter(draft.value, row.id, added)
+  focusField(added.id, 'attribute')
+}
+
+/** The query as the rows have it. */
+export const draftQuery = computed(() => ({ ...query.value, where: writeGroup(draft.value) }))
+
+export const cancel = (): void => {
+  dialog.value = undefined
+}
+
+export function apply(): void {
+  const next = draftQuery.value
+  cancel()
+  goTo(next)
+}

@@ -1,0 +1,128 @@
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { account } from '../account.js'
+import { query } from '../address.js'
+import { curlLine } from '../bar/command-line.js'
+import { counts } from '../counts/counts.js'
+import { Icon } from '../icon.js'
+import { useEscape } from '../keys.js'
+import { texts } from '../texts.js'
+import { copyText, dialog } from '../ui.js'
+import '../styles/export.css'
+import { type ExportRun, exportRun } from './export-state.js'
+import type { ExportFormat } from './records.js'
+import { presentExportUrl, startExport, stopExport } from './run.js'
+
+const FORMATS: readonly (readonly [ExportFormat, string])[] = [
+  ['ndjson', 'NDJSON'],
+  ['csv', 'CSV'],
+]
+
+const close = (): void => {
+  dialog.value = undefined
+}
+
+const curl = (format: ExportFormat): string =>
+  `${curlLine(account.value?.username, location.origin + presentExportUrl(format))} > events.${format}`
+
+function Progress({ count, total, isEstimate, state }: ExportRun) {
+  // Of an estimated total it may be more than all.
+  const percent = total ? Math.min(100, Math.round((count / total) * 100)) : 0
+  const whole = state === 'done' ? 100 : percent
+  return (
+    <div class="log-top">
+      <span>{texts.export.states[state]}</span>
+      <svg
+        class="meter"
+        viewBox="0 0 100 6"
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={texts.common.percent(whole)}
+      >
+        <rect width={whole} height="6" />
+      </svg>
+      <span class="n">
+        {total === undefined || state === 'done'
+          ? texts.common.events(count)
+          : texts.export.of(count, total, isEstimate)}
+      </span>
+    </div>
+  )
+}
+
+/** Asks for the format, and shows how far the export is, which goes on when this is closed. */
+export function ExportSheet() {
+  const [format, choose] = useState<ExportFormat>(exportRun.value?.format ?? 'ndjson')
+  const sheet = useRef<HTMLElement>(null)
+  useEscape(true, close)
+  useEffect(() => {
+    const opener = document.activeElement
+    sheet.current?.focus()
+    return () => opener instanceof HTMLElement && opener.focus()
+  }, [])
+  useLayoutEffect(() => {
+    // Chips may have wrapped into several lines.
+    const { bottom } = document.querySelector('.bar')!.getBoundingClientRect()
+    sheet.current!.style.setProperty('--under-bar', `${bottom}px`)
+  }, [])
+  const run = exportRun.value
+  const isRunning = run?.state === 'running'
+  const total = counts.value
+  // The line tells of the present query.
+  void query.value
+  return (
+    <section
+      ref={sheet}
+      class="sheet export"
+      role="dialog"
+      aria-label={texts.export.title}
+      tabIndex={-1}
+    >
+      <div class="builder-head">
+        <h2>{total ? texts.export.heading(total.total, total.sampled) : texts.export.title}</h2>
+        <button
+          type="button"
+          class="btn quiet square"
+          aria-label={texts.common.closeKey}
+          onClick={close}
+        >
+          <Icon name="x" />
+        </button>
+      </div>
+      <div class="export-body">
+        <span class="seg" role="group" aria-label={texts.export.format}>
+          {FORMATS.map(([name, label]) => (
+            <button
+              key={name}
+              type="button"
+              aria-pressed={name === format}
+              disabled={isRunning}
+              onClick={() => choose(name)}
+            >
+              {label}
+            </button>
+          ))}
+        </span>
+        <p>{texts.export.what[format]}</p>
+        {run && <Progress {...run} />}
+        <p class="raw-live">{curl(format)}</p>
+      </div>
+      <div class="builder-foot">
+        <span>{isRunning && texts.export.goesOn}</span>
+        <div class="do">
+          <button type="button" class="btn small" onClick={() => void copyText(curl(format))}>
+            {texts.export.copyCurl}
+          </button>
+          {isRunning ? (
+            <button type="button" class="btn small" onClick={stopExport}>
+              {texts.export.stop}
+            </button>
+          ) : (
+            <button type="button" class="btn small main" onClick={() => void startExport(format)}>
+              {texts.export.start(FORMATS.find(([name]) => name === format)![1])}
+            </button>
+          )}
+        </div>
+      </div>
+    </section>
+  )
+}

@@ -1,0 +1,105 @@
+import { useSignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import { types } from '../account.js'
+import { query } from '../address.js'
+import { countEvents } from '../api.js'
+import { chooseFacets, facetNames } from '../counts/counts.js'
+import { useEscape } from '../keys.js'
+import { apiQueryWith } from '../query.js'
+import { texts } from '../texts.js'
+import { showNote } from '../ui.js'
+
+/** What the server counts in one call, without level. */
+const MOST_FACETS = 19
+
+const EACH_ITS_OWN = new Set(['id', 'created_at'])
+
+const declared = (): string[] =>
+  Object.values(types.value).flatMap(({ data }) => (Array.isArray(data) ? data : []))
+
+const seen = async (signal: AbortSignal): Promise<string[]> => {
+  const { attributes } = await countEvents(
+    apiQueryWith(query.value, []),
+    { attributes: true },
+    signal,
+  )
+  return (attributes ?? []).map(({ name }) => name)
+}
+
+/** Names of attributes to choose from: those seen, the most frequent first, then those declared. */
+function Names({ id }: { id: string }) {
+  const names = useSignal<readonly string[]>([])
+  useEffect(() => {
+    const controller = new AbortController()
+    const take = async (): Promise<void> => {
+      names.value = await seen(controller.signal)
+    }
+    // Any name can be written without them.
+    take().catch(() => undefined)
+    return () => controller.abort()
+  }, [])
+  const offered = new Set(['source', 'system', ...names.value, ...declared()])
+  for (const name of facetNames.value) offered.delete(name)
+  return (
+    <datalist id={id}>
+      {[...offered].map((name) => (
+        <option key={name} value={name} />
+      ))}
+    </datalist>
+  )
+}
+
+/** Takes the name of any attribute, and shows its values from then on. */
+export function AddFacet({ within }: { within: string }) {
+  const isOpen = useSignal(false)
+  const field = useRef<HTMLInputElement>(null)
+  const close = (): void => {
+    isOpen.value = false
+  }
+  useEscape(isOpen.value, close)
+  useEffect(() => {
+    if (isOpen.value) field.current?.focus()
+  }, [isOpen.value])
+  if (facetNames.value.length >= MOST_FACETS) return null
+  const add = (name: string): void => {
+    if (EACH_ITS_OWN.has(name)) return showNote(texts.facets.eachItsOwn(name))
+    if (name !== '' && name !== 'level') chooseFacets([...new Set([...facetNames.value, name])])
+    close()
+  }
+  if (!isOpen.value)
+    return (
+      <section class="facet">
+        <button type="button" class="link more" onClick={() => (isOpen.value = true)}>
+          {texts.facets.add}
+        </button>
+      </section>
+    )
+  const list = `names-${within}`
+  return (
+    <section class="facet">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          add(field.current!.value.trim())
+        }}
+      >
+        <input
+          ref={field}
+          class="facet-find"
+          list={list}
+          placeholder={texts.facets.name}
+          aria-label={texts.facets.name}
+          autocomplete="off"
+          spellcheck={false}
+          onInput={(event) => {
+            // Chosen from the list, not written.
+            const { inputType } = event as InputEvent
+            if (inputType === undefined || inputType === 'insertReplacementText')
+              add(event.currentTarget.value)
+          }}
+        />
+        <Names id={list} />
+      </form>
+    </section>
+  )
+}

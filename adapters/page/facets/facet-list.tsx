@@ -1,0 +1,44 @@
+import { query } from '../address.js'
+import { areOld, counts, facetNames } from '../counts/counts.js'
+import { texts } from '../texts.js'
+import { AddFacet } from './add-facet.js'
+import { choiceOf } from './choice.js'
+import { FacetRow } from './facet-row.js'
+import { levelRows } from './rows.js'
+import { ValueFacet } from './value-facet.js'
+
+function LevelFacet() {
+  const choice = choiceOf(query.value, 'level')
+  const rows = levelRows(counts.value, choice)
+  const most = Math.max(...rows.map(({ count }) => count))
+  return (
+    <section class="facet">
+      <h2>{texts.facets.names.level}</h2>
+      <ul>
+        {rows.map(({ level, count }) => (
+          <FacetRow
+            key={level}
+            facet="level"
+            value={level}
+            count={counts.value && count}
+            most={most}
+            choice={choice}
+          />
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+/** All facets, where they stand (`within`): beside the list or in the drawer. */
+export function FacetList({ within }: { within: string }) {
+  return (
+    <div class={areOld.value ? 'facet-list is-old' : 'facet-list'}>
+      <LevelFacet />
+      {facetNames.value.map((name) => (
+        <ValueFacet key={name} name={name} />
+      ))}
+      <AddFacet within={within} />
+    </div>
+  )
+}

@@ -1,0 +1,91 @@
+import { visibleText } from '../../../src/describing/visible-text.js'
+import { changeQuery } from '../address.js'
+import { shortNumber } from '../counts/numbers.js'
+import { Icon, Mark } from '../icon.js'
+import { own } from '../own.js'
+import type { PageQuery } from '../query.js'
+import type { Level } from '../../../src/level.js'
+import { texts } from '../texts.js'
+import {
+  type Choice,
+  excludeValue,
+  type FacetValue,
+  onlyValue,
+  stateOf,
+  toggleValue,
+} from './choice.js'
+
+const missingTexts: Readonly<Record<string, string>> = texts.facets.missing
+
+function textOf(facet: string, value: FacetValue): string {
+  if (value === null) return own(missingTexts, facet) ?? texts.facets.notSet
+  return value.trim() === '' ? texts.facets.blank : visibleText(value)
+}
+
+type Change = (query: PageQuery, attribute: string, value: FacetValue) => PageQuery
+
+/** One value of a facet: a click chooses it, *only* and *not* do what they say. */
+export function FacetRow({
+  facet,
+  value,
+  count,
+  most,
+  choice,
+}: {
+  facet: string
+  value: FacetValue
+  count: number | undefined
+  /** The greatest number of the facet. */
+  most: number
+  choice: Choice
+}) {
+  const text = textOf(facet, value)
+  const state = stateOf(choice, value)
+  const isLevel = facet === 'level'
+  // The interface leaves filters with a blank value out.
+  const isBlank = value?.trim() === ''
+  const change = (how: Change) => () => changeQuery((query) => how(query, facet, value))
+  return (
+    <li class="value-row">
+      <button
+        type="button"
+        class={isLevel ? `value l-${value}` : 'value'}
+        role="checkbox"
+        aria-checked={state}
+        title={text}
+        disabled={isBlank}
+        onClick={change(toggleValue)}
+      >
+        <span class="box">
+          {state !== 'false' && <Icon name={state === 'true' ? 'check' : 'minus'} />}
+        </span>
+        {isLevel && <Mark level={value as Level} />}
+        <span class={facet === 'type' ? 'name mono' : 'name'}>
+          <bdi>{text}</bdi>
+        </span>
+        {count !== undefined && <span class="n">{shortNumber(count)}</span>}
+        <svg class="share" viewBox="0 0 100 2" preserveAspectRatio="none" aria-hidden="true">
+          <rect width={((count ?? 0) / Math.max(1, most)) * 100} height="2" />
+        </svg>
+      </button>
+      {!isBlank && (
+        <span class="value-do">
+          <button
+            type="button"
+            aria-label={texts.facets.onlyValue(text)}
+            onClick={change(onlyValue)}
+          >
+            {texts.facets.only}
+          </button>
+          <button
+            type="button"
+            aria-label={texts.facets.notValue(text)}
+            onClick={change(excludeValue)}
+          >
+            {texts.facets.not}
+          </button>
+        </span>
+      )}
+    </li>
+  )
+}

@@ -1,0 +1,28 @@
+import { counts } from '../counts/counts.js'
+import { formatMilliseconds } from '../format.js'
+import { texts } from '../texts.js'
+import { FacetList } from './facet-list.js'
+
+/** What the numbers cover, and how exactly. */
+function Honest() {
+  if (!counts.value) return null
+  const { total, sampled, counted, took_ms } = counts.value
+  const time = formatMilliseconds(took_ms)
+  const events = texts.common.events(total)
+  return (
+    <p class="honest">
+      {sampled
+        ? texts.facets.sampled(events, texts.common.number(counted), time)
+        : texts.facets.exact(events, time)}
+    </p>
+  )
+}
+
+export function Facets() {
+  return (
+    <aside class="facets" aria-label={texts.facets.region}>
+      <FacetList within="column" />
+      <Honest />
+    </aside>
+  )
+}

@@ -1,0 +1,62 @@
+import { useEffect, useRef } from 'preact/hooks'
+import { changeQuery, query } from '../address.js'
+import { counts } from '../counts/counts.js'
+import { eventsText } from '../counts/numbers.js'
+import { Icon } from '../icon.js'
+import { useEscape } from '../keys.js'
+import { texts } from '../texts.js'
+import { dialog } from '../ui.js'
+import { FacetList } from './facet-list.js'
+
+const close = (): void => {
+  dialog.value = undefined
+}
+
+/** The facets where there is no column for them: from the side, on a phone from below. */
+export function FiltersDrawer() {
+  const sheet = useRef<HTMLDialogElement>(null)
+  useEscape(true, close)
+  useEffect(() => {
+    const before = document.activeElement
+    sheet.current!.showModal()
+    return () => (before as HTMLElement | null)?.focus?.()
+  }, [])
+  const filters = query.value.where.length
+  const total = counts.value?.total
+  return (
+    <dialog
+      ref={sheet}
+      class="sheet drawer"
+      aria-label={texts.facets.drawer}
+      onClose={close}
+      onClick={({ target }) => {
+        if (target === sheet.current) close()
+      }}
+    >
+      <div class="drawer-head">
+        <h2>{texts.facets.drawer}</h2>
+        {filters > 0 && (
+          <button
+            type="button"
+            class="link"
+            onClick={() => changeQuery((query) => ({ ...query, where: [] }))}
+          >
+            {texts.facets.clear(filters)}
+          </button>
+        )}
+      </div>
+      <div class="drawer-body" tabIndex={0} role="region" aria-label={texts.facets.region}>
+        <FacetList within="drawer" />
+      </div>
+      <div class="drawer-foot">
+        <button type="button" class="btn" onClick={() => (dialog.value = 'builder')}>
+          <Icon name="plus" />
+          {texts.facets.condition}
+        </button>
+        <button type="button" class="btn main" onClick={close}>
+          {total === undefined ? texts.facets.close : texts.facets.show(eventsText(total))}
+        </button>
+      </div>
+    </dialog>
+  )
+}

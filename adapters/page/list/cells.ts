@@ -1,0 +1,64 @@
+import type { AuditEvent } from '../../../src/event.js'
+import { levelOf } from '../../../src/level.js'
+import {
+  type Conjunct,
+  isGrouping,
+  levelChoice,
+  levelConjunct,
+  type PageQuery,
+  valueCondition,
+  withConjunct,
+} from '../query.js'
+
+/** In the order of the columns. */
+export const COLUMNS = ['time', 'level', 'who', 'what', 'type', 'source'] as const
+
+export type Column = (typeof COLUMNS)[number]
+
+/** The attribute that gave the event its source. */
+function sourceCondition({ source, attributes }: AuditEvent, not: boolean): Conjunct | undefined {
+  for (const [name, value] of Object.entries(attributes)) {
+    const isLink = typeof value === 'string' && /_(?:id|path)$/.test(name)
+    if (isLink && (source?.endsWith(`/${value}`) || source === `/api${value}`))
+      return valueCondition(name, value, not)
+  }
+  return undefined
+}
+
+/** What a cell's *is* and *is not* ask for; `undefined` where a cell is no value of one attribute. */
+export function cellConjunct(
+  event: AuditEvent,
+  column: Column,
+  not: boolean,
+): Conjunct | undefined {
+  switch (column) {
+    case 'level':
+      return levelConjunct({ levels: [levelOf(event.type)], not })
+    case 'who':
+      return valueCondition('username', event.username, not)
+    case 'type':
+      return valueCondition('type', event.type, not)
+    case 'source':
+      return sourceCondition(event, not)
+    default:
+      return undefined
+  }
+}
+
+/** Both ask for one value of the same: together they would ask for nothing. */
+function isRival(one: Conjunct, other: Conjunct): boolean {
+  const [level, otherLevel] = [levelChoice(one), levelChoice(other)]
+  if (level && otherLevel) return !level.not && !otherLevel.not
+  if (isGrouping(one) || isGrouping(other)) return false
+  return (
+    one.predicate === 'eq' &&
+    other.predicate === 'eq' &&
+    one.attributes.join() === other.attributes.join()
+  )
+}
+
+/** The query with a cell's value in it, in the place of another value of the same. */
+export function withCell(query: PageQuery, conjunct: Conjunct): PageQuery {
+  const where = query.where.filter((other) => !isRival(other, conjunct))
+  return withConjunct({ ...query, where }, conjunct)
+}

@@ -1,0 +1,150 @@
+import { useSignalEffect } from '@preact/signals'
+import { Fragment } from 'preact'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { openId } from '../address.js'
+import { dayKey, formatDay, formatPlural } from '../format.js'
+import { counts } from '../counts/counts.js'
+import { texts } from '../texts.js'
+import { Head } from './head.js'
+import { loadInView } from './jumping.js'
+import {
+  activeId,
+  forgetHeights,
+  mounted,
+  positions,
+  restHeight,
+  spareRows,
+  totalsOfDays,
+} from './layout.js'
+import { held, isStale, place, shownSorts, totalRows } from './loading.js'
+import { activeColumn, pointedCell, tabRow } from './moving.js'
+import { isNewestFirst, isPaged } from './paging.js'
+import { pointerHandlers, useSelecting } from './pointing.js'
+import type { Item } from './positions.js'
+import { Row } from './row.js'
+import { keepPlace, noteAnchor } from './staying.js'
+import { useGridKeys } from './grid-keys.js'
+import { isPhone, watchViewport } from './viewport.js'
+
+/** Room for items that have no element. */
+function Gap({ height }: { height: number }) {
+  if (height <= 0) return null
+  return <div class="gap" role="presentation" style={{ height: `${height}px` }} />
+}
+
+function Day({ item }: { item: Item & { kind: 'day' } }) {
+  const total = totalsOfDays.value.get(item.day)
+  const isToday = item.day === dayKey(new Date())
+  const name = formatDay(item.time)
+  const events = total === undefined ? undefined : texts.common.events(total)
+  return (
+    <div class="day" role="row">
+      <span role="gridcell" aria-colspan={6}>
+        <b>{isToday ? texts.list.today(name) : name}</b>
+        {events && ` · ${counts.value?.sampled ? texts.common.about(events) : events}`}
+      </span>
+    </div>
+  )
+}
+
+function Rows() {
+  const { items, offsets } = positions.value
+  const first = tabRow()
+  let end = 0
+  return (
+    <>
+      {mounted.value.map((index) => {
+        const item = items[index]!
+        const gap = offsets[index]! - end
+        end = offsets[index + 1]!
+        if (item.kind === 'day')
+          return (
+            <Fragment key={item.day}>
+              <Gap height={gap} />
+              <Day item={item} />
+            </Fragment>
+          )
+        const { event, row } = item
+        const isActive = event.id === first
+        const column = event.id === activeId.value ? activeColumn.value : undefined
+        const pointed = pointedCell.value?.id === event.id ? pointedCell.value.column : undefined
+        return (
+          <Fragment key={event.id}>
+            <Gap height={gap} />
+            <Row
+              event={event}
+              row={row}
+              isActive={isActive}
+              isOpen={event.id === openId.value}
+              hot={pointed ?? column}
+              isTimeFocused={column === 'time'}
+            />
+          </Fragment>
+        )
+      })}
+      <Gap height={offsets.at(-1)! - end + restHeight.value} />
+    </>
+  )
+}
+
+const useViewport = (box: { readonly current: HTMLElement | null }): void => {
+  useEffect(() => watchViewport(box.current!, noteAnchor), [])
+  useEffect(spareRows, [])
+  useEffect(() => forgetHeights(), [isPhone.value])
+  useSignalEffect(loadInView)
+}
+
+/** The total where it is known and exact, the head included. */
+function rowCount(): number {
+  const { hasFirst, hasLast, events } = held.value
+  if (hasFirst && hasLast) return events.length + 1
+  return totalRows.value === undefined || counts.value?.sampled ? -1 : totalRows.value + 1
+}
+
+/** The events as a grid: what is near the viewport has elements, the rest only room. */
+export function Grid() {
+  const box = useRef<HTMLDivElement>(null)
+  useViewport(box)
+  useSelecting(box)
+  const onKeyDown = useGridKeys()
+  // Whatever moves rows, or asks for another place or focus, is followed by keeping to it.
+  void mounted.value
+  void positions.value
+  void restHeight.value
+  void place.value
+  void activeId.value
+  void activeColumn.value
+  useLayoutEffect(() => keepPlace(box.current!))
+  const sorts = shownSorts.value
+  return (
+    <div
+      class={isStale.value ? 'list stale' : 'list'}
+      role="grid"
+      aria-label={isNewestFirst(sorts) ? texts.list.newestFirst : texts.list.sorted}
+      aria-rowcount={rowCount()}
+      aria-colcount={6}
+      aria-busy={isStale.value}
+      onKeyDown={onKeyDown}
+    >
+      <Head />
+      <div
+        class="rows"
+        id="events"
+        role="rowgroup"
+        tabIndex={-1}
+        aria-label={texts.list.events}
+        ref={box}
+        {...pointerHandlers}
+      >
+        <Rows />
+        {!isPaged(sorts) && held.value.events.length >= 1000 && (
+          <div class="day" role="row">
+            <span role="gridcell" aria-colspan={6}>
+              {texts.list.firstOnly(formatPlural(held.value.events.length, 'event', 'events'))}
+            </span>
+          </div>
+        )}
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,88 @@
+import type { AuditEvent } from '../../../src/event.js'
+
+/** What takes a place in the list: an event, or the day that begins above it. */
+export type Item =
+  | { readonly kind: 'row'; readonly event: AuditEvent; readonly row: number }
+  | { readonly kind: 'day'; readonly day: string; readonly time: string }
+
+/** Items with where they begin; one more offset is where the last one ends. */
+export interface Positions {
+  readonly items: readonly Item[]
+  readonly offsets: readonly number[]
+  readonly indexById: ReadonlyMap<string, number>
+}
+
+/** The events from `before` on; `dayOf` is left out where they have no days. */
+export function itemsOf(
+  events: readonly AuditEvent[],
+  before: number,
+  dayOf?: (time: string) => string,
+): readonly Item[] {
+  const items: Item[] = []
+  let day: string | undefined
+  for (const [i, event] of events.entries()) {
+    const own = dayOf?.(event.created_at)
+    if (own !== undefined && own !== day)
+      items.push({ kind: 'day', day: own, time: event.created_at })
+    day = own
+    items.push({ kind: 'row', event, row: before + i })
+  }
+  return items
+}
+
+export function positionsOf(
+  items: readonly Item[],
+  start: number,
+  heightOf: (item: Item) => number,
+): Positions {
+  const offsets = [start]
+  const indexById = new Map<string, number>()
+  for (const [i, item] of items.entries()) {
+    offsets.push(offsets[i]! + heightOf(item))
+    if (item.kind === 'row') indexById.set(item.event.id, i)
+  }
+  return { items, offsets, indexById }
+}
+
+/** The item that covers an offset; the nearest where none does. */
+export function itemAt({ items, offsets }: Positions, offset: number): number {
+  let [low, high] = [0, items.length - 1]
+  while (low < high) {
+    const middle = (low + high + 1) >> 1
+    if (offsets[middle]! <= offset) low = middle
+    else high = middle - 1
+  }
+  return Math.max(0, low)
+}
+
+/** The first and last item between two offsets; `undefined` where there is none. */
+export function itemsBetween(
+  positions: Positions,
+  top: number,
+  bottom: number,
+): readonly [first: number, last: number] | undefined {
+  const { items, offsets } = positions
+  if (items.length === 0 || bottom <= offsets[0]! || top >= offsets.at(-1)!) return undefined
+  return [itemAt(positions, top), itemAt(positions, Math.max(top, bottom - 1))]
+}
+
+/**
+ * The items to be there, in their order: those in view with some to spare on each side, the heading
+ * of the day in view, and what `keep` names.
+ */
+export function mountedItems(
+  positions: Positions,
+  view: readonly [first: number, last: number] | undefined,
+  spare: number,
+  keep: string | undefined,
+): readonly number[] {
+  const { items, indexById } = positions
+  const kept = keep === undefined ? undefined : indexById.get(keep)
+  if (!view) return kept === undefined ? [] : [kept]
+  const from = Math.max(0, view[0] - spare)
+  const to = Math.min(items.length - 1, view[1] + spare)
+  const shown = Array.from({ length: to - from + 1 }, (_, i) => from + i)
+  const heading = items.findLastIndex(({ kind }, i) => kind === 'day' && i <= view[0])
+  const others = [heading, kept ?? -1].filter((i) => i >= 0 && (i < from || i > to))
+  return [...new Set([...others, ...shown])].toSorted((a, b) => a - b)
+}

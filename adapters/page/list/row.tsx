@@ -1,0 +1,130 @@
+import { sentenceText } from '../../../src/describing/sentence-text.js'
+import { sourceLabel } from '../../../src/describing/source-label.js'
+import { visibleText } from '../../../src/describing/visible-text.js'
+import type { AuditEvent } from '../../../src/event.js'
+import { levelOf } from '../../../src/level.js'
+import { changeQuery } from '../address.js'
+import { formatAgo, formatClock } from '../format.js'
+import { Mark, markOf } from '../icon.js'
+import { isSafePath } from '../safe-path.js'
+import { sentenceOf, What } from '../sentence.js'
+import { texts } from '../texts.js'
+import { cellConjunct, type Column, withCell } from './cells.js'
+import { isFresh } from './following.js'
+
+/** Filters by a cell's value; does nothing where the cell has none. */
+export function filterBy(event: AuditEvent, column: Column, not: boolean): void {
+  const conjunct = cellConjunct(event, column, not)
+  if (conjunct) changeQuery((query) => withCell(query, conjunct))
+}
+
+function Quick({ event, column }: { event: AuditEvent; column: Column }) {
+  if (!cellConjunct(event, column, false)) return null
+  return (
+    <span class="quick">
+      {[false, true].map((not) => (
+        <button key={not} type="button" tabIndex={-1} onClick={() => filterBy(event, column, not)}>
+          {not ? texts.list.isNot : texts.list.is}
+        </button>
+      ))}
+    </span>
+  )
+}
+
+function Type({ type }: { type: string }) {
+  const shown = visibleText(type)
+  const end = levelOf(type) === 'custom' ? 0 : shown.indexOf(':')
+  return (
+    <>
+      {end > 0 && <span>{shown.slice(0, end)}</span>}
+      {shown.slice(end)}
+    </>
+  )
+}
+
+function Source({ event }: { event: AuditEvent }) {
+  const label = sourceLabel(event)
+  if (!label || event.source === null) return null
+  const name = <bdi>{visibleText(label.name)}</bdi>
+  return (
+    <>
+      {label.kind}{' '}
+      {isSafePath(event.source) ? (
+        <a href={event.source} tabIndex={-1}>
+          {name}
+        </a>
+      ) : (
+        name
+      )}
+    </>
+  )
+}
+
+/** `2026-11-20T13:05:52.418114Z, 8 min. ago`. */
+export const momentOf = ({ created_at }: AuditEvent): string =>
+  `${created_at}, ${formatAgo(created_at)}`
+
+interface RowProps {
+  readonly event: AuditEvent
+  /** Among all rows of the list. */
+  readonly row: number
+  readonly isActive: boolean
+  readonly isOpen: boolean
+  /** The cell under pointer or focus. */
+  readonly hot: Column | undefined
+  /** The time is in focus: it is told in full. */
+  readonly isTimeFocused: boolean
+}
+
+/** One event: time, level, who, what, type, source. */
+export function Row({ event, row, isActive, isOpen, hot, isTimeFocused }: RowProps) {
+  const { type, created_at } = event
+  const sentence = sentenceOf(event)
+  const clock = formatClock(created_at)
+  const level = levelOf(type)
+  const who = sentence.who === null ? texts.common.service : visibleText(sentence.who)
+  const service = sentence.who === null ? ' service' : ''
+  return (
+    <div
+      class={`row l-${level}${isFresh(event) ? ' fresh' : ''}`}
+      role="row"
+      aria-rowindex={row + 2}
+      aria-selected={isOpen}
+      aria-label={`${markOf(type)}: ${sentenceText(sentence)}, ${clock.time}`}
+      tabIndex={isActive ? 0 : -1}
+      data-id={event.id}
+    >
+      <time class="when" role="gridcell" tabIndex={-1} dateTime={created_at}>
+        {clock.time}
+        <span class="ms">{clock.ms}</span>
+        {isTimeFocused && <span class="moment">{momentOf(event)}</span>}
+      </time>
+      <span class="lv" role="gridcell" tabIndex={-1}>
+        <Mark level={markOf(type)} />
+        <span class="sr">{markOf(type)}</span>
+        {hot === 'level' && <Quick event={event} column="level" />}
+      </span>
+      <span class={`who${service}`} role="gridcell" tabIndex={-1}>
+        <bdi>{who}</bdi>
+        {hot === 'who' && <Quick event={event} column="who" />}
+      </span>
+      <span class="what" role="gridcell" tabIndex={-1}>
+        {sentence.who !== null && (
+          <span class="phone-only">
+            {who}
+            {sentence.isVerbFirst ? ' ' : ': '}
+          </span>
+        )}
+        <What sentence={sentence} />
+      </span>
+      <span class="type" role="gridcell" tabIndex={-1}>
+        <Type type={type} />
+        {hot === 'type' && <Quick event={event} column="type" />}
+      </span>
+      <span class="src" role="gridcell" tabIndex={-1}>
+        <Source event={event} />
+        {hot === 'source' && <Quick event={event} column="source" />}
+      </span>
+    </div>
+  )
+}

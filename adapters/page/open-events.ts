@@ -1,0 +1,12 @@
+import { signal } from '@preact/signals'
+
+/** The ids of live events that are known to go on. */
+export const openEvents = signal<ReadonlySet<string>>(new Set())
+
+export function noteOpen(id: string, isOpen: boolean): void {
+  if (openEvents.value.has(id) === isOpen) return
+  const ids = new Set(openEvents.value)
+  if (isOpen) ids.add(id)
+  else ids.delete(id)
+  openEvents.value = ids
+}

@@ -1,0 +1,163 @@
+import { computed } from '@preact/signals'
+import { formatNumber } from '../format.js'
+import { useEscape } from '../keys.js'
+import { onScreen, scrollToTime } from '../list/events.js'
+import { texts } from '../texts.js'
+import { announce } from '../ui.js'
+import { countedRange, counts } from '../counts/counts.js'
+import { axisLabels } from './axis.js'
+import { Aim, BAR, Bars, Brush, Grid, gridLine, height, isNarrow } from './bars.js'
+import { aimed, buckets, dropSelection, edges, selection, zoomTo } from './chart-state.js'
+import { cancelDrag, placeIn, pointing } from './drag.js'
+import { highestOf } from './segments.js'
+import { barText, barTime, labelText, selectionText, widthText } from './spoken.js'
+import { placeOf, stretchOf, timeAt } from './time-line.js'
+import { Tip } from './tip.js'
+
+/** Where Shift began to select. */
+let anchor: number | undefined
+
+const STEPS: Readonly<Record<string, (at: number, last: number) => number>> = {
+  ArrowLeft: (at) => at - 1,
+  ArrowRight: (at) => at + 1,
+  Home: () => 0,
+  End: (_at, last) => last,
+}
+
+function walk(step: (at: number, last: number) => number, isSelecting: boolean): void {
+  const last = buckets.value.length - 1
+  const at = aimed.value ?? last
+  const next = Math.min(last, Math.max(0, step(at, last)))
+  aimed.value = next
+  if (isSelecting) {
+    if (!selection.value) anchor = at
+    selection.value = stretchOf(anchor ?? at, next)
+    announce(selectionText(selection.value), true)
+  } else {
+    dropSelection()
+    announce(barText(buckets.value[next]!), true)
+  }
+}
+
+function onKeyDown(event: KeyboardEvent): void {
+  if (event.ctrlKey || event.metaKey || event.altKey || buckets.value.length === 0) return
+  const step = STEPS[event.key]
+  const chosen =
+    selection.value ?? (aimed.value === undefined ? undefined : stretchOf(aimed.value, aimed.value))
+  if (step) walk(step, event.shiftKey)
+  else if (event.key === 'Enter' && chosen) zoomTo(chosen)
+  else return
+  event.preventDefault()
+}
+
+function onFocus({ currentTarget }: FocusEvent): void {
+  const isByKey = (currentTarget as Element).matches(':focus-visible')
+  if (isByKey && buckets.value.length > 0) aimed.value ??= buckets.value.length - 1
+}
+
+/** The chart in one sentence, for those who do not see it. */
+function summary(): string {
+  const highest = highestOf(buckets.value)
+  if (!highest) return texts.chart.empty
+  const { error = 0 } = highest.levels
+  const most = [
+    `${barTime(highest)}: ${texts.common.events(highest.total)}`,
+    ...(error > 0 ? [texts.chart.ofThem(formatNumber(error))] : []),
+  ]
+  return texts.chart.inEach(widthText(), most.join(', '))
+}
+
+/** What of the time is on screen in the list. */
+function Here() {
+  const bars = buckets.value.length
+  const seen = onScreen.value
+  if (bars === 0 || !seen) return <svg class="here" aria-hidden="true" />
+  const [from, to] = [seen.from, seen.to].map(
+    (time) => placeOf(edges.value, Date.parse(time)) * bars * BAR,
+  ) as [number, number]
+  const width = Math.max(BAR / 2, to - from)
+  return (
+    <svg class="here" viewBox={`0 0 ${bars * BAR} 4`} preserveAspectRatio="none" aria-hidden="true">
+      <rect class="view" x={Math.min(from, bars * BAR - width)} width={width} height="3" rx="1.5" />
+    </svg>
+  )
+}
+
+const labels = computed(() => {
+  const zone = counts.value?.buckets?.zone
+  return zone === undefined ? [] : axisLabels(edges.value, zone, isNarrow.value ? 5 : 10)
+})
+
+/** What is this near to an edge of the chart is written inside of it, or gives way to "now". */
+const EDGE = 0.03
+
+const anchorAt = (place: number): string => {
+  if (place < EDGE) return 'start'
+  return place > 1 - EDGE ? 'end' : 'middle'
+}
+
+function Axis() {
+  const endsNow = buckets.value.length > 0 && countedRange.value.to === undefined
+  const shown = labels.value.filter(({ place }) => !endsNow || place < 1 - 2 * EDGE)
+  return (
+    <svg
+      class="axis"
+      aria-hidden="true"
+      onClick={(event) => {
+        if (buckets.value.length === 0) return
+        scrollToTime(new Date(timeAt(edges.value, placeIn(event))).toISOString())
+      }}
+    >
+      {shown.map(({ place, time, precision }) => (
+        <text key={time} x={`${place * 100}%`} y="11" text-anchor={anchorAt(place)}>
+          {labelText(time, precision)}
+        </text>
+      ))}
+      {endsNow && (
+        <text x="100%" y="11" text-anchor="end">
+          {texts.chart.now}
+        </text>
+      )}
+    </svg>
+  )
+}
+
+export function Chart() {
+  const bars = buckets.value.length
+  useEscape(selection.value !== undefined, cancelDrag)
+  return (
+    <>
+      <div
+        class="chart"
+        tabIndex={0}
+        role="group"
+        aria-label={texts.chart.keys}
+        onKeyDown={onKeyDown}
+        onFocus={onFocus}
+        onBlur={() => (aimed.value = undefined)}
+      >
+        <svg
+          class="bars"
+          viewBox={`0 0 ${Math.max(1, bars) * BAR} ${height.value}`}
+          preserveAspectRatio="none"
+          role="img"
+          aria-label={summary()}
+          {...pointing}
+        >
+          <Aim />
+          {bars > 0 && <Grid />}
+          <Bars />
+          <Brush />
+        </svg>
+        <Here />
+        {bars > 0 && (
+          <span class="ymax" style={{ top: `${gridLine.value.y - 7}px` }} aria-hidden="true">
+            {formatNumber(gridLine.value.number)}
+          </span>
+        )}
+        <Tip />
+      </div>
+      <Axis />
+    </>
+  )
+}

@@ -1,0 +1,30 @@
+import { changeQuery, query } from '../address.js'
+import { counts } from '../counts/counts.js'
+import { shortNumber } from '../counts/numbers.js'
+import { choiceOf, letsIn, toggleValue } from '../facets/choice.js'
+import { levelRows } from '../facets/rows.js'
+import { Mark } from '../icon.js'
+import { texts } from '../texts.js'
+
+/** The levels with their numbers; a click shows one more, or no longer. */
+export function Legend() {
+  const choice = choiceOf(query.value, 'level')
+  return (
+    <div class="legend" role="group" aria-label={texts.chart.levels}>
+      {levelRows(counts.value, choice).map(({ level, count }) => (
+        <button
+          key={level}
+          type="button"
+          class={`l-${level}`}
+          aria-pressed={letsIn(choice, level)}
+          onClick={() => changeQuery((query) => toggleValue(query, 'level', level))}
+        >
+          <span class="key" />
+          <Mark level={level} />
+          <span class="word">{level}</span>
+          {counts.value && <span class="n">{shortNumber(count)}</span>}
+        </button>
+      ))}
+    </div>
+  )
+}

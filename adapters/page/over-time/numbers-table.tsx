@@ -1,0 +1,51 @@
+import { useEffect, useRef } from 'preact/hooks'
+import { LEVELS } from '../../../src/level.js'
+import { shortNumber } from '../counts/numbers.js'
+import { useEscape } from '../keys.js'
+import { texts } from '../texts.js'
+import { buckets } from './chart-state.js'
+import { stretchText, widthText } from './spoken.js'
+import { stretchOf } from './time-line.js'
+
+/** The chart's numbers as a table. */
+export function NumbersTable({ close }: { close: () => void }) {
+  const region = useRef<HTMLDivElement>(null)
+  useEscape(true, close)
+  useEffect(() => region.current!.focus(), [])
+  const levels = LEVELS.filter((level) => buckets.value.some((bar) => bar.levels[level]))
+  return (
+    <div
+      class="numbers"
+      role="region"
+      tabIndex={0}
+      aria-label={texts.chart.tableCaption(widthText())}
+      ref={region}
+    >
+      <table>
+        <caption class="sr">{texts.chart.tableCaption(widthText())}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{texts.chart.time}</th>
+            {levels.map((level) => (
+              <th key={level} scope="col">
+                {level}
+              </th>
+            ))}
+            <th scope="col">{texts.chart.total}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {buckets.value.map((bar, i) => (
+            <tr key={bar.from}>
+              <th scope="row">{stretchText(stretchOf(i, i))}</th>
+              {levels.map((level) => (
+                <td key={level}>{shortNumber(bar.levels[level] ?? 0)}</td>
+              ))}
+              <td>{shortNumber(bar.total)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}

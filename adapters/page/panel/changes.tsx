@@ -1,0 +1,105 @@
+import { useState } from 'preact/hooks'
+import type { RecordedChange } from '../../../src/changes.js'
+import { visibleText } from '../../../src/describing/visible-text.js'
+import type { AuditEvent } from '../../../src/event.js'
+import { formatBytes, formatNumber } from '../format.js'
+import { texts } from '../texts.js'
+import { type ChangeRow, changeRow, recordedChanges } from './change-rows.js'
+import { Segments } from './segments.js'
+import type { Piece } from './word-diff.js'
+
+// So many places are shown at once, and so much of each text.
+const STEP = 50
+const MAX_LENGTH = 10_000
+
+type Mark = 'del' | 'ins'
+
+function Side({ pieces, mark, alone }: { pieces: readonly Piece[]; mark: Mark; alone: boolean }) {
+  const side = mark === 'del' ? 'old' : 'new'
+  let room = MAX_LENGTH
+  const shown = pieces.map(({ text, isChanged }) => {
+    const part = text.slice(0, room)
+    room -= part.length
+    return { text: visibleText(part), isChanged }
+  })
+  const Changed = mark
+  return (
+    <div class={`side ${side}${alone ? ' only' : ''}`}>
+      <span>
+        <span aria-hidden="true">{mark === 'del' ? '−' : '+'}</span>
+        <span class="sr">{mark === 'del' ? texts.panel.before : texts.panel.after}</span>
+      </span>
+      <span dir="auto">
+        {shown.map(({ text, isChanged }, i) =>
+          isChanged ? <Changed key={i}>{text}</Changed> : text,
+        )}
+        {room <= 0 && '…'}
+      </span>
+    </div>
+  )
+}
+
+function Row({ path, kind, before, after, cutBytes }: ChangeRow) {
+  const isAlone = !before || !after
+  return (
+    <div>
+      <h3>
+        <bdi>{path === '' ? texts.panel.whole : visibleText(path)}</bdi>
+        {kind !== 'changed' && <small>{texts.panel.kinds[kind]}</small>}
+        {cutBytes > 0 && <small>{texts.panel.leftOut(formatBytes(cutBytes))}</small>}
+      </h3>
+      {before && <Side pieces={before} mark="del" alone={isAlone} />}
+      {after && <Side pieces={after} mark="ins" alone={isAlone} />}
+    </div>
+  )
+}
+
+function Rows({ changes, cut }: { changes: readonly RecordedChange[]; cut: number }) {
+  const [count, show] = useState(STEP)
+  const more = changes.length - count
+  return (
+    <div class="diff">
+      {changes.slice(0, count).map((change, i) => (
+        <Row key={i} {...changeRow(change)} />
+      ))}
+      {more > 0 && (
+        <button type="button" class="link" onClick={() => show(changes.length)}>
+          {texts.panel.showMore(more)}
+        </button>
+      )}
+      {cut > 0 && <p class="hint">{texts.panel.changesCut(cut)}</p>}
+    </div>
+  )
+}
+
+const patchText = (changes: readonly RecordedChange[]): string =>
+  `[\n${changes.map((change) => `  ${JSON.stringify(change)}`).join(',\n')}\n]`
+
+/** What was changed from what to what. */
+export function Changes({ attributes }: Pick<AuditEvent, 'attributes'>) {
+  const [isPatch, choose] = useState(false)
+  const changes = recordedChanges(attributes['changes'])
+  if (!changes) return null
+  const cut = attributes['changes_cut']
+  return (
+    <section class="sec" aria-label={texts.panel.changes}>
+      <div class="sec-head">
+        <h2>{texts.panel.changes}</h2>
+        <span class="n">{formatNumber(changes.length)}</span>
+        <Segments
+          label={texts.panel.showChanges}
+          names={[texts.panel.beforeAfter, texts.panel.patch]}
+          chosen={isPatch ? 1 : 0}
+          choose={(index) => choose(index === 1)}
+        />
+      </div>
+      {isPatch ? (
+        <pre class="raw-text" tabIndex={0}>
+          {visibleText(patchText(changes))}
+        </pre>
+      ) : (
+        <Rows changes={changes} cut={typeof cut === 'number' ? cut : 0} />
+      )}
+    </section>
+  )
+}

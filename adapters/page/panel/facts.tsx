@@ -1,0 +1,105 @@
+import { useEffect, useState } from 'preact/hooks'
+import { sourceLabel } from '../../../src/describing/source-label.js'
+import { visibleText } from '../../../src/describing/visible-text.js'
+import type { AuditEvent, JsonValue } from '../../../src/event.js'
+import { formatAgo, formatFull } from '../format.js'
+import { valueCondition } from '../query.js'
+import { isSafePath } from '../safe-path.js'
+import { texts } from '../texts.js'
+import { isGrowing } from './opened.js'
+import { ValueActions } from './value-actions.js'
+
+const AGO_MS = 15_000
+
+/** How long ago, told anew while it is shown. */
+function Ago({ time }: { time: string }) {
+  const [, tick] = useState(0)
+  useEffect(() => {
+    const timer = setInterval(() => tick((count) => count + 1), AGO_MS)
+    return () => clearInterval(timer)
+  }, [])
+  return <>{formatAgo(time)}</>
+}
+
+function Source({ event }: { event: AuditEvent }) {
+  const label = sourceLabel(event)
+  if (event.source === null || !label) return null
+  const text = <bdi>{visibleText(`${label.kind} ${label.name}`)}</bdi>
+  return (
+    <>
+      <dt>{texts.panel.source}</dt>
+      <dd>
+        {isSafePath(event.source) ? (
+          <a class="link" href={event.source}>
+            {text}
+          </a>
+        ) : (
+          text
+        )}
+      </dd>
+    </>
+  )
+}
+
+const plain = (value: JsonValue | undefined): string =>
+  typeof value === 'string' || typeof value === 'number' ? visibleText(String(value)) : ''
+
+function Request({ attributes }: Pick<AuditEvent, 'attributes'>) {
+  const call = `${plain(attributes['request_method'])} ${plain(attributes['request_path'])}`.trim()
+  if (call === '') return null
+  return (
+    <>
+      <dt>{texts.panel.request}</dt>
+      <dd>
+        <span class="mono">{call}</span> <small>{plain(attributes['response_status'])}</small>
+      </dd>
+    </>
+  )
+}
+
+/** When and by whom, and what it is about. */
+export function Facts({ event }: { event: AuditEvent }) {
+  const { created_at, username, attributes, id } = event
+  const occurred = attributes['occurred_at']
+  const isTime = typeof occurred === 'string' && !Number.isNaN(Date.parse(occurred))
+  return (
+    <dl class="facts">
+      <dt>{texts.panel.when}</dt>
+      <dd>
+        {formatFull(created_at)}{' '}
+        <small>
+          <Ago time={created_at} />
+          {isGrowing.value && texts.panel.stillOpen}
+        </small>
+        <span class="utc">{created_at}</span>
+      </dd>
+      {isTime && (
+        <>
+          <dt>{texts.panel.occurred}</dt>
+          <dd>
+            {formatFull(occurred)}
+            <span class="utc">{visibleText(occurred)}</span>
+          </dd>
+        </>
+      )}
+      <dt>{texts.panel.who}</dt>
+      <dd class="with-quick">
+        {username === null ? (
+          <small>{texts.panel.noUser}</small>
+        ) : (
+          <bdi>{visibleText(username)}</bdi>
+        )}
+        <ValueActions
+          is={valueCondition('username', username)}
+          isNot={valueCondition('username', username, true)}
+        />
+      </dd>
+      <Request attributes={attributes} />
+      <Source event={event} />
+      <dt>{texts.panel.id}</dt>
+      <dd>
+        <span class="mono">{id}</span>
+      </dd>
+    </dl>
+  )
+}

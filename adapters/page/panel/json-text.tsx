@@ -1,0 +1,36 @@
+import { visibleText } from '../../../src/describing/visible-text.js'
+import type { AuditEvent } from '../../../src/event.js'
+import { downloadBlob } from '../download.js'
+import { formatBytes } from '../format.js'
+import { texts } from '../texts.js'
+import { copyText } from '../ui.js'
+
+// What is longer would take a browser long to lay out.
+const MAX_LENGTH = 200_000
+
+/** The event as exports have it, over several lines. */
+export function JsonText({ event }: { event: AuditEvent }) {
+  const text = JSON.stringify(event, null, 2)
+  const save = (): void =>
+    downloadBlob(new Blob([text], { type: 'application/json' }), `event-${event.id}.json`)
+  return (
+    <section class="sec" aria-label={texts.panel.json}>
+      <div class="sec-head">
+        <h2>{texts.panel.json}</h2>
+        <span class="n">{formatBytes(text.length)}</span>
+        <span class="seg">
+          <button type="button" onClick={() => void copyText(text)}>
+            {texts.panel.copyAll}
+          </button>
+          <button type="button" onClick={save}>
+            {texts.panel.downloadAll}
+          </button>
+        </span>
+      </div>
+      <pre class="raw-text" tabIndex={0}>
+        {visibleText(text.slice(0, MAX_LENGTH))}
+        {text.length > MAX_LENGTH && '…'}
+      </pre>
+    </section>
+  )
+}

@@ -1,0 +1,65 @@
+import { visibleText } from '../../../src/describing/visible-text.js'
+import type { JsonValue } from '../../../src/event.js'
+import { downloadBlob } from '../download.js'
+import { formatBytes } from '../format.js'
+import { texts } from '../texts.js'
+import { copyText } from '../ui.js'
+import { isParent, preview, type TreeNode } from './tree-nodes.js'
+
+// Longer texts are folded; longer ones still are not shown at all.
+const FOLD_LENGTH = 300
+const MAX_LENGTH = 65_536
+
+export const isFolding = (value: JsonValue): boolean =>
+  typeof value === 'string' && value.length > FOLD_LENGTH && value.length <= MAX_LENGTH
+
+const sizeOf = (text: string): string => formatBytes(new TextEncoder().encode(text).length)
+
+interface LeafValueProps {
+  readonly node: TreeNode
+  readonly isOpen: boolean
+  readonly toggle: () => void
+}
+
+function HugeText({ text, name }: { text: string; name: string }) {
+  const save = (): void =>
+    downloadBlob(new Blob([text], { type: 'text/plain' }), `${name || 'value'}.txt`)
+  return (
+    <span class="v none">
+      {texts.panel.textOf(sizeOf(text))}{' '}
+      <button type="button" class="link" onClick={() => void copyText(text)}>
+        {texts.panel.copy}
+      </button>{' '}
+      <button type="button" class="link" onClick={save}>
+        {texts.panel.download}
+      </button>
+    </span>
+  )
+}
+
+function LongText({ text, isOpen, toggle }: { text: string; isOpen: boolean; toggle: () => void }) {
+  return (
+    <span class={isOpen ? 'v whole' : 'v'}>
+      {isOpen ? visibleText(text) : `${printed(text.slice(0, FOLD_LENGTH)).slice(0, -1)}…`}{' '}
+      <button type="button" class="link" onClick={toggle}>
+        {isOpen ? texts.panel.fold : texts.panel.showAll(sizeOf(text))}
+      </button>
+    </span>
+  )
+}
+
+const printed = (value: JsonValue): string => visibleText(JSON.stringify(value))
+
+/** A value as JSON has it, or what it is where that is too long. */
+export function LeafValue({ node: { value, name }, isOpen, toggle }: LeafValueProps) {
+  if (typeof value === 'string') {
+    if (value.length > MAX_LENGTH) return <HugeText text={value} name={name} />
+    if (value.length > FOLD_LENGTH) return <LongText text={value} isOpen={isOpen} toggle={toggle} />
+    return <span class="v">{printed(value)}</span>
+  }
+  if (typeof value === 'number') return <span class="v num">{value}</span>
+  if (value === null || typeof value === 'boolean')
+    return <span class="v word">{String(value)}</span>
+  const isOpened = isOpen && isParent(value)
+  return <span class="v none">{visibleText(preview(value, isOpened))}</span>
+}

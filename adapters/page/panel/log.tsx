@@ -1,0 +1,158 @@
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { visibleText } from '../../../src/describing/visible-text.js'
+import type { AuditEvent } from '../../../src/event.js'
+import { types } from '../account.js'
+import { openEvent } from '../address.js'
+import { listEvents } from '../api.js'
+import { formatClock, formatNumber } from '../format.js'
+import { What, sentenceOf } from '../sentence.js'
+import { texts } from '../texts.js'
+import { copyText } from '../ui.js'
+import { foldLog, logOf, progressOf, unfoldedLines } from './log-lines.js'
+import { closingQuery } from './neighbours.js'
+import { isGrowing } from './opened.js'
+
+// Older lines are shown when they are asked for.
+const MAX_LINES = 1000
+
+/** `auto` and `on` keep the end in sight; what comes is spoken with `on`, which the reader has chosen. */
+type Following = 'auto' | 'on' | 'off'
+
+const isAtEnd = ({ scrollHeight, scrollTop, clientHeight }: Element): boolean =>
+  scrollHeight - scrollTop - clientHeight < 8
+
+/** The event that tells how the work ended, once there is one. */
+function Closing({ event }: { event: AuditEvent }) {
+  const [closing, found] = useState<AuditEvent | undefined>(undefined)
+  useEffect(() => {
+    const query = closingQuery(event)
+    if (query === undefined) return
+    const asking = new AbortController()
+    listEvents(query, 1, asking.signal).then(
+      ({ events }) => found(events[0]),
+      // Nothing is missed but a link.
+      () => undefined,
+    )
+    return () => asking.abort()
+  }, [event.id])
+  if (!closing) return null
+  const open = (click: MouseEvent): void => {
+    click.preventDefault()
+    openEvent(closing.id)
+  }
+  return (
+    <a class="link" href={`#event=${closing.id}`} onClick={open}>
+      <What sentence={sentenceOf(closing)} />
+    </a>
+  )
+}
+
+/** What a program has printed, as it stands on a terminal; grows in place. */
+export function Log({ event }: { event: AuditEvent }) {
+  const log = logOf(event.attributes, types.value[event.type]?.live === true)
+  return log ? <Lines key={log.attribute} event={event} text={log.text} /> : null
+}
+
+function Lines({ event, text }: { event: AuditEvent; text: string }) {
+  const [isWhole, showWhole] = useState(false)
+  const [following, follow] = useState<Following>('auto')
+  const pre = useRef<HTMLPreElement>(null)
+  const { lines: folded, overwritten } = foldLog(text)
+  const lines = isWhole ? unfoldedLines(text) : folded.slice(-MAX_LINES)
+  const seen = useRef(folded.length)
+  const grows = isGrowing.value
+  const progress = grows ? progressOf(folded) : undefined
+  const isFollowing = following !== 'off'
+
+  useLayoutEffect(() => {
+    if (!isFollowing) return
+    seen.current = folded.length
+    if (pre.current) pre.current.scrollTop = pre.current.scrollHeight
+  }, [text, isFollowing, isWhole])
+
+  const onScroll = (): void => {
+    const atEnd = isAtEnd(pre.current!)
+    if (atEnd !== isFollowing) follow(atEnd ? 'auto' : 'off')
+  }
+
+  const unseen = folded.length - seen.current
+  const hidden = overwritten + Math.max(0, folded.length - MAX_LINES)
+  const last = visibleText(lines.at(-1) ?? '')
+  const { time } = useMemo(() => formatClock(new Date().toISOString()), [text])
+  return (
+    <section class="sec" aria-label={texts.panel.log}>
+      <div class="sec-head">
+        <h2>{texts.panel.log}</h2>
+        <span class="n">{texts.panel.lines(folded.length)}</span>
+        <span class="seg" role="group" aria-label={texts.panel.log}>
+          <button
+            type="button"
+            aria-pressed={isFollowing}
+            onClick={() => follow(isFollowing ? 'off' : 'on')}
+          >
+            {texts.panel.follow}
+          </button>
+          <button type="button" onClick={() => void copyText(text)}>
+            {texts.panel.copyAll}
+          </button>
+        </span>
+      </div>
+      <div class="log">
+        {progress && (
+          <div class="log-top">
+            <span>{visibleText(progress.label)}</span>
+            <svg
+              class="meter"
+              viewBox="0 0 100 6"
+              preserveAspectRatio="none"
+              role="img"
+              aria-label={texts.common.percent(progress.percent)}
+            >
+              <rect width={progress.percent} height="6" />
+            </svg>
+            <span class="n">{texts.common.percent(progress.percent)}</span>
+          </div>
+        )}
+        <pre
+          ref={pre}
+          tabIndex={0}
+          role="log"
+          aria-label={texts.panel.log}
+          aria-live={following === 'on' ? 'polite' : 'off'}
+          onScroll={onScroll}
+        >
+          {lines
+            .slice(0, -1)
+            .map((line) => `${visibleText(line)}\n`)
+            .join('')}
+          {progress ? <b class="now">{last}</b> : last}
+        </pre>
+        {unseen > 0 && !isFollowing && (
+          <button type="button" class="unseen" onClick={() => follow('auto')}>
+            {texts.panel.newLines(unseen)}
+          </button>
+        )}
+        <div class="log-foot">
+          {grows ? (
+            <span>{texts.panel.updated(time)}</span>
+          ) : event.attributes['unfinished'] === true ? (
+            <span>{texts.panel.unfinished}</span>
+          ) : (
+            <Closing event={event} />
+          )}
+          <span class="grow" />
+          {hidden > 0 && (
+            <span>
+              {texts.panel.folded}{' '}
+              <button type="button" class="link" onClick={() => showWhole(!isWhole)}>
+                {isWhole
+                  ? texts.panel.fold
+                  : texts.panel.showLines(formatNumber(folded.length + overwritten))}
+              </button>
+            </span>
+          )}
+        </div>
+      </div>
+    </section>
+  )
+}

@@ -1,0 +1,192 @@
+import { signal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import { describeEvent } from '../../../src/describing/describe-event.js'
+import { sentenceText } from '../../../src/describing/sentence-text.js'
+import { visibleText } from '../../../src/describing/visible-text.js'
+import type { AuditEvent } from '../../../src/event.js'
+import { levelOf } from '../../../src/level.js'
+import { types } from '../account.js'
+import { openEvent, openId } from '../address.js'
+import { copyAddress } from '../bar/commands.js'
+import { Icon, Mark, markOf } from '../icon.js'
+import { useEscape, useKeys } from '../keys.js'
+import { openNext } from '../list/events.js'
+import { sentenceOf, What } from '../sentence.js'
+import { texts } from '../texts.js'
+import { announce } from '../ui.js'
+import '../styles/panel.css'
+import { Changes } from './changes.js'
+import { Facts } from './facts.js'
+import { JsonText } from './json-text.js'
+import { Log } from './log.js'
+import { Near } from './near.js'
+import { isGrowing, openedState, shown, tryAgain } from './opened.js'
+import { Trace } from './trace.js'
+import { Attributes } from './tree.js'
+
+/** Whether the raw text is shown; it stays while the reader goes on to other events. */
+const isJson = signal(false)
+
+const close = (): void => openEvent(undefined)
+
+interface ToolProps {
+  readonly icon: string
+  readonly label: string
+  readonly act: () => void
+  readonly className?: string
+}
+
+function Tool({ icon, label, act, className = '' }: ToolProps) {
+  return (
+    <button type="button" class={`btn quiet ${className}`} aria-label={label} onClick={act}>
+      <Icon name={icon} />
+    </button>
+  )
+}
+
+function Type({ type }: { type: string }) {
+  const [first, ...rest] = type.split(':')
+  return (
+    <span class="panel-type">
+      <Mark level={markOf(type)} />
+      <span class="type" title={type}>
+        <span>{visibleText(first!)}</span>
+        {rest.map((part) => `:${visibleText(part)}`)}
+      </span>
+    </span>
+  )
+}
+
+function Tools({ event }: { event: AuditEvent | undefined }) {
+  return (
+    <div class="panel-top">
+      <Tool icon="left" label={texts.panel.back} act={close} className="back" />
+      {event && <Type type={event.type} />}
+      <span class="grow" />
+      {event && (
+        <button
+          type="button"
+          class="btn quiet word"
+          aria-pressed={isJson.value}
+          onClick={() => (isJson.value = !isJson.value)}
+        >
+          {texts.panel.json}
+        </button>
+      )}
+      <Tool icon="up" label={texts.panel.newer} act={() => openNext(-1)} />
+      <Tool icon="down" label={texts.panel.older} act={() => openNext(1)} />
+      <Tool icon="link" label={texts.panel.copyLink} act={() => void copyAddress()} />
+      <Tool icon="x" label={texts.common.closeKey} act={close} className="close" />
+    </div>
+  )
+}
+
+function Heading({ event }: { event: AuditEvent }) {
+  const isOpen = isGrowing.value
+  const sentence = isOpen ? describeEvent(event, { types: types.value, isOpen }) : sentenceOf(event)
+  return (
+    <>
+      {sentence.who !== null && sentence.isVerbFirst && (
+        <>
+          <b>
+            <bdi>{visibleText(sentence.who)}</bdi>
+          </b>{' '}
+        </>
+      )}
+      <What sentence={sentence} />
+    </>
+  )
+}
+
+function Detail({ event }: { event: AuditEvent }) {
+  if (isJson.value) return <JsonText event={event} />
+  return (
+    <>
+      <Facts event={event} />
+      <Changes attributes={event.attributes} />
+      <Trace attributes={event.attributes} />
+      <Log event={event} />
+      <Attributes event={event} />
+    </>
+  )
+}
+
+function Failure({ state }: { state: 'missing' | 'denied' | 'failed' }) {
+  return (
+    <div class="state">
+      <p>{texts.panel.states[state].detail}</p>
+      {state === 'failed' && (
+        <div class="do">
+          <button type="button" class="btn main" onClick={tryAgain}>
+            {texts.panel.tryAgain}
+          </button>
+        </div>
+      )}
+    </div>
+  )
+}
+
+const isLost = (): boolean =>
+  document.activeElement === null || document.activeElement === document.body
+
+/** Gives the focus back to the row that the event was opened from. */
+function focusRow(id: string): void {
+  const row = document.querySelector<HTMLElement>(`[data-id="${CSS.escape(id)}"]`)
+  if (isLost()) row?.focus()
+}
+
+/** One event, to be read beside the list. */
+export function Panel() {
+  const heading = useRef<HTMLHeadingElement>(null)
+  const panel = useRef<HTMLElement>(null)
+  const body = useRef<HTMLDivElement>(null)
+  const lastId = useRef<string | undefined>(undefined)
+  const event = shown.value
+  const state = openedState.value
+
+  useEscape(true, close)
+  useKeys({ d: () => (isJson.value = !isJson.value) })
+  useEffect(() => {
+    heading.current?.focus()
+    return () => focusRow(lastId.current!)
+  }, [])
+  useEffect(() => {
+    const isFirst = lastId.current === undefined
+    lastId.current = openId.value ?? lastId.current
+    body.current?.scrollTo(0, 0)
+    if (!event || isFirst || event.id !== openId.value) return
+    if (isLost()) heading.current?.focus()
+    if (panel.current?.contains(document.activeElement)) announce(sentenceText(sentenceOf(event)))
+  }, [openId.value, event?.id])
+
+  const isFailed = state === 'missing' || state === 'denied' || state === 'failed'
+  return (
+    <aside
+      ref={panel}
+      class={`panel l-${levelOf(event?.type ?? '')}`}
+      aria-label={texts.panel.event}
+      aria-busy={state === 'loading'}
+    >
+      <Tools event={isFailed ? undefined : event} />
+      <div
+        ref={body}
+        class={state === 'loading' ? 'panel-body is-old' : 'panel-body'}
+        tabIndex={0}
+        role="region"
+        aria-label={texts.panel.detail}
+      >
+        <h2 ref={heading} class="say" tabIndex={-1}>
+          {isFailed ? (
+            texts.panel.states[state].title
+          ) : event ? (
+            <Heading event={event} />
+          ) : (
+            texts.panel.loading
+          )}
+        </h2>
+        {isFailed ? <Failure state={state} /> : event && <Detail key={event.id} event={event} />}
+      </div>
+      {event && !isFailed && <Near key={event.id} event={event} />}
+    </aside>
+  )
+}

@@ -1,0 +1,93 @@
+import type { Condition } from '../../../src/filter/ast.js'
+import type { JsonObject, JsonValue } from '../../../src/event.js'
+import { isOwnField } from '../../../src/own-fields.js'
+import { valueCondition } from '../query.js'
+
+/** A member of an object, or an element of an array, with where it stands. */
+export interface TreeNode {
+  /** Unique in its tree: the keys as a JSON Pointer. */
+  readonly pointer: string
+  readonly key: string
+  readonly value: JsonValue
+  /** 0 for the event's attributes. */
+  readonly depth: number
+  /** What filters call it; `''` where they cannot reach it. */
+  readonly name: string
+}
+
+// Filters with longer values are of no use, and neither are addresses.
+const MAX_FILTER_LENGTH = 300
+
+export const isParent = (value: JsonValue): value is JsonValue[] | JsonObject =>
+  value !== null && typeof value === 'object' && Object.keys(value).length > 0
+
+const escaped = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')
+
+const joinedName = (parent: TreeNode | undefined, key: string): string => {
+  if (parent === undefined) return key
+  return parent.name === '' || key === '' ? '' : `${parent.name}_${key}`
+}
+
+function nodeOf(parent: TreeNode | undefined, key: string, value: JsonValue): TreeNode {
+  const isElement = parent !== undefined && Array.isArray(parent.value)
+  return {
+    pointer: `${parent?.pointer ?? ''}/${escaped(key)}`,
+    key,
+    value,
+    depth: parent === undefined ? 0 : parent.depth + 1,
+    name: isElement ? parent.name : joinedName(parent, key),
+  }
+}
+
+/** The attributes, in their order; no key is taken for anything but a key. */
+export const rootNodes = (
+  entries: readonly (readonly [key: string, value: JsonValue])[],
+): readonly TreeNode[] => entries.map(([key, value]) => nodeOf(undefined, key, value))
+
+/** The first members of the node, in their order. */
+export function childNodes(node: TreeNode, limit: number): readonly TreeNode[] {
+  const { value } = node
+  if (Array.isArray(value))
+    return value.slice(0, limit).map((element, i) => nodeOf(node, String(i), element))
+  if (value === null || typeof value !== 'object') return []
+  const keys = Object.keys(value).slice(0, limit)
+  return keys.map((key) => nodeOf(node, key, value[key]!))
+}
+
+export const childCount = (value: JsonValue): number =>
+  value !== null && typeof value === 'object' ? Object.keys(value).length : 0
+
+const isReachable = ({ name, depth }: TreeNode): boolean =>
+  name !== '' && (!isOwnField(name) || (depth === 0 && name === 'system'))
+
+/**
+ * The condition that an event with this value meets; `undefined` where no filter says it: filters
+ * pass over blank values and trim the others, and long ones help nobody.
+ */
+export function nodeCondition(node: TreeNode, not = false): Condition | undefined {
+  const { value, name } = node
+  if (!isReachable(node) || (value !== null && typeof value === 'object')) return undefined
+  if (value === null) return valueCondition(name, null, not)
+  const text = String(value)
+  if (text.trim() !== text || text === '' || text.length > MAX_FILTER_LENGTH) return undefined
+  return valueCondition(name, text, not)
+}
+
+const PREVIEW_LENGTH = 48
+
+const isShort = (value: JsonValue): boolean =>
+  value === null || (typeof value !== 'object' && String(value).length < PREVIEW_LENGTH)
+
+/** `{ parallel_changes: 8 }` where that is short, else, or where it is open, how many there are: `[ 10000 ]`. */
+export function preview(value: JsonValue[] | JsonObject, isOpen: boolean): string {
+  const [begin, end] = Array.isArray(value) ? ['[', ']'] : ['{', '}']
+  const count = childCount(value)
+  if (count === 0) return begin + end
+  const number = `${begin} ${count} ${end}`
+  if (isOpen || count > 4 || !Object.values(value).every(isShort)) return number
+  const members = Object.entries(value).map(([key, child]) =>
+    Array.isArray(value) ? JSON.stringify(child) : `${key}: ${JSON.stringify(child)}`,
+  )
+  const text = `${begin} ${members.join(', ')} ${end}`
+  return text.length > PREVIEW_LENGTH ? number : text
+}

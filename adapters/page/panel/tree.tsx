@@ -1,0 +1,210 @@
+import { useState } from 'preact/hooks'
+import { visibleText } from '../../../src/describing/visible-text.js'
+import type { AuditEvent } from '../../../src/event.js'
+import { formatNumber } from '../format.js'
+import { Icon } from '../icon.js'
+import { letterKeys } from '../preferences.js'
+import { texts } from '../texts.js'
+import { isFolding, LeafValue } from './leaf-value.js'
+import {
+  childCount,
+  childNodes,
+  isParent,
+  nodeCondition,
+  rootNodes,
+  type TreeNode,
+} from './tree-nodes.js'
+import { filterBy, ValueActions } from './value-actions.js'
+
+// So many members of one place are shown at once.
+const STEP = 100
+
+interface TreeState {
+  /** Places that are not as they were at first. */
+  readonly toggled: ReadonlySet<string>
+  /** How many members are shown, where that is not the first step. */
+  readonly limits: ReadonlyMap<string, number>
+  /** The place that the Tab key leads to. */
+  readonly active: string
+}
+
+interface BranchProps {
+  readonly nodes: readonly TreeNode[]
+  readonly state: TreeState
+  readonly change: (part: Partial<TreeState>) => void
+}
+
+// What has more members is closed at first.
+const MAX_OPEN = 50
+
+/** At first two levels are open: the attributes, and what is in them, but for what is shown above. */
+const isOpenAtFirst = ({ value, depth, key }: TreeNode): boolean =>
+  depth === 0 && isParent(value) && childCount(value) <= MAX_OPEN && key !== 'changes'
+
+const isOpenIn = ({ toggled }: TreeState, node: TreeNode): boolean =>
+  isOpenAtFirst(node) !== toggled.has(node.pointer)
+
+const limitIn = ({ limits }: TreeState, { pointer }: TreeNode): number =>
+  limits.get(pointer) ?? STEP
+
+function toggledIn({ toggled }: TreeState, { pointer }: TreeNode): Partial<TreeState> {
+  const next = new Set(toggled)
+  if (!next.delete(pointer)) next.add(pointer)
+  return { toggled: next }
+}
+
+const copiedText = ({ value }: TreeNode): string =>
+  typeof value === 'string' ? value : JSON.stringify(value, null, 2)
+
+const itemsIn = (tree: Element): HTMLElement[] => [
+  ...tree.querySelectorAll<HTMLElement>('[role=treeitem]'),
+]
+
+/** Moves the focus among what is shown. */
+function moveFrom(item: HTMLElement, key: string): void {
+  const items = itemsIn(item.closest('[role=tree]')!)
+  const at = items.indexOf(item)
+  const parent = item.closest('[role=group]')?.previousElementSibling
+  const targets: Readonly<Record<string, Element | null | undefined>> = {
+    ArrowDown: items[at + 1],
+    ArrowUp: items[at - 1],
+    ArrowRight: items[at + 1],
+    ArrowLeft: parent,
+    Home: items[0],
+    End: items.at(-1),
+  }
+  const target = targets[key]
+  if (target instanceof HTMLElement) target.focus()
+}
+
+const MOVES = new Set(['ArrowDown', 'ArrowUp', 'ArrowLeft', 'ArrowRight', 'Home', 'End'])
+
+function Item({ node, state, change }: { node: TreeNode } & Omit<BranchProps, 'nodes'>) {
+  const { pointer, key, value } = node
+  const isOpen = isOpenIn(state, node)
+  const canOpen = isParent(value)
+  const limit = limitIn(state, node)
+  const more = childCount(value) - limit
+  const isActive = state.active === pointer
+  const toggle = (): void => change(toggledIn(state, node))
+
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey)
+      return
+    const item = event.currentTarget as HTMLElement
+    const letter = letterKeys.value === 'on' ? event.key : ''
+    const condition =
+      letter === 'i' || letter === 'x' ? nodeCondition(node, letter === 'x') : undefined
+    if (condition) filterBy(condition)
+    else if (event.key === 'Enter' || event.key === ' ') {
+      if (!canOpen && !isFolding(value)) return
+      toggle()
+    } else if (MOVES.has(event.key)) {
+      const opens = event.key === 'ArrowRight' && !isOpen
+      const closes = event.key === 'ArrowLeft' && isOpen
+      if (canOpen && (opens || closes)) toggle()
+      else if (event.key !== 'ArrowRight' || (canOpen && isOpen)) moveFrom(item, event.key)
+    } else return
+    event.preventDefault()
+  }
+
+  return (
+    <li role="none">
+      <div
+        class="leaf"
+        role="treeitem"
+        tabIndex={isActive ? 0 : -1}
+        aria-expanded={canOpen ? isOpen : undefined}
+        onFocus={() => isActive || change({ active: pointer })}
+        onClick={(event) => canOpen && !(event.target as Element).closest('button') && toggle()}
+        onKeyDown={onKeyDown}
+      >
+        {canOpen && <Icon name={isOpen ? 'down' : 'right'} className="ico twist" />}
+        <span class="k" title={key}>
+          <bdi>{visibleText(key)}</bdi>
+        </span>
+        <LeafValue node={node} isOpen={isOpen} toggle={toggle} />
+        <ValueActions
+          is={nodeCondition(node)}
+          isNot={nodeCondition(node, true)}
+          copied={() => copiedText(node)}
+          inTabOrder={isActive}
+        />
+      </div>
+      {canOpen && isOpen && (
+        <ul role="group">
+          <Branch nodes={childNodes(node, limit)} state={state} change={change} />
+          {more > 0 && (
+            <More
+              count={more}
+              show={() => change({ limits: new Map(state.limits).set(pointer, limit + STEP) })}
+            />
+          )}
+        </ul>
+      )}
+    </li>
+  )
+}
+
+function More({ count, show }: { count: number; show: () => void }) {
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key === 'Enter' || event.key === ' ') show()
+    else if (MOVES.has(event.key)) moveFrom(event.currentTarget as HTMLElement, event.key)
+    else return
+    event.preventDefault()
+  }
+  return (
+    <li role="none">
+      <div
+        class="leaf more link"
+        role="treeitem"
+        tabIndex={-1}
+        onClick={show}
+        onKeyDown={onKeyDown}
+      >
+        {texts.panel.showMoreOf(Math.min(STEP, count), count)}
+      </div>
+    </li>
+  )
+}
+
+function Branch({ nodes, ...rest }: BranchProps) {
+  return (
+    <>
+      {nodes.map((node) => (
+        <Item key={node.pointer} node={node} {...rest} />
+      ))}
+    </>
+  )
+}
+
+/** All that the event tells, as a tree. What is folded is not there yet. */
+export function Attributes({ event }: { event: AuditEvent }) {
+  const nodes = rootNodes([...Object.entries(event.attributes), ['system', event.system]])
+  const [state, set] = useState<TreeState>({
+    toggled: new Set(),
+    limits: new Map(),
+    active: nodes[0]!.pointer,
+  })
+  const change = (part: Partial<TreeState>): void => set((before) => ({ ...before, ...part }))
+  const limit = limitIn(state, ROOT)
+  const more = nodes.length - limit
+  return (
+    <section class="sec" aria-label={texts.panel.attributes}>
+      <h2>
+        {texts.panel.attributes} <span class="n">{formatNumber(nodes.length)}</span>
+      </h2>
+      <ul class="tree" role="tree" aria-label={texts.panel.attributes}>
+        <Branch nodes={nodes.slice(0, limit)} state={state} change={change} />
+        {more > 0 && (
+          <More
+            count={more}
+            show={() => change({ limits: new Map(state.limits).set('', limit + STEP) })}
+          />
+        )}
+      </ul>
+    </section>
+  )
+}
+
+const ROOT: TreeNode = { pointer: '', key: '', value: null, depth: -1, name: '' }

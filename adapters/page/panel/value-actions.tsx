@@ -1,0 +1,42 @@
+import type { Condition } from '../../../src/filter/ast.js'
+import { changeQuery } from '../address.js'
+import { withConjunct } from '../query.js'
+import { texts } from '../texts.js'
+import { copyText } from '../ui.js'
+
+export const filterBy = (condition: Condition | undefined): void => {
+  if (condition) changeQuery((query) => withConjunct(query, condition))
+}
+
+export interface ValueActionsProps {
+  readonly is: Condition | undefined
+  readonly isNot: Condition | undefined
+  /** What is copied. */
+  readonly copied?: (() => string) | undefined
+  /** Whether the buttons are on the way of the Tab key. */
+  readonly inTabOrder?: boolean
+}
+
+/** What can be done with a value: filter by it, or take it along. */
+export function ValueActions({ is, isNot, copied, inTabOrder = true }: ValueActionsProps) {
+  const tabIndex = inTabOrder ? 0 : -1
+  return (
+    <span class="quick">
+      {is && (
+        <button type="button" tabIndex={tabIndex} onClick={() => filterBy(is)}>
+          {texts.panel.is}
+        </button>
+      )}
+      {isNot && (
+        <button type="button" tabIndex={tabIndex} onClick={() => filterBy(isNot)}>
+          {texts.panel.isNot}
+        </button>
+      )}
+      {copied && (
+        <button type="button" tabIndex={tabIndex} onClick={() => void copyText(copied())}>
+          {texts.panel.copy}
+        </button>
+      )}
+    </span>
+  )
+}

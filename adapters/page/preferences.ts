@@ -1,0 +1,35 @@
+import { effect, signal } from '@preact/signals'
+
+/* What the reader has chosen, kept in this browser. */
+
+function stored<Value extends string>(name: string, values: readonly Value[], initial: Value) {
+  const key = `daybook.${name}`
+  const kept = localStorage.getItem(key) as Value | null
+  const state = signal(kept !== null && values.includes(kept) ? kept : initial)
+  effect(() => localStorage.setItem(key, state.value))
+  return state
+}
+
+/** `system` follows the browser. */
+export const theme = stored('theme', ['system', 'light', 'dark'], 'system')
+
+export const isUtc = signal(localStorage.getItem('daybook.zone') === 'utc')
+
+/** Whether single letters are commands (WCAG 2.2, 2.1.4). */
+export const letterKeys = stored('letters', ['on', 'off'], 'on')
+
+effect(() => localStorage.setItem('daybook.zone', isUtc.value ? 'utc' : 'local'))
+
+effect(() => {
+  const { documentElement } = document
+  if (theme.value === 'system') delete documentElement.dataset['theme']
+  else documentElement.dataset['theme'] = theme.value
+})
+
+export function toggleTheme(): void {
+  const isDark =
+    theme.value === 'system'
+      ? matchMedia('(prefers-color-scheme: dark)').matches
+      : theme.value === 'dark'
+  theme.value = isDark ? 'light' : 'dark'
+}

@@ -1,0 +1,15 @@
+import type { ComponentChildren } from 'preact'
+
+/** In the place of the list: what is, and what to do. */
+export function State({ art, children }: { art?: boolean; children: ComponentChildren }) {
+  return (
+    <div class="state" id="events" tabIndex={-1}>
+      {art && (
+        <svg class="art" aria-hidden="true" viewBox="0 0 140 92">
+          <use href="#page" />
+        </svg>
+      )}
+      {children}
+    </div>
+  )
+}

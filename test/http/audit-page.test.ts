@@ -1,0 +1,241 @@
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { AuditLog } from 'daybook'
+import {
+  auditPage,
+  type AuditPageOptions,
+  auditRoutes,
+  basicAuth,
+  recordRequests,
+} from 'daybook/koa'
+import { memoryStore } from 'daybook/memory'
+import { auditPage as nodeAuditPage, auditRoutes as nodeAuditRoutes } from 'daybook/node'
+import express from 'express'
+import Koa from 'koa'
+import mount from 'koa-mount'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { type RawRequest, type RawResponse, send } from '../support/http.js'
+
+interface Served {
+  readonly audit: AuditLog
+  get(path: string, request?: RawRequest): Promise<RawResponse>
+}
+
+type Handler = (...exchange: Parameters<http.RequestListener>) => unknown
+
+async function listening(handler: Handler, audit: AuditLog): Promise<Served> {
+  const server = http.createServer((request, response) => void handler(request, response))
+  server.listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  onTestFinished(async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+    await audit.close()
+  })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return { audit, get: (path, request) => send(url, path, request) }
+}
+
+const newLog = (): AuditLog => new AuditLog({ store: memoryStore(), types: {} })
+
+function serve(options?: AuditPageOptions, feed = '/api/events'): Promise<Served> {
+  const audit = newLog()
+  const app = new Koa()
+  app.silent = true
+  app.use(recordRequests(audit))
+  app.use(basicAuth({ users: { ann: 'ann' } }))
+  app.use(auditPage(audit, options))
+  app.use(auditRoutes(audit, { path: feed }))
+  return listening(app.callback(), audit)
+}
+
+const filesOf = (document: string): string[] =>
+  [...document.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, file]) => file!)
+
+/** Everything that the page can load, found by following names from file to file. */
+async function loadAll({ get }: Served, path: string): Promise<Map<string, RawResponse>> {
+  const { body } = await get(path)
+  const found = new Map<string, RawResponse>()
+  const wanted = new Set(filesOf(body))
+  for (const file of wanted) {
+    const response = await get(file)
+    found.set(file, response)
+    for (const [name] of response.body.matchAll(/[\w-]+\.(?:js|css)\b/g)) {
+      const beside = file.replace(/[^/]+$/, name)
+      if (/-[\w-]{8}\.(js|css)$/.test(name)) wanted.add(beside)
+    }
+  }
+  return found
+}
+
+describe('auditPage', () => {
+  it('serves a document that loads nothing but files of its own', async () => {
+    const served = await serve()
+    const { status, headers, body } = await served.get('/audit')
+    expect(status).toBe(200)
+    expect(headers['content-type']).toBe('text/html; charset=utf-8')
+    expect(headers['cache-control']).toBe('private, no-cache')
+    expect(body).toContain('data-api="/api/events"')
+    expect(body).not.toMatch(
+      /<script(?![^>]*\ssrc=)|\sstyle=|<style|\son\w+=|https?:(?!\/\/www\.w3\.org)/,
+    )
+    expect(body).not.toContain('{{')
+    const files = await loadAll(served, '/audit')
+    expect(files.size).toBeGreaterThan(5)
+    expect([...files].filter(([, response]) => response.status !== 200)).toEqual([])
+    const types = new Set([...files.values()].map((file) => String(file.headers['content-type'])))
+    expect([...types].toSorted()).toEqual([
+      'image/svg+xml',
+      'text/css; charset=utf-8',
+      'text/javascript; charset=utf-8',
+    ])
+  })
+
+  it('is small: what the first rows wait for is one script of less than 40 kB, compressed', async () => {
+    const served = await serve()
+    const { body } = await served.get('/audit')
+    const [script, ...others] = filesOf(body).filter((file) => file.endsWith('.js'))
+    expect(others).toEqual([])
+    const br = { headers: { 'accept-encoding': 'br' } }
+    const { bytes } = await served.get(script!, br)
+    expect(bytes.length).toBeLessThan(40_000)
+    // It imports nothing but by `import()`, when it is first needed.
+    expect((await served.get(script!)).body).not.toMatch(/(?:^|;)import[^(]|from"\.\//)
+    const files = await loadAll(served, '/audit')
+    const all = [...files.keys()].filter((name) => name.endsWith('.js'))
+    const sizes = await Promise.all(
+      all.map(async (name) => (await served.get(name, br)).bytes.length),
+    )
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(80_000)
+  })
+
+  it('sends a policy that allows nothing inline, nothing from elsewhere and no framing', async () => {
+    const { get } = await serve()
+    for (const path of ['/audit', '/audit/icon.svg']) {
+      const { headers } = await get(path)
+      const policy = String(headers['content-security-policy'])
+      expect(policy).toContain("default-src 'none'")
+      expect(policy).toContain("frame-ancestors 'none'")
+      expect(policy).toContain("require-trusted-types-for 'script'")
+      expect(policy).not.toMatch(/unsafe|\*|https?:|data:|blob:/)
+      expect(headers['x-content-type-options']).toBe('nosniff')
+      expect(headers['referrer-policy']).toBe('no-referrer')
+    }
+  })
+
+  it('names its files by their content, which browsers may keep', async () => {
+    const { get } = await serve()
+    const { body } = await get('/audit')
+    const script = filesOf(body).find((file) => file.endsWith('.js'))!
+    const { headers } = await get(script)
+    expect(headers['cache-control']).toBe('private, max-age=31536000, immutable')
+    const again = await get('/audit', {
+      headers: { 'if-none-match': (await get('/audit')).headers.etag! },
+    })
+    expect(again.status).toBe(304)
+    expect(again.headers['content-security-policy']).toBeDefined()
+  })
+
+  it('is compressed as the client takes it', async () => {
+    const { get } = await serve()
+    const { body } = await get('/audit')
+    const script = filesOf(body).find((file) => file.endsWith('.js'))!
+    const plain = await get(script)
+    const br = await get(script, { headers: { 'accept-encoding': 'br' } })
+    const gzip = await get(script, { headers: { 'accept-encoding': 'gzip' } })
+    expect(plain.headers['content-encoding']).toBeUndefined()
+    expect(brotliDecompressSync(br.bytes).toString()).toBe(plain.body)
+    expect(gunzipSync(gzip.bytes).toString()).toBe(plain.body)
+    expect(br.bytes.length).toBeLessThan(plain.bytes.length / 2)
+    expect(br.headers.vary).toContain('Accept-Encoding')
+  })
+
+  it('is behind the same authentication', async () => {
+    const { get } = await serve()
+    for (const path of ['/audit', '/audit/icon.svg', '/audit/nothing']) {
+      const { status, headers } = await get(path, { user: null })
+      expect(status).toBe(401)
+      expect(headers['www-authenticate']).toMatch(/^Basic /)
+    }
+    const open = await listening(new Koa().use(auditPage(newLog())).callback(), newLog())
+    expect((await open.get('/audit', { user: null })).status).toBe(401)
+  })
+
+  it('answers HEAD, and refuses other methods and what is not there', async () => {
+    const { get } = await serve()
+    const head = await get('/audit', { method: 'HEAD' })
+    expect([head.status, head.body]).toEqual([200, ''])
+    const post = await get('/audit', { method: 'POST' })
+    expect([post.status, post.headers.allow]).toEqual([405, 'GET, HEAD'])
+    for (const path of [
+      '/audit/nothing',
+      '/audit/../package.json',
+      '/audit/index.html',
+      '/audit/assets/',
+    ])
+      expect((await get(path)).status, path).toBe(404)
+    expect((await get('/auditing')).body).toBe('Not Found')
+  })
+
+  it('leaves no event, whoever asks', async () => {
+    const { get, audit } = await serve()
+    await get('/audit')
+    await get('/audit/nothing')
+    await get('/audit', { method: 'POST' })
+    await get('/audit', { user: null })
+    await get('/audit', { user: 'ann:wrong' })
+    await audit.flush()
+    expect((await audit.list()).events).toEqual([])
+  })
+
+  it('knows where the feed is mounted, and what the service is called', async () => {
+    const { get } = await serve(
+      { path: '/ops/history/', name: '<b>"Acme" & sons</b>' },
+      '/ops/feed',
+    )
+    const { body } = await get('/ops/history')
+    expect(body).toContain('data-api="/ops/feed"')
+    expect(body).toContain('data-name="&lt;b&gt;&quot;Acme&quot; &amp; sons&lt;/b&gt;"')
+    for (const file of filesOf(body)) {
+      expect(file).toMatch(/^\/ops\/history\//)
+      expect((await get(file)).status).toBe(200)
+    }
+    const other = await serve({ api: '/elsewhere' })
+    expect((await other.get('/audit/')).body).toContain('data-api="/elsewhere"')
+  })
+
+  it('refuses a path that would take all others', () => {
+    for (const path of ['', '/', 'audit'])
+      expect(() => auditPage(newLog(), { path })).toThrow(
+        `path must be an absolute path such as /audit, and not the root; it is ${JSON.stringify(path)}`,
+      )
+  })
+
+  it('works under a mount path of koa-mount and of Express', async () => {
+    const audit = newLog()
+    const inner = new Koa()
+    inner.use(basicAuth({ users: { ann: 'ann' } }))
+    inner.use(auditPage(audit, { path: '/ops/audit' }))
+    inner.use(auditRoutes(audit, { path: '/ops/events' }))
+    const koa = await listening(new Koa().use(mount('/ops', inner)).callback(), audit)
+
+    const log = newLog()
+    const router = express.Router()
+    router.use(nodeAuditPage(log, { path: '/ops/audit', username: () => 'ann' }))
+    router.use(nodeAuditRoutes(log, { path: '/ops/events', username: () => 'ann' }))
+    const node = await listening(express().use('/ops', router), log)
+
+    for (const served of [koa, node]) {
+      const { status, body } = await served.get('/ops/audit')
+      expect(status).toBe(200)
+      expect(body).toContain('data-api="/ops/events"')
+      const files = await loadAll(served, '/ops/audit')
+      expect([...files.values()].map((file) => file.status).every((code) => code === 200)).toBe(
+        true,
+      )
+      expect((await served.get('/ops/events')).status).toBe(200)
+    }
+    expect((await node.get('/elsewhere')).status).toBe(404)
+  })
+})

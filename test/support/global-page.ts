@@ -1,0 +1,44 @@
+import { randomUUID } from 'node:crypto'
+import fs from 'node:fs/promises'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'vite'
+
+const root = fileURLToPath(new URL('../../adapters/page', import.meta.url))
+const folder = fileURLToPath(new URL('../../dist/page', import.meta.url))
+
+/** Other runs may read, or write the same: a file is there whole or not at all. */
+async function writeWhole(file: string, content: string | Uint8Array): Promise<void> {
+  await fs.mkdir(path.dirname(file), { recursive: true })
+  const beside = `${file}.${randomUUID()}`
+  await fs.writeFile(beside, content)
+  await fs.rename(beside, file)
+}
+
+/** As for users: what the tests run under would build another page. */
+async function buildPage(): ReturnType<typeof build> {
+  const { NODE_ENV } = process.env
+  process.env['NODE_ENV'] = 'production'
+  try {
+    return await build({ configFile: path.join(root, 'vite.config.ts'), build: { write: false } })
+  } finally {
+    process.env['NODE_ENV'] = NODE_ENV
+  }
+}
+
+/** Builds the audit page from its sources, for the servers of the tests. */
+export default async function setup(): Promise<void> {
+  const built = await buildPage()
+  if (!('output' in built)) throw new Error('expected one build')
+  const isDocument = (file: string): boolean => file.endsWith('.html')
+  const files = built.output.toSorted(
+    (one, other) => Number(isDocument(one.fileName)) - Number(isDocument(other.fileName)),
+  )
+  // The document comes last: it names the others.
+  for (const file of files) {
+    const content = file.type === 'chunk' ? file.code : file.source
+    await writeWhole(path.join(folder, file.fileName), content)
+  }
+  for (const name of await fs.readdir(path.join(root, 'public')))
+    await writeWhole(path.join(folder, name), await fs.readFile(path.join(root, 'public', name)))
+}

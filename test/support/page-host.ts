@@ -1,0 +1,70 @@
+import type { AddressInfo } from 'node:net'
+import { AuditLog, type AuditEvent, type EventStore } from 'daybook'
+import {
+  auditPage,
+  type AuditPageOptions,
+  auditRoutes,
+  type AuditRoutesOptions,
+  basicAuth,
+} from 'daybook/koa'
+import { memoryStore } from 'daybook/memory'
+import { workflowEventTypes } from 'daybook/workflow'
+import Koa, { type Middleware } from 'koa'
+import { dayOfEvents, FETCH_LOG } from './story.js'
+
+export interface PageHostOptions {
+  readonly store?: EventStore
+  /** Imported before the server listens. */
+  readonly events?: readonly AuditEvent[]
+  readonly page?: AuditPageOptions
+  readonly feed?: AuditRoutesOptions
+  /** In front of feed and page, behind authentication. */
+  readonly inside?: readonly Middleware[]
+}
+
+export interface PageHost {
+  readonly audit: AuditLog<typeof workflowEventTypes>
+  readonly url: string
+  /** The page's address. */
+  readonly page: string
+  close(): Promise<void>
+}
+
+/** A service with feed and page; users are `ann`, `bob` and `eve`. */
+export async function servePage(options: PageHostOptions = {}): Promise<PageHost> {
+  const { store = memoryStore(), events = [], page, feed, inside = [] } = options
+  const audit = new AuditLog({ store, types: workflowEventTypes })
+  if (events.length > 0) await audit.importEvents(events)
+  const app = new Koa()
+  app.silent = true
+  app.use(basicAuth({ users: { ann: 'ann', bob: 'bob', eve: 'eve' } }))
+  for (const middleware of inside) app.use(middleware)
+  app.use(auditRoutes(audit, feed))
+  app.use(auditPage(audit, { name: 'acme workflows', ...page }))
+  const server = app.listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    audit,
+    url,
+    page: `${url}/audit`,
+    async close() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+      await audit.close()
+    },
+  }
+}
+
+/** The same with the story's day up to now, and a fetch that goes on. */
+export async function serveStory(options: PageHostOptions = {}): Promise<PageHost> {
+  const host = await servePage({ events: dayOfEvents(Date.now() * 1000 - 2_000_000), ...options })
+  const live = await host.audit.recordLive('info:template_version:fetch', {
+    name: 'storefront-config@main',
+    template_version_id: '0199f1a6-02cc-7d14-9a55-8e0b6c3d7f21',
+    progress: '',
+  })
+  await live.append('progress', FETCH_LOG)
+  await live.flush()
+  return host
+}

@@ -1,0 +1,207 @@
+import { describe, expect, test } from 'vitest'
+import { axisLabels } from '../../../adapters/page/over-time/axis.js'
+import { highestOf, roundBelow, segmentsOf } from '../../../adapters/page/over-time/segments.js'
+import {
+  barAt,
+  carried,
+  edgesOf,
+  moved,
+  placeOf,
+  stretchOf,
+  timeAt,
+} from '../../../adapters/page/over-time/time-line.js'
+import type { Bucket } from '../../../src/counting/counts.js'
+
+describe('a bar', () => {
+  test('stands on the baseline in the order of the levels', () => {
+    const bar = segmentsOf({ api: 30, error: 10, custom: 10 }, 1, 74)
+    expect(bar.map(({ level }) => level)).toEqual(['error', 'api', 'custom'])
+    const [error, api, custom] = bar
+    expect(error!.y + error!.height).toBeCloseTo(74)
+    expect(error!.y - (api!.y + api!.height)).toBeCloseTo(0.8)
+    expect(api!.y - (custom!.y + custom!.height)).toBeCloseTo(0.8)
+    expect(api!.height / error!.height).toBeCloseTo(3)
+    // Gaps are part of the bar: its top is that of 50 events.
+    expect(custom!.y).toBeCloseTo(24)
+  })
+
+  test('shows one among thousands, and its top stays true', () => {
+    const [error, api] = segmentsOf({ error: 1, api: 5000 }, 66 / 5001, 74)
+    expect(error!.height).toBeCloseTo(2.4)
+    expect(api!.y).toBeCloseTo(8)
+  })
+
+  test('has room for six levels of one event each', () => {
+    const one = { error: 1, warn: 1, audit: 1, info: 1, api: 1, custom: 1 }
+    const bar = segmentsOf(one, 0.01, 74)
+    expect(bar.map(({ height }) => height)).toEqual([2.4, 2.4, 2.4, 2.4, 2.4, 2.4])
+  })
+
+  test('is nothing for no event', () => {
+    expect(segmentsOf({}, 1, 74)).toEqual([])
+    expect(segmentsOf({ error: 0 }, 1, 74)).toEqual([])
+  })
+})
+
+test.each([
+  [4, 4],
+  [7, 6],
+  [9, 8],
+  [14, 10],
+  [19, 15],
+  [63, 60],
+  [119, 100],
+  [660, 600],
+  [2163, 2000],
+  [2600, 2500],
+])('of %d events, the upper grid line is at %d', (most, line) => {
+  expect(roundBelow(most)).toBe(line)
+})
+
+const MINUTE = 60_000
+
+const bucketsFrom = (start: string, widths: readonly number[], total = 0): Bucket[] => {
+  let time = Date.parse(start)
+  return widths.map((width) => {
+    const from = new Date(time).toISOString()
+    time += width
+    return { from, to: new Date(time).toISOString(), total, levels: {} }
+  })
+}
+
+test('the highest bar is the first of the highest', () => {
+  const [one, two, three] = bucketsFrom('2026-11-20T00:00:00Z', [MINUTE, MINUTE, MINUTE])
+  const bars = [one!, { ...two!, total: 5 }, { ...three!, total: 5 }]
+  expect(highestOf(bars)).toBe(bars[1])
+  expect(highestOf([one!])).toBeUndefined()
+})
+
+describe('time along the chart', () => {
+  const start = Date.parse('2026-11-20T00:00:00Z')
+  // A bar of twice the time is as wide as the others.
+  const edges = edgesOf(bucketsFrom('2026-11-20T00:00:00Z', [MINUTE, 2 * MINUTE, MINUTE, MINUTE]))
+
+  test.each([
+    [0, 0],
+    [0.5, 0.125],
+    [1, 0.25],
+    [2, 0.375],
+    [3, 0.5],
+    [5, 1],
+  ])('minute %d is at %d, and back', (minute, place) => {
+    expect(placeOf(edges, start + minute * MINUTE)).toBeCloseTo(place)
+    expect(timeAt(edges, place)).toBeCloseTo(start + minute * MINUTE)
+  })
+
+  test('outside it is at an end', () => {
+    expect(placeOf(edges, start - 1)).toBe(0)
+    expect(placeOf(edges, start + 9 * MINUTE)).toBe(1)
+    expect(timeAt(edges, -1)).toBe(start)
+    expect(timeAt(edges, 2)).toBe(start + 5 * MINUTE)
+  })
+
+  test('a place is on a bar', () => {
+    expect([-0.1, 0, 0.24, 0.25, 0.99, 1, 1.3].map((place) => barAt(4, place))).toEqual([
+      0, 0, 0, 1, 3, 3, 3,
+    ])
+  })
+
+  test('without bars there are no edges', () => {
+    expect(edgesOf([])).toEqual([])
+  })
+})
+
+describe('what is selected', () => {
+  test('is the same from either end', () => {
+    expect(stretchOf(3, 5)).toEqual({ from: 3, to: 5 })
+    expect(stretchOf(5, 3)).toEqual({ from: 3, to: 5 })
+  })
+
+  test('moves as far as there are bars', () => {
+    expect(moved({ from: 3, to: 5 }, 2, 10)).toEqual({ from: 5, to: 7 })
+    expect(moved({ from: 3, to: 5 }, 9, 10)).toEqual({ from: 7, to: 9 })
+    expect(moved({ from: 3, to: 5 }, -9, 10)).toEqual({ from: 0, to: 2 })
+  })
+
+  test('keeps its time when bars move on', () => {
+    const old = [0, 1, 2, 3, 4]
+    expect(carried({ from: 2, to: 2 }, old, [1, 2, 3, 4, 5])).toEqual({ from: 1, to: 1 })
+    expect(carried({ from: 0, to: 2 }, old, [1, 2, 3, 4, 5])).toBeUndefined()
+    expect(carried({ from: 0, to: 3 }, old, [0, 2, 4])).toEqual({ from: 0, to: 1 })
+  })
+})
+
+describe('labels of the axis', () => {
+  const labelled = (start: string, widths: readonly number[], zone = 'UTC', most = 10) =>
+    axisLabels(edgesOf(bucketsFrom(start, widths)), zone, most).map(
+      ({ time, precision }) => `${new Date(time).toISOString().slice(5, 19)} ${precision}`,
+    )
+  const bars = (count: number, width: number): number[] =>
+    Array.from({ length: count }, () => width)
+  const HOUR = 60 * MINUTE
+
+  test('a day in quarters of hours has one each three hours, and midnight says the day', () => {
+    expect(labelled('2026-11-19T14:00:00Z', bars(97, 15 * MINUTE))).toEqual([
+      '11-19T15:00:00 minute',
+      '11-19T18:00:00 minute',
+      '11-19T21:00:00 minute',
+      '11-20T00:00:00 day',
+      '11-20T03:00:00 minute',
+      '11-20T06:00:00 minute',
+      '11-20T09:00:00 minute',
+      '11-20T12:00:00 minute',
+    ])
+  })
+
+  test('times are round in the zone', () => {
+    expect(labelled('2026-11-19T18:30:00Z', bars(48, 30 * MINUTE), 'Asia/Kolkata', 5)).toEqual([
+      '11-19T18:30:00 day',
+      '11-20T00:30:00 minute',
+      '11-20T06:30:00 minute',
+      '11-20T12:30:00 minute',
+    ])
+  })
+
+  test('where clocks change they stay round', () => {
+    // In Berlin 26 October 2025 had 25 hours.
+    expect(labelled('2025-10-25T22:00:00Z', bars(25, HOUR), 'Europe/Berlin')).toEqual([
+      '10-25T22:00:00 day',
+      '10-26T02:00:00 minute',
+      '10-26T05:00:00 minute',
+      '10-26T08:00:00 minute',
+      '10-26T11:00:00 minute',
+      '10-26T14:00:00 minute',
+      '10-26T17:00:00 minute',
+      '10-26T20:00:00 minute',
+    ])
+  })
+
+  test.each([
+    ['seconds', '2026-11-20T10:00:03Z', bars(60, 1000), 6, '11-20T10:00:10 second'],
+    ['days', '2026-11-01T00:00:00Z', bars(30, 24 * HOUR), 5, '11-02T00:00:00 day'],
+    ['months', '2026-01-01T00:00:00Z', bars(360, 24 * HOUR), 4, '01-01T00:00:00 month'],
+  ])('over %s', (_name, start, widths, count, first) => {
+    const labels = labelled(start, widths)
+    expect(labels).toHaveLength(count)
+    expect(labels[0]).toBe(first)
+  })
+
+  test('weeks, which begin in no step with months, are labelled by them', () => {
+    expect(labelled('2026-10-05T00:00:00Z', bars(20, 7 * 24 * HOUR))).toEqual([
+      '11-02T00:00:00 month',
+      '12-07T00:00:00 month',
+      '01-04T00:00:00 month',
+      '02-01T00:00:00 month',
+    ])
+  })
+
+  test('there are never more than asked for, nor none', () => {
+    const widths = [1, 5, 30].flatMap((n) => [n * 1000, n * MINUTE, n * HOUR])
+    for (const width of [...widths, 24 * HOUR, 7 * 24 * HOUR])
+      for (const count of [48, 77, 120]) {
+        const labels = labelled('2026-11-19T14:00:03Z', bars(count, width), 'UTC', 10)
+        expect(labels.length).toBeLessThanOrEqual(10)
+        expect(labels.length).toBeGreaterThan(0)
+      }
+  })
+})

@@ -1,0 +1,95 @@
+import { execFileSync } from 'node:child_process'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { curlLine, shellQuote } from '../../../adapters/page/bar/command-line.js'
+import { readPasted } from '../../../adapters/page/bar/pasted.js'
+import { apiQuery, parsePageQuery } from '../../../adapters/page/query.js'
+import { pageQuery } from './queries.js'
+
+const HOSTILE = [
+  "it's",
+  "'; rm -rf / #",
+  '$(id)',
+  '`id`',
+  '\\',
+  '"',
+  '*',
+  '!!',
+  'a\nb',
+  "''",
+  '-x',
+  '~',
+  '',
+]
+
+describe('a line for the shell', () => {
+  it('hands over every text as one word', () => {
+    const script = `for word in ${HOSTILE.map(shellQuote).join(' ')}; do printf '%s\\0' "$word"; done`
+    expect(
+      execFileSync('sh', ['-c', script], { encoding: 'utf8' }).split('\0').slice(0, -1),
+    ).toEqual(HOSTILE)
+  })
+
+  it('names the user, quoted where a shell would read more', () => {
+    expect(curlLine('ann', 'http://h/api/events?filter[a_eq]=1')).toBe(
+      "curl -g -u ann 'http://h/api/events?filter[a_eq]=1'",
+    )
+    expect(curlLine("o'hara; id", 'http://h/')).toBe(
+      String.raw`curl -g -u 'o'\''hara; id' 'http://h/'`,
+    )
+    expect(curlLine(undefined, 'http://h/')).toBe("curl -g 'http://h/'")
+  })
+
+  it('is read back as the query', () => {
+    fc.assert(
+      fc.property(pageQuery, (query) => {
+        const filter = apiQuery(query, new Date(0))
+        fc.pre(filter !== '')
+        const pasted = readPasted(curlLine("o'hara", `https://h/api/events?${filter}`))
+        expect(pasted).toEqual({ query: filter, isBare: false })
+      }),
+      { numRuns: 100 },
+    )
+  })
+})
+
+describe('a pasted text', () => {
+  it.each([
+    ['https://h/audit?range=7d&filter[a_eq]=1#event=x', 'range=7d&filter[a_eq]=1'],
+    ['http://h:3000/api/events?limit=5&filter%5Ba_eq%5D=1', 'filter%5Ba_eq%5D=1'],
+    ['GET /api/events?filter[a_eq]=1', 'filter[a_eq]=1'],
+    ['GET /api/events?filter[a_eq]=1 HTTP/1.1', 'filter[a_eq]=1'],
+    ['/audit?range=1h', 'range=1h'],
+    ['curl -g "http://h/api/events?filter[a_eq]=1&limit=2" | jq', 'filter[a_eq]=1'],
+    [
+      'curl -g http://h/api/events?filter[a_eq]=1\\&filter[b_eq]=2',
+      'filter[a_eq]=1&filter[b_eq]=2',
+    ],
+    [String.raw`curl -g 'http://h/e?filter[a_eq]=it'\''s'`, "filter[a_eq]=it's"],
+  ])('%s', (text, query) => {
+    expect(readPasted(text)).toEqual({ query, isBare: false })
+  })
+
+  it('is bare where it is nothing but filters', () => {
+    expect(readPasted(' ?filter[a_eq]=1&filter[b_eq]=2 \n')).toEqual({
+      query: 'filter[a_eq]=1&filter[b_eq]=2',
+      isBare: true,
+    })
+  })
+
+  it.each([
+    'ann',
+    'https://h/audit',
+    'https://h/x?y=1',
+    'curl https://h/',
+    'what is filter[a]?',
+    '',
+  ])('is none of ours: %s', (text) => {
+    expect(readPasted(text)).toBeUndefined()
+  })
+
+  it('that is wrong is taken too, so that it can be shown what is', () => {
+    const pasted = readPasted('filter[type_begins]=x')
+    expect(() => parsePageQuery(pasted!.query)).toThrow('type_start')
+  })
+})

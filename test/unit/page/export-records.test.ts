@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest'
+import {
+  createRecordParter,
+  cutLine,
+  type ExportFormat,
+  fileName,
+} from '../../../adapters/page/export/records.js'
+
+/** The file in chunks of so many bytes, as far as it would be written when it is cut. */
+function parted(format: ExportFormat, text: string, size: number) {
+  const bytes = new TextEncoder().encode(text)
+  const parter = createRecordParter(format)
+  const written: Uint8Array[] = []
+  let count = 0
+  for (let at = 0; at < bytes.length; at += size) {
+    const part = parter.push(bytes.slice(at, at + size))
+    written.push(...part.whole)
+    count += part.count
+  }
+  const read = (parts: readonly Uint8Array[]): string => Buffer.concat(parts).toString('utf8')
+  return { written: read(written), rest: read(parter.rest()), count }
+}
+
+const SIZES = [1, 2, 3, 7, 1000]
+
+const NDJSON = '{"a":"ü€😀\\n\\""}\n{"a":2}\n'
+const CSV = 'id,name\r\n1,"two\r\nlines, and ""quotes"""\r\n2,ü€😀\r\n'
+
+describe('createRecordParter', () => {
+  it.each(SIZES)('counts and keeps whole lines in chunks of %i bytes', (size) => {
+    expect(parted('ndjson', NDJSON, size)).toEqual({ written: NDJSON, rest: '', count: 2 })
+    expect(parted('ndjson', `${NDJSON}{"a":"cut`, size)).toEqual({
+      written: NDJSON,
+      rest: '{"a":"cut',
+      count: 2,
+    })
+  })
+
+  it.each(SIZES)('takes no line break within a cell for an end, in chunks of %i bytes', (size) => {
+    expect(parted('csv', CSV, size)).toEqual({ written: CSV, rest: '', count: 2 })
+    expect(parted('csv', `${CSV}3,"cut\r\n`, size)).toEqual({
+      written: CSV,
+      rest: '3,"cut\r\n',
+      count: 2,
+    })
+  })
+
+  it('does not count the names of the columns', () => {
+    expect(parted('csv', 'id,name\r\n', 4)).toEqual({
+      written: 'id,name\r\n',
+      rest: '',
+      count: 0,
+    })
+  })
+
+  it('gives what is left of a file without a last line break', () => {
+    expect(parted('ndjson', '{"a":1}\n{"a":2}', 5).rest).toBe('{"a":2}')
+  })
+})
+
+describe('what is cut', () => {
+  it('says so in its last line, in its own format', () => {
+    expect(cutLine('ndjson', 1168, 2163)).toBe('{"cut":true,"events":1168,"of":2163}\n')
+    expect(cutLine('ndjson', 1, undefined)).toBe('{"cut":true,"events":1}\n')
+    expect(cutLine('csv', 1168, 2163)).toBe('"cut after 1168 of 2163 events"\r\n')
+  })
+
+  it('says so in its name', () => {
+    const at = new Date('2026-11-20T13:06:00.123Z')
+    expect(fileName('csv', at)).toBe('events-2026-11-20T130600Z.csv')
+    expect(fileName('ndjson', at, true)).toBe('events-2026-11-20T130600Z-cut.ndjson')
+  })
+})

@@ -1,0 +1,114 @@
+import { expect, test } from 'vitest'
+import type { Choice } from '../../../adapters/page/facets/choice.js'
+import { fewRows, levelRows, rowsWith } from '../../../adapters/page/facets/rows.js'
+import type { EventCounts, Facet } from '../../../src/counting/counts.js'
+
+const ALL: Choice = { not: true, values: [] }
+
+const facetOf = (
+  counts: Readonly<Record<string, number>>,
+  missing = 0,
+  distinct?: number,
+): Facet => ({
+  values: Object.entries(counts).map(([value, count]) => ({ value, count })),
+  distinct: distinct ?? Object.keys(counts).length,
+  missing,
+})
+
+const SEVEN = { a: 70, b: 60, c: 50, d: 40, e: 30, f: 20, g: 10 }
+
+test('five values are shown, and how many more there are', () => {
+  const { shown, more } = fewRows(facetOf(SEVEN, 0, 61), ALL, 280)
+  expect(shown.map(({ value }) => value)).toEqual(['a', 'b', 'c', 'd', 'e'])
+  expect(more).toBe(56)
+})
+
+test('what has no value takes the last of the five places', () => {
+  const { shown, more } = fewRows(facetOf(SEVEN, 900), ALL, 280)
+  expect(shown.at(-1)).toEqual({ value: null, count: 900 })
+  expect(shown.map(({ value }) => value)).toEqual(['a', 'b', 'c', 'd', null])
+  expect(more).toBe(3)
+})
+
+test('what is chosen is shown though others are more frequent', () => {
+  const { shown, more } = fewRows(facetOf(SEVEN), { not: false, values: ['g', 'a'] }, 280)
+  expect(shown.map(({ value }) => value)).toEqual(['a', 'b', 'c', 'd', 'e', 'g'])
+  expect(more).toBe(1)
+})
+
+test('what is chosen and was not counted has no number, unless it is all there is', () => {
+  const two = fewRows(facetOf(SEVEN, 0, 61), { not: false, values: ['z', 'a'] }, 280)
+  expect(two.shown.at(-1)).toEqual({ value: 'z', count: undefined })
+  expect(two.more).toBe(56)
+  const one = fewRows(facetOf(SEVEN), { not: false, values: ['z'] }, 4)
+  expect(one.shown.at(-1)).toEqual({ value: 'z', count: 4 })
+  const shutOut = fewRows(facetOf(SEVEN), { not: true, values: ['z'] }, 280)
+  expect(shutOut.shown.at(-1)).toEqual({ value: 'z', count: undefined })
+})
+
+test('missing is there while it is chosen, and not where nothing lacks the attribute', () => {
+  expect(fewRows(facetOf({ a: 1 }), { not: false, values: [null] }, 0).shown).toEqual([
+    { value: 'a', count: 1 },
+    { value: null, count: 0 },
+  ])
+  expect(fewRows(facetOf({ a: 1 }), { not: true, values: ['a', null] }, 0).shown).toEqual([
+    { value: 'a', count: 1 },
+  ])
+})
+
+test('a number and the text of it are one value', () => {
+  const facet: Facet = {
+    values: [
+      { value: 1, count: 5 },
+      { value: '1', count: 3 },
+      { value: false, count: 2 },
+    ],
+    distinct: 3,
+    missing: 0,
+  }
+  expect(fewRows(facet, ALL, 10).shown).toEqual([
+    { value: '1', count: 5 },
+    { value: 'false', count: 2 },
+  ])
+})
+
+const OPTIONS = { total: 280, known: ['b', 'bee', 'x:bee'], most: 3 }
+
+test('an opened facet shows all that was counted, up to so many', () => {
+  const { shown, more } = rowsWith('', facetOf(SEVEN, 5, 9), ALL, OPTIONS)
+  expect(shown.map(({ value }) => value)).toEqual(['a', 'b', 'c', null])
+  expect(more).toBe(6)
+})
+
+test('a part of a value finds it, and known values that do not occur', () => {
+  const { shown, more } = rowsWith(' BE', facetOf({ ...SEVEN, 'to be': 1 }), ALL, OPTIONS)
+  expect(shown).toEqual([
+    { value: 'to be', count: 1 },
+    { value: 'bee', count: 0 },
+    { value: 'x:bee', count: 0 },
+  ])
+  expect(more).toBe(0)
+})
+
+const counts = (levels: Readonly<Record<string, number>>): EventCounts => ({
+  total: 0,
+  levels: {},
+  buckets: undefined,
+  facets: { level: facetOf(levels) },
+  attributes: undefined,
+  sampled: false,
+  counted: 0,
+  took_ms: 1,
+})
+
+test('levels keep their order, and custom comes where it is', () => {
+  expect(levelRows(counts({ api: 3, error: 1 }), ALL)).toEqual([
+    { level: 'error', count: 1 },
+    { level: 'warn', count: 0 },
+    { level: 'audit', count: 0 },
+    { level: 'info', count: 0 },
+    { level: 'api', count: 3 },
+  ])
+  expect(levelRows(counts({ custom: 3 }), ALL).at(-1)).toEqual({ level: 'custom', count: 3 })
+  expect(levelRows(undefined, { not: true, values: ['custom'] }).at(-1)!.level).toBe('custom')
+})

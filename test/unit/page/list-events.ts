@@ -1,0 +1,21 @@
+import type { AuditEvent } from '../../../src/event.js'
+
+/** Events a minute apart, newest first, the newest being number `count`. */
+export function newestFirst(count: number): AuditEvent[] {
+  return Array.from({ length: count }, (_, i) => eventOfMinute(count - i))
+}
+
+/** The event of a minute of 20 November 2026. */
+export function eventOfMinute(minute: number, more: Partial<AuditEvent> = {}): AuditEvent {
+  const at = new Date(Date.UTC(2026, 10, 20, 0, minute)).toISOString().replace('Z', '000Z')
+  return {
+    id: `event-${minute}`,
+    created_at: at,
+    username: 'ann',
+    system: true,
+    type: 'api:changes:create',
+    source: null,
+    attributes: {},
+    ...more,
+  }
+}

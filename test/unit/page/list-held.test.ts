@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest'
+import {
+  type Held,
+  heldAround,
+  HOLDS_NOTHING,
+  rowsAfter,
+  withChanged,
+  withNewest,
+  withNext,
+  withPrevious,
+} from '../../../adapters/page/list/held.js'
+import { eventOfMinute, newestFirst } from './list-events.js'
+
+const names = ({ events }: Held): string[] => events.map(({ id }) => id)
+
+const all = newestFirst(3000)
+const firstOf = (count: number): Held => withNext(HOLDS_NOTHING, all.slice(0, count), true)
+
+test('pages join at the end, and say whether it is one', () => {
+  const held = withNext(firstOf(2), all.slice(2, 4), false)
+  expect(names(held)).toEqual(['event-3000', 'event-2999', 'event-2998', 'event-2997'])
+  expect(held).toMatchObject({ before: 0, hasFirst: true, hasLast: true })
+})
+
+test('beyond 2,000 rows the first ones leave and keep their room', () => {
+  const held = withNext(firstOf(1900), all.slice(1900, 2100), true)
+  expect(held.events).toHaveLength(2000)
+  expect(held.events[0]!.id).toBe('event-2900')
+  expect(held).toMatchObject({ before: 100, hasFirst: false, hasLast: false })
+})
+
+test('rows that come back at the beginning let the last ones leave', () => {
+  const later = withNext(firstOf(2000), all.slice(2000, 2200), false)
+  const held = withPrevious(later, all.slice(0, 200), false)
+  expect(held.events).toHaveLength(2000)
+  expect(held.events[0]!.id).toBe('event-3000')
+  expect(held.events.at(-1)!.id).toBe('event-1001')
+  expect(held).toMatchObject({ before: 0, hasFirst: true, hasLast: false })
+})
+
+test('while there is more before, there is room to scroll to it', () => {
+  const held: Held = { events: all.slice(200, 300), before: 30, hasFirst: false, hasLast: false }
+  expect(withPrevious(held, all.slice(100, 200), true).before).toBe(20)
+  expect(withPrevious({ ...held, before: 500 }, all.slice(100, 200), true).before).toBe(400)
+})
+
+test('new events that are there already do not come twice', () => {
+  const held = withNewest(firstOf(2), [eventOfMinute(3001), all[0]!, all[1]!])
+  expect(names(held)).toEqual(['event-3001', 'event-3000', 'event-2999'])
+  expect(withNewest(held, [all[0]!])).toBe(held)
+})
+
+test('new events of a list that is full push out the oldest', () => {
+  const held = withNewest({ ...firstOf(2000), hasLast: true }, [eventOfMinute(3001)])
+  expect(held.events).toHaveLength(2000)
+  expect(held).toMatchObject({ hasFirst: true, hasLast: false })
+})
+
+test('the list around a place begins where its row is', () => {
+  const previous = { events: all.slice(400, 500), more: true }
+  const next = { events: all.slice(500, 700), more: true }
+  expect(heldAround(500, previous, next)).toMatchObject({
+    before: 400,
+    hasFirst: false,
+    hasLast: false,
+  })
+  expect(heldAround(70, previous, next).before).toBe(20)
+  expect(heldAround(500, { ...previous, more: false }, next)).toMatchObject({
+    before: 0,
+    hasFirst: true,
+  })
+})
+
+test('an event that changes stays in its place', () => {
+  const changed = eventOfMinute(2999, { attributes: { progress: '40 %' } })
+  expect(withChanged(firstOf(3), changed).events[1]).toBe(changed)
+  const held = firstOf(1)
+  expect(withChanged(held, changed)).toBe(held)
+})
+
+test('what is to come takes the room that the total leaves', () => {
+  expect(rowsAfter(firstOf(100), 2163)).toBe(2063)
+  expect(rowsAfter(firstOf(100), 50)).toBe(20)
+  expect(rowsAfter(firstOf(100), undefined)).toBe(20)
+  expect(rowsAfter({ ...firstOf(100), hasLast: true }, 2163)).toBe(0)
+  expect(rowsAfter(firstOf(100), 10_000_000)).toBe(399_900)
+})

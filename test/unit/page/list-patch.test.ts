@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest'
+import { patched } from '../../../adapters/page/list/patch.js'
+
+test('members are added, replaced and removed', () => {
+  const changed = patched({ progress: 'a', stage: 1, gone: true }, [
+    { op: 'replace', path: '/progress', value: 'ab' },
+    { op: 'add', path: '/size', value: null },
+    { op: 'remove', path: '/gone' },
+  ])
+  expect(changed).toEqual({ progress: 'ab', stage: 1, size: null })
+})
+
+test('arrays take elements in, and give them up', () => {
+  const changed = patched({ lines: ['a', { n: 1 }, 'c'] }, [
+    { op: 'add', path: '/lines/0', value: 'z' },
+    { op: 'remove', path: '/lines/3' },
+    { op: 'replace', path: '/lines/2/n', value: 2 },
+    { op: 'add', path: '/lines/-', value: 'end' },
+  ])
+  expect(changed).toEqual({ lines: ['z', 'a', { n: 2 }, 'end'] })
+})
+
+test('an escaped key is the key that it stands for', () => {
+  expect(patched({ 'a/b': 1, 'c~d': 2 }, [{ op: 'remove', path: '/a~1b' }])).toEqual({ 'c~d': 2 })
+  expect(patched({ '~1': 1 }, [{ op: 'replace', path: '/~01', value: 2 }])).toEqual({ '~1': 2 })
+})
+
+test('an empty path puts another document in the place of this one', () => {
+  expect(patched({ a: 1 }, [{ op: 'replace', path: '', value: { b: 2 } }])).toEqual({ b: 2 })
+})
+
+test('what was there before is left as it was', () => {
+  const before = { list: [1], deep: { x: 1 } }
+  patched(before, [
+    { op: 'add', path: '/list/1', value: 2 },
+    { op: 'replace', path: '/deep/x', value: 2 },
+  ])
+  expect(before).toEqual({ list: [1], deep: { x: 1 } })
+})
+
+test('the prototype cannot be reached', () => {
+  const changed = patched({}, [
+    { op: 'add', path: '/__proto__', value: { polluted: true } },
+    { op: 'add', path: '/__proto__/more', value: true },
+  ])
+  expect(Object.keys(changed)).toEqual(['__proto__'])
+  expect(Object.getPrototypeOf(changed)).toBe(Object.prototype)
+  expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
+  expect(() => patched({}, [{ op: 'add', path: '/constructor/prototype/x', value: 1 }])).toThrow(
+    RangeError,
+  )
+})
+
+test('a change of another document is refused', () => {
+  expect(() => patched({ a: 'text' }, [{ op: 'add', path: '/a/b', value: 1 }])).toThrow('/a/b')
+})

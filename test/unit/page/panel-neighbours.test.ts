@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest'
+import type { AuditEvent } from '../../../src/event.js'
+import {
+  beforeAndAfter,
+  closingQuery,
+  inARow,
+  neighboursOf,
+  sourceLink,
+} from '../../../adapters/page/panel/neighbours.js'
+import { formatPageQuery } from '../../../adapters/page/query.js'
+
+const STEP = '0199f09d-5b1e-7c41-8d20-6a4f3e9b1c77'
+const CHANGE = '0199f08e-11f4-7b90-a3c8-0d5e7f2a9b64'
+
+const event = (part: Partial<AuditEvent> = {}): AuditEvent => ({
+  id: '0199f2b3-9a1b-7c52-8e4d-5b0f6a7c1d38',
+  created_at: '2026-11-20T12:58:21.307114Z',
+  username: null,
+  system: true,
+  type: 'info:template_version:fetch',
+  source: `/api/steps/${STEP}`,
+  attributes: { change_id: CHANGE, step_id: STEP },
+  ...part,
+})
+
+const numbered = (...numbers: readonly number[]): AuditEvent[] =>
+  numbers.map((number) => event({ id: String(number) }))
+
+const ids = (events: readonly AuditEvent[]): string => events.map(({ id }) => id).join(' ')
+
+describe('sourceLink', () => {
+  it('finds the attribute that the source comes from', () => {
+    expect(sourceLink(event())).toEqual(['step_id', STEP])
+    const attributes = { node_path: '/projects/acme', other: 'acme' }
+    expect(sourceLink(event({ source: '/api/projects/acme', attributes }))).toEqual([
+      'node_path',
+      '/projects/acme',
+    ])
+  })
+
+  it('finds none without a source, and none that does not lead there', () => {
+    expect(sourceLink(event({ source: null }))).toBeUndefined()
+    expect(sourceLink(event({ attributes: { step_id: CHANGE, name_id: '' } }))).toBeUndefined()
+  })
+})
+
+describe('neighboursOf', () => {
+  it('gives the nearest first', () => {
+    const kinships = (part: Partial<AuditEvent>) =>
+      neighboursOf(event(part)).map(({ kinship }) => kinship)
+    expect(kinships({})).toEqual(['change', 'source', 'time', 'type'])
+    expect(kinships({ username: 'ann', source: null, attributes: {} })).toEqual(['user', 'type'])
+  })
+
+  it('does not tell the change twice that is the source', () => {
+    const change = { source: `/api/changes/${CHANGE}`, attributes: { change_id: CHANGE } }
+    const [first, second] = neighboursOf(event(change))
+    expect([first!.kinship, second!.kinship]).toEqual(['source', 'time'])
+  })
+
+  it('asks for five minutes before and after', () => {
+    const { query } = neighboursOf(event({ username: 'ann' })).find(
+      ({ kinship }) => kinship === 'user',
+    )!
+    expect(decodeURIComponent(formatPageQuery(query))).toBe(
+      'filter[created_at_gteq]=2026-11-20T12:53:21.307Z&filter[created_at_lt]=2026-11-20T13:03:21.307Z&filter[username_eq]=ann',
+    )
+  })
+})
+
+describe('beforeAndAfter', () => {
+  it('asks for the nearest on either side', () => {
+    const { before, after } = beforeAndAfter(neighboursOf(event())[0]!, event())
+    expect(decodeURIComponent(before)).toBe(
+      `filter[change_id_eq]=${CHANGE}&filter[created_at_lt]=2026-11-20T12:58:21.307114Z`,
+    )
+    expect(decodeURIComponent(after).replaceAll('+', ' ')).toBe(
+      `filter[change_id_eq]=${CHANGE}&filter[created_at_gt]=2026-11-20T12:58:21.307114Z&filter[sorts][]=created_at asc`,
+    )
+  })
+})
+
+describe('inARow', () => {
+  it.each([
+    [[1, 2, 3, 4], [6, 7, 8, 9], '3 4 5 6 7'],
+    [[1, 2, 3, 4], [6], '2 3 4 5 6'],
+    [[4], [6, 7, 8, 9], '4 5 6 7 8'],
+    [[], [6, 7, 8, 9], '5 6 7 8 9'],
+    [[1, 2, 3, 4], [], '1 2 3 4 5'],
+    [[4], [6], '4 5 6'],
+  ])('shows five of those before and after: %j 5 %j', (before, after, row) => {
+    expect(ids(inARow(numbered(...before), event({ id: '5' }), numbered(...after)))).toBe(row)
+  })
+})
+
+describe('closingQuery', () => {
+  it('asks for the first later event of the same source that tells of the same action', () => {
+    expect(decodeURIComponent(closingQuery(event())!).replaceAll('+', ' ')).toBe(
+      `filter[step_id_eq]=${STEP}&filter[type_cont]=:template_version:fetch&filter[type_not_eq]=info:template_version:fetch&filter[created_at_gt]=2026-11-20T12:58:21.307114Z&filter[sorts][]=created_at asc`,
+    )
+  })
+
+  it('does not ask without a source, or for a type without an action', () => {
+    expect(closingQuery(event({ source: null }))).toBeUndefined()
+    expect(closingQuery(event({ type: 'note' }))).toBeUndefined()
+  })
+})

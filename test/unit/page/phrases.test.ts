@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest'
+import { querySentence } from '../../../adapters/page/builder/sentence.js'
+import {
+  describeConjunct,
+  isNegativeConjunct,
+  phraseText,
+  requiredAttribute,
+  visible,
+} from '../../../adapters/page/phrases.js'
+import { negated } from '../../../adapters/page/negation.js'
+import { type Conjunct, levelConjunct, parsePageQuery } from '../../../adapters/page/query.js'
+
+const words = {
+  attributes: { username: 'user' },
+  level: 'level',
+  predicates: {
+    eq: 'is',
+    not_eq: 'is not',
+    cont: 'contains',
+    not_cont: 'does not contain',
+    start: 'starts with',
+    null: 'is missing',
+    lt: 'is less than',
+  },
+  timePredicates: { lt: 'is before' },
+  or: 'or',
+  and: 'and',
+}
+
+const read = (filter: string): readonly Conjunct[] => parsePageQuery(`range=1h&${filter}`).where
+
+const text = (filter: string): string =>
+  read(filter)
+    .map((part) => phraseText(describeConjunct(part, words)))
+    .join(' | ')
+
+describe('a filter in plain words', () => {
+  it.each([
+    ['filter[type_start]=api:', 'type starts with api:'],
+    ['filter[username_not_eq]=ann', 'user is not ann'],
+    ['filter[username_in][]=ann&filter[username_in][]=bob', 'user is ann or bob'],
+    ['filter[username_in][]=ann', 'user is ann'],
+    ['filter[username_not_in][]=ann&filter[username_not_in][]=bob', 'user is not ann or bob'],
+    ['filter[a_cont_all][]=x&filter[a_cont_all][]=y', 'a contains x and y'],
+    ['filter[a_not_cont_all][]=x&filter[a_not_cont_all][]=y', 'a does not contain x or y'],
+    ['filter[a_not_cont_any][]=x&filter[a_not_cont_any][]=y', 'a does not contain x and y'],
+    ['filter[a_in_any][]=x&filter[a_in_any][]=y', 'a is x or y'],
+    ['filter[a_null]=1', 'a is missing'],
+    ['filter[created_at_lt]=2026-11-20', 'created_at is before 2026-11-20'],
+    ['filter[a_or_b_eq]=x', 'a or b is x'],
+    ['filter[a_matches]=x%25', 'a matches x%'],
+    [
+      'filter[g][0][m]=or&filter[g][0][a_eq]=x&filter[g][0][name_cont]=y',
+      'a is x or name contains y',
+    ],
+    [
+      'filter[g][0][m]=or&filter[g][0][a_eq]=x&filter[g][0][g][0][b_eq]=y&filter[g][0][g][0][c_eq]=z',
+      'a is x or ( b is y and c is z )',
+    ],
+  ])('%s', (filter, expected) => {
+    expect(text(filter)).toBe(expected)
+  })
+
+  it('calls prefixes of the type levels', () => {
+    const levels = levelConjunct({ levels: ['warn', 'error'], not: false })
+    expect(describeConjunct(levels, words)).toEqual([
+      { kind: 'attribute', text: 'level' },
+      { kind: 'predicate', text: 'is' },
+      { kind: 'value', text: 'error', level: 'error' },
+      { kind: 'join', text: 'or' },
+      { kind: 'value', text: 'warn', level: 'warn' },
+    ])
+    const none = levelConjunct({ levels: ['custom', 'error'], not: true })
+    expect(phraseText(describeConjunct(none, words))).toBe('level is not error or custom')
+    expect(isNegativeConjunct(none)).toBe(true)
+  })
+
+  it('shows what cannot be seen', () => {
+    expect(visible('a\u202Eb\u0000\n')).toBe('aU+202EbU+0000U+000A')
+  })
+
+  it('knows which attribute a negative one needs', () => {
+    const needs = (filter: string): unknown => requiredAttribute(read(filter)[0]!)
+    expect(needs('filter[username_not_eq]=ann')).toBe('username')
+    expect(needs('filter[a_does_not_match]=x')).toBe('a')
+    expect(needs('filter[a_not_null]=1')).toBeUndefined()
+    expect(needs('filter[a_null]=1')).toBeUndefined()
+    expect(needs('filter[username_eq]=ann')).toBeUndefined()
+    expect(needs('filter[type_not_start]=api:')).toBeUndefined()
+    expect(requiredAttribute(negated(read('filter[a_or_b_eq]=x')[0]!))).toBeUndefined()
+  })
+})
+
+describe('the sentence of a query', () => {
+  const sentence = (filter: string): string =>
+    phraseText(
+      querySentence(read(filter), {
+        ...words,
+        events: 'Events',
+        whose: 'whose',
+        all: 'All events',
+      }),
+    )
+
+  it('joins what is alike, and sets groups apart', () => {
+    expect(
+      sentence(
+        'filter[a_eq]=x&filter[b_eq]=y&filter[g][0][m]=or&filter[g][0][c_eq]=1&filter[g][0][d_cont]=2',
+      ),
+    ).toBe('Events whose a is x and whose b is y , and whose c is 1 or whose d contains 2')
+  })
+
+  it('says that nothing is left out', () => {
+    expect(sentence('')).toBe('All events')
+  })
+})

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest'
+import { completeLine } from '../../../adapters/page/bar/line-completion.js'
+import { suggest } from '../../../adapters/page/bar/suggestions.js'
+import { phraseText } from '../../../adapters/page/phrases.js'
+
+const words = {
+  attributes: { username: 'user' },
+  level: 'level',
+  predicates: {
+    eq: 'is',
+    not_eq: 'is not',
+    in: 'is any of',
+    cont: 'contains',
+    start: 'starts with',
+    null: 'is missing',
+  },
+  timePredicates: {},
+  or: 'or',
+  and: 'and',
+}
+
+const known = {
+  attributes: [
+    {
+      name: 'username',
+      values: [
+        { value: 'ann', count: 3 },
+        { value: 'joanna', count: 9 },
+      ],
+    },
+    { name: 'type', values: [{ value: 'api:plan:create', count: 20 }, { value: 'error:x' }] },
+    { name: 'channel', values: [] },
+    { name: 'name', values: [] },
+  ],
+  recent: ['range=24h&filter[type_start]=api:&filter[username_eq]=joanna'],
+}
+
+const offered = (text: string): string[] =>
+  suggest(text, known, words).map(({ kind, phrases }) => `${kind}: ${phraseText(phrases)}`)
+
+describe('suggestions', () => {
+  it('are values, attributes, queries used before, and text of two attributes, in this order', () => {
+    expect(offered('ann')).toEqual([
+      'value: user is ann',
+      'value: user is joanna',
+      'attribute: channel',
+      'recent: type starts with api: and user is joanna',
+      'text: name contains ann',
+      'text: type contains ann',
+    ])
+  })
+
+  it('begin with what can be filtered by', () => {
+    expect(offered('')[0]).toBe('attribute: level')
+    expect(offered('').at(-1)).toMatch(/^recent: /)
+  })
+
+  it('are predicates behind an attribute', () => {
+    expect(offered('user ')[0]).toBe('predicate: user is')
+    expect(offered('username is m')).toEqual(['text: user is m', 'predicate: user is missing'])
+    const [first] = suggest('user con', known, words)
+    expect(first?.take).toEqual({ text: 'user contains ' })
+  })
+
+  it('are values behind a predicate, what occurs before what was typed', () => {
+    expect(offered('user is an').slice(0, 3)).toEqual([
+      'value: user is ann',
+      'value: user is joanna',
+      'text: user is an',
+    ])
+    expect(offered('user is not ann')).toEqual([
+      'value: user is not ann',
+      'value: user is not joanna',
+    ])
+    expect(offered('user contains an')[0]).toBe('text: user contains an')
+  })
+
+  it('read a list, a level and the words of the API', () => {
+    const [list] = suggest('user is any of ann, bob', known, words)
+    expect(list?.take).toMatchObject({ conjunct: { predicate: 'in', values: ['ann', 'bob'] } })
+    const [level] = suggest('level is w', known, words)
+    expect(level?.take).toMatchObject({ conjunct: { values: ['warn:', 'warning:'] } })
+    const [written] = suggest('url_params_id_not_eq=a b', known, words)
+    expect(written?.take).toMatchObject({
+      conjunct: { attributes: ['url_params_id'], predicate: 'not_eq', values: ['a b'] },
+    })
+  })
+})
+
+describe('completions of the line', () => {
+  const at = (text: string) => completeLine(text, text.length, known.attributes)
+
+  it('name attributes, then predicates, then values', () => {
+    expect(at('filter[us')).toEqual({ from: 7, to: 9, options: ['username_'] })
+    expect(at('range=1h&filter[g][0][username_not_c')?.options).toContain('username_not_cont]')
+    expect(at('filter[username_eq]=a')).toEqual({ from: 20, to: 21, options: ['ann'] })
+    expect(at('filter[type_in][]=api')?.options).toEqual(['api:plan:create'])
+    expect(at('range=1h&fil')).toEqual({ from: 9, to: 12, options: ['filter['] })
+  })
+
+  it('are none where nothing goes on', () => {
+    expect(at('filter[username_eq]=zz')).toBeUndefined()
+    expect(at('filter[zz')).toBeUndefined()
+  })
+})

@@ -3,6 +3,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import type { EventCounts } from 'daybook'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Child, runScript } from '../support/child.js'
 import { hasCurl, startCommand } from '../support/curl.js'
@@ -73,6 +74,16 @@ const typesOf = (output: string): unknown[] =>
 /** The same for "HTTP", but for the stream, which has no end. */
 const expectedOfHttp: readonly ((output: string) => void)[] = [
   (output) => expect(new Set(typesOf(output))).toEqual(new Set(['api:steps:success'])),
+  (output) => {
+    const { meta } = JSON.parse(output) as { meta: EventCounts }
+    expect(meta.total).toBeGreaterThan(0)
+    expect(meta.buckets).toMatchObject({ zone: 'Europe/Berlin' })
+    expect(meta.facets['username']!.values.map(({ value }) => value)).toContain('ann')
+  },
+  (output) => {
+    expect(output).toMatch(/^created_at,type,username,.*,name,url_params_project_code$/m)
+    expect(output).toMatch(/^x-total-count: [1-9]/im)
+  },
   (output) =>
     expect(JSON.parse(output)).toMatchObject({ data: [{ attributes: { code: 'shop' } }] }),
   (output) => {
@@ -143,7 +154,9 @@ describe.skipIf(!hasCurl)('the README with curl', () => {
     const manifest = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')) as {
       scripts: { start: string }
     }
-    expect(manifest.scripts.start).toBe('tsx examples/workflow-service/main.ts')
+    expect(manifest.scripts.start).toBe(
+      'npm run build:page && tsx examples/workflow-service/main.ts',
+    )
     expect(demo.stdout()).toBe(`workflow service at ${url}\n`)
   })
 

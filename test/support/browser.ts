@@ -27,6 +27,8 @@ export async function openPage(url: string, options: OpenPageOptions = {}): Prom
     // Whatever language the machine has.
     locale: 'en-US',
     timezoneId: 'UTC',
+    // What moves all the time is drawn all the time, without a graphics card.
+    reducedMotion: 'reduce',
     ...(user !== undefined && { httpCredentials: { username: user, password: user } }),
     ...rest,
   })

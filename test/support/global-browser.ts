@@ -16,6 +16,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   let browser: Promise<BrowserServer> | undefined
   const server = http.createServer((_request, response) => {
     browser ??= startBrowser()
+    // A worker that is busy for seconds would ask again through a connection that has ended meanwhile.
+    response.setHeader('connection', 'close')
     browser.then(
       (started) => response.end(started.wsEndpoint()),
       (error: unknown) => response.writeHead(500).end(String(error)),

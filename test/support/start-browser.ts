@@ -50,7 +50,12 @@ export async function startBrowser(): Promise<BrowserServer> {
     try {
       const found = await options()
       if (!found) continue
-      return await chromium.launchServer({ chromiumSandbox: false, timeout: 30_000, ...found })
+      return await chromium.launchServer({
+        chromiumSandbox: false,
+        args: ['--disable-gpu'],
+        timeout: 30_000,
+        ...found,
+      })
     } catch (error) {
       tried.push(`${name}: ${String(error).split('\n').slice(0, 3).join(' ')}`)
     }

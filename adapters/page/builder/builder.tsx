@@ -101,7 +101,7 @@ export function Builder() {
   useLayoutEffect(() => {
     // Chips may have wrapped into several lines.
     const { bottom } = document.querySelector('.bar')!.getBoundingClientRect()
-    ref.current!.style.setProperty('--under-bar', `${bottom}px`)
+    document.documentElement.style.setProperty('--under-bar', `${bottom}px`)
   }, [])
   useEscape(picking.value !== undefined, closePicker)
   const root = draft.value

@@ -4,6 +4,7 @@ import { useEscape } from '../keys.js'
 import { onScreen, scrollToTime } from '../list/events.js'
 import { texts } from '../texts.js'
 import { announce } from '../ui.js'
+import { openId } from '../address.js'
 import { countedRange, counts } from '../counts/counts.js'
 import { axisLabels } from './axis.js'
 import { Aim, BAR, Bars, Brush, Grid, gridLine, height, isNarrow } from './bars.js'
@@ -85,7 +86,9 @@ function Here() {
 
 const labels = computed(() => {
   const zone = counts.value?.buckets?.zone
-  return zone === undefined ? [] : axisLabels(edges.value, zone, isNarrow.value ? 5 : 10)
+  // Beside an open event there is room for fewer.
+  const most = isNarrow.value || openId.value !== undefined ? 5 : 10
+  return zone === undefined ? [] : axisLabels(edges.value, zone, most)
 })
 
 /** What is this near to an edge of the chart is written inside of it, or gives way to "now". */

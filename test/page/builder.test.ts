@@ -1,0 +1,241 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openPage, type OpenPageOptions } from '../support/browser.js'
+import { type PageHost, serveStory } from '../support/page-host.js'
+import { expectShown, WAIT } from './shown.js'
+
+/* The builder: filters as rows, in groups of all or any. */
+
+let host: PageHost
+beforeAll(async () => {
+  host = await serveStory()
+})
+afterAll(() => host.close())
+
+async function open(filter = '', options: OpenPageOptions = {}): Promise<Page> {
+  const page = await openPage(`${host.page}?range=all&${filter}`, { user: 'ann', ...options })
+  await expectShown(page, host.audit, filter)
+  return page
+}
+const shows = (page: Page, filter: string) => expectShown(page, host.audit, filter)
+const builder = (page: Page) => page.getByRole('dialog', { name: 'Filter builder' })
+const fields = (page: Page, name: 'Attribute' | 'Predicate' | 'Value') =>
+  builder(page).getByRole('combobox', { name })
+const focused = (page: Page) => expect.poll(() => page.locator(':focus').getAttribute('id'), WAIT)
+/** Waits until the focus is in a field of a row, the last one. */
+const focusIs = async (page: Page, name: 'Attribute' | 'Predicate' | 'Value', row = -1) =>
+  focused(page).toBe(await fields(page, name).nth(row).getAttribute('id'))
+
+async function openBuilder(page: Page): Promise<void> {
+  await page.keyboard.press('b')
+  await fields(page, 'Attribute').last().waitFor()
+  await focusIs(page, 'Attribute')
+}
+
+/** Writes the last row by keys alone, the focus being in its attribute. */
+async function write(page: Page, attribute: string, predicate: string, value?: string) {
+  await page.keyboard.type(attribute)
+  await page.keyboard.press('Enter')
+  await focusIs(page, 'Predicate')
+  await page.keyboard.type(predicate)
+  await page.keyboard.press('Enter')
+  if (value === undefined) return
+  await focusIs(page, 'Value')
+  await page.keyboard.type(value)
+  await page.keyboard.press('Enter')
+}
+
+/** Waits for the number on the button, which is how many events the filter finds. */
+async function expectPreview(page: Page, filter: string): Promise<void> {
+  const { total } = await host.audit.count(filter)
+  const events = total === 1 ? '1 event' : `${total.toLocaleString('en-US')} events`
+  const button = builder(page).getByRole('button', { name: /^Show/ })
+  await expect.poll(() => button.textContent(), WAIT).toBe(`Show ${events} Ctrl Enter`)
+}
+
+describe('rows', () => {
+  it('are written by keys alone', async () => {
+    const page = await open()
+    await openBuilder(page)
+    await write(page, 'username', 'not_null')
+    await page.keyboard.press('Enter')
+    await focusIs(page, 'Attribute', 1)
+    await write(page, 'name', 'contains', 'nightly')
+    const filter = 'filter[username_not_null]=1&filter[name_cont]=nightly'
+    await expectPreview(page, filter)
+    const words = 'Events whose user is there and whose name contains nightly.'
+    expect(await builder(page).getByRole('paragraph').first().textContent()).toBe(words)
+    await shows(page, '')
+    await page.keyboard.press('Control+Enter')
+    await builder(page).waitFor({ state: 'detached' })
+    await shows(page, filter)
+  })
+
+  it('hold what Tab leaves behind, and Escape gives up field, then builder', async () => {
+    const page = await open('filter[username_eq]=ann')
+    await openBuilder(page)
+    await page.keyboard.type('attempt')
+    await page.keyboard.press('Tab')
+    await focusIs(page, 'Predicate', 1)
+    await page.keyboard.type('is at least')
+    await page.keyboard.press('Tab')
+    await focusIs(page, 'Value', 1)
+    await page.keyboard.type('1')
+    await page.keyboard.press('Tab')
+    await expectPreview(page, 'filter[username_eq]=ann&filter[attempt_gteq]=1')
+    await page.keyboard.press('Shift+Tab')
+    await focusIs(page, 'Value', 1)
+    await page.keyboard.type('2')
+    await builder(page).getByRole('option', { name: '2' }).first().waitFor()
+    await page.keyboard.press('Escape')
+    await builder(page).getByRole('option').first().waitFor({ state: 'detached' })
+    await page.keyboard.press('Escape')
+    await builder(page).waitFor({ state: 'detached' })
+    await shows(page, 'filter[username_eq]=ann')
+  })
+
+  it('keep the focus inside', async () => {
+    const page = await open('filter[username_eq]=ann')
+    await openBuilder(page)
+    await page.keyboard.press('Escape')
+    const inside = builder(page).locator(':focus')
+    for (const key of [...Array<string>(12).fill('Tab'), ...Array<string>(15).fill('Shift+Tab')]) {
+      await page.keyboard.press(key)
+      expect(await inside.count()).toBe(1)
+    }
+  })
+
+  it('are moved by Alt and an arrow, into a group and out of it', async () => {
+    const names = 'filter[name_cont]=nightly&filter[name_start]=reindex'
+    const apart = `filter[username_not_null]=1&${names.replaceAll('filter', 'filter[g][0]')}`
+    const page = await open(`${apart}&filter[g][0][m]=or`)
+    await openBuilder(page)
+    await fields(page, 'Predicate').first().focus()
+    await page.keyboard.press('Alt+ArrowDown')
+    const within = `filter[m]=or&filter[username_not_null]=1&${names}`
+    await expectPreview(page, within)
+    await page.keyboard.press('Alt+ArrowUp')
+    await expectPreview(page, `${apart}&filter[g][0][m]=or`)
+    await page.keyboard.press('Alt+ArrowDown')
+    await page.keyboard.press('Control+Enter')
+    await shows(page, within)
+  })
+
+  it('take several values, of which any is enough or all are needed', async () => {
+    const page = await open()
+    await openBuilder(page)
+    await write(page, 'name', 'contains', 'a')
+    await page.keyboard.type('e')
+    await page.keyboard.press('Enter')
+    await expectPreview(page, 'filter[name_cont_any][]=a&filter[name_cont_any][]=e')
+    await builder(page).getByRole('button', { name: 'any of' }).click()
+    const all = 'filter[name_cont_all][]=a&filter[name_cont_all][]=e'
+    await expectPreview(page, all)
+    await builder(page).getByRole('button', { name: /^Show/ }).click()
+    await shows(page, all)
+  })
+
+  it('know levels by our word', async () => {
+    const page = await open()
+    await openBuilder(page)
+    await write(page, 'level', 'is', 'warn')
+    await page.keyboard.press('Control+Enter')
+    const shown = await shows(
+      page,
+      'filter[type_start_any][]=warn:&filter[type_start_any][]=warning:',
+    )
+    expect(shown).toBe((await host.audit.count()).levels.warn)
+  })
+
+  it('say what cannot be asked for', async () => {
+    const page = await open()
+    await openBuilder(page)
+    await write(page, 'created_at', 'is after', 'soon')
+    await expect.poll(() => builder(page).getByRole('alert').textContent(), WAIT).toContain('soon')
+    expect(await builder(page).getByRole('button', { name: /^Show/ }).isDisabled()).toBe(true)
+    await builder(page).getByRole('button', { name: 'Remove soon' }).click()
+    await builder(page).getByRole('alert').waitFor({ state: 'detached' })
+  })
+})
+
+describe('predicates', () => {
+  it('are chosen in words, and counted as the server counts', async () => {
+    const page = await open('filter[name_eq]=nightly-2211')
+    await openBuilder(page)
+    for (const [word, predicate] of [
+      ['is not', 'not_eq'],
+      ['contains', 'cont'],
+      ['does not contain', 'not_cont'],
+      ['starts with', 'start'],
+      ['does not end with', 'not_end'],
+      ['matches', 'matches'],
+      ['is at most', 'lteq'],
+      ['is more than', 'gt'],
+      ['is missing', 'null'],
+      ['is there', 'not_null'],
+      ['is blank', 'blank'],
+      ['is true', 'true'],
+    ] as const) {
+      await fields(page, 'Predicate').first().click()
+      await builder(page)
+        .getByRole('option')
+        .filter({ has: page.getByText(word, { exact: true }) })
+        .click()
+      const value = ['null', 'not_null', 'blank', 'true'].includes(predicate) ? '1' : 'nightly-2211'
+      await expectPreview(page, `filter[name_${predicate}]=${value}`)
+    }
+  })
+})
+
+describe('groups', () => {
+  it('stand in groups, each for all or any', async () => {
+    const page = await open('filter[username_not_null]=1')
+    await openBuilder(page)
+    const add = (name: string) => builder(page).getByRole('button', { name })
+    await add('Group').last().click()
+    await focusIs(page, 'Attribute', 2)
+    await write(page, 'type', 'starts with', 'audit:')
+    const any = builder(page).getByRole('group', { name: 'Group: any of' })
+    await any.getByRole('button', { name: 'Group' }).click()
+    await focusIs(page, 'Attribute', 3)
+    await write(page, 'name', 'is', 'acme')
+    await page.keyboard.press('Enter')
+    await focusIs(page, 'Attribute', 4)
+    await write(page, 'type', 'ends with', ':update')
+    const filter =
+      'filter[username_not_null]=1&filter[g][0][m]=or&filter[g][0][type_start]=audit:' +
+      '&filter[g][0][g][0][name_eq]=acme&filter[g][0][g][0][type_end]=:update'
+    await expectPreview(page, filter)
+    await page.keyboard.press('Control+Enter')
+    const both = await shows(page, filter)
+    expect(both).toBeGreaterThan(1)
+
+    await openBuilder(page)
+    await builder(page).getByRole('button', { name: 'all' }).first().click()
+    await page.keyboard.press('Control+Enter')
+    const either = await shows(
+      page,
+      'filter[m]=or&filter[username_not_null]=1&filter[type_start]=audit:' +
+        '&filter[g][0][name_eq]=acme&filter[g][0][type_end]=:update',
+    )
+    expect(either).toBeGreaterThan(both)
+  })
+})
+
+describe('on a phone', () => {
+  it('is reached through the filters, and applied by its button', async () => {
+    const page = await open('', { viewport: { width: 390, height: 844 } })
+    await page
+      .getByRole('navigation', { name: 'Tools' })
+      .getByRole('button', { name: 'Filters' })
+      .click()
+    await page
+      .getByRole('dialog', { name: 'Filters' })
+      .getByRole('button', { name: 'Condition' })
+      .click()
+    await focusIs(page, 'Attribute', 0)
+    await write(page, 'username', 'is', 'bob')
+    await builder(page).getByRole('button', { name: /^Show/ }).click()
+    await shows(page, 'filter[username_eq]=bob')
+  })
+})

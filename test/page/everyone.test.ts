@@ -1,0 +1,169 @@
+import axe from 'axe-core'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openPage } from '../support/browser.js'
+import { type PageHost, serveStory } from '../support/page-host.js'
+import { rowsOf } from './shown.js'
+
+let host: PageHost
+beforeAll(async () => {
+  host = await serveStory()
+})
+afterAll(() => host.close())
+
+const GROUP =
+  '?range=24h&filter[type_start_any][]=error:&filter[type_start_any][]=warn:&filter[type_start_any][]=warning:' +
+  '&filter[g][0][m]=or&filter[g][0][project_code_eq]=globex&filter[g][0][change_name_cont]=nightly'
+
+interface Sight {
+  /** Behind the page's address. */
+  readonly address?: string | (() => Promise<string>)
+  readonly prepare: (page: Page) => Promise<void>
+}
+
+const list = (page: Page): Promise<void> => rowsOf(page).first().waitFor()
+
+/** Opens the newest event of a type at once. */
+const event = (type: string, part: string): Sight => ({
+  address: async () => {
+    const { events } = await host.audit.list(`filter[type_eq]=${type}&limit=1`)
+    return `#event=${events[0]!.id}`
+  },
+  prepare: async (page) => {
+    const panel = page.getByRole('complementary', { name: 'Event' })
+    await panel.getByRole('heading', { name: part, exact: true }).waitFor()
+  },
+})
+
+const byKey = (key: string, title: string): Sight => ({
+  address: GROUP,
+  prepare: async (page) => {
+    await list(page)
+    await page.keyboard.press(key)
+    await page.getByRole('dialog', { name: title }).waitFor()
+  },
+})
+
+const heading =
+  (name: RegExp) =>
+  (page: Page): Promise<void> =>
+    page.getByRole('heading', { name }).waitFor()
+
+const SIGHTS: Readonly<Record<string, Sight>> = {
+  list: { prepare: list },
+  'a query': { address: GROUP, prepare: list },
+  changes: event('api:projects:update', 'Changes'),
+  error: event('error:step:action', 'Error'),
+  log: event('info:template_version:fetch', 'Log'),
+  builder: byKey('b', 'Filter builder'),
+  export: byKey('e', 'Export'),
+  keys: byKey('?', 'Keyboard'),
+  empty: { address: '?range=24h&filter[username_eq]=nobody', prepare: heading(/^No event/) },
+  'bad query': { address: '?filter[username_equals]=ann', prepare: heading(/^The query names/) },
+}
+
+async function show(page: Page, { address = '', prepare }: Sight): Promise<void> {
+  const path = typeof address === 'string' ? address : await address()
+  // Where only the part behind # is another, the page would not be loaded anew.
+  await page.goto('about:blank')
+  await page.goto(host.page + path)
+  await prepare(page)
+  await page
+    .getByRole('region', { name: 'Events over time' })
+    .getByRole('heading', { name: /\d/ })
+    .or(page.getByRole('heading', { name: /^The query names/ }))
+    .waitFor()
+}
+
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+
+interface Violation {
+  readonly id: string
+  readonly nodes: readonly {
+    readonly target: readonly string[]
+    readonly failureSummary?: string
+  }[]
+}
+
+/** What axe objects to, and where. */
+async function objections(page: Page): Promise<string[]> {
+  await page.evaluate(`${axe.source};undefined`)
+  const { violations } = await page.evaluate<{ violations: readonly Violation[] }>(
+    `axe.run(document, { runOnly: ${JSON.stringify(RULES)}, resultTypes: ['violations'] })`,
+  )
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`),
+  )
+}
+
+const SCHEMES = ['light', 'dark'] as const
+const WIDTHS = [320, 390, 760, 761, 1100, 1101, 1440, 1900, 3840]
+
+/** What is wider than its place. */
+const TOO_WIDE = `['html', '#events', 'main', '.panel-body', '[role=dialog]', 'dialog', '.bar']
+  .flatMap((part) => [...document.querySelectorAll(part)])
+  .filter((part) => part.scrollWidth > part.clientWidth + 1)
+  .map((part) => part.localName + '.' + part.className + ' ' + part.scrollWidth)`
+
+/** Shows it, and has axe look at it in both schemes. */
+async function look(sight: Sight, viewport: { width: number; height: number }): Promise<Page> {
+  const page = await openPage('about:blank', { user: 'ann', viewport })
+  await show(page, sight)
+  for (const colorScheme of SCHEMES) {
+    await page.emulateMedia({ colorScheme })
+    expect(await objections(page), colorScheme).toEqual([])
+  }
+  return page
+}
+
+describe.each(Object.entries(SIGHTS))('%s', (_name, sight) => {
+  it('has nothing that axe objects to, light and dark, and does not scroll sideways at any width', async () => {
+    const page = await look(sight, { width: 1440, height: 900 })
+    const found: Record<number, unknown> = {}
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 800 })
+      await page.evaluate(
+        'new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))',
+      )
+      found[width] = await page.evaluate(TOO_WIDE)
+    }
+    expect(found).toEqual(Object.fromEntries(WIDTHS.map((width) => [width, []])))
+  })
+})
+
+// The others differ by what they say, not by how they are laid out.
+const ON_A_PHONE = ['list', 'changes', 'log', 'builder', 'export', 'empty'] as const
+
+describe('on a phone axe has nothing to object, light and dark', () => {
+  it.each(ON_A_PHONE)('to %s', async (name) => {
+    const page = await look(SIGHTS[name]!, { width: 390, height: 844 })
+    await page.close()
+  })
+})
+
+describe('axe', () => {
+  it('would object to text in a pale grey', async () => {
+    const page = await openPage(host.page, { user: 'ann' })
+    await list(page)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.evaluate(`document.querySelector('h1').style.setProperty('color', '#bbb')`)
+    expect((await objections(page)).join()).toContain('color-contrast: h1')
+  })
+})
+
+describe('motion', () => {
+  const MOVING =
+    'document.getAnimations().filter(({ playState }) => playState === "running").length'
+
+  it('is there for who wants it, and not for others', async () => {
+    const moving = await openPage(host.page, { user: 'ann', reducedMotion: 'no-preference' })
+    await list(moving)
+    await expect.poll(() => moving.evaluate(MOVING)).toBeGreaterThan(0)
+    const still = await openPage(host.page, { user: 'ann', reducedMotion: 'reduce' })
+    await list(still)
+    expect(await still.evaluate(MOVING)).toBe(0)
+    await rowsOf(still).nth(2).click()
+    await still.getByRole('complementary', { name: 'Event' }).waitFor()
+    expect(await still.evaluate(MOVING)).toBe(0)
+  })
+})

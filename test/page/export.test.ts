@@ -1,0 +1,265 @@
+import fs from 'node:fs/promises'
+import { type AuditEvent, type EventStore, formatTimestamp } from 'daybook'
+import { memoryStore } from 'daybook/memory'
+import type { Download, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openPage } from '../support/browser.js'
+import { parseCsv } from '../support/csv.js'
+import { type PageHost, servePage } from '../support/page-host.js'
+import { dayOfEvents } from '../support/story.js'
+import { tempDir } from '../support/temp.js'
+import { expectShown, WAIT } from './shown.js'
+
+/* The events of the query as a file. */
+
+type Format = 'NDJSON' | 'CSV'
+
+/** Cells that a spreadsheet would run. */
+const FORMULAS = ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1']
+
+const sheet = (page: Page) => page.getByRole('dialog', { name: 'Export' })
+const stateIs = (page: Page, state: string) =>
+  sheet(page).getByText(state, { exact: true }).waitFor()
+
+async function openSheet(page: Page, format: Format): Promise<void> {
+  await page.keyboard.press('e')
+  await sheet(page).getByRole('button', { name: format, exact: true }).click()
+}
+const start = (page: Page, format: Format) =>
+  sheet(page)
+    .getByRole('button', { name: `Export ${format}` })
+    .click()
+
+const temp = tempDir()
+afterAll(() => temp.remove())
+
+async function read(download: Download): Promise<string> {
+  const file = temp.file(download.suggestedFilename())
+  await download.saveAs(file)
+  return fs.readFile(file, 'utf8')
+}
+
+async function exportAs(page: Page, format: Format): Promise<{ name: string; text: string }> {
+  await openSheet(page, format)
+  const [download] = await Promise.all([page.waitForEvent('download'), start(page, format)])
+  return { name: download.suggestedFilename(), text: await read(download) }
+}
+
+/** All that match, oldest first. */
+async function allOf({ audit }: PageHost, filter: string): Promise<AuditEvent[]> {
+  const events: AuditEvent[] = []
+  for await (const page of audit.pages(`${filter}&filter[sorts]=created_at`)) events.push(...page)
+  return events
+}
+
+const eventsOf = (text: string): unknown[] =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as unknown)
+
+describe('a file', () => {
+  let host: PageHost
+  beforeAll(async () => {
+    host = await servePage({ events: dayOfEvents(Date.now() * 1000 - 2_000_000) })
+    for (const username of FORMULAS) await host.audit.recordCustom('formula', {}, { username })
+  })
+  afterAll(() => host.close())
+
+  async function open(filter: string): Promise<Page> {
+    const page = await openPage(`${host.page}?range=all&${filter}`, { user: 'ann' })
+    await expectShown(page, host.audit, filter)
+    return page
+  }
+
+  it('holds every event of the query, oldest first', async () => {
+    const filter = 'filter[username_not_null]=1&filter[type_not_eq]=api:assets:update'
+    const page = await open(filter)
+    const { name, text } = await exportAs(page, 'NDJSON')
+    expect(name).toMatch(/^events-[\dT-]+Z\.ndjson$/)
+    const events = await allOf(host, filter)
+    expect(events.length).toBeGreaterThan(300)
+    expect(eventsOf(text)).toEqual(events)
+    await stateIs(page, 'Written')
+    await sheet(page).getByText(`${events.length} events`, { exact: true }).waitFor()
+  })
+
+  it('is for what the list is about, not for its order', async () => {
+    const page = await openPage(`${host.page}?range=1h&filter[sorts][]=type desc`, { user: 'ann' })
+    await page.getByRole('grid').waitFor()
+    const { text } = await exportAs(page, 'NDJSON')
+    const since = new Date(Date.now() - 3_600_000).toISOString()
+    expect(eventsOf(text)).toEqual(await allOf(host, `filter[created_at_gteq]=${since}`))
+  })
+
+  it('holds nothing as CSV that a spreadsheet would run', async () => {
+    const page = await open('filter[type_eq]=formula')
+    const { name, text } = await exportAs(page, 'CSV')
+    expect(name).toMatch(/\.csv$/)
+    const [head, ...records] = parseCsv(text.replace(/^\uFEFF/, ''))
+    const cells = records.map((record) => record[head!.indexOf('username')])
+    expect(cells).toEqual(FORMULAS.map((formula) => `'${formula}`))
+  })
+
+  it('is written from a phone too', async () => {
+    const filter = 'filter[username_eq]=bob'
+    const url = `${host.page}?range=all&${filter}`
+    const page = await openPage(url, { user: 'ann', viewport: { width: 390, height: 844 } })
+    await expectShown(page, host.audit, filter)
+    const tools = page.getByRole('navigation', { name: 'Tools' })
+    await tools.getByRole('button', { name: 'Export' }).click()
+    const [download] = await Promise.all([page.waitForEvent('download'), start(page, 'NDJSON')])
+    expect(eventsOf(await read(download))).toEqual(await allOf(host, filter))
+  })
+})
+
+describe('an export that takes its time', () => {
+  let host: PageHost
+  /** What an export waits for behind its first thousand events. */
+  let gate = Promise.resolve()
+  let openGate: (error?: Error) => void
+
+  let asked = 0
+
+  const closeGate = (): void => {
+    asked = 0
+    gate = new Promise((resolve, reject) => {
+      openGate = (error) => (error ? reject(error) : resolve())
+    })
+    gate.catch(() => undefined)
+  }
+
+  beforeAll(async () => {
+    const held = memoryStore()
+    const store: EventStore = {
+      ...held,
+      async list(query, options) {
+        const isExport = query.limit === 1000 && query.sorts.length > 0
+        if (isExport && ++asked > 1) await gate
+        return held.list(query, options)
+      },
+    }
+    host = await servePage({ store, events: dayOfEvents(Date.now() * 1000 - 2_000_000) })
+  })
+  afterAll(() => host.close())
+
+  async function begin(format: Format): Promise<{ page: Page; written: number; total: number }> {
+    closeGate()
+    const page = await openPage(`${host.page}?range=all`, {
+      user: 'ann',
+      tolerates: /ERR_.*\/export/,
+    })
+    await expectShown(page, host.audit, '')
+    await openSheet(page, format)
+    await start(page, format)
+    await stateIs(page, 'Writing')
+    const { total } = await host.audit.count()
+    const progress = sheet(page).getByText(/^[\d,]+ of [\d,]+$/)
+    await expect.poll(() => progress.textContent(), WAIT).not.toMatch(/^0 /)
+    const [written, of] = (await progress.textContent())!
+      .split(' of ')
+      .map((text) => Number(text.replaceAll(',', '')))
+    expect(of).toBe(total)
+    return { page, written: written!, total }
+  }
+
+  it('shows how far it is, and goes on while the reader works', async () => {
+    const { page, written, total } = await begin('NDJSON')
+    expect(written).toBeLessThan(total)
+    await page.keyboard.press('Escape')
+    await sheet(page).waitFor({ state: 'detached' })
+    await page.keyboard.press('/')
+    await page.keyboard.type('user is bob')
+    await page
+      .getByRole('option', { name: /^user is bob/ })
+      .first()
+      .click()
+    await expectShown(page, host.audit, 'filter[username_eq]=bob')
+    const downloaded = page.waitForEvent('download')
+    openGate()
+    const events = eventsOf(await read(await downloaded))
+    expect(events).toEqual(await allOf(host, ''))
+    await page
+      .getByRole('status')
+      .getByText(/^2,\d{3} events exported$/)
+      .waitFor({ state: 'attached' })
+  })
+
+  it.each([
+    ['NDJSON', /-cut\.ndjson$/],
+    ['CSV', /-cut\.csv$/],
+  ] as const)('is stopped as %s, and says so in name and last line', async (format, name) => {
+    const { page, written, total } = await begin(format)
+    const stop = sheet(page).getByRole('button', { name: 'Stop' })
+    const [download] = await Promise.all([page.waitForEvent('download'), stop.click()])
+    expect(download.suggestedFilename()).toMatch(name)
+    openGate()
+    await stateIs(page, 'Stopped')
+    const text = await read(download)
+    if (format === 'NDJSON') {
+      const events = eventsOf(text)
+      expect(events.pop()).toEqual({ cut: true, events: written, of: total })
+      expect(events).toEqual((await allOf(host, '')).slice(0, written))
+    } else {
+      expect(text.trimEnd().split('\r\n').at(-1)).toBe(`"cut after ${written} of ${total} events"`)
+    }
+  })
+
+  it('says that the connection broke', async () => {
+    const { page, written, total } = await begin('NDJSON')
+    const downloaded = page.waitForEvent('download')
+    openGate(new Error('broken'))
+    const download = await downloaded
+    expect(download.suggestedFilename()).toMatch(/-cut\.ndjson$/)
+    await stateIs(page, 'Cut off')
+    const last = eventsOf(await read(download)).at(-1)
+    expect(last).toEqual({ cut: true, events: written, of: total })
+  })
+})
+
+describe('a large export', () => {
+  const COUNT = 200_000
+
+  it('is not held in the memory of the page', async () => {
+    const end = Date.now() * 1000
+    const events = Array.from({ length: COUNT }, (_, index): AuditEvent => ({
+      id: `0199f1a6-0000-7000-8000-${index.toString(16).padStart(12, '0')}`,
+      created_at: formatTimestamp(end - (COUNT - index) * 1000),
+      username: 'ann',
+      system: true,
+      type: 'api:steps:success',
+      source: null,
+      attributes: { n: index, name: 'Build image', change_name: 'nightly-2211' },
+    }))
+    const host = await servePage({ events })
+    try {
+      const page = await openPage(`${host.page}?range=all`, { user: 'ann', tolerates: /stream/ })
+      await page.getByRole('grid').waitFor()
+      const session = await page.context().newCDPSession(page)
+      await session.send('Performance.enable')
+      const heap = async (): Promise<number> => {
+        await session.send('HeapProfiler.collectGarbage')
+        const { metrics } = await session.send('Performance.getMetrics')
+        return metrics.find(({ name }) => name === 'JSHeapUsedSize')!.value
+      }
+      const before = await heap()
+      await openSheet(page, 'NDJSON')
+      let most = 0
+      let isDone = false
+      const downloaded = page.waitForEvent('download', { timeout: 50_000 }).finally(() => {
+        isDone = true
+      })
+      await start(page, 'NDJSON')
+      while (!isDone) most = Math.max(most, await heap())
+      const text = await read(await downloaded)
+      const lines = text.trimEnd().split('\n')
+      expect(lines).toHaveLength(COUNT)
+      expect(JSON.parse(lines.at(-1)!)).toEqual(events.at(-1))
+      // The file has more than 40 MB.
+      expect(text.length).toBeGreaterThan(40e6)
+      expect(most - before).toBeLessThan(20e6)
+    } finally {
+      await host.close()
+    }
+  })
+})

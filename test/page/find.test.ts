@@ -1,0 +1,169 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openPage } from '../support/browser.js'
+import { type PageHost, serveStory } from '../support/page-host.js'
+import { expectShown, WAIT } from './shown.js'
+
+/* The filters in the bar: chips, and the field in which another is typed. */
+
+let host: PageHost
+beforeAll(async () => {
+  host = await serveStory()
+})
+afterAll(() => host.close())
+
+const ANN = 'filter[username_eq]=ann'
+const AUDIT = 'filter[type_start_any][]=audit:'
+
+async function open(filter = ''): Promise<Page> {
+  const page = await openPage(`${host.page}?range=all&${filter}`, { user: 'ann' })
+  await expectShown(page, host.audit, filter)
+  return page
+}
+const shows = (page: Page, filter: string) => expectShown(page, host.audit, filter)
+const field = (page: Page) => page.getByRole('combobox', { name: 'Add a filter' })
+const chip = (page: Page, name: string | RegExp) =>
+  page.getByRole('list', { name: 'Filters' }).getByRole('button', { name }).first()
+const options = (page: Page) =>
+  page.getByRole('listbox', { name: 'Suggestions' }).getByRole('option')
+const first = (page: Page) => expect.poll(() => options(page).first().textContent(), WAIT)
+
+describe('chips', () => {
+  it('tell the filters of the address in words, and take them out', async () => {
+    const page = await open(`${ANN}&${AUDIT}`)
+    await chip(page, 'level is audit').waitFor()
+    await page.getByRole('button', { name: 'Remove filter user is ann' }).click()
+    await shows(page, AUDIT)
+    expect(await chip(page, /user/).count()).toBe(0)
+    await page.goBack()
+    await shows(page, `${ANN}&${AUDIT}`)
+  })
+
+  it('are walked and edited by keys', async () => {
+    const page = await open(`${ANN}&${AUDIT}`)
+    await field(page).focus()
+    await page.keyboard.press('Backspace')
+    expect(await page.locator(':focus').textContent()).toBe('level is audit')
+    await page.keyboard.press('ArrowLeft')
+    expect(await page.locator(':focus').textContent()).toBe('user is ann')
+    await page.keyboard.press('!')
+    await shows(page, `filter[username_not_eq]=ann&${AUDIT}`)
+    await expect.poll(() => page.locator(':focus').textContent()).toContain('user is not ann')
+    await page.keyboard.press('!')
+    await shows(page, `${ANN}&${AUDIT}`)
+    await page.keyboard.press('ArrowRight')
+    await page.keyboard.press('!')
+    await shows(page, `${ANN}&filter[type_not_start_all][]=audit:`)
+    await page.keyboard.press('Backspace')
+    await shows(page, ANN)
+    await expect.poll(() => page.locator(':focus').textContent()).toBe('user is ann')
+    await page.keyboard.press('Delete')
+    await shows(page, '')
+  })
+
+  it('open the builder, which begins with them', async () => {
+    const page = await open(`${ANN}&${AUDIT}`)
+    const builder = page.getByRole('dialog', { name: 'Filter builder' })
+    await chip(page, 'user is ann').press('Enter')
+    await builder.getByRole('combobox', { name: 'Attribute' }).first().waitFor()
+    await expect
+      .poll(() => page.locator(':focus').getAttribute('id'), WAIT)
+      .toBe(await builder.getByRole('combobox', { name: 'Value' }).first().getAttribute('id'))
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Escape')
+    await builder.waitFor({ state: 'detached' })
+    await shows(page, `${ANN}&${AUDIT}`)
+  })
+
+  it('tell how many events "is not" drops for want of the attribute, and keep them by a click', async () => {
+    const page = await open('filter[username_not_eq]=ann')
+    const { total } = await host.audit.count('filter[username_null]=1')
+    expect(total).toBeGreaterThan(1000)
+    await chip(page, `and drops ${total.toLocaleString('en-US')} without a user`).waitFor()
+    await page.getByRole('button', { name: 'user is not ann or is missing' }).click()
+    const both = 'filter[m]=or&filter[username_not_eq]=ann&filter[username_null]=1'
+    const kept = await shows(page, both)
+    expect(kept).toBe((await host.audit.count('filter[username_not_eq]=ann')).total + total)
+    await chip(page, 'user is not ann or user is missing').waitFor()
+    expect(await page.getByText('and drops').count()).toBe(0)
+  })
+})
+
+describe('the field', () => {
+  it('offers users and types that were seen', async () => {
+    const page = await open()
+    await page.keyboard.press('/')
+    await page.keyboard.type('mir')
+    await first(page).toMatch(/^user is mira/)
+    const { total } = await host.audit.count('filter[username_eq]=mira')
+    await first(page).toContain(`${total} events`)
+    await page.keyboard.press('Enter')
+    await shows(page, 'filter[username_eq]=mira')
+    await field(page).fill('secrets')
+    await options(page).filter({ hasText: 'type is api:secrets:resolve' }).first().click()
+    await shows(page, 'filter[username_eq]=mira&filter[type_eq]=api:secrets:resolve')
+    expect(await field(page).inputValue()).toBe('')
+  })
+
+  it('completes attributes, predicates and values', async () => {
+    const page = await open()
+    await field(page).fill('attem')
+    await first(page).toMatch(/^attempt/)
+    await page.keyboard.press('Enter')
+    expect(await field(page).inputValue()).toBe('attempt ')
+    await page.keyboard.type('at l')
+    await first(page).toMatch(/^attempt is at least/)
+    await page.keyboard.press('Enter')
+    await page.keyboard.type('3')
+    await first(page).toMatch(/^attempt is at least 3/)
+    await page.keyboard.press('Enter')
+    expect(await shows(page, 'filter[attempt_gteq]=3')).toBe(1)
+  })
+
+  it('takes what is written out', async () => {
+    const page = await open()
+    await field(page).fill('name is any of nightly-2211, reindex-7')
+    await first(page).toMatch(/^name is nightly-2211 or reindex-7/)
+    await page.keyboard.press('Enter')
+    const names = 'filter[name_in][]=nightly-2211&filter[name_in][]=reindex-7'
+    expect(await shows(page, names)).toBe(2)
+    await field(page).fill('level is not api')
+    await first(page).toContain('level is not api')
+    await page.keyboard.press('Enter')
+    expect(await shows(page, `${names}&filter[type_not_start_all][]=api:`)).toBe(1)
+  })
+
+  it('looks for any text in names and types, and Enter alone takes nothing', async () => {
+    const page = await open()
+    await field(page).fill('warm ca')
+    await options(page).filter({ hasText: 'name contains warm ca' }).click()
+    expect(await shows(page, 'filter[name_cont]=warm%20ca')).toBeGreaterThan(10)
+    await page.keyboard.press('Enter')
+    await shows(page, 'filter[name_cont]=warm%20ca')
+  })
+
+  it('offers queries that were shown before', async () => {
+    const page = await open(`${ANN}&${AUDIT}`)
+    await field(page).focus()
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Backspace')
+    await page.keyboard.press('Backspace')
+    await shows(page, '')
+    await field(page).focus()
+    await options(page).filter({ hasText: 'user is ann and level is audit' }).click()
+    await shows(page, `${ANN}&${AUDIT}`)
+  })
+
+  it('gives up a choice, then the focus, on Escape', async () => {
+    const page = await open()
+    await field(page).fill('mir')
+    await options(page).first().waitFor()
+    await page.keyboard.press('Escape')
+    await options(page).first().waitFor({ state: 'detached' })
+    expect(await field(page).inputValue()).toBe('mir')
+    await page.keyboard.press('Escape')
+    await expect.poll(() => page.locator('input:focus').count()).toBe(0)
+    await shows(page, '')
+  })
+})

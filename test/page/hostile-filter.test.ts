@@ -1,0 +1,94 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { OpenPageOptions } from '../support/browser.js'
+import type { PageHost } from '../support/page-host.js'
+import { EVENTS, expectNoHarm, IMAGE, openWatched, serveHostile } from './hostile.js'
+import { rowsOf, WAIT } from './shown.js'
+
+let host: PageHost
+beforeAll(async () => {
+  host = await serveHostile()
+})
+afterAll(() => host.close())
+
+const open = (address?: string, options?: OpenPageOptions): Promise<Page> =>
+  openWatched(host, address, options)
+
+describe('a filter', () => {
+  it('by a hostile value is text in facet, chip, query, builder and export', async () => {
+    const page = await open()
+    const facets = page.getByRole('complementary', { name: 'Facets' })
+    await facets.getByRole('checkbox', { name: `${IMAGE} 1`, exact: true }).click()
+    await expect.poll(() => rowsOf(page).count(), WAIT).toBe(1)
+    expect(await rowsOf(page).first().getAttribute('data-id')).toBe(EVENTS.system.id)
+    expect(await page.getByRole('search').textContent()).toContain(IMAGE)
+    await expectNoHarm(page)
+    await page.keyboard.press('b')
+    const builder = page.getByRole('dialog', { name: 'Filter builder' })
+    await builder.waitFor()
+    expect(await builder.textContent()).toContain(IMAGE)
+    await expectNoHarm(page)
+    while ((await builder.count()) > 0) await page.keyboard.press('Escape')
+    await page.keyboard.press('e')
+    const sheet = page.getByRole('dialog', { name: 'Export' })
+    await sheet.waitFor()
+    expect(await sheet.textContent()).toContain('username_eq')
+    await expectNoHarm(page)
+    await page.reload()
+    await expect.poll(() => rowsOf(page).count(), WAIT).toBe(1)
+    await expectNoHarm(page)
+  })
+
+  it('by a value with hidden characters shows them in facet and chip', async () => {
+    const page = await open()
+    const facets = page.getByRole('complementary', { name: 'Facets' })
+    const value = facets.getByRole('checkbox', { name: 'annU+202Etxt.exe' })
+    await value.click()
+    await expect.poll(() => rowsOf(page).count(), WAIT).toBe(1)
+    expect(await rowsOf(page).first().getAttribute('data-id')).toBe(EVENTS.turned.id)
+    expect(await page.getByRole('search').textContent()).toContain('annU+202Etxt.exe')
+    await expectNoHarm(page)
+  })
+
+  it('that is typed offers hostile values as text', async () => {
+    const page = await open()
+    await rowsOf(page).first().waitFor()
+    await page.keyboard.press('/')
+    await page.keyboard.type('img')
+    const options = page.getByRole('listbox', { name: 'Suggestions' })
+    await expect.poll(() => options.textContent(), WAIT).toContain(IMAGE)
+    await expectNoHarm(page)
+  })
+
+  it.each(['__proto__', 'constructor', 'toString', IMAGE])('facet by %s', async (name) => {
+    const page = await open()
+    const facets = page.getByRole('complementary', { name: 'Facets' })
+    await facets.getByRole('button', { name: '+ Facet by any attribute' }).click()
+    const field = facets.getByRole('combobox', { name: 'Name of an attribute' })
+    await field.fill(name)
+    await field.press('Enter')
+    const { missing } = (await host.audit.count('', { facets: [name] })).facets[name]!
+    const section = facets
+      .locator('section')
+      .filter({ has: page.locator('code', { hasText: name }) })
+    await expect.poll(() => section.textContent(), WAIT).toContain(`not set${missing}`)
+    await expectNoHarm(page)
+  })
+
+  it.each([
+    ['a value', `?range=all&filter[username_eq]=${encodeURIComponent(IMAGE)}`],
+    ['a name', `?range=all&filter[${encodeURIComponent(IMAGE)}_eq]=1`],
+    ['a predicate', `?range=all&filter[username_${encodeURIComponent(IMAGE)}]=1`],
+    ['a range', `?range=${encodeURIComponent(IMAGE)}`],
+    ['a birth right', '?range=all&filter[__proto___eq]=1&filter[constructor_eq]=1'],
+    ['an event', `?range=all#event=${encodeURIComponent(IMAGE)}`],
+    ['a script', `?range=all&filter[username_eq]=javascript:pwned=1#event=javascript:pwned=1`],
+  ])('in an address that was sent, with %s', async (_name, address) => {
+    const page = await open(address, { tolerates: /404/ })
+    await page.getByRole('main').waitFor()
+    await expect
+      .poll(() => page.evaluate<string>('document.body.innerText'), WAIT)
+      .toMatch(/img|javascript|__proto__/)
+    await expectNoHarm(page)
+  })
+})

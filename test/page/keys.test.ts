@@ -1,0 +1,175 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openPage } from '../support/browser.js'
+import { type PageHost, serveStory } from '../support/page-host.js'
+import { firstIds, newestFirst } from './rows.js'
+import { rowsOf, WAIT } from './shown.js'
+
+let host: PageHost
+beforeAll(async () => {
+  host = await serveStory()
+})
+afterAll(() => host.close())
+
+async function open(address = ''): Promise<Page> {
+  const page = await openPage(`${host.page}${address}`, {
+    user: 'ann',
+    viewport: { width: 1440, height: 900 },
+  })
+  await rowsOf(page).first().waitFor()
+  await page
+    .getByRole('complementary', { name: 'Facets' })
+    .getByRole('checkbox', { name: /ann/ })
+    .waitFor()
+  return page
+}
+
+const panel = (page: Page) => page.getByRole('complementary', { name: 'Event' })
+
+/** The event of the row that has the focus. */
+const focusedId = (page: Page): Promise<string | null> =>
+  page.evaluate(`document.activeElement.closest('[data-id]')?.dataset.id ?? null`)
+
+/** The landmark of what has the focus, and whether it, or the frame that it stands in, shows that. */
+const FOCUS = `(() => {
+  const { activeElement } = document
+  const landmark = activeElement.closest(
+    'aside, section[aria-label], [role=region], [role=grid], header',
+  )
+  const isMarked = (element) => {
+    const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(element)
+    return (outlineStyle !== 'none' && outlineWidth !== '0px') || boxShadow !== 'none'
+  }
+  return {
+    landmark: landmark?.getAttribute('aria-label') ?? landmark?.localName ?? activeElement.localName,
+    text: activeElement.textContent,
+    isSeen: isMarked(activeElement) || isMarked(activeElement.closest('.query') ?? activeElement),
+  }
+})()`
+
+interface Focus {
+  readonly landmark: string
+  readonly text: string
+  readonly isSeen: boolean
+}
+
+describe('the Tab key', () => {
+  it('leads from the skip link over bar, query, facets and chart to the list, and on to the event', async () => {
+    const page = await open()
+    const stops: Focus[] = []
+    const walk = async (to: string): Promise<void> => {
+      for (let n = 0; n < 250 && stops.at(-1)?.landmark !== to; n++) {
+        await page.keyboard.press('Tab')
+        stops.push(await page.evaluate<Focus>(FOCUS))
+      }
+    }
+    await walk('Events, newest first')
+    await page.keyboard.press('Enter')
+    await panel(page).getByRole('heading', { name: 'Attributes' }).waitFor()
+    await walk('Event detail')
+    const landmarks = stops.map(({ landmark }) => landmark)
+    expect(landmarks.filter((name, i) => name !== landmarks[i - 1])).toEqual([
+      'a',
+      'header',
+      'The query as the API takes it',
+      'Facets',
+      'Events over time',
+      'Events, newest first',
+      'Event detail',
+    ])
+    expect(stops[0]!.text).toBe('Skip to the events')
+    expect(landmarks.filter((name) => name === 'Events, newest first')).toHaveLength(1)
+    expect(stops.filter(({ isSeen }) => !isSeen)).toEqual([])
+  })
+
+  it('skips to the list', async () => {
+    const page = await open()
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    const inList = `document.activeElement.closest('#events') !== null`
+    await expect.poll(() => page.evaluate(inList), WAIT).toBe(true)
+    await page.keyboard.press('j')
+    await expect.poll(() => focusedId(page), WAIT).not.toBeNull()
+  })
+})
+
+describe('the keyboard', () => {
+  it('walks through the list, opens an event, goes on in it, and comes back to its row', async () => {
+    const page = await open()
+    const ids = await newestFirst(host.audit)
+    for (const n of [0, 1, 2]) {
+      await page.keyboard.press('j')
+      await expect.poll(() => focusedId(page), WAIT).toBe(ids[n])
+    }
+    await page.keyboard.press('k')
+    await expect.poll(() => focusedId(page), WAIT).toBe(ids[1])
+    await page.keyboard.press('Enter')
+    await panel(page).waitFor()
+    const inPanel = `document.activeElement.matches('aside h2')`
+    await expect.poll(() => page.evaluate(inPanel), WAIT).toBe(true)
+    const shownId = async () => decodeURIComponent(new URL(page.url()).hash.slice('#event='.length))
+    expect(await shownId()).toBe(ids[1])
+    for (const n of [2, 3]) {
+      await page.keyboard.press('j')
+      await expect.poll(shownId, WAIT).toBe(ids[n])
+      await expect.poll(() => panel(page).innerText(), WAIT).toContain(ids[n]!)
+    }
+    await page.keyboard.press('k')
+    await expect.poll(() => panel(page).innerText(), WAIT).toContain(ids[2]!)
+    await page.keyboard.press('Escape')
+    await expect.poll(() => focusedId(page), WAIT).toBe(ids[2])
+    expect(await panel(page).count()).toBe(0)
+  })
+
+  it('keeps the focus on a row that is scrolled out of sight', async () => {
+    const page = await open('?range=all')
+    await page.keyboard.press('j')
+    const id = await focusedId(page)
+    await page.evaluate(`{ document.querySelector('#events').scrollTop = 2500 }`)
+    // 34 px a row.
+    const row = () => rowsOf(page).nth(12).getAttribute('aria-rowindex')
+    await expect.poll(async () => Number(await row()), WAIT).toBeGreaterThan(60)
+    expect(await firstIds(page, 1)).toEqual([id])
+    expect(await focusedId(page)).toBe(id)
+    await page.keyboard.press('j')
+    const [first, second] = await newestFirst(host.audit)
+    expect(first).toBe(id)
+    await expect.poll(() => focusedId(page), WAIT).toBe(second)
+  })
+
+  it('closes with Escape one thing at a time', async () => {
+    const page = await open()
+    await page.keyboard.press('j')
+    await page.keyboard.press('Enter')
+    await panel(page).waitFor()
+    await page.keyboard.press('b')
+    const builder = page.getByRole('dialog', { name: 'Filter builder' })
+    const choices = builder.getByRole('listbox')
+    await choices.waitFor()
+    await page.keyboard.press('Escape')
+    await choices.waitFor({ state: 'detached' })
+    expect(await builder.count()).toBe(1)
+    await page.keyboard.press('Escape')
+    await builder.waitFor({ state: 'detached' })
+    expect(await panel(page).count()).toBe(1)
+    await page.keyboard.press('Escape')
+    await panel(page).waitFor({ state: 'detached' })
+  })
+
+  it('has no commands on single letters where that is turned off', async () => {
+    const page = await open()
+    await page.keyboard.press('?')
+    const sheet = page.getByRole('dialog', { name: 'Keyboard' })
+    await sheet.getByRole('switch').uncheck()
+    await page.keyboard.press('Escape')
+    await sheet.waitFor({ state: 'detached' })
+    for (const key of ['j', 'b', 'l', 'e', '?']) await page.keyboard.press(key)
+    expect(await page.getByRole('dialog').count()).toBe(0)
+    expect(await focusedId(page)).toBeNull()
+    expect(await page.getByRole('button', { name: /^Live/ }).count()).toBe(1)
+    // Arrows and Enter are no letters.
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    await panel(page).waitFor()
+  })
+})

@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest'
+import { watchRequests } from '../clients/requests.js'
+import { openPage } from '../support/browser.js'
+import { expectNewest, liveButton, openList, past, record, servePast } from './following.js'
+import { firstIds, inOrder, newestFirst, scrollThrough } from './rows.js'
+import { rowIds, rowOf, rowsOf, WAIT } from './shown.js'
+
+describe('without a connection', () => {
+  it('the page says so, and goes on without loss and without doubles', async () => {
+    let isDown = false
+    const requests = watchRequests()
+    const host = await servePast({
+      inside: [
+        requests.middleware,
+        async (ctx, next) => {
+          if (!isDown) return next()
+          ctx.req.socket.destroy()
+          return undefined
+        },
+      ],
+    })
+    const page = await openList(host, { tolerates: /ERR_/ })
+    await record(host, 'before')
+    await expectNewest(page, host)
+    const total = (await host.audit.count()).total
+    isDown = true
+    requests.cut()
+    await expect.poll(() => liveButton(page).innerText(), WAIT).toBe('Offline')
+    const notice = page.getByText(/^No connection since \d\d:\d\d:\d\d/)
+    await notice.waitFor()
+    expect(await rowsOf(page).count()).toBeGreaterThan(10)
+    await record(host, ...Array.from({ length: 30 }, (_, n) => `meanwhile ${n}`))
+    isDown = false
+    await page.getByRole('button', { name: 'Try now' }).click()
+    await page.mouse.move(0, 0)
+    await expectNewest(page, host)
+    expect(await notice.count()).toBe(0)
+    await record(host, 'after')
+    await expectNewest(page, host)
+    const ids = await newestFirst(host.audit)
+    expect(ids).toHaveLength(total + 31)
+    const scrolled = await scrollThrough(page, ids.length)
+    expect(scrolled.conflicts).toEqual([])
+    expect(inOrder(scrolled)).toEqual(ids)
+  })
+
+  it('a server that ends the stream is followed on without a word', async () => {
+    const requests = watchRequests()
+    const host = await servePast({ inside: [requests.middleware] })
+    const page = await openList(host, { tolerates: /ERR_/ })
+    for (const name of ['one', 'two']) {
+      const comesBack = requests.next('/stream')
+      requests.cut()
+      await record(host, `${name} while away`)
+      await comesBack
+      await record(host, `${name} after`)
+      await expectNewest(page, host)
+    }
+  })
+})
+
+describe('an event that goes on', () => {
+  it('grows in its row, and is told as past once it has ended', async () => {
+    const host = await servePast()
+    const page = await openList(host)
+    const live = await host.audit.recordLive('info:template_version:fetch', {
+      name: 'storefront@main',
+      progress: '',
+    })
+    const row = rowOf(page, live.event!.id)
+    await expect
+      .poll(() => row.innerText(), WAIT)
+      .toContain('fetch of template version storefront@main started')
+    for (const percent of [12, 47]) {
+      await live.append('progress', `Receiving objects:  ${percent}% (${percent}/100)\r`)
+      await live.flush()
+      await expect
+        .poll(() => row.innerText(), WAIT)
+        .toContain(`storefront@main is being fetched, ${percent} %`)
+    }
+    await record(host, 'another')
+    await expectNewest(page, host)
+    await live.close()
+    await expect.poll(() => row.innerText(), WAIT).not.toContain('is being')
+    expect(await row.innerText()).toContain('fetch of template version storefront@main started')
+    expect((await rowIds(page)).filter((id) => id === live.event!.id)).toEqual([live.event!.id])
+  })
+
+  it('is known as open to a page that comes later', async () => {
+    const host = await servePast()
+    const live = await host.audit.recordLive('info:template_version:fetch', {
+      name: 'storefront@main',
+      progress: 'Receiving objects:  30% (30/100)\r',
+    })
+    const page = await openList(host)
+    const row = rowOf(page, live.event!.id)
+    await expect.poll(() => row.innerText(), WAIT).toMatch(/is being fetched.*30 %/)
+    await live.close()
+    await expect.poll(() => row.innerText(), WAIT).not.toContain('is being')
+  })
+
+  it('goes on in its panel', async () => {
+    const host = await servePast()
+    const live = await host.audit.recordLive('info:template_version:fetch', {
+      name: 'storefront@main',
+      progress: 'first line\n',
+    })
+    const page = await openList(host)
+    await rowOf(page, live.event!.id).click()
+    const log = page.getByRole('log')
+    await expect.poll(() => log.innerText(), WAIT).toContain('first line')
+    await live.append('progress', 'second line\n')
+    await live.flush()
+    await expect.poll(() => log.innerText(), WAIT).toContain('second line')
+  })
+})
+
+describe('where nothing can come in', () => {
+  it('a range that is over says so', async () => {
+    const host = await servePast()
+    const to = past.at(-10)!.created_at
+    const streams: string[] = []
+    const page = await openPage('about:blank', { user: 'ann' })
+    page.on('request', (request) => {
+      if (request.url().includes('/stream')) streams.push(request.url())
+    })
+    await page.goto(`${host.page}?filter[created_at_lt]=${to}`)
+    await expect.poll(() => liveButton(page).innerText(), WAIT).toBe('Fixed range')
+    const before = await newestFirst(host.audit, `filter[created_at_lt]=${to}`)
+    await expect.poll(() => firstIds(page, 10), WAIT).toEqual(before.slice(0, 10))
+    expect(before).toHaveLength(290)
+    expect(streams).toEqual([])
+  })
+
+  it('another order says so, and one click leads back to live', async () => {
+    const host = await servePast()
+    const page = await openList(host)
+    await page.getByRole('columnheader', { name: /^Type/ }).getByRole('button').click()
+    await expect.poll(() => liveButton(page).innerText(), WAIT).toBe('Sorted')
+    const { events } = await host.audit.list('filter[sorts]=type asc&limit=15')
+    await expect.poll(() => firstIds(page, 15), WAIT).toEqual(events.map(({ id }) => id))
+    await record(host, 'one')
+    await liveButton(page).click()
+    await page.mouse.move(0, 0)
+    await expectNewest(page, host)
+    expect(await liveButton(page).innerText()).toBe('Live')
+  })
+})

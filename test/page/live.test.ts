@@ -1,0 +1,137 @@
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { openPage } from '../support/browser.js'
+import { expectNewest, liveButton, openList, pill, record, servePast, TYPE } from './following.js'
+import { firstIds } from './rows.js'
+import { rowIds, rowsOf, WAIT } from './shown.js'
+
+const scrollDown = (page: Page): Promise<void> =>
+  page.evaluate(`{ document.querySelector('#events').scrollTop = 1500 }`)
+
+describe('at the top', () => {
+  it('new events come in above the others', async () => {
+    const host = await servePast()
+    const page = await openList(host)
+    await expect.poll(() => liveButton(page).innerText(), WAIT).toBe('Live')
+    for (const names of [['one'], ['two', 'three', 'four'], ['five']]) {
+      await record(host, ...names)
+      await expectNewest(page, host)
+    }
+    expect(await pill(page).count()).toBe(0)
+    const first = rowsOf(page).first()
+    expect(await first.innerText()).toContain('five')
+  })
+
+  it('only those that match come in', async () => {
+    const host = await servePast()
+    const page = await openPage(`${host.page}?range=24h&filter[username_eq]=eve`, { user: 'ann' })
+    await page.getByRole('heading', { name: /No event/ }).waitFor()
+    await host.audit.record(TYPE, { name: 'of bob' }, { username: 'bob' })
+    const mine = await host.audit.record(TYPE, { name: 'of eve' }, { username: 'eve' })
+    await expect.poll(() => rowIds(page), WAIT).toEqual([mine!.id])
+  })
+
+  it('they come in on a phone', async () => {
+    const host = await servePast()
+    const page = await openList(host, { viewport: { width: 390, height: 844 } })
+    await record(host, 'one', 'two')
+    await expectNewest(page, host)
+  })
+
+  it('the count of the heading goes on', async () => {
+    const host = await servePast()
+    const page = await openList(host)
+    const heading = page.getByRole('region', { name: 'Events over time' }).getByRole('heading')
+    await expect.poll(() => heading.innerText(), WAIT).toBe('300 events')
+    await record(host, 'one', 'two')
+    await expect.poll(() => heading.innerText(), WAIT).toBe('302 events')
+  })
+})
+
+describe('while somebody reads', () => {
+  it('new events wait above a scrolled list, which does not move', async () => {
+    const host = await servePast()
+    const page = await openList(host)
+    await scrollDown(page)
+    await expect.poll(() => liveButton(page).getAttribute('class'), WAIT).toContain('held')
+    const inView = `[...document.querySelectorAll('[data-id]')].map((row) => [
+      row.dataset.id, Math.round(row.getBoundingClientRect().top)])`
+    const before = await page.evaluate(inView)
+    await record(host, 'one', 'two', 'three')
+    await expect.poll(() => pill(page).innerText(), WAIT).toBe('3 new events')
+    expect(await liveButton(page).innerText()).toMatch(/^Live\s*\+3$/)
+    expect(await page.evaluate(inView)).toEqual(before)
+    await pill(page).click()
+    await expectNewest(page, host)
+    expect(await pill(page).count()).toBe(0)
+    expect(await page.evaluate(`document.querySelector('#events').scrollTop`)).toBe(0)
+  })
+
+  it('they wait while an event is open, until a key shows them', async () => {
+    const host = await servePast()
+    const page = await openList(host)
+    const before = await rowIds(page)
+    await rowsOf(page).nth(3).click()
+    await page.getByRole('complementary', { name: 'Event' }).waitFor()
+    await page.mouse.move(0, 0)
+    await record(host, 'one')
+    await expect.poll(() => pill(page).innerText(), WAIT).toBe('1 new event')
+    expect(await firstIds(page, 5)).toEqual(before.slice(0, 5))
+    await page.keyboard.press('.')
+    await expectNewest(page, host)
+  })
+
+  it('they wait under the pointer, and come in once it leaves', async () => {
+    const host = await servePast()
+    const page = await openList(host)
+    const before = await rowIds(page)
+    await rowsOf(page).nth(4).hover()
+    await record(host, 'one', 'two')
+    await expect.poll(() => pill(page).innerText(), WAIT).toBe('2 new events')
+    expect(await firstIds(page, 5)).toEqual(before.slice(0, 5))
+    await page.mouse.move(0, 0)
+    await expectNewest(page, host)
+  })
+
+  it('they wait on a scrolled phone', async () => {
+    const host = await servePast()
+    const page = await openList(host, { viewport: { width: 390, height: 844 } })
+    await page.evaluate('scrollTo(0, 2000)')
+    await expect.poll(() => liveButton(page).getAttribute('class'), WAIT).toContain('held')
+    await record(host, 'one', 'two')
+    await pill(page).click()
+    await expectNewest(page, host)
+  })
+})
+
+describe('paused', () => {
+  it('new events are counted, and only the same act goes on', async () => {
+    const host = await servePast()
+    const page = await openList(host)
+    const before = await firstIds(page, 10)
+    await page.keyboard.press('l')
+    await expect.poll(() => liveButton(page).innerText(), WAIT).toBe('Paused')
+    await record(host, 'one', 'two')
+    await expect.poll(() => liveButton(page).innerText(), WAIT).toMatch(/^Paused\s*\+2$/)
+    await scrollDown(page)
+    await page.evaluate(`{ document.querySelector('#events').scrollTop = 0 }`)
+    await expect.poll(() => firstIds(page, 10), WAIT).toEqual(before)
+    expect(await liveButton(page).innerText()).toMatch(/^Paused/)
+    await liveButton(page).click()
+    await page.mouse.move(0, 0)
+    await expectNewest(page, host)
+    expect(await liveButton(page).innerText()).toBe('Live')
+  })
+
+  it('what waits is shown, and it stays paused', async () => {
+    const host = await servePast()
+    const page = await openList(host)
+    await liveButton(page).click()
+    await record(host, 'one')
+    await pill(page).click()
+    await expectNewest(page, host)
+    expect(await liveButton(page).innerText()).toBe('Paused')
+    await record(host, 'two')
+    await expect.poll(() => pill(page).innerText(), WAIT).toBe('1 new event')
+  })
+})

@@ -1,0 +1,195 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { parseQuery } from 'daybook'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openPage, type OpenPageOptions } from '../support/browser.js'
+import { hasCurl } from '../support/curl.js'
+import { listOf } from '../support/http.js'
+import { type PageHost, serveStory } from '../support/page-host.js'
+import { addressed, copied, expectShown, paste, rowIds, WAIT } from './shown.js'
+
+/* The query as text: the line under the bar, what is copied and pasted, and what cannot be read. */
+
+const ANN = 'filter[username_eq]=ann'
+const ERRORS = 'filter[type_start_any][]=error:'
+
+/** What a shell must not take for anything but text. */
+const HOSTILE = `it's "$(id)" \`id\` $HOME \\ ; & | > x\n!! 100%+ü #[a-b]{1,2}`
+
+let host: PageHost
+beforeAll(async () => {
+  host = await serveStory()
+  await host.audit.recordCustom('note', { name: HOSTILE })
+})
+afterAll(() => host.close())
+
+const openAt = (search: string, options: OpenPageOptions = {}) =>
+  openPage(`${host.page}?${search}`, { user: 'ann', ...options })
+
+async function open(filter = '', options: OpenPageOptions = {}): Promise<Page> {
+  const page = await openAt(`range=all&${filter}`, options)
+  await expectShown(page, host.audit, filter)
+  return page
+}
+const shows = (page: Page, filter: string) => expectShown(page, host.audit, filter)
+const line = (page: Page) => page.getByRole('textbox', { name: 'The query' })
+const editor = (page: Page) => page.getByRole('combobox', { name: 'The query' })
+const press = (page: Page, name: string) =>
+  page
+    .getByRole('region', { name: 'The query as the API takes it' })
+    .getByRole('button', { name, exact: true })
+    .click()
+
+/** What the copied line prints when a shell runs it; curl would ask for the password. */
+async function runInShell(command: string): Promise<string> {
+  const { stdout } = await promisify(execFile)('sh', [
+    '-c',
+    command.replace(/^curl -g -u ann /, 'curl -sS -g -u ann:ann '),
+  ])
+  return stdout
+}
+
+describe('the line', () => {
+  it('shows the call that scripts write', async () => {
+    const page = await open(`${ANN}&filter[type_eq]=api:changes:create`)
+    expect(await line(page).textContent()).toBe(
+      'GET /api/events?filter[username_eq]=ann&filter[type_eq]=api:changes:create',
+    )
+  })
+
+  it('is edited, with completion; Enter applies, Escape restores', async () => {
+    const page = await open(ANN)
+    await press(page, 'Edit')
+    expect(await editor(page).inputValue()).toBe(`range=all&${ANN}`)
+    await editor(page).fill('range=all&filter[username_eq]=bo')
+    const option = page.getByRole('listbox', { name: 'Completions' }).getByRole('option')
+    await option.filter({ hasText: /^bob$/ }).click()
+    expect(await editor(page).inputValue()).toBe('range=all&filter[username_eq]=bob')
+    await shows(page, ANN)
+    await page.keyboard.press('Enter')
+    await shows(page, 'filter[username_eq]=bob')
+    await press(page, 'Edit')
+    await editor(page).fill('range=all&filter[username_eq]=mira')
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Escape')
+    await line(page).waitFor()
+    await shows(page, 'filter[username_eq]=bob')
+  })
+
+  it('is reached from the foot of a phone', async () => {
+    const page = await open(ANN, { viewport: { width: 390, height: 844 } })
+    const tools = page.getByRole('navigation', { name: 'Tools' })
+    await tools.getByRole('button', { name: 'Query' }).click()
+    await editor(page).fill(`range=all&${ERRORS}`)
+    await page.keyboard.press('Enter')
+    await shows(page, ERRORS)
+  })
+})
+
+describe('what is copied', () => {
+  it('is an address that shows somebody else the same', async () => {
+    const page = await openAt(`range=7d&${ANN}&filter[sorts][]=type desc`)
+    const filter = `${ANN}&filter[sorts][]=type desc`
+    await shows(page, filter)
+    const url = await copied(page, () => press(page, 'URL'))
+    const other = await openPage(url, { user: 'bob' })
+    await shows(other, filter)
+    expect(await rowIds(other)).toEqual(await rowIds(page))
+    await other.getByRole('button', { name: 'Last 7 days' }).waitFor()
+  })
+
+  it.skipIf(!hasCurl)('is a curl line that gives the same events', async () => {
+    const page = await open(`${ANN}&filter[name_not_null]=1`)
+    const command = await copied(page, () => press(page, 'curl'))
+    expect(command).toMatch(/^curl -g -u ann 'http/)
+    const events = listOf({ body: await runInShell(command) }).data
+    expect(events).toHaveLength(10)
+    const shown = (await rowIds(page)).slice(0, 10)
+    expect(events.map(({ id }) => id).toReversed()).toEqual(shown)
+  })
+
+  it.skipIf(!hasCurl)('writes a relative range out', async () => {
+    const page = await openAt(`range=1h&${ERRORS}`)
+    await expect.poll(() => rowIds(page), WAIT).not.toEqual([])
+    const command = await copied(page, () => page.keyboard.press('c'))
+    expect(command).not.toContain('range')
+    const { where } = parseQuery(/\?([^']*)'/.exec(command)![1])
+    const times = where!.conditions.filter(({ attributes }) => attributes[0] === 'created_at')
+    const [from] = times.map(({ predicate, values }) => predicate === 'gteq' && values[0])
+    expect(Math.abs(Date.now() - 3_600_000 - Date.parse(String(from)))).toBeLessThan(300_000)
+    const events = listOf({ body: await runInShell(command) }).data
+    expect(events.map(({ id }) => id).toReversed()).toEqual(await rowIds(page))
+  })
+
+  it.skipIf(!hasCurl)('holds any value in its quotes', async () => {
+    const filter = `filter[name_eq]=${encodeURIComponent(HOSTILE)}`
+    const page = await open(filter)
+    const command = await copied(page, () => press(page, 'curl'))
+    const events = listOf({ body: await runInShell(command) }).data
+    expect(events.map(({ attributes }) => attributes['name'])).toEqual([HOSTILE])
+    expect(events.map(({ id }) => id)).toEqual(await rowIds(page))
+  })
+})
+
+describe('what is pasted', () => {
+  const field = (page: Page) => page.getByRole('combobox', { name: 'Add a filter' })
+
+  it.each([
+    ['an address of the page', (url: string) => `${url}/audit?range=all&${ERRORS}#event=x`],
+    ['an address of the API', (url: string) => `${url}/api/events?${ERRORS}&limit=5`],
+    ['a curl line', (url: string) => `curl -g -u bob '${url}/api/events?${ERRORS}'`],
+    ['encoded filters', () => 'filter%5Btype_start_any%5D%5B%5D=error%3A'],
+    ['filters', () => ERRORS],
+  ])('takes the place of the filters: %s', async (_name, text) => {
+    const page = await open(ANN)
+    await paste(field(page), text(host.url))
+    await shows(page, ERRORS)
+    expect(await field(page).inputValue()).toBe('')
+  })
+
+  it.skipIf(!hasCurl)('is what was copied, whatever it holds', async () => {
+    const filter = `filter[name_eq]=${encodeURIComponent(HOSTILE)}`
+    const page = await open(filter)
+    const command = await copied(page, () => press(page, 'curl'))
+    const other = await open(ANN)
+    await paste(field(other), command)
+    expect(await shows(other, filter)).toBe(1)
+  })
+})
+
+describe('a query that cannot be read', () => {
+  it('is told by its part, and repaired by the nearest name', async () => {
+    const page = await openAt(`range=all&${ANN}&filter[name_contt]=nightly`)
+    const state = page.getByRole('region', { name: 'Events', exact: true })
+    await state.getByText('nearest valid name: name_cont').waitFor()
+    expect(await state.locator('u').textContent()).toBe('_contt')
+    const chips = page.getByRole('list', { name: 'Filters' })
+    await chips.getByText('user is ann').waitFor()
+    await state.getByRole('button', { name: 'Use name_cont' }).click()
+    await shows(page, `${ANN}&filter[name_cont]=nightly`)
+  })
+
+  it('is repaired in its chip, or there taken out', async () => {
+    const page = await openAt(`range=all&${ANN}&filter[type_strat]=api:`)
+    const chips = page.getByRole('list', { name: 'Filters' })
+    await chips.getByRole('button', { name: 'Use type_start' }).click()
+    await shows(page, `${ANN}&filter[type_start]=api:`)
+    await page.goBack()
+    await chips.getByRole('button', { name: 'Remove filter filter[type_strat]=api:' }).click()
+    await shows(page, ANN)
+  })
+
+  it('is told while it is edited, and the last good one is kept', async () => {
+    const page = await open(ANN)
+    await press(page, 'Edit')
+    await editor(page).fill('range=all&filter[created_at_gt]=yesterday')
+    await page.keyboard.press('Enter')
+    const state = page.getByRole('region', { name: 'Events', exact: true })
+    await state.getByRole('heading', { name: 'A value of the query cannot be read' }).waitFor()
+    expect(await state.locator('u').textContent()).toBe('yesterday')
+    await state.getByRole('button', { name: 'Back to the last one that worked' }).click()
+    await shows(page, ANN)
+    expect(addressed(page).where).toEqual(parseQuery(ANN).where)
+  })
+})

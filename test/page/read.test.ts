@@ -1,0 +1,293 @@
+import type { AuditEvent } from 'daybook'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openPage, type OpenPageOptions } from '../support/browser.js'
+import { type PageHost, serveStory } from '../support/page-host.js'
+import { copied, expectShown, matching, rowOf, WAIT } from './shown.js'
+
+/* One event, beside the list. */
+
+const UPDATE = 'filter[type_eq]=api:projects:update'
+const FAILURE = 'filter[attempt_eq]=3'
+const PHONE = { viewport: { width: 390, height: 844 } } as const
+
+let host: PageHost
+let update: AuditEvent
+let failure: AuditEvent
+beforeAll(async () => {
+  host = await serveStory()
+  ;[update] = (await host.audit.list(UPDATE)).events as [AuditEvent]
+  ;[failure] = (await host.audit.list(FAILURE)).events as [AuditEvent]
+})
+afterAll(() => host.close())
+
+const panel = (page: Page) => page.getByRole('complementary', { name: 'Event' })
+const heading = (page: Page) => panel(page).getByRole('heading', { level: 2 }).first()
+const section = (page: Page, name: string) => panel(page).getByRole('region', { name, exact: true })
+const headingIs = (page: Page) => expect.poll(() => heading(page).textContent(), WAIT)
+const focusIs = (page: Page) => expect.poll(() => page.locator(':focus').textContent(), WAIT)
+
+/** Opens the event by its row. */
+async function open({ id }: AuditEvent, options: OpenPageOptions = {}): Promise<Page> {
+  const page = await openPage(`${host.page}?range=all`, { user: 'ann', ...options })
+  await rowOf(page, id).click()
+  await heading(page).waitFor()
+  return page
+}
+
+describe('the facts', () => {
+  it('tell when, who, what was asked for, and of what', async () => {
+    const page = await open(update, { timezoneId: 'Asia/Kathmandu' })
+    await headingIs(page).toContain('ann changed 4 fields of project acme')
+    const facts = await panel(page).getByRole('definition').allTextContents()
+    const local = new Date(Date.parse(update.created_at) + 20_700_000).toISOString()
+    expect(facts[0]).toContain(local.slice(11, 23))
+    expect(facts[0]).toContain(update.created_at)
+    expect(facts[0]).toMatch(/\d+m ago/)
+    expect(facts.slice(1).map((text) => text.replace(/is not|is$/g, ''))).toEqual([
+      'annis',
+      'PATCH /api/projects/acme 200',
+      'project acme',
+      update.id,
+    ])
+    const source = panel(page).getByRole('link', { name: 'project acme' })
+    expect(await source.getAttribute('href')).toBe('/api/projects/acme')
+  })
+
+  it('filter by who it was', async () => {
+    const page = await open(update)
+    await panel(page).getByRole('definition').nth(1).hover()
+    await panel(page).getByRole('definition').nth(1).getByRole('button', { name: 'is not' }).click()
+    await expectShown(page, host.audit, 'filter[username_not_eq]=ann')
+    expect(page.url()).toContain(update.id)
+  })
+})
+
+describe('changes', () => {
+  it('are shown before and after, or as JSON Patch', async () => {
+    const page = await open(update)
+    const changes = section(page, 'Changes')
+    expect(await changes.getByRole('heading', { level: 3 }).allTextContents()).toEqual([
+      'description',
+      'limits.parallel_changes',
+      'requires_approval_from[1]added',
+      'contactremoved',
+    ])
+    expect(await changes.locator('del').allTextContents()).not.toEqual([])
+    expect(await changes.getByText('after', { exact: true }).count()).toBe(3)
+    const text = await changes.textContent()
+    expect(text).toMatch(/−before4\+after8/)
+    expect(text).toMatch(/\+after"release-leads"/)
+    expect(text).toMatch(/−before"ops@acme\.dev"/)
+    await changes.getByRole('button', { name: 'JSON Patch' }).click()
+    const patch = await changes.locator('pre').textContent()
+    expect(JSON.parse(patch!)).toEqual(update.attributes['changes'])
+  })
+})
+
+describe('an error', () => {
+  it('begins with its reason, and folds the frames of libraries', async () => {
+    const page = await open(failure)
+    const error = section(page, 'Error')
+    const backtrace = failure.attributes['backtrace'] as string[]
+    const frames = error.getByRole('listitem')
+    expect(await error.getByRole('paragraph').textContent()).toBe(failure.attributes['error'])
+    expect(await frames.allTextContents()).toEqual([
+      backtrace[0],
+      backtrace[1],
+      '… 9 frames of libraries',
+      backtrace[11],
+      '… 14 frames of libraries',
+    ])
+    await error.getByRole('button', { name: 'All 26 frames' }).click()
+    expect(await frames.allTextContents()).toEqual(backtrace)
+  })
+})
+
+describe('the attributes', () => {
+  const item = (page: Page, name: RegExp) =>
+    section(page, 'Attributes').getByRole('treeitem', { name })
+
+  it('are walked by arrow keys', async () => {
+    const page = await open(update)
+    await item(page, /^name/).focus()
+    await page.keyboard.press('ArrowDown')
+    await focusIs(page).toMatch(/^changes\[ 4 \]/)
+    const changes = item(page, /^changes/)
+    expect(await changes.getAttribute('aria-expanded')).toBe('false')
+    await page.keyboard.press('ArrowRight')
+    await expect.poll(() => changes.getAttribute('aria-expanded'), WAIT).toBe('true')
+    await page.keyboard.press('ArrowRight')
+    await focusIs(page).toMatch(/^0/)
+    await page.keyboard.press('ArrowLeft')
+    await page.keyboard.press('ArrowLeft')
+    await focusIs(page).toMatch(/^changes/)
+    await page.keyboard.press('ArrowLeft')
+    await expect.poll(() => changes.getAttribute('aria-expanded'), WAIT).toBe('false')
+    await page.keyboard.press('End')
+    await focusIs(page).toMatch(/^system/)
+    await page.keyboard.press('Home')
+    await focusIs(page).toMatch(/^name/)
+  })
+
+  it('become filters, by keys and by buttons, also from within', async () => {
+    const page = await open(update)
+    const inner = item(page, /^parallel_changes/)
+    await item(page, /^limits/).click()
+    await inner.focus()
+    await page.keyboard.press('i')
+    const eight = 'filter[request_body_limits_parallel_changes_eq]=8'
+    await expectShown(page, host.audit, eight)
+    await item(page, /^response_status/).hover()
+    await item(page, /^response_status/)
+      .getByRole('button', { name: 'is', exact: true })
+      .click()
+    await expectShown(page, host.audit, `${eight}&filter[response_status_eq]=200`)
+  })
+
+  it('are copied one by one', async () => {
+    const page = await open(update)
+    const copy = async (name: RegExp) => {
+      await item(page, name).hover()
+      return copied(page, () => item(page, name).getByRole('button', { name: 'copy' }).click())
+    }
+    expect(await copy(/^request_id/)).toBe('req-8f21c')
+    expect(JSON.parse(await copy(/^request_body/))).toEqual(update.attributes['request_body'])
+  })
+})
+
+describe('the raw text', () => {
+  it('is the event, shown and copied, and stays for the next one', async () => {
+    const page = await open(update)
+    await page.keyboard.press('d')
+    const json = section(page, 'JSON')
+    expect(JSON.parse((await json.locator('pre').textContent())!)).toEqual(update)
+    const text = await copied(page, () => json.getByRole('button', { name: 'Copy' }).click())
+    expect(JSON.parse(text)).toEqual(update)
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      json.getByRole('button', { name: 'Download' }).click(),
+    ])
+    expect(download.suggestedFilename()).toBe(`event-${update.id}.json`)
+    await page.keyboard.press('k')
+    await expect.poll(() => json.locator('pre').textContent(), WAIT).not.toContain(update.id)
+    await page.keyboard.press('d')
+    await json.waitFor({ state: 'detached' })
+    await section(page, 'Attributes').waitFor()
+  })
+})
+
+describe('neighbours', () => {
+  it('are counted as the server counts them, and shown in the list', async () => {
+    const page = await open(failure)
+    const around = section(page, 'Around this event')
+    const { change_id: change, step_id: step } = failure.attributes as Record<string, string>
+    const at = Date.parse(failure.created_at)
+    const [from, to] = [at - 300_000, at + 300_000].map((time) => new Date(time).toISOString())
+    for (const [name, filter] of [
+      ['Same change', `filter[change_id_eq]=${change}`],
+      ['Same step', `filter[step_id_eq]=${step}`],
+      ['5 min around', `filter[created_at_gteq]=${from}&filter[created_at_lt]=${to}`],
+      ['Same type', 'filter[type_eq]=error:step:action'],
+    ] as const) {
+      const { total } = await host.audit.count(filter)
+      const tab = around.getByRole('button', { name })
+      await expect
+        .poll(() => tab.textContent(), WAIT)
+        .toBe(`${name} ${total.toLocaleString('en-US')}`)
+    }
+    await page.keyboard.press('n')
+    await around.getByRole('listitem').nth(5).waitFor()
+    const ids = await matching(host.audit, `filter[change_id_eq]=${change}`)
+    const place = ids.indexOf(failure.id)
+    const links = await around
+      .getByRole('link')
+      .evaluateAll((all) => all.map((link) => link.getAttribute('href')!.replace(/.*#event=/, '')))
+    expect(links).toEqual(ids.slice(place - 2, place + 3).toReversed())
+    await around.getByRole('link').last().click()
+    const next = ids[place - 2]!
+    await expect.poll(() => panel(page).getByText(next, { exact: true }).count(), WAIT).toBe(1)
+    expect(page.url()).toContain(`#event=${next}`)
+    await around.getByRole('button', { name: 'In the list' }).click()
+    await expectShown(page, host.audit, `filter[change_id_eq]=${change}`)
+    expect(page.url()).toContain(`#event=${next}`)
+  })
+})
+
+describe('the way through events', () => {
+  it('goes on by j and k, and leads back to the row', async () => {
+    const page = await open(update)
+    const ids = await matching(host.audit, '')
+    const at = ids.indexOf(update.id)
+    const openIs = (id: string) =>
+      expect.poll(() => new URL(page.url()).hash, WAIT).toBe(`#event=${id}`)
+    await openIs(update.id)
+    await page.keyboard.press('j')
+    await openIs(ids[at + 1]!)
+    await page.keyboard.press('j')
+    await openIs(ids[at + 2]!)
+    await page.keyboard.press('k')
+    await openIs(ids[at + 1]!)
+    const shown = (await host.audit.get(ids[at + 1]!))!
+    await expect.poll(() => panel(page).getByText(shown.id).count(), WAIT).toBe(1)
+    expect(await rowOf(page, shown.id).getAttribute('aria-selected')).toBe('true')
+    await page.keyboard.press('Escape')
+    await panel(page).waitFor({ state: 'detached' })
+    await expect.poll(() => page.locator(':focus').getAttribute('data-id'), WAIT).toBe(ids[at + 1])
+  })
+
+  it('is closed from within', async () => {
+    const page = await open(update)
+    await focusIs(page).toContain('changed 4 fields')
+    await page.keyboard.press('b')
+    const builder = page.getByRole('dialog', { name: 'Filter builder' })
+    const picker = builder.getByRole('listbox')
+    await picker.waitFor()
+    await page.keyboard.press('Escape')
+    await picker.waitFor({ state: 'detached' })
+    await page.keyboard.press('Escape')
+    await builder.waitFor({ state: 'detached' })
+    expect(await panel(page).count()).toBe(1)
+    await page.keyboard.press('Escape')
+    await panel(page).waitFor({ state: 'detached' })
+    expect(new URL(page.url()).hash).toBe('')
+  })
+
+  it('begins at a link, whatever the list shows', async () => {
+    const [old] = (await host.audit.list('filter[sorts]=created_at&filter[username_eq]=ann')).events
+    const url = `${host.page}?range=15m&filter[username_eq]=bob#event=${old!.id}`
+    const page = await openPage(url, { user: 'ann' })
+    await expect.poll(() => panel(page).getByText(old!.id).count(), WAIT).toBe(1)
+    await headingIs(page).toMatch(/^ann /)
+    const link = await copied(page, () => page.keyboard.press('y'))
+    expect(link).toBe(url)
+  })
+
+  it('says that there is no such event', async () => {
+    const id = '0199f1a6-02cc-7d14-9a55-000000000000'
+    const page = await openPage(`${host.page}?range=all#event=${id}`, {
+      user: 'ann',
+      tolerates: new RegExp(`404.*${id}`),
+    })
+    await headingIs(page).toBe('No such event')
+    expect(await section(page, 'Attributes').count()).toBe(0)
+    await page.keyboard.press('Escape')
+    await expectShown(page, host.audit, '')
+  })
+})
+
+describe('on a phone', () => {
+  it('is a sheet over the list, and Back leads to the row', async () => {
+    const page = await open(update, PHONE)
+    const box = await panel(page).boundingBox()
+    expect([box!.x, box!.width]).toEqual([0, 390])
+    expect(box!.height).toBeGreaterThan(600)
+    await panel(page).getByRole('button', { name: 'Back to the list' }).click()
+    await panel(page).waitFor({ state: 'detached' })
+    await rowOf(page, update.id).click()
+    await headingIs(page).toContain('changed 4 fields')
+    await page.goBack()
+    await panel(page).waitFor({ state: 'detached' })
+    await rowOf(page, update.id).waitFor()
+  })
+})

@@ -1,0 +1,158 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { type AuditEvent, formatTimestamp } from 'daybook'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { importNdjson } from '../../examples/import-ndjson.js'
+import { openPage } from '../support/browser.js'
+import { type PageHost, servePage } from '../support/page-host.js'
+import { tempDir } from '../support/temp.js'
+import { firstIds, inOrder, newestFirst, scrollThrough, shownRows } from './rows.js'
+import { rowIds, rowsOf, WAIT } from './shown.js'
+
+const root = path.resolve(import.meta.dirname, '../..')
+const folder = process.env['DAYBOOK_TEST_DATA'] ?? path.resolve(root, '../shared/data')
+const windows = path.join(folder, 'windows-security.ndjson.gz')
+
+/** As many, and about as large, for where the public log is not at hand. */
+function standIn(file: string): string {
+  const record = (n: number) => ({
+    EventID: 4600 + (n % 97),
+    Hostname: `ws-${n % 13}.acme.dev`,
+    Message: `An operation was performed on an object. ${'Object details follow. '.repeat(40)}`,
+    SubjectUserName: `user-${n % 29}`,
+  })
+  const lines = Array.from({ length: 25_993 }, (_, n) => JSON.stringify(record(n)))
+  fs.writeFileSync(file, lines.join('\n'))
+  return file
+}
+
+const MEGABYTE = 1024 * 1024
+
+/** Bytes that the page's scripts hold. */
+async function heapOf(page: Page): Promise<number> {
+  const session = await page.context().newCDPSession(page)
+  await session.send('HeapProfiler.enable')
+  await session.send('HeapProfiler.collectGarbage')
+  await session.send('Performance.enable')
+  const { metrics } = await session.send('Performance.getMetrics')
+  await session.detach()
+  return metrics.find(({ name }) => name === 'JSHeapUsedSize')!.value
+}
+
+describe('25,993 events', () => {
+  const temp = tempDir()
+  let host: PageHost
+  beforeAll(async () => {
+    host = await servePage()
+    const file = fs.existsSync(windows) ? windows : standIn(temp.file('windows.ndjson'))
+    await importNdjson({ audit: host.audit, file, typeLiteral: 'windows:event' })
+  })
+  afterAll(async () => {
+    await host.close()
+    temp.remove()
+  })
+
+  it('are all reached by scrolling, each once, and the page stays small', async () => {
+    const page = await openPage(`${host.page}?range=all`, {
+      user: 'ann',
+      viewport: { width: 800, height: 3000 },
+    })
+    await rowsOf(page).first().waitFor()
+    const ids = await newestFirst(host.audit)
+    const some = await scrollThrough(page, 6000)
+    const early = await heapOf(page)
+    const all = await scrollThrough(page, ids.length, some.rows)
+    expect([...some.conflicts, ...all.conflicts]).toEqual([])
+    expect(inOrder(all)).toEqual(ids)
+    expect(ids).toHaveLength(25_993)
+    expect(Math.max(some.most, all.most)).toBeLessThan(160)
+    expect(await heapOf(page)).toBeLessThan(early + 16 * MEGABYTE)
+  }, 180_000)
+})
+
+describe('100,000 events', () => {
+  const COUNT = 100_000
+  const END = Math.floor(Date.now() / 1000) * 1_000_000
+  const STEP = 800_000
+  const LEVELS = ['api', 'info', 'audit', 'warn', 'error']
+
+  /** Evenly over most of a day, oldest first. */
+  const events = Array.from({ length: COUNT }, (_, n): AuditEvent => {
+    const time = END - (COUNT - n) * STEP
+    return {
+      id: `00000000-0000-4000-8000-${n.toString(16).padStart(12, '0')}`,
+      created_at: formatTimestamp(time),
+      username: n % 3 === 0 ? 'ann' : null,
+      system: true,
+      type: `${LEVELS[n % LEVELS.length]}:things:create`,
+      source: null,
+      attributes: { n },
+    }
+  })
+  /** Newest first. */
+  const ids = events.map(({ id }) => id).toReversed()
+
+  let host: PageHost
+  beforeAll(async () => {
+    host = await servePage({ events })
+  }, 120_000)
+  afterAll(() => host.close())
+
+  const open = async (viewport = { width: 1280, height: 900 }): Promise<Page> => {
+    const page = await openPage(`${host.page}?range=all`, { user: 'ann', viewport })
+    await expect
+      .poll(() => page.getByRole('grid').getAttribute('aria-rowcount'), WAIT)
+      .toBe(String(COUNT + 1))
+    return page
+  }
+
+  /** The rows about a part of the list are there, and what they show is what follows in the log. */
+  async function expectRowsAt(page: Page, part: number): Promise<void> {
+    await expect
+      .poll(async () => (await shownRows(page)).some(({ row }) => isNear(row, part)), WAIT)
+      .toBe(true)
+    const shown = (await shownRows(page)).filter(({ row }) => isNear(row, part)).map(({ id }) => id)
+    const first = ids.indexOf(shown[0]!)
+    expect(Math.abs(first / COUNT - part)).toBeLessThan(0.02)
+    expect(shown).toEqual(ids.slice(first, first + shown.length))
+    expect(shown.length).toBeGreaterThan(15)
+    expect((await shownRows(page)).length).toBeLessThan(70)
+  }
+
+  const isNear = (row: number, part: number): boolean => Math.abs(row / COUNT - part) < 0.01
+
+  /** As somebody who drags the scroll bar. */
+  const scrollTo = (page: Page, part: number): Promise<void> =>
+    page.evaluate(`{
+      const list = document.querySelector('#events')
+      list.scrollTop = list.scrollHeight * ${part}
+    }`)
+
+  it('are jumped through by the scroll bar', async () => {
+    const page = await open()
+    for (const part of [0.5, 0.9, 0.2]) {
+      await scrollTo(page, part)
+      await expectRowsAt(page, part)
+    }
+    await scrollTo(page, 0)
+    await expect.poll(() => firstIds(page, 10), WAIT).toEqual(ids.slice(0, 10))
+  })
+
+  it('are jumped through by the axis of the chart', async () => {
+    const page = await open()
+    const axis = page.getByRole('region', { name: 'Events over time' }).locator('.axis')
+    const { width } = (await axis.boundingBox())!
+    for (const place of [0.25, 0.75]) {
+      await axis.click({ position: { x: width * place, y: 6 } })
+      await expectRowsAt(page, 1 - place)
+    }
+  })
+
+  it('end with the oldest', async () => {
+    const page = await open()
+    await scrollTo(page, 1)
+    await expect.poll(async () => (await rowIds(page)).at(-1), WAIT).toBe(ids.at(-1))
+    expect((await shownRows(page)).length).toBeLessThan(70)
+  })
+})

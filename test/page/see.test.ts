@@ -1,0 +1,116 @@
+import { type AuditEvent, describeEvent, sentenceText } from 'daybook'
+import { workflowEventTypes } from 'daybook/workflow'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openPage, type OpenPageOptions } from '../support/browser.js'
+import { type PageHost, serveStory } from '../support/page-host.js'
+import { firstIds, inOrder, newestFirst, scrollThrough } from './rows.js'
+import { rowOf, rowsOf, WAIT } from './shown.js'
+
+const PHONE = { viewport: { width: 390, height: 844 } }
+const ZONE = 'Asia/Kolkata'
+
+let host: PageHost
+
+const open = (address = '', options: OpenPageOptions = {}): Promise<Page> =>
+  openPage(`${host.page}${address}`, { user: 'ann', ...options })
+
+const eventOf = async (query: string): Promise<AuditEvent> =>
+  (await host.audit.list(`${query}&limit=1`)).events[0]!
+
+const clock = ({ created_at }: AuditEvent, timeZone: string): string => {
+  const format = new Intl.DateTimeFormat('en-GB', { timeZone, timeStyle: 'medium' })
+  return `${format.format(new Date(created_at))}${created_at.slice(19, 23)}`
+}
+
+const cellsOf = (page: Page, { id }: AuditEvent) => rowOf(page, id).getByRole('gridcell')
+
+beforeAll(async () => {
+  host = await serveStory()
+})
+afterAll(() => host.close())
+
+describe('a row', () => {
+  it('tells when, of which level, who, what, of which type and where from', async () => {
+    const event = await eventOf('filter[type_eq]=audit:steps:approve')
+    const page = await open('', { timezoneId: ZONE })
+    const cells = cellsOf(page, event)
+    await cells.first().waitFor()
+    expect(await cells.allInnerTexts()).toEqual([
+      clock(event, ZONE),
+      'audit',
+      'ann',
+      'approved step Deploy to production of change nightly-2211',
+      'audit:steps:approve',
+      'step Deploy to production',
+    ])
+    const link = cells.getByRole('link')
+    expect(await link.getAttribute('href')).toBe(event.source)
+  })
+
+  it('is named by its level, the sentence of the event, and its time', async () => {
+    const page = await open('', { timezoneId: ZONE })
+    const { events } = await host.audit.list('limit=12&filter[type_not_start]=info:template')
+    const told = events.toReversed().map((event) => {
+      const sentence = sentenceText(describeEvent(event, { types: workflowEventTypes }))
+      const [first] = event.type.split(':')
+      const level = event.type.endsWith(':denied') ? 'denied' : event.system ? first : 'custom'
+      return { id: event.id, name: `${level}: ${sentence}, ${clock(event, ZONE).slice(0, 8)}` }
+    })
+    for (const { id, name } of told)
+      await expect.poll(() => rowOf(page, id).getAttribute('aria-label'), WAIT).toBe(name)
+  })
+
+  it('tells the whole time when it is pointed at, and all in UTC by a key', async () => {
+    const event = await eventOf('filter[type_eq]=audit:steps:approve')
+    const page = await open('', { timezoneId: ZONE })
+    const time = cellsOf(page, event).first()
+    await time.hover()
+    await expect.poll(() => time.getAttribute('title'), WAIT).toContain(event.created_at)
+    const head = page.getByRole('columnheader').first()
+    expect(await head.innerText()).toContain('UTC+5:30')
+    await page.keyboard.press('u')
+    await expect.poll(() => time.innerText(), WAIT).toBe(event.created_at.slice(11, 23))
+    expect(await head.innerText()).not.toContain('+')
+  })
+
+  it('keeps sentence, user and time on a phone', async () => {
+    const event = await eventOf('filter[type_eq]=audit:steps:approve')
+    const page = await open('', { ...PHONE, timezoneId: ZONE })
+    const row = rowOf(page, event.id)
+    await row.scrollIntoViewIfNeeded()
+    const text = (await row.innerText()).replaceAll(/\s+/g, ' ')
+    expect(text).toContain('ann approved step Deploy to production of change nightly-2211')
+    expect(text).toContain(clock(event, ZONE).slice(0, 8))
+  })
+})
+
+describe('the list', () => {
+  it('begins with the newest', async () => {
+    const page = await open()
+    const ids = await newestFirst(host.audit)
+    await expect.poll(() => firstIds(page, 12), WAIT).toEqual(ids.slice(0, 12))
+    expect(await page.getByRole('grid').getAttribute('aria-label')).toContain('newest first')
+  })
+
+  it('leads back to the oldest, each event once', async () => {
+    const page = await open('?range=all', { viewport: { width: 1280, height: 1600 } })
+    const ids = await newestFirst(host.audit)
+    const grid = page.getByRole('grid')
+    await expect.poll(() => grid.getAttribute('aria-rowcount'), WAIT).toBe(String(ids.length + 1))
+    const scrolled = await scrollThrough(page, ids.length)
+    expect(scrolled.conflicts).toEqual([])
+    expect(inOrder(scrolled)).toEqual(ids)
+    expect(scrolled.most).toBeLessThan(90)
+  })
+
+  it('leads back to the oldest on a phone, each event once', async () => {
+    const page = await open('?range=all', { viewport: { width: 390, height: 2400 } })
+    const ids = await newestFirst(host.audit)
+    await rowsOf(page).first().waitFor()
+    const scrolled = await scrollThrough(page, ids.length)
+    expect(scrolled.conflicts).toEqual([])
+    expect(inOrder(scrolled)).toEqual(ids)
+    expect(scrolled.most).toBeLessThan(90)
+  })
+})

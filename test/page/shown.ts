@@ -1,0 +1,82 @@
+import { type AuditLog, type EventQuery, parseQuery } from 'daybook'
+import type { Locator, Page } from 'playwright-core'
+import { expect } from 'vitest'
+
+/* What the page shows, beside what the server holds. */
+
+/** For what never comes, not for what is slow on a busy machine. */
+export const WAIT = { timeout: 25_000 } as const
+
+/** Rows in sight are fewer where the page is small. */
+const COMPARED = 8
+
+type Held = Pick<AuditLog, 'list' | 'count'>
+
+/** The filters and sorts of the page's address; its relative range is left out. */
+export function addressed(page: Page): EventQuery {
+  const pairs = new URL(page.url()).search.slice(1).split('&')
+  return parseQuery(pairs.filter((pair) => !pair.startsWith('range=')).join('&'))
+}
+
+/** The rows of events. */
+export const rowsOf = (page: Page): Locator =>
+  page.getByRole('grid').getByRole('row').and(page.locator('[data-id]'))
+
+/** The ids of the events that have rows, from the top. */
+export const rowIds = (page: Page): Promise<string[]> =>
+  rowsOf(page).evaluateAll((rows: readonly { readonly dataset: { readonly id?: string } }[]) =>
+    rows.map((row) => row.dataset.id!),
+  )
+
+/** The row of an event. */
+export const rowOf = (page: Page, id: string): Locator =>
+  rowsOf(page).and(page.locator(`[data-id="${id}"]`))
+
+/** All that match, as the list has them. */
+export async function matching(audit: Held, filter: string): Promise<string[]> {
+  const query = parseQuery(filter)
+  const { events } = await audit.list({ ...query, limit: 1000 })
+  const ids = events.map(({ id }) => id)
+  return query.sorts.length === 0 ? ids.toReversed() : ids
+}
+
+/**
+ * Waits until the address asks for the filter and the list shows the events that it finds, in their
+ * order and number; gives the number.
+ */
+export async function expectShown(page: Page, audit: Held, filter: string): Promise<number> {
+  await expect.poll(() => addressed(page), WAIT).toEqual(parseQuery(filter))
+  const [ids, { total }] = await Promise.all([matching(audit, filter), audit.count(filter)])
+  const shown = async () => ({
+    first: (await rowIds(page)).slice(0, COMPARED),
+    // The head is a row too.
+    rows: Number(await page.getByRole('grid').getAttribute('aria-rowcount')) - 1,
+  })
+  await expect.poll(shown, WAIT).toEqual({ first: ids.slice(0, COMPARED), rows: total })
+  return total
+}
+
+/** What the act copies. The clipboard itself is shared by all pages of the browser. */
+export async function copied(page: Page, act: () => Promise<void>): Promise<string> {
+  await page.evaluate(
+    `globalThis.wasCopied = new Promise((resolve) => {
+      navigator.clipboard.writeText = (text) => (resolve(text), Promise.resolve())
+    }), undefined`,
+  )
+  await act()
+  return page.evaluate<string>('globalThis.wasCopied')
+}
+
+/** Pastes into the field, as Ctrl+V does. */
+export async function paste(field: Locator, text: string): Promise<void> {
+  const page = field.page()
+  await field.focus()
+  await page.evaluate(
+    `(() => {
+      const clipboardData = new DataTransfer()
+      clipboardData.setData('text/plain', ${JSON.stringify(text)})
+      const event = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true })
+      document.activeElement.dispatchEvent(event)
+    })()`,
+  )
+}

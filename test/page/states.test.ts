@@ -1,0 +1,241 @@
+import { memoryStore } from 'daybook/memory'
+import { faultyStore } from 'daybook/testing'
+import type { Middleware } from 'koa'
+import type { Page } from 'playwright-core'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { openPage, type OpenPageOptions } from '../support/browser.js'
+import { type PageHost, type PageHostOptions, servePage } from '../support/page-host.js'
+import { dayOfEvents } from '../support/story.js'
+import { firstIds, newestFirst } from './rows.js'
+import { expectShown, rowIds, rowsOf, WAIT } from './shown.js'
+
+const past = dayOfEvents(Date.now() * 1000 - 5_000_000).slice(-400)
+const PHONE = { viewport: { width: 390, height: 844 } }
+
+async function serve(options: PageHostOptions = {}): Promise<PageHost> {
+  const host = await servePage({ events: past, ...options })
+  onTestFinished(() => host.close())
+  return host
+}
+
+const open = (host: PageHost, address = '', options: OpenPageOptions = {}): Promise<Page> =>
+  openPage(`${host.page}${address}`, { user: 'ann', ...options })
+
+/** Holds back what it is told to, until it is released. */
+function gate(): { middleware: Middleware; hold: (part: string) => void; release: () => void } {
+  let held: string | undefined
+  let waiting: (() => void)[] = []
+  return {
+    async middleware(ctx, next) {
+      if (held !== undefined && ctx.url.includes(held))
+        await new Promise<void>((resolve) => waiting.push(resolve))
+      return next()
+    },
+    hold: (part) => (held = part),
+    release() {
+      held = undefined
+      for (const resolve of waiting) resolve()
+      waiting = []
+    },
+  }
+}
+
+const title = (page: Page, name: string | RegExp) => page.getByRole('heading', { name })
+const numbers = (page: Page) =>
+  page.getByRole('region', { name: 'Events over time' }).getByRole('heading')
+
+describe('with nothing to show', () => {
+  it('an empty log tells how to record, and shows the first event as it comes', async () => {
+    const host = await serve({ events: [] })
+    const page = await open(host)
+    await title(page, 'Nothing is recorded yet').waitFor()
+    expect(await page.getByRole('main').innerText()).toContain('audit.record(')
+    const event = await host.audit.record('api:changes:create', { name: 'first' })
+    await expect.poll(() => rowIds(page), WAIT).toEqual([event!.id])
+  })
+
+  for (const options of [{}, PHONE])
+    it(`each filter tells what it costs${options === PHONE ? ', on a phone too' : ''}`, async () => {
+      const host = await serve()
+      const type = 'filter[project_code_eq]=acme'
+      const user = 'filter[username_eq]=nobody'
+      const page = await open(host, `?range=all&${type}&${user}`, options)
+      await title(page, 'No event matches all 2 filters').waitFor()
+      const ways = page.getByRole('main').getByRole('listitem')
+      for (const [left, text] of [
+        [type, 'user is nobody'],
+        [user, 'project_code is acme'],
+      ] as const) {
+        const { total } = await host.audit.count(left)
+        const way = ways.filter({ hasText: text })
+        await expect
+          .poll(async () => (await way.innerText()).split('\n'), WAIT)
+          .toContain(String(total))
+      }
+      await ways
+        .filter({ hasText: 'user is nobody' })
+        .getByRole('button', { name: 'Leave out' })
+        .click()
+      expect(await expectShown(page, host.audit, type)).toBeGreaterThan(0)
+    })
+})
+
+describe('a query that cannot be read', () => {
+  it('is told, nothing is asked, and the nearest name is one click away', async () => {
+    const asked: string[] = []
+    const host = await serve({
+      inside: [
+        (ctx, next) => {
+          asked.push(decodeURIComponent(ctx.url))
+          return next()
+        },
+      ],
+    })
+    const page = await open(host, '?range=all&filter[username_equals]=ann')
+    await title(page, /predicate that there is not/).waitFor()
+    expect(await page.getByRole('main').innerText()).toContain('nearest valid name: username_eq')
+    expect(await page.getByRole('button', { name: /^Stopped/ }).count()).toBe(1)
+    expect(asked.filter((url) => url.includes('equals') && url.startsWith('/api'))).toEqual([])
+    await page.getByRole('main').getByRole('button', { name: 'Use username_eq' }).click()
+    await expectShown(page, host.audit, 'filter[username_eq]=ann')
+  })
+})
+
+describe('who may not', () => {
+  it.each([{}, PHONE])('read is told so, and shown nothing (%o)', async (options) => {
+    const host = await serve({ feed: { authorize: () => false } })
+    const page = await open(host, '', { user: 'eve', tolerates: /403/, ...options })
+    await title(page, 'eve may not read the audit history').waitFor()
+    expect(await page.getByRole('main').innerText()).toContain('403')
+    expect(await page.getByRole('grid').count()).toBe(0)
+    expect(await page.getByRole('checkbox').count()).toBe(0)
+  })
+
+  it('be told apart is asked to sign in', async () => {
+    let isKnown = false
+    const host = await serve({
+      inside: [
+        async (ctx, next) => {
+          if (isKnown || !ctx.path.startsWith('/api')) return next()
+          ctx.status = 401
+          ctx.body = ''
+          return undefined
+        },
+      ],
+    })
+    const page = await open(host, '', { tolerates: /401/ })
+    await title(page, 'Sign in to read the audit history').waitFor()
+    expect(await page.getByRole('grid').count()).toBe(0)
+    isKnown = true
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await rowsOf(page).first().waitFor()
+  })
+
+  it('read all is told that he sees a part, and counts and rows are of that part', async () => {
+    const host = await serve({ feed: { visible: () => ({ username_eq: 'ann' }) } })
+    const page = await open(host, '?range=all')
+    await page.getByText('You see what your role may read.').waitFor()
+    const ids = await newestFirst(host.audit, 'filter[username_eq]=ann')
+    await expect.poll(() => firstIds(page, 10), WAIT).toEqual(ids.slice(0, 10))
+    await expect.poll(() => numbers(page).innerText(), WAIT).toBe(`${ids.length} events`)
+    const facets = page.getByRole('complementary', { name: 'Facets' })
+    expect(await facets.getByRole('checkbox', { name: /^mira/ }).count()).toBe(0)
+  })
+
+  it('read single events is told so in the panel', async () => {
+    const host = await serve({ feed: { authorize: (_, action) => action !== 'read' } })
+    const page = await open(host, `?filter[type_eq]=none#event=${past[0]!.id}`, {
+      tolerates: /403/,
+    })
+    const panel = page.getByRole('complementary', { name: 'Event' })
+    await panel.getByRole('heading', { name: 'Not for you' }).waitFor()
+  })
+})
+
+describe('when the service fails', () => {
+  it('the page says so and tries again', async () => {
+    const store = faultyStore(memoryStore())
+    const host = await serve({ store })
+    store.fail('list')
+    const page = await open(host, '?range=all', { tolerates: /50\d/ })
+    await title(page, 'The events could not be loaded').waitFor()
+    expect(await page.getByRole('main').innerText()).toMatch(/The service answered 50\d/)
+    store.heal()
+    await page.getByRole('main').getByRole('button', { name: 'Try again' }).first().click()
+    await expectShown(page, host.audit, '')
+  })
+
+  it('rows stay, and what was asked for comes once it works again', async () => {
+    const store = faultyStore(memoryStore())
+    const host = await serve({ store })
+    const page = await open(host, '?range=all', { tolerates: /50\d/ })
+    await expectShown(page, host.audit, '')
+    const before = await rowIds(page)
+    store.fail('list')
+    await page.getByRole('group', { name: 'Levels' }).getByRole('button', { name: 'error' }).click()
+    await page.getByText('What you see stays as it was loaded.').waitFor()
+    // The notice takes the place of a row.
+    expect(await firstIds(page, 10)).toEqual(before.slice(0, 10))
+    store.heal()
+    await page.getByRole('status').getByRole('button', { name: 'Try again' }).click()
+    await expectShown(page, host.audit, 'filter[type_start_any][]=error:')
+    expect(await page.getByText('What you see stays as it was loaded.').count()).toBe(0)
+  })
+
+  it('rows are there without counts, which can be asked for again', async () => {
+    const store = faultyStore(memoryStore())
+    const host = await serve({ store })
+    store.fail('count')
+    const page = await open(host, '?range=all', { tolerates: /50\d/ })
+    const ids = await newestFirst(host.audit)
+    await expect.poll(() => firstIds(page, 10), WAIT).toEqual(ids.slice(0, 10))
+    const chart = page.getByRole('region', { name: 'Events over time' })
+    await chart.getByText('The events could not be counted').waitFor()
+    store.heal()
+    await chart.getByRole('button', { name: 'Try again' }).click()
+    await expect.poll(() => numbers(page).innerText(), WAIT).toBe('400 events')
+  })
+})
+
+describe('while something is on its way', () => {
+  it('the first rows do not wait for counts, types, or who reads', async () => {
+    for (const part of ['/counts', '/types', '/me']) {
+      const { middleware, hold, release } = gate()
+      const host = await serve({ inside: [middleware] })
+      hold(part)
+      const page = await open(host, '?range=all')
+      const ids = await newestFirst(host.audit)
+      await expect.poll(() => firstIds(page, 10), WAIT).toEqual(ids.slice(0, 10))
+      if (part === '/counts') expect(await numbers(page).innerText()).toBe('Events')
+      release()
+      await expect.poll(() => numbers(page).innerText(), WAIT).toBe('400 events')
+    }
+  })
+
+  it('there are bones in the place of the first rows, and no rows of others', async () => {
+    const { middleware, hold, release } = gate()
+    const host = await serve({ inside: [middleware] })
+    hold('limit=100')
+    const page = await open(host, '?range=all')
+    await page.locator('[aria-busy=true] .bone').first().waitFor()
+    expect(await rowsOf(page).count()).toBe(0)
+    release()
+    await expectShown(page, host.audit, '')
+    expect(await page.locator('.bone').count()).toBe(0)
+  })
+
+  it('the rows of the query before stay, and are marked as such', async () => {
+    const { middleware, hold, release } = gate()
+    const host = await serve({ inside: [middleware] })
+    const page = await open(host, '?range=all')
+    await expectShown(page, host.audit, '')
+    const before = await rowIds(page)
+    hold('limit=100')
+    await page.getByRole('group', { name: 'Levels' }).getByRole('button', { name: 'error' }).click()
+    await expect.poll(() => page.getByRole('grid').getAttribute('aria-busy'), WAIT).toBe('true')
+    expect(await rowIds(page)).toEqual(before)
+    release()
+    await expectShown(page, host.audit, 'filter[type_start_any][]=error:')
+    expect(await page.getByRole('grid').getAttribute('aria-busy')).not.toBe('true')
+  })
+})

@@ -17,6 +17,8 @@ export async function postgresDatabase(): Promise<TestDatabase> {
   const url = new URL(server)
   url.pathname = `/${name}`
   const pool = new pg.Pool({ connectionString: url.href })
+  // A connection that is being closed may still hear that its database goes.
+  pool.on('connect', (client) => client.on('error', () => undefined))
   return {
     url: url.href,
     pool,

@@ -19,8 +19,8 @@ export default defineConfig({
     ],
     reporters: ['default', './test/support/summary-reporter.ts'],
     typecheck: { enabled: false },
-    // For two cores: many tests wait for other processes, a browser or a server.
-    maxWorkers: 3,
+    // Two cores: more workers only wait for each other.
+    maxWorkers: 2,
     // A third of the time would be spent on loading the same modules again; tests leave nothing behind.
     isolate: false,
     // For what hangs, not for what is slow on a busy machine.

@@ -8,6 +8,8 @@ export interface OpenPageOptions extends BrowserContextOptions {
   readonly tolerates?: RegExp
 }
 
+let connected: Promise<Browser> | undefined
+
 async function connect(): Promise<Browser> {
   const response = await fetch(inject('browserUrl'))
   const text = await response.text()
@@ -21,8 +23,9 @@ async function connect(): Promise<Browser> {
  */
 export async function openPage(url: string, options: OpenPageOptions = {}): Promise<Page> {
   const { user, tolerates, ...rest } = options
-  // Of each page its own: which of the files of a worker is the last, no test knows.
-  const browser = await connect()
+  // The worker's, as long as it lives: which of its files is the last, no test knows.
+  connected ??= connect()
+  const browser = await connected
   const context = await browser.newContext({
     // Whatever language the machine has.
     locale: 'en-US',
@@ -41,7 +44,6 @@ export async function openPage(url: string, options: OpenPageOptions = {}): Prom
   })
   onTestFinished(async () => {
     await context.close()
-    await browser.close()
     expect(errors, 'errors of the page').toEqual([])
   })
   await page.goto(url)

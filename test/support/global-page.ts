@@ -5,12 +5,15 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'vite'
 
 const root = fileURLToPath(new URL('../../adapters/page', import.meta.url))
+const cache = fileURLToPath(new URL('../../node_modules/.cache/daybook', import.meta.url))
 const folder = fileURLToPath(new URL('../../dist/page', import.meta.url))
 
 /** Other runs may read, or write the same: a file is there whole or not at all. */
 async function writeWhole(file: string, content: string | Uint8Array): Promise<void> {
   await fs.mkdir(path.dirname(file), { recursive: true })
-  const beside = `${file}.${randomUUID()}`
+  // Not beside it, where it could be packed.
+  const beside = path.join(cache, randomUUID())
+  await fs.mkdir(cache, { recursive: true })
   await fs.writeFile(beside, content)
   await fs.rename(beside, file)
 }

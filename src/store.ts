@@ -1,5 +1,6 @@
 import type { CountsQuery, EventCounts } from './counting/counts.js'
 import type { AuditEvent, EventDraft, ImportedEvent, JsonObject, JsonValue } from './event.js'
+import type { QueryTrace } from './explaining/trace.js'
 import type { EventQuery } from './filter/ast.js'
 import type { Clock, Microseconds } from './timestamp.js'
 
@@ -15,6 +16,11 @@ export interface ListOptions extends WaitOptions {
    * @default false
    */
   readonly lazy?: boolean | undefined
+  /**
+   * Where a store tells how it answers, for {@link AuditLog.explain}: it enters a step for each way in
+   * which it comes by events, and adds up what it does there.
+   */
+  readonly trace?: QueryTrace | undefined
 }
 
 export interface AppendOptions extends WaitOptions {

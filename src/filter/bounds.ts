@@ -1,5 +1,6 @@
 import { parseTimestamp, type Microseconds } from '../timestamp.js'
 import { type Condition, type Grouping, isAlternative } from './ast.js'
+import type { PredicateName } from './predicates.js'
 
 /** The times between which every match lies, both ends included. */
 export interface TimeBounds {
@@ -7,14 +8,13 @@ export interface TimeBounds {
   readonly to: Microseconds
 }
 
-const ALL_TIME: TimeBounds = { from: -Infinity, to: Infinity }
+export const ALL_TIME: TimeBounds = { from: -Infinity, to: Infinity }
 
-function conditionBounds(condition: Condition): TimeBounds {
-  const [attribute, ...others] = condition.attributes
-  if (attribute !== 'created_at' || others.length > 0) return ALL_TIME
-  const time = parseTimestamp(condition.values[0] ?? '')
+/** The times that pass a test of `created_at`, where they are one stretch. */
+export function predicateBounds(predicate: PredicateName, text: string): TimeBounds {
+  const time = parseTimestamp(text)
   if (time === undefined) return ALL_TIME
-  switch (condition.predicate) {
+  switch (predicate) {
     case 'eq':
       return { from: time, to: time }
     case 'lt':
@@ -28,6 +28,12 @@ function conditionBounds(condition: Condition): TimeBounds {
     default:
       return ALL_TIME
   }
+}
+
+function conditionBounds({ attributes, predicate, values }: Condition): TimeBounds {
+  const [attribute, ...others] = attributes
+  if (attribute !== 'created_at' || others.length > 0) return ALL_TIME
+  return predicateBounds(predicate, values[0] ?? '')
 }
 
 /** True for what {@link timeBounds} takes wholly into account, where it must hold. */

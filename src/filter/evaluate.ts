@@ -17,7 +17,7 @@ import { compareText, readBoolean, readNumber } from './values.js'
 export type ItemPredicate<Item> = (item: Item) => boolean
 
 /** Decides about one value; `undefined` where the test does not apply to a value of that type. */
-type ScalarTest = (value: Scalar) => boolean | undefined
+export type ScalarTest = (value: Scalar) => boolean | undefined
 
 function equals(text: string): ScalarTest {
   const number = readNumber(text)
@@ -58,7 +58,7 @@ const onText =
   (value) =>
     typeof value === 'string' ? test(value) : undefined
 
-type ValueTestName = Exclude<TestName, 'null' | 'blank'>
+export type ValueTestName = Exclude<TestName, 'null' | 'blank'>
 
 const TESTS: Readonly<Record<ValueTestName, (texts: readonly string[]) => ScalarTest>> = {
   eq: ([text]) => equals(text!),
@@ -74,6 +74,10 @@ const TESTS: Readonly<Record<ValueTestName, (texts: readonly string[]) => Scalar
   true: () => (value) => value === true,
   false: () => (value) => value === false,
 }
+
+/** The test of one value that a predicate makes of each. */
+export const scalarTest = (test: ValueTestName, texts: readonly string[]): ScalarTest =>
+  TESTS[test](texts)
 
 /** Tests that read their values by the attribute's type; the others look at text as it is printed. */
 export function readsValues(test: TestName): boolean {

@@ -16,10 +16,10 @@ export function compareScalars(left: Scalar, right: Scalar): number {
   return left < right ? -1 : left > right ? 1 : 0
 }
 
-type SortKey = Scalar | undefined
+export type SortKey = Scalar | undefined
 
 /** The value an item sorts by: its least ascending, its greatest descending. */
-function sortKey<Item>(attributes: Attributes<Item>, sort: Sort): (item: Item) => SortKey {
+export function sortKey<Item>(attributes: Attributes<Item>, sort: Sort): (item: Item) => SortKey {
   const wanted = sort.direction === 'asc' ? -1 : 1
   let key: SortKey
   const walk = attributes.walk(sort.attribute, (value) =>

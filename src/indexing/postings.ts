@@ -1,0 +1,215 @@
+/** Where there is no further ordinal. */
+export const NONE = -1
+
+/** The direction in which ordinals are gone through: rising or falling. */
+export type Step = 1 | -1
+
+/** A set of a part's ordinals, in order, read as far as somebody goes. */
+export interface Postings {
+  /** How many there are, or somewhat more. */
+  readonly size: number
+  /** The nearest that is not before `at` in the direction; {@link NONE} where there is none. */
+  seek(at: number, step: Step): number
+}
+
+export const EMPTY: Postings = { size: 0, seek: () => NONE }
+
+/** All ordinals from `from` on, before `to`. */
+export function rangePostings(from: number, to: number): Postings {
+  if (from >= to) return EMPTY
+  return {
+    size: to - from,
+    seek(at, step) {
+      const nearest = step > 0 ? Math.max(at, from) : Math.min(at, to - 1)
+      return nearest >= from && nearest < to ? nearest : NONE
+    },
+  }
+}
+
+/** Rising ordinals without repetition. */
+export function listPostings(ordinals: ArrayLike<number>): Postings {
+  const size = ordinals.length
+  if (size === 0) return EMPTY
+  // Mostly the next one is asked for, or one near by.
+  let near = 0
+
+  /** The first index whose ordinal is not below. */
+  const indexOf = (at: number): number => {
+    let [low, high] = [0, size]
+    if (ordinals[near]! < at) {
+      low = near + 1
+      for (let reach = 1; near + reach < size; reach *= 2) {
+        if (ordinals[near + reach]! >= at) {
+          high = near + reach
+          break
+        }
+        low = near + reach + 1
+      }
+    } else {
+      high = near
+      for (let reach = 1; near - reach >= 0; reach *= 2) {
+        if (ordinals[near - reach]! < at) {
+          low = near - reach + 1
+          break
+        }
+        high = near - reach
+      }
+    }
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (ordinals[middle]! < at) low = middle + 1
+      else high = middle
+    }
+    near = Math.min(low, size - 1)
+    return low
+  }
+
+  return {
+    size,
+    seek(at, step) {
+      if (step > 0) {
+        const index = indexOf(at)
+        return index < size ? ordinals[index]! : NONE
+      }
+      const index = indexOf(at + 1) - 1
+      return index >= 0 ? ordinals[index]! : NONE
+    },
+  }
+}
+
+/** Bit `ordinal & 31` of word `ordinal >> 5`, from the ordinal `base` on, which is a multiple of 32. */
+export function bitPostings(words: Uint32Array, size: number, base = 0): Postings {
+  const up = (from: number): number => {
+    let index = from >> 5
+    let word = (words[index] ?? 0) & (-1 << (from & 31))
+    while (word === 0) {
+      if (++index >= words.length) return NONE
+      word = words[index]!
+    }
+    return (index << 5) + 31 - Math.clz32(word & -word)
+  }
+  const down = (from: number): number => {
+    let index = from >> 5
+    let word = (words[index] ?? 0) & (-1 >>> (31 - (from & 31)))
+    while (word === 0) {
+      if (--index < 0) return NONE
+      word = words[index]!
+    }
+    return (index << 5) + 31 - Math.clz32(word)
+  }
+  const end = words.length * 32
+  return {
+    size,
+    seek(at, step) {
+      const from = at - base
+      if (step > 0 ? from >= end : from < 0) return NONE
+      const found = step > 0 ? up(Math.max(from, 0)) : down(Math.min(from, end - 1))
+      return found === NONE ? NONE : found + base
+    },
+  }
+}
+
+/** What all of them have; the rarest lead. */
+export function allOfPostings(sets: readonly Postings[]): Postings {
+  if (sets.length === 1) return sets[0]!
+  const rarestFirst = sets.toSorted((a, b) => a.size - b.size)
+  const size = rarestFirst[0]?.size ?? 0
+  if (size === 0) return EMPTY
+  return {
+    size,
+    seek(at, step) {
+      let candidate = at
+      for (let agreed = 0, next = 0; agreed < rarestFirst.length;) {
+        const found = rarestFirst[next]!.seek(candidate, step)
+        if (found === NONE) return NONE
+        if (found === candidate && agreed > 0) {
+          agreed += 1
+          next += 1
+        } else if (next === 0) {
+          candidate = found
+          agreed = 1
+          next = 1
+        } else {
+          candidate = found
+          agreed = 0
+          next = 0
+        }
+      }
+      return candidate
+    },
+  }
+}
+
+/** What any of them has. */
+export function anyOfPostings(sets: readonly Postings[]): Postings {
+  const some = sets.filter(({ size }) => size > 0)
+  if (some.length === 0) return EMPTY
+  if (some.length === 1) return some[0]!
+  return {
+    size: some.reduce((sum, { size }) => sum + size, 0),
+    seek(at, step) {
+      let nearest = NONE
+      for (const set of some) {
+        const found = set.seek(at, step)
+        if (found === at) return at
+        if (found !== NONE && (nearest === NONE || (found - nearest) * step < 0)) nearest = found
+      }
+      return nearest
+    },
+  }
+}
+
+/** What the other has not, of the ordinals below `end`. */
+export function exceptPostings(set: Postings, end: number): Postings {
+  if (set.size === 0) return rangePostings(0, end)
+  return {
+    size: end,
+    seek(at, step) {
+      let candidate = step > 0 ? Math.max(at, 0) : Math.min(at, end - 1)
+      while (candidate >= 0 && candidate < end) {
+        if (set.seek(candidate, step) !== candidate) return candidate
+        candidate += step
+      }
+      return NONE
+    },
+  }
+}
+
+/** Gathers ordinals in any order, few of them as a list, many as bits. */
+export interface PostingsBuilder {
+  add(ordinal: number): void
+  addAll(set: Postings): void
+  build(): Postings
+}
+
+export function postingsBuilder(end: number): PostingsBuilder {
+  const most = Math.max(64, end >> 6)
+  let list: number[] = []
+  let words: Uint32Array | undefined
+  let size = 0
+
+  const set = (words: Uint32Array, ordinal: number): void => {
+    const bit = 1 << (ordinal & 31)
+    if ((words[ordinal >> 5]! & bit) === 0) size += 1
+    words[ordinal >> 5]! |= bit
+  }
+  const add = (ordinal: number): void => {
+    if (words) set(words, ordinal)
+    else if (list.push(ordinal) > most) {
+      words = new Uint32Array((end + 31) >> 5)
+      for (const one of list) set(words, one)
+      list = []
+    }
+  }
+  return {
+    add,
+    addAll(postings) {
+      for (let at = postings.seek(0, 1); at !== NONE; at = postings.seek(at + 1, 1)) add(at)
+    },
+    build() {
+      if (words) return bitPostings(words, size)
+      const sorted = Uint32Array.from(list).toSorted()
+      return listPostings(sorted.filter((ordinal, i) => i === 0 || ordinal !== sorted[i - 1]))
+    },
+  }
+}

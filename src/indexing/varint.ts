@@ -1,0 +1,50 @@
+/** Bytes that grow at their end. */
+export interface ByteWriter {
+  data: Uint8Array
+  length: number
+}
+
+export interface ByteReader {
+  readonly data: Uint8Array
+  at: number
+}
+
+// Eight times seven bits hold every safe integer.
+const LONGEST = 8
+
+export const byteWriter = (): ByteWriter => ({ data: new Uint8Array(1024), length: 0 })
+
+export const writtenBytes = ({ data, length }: ByteWriter): Uint8Array => data.slice(0, length)
+
+export function reserve(writer: ByteWriter, count: number): void {
+  if (writer.length + count <= writer.data.length) return
+  const grown = new Uint8Array(Math.max(writer.data.length * 2, writer.length + count))
+  grown.set(writer.data)
+  writer.data = grown
+}
+
+/** A whole number, not negative: seven bits in each byte, the lowest first, the last byte below 128. */
+export function putVarint(writer: ByteWriter, value: number): void {
+  reserve(writer, LONGEST)
+  const { data } = writer
+  let rest = value
+  while (rest > 127) {
+    data[writer.length++] = (rest % 128) | 128
+    rest = Math.floor(rest / 128)
+  }
+  data[writer.length++] = rest
+}
+
+export function takeVarint(reader: ByteReader): number {
+  const { data } = reader
+  let byte = data[reader.at++]!
+  if (byte < 128) return byte
+  let value = byte & 127
+  let scale = 128
+  do {
+    byte = data[reader.at++]!
+    value += (byte & 127) * scale
+    scale *= 128
+  } while (byte >= 128)
+  return value
+}

@@ -1,4 +1,5 @@
 import type { AuditEvent, JsonObject } from './event.js'
+import type { EventPage } from './store.js'
 
 /**
  * An event whose attributes stay JSON text until somebody asks for them: most of what a list gives is
@@ -31,6 +32,19 @@ export class UnreadEvent implements AuditEvent {
   /** The attributes as JSON text: the store's own until they are read, as then they may be changed too. */
   get json(): string {
     return this.#attributes ? JSON.stringify(this.#attributes) : this.#json
+  }
+
+  /** The event as it came, for a store that has read attributes, and changed none. */
+  unread(): UnreadEvent {
+    return this.#attributes ? new UnreadEvent(this, this.#json) : this
+  }
+}
+
+/** The page of a store whose filter may have read attributes, and has changed none. */
+export function unreadPage({ events, truncated }: EventPage): EventPage {
+  return {
+    events: events.map((event) => (event instanceof UnreadEvent ? event.unread() : event)),
+    truncated,
   }
 }
 

@@ -1,15 +1,15 @@
 import type { AuditEvent } from '../../src/event.js'
 import { eventId, parseEventId, TAIL_LENGTH } from '../../src/event-id.js'
 import { formatTimestamp } from '../../src/timestamp.js'
+import { UnreadEvent } from '../../src/unread-event.js'
 import type { TextRow } from './client.js'
 import type { Ask } from './connection.js'
 import type { Names } from './names.js'
 
 export const EVENT_COLUMNS = 'created_at, tail, type, username, source, system, attributes'
 
-/** A row of the events as {@link EVENT_COLUMNS} selects it. */
-export function rowToEvent(row: TextRow): AuditEvent {
-  const [created_at, tail, type, username, source, system, attributes] = row
+function ownFields(row: TextRow): Omit<AuditEvent, 'attributes'> {
+  const [created_at, tail, type, username, source, system] = row
   const time = Number(created_at)
   return {
     id: tail!.length === TAIL_LENGTH ? eventId(time, tail!) : tail!,
@@ -18,8 +18,25 @@ export function rowToEvent(row: TextRow): AuditEvent {
     system: system === 't',
     type: type!,
     source: source!,
-    attributes: JSON.parse(attributes!) as AuditEvent['attributes'],
   }
+}
+
+const jsonOf = (row: TextRow): string => row[6]!
+
+/** A row of the events as {@link EVENT_COLUMNS} selects it. */
+export function rowToEvent(row: TextRow): AuditEvent {
+  const attributes = JSON.parse(jsonOf(row)) as AuditEvent['attributes']
+  return { ...ownFields(row), attributes }
+}
+
+/** Of the members that the server adds in SQL, which are added together. */
+const ADDED = '"suppressed_since"'
+
+/** As `rowToEvent`, the attributes not read. */
+export function rowToUnread(row: TextRow): AuditEvent {
+  const json = jsonOf(row)
+  // The caller's data may have had one of that name, which is then there twice.
+  return json.includes(ADDED) ? rowToEvent(row) : new UnreadEvent(ownFields(row), json)
 }
 
 /** The event with this id that is not open, or `undefined`. */

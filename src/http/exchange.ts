@@ -20,8 +20,11 @@ export interface HttpRequest<Context = unknown> {
 /** Chunks to be written as they come, no faster than the client takes them; given up when it is gone. */
 export type HttpStream = AsyncIterable<string | Uint8Array>
 
+/** The whole of a body. */
+export type Content = string | Uint8Array
+
 export interface HttpResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string | Uint8Array | HttpStream | undefined
+  readonly body: Content | HttpStream | undefined
 }

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
 import Negotiator from 'negotiator'
-import type { HttpRequest, HttpResponse } from './exchange.js'
+import type { Content, HttpRequest, HttpResponse } from './exchange.js'
 import { HttpProblem } from './problem.js'
 
 /** Best first, where a client likes them alike. */
@@ -12,7 +12,7 @@ const CODINGS = ['br', 'gzip', 'identity'] as const
 type Coding = (typeof CODINGS)[number]
 
 /** Makes a text smaller, in a coding that the client takes. */
-export type Compress = (coding: Exclude<Coding, 'identity'>, text: string) => Promise<Uint8Array>
+export type Compress = (coding: Exclude<Coding, 'identity'>, text: Content) => Promise<Uint8Array>
 
 const brotli = promisify(brotliCompress)
 const deflate = promisify(gzip)
@@ -46,7 +46,7 @@ const acceptable = new LRUCache<string, readonly Coding[]>({
 })
 
 /** RFC 9110, section 12.5.3; throws 406 where no coding is left. */
-function codingOf(body: string, accept: string): Coding {
+function codingOf(body: Content, accept: string): Coding {
   if (accept === '') return 'identity'
   const codings = acceptable.memo(accept)
   const [best] = codings
@@ -61,7 +61,7 @@ function codingOf(body: string, accept: string): Coding {
 }
 
 /** Weak, as the same text may be sent in several codings: RFC 9110, section 8.8.1. */
-export const entityTag = (text: string): string => `W/"${hash('sha1', text, 'base64url')}"`
+export const entityTag = (text: Content): string => `W/"${hash('sha1', text, 'base64url')}"`
 
 /** RFC 9110, section 13.1.2: the comparison is weak, which leaves what is in the quotes. */
 function isKnown(ifNoneMatch: string, tag: string): boolean {
@@ -70,6 +70,9 @@ function isKnown(ifNoneMatch: string, tag: string): boolean {
   const opaque = tag.slice(tag.indexOf('"'))
   return new Set(ifNoneMatch.match(/"[^"]*"/g)).has(opaque)
 }
+
+const isContent = (body: HttpResponse['body']): body is Content =>
+  typeof body === 'string' || body instanceof Uint8Array
 
 const isRead = (method: string): boolean => method === 'GET' || method === 'HEAD'
 
@@ -83,7 +86,7 @@ export async function finish(
   compress: Compress = compressFast,
 ): Promise<HttpResponse> {
   const { status, body } = response
-  if (typeof body !== 'string' || !isRead(request.method)) return response
+  if (!isContent(body) || !isRead(request.method)) return response
   if (status !== 200 && status !== 206) return response
   const { etag = entityTag(body) } = response.headers
   const headers: Record<string, string> = { ...response.headers, etag }

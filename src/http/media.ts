@@ -1,13 +1,13 @@
 import { MIMEType } from 'node:util'
 import Negotiator from 'negotiator'
-import type { HttpResponse } from './exchange.js'
+import type { Content, HttpResponse } from './exchange.js'
 import { HttpProblem, JSON_API } from './problem.js'
 
 /** What an answer depends on beside its address; a client may keep it, and asks whether it still holds. */
 export const VARIANTS = { vary: 'Accept, Accept-Encoding', 'cache-control': 'private, no-cache' }
 
 /** An answer whose body is a JSON:API document. */
-export function json(status: number, body: string): HttpResponse {
+export function json(status: number, body: Content): HttpResponse {
   return { status, headers: { 'content-type': JSON_API, ...VARIANTS }, body }
 }
 

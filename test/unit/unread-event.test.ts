@@ -1,6 +1,6 @@
 import type { AuditEvent } from 'daybook'
 import { expect, it } from 'vitest'
-import { attributesJson, plainEvent, UnreadEvent } from '../../src/unread-event.js'
+import { attributesJson, plainEvent, UnreadEvent, unreadPage } from '../../src/unread-event.js'
 
 const own: Omit<AuditEvent, 'attributes'> = {
   id: '01890a5d-ac96-774b-bcce-b302099a8057',
@@ -40,4 +40,16 @@ it('becomes an event with all members of its own', () => {
 it('leaves another event as it is', () => {
   const event = { ...own, attributes: {} }
   expect(plainEvent(event)).toBe(event)
+})
+
+it('is sent on as it came by a store that has only looked at its attributes', () => {
+  const [read, unread] = ['{"count": 1}', '{"count": 2}'].map((json) => new UnreadEvent(own, json))
+  const plain = { ...own, attributes: { count: 3 } }
+  expect(read!.attributes).toEqual({ count: 1 })
+  const { events, truncated } = unreadPage({ events: [read!, unread!, plain], truncated: true })
+  expect(events.map(attributesJson)).toEqual(['{"count": 1}', '{"count": 2}', '{"count":3}'])
+  expect(events.map((event) => ({ ...event, attributes: event.attributes }))).toEqual(
+    [1, 2, 3].map((count) => ({ ...own, attributes: { count } })),
+  )
+  expect(truncated).toBe(true)
 })

@@ -29,31 +29,39 @@ export interface EventView {
  * The event as the interface's Event resource, in JSON text; `path` is where the endpoints are mounted.
  * One that is open says so in `meta`.
  */
-export function eventResource(
-  event: AuditEvent,
-  path: string,
-  { fields, open }: EventView = {},
-): string {
+export function eventResource(event: AuditEvent, path: string, view?: EventView): string {
+  return resourceText(event, linkStart(path), view)
+}
+
+/** Links to events begin with it, as JSON text; their ids need no escape. */
+const linkStart = (path: string): string => JSON.stringify(`${path}/`).slice(0, -1)
+
+function resourceText(event: AuditEvent, start: string, { fields, open }: EventView = {}): string {
   const { id, source } = event
   const isRelated = source !== null && (fields?.has('source') ?? true)
   const related = isRelated
     ? `,"relationships":{"source":{"links":{"source":${JSON.stringify(source)}}}}`
     : ''
-  const self = JSON.stringify(`${path}/${id}`)
   const attributes = attributesText(event, fields)
   const meta = open?.has(id) ? ',"meta":{"live":true}' : ''
-  return `{"type":"event","id":"${id}","attributes":${attributes}${related},"links":{"self":${self}}${meta}}`
+  return `{"type":"event","id":"${id}","attributes":${attributes}${related},"links":{"self":${start}${id}"}${meta}}`
 }
 
-export function eventsDocument(
+/** The document's text in parts: of the whole in one piece a copy more would have to be made. */
+export function* eventsDocument(
   events: readonly AuditEvent[],
   path: string,
   links: Readonly<Record<string, string>>,
   view?: EventView,
-): string {
-  let data = ''
-  for (const event of events) data += `${data && ','}${eventResource(event, path, view)}`
-  return `{"jsonapi":${JSONAPI},"data":[${data}],"links":${JSON.stringify(links)}}`
+): Generator<string, void> {
+  yield `{"jsonapi":${JSONAPI},"data":[`
+  const start = linkStart(path)
+  let before = ''
+  for (const event of events) {
+    yield `${before}${resourceText(event, start, view)}`
+    before = ','
+  }
+  yield `],"links":${JSON.stringify(links)}}`
 }
 
 export function eventDocument(event: AuditEvent, path: string, view?: EventView): string {

@@ -6,10 +6,11 @@ import { entityTag } from '../finish.js'
 import { checkAccept, json } from '../media.js'
 import { preferredWait } from '../prefer.js'
 import { oncePerTurn } from '../same-turn.js'
+import { utf8 } from '../utf8.js'
 import { eventsDocument } from './documents.js'
 import { type Fieldset, formatFieldset, takeFieldset } from './fieldset.js'
 import type { EventsHandler, FollowingSetting } from './handler.js'
-import { openAmong } from './open-events.js'
+import { openFinder } from './open-events.js'
 import { parseEventsQuery } from './query.js'
 import { viewOf } from './view.js'
 import { listWithin } from './waiting.js'
@@ -30,6 +31,8 @@ interface Listed {
 
 /** `GET <path>`: the events that match. */
 export function listHandler({ audit, path, broadcast }: FollowingSetting): EventsHandler {
+  const openAmong = openFinder(audit)
+
   /** The page before this one, where paging backwards goes on. */
   const previous = (query: EventQuery, fields: Fieldset, page: EventPage): string | undefined => {
     if (!page.truncated || query.sorts.length > 0) return undefined
@@ -61,8 +64,8 @@ export function listHandler({ audit, path, broadcast }: FollowingSetting): Event
     const self = asked === '' ? path : `${path}?${asked}`
     const prev = previous(query, fields, page)
     const links = prev === undefined ? { self } : { self, prev }
-    const open = await openAmong(audit, page.events)
-    const body = eventsDocument(page.events, path, links, { fields, open })
+    const open = await openAmong(page.events)
+    const body = utf8(eventsDocument(page.events, path, links, { fields, open }))
     const { status, headers } = json(page.truncated ? 206 : 200, body)
     return { page, response: { status, headers: { ...headers, etag: entityTag(body) }, body } }
   }

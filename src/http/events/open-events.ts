@@ -3,17 +3,18 @@ import type { EndpointAudit } from './handler.js'
 
 const NONE: ReadonlySet<string> = new Set()
 
+/** Gives the ids of those events that are live and still open, among others. */
+export type FindOpen = (events: readonly AuditEvent[]) => Promise<ReadonlySet<string>>
+
 /**
- * The ids of those events that are live and still open. Only those of types that the registry calls
- * live are asked for, so that other answers cost nothing more.
+ * Only events of types that the registry calls live are asked for, so that other answers cost nothing
+ * more.
  */
-export async function openAmong(
-  { store, types }: Pick<EndpointAudit, 'store' | 'types'>,
-  events: readonly AuditEvent[],
-): Promise<ReadonlySet<string>> {
-  const isLive = ({ type }: AuditEvent): boolean =>
-    Object.hasOwn(types, type) && types[type]!.live === true
-  if (!events.some(isLive)) return NONE
-  const open = await store.openEvents()
-  return new Set(open.map(({ id }) => id))
+export function openFinder({ store, types }: Pick<EndpointAudit, 'store' | 'types'>): FindOpen {
+  const live = new Set(Object.keys(types).filter((type) => types[type]!.live === true))
+  return async (events) => {
+    if (live.size === 0 || !events.some(({ type }) => live.has(type))) return NONE
+    const open = await store.openEvents()
+    return new Set(open.map(({ id }) => id))
+  }
 }

@@ -1,7 +1,7 @@
 import type { AuditLog } from '../../audit-log.js'
 import { AuditLogError } from '../../errors.js'
 import { challenge } from '../basic-auth.js'
-import type { HttpRequest, HttpResponse } from '../exchange.js'
+import type { Content, HttpRequest, HttpResponse } from '../exchange.js'
 import { DEFAULT_PATH, isUnder } from '../events/endpoint.js'
 import { type Compress, compressSmall, finish } from '../finish.js'
 import { declareMount, mountsOf } from '../mounts.js'
@@ -73,13 +73,14 @@ function placed(document: string, path: string, api: string, name: string): stri
     .replaceAll(/\{\{(\w+)\}\}/g, (_, key: string) => escapeHtml(values[key] ?? ''))
 }
 
+type Bytes = Promise<Uint8Array>
+
 /** Each text is compressed once in each coding. */
 function compressOnce(): Compress {
-  const done = new Map<string, Promise<Uint8Array>>()
+  const done = { br: new Map<Content, Bytes>(), gzip: new Map<Content, Bytes>() }
   return (coding, text) => {
-    const key = `${coding} ${text}`
-    const compressed = done.get(key) ?? compressSmall(coding, text)
-    done.set(key, compressed)
+    const compressed = done[coding].get(text) ?? compressSmall(coding, text)
+    done[coding].set(text, compressed)
     return compressed
   }
 }

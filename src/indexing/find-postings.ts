@@ -27,30 +27,47 @@ const SOME = 256
 // Values between two looks at the time.
 const STEP = 256
 
-/** What the part has of the filter, all of it where `filter` is `undefined`. */
-export function* findPostings(
+/** What the part has of the filter, all of it where `filter` is `undefined`: at once where that is little work. */
+export function findPostings(
   part: IndexPart,
   filter: IndexFilter | undefined,
   timesOf: TimesOf,
-): Work<Postings> {
+): Postings | Work<Postings> {
   if (!filter) return rangePostings(0, part.size)
-  const found = yield* evaluate(part, filter, timesOf)
-  return anyOfPostings([found, part.unindexed])
+  const found = lookUp(part, filter, timesOf)
+  return found ? withUnindexed(part, found) : findAtLength(part, filter, timesOf)
 }
 
-function* evaluate(part: IndexPart, filter: IndexFilter, timesOf: TimesOf): Work<Postings> {
-  if ('find' in filter) return yield* findIn(part, filter.name, filter.find)
+const withUnindexed = (part: IndexPart, found: Postings): Postings =>
+  part.unindexed.size === 0 ? found : anyOfPostings([found, part.unindexed])
+
+function* findAtLength(part: IndexPart, filter: IndexFilter, timesOf: TimesOf): Work<Postings> {
+  return withUnindexed(part, yield* evaluate(part, filter, timesOf))
+}
+
+/** What takes a few reads; `undefined` for what takes more. */
+function lookUp(part: IndexPart, filter: IndexFilter, timesOf: TimesOf): Postings | undefined {
   if ('bounds' in filter) {
     const { from, to } = filter.bounds
     return rangePostings(part.countBefore(from), part.countBefore(to + 1))
   }
   if ('ids' in filter) return atTimes(part, timesOf(filter.ids))
-  if (filter.combinator === 'or') {
-    const found: Postings[] = []
-    for (const one of filter.parts) found.push(yield* evaluate(part, one, timesOf))
-    return anyOfPostings(found)
-  }
-  return yield* allOf(part, filter.parts, timesOf)
+  if (!('find' in filter)) return undefined
+  const { name, find } = filter
+  if (find.by === 'presence') return present(part, name, find.presence)
+  if (find.by !== 'values') return undefined
+  return anyOfPostings(find.values.map((value) => part.find(name, value)))
+}
+
+function* evaluate(part: IndexPart, filter: IndexFilter, timesOf: TimesOf): Work<Postings> {
+  const found = lookUp(part, filter, timesOf)
+  if (found) return found
+  if ('find' in filter) return yield* findIn(part, filter.name, filter.find)
+  if (!('parts' in filter)) return EMPTY
+  if (filter.combinator === 'and') return yield* allOf(part, filter.parts, timesOf)
+  const alternatives: Postings[] = []
+  for (const one of filter.parts) alternatives.push(yield* evaluate(part, one, timesOf))
+  return anyOfPostings(alternatives)
 }
 
 /** How much work it takes to find out. */
@@ -91,18 +108,9 @@ function atTimes(part: IndexPart, times: readonly Microseconds[]): Postings {
 }
 
 function* findIn(part: IndexPart, name: string, find: Find): Work<Postings> {
-  switch (find.by) {
-    case 'values':
-      return anyOfPostings(find.values.map((value) => part.find(name, value)))
-    case 'ranges':
-      return yield* inRanges(part, name, find.ranges)
-    case 'start':
-      return yield* startingWith(part, name, find)
-    case 'test':
-      return yield* passing(part, name, find)
-    case 'presence':
-      return present(part, name, find.presence)
-  }
+  if (find.by === 'ranges') return yield* inRanges(part, name, find.ranges)
+  if (find.by === 'start') return yield* startingWith(part, name, find)
+  return find.by === 'test' ? yield* passing(part, name, find) : EMPTY
 }
 
 function* inRanges(part: IndexPart, name: string, ranges: readonly ValueRange[]): Work<Postings> {

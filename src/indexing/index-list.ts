@@ -31,7 +31,7 @@ export function* candidatesInTime(
   order: Order,
   bounds: TimeBounds,
 ): Generator<AuditEvent | undefined, void, undefined> {
-  const open = (part: IndexPart): Work<Postings> => {
+  const open = (part: IndexPart): Postings | Work<Postings> => {
     view.onOpen?.(part)
     return findPostings(part, filter, view.timesOf)
   }
@@ -62,7 +62,8 @@ function* candidatesOf(
   for (const part of parts) {
     if (!overlaps(part, bounds)) continue
     onOpen?.(part)
-    const postings = yield* findPostings(part, filter, timesOf)
+    const found = findPostings(part, filter, timesOf)
+    const postings = 'seek' in found ? found : yield* found
     if (postings.size > 0) sets.push({ part, postings })
     count += postings.size
     of += part.size

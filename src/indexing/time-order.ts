@@ -67,11 +67,12 @@ export function* inTimeOrder(
       part = waiting.at(-1)
     ) {
       waiting.pop()
-      const opened = open(part)
-      const postings = 'seek' in opened ? opened : yield* opened
+      const found = open(part)
+      const postings = 'seek' in found ? found : yield* found
       const cursor = { part, postings, ordinal: NONE, time: 0 }
       if (move(cursor, startOf(part))) cursors.push(cursor)
       next = nearest()
+      if (!next) yield
     }
     if (!next) return
     if (next.time !== last) {

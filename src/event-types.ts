@@ -150,6 +150,21 @@ export function splitEventType(type: string): { level: string; subject: string; 
 
 const commonKeys: ReadonlySet<string> = new Set([...COMMON_KEYS, ...LINK_ATTRIBUTES])
 
+const allowedByDefinition = new WeakMap<EventTypeDefinition, ReadonlySet<string>>()
+
+/** The data keys that the definition lists, and those of its throttle's scope. */
+function allowedKeys(
+  definition: EventTypeDefinition,
+  declared: readonly string[],
+): ReadonlySet<string> {
+  let allowed = allowedByDefinition.get(definition)
+  if (!allowed) {
+    allowed = new Set([...declared, ...(definition.throttle?.scope ?? [])])
+    allowedByDefinition.set(definition, allowed)
+  }
+  return allowed
+}
+
 /**
  * Holds a call's data to the type's declaration, for strict mode. Throws `INVALID_DATA` with a
  * pointer to the first key that is not declared, or to the schema's first issue.
@@ -158,7 +173,7 @@ export function checkData(type: string, definition: EventTypeDefinition, data: o
   const declared = definition.data
   if (declared === undefined) return
   if (!('~standard' in declared)) {
-    const allowed = new Set([...declared, ...(definition.throttle?.scope ?? [])])
+    const allowed = allowedKeys(definition, declared)
     const stray = Object.keys(data).find((key) => !allowed.has(key) && !commonKeys.has(key))
     if (stray === undefined) return
     throw new AuditLogError(

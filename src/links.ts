@@ -107,7 +107,8 @@ export function sourceOf(
   lenient = false,
 ): string | null {
   let source: string | null = null
-  for (const attribute of linksIn(attributes)) {
+  for (const rank of linksIn(attributes)) {
+    const attribute = LINK_ATTRIBUTES[rank]!
     try {
       const path = resolve(readLink(attribute, attributes[attribute]!), { system })
       source ??= path
@@ -126,13 +127,13 @@ function located(error: unknown, attribute: LinkAttribute): unknown {
   return new AuditLogError('INVALID_LINK', message, { pointer: `/${attribute}`, cause })
 }
 
-/** The link attributes of an event, best source first. */
-function linksIn(attributes: JsonObject): LinkAttribute[] {
+/** The ranks of an event's link attributes, best source first. */
+function linksIn(attributes: JsonObject): readonly number[] {
   const ranks: number[] = []
   // Most events have few attributes and no link: their names are looked up, not the links'.
   for (const attribute in attributes) {
     const rank = RANKS.get(attribute)
     if (rank !== undefined && attributes[attribute] !== null) ranks.push(rank)
   }
-  return ranks.toSorted((a, b) => a - b).map((rank) => LINK_ATTRIBUTES[rank]!)
+  return ranks.length > 1 ? ranks.toSorted((a, b) => a - b) : ranks
 }

@@ -96,8 +96,7 @@ export function createCalls(parts: CallsParts): Calls {
   const gaps = createGaps(now, (data) => recordOwn(GAP, data))
   let isClosed = false
 
-  const definitionOf = (type: string): EventTypeDefinition | undefined =>
-    Object.hasOwn(types, type) ? types[type] : undefined
+  const definitions: ReadonlyMap<string, EventTypeDefinition> = new Map(Object.entries(types))
 
   const recorder = createRecorder(store, waiting, {
     journaling,
@@ -224,7 +223,7 @@ export function createCalls(parts: CallsParts): Calls {
   return {
     system: (type, data, options, kind) =>
       call(type, options, () => {
-        const definition = definitionOf(type)
+        const definition = definitions.get(type)
         if (kind?.mustBeKnown && !definition)
           throw new AuditLogError(
             'UNKNOWN_EVENT_TYPE',

@@ -15,8 +15,10 @@ interface Tried {
 
 /** From when on a batch has to be looked for; `undefined` where none of it was tried before. */
 export function searchedSince(batch: readonly Tried[]): Microseconds | undefined {
-  const times = batch.flatMap(({ earlier }) => earlier?.since ?? [])
-  return times.length > 0 ? Math.min(...times) : undefined
+  let since: Microseconds | undefined
+  for (const { earlier } of batch)
+    if (earlier && (since === undefined || earlier.since < since)) since = earlier.since
+  return since
 }
 
 /** The events of a batch but for those that have been told of before. */

@@ -46,8 +46,8 @@ interface Entry {
   readonly earlier: EarlierAttempts | undefined
   /** What an attempt may have kept of it is later than this; without an attempt there is none. */
   since: Microseconds | undefined
-  /** Those who flush. */
-  readonly onSettled: (() => void)[]
+  /** Those who flush; mostly nobody does. */
+  onSettled: (() => void)[] | undefined
 }
 
 /** Told of what became of drafts, in order, before their calls settle and after they count as such. */
@@ -128,7 +128,7 @@ export function createRecorder(
     entry.settled = true
     room.leave(entry.bytes, entry.isOwn)
     if (entry.onAbort) entry.signal?.removeEventListener('abort', entry.onAbort)
-    for (const tell of entry.onSettled) tell()
+    for (const tell of entry.onSettled ?? []) tell()
   }
   const reject = (entry: Entry, error: AuditLogError): void => {
     settle(entry)
@@ -244,17 +244,16 @@ export function createRecorder(
     const since = searchedSince(batch)
     const { events, held } = await append(drafts, { signal, deadline, since })
     const kept = held.size === 0 ? batch : batch.filter((entry) => !held.has(entry.draft))
-    for (const entry of batch) {
-      const opensIn = held.get(entry.draft)
-      if (opensIn === undefined) continue
+    const heldBack = held.size === 0 ? [] : batch.filter((entry) => held.has(entry.draft))
+    for (const entry of heldBack) {
       settle(entry)
-      observer.heldBack(entry.draft, opensIn)
+      observer.heldBack(entry.draft, held.get(entry.draft)!)
     }
     for (const entry of kept) settle(entry)
     const stored = held.size === 0 ? drafts : kept.map((entry) => entry.draft)
     if (stored.length > 0) observer.stored(newsOf(events, kept), stored)
     for (const [i, entry] of kept.entries()) entry.resolve(events[i])
-    for (const entry of batch) if (held.has(entry.draft)) entry.resolve(undefined)
+    for (const entry of heldBack) entry.resolve(undefined)
   }
 
   /** One attempt for one batch; gives back what is to be tried again. */
@@ -350,7 +349,7 @@ export function createRecorder(
           calledAt: policy === 'queue' ? journaling!.now() : undefined,
           earlier,
           since: earlier?.since,
-          onSettled: [],
+          onSettled: undefined,
         }
         if (policy === 'queue' && (full || ((isDown || journaling!.length() > 0) && !isBehind())))
           return toJournal(entry)
@@ -392,7 +391,9 @@ export function createRecorder(
       journaling?.flush()
       await Promise.all([
         enlisting.flush(),
-        ...pending.map((entry) => new Promise<void>((resolve) => entry.onSettled.push(resolve))),
+        ...pending.map(
+          (entry) => new Promise<void>((resolve) => (entry.onSettled ??= []).push(resolve)),
+        ),
       ])
     },
     async close() {

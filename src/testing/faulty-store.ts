@@ -84,7 +84,11 @@ export function faultyStore(store: EventStore): FaultyStore {
     const { signal, deadline = Infinity } = options
     const { signal: healed } = illness
     const left = Math.max(0, deadline - performance.now())
-    await wait(Math.min(milliseconds, left), AbortSignal.any(signal ? [healed, signal] : [healed]))
+    // A timer cuts fractions, and would end before the deadline.
+    await wait(
+      Math.min(milliseconds, Math.ceil(left)),
+      AbortSignal.any(signal ? [healed, signal] : [healed]),
+    )
     throwIfAborted(signal)
     if (left <= milliseconds && !healed.aborted)
       throw new AuditLogError('ABORTED', 'the deadline is over')

@@ -19,6 +19,8 @@ export default defineConfig({
     ],
     reporters: ['default', './test/support/summary-reporter.ts'],
     typecheck: { enabled: false },
+    // Threads that the code starts run its sources too.
+    execArgv: ['--import', new URL('./test/support/typescript-threads.js', import.meta.url).href],
     // Two cores: more workers only wait for each other.
     maxWorkers: 2,
     // A third of the time would be spent on loading the same modules again; tests leave nothing behind.

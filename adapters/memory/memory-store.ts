@@ -1,16 +1,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AuditLogError, throwIfAborted } from '../../src/errors.js'
 import { type AuditEvent, type EventDraft, stampDraft } from '../../src/event.js'
-import { timeBounds } from '../../src/filter/bounds.js'
-import { pageCollector } from '../../src/filter/collect.js'
-import { compileFilter } from '../../src/filter/evaluate.js'
 import { createWatchers } from '../../src/following/following.js'
 import { freshEvents } from '../../src/importing.js'
+import { FIRST_PROBE } from '../../src/indexing/probe.js'
 import type { EventStore } from '../../src/store.js'
 import { type Clock, type Microseconds, systemClock } from '../../src/timestamp.js'
 import { countEvents } from './count.js'
 import { dueBefore } from './due.js'
+import { createEventIndex } from './event-index.js'
 import { parseFrozen } from './frozen.js'
+import { listEvents, type MemoryTuning } from './list.js'
 import { createLiveEvents } from './live.js'
 import { createState } from './state.js'
 import { createThrottles } from './suppressed.js'
@@ -33,15 +33,20 @@ const MOST_TOLD = 1000
 
 /**
  * Keeps events in this process's memory: for tests, and as the readable definition of what every
- * store must answer. Nothing survives the process. The events it gives out are frozen.
+ * store must answer. Nothing survives the process. The events it gives out are frozen. From 10,000
+ * events on it indexes the attributes that queries ask for.
  */
-export function memoryStore(options: MemoryStoreOptions = {}): EventStore {
+export const memoryStore = (options: MemoryStoreOptions = {}): EventStore =>
+  createMemoryStore(options, { leastIndexed: 10_000, probe: FIRST_PROBE })
+
+export function createMemoryStore(options: MemoryStoreOptions, tuning: MemoryTuning): EventStore {
   const { maxEvents = Infinity, clock = systemClock() } = options
   if (!(maxEvents >= 1)) throw new AuditLogError('INVALID_OPTION', 'maxEvents must be at least 1')
 
   const timeline = createTimeline()
   const throttles = createThrottles()
   const live = createLiveEvents(timeline)
+  const index = createEventIndex(timeline, live)
   const state = createState()
   const watchers = createWatchers()
   let highWater: Microseconds = 0
@@ -115,7 +120,10 @@ export function memoryStore(options: MemoryStoreOptions = {}): EventStore {
           event: Object.freeze({ ...event, attributes: parseFrozen(json) }),
         })),
       )
-      for (const { time } of fresh) highWater = Math.max(highWater, time)
+      for (const { time } of fresh) {
+        highWater = Math.max(highWater, time)
+        index.cameLate(time)
+      }
       makeRoom()
       return { imported: fresh.length, skipped: imported.length - fresh.length }
     },
@@ -125,22 +133,13 @@ export function memoryStore(options: MemoryStoreOptions = {}): EventStore {
       return timeline.find(id)?.event
     },
 
-    async list(query, { signal } = {}) {
+    async list(query, { signal, trace } = {}) {
       check(signal)
-      const matches = compileFilter(query.where)
-      const collector = pageCollector(query)
-      const bounds = timeBounds(query.where)
-      const { events, from, to } = timeline.between(bounds.from, bounds.to)
-      const step = collector.direction === 'asc' ? 1 : -1
-      for (let i = step > 0 ? from : to - 1, seen = 0; i >= from && i < to; i += step) {
-        const { event } = events[i]!
-        if (matches(event) && collector.add(event)) break
-        if (++seen % SCAN_SLICE === 0) {
-          await nextTurn()
-          check(signal)
-        }
+      const pause = async (): Promise<void> => {
+        await nextTurn()
+        check(signal)
       }
-      return collector.page()
+      return listEvents({ timeline, index, tuning, pause }, query, trace)
     },
 
     async count(query, { signal } = {}) {
@@ -156,7 +155,10 @@ export function memoryStore(options: MemoryStoreOptions = {}): EventStore {
       for (let removed = 0; ;) {
         const count = timeline.removeBefore(time, SCAN_SLICE, isClosed)
         removed += count
-        if (count > 0) onProgress?.(removed)
+        if (count > 0) {
+          index.forget()
+          onProgress?.(removed)
+        }
         if (count < SCAN_SLICE) return removed
         await nextTurn()
         check(signal)
@@ -171,7 +173,10 @@ export function memoryStore(options: MemoryStoreOptions = {}): EventStore {
           return found && isClosed(found.event)
         }),
       )
-      if (gone.size > 0) timeline.remove(gone)
+      if (gone.size > 0) {
+        timeline.remove(gone)
+        index.forget()
+      }
       return gone.size
     },
 
@@ -231,6 +236,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): EventStore {
       check(signal)
       if (live.change(id, change)) {
         live.close(id)
+        const found = timeline.find(id)
+        if (found) index.cameLate(found.time)
         watchers.hint()
       }
       return timeline.find(id)?.event

@@ -19,6 +19,8 @@ export interface Connection {
   write<Result>(act: () => Result, options: AppendOptions): Promise<Result>
   /** One attempt at a write transaction; throws the driver's errors. */
   tryWrite<Result>(act: () => Result): Result
+  /** Runs `act` on one moment's state of the file. */
+  snapshot<Result>(act: () => Result): Result
   /** Resolves after a moment that leaves others a gap between two transactions of ours. */
   gap(options: AppendOptions, ms?: number): Promise<void>
   /** True while other connections have held a lock lately. */
@@ -51,6 +53,15 @@ export function createConnection(database: SqliteDatabase): Connection {
     } catch (error) {
       if (database.inTransaction) statement('ROLLBACK').run()
       throw error
+    }
+  }
+
+  const snapshot = <Result>(act: () => Result): Result => {
+    statement('BEGIN').run()
+    try {
+      return act()
+    } finally {
+      if (database.inTransaction) statement('COMMIT').run()
     }
   }
 
@@ -88,6 +99,7 @@ export function createConnection(database: SqliteDatabase): Connection {
     retry,
     write: (act, options) => retry(() => tryWrite(act), options),
     tryWrite,
+    snapshot,
     gap,
     isContended: () => performance.now() - lastBusy < CONTENTION_MS,
   }

@@ -27,7 +27,8 @@ export interface SqliteDatabase {
 
 type Driver = new (filename: string, options: { timeout: number }) => SqliteDatabase
 
-function loadDriver(): Driver {
+/** The class of better-sqlite3, loaded when it is first needed; throws `MISSING_DEPENDENCY`. */
+export function loadDriver(): Driver {
   try {
     return createRequire(import.meta.url)('better-sqlite3') as Driver
   } catch (cause) {

@@ -28,8 +28,12 @@ export function createKeeping(
   outbox: Outbox,
   clock: Clock,
 ): Keeping {
-  const insert = (draft: EventDraft, time: Microseconds): void =>
-    (draft.live ? live : events).insert(draft, time)
+  /** Gives how many there are more of the events that change no more. */
+  const insert = (draft: EventDraft, time: Microseconds): 0 | 1 => {
+    const table = draft.live ? live : events
+    table.insert(draft, time)
+    return draft.live ? 0 : 1
+  }
 
   /** Where its throttle lets it through the draft is an event then. */
   const keepEnlisted = (enlisted: Enlisted, time: Microseconds, now: Microseconds): boolean => {
@@ -52,6 +56,8 @@ export function createKeeping(
       const start = Math.max(events.highWater(), now - moved.length - own.length)
       let time = start
       for (const enlisted of moved) if (keepEnlisted(enlisted, time + 1, now)) time += 1
+      // What waits in the outbox is never live.
+      let inserted = time - start
       const kept: AuditEvent[] = []
       const heldBack: { draft: EventDraft; opensIn: Microseconds }[] = []
       for (const draft of own) {
@@ -62,17 +68,16 @@ export function createKeeping(
         else {
           time += 1
           const told = throttles.kept(draft, Math.min(time, now))
-          insert(told, time)
+          inserted += insert(told, time)
           kept.push(stampDraft(told, time))
         }
       }
-      if (time > start) events.setHighWater(time)
+      if (time > start) events.setHighWater(time, inserted)
       return isFull ? undefined : { events: kept, heldBack }
     },
     keepOne(draft) {
       const time = Math.max(events.highWater() + 1, clock())
-      insert(draft, time)
-      events.setHighWater(time)
+      events.setHighWater(time, insert(draft, time))
     },
   }
 }

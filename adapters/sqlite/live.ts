@@ -20,6 +20,8 @@ export interface LiveTable {
   find(id: string): EventRow | undefined
   /** Those between the times, both included, oldest first. */
   between(bounds: TimeBounds): readonly EventRow[]
+  /** The times of these. */
+  timesBetween(bounds: TimeBounds): readonly Microseconds[]
   /** False where it is not open. */
   change(id: string, change: LiveChange): boolean
   touch(ids: readonly string[]): void
@@ -110,6 +112,10 @@ export function createLiveTable({ statement }: Connection, events: EventTable): 
       const text = `SELECT ${COLUMNS} FROM daybook_live WHERE created_at BETWEEN ? AND ? ORDER BY created_at`
       return (statement(text).all(from, to) as LiveRow[]).map(whole)
     },
+    timesBetween({ from, to }) {
+      const text = `SELECT created_at FROM daybook_live WHERE created_at BETWEEN ? AND ? ORDER BY created_at`
+      return (statement(text).all(from, to) as LiveRow[]).map((row) => row.created_at)
+    },
     change(id, change) {
       const row = rowOf(id)
       if (!row) return false
@@ -138,7 +144,7 @@ export function createLiveTable({ statement }: Connection, events: EventTable): 
       const { attributes, ...rest } = whole(row)
       const json = added ? JSON.stringify({ ...parse(attributes), ...added }) : attributes
       const time = row.created_at
-      events.insert({ ...rest, system: row.system === 1, json }, time)
+      events.insertLate({ ...rest, system: row.system === 1, json }, time)
       statement('DELETE FROM daybook_live WHERE created_at = ?').run(time)
       statement('DELETE FROM daybook_live_texts WHERE created_at = ?').run(time)
     },

@@ -5,7 +5,7 @@ import type { Keeping } from './keeping.js'
 import type { Outbox } from './outbox.js'
 import type { Tables } from './tables.js'
 
-/** Sees to what nobody asks for: the outbox, and open events that nobody holds any more. */
+/** Sees to what nobody asks for: the outbox, open events that nobody holds any more, and the index. */
 export interface Poll {
   /** Moves some of the outbox, where there is any; false once nothing is left. Throws the driver's errors. */
   moveSome(): boolean
@@ -22,6 +22,7 @@ export function createPoll(
   outbox: Outbox,
   keeping: Keeping,
   hint: () => void,
+  lookAtIndex: () => void,
 ): Poll {
   const silentOnes = createSilenceWatch()
   let lastLook = -Infinity
@@ -60,7 +61,9 @@ export function createPoll(
       // What is wrong with the file is told by the calls that need it.
       if (isBusy(error)) pause = LOCKED_POLL_MS
     }
-    if (connection.database.open) schedule(pause)
+    if (!connection.database.open) return
+    lookAtIndex()
+    schedule(pause)
   }
 
   const schedule = (ms: number): void => {

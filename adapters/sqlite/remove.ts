@@ -18,6 +18,9 @@ const LAST_OF_SOME = `SELECT created_at FROM daybook_events WHERE created_at < ?
 const FREE_FOREIGN_IDS = `DELETE FROM daybook_foreign_ids WHERE id IN
   (SELECT tail FROM daybook_events WHERE created_at < ? AND length(tail) > ${TAIL_LENGTH})`
 
+// Before the oldest event there is nothing in any case.
+const TELL_INDEX = 'UPDATE daybook_index SET removed = removed + ?'
+
 /** What one transaction has done. */
 interface Turn {
   readonly removed: number
@@ -80,6 +83,7 @@ export async function removeIds(
       },
       { ms: WRITE_MS },
     )
+    if (removed > 0) statement(TELL_INDEX).run(removed)
     return { removed, hasMore, next }
   }
   return removeInTurns(connection, turn, options, ({ next }) => (done = next))

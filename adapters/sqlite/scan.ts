@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { QueryTrace } from '../../src/explaining/trace.js'
 import type { TimeBounds } from '../../src/filter/bounds.js'
 import type { Sql } from '../../src/filter/sql.js'
-import type { WaitOptions } from '../../src/store.js'
+import type { ListOptions } from '../../src/store.js'
 import type { Microseconds } from '../../src/timestamp.js'
 import { EVENT_COLUMNS, type EventRow, type EventValues, valuesToRow } from './rows.js'
 import type { Tables } from './tables.js'
@@ -31,6 +32,8 @@ interface Present {
   readonly hasOpen: 0 | 1
 }
 
+const COUNT_ROWS = 'SELECT count(*) AS rows FROM daybook_events WHERE created_at BETWEEN ? AND ?'
+
 /**
  * Gives the events between two times to `visit` until that is true, the open ones among them, in
  * slices so short that the event loop gets its turns. Open ones come whatever `where` says. What becomes
@@ -40,8 +43,9 @@ export async function scanEvents(
   { connection, live }: Tables,
   { bounds, direction, where }: Scan,
   visit: (row: EventRow) => boolean,
-  options: WaitOptions,
+  options: Pick<ListOptions, 'signal' | 'trace'>,
 ): Promise<void> {
+  const { trace } = options
   const isDescending = direction === 'desc'
   const order = isDescending ? 'DESC' : 'ASC'
   const select = `SELECT ${EVENT_COLUMNS} FROM daybook_events WHERE created_at BETWEEN ? AND ?
@@ -71,12 +75,27 @@ export async function scanEvents(
     return isDescending ? { from: end, to: rest.to } : { from: rest.from, to: end }
   }
 
+  /** Adds the rows from where a step began to where it came to, as SQL passes over most of them. */
+  const tellRows = (trace: QueryTrace, begun: TimeBounds, left: TimeBounds): void => {
+    const goOn = trace.pause()
+    const [from, to] = isDescending ? [left.to + 1, begun.to] : [begun.from, left.from - 1]
+    const { rows } = connection.statement(COUNT_ROWS).get(from, to) as { rows: number }
+    if (trace.current) trace.current.rows += rows
+    goOn()
+  }
+
   /** False once nothing is left, or `visit` has enough. */
   const step = (isOver: () => boolean): boolean => {
-    rest ??= begin()
-    if (rest.from > rest.to) return false
+    const begun = (rest ??= begin())
+    if (begun.from > begun.to) return false
+    const hasMore = pass(begun, isOver)
+    if (trace) tellRows(trace, begun, rest)
+    return hasMore
+  }
+
+  const pass = (begun: TimeBounds, isOver: () => boolean): boolean => {
     // Where there is nothing to be passed over or to be met between the rows, all is one stretch.
-    const { from, to } = where || hasOpen ? stretch(rest) : rest
+    const { from, to } = where || hasOpen ? stretch(begun) : begun
     size = Math.min(size * STEP_GROWTH, MAX_STEP)
     // An event that is closed in between is met as it was here, and not once more as a row.
     const open = hasOpen ? live.between({ from, to }) : []
@@ -90,11 +109,11 @@ export async function scanEvents(
       (a, b) => (isDescending ? a.created_at > b.created_at : a.created_at < b.created_at),
     )
     for (const row of met) {
-      rest = beyond(rest, row.created_at)
+      rest = beyond(begun, row.created_at)
       if (visit(row)) return false
       if (isOver()) return true
     }
-    rest = beyond(rest, isDescending ? from : to)
+    rest = beyond(begun, isDescending ? from : to)
     return true
   }
 

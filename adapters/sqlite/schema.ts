@@ -87,6 +87,60 @@ const MIGRATIONS: readonly string[] = [
   `ALTER TABLE daybook_state ADD COLUMN forgotten_at INTEGER;
    CREATE INDEX daybook_state_forgotten_at ON daybook_state (forgotten_at)
      WHERE forgotten_at IS NOT NULL;`,
+  // The index of the attributes: segments, each of some events, see index-tables.ts. Of `appended`
+  // (rows ever inserted) and `sealed` (rows of them in segments, or gone) only the difference counts;
+  // the rows of a large file are not all counted here. What is not inserted behind all others is also
+  // in `daybook_late`, until it is in a segment.
+  `ALTER TABLE daybook_high_water ADD COLUMN appended INTEGER NOT NULL DEFAULT 0;
+   UPDATE daybook_high_water SET appended =
+     (SELECT iif(count(*) < 10000, count(*), 1000000000000)
+      FROM (SELECT 1 FROM daybook_events LIMIT 10000));
+   CREATE TABLE daybook_late (
+     id INTEGER PRIMARY KEY AUTOINCREMENT,
+     created_at INTEGER NOT NULL
+   ) STRICT;
+   CREATE INDEX daybook_late_created_at ON daybook_late (created_at);
+   CREATE TABLE daybook_index (
+     only INTEGER PRIMARY KEY CHECK (only = 1),
+     version INTEGER NOT NULL,
+     sealed_to INTEGER NOT NULL,
+     sealed_late INTEGER NOT NULL,
+     sealed INTEGER NOT NULL,
+     removed INTEGER NOT NULL
+   ) STRICT;
+   INSERT INTO daybook_index VALUES (1, 0, -1, 0, 0, 0);
+   CREATE TABLE daybook_names (
+     id INTEGER PRIMARY KEY,
+     name TEXT NOT NULL UNIQUE
+   ) STRICT;
+   CREATE TABLE daybook_segments (
+     id INTEGER PRIMARY KEY AUTOINCREMENT,
+     state INTEGER NOT NULL,
+     level INTEGER NOT NULL,
+     size INTEGER NOT NULL,
+     first INTEGER NOT NULL,
+     last INTEGER NOT NULL,
+     removed INTEGER NOT NULL
+   ) STRICT;
+   CREATE TABLE daybook_chunks (
+     id INTEGER PRIMARY KEY,
+     vals TEXT NOT NULL,
+     posts BLOB NOT NULL
+   ) STRICT;
+   CREATE TABLE daybook_chunk_keys (
+     segment INTEGER NOT NULL,
+     name INTEGER NOT NULL,
+     kind INTEGER NOT NULL,
+     first ANY NOT NULL,
+     ordinal INTEGER NOT NULL,
+     chunk INTEGER NOT NULL,
+     PRIMARY KEY (segment, name, kind, first, ordinal)
+   ) STRICT, WITHOUT ROWID;
+   CREATE TABLE daybook_segment_times (
+     id INTEGER PRIMARY KEY,
+     first INTEGER NOT NULL,
+     times BLOB NOT NULL
+   ) STRICT;`,
 ]
 
 /** The tables that one kind of file has, and the table that tells its version. */

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AuditLogError } from '../../src/errors.js'
 import type { AuditEvent } from '../../src/event.js'
 import { freshEvents } from '../../src/importing.js'
+import { FIRST_PROBE } from '../../src/indexing/probe.js'
 import type { EventStore, LiveChange } from '../../src/store.js'
 import { type Clock, systemClock } from '../../src/timestamp.js'
 import { analyzeTables } from './analyze.js'
@@ -9,14 +10,17 @@ import { createConnection } from './connection.js'
 import { countEvents } from './count.js'
 import { openDatabase, type SqliteDatabase } from './database.js'
 import { dueEvents } from './due.js'
+import { DEFAULT_TUNING } from './index-tables.js'
 import { createKeeping } from './keeping.js'
 import { listEvents } from './list.js'
+import { createLogIndex } from './log-index.js'
 import { findLost } from './lost.js'
 import { createOutbox } from './outbox.js'
 import { createPoll } from './poll.js'
 import { removeBefore, removeIds } from './remove.js'
 import { rowToEvent } from './rows.js'
 import { EVENTS_SCHEMA, migrate } from './schema.js'
+import { createSealer, type Sealer, type SealerOptions } from './sealer.js'
 import { changeState } from './state.js'
 import { createTables } from './tables.js'
 import { createWatch } from './watch.js'
@@ -71,6 +75,15 @@ function openFile(options: SqliteStoreOptions): SqliteDatabase {
  * and throws `MISSING_DEPENDENCY`, `INVALID_OPTION` or `STORE_FAILED` where it cannot.
  */
 export function sqliteStore(options: SqliteStoreOptions): EventStore {
+  return createSqliteStore(options).store
+}
+
+/** The store, and what keeps its index, which tests set otherwise and wait for. */
+export function createSqliteStore(
+  options: SqliteStoreOptions,
+  sealing?: Partial<SealerOptions>,
+  firstProbe = FIRST_PROBE,
+): { readonly store: EventStore; readonly sealer: Sealer } {
   const clock = options.clock ?? systemClock()
   const database = openFile(options)
   const connection = createConnection(database)
@@ -79,7 +92,9 @@ export function sqliteStore(options: SqliteStoreOptions): EventStore {
   const outbox = createOutbox(connection)
   const keeping = createKeeping(tables, outbox, clock)
   const watch = createWatch(database)
-  const poll = createPoll(tables, outbox, keeping, watch.hint)
+  const sealer = createSealer(connection, sealing)
+  const index = createLogIndex(tables, sealing?.tuning ?? DEFAULT_TUNING)
+  const poll = createPoll(tables, outbox, keeping, watch.hint, sealer.look)
 
   // The open ones first: one that closes in between is found as a row then.
   const find = (id: string): AuditEvent | undefined => {
@@ -92,7 +107,7 @@ export function sqliteStore(options: SqliteStoreOptions): EventStore {
     return find(id)
   }
 
-  return {
+  const store: EventStore = {
     name: 'sqlite',
     maxBatch: MAX_BATCH,
     clock,
@@ -104,6 +119,7 @@ export function sqliteStore(options: SqliteStoreOptions): EventStore {
       for (;;) {
         const outcome = await connection.write(() => keeping.keep(drafts, lost?.found()), options)
         watch.hint()
+        sealer.look()
         for (const { draft, opensIn } of outcome?.heldBack ?? []) onHeldBack?.(draft, opensIn)
         if (outcome) return outcome.events
         await nextTurn()
@@ -129,7 +145,7 @@ export function sqliteStore(options: SqliteStoreOptions): EventStore {
           events.insertImported(event)
           highWater = Math.max(highWater, event.time)
         }
-        events.setHighWater(highWater)
+        events.setHighWater(highWater, 0)
         return { imported: fresh.length, skipped: imported.length - fresh.length }
       }, options)
     },
@@ -138,7 +154,7 @@ export function sqliteStore(options: SqliteStoreOptions): EventStore {
       return connection.retry(() => find(id), options)
     },
 
-    list: (query, options = {}) => listEvents(tables, query, options),
+    list: (query, options = {}) => listEvents({ tables, index, firstProbe }, query, options),
 
     count: (query, options = {}) => countEvents(tables, query, clock, options),
 
@@ -203,16 +219,19 @@ export function sqliteStore(options: SqliteStoreOptions): EventStore {
     watch: (hint) => watch.add(hint),
 
     async close() {
-      if (!database.open) return
-      poll.stop()
-      watch.stop()
-      try {
-        // The next one to open the file may be long in coming.
-        poll.moveSome()
-      } catch {
-        // Then it is for that one.
+      if (database.open) {
+        poll.stop()
+        watch.stop()
+        try {
+          // The next one to open the file may be long in coming.
+          poll.moveSome()
+        } catch {
+          // Then it is for that one.
+        }
+        database.close()
       }
-      database.close()
+      await sealer.close()
     },
   }
+  return { store, sealer }
 }

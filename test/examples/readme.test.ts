@@ -155,7 +155,7 @@ describe.skipIf(!hasCurl)('the README with curl', () => {
       scripts: { start: string }
     }
     expect(manifest.scripts.start).toBe(
-      'npm run build:page && tsx examples/workflow-service/main.ts',
+      'npm run build:page && tsx --import ./test/support/typescript-threads.js examples/workflow-service/main.ts',
     )
     expect(demo.stdout()).toBe(`workflow service at ${url}\n`)
   })

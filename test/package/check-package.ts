@@ -41,6 +41,9 @@ const entries = Object.keys(manifest.exports)
 function checkFiles(files: ReadonlySet<string>): void {
   for (const needed of ['README.md', 'LICENSE', 'CHANGELOG.md', 'package.json'])
     if (!files.has(needed)) throw new Error(`the package lacks ${needed}`)
+  // Nothing imports it: it is found by its name, when a thread starts.
+  const thread = 'dist/adapters/sqlite/sealing-thread.js'
+  if (!files.has(thread)) throw new Error(`the package lacks ${thread}`)
   const stray = [...files].filter((file) => /^(test|benchmarks|examples|\.)/.test(file))
   if (stray.length > 0) throw new Error(`the package holds ${stray.join(', ')}`)
   const indexes = [...files].filter((file) => /^dist\/.*index\.js$/.test(file))

@@ -24,6 +24,8 @@ const TEXTS = [
   ...['😀 up', '\uE000', 'é', 'É', `it's "x"; --`, 'one\ntwo'],
   // What means something to GLOB, and what is longer than the patterns that SQLite is given.
   ...['[ab]*', 'a?b', '^a-z]', '{*}', `${'k'.repeat(120)}b`],
+  // What an index cuts.
+  ...[`${'k'.repeat(130)}b`, `${'k'.repeat(130)}a`, `${'k'.repeat(127)}😀`],
   // Not all that differs is told apart by LIKE.
   ...['x\uFFFD', 'x\uFFFF'],
   ...['tab\there', '\u007F', '\u0001', '{}', '[1]', '{"a":"alpha"}', 'null', '1.0'],
@@ -86,31 +88,34 @@ const USERS = [null, 'ann', 'Ann', 'bob', '']
 const START = 1_767_225_600_000_000
 const STEP = 1_000_001
 
-/** The events of one log: some with ids that carry their time, some with ids from elsewhere. */
-export const events: fc.Arbitrary<AuditEvent[]> = fc
-  .array(
-    fc.record({
-      type: fc.constantFrom(...TYPES),
-      username: fc.constantFrom(...USERS),
-      system: fc.boolean(),
-      attributes,
-      isForeign: fc.boolean(),
-    }),
-    { minLength: 20, maxLength: 40, size: 'max' },
-  )
-  .map((drafts) =>
-    drafts.map(({ isForeign, ...draft }, i) => {
-      const time = START + i * STEP
-      return {
-        id: isForeign
-          ? `00000000-0000-4000-8000-${String(i).padStart(12, '0')}`
-          : eventId(time, '8000000000000000'),
-        created_at: formatTimestamp(time),
-        source: null,
-        ...draft,
-      }
-    }),
-  )
+/** So many events of one log: some with ids that carry their time, some with ids from elsewhere. */
+export const eventsOf = (minLength: number, maxLength: number): fc.Arbitrary<AuditEvent[]> =>
+  fc
+    .array(
+      fc.record({
+        type: fc.constantFrom(...TYPES),
+        username: fc.constantFrom(...USERS),
+        system: fc.boolean(),
+        attributes,
+        isForeign: fc.boolean(),
+      }),
+      { minLength, maxLength, size: 'max' },
+    )
+    .map((drafts) =>
+      drafts.map(({ isForeign, ...draft }, i) => {
+        const time = START + i * STEP
+        return {
+          id: isForeign
+            ? `00000000-0000-4000-8000-${String(i).padStart(12, '0')}`
+            : eventId(time, '8000000000000000'),
+          created_at: formatTimestamp(time),
+          source: null,
+          ...draft,
+        }
+      }),
+    )
+
+export const events = eventsOf(20, 40)
 
 const ONE = ['eq', 'not_eq', 'lt', 'lteq', 'gt', 'gteq', 'in', 'not_in']
 const TEXT = [

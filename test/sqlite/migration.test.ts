@@ -90,7 +90,7 @@ it.each([
       attributes: { n: 1, a: { b: [null] } },
     })
     expect(await audit.get(events[0]!.id)).toEqual(events[0])
-    expect(host.prepare('SELECT version FROM daybook_schema').pluck().all()).toEqual([4])
+    expect(host.prepare('SELECT version FROM daybook_schema').pluck().all()).toEqual([5])
   } finally {
     await audit.close()
     host.close()

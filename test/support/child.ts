@@ -16,13 +16,19 @@ export interface Child {
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
+// In the main thread and in those it starts.
+const TYPESCRIPT = ['tsx', './test/support/typescript-threads.js'].flatMap((hooks) => [
+  '--import',
+  hooks,
+])
+
 /** Runs a TypeScript file of this project in a process of its own. */
 export function runScript(
   file: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
 ): Child {
-  const child = spawn(process.execPath, ['--import', 'tsx', file, ...args], {
+  const child = spawn(process.execPath, [...TYPESCRIPT, file, ...args], {
     cwd: root,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -268,23 +268,22 @@ describe('a broadcast', () => {
     const inner = memoryStore()
     const other = new AuditLog({ store: { ...inner, close: async () => {} }, types: {} })
     const [old] = await record(other, 'old')
-    let isFirst = true
+    let between: Promise<unknown> | undefined
     const { read } = rig(
       {},
       {
         ...inner,
         async list(query, options) {
           const page = await inner.list(query, options)
-          if (isFirst) {
-            isFirst = false
-            await record(other, 'between')
-          }
+          await (between ??= record(other, 'between'))
           return page
         },
       },
     )
     const reader = await read('', old!.created_at)
     const first = take(reader, 2)
+    await eventually(() => between !== undefined, true)
+    await between
     await record(other, 'after')
     expect(await first).toBe('between after')
     await other.close()

@@ -1,0 +1,71 @@
+import { keptSource } from '../../src/indexing/block.js'
+import { createGrowingIndex, type GrowingIndex } from '../../src/indexing/growing-index.js'
+import type { IndexView } from '../../src/indexing/index-list.js'
+import { loosePart } from '../../src/indexing/loose-part.js'
+import type { Microseconds } from '../../src/timestamp.js'
+import type { LiveEvents } from './live.js'
+import type { Timeline } from './timeline.js'
+
+/** The index of a timeline's events, made when somebody first asks for it. */
+export interface EventIndex {
+  /** As it is now. */
+  view(): IndexView
+  /** The event at this time has not come after all others, or has been open. */
+  cameLate(time: Microseconds): void
+  /** Events have been removed: the index is made anew, and lets go of them. */
+  forget(): void
+}
+
+// What is asked for the first time is gathered block by block.
+const MOST_IN_BLOCK = 32_768
+const LEAST_IN_BLOCK = 1024
+const BLOCKS = 32
+
+export function createEventIndex(timeline: Timeline, live: LiveEvents): EventIndex {
+  let index: GrowingIndex | undefined
+  let late: Microseconds[] = []
+
+  const create = (): GrowingIndex => {
+    const wanted = Math.ceil(timeline.size / BLOCKS)
+    late = []
+    return createGrowingIndex(Math.min(MOST_IN_BLOCK, Math.max(LEAST_IN_BLOCK, wanted)), keptSource)
+  }
+
+  /** Those that were dropped at the old end go block by block. */
+  const isWasteful = ({ size }: GrowingIndex): boolean => size > 2 * timeline.size + LEAST_IN_BLOCK
+
+  const refreshed = (): GrowingIndex => {
+    if (!index || isWasteful(index)) index = create()
+    index.dropUntil((timeline.ends?.[0] ?? 0) - 1)
+    const { events, from, to } = timeline.between(index.last + 1, Infinity)
+    for (let i = from; i < to; i++) {
+      const { time, event } = events[i]!
+      if (!live.isOpen(event)) index.add(time, event)
+    }
+    for (const time of late) {
+      const event = timeline.at(time)
+      if (event && !live.isOpen(event)) index.addLate(time, event)
+    }
+    late = []
+    return index
+  }
+
+  return {
+    view() {
+      const open = live.list().flatMap(({ id }) => timeline.find(id)?.time ?? [])
+      const parts = refreshed().parts()
+      return {
+        parts: open.length > 0 ? [...parts, loosePart('open', open)] : parts,
+        eventAt: (time) => timeline.at(time),
+        timesOf: (ids) => ids.flatMap((id) => timeline.find(id)?.time ?? []),
+      }
+    },
+    cameLate(time) {
+      if (index) late.push(time)
+    },
+    forget() {
+      index = undefined
+      late = []
+    },
+  }
+}

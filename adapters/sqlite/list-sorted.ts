@@ -1,0 +1,37 @@
+import type { AuditEvent } from '../../src/event.js'
+import type { TimeBounds } from '../../src/filter/bounds.js'
+import { pageCollector } from '../../src/filter/collect.js'
+import { type IndexView, isIndexedOrder, takeSorted } from '../../src/indexing/index-list.js'
+import type { EventPage } from '../../src/store.js'
+import { type Answer, isEmpty, scanRows, splitAt } from './answer.js'
+import { coveredTo, runIndex } from './index-run.js'
+
+/** In the order of attributes: the first by the index, and all of what it does not know. */
+export async function listSorted(answer: Answer, bounds: TimeBounds): Promise<EventPage> {
+  const { indexed, query, filter, matches, toEvent, options } = answer
+  let collector = pageCollector(query)
+  if (isEmpty(bounds)) return collector.page()
+  let covered = -1
+  if (isIndexedOrder(query.sorts)) {
+    options.trace?.enter('sort')
+    covered = await coveredTo(indexed, options)
+  }
+  const { known, others } = splitAt(bounds, covered)
+  const take = (event: AuditEvent): boolean => {
+    if (!matches(event)) return false
+    collector.add(event)
+    return true
+  }
+  const run = {
+    bounds: () => known,
+    start(view: IndexView) {
+      // Where it starts again all is met again.
+      collector = pageCollector(query)
+      return takeSorted(view, filter, query, known, take)
+    },
+    visit: () => false,
+  }
+  if (!isEmpty(known)) await runIndex(indexed, run, toEvent, options)
+  await scanRows(answer, collector, others, 'scan')
+  return collector.page()
+}

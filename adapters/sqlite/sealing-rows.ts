@@ -1,0 +1,95 @@
+import type { AuditEvent } from '../../src/event.js'
+import { type Columns, createColumns } from '../../src/indexing/columns.js'
+import type { Microseconds } from '../../src/timestamp.js'
+import type { Connection } from './connection.js'
+import { PAUSE, type Step } from './segment-writing.js'
+
+/** Events taken apart, in the order of their times. */
+export interface Extract {
+  readonly times: readonly Microseconds[]
+  readonly columns: Columns
+  /** The ordinals of those that cannot be in the index as they are, rising. */
+  readonly unindexed: readonly number[]
+  /** The ids of the late ones among them, and of such as are gone. */
+  readonly late: readonly number[]
+  /** How many came behind `sealed_to`. */
+  readonly fresh: number
+}
+
+/** Where the index stood at one moment. */
+export interface SealingStart {
+  readonly sealed_to: Microseconds
+  /** The last of the late ones. */
+  readonly late_to: number
+}
+
+// Rows that are read at once: some milliseconds.
+const STEP = 256
+
+const COLUMNS = 'created_at, type, username, system, json(attributes)'
+
+const AT = `SELECT ${COLUMNS} FROM daybook_events WHERE created_at = ?`
+
+const AFTER = `SELECT ${COLUMNS} FROM daybook_events WHERE created_at > ? ORDER BY created_at LIMIT ?`
+
+// Those behind `sealed_to` are read with the others there.
+const LATE = `SELECT id, created_at FROM daybook_late
+  WHERE created_at <= ? AND id <= ? ORDER BY created_at LIMIT ?`
+
+interface LateRow {
+  readonly id: number
+  readonly created_at: Microseconds
+}
+
+type Row = readonly [
+  time: Microseconds,
+  type: string,
+  username: string | null,
+  system: 0 | 1,
+  attributes: string,
+]
+
+// SQLite's text cannot hold half a character, so it would be found by another one.
+const MAYBE_HALF_A_CHARACTER = /\\u[dD][89a-fA-F]/
+
+/** Reads the late events, oldest first, and behind `sealed_to` so many that it is `size` of both. */
+export function* readEvents(
+  { statement }: Connection,
+  { sealed_to, late_to }: SealingStart,
+  size: number,
+): Generator<Step, Extract> {
+  const columns = createColumns()
+  const times: Microseconds[] = []
+  const unindexed: number[] = []
+
+  const add = ([time, type, username, system, text]: Row): void => {
+    const isReadable = !MAYBE_HALF_A_CHARACTER.test(text)
+    if (!isReadable) unindexed.push(times.length)
+    const attributes = isReadable ? (JSON.parse(text) as AuditEvent['attributes']) : {}
+    columns.add({ type, username, system: system === 1, attributes })
+    times.push(time)
+  }
+
+  const late = statement(LATE).all(sealed_to, late_to, size) as LateRow[]
+  let last: Microseconds = -1
+  for (const [i, { created_at }] of late.entries()) {
+    // One that was removed and imported again is listed twice.
+    const row = created_at === last ? undefined : statement(AT).raw(true).get(created_at)
+    if (row) add(row as Row)
+    last = created_at
+    if (i % STEP === STEP - 1) yield PAUSE
+  }
+  let left = size - late.length
+  last = sealed_to
+  while (left > 0) {
+    const rows = statement(AFTER).raw(true).all(last, Math.min(STEP, left)) as Row[]
+    if (rows.length === 0) break
+    for (const row of rows) add(row)
+    last = rows.at(-1)![0]
+    left -= rows.length
+    yield PAUSE
+  }
+  const all = [...new Set([...columns.unindexed, ...unindexed])].toSorted((a, b) => a - b)
+  const fresh = size - late.length - left
+  return { times, columns, unindexed: all, late: late.map(({ id }) => id), fresh }
+}

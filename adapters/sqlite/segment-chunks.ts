@@ -1,0 +1,111 @@
+import type { Connection } from './connection.js'
+import { CHUNK_ID, type Key, keyOf, rowId } from './index-tables.js'
+import { readValues } from '../../src/indexing/read-chunks.js'
+
+/** A chunk as it is read. */
+export type ChunkValues = readonly [
+  first: string | number,
+  ordinal: number,
+  values: string,
+  postings: Uint8Array,
+]
+
+/** The lists of one name and kind in one segment. */
+export interface Lists {
+  readonly segment: number
+  readonly name: number
+  readonly kind: number
+}
+
+/** The values of a chunk, without their lists. */
+export interface ChunkLines {
+  readonly id: number
+  readonly lines: string
+}
+
+/** The chunks of lists, by their keys; each read is counted. */
+export interface ChunkReader {
+  /** All of them, some at a time. */
+  inBulk(lists: Lists): Iterable<readonly ChunkLines[]>
+  /** One of these, whole. */
+  at(id: number, lines: string): ChunkValues
+  /** The last chunk that begins with the key, or before; of pieces that of the highest ordinals. */
+  floor(lists: Lists, key: Key): ChunkValues | undefined
+  before(lists: Lists, key: Key): ChunkValues | undefined
+  after(lists: Lists, key: Key): ChunkValues | undefined
+  first(lists: Lists): ChunkValues | undefined
+  last(lists: Lists): ChunkValues | undefined
+  /** Of the pieces of a value the last one that begins at the ordinal, or before. */
+  pieceAt(lists: Lists, key: Key, ordinal: number): ChunkValues | undefined
+  pieceAfter(lists: Lists, key: Key, ordinal: number): ChunkValues | undefined
+}
+
+// The order of the join is ours: a key leads to its chunk.
+const select = (where: string, order: 'ASC' | 'DESC'): string =>
+  `SELECT k.first, k.ordinal, c.vals, c.posts
+   FROM daybook_chunk_keys AS k CROSS JOIN daybook_chunks AS c ON c.id = ${CHUNK_ID}
+   WHERE k.segment = ? AND k.name = ? AND k.kind = ? ${where}
+   ORDER BY k.first ${order}, k.ordinal ${order} LIMIT 1`
+
+const FLOOR = select('AND k.first <= ?', 'DESC')
+const BEFORE = select('AND k.first < ?', 'DESC')
+const AFTER = select('AND k.first > ?', 'ASC')
+const FIRST = select('', 'ASC')
+const LAST = select('', 'DESC')
+const PIECE_AT = select('AND k.first = ? AND k.ordinal <= ?', 'DESC')
+const PIECE_AFTER = select('AND k.first = ? AND k.ordinal > ?', 'ASC')
+
+// Chunks that are read at once.
+const BULK = 32
+
+const END_CHUNK = (order: 'ASC' | 'DESC'): string =>
+  `SELECT chunk FROM daybook_chunk_keys WHERE segment = ? AND name = ? AND kind = ?
+   ORDER BY first ${order}, ordinal ${order} LIMIT 1`
+
+const LINES = `SELECT id, vals AS lines FROM daybook_chunks WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ${BULK}`
+
+const POSTINGS = 'SELECT posts FROM daybook_chunks WHERE id = ?'
+
+export function createChunkReader({ statement }: Connection, onRead?: () => void): ChunkReader {
+  const reads =
+    (text: string) =>
+    ({ segment, name, kind }: Lists, ...rest: readonly Key[]): ChunkValues | undefined => {
+      const chunk = statement(text)
+        .raw(true)
+        .get(segment, name, kind, ...rest)
+      if (chunk) onRead?.()
+      return chunk as ChunkValues | undefined
+    }
+  const endOf = (text: string, { segment, name, kind }: Lists): number | undefined => {
+    const row = statement(text).get(segment, name, kind) as { readonly chunk: number } | undefined
+    return row && rowId(segment, row.chunk)
+  }
+
+  /** They stand in the order of their keys. */
+  function* inBulk(lists: Lists): Generator<readonly ChunkLines[], void> {
+    const last = endOf(END_CHUNK('DESC'), lists)
+    let from = endOf(END_CHUNK('ASC'), lists)
+    while (from !== undefined && from <= last!) {
+      const chunks = statement(LINES).raw(false).all(from, last) as ChunkLines[]
+      for (const _ of chunks) onRead?.()
+      yield chunks
+      from = chunks.length < BULK ? undefined : chunks.at(-1)!.id + 1
+    }
+  }
+
+  return {
+    inBulk,
+    at(id, lines) {
+      const { posts } = statement(POSTINGS).get(id) as { readonly posts: Uint8Array }
+      const [first] = readValues(lines.slice(0, (lines.indexOf('\n') + 1 || Infinity) - 1))
+      return [keyOf(first!), 0, lines, posts]
+    },
+    floor: reads(FLOOR),
+    before: reads(BEFORE),
+    after: reads(AFTER),
+    first: reads(FIRST),
+    last: reads(LAST),
+    pieceAt: reads(PIECE_AT),
+    pieceAfter: reads(PIECE_AFTER),
+  }
+}

@@ -1,0 +1,81 @@
+import {
+  isPiece,
+  listBounds,
+  listSize,
+  type Piece,
+  readList,
+  readPiece,
+} from '../../src/indexing/read-chunks.js'
+import { listPostings, NONE, type Postings, type Step } from '../../src/indexing/postings.js'
+import type { ChunkReader, ChunkValues, Lists } from './segment-chunks.js'
+import type { Key } from './index-tables.js'
+
+/** The lists of a chunk's values, by their places in it. */
+export interface ChunkLists {
+  sizeOf(index: number): number
+  postings(index: number): Postings
+}
+
+/**
+ * A list is all there; of one that is in pieces those that are come to are read, beginning with this
+ * chunk's. `isLast` tells that no piece comes behind it.
+ */
+export function chunkLists(
+  reader: ChunkReader,
+  lists: Lists,
+  [key, , , data]: ChunkValues,
+  isLast: boolean,
+): ChunkLists {
+  if (isPiece(data)) {
+    const piece = readPiece(data)
+    return {
+      sizeOf: () => piece.size,
+      postings: () => piecedPostings(reader, lists, key, piece, isLast),
+    }
+  }
+  const bounds = listBounds(data)
+  return {
+    sizeOf: (index) => listSize(data, bounds[index]!, bounds[index + 1]!),
+    postings: (index) => listPostings(readList(data, bounds[index]!, bounds[index + 1]!)),
+  }
+}
+
+/** One piece at a time is held, which is enough for who goes in one direction. */
+function piecedPostings(
+  reader: ChunkReader,
+  lists: Lists,
+  key: Key,
+  known: Piece,
+  isLast: boolean,
+): Postings {
+  let piece = known
+  // Of the ordinals from the piece's first to this one none is in another piece.
+  let to = isLast ? Infinity : known.last
+
+  const take = (chunk: ChunkValues | undefined): Piece | undefined =>
+    chunk && (piece = readPiece(chunk[3]))
+
+  const down = (at: number): number => {
+    if (at < piece.first || at > to) {
+      if (!take(reader.pieceAt(lists, key, at))) return NONE
+      to = Math.max(piece.last, at)
+    }
+    return piece.postings.seek(at, -1)
+  }
+
+  const up = (at: number): number => {
+    if (at >= piece.first && at <= to) {
+      const found = piece.postings.seek(at, 1)
+      if (found !== NONE || to === Infinity) return found
+    }
+    const isWithin = take(reader.pieceAt(lists, key, at)) !== undefined && at <= piece.last
+    if (!isWithin && !take(reader.pieceAfter(lists, key, at))) return NONE
+    to = piece.last
+    return piece.postings.seek(at, 1)
+  }
+
+  return {
+    size: known.size,
+    seek: (at: number, step: Step) => (step > 0 ? up(at) : down(at)),
+  }
+}

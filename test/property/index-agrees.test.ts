@@ -1,0 +1,192 @@
+import {
+  AuditLog,
+  type AuditEvent,
+  type EventPage,
+  type EventStore,
+  type LiveEvent,
+  type QueryObject,
+} from 'daybook'
+import { manualClock } from 'daybook/testing'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createMemoryStore } from '../../adapters/memory/memory-store.js'
+import { createSqliteStore } from '../../adapters/sqlite/sqlite-store.js'
+import type { Clock } from '../../src/timestamp.js'
+import { tempDir } from '../support/temp.js'
+import { eventsOf, query } from './arbitraries.js'
+
+/*
+ * A store that asks its index whenever it can gives what a store gives that looks at every event.
+ */
+
+const ids = ({ events, truncated }: EventPage): unknown => ({
+  ids: events.map((event) => event.id),
+  truncated,
+})
+
+/** The same ids in every log. */
+function countedBytes(): (bytes: Uint8Array) => Uint8Array {
+  let count = 0
+  return (bytes) => {
+    for (const i of bytes.keys()) bytes[i] = count++
+    return bytes
+  }
+}
+
+/** What becomes of a log between queries. */
+interface History {
+  readonly events: readonly AuditEvent[]
+  /** Imported before the first query. */
+  readonly early: number
+  /** Of those that are there then, every so manieth is removed. */
+  readonly every: number
+}
+
+const history: fc.Arbitrary<History> = fc.record({
+  events: eventsOf(150, 200),
+  early: fc.integer({ min: 70, max: 140 }),
+  every: fc.integer({ min: 2, max: 9 }),
+})
+
+// Few of many, so that an order is gone along, not all of it sorted.
+const limited = fc
+  .tuple(query, fc.constantFrom(1, 2, 5, 20, 1000))
+  .map(([query, limit]) => ({ ...query, limit }))
+
+const queries = fc.array(limited, { minLength: 40, maxLength: 40, size: 'max' })
+
+const TYPES = { 'own:live': {}, 'own:new': {} }
+
+/** Records some live events, of which some are left open, to be changed and closed later. */
+async function openSome(audit: AuditLog<typeof TYPES>): Promise<LiveEvent[]> {
+  const left: LiveEvent[] = []
+  for (let n = 0; n < 6; n++) {
+    const event = await audit.recordLive('own:live', { n, t: 'alpha' })
+    if (n % 2 === 0) await event.update({ n, t: 'beta' })
+    if (n % 3 === 0) left.push(event)
+    else await event.close()
+  }
+  return left
+}
+
+async function closeAll(events: readonly LiveEvent[]): Promise<void> {
+  for (const event of events) {
+    await event.update({ a: 'beta', n: 10 })
+    await event.close()
+  }
+}
+
+async function recordSome(
+  audit: AuditLog<typeof TYPES>,
+  events: readonly AuditEvent[],
+): Promise<void> {
+  await Promise.all(
+    events.map(({ attributes, username }) =>
+      audit.record('own:new', attributes, { username: username ?? undefined }),
+    ),
+  )
+}
+
+interface Subject {
+  readonly store: EventStore
+  /** Has the index do what it does when there is time. */
+  readonly settle: () => Promise<void>
+}
+
+interface Told {
+  asked: number
+  telling: number
+}
+
+/** Does the same to both, and asks them the same in between. */
+async function compare(
+  { events, early, every }: History,
+  queries: readonly QueryObject[],
+  subject: Subject,
+  clock: Clock,
+  told: Told,
+): Promise<void> {
+  const plain = createMemoryStore({ clock }, { leastIndexed: Infinity, probe: 0 })
+  const audits = [subject.store, plain].map(
+    (store) => new AuditLog({ store, types: TYPES, random: countedBytes() }),
+  )
+  const ask = async (): Promise<void> => {
+    for (const query of queries) {
+      const [found, expected] = await Promise.all(audits.map((audit) => audit.list(query)))
+      expect(ids(found!), JSON.stringify(query)).toEqual(ids(expected!))
+      told.asked++
+      if (expected!.events.length > 0 && expected!.events.length < 100) told.telling++
+    }
+  }
+  const inAll = <Result>(
+    act: (audit: AuditLog<typeof TYPES>) => Promise<Result>,
+  ): Promise<Result[]> => Promise.all(audits.map(act))
+
+  try {
+    await inAll((audit) => audit.importEvents(events.slice(0, early)))
+    await ask()
+    await subject.settle()
+    await inAll((audit) => audit.importEvents(events.slice(early)))
+    await inAll((audit) => recordSome(audit, events.slice(0, 60)))
+    const open = await inAll(openSome)
+    await ask()
+    await subject.settle()
+    await inAll((audit) => recordSome(audit, events.slice(60, 100)))
+    await ask()
+    await Promise.all(open.map(closeAll))
+    await ask()
+    const gone = events.filter((_, i) => i % every === 0)
+    await inAll((audit) => audit.store.remove(gone.map(({ id }) => id)))
+    await ask()
+    // At the times of those that are gone, but with something else.
+    const changed = gone.map((event, i) => ({
+      ...event,
+      attributes: events[events.length - 1 - i]!.attributes,
+    }))
+    await inAll((audit) => audit.importEvents(changed))
+    await ask()
+    await subject.settle()
+    await ask()
+  } finally {
+    await inAll((audit) => audit.close())
+  }
+}
+
+async function check(open: (clock: Clock) => Subject, numRuns: number): Promise<void> {
+  const told: Told = { asked: 0, telling: 0 }
+  await fc.assert(
+    fc.asyncProperty(history, queries, async (history, queries) => {
+      const clock = manualClock('2026-06-01T00:00:00Z')
+      await compare(history, queries, open(clock), clock, told)
+    }),
+    { numRuns, endOnFailure: true },
+  )
+  expect(told.telling / told.asked).toBeGreaterThan(1 / 3)
+}
+
+describe('an index gives what a look at every event gives, whatever becomes of the log,', () => {
+  it('in memory', async () => {
+    await check(
+      (clock) => ({
+        store: createMemoryStore({ clock }, { leastIndexed: 0, probe: 0 }),
+        settle: () => Promise.resolve(),
+      }),
+      10,
+    )
+  })
+
+  it('in segments of an SQLite file', async () => {
+    const temp = tempDir()
+    let files = 0
+    try {
+      await check((clock) => {
+        const filename = temp.file(`${files++}.db`)
+        const tuning = { segmentSize: 16, fanOut: 3 }
+        const { store, sealer } = createSqliteStore({ filename, clock }, { tuning }, 0)
+        return { store, settle: () => sealer.settled() }
+      }, 6)
+    } finally {
+      temp.remove()
+    }
+  })
+})

@@ -4,6 +4,7 @@ import { AuditLogError } from './errors.js'
 import type { AuditEvent } from './event.js'
 import type { RandomBytes } from './event-id.js'
 import type { EventTypes } from './event-types.js'
+import type { SlowQuery } from './explaining/slow-queries.js'
 import type { FailurePolicies, FailurePolicy } from './recording/failure-policy.js'
 import type { EventJournal } from './recording/journal.js'
 import { defaultJsonLimits, type JsonLimits } from './json.js'
@@ -42,6 +43,11 @@ export interface AuditLogOptions<Types extends EventTypes> {
   readonly throttles?: { readonly [Type in keyof Types]?: Duration | false }
   /** Rules by which events, and things of the host's, are cleaned up: see {@link Cleaning}. */
   readonly cleaning?: CleaningOptions
+  /**
+   * From how many milliseconds on a query is told of as `slow-query`; 0 tells of each.
+   * @default none is
+   */
+  readonly slowQueryMs?: number | undefined
   /** Randomness of ids. @default `crypto.randomFillSync` */
   readonly random?: RandomBytes
 }
@@ -84,6 +90,8 @@ export type AuditLogEvents = {
   rejected: { readonly type: string; readonly error: AuditLogError }
   /** The event of a call is lost by the policy `drop`; why, is the error. */
   dropped: { readonly type: string; readonly error: AuditLogError }
+  /** A query took as long as `slowQueryMs`; after its answer. */
+  'slow-query': SlowQuery
   /** A handler threw. Without a handler for this it becomes a process warning. */
   error: unknown
 }

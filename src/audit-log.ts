@@ -19,6 +19,9 @@ import { createEmitter, emitSafely, type Handler } from './emitter.js'
 import { AuditLogError, untilAborted } from './errors.js'
 import type { AuditEvent } from './event.js'
 import type { EventData, EventTypes } from './event-types.js'
+import { explanationOf, type QueryExplanation } from './explaining/explanation.js'
+import { createSlowQueries, readSlowQueryMs, type SlowQueries } from './explaining/slow-queries.js'
+import { createTrace } from './explaining/trace.js'
 import { readFailurePolicies } from './recording/failure-policy.js'
 import { bothOf, type EventQuery, MAX_LIMIT, oneCondition } from './filter/ast.js'
 import { scanDirection } from './filter/order.js'
@@ -62,6 +65,8 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
   readonly #live: LiveEvents
   readonly #following: Following
   readonly #emitter = createEmitter<AuditLogEvents>()
+  /** The store, asked so that what takes long is told of. */
+  readonly #asked: SlowQueries
   #closed: Promise<void> | undefined
 
   constructor(options: AuditLogOptions<Types>) {
@@ -71,6 +76,12 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     this.limits = readLimits(options.limits)
     const waiting = positive(defaultRecorderOptions, options.waiting)
     const now = store.clock ?? systemClock()
+    this.#asked = createSlowQueries(
+      store,
+      readSlowQueryMs(options.slowQueryMs),
+      () => (this.#emitter.all.get('slow-query')?.length ?? 0) > 0,
+      (slow) => this.#emit('slow-query', slow),
+    )
     this.#following = createFollowing(store)
     this.#live = createLiveEvents(store, this.limits, waiting)
     const calls = createCalls({
@@ -188,7 +199,20 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
    * codes of `parseQuery`, `ABORTED`, `STORE_FAILED`, `CLOSED`.
    */
   async list(query?: QueryInput, options?: ListOptions): Promise<EventPage> {
-    return this.store.list(toQuery(query), options)
+    return this.#asked.list('list', toQuery(query), options)
+  }
+
+  /**
+   * How `list` answers the query: its steps, the events gone through in each, and the time. The query
+   * is run as `list` runs it, and what the store has to tell of itself is asked besides. Rejects as
+   * `list` does.
+   */
+  async explain(query?: QueryInput, { signal }: WaitOptions = {}): Promise<QueryExplanation> {
+    const asked = toQuery(query)
+    const trace = createTrace({ detailed: true })
+    const start = performance.now()
+    const page = await this.store.list(asked, { signal, trace }).finally(() => trace.stop())
+    return explanationOf(this.store.name, asked, trace, page, performance.now() - start)
   }
 
   /**
@@ -208,7 +232,8 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     }
     let bound: EventQuery['where']
     for (;;) {
-      const page = await this.store.list(
+      const page = await this.#asked.list(
+        'pages',
         { where: bothOf(where, bound), sorts, limit: MAX_LIMIT },
         options,
       )
@@ -249,7 +274,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
   async count(query?: QueryInput, options: CountOptions = {}): Promise<EventCounts> {
     const { signal } = options
     const wanted = await fromFirstVisible(this.store, countsQuery(query, options), { signal })
-    return this.store.count(wanted, { signal })
+    return this.#asked.count(wanted, { signal })
   }
 
   /** The event with this id, or `undefined`. */

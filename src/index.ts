@@ -63,6 +63,9 @@ export {
   splitEventType,
   type ThrottleRule,
 } from './event-types.js'
+export type { QueryExplanation } from './explaining/explanation.js'
+export type { SlowQuery } from './explaining/slow-queries.js'
+export type { QueryMethod, QueryStep, QueryTrace, StepTrace } from './explaining/trace.js'
 export type { FailurePolicies, FailurePolicy } from './recording/failure-policy.js'
 export type { ChangeData, RecordedChange } from './changes.js'
 export type { Condition, EventQuery, Grouping, Sort } from './filter/ast.js'

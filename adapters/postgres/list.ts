@@ -1,4 +1,5 @@
 import type { AuditEvent } from '../../src/event.js'
+import { type QueryTrace, tracedFilter } from '../../src/explaining/trace.js'
 import type { EventQuery } from '../../src/filter/ast.js'
 import { type TimeBounds, timeBounds } from '../../src/filter/bounds.js'
 import { pageCollector } from '../../src/filter/collect.js'
@@ -7,12 +8,14 @@ import { scanDirection } from '../../src/filter/order.js'
 import { type Sql, sql } from '../../src/filter/sql.js'
 import type { EventPage } from '../../src/store.js'
 import type { Microseconds } from '../../src/timestamp.js'
+import { unreadPage } from '../../src/unread-event.js'
 import type { TextRow } from './client.js'
+import { type ListTrace, listTrace } from './list-trace.js'
 import { readOpen } from './live-rows.js'
 import type { Names } from './names.js'
 import { type NarrowedEvents, narrowEvents } from './narrow-event.js'
 import type { Snapshot } from './reader.js'
-import { EVENT_COLUMNS, rowToEvent } from './rows.js'
+import { EVENT_COLUMNS, rowToEvent, rowToUnread } from './rows.js'
 import {
   BY_INDEX,
   BY_TABLE,
@@ -22,6 +25,7 @@ import {
   PROBED,
   type Run,
   sample,
+  type Sample,
   within,
   withinRest,
 } from './sample.js'
@@ -34,9 +38,17 @@ const timeOf = (row: TextRow): Microseconds => Number(row[0])
 const select = (from: string, condition: Sql, behind = ''): Sql =>
   sql(`SELECT ${EVENT_COLUMNS} FROM ${from} WHERE ${condition.text} ${behind}`, ...condition.params)
 
+/** What the newest rows, or the oldest, tell of the way to go, for people to read. */
+function reasonOf({ rows, having }: Sample, order: Order, indexed: Sql | undefined): string {
+  if (!indexed) return 'the index has no terms for the filter'
+  const end = order === 'ASC' ? 'oldest' : 'newest'
+  return `${having} of the ${rows} ${end} events have a term that the index is asked for`
+}
+
 /** The matches in the order of time, some at a time. */
 async function* walk(
   run: Run,
+  told: ListTrace,
   events: string,
   { filter, indexed }: NarrowedEvents,
   bounds: TimeBounds,
@@ -49,6 +61,7 @@ async function* walk(
 
   const probed = newest(events, bounds, order, filter ? PROBED : size)
   const probe = filter ?? sql('TRUE')
+  await told.enter('probe')
   const rows = await run(
     sql(
       `SELECT ${EVENT_COLUMNS} FROM ${probed.text} WHERE ${probe.text}
@@ -64,6 +77,9 @@ async function* walk(
     const probed = await sample(run, events, bounds, order, indexed)
     last ??= probed.last
     if (probed.isRare) terms = indexed
+    told.add(probed.rows)
+    if (last !== undefined)
+      await told.enter(terms ? 'index' : 'scan', reasonOf(probed, order, indexed))
   }
   if (last === undefined) return
   let rest = beyond(bounds, last)
@@ -84,12 +100,16 @@ async function* walk(
 /** All matches, in whatever order, some at a time. */
 async function* sweep(
   run: Run,
+  told: ListTrace,
   events: string,
   { filter, indexed }: NarrowedEvents,
   bounds: TimeBounds,
 ): AsyncGenerator<readonly TextRow[]> {
-  const { isRare } = await sample(run, events, bounds, 'DESC', indexed)
-  const terms = isRare ? indexed : undefined
+  await told.enter('probe')
+  const sampled = await sample(run, events, bounds, 'DESC', indexed)
+  told.add(sampled.rows)
+  const terms = sampled.isRare ? indexed : undefined
+  await told.enter(terms ? 'index' : 'scan', reasonOf(sampled, 'DESC', indexed))
   await run(terms ? BY_INDEX : BY_TABLE)
   const { text, params } = select(events, allOf(withinRest(bounds, bounds), filter, terms))
   // All of it is going to be fetched: https://www.postgresql.org/docs/current/runtime-config-query.html
@@ -121,9 +141,12 @@ export async function listEvents(
   { ask, open, checkTime }: Snapshot,
   names: Names,
   query: EventQuery,
+  trace?: QueryTrace,
+  lazy = false,
 ): Promise<EventPage> {
   const { events, foreignIds } = names
-  const matches = compileFilter(query.where)
+  const matches = tracedFilter(trace, compileFilter(query.where))
+  const toEvent = lazy ? rowToUnread : rowToEvent
   const collector = pageCollector(query)
   const order: Order = collector.direction === 'asc' ? 'ASC' : 'DESC'
   const narrowed = narrowEvents(query.where, foreignIds)
@@ -142,18 +165,22 @@ export async function listEvents(
     return readOpen(ask, names, ahead.splice(0, after < 0 ? ahead.length : after))
   }
   const isInOrder = scanDirection(query.sorts) !== undefined
-  const scan = isInOrder
-    ? walk(run, events, narrowed, bounds, order, query.limit + 1)
-    : sweep(run, events, narrowed, bounds)
-  for await (const rows of scan) {
-    const last = rows.at(-1)
-    const between = isInOrder && last ? await openUntil(timeOf(last)) : []
-    const found = between.length > 0 ? inOrderOf(order, between, rows.map(rowToEvent)) : undefined
-    if (found ? found.some(take) : rows.some((row) => take(rowToEvent(row))))
-      return collector.page()
+  const told = listTrace(run, events, trace)
+  const meet = async (): Promise<void> => {
+    const scan = isInOrder
+      ? walk(run, told, events, narrowed, bounds, order, query.limit + 1)
+      : sweep(run, told, events, narrowed, bounds)
+    for await (const rows of scan) {
+      const last = rows.at(-1)
+      const between = isInOrder && last ? await openUntil(timeOf(last)) : []
+      const found = between.length > 0 ? inOrderOf(order, between, rows.map(toEvent)) : undefined
+      if (found ? found.some(take) : rows.some((row) => take(toEvent(row)))) return
+    }
+    for (const event of await readOpen(ask, names, ahead)) if (take(event)) break
   }
-  for (const event of await readOpen(ask, names, ahead)) if (take(event)) break
-  return collector.page()
+  await meet()
+  await told.end()
+  return unreadPage(collector.page())
 }
 
 function inOrderOf(

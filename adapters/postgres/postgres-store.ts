@@ -127,10 +127,10 @@ export function postgresStore(options: PostgresStoreOptions): EventStore {
       })
     },
 
-    async list(query, { signal } = {}) {
+    async list(query, { signal, trace, lazy } = {}) {
       check(signal)
       return reader.read(signal, listBounds(query), (snapshot) =>
-        listEvents(snapshot, names, query),
+        listEvents(snapshot, names, query, trace, lazy),
       )
     },
 

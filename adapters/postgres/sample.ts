@@ -38,6 +38,9 @@ export function newest(events: string, bounds: TimeBounds, order: Order, count: 
 export interface Sample {
   /** The last of them in the direction; `undefined` where they are all that there are. */
   readonly last: Microseconds | undefined
+  /** How many there are, and how many of them have the terms. */
+  readonly rows: number
+  readonly having: number
   /** True where few of them have the terms. */
   readonly isRare: boolean
 }
@@ -59,6 +62,11 @@ export async function sample(
       ...params,
     ),
   )
-  const [last, all, having] = row!.map(Number)
-  return { last: all === PROBED ? last : undefined, isRare: having! <= MAX_SHARE * PROBED }
+  const [last, rows, having] = row!.map(Number) as [number, number, number]
+  return {
+    last: rows === PROBED ? last : undefined,
+    rows,
+    having,
+    isRare: having <= MAX_SHARE * PROBED,
+  }
 }

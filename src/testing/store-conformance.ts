@@ -11,6 +11,7 @@ import type {
 } from './conformance/context.js'
 import { countCases } from './conformance/count.js'
 import { dueCases } from './conformance/due.js'
+import { explainCases } from './conformance/explain.js'
 import { filterCases } from './conformance/filter.js'
 import { importCases } from './conformance/import.js'
 import { liveCases } from './conformance/live.js'
@@ -120,6 +121,7 @@ const allCases: readonly Case[] = [
     stateCases,
     dueCases,
     countCases,
+    explainCases,
   ],
   [
     watchCases,

@@ -4,6 +4,7 @@ import { memoryStore } from 'daybook/memory'
 import { type ConformanceCase, storeConformance } from 'daybook/testing'
 import { describe, expect, it } from 'vitest'
 import { countMutants } from './count-mutants.js'
+import { explainMutants } from './explain-mutants.js'
 import { liveMutants } from './live-mutants.js'
 import { modelStore, type Mutant, type Mutants, rightly, withOccurredAt } from './model-store.js'
 import { throttleMutants } from './throttle-mutants.js'
@@ -521,8 +522,8 @@ async function noticing(cases: readonly ConformanceCase[]): Promise<string | und
   return undefined
 }
 
-const allMutants = [mutants, throttleMutants, liveMutants, countMutants].flatMap((one) =>
-  Object.entries(one),
+const allMutants = [mutants, throttleMutants, liveMutants, countMutants, explainMutants].flatMap(
+  (one) => Object.entries(one),
 )
 
 for (const [topic, ofTopic] of allMutants) {

@@ -1,0 +1,14 @@
+import type { EventQuery } from '../filter/ast.js'
+import { formatQuery } from '../filter/format.js'
+
+const wellFormed = (_key: string, value: unknown): unknown =>
+  typeof value === 'string' ? value.toWellFormed() : value
+
+/** As `formatQuery`; halves of characters, which no query string can hold, become U+FFFD. */
+export function queryText(query: EventQuery): string {
+  try {
+    return formatQuery(query)
+  } catch {
+    return formatQuery(JSON.parse(JSON.stringify(query), wellFormed) as EventQuery)
+  }
+}

@@ -1,0 +1,94 @@
+import type { CountsQuery, EventCounts } from '../counting/counts.js'
+import { AuditLogError } from '../errors.js'
+import { bothOf, type EventQuery, MAX_LIMIT } from '../filter/ast.js'
+import type { EventPage, EventStore, ListOptions, WaitOptions } from '../store.js'
+import { explanationOf, type QueryExplanation, toMicroseconds } from './explanation.js'
+import { queryText } from './query-text.js'
+import { createTrace } from './trace.js'
+
+/** A query that took as long as `slowQueryMs`, or longer. */
+export interface SlowQuery {
+  /** The method of {@link AuditLog} that asked; `pages` asks once for each of its pages. */
+  readonly method: 'list' | 'pages' | 'count'
+  /** As text that `parseQuery` reads; that of a count has its filter. */
+  readonly query: string
+  readonly took_ms: number
+  /** How it was answered; `undefined` for a count, which is over all that matches. */
+  readonly explanation: QueryExplanation | undefined
+  /** What the call rejected with, where it did; then the explanation tells how far it had come. */
+  readonly error: unknown
+}
+
+/** Asks a store, and tells of what took long. */
+export interface SlowQueries {
+  list(
+    method: 'list' | 'pages',
+    query: EventQuery,
+    options: ListOptions | undefined,
+  ): Promise<EventPage>
+  count(query: CountsQuery, options: WaitOptions): Promise<EventCounts>
+}
+
+/** The option as it is given, or `undefined` for none. */
+export function readSlowQueryMs(ms: unknown): number | undefined {
+  if (ms === undefined || (typeof ms === 'number' && Number.isFinite(ms) && ms >= 0)) return ms
+  throw new AuditLogError(
+    'INVALID_OPTION',
+    'slowQueryMs must be a number of milliseconds, 0 or more',
+  )
+}
+
+/** `isHeard` is asked before each query: where nobody listens nothing is measured. */
+export function createSlowQueries(
+  store: EventStore,
+  slowMs: number | undefined,
+  isHeard: () => boolean,
+  tell: (slow: SlowQuery) => void,
+): SlowQueries {
+  const isWatching = (): boolean => slowMs !== undefined && isHeard()
+
+  const watch = async <Answer>(
+    ask: () => Promise<Answer>,
+    describe: (took_ms: number, answer: Answer | undefined) => Omit<SlowQuery, 'took_ms' | 'error'>,
+  ): Promise<Answer> => {
+    const start = performance.now()
+    let answer: Answer | undefined
+    let error: unknown
+    try {
+      return (answer = await ask())
+    } catch (thrown) {
+      error = thrown
+      throw thrown
+    } finally {
+      const took_ms = performance.now() - start
+      // Whoever waits for the answer has it before anybody handles this.
+      if (took_ms >= slowMs!)
+        setImmediate(() =>
+          tell({ ...describe(took_ms, answer), took_ms: toMicroseconds(took_ms), error }),
+        )
+    }
+  }
+
+  return {
+    async list(method, query, options) {
+      if (!isWatching()) return store.list(query, options)
+      const trace = options?.trace ?? createTrace({ detailed: false })
+      return watch(
+        () => store.list(query, { ...options, trace }).finally(() => trace.stop()),
+        (took_ms, page) => {
+          const explanation = explanationOf(store.name, query, trace, page, took_ms)
+          return { method, query: explanation.query, explanation }
+        },
+      )
+    },
+    async count(query, options) {
+      const ask = (): Promise<EventCounts> => store.count(query, options)
+      if (!isWatching()) return ask()
+      return watch(ask, () => {
+        const where = bothOf(query.visible, query.where)
+        const text = queryText({ where, sorts: [], limit: MAX_LIMIT })
+        return { method: 'count', query: text, explanation: undefined }
+      })
+    },
+  }
+}

@@ -1,0 +1,113 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { AuditLog, type AuditEvent, formatTimestamp, parseTimestamp, type SlowQuery } from 'daybook'
+import type { PostgresStoreOptions } from 'daybook/postgres'
+import { afterEach, describe, expect, it } from 'vitest'
+import { useSchemas } from '../support/schemas.js'
+
+const SIZE = 5000
+const schemas = useSchemas('explain')
+let audit: AuditLog
+afterEach(() => audit.close())
+
+const past = Array.from({ length: SIZE }, (_, n): AuditEvent => ({
+  id: `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`,
+  created_at: formatTimestamp(parseTimestamp('2026-01-01')! + n * 60_000_000),
+  username: null,
+  system: true,
+  type: 'api:a:b',
+  source: null,
+  attributes: { n, word: n < 2 ? 'needle' : 'hay' },
+}))
+
+async function openLog(options: Partial<PostgresStoreOptions> = {}): Promise<void> {
+  audit = new AuditLog({ store: schemas.openStore(options), types: {}, slowQueryMs: 0 })
+  for (let i = 0; i < SIZE; i += 1000) await audit.importEvents(past.slice(i, i + 1000))
+}
+
+const explain = async (query: string) => {
+  const { steps } = await audit.explain(query)
+  return steps.map(({ method, rows, checked, matched, reason }) => {
+    return { method, rows, checked, matched, reason }
+  })
+}
+
+describe.each([
+  ['one table', { partitions: 'none' }],
+  ['partitions', { partitions: 'day' }],
+] as const)('%s', (_, options) => {
+  it('the newest are enough', async () => {
+    await openLog(options)
+    expect(await explain('filter[word_eq]=hay&limit=4')).toEqual([
+      { method: 'probe', rows: expect.any(Number), checked: 5, matched: 5, reason: undefined },
+    ])
+  })
+
+  it('the index leads to what few have', async () => {
+    await openLog(options)
+    const [probe, index, ...more] = await explain('filter[word_eq]=needle')
+    expect(more).toEqual([])
+    // The newest thousand, looked through twice: for matches, and for how many have the term.
+    expect(probe).toMatchObject({ method: 'probe', rows: 2000, checked: 0 })
+    expect(index).toEqual({
+      method: 'index',
+      rows: 2,
+      checked: 2,
+      matched: 2,
+      reason: '0 of the 1000 newest events have a term that the index is asked for',
+    })
+  })
+
+  it('the rest is gone through where too many have the term', async () => {
+    await openLog(options)
+    const [, scan] = await explain('filter[n_lt]=2')
+    expect(scan).toMatchObject({
+      method: 'scan',
+      checked: 2,
+      matched: 2,
+      reason: '1000 of the 1000 newest events have a term that the index is asked for',
+    })
+    // The server rules them out, and they were gone through all the same.
+    expect(scan!.rows).toBe(SIZE - 1000)
+  })
+
+  it('sorts take all that match', async () => {
+    await openLog(options)
+    const [probe, scan] = await explain('filter[word_cont]=ha&filter[sorts]=n')
+    expect(probe).toMatchObject({ method: 'probe', rows: 1000, checked: 0 })
+    expect(scan).toMatchObject({ method: 'scan', rows: SIZE, checked: SIZE - 2 })
+  })
+})
+
+it('where it is slow the server is not asked for more', async () => {
+  await openLog()
+  const told: SlowQuery[] = []
+  audit.on('slow-query', (slow) => told.push(slow))
+  await audit.list('filter[n_lt]=2')
+  await nextTurn()
+  expect(told[0]!.explanation!.steps).toMatchObject([
+    { method: 'probe', rows: 1000, checked: 0 },
+    { method: 'scan', rows: 2, checked: 2, matched: 2 },
+  ])
+})
+
+it('a query that takes too long is told of, as far as it came', async () => {
+  await openLog({ queryTimeoutMs: 1000 })
+  const told: SlowQuery[] = []
+  audit.on('slow-query', (slow) => told.push(slow))
+  const client = await schemas.database().pool.connect()
+  try {
+    await client.query(`BEGIN; LOCK TABLE ${schemas.schema()}.events`)
+    await expect(audit.list('filter[n_lt]=2')).rejects.toMatchObject({ code: 'QUERY_TIMEOUT' })
+  } finally {
+    await client.query('ROLLBACK')
+    client.release()
+  }
+  await nextTurn()
+  expect(told).toMatchObject([
+    {
+      query: 'filter[n_lt]=2&limit=10',
+      error: { code: 'QUERY_TIMEOUT' },
+      explanation: { events: 0, steps: [{ method: 'probe', rows: 0 }] },
+    },
+  ])
+})

@@ -1,43 +1,72 @@
-import { defineEventTypes } from 'daybook'
+import { defineEventTypes, type EventTypeDefinition } from 'daybook'
+import { createRandom, type Random } from './random.js'
 
 /*
  * Made-up events as a busy workflow service would record them: the same for every trial, as they come
- * from a seeded generator. The attributes are about 640 bytes of JSON with some 20 values.
+ * from a seeded generator. The attributes are about 640 bytes of JSON with some 20 values; types, users
+ * and projects follow Zipf's law, and each event has a random UUID or two. A few values are rare on
+ * purpose, at places that do not depend on how many events are made: see NEEDLES and STRETCH.
  */
 
-export const sampleTypes = defineEventTypes({
-  'api:changes:create': {},
-  'api:changes:update': {},
-  'api:projects:update': {},
-  'api:templates:create': {},
-  'api:nodes:create': {},
-  'audit:steps:approve': {},
-  'info:steps:success': {},
-  'info:workflow_run:start': {},
-  'info:image_build:success': {},
-  'warn:agent:retry': {},
-  'error:steps:start': {},
-  'error:git_remote:fetch': {},
-})
-
 export interface SampleEvent {
-  readonly type: keyof typeof sampleTypes
+  readonly type: string
   readonly username: string
   readonly data: { readonly [key: string]: unknown }
 }
 
-/** Numbers from 0 to 1 that look random (mulberry32). */
-function seededRandom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
+/** Those that single benchmarks ask for by name; the most frequent ones, in this order. */
+const FREQUENT = [
+  'api:changes:create',
+  'info:steps:success',
+  'api:changes:update',
+  'info:workflow_run:start',
+  'warn:agent:retry',
+  'api:projects:update',
+  'error:git_remote:fetch',
+  'audit:steps:approve',
+  'info:image_build:success',
+  'api:templates:create',
+  'error:steps:start',
+  'api:nodes:create',
+]
+const LEVELS = ['info', 'api', 'warn', 'audit', 'error']
+const SUBJECTS = [
+  ...['agents', 'clusters', 'images', 'mirrors', 'nodes', 'pools', 'queues', 'registries'],
+  ...['replicas', 'reports', 'runs', 'schedules', 'secrets', 'services', 'settings', 'sites'],
+  ...['snapshots', 'tokens', 'volumes', 'webhooks'],
+]
+const VERBS = ['start', 'finish', 'cancel', 'retry', 'expire', 'rotate', 'lock', 'drain', 'import']
+const TYPE_COUNT = 200
 
-const TYPES = Object.keys(sampleTypes) as SampleEvent['type'][]
+const infrequent = (at: number): string =>
+  `${LEVELS[(at + Math.floor(at / 180)) % 5]}:${SUBJECTS[at % 20]}:${VERBS[at % 9]}`
+
+/** The most frequent first. */
+export const TYPES: readonly string[] = [
+  ...FREQUENT,
+  ...Array.from({ length: TYPE_COUNT - FREQUENT.length }, (_, i) => infrequent(i)),
+]
+
+const KEYS = [
+  ...['name', 'message', 'request_method', 'request_path', 'request_id', 'request_body'],
+  ...[
+    'url_params',
+    'response_status',
+    'remote_ip',
+    'duration_ms',
+    'change_id',
+    'parent',
+    'step_id',
+  ],
+  ...['cluster', 'worker', 'queue', 'attempt', 'stale', 'ref', 'error', 'backtrace'],
+  ...['details', 'rollout'],
+] as const
+
+/** Each type declares its keys, so that `strict` has something to check. */
+export const sampleTypes: Readonly<Record<string, EventTypeDefinition>> = defineEventTypes(
+  Object.fromEntries(TYPES.map((type) => [type, { data: KEYS }])),
+)
+
 const ACTIONS = ['deploy', 'rollback', 'scale', 'restart', 'patch', 'backup', 'restore', 'verify']
 const KINDS = ['project', 'environment', 'asset']
 const WORDS =
@@ -45,98 +74,135 @@ const WORDS =
     ' ',
   )
 
-class Sampler {
-  private readonly random: () => number
+/** Shares of so many ranks by Zipf's law, added up. */
+function zipf(count: number, exponent: number): Float64Array {
+  const sums = new Float64Array(count)
+  let sum = 0
+  for (let rank = 0; rank < count; rank++) sums[rank] = sum += (rank + 1) ** -exponent
+  return sums.map((value) => value / sum)
+}
 
-  constructor(seed: number) {
-    this.random = seededRandom(seed)
+const TYPE_RANKS = zipf(TYPE_COUNT, 1.1)
+const USER_RANKS = zipf(100, 1)
+const PROJECT_RANKS = zipf(300, 0.9)
+
+function rankOf(share: number, sums: Float64Array): number {
+  let [low, high] = [0, sums.length - 1]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (sums[middle]! < share) low = middle + 1
+    else high = middle
   }
+  return low
+}
 
-  below(limit: number): number {
-    return Math.floor(this.random() * limit)
+/** So many tickets, and as many words in messages, each of three events in any first million. */
+export const NEEDLES = 100
+const NEEDLE_PERIOD = 333_333
+const NEEDLE_STEP = 3333
+
+/** The needle's number at a place that is `offset` behind its first one, if one is there. */
+function needleAt(at: number, offset: number): number | undefined {
+  const place = (at % NEEDLE_PERIOD) - offset
+  const number = place / NEEDLE_STEP
+  return Number.isInteger(number) && number >= 0 && number < NEEDLES ? number : undefined
+}
+
+const TICKET_OFFSET = 1111
+const WORD_OFFSET = 2222
+
+/** How many needles of each kind the first so many events have. */
+export const needlesIn = (events: number): number =>
+  Math.min(NEEDLES, Math.floor((events - 1 - WORD_OFFSET) / NEEDLE_STEP) + 1)
+
+export const needleTicket = (number: number): string => `TCK-NEEDLE-${number}`
+/** No other one begins like it. */
+export const needleWord = (number: number): string => `zephyr${String(number).padStart(3, '0')}`
+
+/** Events of one stretch share a rollout that one in a hundred of them names. */
+export const STRETCH = 5000
+export const rolloutOf = (at: number): string => `rollout-${Math.floor(at / STRETCH)}`
+
+type Data = Record<string, unknown>
+
+const words = (random: Random, count: number): string => {
+  let text = WORDS[random.below(WORDS.length)]!
+  for (let i = 1; i < count; i++) text += ` ${WORDS[random.below(WORDS.length)]!}`
+  return text
+}
+
+function requestData(random: Random, type: string): Data {
+  const project = `project-${rankOf(random.next(), PROJECT_RANKS)}`
+  const environment = `environment-${random.below(8)}`
+  return {
+    name: `${random.pick(ACTIONS)} of ${project}`,
+    request_method: type.endsWith('update') ? 'PATCH' : 'POST',
+    request_path: `/api/projects/${project}/environments/${environment}/${type.split(':')[1]}`,
+    request_id: random.uuid(),
+    request_body: {
+      action: random.pick(ACTIONS),
+      reason: words(random, 8),
+      parameters: { count: random.below(50), force: random.next() < 0.1, ref: random.hex(40) },
+      labels: [random.pick(WORDS), random.pick(WORDS)],
+    },
+    url_params: { project_code: project, environment_code: environment },
+    response_status: random.next() < 0.9 ? 201 : 204,
+    remote_ip: `10.${random.below(4)}.${random.below(256)}.${random.below(256)}`,
+    duration_ms: Math.round(random.next() ** 2 * 6e5) / 10,
+    change_id: random.uuid(),
+    parent: { code: `asset-${random.below(5000)}`, node_type: random.pick(KINDS) },
   }
+}
 
-  /** Low numbers far more often: a few users and projects are behind most events. */
-  mostlyLow(limit: number): number {
-    return Math.floor(this.random() ** 3 * limit)
+function workData(random: Random, type: string): Data {
+  const isError = type.startsWith('error')
+  const data: Data = {
+    name: `${random.pick(ACTIONS)}-${random.below(100_000)}`,
+    message: words(random, isError ? 9 : 24),
+    step_id: random.uuid(),
+    change_id: random.uuid(),
+    cluster: { name: `cluster-${random.below(6)}`, region: random.pick(['north', 'south']) },
+    worker: {
+      host: `runner-${random.below(64)}.example.net`,
+      pid: random.below(32_768),
+      memory: random.below(2e9),
+    },
+    queue: { name: `queue-${random.below(10)}`, depth: random.mostlyLow(1000) },
+    attempt: 1 + random.mostlyLow(5),
+    stale: random.next() < 0.05,
+    duration_ms: Math.round(random.next() ** 2 * 6e5) / 10,
+    ref: random.hex(40),
+    parent: { code: `asset-${random.below(5000)}`, node_type: random.pick(KINDS) },
   }
+  if (!isError) return data
+  data['error'] = `RuntimeError: ${words(random, 6)}`
+  data['backtrace'] = [1, 2, 3].map(() => `lib/${random.pick(WORDS)}.rb:${random.below(900)}`)
+  return data
+}
 
-  pick<Item>(items: readonly Item[]): Item {
-    return items[this.mostlyLow(items.length)]!
-  }
+function addRare(random: Random, data: Data, at: number): void {
+  if (random.next() < 0.005) data['details'] = { ticket: `TCK-${random.below(1e6)}` }
+  if (random.next() < 0.01) data['rollout'] = { id: rolloutOf(at) }
+  const ticket = needleAt(at, TICKET_OFFSET)
+  if (ticket !== undefined) data['details'] = { ticket: needleTicket(ticket) }
+  const word = needleAt(at, WORD_OFFSET)
+  if (word !== undefined) data['message'] = `${words(random, 4)} ${needleWord(word)}`
+}
 
-  hex(digits: number): string {
-    return Array.from({ length: digits }, () => this.below(16).toString(16)).join('')
-  }
-
-  uuid(): string {
-    return `${this.hex(8)}-${this.hex(4)}-4${this.hex(3)}-a${this.hex(3)}-${this.hex(12)}`
-  }
-
-  words(count: number): string {
-    return Array.from({ length: count }, () => WORDS[this.below(WORDS.length)]).join(' ')
-  }
-
-  event(): SampleEvent {
-    const type = this.pick(TYPES)
+/** Gives one event after the other, without an end. */
+export function createSampler(seed = 1): () => SampleEvent {
+  const random = createRandom(seed)
+  let at = 0
+  return () => {
+    const type = TYPES[rankOf(random.next(), TYPE_RANKS)]!
     const isRequest = type.startsWith('api') || type.startsWith('audit')
-    const data = isRequest ? this.request(type) : this.work(type)
-    return { type, username: `user${this.mostlyLow(100)}`, data }
-  }
-
-  private request(type: string): SampleEvent['data'] {
-    const project = `project-${this.mostlyLow(300)}`
-    const environment = `environment-${this.below(8)}`
-    return {
-      name: `${this.pick(ACTIONS)} of ${project}`,
-      request_method: type.endsWith('update') ? 'PATCH' : 'POST',
-      request_path: `/api/projects/${project}/environments/${environment}/${type.split(':')[1]}`,
-      request_id: this.uuid(),
-      request_body: {
-        action: this.pick(ACTIONS),
-        reason: this.words(8),
-        parameters: { count: this.below(50), force: this.random() < 0.1, ref: this.hex(40) },
-        labels: [this.pick(WORDS), this.pick(WORDS)],
-      },
-      url_params: { project_code: project, environment_code: environment },
-      response_status: this.random() < 0.9 ? 201 : 204,
-      remote_ip: `10.${this.below(4)}.${this.below(256)}.${this.below(256)}`,
-      duration_ms: Math.round(this.random() ** 2 * 6e5) / 10,
-      change_id: this.uuid(),
-      parent: { code: `asset-${this.below(5000)}`, node_type: this.pick(KINDS) },
-    }
-  }
-
-  private work(type: string): SampleEvent['data'] {
-    const isError = type.startsWith('error')
-    return {
-      name: `${this.pick(ACTIONS)}-${this.below(100_000)}`,
-      message: this.words(isError ? 9 : 27),
-      step_id: this.uuid(),
-      change_id: this.uuid(),
-      cluster: { name: `cluster-${this.below(6)}`, region: this.pick(['north', 'south']) },
-      worker: {
-        host: `runner-${this.below(64)}.example.net`,
-        pid: this.below(32_768),
-        memory: this.below(2e9),
-      },
-      queue: { name: `queue-${this.below(10)}`, depth: this.mostlyLow(1000) },
-      attempt: 1 + this.mostlyLow(5),
-      stale: this.random() < 0.05,
-      duration_ms: Math.round(this.random() ** 2 * 6e5) / 10,
-      ref: this.hex(40),
-      parent: { code: `asset-${this.below(5000)}`, node_type: this.pick(KINDS) },
-      ...(isError
-        ? {
-            error: `RuntimeError: ${this.words(6)}`,
-            backtrace: [1, 2, 3].map(() => `lib/${this.pick(WORDS)}.rb:${this.below(900)}`),
-          }
-        : {}),
-    }
+    const data = isRequest ? requestData(random, type) : workData(random, type)
+    addRare(random, data, at++)
+    return { type, username: `user${rankOf(random.next(), USER_RANKS)}`, data }
   }
 }
 
 export function sampleEvents(count: number, seed = 1): SampleEvent[] {
-  const sampler = new Sampler(seed)
-  return Array.from({ length: count }, () => sampler.event())
+  const next = createSampler(seed)
+  return Array.from({ length: count }, next)
 }

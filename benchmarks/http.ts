@@ -14,6 +14,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { startOwnPostgres } from '../test/support/postgres.js'
+import { aimFor, ratios, type Row, rowOf, tell } from './figures.js'
 import { type CaseName, CASES, type HttpCase } from './http-cases.js'
 import type { Answer as LoadAnswer, Job as LoadJob } from './http-load.js'
 import type { Answer as ServerAnswer, Job as ServerJob, Setup } from './http-server.js'
@@ -30,6 +31,7 @@ import {
   withSpread,
   writeToReadme,
 } from './print.js'
+import { type Answers, takeTurns } from './rounds.js'
 import { Worker } from './worker.js'
 
 const EVENTS = 100_000
@@ -45,13 +47,12 @@ const TITLES: { readonly [name in CaseName]: string } = {
 
 const cases = Object.keys(CASES) as CaseName[]
 
-interface Rounds {
-  readonly feed: (LoadAnswer & {
-    /** Of the answers, how large a part the store was asked for. */
-    readonly asked: number
-  })[]
-  readonly prepared: LoadAnswer[]
+interface Read extends LoadAnswer {
+  /** Of the answers, how large a part the store was asked for. */
+  readonly asked: number
 }
+
+type Rounds = Answers<'feed' | 'prepared', Read>
 
 type Load = Worker<LoadJob, LoadAnswer>
 type Server = Worker<ServerJob, ServerAnswer>
@@ -59,6 +60,7 @@ type Server = Worker<ServerJob, ServerAnswer>
 /** By case, the rounds on one store. */
 async function measure(
   setup: StoreSetup,
+  names: readonly CaseName[],
   rounds: number,
   seconds: number,
 ): Promise<ReadonlyMap<CaseName, Rounds>> {
@@ -70,30 +72,34 @@ async function measure(
   const load = (url: string, connections: number, isNumbered = false): Promise<LoadAnswer> =>
     client.ask({ url, connections, isNumbered, seconds, method: 'GET', headers: HEADERS })
 
-  const found = new Map<CaseName, Rounds>(cases.map((name) => [name, { feed: [], prepared: [] }]))
-  // The first round warms up.
-  for (let round = 0; round <= rounds; round++)
-    for (const [name, { feed, prepared }] of found) {
-      const url = (await server.ask({ prepare: name })) as string
+  let url = ''
+  const measureOf = {
+    async feed(name) {
       const { query, connections, isNumbered }: HttpCase = CASES[name]
-      const readFeed = async (): Promise<Rounds['feed'][number]> => {
-        const answer = await load(`${url}/api/events?${query}`, connections, isNumbered)
-        const asked = (await server.ask('count')) as number
-        if (isNumbered && asked < answer.answered)
-          throw new Error(`${answer.answered} answers, for ${asked} of which the store was asked`)
-        return { ...answer, asked: asked / answer.answered }
-      }
-      const readPrepared = (): Promise<LoadAnswer> => load(`${url}/prepared/${name}`, connections)
-      const early = round % 2 === 0 ? await readFeed() : undefined
-      const plain = await readPrepared()
-      const ours = early ?? (await readFeed())
-      if (round > 0) {
-        feed.push(ours)
-        prepared.push(plain)
-      }
-      const rates = `${whole(ours.perSecond)} of ${whole(plain.perSecond)}`
-      console.error(`${setup.store}, round ${round} of ${rounds}, ${name}: ${rates}`)
-    }
+      const answer = await load(`${url}/api/events?${query}`, connections, isNumbered)
+      const asked = (await server.ask('count')) as number
+      if (isNumbered && asked < answer.answered)
+        throw new Error(`${answer.answered} answers, for ${asked} of which the store was asked`)
+      return { ...answer, asked: asked / answer.answered }
+    },
+    prepared: async (name) => ({
+      ...(await load(`${url}/prepared/${name}`, CASES[name].connections)),
+      asked: 0,
+    }),
+  } satisfies Readonly<Record<string, (name: CaseName) => Promise<Read>>>
+
+  const found = await takeTurns<CaseName, keyof typeof measureOf, Read>({
+    cases: names,
+    sides: ['feed', 'prepared'],
+    rounds,
+    isWarmedUp: true,
+    async prepare(name) {
+      url = (await server.ask({ prepare: name })) as string
+    },
+    measure: (name, side) => measureOf[side](name),
+    tell: (name, { feed, prepared }) =>
+      `${setup.store}, ${name}: ${whole(feed.perSecond)} of ${whole(prepared.perSecond)}`,
+  })
   await client.end()
   await server.end()
   return found
@@ -132,7 +138,7 @@ async function report(rounds: number, seconds: number): Promise<string> {
     ]
     const rows: string[] = []
     for (const store of stores) {
-      const found = await measure(store, rounds, seconds)
+      const found = await measure(store, cases, rounds, seconds)
       for (const [name, answers] of found) rows.push(cells(name, store, answers))
     }
     const date = new Date().toISOString().slice(0, 10)
@@ -163,7 +169,37 @@ async function report(rounds: number, seconds: number): Promise<string> {
   }
 }
 
-const { rounds, seconds, write } = readOptions({ rounds: 5, seconds: 3 })
-const text = await report(rounds, seconds)
-console.log(text)
-if (write) writeToReadme('http', text)
+/** For benchmarks/results.md: on SQLite alone, what is aimed at. */
+const AIMS: Partial<Record<CaseName, number>> = { paged10: 0.5, newest10: 0.5, newest1000: 0.4 }
+
+async function aimedRows(rounds: number, seconds: number): Promise<Row[]> {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'daybook-benchmark-'))
+  try {
+    const store = { store: 'sqlite', filename: path.join(folder, 'trial.db') } as const
+    const names = Object.keys(AIMS) as CaseName[]
+    const found = await measure(store, names, rounds, seconds)
+    return [...found].map(([name, { feed, prepared }]) => {
+      const rate = (answers: readonly LoadAnswer[]): number[] =>
+        answers.map(({ perSecond }) => perSecond)
+      const ratio = ratios(rate(feed), rate(prepared))
+      return rowOf({
+        group: `\`GET /api/events\` on SQLite, beside a prepared body of the same size, ${whole(EVENTS)} events`,
+        name: `${TITLES[name]}, ${CASES[name].connections} connections`,
+        daybook: rate(feed),
+        reference: { figures: rate(prepared) },
+        ratio,
+        print: (value) => `${whole(value)}/s`,
+        aims: [aimFor('atLeast', AIMS[name]!, ratio)],
+      })
+    })
+  } finally {
+    fs.rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const { rounds, seconds, write, rows } = readOptions({ rounds: 5, seconds: 3 })
+if (rows === undefined) {
+  const text = await report(rounds, seconds)
+  console.log(text)
+  if (write) writeToReadme('http', text)
+} else tell(await aimedRows(rounds, seconds), rows)

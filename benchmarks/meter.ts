@@ -11,6 +11,8 @@ export interface TrialResult {
   readonly meanBatch: number
   /** Microseconds of processor time for one event: unlike the rate, no matter of the disk. */
   readonly cpu: number
+  /** Milliseconds in which the event loop had no turn, where that is watched. */
+  readonly blockedP99?: number
 }
 
 export interface Meter {

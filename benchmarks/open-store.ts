@@ -1,4 +1,4 @@
-import type { EventStore } from 'daybook'
+import type { Clock, EventStore } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { postgresStore } from 'daybook/postgres'
 import { sqliteStore } from 'daybook/sqlite'
@@ -15,13 +15,14 @@ export const storeNames: { readonly [store in StoreSetup['store']]: string } = {
   postgres: 'Postgres',
 }
 
-export function openStore(setup: StoreSetup): EventStore {
+export function openStore(setup: StoreSetup, clock?: Clock): EventStore {
+  const time = clock ? { clock } : {}
   switch (setup.store) {
     case 'memory':
-      return memoryStore()
+      return memoryStore(time)
     case 'sqlite':
-      return sqliteStore({ filename: setup.filename })
+      return sqliteStore({ filename: setup.filename, ...time })
     case 'postgres':
-      return postgresStore({ connectionString: setup.url })
+      return postgresStore({ connectionString: setup.url, ...time })
   }
 }

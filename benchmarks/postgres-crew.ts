@@ -3,6 +3,7 @@ import { postgresStore } from 'daybook/postgres'
 import pg from 'pg'
 import { startOwnPostgres } from '../test/support/postgres.js'
 import { median } from './print.js'
+import { PLAIN_TABLE } from './postgres-plain.js'
 import { createPgBoss, openEmmett } from './postgres-peers.js'
 import { fillSamples, QUEUE, STORE_SCHEMAS, type Subject, TABLES } from './postgres-subjects.js'
 import type { Answer, Job } from './postgres-trial.js'
@@ -49,6 +50,7 @@ async function prepare(url: string, client: pg.Client): Promise<void> {
   }
   await fillSamples(url)
   await client.query('CREATE TABLE bare (created_at bigint PRIMARY KEY, attributes json NOT NULL)')
+  await client.query(PLAIN_TABLE)
   const emmett = openEmmett(url)
   await emmett.schema.migrate()
   await emmett.close()

@@ -1,9 +1,6 @@
-import { createRequire } from 'node:module'
+import { requirePeer } from './peers.js'
 
-/*
- * The packages of `benchmarks/peers`, which has a package.json of its own so that nobody has to
- * install them who does not measure. Only what is used here is declared.
- */
+/* What others keep events in Postgres with. Only what is used here of them is declared. */
 
 /** A jsonb value with an event's data, as a peer is given it. */
 type Data = { readonly [key: string]: unknown }
@@ -31,15 +28,8 @@ export type CopyFrom = (
   text: string,
 ) => NodeJS.WritableStream & { submit(connection: unknown): void }
 
-const require = createRequire(new URL('peers/package.json', import.meta.url))
-
-const manifest = require('./package.json') as { dependencies: Readonly<Record<string, string>> }
-
-/** Their versions are fixed. */
-export const peerVersion = (name: string): string => manifest.dependencies[name]!
-
 export function openEmmett(url: string): Emmett {
-  const { getPostgreSQLEventStore } = require('@event-driven-io/emmett-postgresql') as {
+  const { getPostgreSQLEventStore } = requirePeer('@event-driven-io/emmett-postgresql') as {
     getPostgreSQLEventStore: (url: string, options: object) => Emmett
   }
   return getPostgreSQLEventStore(url, { schema: { autoMigration: 'None' } })
@@ -47,7 +37,7 @@ export function openEmmett(url: string): Emmett {
 
 /** Without its own upkeep and schedules, as in a process that only sends. */
 export function createPgBoss(connectionString: string): PgBoss {
-  const Boss = require('pg-boss') as new (options: object) => PgBoss
+  const Boss = requirePeer('pg-boss') as new (options: object) => PgBoss
   const boss = new Boss({ connectionString, supervise: false, schedule: false })
   boss.on('error', (error) => {
     throw error
@@ -55,4 +45,4 @@ export function createPgBoss(connectionString: string): PgBoss {
   return boss
 }
 
-export const { from: copyFrom } = require('pg-copy-streams') as { from: CopyFrom }
+export const { from: copyFrom } = requirePeer('pg-copy-streams') as { from: CopyFrom }

@@ -19,6 +19,8 @@ export const TABLES = {
   /** The same, and COPY, into a table without what makes events searchable. */
   bare: 'bare',
   copy: 'bare',
+  /** Plain INSERT of many rows into a table of jsonb. */
+  jsonb: 'plain_jsonb',
   /** Peers. */
   emmett: 'emt_messages',
   'pg-boss': 'pgboss.job',
@@ -223,6 +225,21 @@ async function openPlain(url: string, { subject, batch, lane }: Task): Promise<R
        FROM string_to_table($2, ${LINES}) WITH ORDINALITY AS draft(attributes, i)`,
       [stamp(), lines(take(batch), 'attributes')],
     )
+  const insertJsonb = async (): Promise<void> => {
+    const rows = take(batch)
+    await client.query(
+      `INSERT INTO plain_jsonb
+       SELECT $1::bigint + i, type, username, attributes::jsonb
+       FROM unnest($2::text[], $3::text[], string_to_array($4, ${LINES}))
+         WITH ORDINALITY AS draft(type, username, attributes, i)`,
+      [
+        stamp(),
+        rows.map((row) => row.type),
+        rows.map((row) => row.username),
+        lines(rows, 'attributes'),
+      ],
+    )
+  }
   const escaped = taker(rows.map((row) => row.attributes.replaceAll('\\', '\\\\')))
   const copy = (): Promise<unknown> => {
     const first = stamp()
@@ -235,7 +252,8 @@ async function openPlain(url: string, { subject, batch, lane }: Task): Promise<R
       stream.end(text)
     })
   }
-  const call = { insert, bare: insertBare, copy }[subject as 'insert' | 'bare' | 'copy']
+  const calls = { insert, bare: insertBare, copy, jsonb: insertJsonb }
+  const call = calls[subject as keyof typeof calls]
   return {
     call,
     async close() {
@@ -283,6 +301,7 @@ export async function open(
     case 'insert':
     case 'bare':
     case 'copy':
+    case 'jsonb':
       return openPlain(url, task)
     case 'emmett':
       return openEmmettStore(url, task)

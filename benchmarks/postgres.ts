@@ -16,7 +16,7 @@ import { parseArgs } from 'node:util'
 import { startCrew } from './postgres-crew.js'
 import { ingestTables } from './postgres-ingest.js'
 import { orderTable } from './postgres-order.js'
-import { peerVersion } from './postgres-peers.js'
+import { peerVersion } from './peers.js'
 import { measuredCode, processor, writeToReadme } from './print.js'
 
 const PARTS = { order: [orderTable], ingest: [ingestTables], both: [orderTable, ingestTables] }

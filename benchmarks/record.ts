@@ -9,11 +9,6 @@
  * within one round. Files go to the system's folder for temporary files (TMPDIR): it should be on a
  * disk, as on a file system in memory a commit costs nothing. `--write` puts the result into README.md.
  */
-import { execFile } from 'node:child_process'
-import fs from 'node:fs'
-import os from 'node:os'
-import path from 'node:path'
-import { promisify } from 'node:util'
 import { readOptions } from './options.js'
 import type { TrialResult } from './meter.js'
 import {
@@ -30,7 +25,7 @@ import {
   withSpread,
   writeToReadme,
 } from './print.js'
-import type { Trial } from './trial.js'
+import { runTrial } from './run-trial.js'
 
 const IN_FLIGHT = [1, 64, 1000]
 
@@ -43,21 +38,6 @@ interface Comparison {
   readonly batched: TrialResult
   /** The same with `JSON.stringify` of each row inside. */
   readonly stringified: TrialResult
-}
-
-type WithoutPlace<T> = T extends Trial ? Omit<T, 'filename' | 'seconds'> : never
-
-async function runTrial(trial: WithoutPlace<Trial>, seconds: number): Promise<TrialResult> {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'daybook-benchmark-'))
-  try {
-    const spec = JSON.stringify({ ...trial, seconds, filename: path.join(folder, 'trial.db') })
-    const script = path.join(import.meta.dirname, 'trial.ts')
-    const args = [...process.execArgv, script, spec]
-    const { stdout } = await promisify(execFile)(process.execPath, args)
-    return JSON.parse(stdout) as TrialResult
-  } finally {
-    fs.rmSync(folder, { recursive: true, force: true })
-  }
 }
 
 async function compare(inFlight: number, seconds: number): Promise<Comparison> {

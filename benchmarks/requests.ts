@@ -27,6 +27,7 @@ import {
   writeToReadme,
 } from './print.js'
 import type { Answer as ServerAnswer, Job as ServerJob } from './requests-server.js'
+import { type Answers, takeTurns } from './rounds.js'
 import { Worker } from './worker.js'
 
 const CONNECTIONS = [1, 10, 100]
@@ -39,10 +40,9 @@ const BODY = JSON.stringify({
   labels: ['backup', 'north'],
 })
 
-interface Rounds {
-  readonly recorded: LoadAnswer[]
-  readonly plain: LoadAnswer[]
-}
+const KINDS = ['recorded', 'plain'] as const
+
+type Rounds = Answers<(typeof KINDS)[number], LoadAnswer>
 
 /** By number of connections, the rounds on one store. */
 async function measure(
@@ -56,26 +56,29 @@ async function measure(
   const load = (url: string, connections: number): Promise<LoadAnswer> =>
     client.ask({ url, connections, seconds, method: 'POST', headers: HEADERS, body: BODY })
 
-  const found = new Map<number, Rounds>(
-    CONNECTIONS.map((count) => [count, { recorded: [], plain: [] }]),
-  )
   let answered = 0
   let givenUp = 0
-  // The first round warms up.
-  for (let round = 0; round <= rounds; round++)
-    for (const [connections, answers] of found) {
-      const inTurn = ['recorded', 'plain'] as const
-      for (const kind of round % 2 === 0 ? inTurn : inTurn.toReversed()) {
-        const answer = await load(urls[kind], connections)
-        if (kind === 'recorded') {
-          answered += answer.answered
-          givenUp += connections
-        }
-        if (round > 0) answers[kind].push(answer)
-        const figures = `p50 ${milliseconds(answer.p50)}, p99 ${milliseconds(answer.p99)}`
-        console.error(`${setup.store}, round ${round}, ${connections} × ${kind}: ${figures}`)
+  const found = await takeTurns({
+    cases: CONNECTIONS,
+    sides: KINDS,
+    rounds,
+    isWarmedUp: true,
+    async measure(connections, kind) {
+      const answer = await load(urls[kind], connections)
+      if (kind === 'recorded') {
+        answered += answer.answered
+        givenUp += connections
       }
-    }
+      return answer
+    },
+    tell(connections, answers) {
+      const figures = KINDS.map(
+        (kind) =>
+          `${kind} p50 ${milliseconds(answers[kind].p50)}, p99 ${milliseconds(answers[kind].p99)}`,
+      )
+      return `${setup.store}, ${connections} connections: ${figures.join('; ')}`
+    },
+  })
   await client.end()
   const stored = (await server.ask('end')) as number
   if (stored < answered || stored > answered + givenUp)

@@ -24,6 +24,7 @@ import {
   withSpread,
   writeToReadme,
 } from './print.js'
+import { takeTurns } from './rounds.js'
 import type { Job, Path } from './throttle-trial.js'
 import { Worker } from './worker.js'
 
@@ -42,16 +43,17 @@ type Rates = { readonly [path in Path]: readonly number[] }
 
 async function measure(setup: StoreSetup, rounds: number, seconds: number): Promise<Rates> {
   const worker = await Worker.start<Job, number>('throttle-trial.ts', setup)
-  const rates = { unscoped: [], scoped: [], cold: [], empty: [], map: [] } as Record<Path, number[]>
-  // The first round warms up.
-  for (let round = 0; round <= rounds; round++)
-    for (const one of paths) {
-      const rate = await worker.ask({ path: one, seconds })
-      if (round > 0) rates[one].push(rate)
-      console.error(`${setup.store}, round ${round} of ${rounds}, ${one}: ${whole(rate)}`)
-    }
+  const found = await takeTurns({
+    cases: [setup],
+    sides: paths,
+    rounds,
+    isWarmedUp: true,
+    measure: (_, one) => worker.ask({ path: one, seconds }),
+    tell: (_, rates) =>
+      `${setup.store}: ${paths.map((one) => `${one} ${whole(rates[one])}`).join(', ')}`,
+  })
   await worker.end()
-  return rates
+  return found.get(setup)!
 }
 
 async function report(rounds: number, seconds: number): Promise<string> {

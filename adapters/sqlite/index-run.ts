@@ -45,19 +45,21 @@ export interface Run<Step> {
 
 /**
  * Goes through the index in turns, each on one moment's state of the file. Where segments have been merged
- * in between it starts again: with the bounds that are left then.
+ * in between it starts again: with the bounds that are left then. False where the index knows of so much no
+ * more that has come late meanwhile: what is left then is to be looked at without it.
  */
 export async function runIndex<Step>(
   { tables, index }: Indexed,
   { bounds, start, visit }: Run<Step>,
   toEvent: (row: EventRow) => AuditEvent,
   options: ListOptions,
-): Promise<void> {
+): Promise<boolean> {
   const { connection, events, live } = tables
   const { trace } = options
   let open: ReadonlySet<Microseconds> | undefined
   let segments: readonly IndexPart[] = []
   let steps: Generator<Step, void, undefined> | undefined
+  let isKnown = true
 
   const eventAt = (time: Microseconds): AuditEvent | undefined => {
     const row = (open?.has(time) ? live.at(time) : undefined) ?? events.at(time)
@@ -78,7 +80,11 @@ export async function runIndex<Step>(
   const step = (isOver: () => boolean): boolean => {
     const coverage = index.refresh(isOver)
     if (!coverage) return true
-    if (!steps || !index.has(segments)) steps = begin(coverage)
+    if (!steps || !index.has(segments)) {
+      isKnown = coverage.to >= bounds().to
+      if (!isKnown) return false
+      steps = begin(coverage)
+    }
     do {
       const next = steps.next()
       if (next.done || visit(next.value)) return false
@@ -99,4 +105,5 @@ export async function runIndex<Step>(
     }
   }
   while (await connection.retry(turn, options)) await nextTurn()
+  return isKnown
 }

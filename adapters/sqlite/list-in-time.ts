@@ -70,12 +70,13 @@ async function probe(
 
 /** True once there are enough. */
 async function walk(
-  { indexed, filter, matches, toEvent, options }: Answer,
+  answer: Answer,
   collector: EventCollector,
   order: Order,
   bounds: TimeBounds,
 ): Promise<boolean> {
   if (isEmpty(bounds)) return false
+  const { indexed, filter, matches, toEvent, options } = answer
   options.trace?.enter('index')
   let rest = bounds
   let isFull = false
@@ -91,6 +92,6 @@ async function walk(
     start: (view: IndexView) => candidatesInTime(view, filter, order, rest),
     visit,
   }
-  await runIndex(indexed, run, toEvent, options)
-  return isFull
+  const isKnown = await runIndex(indexed, run, toEvent, options)
+  return isKnown ? isFull : scanRows(answer, collector, rest, 'scan')
 }

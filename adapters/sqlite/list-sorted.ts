@@ -31,7 +31,11 @@ export async function listSorted(answer: Answer, bounds: TimeBounds): Promise<Ev
     },
     visit: () => false,
   }
-  if (!isEmpty(known)) await runIndex(indexed, run, toEvent, options)
-  await scanRows(answer, collector, others, 'scan')
+  if (isEmpty(known) || (await runIndex(indexed, run, toEvent, options))) {
+    await scanRows(answer, collector, others, 'scan')
+  } else {
+    collector = pageCollector(query)
+    await scanRows(answer, collector, bounds, 'scan')
+  }
   return collector.page()
 }

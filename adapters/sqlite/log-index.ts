@@ -115,7 +115,8 @@ export function createLogIndex(
       return {
         segments: [...segments.values()],
         recent: recent.parts(),
-        to: isNew ? next.sealedTo : Number.MAX_SAFE_INTEGER,
+        // In no segment, or taken in before there were too many.
+        to: isNew ? recent.last : Number.MAX_SAFE_INTEGER,
       }
     },
     has: (wanted) => {

@@ -46,7 +46,7 @@ function checkFiles(files: ReadonlySet<string>): void {
   if (!files.has(thread)) throw new Error(`the package lacks ${thread}`)
   const stray = [...files].filter((file) => /^(test|benchmarks|examples|\.)/.test(file))
   if (stray.length > 0) throw new Error(`the package holds ${stray.join(', ')}`)
-  const indexes = [...files].filter((file) => /^dist\/.*index\.js$/.test(file))
+  const indexes = [...files].filter((file) => /^dist\/.*\/index\.js$/.test(file))
   const exported = JSON.stringify(manifest.exports)
   const hidden = indexes.filter((file) => !exported.includes(`./${file}`))
   if (hidden.length > 0) throw new Error(`no entry of exports leads to ${hidden.join(', ')}`)

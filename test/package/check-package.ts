@@ -145,6 +145,7 @@ const known: Readonly<Record<string, string>> = {
   isEditor: `declare function isEditor(username: unknown): boolean`,
   isAuditor: `declare function isAuditor(username: unknown): boolean`,
   accessLog: `declare const accessLog: { note(...seen: unknown[]): void }`,
+  logger: `declare const logger: { warn(fields: object, message: string): void }`,
   listRoute: `import { listRoute } from 'daybook/koa'`,
   postgresStore: `import { postgresStore } from 'daybook/postgres'`,
   sqliteTable: `import { sqliteTable } from 'daybook/sqlite'`,

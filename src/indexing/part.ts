@@ -64,7 +64,7 @@ export interface IndexPart {
 }
 
 // Longer texts are mostly told apart by their beginnings, and would fill the index.
-const MAX_CHARS = 128
+const MAX_CHARS = 512
 
 const SURROGATE = /[\uD800-\uDFFF]/
 

@@ -25,7 +25,7 @@ const TEXTS = [
   // What means something to GLOB, and what is longer than the patterns that SQLite is given.
   ...['[ab]*', 'a?b', '^a-z]', '{*}', `${'k'.repeat(120)}b`],
   // What an index cuts.
-  ...[`${'k'.repeat(130)}b`, `${'k'.repeat(130)}a`, `${'k'.repeat(127)}😀`],
+  ...[`${'k'.repeat(514)}b`, `${'k'.repeat(514)}a`, `${'k'.repeat(511)}😀`],
   // Not all that differs is told apart by LIKE.
   ...['x\uFFFD', 'x\uFFFF'],
   ...['tab\there', '\u007F', '\u0001', '{}', '[1]', '{"a":"alpha"}', 'null', '1.0'],

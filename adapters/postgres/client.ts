@@ -62,6 +62,7 @@ interface QueryConfig {
 /** A pool of our own. */
 export interface OwnPool extends PostgresPool {
   on(event: 'error', listener: () => void): unknown
+  on(event: 'connect', listener: (client: PostgresPoolClient) => void): unknown
   end(): Promise<void>
 }
 
@@ -93,6 +94,8 @@ export function openPool(connectionString: string): OwnPool {
   })
   // A connection that breaks while it is idle is replaced; without a listener it ends the process.
   pool.on('error', () => {})
+  // So does one that is told goodbye while it is being closed, of which the pool knows no more.
+  pool.on('connect', (client) => void client.on('error', () => {}))
   return pool
 }
 

@@ -331,6 +331,10 @@ function randomNumbers(): () => number {
 const DAY = 86_400
 const NIGHT_AGO = 42_600
 
+/** None turns an hour or a day old while a test looks at the last one. */
+const settled = (ago: number): number =>
+  [3600, DAY].some((age) => ago > age - 150 && ago <= age) ? ago - 150 : ago
+
 /**
  * The day before `end`, oldest first, about 2,200 events, as `importEvents` takes them. `end` is in
  * microseconds; the story's night is 11 h 50 min before it.
@@ -345,6 +349,7 @@ export function dayOfEvents(end: number): AuditEvent[] {
   const isTaken = (ago: number): boolean => random() < (ago > 20_000 && ago < 70_000 ? 0.45 : 1)
   const usual = Array.from({ length: 3050 }, () => random() * (DAY - 2400) + 2400)
     .filter(isTaken)
+    .map(settled)
     .map((ago): Told => ({ ago, ...pick(USUAL) }))
   const night = Array.from({ length: 84 }, () => NIGHT_AGO - random() * 1300).map((ago): Told => ({
     ago,

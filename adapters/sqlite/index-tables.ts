@@ -1,5 +1,5 @@
-import type { Scalar } from '../../src/filter/attributes.js'
-import type { Microseconds } from '../../src/timestamp.js'
+import type { SealingTuning } from '../../src/indexing/segment-levels.js'
+import type { SegmentInfo } from '../../src/indexing/segment-source.js'
 import type { Connection } from './connection.js'
 
 /*
@@ -20,39 +20,19 @@ export const State = {
   gone: 2,
 } as const
 
-export interface SegmentRow {
-  readonly id: number
+export interface SegmentRow extends SegmentInfo {
   /** How often its events were merged. */
   readonly level: number
-  readonly size: number
-  readonly first: Microseconds
-  readonly last: Microseconds
   /** The count of removed events up to which none of them is there any more. */
   readonly removed: number
 }
 
 export const SEGMENT_COLUMNS = 'id, level, size, first, last, removed'
 
-/** What the lists of a name are of: a {@link Kind} of values, or one of these. */
-export const ListKind = { valued: 3, containers: 4, unindexed: 5 } as const
-
-/** How segments are made; a file may have been written with others. */
-export interface SealingTuning {
-  /** So many events are sealed at once. */
-  readonly segmentSize: number
-  /** So many segments of a level are merged into one of the next. */
-  readonly fanOut: number
-}
-
 export const DEFAULT_TUNING: SealingTuning = { segmentSize: 16_384, fanOut: 16 }
 
 /** In place of the name where there is none. */
 export const NO_NAME = 0
-
-/** What a value is in the keys of chunks, as SQLite orders them. */
-export type Key = string | number
-
-export const keyOf = (value: Scalar): Key => (typeof value === 'boolean' ? Number(value) : value)
 
 // More chunks, or blocks of times, than any segment has.
 const MOST = 2 ** 24

@@ -1,4 +1,4 @@
-import { GONE } from '../../src/indexing/merge-chunks.js'
+import { type MergedTimes, mergeTimes } from '../../src/indexing/merge-times.js'
 import { decodeTimes } from '../../src/indexing/time-blocks.js'
 import type { Microseconds } from '../../src/timestamp.js'
 import type { Connection } from './connection.js'
@@ -6,24 +6,9 @@ import { rowIds, type SegmentRow } from './index-tables.js'
 import { missingRows } from './segment-dropping.js'
 import { PAUSE, type Step } from './segment-writing.js'
 
-/** The events of several segments, in the order of their times. */
-export interface MergedTimes {
-  readonly times: Float64Array
-  /** For each of the segments, by its ordinals, those in the whole; `GONE` where the event is. */
-  readonly ordinals: readonly Uint32Array[]
-  /**
-   * The times of which several segments have an event, which is left out: it was removed and imported
-   * again, maybe with something else, and only its row tells with what.
-   */
-  readonly doubled: readonly Microseconds[]
-}
-
 // Blocks, and rows of events, that are read at once.
 const MOST_BLOCKS = 256
 const MOST_ROWS = 4096
-
-// Events that are put in order between two pauses.
-const STEP = 65_536
 
 const BLOCKS = `SELECT id, first, times FROM daybook_segment_times
   WHERE id >= ? AND id < ? ORDER BY id LIMIT ${MOST_BLOCKS}`
@@ -32,51 +17,19 @@ const EVENTS = `SELECT created_at FROM daybook_events
   WHERE created_at >= ? ORDER BY created_at LIMIT ${MOST_ROWS}`
 
 /** Puts the events in order, without those that are not there. */
-export function* mergeTimes(
+export function* mergeSegments(
   connection: Connection,
   segments: readonly SegmentRow[],
   isThere: (time: Microseconds) => boolean,
 ): Generator<Step, MergedTimes> {
   const parts: Float64Array[] = []
   for (const segment of segments) parts.push(yield* readTimes(connection, segment))
-  const size = parts.reduce((sum, { length }) => sum + length, 0)
-  const times = new Float64Array(size)
-  const ordinals = parts.map(({ length }) => new Uint32Array(length).fill(GONE))
-  const heads = parts.map(() => 0)
-  const doubled: Microseconds[] = []
-  let [lastPart, lastOrdinal] = [0, 0]
-  let count = 0
-  for (let met = 1; met <= size; met++) {
-    const part = nearest(parts, heads)
-    const ordinal = heads[part]!++
-    const time = parts[part]![ordinal]!
-    if (count > 0 && times[count - 1] === time) {
-      ordinals[lastPart]![lastOrdinal] = GONE
-      doubled.push(time)
-      count -= 1
-    } else if (doubled.at(-1) !== time && isThere(time)) {
-      times[count] = time
-      ordinals[part]![ordinal] = count++
-      lastPart = part
-      lastOrdinal = ordinal
-    }
-    if (met % STEP === 0) yield PAUSE
+  const work = mergeTimes(parts, isThere)
+  for (;;) {
+    const next = work.next()
+    if (next.done) return next.value
+    yield PAUSE
   }
-  return { times: times.subarray(0, count), ordinals, doubled }
-}
-
-/** The part whose next time is the lowest; there is one. */
-function nearest(parts: readonly Float64Array[], heads: readonly number[]): number {
-  let nearest = 0
-  let lowest = Infinity
-  for (let part = 0; part < parts.length; part++) {
-    const time = parts[part]![heads[part]!] ?? Infinity
-    if (time < lowest) {
-      lowest = time
-      nearest = part
-    }
-  }
-  return nearest
 }
 
 function* readTimes(

@@ -1,30 +1,21 @@
 import { mergeChunks } from '../../src/indexing/merge-chunks.js'
+import { nextToMerge, type SealingTuning } from '../../src/indexing/segment-levels.js'
 import type { Chunk } from '../../src/indexing/chunks.js'
+import type { NamedChunk } from '../../src/indexing/column-chunks.js'
 import type { Microseconds } from '../../src/timestamp.js'
 import type { Connection } from './connection.js'
-import {
-  DEFAULT_TUNING,
-  rowId,
-  rowIds,
-  type SealingTuning,
-  type SegmentRow,
-  visibleSegments,
-} from './index-tables.js'
-import { eventsAt, mergeTimes } from './merging-times.js'
+import { DEFAULT_TUNING, rowId, rowIds, type SegmentRow, visibleSegments } from './index-tables.js'
+import { eventsAt, mergeSegments } from './merging-times.js'
 import { dropSegment, missingRows, nextVersion, setGone } from './segment-dropping.js'
 import {
   beginSegment,
   type Building,
   isBuilding,
-  type NamedChunk,
   setVisible,
   type Step,
   writeChunks,
   writeTimes,
 } from './segment-writing.js'
-
-// Merging holds the times of all events in memory.
-const MAX_LEVEL = 2
 
 const PRESENT = `SELECT removed, coalesce((SELECT min(created_at) FROM daybook_events), 9e15) AS oldest
   FROM daybook_index`
@@ -44,13 +35,13 @@ export function* mergeNext(
   connection: Connection,
   tuning: SealingTuning = DEFAULT_TUNING,
 ): Generator<Step, boolean> {
-  const parts = nextParts(visibleSegments(connection), tuning.fanOut)
+  const parts = nextToMerge(visibleSegments(connection), tuning.fanOut)
   if (!parts) return false
   const { removed, oldest } = connection.statement(PRESENT).get() as Present
   const isThere = parts.every((part) => part.removed === removed)
     ? (time: Microseconds) => time >= oldest
     : eventsAt(connection)
-  const { times, ordinals, doubled } = yield* mergeTimes(connection, parts, isThere)
+  const { times, ordinals, doubled } = yield* mergeSegments(connection, parts, isThere)
   let building: Building | undefined
   if (times.length > 0) {
     building = yield* beginSegment(connection, levelOf(parts) + 1, times, removed)
@@ -65,18 +56,6 @@ export function* mergeNext(
 }
 
 const levelOf = (parts: readonly SegmentRow[]): number => parts[0]!.level
-
-/** The oldest of the lowest level that has enough. */
-function nextParts(
-  segments: readonly SegmentRow[],
-  fanOut: number,
-): readonly SegmentRow[] | undefined {
-  for (let level = 0; level < MAX_LEVEL; level++) {
-    const some = segments.filter((segment) => segment.level === level)
-    if (some.length >= fanOut) return some.slice(0, fanOut)
-  }
-  return undefined
-}
 
 const SEAL_AGAIN = 'INSERT INTO daybook_late (created_at) VALUES (?)'
 
@@ -129,7 +108,7 @@ function* mergedChunks(
   { statement }: Connection,
   parts: readonly SegmentRow[],
   ordinals: readonly Uint32Array[],
-): Generator<NamedChunk, void> {
+): Generator<NamedChunk<number>, void> {
   const endOf = (id: number): number => {
     const row = statement(LAST_CHUNK).get(...rowIds(id)) as { readonly last: number | null }
     return (row.last ?? rowId(id, -1)) + 1 - rowId(id, 0)

@@ -1,10 +1,10 @@
-import { ANY_VALUE, type Chunk, encodeChunks, type Entry } from '../../src/indexing/chunks.js'
-import { type Column, sortColumn, valuedOrdinals } from '../../src/indexing/columns.js'
+import { columnChunks, type NamedChunk, unindexedChunks } from '../../src/indexing/column-chunks.js'
+import type { Column } from '../../src/indexing/columns.js'
 import type { Connection } from './connection.js'
-import { ListKind, NO_NAME } from './index-tables.js'
+import { NO_NAME } from './index-tables.js'
 import { segmentNames } from './segment-names.js'
-import type { NamedChunk, Step } from './segment-writing.js'
-import type { Extract } from './sealing-rows.js'
+import type { Step } from './segment-writing.js'
+import type { Extract } from '../../src/indexing/extract.js'
 
 // Names that one transaction adds.
 const MOST_NAMED = 500
@@ -30,26 +30,7 @@ export function* nameColumns(
 export function* extractedChunks(
   columns: ReadonlyMap<number, Column>,
   unindexed: Extract['unindexed'],
-): Generator<NamedChunk, void> {
-  yield* named(NO_NAME, ListKind.unindexed, listChunks(unindexed))
-  for (const [name, column] of [...columns].toSorted(([a], [b]) => a - b)) {
-    for (const [kind, sorted] of sortColumn(column).entries())
-      yield* named(name, kind, encodeChunks(entriesOf(sorted)))
-    yield* named(name, ListKind.valued, listChunks(valuedOrdinals(column)))
-    yield* named(name, ListKind.containers, listChunks(column.containers))
-  }
+): Generator<NamedChunk<number>, void> {
+  yield* unindexedChunks(NO_NAME, unindexed)
+  yield* columnChunks([...columns].toSorted(([a], [b]) => a - b))
 }
-
-function* named(name: number, kind: number, chunks: Iterable<Chunk>): Generator<NamedChunk, void> {
-  for (const chunk of chunks) yield { name, kind, chunk }
-}
-
-function* entriesOf({
-  values,
-  ordinals,
-}: ReturnType<typeof sortColumn>[number]): Generator<Entry, void> {
-  for (const [i, value] of values.entries()) yield { value, ordinals: ordinals[i]! }
-}
-
-const listChunks = (ordinals: readonly number[]): Iterable<Chunk> =>
-  ordinals.length === 0 ? [] : encodeChunks([{ value: ANY_VALUE, ordinals }])

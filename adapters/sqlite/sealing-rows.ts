@@ -1,15 +1,10 @@
-import type { AuditEvent } from '../../src/event.js'
-import { type Columns, createColumns } from '../../src/indexing/columns.js'
+import { createExtractor, type Extract } from '../../src/indexing/extract.js'
 import type { Microseconds } from '../../src/timestamp.js'
 import type { Connection } from './connection.js'
 import { PAUSE, type Step } from './segment-writing.js'
 
-/** Events taken apart, in the order of their times. */
-export interface Extract {
-  readonly times: readonly Microseconds[]
-  readonly columns: Columns
-  /** The ordinals of those that cannot be in the index as they are, rising. */
-  readonly unindexed: readonly number[]
+/** What a segment is made of. */
+export interface SealedRows extends Extract {
   /** The ids of the late ones among them, and of such as are gone. */
   readonly late: readonly number[]
   /** How many came behind `sealed_to`. */
@@ -49,26 +44,15 @@ type Row = readonly [
   attributes: string,
 ]
 
-// SQLite's text cannot hold half a character, so it would be found by another one.
-const MAYBE_HALF_A_CHARACTER = /\\u[dD][89a-fA-F]/
-
 /** Reads the late events, oldest first, and behind `sealed_to` so many that it is `size` of both. */
 export function* readEvents(
   { statement }: Connection,
   { sealed_to, late_to }: SealingStart,
   size: number,
-): Generator<Step, Extract> {
-  const columns = createColumns()
-  const times: Microseconds[] = []
-  const unindexed: number[] = []
-
-  const add = ([time, type, username, system, text]: Row): void => {
-    const isReadable = !MAYBE_HALF_A_CHARACTER.test(text)
-    if (!isReadable) unindexed.push(times.length)
-    const attributes = isReadable ? (JSON.parse(text) as AuditEvent['attributes']) : {}
-    columns.add({ type, username, system: system === 1, attributes })
-    times.push(time)
-  }
+): Generator<Step, SealedRows> {
+  const extractor = createExtractor()
+  const add = ([time, type, username, system, attributes]: Row): void =>
+    extractor.add({ time, type, username, system: system === 1, attributes })
 
   const late = statement(LATE).all(sealed_to, late_to, size) as LateRow[]
   let last: Microseconds = -1
@@ -89,7 +73,6 @@ export function* readEvents(
     left -= rows.length
     yield PAUSE
   }
-  const all = [...new Set([...columns.unindexed, ...unindexed])].toSorted((a, b) => a - b)
   const fresh = size - late.length - left
-  return { times, columns, unindexed: all, late: late.map(({ id }) => id), fresh }
+  return { ...extractor.extract(), late: late.map(({ id }) => id), fresh }
 }

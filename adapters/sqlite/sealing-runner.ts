@@ -1,6 +1,6 @@
 import { throwIfAborted } from '../../src/errors.js'
 import { createConnection, type Connection } from './connection.js'
-import type { SealingTuning } from './index-tables.js'
+import type { SealingTuning } from '../../src/indexing/segment-levels.js'
 import { openDatabase, type SqliteDatabase } from './database.js'
 import type { RestIn } from './sealing-rest.js'
 import { type RoundEnd, sealRound } from './sealing-round.js'

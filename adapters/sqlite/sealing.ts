@@ -1,7 +1,8 @@
+import type { SealingTuning } from '../../src/indexing/segment-levels.js'
 import type { Connection } from './connection.js'
-import { DEFAULT_TUNING, type SealingTuning } from './index-tables.js'
+import { DEFAULT_TUNING } from './index-tables.js'
 import { extractedChunks, nameColumns } from './sealing-chunks.js'
-import { type Extract, readEvents, type SealingStart } from './sealing-rows.js'
+import { readEvents, type SealedRows, type SealingStart } from './sealing-rows.js'
 import { dropSegment, nextVersion } from './segment-dropping.js'
 import {
   beginSegment,
@@ -82,7 +83,7 @@ export function* sealNext(
 
 function* writeEvents(
   connection: Connection,
-  { times, columns, unindexed }: Extract,
+  { times, columns, unindexed }: SealedRows,
   removed: number,
 ): Generator<Step, Building> {
   const named = yield* nameColumns(connection, columns.byName)
@@ -97,7 +98,7 @@ function* publish(
   connection: Connection,
   building: Building | undefined,
   { sealed, sealed_to, late_to }: Start,
-  { times, late, fresh }: Extract,
+  { times, late, fresh }: SealedRows,
 ): Generator<Step, boolean> {
   const { statement } = connection
   const newCount = late.length + fresh

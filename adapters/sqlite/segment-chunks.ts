@@ -1,43 +1,19 @@
-import type { Connection } from './connection.js'
-import { CHUNK_ID, type Key, keyOf, rowId } from './index-tables.js'
 import { readValues } from '../../src/indexing/read-chunks.js'
-
-/** A chunk as it is read. */
-export type ChunkValues = readonly [
-  first: string | number,
-  ordinal: number,
-  values: string,
-  postings: Uint8Array,
-]
+import {
+  type ChunkLines,
+  type ChunkReader,
+  type ChunkValues,
+  type Key,
+  keyOf,
+} from '../../src/indexing/segment-source.js'
+import type { Connection } from './connection.js'
+import { CHUNK_ID, rowId } from './index-tables.js'
 
 /** The lists of one name and kind in one segment. */
 export interface Lists {
   readonly segment: number
   readonly name: number
   readonly kind: number
-}
-
-/** The values of a chunk, without their lists. */
-export interface ChunkLines {
-  readonly id: number
-  readonly lines: string
-}
-
-/** The chunks of lists, by their keys; each read is counted. */
-export interface ChunkReader {
-  /** All of them, some at a time. */
-  inBulk(lists: Lists): Iterable<readonly ChunkLines[]>
-  /** One of these, whole. */
-  at(id: number, lines: string): ChunkValues
-  /** The last chunk that begins with the key, or before; of pieces that of the highest ordinals. */
-  floor(lists: Lists, key: Key): ChunkValues | undefined
-  before(lists: Lists, key: Key): ChunkValues | undefined
-  after(lists: Lists, key: Key): ChunkValues | undefined
-  first(lists: Lists): ChunkValues | undefined
-  last(lists: Lists): ChunkValues | undefined
-  /** Of the pieces of a value the last one that begins at the ordinal, or before. */
-  pieceAt(lists: Lists, key: Key, ordinal: number): ChunkValues | undefined
-  pieceAfter(lists: Lists, key: Key, ordinal: number): ChunkValues | undefined
 }
 
 // The order of the join is ours: a key leads to its chunk.
@@ -66,7 +42,11 @@ const LINES = `SELECT id, vals AS lines FROM daybook_chunks WHERE id BETWEEN ? A
 
 const POSTINGS = 'SELECT posts FROM daybook_chunks WHERE id = ?'
 
-export function createChunkReader({ statement }: Connection, onRead?: () => void): ChunkReader {
+/** `onRead` is told of each chunk that is read. */
+export function createChunkReader(
+  { statement }: Connection,
+  onRead?: () => void,
+): ChunkReader<Lists> {
   const reads =
     (text: string) =>
     ({ segment, name, kind }: Lists, ...rest: readonly Key[]): ChunkValues | undefined => {

@@ -1,8 +1,9 @@
-import type { Chunk } from '../../src/indexing/chunks.js'
+import type { NamedChunk } from '../../src/indexing/column-chunks.js'
+import { keyOf } from '../../src/indexing/segment-source.js'
 import { BLOCK, encodeTimes } from '../../src/indexing/time-blocks.js'
 import type { Microseconds } from '../../src/timestamp.js'
 import type { Connection } from './connection.js'
-import { keyOf, rowId, type SegmentRow, State } from './index-tables.js'
+import { rowId, type SegmentRow, State } from './index-tables.js'
 
 /**
  * One short write transaction, which may be run again where it failed. What is read between two of
@@ -18,12 +19,6 @@ export interface Building {
   readonly id: number
   /** True once somebody has taken it for left behind, and removed it. */
   isLost: boolean
-}
-
-export interface NamedChunk {
-  readonly name: number
-  readonly kind: number
-  readonly chunk: Chunk
 }
 
 // So that a transaction takes some milliseconds at most.
@@ -99,12 +94,13 @@ function* writeRows<Row>(
 export function* writeChunks(
   connection: Connection,
   building: Building,
-  chunks: Iterable<NamedChunk>,
+  chunks: Iterable<NamedChunk<number>>,
 ): Generator<Step, void> {
   const { statement } = connection
   const { id } = building
-  const bytesOf = ({ chunk }: NamedChunk): number => chunk.values.length + chunk.postings.length
-  const insert = ({ name, kind, chunk }: NamedChunk, number: number): void => {
+  const bytesOf = ({ chunk }: NamedChunk<number>): number =>
+    chunk.values.length + chunk.postings.length
+  const insert = ({ name, kind, chunk }: NamedChunk<number>, number: number): void => {
     statement(INSERT_CHUNK).run(rowId(id, number), chunk.values, chunk.postings)
     statement(INSERT_KEY).run(id, name, kind, keyOf(chunk.first), chunk.ordinal, number)
   }

@@ -64,7 +64,11 @@ function putList(writer: ByteWriter, ordinals: ArrayLike<number>, mostBytes: num
 }
 
 /** The values of one type, which come in their order, as chunks. */
-export function* encodeChunks(entries: Iterable<Entry>): Generator<Chunk, void> {
+export const encodeChunks = (entries: Iterable<Entry>): Generator<Chunk, void> =>
+  encode(entries) as Generator<Chunk, void>
+
+/** As {@link encodeChunks}; where the next entry is to be waited for both give `undefined`. */
+export function* encode(entries: Iterable<Entry | undefined>): Generator<Chunk | undefined, void> {
   const lists = byteWriter()
   let lengths: number[] = []
   let lines: string[] = []
@@ -94,7 +98,12 @@ export function* encodeChunks(entries: Iterable<Entry>): Generator<Chunk, void> 
     return chunk
   }
 
-  for (const { value, ordinals, line = valueLine(value) } of entries) {
+  for (const entry of entries) {
+    if (!entry) {
+      yield
+      continue
+    }
+    const { value, ordinals, line = valueLine(value) } = entry
     const start = lists.length
     if (!putList(lists, ordinals, MOST_SHARED)) {
       lists.length = start

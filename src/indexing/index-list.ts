@@ -46,7 +46,7 @@ const MOST_STEPS = 8
 const SOME_STEPS = 1000
 
 /** The events that may match, by part, and about how many of how many they are. */
-interface Candidates {
+export interface Candidates {
   readonly sets: readonly PartPostings[]
   readonly count: number
   readonly of: number
@@ -83,16 +83,27 @@ export const isIndexedOrder = (sorts: readonly Sort[]): boolean =>
 export function* takeSorted(
   view: IndexView,
   filter: IndexFilter | undefined,
+  query: EventQuery,
+  bounds: TimeBounds,
+  take: (event: AuditEvent) => boolean,
+): Work<void> {
+  yield* takeSortedOf(view, yield* candidatesOf(view, filter, bounds), filter, query, bounds, take)
+}
+
+/** As {@link takeSorted}, of candidates that have been found. */
+export function* takeSortedOf(
+  { eventAt }: Pick<IndexView, 'eventAt'>,
+  { sets, count, of }: Candidates,
+  filter: IndexFilter | undefined,
   { sorts, limit }: EventQuery,
   bounds: TimeBounds,
   take: (event: AuditEvent) => boolean,
 ): Work<void> {
-  const { sets, count, of } = yield* candidatesOf(view, filter, bounds)
   /** Those that match and have not been met in their place yet, `undefined` for the others. */
   const met = new Map<Microseconds, AuditEvent | undefined>()
   const meet = (time: Microseconds): AuditEvent | undefined => {
     if (met.has(time)) return met.get(time)
-    const event = view.eventAt(time)
+    const event = eventAt(time)
     const matching = event && take(event) ? event : undefined
     met.set(time, matching)
     return matching

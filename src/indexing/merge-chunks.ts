@@ -1,6 +1,6 @@
 import type { Scalar } from '../filter/attributes.js'
 import { compareText } from '../filter/values.js'
-import { ANY_VALUE, type Chunk, encodeChunks, type Entry } from './chunks.js'
+import { ANY_VALUE, type Chunk, encode, type Entry } from './chunks.js'
 import { NONE, type Postings } from './postings.js'
 import { isPiece, listBounds, readPiece, readValues } from './read-chunks.js'
 import { takeVarint } from './varint.js'
@@ -9,6 +9,8 @@ import { takeVarint } from './varint.js'
 export interface MergeSource {
   /** In the order of their values; asked for one by one. */
   readonly chunks: Iterator<Pick<Chunk, 'values' | 'postings'>>
+  /** Whether the next of them is there, or there is none; they always are where it is left out. */
+  readonly isReady?: () => boolean
   /** By the part's ordinals those in the whole; {@link GONE} where it is not to have the event. */
   readonly ordinals: Uint32Array
 }
@@ -29,6 +31,8 @@ interface Cursor {
   readonly rank: number
   value: Scalar
   line: string
+  /** False where the next value is to be waited for. */
+  isReady(): boolean
   /** False where there is no further value. */
   next(): boolean
   /** Adds the ordinals of the value. */
@@ -40,12 +44,18 @@ interface Cursor {
  * held at a time, and the list of one value. The parts come in the order of their times, so that
  * mostly nothing is to be sorted.
  */
-export function mergeChunks(sources: readonly MergeSource[]): Generator<Chunk, void> {
-  return encodeChunks(mergeEntries(sources))
-}
+export const mergeChunks = (sources: readonly MergeSource[]): Generator<Chunk, void> =>
+  mergeAsTheyCome(sources) as Generator<Chunk, void>
 
-function* mergeEntries(sources: readonly MergeSource[]): Generator<Entry, void> {
-  const heap = sources.map(createCursor).filter((cursor) => cursor.next())
+/** As {@link mergeChunks}; `undefined` as long as a source is not ready, and nothing else can be done. */
+export const mergeAsTheyCome = (
+  sources: readonly MergeSource[],
+): Generator<Chunk | undefined, void> => encode(mergeEntries(sources))
+
+function* mergeEntries(sources: readonly MergeSource[]): Generator<Entry | undefined, void> {
+  const cursors = sources.map(createCursor)
+  while (!cursors.every((cursor) => cursor.isReady())) yield
+  const heap = cursors.filter((cursor) => cursor.next())
   for (let i = heap.length >> 1; i >= 0; i--) sink(heap, i)
   const list: Gathered = { ordinals: new Uint32Array(1024), length: 0, isRising: true }
   while (heap.length > 0) {
@@ -55,6 +65,7 @@ function* mergeEntries(sources: readonly MergeSource[]): Generator<Entry, void> 
     do {
       const cursor = heap[0]!
       cursor.addTo(list)
+      while (!cursor.isReady()) yield
       if (!cursor.next()) {
         const last = heap.pop()!
         if (heap.length > 0) heap[0] = last
@@ -115,7 +126,7 @@ function gather(list: Gathered, ordinal: number): void {
   list.ordinals[list.length++] = ordinal
 }
 
-function createCursor({ chunks, ordinals }: MergeSource, rank: number): Cursor {
+function createCursor({ chunks, isReady, ordinals }: MergeSource, rank: number): Cursor {
   const reader: { data: Uint8Array; at: number } = { data: new Uint8Array(), at: 0 }
   let values: readonly Scalar[] = []
   let lines: readonly string[] = []
@@ -143,6 +154,7 @@ function createCursor({ chunks, ordinals }: MergeSource, rank: number): Cursor {
     rank,
     value: ANY_VALUE,
     line: '',
+    isReady: () => index + 1 < values.length || (isReady?.() ?? true),
     next() {
       index += 1
       if (index >= values.length && !nextChunk()) return false

@@ -1,14 +1,6 @@
-import {
-  isPiece,
-  listBounds,
-  listSize,
-  type Piece,
-  readList,
-  readPiece,
-} from '../../src/indexing/read-chunks.js'
-import { listPostings, NONE, type Postings, type Step } from '../../src/indexing/postings.js'
-import type { ChunkReader, ChunkValues, Lists } from './segment-chunks.js'
-import type { Key } from './index-tables.js'
+import { isPiece, listBounds, listSize, type Piece, readList, readPiece } from './read-chunks.js'
+import { listPostings, NONE, type Postings, type Step } from './postings.js'
+import type { ChunkReader, ChunkValues, Key } from './segment-source.js'
 
 /** The lists of a chunk's values, by their places in it. */
 export interface ChunkLists {
@@ -20,8 +12,8 @@ export interface ChunkLists {
  * A list is all there; of one that is in pieces those that are come to are read, beginning with this
  * chunk's. `isLast` tells that no piece comes behind it.
  */
-export function chunkLists(
-  reader: ChunkReader,
+export function chunkLists<Lists>(
+  reader: ChunkReader<Lists>,
   lists: Lists,
   [key, , , data]: ChunkValues,
   isLast: boolean,
@@ -41,8 +33,8 @@ export function chunkLists(
 }
 
 /** One piece at a time is held, which is enough for who goes in one direction. */
-function piecedPostings(
-  reader: ChunkReader,
+function piecedPostings<Lists>(
+  reader: ChunkReader<Lists>,
   lists: Lists,
   key: Key,
   known: Piece,

@@ -1,7 +1,6 @@
-import { BLOCK, decodeTimes } from '../../src/indexing/time-blocks.js'
-import type { Microseconds } from '../../src/timestamp.js'
-import type { Connection } from './connection.js'
-import { rowId, type SegmentRow } from './index-tables.js'
+import type { Microseconds } from '../timestamp.js'
+import type { SegmentInfo, SegmentSource } from './segment-source.js'
+import { BLOCK } from './time-blocks.js'
 
 /** Leads from the ordinals of a segment to times and back. */
 export interface SegmentTimes {
@@ -9,29 +8,18 @@ export interface SegmentTimes {
   readonly countBefore: (time: Microseconds) => number
 }
 
-const AT = 'SELECT first, times FROM daybook_segment_times WHERE id = ?'
-
-const FIRST_AT = 'SELECT first FROM daybook_segment_times WHERE id = ?'
-
 export function segmentTimes(
-  { statement }: Connection,
-  { id, size, first, last }: SegmentRow,
+  source: Pick<SegmentSource<unknown>, 'timesOf' | 'firstTimeOf'>,
+  { size, first, last }: SegmentInfo,
 ): SegmentTimes {
   let known = -1
   let times: readonly Microseconds[] = []
 
   const block = (number: number): readonly Microseconds[] => {
     if (number === known) return times
-    const row = statement(AT).raw(true).get(rowId(id, number))
-    const [first, data] = row as [Microseconds, Uint8Array]
-    times = decodeTimes(first, data)
+    times = source.timesOf(number)
     known = number
     return times
-  }
-
-  const firstOf = (number: number): Microseconds => {
-    const row = statement(FIRST_AT).get(rowId(id, number))
-    return (row as { readonly first: Microseconds }).first
   }
 
   return {
@@ -40,7 +28,7 @@ export function segmentTimes(
       if (time <= first) return 0
       if (time > last) return size
       // The last block that begins before the time.
-      const number = lastIndex(Math.ceil(size / BLOCK), (number) => firstOf(number) < time)
+      const number = lastIndex(Math.ceil(size / BLOCK), (n) => source.firstTimeOf(n) < time)
       const times = block(number)
       return number * BLOCK + lastIndex(times.length, (i) => times[i]! < time) + 1
     },

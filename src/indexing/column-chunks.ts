@@ -1,0 +1,43 @@
+import { ANY_VALUE, type Chunk, encodeChunks, type Entry } from './chunks.js'
+import { type Column, type SortedValues, sortColumn, valuedOrdinals } from './columns.js'
+import { ListKind } from './segment-source.js'
+
+/** A chunk of the lists of a name and kind; `Name` is what a store has in place of names. */
+export interface NamedChunk<Name> {
+  readonly name: Name
+  readonly kind: number
+  readonly chunk: Chunk
+}
+
+/** The chunks of a segment in the order of the names as they are given, then of kinds and values. */
+export function* columnChunks<Name>(
+  columns: Iterable<readonly [Name, Column]>,
+): Generator<NamedChunk<Name>, void> {
+  for (const [name, column] of columns) {
+    for (const [kind, sorted] of sortColumn(column).entries())
+      yield* named(name, kind, encodeChunks(entriesOf(sorted)))
+    yield* named(name, ListKind.valued, listChunks(valuedOrdinals(column)))
+    yield* named(name, ListKind.containers, listChunks(column.containers))
+  }
+}
+
+/** Those of the events that cannot be in the index as they are. */
+export const unindexedChunks = <Name>(
+  name: Name,
+  ordinals: readonly number[],
+): Generator<NamedChunk<Name>, void> => named(name, ListKind.unindexed, listChunks(ordinals))
+
+function* named<Name>(
+  name: Name,
+  kind: number,
+  chunks: Iterable<Chunk>,
+): Generator<NamedChunk<Name>, void> {
+  for (const chunk of chunks) yield { name, kind, chunk }
+}
+
+function* entriesOf({ values, ordinals }: SortedValues): Generator<Entry, void> {
+  for (const [i, value] of values.entries()) yield { value, ordinals: ordinals[i]! }
+}
+
+const listChunks = (ordinals: readonly number[]): Iterable<Chunk> =>
+  ordinals.length === 0 ? [] : encodeChunks([{ value: ANY_VALUE, ordinals }])

@@ -1,0 +1,60 @@
+import type { Scalar } from '../filter/attributes.js'
+import type { Microseconds } from '../timestamp.js'
+
+/** What the lists of a name are of: a {@link Kind} of values, or one of these. */
+export const ListKind = { valued: 3, containers: 4, unindexed: 5 } as const
+
+/** What a value is in the keys of chunks. Those of one type are in the order of the values. */
+export type Key = string | number
+
+export const keyOf = (value: Scalar): Key => (typeof value === 'boolean' ? Number(value) : value)
+
+/** A chunk as it is read: of pieces that of the highest ordinals has the highest `ordinal`. */
+export type ChunkValues = readonly [
+  first: Key,
+  ordinal: number,
+  values: string,
+  postings: Uint8Array,
+]
+
+/** The values of a chunk, without their lists. */
+export interface ChunkLines {
+  readonly id: number
+  readonly lines: string
+}
+
+/** The chunks of a segment's lists, by their keys. `Lists` are those of one name and kind. */
+export interface ChunkReader<Lists> {
+  /** All of them, some at a time. */
+  inBulk(lists: Lists): Iterable<readonly ChunkLines[]>
+  /** One of these, whole. */
+  at(id: number, lines: string): ChunkValues
+  /** The last chunk that begins with the key, or before; of pieces that of the highest ordinals. */
+  floor(lists: Lists, key: Key): ChunkValues | undefined
+  before(lists: Lists, key: Key): ChunkValues | undefined
+  after(lists: Lists, key: Key): ChunkValues | undefined
+  first(lists: Lists): ChunkValues | undefined
+  last(lists: Lists): ChunkValues | undefined
+  /** Of the pieces of a value the last one that begins at the ordinal, or before. */
+  pieceAt(lists: Lists, key: Key, ordinal: number): ChunkValues | undefined
+  pieceAfter(lists: Lists, key: Key, ordinal: number): ChunkValues | undefined
+}
+
+/** Where a store keeps a segment. */
+export interface SegmentSource<Lists> {
+  readonly chunks: ChunkReader<Lists>
+  /** `undefined` where there are none; without a name those of the segment itself. */
+  listsOf(name: string | undefined, kind: number): Lists | undefined
+  /** The times of a block of {@link BLOCK} events, and the first of them alone. */
+  timesOf(block: number): readonly Microseconds[]
+  firstTimeOf(block: number): Microseconds
+}
+
+/** A segment as its store knows it without reading it. */
+export interface SegmentInfo {
+  readonly id: number
+  readonly size: number
+  /** The times of the oldest event and of the newest. */
+  readonly first: Microseconds
+  readonly last: Microseconds
+}

@@ -28,6 +28,12 @@ export interface Names {
   readonly reporters: string
   readonly state: string
   readonly version: string
+  readonly indexState: string
+  readonly attributeNames: string
+  readonly segments: string
+  readonly chunks: string
+  readonly late: string
+  readonly noteLate: string
   readonly append: string
   readonly claim: string
   readonly sortTerms: string
@@ -63,6 +69,12 @@ export function namesIn(schema: string): Names {
     reporters: named('reporters'),
     state: named('state'),
     version: named('schema_version'),
+    indexState: named('index_state'),
+    attributeNames: named('attribute_names'),
+    segments: named('segments'),
+    chunks: named('segment_chunks'),
+    late: named('late_events'),
+    noteLate: named('note_late_event'),
     append: named('append'),
     claim: named('claim_throttle'),
     sortTerms: named('sort_terms'),

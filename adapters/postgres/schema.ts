@@ -3,6 +3,7 @@ import { ask, inTransaction, type PostgresPoolClient } from './client.js'
 import { migration1 } from './migration-1.js'
 import { migration2 } from './migration-2.js'
 import { migration3 } from './migration-3.js'
+import { migration4 } from './migration-4.js'
 import type { Names, Partitions } from './names.js'
 
 /** Each brings the schema from the version that is its index to the next. */
@@ -10,6 +11,7 @@ const MIGRATIONS: readonly ((names: Names, partitions: Partitions) => string)[] 
   migration1,
   migration2,
   migration3,
+  migration4,
 ]
 
 export interface SchemaState {

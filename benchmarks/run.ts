@@ -17,21 +17,21 @@ import { parseArgs } from 'node:util'
 import { type Row, tablesOf } from './figures.js'
 import { withLogs } from './log.js'
 import { machine } from './machine.js'
-import { readSize, type Size } from './options.js'
+import { readSize, type Size, SIZES } from './options.js'
 
 interface Part {
   readonly script: string
-  /** Takes `--size` and `--keep`. */
-  readonly isSized: boolean
+  /** Takes `--size` and `--keep`; no larger one than that, where there is such. */
+  readonly upTo?: Size
 }
 
 const PARTS = {
-  ingest: { script: 'ingest.ts', isSized: false },
-  sustained: { script: 'sustained.ts', isSized: true },
-  queries: { script: 'queries.ts', isSized: true },
-  memory: { script: 'memory.ts', isSized: true },
-  postgres: { script: 'postgres-queries.ts', isSized: true },
-  http: { script: 'http.ts', isSized: false },
+  ingest: { script: 'ingest.ts' },
+  sustained: { script: 'sustained.ts', upTo: '10m' },
+  queries: { script: 'queries.ts', upTo: '10m' },
+  memory: { script: 'memory.ts', upTo: '1m' },
+  postgres: { script: 'postgres-queries.ts', upTo: '1m' },
+  http: { script: 'http.ts' },
 } as const satisfies Readonly<Record<string, Part>>
 
 type PartName = keyof typeof PARTS
@@ -50,23 +50,32 @@ function prepare(): void {
   }
 }
 
-interface Options {
-  readonly size: Size
-  readonly rounds: string | undefined
+/** The sizes a part is run at: a log of ten million is told beside one of a million. */
+function sizesOf(name: PartName, size: Size): readonly (Size | undefined)[] {
+  const { upTo }: Part = PARTS[name]
+  if (!upTo) return [undefined]
+  return size === '10m'
+    ? (['1m', '10m'] as const).filter((one) => SIZES[one] <= SIZES[upTo])
+    : [size]
 }
 
-async function runPart(name: PartName, { size, rounds }: Options, folder: string): Promise<Row[]> {
-  const { script, isSized } = PARTS[name]
+async function runPart(
+  name: PartName,
+  size: Size | undefined,
+  rounds: string | undefined,
+  folder: string,
+): Promise<Row[]> {
+  const { script } = PARTS[name]
   const file = path.join(folder, `${name}.json`)
   const args = [
     ...process.execArgv,
     path.join(import.meta.dirname, script),
     ...['--rows', file],
-    ...(isSized ? ['--size', size, '--keep', folder] : []),
+    ...(size ? ['--size', size, '--keep', folder] : []),
     ...(rounds === undefined ? [] : ['--rounds', rounds]),
   ]
   const start = performance.now()
-  console.error(`\n${name}`)
+  console.error(`\n${name} ${size ?? ''}`)
   const child = spawn(process.execPath, args, { stdio: ['ignore', 2, 2] })
   const [code] = (await once(child, 'exit')) as [number | null]
   if (code !== 0) throw new Error(`the part ${name} failed`)
@@ -124,7 +133,8 @@ await withLogs(values.keep, async (folder) => {
   const failed: PartName[] = []
   for (const name of wanted)
     try {
-      rows.push(...(await runPart(name, { size, rounds: values.rounds }, folder)))
+      for (const one of sizesOf(name, size))
+        rows.push(...(await runPart(name, one, values.rounds, folder)))
     } catch (error) {
       console.error(error)
       failed.push(name)

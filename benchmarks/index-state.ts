@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import Database from 'better-sqlite3'
+import { DEFAULT_TUNING } from '../adapters/sqlite/index-tables.js'
 
 /* Whether the attribute index of an SQLite file has caught up with its events. */
 
-// As adapters/sqlite has them: a segment of a level has so many events, and so many make one of the next.
-const SEGMENT = 16_384
-const FAN_OUT = 16
+const { segmentSize, fanOut } = DEFAULT_TUNING
 const POLL_MS = 20
 const MOST_SECONDS_IDLE = 120
 
@@ -46,7 +45,7 @@ export function watchIndex(filename: string): IndexWatch {
       let since = performance.now()
       for (;;) {
         const state = readState(database)
-        if (state.unsealed < SEGMENT && state.fullest < FAN_OUT) return
+        if (state.unsealed < segmentSize && state.fullest < fanOut) return
         const now = JSON.stringify(state)
         if (now !== seen) [seen, since] = [now, performance.now()]
         if (performance.now() - since > MOST_SECONDS_IDLE * 1000)

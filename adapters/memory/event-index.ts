@@ -1,7 +1,9 @@
+import type { AuditEvent } from '../../src/event.js'
 import { keptSource } from '../../src/indexing/block.js'
 import { createGrowingIndex, type GrowingIndex } from '../../src/indexing/growing-index.js'
 import type { IndexView } from '../../src/indexing/index-list.js'
 import { loosePart } from '../../src/indexing/loose-part.js'
+import type { IndexPart } from '../../src/indexing/part.js'
 import type { Microseconds } from '../../src/timestamp.js'
 import type { LiveEvents } from './live.js'
 import type { Timeline } from './timeline.js'
@@ -21,9 +23,20 @@ const MOST_IN_BLOCK = 32_768
 const LEAST_IN_BLOCK = 1024
 const BLOCKS = 32
 
+interface Ends {
+  readonly first: Microseconds
+  readonly last: Microseconds
+}
+
 export function createEventIndex(timeline: Timeline, live: LiveEvents): EventIndex {
   let index: GrowingIndex | undefined
   let late: Microseconds[] = []
+  /** The parts of the index while these were the ends of the timeline. */
+  let known: (Ends & { readonly parts: readonly IndexPart[] }) | undefined
+
+  const eventAt = (time: Microseconds): AuditEvent | undefined => timeline.at(time)
+  const timesOf = (ids: readonly string[]): readonly Microseconds[] =>
+    ids.flatMap((id) => timeline.find(id)?.time ?? [])
 
   const create = (): GrowingIndex => {
     const wanted = Math.ceil(timeline.size / BLOCKS)
@@ -34,9 +47,9 @@ export function createEventIndex(timeline: Timeline, live: LiveEvents): EventInd
   /** Those that were dropped at the old end go block by block. */
   const isWasteful = ({ size }: GrowingIndex): boolean => size > 2 * timeline.size + LEAST_IN_BLOCK
 
-  const refreshed = (): GrowingIndex => {
+  const refresh = (first: Microseconds): readonly IndexPart[] => {
     if (!index || isWasteful(index)) index = create()
-    index.dropUntil((timeline.ends?.[0] ?? 0) - 1)
+    index.dropUntil(first - 1)
     const { events, from, to } = timeline.between(index.last + 1, Infinity)
     for (let i = from; i < to; i++) {
       const { time, event } = events[i]!
@@ -47,17 +60,24 @@ export function createEventIndex(timeline: Timeline, live: LiveEvents): EventInd
       if (event && !live.isOpen(event)) index.addLate(time, event)
     }
     late = []
-    return index
+    return index.parts()
+  }
+
+  /** As they are now; looked for only where events have come or gone. */
+  const parts = (): readonly IndexPart[] => {
+    const [first, last] = timeline.ends ?? [0, 0]
+    const isSame = late.length === 0 && first === known?.first && last === known.last
+    if (!isSame) known = { first, last, parts: refresh(first) }
+    return known!.parts
   }
 
   return {
     view() {
       const open = live.list().flatMap(({ id }) => timeline.find(id)?.time ?? [])
-      const parts = refreshed().parts()
       return {
-        parts: open.length > 0 ? [...parts, loosePart('open', open)] : parts,
-        eventAt: (time) => timeline.at(time),
-        timesOf: (ids) => ids.flatMap((id) => timeline.find(id)?.time ?? []),
+        parts: open.length > 0 ? [...parts(), loosePart('open', open)] : parts(),
+        eventAt,
+        timesOf,
       }
     },
     cameLate(time) {
@@ -65,6 +85,7 @@ export function createEventIndex(timeline: Timeline, live: LiveEvents): EventInd
     },
     forget() {
       index = undefined
+      known = undefined
       late = []
     },
   }

@@ -2,16 +2,17 @@ import type { AuditEvent } from '../../src/event.js'
 import { type QueryTrace, tracedFilter } from '../../src/explaining/trace.js'
 import type { EventQuery } from '../../src/filter/ast.js'
 import { type TimeBounds, timeBounds } from '../../src/filter/bounds.js'
-import { pageCollector } from '../../src/filter/collect.js'
+import { type EventCollector, pageCollector } from '../../src/filter/collect.js'
 import { compileFilter } from '../../src/filter/evaluate.js'
 import { scanDirection } from '../../src/filter/order.js'
-import { indexFilter } from '../../src/indexing/index-filter.js'
+import { type IndexFilter, indexFilter } from '../../src/indexing/index-filter.js'
 import { candidatesInTime, isIndexedOrder, takeSorted } from '../../src/indexing/index-list.js'
-import { nextProbe } from '../../src/indexing/probe.js'
+import type { Order } from '../../src/indexing/part.js'
+import { createProbe, type Probe } from '../../src/indexing/probe.js'
 import { tracedView } from '../../src/indexing/traced-view.js'
 import type { EventPage } from '../../src/store.js'
 import type { EventIndex } from './event-index.js'
-import type { Timeline } from './timeline.js'
+import type { Stretch, Timeline } from './timeline.js'
 
 /** How the store goes about its work, for tests. */
 export interface MemoryTuning {
@@ -30,79 +31,123 @@ export interface Listed {
   readonly pause: () => Promise<void>
 }
 
+/** A list that is being answered. */
+interface Answer {
+  readonly listed: Listed
+  readonly query: EventQuery
+  readonly trace: QueryTrace | undefined
+  readonly collector: EventCollector
+  readonly matches: (event: AuditEvent) => boolean
+  readonly bounds: TimeBounds
+  /** The events between the bounds, when the list begins. */
+  readonly stretch: Stretch
+}
+
 // Events that are looked at between two turns of others, and how long the index is asked.
 const SLICE = 10_000
 const TURN_MS = 3
 
 /** A page of the events that match. */
 export async function listEvents(
-  { timeline, index, tuning: { leastIndexed, probe }, pause }: Listed,
+  listed: Listed,
   query: EventQuery,
   trace: QueryTrace | undefined,
 ): Promise<EventPage> {
-  const matches = tracedFilter(trace, compileFilter(query.where))
   const collector = pageCollector(query)
-  const direction = scanDirection(query.sorts)
   const bounds = timeBounds(query.where)
-  const filter = indexFilter(query.where)
-  let turnEnd = performance.now() + TURN_MS
-
-  const pauseInTime = async (): Promise<void> => {
-    await pause()
-    turnEnd = performance.now() + TURN_MS
-  }
-
-  /** Looks at the events of a stretch one by one; gives where it has come to, `undefined` once there are enough. */
-  const scan = async (): Promise<TimeBounds | undefined> => {
-    const { events, from, to } = timeline.between(bounds.from, bounds.to)
-    const mayProbe = direction !== undefined && filter !== undefined && to - from >= leastIndexed
-    const step = direction === 'asc' ? 1 : -1
-    let [seen, matched] = [0, 0]
-    let probed = mayProbe ? probe : Infinity
-    trace?.enter(mayProbe ? 'probe' : 'scan')
-    for (let i = step > 0 ? from : to - 1; i >= from && i < to; i += step) {
-      if (seen >= probed) {
-        probed += nextProbe(seen, matched)
-        if (seen >= probed) {
-          const { time } = events[i]!
-          return step > 0 ? { from: time, to: bounds.to } : { from: bounds.from, to: time }
-        }
-      }
-      const { event } = events[i]!
-      seen += 1
-      if (matches(event)) {
-        matched += 1
-        if (collector.add(event)) return undefined
-      }
-      if (seen % SLICE === 0) await pause()
-    }
-    return undefined
-  }
-
-  const inTime = async (order: 'asc' | 'desc', rest: TimeBounds): Promise<void> => {
-    trace?.enter('index')
-    for (const event of candidatesInTime(tracedView(index.view(), trace), filter, order, rest)) {
-      if (event && matches(event) && collector.add(event)) return
-      if (performance.now() >= turnEnd) await pauseInTime()
-    }
-  }
-
-  const sorted = async (): Promise<void> => {
-    trace?.enter('sort')
-    const take = (event: AuditEvent): boolean => {
-      if (!matches(event)) return false
-      collector.add(event)
-      return true
-    }
-    for (const _ of takeSorted(tracedView(index.view(), trace), filter, query, bounds, take))
-      if (performance.now() >= turnEnd) await pauseInTime()
-  }
-
-  if (direction === undefined && isIndexedOrder(query.sorts) && timeline.size >= leastIndexed)
-    await sorted()
-  else {
-    const rest = await scan()
-    if (rest && direction) await inTime(direction, rest)
-  }
+  const matches = tracedFilter(trace, compileFilter(query.where))
+  const stretch = listed.timeline.between(bounds.from, bounds.to)
+  const answer = { listed, query, trace, collector, matches, bounds, stretch }
+  const direction = scanDirection(query.sorts)
+  if (direction) await listInTime(answer, direction)
+  else await listSorted(answer)
   return collector.page()
+}
+
+/** Along `created_at`, from the end at which the order begins. */
+async function listInTime(answer: Answer, order: Order): Promise<void> {
+  const { query, stretch } = answer
+  const { leastIndexed, probe } = answer.listed.tuning
+  const isIndexed = stretch.to - stretch.from >= leastIndexed
+  const filter = isIndexed ? indexFilter(query.where) : undefined
+  const rest = await scan(answer, order, filter && createProbe(probe))
+  if (rest) await walk(answer, filter, order, rest)
+}
+
+/**
+ * Looks at the events one by one, as far as a probe goes where there is one; gives what is left then, if
+ * more is needed.
+ */
+async function scan(
+  { listed, stretch: { events, from, to }, trace, collector, matches, bounds }: Answer,
+  order: Order,
+  probe?: Probe,
+): Promise<TimeBounds | undefined> {
+  const step = order === 'asc' ? 1 : -1
+  trace?.enter(probe ? 'probe' : 'scan')
+  let at = step > 0 ? from : to - 1
+  for (let seen = 1; at >= from && at < to; seen++, at += step) {
+    const { time, event } = events[at]!
+    if (probe?.left() === 0)
+      return step > 0 ? { from: time, to: bounds.to } : { from: bounds.from, to: time }
+    if (matches(event)) {
+      probe?.matched()
+      if (collector.add(event)) return undefined
+    }
+    probe?.passed(1)
+    if (seen % SLICE === 0) await listed.pause()
+  }
+  return undefined
+}
+
+/** By the index. */
+async function walk(
+  { listed: { index, pause }, trace, collector, matches }: Answer,
+  filter: IndexFilter | undefined,
+  order: Order,
+  bounds: TimeBounds,
+): Promise<void> {
+  trace?.enter('index')
+  const turn = createTurns(pause)
+  for (const event of candidatesInTime(tracedView(index.view(), trace), filter, order, bounds)) {
+    if (event && matches(event) && collector.add(event)) return
+    if (turn.isOver()) await turn.next()
+  }
+}
+
+/** In the order of attributes: by the index, but for ids, which are in none. */
+async function listSorted(answer: Answer): Promise<void> {
+  const { listed, query, trace, collector, matches, bounds } = answer
+  const { timeline, index, tuning, pause } = listed
+  if (timeline.size < tuning.leastIndexed || !isIndexedOrder(query.sorts)) {
+    await scan(answer, collector.direction)
+    return
+  }
+  trace?.enter('sort')
+  const take = (event: AuditEvent): boolean => {
+    if (!matches(event)) return false
+    collector.add(event)
+    return true
+  }
+  const view = tracedView(index.view(), trace)
+  const turn = createTurns(pause)
+  for (const _ of takeSorted(view, indexFilter(query.where), query, bounds, take))
+    if (turn.isOver()) await turn.next()
+}
+
+interface Turns {
+  isOver(): boolean
+  /** Gives others theirs. */
+  next(): Promise<void>
+}
+
+function createTurns(pause: () => Promise<void>): Turns {
+  let end = performance.now() + TURN_MS
+  return {
+    isOver: () => performance.now() >= end,
+    async next() {
+      await pause()
+      end = performance.now() + TURN_MS
+    },
+  }
 }

@@ -3,7 +3,6 @@ import { AuditLogError, throwIfAborted } from '../../src/errors.js'
 import { type AuditEvent, type EventDraft, stampDraft } from '../../src/event.js'
 import { createWatchers } from '../../src/following/following.js'
 import { freshEvents } from '../../src/importing.js'
-import { FIRST_PROBE } from '../../src/indexing/probe.js'
 import type { EventStore } from '../../src/store.js'
 import { type Clock, type Microseconds, systemClock } from '../../src/timestamp.js'
 import { countEvents } from './count.js'
@@ -30,6 +29,9 @@ export interface MemoryStoreOptions {
 const SCAN_SLICE = 10_000
 
 const MOST_TOLD = 1000
+
+// Fewer than where an index is in a file.
+const FIRST_PROBE = 16
 
 /**
  * Keeps events in this process's memory: for tests, and as the readable definition of what every

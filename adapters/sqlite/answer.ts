@@ -3,21 +3,25 @@ import type { EventQuery } from '../../src/filter/ast.js'
 import type { TimeBounds } from '../../src/filter/bounds.js'
 import type { EventCollector } from '../../src/filter/collect.js'
 import type { IndexFilter } from '../../src/indexing/index-filter.js'
+import type { Probe } from '../../src/indexing/probe.js'
 import type { ListOptions } from '../../src/store.js'
 import type { Microseconds } from '../../src/timestamp.js'
 import type { Indexed } from './index-run.js'
 import { narrowAttribute } from './narrow.js'
 import { narrowWhere } from './narrow-where.js'
 import type { EventRow } from './rows.js'
-import { scanEvents } from './scan.js'
+import { type Present, scanEvents } from './scan.js'
 
 /** A list that is being answered. */
 export interface Answer {
   readonly indexed: Indexed
   readonly query: EventQuery
+  /** What the index can tell of the query; `undefined` where it can tell no more than the bounds do. */
   readonly filter: IndexFilter | undefined
   readonly matches: (event: AuditEvent) => boolean
   readonly toEvent: (row: EventRow) => AuditEvent
+  /** As it is when the list begins. */
+  readonly present: Present
   readonly options: ListOptions
 }
 
@@ -34,24 +38,28 @@ export function splitAt(
   }
 }
 
-/** Looks at the rows one by one that SQL cannot rule out; true once there are enough. */
+/**
+ * Looks at the rows one by one that SQL cannot rule out, as far as a probe goes where there is one. Gives
+ * what is left then; `undefined` once there are enough.
+ */
 export async function scanRows(
-  { indexed: { tables }, query, matches, toEvent, options }: Answer,
+  { indexed: { tables }, query, filter, matches, toEvent, present, options }: Answer,
   collector: EventCollector,
   bounds: TimeBounds,
-  method: 'probe' | 'scan',
-  onMatch?: () => void,
-): Promise<boolean> {
-  if (isEmpty(bounds)) return false
-  const where = narrowWhere(query.where, narrowAttribute)
-  options.trace?.enter(method)
+  probe?: Probe,
+): Promise<TimeBounds | undefined> {
+  if (isEmpty(bounds)) return bounds
+  const where = filter && narrowWhere(query.where, narrowAttribute)
+  options.trace?.enter(probe ? 'probe' : 'scan')
   let isFull = false
   const visit = (row: EventRow): boolean => {
     const event = toEvent(row)
     if (!matches(event)) return false
-    onMatch?.()
+    probe?.matched()
     return (isFull = collector.add(event))
   }
-  await scanEvents(tables, { bounds, direction: collector.direction, where }, visit, options)
-  return isFull
+  const { direction } = collector
+  const scan = { bounds, direction, where, present, probe }
+  const rest = await scanEvents(tables, scan, visit, options)
+  return isFull ? undefined : rest
 }

@@ -2,7 +2,7 @@ import type { EventDraft, ImportedEvent } from '../../src/event.js'
 import { parseEventId } from '../../src/event-id.js'
 import type { Microseconds } from '../../src/timestamp.js'
 import type { Connection } from './connection.js'
-import { EVENT_COLUMNS, type EventRow, rowToEvent } from './rows.js'
+import { EVENT_COLUMNS, type EventRow, type EventValues, rowToEvent, valuesToRow } from './rows.js'
 
 /** The table of the events that change no more. What changes it belongs into a write transaction. */
 export interface EventTable {
@@ -43,8 +43,10 @@ export function createEventTable({ statement }: Connection): EventTable {
     statement('UPDATE daybook_high_water SET appended = appended + 1').run()
   }
 
-  const at = (time: Microseconds): EventRow | undefined =>
-    statement(AT).get(time) as EventRow | undefined
+  const at = (time: Microseconds): EventRow | undefined => {
+    const values = statement(AT).raw(true).get(time) as EventValues | undefined
+    return values && valuesToRow(values)
+  }
 
   const foreignTime = (id: string): Microseconds | undefined => {
     const row = statement('SELECT created_at FROM daybook_foreign_ids WHERE id = ?').get(id)

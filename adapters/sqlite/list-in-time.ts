@@ -3,9 +3,9 @@ import type { TimeBounds } from '../../src/filter/bounds.js'
 import { type EventCollector, pageCollector } from '../../src/filter/collect.js'
 import { candidatesInTime, type IndexView } from '../../src/indexing/index-list.js'
 import type { Order } from '../../src/indexing/part.js'
-import { nextProbe } from '../../src/indexing/probe.js'
+import { createProbe } from '../../src/indexing/probe.js'
 import type { EventPage } from '../../src/store.js'
-import { type Microseconds, parseTimestamp } from '../../src/timestamp.js'
+import type { Microseconds } from '../../src/timestamp.js'
 import { type Answer, isEmpty, scanRows, splitAt } from './answer.js'
 import { coveredTo, runIndex } from './index-run.js'
 
@@ -17,58 +17,29 @@ export async function listInTime(
 ): Promise<EventPage> {
   const collector = pageCollector(answer.query)
   if (!answer.filter) {
-    await scanRows(answer, collector, bounds, 'scan')
+    await scanRows(answer, collector, bounds)
     return collector.page()
   }
-  const rest = await probe(answer, collector, order, bounds)
+  const rest = await scanRows(answer, collector, bounds, createProbe(answer.indexed.firstProbe))
   if (!rest || isEmpty(rest)) return collector.page()
 
   answer.options.trace?.enter('index')
   const { known, others } = splitAt(rest, await coveredTo(answer.indexed, answer.options))
   const askIndex = (): Promise<boolean> => walk(answer, collector, order, known)
-  const scanOthers = (): Promise<boolean> => scanRows(answer, collector, others, 'scan')
+  const scanOthers = (): Promise<boolean> => scanAll(answer, collector, others)
   const [first, second] = order === 'asc' ? [askIndex, scanOthers] : [scanOthers, askIndex]
   if (!(await first())) await second()
   return collector.page()
 }
 
-const nthTime = (order: Order): string =>
-  `SELECT created_at FROM daybook_events WHERE created_at BETWEEN ? AND ?
-   ORDER BY created_at ${order} LIMIT 1 OFFSET ?`
-
-/**
- * Looks at the first rows, as long as enough of them match; gives what is left then, `undefined` once
- * nothing more is needed.
- */
-async function probe(
+/** True once there are enough. */
+const scanAll = async (
   answer: Answer,
   collector: EventCollector,
-  order: Order,
   bounds: TimeBounds,
-): Promise<TimeBounds | undefined> {
-  const { connection } = answer.indexed.tables
-  const isRising = order === 'asc'
-  let rest = bounds
-  let [seen, matched] = [0, 0]
-  const onMatch = (): void => void (matched += 1)
-  for (let size = answer.indexed.firstProbe; size > 0; size = nextProbe(seen, matched)) {
-    const row = await connection.retry(
-      () => connection.statement(nthTime(order)).get(rest.from, rest.to, size - 1),
-      answer.options,
-    )
-    const end = (row as { readonly created_at: Microseconds } | undefined)?.created_at
-    const first = isRising
-      ? { from: rest.from, to: end ?? rest.to }
-      : { from: end ?? rest.from, to: rest.to }
-    const isFull = await scanRows(answer, collector, first, 'probe', onMatch)
-    if (isFull || end === undefined) return undefined
-    seen += size
-    rest = isRising ? { from: end + 1, to: rest.to } : { from: rest.from, to: end - 1 }
-  }
-  return rest
-}
+): Promise<boolean> => (await scanRows(answer, collector, bounds)) === undefined
 
-/** True once there are enough. */
+/** The same by the index. */
 async function walk(
   answer: Answer,
   collector: EventCollector,
@@ -80,18 +51,21 @@ async function walk(
   options.trace?.enter('index')
   let rest = bounds
   let isFull = false
-  const visit = (event: AuditEvent | undefined): boolean => {
-    if (!event) return false
-    const time = parseTimestamp(event.created_at)!
-    rest = order === 'asc' ? { from: time + 1, to: rest.to } : { from: rest.from, to: time - 1 }
-    if (matches(event)) isFull = collector.add(event)
-    return isFull
-  }
   const run = {
     bounds: () => rest,
-    start: (view: IndexView) => candidatesInTime(view, filter, order, rest),
-    visit,
+    start(view: IndexView) {
+      const eventAt = (time: Microseconds): AuditEvent | undefined => {
+        const event = view.eventAt(time)
+        rest = order === 'asc' ? { from: time + 1, to: rest.to } : { from: rest.from, to: time - 1 }
+        return event
+      }
+      return candidatesInTime({ ...view, eventAt }, filter, order, rest)
+    },
+    visit(event: AuditEvent | undefined) {
+      if (event && matches(event)) isFull = collector.add(event)
+      return isFull
+    },
   }
   const isKnown = await runIndex(indexed, run, toEvent, options)
-  return isKnown ? isFull : scanRows(answer, collector, rest, 'scan')
+  return isKnown ? isFull : scanAll(answer, collector, rest)
 }

@@ -32,10 +32,10 @@ export async function listSorted(answer: Answer, bounds: TimeBounds): Promise<Ev
     visit: () => false,
   }
   if (isEmpty(known) || (await runIndex(indexed, run, toEvent, options))) {
-    await scanRows(answer, collector, others, 'scan')
+    await scanRows(answer, collector, others)
   } else {
     collector = pageCollector(query)
-    await scanRows(answer, collector, bounds, 'scan')
+    await scanRows(answer, collector, bounds)
   }
   return collector.page()
 }

@@ -1,6 +1,6 @@
 import { tracedFilter } from '../../src/explaining/trace.js'
-import type { EventQuery } from '../../src/filter/ast.js'
-import { timeBounds } from '../../src/filter/bounds.js'
+import { type EventQuery, type Grouping, isAlternative } from '../../src/filter/ast.js'
+import { setsTimeBound, timeBounds } from '../../src/filter/bounds.js'
 import { compileFilter } from '../../src/filter/evaluate.js'
 import { scanDirection } from '../../src/filter/order.js'
 import { indexFilter } from '../../src/indexing/index-filter.js'
@@ -11,6 +11,7 @@ import type { Indexed } from './index-run.js'
 import { listInTime } from './list-in-time.js'
 import { listSorted } from './list-sorted.js'
 import { rowToEvent, rowToUnread } from './rows.js'
+import { readPresent } from './scan.js'
 
 /**
  * A page of the events that match. The newest are looked at one by one, as what is asked for is mostly
@@ -22,21 +23,32 @@ export async function listEvents(
   query: EventQuery,
   options: ListOptions,
 ): Promise<EventPage> {
-  const { connection, events } = indexed.tables
+  const { connection } = indexed.tables
+  // What becomes visible from now on has a later time.
+  const present = await connection.retry(() => readPresent(connection), options)
   const answer: Answer = {
     indexed,
     query,
-    filter: indexFilter(query.where),
+    filter: isBounded(query.where) ? undefined : indexFilter(query.where),
     matches: tracedFilter(options.trace, compileFilter(query.where)),
     toEvent: options.lazy ? rowToUnread : rowToEvent,
+    present,
     options,
   }
   const { from, to } = timeBounds(query.where)
-  // What becomes visible from now on has a later time.
-  const end = await connection.retry(() => events.highWater(), options)
-  const bounds = { from: Math.max(from, 0), to: Math.min(to, end) }
+  const bounds = { from: Math.max(from, 0), to: Math.min(to, present.end) }
   const direction = scanDirection(query.sorts)
   return unreadPage(
     direction ? await listInTime(answer, direction, bounds) : await listSorted(answer, bounds),
+  )
+}
+
+/** True where bounds on the time are all that the filter asks for. */
+function isBounded(where: Grouping | undefined): boolean {
+  if (!where) return true
+  return (
+    !isAlternative(where) &&
+    where.conditions.every(setsTimeBound) &&
+    where.groupings.every(isBounded)
   )
 }

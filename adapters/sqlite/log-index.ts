@@ -36,7 +36,17 @@ const STEP = 64
 // So many segments' worth of events is kept in memory; where more are in none, they are looked at one by one.
 const MOST_UNSEALED = 4
 
-const UNSEALED = 'SELECT appended - sealed AS unsealed FROM daybook_high_water, daybook_index'
+// All that the index knows stays as it is as long as these do.
+const MARKS = 'SELECT version, appended, sealed FROM daybook_high_water, daybook_index'
+
+interface Marks {
+  readonly version: number
+  readonly appended: number
+  readonly sealed: number
+}
+
+const isSame = (a: Marks, b: Marks): boolean =>
+  a.version === b.version && a.appended === b.appended && a.sealed === b.sealed
 
 const NEW_ROWS = `SELECT ${EVENT_COLUMNS} FROM daybook_events WHERE created_at > ?
   ORDER BY created_at LIMIT ${STEP}`
@@ -57,9 +67,9 @@ export function createLogIndex(
   /** Of `daybook_late`, the last one that was taken in. */
   let lateTaken = 0
   let reads = 0
+  let last: { readonly marks: Marks; readonly coverage: Coverage } | undefined
 
   const setState = (next: IndexState): void => {
-    if (next === state) return
     recent.dropUntil(next.sealedTo)
     if (next.sealedLate !== state?.sealedLate) {
       recent.dropLate()
@@ -97,29 +107,39 @@ export function createLogIndex(
     }
   }
 
-  const isTooMuch = (): { readonly isNew: boolean; readonly isLate: boolean } => {
-    const { unsealed } = statement(UNSEALED).get() as { readonly unsealed: number }
-    if (unsealed <= most) return { isNew: false, isLate: false }
+  const isTooMuch = ({
+    appended,
+    sealed,
+  }: Marks): { readonly isNew: boolean; readonly isLate: boolean } => {
+    if (appended - sealed <= most) return { isNew: false, isLate: false }
     const { late } = statement(COUNT_LATE).get(lateTaken, most) as { readonly late: number }
     return { isNew: true, isLate: late >= most }
   }
 
+  const cover = (marks: Marks, isOver: () => boolean): Coverage | undefined => {
+    if (state?.version !== marks.version) setState(loadIndexState(connection))
+    const { isNew, isLate } = isTooMuch(marks)
+    if (isLate) return { segments: [], recent: [], to: -1 }
+    if (!takeLate(isOver)) return undefined
+    if (!isNew && !takeNew(isOver)) return undefined
+    return {
+      segments: [...segments.values()],
+      recent: recent.parts(),
+      // In no segment, or taken in before there were too many.
+      to: isNew ? recent.last : Number.MAX_SAFE_INTEGER,
+    }
+  }
+
   return {
     refresh(isOver) {
-      const next = loadIndexState(connection, state)
-      setState(next)
-      const { isNew, isLate } = isTooMuch()
-      if (isLate) return { segments: [], recent: [], to: -1 }
-      if (!takeLate(isOver)) return undefined
-      if (!isNew && !takeNew(isOver)) return undefined
-      return {
-        segments: [...segments.values()],
-        recent: recent.parts(),
-        // In no segment, or taken in before there were too many.
-        to: isNew ? recent.last : Number.MAX_SAFE_INTEGER,
-      }
+      const marks = statement(MARKS).get() as Marks
+      if (last && isSame(last.marks, marks)) return last.coverage
+      const coverage = cover(marks, isOver)
+      last = coverage && { marks, coverage }
+      return coverage
     },
-    has: (wanted) => {
+    has(wanted) {
+      if (wanted === last?.coverage.segments) return true
       const there = new Set(segments.values())
       return wanted.every((segment) => there.has(segment))
     },

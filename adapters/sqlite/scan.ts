@@ -2,8 +2,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { QueryTrace } from '../../src/explaining/trace.js'
 import type { TimeBounds } from '../../src/filter/bounds.js'
 import type { Sql } from '../../src/filter/sql.js'
+import type { Probe } from '../../src/indexing/probe.js'
 import type { ListOptions } from '../../src/store.js'
 import type { Microseconds } from '../../src/timestamp.js'
+import type { Connection } from './connection.js'
 import { EVENT_COLUMNS, type EventRow, type EventValues, valuesToRow } from './rows.js'
 import type { Tables } from './tables.js'
 import { oneTurn } from './turn.js'
@@ -13,43 +15,58 @@ export interface Scan {
   readonly direction: 'asc' | 'desc'
   /** What SQL can rule out. */
   readonly where: Sql | undefined
+  /** As it was read before, not after the bounds were known; else it is read. */
+  readonly present?: Present | undefined
+  /** Told what is gone through; it ends the scan. Whoever visits tells it what matches. */
+  readonly probe?: Probe | undefined
 }
 
 // Rows between two looks at the time, where SQL passes over them: few at first, as what is asked for
 // is mostly found among the first.
-const FIRST_STEP = 16
+const FIRST_STEP = 64
 const STEP_GROWTH = 4
 const MAX_STEP = 512
 // Others get their turn after so many steps even where these take no time.
 const MOST_STEPS = 4
 
-// An event that becomes visible later, or is opened, has a time beyond this end.
-const PRESENT = `SELECT created_at AS end, EXISTS (SELECT 1 FROM daybook_live) AS hasOpen
-  FROM daybook_high_water`
-
-interface Present {
+/** An event that becomes visible later, or is opened, has a time beyond the end. */
+export interface Present {
   readonly end: Microseconds
   readonly hasOpen: 0 | 1
 }
 
+const PRESENT = `SELECT created_at AS end, EXISTS (SELECT 1 FROM daybook_live) AS hasOpen
+  FROM daybook_high_water`
+
+export const readPresent = ({ statement }: Connection): Present =>
+  statement(PRESENT).get() as Present
+
 const COUNT_ROWS = 'SELECT count(*) AS rows FROM daybook_events WHERE created_at BETWEEN ? AND ?'
+
+const ORDERS = { asc: 'ASC', desc: 'DESC' } as const
+
+const selectText = (direction: Scan['direction'], where: Sql | undefined): string =>
+  `SELECT ${EVENT_COLUMNS} FROM daybook_events WHERE created_at BETWEEN ? AND ?
+    ${where ? `AND ${where.text}` : ''} ORDER BY created_at ${ORDERS[direction]}`
+
+const nthTime = (direction: Scan['direction']): string =>
+  `SELECT created_at FROM daybook_events WHERE created_at BETWEEN ? AND ?
+    ORDER BY created_at ${ORDERS[direction]} LIMIT 1 OFFSET ?`
 
 /**
  * Gives the events between two times to `visit` until that is true, the open ones among them, in
  * slices so short that the event loop gets its turns. Open ones come whatever `where` says. What becomes
- * visible while it runs is not among them.
+ * visible while it runs is not among them. Gives the stretch of time that is left then.
  */
 export async function scanEvents(
   { connection, live }: Tables,
-  { bounds, direction, where }: Scan,
+  { bounds, direction, where, present, probe }: Scan,
   visit: (row: EventRow) => boolean,
   options: Pick<ListOptions, 'signal' | 'trace'>,
-): Promise<void> {
+): Promise<TimeBounds> {
   const { trace } = options
   const isDescending = direction === 'desc'
-  const order = isDescending ? 'DESC' : 'ASC'
-  const select = `SELECT ${EVENT_COLUMNS} FROM daybook_events WHERE created_at BETWEEN ? AND ?
-    ${where ? `AND ${where.text}` : ''} ORDER BY created_at ${order}`
+  const select = selectText(direction, where)
   const params = where?.params ?? []
 
   let rest: TimeBounds | undefined
@@ -57,21 +74,19 @@ export async function scanEvents(
   let size = FIRST_STEP
 
   const begin = (): TimeBounds => {
-    const present = connection.statement(PRESENT).get() as Present
-    hasOpen = present.hasOpen === 1
-    return { from: bounds.from, to: Math.min(bounds.to, present.end) }
+    const now = present ?? readPresent(connection)
+    hasOpen = now.hasOpen === 1
+    return { from: bounds.from, to: Math.min(bounds.to, now.end) }
   }
 
   const beyond = ({ from, to }: TimeBounds, time: Microseconds): TimeBounds =>
     isDescending ? { from, to: time - 1 } : { from: time + 1, to }
 
-  /** The stretch of time of the next rows at the scan's end of what is left. */
-  const stretch = (rest: TimeBounds): TimeBounds => {
-    const text = `SELECT created_at FROM daybook_events WHERE created_at BETWEEN ? AND ?
-      ORDER BY created_at ${order} LIMIT 1 OFFSET ?`
-    const row = connection.statement(text).get(rest.from, rest.to, size - 1)
-    if (!row) return rest
-    const end = (row as EventRow).created_at
+  /** The stretch of time of so many of the next rows at the scan's end of what is left. */
+  const stretch = (rest: TimeBounds, rows: number): TimeBounds => {
+    const found = connection.statement(nthTime(direction)).get(rest.from, rest.to, rows - 1)
+    if (!found) return rest
+    const end = (found as EventRow).created_at
     return isDescending ? { from: end, to: rest.to } : { from: rest.from, to: end }
   }
 
@@ -84,27 +99,33 @@ export async function scanEvents(
     goOn()
   }
 
-  /** False once nothing is left, or `visit` has enough. */
+  /** False once nothing is left, `visit` has enough, or the probe is over. */
   const step = (isOver: () => boolean): boolean => {
     const begun = (rest ??= begin())
-    if (begun.from > begun.to) return false
+    if (begun.from > begun.to || probe?.left() === 0) return false
     const hasMore = pass(begun, isOver)
     if (trace) tellRows(trace, begun, rest)
     return hasMore
   }
 
-  const pass = (begun: TimeBounds, isOver: () => boolean): boolean => {
-    // Where there is nothing to be passed over or to be met between the rows, all is one stretch.
-    const { from, to } = where || hasOpen ? stretch(begun) : begun
+  const nextSize = (): number => {
+    if (probe) return Math.min(probe.left(), MAX_STEP)
+    const next = size
     size = Math.min(size * STEP_GROWTH, MAX_STEP)
+    return next
+  }
+
+  const pass = (begun: TimeBounds, isOver: () => boolean): boolean => {
+    const rows = nextSize()
+    // Where there is nothing to be passed over or to be met between the rows, all is one stretch.
+    const { from, to } = where || hasOpen || probe ? stretch(begun, rows) : begun
     // An event that is closed in between is met as it was here, and not once more as a row.
     const open = hasOpen ? live.between({ from, to }) : []
-    const rows = connection
-      .statement(select)
-      .raw(true)
-      .iterate(from, to, ...params)
     const met = inOrder(
-      rows as IterableIterator<EventValues>,
+      connection
+        .statement(select)
+        .raw(true)
+        .iterate(from, to, ...params) as IterableIterator<EventValues>,
       isDescending ? open.toReversed() : open,
       (a, b) => (isDescending ? a.created_at > b.created_at : a.created_at < b.created_at),
     )
@@ -114,11 +135,13 @@ export async function scanEvents(
       if (isOver()) return true
     }
     rest = beyond(begun, isDescending ? from : to)
+    probe?.passed(rows)
     return true
   }
 
   const turn = (): boolean => oneTurn(step, { mostSteps: MOST_STEPS })
   while (await connection.retry(turn, options)) await nextTurn()
+  return rest!
 }
 
 /** Both together, of two with the same time that of `open`. Takes nothing before it has a row. */

@@ -1,12 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { systemClock } from '../../src/timestamp.js'
-import type { SealingTuning } from '../../src/indexing/segment-levels.js'
 import type { Connection } from './connection.js'
 import { DEFAULT_TUNING } from './index-tables.js'
 import { isLeased } from './sealing-lease.js'
 import { restInMain } from './sealing-rest.js'
 import type { RoundEnd } from './sealing-round.js'
-import { localRunner, type SealingRunner } from './sealing-runner.js'
+import { localRunner, type SealingOptions, type SealingRunner } from './sealing-runner.js'
 import { isWorkDue } from './sealing-steps.js'
 import { sealingThreadFile, startSealingThread } from './start-sealing-thread.js'
 
@@ -20,10 +19,7 @@ export interface Sealer {
   close(): Promise<void>
 }
 
-export interface SealerOptions {
-  readonly tuning: SealingTuning
-  /** How long others wait for one who has died. */
-  readonly leaseMs: number
+export interface SealerOptions extends SealingOptions {
   /** After so long without work the thread ends, to give its memory back. */
   readonly idleMs: number
   /** After an error the pauses grow up to so long; from then on errors are told, once. */

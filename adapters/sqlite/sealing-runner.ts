@@ -14,11 +14,14 @@ export interface SealingRunner {
   close(): Promise<void>
 }
 
-export interface RunnerOptions {
-  readonly filename: string
+export interface SealingOptions {
   readonly tuning: SealingTuning
   /** How long others wait for one who has died. */
   readonly leaseMs: number
+}
+
+export interface RunnerOptions extends SealingOptions {
+  readonly filename: string
 }
 
 // Pages of the WAL after which a commit writes them to the file: sooner than the store's own do, so

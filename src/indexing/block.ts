@@ -9,10 +9,10 @@ import {
   type SortedValues,
   sortGroups,
   valuedOrdinals,
-  type ValueGroups,
 } from './columns.js'
 import { indexedValue, type IndexPart, type Order, type ValueEntry } from './part.js'
 import { EMPTY, listPostings, type Postings } from './postings.js'
+import { valueFilter } from './value-filter.js'
 
 /** Events that are taken in one after another, as an index in memory has them. */
 export interface BlockSource {
@@ -72,7 +72,7 @@ function columnOf(events: readonly AuditEvent[], name: string): Column {
 }
 
 interface ColumnIndex {
-  readonly groups: ValueGroups
+  readonly find: (value: Scalar) => Postings
   readonly sorted: () => readonly SortedValues[]
   readonly valued: () => Postings
   readonly containers: Postings
@@ -80,10 +80,14 @@ interface ColumnIndex {
 
 function indexColumn(column: Column): ColumnIndex {
   const groups = groupColumn(column)
+  const mayHave = valueFilter(groups.keys(), groups.size)
   let sorted: readonly SortedValues[] | undefined
   let valued: readonly number[] | undefined
   return {
-    groups,
+    find(value) {
+      const found = mayHave && !mayHave(value) ? undefined : groups.get(value)
+      return found ? listPostings(found) : EMPTY
+    },
     sorted: () => (sorted ??= sortGroups(groups)),
     valued: () => listPostings((valued ??= valuedOrdinals(column))),
     containers: listPostings(column.containers),
@@ -107,7 +111,8 @@ export function createBlock(id: string, createSource: () => BlockSource): Block 
   let part: IndexPart | undefined
 
   const indexOf = (name: string): ColumnIndex | undefined => {
-    if (indexes.has(name)) return indexes.get(name)
+    const known = indexes.get(name)
+    if (known || indexes.has(name)) return known
     const column = source.column(name)
     const index = column && indexColumn(column)
     indexes.set(name, index)
@@ -145,10 +150,7 @@ function blockPart(
     timeOf: (ordinal) => times[ordinal]!,
     countBefore: (time) => lowerBound(size, (at) => times[at]! < time),
     values: (name, kind, order, from) => entriesOf(indexOf(name)?.sorted()[kind], order, from),
-    find(name, value) {
-      const found = indexOf(name)?.groups.get(value)
-      return found ? listPostings(found) : EMPTY
-    },
+    find: (name, value) => indexOf(name)?.find(value) ?? EMPTY,
     valued: (name) => indexOf(name)?.valued() ?? EMPTY,
     containers: (name) => indexOf(name)?.containers ?? EMPTY,
     unindexed: listPostings(unindexed),

@@ -10,3 +10,29 @@ const MOST_PASSED_OVER = 8
  */
 export const nextProbe = (seen: number, matched: number): number =>
   matched * MOST_PASSED_OVER >= seen ? seen * GROWTH : 0
+
+/**
+ * Goes through the events at the end where a query begins, as long as enough of them match: see
+ * {@link nextProbe}.
+ */
+export interface Probe {
+  /** How many more to go through; 0 where the index should be asked. */
+  left(): number
+  /** So many have been gone through, those among them that match told before. */
+  passed(events: number): void
+  matched(): void
+}
+
+export function createProbe(first: number): Probe {
+  let [seen, matches, end] = [0, 0, first]
+  return {
+    left: () => end - seen,
+    passed(events) {
+      seen += events
+      if (seen >= end) end = seen + nextProbe(seen, matches)
+    },
+    matched() {
+      matches += 1
+    },
+  }
+}

@@ -69,9 +69,11 @@ export function* inTimeOrder(
       waiting.pop()
       const found = open(part)
       const postings = 'seek' in found ? found : yield* found
-      const cursor = { part, postings, ordinal: NONE, time: 0 }
-      if (move(cursor, startOf(part))) cursors.push(cursor)
-      next = nearest()
+      if (postings.size > 0) {
+        const cursor = { part, postings, ordinal: NONE, time: 0 }
+        if (move(cursor, startOf(part))) cursors.push(cursor)
+        next = nearest()
+      }
       if (!next) yield
     }
     if (!next) return

@@ -49,3 +49,9 @@ it.each([
     { method: 'probe', rows: 20, checked: 10, matched: 10 },
   ])
 })
+
+it('a stretch of time takes no more than its page', async () => {
+  const { events } = await audit.list({ limit: 1 })
+  const query = `filter[created_at_lt]=${events[0]!.created_at}&limit=9`
+  expect(await explain(query)).toEqual([{ method: 'scan', rows: 10, checked: 10, matched: 10 }])
+})

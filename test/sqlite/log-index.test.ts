@@ -39,9 +39,9 @@ const QUERIES = [
 ]
 
 /** What is found, and in which ways. */
-async function ask(index: LogIndex, query: string) {
+async function ask(index: LogIndex, query: string, firstProbe = 0) {
   const trace = createTrace({ detailed: false })
-  const indexed = { tables, index, firstProbe: 0 }
+  const indexed = { tables, index, firstProbe }
   const { events, truncated } = await listEvents(indexed, parseQuery(query), { trace })
   const ways = trace.steps.filter(({ checked }) => checked > 0).map(({ method }) => method)
   return { found: events.map(({ attributes }) => attributes['n']), truncated, ways }
@@ -58,6 +58,15 @@ describe.each(QUERIES.map((query, i) => [query, FOUND[i]!] as const))('%s', (que
     expect(answer).toMatchObject({ found, truncated: true })
     expect(answer.ways).not.toContain('scan')
   })
+
+  it.each([1, 2, 7, 64])(
+    'is answered by the index from where a probe of %i ends',
+    async (probe) => {
+      const answer = await ask(createLogIndex(tables, DEFAULT_TUNING), query, probe)
+      expect(answer).toMatchObject({ found, truncated: true })
+      expect(answer.ways).not.toContain('scan')
+    },
+  )
 
   it('is answered row by row where too many are in none', async () => {
     const index = createLogIndex(tables, { segmentSize: 50, fanOut: 16 })

@@ -1,7 +1,9 @@
+import { withGrams } from '../../src/indexing/list-grams.js'
 import { mergeChunks } from '../../src/indexing/merge-chunks.js'
 import { nextToMerge, type SealingTuning } from '../../src/indexing/segment-levels.js'
 import type { Chunk } from '../../src/indexing/chunks.js'
 import type { NamedChunk } from '../../src/indexing/column-chunks.js'
+import { ListKind } from '../../src/indexing/segment-source.js'
 import type { Microseconds } from '../../src/timestamp.js'
 import type { Connection } from './connection.js'
 import { DEFAULT_TUNING, rowId, rowIds, type SegmentRow, visibleSegments } from './index-tables.js'
@@ -47,7 +49,11 @@ export function* mergeNext(
     building = yield* beginSegment(connection, levelOf(parts) + 1, times, removed)
     yield* writeTimes(connection, building, times)
     if (!building.isLost)
-      yield* writeChunks(connection, building, mergedChunks(connection, parts, ordinals))
+      yield* writeChunks(
+        connection,
+        building,
+        withGrams(mergedChunks(connection, parts, ordinals), tuning.leastChunks),
+      )
   }
   const isDone = yield* exchange(connection, parts, building, doubled)
   if (isDone) for (const { id } of parts) yield* dropSegment(connection, id)
@@ -146,6 +152,8 @@ function* mergedChunks(
       return { chunks: read(id, lists!.chunk, next?.chunk ?? end), ordinals }
     })
     const { name, kind } = lowest
+    // Made anew, as they are of the parts' chunks.
+    if (kind === ListKind.grams) continue
     for (const chunk of mergeChunks(sources)) yield { name, kind, chunk }
   }
 }

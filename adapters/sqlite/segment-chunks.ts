@@ -5,6 +5,7 @@ import {
   type ChunkValues,
   type Key,
   keyOf,
+  type PlaceRange,
 } from '../../src/indexing/segment-source.js'
 import type { Connection } from './connection.js'
 import { CHUNK_ID, rowId } from './index-tables.js'
@@ -34,6 +35,8 @@ const PIECE_AFTER = select('AND k.first = ? AND k.ordinal > ?', 'ASC')
 // Chunks that are read at once.
 const BULK = 32
 
+const ALL: readonly PlaceRange[] = [{ from: 0, to: Infinity }]
+
 const END_CHUNK = (order: 'ASC' | 'DESC'): string =>
   `SELECT chunk FROM daybook_chunk_keys WHERE segment = ? AND name = ? AND kind = ?
    ORDER BY first ${order}, ordinal ${order} LIMIT 1`
@@ -62,16 +65,21 @@ export function createChunkReader(
   }
 
   /** They stand in the order of their keys. */
-  function* inBulk(lists: Lists): Generator<readonly ChunkLines[], void> {
-    const last = endOf(END_CHUNK('DESC'), lists)
-    let from = endOf(END_CHUNK('ASC'), lists)
-    while (from !== undefined && from <= last!) {
-      const chunks = statement(LINES).raw(false).all(from, last) as ChunkLines[]
-      for (const _ of chunks) onRead?.()
-      yield chunks
-      from = chunks.length < BULK ? undefined : chunks.at(-1)!.id + 1
+  function* inBulk(lists: Lists, places = ALL): Generator<readonly ChunkLines[], void> {
+    const first = endOf(END_CHUNK('ASC'), lists)
+    if (first === undefined) return
+    const end = endOf(END_CHUNK('DESC'), lists)! + 1
+    for (const { from, to } of places) {
+      const last = Math.min(first + to, end) - 1
+      for (let next = first + from; next <= last; next += BULK) {
+        const chunks = statement(LINES).raw(false).all(next, last) as ChunkLines[]
+        for (const _ of chunks) onRead?.()
+        yield chunks
+      }
     }
   }
+
+  const floor = reads(FLOOR)
 
   return {
     inBulk,
@@ -80,7 +88,8 @@ export function createChunkReader(
       const [first] = readValues(lines.slice(0, (lines.indexOf('\n') + 1 || Infinity) - 1))
       return [keyOf(first!), 0, lines, posts]
     },
-    floor: reads(FLOOR),
+    floor,
+    floors: (lists, keys) => keys.map((key) => floor(lists, key)),
     before: reads(BEFORE),
     after: reads(AFTER),
     first: reads(FIRST),

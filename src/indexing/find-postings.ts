@@ -151,13 +151,12 @@ function* startingWith(
 function* passing(
   part: IndexPart,
   name: string,
-  { kinds, passes, mayPass }: Extract<Find, { by: 'test' }>,
+  { kinds, passes, search }: Extract<Find, { by: 'test' }>,
 ): Work<Postings> {
   const builder = postingsBuilder(part.size)
   let seen = 0
   for (const kind of kinds) {
-    const entries =
-      (mayPass && part.search?.(name, kind, mayPass)) ?? part.values(name, kind, 'asc')
+    const entries = (search && part.search?.(name, kind, search)) ?? part.values(name, kind, 'asc')
     for (const entry of entries) {
       if (entry && passes(entry.value)) builder.addAll(entry.postings())
       if (!entry || ++seen % STEP === 0) yield

@@ -7,7 +7,7 @@ import type { Predicate } from '../filter/predicates.js'
 import { containing } from '../filter/search.js'
 import { readBoolean, readNumber } from '../filter/values.js'
 import { isOwnField } from '../own-fields.js'
-import { indexedText, indexedValue, Kind, mayBeCut, mayHaveCut } from './part.js'
+import { indexedText, indexedValue, Kind, type LineSearch, mayBeCut, mayHaveCut } from './part.js'
 
 /** Values of one type between two, both included. */
 export interface ValueRange {
@@ -26,8 +26,7 @@ export type Find =
       readonly by: 'test'
       readonly kinds: readonly Kind[]
       readonly passes: ScalarTest
-      /** Whether a value may pass of those that these lines are, each as JSON text. */
-      readonly mayPass?: ((lines: string) => boolean) | undefined
+      readonly search?: LineSearch | undefined
     }
   | { readonly by: 'presence'; readonly presence: 'present' | 'absent' | 'blank' }
 
@@ -95,7 +94,7 @@ function findValue(test: ValueTestName, texts: readonly string[]): Find {
         by: 'test',
         kinds: TEXTS,
         passes: (value) => passes(value) === true || mayBeCut(value),
-        mayPass: test === 'matches' ? undefined : inLines(text),
+        search: test === 'matches' ? undefined : inLines(text, test === 'end'),
       }
     case 'true':
     case 'false':
@@ -103,14 +102,14 @@ function findValue(test: ValueTestName, texts: readonly string[]): Find {
   }
 }
 
-// JSON text has these in another form.
-const ESCAPED = /["\\\p{Cc}]/u
-
-/** Finds lines in which the text stands, or may have stood before they were cut. */
-function inLines(text: string): ((lines: string) => boolean) | undefined {
-  if (ESCAPED.test(text)) return undefined
-  const isIn = containing(text)
-  return (lines) => isIn(lines) || mayHaveCut(lines)
+/**
+ * Finds lines in which the text stands, or may have stood before they were cut. As JSON it is a part of
+ * them: each character is put into JSON by itself, and what has half of one is not looked for by an index.
+ */
+function inLines(text: string, atEnd: boolean): LineSearch {
+  const part = JSON.stringify(text).slice(1, atEnd ? undefined : -1)
+  const isIn = containing(part)
+  return { part, mayPass: (lines) => isIn(lines) || mayHaveCut(lines) }
 }
 
 /** Where some value fails the test. */
@@ -174,4 +173,18 @@ export function requiresAttribute(filter: IndexFilter | undefined, name: string)
   if (!('parts' in filter)) return false
   const requires = (part: IndexFilter): boolean => requiresAttribute(part, name)
   return filter.combinator === 'or' ? filter.parts.every(requires) : filter.parts.some(requires)
+}
+
+/** The ids that the filter names. */
+export function idsOf(filter: IndexFilter | undefined): readonly string[] {
+  if (!filter) return []
+  if ('ids' in filter) return filter.ids
+  return 'parts' in filter ? filter.parts.flatMap(idsOf) : []
+}
+
+/** True where all of it takes a few reads, whatever the values. */
+export function isLookup(filter: IndexFilter | undefined): boolean {
+  if (!filter) return true
+  if ('parts' in filter) return filter.parts.every(isLookup)
+  return !('find' in filter) || filter.find.by === 'values' || filter.find.by === 'presence'
 }

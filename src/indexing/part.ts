@@ -22,6 +22,14 @@ export interface ValueEntry {
   postings(): Postings
 }
 
+/** What is known of the values that pass a test by the lines of JSON text that they are kept as. */
+export interface LineSearch {
+  /** Stands in each line that has not been cut, in any case. */
+  readonly part: string
+  /** Is given many lines at a time, and says whether one of them may be of a value that passes. */
+  readonly mayPass: (lines: string) => boolean
+}
+
 /**
  * The index of some events of a log, which are numbered from 0 in the order of their times. What it says
  * may be out of date where events were removed: whoever asks looks at the events themselves.
@@ -44,15 +52,10 @@ export interface IndexPart {
    */
   values(name: string, kind: Kind, order: Order, from?: Scalar): Iterable<ValueEntry>
   /**
-   * The same values in any order, without some of those that cannot pass: `mayPass` is given values as
-   * lines of JSON text, many at a time, and says whether one of them may. `undefined` where the work may
+   * The same values in any order, without some of those that cannot pass. `undefined` where the work may
    * be laid down. A part that holds its values in memory has no need of it.
    */
-  search?(
-    name: string,
-    kind: Kind,
-    mayPass: (lines: string) => boolean,
-  ): Iterable<ValueEntry | undefined>
+  search?(name: string, kind: Kind, search: LineSearch): Iterable<ValueEntry | undefined>
   /** The events that have the value in the attribute, a long text cut. */
   find(name: string, value: Scalar): Postings
   /** The events that have any value in the attribute. */

@@ -4,6 +4,8 @@ export interface SealingTuning {
   readonly segmentSize: number
   /** So many segments of a level are merged into one of the next. */
   readonly fanOut: number
+  /** The grams of texts are listed where these fill so many chunks; left out it is `LEAST_CHUNKS`. */
+  readonly leastChunks?: number | undefined
 }
 
 // Merging holds the times of all events in memory.

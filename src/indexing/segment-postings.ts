@@ -44,12 +44,14 @@ function piecedPostings<Lists>(
   // Of the ordinals from the piece's first to this one none is in another piece.
   let to = isLast ? Infinity : known.last
 
-  const take = (chunk: ChunkValues | undefined): Piece | undefined =>
-    chunk && (piece = readPiece(chunk[3]))
+  // A read may throw, so nothing is changed before the last one.
+  const read = (chunk: ChunkValues | undefined): Piece | undefined => chunk && readPiece(chunk[3])
 
   const down = (at: number): number => {
     if (at < piece.first || at > to) {
-      if (!take(reader.pieceAt(lists, key, at))) return NONE
+      const found = read(reader.pieceAt(lists, key, at))
+      if (!found) return NONE
+      piece = found
       to = Math.max(piece.last, at)
     }
     return piece.postings.seek(at, -1)
@@ -60,8 +62,10 @@ function piecedPostings<Lists>(
       const found = piece.postings.seek(at, 1)
       if (found !== NONE || to === Infinity) return found
     }
-    const isWithin = take(reader.pieceAt(lists, key, at)) !== undefined && at <= piece.last
-    if (!isWithin && !take(reader.pieceAfter(lists, key, at))) return NONE
+    const around = read(reader.pieceAt(lists, key, at))
+    const found = around && at <= around.last ? around : read(reader.pieceAfter(lists, key, at))
+    if (!found) return NONE
+    piece = found
     to = piece.last
     return piece.postings.seek(at, 1)
   }

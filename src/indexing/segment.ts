@@ -1,7 +1,16 @@
 import type { Scalar } from '../filter/attributes.js'
 import { compareText } from '../filter/values.js'
 import { ANY_VALUE, valueLine } from './chunks.js'
-import { indexedValue, type IndexPart, kindOf, type Order, type ValueEntry } from './part.js'
+import { type FindLists, placesOf } from './find-grams.js'
+import {
+  indexedValue,
+  type IndexPart,
+  Kind,
+  kindOf,
+  type LineSearch,
+  type Order,
+  type ValueEntry,
+} from './part.js'
 import { EMPTY, type Postings } from './postings.js'
 import { indexOfLine, readValues } from './read-chunks.js'
 import { type ChunkLists, chunkLists } from './segment-postings.js'
@@ -26,12 +35,8 @@ export function openSegment<Lists>(source: SegmentSource<Lists>, info: SegmentIn
   const { timeOf, countBefore } = segmentTimes(source, info)
   let unindexed: Postings | undefined
 
-  const find = (lists: Lists | undefined, value: Scalar): Postings => {
-    if (lists === undefined) return EMPTY
-    const chunk = reader.floor(lists, keyOf(value))
-    const index = chunk ? indexOfLine(chunk[2], valueLine(value)) : -1
-    return chunk && index >= 0 ? chunkLists(reader, lists, chunk, true).postings(index) : EMPTY
-  }
+  const find = (lists: Lists | undefined, value: Scalar): Postings =>
+    lists === undefined ? EMPTY : inChunk(reader, lists, reader.floor(lists, keyOf(value)), value)
 
   return {
     id: String(id),
@@ -44,9 +49,11 @@ export function openSegment<Lists>(source: SegmentSource<Lists>, info: SegmentIn
       const lists = listsOf(name, kind)
       return lists === undefined ? [] : valuesOf(reader, lists, order, from)
     },
-    search(name, kind, mayPass) {
+    search(name, kind, search) {
       const lists = listsOf(name, kind)
-      return lists === undefined ? [] : searchChunks(reader, lists, mayPass)
+      if (lists === undefined) return []
+      const grams = kind === Kind.text ? listsOf(name, ListKind.grams) : undefined
+      return searchChunks(reader, lists, grams, search)
     },
     find: (name, value) => find(listsOf(name, kindOf(value)), sameNumber(indexedValue(value))),
     valued: (name) => find(listsOf(name, ListKind.valued), ANY_VALUE),
@@ -57,14 +64,34 @@ export function openSegment<Lists>(source: SegmentSource<Lists>, info: SegmentIn
   }
 }
 
-/** Goes through the chunks in bulk. Of pieces the first has the list of all. */
+/** What has the value, where the chunk is the last one that begins with it, or before. */
+function inChunk<Lists>(
+  reader: ChunkReader<Lists>,
+  lists: Lists,
+  chunk: ChunkValues | undefined,
+  value: Scalar,
+): Postings {
+  const index = chunk ? indexOfLine(chunk[2], valueLine(value)) : -1
+  return chunk && index >= 0 ? chunkLists(reader, lists, chunk, true).postings(index) : EMPTY
+}
+
+/**
+ * Goes through the chunks in bulk, of which the grams may tell that some are not worth it. Of pieces the
+ * first has the list of all.
+ */
 function* searchChunks<Lists>(
   reader: ChunkReader<Lists>,
   lists: Lists,
-  mayPass: (lines: string) => boolean,
+  grams: Lists | undefined,
+  { part, mayPass }: LineSearch,
 ): Generator<ValueEntry | undefined, void> {
+  const find: FindLists = (values) => {
+    const chunks = reader.floors(grams!, values)
+    return values.map((value, i) => inChunk(reader, grams!, chunks[i], value))
+  }
+  const places = grams === undefined ? undefined : placesOf(part, find)
   let before: string | undefined
-  for (const chunks of reader.inBulk(lists)) {
+  for (const chunks of reader.inBulk(lists, places)) {
     for (const { id, lines } of chunks) {
       if (lines !== before && mayPass(lines))
         yield* entriesOf(reader, lists, reader.at(id, lines), true)
@@ -87,9 +114,7 @@ function* valuesOf<Lists>(
   const passes = from === undefined ? undefined : boundOf(from, isRising)
   let chunk = startOf(reader, lists, isRising, from)
   while (chunk) {
-    const entries = entriesOf(reader, lists, chunk, isRising)
-    if (!isRising) entries.reverse()
-    for (const entry of entries) if (!passes || passes(entry.value)) yield entry
+    yield* entriesOf(reader, lists, chunk, isRising, passes)
     chunk = isRising ? reader.after(lists, chunk[0]) : reader.before(lists, chunk[0])
   }
 }
@@ -123,20 +148,27 @@ function boundOf(from: Scalar, isRising: boolean): (value: Scalar) => boolean {
   return isRising ? (value) => value >= from : (value) => value <= from
 }
 
-/** The values of a chunk in their order; their lists are read where they are asked for. */
-function entriesOf<Lists>(
+/** The values of a chunk that pass, in the order; their lists are read where they are asked for. */
+function* entriesOf<Lists>(
   reader: ChunkReader<Lists>,
   lists: Lists,
   chunk: ChunkValues,
   isRising: boolean,
-): ValueEntry[] {
+  passes?: (value: Scalar) => boolean,
+): Generator<ValueEntry, void> {
   let known: ChunkLists | undefined
   const chunks = (): ChunkLists => (known ??= chunkLists(reader, lists, chunk, !isRising))
-  return readValues(chunk[2]).map((value, index) => ({
-    value,
-    get size() {
-      return chunks().sizeOf(index)
-    },
-    postings: () => chunks().postings(index),
-  }))
+  const values = readValues(chunk[2])
+  for (let i = 0; i < values.length; i++) {
+    const index = isRising ? i : values.length - 1 - i
+    const value = values[index]!
+    if (passes && !passes(value)) continue
+    yield {
+      value,
+      get size() {
+        return chunks().sizeOf(index)
+      },
+      postings: () => chunks().postings(index),
+    }
+  }
 }

@@ -9,6 +9,7 @@ import { mergeNext } from '../../adapters/sqlite/merging.js'
 import { EVENTS_SCHEMA, migrate } from '../../adapters/sqlite/schema.js'
 import { isSealDue, sealNext } from '../../adapters/sqlite/sealing.js'
 import { dropGone, removeOrphans } from '../../adapters/sqlite/segment-dropping.js'
+import { createSqliteStore } from '../../adapters/sqlite/sqlite-store.js'
 import { openSegment } from '../../adapters/sqlite/segment.js'
 import { kindOf } from '../../src/indexing/part.js'
 import { ordinalsOf } from '../support/index-values.js'
@@ -343,6 +344,62 @@ describe('merging', () => {
     expect(count(`daybook_chunk_keys WHERE segment NOT IN (${ids.join()})`)).toBe(0)
     expect(count('daybook_chunk_keys')).toBe(count('daybook_chunks'))
     expect(count('daybook_segment_times')).toBe(2)
+  })
+
+  it('grams of the texts are listed anew, and give what a search without them gives', async () => {
+    const words = ['Kelvin', 'NEEDLE', 'ΣΊΣΥΦΟΣ', 'say "no"', 'one\ntwo', '😀 up', 'k'.repeat(600)]
+    await record(
+      Array.from({ length: 72 }, (_, i) => ({
+        text: `${'some text '.repeat(40)}${i % 9} ${i % 4 === 0 ? words[(i / 4) % words.length]! : ''}`,
+        short: `s${i}`,
+      })),
+    )
+    const cases = [
+      ...['needle', 'KELVIN', 'σίσυφος', '"NO"', 'E\nT', '😀', 'kkk', 'xyz', 'ne', '8 ', ' '],
+    ]
+    // Asks the index at once, and has none made.
+    const { store } = createSqliteStore(
+      { filename },
+      { tuning: { segmentSize: 1e9, fanOut: 9 } },
+      0,
+    )
+    const asking = new AuditLog({ store, types: TYPES })
+    const ask = async (): Promise<unknown[]> => {
+      const found: unknown[] = []
+      for (const predicate of ['cont', 'end'])
+        for (const value of cases)
+          for (const name of ['text', 'short', 'type']) {
+            const filter = { [`${name}_${predicate}`]: value }
+            found.push((await asking.list({ filter, limit: 1000 })).events.map(({ id }) => id))
+          }
+      return found
+    }
+    const grams = (): number[] => {
+      const rows = `SELECT count(*) AS n FROM daybook_chunk_keys WHERE segment = ? AND kind = 6`
+      return state().segments.map(
+        ({ id }) => (connection.statement(rows).get(id) as { n: number }).n,
+      )
+    }
+    const without = await ask()
+    seal()
+    expect(grams()).toEqual(Array.from({ length: 9 }, () => 0))
+    const mergeOnce = (leastChunks: number): boolean | undefined =>
+      run(mergeNext(connection, { ...tuning, leastChunks }))
+    for (const leastChunks of [1, 1, Infinity]) expect(mergeOnce(leastChunks)).toBe(true)
+    const counts = grams()
+    expect(counts.map((count) => count > 0)).toEqual([true, true, false])
+    expect(await ask()).toEqual(without)
+    expect(mergeOnce(3)).toBe(true)
+    expect(state().segments.map(({ size }) => size)).toEqual([72])
+    expect(grams()[0]).toBeGreaterThan(0)
+    const { id } = state().segments[0]!
+    // Of the long texts alone.
+    expect(
+      count(`(SELECT DISTINCT name FROM daybook_chunk_keys WHERE segment = ${id} AND kind = 6)`),
+    ).toBe(1)
+    expect(await ask()).toEqual(without)
+    await asking.close()
+    await expectSegments()
   })
 
   it('removed events are left out, and those in two parts are sealed again', async () => {

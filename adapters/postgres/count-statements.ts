@@ -127,7 +127,7 @@ const namesIn = (where: Grouping | undefined): string[] =>
 function filteredBy(where: Grouping | undefined, foreignIds: string): Look {
   const { exact, rest } = splitFilter(where)
   return {
-    filter: [exact, narrowEvents(rest, foreignIds).filter],
+    filter: [exact, narrowEvents(rest, foreignIds)],
     keys: new Set(namesIn(rest)),
     tests: [],
     tested: new Set(exact ? namesIn(where).filter(isOwnField) : []),
@@ -173,7 +173,7 @@ export function countStatements(
   const { exact, rest } = splitFilter(tally.shared)
   const shared: Look = {
     ...NOWHERE,
-    filter: [exact, narrowEvents(rest, foreignIds).filter],
+    filter: [exact, narrowEvents(rest, foreignIds)],
     keys: new Set(namesIn(rest)),
   }
   const matches = compileFilter(rest)

@@ -13,17 +13,16 @@ import type { Microseconds } from '../../src/timestamp.js'
 import type { TextRow } from './client.js'
 import { boundsOf, createSliceQueue, rowsAtOnce, rowsIn, totalLength } from './count-rows.js'
 import { type CountStatement, countStatements } from './count-statements.js'
+import { FEW, fewTimes } from './few-times.js'
 import { codeOf, QUERY_CANCELED } from './failures.js'
+import type { LogIndex } from './indexing/log-index.js'
 import { listBounds } from './list.js'
 import { readOpen } from './live-rows.js'
 import type { Names } from './names.js'
-import { narrowEvents } from './narrow-event.js'
 import type { Snapshot } from './reader.js'
-import { BY_INDEX, type Run, sample, within, withinRest } from './sample.js'
+import { type Run, within } from './ranges.js'
 import { allOf, numbered } from './sql.js'
 
-// So many events are counted at once faster than part by part.
-const FEW = 20_000
 // More rows of an answer than these are asked for in smaller parts.
 const MOST_ROWS = 20_000
 const MOST_ROWS_AT_ONCE = 50_000
@@ -83,19 +82,21 @@ type Answers = readonly (readonly TextRow[])[]
 
 export interface CountContext {
   readonly names: Names
+  /** `undefined` where the index is not to be asked. */
+  readonly index: LogIndex | undefined
   readonly clock: Microseconds | undefined
   readonly signal: AbortSignal | undefined
 }
 
 /**
- * Counts in one snapshot. Few events, or those that have what few have, are asked for at once, which
+ * Counts in one snapshot. Few events, or such as the index says are few, are asked for at once, which
  * may take half of the time. Else the slices are gone through in parts; the part at which the time is
  * over is broken off by the server, and none of it counts.
  */
 export async function countEvents(
   snapshot: Snapshot,
   query: CountsQuery,
-  { names, clock, signal }: CountContext,
+  { names, index, clock, signal }: CountContext,
 ): Promise<EventCounts> {
   const { events, foreignIds } = names
   const end = performance.now() + query.within
@@ -162,15 +163,12 @@ export async function countEvents(
   /** False where it is too much for that. */
   const countAtOnce = async (): Promise<boolean> => {
     const bounds = boundsOf(slices)
-    const { indexed } = narrowEvents(tally.shared, foreignIds)
-    const isRare = indexed && (await sample(run, events, bounds, 'DESC', indexed)).isRare
-    if (!isRare && !(await hasFew(bounds))) return false
-    const terms = isRare ? indexed : undefined
-    const time = terms ? withinRest(countBounds(query), bounds) : within(bounds)
+    const times = index && (await fewTimes(snapshot, index, names, tally.shared, bounds, end))
+    if (!times && !(await hasFew(bounds))) return false
+    const condition = times ? sql('created_at = ANY (?::bigint[])', times) : within(bounds)
     await run(sql('SAVEPOINT before'))
-    if (terms) await run(BY_INDEX)
     const answers = await answersOn(
-      ({ filter }) => rowsAtOnce(events, slices, allOf(time, filter, terms)),
+      ({ filter }) => rowsAtOnce(events, slices, allOf(condition, filter)),
       MOST_ROWS_AT_ONCE,
       (performance.now() + end) / 2,
     )

@@ -63,8 +63,9 @@ async function findKept(
 
 async function insert(
   client: PostgresPoolClient,
-  { events, foreignIds }: Names,
+  { events, foreignIds, late }: Names,
   fresh: readonly ImportedEvent[],
+  mark: Microseconds,
 ): Promise<void> {
   for (let at = 0; at < fresh.length; at += BATCH) {
     const slice = fresh.slice(at, at + BATCH).map((one) => {
@@ -95,6 +96,13 @@ async function insert(
       `INSERT INTO ${foreignIds} SELECT * FROM unnest($1::text[], $2::bigint[])`,
       foreign.map((one) => one.event.id),
       foreign.map((one) => one.time),
+    )
+    // What comes behind others that may be in the index, or are about to.
+    const behind = slice.filter((one) => one.time <= mark)
+    await ask(
+      client,
+      `INSERT INTO ${late} (created_at) SELECT unnest($1::bigint[])`,
+      behind.map((one) => one.time),
     )
   }
 }
@@ -132,11 +140,9 @@ export async function importInto(
       at: (time) => byTime.get(time),
       hasId: (id) => ids.has(id),
     })
-    await insert(client, names, fresh)
-    if (isLatest) {
-      const mark = Math.max(newest, await highWater())
-      await ask(client, `SELECT setval($1::regclass, $2)`, names.highWater, mark)
-    }
+    const mark = await highWater()
+    await insert(client, names, fresh, mark)
+    if (newest > mark) await ask(client, `SELECT setval($1::regclass, $2)`, names.highWater, newest)
     return { imported: fresh.length, skipped: imported.length - fresh.length }
   })
 }

@@ -1,6 +1,6 @@
 import type { QueryMethod, QueryTrace } from '../../src/explaining/trace.js'
 import { type Sql, sql } from '../../src/filter/sql.js'
-import type { Run } from './sample.js'
+import type { Run } from './ranges.js'
 
 /** Tells of a list's steps, and of the rows that the server has gone through in each. */
 export interface ListTrace {

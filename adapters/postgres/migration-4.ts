@@ -9,13 +9,16 @@ import type { Names } from './names.js'
  * The chunks of a segment are numbered from 0: first the blocks of its times, in their order, then
  * the chunks of its lists in the order of `name`, `kind`, `first` and `ordinal`. Keys are bytes that
  * are in the order of the values (segment-keys.ts); that of a block is the time of its first event.
- * A chunk is about half a page, and not worth the work of packing it.
+ * A chunk is about half a page, and not worth the work of packing it. It serves equality as well as the
+ * index of terms did, which had to be kept up while events were recorded. The terms themselves stay: a row
+ * is ruled out by them without its JSON being read.
  *
  * What stands in `late` became visible at its commit, and `transaction` tells a reader whether he
  * can have seen it: ids and times say nothing of the order of commits. That a live event is closed is
  * noted by a trigger, so that processes of earlier versions note it too; imports of theirs are not.
  */
 export const migration4 = (names: Names): string => `
+  DROP INDEX ${names.schema}.events_terms;
   CREATE TABLE ${names.indexState} (
     version bigint NOT NULL,
     sealed_to bigint NOT NULL,

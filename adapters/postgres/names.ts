@@ -11,6 +11,7 @@ type Lock =
   | 'throttles'
   | 'state'
   | 'analysis'
+  | 'names'
 
 /** The names of a log's tables and functions, quoted and with their schema before them. */
 export interface Names {
@@ -89,6 +90,7 @@ export function namesIn(schema: string): Names {
       throttles: lock('throttles'),
       state: lock('state'),
       analysis: lock('analysis'),
+      names: lock('names'),
     },
   }
 }

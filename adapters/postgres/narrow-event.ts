@@ -39,21 +39,9 @@ function termsFor(
   return presenceTerms(attribute)
 }
 
-// Where the planner prefers to look at each event after all, `&&` compares each term to each.
-const MAX_INDEXED = 200
-
-const narrowByIndex: NarrowAttribute = (attribute, predicate, values) => {
-  const terms = termsFor(attribute, predicate, values)
-  if (terms && terms.length <= MAX_INDEXED) return sql('terms && ?::int4[]', terms)
-  return terms && !isOwnField(attribute)
-    ? sql('terms && ?::int4[]', presenceTerms(attribute))
-    : undefined
-}
-
 // `arrayoverlap` compares each term to each, `= ANY` makes a hash table of a long list.
 const MAX_COMPARED = 40
 
-/** As `&&` has it, but not for the planner to serve by the index. */
 const hasSome = (terms: readonly number[]): Sql =>
   terms.length <= MAX_COMPARED
     ? sql('arrayoverlap(terms, ?::int4[])', terms)
@@ -158,24 +146,16 @@ function narrowBriefly(where: Grouping | undefined, narrow: NarrowAttribute): Sq
   })
 }
 
-/** What Postgres can tell of a filter on events, to be followed by the compiled predicate. */
-export interface NarrowedEvents {
-  /** All that can be told of a row; the index of terms does not serve it. */
-  readonly filter: Sql | undefined
-  /** A weaker condition that the index of terms serves, to stand before the other where it shall. */
-  readonly indexed: Sql | undefined
-}
-
-/** Neither part loses an event that matches. `foreignIds` is the table of ids that carry no time. */
-export function narrowEvents(where: Grouping | undefined, foreignIds: string): NarrowedEvents {
+/**
+ * What Postgres can tell of a row without losing an event that matches, to be followed by the compiled
+ * predicate. `foreignIds` is the table of ids that carry no time.
+ */
+export function narrowEvents(where: Grouping | undefined, foreignIds: string): Sql | undefined {
   const narrowRows = (ofAttribute: NarrowAttribute): Sql | undefined =>
     narrowBriefly(where, (name, predicate, values) =>
       isOwnField(name)
         ? narrowOwn(name, predicate, values, foreignIds)
         : ofAttribute(name, predicate, values),
     )
-  return {
-    filter: narrowRows(narrowAttribute) ?? narrowRows(narrowByTerms),
-    indexed: narrowBriefly(where, narrowByIndex),
-  }
+  return narrowRows(narrowAttribute) ?? narrowRows(narrowByTerms)
 }

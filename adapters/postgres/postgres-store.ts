@@ -10,6 +10,9 @@ import { countBounds, countEvents } from './count.js'
 import { findDue } from './due.js'
 import { createFollower } from './follower.js'
 import { importInto } from './import.js'
+import { createLogIndex, type LogIndex } from './indexing/log-index.js'
+import { createSealer, type Sealer, type SealerOptions } from './indexing/sealer.js'
+import { DEFAULT_TUNING } from './indexing/segments.js'
 import { listBounds, listEvents } from './list.js'
 import { changeLive, closeLive, touchLive } from './live.js'
 import { readOpen } from './live-rows.js'
@@ -17,9 +20,10 @@ import { createLog } from './log.js'
 import { namesIn } from './names.js'
 import { type PostgresStoreOptions, readOptions } from './options.js'
 import { checkClient, putInOutbox } from './outbox.js'
-import { createReader, type OwnWrites } from './reader.js'
+import { createReader, type OwnWrites, type Snapshot } from './reader.js'
 import { removeBefore, removeIds } from './remove.js'
 import { findEvent } from './rows.js'
+import { FIRST_PROBE } from './ranges.js'
 import { createSilenceKeeper } from './silence.js'
 import { updateState } from './state.js'
 import { reportSuppressed, tellSuppressed } from './throttles.js'
@@ -31,6 +35,9 @@ const MAX_BATCH = 500
 /** How far in the server's log the one that answers has come, or what is further. */
 const REACHED = `SELECT greatest($1::pg_lsn,
   CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_insert_lsn() END)`
+
+// Snapshots of a list that are older than what is known of the index, before it is answered without.
+const MAX_OUTDATED = 3
 
 const ALL_TIME = { from: 0, to: Number.MAX_SAFE_INTEGER } as const
 
@@ -44,6 +51,16 @@ const ALL_TIME = { from: 0, to: Number.MAX_SAFE_INTEGER } as const
  * the schema gets its statement once it has. Throws `MISSING_DEPENDENCY` or `INVALID_OPTION`.
  */
 export function postgresStore(options: PostgresStoreOptions): EventStore {
+  return createPostgresStore(options).store
+}
+
+/** The store, and what keeps its index, which tests set otherwise. */
+export function createPostgresStore(
+  options: PostgresStoreOptions,
+  sealing: Partial<SealerOptions> = {},
+  firstProbe = FIRST_PROBE,
+): { readonly store: EventStore; readonly sealer: Sealer } {
+  const { tuning = DEFAULT_TUNING } = sealing
   const names = namesIn(options.schema ?? 'daybook')
   const { pool, end, partitions, queryTimeoutMs } = readOptions(options)
   const { clock, readPool } = options
@@ -58,8 +75,14 @@ export function postgresStore(options: PostgresStoreOptions): EventStore {
   const follower = createFollower(log, pool)
   const writer = createWriter(log, follower.tell)
   const silence = createSilenceKeeper(log, follower.tell)
+  const sealer = createSealer(log, sealing)
   const own: OwnWrites = { recorded: 0, place: undefined }
   const reader = createReader(log, readPool, queryTimeoutMs, own)
+  // A replica may be behind, and what it has is another state of the index.
+  const index = createLogIndex(names, tuning)
+  const replicaIndex = readPool && createLogIndex(names, tuning)
+  const indexOf = ({ isReplica }: Snapshot): LogIndex | undefined =>
+    isReplica ? replicaIndex : index
   let closed: Promise<void> | undefined
 
   const check = (signal: AbortSignal | undefined): void => {
@@ -83,7 +106,7 @@ export function postgresStore(options: PostgresStoreOptions): EventStore {
     own.place = row![0]!
   }
 
-  return {
+  const store: EventStore = {
     name: 'postgres',
     maxBatch: MAX_BATCH,
     clock,
@@ -93,6 +116,7 @@ export function postgresStore(options: PostgresStoreOptions): EventStore {
       if (drafts.length === 0) return []
       const { kept, heldBack } = await writer.append(drafts, options)
       own.recorded = kept.reduce((newest, { time }) => Math.max(newest, time), own.recorded)
+      sealer.look(true)
       for (const { draft, opensIn } of heldBack) options.onHeldBack?.(draft, opensIn)
       return kept.map(({ event }) => event)
     },
@@ -113,6 +137,7 @@ export function postgresStore(options: PostgresStoreOptions): EventStore {
       const result = await doAtLength(signal, (waiting) =>
         log.use(waiting, (client, state) => importInto(client, names, state, events, clock?.())),
       )
+      sealer.look(true)
       if (result.imported > 0) await noteOwnWrite(signal)
       return result
     },
@@ -129,9 +154,18 @@ export function postgresStore(options: PostgresStoreOptions): EventStore {
 
     async list(query, { signal, trace, lazy } = {}) {
       check(signal)
-      return reader.read(signal, listBounds(query), (snapshot) =>
-        listEvents(snapshot, names, query, trace, lazy),
-      )
+      for (let left = MAX_OUTDATED; ; left--) {
+        const page = await reader.read(signal, listBounds(query), (snapshot) =>
+          listEvents(
+            snapshot,
+            { names, index: left > 0 ? indexOf(snapshot) : undefined, firstProbe },
+            { query, trace, lazy },
+          ),
+        )
+        if (page === 'outdated') continue
+        sealer.look()
+        return page
+      }
     },
 
     async count(query, { signal } = {}) {
@@ -141,7 +175,7 @@ export function postgresStore(options: PostgresStoreOptions): EventStore {
         countEvents(
           snapshot,
           { ...query, within: Math.max(0, end - performance.now()) },
-          { names, clock: clock?.(), signal },
+          { names, index: indexOf(snapshot), clock: clock?.(), signal },
         ),
       )
     },
@@ -212,6 +246,7 @@ export function postgresStore(options: PostgresStoreOptions): EventStore {
       const event = await doPersistently(log, signal, (client, state) =>
         closeLive(client, names, state.partitions, id, change),
       )
+      sealer.look(true)
       await noteOwnWrite(signal)
       follower.tell()
       return event
@@ -243,9 +278,11 @@ export function postgresStore(options: PostgresStoreOptions): EventStore {
         follower.close()
         silence.close()
         await writer.close()
+        await sealer.close()
         await end()
       })()
       return closed
     },
   }
+  return { store, sealer }
 }

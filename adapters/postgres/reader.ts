@@ -27,6 +27,8 @@ export interface OwnWrites {
 /** One snapshot of the log. */
 export interface Snapshot {
   readonly ask: Ask
+  /** Whether it is one of `readPool`'s. */
+  readonly isReplica: boolean
   /** The live events within the bounds that are open, oldest first, without their texts. */
   readonly open: readonly LiveRow[]
   /** Throws `QUERY_TIMEOUT` once the time is over that all of its statements have together. */
@@ -66,6 +68,7 @@ export function createReader(
 
   const inSnapshot = async <Result>(
     client: PostgresPoolClient,
+    isReplica: boolean,
     bounds: TimeBounds,
     use: (snapshot: Snapshot) => Promise<Result>,
   ): Promise<Result> => {
@@ -73,6 +76,7 @@ export function createReader(
     const open = await askLast(client, begin + readLive(bounds))
     const result = await use({
       ask: asker(client),
+      isReplica,
       open: open.map(readLiveRow),
       checkTime() {
         if (performance.now() > end) throw timedOut(timeoutMs)
@@ -106,7 +110,7 @@ export function createReader(
       // The schema is the primary's business.
       if (!log.state()) await log.use(signal, () => Promise.resolve())
       const result = await withConnection(pool, signal, (client) =>
-        inSnapshot(client, bounds, async (snapshot) => {
+        inSnapshot(client, true, bounds, async (snapshot) => {
           await checkReplica(snapshot.ask)
           return use(snapshot)
         }),
@@ -130,7 +134,7 @@ export function createReader(
   ): Promise<Result> => {
     const replied = readPool && (await readReplica(readPool, signal, bounds, use))
     if (replied) return replied.result
-    return log.use(signal, (client) => inSnapshot(client, bounds, use))
+    return log.use(signal, (client) => inSnapshot(client, false, bounds, use))
   }
 
   return {

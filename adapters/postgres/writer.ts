@@ -22,9 +22,6 @@ const ATTEMPT_MS = 10_000
 const POLL_MS = 1000
 const POLL_ATTEMPT_MS = 2000
 const PARTITIONS_MS = 3_600_000
-// A megabyte of new terms or so, which every query by terms looks through.
-const SORTED_EVERY = 1000
-const SORT_MS = 60_000
 
 /** Appends for one process, one call after the other. */
 export interface Writer {
@@ -41,8 +38,6 @@ export function createWriter(log: PostgresLog, onVisible: () => void): Writer {
   let queue: Promise<unknown> = Promise.resolve()
   let lastAppend = -Infinity
   let lastPartitions = performance.now()
-  let unsorted = 0
-  let isSorting = false
 
   /** Calls take turns, so that what an earlier one may have left behind is cleared up in order. */
   const inTurn = <Result>(act: () => Promise<Result>, signal?: AbortSignal): Promise<Result> => {
@@ -76,19 +71,6 @@ export function createWriter(log: PostgresLog, onVisible: () => void): Writer {
       lastPartitions = performance.now()
     })
 
-  /** Has the server sort new terms into their index, while appends go on. */
-  const sortTerms = async (): Promise<void> => {
-    if (isSorting || unsorted < SORTED_EVERY) return
-    isSorting = true
-    unsorted = 0
-    using wait = patience(SORT_MS)
-    await log
-      .use(wait.signal, (client) => ask(client, `SELECT ${log.names.sortTerms}()`))
-      // The next time, or else the server's own vacuum.
-      .catch(() => {})
-    isSorting = false
-  }
-
   const attempt = async (request: AppendRequest, signal: AbortSignal): Promise<Appended> => {
     // An attempt that the server has begun is waited for until nothing can come of it any more.
     const appended = await log.use(
@@ -100,8 +82,6 @@ export function createWriter(log: PostgresLog, onVisible: () => void): Writer {
     // What is held back does not look into the outbox.
     if (visible > 0 || request.drafts.length === 0) lastAppend = performance.now()
     if (visible > 0) onVisible()
-    unsorted += visible
-    void sortTerms()
     return appended
   }
 

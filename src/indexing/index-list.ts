@@ -72,6 +72,12 @@ function* candidatesOf(
   return { sets, count, of }
 }
 
+/** Whether the order leads to the first sooner than to look at all of the candidates does. */
+export const goesAlong = (
+  { count, of }: Pick<Candidates, 'count' | 'of'>,
+  limit: number,
+): boolean => count * count * EVENT_COST > limit * of
+
 /** Ids are in no index. */
 export const isIndexedOrder = (sorts: readonly Sort[]): boolean =>
   sorts.every(({ attribute }) => attribute !== 'id')
@@ -109,7 +115,7 @@ export function* takeSortedOf(
     return matching
   }
 
-  if (count * count * EVENT_COST > limit * of) {
+  if (goesAlong({ count, of }, limit)) {
     for (const { part } of sets) for (const time of unindexedTimes(part)) meet(time)
     const isInPlace = placeTest(sorts)
     let steps = 0

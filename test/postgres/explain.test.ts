@@ -46,35 +46,45 @@ describe.each([
     await openLog(options)
     const [probe, index, ...more] = await explain('filter[word_eq]=needle')
     expect(more).toEqual([])
-    // The newest thousand, looked through twice: for matches, and for how many have the term.
-    expect(probe).toMatchObject({ method: 'probe', rows: 2000, checked: 0 })
-    expect(index).toEqual({
+    // The newest, gone through once more for their last one.
+    expect(probe).toMatchObject({ method: 'probe', rows: 500, checked: 0 })
+    expect(index).toMatchObject({
       method: 'index',
-      rows: 2,
       checked: 2,
       matched: 2,
-      reason: '0 of the 1000 newest events have a term that the index is asked for',
+      reason: '0 of the 250 newest events may match',
     })
+    // What is not in memory yet is read first.
+    const [, again] = await explain('filter[word_eq]=needle')
+    expect(again).toMatchObject({ method: 'index', rows: 2, checked: 2 })
   })
 
-  it('the rest is gone through where too many have the term', async () => {
+  it('as long as enough of them match they are looked at one by one', async () => {
     await openLog(options)
-    const [, scan] = await explain('filter[n_lt]=2')
-    expect(scan).toMatchObject({
-      method: 'scan',
-      checked: 2,
-      matched: 2,
-      reason: '1000 of the 1000 newest events have a term that the index is asked for',
-    })
-    // The server rules them out, and they were gone through all the same.
-    expect(scan!.rows).toBe(SIZE - 1000)
+    expect(await explain('filter[word_eq]=hay&filter[n_lt]=4900&limit=1000')).toMatchObject([
+      { method: 'probe', checked: 1001, matched: 1001 },
+    ])
   })
 
-  it('sorts take all that match', async () => {
+  it('what the index knows nothing of is gone through', async () => {
     await openLog(options)
-    const [probe, scan] = await explain('filter[word_cont]=ha&filter[sorts]=n')
-    expect(probe).toMatchObject({ method: 'probe', rows: 1000, checked: 0 })
-    expect(scan).toMatchObject({ method: 'scan', rows: SIZE, checked: SIZE - 2 })
+    expect(await explain('filter[id_start]=00000000-0000-4000-8000-00000000000')).toEqual([
+      {
+        method: 'scan',
+        rows: SIZE,
+        checked: SIZE,
+        matched: 10,
+        reason: 'the index tells nothing of the filter',
+      },
+    ])
+  })
+
+  it('sorts take the first of those that match', async () => {
+    await openLog(options)
+    await audit.list('filter[sorts]=n')
+    expect(await explain('filter[word_cont]=ha&filter[sorts]=n')).toMatchObject([
+      { method: 'sort', rows: 11, checked: 11, matched: 11 },
+    ])
   })
 })
 
@@ -85,8 +95,8 @@ it('where it is slow the server is not asked for more', async () => {
   await audit.list('filter[n_lt]=2')
   await nextTurn()
   expect(told[0]!.explanation!.steps).toMatchObject([
-    { method: 'probe', rows: 1000, checked: 0 },
-    { method: 'scan', rows: 2, checked: 2, matched: 2 },
+    { method: 'probe', rows: 250, checked: 0 },
+    { method: 'index', rows: 3, checked: 3, matched: 2 },
   ])
 })
 

@@ -10,8 +10,10 @@ import { manualClock } from 'daybook/testing'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createMemoryStore } from '../../adapters/memory/memory-store.js'
+import { createPostgresStore } from '../../adapters/postgres/postgres-store.js'
 import { createSqliteStore } from '../../adapters/sqlite/sqlite-store.js'
 import type { Clock } from '../../src/timestamp.js'
+import { postgresDatabase } from '../support/database.js'
 import { tempDir } from '../support/temp.js'
 import { eventsOf, query } from './arbitraries.js'
 
@@ -181,12 +183,28 @@ describe('an index gives what a look at every event gives, whatever becomes of t
     try {
       await check((clock) => {
         const filename = temp.file(`${files++}.db`)
-        const tuning = { segmentSize: 16, fanOut: 3 }
+        const tuning = { segmentSize: 16, fanOut: 3, leastChunks: 1 }
         const { store, sealer } = createSqliteStore({ filename, clock }, { tuning }, 0)
         return { store, settle: () => sealer.settled() }
       }, 6)
     } finally {
       temp.remove()
+    }
+  })
+
+  it('in segments of a Postgres database', async () => {
+    const database = await postgresDatabase()
+    let schemas = 0
+    try {
+      await check((clock) => {
+        const schema = `log_${schemas++}`
+        const tuning = { segmentSize: 8, fanOut: 3, leastChunks: 1 }
+        const options = { connectionString: database.url, schema, clock }
+        const { store, sealer } = createPostgresStore(options, { tuning }, 0)
+        return { store, settle: () => sealer.settled() }
+      }, 3)
+    } finally {
+      await database.remove()
     }
   })
 })

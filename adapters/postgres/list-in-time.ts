@@ -1,0 +1,115 @@
+import type { TimeBounds } from '../../src/filter/bounds.js'
+import type { Order } from '../../src/indexing/part.js'
+import { nextProbe } from '../../src/indexing/probe.js'
+import {
+  type Answer,
+  coverageIn,
+  FETCHED,
+  isEmpty,
+  rowsAt,
+  sessionOf,
+  splitAt,
+  timeOf,
+} from './answer.js'
+import type { TextRow } from './client.js'
+import type { Coverage, LogIndex } from './indexing/log-index.js'
+import { TOO_MUCH } from './indexing/reading.js'
+import { beyond, timesInOrder } from './indexing/session.js'
+import { probeRows, scanRows } from './list-scan.js'
+
+const UNTOLD = 'the index tells nothing of the filter'
+
+type Rows = AsyncGenerator<readonly TextRow[], void>
+
+/**
+ * The rows along `created_at` that may match, some at a time. The first are looked at one by one as long as
+ * enough of them match; then the index leads to the others.
+ */
+export async function* rowsInTime(answer: Answer, order: Order, bounds: TimeBounds): Rows {
+  const { filter, told, indexed, query } = answer
+  const { index, firstProbe } = indexed
+  // Where nobody can tell anything of the filter all rows are looked at.
+  const isAlone = !filter || !index
+  if (isAlone && !answer.where) {
+    await (query.where ? told.enter('scan', UNTOLD) : told.enter('probe'))
+    yield* scanRows(answer, order, bounds)
+    return
+  }
+  await told.enter('probe')
+  let rest = bounds
+  let [seen, matched] = [0, 0]
+  const least = query.limit + 1
+  for (let size = firstProbe; size > 0; size = nextProbe(seen, matched)) {
+    const { rows, last } = await probeRows(answer, order, rest, size, least)
+    yield rows
+    const isFull = rows.length === least
+    if (last === undefined && !isFull) return
+    seen += isFull ? rows.length : size
+    matched += rows.length
+    if (!isFull) told.add(size)
+    rest = beyond(rest, last ?? timeOf(rows.at(-1)!), order)
+    if (isEmpty(rest)) return
+    if (isAlone) break
+  }
+  if (isAlone) {
+    await told.enter('scan', UNTOLD)
+    yield* scanRows(answer, order, rest)
+    return
+  }
+  const end = order === 'asc' ? 'oldest' : 'newest'
+  yield* rowsBehind(answer, index, order, rest, `${matched} of the ${seen} ${end} events may match`)
+}
+
+/** By the index, as far as it knows the events. */
+async function* rowsBehind(
+  answer: Answer,
+  index: LogIndex,
+  order: Order,
+  bounds: TimeBounds,
+  reason: string,
+): Rows {
+  const { told, snapshot } = answer
+  await told.enter('index', reason)
+  const coverage = await coverageIn(index, snapshot)
+  const { known, others } = splitAt(bounds, coverage.to)
+  const ask = (): Rows => rowsByIndex(answer, index, coverage, order, known, reason)
+  const scan = (): Rows => scanOthers(answer, order, others, 'too many events are in no index yet')
+  for (const rows of order === 'asc' ? [ask, scan] : [scan, ask]) yield* rows()
+}
+
+async function* scanOthers(answer: Answer, order: Order, bounds: TimeBounds, reason: string): Rows {
+  if (isEmpty(bounds)) return
+  await answer.told.enter('scan', reason)
+  yield* scanRows(answer, order, bounds)
+}
+
+// Of what the index leads to ever more is looked at where not enough of it matches.
+const GROWTH = 4
+
+async function* rowsByIndex(
+  answer: Answer,
+  index: LogIndex,
+  coverage: Coverage,
+  order: Order,
+  bounds: TimeBounds,
+  reason: string,
+): Rows {
+  if (isEmpty(bounds)) return
+  const { told, query } = answer
+  await told.enter('index', reason)
+  const session = await sessionOf(answer, index, coverage, bounds)
+  let rest = bounds
+  let most = query.limit + 1
+  try {
+    for await (const times of timesInOrder(session, answer.filter, order, bounds, () => most)) {
+      const rows = await rowsAt(answer, times)
+      const sign = order === 'asc' ? 1 : -1
+      yield rows.toSorted((a, b) => (timeOf(a) - timeOf(b)) * sign)
+      rest = beyond(rest, times.at(-1)!, order)
+      most = Math.min(most * GROWTH, Math.max(most, FETCHED))
+    }
+  } catch (error) {
+    if (error !== TOO_MUCH) throw error
+    yield* scanOthers(answer, order, rest, 'too much of the index would be read')
+  }
+}

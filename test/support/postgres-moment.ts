@@ -1,0 +1,30 @@
+import pg from 'pg'
+import { asker } from '../../adapters/postgres/connection.js'
+import type { Snapshot } from '../../adapters/postgres/reader.js'
+
+/** A snapshot as the store's reader takes it, for as long as a test wants. */
+export interface Moment extends Pick<Snapshot, 'ask' | 'checkTime'> {
+  /** The statements that it was asked. */
+  readonly asked: readonly string[]
+  end(): Promise<void>
+}
+
+export async function takeMoment(connectionString: string): Promise<Moment> {
+  const client = new pg.Client({ connectionString })
+  await client.connect()
+  await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+  // The first statement that reads takes the snapshot.
+  await client.query('SELECT FROM pg_class LIMIT 1')
+  await client.query('SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off')
+  const asked: string[] = []
+  const ask = asker(client as unknown as Parameters<typeof asker>[0])
+  return {
+    ask(text, ...values) {
+      asked.push(text)
+      return ask(text, ...values)
+    },
+    checkTime() {},
+    asked,
+    end: () => client.end(),
+  }
+}

@@ -1,0 +1,16 @@
+import { createPostgresStore } from '../../adapters/postgres/postgres-store.js'
+import type { SealingTuning } from '../../src/indexing/segment-levels.js'
+
+/** Has a process of its own seal and merge what there is to be. */
+export async function sealPostgres(
+  connectionString: string,
+  schema: string,
+  tuning: SealingTuning,
+): Promise<void> {
+  const { store, sealer } = createPostgresStore({ connectionString, schema }, { tuning })
+  try {
+    await sealer.settled()
+  } finally {
+    await store.close()
+  }
+}

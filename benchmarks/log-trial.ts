@@ -1,7 +1,7 @@
 import { AuditLog } from 'daybook'
 import { manualClock } from 'daybook/testing'
 import { createSampler, type SampleEvent, sampleTypes } from './events.js'
-import { watchIndex } from './index-state.js'
+import { type IndexWatch, watchPostgresIndex, watchSqliteIndex } from './index-state.js'
 import { openStore, type StoreSetup } from './open-store.js'
 import { insertsOf, openRaw, type RawEvent } from './reference.js'
 
@@ -62,9 +62,14 @@ interface Writer {
   close(): Promise<void>
 }
 
+function watchOf(place: StoreSetup): IndexWatch | undefined {
+  if (place.store === 'sqlite') return watchSqliteIndex(place.filename)
+  return place.store === 'postgres' ? watchPostgresIndex(place.url) : undefined
+}
+
 function openRecord(place: StoreSetup): Writer {
   const audit = new AuditLog({ store: openStore(place, clock), types: sampleTypes, strict: true })
-  const watch = place.store === 'sqlite' ? watchIndex(place.filename) : undefined
+  const watch = watchOf(place)
   return {
     prepare: (events) => async () => {
       const recorded: string[] = []
@@ -82,7 +87,7 @@ function openRecord(place: StoreSetup): Writer {
     },
     caughtUp: async () => watch?.caughtUp(),
     async close() {
-      watch?.close()
+      await watch?.close()
       await audit.close()
     },
   }

@@ -123,29 +123,6 @@ async function storeCalls(url: string, batch: number): Promise<Call[]> {
   return calls.slice(-20)
 }
 
-/** As the store does: new terms are sorted into the index beside the work, after each 1000 events. */
-async function openSorter(
-  url: string,
-  schema: string,
-): Promise<{ added(count: number): void; close(): Promise<void> }> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  let unsorted = 0
-  let sorting: Promise<unknown> | undefined
-  return {
-    added(count) {
-      unsorted += count
-      if (unsorted < 1000 || sorting) return
-      unsorted = 0
-      sorting = client.query(`SELECT ${schema}.sort_terms()`).finally(() => (sorting = undefined))
-    },
-    async close() {
-      await sorting
-      await client.end()
-    },
-  }
-}
-
 async function openFunction(url: string, { subject, batch, lane }: Task): Promise<Running> {
   const calls = await storeCalls(url, batch)
   const schema = subject
@@ -157,18 +134,15 @@ async function openFunction(url: string, { subject, batch, lane }: Task): Promis
   const stamp = stampsOf(lane, batch)
   const client = new pg.Client({ connectionString: url })
   await client.connect()
-  const sorter = await openSorter(url, schema)
   return {
     async call() {
       const [{ text, values }] = take(1) as [Call]
       // The last of the times; the function takes those before it.
       const time = stamp() + batch
       await client.query({ text, values: values.map((v) => (v === TIME ? time : v)) })
-      sorter.added(batch)
     },
     async close() {
       await client.end()
-      await sorter.close()
     },
   }
 }
@@ -197,7 +171,6 @@ async function openPlain(url: string, { subject, batch, lane }: Task): Promise<R
   const lines = (rows: readonly Row[], column: 'attributes' | 'terms'): string =>
     rows.map((row) => row[column]).join('\n')
 
-  const sorter = await openSorter(url, 'plain')
   const insert = async (): Promise<void> => {
     const rows = take(batch)
     await client.query(
@@ -217,7 +190,6 @@ async function openPlain(url: string, { subject, batch, lane }: Task): Promise<R
         lines(rows, 'terms'),
       ],
     )
-    sorter.added(batch)
   }
   const insertBare = (): Promise<unknown> =>
     client.query(
@@ -258,7 +230,6 @@ async function openPlain(url: string, { subject, batch, lane }: Task): Promise<R
     call,
     async close() {
       await client.end()
-      await sorter.close()
     },
   }
 }

@@ -15,7 +15,8 @@ export interface Follower {
   /** This process has made some visible. */
   readonly tell: () => void
   watch(hint: () => void): () => void
-  close(): void
+  /** Resolves when nothing of it is under way any more. */
+  close(): Promise<void>
 }
 
 export function createFollower(log: PostgresLog, pool: PostgresPool): Follower {
@@ -23,6 +24,7 @@ export function createFollower(log: PostgresLog, pool: PostgresPool): Follower {
   const hintAll = (): void => watchers.hint()
   const { channel } = log.names
   let isTelling = false
+  let telling: Promise<void> = Promise.resolve()
   let isUntold = false
   let isClosed = false
   let listener: PostgresPoolClient | undefined
@@ -40,7 +42,7 @@ export function createFollower(log: PostgresLog, pool: PostgresPool): Follower {
     if (isTelling || isClosed) return
     isTelling = true
     isUntold = false
-    void notify()
+    telling = notify()
       .catch(() => {})
       .finally(() => {
         const timer = setTimeout(() => {
@@ -101,6 +103,7 @@ export function createFollower(log: PostgresLog, pool: PostgresPool): Follower {
       watchers.clear()
       clearTimeout(reconnect)
       if (!isConnecting) dropListener()
+      return telling
     },
   }
 }

@@ -60,7 +60,9 @@ export const migration4 = (names: Names): string => `
     transaction xid8 NOT NULL DEFAULT pg_current_xact_id()
   );
   CREATE INDEX late_events_transaction ON ${names.late} (transaction);
-  CREATE FUNCTION ${names.noteLate}() RETURNS trigger LANGUAGE plpgsql AS $daybook$
+  CREATE INDEX late_events_created_at ON ${names.late} (created_at);
+  CREATE FUNCTION ${names.noteLate}() RETURNS trigger
+  LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $daybook$
   BEGIN
     INSERT INTO ${names.late} (created_at) VALUES (OLD.created_at);
     RETURN NULL;

@@ -275,10 +275,11 @@ export function createPostgresStore(
 
     close() {
       closed ??= (async () => {
-        follower.close()
+        const told = follower.close()
         silence.close()
         await writer.close()
         await sealer.close()
+        await told
         await end()
       })()
       return closed

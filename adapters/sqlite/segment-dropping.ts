@@ -12,6 +12,10 @@ const TABLES = ['daybook_chunks', 'daybook_segment_times']
 const REMOVE_KEYS = `DELETE FROM daybook_chunk_keys WHERE (segment, name, kind, first, ordinal) IN
   (SELECT segment, name, kind, first, ordinal FROM daybook_chunk_keys WHERE segment = ? LIMIT ${MOST_ROWS})`
 
+// One that was left behind may have become visible since that was seen.
+const TAKE_OUT = `UPDATE daybook_segments SET state = ${State.gone}
+  WHERE id = ? AND state <> ${State.visible}`
+
 const SET_GONE = `UPDATE daybook_segments SET state = ${State.gone} WHERE id = ?`
 
 const NEXT_VERSION = 'UPDATE daybook_index SET version = version + 1'
@@ -36,10 +40,14 @@ export function nextVersion({ statement }: Connection): void {
   statement(NEXT_VERSION).run()
 }
 
-/** Removes a segment that nobody reads, and last its row: until then nobody forgets it. */
+/** Removes a segment, unless it is visible, and last its row: until then nobody forgets it. */
 export function* dropSegment({ statement }: Connection, id: number): Generator<Step, void> {
+  let isOut = false
   // From here on nobody writes to it either.
-  yield () => void statement(SET_GONE).run(id)
+  yield () => {
+    isOut = statement(TAKE_OUT).run(id).changes > 0
+  }
+  if (!isOut) return
   const [from, end] = rowIds(id)
   for (const table of TABLES) {
     const last = statement(`SELECT max(id) AS last FROM ${table} WHERE id >= ? AND id < ?`)

@@ -14,7 +14,7 @@ export interface MergedTimes {
 }
 
 // Events that are put in order between two pauses.
-const STEP = 65_536
+const STEP = 16_384
 
 /**
  * Puts the events in order, without those that are not there. `isThere` is asked of times that never fall.

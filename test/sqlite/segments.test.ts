@@ -479,6 +479,19 @@ describe('what comes in between', () => {
     await expectSegments()
   })
 
+  it('a segment that becomes visible while it is taken for left behind stays', async () => {
+    await record(some(8))
+    const slow = sealNext(connection, tuning)
+    run(slow, 6)
+    const removing = removeOrphans(connection)
+    const first = removing.next()
+    expect(run(slow)).toBe(true)
+    connection.tryWrite(first.value as () => void)
+    expect(run(removing)).toBe(true)
+    expect(indexTruth(filename)).toMatchObject({ unsealed: 0, missing: [], hidden: 0 })
+    await expectSegments()
+  })
+
   it.each([1, 2, 3, 4, 5, 6, 7])(
     'after %i steps of one who is removed meanwhile all is as it would be without him',
     async (steps) => {

@@ -1,6 +1,7 @@
 import type { AuditEvent, JsonValue } from '../event.js'
 import { eventAttributes, isPresent, type Scalar, someScalar } from '../filter/attributes.js'
 import { compareScalars } from '../filter/order.js'
+import { isOwnField } from '../own-fields.js'
 import type { Microseconds } from '../timestamp.js'
 import {
   type Column,
@@ -39,12 +40,24 @@ export function extractedSource(): BlockSource {
 /** Keeps the events, and looks through them for the attributes that are asked for. */
 export function keptSource(): BlockSource {
   const events: AuditEvent[] = []
+  const keys = new Set<string>()
+  /** The keys of so many of the events are known. */
+  let keyed = 0
+
+  /** Whether some event has a key with which a path to the name can begin. */
+  const mayLead = (name: string): boolean => {
+    for (; keyed < events.length; keyed++)
+      for (const key in events[keyed]!.attributes) keys.add(key)
+    for (let end = name.indexOf('_'); end !== -1; end = name.indexOf('_', end + 1))
+      if (keys.has(name.slice(0, end))) return true
+    return keys.has(name)
+  }
   return {
     add: (event) => void events.push(event),
     get size() {
       return events.length
     },
-    column: (name) => columnOf(events, name),
+    column: (name) => (isOwnField(name) || mayLead(name) ? columnOf(events, name) : undefined),
     unindexed: [],
   }
 }

@@ -10,8 +10,16 @@ import {
   type SortedValues,
   sortGroups,
   valuedOrdinals,
+  type ValueGroups,
 } from './columns.js'
-import { indexedValue, type IndexPart, type Order, type ValueEntry } from './part.js'
+import {
+  indexedValue,
+  type IndexPart,
+  type Kind,
+  kindOf,
+  type Order,
+  type ValueEntry,
+} from './part.js'
 import { EMPTY, listPostings, type Postings } from './postings.js'
 import { valueFilter } from './value-filter.js'
 
@@ -85,6 +93,7 @@ function columnOf(events: readonly AuditEvent[], name: string): Column {
 }
 
 interface ColumnIndex {
+  readonly groups: ValueGroups
   readonly find: (value: Scalar) => Postings
   readonly sorted: () => readonly SortedValues[]
   readonly valued: () => Postings
@@ -97,6 +106,7 @@ function indexColumn(column: Column): ColumnIndex {
   let sorted: readonly SortedValues[] | undefined
   let valued: readonly number[] | undefined
   return {
+    groups,
     find(value) {
       const found = mayHave && !mayHave(value) ? undefined : groups.get(value)
       return found ? listPostings(found) : EMPTY
@@ -163,10 +173,33 @@ function blockPart(
     timeOf: (ordinal) => times[ordinal]!,
     countBefore: (time) => lowerBound(size, (at) => times[at]! < time),
     values: (name, kind, order, from) => entriesOf(indexOf(name)?.sorted()[kind], order, from),
+    inAnyOrder: (name, kind) => entriesOfGroups(indexOf(name)?.groups, kind),
     find: (name, value) => indexOf(name)?.find(value) ?? EMPTY,
     valued: (name) => indexOf(name)?.valued() ?? EMPTY,
     containers: (name) => indexOf(name)?.containers ?? EMPTY,
     unindexed: listPostings(unindexed),
+  }
+}
+
+/** In the order in which events have them, in which they mostly lie in memory; one entry for all. */
+function* entriesOfGroups(
+  groups: ValueGroups | undefined,
+  kind: Kind,
+): Generator<ValueEntry, void> {
+  if (!groups) return
+  let ordinals: readonly number[] = []
+  const entry = {
+    value: '' as Scalar,
+    get size() {
+      return ordinals.length
+    },
+    postings: () => listPostings(ordinals),
+  }
+  for (const [value, having] of groups) {
+    if (kindOf(value) !== kind) continue
+    entry.value = value
+    ordinals = having
+    yield entry
   }
 }
 

@@ -156,7 +156,10 @@ function* passing(
   const builder = postingsBuilder(part.size)
   let seen = 0
   for (const kind of kinds) {
-    const entries = (search && part.search?.(name, kind, search)) ?? part.values(name, kind, 'asc')
+    const entries =
+      (search && part.search?.(name, kind, search)) ??
+      part.inAnyOrder?.(name, kind) ??
+      part.values(name, kind, 'asc')
     for (const entry of entries) {
       if (entry && passes(entry.value)) builder.addAll(entry.postings())
       if (!entry || ++seen % STEP === 0) yield

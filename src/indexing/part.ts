@@ -56,6 +56,8 @@ export interface IndexPart {
    * be laid down. A part that holds its values in memory has no need of it.
    */
   search?(name: string, kind: Kind, search: LineSearch): Iterable<ValueEntry | undefined>
+  /** The same values in any order, each to be read before the next one is asked for; where that takes less. */
+  inAnyOrder?(name: string, kind: Kind): Iterable<ValueEntry>
   /** The events that have the value in the attribute, a long text cut. */
   find(name: string, value: Scalar): Postings
   /** The events that have any value in the attribute. */

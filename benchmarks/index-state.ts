@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import pg from 'pg'
 import { DEFAULT_TUNING as POSTGRES_TUNING } from '../adapters/postgres/indexing/segments.js'
-import { DEFAULT_TUNING as SQLITE_TUNING } from '../adapters/sqlite/index-tables.js'
+import { DEFAULT_TUNING as SQLITE_TUNING } from '../adapters/sqlite/indexing/index-tables.js'
 import type { SealingTuning } from '../src/indexing/segment-levels.js'
 
 /* Whether the attribute index of a log has caught up with its events. */

@@ -8,7 +8,7 @@ import type { Names } from './names.js'
  *
  * The chunks of a segment are numbered from 0: first the blocks of its times, in their order, then
  * the chunks of its lists in the order of `name`, `kind`, `first` and `ordinal`. Keys are bytes that
- * are in the order of the values (segment-keys.ts); that of a block is the time of its first event.
+ * are in the order of the values (indexing/segment-keys.ts); that of a block is the time of its first event.
  * A chunk is about half a page, and not worth the work of packing it. It serves equality as well as the
  * index of terms did, which had to be kept up while events were recorded. The terms themselves stay: a row
  * is ruled out by them without its JSON being read.

@@ -7,7 +7,7 @@ import { createProbe } from '../../src/indexing/probe.js'
 import type { EventPage } from '../../src/store.js'
 import type { Microseconds } from '../../src/timestamp.js'
 import { type Answer, isEmpty, scanRows, splitAt } from './answer.js'
-import { coveredTo, runIndex } from './index-run.js'
+import { coveredTo, runIndex } from './indexing/index-run.js'
 
 /** Along `created_at`, from the end at which the order begins. */
 export async function listInTime(

@@ -4,7 +4,7 @@ import { pageCollector } from '../../src/filter/collect.js'
 import { type IndexView, isIndexedOrder, takeSorted } from '../../src/indexing/index-list.js'
 import type { EventPage } from '../../src/store.js'
 import { type Answer, isEmpty, scanRows, splitAt } from './answer.js'
-import { coveredTo, runIndex } from './index-run.js'
+import { coveredTo, runIndex } from './indexing/index-run.js'
 
 /** In the order of attributes: the first by the index, and all of what it does not know. */
 export async function listSorted(answer: Answer, bounds: TimeBounds): Promise<EventPage> {

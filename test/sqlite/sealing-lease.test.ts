@@ -2,7 +2,7 @@ import Database from 'better-sqlite3'
 import { sqliteStore } from 'daybook/sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createConnection } from '../../adapters/sqlite/connection.js'
-import { isLeased, releaseLease, takeLease } from '../../adapters/sqlite/sealing-lease.js'
+import { isLeased, releaseLease, takeLease } from '../../adapters/sqlite/indexing/sealing-lease.js'
 import { tempDir } from '../support/temp.js'
 
 const NOW = 1_700_000_000_000_000

@@ -1,8 +1,8 @@
 import Database from 'better-sqlite3'
 import { createConnection } from '../../adapters/sqlite/connection.js'
-import { loadIndexState } from '../../adapters/sqlite/index-state.js'
-import { State } from '../../adapters/sqlite/index-tables.js'
-import { openSegment } from '../../adapters/sqlite/segment.js'
+import { loadIndexState } from '../../adapters/sqlite/indexing/index-state.js'
+import { State } from '../../adapters/sqlite/indexing/index-tables.js'
+import { openSegment } from '../../adapters/sqlite/indexing/segment.js'
 import { type IndexPart, Kind } from '../../src/indexing/part.js'
 import { NONE } from '../../src/indexing/postings.js'
 

@@ -1,6 +1,6 @@
 import type { TextRow } from '../client.js'
 import type { Names } from '../names.js'
-import { TIMES } from '../segment-keys.js'
+import { TIMES } from './segment-keys.js'
 import type { Place } from './known-chunks.js'
 
 /** The lists of one name and kind in one segment. */

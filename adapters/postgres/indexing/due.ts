@@ -1,7 +1,7 @@
 import type { SealingTuning } from '../../../src/indexing/segment-levels.js'
 import { ask, type PostgresPoolClient } from '../client.js'
 import type { Names } from '../names.js'
-import { State } from '../segment-keys.js'
+import { State } from './segment-keys.js'
 import { IS_LEASED } from './lease.js'
 import { BEFORE_ALL } from './segment-dropping.js'
 

@@ -6,7 +6,7 @@ import { nextToMerge, type SealingTuning } from '../../../src/indexing/segment-l
 import { BLOCK } from '../../../src/indexing/time-blocks.js'
 import type { Microseconds } from '../../../src/timestamp.js'
 import { ask } from '../client.js'
-import { State } from '../segment-keys.js'
+import { State } from './segment-keys.js'
 import { type ChunkFeed, createFeed, fillFeeds, headOf, isReady } from './chunk-feed.js'
 import { mergeSegments } from './merging-times.js'
 import { dropSegment } from './segment-dropping.js'

@@ -5,7 +5,7 @@ import type { Microseconds } from '../../../src/timestamp.js'
 import type { TextRow } from '../client.js'
 import type { Ask } from '../connection.js'
 import type { Names } from '../names.js'
-import { numberOfKey } from '../segment-keys.js'
+import { numberOfKey } from './segment-keys.js'
 import { type ChunkCache, listsKey } from './chunk-cache.js'
 import {
   type ChunkRow,

@@ -2,7 +2,7 @@ import type { SegmentInfo } from '../../../src/indexing/segment-source.js'
 import type { Microseconds } from '../../../src/timestamp.js'
 import type { TextRow } from '../client.js'
 import type { Names } from '../names.js'
-import { State } from '../segment-keys.js'
+import { State } from './segment-keys.js'
 
 /*
  * What of a log's index has changed, and the events that are in no segment yet: by one statement, and by

@@ -6,7 +6,7 @@ import {
 import { withGrams } from '../../../src/indexing/list-grams.js'
 import type { SealingTuning } from '../../../src/indexing/segment-levels.js'
 import { ask } from '../client.js'
-import { NO_NAME } from '../segment-keys.js'
+import { NO_NAME } from './segment-keys.js'
 import { type NumberedColumns, numberColumns } from './column-names.js'
 import { dropSegment } from './segment-dropping.js'
 import { type Building, setVisible, writeSegment } from './segment-writing.js'

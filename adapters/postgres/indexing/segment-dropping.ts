@@ -1,5 +1,5 @@
 import { ask } from '../client.js'
-import { State } from '../segment-keys.js'
+import { State } from './segment-keys.js'
 import { changeIndex } from './segments.js'
 import { type Steps, WITHOUT_WAITING } from './steps.js'
 

@@ -12,7 +12,7 @@ import {
 } from '../../../src/indexing/segment-source.js'
 import { readValues } from '../../../src/indexing/read-chunks.js'
 import { BLOCK } from '../../../src/indexing/time-blocks.js'
-import { keyBytes, NO_NAME } from '../segment-keys.js'
+import { keyBytes, NO_NAME } from './segment-keys.js'
 import type { ChunkRow, Lists } from './chunk-requests.js'
 import { before, behind, END, type Place, START } from './known-chunks.js'
 import { bulkKey, MISSING, type Reading } from './reading.js'

@@ -4,7 +4,7 @@ import { BLOCK, encodeTimes } from '../../../src/indexing/time-blocks.js'
 import type { Microseconds } from '../../../src/timestamp.js'
 import { ask, type PostgresPoolClient } from '../client.js'
 import type { Names } from '../names.js'
-import { keyBytes, NO_NAME, State, TIMES } from '../segment-keys.js'
+import { keyBytes, NO_NAME, State, TIMES } from './segment-keys.js'
 import { byteaArray, int4Array, textArray } from './binary-array.js'
 import { type Steps, WITHOUT_WAITING } from './steps.js'
 

@@ -4,7 +4,7 @@ import type { SegmentInfo } from '../../../src/indexing/segment-source.js'
 import type { Microseconds } from '../../../src/timestamp.js'
 import { ask, inTransaction, type PostgresPoolClient } from '../client.js'
 import type { Names } from '../names.js'
-import { State } from '../segment-keys.js'
+import { State } from './segment-keys.js'
 import { IMPATIENT } from './steps.js'
 
 export interface SegmentRow extends SegmentInfo {

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Connection } from './connection.js'
+import type { Connection } from '../connection.js'
 
 /** Names of attributes by their numbers in the index. */
 export interface SegmentNames {

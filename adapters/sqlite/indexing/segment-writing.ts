@@ -1,8 +1,8 @@
-import type { NamedChunk } from '../../src/indexing/column-chunks.js'
-import { keyOf } from '../../src/indexing/segment-source.js'
-import { BLOCK, encodeTimes } from '../../src/indexing/time-blocks.js'
-import type { Microseconds } from '../../src/timestamp.js'
-import type { Connection } from './connection.js'
+import type { NamedChunk } from '../../../src/indexing/column-chunks.js'
+import { keyOf } from '../../../src/indexing/segment-source.js'
+import { BLOCK, encodeTimes } from '../../../src/indexing/time-blocks.js'
+import type { Microseconds } from '../../../src/timestamp.js'
+import type { Connection } from '../connection.js'
 import { rowId, type SegmentRow, State } from './index-tables.js'
 
 /**

@@ -1,10 +1,14 @@
-import { columnChunks, type NamedChunk, unindexedChunks } from '../../src/indexing/column-chunks.js'
-import type { Column } from '../../src/indexing/columns.js'
-import type { Connection } from './connection.js'
+import {
+  columnChunks,
+  type NamedChunk,
+  unindexedChunks,
+} from '../../../src/indexing/column-chunks.js'
+import type { Column } from '../../../src/indexing/columns.js'
+import type { Connection } from '../connection.js'
 import { NO_NAME } from './index-tables.js'
 import { segmentNames } from './segment-names.js'
 import type { Step } from './segment-writing.js'
-import type { Extract } from '../../src/indexing/extract.js'
+import type { Extract } from '../../../src/indexing/extract.js'
 
 // Names that one transaction adds.
 const MOST_NAMED = 500

@@ -1,5 +1,5 @@
-import type { Microseconds } from '../../src/timestamp.js'
-import type { Connection } from './connection.js'
+import type { Microseconds } from '../../../src/timestamp.js'
+import type { Connection } from '../connection.js'
 import { type SegmentRow, State } from './index-tables.js'
 
 /** What is in the index at one moment. */

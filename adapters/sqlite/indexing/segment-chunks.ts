@@ -1,4 +1,4 @@
-import { readValues } from '../../src/indexing/read-chunks.js'
+import { readValues } from '../../../src/indexing/read-chunks.js'
 import {
   type ChunkLines,
   type ChunkReader,
@@ -6,8 +6,8 @@ import {
   type Key,
   keyOf,
   type PlaceRange,
-} from '../../src/indexing/segment-source.js'
-import type { Connection } from './connection.js'
+} from '../../../src/indexing/segment-source.js'
+import type { Connection } from '../connection.js'
 import { CHUNK_ID, rowId } from './index-tables.js'
 
 /** The lists of one name and kind in one segment. */

@@ -1,6 +1,6 @@
-import type { Microseconds } from '../../src/timestamp.js'
-import type { Connection } from './connection.js'
-import { changeState } from './state.js'
+import type { Microseconds } from '../../../src/timestamp.js'
+import type { Connection } from '../connection.js'
+import { changeState } from '../state.js'
 
 /*
  * Of the processes on a file one at a time builds the index, so that none does what another does

@@ -1,4 +1,4 @@
-import type { Key } from '../../src/indexing/segment-source.js'
+import type { Key } from '../../../src/indexing/segment-source.js'
 
 /*
  * The states of segments, and the keys of their chunks, as their tables have them.

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { systemClock } from '../../src/timestamp.js'
-import type { Connection } from './connection.js'
+import { systemClock } from '../../../src/timestamp.js'
+import type { Connection } from '../connection.js'
 import { DEFAULT_TUNING } from './index-tables.js'
 import { isLeased } from './sealing-lease.js'
 import { restInMain } from './sealing-rest.js'

@@ -1,6 +1,6 @@
-import { AuditLogError } from '../../src/errors.js'
-import type { Microseconds } from '../../src/timestamp.js'
-import type { Connection } from './connection.js'
+import { AuditLogError } from '../../../src/errors.js'
+import type { Microseconds } from '../../../src/timestamp.js'
+import type { Connection } from '../connection.js'
 import { rowIds, State } from './index-tables.js'
 import type { Step } from './segment-writing.js'
 

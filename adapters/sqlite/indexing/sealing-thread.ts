@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { loadDriver } from './database.js'
+import { loadDriver } from '../database.js'
 import { restForWriters } from './sealing-rest.js'
 import { localRunner, type RunnerOptions } from './sealing-runner.js'
 import type { FromThread, ToThread } from './start-sealing-thread.js'

@@ -1,5 +1,5 @@
-import type { SealingTuning } from '../../src/indexing/segment-levels.js'
-import type { Connection } from './connection.js'
+import type { SealingTuning } from '../../../src/indexing/segment-levels.js'
+import type { Connection } from '../connection.js'
 import { State } from './index-tables.js'
 import { mergeNext } from './merging.js'
 import { isSealDue, sealNext } from './sealing.js'

@@ -1,6 +1,6 @@
-import type { SealingTuning } from '../../src/indexing/segment-levels.js'
-import type { SegmentInfo } from '../../src/indexing/segment-source.js'
-import type { Connection } from './connection.js'
+import type { SealingTuning } from '../../../src/indexing/segment-levels.js'
+import type { SegmentInfo } from '../../../src/indexing/segment-source.js'
+import type { Connection } from '../connection.js'
 
 /*
  * The index of the attributes on disk. A segment indexes some events, numbered in the order of their

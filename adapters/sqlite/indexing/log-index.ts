@@ -1,12 +1,12 @@
-import { extractedSource } from '../../src/indexing/block.js'
-import { createGrowingIndex } from '../../src/indexing/growing-index.js'
-import type { IndexPart } from '../../src/indexing/part.js'
-import type { Microseconds } from '../../src/timestamp.js'
+import { extractedSource } from '../../../src/indexing/block.js'
+import { createGrowingIndex } from '../../../src/indexing/growing-index.js'
+import type { IndexPart } from '../../../src/indexing/part.js'
+import type { Microseconds } from '../../../src/timestamp.js'
 import { type IndexState, loadIndexState } from './index-state.js'
-import type { SealingTuning } from '../../src/indexing/segment-levels.js'
-import { EVENT_COLUMNS, type EventValues, rowToEvent, valuesToRow } from './rows.js'
+import type { SealingTuning } from '../../../src/indexing/segment-levels.js'
+import { EVENT_COLUMNS, type EventValues, rowToEvent, valuesToRow } from '../rows.js'
 import { openSegment } from './segment.js'
-import type { Tables } from './tables.js'
+import type { Tables } from '../tables.js'
 
 /** What the index knows of the events at one moment. */
 export interface Coverage {

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Connection } from './connection.js'
+import type { Connection } from '../connection.js'
 
 /** Rests after a step that read, and then wrote, for so long, so that others get their turn. */
 export type Rest = (readMs: number, wroteMs: number) => Promise<void>

@@ -1,5 +1,5 @@
-import type { SealingTuning } from '../../src/indexing/segment-levels.js'
-import type { Connection } from './connection.js'
+import type { SealingTuning } from '../../../src/indexing/segment-levels.js'
+import type { Connection } from '../connection.js'
 import { DEFAULT_TUNING } from './index-tables.js'
 import { extractedChunks, nameColumns } from './sealing-chunks.js'
 import { readEvents, type SealedRows, type SealingStart } from './sealing-rows.js'

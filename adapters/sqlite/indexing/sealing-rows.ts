@@ -1,6 +1,6 @@
-import { createExtractor, type Extract } from '../../src/indexing/extract.js'
-import type { Microseconds } from '../../src/timestamp.js'
-import type { Connection } from './connection.js'
+import { createExtractor, type Extract } from '../../../src/indexing/extract.js'
+import type { Microseconds } from '../../../src/timestamp.js'
+import type { Connection } from '../connection.js'
 import { PAUSE, type Step } from './segment-writing.js'
 
 /** What a segment is made of. */

@@ -42,19 +42,6 @@ export interface Answer {
 /** Thrown where the index has dropped what a snapshot would need: a newer one is to be taken. */
 export const OUTDATED = new Error('the snapshot is older than what is known of the index')
 
-export const isEmpty = ({ from, to }: TimeBounds): boolean => from > to
-
-/** What of the bounds the index knows, and what it does not. */
-export function splitAt(
-  { from, to }: TimeBounds,
-  covered: Microseconds,
-): { readonly known: TimeBounds; readonly others: TimeBounds } {
-  return {
-    known: { from, to: Math.min(to, covered) },
-    others: { from: Math.max(from, covered + 1), to },
-  }
-}
-
 /** What the index knows of the events in a snapshot. */
 export async function coverageIn(
   index: LogIndex,

@@ -1,20 +1,11 @@
-import type { TimeBounds } from '../../src/filter/bounds.js'
+import { beyond, isEmpty, splitAt, type TimeBounds } from '../../src/filter/bounds.js'
 import type { Order } from '../../src/indexing/part.js'
 import { nextProbe } from '../../src/indexing/probe.js'
-import {
-  type Answer,
-  coverageIn,
-  FETCHED,
-  isEmpty,
-  rowsAt,
-  sessionOf,
-  splitAt,
-  timeOf,
-} from './answer.js'
+import { type Answer, coverageIn, FETCHED, rowsAt, sessionOf, timeOf } from './answer.js'
 import type { TextRow } from './client.js'
 import type { Coverage, LogIndex } from './indexing/log-index.js'
 import { TOO_MUCH } from './indexing/reading.js'
-import { beyond, timesInOrder } from './indexing/session.js'
+import { timesInOrder } from './indexing/session.js'
 import { probeRows, scanRows } from './list-scan.js'
 
 const UNTOLD = 'the index tells nothing of the filter'

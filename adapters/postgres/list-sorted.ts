@@ -1,5 +1,5 @@
 import type { AuditEvent } from '../../src/event.js'
-import type { TimeBounds } from '../../src/filter/bounds.js'
+import { isEmpty, splitAt, type TimeBounds } from '../../src/filter/bounds.js'
 import { type EventCollector, pageCollector } from '../../src/filter/collect.js'
 import type { Work } from '../../src/indexing/find-postings.js'
 import { requiresAttribute } from '../../src/indexing/index-filter.js'
@@ -12,16 +12,7 @@ import {
 import { inSortOrder } from '../../src/indexing/sort-order.js'
 import { type PartPostings, timesOfSets } from '../../src/indexing/time-order.js'
 import type { Microseconds } from '../../src/timestamp.js'
-import {
-  type Answer,
-  coverageIn,
-  FETCHED,
-  isEmpty,
-  rowsAt,
-  sessionOf,
-  splitAt,
-  timeOf,
-} from './answer.js'
+import { type Answer, coverageIn, FETCHED, rowsAt, sessionOf, timeOf } from './answer.js'
 import type { Coverage, LogIndex } from './indexing/log-index.js'
 import { TOO_MUCH } from './indexing/reading.js'
 import type { IndexSession } from './indexing/session.js'

@@ -1,11 +1,10 @@
 import type { AuditEvent } from '../../src/event.js'
 import type { EventQuery } from '../../src/filter/ast.js'
-import type { TimeBounds } from '../../src/filter/bounds.js'
+import { isEmpty, type TimeBounds } from '../../src/filter/bounds.js'
 import type { EventCollector } from '../../src/filter/collect.js'
 import type { IndexFilter } from '../../src/indexing/index-filter.js'
 import type { Probe } from '../../src/indexing/probe.js'
 import type { ListOptions } from '../../src/store.js'
-import type { Microseconds } from '../../src/timestamp.js'
 import type { Indexed } from './indexing/index-run.js'
 import { narrowAttribute } from './narrow.js'
 import { narrowWhere } from './narrow-where.js'
@@ -23,19 +22,6 @@ export interface Answer {
   /** As it is when the list begins. */
   readonly present: Present
   readonly options: ListOptions
-}
-
-export const isEmpty = ({ from, to }: TimeBounds): boolean => from > to
-
-/** What of the bounds the index knows, and what it does not. */
-export function splitAt(
-  { from, to }: TimeBounds,
-  covered: Microseconds,
-): { readonly known: TimeBounds; readonly others: TimeBounds } {
-  return {
-    known: { from, to: Math.min(to, covered) },
-    others: { from: Math.max(from, covered + 1), to },
-  }
 }
 
 /**

@@ -1,12 +1,12 @@
 import type { AuditEvent } from '../../src/event.js'
-import type { TimeBounds } from '../../src/filter/bounds.js'
+import { beyond, isEmpty, splitAt, type TimeBounds } from '../../src/filter/bounds.js'
 import { type EventCollector, pageCollector } from '../../src/filter/collect.js'
 import { candidatesInTime, type IndexView } from '../../src/indexing/index-list.js'
 import type { Order } from '../../src/indexing/part.js'
 import { createProbe } from '../../src/indexing/probe.js'
 import type { EventPage } from '../../src/store.js'
 import type { Microseconds } from '../../src/timestamp.js'
-import { type Answer, isEmpty, scanRows, splitAt } from './answer.js'
+import { type Answer, scanRows } from './answer.js'
 import { coveredTo, runIndex } from './indexing/index-run.js'
 
 /** Along `created_at`, from the end at which the order begins. */
@@ -56,7 +56,7 @@ async function walk(
     start(view: IndexView) {
       const eventAt = (time: Microseconds): AuditEvent | undefined => {
         const event = view.eventAt(time)
-        rest = order === 'asc' ? { from: time + 1, to: rest.to } : { from: rest.from, to: time - 1 }
+        rest = beyond(rest, time, order)
         return event
       }
       return candidatesInTime({ ...view, eventAt }, filter, order, rest)

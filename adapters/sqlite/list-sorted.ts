@@ -1,9 +1,9 @@
 import type { AuditEvent } from '../../src/event.js'
-import type { TimeBounds } from '../../src/filter/bounds.js'
+import { isEmpty, splitAt, type TimeBounds } from '../../src/filter/bounds.js'
 import { pageCollector } from '../../src/filter/collect.js'
 import { type IndexView, isIndexedOrder, takeSorted } from '../../src/indexing/index-list.js'
 import type { EventPage } from '../../src/store.js'
-import { type Answer, isEmpty, scanRows, splitAt } from './answer.js'
+import { type Answer, scanRows } from './answer.js'
 import { coveredTo, runIndex } from './indexing/index-run.js'
 
 /** In the order of attributes: the first by the index, and all of what it does not know. */

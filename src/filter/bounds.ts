@@ -10,6 +10,26 @@ export interface TimeBounds {
 
 export const ALL_TIME: TimeBounds = { from: -Infinity, to: Infinity }
 
+export const isEmpty = ({ from, to }: TimeBounds): boolean => from > to
+
+/** What of the bounds an index knows that has all up to a time, and what it does not. */
+export function splitAt(
+  { from, to }: TimeBounds,
+  covered: Microseconds,
+): { readonly known: TimeBounds; readonly others: TimeBounds } {
+  return {
+    known: { from, to: Math.min(to, covered) },
+    others: { from: Math.max(from, covered + 1), to },
+  }
+}
+
+/** What is left of the bounds for who has come to the time. */
+export const beyond = (
+  { from, to }: TimeBounds,
+  time: Microseconds,
+  order: 'asc' | 'desc',
+): TimeBounds => (order === 'asc' ? { from: time + 1, to } : { from, to: time - 1 })
+
 /** The times that pass a test of `created_at`, where they are one stretch. */
 export function predicateBounds(predicate: PredicateName, text: string): TimeBounds {
   const time = parseTimestamp(text)

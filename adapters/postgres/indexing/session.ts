@@ -1,4 +1,4 @@
-import type { TimeBounds } from '../../../src/filter/bounds.js'
+import { beyond, type TimeBounds } from '../../../src/filter/bounds.js'
 import { findPostings, type TimesOf, type Work } from '../../../src/indexing/find-postings.js'
 import { type IndexFilter, isLookup } from '../../../src/indexing/index-filter.js'
 import type { IndexPart, Order } from '../../../src/indexing/part.js'
@@ -105,10 +105,6 @@ const PARTS_GROWTH = 4
 /** By where they begin in the direction. */
 const compareBegins = (a: IndexPart, b: IndexPart, order: Order): number =>
   order === 'asc' ? a.first - b.first : b.last - a.last
-
-/** Bounds that begin behind the time in the direction. */
-export const beyond = (rest: TimeBounds, time: Microseconds, order: Order): TimeBounds =>
-  order === 'asc' ? { from: time + 1, to: rest.to } : { from: rest.from, to: time - 1 }
 
 /**
  * The times of the events that may match in their order, some at a time. The parts are looked into when the order has come

@@ -14,8 +14,6 @@ export interface IndexState {
   readonly segments: readonly SegmentRow[]
 }
 
-const VERSION = 'SELECT version FROM daybook_index'
-
 // One statement, so that all of it is of one moment.
 const STATE = `SELECT version, sealed_to, sealed_late, id, level, size, first, last, s.removed
   FROM daybook_index LEFT JOIN daybook_segments AS s ON state = ${State.visible} ORDER BY first, id`
@@ -28,15 +26,10 @@ interface StateRow extends Omit<SegmentRow, 'id'> {
 }
 
 /**
- * The state of the index; `known`, after one cheap look, where it is that still. What it tells of, and the chunks
- * of its segments, are there only as long as the version stays: who reads more than once reads all of it in
- * one transaction, or looks at the version again.
+ * The state of the index. What it tells of, and the chunks of its segments, are there only as long as the
+ * version stays: who reads more than once reads all of it in one transaction, or looks at the version again.
  */
-export function loadIndexState({ statement }: Connection, known?: IndexState): IndexState {
-  if (known) {
-    const { version } = statement(VERSION).get() as { readonly version: number }
-    if (version === known.version) return known
-  }
+export function loadIndexState({ statement }: Connection): IndexState {
   const rows = statement(STATE).all() as StateRow[]
   const { version, sealed_to, sealed_late } = rows[0]!
   return {

@@ -9,7 +9,7 @@ import { WITHOUT_WAITING } from './steps.js'
  */
 
 /** Nobody takes it for longer; what ends later was taken before the server's clock was set back. */
-export const MAX_LEASE_MS = 60_000
+const MAX_LEASE_MS = 60_000
 
 /** SQL that tells whether somebody has the lease. */
 export const IS_LEASED = `holder IS NOT NULL AND held_until > clock_timestamp()

@@ -33,10 +33,18 @@ const start = (page: Page, format: Format) =>
 const temp = tempDir()
 afterAll(() => temp.remove())
 
+/**
+ * What was downloaded. A stream that breaks on its way from the browser's server ends like an empty file,
+ * without an error: what is empty is fetched again, and stays empty where the page has written nothing.
+ */
 async function read(download: Download): Promise<string> {
+  expect(await download.failure()).toBeNull()
   const file = temp.file(download.suggestedFilename())
-  await download.saveAs(file)
-  return fs.readFile(file, 'utf8')
+  const fetchText = async (): Promise<string> => {
+    await download.saveAs(file)
+    return fs.readFile(file, 'utf8')
+  }
+  return (await fetchText()) || fetchText()
 }
 
 async function exportAs(page: Page, format: Format): Promise<{ name: string; text: string }> {

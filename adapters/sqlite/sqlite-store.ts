@@ -49,6 +49,8 @@ export type SqliteStoreOptions = CommonOptions &
 const MAX_BATCH = 500
 // Throttles that one event tells of.
 const MOST_TOLD = 1000
+// Who waits for the lock looks for it about this often.
+const GAP_MS = 2
 
 function openFile(options: SqliteStoreOptions): SqliteDatabase {
   const isOurs = 'filename' in options
@@ -107,17 +109,23 @@ export function createSqliteStore(
     return find(id)
   }
 
+  let appendedAt = -Infinity
+  /** True where the lock has not been free for as long as others need to find it so. */
+  const isInTheWay = (): boolean =>
+    connection.isContended() && performance.now() - appendedAt < GAP_MS
+
   const store: EventStore = {
     name: 'sqlite',
     maxBatch: MAX_BATCH,
     clock,
 
     async append(drafts, options = {}) {
-      if (connection.isContended()) await connection.gap(options)
+      if (isInTheWay()) await connection.gap(options)
       const { since, onHeldBack } = options
       const lost = since === undefined ? undefined : await findLost(tables, drafts, since, options)
       for (;;) {
         const outcome = await connection.write(() => keeping.keep(drafts, lost?.found()), options)
+        appendedAt = performance.now()
         watch.hint()
         sealer.look()
         for (const { draft, opensIn } of outcome?.heldBack ?? []) onHeldBack?.(draft, opensIn)

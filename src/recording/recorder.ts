@@ -119,8 +119,8 @@ export function createRecorder(
   let giveUp = new AbortController()
   let isDown = false
   let isClosing = false
-  /** The newest event that this process has stored. */
-  let floor: Microseconds | undefined
+  /** When the newest event became visible that this process has stored. */
+  let newest: string | undefined
   const room = createWaitingRoom(store.name, options)
   const enlisting = createEnlisting(store, room, observer)
 
@@ -205,7 +205,8 @@ export function createRecorder(
   }
 
   /** Whatever this process stores from now on is later. */
-  const lowest = (): Microseconds => floor ?? journaling!.now() - DAY
+  const lowest = (): Microseconds =>
+    newest === undefined ? journaling!.now() - DAY : parseTimestamp(newest)!
 
   const takeBatch = (): Entry[] => {
     const batch: Entry[] = []
@@ -221,19 +222,17 @@ export function createRecorder(
 
   const append = async (
     drafts: readonly EventDraft[],
-    appendOptions: AppendOptions & { readonly signal: AbortSignal },
+    { signal, deadline, since }: AppendOptions & { readonly signal: AbortSignal },
   ): Promise<{ events: readonly AuditEvent[]; held: ReadonlyMap<EventDraft, Microseconds> }> => {
     const held = new Map<EventDraft, Microseconds>()
-    if (beforeThrottled && drafts.some((draft) => draft.throttle))
-      await beforeThrottled(appendOptions.signal)
-    const events = await store.append(drafts, {
-      ...appendOptions,
-      onHeldBack: (draft, opensIn) => void held.set(draft, opensIn),
-    })
+    if (beforeThrottled && drafts.some((draft) => draft.throttle)) await beforeThrottled(signal)
+    const onHeldBack = (draft: EventDraft, opensIn: Microseconds): void =>
+      void held.set(draft, opensIn)
+    const events = await store.append(drafts, { signal, deadline, since, onHeldBack })
     isDown = false
     const last = events.at(-1)
     // One that was found may be older than what this process has stored before.
-    if (last) floor = Math.max(floor ?? 0, parseTimestamp(last.created_at)!)
+    if (last && (newest === undefined || last.created_at > newest)) newest = last.created_at
     return { events, held }
   }
 

@@ -35,7 +35,9 @@ const EDITS = [
 
 async function removeLock(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ text: string }>(
-    `SELECT pg_get_functiondef('unordered.append'::regproc) AS text`,
+    // Those of earlier versions have the same name.
+    `SELECT pg_get_functiondef(oid) AS text FROM pg_proc
+     WHERE proname = 'append' AND proargtypes[0] = 'unordered.events[]'::regtype`,
   )
   const text = EDITS.reduce((before, [what, by]) => {
     const after = before.replace(what, by)

@@ -123,17 +123,27 @@ async function storeCalls(url: string, batch: number): Promise<Call[]> {
   return calls.slice(-20)
 }
 
+/** An array in binary, as one of elements of another type. */
+function withType(array: Buffer, type: number): Buffer {
+  const copy = Buffer.from(array)
+  copy.writeUInt32BE(type, 8)
+  return copy
+}
+
 async function openFunction(url: string, { subject, batch, lane }: Task): Promise<Running> {
   const calls = await storeCalls(url, batch)
   const schema = subject
-  const ready = calls.map(({ text, values }) => ({
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const { rows } = await client.query<{ type: number }>(
+    `SELECT '"${schema}".events'::regtype::oid AS type`,
+  )
+  const ready = calls.map(({ text, values: [drafts, ...values] }): Call => ({
     text: text.replaceAll('"samples"', `"${schema}"`),
-    values,
+    values: [withType(drafts as Buffer, rows[0]!.type), ...values],
   }))
   const take = taker(ready)
   const stamp = stampsOf(lane, batch)
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
   return {
     async call() {
       const [{ text, values }] = take(1) as [Call]

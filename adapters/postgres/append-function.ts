@@ -63,12 +63,27 @@ export const claimFunction = (names: Names): string => `
   $daybook$;
 `
 
+/** The drafts with their places, from 1. */
+const DRAFTS = `unnest(_rows) WITH ORDINALITY
+      AS draft(no_time, tail, type, username, source, system, attributes, terms, i)`
+
+/** What both functions give. */
+const ANSWER = `
+    OUT times bigint[], OUT opens_in bigint[], OUT stored text[],
+    OUT server_time bigint, OUT moved integer`
+
+/** What both are given behind the drafts. */
+const TERMS_OF_CALL = `
+    _throttles text[], _scopes text[], _periods bigint[], _live boolean[],
+    _now bigint, _attempt uuid, _fence bigint, _void uuid[], _search boolean, _since bigint,
+    _forget text[],`
+
 /*
  * The one way by which events become visible. The lock is held from before the time is read until
  * the commit is visible, so `created_at` rises in the order of visibility; each statement in the
  * function takes a snapshot of its own, later than the lock (READ COMMITTED, VOLATILE:
- * https://www.postgresql.org/docs/current/xfunc-volatility.html). Attributes and terms come one event
- * a line, since JSON text has no line ends of its own, and are read before the lock is taken.
+ * https://www.postgresql.org/docs/current/xfunc-volatility.html). The drafts come as rows without a time,
+ * which are read before the lock is taken.
  *
  * Each call is an `_attempt`. Of one whose answer got lost nobody knows whether it took effect, or
  * still will: the next one makes it void, looks for what it may have kept since `_since`, takes that
@@ -82,20 +97,13 @@ export const claimFunction = (names: Names): string => `
  */
 export const appendFunction = (names: Names): string => `
   CREATE FUNCTION ${names.append}(
-    _tails text[], _types text[], _usernames text[], _sources text[], _systems boolean[],
-    _attributes text, _terms text,
-    _throttles text[], _scopes text[], _periods bigint[], _live boolean[],
-    _now bigint, _attempt uuid, _fence bigint, _void uuid[], _search boolean, _since bigint,
-    _forget text[],
-    OUT times bigint[], OUT opens_in bigint[], OUT stored text[],
-    OUT server_time bigint, OUT moved integer
+    _rows ${names.events}[],${TERMS_OF_CALL}${ANSWER}
   ) LANGUAGE plpgsql VOLATILE AS $daybook$
   DECLARE
-    _count integer := cardinality(_tails);
+    _count integer := cardinality(_rows);
     _present bigint;
     _high bigint;
     _found bigint[];
-    _rows ${names.events}[];
     _taken ${names.outbox}[];
     _held boolean[];
     _heldback integer := 0;
@@ -110,14 +118,6 @@ export const appendFunction = (names: Names): string => `
     IF current_setting('synchronous_commit') = 'off' THEN
       PERFORM set_config('synchronous_commit', 'on', true);
     END IF;
-    SELECT array_agg(
-      ROW(0, tail, type, username, source, system, attributes::json, terms::int4[])::${names.events}
-      ORDER BY i
-    ) INTO _rows
-    FROM unnest(
-      _tails, _types, _usernames, _sources, _systems,
-      string_to_array(_attributes, E'\\n'), string_to_array(_terms, E'\\n')
-    ) WITH ORDINALITY AS draft(tail, type, username, source, system, attributes, terms, i);
     PERFORM pg_advisory_xact_lock(${names.locks.order});
     server_time := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
     IF server_time > _fence OR EXISTS (SELECT FROM ${names.voidAttempts} WHERE id = _attempt) THEN
@@ -141,7 +141,7 @@ export const appendFunction = (names: Names): string => `
         array_agg(coalesce(kept.created_at, open.created_at) ORDER BY draft.i),
         array_agg(coalesce(kept.attributes, open.attributes)::text ORDER BY draft.i)
       INTO _found, stored
-      FROM unnest(_tails) WITH ORDINALITY AS draft(tail, i)
+      FROM ${DRAFTS}
       LEFT JOIN ${names.events} AS kept ON kept.created_at > _since AND kept.tail = draft.tail
       LEFT JOIN ${names.liveEvents} AS open ON open.created_at > _since AND open.tail = draft.tail;
     END IF;
@@ -212,7 +212,7 @@ export const appendFunction = (names: Names): string => `
         WHERE key IS NOT NULL AND _found[i] IS NULL ORDER BY i
       LOOP
         SELECT * INTO _claim FROM ${names.claim}(
-          _draft.key, _types[_draft.i], _draft.scope::json, _draft.period, _tails[_draft.i],
+          _draft.key, _rows[_draft.i].type, _draft.scope::json, _draft.period, _rows[_draft.i].tail,
           _high + _draft.place - _heldback, _present
         );
         IF _claim.opens_in > 0 THEN
@@ -240,14 +240,12 @@ export const appendFunction = (names: Names): string => `
     END IF;
     INSERT INTO ${names.events}
     SELECT times[i], tail, type, username, source, system, attributes, terms
-    FROM unnest(_rows) WITH ORDINALITY
-      AS draft(no_time, tail, type, username, source, system, attributes, terms, i)
+    FROM ${DRAFTS}
     WHERE times[i] IS NOT NULL AND _live[i] IS NOT TRUE;
     IF _live IS NOT NULL THEN
       INSERT INTO ${names.liveEvents}
       SELECT times[i], tail, type, username, source, system, attributes
-      FROM unnest(_rows) WITH ORDINALITY
-        AS draft(no_time, tail, type, username, source, system, attributes, terms, i)
+      FROM ${DRAFTS}
       WHERE times[i] IS NOT NULL AND _live[i];
     END IF;
     IF _newest > _high OR moved > 0 THEN
@@ -256,6 +254,31 @@ export const appendFunction = (names: Names): string => `
     IF _found IS NOT NULL THEN
       times := ARRAY(SELECT coalesce(_found[i], times[i]) FROM generate_series(1, _count) AS i);
     END IF;
+  END
+  $daybook$;
+`
+
+/** By which processes of earlier versions append; attributes and terms come one event a line. */
+export const formerAppendFunction = (names: Names): string => `
+  CREATE OR REPLACE FUNCTION ${names.append}(
+    _tails text[], _types text[], _usernames text[], _sources text[], _systems boolean[],
+    _attributes text, _terms text,${TERMS_OF_CALL}${ANSWER}
+  ) LANGUAGE plpgsql VOLATILE AS $daybook$
+  BEGIN
+    SELECT appended.times, appended.opens_in, appended.stored, appended.server_time, appended.moved
+    INTO times, opens_in, stored, server_time, moved
+    FROM ${names.append}(
+      ARRAY(
+        SELECT ROW(NULL, tail, type, username, source, system, attributes::json, terms::int4[])::${names.events}
+        FROM unnest(
+          _tails, _types, _usernames, _sources, _systems,
+          string_to_array(_attributes, E'\\n'), string_to_array(_terms, E'\\n')
+        ) WITH ORDINALITY AS draft(tail, type, username, source, system, attributes, terms, i)
+        ORDER BY i
+      ),
+      _throttles, _scopes, _periods, _live,
+      _now, _attempt, _fence, _void, _search, _since, _forget
+    ) AS appended;
   END
   $daybook$;
 `

@@ -3,11 +3,11 @@ import type { EventDraft } from '../../src/event.js'
 import type { IdTail } from '../../src/event-id.js'
 import type { Microseconds } from '../../src/timestamp.js'
 import { ask, type PostgresPoolClient } from './client.js'
-import { isAnswer } from './failures.js'
-import type { Names } from './names.js'
+import { draftRows } from './draft-rows.js'
+import { codeOf, DATATYPE_MISMATCH, isAnswer } from './failures.js'
+import { type Names, quoteText } from './names.js'
 import { type KeptEvent, keptEvent, recover, type Recovered } from './recover.js'
 import type { SchemaState } from './schema.js'
-import { termsOf } from './terms.js'
 import { findClosed } from './throttles.js'
 
 /** A call of the server's `append` whose answer did not come. */
@@ -53,18 +53,11 @@ export interface Appender {
   attempt(client: PostgresPoolClient, request: AppendRequest): Promise<Appended>
 }
 
-/** One array for each parameter; attributes and terms a line for each event. */
+/** One array for each parameter behind the rows. */
 function columnsOf(drafts: readonly EventDraft[]): unknown[] {
   const throttles = drafts.map((draft) => draft.throttle)
   const isThrottled = throttles.some((throttle) => throttle !== undefined)
   return [
-    drafts.map((draft) => draft.tail),
-    drafts.map((draft) => draft.type),
-    drafts.map((draft) => draft.username),
-    drafts.map((draft) => draft.source),
-    drafts.map((draft) => draft.system),
-    drafts.map((draft) => draft.json).join('\n'),
-    drafts.map((draft) => `{${termsOf(draft).join()}}`).join('\n'),
     isThrottled ? throttles.map((throttle) => throttle?.key ?? null) : null,
     isThrottled ? throttles.map((throttle) => throttle && JSON.stringify(throttle.scope)) : null,
     isThrottled ? throttles.map((throttle) => throttle?.period ?? null) : null,
@@ -92,6 +85,13 @@ export function createAppender(names: Names, now: () => Microseconds | undefined
   /** Every later event comes after it. */
   let floor: Microseconds = 0
   let lost: LostAttempt[] = []
+  /** The server's number for the type of the rows; another one once the schema is made anew. */
+  let rowType: number | undefined
+
+  const rowTypeOf = async (client: PostgresPoolClient): Promise<number> => {
+    const [row] = await ask(client, `SELECT ${quoteText(names.events)}::regtype::oid`)
+    return Number(row![0])
+  }
 
   const synchronize: Appender['synchronize'] = ({ highWater, serverTime }) => {
     floor = Math.max(floor, highWater)
@@ -122,6 +122,7 @@ export function createAppender(names: Names, now: () => Microseconds | undefined
     drafts: readonly EventDraft[],
     { deadline, since = Infinity }: AppendRequest,
   ): Promise<Appended> => {
+    const rows = draftRows(drafts, (rowType ??= await rowTypeOf(client)))
     const attempt: LostAttempt = {
       id: randomUUID(),
       tails: drafts.map((draft) => draft.tail),
@@ -136,7 +137,8 @@ export function createAppender(names: Names, now: () => Microseconds | undefined
       const [row] = await ask(
         client,
         `SELECT to_json(times), to_json(opens_in), to_json(stored), server_time, moved
-         FROM ${names.append}($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`,
+         FROM ${names.append}($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+        rows,
         ...columnsOf(drafts),
         now() ?? null,
         attempt.id,
@@ -161,6 +163,7 @@ export function createAppender(names: Names, now: () => Microseconds | undefined
       }
     } catch (error) {
       if (isAnswer(error)) lost = lost.filter((one) => one !== attempt)
+      if (codeOf(error) === DATATYPE_MISMATCH) rowType = undefined
       throw error
     }
   }

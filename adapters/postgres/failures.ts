@@ -9,6 +9,7 @@ export function codeOf(error: unknown): string {
 export const TOO_LATE = 'DB001'
 export const NO_PARTITION = '23514'
 export const QUERY_CANCELED = '57014'
+export const DATATYPE_MISMATCH = '42804'
 export const UNDEFINED_TABLE = '42P01'
 
 // https://www.postgresql.org/docs/current/errcodes-appendix.html: what may be gone a moment later.

@@ -1,4 +1,4 @@
-import { appendFunction, claimFunction } from './append-function.js'
+import { claimFunction } from './append-function.js'
 import type { Names } from './names.js'
 
 /*
@@ -60,7 +60,7 @@ const tables = (names: Names): string => `
 
 /**
  * Throttles, live events and shared state. The function by which version 1 appends stays, for the
- * processes of that version which have not been replaced yet.
+ * processes of that version which have not been replaced yet; that of this version is made by
+ * `migration5`.
  */
-export const migration2 = (names: Names): string =>
-  tables(names) + claimFunction(names) + appendFunction(names)
+export const migration2 = (names: Names): string => tables(names) + claimFunction(names)

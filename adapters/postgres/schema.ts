@@ -4,6 +4,7 @@ import { migration1 } from './migration-1.js'
 import { migration2 } from './migration-2.js'
 import { migration3 } from './migration-3.js'
 import { migration4 } from './migration-4.js'
+import { migration5 } from './migration-5.js'
 import type { Names, Partitions } from './names.js'
 
 /** Each brings the schema from the version that is its index to the next. */
@@ -12,6 +13,7 @@ const MIGRATIONS: readonly ((names: Names, partitions: Partitions) => string)[] 
   migration2,
   migration3,
   migration4,
+  migration5,
 ]
 
 export interface SchemaState {

@@ -70,20 +70,24 @@ export const presenceHash = (name: string): number => presenceTerm(addText(ATTRI
 const UNDERSCORE = 0x5f
 
 /** What a name leads to: elements of arrays go by the name of the array, as evaluate.ts has it. */
-function addPlace(terms: Set<number>, name: number, value: JsonValue): void {
-  if (value === null || terms.size > MAX_TERMS) return
-  if (typeof value !== 'object') {
-    terms.add(presenceTerm(name))
-    terms.add(valueTerm(name, value))
-  } else if (Array.isArray(value)) {
-    if (value.length > 0) terms.add(presenceTerm(name))
-    for (const element of value) addPlace(terms, name, element)
-  } else addMembers(terms, name, value)
+function addPlace(terms: number[], name: number, value: JsonValue): void {
+  if (value === null || terms.length > MAX_TERMS) return
+  if (typeof value !== 'object') terms.push(presenceTerm(name), valueTerm(name, value))
+  else if (Array.isArray(value)) addElements(terms, name, value)
+  else addMembers(terms, name, value)
 }
 
-function addMembers(terms: Set<number>, name: number, value: JsonObject): void {
+/** Of these many may be the same. */
+function addElements(terms: number[], name: number, values: readonly JsonValue[]): void {
+  if (values.length === 0) return
+  const own = [presenceTerm(name)]
+  for (const value of values) addPlace(own, name, value)
+  for (const term of new Set(own)) terms.push(term)
+}
+
+function addMembers(terms: number[], name: number, value: JsonObject): void {
   const keys = Object.keys(value)
-  if (keys.length > 0) terms.add(presenceTerm(name))
+  if (keys.length > 0) terms.push(presenceTerm(name))
   const prefix = add(name, UNDERSCORE)
   for (const key of keys) addPlace(terms, addText(prefix, key), value[key]!)
 }
@@ -94,17 +98,17 @@ function addMembers(terms: Set<number>, name: number, value: JsonObject): void {
  */
 export const SERVER_ATTRIBUTES = ['suppressed_count', 'suppressed_since'] as const
 
-/** The terms that a store keeps with an event, each once. */
+/** The terms that a store keeps with an event; hardly any of them twice. */
 export function termsOf({
   type,
   username,
   attributes,
 }: Pick<EventDraft, 'type' | 'username' | 'attributes'>): number[] {
-  const terms = new Set([addValue(OWN.type, type)])
-  if (username !== null) terms.add(addValue(OWN.username, username))
+  const terms = [addValue(OWN.type, type)]
+  if (username !== null) terms.push(addValue(OWN.username, username))
   for (const key of Object.keys(attributes))
     addPlace(terms, addText(ATTRIBUTE, key), attributes[key]!)
-  return terms.size > MAX_TERMS ? [OVERFLOW] : Array.from(terms)
+  return terms.length > MAX_TERMS ? [OVERFLOW] : terms
 }
 
 /*

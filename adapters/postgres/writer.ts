@@ -8,6 +8,7 @@ import { ask } from './client.js'
 import {
   asAuditLogError,
   codeOf,
+  DATATYPE_MISMATCH,
   isTransient,
   NO_PARTITION,
   QUERY_CANCELED,
@@ -101,6 +102,8 @@ export function createWriter(log: PostgresLog, onVisible: () => void): Writer {
           await makeAhead(wait.signal).catch(() => {})
           continue
         }
+        // Of the rows' type, whose number is asked for again.
+        if (codeOf(error) === DATATYPE_MISMATCH && attempts < 2) continue
         const isGivenUp = error instanceof AuditLogError && error.code === 'ABORTED'
         const isOver = isGivenUp || codeOf(error) === TOO_LATE || codeOf(error) === QUERY_CANCELED
         if (!isOver && !isTransient(error)) throw asAuditLogError(error)

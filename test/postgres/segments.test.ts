@@ -123,6 +123,15 @@ describe('sealing', () => {
     expect(await version()).toBe(0)
   })
 
+  it('rests the less the more there is left, and no more where that is a lot', async () => {
+    await record(some(67))
+    const rests: number[] = []
+    const noted: Steps = { ...steps(), restFor: (n) => rests.push(n) }
+    for (let left = 8; left > 0; left--) await sealOne(noted)
+    expect(await sealOne(noted)).toBe(false)
+    expect(rests).toEqual([0, 4 / 7, 4 / 6, 4 / 5, 1, 4 / 3, 2, 4])
+  })
+
   it.each(['none', 'month'] as const)(
     'full segments are made of the oldest, and answer as the events do, with partitions by %s',
     async (partitions) => {

@@ -34,6 +34,7 @@ export const stepsOn = (
   },
   isTurn: () => false,
   turn: () => nextTurn(),
+  restFor: () => {},
 })
 
 /** Work on an index that goes on step by step. */

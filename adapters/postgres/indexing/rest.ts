@@ -8,12 +8,12 @@ export interface Manners {
   readonly noteWrite: () => void
   /** Looks now and then whether others write. */
   watch(client: PostgresPoolClient, names: Names): Promise<void>
-  /** Rests after work that took so long: for as long where somebody writes, else for a turn. */
+  /** Rests after work: so long where somebody writes, else for a turn. */
   rest(ms: number): Promise<void>
 }
 
 const MIN_REST_MS = 1
-const MAX_REST_MS = 50
+const MAX_REST_MS = 100
 
 /** So long after others wrote they are taken to go on. */
 const LATELY_MS = 300
@@ -33,7 +33,7 @@ export function createManners(): Manners {
       mark = row![0]
     },
     async rest(ms) {
-      if (performance.now() - wroteAt > LATELY_MS) return nextTurn()
+      if (ms === 0 || performance.now() - wroteAt > LATELY_MS) return nextTurn()
       const rest = Math.min(MAX_REST_MS, Math.max(MIN_REST_MS, ms))
       // Nobody waits for it: a process that has nothing else to do may end.
       return delay(rest, undefined, { ref: false })

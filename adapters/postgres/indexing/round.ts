@@ -30,9 +30,14 @@ const STEP_MS = 30_000
 
 // So much computing at once is hardly noticed by who waits for the thread.
 const SLICE_MS = 4
+// Where there is no rest it may be as much as others have just done at once, but no more than this.
+const MAX_SLICE_MS = 20
 
 // So often that a slow step takes no more than the rest of the lease.
 const RENEWALS = 4
+
+// Of merging, in lengths of what was done before it.
+const REST = 1
 
 /** How often a merge is left alone for newer events. */
 const SEAL_LOOK_MS = 1000
@@ -52,10 +57,14 @@ function createSteps(log: PostgresLog, options: RoundOptions): RoundSteps {
   const holder = randomUUID()
   let renewAt = -Infinity
   let sliceAt = performance.now()
+  let restTimes = REST
+  let sliceMs = SLICE_MS
 
   const rest = async (ms: number): Promise<void> => {
-    await manners.rest(ms)
+    const start = performance.now()
+    await manners.rest(restTimes * ms)
     sliceAt = performance.now()
+    sliceMs = restTimes > 0 ? SLICE_MS : Math.min(MAX_SLICE_MS, Math.max(SLICE_MS, sliceAt - start))
   }
 
   const run: Steps['run'] = async (step) => {
@@ -77,11 +86,12 @@ function createSteps(log: PostgresLog, options: RoundOptions): RoundSteps {
   const steps: Steps = {
     names,
     run,
-    isTurn: () => performance.now() - sliceAt >= SLICE_MS,
+    isTurn: () => performance.now() - sliceAt >= sliceMs,
     async turn() {
       throwIfAborted(closing)
       await rest(performance.now() - sliceAt)
     },
+    restFor: (given) => void (restTimes = given),
   }
   return {
     ...steps,
@@ -117,7 +127,11 @@ export async function sealRound(log: PostgresLog, options: RoundOptions): Promis
     return times > 0
   }
 
-  const seal = (): Promise<boolean> => runAll((one) => sealNext(one, tuning))
+  const seal = async (): Promise<boolean> => {
+    const hasSealed = await runAll((one) => sealNext(one, tuning))
+    steps.restFor(REST)
+    return hasSealed
+  }
 
   const sealNewer = async (): Promise<void> => {
     if (performance.now() < lookAt) return

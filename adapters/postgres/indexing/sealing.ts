@@ -12,7 +12,13 @@ import { dropSegment } from './segment-dropping.js'
 import { type Building, setVisible, writeSegment } from './segment-writing.js'
 import { changeIndex, DEFAULT_TUNING } from './segments.js'
 import type { Steps } from './steps.js'
-import { extractRows, readUnsealed, type UnsealedRows } from './unsealed-rows.js'
+import { extractRows, MOST_BEHIND, readUnsealed, type UnsealedRows } from './unsealed-rows.js'
+
+const LONGEST_REST = 4
+
+/** A burst of events is over sooner where little is sealed during it; the more it leaves, the less is rested. */
+const restTimes = ({ behind }: UnsealedRows): number =>
+  behind < MOST_BEHIND ? LONGEST_REST / behind : 0
 
 /**
  * Makes a segment of events that are in none yet, the late ones first, where there are enough of
@@ -25,6 +31,7 @@ export async function sealNext(
 ): Promise<boolean> {
   const unsealed = await steps.run((client) => readUnsealed(client, steps.names, segmentSize))
   if (!unsealed) return false
+  steps.restFor(restTimes(unsealed))
   const extract = await extractRows(steps, unsealed.rows)
   let building: Building | undefined
   if (extract.times.length > 0) {

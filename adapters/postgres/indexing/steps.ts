@@ -13,6 +13,8 @@ export interface Steps {
   readonly isTurn: () => boolean
   /** Lets others have theirs. */
   readonly turn: () => Promise<void>
+  /** From now on, while events are written, a rest takes so many times as long as what was done before it. */
+  readonly restFor: (times: number) => void
 }
 
 /**

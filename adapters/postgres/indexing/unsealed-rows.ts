@@ -13,7 +13,12 @@ export interface UnsealedRows extends IndexState {
   readonly late: readonly string[]
   /** Behind `sealedTo` all up to here are among them. */
   readonly upTo: Microseconds
+  /** For how many segments there are enough events, counted no further than `MOST_BEHIND`. */
+  readonly behind: number
 }
+
+/** Where the index is so many segments behind, there is no more rest while events are written. */
+export const MOST_BEHIND = 8
 
 // Along the key: of a table that has grown since it was analyzed the planner would sort the whole.
 const BEGIN = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
@@ -42,7 +47,7 @@ async function readBehind(
   { events, late: lateEvents }: Names,
   sealedTo: Microseconds,
   size: number,
-): Promise<Pick<UnsealedRows, 'rows' | 'late' | 'upTo'> | undefined> {
+): Promise<Pick<UnsealedRows, 'rows' | 'late' | 'upTo' | 'behind'> | undefined> {
   const late = await ask(
     client,
     `SELECT id, created_at FROM ${lateEvents} WHERE created_at <= $1 ORDER BY created_at LIMIT $2`,
@@ -55,9 +60,10 @@ async function readBehind(
     `SELECT count(*) FROM
        (SELECT FROM ${events} WHERE created_at > $1 ORDER BY created_at LIMIT $2) AS fresh`,
     sealedTo,
-    left,
+    MOST_BEHIND * size,
   )
-  if (Number(count![0]) < left) return undefined
+  const unsealed = late.length + Number(count![0])
+  if (unsealed < size) return undefined
   const columns = 'created_at, type, username, system, attributes'
   const old = await ask(
     client,
@@ -77,7 +83,12 @@ async function readBehind(
     sealedTo,
     upTo,
   )
-  return { rows: [...old, ...fresh], late: [...late, ...met].map(([id]) => id!), upTo }
+  return {
+    rows: [...old, ...fresh],
+    late: [...late, ...met].map(([id]) => id!),
+    upTo,
+    behind: Math.min(MOST_BEHIND, Math.floor(unsealed / size)),
+  }
 }
 
 /** Takes the events apart. */

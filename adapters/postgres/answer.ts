@@ -12,7 +12,7 @@ import type { Coverage, LogIndex } from './indexing/log-index.js'
 import { type IndexSession, openSession } from './indexing/session.js'
 import type { ListTrace } from './list-trace.js'
 import type { Names } from './names.js'
-import type { Snapshot } from './reader.js'
+import type { Opened, Snapshot } from './reader.js'
 import { EVENT_COLUMNS } from './rows.js'
 import type { Run } from './ranges.js'
 
@@ -29,6 +29,8 @@ export interface Indexed {
 export interface Answer {
   readonly indexed: Indexed
   readonly snapshot: Snapshot
+  /** What was asked along with its beginning. */
+  readonly opened: Opened
   readonly run: Run
   readonly query: EventQuery
   /** What the index can tell of the filter, and what SQL can. */
@@ -42,12 +44,9 @@ export interface Answer {
 /** Thrown where the index has dropped what a snapshot would need: a newer one is to be taken. */
 export const OUTDATED = new Error('the snapshot is older than what is known of the index')
 
-/** What the index knows of the events in a snapshot. */
-export async function coverageIn(
-  index: LogIndex,
-  snapshot: Pick<Snapshot, 'ask' | 'checkTime'>,
-): Promise<Coverage> {
-  const coverage = await index.refresh(snapshot)
+/** What the index knows of the events in the answer's snapshot. */
+export async function coverageIn({ snapshot, opened }: Answer, index: LogIndex): Promise<Coverage> {
+  const coverage = await index.refresh(snapshot, opened['index'])
   if (coverage === 'outdated') throw OUTDATED
   return coverage
 }

@@ -113,11 +113,15 @@ export async function ask(
   return rows as TextRow[]
 }
 
-/** Several statements at a time, without values; gives the rows of the last. */
-export async function askLast(client: PostgresPoolClient, text: string): Promise<TextRow[]> {
+/** Several statements at a time, without values; gives the rows of each. */
+export async function askAll(client: PostgresPoolClient, text: string): Promise<TextRow[][]> {
   const results = await client.query({ text, values: [], rowMode: 'array', types: AS_TEXT })
-  return [results].flat().at(-1)!.rows as TextRow[]
+  return [results].flat().map(({ rows }) => rows as TextRow[])
 }
+
+/** The same; gives the rows of the last. */
+export const askLast = async (client: PostgresPoolClient, text: string): Promise<TextRow[]> =>
+  (await askAll(client, text)).at(-1)!
 
 /** SQL that has the transaction be on disk when it is committed, whatever the server's default. */
 export const DURABLE = `CASE current_setting('synchronous_commit')

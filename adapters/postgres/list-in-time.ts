@@ -6,7 +6,8 @@ import type { TextRow } from './client.js'
 import type { Coverage, LogIndex } from './indexing/log-index.js'
 import { TOO_MUCH } from './indexing/reading.js'
 import { timesInOrder } from './indexing/session.js'
-import { probeRows, scanRows } from './list-scan.js'
+import { firstProbeOf } from './list-plan.js'
+import { probeStatement, readProbe, scanRows } from './list-scan.js'
 
 const UNTOLD = 'the index tells nothing of the filter'
 
@@ -17,21 +18,25 @@ type Rows = AsyncGenerator<readonly TextRow[], void>
  * enough of them match; then the index leads to the others.
  */
 export async function* rowsInTime(answer: Answer, order: Order, bounds: TimeBounds): Rows {
-  const { filter, told, indexed, query } = answer
-  const { index, firstProbe } = indexed
+  const { filter, told, indexed, query, opened, run } = answer
+  const { index } = indexed
   // Where nobody can tell anything of the filter all rows are looked at.
   const isAlone = !filter || !index
   if (isAlone && !answer.where) {
     await (query.where ? told.enter('scan', UNTOLD) : told.enter('probe'))
-    yield* scanRows(answer, order, bounds)
+    yield* scanRows(answer, order, bounds, opened['scan'])
     return
   }
-  await told.enter('probe')
+  const firstProbe = firstProbeOf(filter, indexed)
+  if (firstProbe > 0) await told.enter('probe')
   let rest = bounds
   let [seen, matched] = [0, 0]
   const least = query.limit + 1
+  if (filter) index?.habits.note(filter, 'rows')
   for (let size = firstProbe; size > 0; size = nextProbe(seen, matched)) {
-    const { rows, last } = await probeRows(answer, order, rest, size, least)
+    const probed = seen === 0 ? opened['probe'] : undefined
+    const found = probed ?? (await run(probeStatement(answer, order, rest, size, least)))
+    const { rows, last } = readProbe(found)
     yield rows
     const isFull = rows.length === least
     if (last === undefined && !isFull) return
@@ -47,8 +52,13 @@ export async function* rowsInTime(answer: Answer, order: Order, bounds: TimeBoun
     yield* scanRows(answer, order, rest)
     return
   }
+  index.habits.note(filter, matched === 0 ? 'index' : 'both')
   const end = order === 'asc' ? 'oldest' : 'newest'
-  yield* rowsBehind(answer, index, order, rest, `${matched} of the ${seen} ${end} events may match`)
+  const reason =
+    seen > 0
+      ? `${matched} of the ${seen} ${end} events may match`
+      : `the last filter on the same attributes let none of the ${end} events through`
+  yield* rowsBehind(answer, index, order, rest, reason)
 }
 
 /** By the index, as far as it knows the events. */
@@ -59,9 +69,9 @@ async function* rowsBehind(
   bounds: TimeBounds,
   reason: string,
 ): Rows {
-  const { told, snapshot } = answer
+  const { told } = answer
   await told.enter('index', reason)
-  const coverage = await coverageIn(index, snapshot)
+  const coverage = await coverageIn(answer, index)
   const { known, others } = splitAt(bounds, coverage.to)
   const ask = (): Rows => rowsByIndex(answer, index, coverage, order, known, reason)
   const scan = (): Rows => scanOthers(answer, order, others, 'too many events are in no index yet')
@@ -93,6 +103,7 @@ async function* rowsByIndex(
   let most = query.limit + 1
   try {
     for await (const times of timesInOrder(session, answer.filter, order, bounds, () => most)) {
+      if (times.length > query.limit && answer.filter) index.habits.note(answer.filter, 'both')
       const rows = await rowsAt(answer, times)
       const sign = order === 'asc' ? 1 : -1
       yield rows.toSorted((a, b) => (timeOf(a) - timeOf(b)) * sign)

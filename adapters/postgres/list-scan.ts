@@ -5,10 +5,12 @@ import type { Microseconds } from '../../src/timestamp.js'
 import { type Answer, FETCHED, timeOf } from './answer.js'
 import type { TextRow } from './client.js'
 import { EVENT_COLUMNS } from './rows.js'
-import { BY_TABLE, firstRows, within, withinMost } from './ranges.js'
+import { BY_TABLE, within, withinMost } from './ranges.js'
 import { allOf } from './sql.js'
 
 const SQL_ORDER = { asc: 'ASC', desc: 'DESC' } as const
+
+type Filtered = Pick<Answer, 'where' | 'indexed'>
 
 /** What the first rows of the order give. */
 export interface Probe {
@@ -22,52 +24,65 @@ export interface Probe {
  * Looks at the first rows of the order, so many. They are gone through no further than until `most` have been
  * let through: behind them `last` is asked for.
  */
-export async function probeRows(
-  { run, where, indexed: { names } }: Answer,
+export function probeStatement(
+  { where, indexed: { names } }: Filtered,
   order: Order,
   bounds: TimeBounds,
   count: number,
   most: number,
-): Promise<Probe> {
-  const direction = SQL_ORDER[order]
-  const probed = firstRows(names.events, bounds, direction, count)
-  const condition = where ?? sql('TRUE')
+): Sql {
   const range = within(bounds)
-  const rows = await run(
-    sql(
-      `SELECT * FROM (
-         (SELECT ${EVENT_COLUMNS} FROM ${probed.text} WHERE ${condition.text}
-          ORDER BY created_at ${direction} LIMIT ${most})
-         UNION ALL
-         (SELECT created_at, NULL, NULL, NULL, NULL, NULL, NULL FROM ${names.events}
-          WHERE ${range.text} ORDER BY created_at ${direction} OFFSET ${count - 1} LIMIT 1)
-       ) AS found LIMIT ${most}`,
-      ...probed.params,
-      ...condition.params,
-      ...range.params,
-    ),
+  const condition = where ?? sql('TRUE')
+  // The planner has to find a way to the rows once, and they are read no further than is asked for.
+  return sql(
+    `WITH first AS MATERIALIZED (
+       SELECT ${EVENT_COLUMNS}, terms FROM ${names.events} WHERE ${range.text}
+       ORDER BY created_at ${SQL_ORDER[order]} LIMIT ${count}
+     )
+     SELECT * FROM (
+       (SELECT ${EVENT_COLUMNS} FROM first WHERE ${condition.text} LIMIT ${most})
+       UNION ALL
+       (SELECT created_at, NULL, NULL, NULL, NULL, NULL, NULL FROM first OFFSET ${count - 1} LIMIT 1)
+     ) AS found LIMIT ${most}`,
+    ...range.params,
+    ...condition.params,
   )
-  const isEnd = (row: TextRow | undefined): boolean => row?.[1] === null
-  const end = isEnd(rows.at(-1)) ? rows.pop() : undefined
-  return { rows, last: end && timeOf(end) }
 }
 
-/** All that SQL lets through within the bounds, in order, some at a time. */
-export async function* scanRows(
-  { run, where, indexed: { names }, query }: Answer,
+export function readProbe(found: readonly TextRow[]): Probe {
+  const end = found.at(-1)
+  return end?.[1] === null
+    ? { rows: found.slice(0, -1), last: timeOf(end) }
+    : { rows: found, last: undefined }
+}
+
+/** The first rows of the order that SQL lets through, so many. */
+export function scanStatement(
+  { where, indexed: { names } }: Filtered,
   order: Order,
   bounds: TimeBounds,
+  size: number,
+): Sql {
+  const { text, params } = allOf(within(bounds), where)
+  return sql(
+    `SELECT ${EVENT_COLUMNS} FROM ${names.events} WHERE ${text}
+     ORDER BY created_at ${SQL_ORDER[order]} LIMIT ${size}`,
+    ...params,
+  )
+}
+
+/** All that SQL lets through within the bounds, in order, some at a time. `first` are its first rows. */
+export async function* scanRows(
+  answer: Answer,
+  order: Order,
+  bounds: TimeBounds,
+  first?: readonly TextRow[],
 ): AsyncGenerator<readonly TextRow[]> {
-  let rest = bounds
-  for (let size = query.limit + 1; rest.from <= rest.to; size = Math.min(2 * size, FETCHED)) {
-    const condition = allOf(within(rest), where)
-    const rows = await run(
-      sql(
-        `SELECT ${EVENT_COLUMNS} FROM ${names.events} WHERE ${condition.text}
-         ORDER BY created_at ${SQL_ORDER[order]} LIMIT ${size}`,
-        ...condition.params,
-      ),
-    )
+  let [rest, ready] = [bounds, first]
+  const least = answer.query.limit + 1
+  for (let size = least; rest.from <= rest.to; size = Math.min(2 * size, FETCHED)) {
+    const rows = ready ?? (await answer.run(scanStatement(answer, order, rest, size)))
+    ready = undefined
     yield rows
     if (rows.length < size) return
     rest = beyond(rest, timeOf(rows.at(-1)!), order)

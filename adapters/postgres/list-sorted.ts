@@ -26,13 +26,13 @@ export async function collectSorted(
   bounds: TimeBounds,
   matches: Matches,
 ): Promise<EventCollector> {
-  const { indexed, query, filter, told, snapshot } = answer
+  const { indexed, query, filter, told } = answer
   const { index } = indexed
   // Of an order that the index does not have it can still tell which few there are.
   if (!index || (!filter && !isIndexedOrder(query.sorts)))
     return sweep(answer, pageCollector(query), bounds, matches, 'the index has no such order')
   await told.enter('sort')
-  const coverage = await coverageIn(index, snapshot)
+  const coverage = await coverageIn(answer, index)
   const { known, others } = splitAt(bounds, coverage.to)
   const collector = isEmpty(known)
     ? pageCollector(query)

@@ -1,11 +1,8 @@
 import type { AuditEvent } from '../../src/event.js'
-import { type QueryTrace, tracedFilter } from '../../src/explaining/trace.js'
-import type { EventQuery } from '../../src/filter/ast.js'
-import { isEmpty, timeBounds, type TimeBounds } from '../../src/filter/bounds.js'
+import { tracedFilter } from '../../src/explaining/trace.js'
+import { isEmpty, type TimeBounds } from '../../src/filter/bounds.js'
 import { type EventCollector, pageCollector } from '../../src/filter/collect.js'
 import { compileFilter } from '../../src/filter/evaluate.js'
-import { scanDirection } from '../../src/filter/order.js'
-import { indexFilter } from '../../src/indexing/index-filter.js'
 import type { Order } from '../../src/indexing/part.js'
 import type { EventPage } from '../../src/store.js'
 import type { Microseconds } from '../../src/timestamp.js'
@@ -13,25 +10,13 @@ import { unreadPage } from '../../src/unread-event.js'
 import { type Answer, type Indexed, OUTDATED, timeOf } from './answer.js'
 import { listTrace } from './list-trace.js'
 import { rowsInTime } from './list-in-time.js'
+import { type ListPlan, type ListRequest, planList } from './list-plan.js'
 import { collectSorted } from './list-sorted.js'
 import { readOpen } from './live-rows.js'
-import { narrowEvents } from './narrow-event.js'
-import type { Snapshot } from './reader.js'
+import type { Opened, Snapshot } from './reader.js'
 import { rowToEvent, rowToUnread } from './rows.js'
-import { MAX_TIME, type Run } from './ranges.js'
+import type { Run } from './ranges.js'
 import { numbered } from './sql.js'
-
-/** What of all time a query asks for, in whole numbers. */
-export function listBounds(query: Pick<EventQuery, 'where'>): TimeBounds {
-  const { from, to } = timeBounds(query.where)
-  return { from: Math.max(from, 0), to: Math.min(to, MAX_TIME) }
-}
-
-export interface ListRequest {
-  readonly query: EventQuery
-  readonly lazy?: boolean | undefined
-  readonly trace?: QueryTrace | undefined
-}
 
 /**
  * A page of the events that match. The newest are looked at one by one, as what is asked for is mostly found
@@ -44,9 +29,12 @@ export interface ListRequest {
 export async function listEvents(
   snapshot: Snapshot,
   indexed: Indexed,
-  { query, lazy = false, trace }: ListRequest,
+  request: ListRequest,
+  plan: ListPlan = planList(request, indexed.names),
+  opened: Opened = {},
 ): Promise<EventPage | 'outdated'> {
   const { names } = indexed
+  const { query, lazy = false, trace, bounds, direction, filter, where } = plan
   const run: Run = (query) => {
     snapshot.checkTime()
     return snapshot.ask(numbered(query), ...query.params)
@@ -54,18 +42,17 @@ export async function listEvents(
   const answer: Answer = {
     indexed,
     snapshot,
+    opened,
     run,
     query,
-    filter: indexFilter(query.where),
-    where: narrowEvents(query.where, names.foreignIds),
+    filter,
+    where,
     toEvent: lazy ? rowToUnread : rowToEvent,
     told: listTrace(run, names.events, trace),
     trace,
   }
   const matches = tracedFilter(trace, compileFilter(query.where))
-  const bounds = listBounds(query)
   if (isEmpty(bounds)) return pageCollector(query).page()
-  const direction = scanDirection(query.sorts)
   try {
     const collector = direction
       ? await collectInTime(answer, direction, bounds, matches)

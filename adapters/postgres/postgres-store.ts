@@ -4,6 +4,7 @@ import { patience } from '../../src/patience.js'
 import type { EventStore } from '../../src/store.js'
 import { systemClock } from '../../src/timestamp.js'
 import { analyzeTables } from './analyze.js'
+import type { Indexed } from './answer.js'
 import { doAtLength, doPersistently, rejecting } from './calls.js'
 import { ask } from './client.js'
 import { countBounds, countEvents } from './count.js'
@@ -13,14 +14,15 @@ import { importInto } from './import.js'
 import { createLogIndex, type LogIndex } from './indexing/log-index.js'
 import { createSealer, type Sealer, type SealerOptions } from './indexing/sealer.js'
 import { DEFAULT_TUNING } from './indexing/segments.js'
-import { listBounds, listEvents } from './list.js'
+import { listEvents } from './list.js'
+import { openList, planList } from './list-plan.js'
 import { changeLive, closeLive, touchLive } from './live.js'
 import { readOpen } from './live-rows.js'
 import { createLog } from './log.js'
 import { namesIn } from './names.js'
 import { type PostgresStoreOptions, readOptions } from './options.js'
 import { checkClient, putInOutbox } from './outbox.js'
-import { createReader, type OwnWrites, type Snapshot } from './reader.js'
+import { createReader, type OwnWrites } from './reader.js'
 import { removeBefore, removeIds } from './remove.js'
 import { findEvent } from './rows.js'
 import { FIRST_PROBE } from './ranges.js'
@@ -81,8 +83,7 @@ export function createPostgresStore(
   // A replica may be behind, and what it has is another state of the index.
   const index = createLogIndex(names, tuning)
   const replicaIndex = readPool && createLogIndex(names, tuning)
-  const indexOf = ({ isReplica }: Snapshot): LogIndex | undefined =>
-    isReplica ? replicaIndex : index
+  const indexOf = (isReplica: boolean): LogIndex | undefined => (isReplica ? replicaIndex : index)
   let closed: Promise<void> | undefined
 
   const check = (signal: AbortSignal | undefined): void => {
@@ -154,13 +155,20 @@ export function createPostgresStore(
 
     async list(query, { signal, trace, lazy } = {}) {
       check(signal)
+      const request = { query, trace, lazy }
+      const plan = planList(request, names)
       for (let left = MAX_OUTDATED; ; left--) {
-        const page = await reader.read(signal, listBounds(query), (snapshot) =>
-          listEvents(
-            snapshot,
-            { names, index: left > 0 ? indexOf(snapshot) : undefined, firstProbe },
-            { query, trace, lazy },
-          ),
+        const indexedOn = (isReplica: boolean): Indexed => ({
+          names,
+          index: left > 0 ? indexOf(isReplica) : undefined,
+          firstProbe,
+        })
+        const page = await reader.read(
+          signal,
+          plan.bounds,
+          (snapshot, opened) =>
+            listEvents(snapshot, indexedOn(snapshot.isReplica), request, plan, opened),
+          (isReplica) => openList(plan, indexedOn(isReplica)),
         )
         if (page === 'outdated') continue
         sealer.look()
@@ -175,7 +183,7 @@ export function createPostgresStore(
         countEvents(
           snapshot,
           { ...query, within: Math.max(0, end - performance.now()) },
-          { names, index: indexOf(snapshot), clock: clock?.(), signal },
+          { names, index: indexOf(snapshot.isReplica), clock: clock?.(), signal },
         ),
       )
     },

@@ -20,15 +20,3 @@ export const withinMost = ({ from, to }: TimeBounds): Sql =>
 
 /** Has the planner read the table as it lies. */
 export const BY_TABLE = sql('SET LOCAL enable_seqscan = on')
-
-/** The first rows in an order, whatever is asked of them: the planner cannot look behind LIMIT. */
-export function firstRows(
-  events: string,
-  bounds: TimeBounds,
-  order: 'ASC' | 'DESC',
-  count: number,
-): Sql {
-  const { text, params } = within(bounds)
-  const rows = `SELECT * FROM ${events} WHERE ${text} ORDER BY created_at ${order} LIMIT ${count}`
-  return sql(`(${rows}) AS first`, ...params)
-}

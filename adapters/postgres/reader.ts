@@ -2,7 +2,7 @@ import { abortedError, AuditLogError } from '../../src/errors.js'
 import type { TimeBounds } from '../../src/filter/bounds.js'
 import { patience } from '../../src/patience.js'
 import type { Microseconds } from '../../src/timestamp.js'
-import { ask, askLast, type PostgresPool, type PostgresPoolClient } from './client.js'
+import { ask, askAll, type PostgresPool, type PostgresPoolClient, type TextRow } from './client.js'
 import { type Ask, asker, withConnection } from './connection.js'
 import {
   asAuditLogError,
@@ -35,13 +35,30 @@ export interface Snapshot {
   readonly checkTime: () => void
 }
 
+/** Statements without parameters, by what they are called, and the rows of each. */
+export type Opening = Readonly<Record<string, string>>
+export type Opened = Readonly<Record<string, readonly TextRow[]>>
+
+type Use<Result> = (snapshot: Snapshot, opened: Opened) => Promise<Result>
+
 export interface Reader {
-  /** `bounds` are whole numbers: those of the open live events that are wanted. */
+  /**
+   * `bounds` are whole numbers: those of the open live events that are wanted. What `open` gives is asked
+   * along with the beginning of a snapshot.
+   */
   read<Result>(
     signal: AbortSignal | undefined,
     bounds: TimeBounds,
-    use: (snapshot: Snapshot) => Promise<Result>,
+    use: Use<Result>,
+    open?: (isReplica: boolean) => Opening,
   ): Promise<Result>
+}
+
+/** What one read wants of whichever server answers it. */
+interface Wanted<Result> {
+  readonly bounds: TimeBounds
+  readonly use: Use<Result>
+  readonly open: (isReplica: boolean) => Opening
 }
 
 // A server that stops a statement in time is given so much longer to say so.
@@ -69,19 +86,23 @@ export function createReader(
   const inSnapshot = async <Result>(
     client: PostgresPoolClient,
     isReplica: boolean,
-    bounds: TimeBounds,
-    use: (snapshot: Snapshot) => Promise<Result>,
+    { bounds, use, open }: Wanted<Result>,
   ): Promise<Result> => {
     const end = performance.now() + timeoutMs
-    const open = await askLast(client, begin + readLive(bounds))
-    const result = await use({
+    const opening = open(isReplica)
+    const statements = [readLive(bounds), ...Object.values(opening)]
+    const answers = await askAll(client, begin + statements.join(';'))
+    const [live, ...rows] = answers.slice(-statements.length)
+    const snapshot = {
       ask: asker(client),
       isReplica,
-      open: open.map(readLiveRow),
+      open: live!.map(readLiveRow),
       checkTime() {
         if (performance.now() > end) throw timedOut(timeoutMs)
       },
-    })
+    }
+    const names = Object.keys(opening)
+    const result = await use(snapshot, Object.fromEntries(names.map((name, i) => [name, rows[i]!])))
     await ask(client, 'COMMIT')
     return result
   }
@@ -103,16 +124,18 @@ export function createReader(
   const readReplica = async <Result>(
     pool: PostgresPool,
     signal: AbortSignal,
-    bounds: TimeBounds,
-    use: (snapshot: Snapshot) => Promise<Result>,
+    wanted: Wanted<Result>,
   ): Promise<{ readonly result: Result } | undefined> => {
     try {
       // The schema is the primary's business.
       if (!log.state()) await log.use(signal, () => Promise.resolve())
       const result = await withConnection(pool, signal, (client) =>
-        inSnapshot(client, true, bounds, async (snapshot) => {
-          await checkReplica(snapshot.ask)
-          return use(snapshot)
+        inSnapshot(client, true, {
+          ...wanted,
+          async use(snapshot, opened) {
+            await checkReplica(snapshot.ask)
+            return wanted.use(snapshot, opened)
+          },
         }),
       )
       return { result }
@@ -127,26 +150,23 @@ export function createReader(
     }
   }
 
-  const readOnce = async <Result>(
-    signal: AbortSignal,
-    bounds: TimeBounds,
-    use: (snapshot: Snapshot) => Promise<Result>,
-  ): Promise<Result> => {
-    const replied = readPool && (await readReplica(readPool, signal, bounds, use))
+  const readOnce = async <Result>(signal: AbortSignal, wanted: Wanted<Result>): Promise<Result> => {
+    const replied = readPool && (await readReplica(readPool, signal, wanted))
     if (replied) return replied.result
-    return log.use(signal, (client) => inSnapshot(client, false, bounds, use))
+    return log.use(signal, (client) => inSnapshot(client, false, wanted))
   }
 
   return {
-    async read(signal, bounds, use) {
+    async read(signal, bounds, use, open = () => ({})) {
+      const wanted = { bounds, use, open }
       using wait = patience(timeoutMs + GRACE_MS, signal)
       try {
         try {
-          return await readOnce(wait.signal, bounds, use)
+          return await readOnce(wait.signal, wanted)
         } catch (error) {
           // A connection may have died while it waited in the pool: the next one is a new one.
           if (!isTransient(error) || isAnswer(error)) throw error
-          return await readOnce(wait.signal, bounds, use)
+          return await readOnce(wait.signal, wanted)
         }
       } catch (error) {
         if (signal?.aborted) throw abortedError(signal)

@@ -46,17 +46,32 @@ describe.each([
     await openLog(options)
     const [probe, index, ...more] = await explain('filter[word_eq]=needle')
     expect(more).toEqual([])
-    // The newest, gone through once more for their last one.
-    expect(probe).toMatchObject({ method: 'probe', rows: 500, checked: 0 })
+    expect(probe).toMatchObject({ method: 'probe', rows: 250, checked: 0 })
     expect(index).toMatchObject({
       method: 'index',
       checked: 2,
       matched: 2,
       reason: '0 of the 250 newest events may match',
     })
-    // What is not in memory yet is read first.
-    const [, again] = await explain('filter[word_eq]=needle')
-    expect(again).toMatchObject({ method: 'index', rows: 2, checked: 2 })
+    // What is not in memory yet is read first, and the newest are not looked at in vain again.
+    expect(await explain('filter[word_eq]=needle')).toEqual([
+      {
+        method: 'index',
+        rows: 2,
+        checked: 2,
+        matched: 2,
+        reason: 'the last filter on the same attributes let none of the newest events through',
+      },
+    ])
+  })
+
+  it('the newest are looked at again once the index has led to as many as are wanted', async () => {
+    await openLog(options)
+    await explain('filter[word_eq]=needle')
+    const methods = async (): Promise<unknown> =>
+      (await explain('filter[word_eq]=hay&limit=4')).map(({ method }) => method)
+    expect(await methods()).toEqual(['index'])
+    expect(await methods()).toEqual(['probe'])
   })
 
   it('as long as enough of them match they are looked at one by one', async () => {

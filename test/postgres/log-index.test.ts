@@ -138,6 +138,20 @@ it('what a snapshot does not see yet is not told of', async () => {
   })
 })
 
+it('what was asked ahead is taken as it is, unless others have taken in more since', async () => {
+  await openLog(10)
+  const index = createLogIndex(names(), TUNING)
+  await coverageOf(index, await take())
+  await record(10, 20)
+  const [first, second] = [await take(), await take()]
+  const ahead = await second.ask(index.statement())
+  await coverageOf(index, first)
+  expect(await index.refresh(second, ahead)).toMatchObject({ recent: [{ size: 20 }] })
+  expect(second.asked.length).toBe(2)
+  await index.refresh(second, await second.ask(index.statement()))
+  expect(second.asked.length).toBe(3)
+})
+
 it('late events are met though they commit after later ones, and once', async () => {
   await openLog(20)
   const { late, events } = names()

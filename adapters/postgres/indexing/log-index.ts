@@ -1,14 +1,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { extractedSource } from '../../../src/indexing/block.js'
+import { extractedSource } from '../../../src/indexing/block-source.js'
 import { createGrowingIndex } from '../../../src/indexing/growing-index.js'
 import type { IndexPart } from '../../../src/indexing/part.js'
 import type { SealingTuning } from '../../../src/indexing/segment-levels.js'
 import type { SegmentInfo } from '../../../src/indexing/segment-source.js'
 import type { Microseconds } from '../../../src/timestamp.js'
+import type { TextRow } from '../client.js'
 import type { Names } from '../names.js'
 import type { Snapshot } from '../reader.js'
 import { rowToEvent } from '../rows.js'
 import { type ChunkCache, createChunkCache } from './chunk-cache.js'
+import { createHabits, type Habits } from './habits.js'
 import {
   countFresh,
   countLate,
@@ -18,8 +20,10 @@ import {
   moreLate,
   readLateRow,
   readRefreshed,
+  readSegmentInfo,
   type Refreshed,
   refreshStatement,
+  visibleStatement,
 } from './refresh-statements.js'
 
 /** What the index knows of the events in one snapshot. */
@@ -37,11 +41,14 @@ type Moment = Pick<Snapshot, 'ask' | 'checkTime'>
 /** The index of a log's events: segments in the database, and in memory what is in none of them yet. */
 export interface LogIndex {
   readonly cache: ChunkCache
+  readonly habits: Habits
+  /** What `refresh` asks of a snapshot. */
+  statement(): string
   /**
-   * Takes in what is new in the snapshot. `outdated` where others have seen newer ones, and what this
-   * one would need is no longer in memory.
+   * Takes in what is new in the snapshot, of which `rows` may be its statement's. `outdated` where others have
+   * seen newer ones, and what this one would need is no longer in memory.
    */
-  refresh(moment: Moment): Promise<Coverage | 'outdated'>
+  refresh(moment: Moment, rows?: readonly TextRow[]): Promise<Coverage | 'outdated'>
 }
 
 const BLOCK = 2048
@@ -61,6 +68,7 @@ export function createLogIndex(
   const most = MOST_UNSEALED * segmentSize
   const slice = Math.min(MOST_ROWS, most)
   const recent = createGrowingIndex(BLOCK, extractedSource)
+  let stage = 0
   let version = -1
   let segments: readonly SegmentInfo[] = []
   let freshCount = 0
@@ -70,10 +78,10 @@ export function createLogIndex(
   /** Of earlier transactions all were taken in. */
   let takenBefore = 0n
 
-  const setState = (next: Refreshed): void => {
-    if (next.version === version) return
+  const setState = (next: Refreshed, visible: readonly SegmentInfo[]): void => {
+    stage += 1
     version = next.version
-    segments = next.segments
+    segments = visible
     const size = recent.size
     recent.dropUntil(next.sealedTo)
     freshCount = Math.max(0, freshCount - (size - recent.size))
@@ -106,6 +114,7 @@ export function createLogIndex(
         const [row] = await moment.ask(countFresh(names), last, most)
         if (freshCount + slice + Number(row![0]) > most) return false
       }
+      if (rows.length > 0) stage += 1
       await inTurns(
         rows,
         (row) => {
@@ -123,6 +132,7 @@ export function createLogIndex(
   const takeLateSlice = async (rows: readonly LateRow[], moment: Moment): Promise<void> => {
     const some = rows.filter(({ id }) => !taken.has(id))
     if (some.length === 0) return
+    stage += 1
     const times = some.map(({ time }) => time)
     const events = await moment.ask(eventsAt(names), times)
     await inTurns(events, (row) => recent.addLate(Number(row[0]), rowToEvent(row)), moment)
@@ -151,18 +161,29 @@ export function createLogIndex(
     return true
   }
 
-  const refresh = async (moment: Moment): Promise<Coverage | 'outdated'> => {
+  const statement = (): string =>
+    refreshStatement(names, slice, {
+      stage,
+      // As long as no state is known, nothing can be taken in.
+      last: version < 0 ? Number.MAX_SAFE_INTEGER : recent.last,
+      before: takenBefore,
+      taken: [...taken.keys()],
+    })
+
+  const refresh = async (
+    moment: Moment,
+    rows?: readonly TextRow[],
+  ): Promise<Coverage | 'outdated'> => {
     moment.checkTime()
-    const rows = await moment.ask(
-      refreshStatement(names, slice),
-      version,
-      Math.max(recent.last, -1),
-      String(takenBefore),
-      [...taken.keys()],
-    )
-    const next = readRefreshed(rows)
+    const asked = rows && readRefreshed(rows)
+    // What others have taken in since would be taken in again.
+    const isCurrent = asked?.stage === stage
+    let next = isCurrent ? asked : readRefreshed(await moment.ask(statement()))
     if (next.version < version) return 'outdated'
-    setState(next)
+    if (next.version > version) {
+      setState(next, (await moment.ask(visibleStatement(names))).map(readSegmentInfo))
+      next = readRefreshed(await moment.ask(statement()))
+    }
     if (!(await takeLate(next, moment))) return { version, segments: [], recent: [], to: -1 }
     const isAll = await takeFresh(next.fresh, moment)
     const to = isAll ? Number.MAX_SAFE_INTEGER : recent.last
@@ -172,9 +193,11 @@ export function createLogIndex(
   let last: Promise<unknown> = Promise.resolve()
   return {
     cache: createChunkCache(),
+    habits: createHabits(),
+    statement,
     // One after another, as each goes on where the one before has come to.
-    async refresh(moment) {
-      const next = last.then(() => refresh(moment))
+    async refresh(moment, rows) {
+      const next = last.then(() => refresh(moment, rows))
       last = next.catch(() => {})
       return next
     },

@@ -22,18 +22,27 @@ export interface LateRow {
 }
 
 export interface Refreshed {
+  /** That of what was known. */
+  readonly stage: number
   readonly version: number
   readonly sealedTo: Microseconds
   /** All earlier transactions are over. */
   readonly running: bigint
-  /** By the times of their first events; none where the version is known. */
-  readonly segments: readonly SegmentInfo[]
   readonly late: readonly LateRow[]
   /** Rows of events in the order of their times. */
   readonly fresh: readonly TextRow[]
 }
 
-const isNewer = ({ indexState }: Names): string => `(SELECT version <> $1 FROM ${indexState})`
+/** What a process knows of the index. */
+export interface Known {
+  /** Rises with all that it takes in, and comes back with the answer. */
+  readonly stage: number
+  /** The last of the events in the order of their times. */
+  readonly last: Microseconds
+  /** All late ones of earlier transactions are known, and of later ones those with these ids. */
+  readonly before: bigint
+  readonly taken: readonly string[]
+}
 
 const selectFresh = (
   { events }: Names,
@@ -47,31 +56,36 @@ const selectLate = ({ late }: Names, slice: number, condition: string): string =
   `SELECT 'late', l.id::text, l.transaction::text, l.created_at::text, NULL, ${NO_EVENT}
    FROM ${late} AS l WHERE ${condition} ORDER BY l.transaction, l.id LIMIT ${slice}`
 
-/**
- * Of the version and the time that are known, late ones from a transaction on but for some ids: of these and of
- * the fresh ones a slice.
- */
-export const refreshStatement = (names: Names, slice: number): string => `
-  SELECT 'state', version::text, sealed_to::text, pg_snapshot_xmin(pg_current_snapshot())::text,
-    NULL, ${NO_EVENT}
-  FROM ${names.indexState}
-  UNION ALL
-  SELECT 'segment', id::text, size::text, first::text, last::text, ${NO_EVENT}
-  FROM ${names.segments} WHERE state = ${State.visible} AND ${isNewer(names)}
-  UNION ALL
-  (${selectLate(
-    names,
-    slice,
-    `l.transaction >= CASE WHEN ${isNewer(names)} THEN '0'::xid8 ELSE $3::xid8 END
-     AND (${isNewer(names)} OR l.id <> ALL ($4::bigint[]))`,
-  )})
-  UNION ALL
-  (${selectFresh(
-    names,
-    slice,
-    `'fresh', NULL, NULL, NULL, NULL, ${EVENT_TEXTS}`,
-    `e.created_at > $2 AND e.created_at > (SELECT sealed_to FROM ${names.indexState})`,
-  )})`
+/** The state, and what is not known: of late ones and of fresh ones a slice. Without parameters: all are numbers. */
+export function refreshStatement(
+  names: Names,
+  slice: number,
+  { stage, last, before, taken }: Known,
+): string {
+  const isNotTaken = `l.id <> ALL ('{${taken.join()}}'::bigint[])`
+  return `
+    SELECT 'state', version::text, sealed_to::text, pg_snapshot_xmin(pg_current_snapshot())::text,
+      '${stage}', ${NO_EVENT}
+    FROM ${names.indexState}
+    UNION ALL
+    (${selectLate(names, slice, `l.transaction >= '${before}'::xid8 AND ${isNotTaken}`)})
+    UNION ALL
+    (${selectFresh(
+      names,
+      slice,
+      `'fresh', NULL, NULL, NULL, NULL, ${EVENT_TEXTS}`,
+      `e.created_at > ${last}`,
+    )})`
+}
+
+/** The segments of the state that the snapshot sees. */
+export const visibleStatement = ({ segments }: Names): string =>
+  `SELECT id, size, first, last FROM ${segments} WHERE state = ${State.visible} ORDER BY first, id`
+
+export function readSegmentInfo(row: TextRow): SegmentInfo {
+  const [id, size, first, last] = row.map(Number)
+  return { id: id!, size: size!, first: first!, last: last! }
+}
 
 export const readLateRow = (row: TextRow): LateRow => ({
   id: row[1]!,
@@ -82,15 +96,11 @@ export const readLateRow = (row: TextRow): LateRow => ({
 export function readRefreshed(rows: readonly TextRow[]): Refreshed {
   const ofKind = (kind: string): readonly TextRow[] => rows.filter((row) => row[0] === kind)
   const [state] = ofKind('state')
-  const segments = ofKind('segment').map((row): SegmentInfo => {
-    const [id, size, first, last] = row.slice(1, 5).map(Number)
-    return { id: id!, size: size!, first: first!, last: last! }
-  })
   return {
+    stage: Number(state![4]),
     version: Number(state![1]),
     sealedTo: Number(state![2]),
     running: BigInt(state![3]!),
-    segments: segments.toSorted((a, b) => a.first - b.first || a.id - b.id),
     late: ofKind('late').map(readLateRow),
     fresh: ofKind('fresh').map((row) => row.slice(5)),
   }

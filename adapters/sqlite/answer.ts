@@ -2,6 +2,7 @@ import type { AuditEvent } from '../../src/event.js'
 import type { EventQuery } from '../../src/filter/ast.js'
 import { isEmpty, type TimeBounds } from '../../src/filter/bounds.js'
 import type { EventCollector } from '../../src/filter/collect.js'
+import type { Sql } from '../../src/filter/sql.js'
 import type { IndexFilter } from '../../src/indexing/index-filter.js'
 import type { Probe } from '../../src/indexing/probe.js'
 import type { ListOptions } from '../../src/store.js'
@@ -35,7 +36,7 @@ export async function scanRows(
   probe?: Probe,
 ): Promise<TimeBounds | undefined> {
   if (isEmpty(bounds)) return bounds
-  const where = filter && narrowWhere(query.where, narrowAttribute)
+  let narrowed: { readonly where: Sql | undefined } | undefined
   options.trace?.enter(probe ? 'probe' : 'scan')
   let isFull = false
   const visit = (row: EventRow): boolean => {
@@ -44,8 +45,17 @@ export async function scanRows(
     probe?.matched()
     return (isFull = collector.add(event))
   }
-  const { direction } = collector
-  const scan = { bounds, direction, where, present, probe }
+  const scan = {
+    bounds,
+    direction: collector.direction,
+    get where() {
+      narrowed ??= { where: filter && narrowWhere(query.where, narrowAttribute) }
+      return narrowed.where
+    },
+    wanted: filter ? undefined : query.limit + 1,
+    present,
+    probe,
+  }
   const rest = await scanEvents(tables, scan, visit, options)
   return isFull ? undefined : rest
 }

@@ -1,6 +1,7 @@
 import type { AuditEvent } from '../../src/event.js'
 import { beyond, isEmpty, splitAt, type TimeBounds } from '../../src/filter/bounds.js'
 import { type EventCollector, pageCollector } from '../../src/filter/collect.js'
+import { isLed } from '../../src/indexing/index-filter.js'
 import { candidatesInTime, type IndexView } from '../../src/indexing/index-list.js'
 import type { Order } from '../../src/indexing/part.js'
 import { createProbe } from '../../src/indexing/probe.js'
@@ -20,11 +21,16 @@ export async function listInTime(
     await scanRows(answer, collector, bounds)
     return collector.page()
   }
-  const rest = await scanRows(answer, collector, bounds, createProbe(answer.indexed.firstProbe))
+  const { indexed, filter, present, options } = answer
+  // Where the index has to take in nothing first, it leads to the events in less than a probe takes.
+  const isAtHand = isLed(filter) && indexed.index.known(present) !== undefined
+  const rest = isAtHand
+    ? bounds
+    : await scanRows(answer, collector, bounds, createProbe(indexed.firstProbe))
   if (!rest || isEmpty(rest)) return collector.page()
 
-  answer.options.trace?.enter('index')
-  const { known, others } = splitAt(rest, await coveredTo(answer.indexed, answer.options))
+  options.trace?.enter('index')
+  const { known, others } = splitAt(rest, await coveredTo(indexed, present, options))
   const askIndex = (): Promise<boolean> => walk(answer, collector, order, known)
   const scanOthers = (): Promise<boolean> => scanAll(answer, collector, others)
   const [first, second] = order === 'asc' ? [askIndex, scanOthers] : [scanOthers, askIndex]
@@ -47,11 +53,12 @@ async function walk(
   bounds: TimeBounds,
 ): Promise<boolean> {
   if (isEmpty(bounds)) return false
-  const { indexed, filter, matches, toEvent, options } = answer
+  const { indexed, filter, matches, toEvent, present, options } = answer
   options.trace?.enter('index')
   let rest = bounds
   let isFull = false
   const run = {
+    present,
     bounds: () => rest,
     start(view: IndexView) {
       const eventAt = (time: Microseconds): AuditEvent | undefined => {

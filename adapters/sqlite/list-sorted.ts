@@ -8,13 +8,13 @@ import { coveredTo, runIndex } from './indexing/index-run.js'
 
 /** In the order of attributes: the first by the index, and all of what it does not know. */
 export async function listSorted(answer: Answer, bounds: TimeBounds): Promise<EventPage> {
-  const { indexed, query, filter, matches, toEvent, options } = answer
+  const { indexed, query, filter, matches, toEvent, present, options } = answer
   let collector = pageCollector(query)
   if (isEmpty(bounds)) return collector.page()
   let covered = -1
   if (isIndexedOrder(query.sorts)) {
     options.trace?.enter('sort')
-    covered = await coveredTo(indexed, options)
+    covered = await coveredTo(indexed, present, options)
   }
   const { known, others } = splitAt(bounds, covered)
   const take = (event: AuditEvent): boolean => {
@@ -23,6 +23,7 @@ export async function listSorted(answer: Answer, bounds: TimeBounds): Promise<Ev
     return true
   }
   const run = {
+    present,
     bounds: () => known,
     start(view: IndexView) {
       // Where it starts again all is met again.

@@ -26,18 +26,23 @@ export async function listEvents(
   const { connection } = indexed.tables
   // What becomes visible from now on has a later time.
   const present = await connection.retry(() => readPresent(connection), options)
+  const direction = scanDirection(query.sorts)
+  const hasBounds = isBounded(query.where)
   const answer: Answer = {
     indexed,
     query,
-    filter: isBounded(query.where) ? undefined : indexFilter(query.where),
-    matches: tracedFilter(options.trace, compileFilter(query.where)),
+    filter: hasBounds ? undefined : indexFilter(query.where),
+    // A scan gives nothing that is not within the bounds.
+    matches: tracedFilter(
+      options.trace,
+      direction && hasBounds ? () => true : compileFilter(query.where),
+    ),
     toEvent: options.lazy ? rowToUnread : rowToEvent,
     present,
     options,
   }
   const { from, to } = timeBounds(query.where)
   const bounds = { from: Math.max(from, 0), to: Math.min(to, present.end) }
-  const direction = scanDirection(query.sorts)
   return unreadPage(
     direction ? await listInTime(answer, direction, bounds) : await listSorted(answer, bounds),
   )

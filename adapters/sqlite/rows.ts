@@ -29,28 +29,33 @@ export type EventValues = readonly [
   attributes: string,
 ]
 
-export function valuesToRow(values: EventValues): EventRow {
-  const [created_at, tail, type, username, source, system, attributes] = values
-  return { created_at, tail, type, username, source, system, attributes }
-}
+/** By their places, as to take an array apart goes by its iterator. */
+export const valuesToRow = (values: EventValues): EventRow => ({
+  created_at: values[0],
+  tail: values[1],
+  type: values[2],
+  username: values[3],
+  source: values[4],
+  system: values[5],
+  attributes: values[6],
+})
 
-function ownFields(row: EventRow): Omit<AuditEvent, 'attributes'> {
-  return {
-    id: row.tail.length === TAIL_LENGTH ? eventId(row.created_at, row.tail) : row.tail,
-    created_at: formatTimestamp(row.created_at),
-    username: row.username,
-    system: row.system === 1,
-    type: row.type,
-    source: row.source,
-  }
-}
+/** All fields are named, as to spread them takes longer than all else here. */
+const eventOf = (row: EventRow, attributes: AuditEvent['attributes']): AuditEvent => ({
+  id: row.tail.length === TAIL_LENGTH ? eventId(row.created_at, row.tail) : row.tail,
+  created_at: formatTimestamp(row.created_at),
+  username: row.username,
+  system: row.system === 1,
+  type: row.type,
+  source: row.source,
+  attributes,
+})
 
-export function rowToEvent(row: EventRow): AuditEvent {
-  const attributes = JSON.parse(row.attributes) as AuditEvent['attributes']
-  return { ...ownFields(row), attributes }
-}
+export const rowToEvent = (row: EventRow): AuditEvent =>
+  eventOf(row, JSON.parse(row.attributes) as AuditEvent['attributes'])
+
+const UNREAD: AuditEvent['attributes'] = {}
 
 /** As `rowToEvent`, the attributes not read. */
-export function rowToUnread(row: EventRow): AuditEvent {
-  return new UnreadEvent(ownFields(row), row.attributes)
-}
+export const rowToUnread = (row: EventRow): AuditEvent =>
+  new UnreadEvent(eventOf(row, UNREAD), row.attributes)

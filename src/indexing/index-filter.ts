@@ -188,3 +188,12 @@ export function isLookup(filter: IndexFilter | undefined): boolean {
   if ('parts' in filter) return filter.parts.every(isLookup)
   return !('find' in filter) || filter.find.by === 'values' || filter.find.by === 'presence'
 }
+
+/** True where lists of given values, all of which take a few reads, lead to what may match. */
+export function isLed(filter: IndexFilter): boolean {
+  if ('ids' in filter) return true
+  if ('find' in filter) return filter.find.by === 'values'
+  if (!('parts' in filter)) return false
+  const { combinator, parts } = filter
+  return combinator === 'or' ? parts.every(isLed) : parts.every(isLookup) && parts.some(isLed)
+}

@@ -64,16 +64,29 @@ export interface Piece {
 export function readPiece(data: Uint8Array): Piece {
   const reader: ByteReader = { data, at: 1 }
   const size = takeVarint(reader)
-  if (data[0] === Layout.list) {
-    const ordinals = readList(data, reader.at, data.length)
-    const [first, last] = [ordinals[0]!, ordinals.at(-1)!]
-    return { first, last, size, postings: listPostings(ordinals) }
-  }
+  if (data[0] === Layout.list) return listPiece(data, reader.at, size)
   const base = takeVarint(reader)
   const words = readWords(data, reader.at)
   const postings = bitPostings(words, size, base)
   const end = base + words.length * 32
   return { first: postings.seek(base, 1), last: postings.seek(end, -1), size, postings }
+}
+
+/** Of the piece that leads to the others mostly no more than this is asked for: the rest is read where it is. */
+function listPiece(data: Uint8Array, from: number, size: number): Piece {
+  let ordinals: Uint32Array | undefined
+  let postings: Postings | undefined
+  const all = (): Uint32Array => (ordinals ??= readList(data, from, data.length))
+  return {
+    first: takeVarint({ data, at: from }),
+    size,
+    get last() {
+      return all().at(-1)!
+    },
+    get postings() {
+      return (postings ??= listPostings(all()))
+    },
+  }
 }
 
 /** Byte by byte, as files may come from machines that order them otherwise. */

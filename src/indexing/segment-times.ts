@@ -14,6 +14,7 @@ export function segmentTimes(
 ): SegmentTimes {
   let known = -1
   let times: readonly Microseconds[] = []
+  const firsts: Microseconds[] = []
 
   const block = (number: number): readonly Microseconds[] => {
     if (number === known) return times
@@ -22,13 +23,15 @@ export function segmentTimes(
     return times
   }
 
+  const firstOf = (number: number): Microseconds => (firsts[number] ??= source.firstTimeOf(number))
+
   return {
     timeOf: (ordinal) => block(Math.floor(ordinal / BLOCK))[ordinal % BLOCK]!,
     countBefore(time) {
       if (time <= first) return 0
       if (time > last) return size
       // The last block that begins before the time.
-      const number = lastIndex(Math.ceil(size / BLOCK), (n) => source.firstTimeOf(n) < time)
+      const number = lastIndex(Math.ceil(size / BLOCK), (n) => firstOf(n) < time)
       const times = block(number)
       return number * BLOCK + lastIndex(times.length, (i) => times[i]! < time) + 1
     },

@@ -46,8 +46,24 @@ it.each([
   ['oldest', 'filter[n_gteq]=10&filter[sorts]=created_at'],
 ])('from the %s on no more rows are gone through than it takes', async (_, query) => {
   expect(await explain(`${query}&limit=9`)).toEqual([
-    { method: 'probe', rows: 20, checked: 10, matched: 10 },
+    { method: 'probe', rows: 20, checked: 20, matched: 10 },
   ])
+})
+
+it('where few of the first rows match, the database rules out some of the next', async () => {
+  expect(await explain(`filter[n_lt]=${SIZE - 30}&limit=9`)).toEqual([
+    { method: 'probe', rows: 40, checked: 26, matched: 10 },
+  ])
+})
+
+it('what lists of values lead to takes no probe once the index has taken in all', async () => {
+  const query = `filter[n_in][]=3&filter[n_in][]=${SIZE - 1}`
+  const byIndex = { method: 'index', rows: 2, checked: 2, matched: 2 }
+  const [probe] = await explain(query)
+  expect(probe).toMatchObject({ method: 'probe', rows: 64 })
+  expect(await explain(query)).toEqual([byIndex])
+  await audit.recordCustom('own', { n: -1 })
+  expect((await explain(query)).map(({ method }) => method)).toEqual(['probe', 'index'])
 })
 
 it('a stretch of time takes no more than its page', async () => {

@@ -10,6 +10,7 @@ import type { ListOptions } from '../../../src/store.js'
 import type { Microseconds } from '../../../src/timestamp.js'
 import type { Coverage, LogIndex } from './log-index.js'
 import type { EventRow } from '../rows.js'
+import type { Present } from '../scan.js'
 import type { Tables } from '../tables.js'
 import { oneTurn } from '../turn.js'
 
@@ -24,9 +25,11 @@ export interface Indexed {
 /** Waits until the index knows all that it is going to; gives the time up to which that is. */
 export async function coveredTo(
   { tables: { connection }, index }: Indexed,
+  present: Present,
   options: ListOptions,
 ): Promise<Microseconds> {
-  let to: Microseconds | undefined
+  let to = index.known(present)?.to
+  if (to !== undefined) return to
   const step = (isOver: () => boolean): boolean => {
     to = index.refresh(isOver)?.to
     return to === undefined
@@ -38,6 +41,8 @@ export async function coveredTo(
 
 /** One way through the index: what it yields is given to `visit`, which says when it has enough. */
 export interface Run<Step> {
+  /** As it is before the bounds' end. */
+  readonly present: Present
   readonly bounds: () => TimeBounds
   readonly start: (view: IndexView) => Generator<Step, void, undefined>
   readonly visit: (step: Step) => boolean
@@ -50,7 +55,7 @@ export interface Run<Step> {
  */
 export async function runIndex<Step>(
   { tables, index }: Indexed,
-  { bounds, start, visit }: Run<Step>,
+  { present, bounds, start, visit }: Run<Step>,
   toEvent: (row: EventRow) => AuditEvent,
   options: ListOptions,
 ): Promise<boolean> {
@@ -70,7 +75,7 @@ export async function runIndex<Step>(
 
   const begin = (coverage: Coverage): Generator<Step, void, undefined> => {
     // What is open now is met wherever it stands by then: among the open ones, or among the events.
-    open ??= new Set(live.timesBetween(bounds()))
+    open ??= new Set(present.hasOpen ? live.timesBetween(bounds()) : [])
     const loose = open.size > 0 ? [loosePart('open', Array.from(open))] : []
     const parts = [...coverage.segments, ...coverage.recent, ...loose]
     segments = coverage.segments

@@ -1,4 +1,4 @@
-import { extractedSource } from '../../../src/indexing/block.js'
+import { extractedSource } from '../../../src/indexing/block-source.js'
 import { createGrowingIndex } from '../../../src/indexing/growing-index.js'
 import type { IndexPart } from '../../../src/indexing/part.js'
 import type { Microseconds } from '../../../src/timestamp.js'
@@ -19,6 +19,8 @@ export interface Coverage {
 
 /** The index of the events: segments in the file, and in memory what is in none of them yet. */
 export interface LogIndex {
+  /** What it knows already, where that is all there is at the moment of the marks. */
+  known(marks: Marks): Coverage | undefined
   /**
    * Takes in what is new, until the turn is over; `undefined` where more is left to be taken in. Belongs into a
    * snapshot, of which the coverage is then.
@@ -36,14 +38,14 @@ const STEP = 64
 // So many segments' worth of events is kept in memory; where more are in none, they are looked at one by one.
 const MOST_UNSEALED = 4
 
-// All that the index knows stays as it is as long as these do.
-const MARKS = 'SELECT version, appended, sealed FROM daybook_high_water, daybook_index'
-
-interface Marks {
+/** All that the index knows stays as it is as long as these do. */
+export interface Marks {
   readonly version: number
   readonly appended: number
   readonly sealed: number
 }
+
+const MARKS = 'SELECT version, appended, sealed FROM daybook_high_water, daybook_index'
 
 const isSame = (a: Marks, b: Marks): boolean =>
   a.version === b.version && a.appended === b.appended && a.sealed === b.sealed
@@ -130,10 +132,15 @@ export function createLogIndex(
     }
   }
 
+  const known = (marks: Marks): Coverage | undefined =>
+    last && isSame(last.marks, marks) ? last.coverage : undefined
+
   return {
+    known,
     refresh(isOver) {
       const marks = statement(MARKS).get() as Marks
-      if (last && isSame(last.marks, marks)) return last.coverage
+      const before = known(marks)
+      if (before) return before
       const coverage = cover(marks, isOver)
       last = coverage && { marks, coverage }
       return coverage

@@ -20,15 +20,15 @@ export async function countEvents(
   let met = 0
   for (const slice of tally.rounds.flat()) {
     if (tally.isOver()) break
-    const { events, from, to } = timeline.between(slice.from, slice.to)
+    const { events, times, from, to } = timeline.between(slice.from, slice.to)
     let end = slice.to
     for (let i = from; i < to; i++) {
-      const { event, time } = events[i]!
+      const event = events[i]!
       if (matches(event)) tally.add(slice.cell, event)
       if (++met % TURN > 0) continue
       await pause()
       if (!tally.isOver()) continue
-      end = time
+      end = times[i]!
       break
     }
     tally.seen({ ...slice, to: end })

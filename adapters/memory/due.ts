@@ -9,7 +9,7 @@ import type { Stretch } from './timeline.js'
  * then, so that others get their turn.
  */
 export function* dueBefore(
-  { events, from, to }: Stretch,
+  { events, times, from, to }: Stretch,
   counts: (event: AuditEvent) => boolean,
   bounds: KeptBounds,
 ): Generator<void, Microseconds> {
@@ -19,7 +19,7 @@ export function* dueBefore(
   if (rows === Infinity && bytes === Infinity) return since
   let oldest: Microseconds | undefined
   for (let i = to - 1; i >= from; i--) {
-    const { time, event } = events[i]!
+    const [time, event] = [times[i]!, events[i]!]
     if (counts(event)) {
       rows -= 1
       if (bytes !== Infinity) bytes -= Buffer.byteLength(JSON.stringify(event.attributes))

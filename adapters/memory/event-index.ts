@@ -1,8 +1,10 @@
 import type { AuditEvent } from '../../src/event.js'
-import { keptSource } from '../../src/indexing/block.js'
+import { keptSource } from '../../src/indexing/block-source.js'
 import { createGrowingIndex, type GrowingIndex } from '../../src/indexing/growing-index.js'
+import type { IndexFilter } from '../../src/indexing/index-filter.js'
 import type { IndexView } from '../../src/indexing/index-list.js'
 import { loosePart } from '../../src/indexing/loose-part.js'
+import { compileMayMatch } from '../../src/indexing/may-match.js'
 import type { IndexPart } from '../../src/indexing/part.js'
 import type { Microseconds } from '../../src/timestamp.js'
 import type { LiveEvents } from './live.js'
@@ -10,8 +12,8 @@ import type { Timeline } from './timeline.js'
 
 /** The index of a timeline's events, made when somebody first asks for it. */
 export interface EventIndex {
-  /** As it is now. */
-  view(): IndexView
+  /** As it is now, without parts that are known at once to have nothing of the filter. */
+  view(filter: IndexFilter | undefined): IndexView
   /** The event at this time has not come after all others, or has been open. */
   cameLate(time: Microseconds): void
   /** Events have been removed: the index is made anew, and lets go of them. */
@@ -38,10 +40,12 @@ export function createEventIndex(timeline: Timeline, live: LiveEvents): EventInd
   const timesOf = (ids: readonly string[]): readonly Microseconds[] =>
     ids.flatMap((id) => timeline.find(id)?.time ?? [])
 
+  const blockSize = (): number =>
+    Math.min(MOST_IN_BLOCK, Math.max(LEAST_IN_BLOCK, Math.ceil(timeline.size / BLOCKS)))
+
   const create = (): GrowingIndex => {
-    const wanted = Math.ceil(timeline.size / BLOCKS)
     late = []
-    return createGrowingIndex(Math.min(MOST_IN_BLOCK, Math.max(LEAST_IN_BLOCK, wanted)), keptSource)
+    return createGrowingIndex(blockSize, keptSource)
   }
 
   /** Those that were dropped at the old end go block by block. */
@@ -50,10 +54,10 @@ export function createEventIndex(timeline: Timeline, live: LiveEvents): EventInd
   const refresh = (first: Microseconds): readonly IndexPart[] => {
     if (!index || isWasteful(index)) index = create()
     index.dropUntil(first - 1)
-    const { events, from, to } = timeline.between(index.last + 1, Infinity)
+    const { events, times, from, to } = timeline.between(index.last + 1, Infinity)
     for (let i = from; i < to; i++) {
-      const { time, event } = events[i]!
-      if (!live.isOpen(event)) index.add(time, event)
+      const event = events[i]!
+      if (!live.isOpen(event)) index.add(times[i]!, event)
     }
     for (const time of late) {
       const event = timeline.at(time)
@@ -72,10 +76,13 @@ export function createEventIndex(timeline: Timeline, live: LiveEvents): EventInd
   }
 
   return {
-    view() {
+    view(filter) {
       const open = live.list().flatMap(({ id }) => timeline.find(id)?.time ?? [])
+      const mayMatch = compileMayMatch(filter)
+      const all = parts()
+      const some = mayMatch ? all.filter(mayMatch) : all
       return {
-        parts: open.length > 0 ? [...parts(), loosePart('open', open)] : parts(),
+        parts: open.length > 0 ? [...some, loosePart('open', open)] : some,
         eventAt,
         timesOf,
       }

@@ -79,7 +79,7 @@ async function listInTime(answer: Answer, order: Order): Promise<void> {
  * more is needed.
  */
 async function scan(
-  { listed, stretch: { events, from, to }, trace, collector, matches, bounds }: Answer,
+  { listed, stretch: { events, times, from, to }, trace, collector, matches, bounds }: Answer,
   order: Order,
   probe?: Probe,
 ): Promise<TimeBounds | undefined> {
@@ -87,9 +87,9 @@ async function scan(
   trace?.enter(probe ? 'probe' : 'scan')
   let at = step > 0 ? from : to - 1
   for (let seen = 1; at >= from && at < to; seen++, at += step) {
-    const { time, event } = events[at]!
+    const event = events[at]!
     if (probe?.left() === 0)
-      return step > 0 ? { from: time, to: bounds.to } : { from: bounds.from, to: time }
+      return step > 0 ? { from: times[at]!, to: bounds.to } : { from: bounds.from, to: times[at]! }
     if (matches(event)) {
       probe?.matched()
       if (collector.add(event)) return undefined
@@ -109,7 +109,12 @@ async function walk(
 ): Promise<void> {
   trace?.enter('index')
   const turn = createTurns(pause)
-  for (const event of candidatesInTime(tracedView(index.view(), trace), filter, order, bounds)) {
+  for (const event of candidatesInTime(
+    tracedView(index.view(filter), trace),
+    filter,
+    order,
+    bounds,
+  )) {
     if (event && matches(event) && collector.add(event)) return
     if (turn.isOver()) await turn.next()
   }
@@ -129,9 +134,10 @@ async function listSorted(answer: Answer): Promise<void> {
     collector.add(event)
     return true
   }
-  const view = tracedView(index.view(), trace)
+  const filter = indexFilter(query.where)
+  const view = tracedView(index.view(filter), trace)
   const turn = createTurns(pause)
-  for (const _ of takeSorted(view, indexFilter(query.where), query, bounds, take))
+  for (const _ of takeSorted(view, filter, query, bounds, take))
     if (turn.isOver()) await turn.next()
 }
 

@@ -66,7 +66,7 @@ export function createMemoryStore(options: MemoryStoreOptions, tuning: MemoryTun
     const excess = timeline.size - maxEvents
     if (excess <= 0) return
     const { events, from } = timeline.between(-Infinity, Infinity)
-    for (const { event } of events.slice(from, from + excess)) live.close(event.id)
+    for (const { id } of events.slice(from, from + excess)) live.close(id)
     timeline.drop(excess)
   }
 

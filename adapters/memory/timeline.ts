@@ -9,7 +9,9 @@ export interface TimedEvent {
 
 /** A stretch of a timeline, as it is at this moment: later additions and removals leave it alone. */
 export interface Stretch {
-  readonly events: readonly TimedEvent[]
+  readonly events: readonly AuditEvent[]
+  /** Of the events at the same indexes. */
+  readonly times: readonly Microseconds[]
   /** Of `events`, those from index `from` on, before `to`. */
   readonly from: number
   readonly to: number
@@ -41,8 +43,9 @@ export interface Timeline {
 }
 
 export function createTimeline(): Timeline {
-  /** Appended to in place, else replaced, so that a running scan keeps its own. */
-  let events: TimedEvent[] = []
+  /** Both are appended to in place, else replaced, so that a running scan keeps its own. */
+  let events: AuditEvent[] = []
+  let times: Microseconds[] = []
   /** Where the kept events begin; what lies before is dropped in bulk. */
   let start = 0
   /** Times of the ids that do not carry theirs. */
@@ -50,26 +53,44 @@ export function createTimeline(): Timeline {
 
   /** The first index from `start` on whose time is not below. */
   const indexOf = (time: Microseconds): number => {
-    let [low, high] = [start, events.length]
+    let [low, high] = [start, times.length]
     while (low < high) {
       const middle = (low + high) >>> 1
-      if (events[middle]!.time < time) low = middle + 1
+      if (times[middle]! < time) low = middle + 1
       else high = middle
     }
     return low
   }
 
-  const entryAt = (time: Microseconds): TimedEvent | undefined => {
-    const found = events[indexOf(time)]
-    return found?.time === time ? found : undefined
+  const eventAt = (time: Microseconds): AuditEvent | undefined => {
+    const index = indexOf(time)
+    return times[index] === time ? events[index] : undefined
+  }
+
+  const append = (added: readonly TimedEvent[]): void => {
+    for (const { time, event } of added) {
+      times.push(time)
+      events.push(event)
+    }
+  }
+
+  /** Leaves none but those from `from` on that are to stay. */
+  const keep = (from: number, stays: (index: number) => boolean): void => {
+    const [keptEvents, keptTimes]: [AuditEvent[], Microseconds[]] = [[], []]
+    for (let i = from; i < events.length; i++)
+      if (stays(i)) {
+        keptEvents.push(events[i]!)
+        keptTimes.push(times[i]!)
+      }
+    events = keptEvents
+    times = keptTimes
+    start = 0
   }
 
   const drop = (count: number): void => {
-    for (let i = 0; i < count; i++) foreignIds.delete(events[start++]!.event.id)
-    if (start > events.length / 2) {
-      events = events.slice(start)
-      start = 0
-    }
+    for (const end = start + count; start < end; start++)
+      if (foreignIds.size > 0) foreignIds.delete(events[start]!.id)
+    if (start > events.length / 2) keep(start, () => true)
   }
 
   return {
@@ -77,56 +98,61 @@ export function createTimeline(): Timeline {
       return events.length - start
     },
     get ends(): Timeline['ends'] {
-      const [first, last] = [events[start], events.at(-1)]
-      return first && last ? [first.time, last.time] : undefined
+      const last = times.length - 1
+      return start <= last ? [times[start]!, times[last]!] : undefined
     },
-    between: (from, to) => ({ events, from: indexOf(from), to: indexOf(to + 1) }),
+    between: (from, to) => ({ events, times, from: indexOf(from), to: indexOf(to + 1) }),
     countBefore: (time) => indexOf(time) - start,
-    at: (time) => entryAt(time)?.event,
+    at: eventAt,
     find(id) {
       const time = foreignIds.get(id) ?? parseEventId(id)?.time
-      const found = time === undefined ? undefined : entryAt(time)
-      return found?.event.id === id ? found : undefined
+      const event = time === undefined ? undefined : eventAt(time)
+      return event?.id === id ? { time: time!, event } : undefined
     },
     tailsAfter(time) {
       const tails = new Map<IdTail, AuditEvent>()
-      for (const { event } of events.slice(indexOf(time + 1))) {
+      for (let i = indexOf(time + 1); i < events.length; i++) {
+        const event = events[i]!
         const tail = parseEventId(event.id)?.tail
         if (tail !== undefined && !foreignIds.has(event.id)) tails.set(tail, event)
       }
       return tails
     },
-    append(added) {
-      for (const one of added) events.push(one)
-    },
+    append,
     insert(added) {
       for (const { time, event } of added)
         if (parseEventId(event.id)?.time !== time) foreignIds.set(event.id, time)
-      events = [...events.slice(start), ...added].toSorted((a, b) => a.time - b.time)
-      start = 0
+      const inOrder = added.toSorted((a, b) => a.time - b.time)
+      const first = inOrder[0] ? indexOf(inOrder[0].time) : times.length
+      const rest = events.slice(first).map((event, i) => ({ time: times[first + i]!, event }))
+      if (rest.length > 0) {
+        events = events.slice(start, first)
+        times = times.slice(start, first)
+        start = 0
+      }
+      append([...rest, ...inOrder].toSorted((a, b) => a.time - b.time))
     },
-    replace(changed) {
-      events[indexOf(changed.time)] = changed
+    replace({ time, event }) {
+      events[indexOf(time)] = event
     },
     drop,
     removeBefore(time, most, mayGo) {
       const end = indexOf(time)
-      const staying: TimedEvent[] = []
+      const staying = new Set<number>()
       let next = start
-      for (; next < end && next - start - staying.length < most; next++)
-        if (!mayGo(events[next]!.event)) staying.push(events[next]!)
-      const removed = next - start - staying.length
+      for (; next < end && next - start - staying.size < most; next++)
+        if (!mayGo(events[next]!)) staying.add(next)
+      const removed = next - start - staying.size
       if (removed === 0) return 0
-      drop(next - start)
-      if (staying.length > 0) {
-        events = [...staying, ...events.slice(start)]
-        start = 0
+      if (staying.size === 0) drop(removed)
+      else {
+        for (let i = start; i < next; i++) if (!staying.has(i)) foreignIds.delete(events[i]!.id)
+        keep(start, (index) => index >= next || staying.has(index))
       }
       return removed
     },
     remove(ids) {
-      events = events.slice(start).filter(({ event }) => !ids.has(event.id))
-      start = 0
+      keep(start, (index) => !ids.has(events[index]!.id))
       for (const id of ids) foreignIds.delete(id)
     },
   }

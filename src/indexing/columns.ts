@@ -159,10 +159,15 @@ const SORTS: Readonly<Record<Kind, (values: Scalar[]) => readonly Scalar[]>> = {
   [Kind.text]: (values) => sortTexts(values as string[]),
 }
 
-/** The values of a column, and of each the ordinals that have it, rising. */
-export type ValueGroups = ReadonlyMap<Scalar, readonly number[]>
+/** The values by their types ({@link Kind}), and in order. */
+export function sortByKind(values: Iterable<Scalar>): readonly (readonly Scalar[])[] {
+  const kinds: Scalar[][] = [[], [], []]
+  for (const value of values) kinds[kindOf(value)]!.push(value)
+  return kinds.map((some, kind) => SORTS[kind as Kind](some))
+}
 
-export function groupColumn({ values, ordinals }: Column): ValueGroups {
+/** A column's values in order, by their types. */
+export function sortColumn({ values, ordinals }: Column): readonly SortedValues[] {
   const groups = new Map<Scalar, number[]>()
   for (const [i, value] of values.entries()) {
     const ordinal = ordinals[i]!
@@ -170,22 +175,11 @@ export function groupColumn({ values, ordinals }: Column): ValueGroups {
     if (!met) groups.set(value, [ordinal])
     else if (met.at(-1) !== ordinal) met.push(ordinal)
   }
-  return groups
+  return sortByKind(groups.keys()).map((sorted) => ({
+    values: sorted,
+    ordinals: sorted.map((value) => groups.get(value)!),
+  }))
 }
-
-/** The values in order, by their types ({@link Kind}). */
-export function sortGroups(groups: ValueGroups): readonly SortedValues[] {
-  const kinds: Scalar[][] = [[], [], []]
-  for (const value of groups.keys()) kinds[kindOf(value)]!.push(value)
-  return kinds.map((values, kind) => {
-    const sorted = SORTS[kind as Kind](values)
-    return { values: sorted, ordinals: sorted.map((value) => groups.get(value)!) }
-  })
-}
-
-/** A column's values in order, by their types. */
-export const sortColumn = (column: Column): readonly SortedValues[] =>
-  sortGroups(groupColumn(column))
 
 /** The ordinals that have any value in the column, rising. */
 export const valuedOrdinals = ({ ordinals }: Column): number[] =>

@@ -31,15 +31,20 @@ const moved = (window: number, unit: number): number => ((window << 7) ^ unit) &
 // The golden ratio's bits, which spread neighbouring windows.
 const gramOf = (window: number): number => Math.imul(window, 0x9e3779b1) >>> (32 - GRAM_BITS)
 
-/** The grams of a part of a line, each once; none where it has fewer than three characters. */
-export function gramsOf(part: string): readonly number[] {
+/** Gives the grams of a part of a line; none where it has fewer than three characters. */
+export function eachGram(part: string, take: (gram: number) => void): void {
   const folded = fold(part)
-  const grams = new Set<number>()
   let window = 0
   for (let i = 0; i < folded.length; i++) {
     window = moved(window, folded.charCodeAt(i))
-    if (i >= 2) grams.add(gramOf(window))
+    if (i >= 2) take(gramOf(window))
   }
+}
+
+/** The same, each once. */
+export function gramsOf(part: string): readonly number[] {
+  const grams = new Set<number>()
+  eachGram(part, (gram) => grams.add(gram))
   return [...grams]
 }
 

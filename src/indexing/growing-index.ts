@@ -1,6 +1,7 @@
 import type { AuditEvent } from '../event.js'
 import type { Microseconds } from '../timestamp.js'
-import { type Block, type BlockSource, createBlock } from './block.js'
+import { type Block, createBlock } from './block.js'
+import type { BlockSource } from './block-source.js'
 import type { IndexPart } from './part.js'
 
 /** An index in memory of events that come in, block by block. */
@@ -21,8 +22,9 @@ export interface GrowingIndex {
   dropLate(): void
 }
 
+/** Blocks are begun anew where they have so many events, or as many as is said then. */
 export function createGrowingIndex(
-  blockSize: number,
+  blockSize: number | (() => number),
   createSource: () => BlockSource,
 ): GrowingIndex {
   let blocks: Block[] = []
@@ -33,6 +35,7 @@ export function createGrowingIndex(
   let latest: Block | undefined
   let made = 0
 
+  const mostInBlock = (): number => (typeof blockSize === 'number' ? blockSize : blockSize())
   const newBlock = (): Block => createBlock(`memory-${++made}`, createSource)
 
   const blockOfLate = (): Block => {
@@ -51,7 +54,7 @@ export function createGrowingIndex(
     },
     add(time, event) {
       let block = blocks.at(-1)
-      if (!block || block.size >= blockSize) {
+      if (!block || block.size >= mostInBlock()) {
         block = newBlock()
         blocks.push(block)
       }
@@ -61,7 +64,7 @@ export function createGrowingIndex(
     addLate(time, event) {
       lateOnes.set(time, event)
       latest = undefined
-      if (lateOnes.size < blockSize) return
+      if (lateOnes.size < mostInBlock()) return
       lateBlocks.push(blockOfLate())
       lateOnes = new Map()
     },

@@ -53,11 +53,13 @@ export interface IndexPart {
   values(name: string, kind: Kind, order: Order, from?: Scalar): Iterable<ValueEntry>
   /**
    * The same values in any order, without some of those that cannot pass. `undefined` where the work may
-   * be laid down. A part that holds its values in memory has no need of it.
+   * be laid down.
    */
   search?(name: string, kind: Kind, search: LineSearch): Iterable<ValueEntry | undefined>
   /** The same values in any order, each to be read before the next one is asked for; where that takes less. */
   inAnyOrder?(name: string, kind: Kind): Iterable<ValueEntry>
+  /** False only where no event has the value in the attribute, as far as that is known at once. */
+  mayHave?(name: string, value: Scalar): boolean
   /** The events that have the value in the attribute, a long text cut. */
   find(name: string, value: Scalar): Postings
   /** The events that have any value in the attribute. */

@@ -26,6 +26,11 @@ export function rangePostings(from: number, to: number): Postings {
   }
 }
 
+export const singlePosting = (ordinal: number): Postings => ({
+  size: 1,
+  seek: (at, step) => ((ordinal - at) * step >= 0 ? ordinal : NONE),
+})
+
 /** Rising ordinals without repetition. */
 export function listPostings(ordinals: ArrayLike<number>): Postings {
   const size = ordinals.length

@@ -1,0 +1,27 @@
+import type { IndexFilter } from './index-filter.js'
+import type { IndexPart } from './part.js'
+
+/** False only where it is known at once that no event of the part passes a filter. */
+export type MayMatch = (part: IndexPart) => boolean
+
+/** `undefined` where nothing of a filter can be told so fast. Compile once, call for many parts. */
+export function compileMayMatch(filter: IndexFilter | undefined): MayMatch | undefined {
+  if (!filter) return undefined
+  if ('parts' in filter) {
+    const tests = filter.parts.map(compileMayMatch)
+    const known = tests.filter((test) => test !== undefined)
+    if (filter.combinator === 'and')
+      return known.length > 0 ? (part) => known.every((test) => test(part)) : undefined
+    return known.length === tests.length ? (part) => known.some((test) => test(part)) : undefined
+  }
+  if (!('find' in filter) || filter.find.by !== 'values') return undefined
+  const { name, find } = filter
+  const [value, ...others] = find.values
+  if (value === undefined || others.length > 0)
+    return (part) =>
+      isUntold(part) || find.values.some((value) => part.mayHave?.(name, value) ?? true)
+  return (part) => isUntold(part) || (part.mayHave?.(name, value) ?? true)
+}
+
+/** Where some events may have anything. */
+const isUntold = (part: IndexPart): boolean => part.unindexed.size > 0

@@ -54,12 +54,13 @@ function check(one: QueryCase, all: readonly Answered[]): void {
 export interface AskOptions {
   /** Of one case in one round; fewer where they take too long. */
   readonly questions: number
+  /** So many others before, unmeasured, as a service that runs has been asked before; fewer as well. */
   readonly warmUp: number
   /** One process a side for all rounds, where it takes long to make ready. */
   readonly isKept: boolean
 }
 
-const OF_FILES: AskOptions = { questions: 50, warmUp: 3, isKept: false }
+const OF_FILES: AskOptions = { questions: 50, warmUp: 200, isKept: false }
 const MOST_SECONDS = 2
 
 type Workers<Name extends string> = Readonly<Record<Name, Worker<Job, Answer>>>
@@ -109,18 +110,19 @@ export async function askAll<Name extends string>(
     for (const name of turned(names, turn)) {
       const { setup, log, isIdeal, isAsked } = sides[name]
       if (!isAsked(one)) continue
-      const asks = asksOf(one, log, questions, 1 + turn)
+      const all = asksOf(one, log, questions + warmUp, 1 + turn)
+      const asks = all.slice(0, questions)
       const isScan = setup.side === 'plain' || (setup.side === 'raw' && !isIdeal)
       const answer = await workers[name].ask({
         asks,
-        warmUp: isScan ? 0 : warmUp,
+        warmUp: isScan ? [] : all.slice(questions),
         ideal: isIdeal ? one.ideal : undefined,
         mostSeconds: MOST_SECONDS,
         explained: round === 0,
       })
       answered.push({ log, asks, answer })
-      const all = (times[name] ??= { rounds: [], steps: answer.steps })
-      all.rounds.push(answer.milliseconds)
+      const timed = (times[name] ??= { rounds: [], steps: answer.steps })
+      timed.rounds.push(answer.milliseconds)
       told.push(`${name} ${median(answer.milliseconds).toFixed(3)} ms`)
     }
     check(one, answered)

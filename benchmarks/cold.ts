@@ -47,7 +47,7 @@ async function askCold(
   const worker = await Worker.start<Job, Answer>('query-trial.ts', setup)
   const answer = await worker.ask({
     asks: [ask],
-    warmUp: 0,
+    warmUp: [],
     ideal,
     mostSeconds: 1,
     explained: true,

@@ -59,15 +59,16 @@ export const tailCases: readonly Case[] = [
         const other = await reopen()
         const [first] = await recordSome(audit, 1)
         const write = async (): Promise<void> => {
-          for (const round of upTo(0, 9)) {
-            await Promise.all([recordSome(audit, 2), recordSome(other, 2)])
+          for (const round of upTo(0, 11)) {
+            const [own, others] = [1 + (round % 3), 1 + ((round + 2) % 3)]
+            await Promise.all([recordSome(audit, own), recordSome(other, others)])
             await delay(round % 3)
           }
         }
         const after = first!.created_at
         const [seen, seenByOther] = await Promise.all([
-          follow(audit, 40, '', after),
-          follow(other, 40, '', after),
+          follow(audit, 48, '', after),
+          follow(other, 48, '', after),
           write(),
         ])
         const all = (await everything(audit)).slice(1)

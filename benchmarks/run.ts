@@ -1,8 +1,9 @@
 /*
- * Measures all that benchmarks/results.md tells, and writes it:
+ * Measures what benchmarks/results.md tells, and writes it:
  *
  *   npm run bench [-- --size 1m|10m] [--only ingest,queries,…] [--rounds n] [--keep folder]
  *
+ * At 10m that is what depends on the size, beside the same at 1m, and goes to benchmarks/results-10m.md.
  * Builds the package and installs the peers, then runs one part after the other, each in processes of its
  * own. A part can be run alone as well: see the scripts of package.json. Files go to the system's folder
  * for temporary files (TMPDIR), which should be on a disk, with room for 3 GB at 1m and 30 GB at 10m;
@@ -37,7 +38,8 @@ const PARTS = {
 type PartName = keyof typeof PARTS
 
 const ROOT = path.join(import.meta.dirname, '..')
-const RESULTS = path.join(import.meta.dirname, 'results.md')
+const resultsOf = (size: Size): string =>
+  path.join(import.meta.dirname, size === '1m' ? 'results.md' : `results-${size}.md`)
 
 function prepare(): void {
   const npm = (...args: string[]): void =>
@@ -123,7 +125,8 @@ const { values } = parseArgs({
 const size = readSize(values.size)
 const all = Object.keys(PARTS) as PartName[]
 const isPart = (name: string): name is PartName => Object.hasOwn(PARTS, name)
-const given = values.only?.split(',') ?? all
+const ofSize = all.filter((name) => size === '1m' || sizesOf(name, size).includes(size))
+const given = values.only?.split(',') ?? ofSize
 const unknown = given.find((name) => !isPart(name))
 if (unknown !== undefined) throw new Error(`--only knows ${all.join(', ')}; there is no ${unknown}`)
 const wanted = given.filter(isPart)
@@ -140,7 +143,7 @@ await withLogs(values.keep, async (folder) => {
       console.error(error)
       failed.push(name)
     }
-  if (values.only === undefined) fs.writeFileSync(RESULTS, report(rows, size, failed))
+  if (values.only === undefined) fs.writeFileSync(resultsOf(size), report(rows, size, failed))
   else console.log(tablesOf(rows).join('\n'))
   if (failed.length > 0) process.exitCode = 1
 })

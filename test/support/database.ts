@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { inject } from 'vitest'
 
@@ -13,7 +14,7 @@ export interface TestDatabase {
 export async function postgresDatabase(): Promise<TestDatabase> {
   const server = inject('postgresUrl')
   const name = `daybook_${randomUUID().replaceAll('-', '')}`
-  await administer(server, `CREATE DATABASE ${name}`)
+  await administer(server, (client) => client.query(`CREATE DATABASE ${name}`))
   const url = new URL(server)
   url.pathname = `/${name}`
   const pool = new pg.Pool({ connectionString: url.href })
@@ -24,16 +25,35 @@ export async function postgresDatabase(): Promise<TestDatabase> {
     pool,
     async remove() {
       await pool.end()
-      await administer(server, `DROP DATABASE ${name} WITH (FORCE)`)
+      await administer(server, async (client) => {
+        await leftAlone(client, name)
+        await client.query(`DROP DATABASE ${name} WITH (FORCE)`)
+      })
     },
   }
 }
 
-async function administer(url: string, command: string): Promise<void> {
+const USERS = 'SELECT FROM pg_stat_activity WHERE datname = $1'
+const PATIENCE_MS = 1000
+
+/**
+ * Waits, for a moment, until nobody is connected: a pool ends before its connections are closed, and one that
+ * hears meanwhile that its database goes throws that as an error, at nobody's door.
+ */
+async function leftAlone(client: pg.Client, name: string): Promise<void> {
+  const end = performance.now() + PATIENCE_MS
+  while ((await client.query(USERS, [name])).rowCount! > 0 && performance.now() < end)
+    await delay(10)
+}
+
+async function administer(
+  url: string,
+  act: (client: pg.Client) => Promise<unknown>,
+): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
-    await client.query(command)
+    await act(client)
   } finally {
     await client.end()
   }

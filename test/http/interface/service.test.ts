@@ -92,6 +92,8 @@ describe.each(eachStore)('The service of the interface, on the %s store', (_name
     await write('POST', '/api/scheduled_changes', 'scheduled_change', { name: 's', run_at, change })
     for (const name of ['deploy:one', 'other'])
       await send('/api/events', { ...newEvent({ type: 'note', name }), user: 'bob' })
+    // The last that goes on in the background: a git that finds nothing there.
+    await waitFor('filter[type_eq]=error:git_remote:create')
   })
 
   it.each([

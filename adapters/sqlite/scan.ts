@@ -178,11 +178,14 @@ export async function scanEvents(
   const pass = (begun: TimeBounds, isOver: () => boolean): boolean => {
     const where = probe?.isDense() ? undefined : scan.where
     const { rows, last, count } = where ? someOf(begun, where) : allOf(begun)
+    const before = visited
     for (const row of rows) {
       rest = beyond(begun, row.created_at)
       visited += 1
       if (visit(row)) return false
-      if (isOver()) return true
+      if (!isOver()) continue
+      if (!where) probe?.passed(visited - before)
+      return true
     }
     rest = beyond(begun, last)
     probe?.passed(count)

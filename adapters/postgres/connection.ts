@@ -81,7 +81,7 @@ export async function withConnection<Result>(
       if (isOver) throw error
       void cancel(pool, client, () => isOver).catch(ignore)
       using grace = patience(Math.max(end - performance.now(), GRACE_MS))
-      return until(work, grace.signal, 'Postgres did not answer')
+      return await until(work, grace.signal, 'Postgres did not answer')
     })
     isSound = !signal.aborted
     return result

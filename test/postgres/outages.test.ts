@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { AuditLog, AuditLogError } from 'daybook'
 import { postgresStore } from 'daybook/postgres'
 import pg from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type OwnServer, startOwnPostgres } from '../support/postgres.js'
 import { type Proxy, startProxy } from '../support/proxy.js'
 
@@ -154,23 +154,10 @@ describe('under load', { timeout: 120_000 }, () => {
     first.acknowledged.push(-1)
     for (let i = 0; i < 3; i++) {
       await delay(200 + Math.random() * 50)
-      const [found] = await administer(
-        'SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()',
-      )
-      const pids = [server.pid(), ...found!.rows.map(({ pid }: { pid: number }) => pid)]
       const before = first.rejected.length
-      try {
-        for (const pid of pids) process.kill(pid, 'SIGSTOP')
-        while (first.rejected.length === before) await delay(20)
-      } finally {
-        for (const pid of pids) {
-          try {
-            process.kill(pid, 'SIGCONT')
-          } catch {
-            // It has ended.
-          }
-        }
-      }
+      const goOn = server.freeze()
+      while (first.rejected.length === before) await delay(20)
+      goOn()
       const acknowledged = first.acknowledged.length
       while (first.acknowledged.length === acknowledged) await delay(10)
     }
@@ -179,6 +166,25 @@ describe('under load', { timeout: 120_000 }, () => {
       expect((error as AuditLogError).code).toBe('DEADLINE_EXCEEDED')
     await audit.close()
     await expectExact(first)
+  })
+})
+
+describe('a server that stands still', { timeout: 60_000 }, () => {
+  let goOn = (): void => {}
+  afterEach(() => goOn())
+
+  it('does not keep a call beyond its deadline', async () => {
+    const audit = openLog({ deadlineMs: 600, queryTimeoutMs: 600 })
+    await audit.recordCustom('test:outage', { n: 0 })
+    // By then the connection is free again by which the next one is sent.
+    await delay(300)
+    goOn = server.freeze()
+    await expectRejection(audit.recordCustom('test:outage', { n: 1 }), /within 600 ms/)
+    await expect(audit.list()).rejects.toMatchObject({ code: 'QUERY_TIMEOUT' })
+    goOn()
+    await audit.recordCustom('test:outage', { n: 2 })
+    expect(await stored()).toEqual([0, 2])
+    await audit.close()
   })
 })
 

@@ -18,8 +18,8 @@ export interface PostgresServer {
 
 /** A server that a test may ill-treat. */
 export interface OwnServer extends PostgresServer {
-  /** The process id of the server, which starts one more for each connection. */
-  pid(): number
+  /** Stops all its processes, as a machine that stands still; gives what lets them go on. */
+  freeze(): () => void
   /** `pg_ctl restart -m immediate`: as after a crash. */
   restart(): Promise<void>
   /** A standby that follows it; to be stopped before it. */
@@ -146,6 +146,40 @@ function untilReady(child: ChildProcess): Promise<void> {
   })
 }
 
+/** The processes that one has started: proc(5), or pgrep where there is no such file. */
+function childrenOf(pid: number): readonly number[] {
+  const list = `/proc/${pid}/task/${pid}/children`
+  const text = fs.existsSync(list)
+    ? fs.readFileSync(list, 'utf8')
+    : spawnSync('pgrep', ['-P', String(pid)], { encoding: 'utf8' }).stdout
+  return text.split(/\s+/).filter(Boolean).map(Number)
+}
+
+/** Stops a process and all that it has started; gives what lets them go on. */
+function freeze(pid: number): () => void {
+  const stopped = new Set<number>()
+  const signal = (to: number, name: 'SIGSTOP' | 'SIGCONT'): void => {
+    try {
+      process.kill(to, name)
+    } catch {
+      // It has ended.
+    }
+  }
+  const stop = (one: number): void => {
+    signal(one, 'SIGSTOP')
+    stopped.add(one)
+  }
+  // The one that starts others comes first. Those that end meanwhile may hide others from the list.
+  stop(pid)
+  for (let seen = 0; seen < stopped.size;) {
+    seen = stopped.size
+    for (const child of childrenOf(pid)) stop(child)
+  }
+  return () => {
+    for (const one of stopped) signal(one, 'SIGCONT')
+  }
+}
+
 const INITDB = '-U postgres -A trust -E UTF8 --locale=C --no-sync --no-instructions'.split(' ')
 const SETTINGS = [
   ...['fsync=off', 'full_page_writes=off', 'synchronous_commit=off', 'max_connections=100'],
@@ -157,7 +191,7 @@ const SETTINGS = [
 // Ends the server and removes its folder when our end of the pipe closes, even if we are killed. The
 // server may be another by then, after a restart.
 const GUARD = `exec 3<&0; "$@" </dev/null 3<&- & cat <&3 >/dev/null
-p=$(head -n 1 "$0/data/postmaster.pid") && kill -INT $p && while kill -0 $p; do sleep 0.02; done
+p=$(head -n 1 "$0/data/postmaster.pid") && kill -INT $p && kill -CONT $p && while kill -0 $p; do sleep 0.02; done
 rm -rf "$0"`
 
 /** A folder that a server's account may use, and how to run programs in it. */
@@ -226,7 +260,8 @@ async function runServer(
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
     origin,
-    pid: () => Number.parseInt(fs.readFileSync(path.join(data, 'postmaster.pid'), 'utf8'), 10),
+    freeze: () =>
+      freeze(Number.parseInt(fs.readFileSync(path.join(data, 'postmaster.pid'), 'utf8'), 10)),
     restart: () => control('restart', '-m', 'immediate', ...asBefore),
     crash: () => control('stop', '-m', 'immediate'),
     start: () => control('start', ...asBefore),

@@ -121,6 +121,24 @@ describe('the keyboard', () => {
     expect(await panel(page).count()).toBe(0)
   })
 
+  it('comes back to the row of the event that it went on to, before that is painted', async () => {
+    const page = await open()
+    const ids = await newestFirst(host.audit)
+    await page.keyboard.press('j')
+    await page.keyboard.press('Enter')
+    await panel(page).waitFor()
+    const inPanel = `document.activeElement.matches('aside h2')`
+    await expect.poll(() => page.evaluate(inPanel), WAIT).toBe(true)
+    // Between two keys there is time for no more than microtasks.
+    await page.evaluate(`(async () => {
+      for (const key of ['j', 'Escape']) {
+        document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }))
+        for (let i = 0; i < 10; i++) await null
+      }
+    })()`)
+    await expect.poll(() => focusedId(page), WAIT).toBe(ids[1])
+  })
+
   it('keeps the focus on a row that is scrolled out of sight', async () => {
     const page = await open('?range=all')
     await page.keyboard.press('j')

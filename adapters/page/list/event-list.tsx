@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { fault, openId } from '../address.js'
 import { Icon } from '../icon.js'
 import { lazy } from '../lazy.js'
@@ -27,7 +27,8 @@ function Pending() {
 /** The focus goes back to the row whose event was open. */
 function useReturn(): void {
   const last = useRef<string | undefined>(undefined)
-  useEffect(() => {
+  // At once, so that the next key finds what is open.
+  useLayoutEffect(() => {
     const closed = openId.value === undefined ? last.current : undefined
     last.current = openId.value
     const { activeElement } = document

@@ -129,32 +129,23 @@ function Failure({ state }: { state: 'missing' | 'denied' | 'failed' }) {
 const isLost = (): boolean =>
   document.activeElement === null || document.activeElement === document.body
 
-/** Gives the focus back to the row that the event was opened from. */
-function focusRow(id: string): void {
-  const row = document.querySelector<HTMLElement>(`[data-id="${CSS.escape(id)}"]`)
-  if (isLost()) row?.focus()
-}
-
 /** One event, to be read beside the list. */
 export function Panel() {
   const heading = useRef<HTMLHeadingElement>(null)
   const panel = useRef<HTMLElement>(null)
   const body = useRef<HTMLDivElement>(null)
-  const lastId = useRef<string | undefined>(undefined)
+  const isFirst = useRef(true)
   const event = shown.value
   const state = openedState.value
 
   useEscape(true, close)
   useKeys({ d: () => (isJson.value = !isJson.value) })
+  useEffect(() => heading.current?.focus(), [])
   useEffect(() => {
-    heading.current?.focus()
-    return () => focusRow(lastId.current!)
-  }, [])
-  useEffect(() => {
-    const isFirst = lastId.current === undefined
-    lastId.current = openId.value ?? lastId.current
+    const wasThere = !isFirst.current
+    isFirst.current = false
     body.current?.scrollTo(0, 0)
-    if (!event || isFirst || event.id !== openId.value) return
+    if (!event || !wasThere || event.id !== openId.value) return
     if (isLost()) heading.current?.focus()
     if (panel.current?.contains(document.activeElement)) announce(sentenceText(sentenceOf(event)))
   }, [openId.value, event?.id])

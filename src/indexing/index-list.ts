@@ -116,7 +116,9 @@ export function* takeSortedOf(
   }
 
   if (goesAlong({ count, of }, limit)) {
-    for (const { part } of sets) for (const time of unindexedTimes(part)) meet(time)
+    for (const { part } of sets)
+      for (const time of unindexedTimes(part))
+        if (time >= bounds.from && time <= bounds.to) meet(time)
     const isInPlace = placeTest(sorts)
     let steps = 0
     let found = 0

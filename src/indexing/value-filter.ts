@@ -50,7 +50,7 @@ export function valueFilter(values: ReadonlyMap<Scalar, unknown>): ValueFilter {
 }
 
 // One value is looked for in many sets.
-let lastText = ''
+let lastText: string | undefined
 let lastHash = 0
 
 function hashOf(value: Scalar): number {

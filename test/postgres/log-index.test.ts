@@ -1,10 +1,12 @@
-import { AuditLog, parseQuery } from 'daybook'
+import { randomUUID } from 'node:crypto'
+import { type AuditEvent, AuditLog, parseQuery } from 'daybook'
 import pg from 'pg'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { createLogIndex, type LogIndex } from '../../adapters/postgres/indexing/log-index.js'
 import { listEvents } from '../../adapters/postgres/list.js'
 import { namesIn } from '../../adapters/postgres/names.js'
 import { createPostgresStore } from '../../adapters/postgres/postgres-store.js'
+import { compileFilter } from '../../src/filter/evaluate.js'
 import type { IndexPart } from '../../src/indexing/part.js'
 import { NONE } from '../../src/indexing/postings.js'
 import { createTrace } from '../../src/explaining/trace.js'
@@ -264,4 +266,67 @@ it('is read through a pool of replicas too', async () => {
   expect(await find()).toBe(3)
   await seal()
   expect(await find()).toBe(3)
+})
+
+// More than a query looks into at first, each from the old times that were imported to the end of what was recorded.
+describe('segments that all reach far back', () => {
+  const ROUNDS = 12
+  const EACH = 100
+  const SPARSE = 27
+
+  const attributes = (n: number) => ({ n, text: n % SPARSE === 0 ? `a needle ${n}` : `hay ${n}` })
+
+  async function openOverlapping(): Promise<readonly AuditEvent[]> {
+    await openLog(0)
+    for (let round = 0; round < ROUNDS; round++) {
+      await audit.importEvents(
+        Array.from({ length: EACH }, (_, i) => ({
+          id: randomUUID(),
+          created_at: new Date(Date.UTC(2020, 0, 1 + i, round)).toISOString().replace('Z', '000Z'),
+          ...{ type: 'own', username: null, system: false, source: null },
+          attributes: attributes(i),
+        })),
+      )
+      await Promise.all(
+        Array.from({ length: EACH }, (_, i) =>
+          audit.recordCustom('own', attributes(round * EACH + i)),
+        ),
+      )
+      await seal({ segmentSize: 2 * EACH, fanOut: 2 * ROUNDS })
+    }
+    await audit.close()
+    audit = new AuditLog({ store: schemas.openStore(), types: {} })
+    const all: AuditEvent[] = []
+    for await (const page of audit.pages('limit=1000')) all.unshift(...page)
+    expect(all.length).toBe(2 * ROUNDS * EACH)
+    return all
+  }
+
+  it('are gone through within the times that are asked for, each event once', async () => {
+    const all = await openOverlapping()
+    const near = all[all.length - Math.round(8.5 * EACH)]!.created_at
+    const queries = ['10', '3', '100'].flatMap((limit) =>
+      ['text_cont]=needle', 'text_start]=a', 'text_not_eq]=hay'].flatMap((member) => [
+        `limit=${limit}&filter[${member}&filter[created_at_lt]=${near}`,
+        `limit=${limit}&filter[${member}&filter[created_at_gt]=${near}&filter[sorts]=created_at`,
+      ]),
+    )
+    for (const query of queries) {
+      const { where, limit } = parseQuery(query)
+      const passes = compileFilter(where)
+      const matching = all.filter((event) => passes(event)).map(({ id }) => id)
+      const isRising = query.includes('sorts')
+      const { events, truncated } = await audit.list(query)
+      const found = events.map(({ id }) => id)
+      expect({ query, found, truncated }).toEqual({
+        query,
+        found: isRising ? matching.slice(0, limit) : matching.slice(-limit),
+        truncated: matching.length > limit,
+      })
+      const paged: string[] = []
+      for await (const page of audit.pages(query)) paged.push(...page.map(({ id }) => id))
+      expect(paged.length).toBe(matching.length)
+      expect(new Set(paged)).toEqual(new Set(matching))
+    }
+  })
 })

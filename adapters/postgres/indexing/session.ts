@@ -142,7 +142,9 @@ export async function* timesInOrder(
     }
     session.release()
     if (end === undefined) return
-    rest = beyond(rest, end, order)
+    // The next part may begin before where the order has come to.
+    const last = isRising ? Math.max(end, rest.from - 1) : Math.min(end, rest.to + 1)
+    rest = beyond(rest, last, order)
     ready = ready.filter(({ part }) => overlaps(part, rest))
   }
 }

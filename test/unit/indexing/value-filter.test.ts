@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import type { Scalar } from '../../../src/filter/attributes.js'
 import { valueFilter } from '../../../src/indexing/value-filter.js'
 
@@ -19,6 +19,15 @@ it('has all of its values, and few others', () => {
 
 it('has 0 where it has -0, as a Map has', () => {
   expect(valueFilter(mapOf([-0, ...texts]))(0)).toBe(true)
+})
+
+it('has an empty text that comes before all others', async () => {
+  // What was asked before leaves the last text behind.
+  vi.resetModules()
+  const anew = await import('../../../src/indexing/value-filter.js')
+  const mayHave = anew.valueFilter(mapOf(['', ...texts]))
+  expect(mayHave(texts[0]!)).toBe(true)
+  expect(mayHave('')).toBe(true)
 })
 
 it('has few values and no others', () => {

@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 import { letterKeys } from './preferences.js'
 
 export type KeyHandler = (event: KeyboardEvent) => void
@@ -33,7 +33,8 @@ export function followKeys(): void {
 
 /** Binds keys while the component is there; of several bindings of a key the latest counts. */
 export function useKeys(handlers: Readonly<Record<string, KeyHandler>>): void {
-  useEffect(() => {
+  // At once, so that keys mean what is shown.
+  useLayoutEffect(() => {
     for (const [key, handler] of Object.entries(handlers))
       bindings.set(key, [...(bindings.get(key) ?? []), handler])
     return () => {

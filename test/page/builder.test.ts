@@ -23,8 +23,13 @@ const fields = (page: Page, name: 'Attribute' | 'Predicate' | 'Value') =>
   builder(page).getByRole('combobox', { name })
 const focused = (page: Page) => expect.poll(() => page.locator(':focus').getAttribute('id'), WAIT)
 /** Waits until the focus is in a field of a row, the last one. */
-const focusIs = async (page: Page, name: 'Attribute' | 'Predicate' | 'Value', row = -1) =>
-  focused(page).toBe(await fields(page, name).nth(row).getAttribute('id'))
+const focusIs = (page: Page, name: 'Attribute' | 'Predicate' | 'Value', row = -1) => {
+  const isFocused = async () => {
+    const id = await page.locator(':focus').getAttribute('id')
+    return id === (await fields(page, name).nth(row).getAttribute('id'))
+  }
+  return expect.poll(isFocused, WAIT).toBe(true)
+}
 
 async function openBuilder(page: Page): Promise<void> {
   await page.keyboard.press('b')

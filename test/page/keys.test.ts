@@ -30,6 +30,8 @@ const panel = (page: Page) => page.getByRole('complementary', { name: 'Event' })
 const focusedId = (page: Page): Promise<string | null> =>
   page.evaluate(`document.activeElement.closest('[data-id]')?.dataset.id ?? null`)
 
+const IN_PANEL = `document.activeElement.matches('aside h2')`
+
 /** The landmark of what has the focus, and whether it, or the frame that it stands in, shows that. */
 const FOCUS = `(() => {
   const { activeElement } = document
@@ -66,6 +68,7 @@ describe('the Tab key', () => {
     await walk('Events, newest first')
     await page.keyboard.press('Enter')
     await panel(page).getByRole('heading', { name: 'Attributes' }).waitFor()
+    await expect.poll(() => page.evaluate(IN_PANEL), WAIT).toBe(true)
     await walk('Event detail')
     const landmarks = stops.map(({ landmark }) => landmark)
     expect(landmarks.filter((name, i) => name !== landmarks[i - 1])).toEqual([
@@ -105,8 +108,7 @@ describe('the keyboard', () => {
     await expect.poll(() => focusedId(page), WAIT).toBe(ids[1])
     await page.keyboard.press('Enter')
     await panel(page).waitFor()
-    const inPanel = `document.activeElement.matches('aside h2')`
-    await expect.poll(() => page.evaluate(inPanel), WAIT).toBe(true)
+    await expect.poll(() => page.evaluate(IN_PANEL), WAIT).toBe(true)
     const shownId = async () => decodeURIComponent(new URL(page.url()).hash.slice('#event='.length))
     expect(await shownId()).toBe(ids[1])
     for (const n of [2, 3]) {
@@ -127,8 +129,7 @@ describe('the keyboard', () => {
     await page.keyboard.press('j')
     await page.keyboard.press('Enter')
     await panel(page).waitFor()
-    const inPanel = `document.activeElement.matches('aside h2')`
-    await expect.poll(() => page.evaluate(inPanel), WAIT).toBe(true)
+    await expect.poll(() => page.evaluate(IN_PANEL), WAIT).toBe(true)
     // Between two keys there is time for no more than microtasks.
     await page.evaluate(`(async () => {
       for (const key of ['j', 'Escape']) {

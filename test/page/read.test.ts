@@ -32,6 +32,8 @@ async function open({ id }: AuditEvent, options: OpenPageOptions = {}): Promise<
   const page = await openPage(`${host.page}?range=all`, { user: 'ann', ...options })
   await rowOf(page, id).click()
   await heading(page).waitFor()
+  const inPanel = `document.activeElement.matches('aside h2')`
+  await expect.poll(() => page.evaluate(inPanel), WAIT).toBe(true)
   return page
 }
 

@@ -27,6 +27,8 @@ export default defineConfig({
     isolate: false,
     // For what hangs, not for what is slow on a busy machine.
     testTimeout: 60_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 25_000 } },
     coverage: {
       provider: 'v8',
       include: ['src/**', 'adapters/**'],

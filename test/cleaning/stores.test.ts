@@ -267,10 +267,13 @@ describe.each(Object.keys(STORES))('cleaning on the %s store', (kind) => {
         })
       })
       await Promise.all(looked)
-      await vi.waitFor(async () => {
-        const { rules } = await worlds[0]!.cleaning.status()
-        expect(rules).toMatchObject([{ running: false, lastRun: {} }])
-      })
+      await vi.waitFor(
+        async () => {
+          const { rules } = await worlds[0]!.cleaning.status()
+          expect(rules).toMatchObject([{ running: false, lastRun: {} }])
+        },
+        { timeout: 20_000 },
+      )
       for (const { close } of worlds) await close()
       expect(runs).toBe(1)
       const after = openWorld(stores.another(clock), { rules })

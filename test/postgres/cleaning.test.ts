@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { namesIn } from '../../adapters/postgres/names.js'
 import { draft, numbers, upTo } from '../../src/testing/conformance/helpers.js'
 import { useSchemas } from '../support/schemas.js'
@@ -71,8 +71,17 @@ describe('removal', () => {
 
 describe('analyze', () => {
   it('refreshes what is stale, tells the rows, and then has nothing to do', async () => {
+    const writer = openStore({ partitions: 'none' })
+    await writer.append(upTo(1, 100).map((n) => draft({ n })))
+    await writer.close()
+    // The server is told of changes a moment after their transaction.
+    const changed = `SELECT n_mod_since_analyze::int AS rows FROM pg_stat_user_tables
+      WHERE schemaname = '${schema()}' AND relname = 'events'`
+    await vi.waitFor(
+      async () => expect((await database().pool.query(changed)).rows).toEqual([{ rows: 100 }]),
+      { timeout: 20_000 },
+    )
     const store = openStore({ partitions: 'none' })
-    await store.append(upTo(1, 100).map((n) => draft({ n })))
     const { analyzed_tables } = await store.analyze!()
     expect(analyzed_tables).toContainEqual({
       table: `${schema()}.events`,
@@ -81,7 +90,6 @@ describe('analyze', () => {
     })
     expect((await store.analyze!()).analyzed_tables).toEqual([])
     await fill(1000)
-    // The server is told of changes a moment after their transaction.
     let second: readonly unknown[] = []
     while (second.length === 0) second = (await store.analyze!()).analyzed_tables
     expect(second).toEqual([{ table: `${schema()}.events`, rows_before: 100, rows_after: 1100 }])

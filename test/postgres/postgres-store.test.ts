@@ -377,7 +377,8 @@ describe('queries', () => {
     })
     await host.query('ROLLBACK')
     await host.end()
-    expect(types((await audit.list()).events)).toEqual(['a'])
+    await using patient = openLog()
+    expect(types((await patient.list()).events)).toEqual(['a'])
   })
 
   it('end with their signal', async () => {
@@ -440,7 +441,7 @@ describe('hints', () => {
     await untilHinted()
     await database.pool.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-       WHERE pid <> pg_backend_pid() AND query LIKE 'LISTEN%'`,
+       WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE 'LISTEN%'`,
     )
     await delay(50)
     await untilHinted()

@@ -209,6 +209,7 @@ describe('the index of a log', () => {
   it('a lease that ends later than any is taken for one before the clock was set back', async () => {
     const log = open()
     await record(log, 8)
+    await log.sealer.settled()
     const hold = (until: string) =>
       query(`UPDATE %index_state SET holder = gen_random_uuid(), held_until = ${until}`)
     await hold(`clock_timestamp() + interval '50 s'`)

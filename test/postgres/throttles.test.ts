@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AuditLog, type EventQuery, type EventStore } from 'daybook'
 import pg from 'pg'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { draft, MINUTE, numbers, throttled, upTo } from '../../src/testing/conformance/helpers.js'
 import { manualClock } from '../../src/testing/manual-clock.js'
 import { useSchemas } from '../support/schemas.js'
@@ -190,7 +190,10 @@ it.each([{}, { live: true as const }])(
       controller.abort()
       throw new Error('the connection broke')
     })
+    // Nothing is taken back by its look for what was lost, only by its next append.
+    vi.useFakeTimers({ toFake: ['setInterval'] })
     const store = openStore({ pool })
+    vi.useRealTimers()
     const other = openStore()
     await store.append([draft({ n: 0 })])
     await store.reportSuppressed(suppressed(7))

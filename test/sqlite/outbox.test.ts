@@ -188,7 +188,7 @@ describe('events of host transactions', () => {
     })()
     const start = performance.now()
     while ((await audit.list()).events.length === 0) await delay(20)
-    expect(performance.now() - start).toBeLessThan(2500)
+    expect(performance.now() - start).toBeLessThan(5000)
     while (waitingIn() !== 0) await delay(5)
     expect(numbers(await all(audit))).toEqual(Array.from({ length: 700 }, (_, n) => n))
     expect(hints).toBeGreaterThanOrEqual(2)
@@ -317,7 +317,7 @@ describe('an open transaction of the host', () => {
     other.exec('COMMIT')
     const start = performance.now()
     while (waitingIn() !== 0) await delay(5)
-    expect(performance.now() - start).toBeLessThan(900)
+    expect(performance.now() - start).toBeLessThan(5000)
     expect(numbers(await all(audit))).toEqual([1])
   })
 

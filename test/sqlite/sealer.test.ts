@@ -147,7 +147,8 @@ describe('the index of a file', () => {
     try {
       other.exec('ALTER TABLE daybook_chunks RENAME TO hidden_chunks')
       await record(log, 20)
-      await delay(3000)
+      await vi.waitFor(() => expect(warn).toHaveBeenCalled(), FEW)
+      await delay(1500)
       await record(log, 20)
       expect(other.prepare('SELECT count(*) FROM daybook_events').pluck().get()).toBe(40)
       other.exec('ALTER TABLE hidden_chunks RENAME TO daybook_chunks')

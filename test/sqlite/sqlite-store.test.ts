@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { type AppendOptions, AuditLog, AuditLogError } from 'daybook'
 import { sqliteStore } from 'daybook/sqlite'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { tempDir } from '../support/temp.js'
 
 describe('sqliteStore', () => {
@@ -135,9 +135,8 @@ describe('sqliteStore', () => {
     let ticks = 0
     const ticking = setInterval(() => ticks++, 5)
     const recorded = audit.recordCustom('patient')
-    await delay(150)
+    await vi.waitFor(() => expect(ticks).toBeGreaterThan(5), { timeout: 5000 })
     expect(audit.stats()).toMatchObject({ waiting: 1, stored: 0 })
-    expect(ticks).toBeGreaterThan(5)
     other.exec('COMMIT')
     other.close()
     clearInterval(ticking)

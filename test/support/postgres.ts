@@ -189,9 +189,12 @@ const SETTINGS = [
 ].flatMap((setting) => ['-c', setting])
 
 // Ends the server and removes its folder when our end of the pipe closes, even if we are killed. The
-// server may be another by then, after a restart.
+// server may be another by then, after a restart, or stand still.
 const GUARD = `exec 3<&0; "$@" </dev/null 3<&- & cat <&3 >/dev/null
-p=$(head -n 1 "$0/data/postmaster.pid") && kill -INT $p && kill -CONT $p && while kill -0 $p; do sleep 0.02; done
+p=$(head -n 1 "$0/data/postmaster.pid") && kill -INT $p && {
+  kill -CONT $p $(cat /proc/$p/task/$p/children)
+  while kill -0 $p; do sleep 0.02; done
+} 2>/dev/null
 rm -rf "$0"`
 
 /** A folder that a server's account may use, and how to run programs in it. */

@@ -268,7 +268,7 @@ describe('a tail is woken', () => {
       await record(audit, type)
       await delay(20)
     }
-    expect(await timed(() => seen)).toBeLessThan(1900)
+    expect(await timed(() => seen)).toBeLessThan(3900)
     expect(await seen).toBe('a b c')
     await tail.return()
   })
@@ -288,12 +288,14 @@ describe('a tail is woken', () => {
     }))
     await using tail = audit.tail()
     const first = next(tail, 1)
-    for (let i = 0; i < 300; i++) {
-      hint()
-      await delay(1)
-    }
+    const took = await timed(async () => {
+      for (let i = 0; i < 300; i++) {
+        hint()
+        await delay(1)
+      }
+    })
     expect(lists).toBeGreaterThan(5)
-    expect(lists).toBeLessThan(80)
+    expect(lists).toBeLessThan(took / 9 + 5)
     await record(audit, 'a')
     hint()
     expect(await first).toBe('a')
@@ -403,7 +405,7 @@ describe('a tail ends', () => {
     await delay(30)
     expect(watching()).toBe(1)
     const took = await timed(() => tail.return())
-    expect(took).toBeLessThan(500)
+    expect(took).toBeLessThan(3000)
     expect(await waiting).toEqual({ done: true, value: undefined })
     expect(watching()).toBe(0)
     await record(audit, 'a')
@@ -510,7 +512,7 @@ describe('a tail ends', () => {
       await audit.close()
       await expect(waiting).rejects.toMatchObject({ code: 'CLOSED' })
     })
-    expect(took).toBeLessThan(500)
+    expect(took).toBeLessThan(3000)
     expect(watching()).toBe(0)
     await expect(audit.tail().next()).rejects.toMatchObject({ code: 'CLOSED' })
     const resumed = audit.tail('', { after: '2000-01-01' })

@@ -320,12 +320,15 @@ describe('a store in trouble', () => {
     })
     store.heal()
     await audit.recordCustom('x')
-    await vi.waitFor(async () => {
-      const { events } = await audit.list('filter[type_eq]=warn:audit_log:gap')
-      expect(events[0]?.attributes['losses']).toMatchObject([
-        { type: 'test:note', reason: 'deadline_exceeded', count: 1 },
-      ])
-    })
+    await vi.waitFor(
+      async () => {
+        const { events } = await audit.list('filter[type_eq]=warn:audit_log:gap')
+        expect(events[0]?.attributes['losses']).toMatchObject([
+          { type: 'test:note', reason: 'deadline_exceeded', count: 1 },
+        ])
+      },
+      { timeout: 20_000 },
+    )
   })
 
   it('has the time that the key took count for the event', async () => {

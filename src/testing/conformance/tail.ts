@@ -59,7 +59,7 @@ export const tailCases: readonly Case[] = [
         const other = await reopen()
         const [first] = await recordSome(audit, 1)
         const write = async (): Promise<void> => {
-          for (const round of upTo(0, 11)) {
+          for (const round of upTo(0, 23)) {
             const [own, others] = [1 + (round % 3), 1 + ((round + 2) % 3)]
             await Promise.all([recordSome(audit, own), recordSome(other, others)])
             await delay(round % 3)
@@ -67,8 +67,8 @@ export const tailCases: readonly Case[] = [
         }
         const after = first!.created_at
         const [seen, seenByOther] = await Promise.all([
-          follow(audit, 48, '', after),
-          follow(other, 48, '', after),
+          follow(audit, 96, '', after),
+          follow(other, 96, '', after),
           write(),
         ])
         const all = (await everything(audit)).slice(1)

@@ -21,7 +21,7 @@ const shows = (page: Page, filter: string) => expectShown(page, host.audit, filt
 const builder = (page: Page) => page.getByRole('dialog', { name: 'Filter builder' })
 const fields = (page: Page, name: 'Attribute' | 'Predicate' | 'Value') =>
   builder(page).getByRole('combobox', { name })
-const focused = (page: Page) => expect.poll(() => page.locator(':focus').getAttribute('id'), WAIT)
+
 /** Waits until the focus is in a field of a row, the last one. */
 const focusIs = (page: Page, name: 'Attribute' | 'Predicate' | 'Value', row = -1) => {
   const isFocused = async () => {

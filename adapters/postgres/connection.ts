@@ -19,7 +19,7 @@ export const asker =
     ask(client, text, ...values)
 
 /** The promise's outcome, or `ABORTED` with the signal; what comes too late goes to `onLate`. */
-function until<Value>(
+export function until<Value>(
   promise: Promise<Value>,
   signal: AbortSignal,
   what: string,
@@ -44,6 +44,9 @@ const ignore = (): void => {}
 /** How long a statement that is cancelled is waited for. */
 const GRACE_MS = 250
 
+/** How long the server may take to hear of that. */
+const CANCEL_MS = 1000
+
 /** Asks the server to stop what the connection does, as long as anybody waits for that. */
 async function cancel(
   pool: PostgresPool,
@@ -52,9 +55,15 @@ async function cancel(
 ): Promise<void> {
   if (processID === undefined || processID === null) return
   const client = await checkOut(pool)
-  // Later the number might be another's.
-  if (!isOver()) await ask(client, 'SELECT pg_cancel_backend($1)', processID).catch(ignore)
-  giveBack(client, false)
+  try {
+    // Later the number might be another's.
+    if (isOver()) return
+    using wait = patience(CANCEL_MS)
+    const asking = ask(client, 'SELECT pg_cancel_backend($1)', processID)
+    await until(asking, wait.signal, 'Postgres did not answer')
+  } finally {
+    giveBack(client, false)
+  }
 }
 
 /**

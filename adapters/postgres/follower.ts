@@ -2,6 +2,7 @@ import { quoteName } from '../../src/filter/sql.js'
 import { createWatchers } from '../../src/following/following.js'
 import { patience } from '../../src/patience.js'
 import { ask, checkOut, giveBack, type PostgresPool, type PostgresPoolClient } from './client.js'
+import { until } from './connection.js'
 import type { PostgresLog } from './log.js'
 
 // NOTIFY takes a lock that the whole server shares, at each commit: so it has transactions of its
@@ -26,7 +27,8 @@ export function createFollower(log: PostgresLog, pool: PostgresPool): Follower {
   let isTelling = false
   let telling: Promise<void> = Promise.resolve()
   let isUntold = false
-  let isClosed = false
+  const closing = new AbortController()
+  const isClosed = (): boolean => closing.signal.aborted
   let listener: PostgresPoolClient | undefined
   let isConnecting = false
   let reconnect: NodeJS.Timeout | undefined
@@ -39,7 +41,7 @@ export function createFollower(log: PostgresLog, pool: PostgresPool): Follower {
   const tell = (): void => {
     watchers.hint()
     isUntold = true
-    if (isTelling || isClosed) return
+    if (isTelling || isClosed()) return
     isTelling = true
     isUntold = false
     telling = notify()
@@ -62,7 +64,7 @@ export function createFollower(log: PostgresLog, pool: PostgresPool): Follower {
 
   const onLost = (): void => {
     dropListener()
-    if (watchers.size === 0 || isClosed || reconnect) return
+    if (watchers.size === 0 || isClosed() || reconnect) return
     reconnect = setTimeout(() => {
       reconnect = undefined
       void listen()
@@ -71,16 +73,23 @@ export function createFollower(log: PostgresLog, pool: PostgresPool): Follower {
   }
 
   const listen = async (): Promise<void> => {
-    if (listener || isConnecting || isClosed) return
+    if (listener || isConnecting || isClosed()) return
     isConnecting = true
+    using wait = patience(CONNECT_MS, closing.signal)
     try {
-      listener = await checkOut(pool)
+      listener = await until(
+        checkOut(pool),
+        wait.signal,
+        'no connection to Postgres came free',
+        (late) => giveBack(late, true),
+      )
       listener.on('end', onLost)
       listener.on('notification', hintAll)
-      await ask(listener, `LISTEN ${quoteName(channel)}`)
+      const asking = ask(listener, `LISTEN ${quoteName(channel)}`)
+      await until(asking, wait.signal, 'Postgres did not answer')
       // What was told while nobody listened.
       watchers.hint()
-      if (watchers.size === 0 || isClosed) dropListener()
+      if (watchers.size === 0 || isClosed()) dropListener()
     } catch {
       onLost()
     } finally {
@@ -99,7 +108,7 @@ export function createFollower(log: PostgresLog, pool: PostgresPool): Follower {
       }
     },
     close() {
-      isClosed = true
+      closing.abort()
       watchers.clear()
       clearTimeout(reconnect)
       if (!isConnecting) dropListener()

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { type Duration, milliseconds } from 'date-fns'
 import { LRUCache } from 'lru-cache'
-import { AuditLogError } from '../errors.js'
+import { AuditLogError, untilAborted } from '../errors.js'
 import type { DraftThrottle, EventDraft } from '../event.js'
 import { type EventTypes, isPeriod } from '../event-types.js'
 import { type JsonLimits, toJsonText } from '../json.js'
+import { patience } from '../patience.js'
 import type { EventStore, SuppressedCount, SuppressedReport } from '../store.js'
 import { throttleKey } from '../throttles.js'
 import type { Clock, Microseconds } from '../timestamp.js'
@@ -174,7 +175,7 @@ export function createThrottling({
   let sending: Promise<void> = Promise.resolve()
   let timer: NodeJS.Timeout | undefined
   let pauseMs = REPORT_MS
-  let isClosed = false
+  const closing = new AbortController()
 
   const throttleOf = (type: string, { period, scope }: Rule, data: object): DraftThrottle => {
     if (scope.length === 0) return { key: type, scope: {}, period }
@@ -210,11 +211,13 @@ export function createThrottling({
   const report = (signal: AbortSignal): Promise<void> => {
     const turn = sending.then(() => send(signal))
     sending = turn.catch(() => {})
-    return turn
+    // The one before it may have more time.
+    return untilAborted(turn, signal)
   }
   const reportInTurn = async (): Promise<void> => {
+    using wait = patience(MAX_PAUSE_MS, closing.signal)
     try {
-      await report(AbortSignal.timeout(MAX_PAUSE_MS))
+      await report(wait.signal)
       pauseMs = REPORT_MS
     } catch {
       pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)
@@ -223,7 +226,7 @@ export function createThrottling({
     if (unsent || counting.size > 0) schedule()
   }
   const schedule = (): void => {
-    if (timer || isClosed) return
+    if (timer || closing.signal.aborted) return
     timer = setTimeout(() => {
       void reportInTurn()
     }, pauseMs).unref()
@@ -277,7 +280,7 @@ export function createThrottling({
     },
     report,
     close() {
-      isClosed = true
+      closing.abort()
       clearTimeout(timer)
     },
   }

@@ -186,6 +186,27 @@ describe('a server that stands still', { timeout: 60_000 }, () => {
     expect(await stored()).toEqual([0, 2])
     await audit.close()
   })
+
+  it('does not keep those who close, whatever was given up', { timeout: 20_000 }, async () => {
+    const audit = openLog({ queryTimeoutMs: 300 })
+    await audit.recordCustom('test:outage', { n: 0 })
+    // Connections that are free again by which calls and their cancelling are sent.
+    await Promise.allSettled(Array.from({ length: 8 }, () => audit.list()))
+    goOn = server.freeze()
+    const lists = Array.from({ length: 2 }, () => audit.list())
+    for (const settled of await Promise.allSettled(lists)) expect(settled.status).toBe('rejected')
+    await audit.close()
+  })
+
+  it('does not keep those who close as they begin to follow', { timeout: 20_000 }, async () => {
+    const store = postgresStore({ connectionString: server.url, schema })
+    await store.openEvents()
+    goOn = server.freeze()
+    store.watch(() => {})
+    // By then it has been sent.
+    await delay(100)
+    await store.close()
+  })
 })
 
 describe(

@@ -326,6 +326,32 @@ describe('counts of what was held back', () => {
     expect(next!.attributes['suppressed_count']).toBe(5)
   })
 
+  it('hold up no call beyond its deadline while they are told, nor the closing', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    const faulty = faultyStore(memoryStore())
+    const signals: (AbortSignal | undefined)[] = []
+    const store: EventStore = {
+      ...faulty,
+      reportSuppressed(report, options) {
+        signals.push(options?.signal)
+        return faulty.reportSuppressed(report, options)
+      },
+    }
+    const { audit } = rig({ waiting: { deadlineMs: 100 } }, manualClock(), store)
+    for (let i = 0; i < 2; i++) await audit.record('warn:disk:full')
+    faulty.hang('reportSuppressed')
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(signals).toHaveLength(1)
+    const calls = [audit.record('info:plain:event'), audit.record('warn:slot:full')]
+    const settled = Promise.allSettled(calls)
+    await vi.advanceTimersByTimeAsync(100)
+    for (const { status } of await settled) expect(status).toBe('rejected')
+    expect(signals[0]?.aborted).toBe(false)
+    vi.useRealTimers()
+    await audit.close()
+    expect(signals[0]?.aborted).toBe(true)
+  })
+
   it('are told by the cleaning run where no further event comes', async () => {
     const { audit, clock } = rig()
     await audit.record('warn:slot:full', { cluster: 'a', pool: 'b' })

@@ -1,5 +1,6 @@
 import type { CountsQuery, EventCounts } from './counting/counts.js'
 import type { AuditEvent, EventDraft, ImportedEvent, JsonObject, JsonValue } from './event.js'
+import type { IdTail } from './event-id.js'
 import type { QueryTrace } from './explaining/trace.js'
 import type { EventQuery } from './filter/ast.js'
 import type { Clock, Microseconds } from './timestamp.js'
@@ -34,6 +35,11 @@ export interface AppendOptions extends WaitOptions {
    * such as that of a process which died: they are looked for by their tails, and kept once.
    */
   readonly since?: Microseconds | undefined
+  /**
+   * Tails of drafts that will be given again in any case: a store which does not know what became of
+   * them need not remove what it may have kept. Looked at when it would, since tails are taken out again.
+   */
+  readonly comingAgain?: ReadonlySet<IdTail> | undefined
   /** Told of each draft that its throttle holds back, and how long that goes on, before `append` resolves. */
   readonly onHeldBack?: ((draft: EventDraft, opensIn: Microseconds) => void) | undefined
 }

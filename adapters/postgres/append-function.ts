@@ -1,3 +1,4 @@
+import { DRAFTS, markStatement, searchStatements } from './append-search.js'
 import { TOO_LATE } from './failures.js'
 import { type Names, quoteText } from './names.js'
 import { presenceHash, SERVER_ATTRIBUTES } from './terms.js'
@@ -63,10 +64,6 @@ export const claimFunction = (names: Names): string => `
   $daybook$;
 `
 
-/** The drafts with their places, from 1. */
-const DRAFTS = `unnest(_rows) WITH ORDINALITY
-      AS draft(no_time, tail, type, username, source, system, attributes, terms, i)`
-
 /** What both functions give. */
 const ANSWER = `
     OUT times bigint[], OUT opens_in bigint[], OUT stored text[],
@@ -83,7 +80,7 @@ const TERMS_OF_CALL = `
  * the commit is visible, so `created_at` rises in the order of visibility; each statement in the
  * function takes a snapshot of its own, later than the lock (READ COMMITTED, VOLATILE:
  * https://www.postgresql.org/docs/current/xfunc-volatility.html). The drafts come as rows without a time,
- * which are read before the lock is taken.
+ * which are read before the lock is taken; but for those that were found already, which have theirs.
  *
  * Each call is an `_attempt`. Of one whose answer got lost nobody knows whether it took effect, or
  * still will: the next one makes it void, looks for what it may have kept since `_since`, takes that
@@ -96,7 +93,7 @@ const TERMS_OF_CALL = `
  * kept with other attributes than it came with, or was kept before, these.
  */
 export const appendFunction = (names: Names): string => `
-  CREATE FUNCTION ${names.append}(
+  CREATE OR REPLACE FUNCTION ${names.append}(
     _rows ${names.events}[],${TERMS_OF_CALL}${ANSWER}
   ) LANGUAGE plpgsql VOLATILE AS $daybook$
   DECLARE
@@ -110,6 +107,7 @@ export const appendFunction = (names: Names): string => `
     _draft record;
     _claim record;
     _newest bigint;
+    _attributes text;
   BEGIN
     IF current_setting('transaction_isolation') <> 'read committed' THEN
       RAISE EXCEPTION 'events are appended in transactions that are read committed, not %',
@@ -125,26 +123,7 @@ export const appendFunction = (names: Names): string => `
     END IF;
     moved := 0;
     _present := coalesce(_now, server_time);
-    IF _search THEN
-      DELETE FROM ${names.voidAttempts} WHERE voided_at < now() - interval '1 day';
-      INSERT INTO ${names.voidAttempts} (id) SELECT unnest(_void) ON CONFLICT DO NOTHING;
-      IF cardinality(_forget) > 0 THEN
-        DELETE FROM ${names.events} WHERE created_at > _since AND tail = ANY (_forget);
-        DELETE FROM ${names.liveEvents} WHERE created_at > _since AND tail = ANY (_forget);
-        PERFORM pg_advisory_xact_lock(${names.locks.throttles});
-        UPDATE ${names.throttles} SET
-          kept_at = NULL, kept_tail = NULL, suppressed = suppressed + told,
-          first_at = least(first_at, told_first), last_at = greatest(last_at, told_last)
-        WHERE kept_tail = ANY (_forget);
-      END IF;
-      SELECT
-        array_agg(coalesce(kept.created_at, open.created_at) ORDER BY draft.i),
-        array_agg(coalesce(kept.attributes, open.attributes)::text ORDER BY draft.i)
-      INTO _found, stored
-      FROM ${DRAFTS}
-      LEFT JOIN ${names.events} AS kept ON kept.created_at > _since AND kept.tail = draft.tail
-      LEFT JOIN ${names.liveEvents} AS open ON open.created_at > _since AND open.tail = draft.tail;
-    END IF;
+    IF _search THEN${searchStatements(names)}    END IF;
     SELECT last_value INTO _high FROM ${names.highWater};
 
     IF EXISTS (SELECT FROM ${names.outbox}) THEN
@@ -252,8 +231,7 @@ export const appendFunction = (names: Names): string => `
       PERFORM setval(${quoteText(names.highWater)}, greatest(_newest, _high));
     END IF;
     IF _found IS NOT NULL THEN
-      times := ARRAY(SELECT coalesce(_found[i], times[i]) FROM generate_series(1, _count) AS i);
-    END IF;
+      times := ARRAY(SELECT coalesce(_found[i], times[i]) FROM generate_series(1, _count) AS i);${markStatement(names)}    END IF;
   END
   $daybook$;
 `

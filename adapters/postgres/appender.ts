@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { EventDraft } from '../../src/event.js'
 import type { IdTail } from '../../src/event-id.js'
+import type { AppendOptions } from '../../src/store.js'
 import type { Microseconds } from '../../src/timestamp.js'
 import { ask, type PostgresPoolClient } from './client.js'
 import { draftRows } from './draft-rows.js'
@@ -16,6 +17,7 @@ interface LostAttempt {
   readonly tails: readonly IdTail[]
   /** What it may have kept is later than this. */
   readonly since: Microseconds
+  readonly comingAgain: AppendOptions['comingAgain']
 }
 
 /** What to append, and how. */
@@ -24,7 +26,8 @@ export interface AppendRequest {
   /** On the scale of `performance.now()`. */
   readonly deadline: number
   /** See `AppendOptions`. */
-  readonly since?: Microseconds | undefined
+  readonly since?: AppendOptions['since']
+  readonly comingAgain?: AppendOptions['comingAgain']
 }
 
 export interface HeldBackDraft {
@@ -40,6 +43,8 @@ export interface Appended {
   readonly moved: number
 }
 
+const NOTHING: Appended = { kept: [], heldBack: [], moved: 0 }
+
 /** Appends, one attempt after the other, and knows what earlier ones may have left behind. */
 export interface Appender {
   /** What the server told when it was asked for the first time, or lately. */
@@ -48,7 +53,7 @@ export interface Appender {
   hasLost(): boolean
   /**
    * One attempt. Once it has failed without an answer, the next one, with whatever drafts, makes
-   * good: drafts that are given again are kept once, others are not kept.
+   * good: drafts that are given again are kept once, others not at all, unless they come again later.
    */
   attempt(client: PostgresPoolClient, request: AppendRequest): Promise<Appended>
 }
@@ -112,25 +117,30 @@ export function createAppender(names: Names, now: () => Microseconds | undefined
   const findKept = async (
     client: PostgresPoolClient,
     { drafts, since }: AppendRequest,
-  ): Promise<Pick<Recovered, 'kept'> & { readonly since?: Microseconds | undefined }> =>
-    since === undefined || lost.length > 0
-      ? { kept: new Map(), since }
-      : recover(client, names, drafts, since)
+  ): Promise<Partial<Recovered>> => {
+    if (since === undefined) return {}
+    return lost.length > 0 ? { since } : recover(client, names, drafts, since)
+  }
 
   const callAppend = async (
     client: PostgresPoolClient,
     drafts: readonly EventDraft[],
-    { deadline, since = Infinity }: AppendRequest,
+    { deadline, comingAgain }: AppendRequest,
+    { foundAt, since = Infinity }: Partial<Recovered>,
   ): Promise<Appended> => {
-    const rows = draftRows(drafts, (rowType ??= await rowTypeOf(client)))
+    const rows = draftRows(drafts, (rowType ??= await rowTypeOf(client)), foundAt)
     const attempt: LostAttempt = {
       id: randomUUID(),
       tails: drafts.map((draft) => draft.tail),
-      since: floor,
+      // What was found may be older than what this process has stored since.
+      since: Math.min(floor, since, ...[...(foundAt?.values() ?? [])].map((time) => time - 1)),
+      comingAgain,
     }
     const earlier = lost
     const wanted = new Set(attempt.tails)
-    const forgotten = earlier.flatMap(({ tails }) => tails.filter((tail) => !wanted.has(tail)))
+    const forgotten = earlier.flatMap(({ tails, comingAgain: later }) =>
+      tails.filter((tail) => !wanted.has(tail) && !later?.has(tail)),
+    )
     // Until the answer is there it counts as lost.
     lost = [...earlier, attempt]
     try {
@@ -145,7 +155,7 @@ export function createAppender(names: Names, now: () => Microseconds | undefined
         Math.floor(deadline * 1000 + serverAhead),
         earlier.map(({ id }) => id),
         earlier.length > 0 || since !== Infinity,
-        Math.min(...lost.map((one) => one.since), since),
+        Math.min(floor, since, ...earlier.map((one) => one.since)),
         forgotten,
       )
       const [times, opensIn, stored, serverTime, moved] = row!
@@ -174,17 +184,15 @@ export function createAppender(names: Names, now: () => Microseconds | undefined
     async attempt(client, request) {
       const { drafts } = request
       const closed = await findHeldBack(client, request)
-      const { kept, since } = await findKept(client, request)
-      const passing = drafts.filter(({ tail }) => !closed.has(tail) && !kept.has(tail))
-      let moved = 0
-      if (drafts.length === 0 || passing.length > 0) {
-        const appended = await callAppend(client, passing, { ...request, since })
-        for (const one of appended.kept) kept.set(one.tail, one)
-        for (const { draft, opensIn } of appended.heldBack) closed.set(draft.tail, opensIn)
-        moved = appended.moved
-      }
+      const found = await findKept(client, request)
+      const passing = drafts.filter(({ tail }) => !closed.has(tail))
+      const { kept, heldBack, moved } =
+        drafts.length === 0 || passing.length > 0
+          ? await callAppend(client, passing, request, found)
+          : NOTHING
+      for (const { draft, opensIn } of heldBack) closed.set(draft.tail, opensIn)
       return {
-        kept: drafts.flatMap(({ tail }) => kept.get(tail) ?? []),
+        kept,
         heldBack: drafts.flatMap((draft) => {
           const opensIn = closed.get(draft.tail)
           return opensIn === undefined ? [] : { draft, opensIn }

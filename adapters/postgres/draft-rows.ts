@@ -1,4 +1,6 @@
 import type { EventDraft } from '../../src/event.js'
+import type { IdTail } from '../../src/event-id.js'
+import type { Microseconds } from '../../src/timestamp.js'
 import { termsOf } from './terms.js'
 
 /*
@@ -16,8 +18,9 @@ const TERMS_HEAD = 20
 const COLUMNS = 8
 /** A term with its length before it. */
 const NUMBER = 8
+const TIME_BYTES = 8
 /** All of a row but its texts and terms. */
-const ROW_BYTES = ROW_HEAD + COLUMNS * VALUE_HEAD + 1 + TERMS_HEAD
+const ROW_BYTES = ROW_HEAD + COLUMNS * VALUE_HEAD + TIME_BYTES + 1 + TERMS_HEAD
 const NULL = -1
 
 /** Of no UTF-16 unit UTF-8 takes more. */
@@ -28,8 +31,15 @@ const textBytes = ({ tail, type, username, source, json }: EventDraft): number =
   MAX_UNIT_BYTES * (tail.length + type.length + (username?.length ?? 0) + (source?.length ?? 0)) +
   Buffer.byteLength(json)
 
-/** For `$1::events[]`, where `rowType` is the number that the server has given the type `events`. The times are NULL. */
-export function draftRows(drafts: readonly EventDraft[], rowType: number): Buffer {
+/**
+ * For `$1::events[]`, where `rowType` is the number that the server has given the type `events`. The
+ * times are NULL but for what `foundAt` has.
+ */
+export function draftRows(
+  drafts: readonly EventDraft[],
+  rowType: number,
+  foundAt: ReadonlyMap<IdTail, Microseconds> = new Map(),
+): Buffer {
   const terms = drafts.map(termsOf)
   const most = drafts.reduce(
     (sum, draft, i) => sum + ROW_BYTES + textBytes(draft) + NUMBER * terms[i]!.length,
@@ -49,6 +59,13 @@ export function draftRows(drafts: readonly EventDraft[], rowType: number): Buffe
     const length = rows.write(text, at + 4)
     putNumber(length)
     at += length
+  }
+  const putTime = (time: Microseconds | undefined): void => {
+    putNumber(Type.int8)
+    if (time === undefined) return putNumber(NULL)
+    putNumber(TIME_BYTES)
+    view.setBigInt64(at, BigInt(time))
+    at += TIME_BYTES
   }
   const putTerms = (of: readonly number[]): void => {
     putNumber(Type.int4Array)
@@ -71,8 +88,7 @@ export function draftRows(drafts: readonly EventDraft[], rowType: number): Buffe
     const start = at
     at += 4
     putNumber(COLUMNS)
-    putNumber(Type.int8)
-    putNumber(NULL)
+    putTime(foundAt.get(tail))
     putText(Type.text, tail)
     putText(Type.text, type)
     putText(Type.text, username)

@@ -16,6 +16,7 @@ export const UNDEFINED_TABLE = '42P01'
 const TRANSIENT = new Set([
   '25006', // read_only_sql_transaction: a standby, or a server that refuses writes for now
   '25P03', // idle_in_transaction_session_timeout
+  '25P04', // transaction_timeout
   '40001', // serialization_failure
   '40P01', // deadlock_detected
   '55000', // object_not_in_prerequisite_state: a database that takes no connections
@@ -36,7 +37,7 @@ export function isTransient(error: unknown): boolean {
 
 /** True where the server told that the statement failed; not where it ended the connection. */
 export function isAnswer(error: unknown): boolean {
-  return isFromServer(error) && !/^(?:08|57P)/.test(codeOf(error))
+  return isFromServer(error) && !/^(?:08|25P04|57P)/.test(codeOf(error))
 }
 
 /** `STORE_FAILED`, but for a query of ours that was stopped after so long. */

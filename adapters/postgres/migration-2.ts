@@ -61,6 +61,6 @@ const tables = (names: Names): string => `
 /**
  * Throttles, live events and shared state. The function by which version 1 appends stays, for the
  * processes of that version which have not been replaced yet; that of this version is made by
- * `migration5`.
+ * `migration6`.
  */
 export const migration2 = (names: Names): string => tables(names) + claimFunction(names)

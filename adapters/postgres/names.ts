@@ -23,6 +23,7 @@ export interface Names {
   readonly highWater: string
   readonly outbox: string
   readonly voidAttempts: string
+  readonly takers: string
   readonly liveEvents: string
   readonly liveTexts: string
   readonly throttles: string
@@ -64,6 +65,7 @@ export function namesIn(schema: string): Names {
     highWater: named('high_water'),
     outbox: named('outbox'),
     voidAttempts: named('void_attempts'),
+    takers: named('takers'),
     liveEvents: named('live_events'),
     liveTexts: named('live_texts'),
     throttles: named('throttles'),

@@ -5,8 +5,6 @@ import { ask, type PostgresPoolClient } from './client.js'
 import type { Names } from './names.js'
 
 export interface KeptEvent {
-  /** That of its draft. */
-  readonly tail: IdTail
   readonly event: AuditEvent
   readonly time: Microseconds
 }
@@ -14,14 +12,14 @@ export interface KeptEvent {
 /** The event that the server has kept; `json` where its attributes may be others than the draft's. */
 export function keptEvent(draft: EventDraft, time: Microseconds, json?: string): KeptEvent {
   const event = stampDraft(draft, time)
-  const { tail } = draft
-  if (json === undefined) return { tail, event, time }
-  return { tail, event: { ...event, attributes: JSON.parse(json) as JsonObject }, time }
+  if (json === undefined) return { event, time }
+  return { event: { ...event, attributes: JSON.parse(json) as JsonObject }, time }
 }
 
 /** What was found of drafts that another process may have had kept. */
 export interface Recovered {
-  readonly kept: Map<IdTail, KeptEvent>
+  /** Only the append can tell whether one is still there, and answer for it. */
+  readonly foundAt: ReadonlyMap<IdTail, Microseconds>
   /** What else may be kept of them is later. */
   readonly since: Microseconds
 }
@@ -36,20 +34,19 @@ export async function recover(
   drafts: readonly EventDraft[],
   since: Microseconds,
 ): Promise<Recovered> {
-  const byTail = new Map(drafts.map((draft) => [draft.tail, draft]))
   const recent = (table: string): string =>
-    `SELECT created_at, tail, attributes FROM ${table} WHERE created_at > $1 AND tail = ANY ($2::text[])`
+    `SELECT created_at, tail FROM ${table} WHERE created_at > $1 AND tail = ANY ($2::text[])`
   const newest = (table: string): string => `(SELECT max(created_at) FROM ${table})`
   const rows = await ask(
     client,
-    `SELECT greatest($1, ${newest(events)}, ${newest(liveEvents)})::bigint, NULL, NULL
+    `SELECT greatest($1, ${newest(events)}, ${newest(liveEvents)})::bigint, NULL
      UNION ALL ${recent(events)} UNION ALL ${recent(liveEvents)}`,
     since,
-    [...byTail.keys()],
+    drafts.map(({ tail }) => tail),
   )
   const [first, ...found] = rows
-  const kept = found.map(
-    ([time, tail, json]) => [tail!, keptEvent(byTail.get(tail!)!, Number(time), json!)] as const,
-  )
-  return { kept: new Map(kept), since: Number(first![0]) }
+  return {
+    foundAt: new Map(found.map(([time, tail]) => [tail!, Number(time)])),
+    since: Number(first![0]),
+  }
 }

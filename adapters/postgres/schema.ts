@@ -5,6 +5,7 @@ import { migration2 } from './migration-2.js'
 import { migration3 } from './migration-3.js'
 import { migration4 } from './migration-4.js'
 import { migration5 } from './migration-5.js'
+import { migration6 } from './migration-6.js'
 import type { Names, Partitions } from './names.js'
 
 /** Each brings the schema from the version that is its index to the next. */
@@ -14,6 +15,7 @@ const MIGRATIONS: readonly ((names: Names, partitions: Partitions) => string)[] 
   migration3,
   migration4,
   migration5,
+  migration6,
 ]
 
 export interface SchemaState {

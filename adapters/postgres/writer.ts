@@ -23,6 +23,7 @@ const ATTEMPT_MS = 10_000
 const POLL_MS = 1000
 const POLL_ATTEMPT_MS = 2000
 const PARTITIONS_MS = 3_600_000
+const PARTITIONS_AGAIN_MS = 60_000
 
 /** Appends for one process, one call after the other. */
 export interface Writer {
@@ -38,7 +39,9 @@ export function createWriter(log: PostgresLog, onVisible: () => void): Writer {
   const appender = createAppender(log.names, log.now)
   let queue: Promise<unknown> = Promise.resolve()
   let lastAppend = -Infinity
-  let lastPartitions = performance.now()
+  let lastFailure = -Infinity
+  let nextPartitions = performance.now() + PARTITIONS_MS
+  let isClosed = false
 
   /** Calls take turns, so that what an earlier one may have left behind is cleared up in order. */
   const inTurn = <Result>(act: () => Promise<Result>, signal?: AbortSignal): Promise<Result> => {
@@ -69,8 +72,21 @@ export function createWriter(log: PostgresLog, onVisible: () => void): Writer {
       )
       const times = periodsAhead(Number(row![0]), partitions)
       await makePartitions(client, log.names, partitions, times)
-      lastPartitions = performance.now()
+      nextPartitions = performance.now() + PARTITIONS_MS
     })
+
+  /** Tells the appender where the server is by now; true where something is in the outbox. */
+  const synchronize = async (signal: AbortSignal): Promise<boolean> => {
+    const [row] = await log.use(signal, (client) =>
+      ask(
+        client,
+        `SELECT last_value, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
+           EXISTS (SELECT FROM ${log.names.outbox}) FROM ${log.names.highWater}`,
+      ),
+    )
+    appender.synchronize({ highWater: Number(row![0]), serverTime: Number(row![1]) })
+    return row![2] === 't'
+  }
 
   const attempt = async (request: AppendRequest, signal: AbortSignal): Promise<Appended> => {
     // An attempt that the server has begun is waited for until nothing can come of it any more.
@@ -88,7 +104,7 @@ export function createWriter(log: PostgresLog, onVisible: () => void): Writer {
 
   const append = async (
     drafts: readonly EventDraft[],
-    { signal, deadline, since }: AppendOptions,
+    { signal, deadline, since, comingAgain }: AppendOptions,
   ): Promise<Appended> => {
     let failure: unknown
     for (let attempts = 0; ; attempts++) {
@@ -96,7 +112,7 @@ export function createWriter(log: PostgresLog, onVisible: () => void): Writer {
       using wait = patience(until - performance.now(), signal)
       if (signal?.aborted || until <= performance.now()) throw givenUp(failure ?? signal?.reason)
       try {
-        return await attempt({ drafts, deadline: until, since }, wait.signal)
+        return await attempt({ drafts, deadline: until, since, comingAgain }, wait.signal)
       } catch (error) {
         if (codeOf(error) === NO_PARTITION && attempts < 2) {
           await makeAhead(wait.signal).catch(() => {})
@@ -110,43 +126,63 @@ export function createWriter(log: PostgresLog, onVisible: () => void): Writer {
         // What ended the waiting tells less than what failed before.
         if (!isOver) failure = error
         else failure ??= isGivenUp ? error.cause : error
+        // Before the deadline it is a clock that went ahead, or this machine stood still.
+        if (codeOf(error) === TOO_LATE) await synchronize(wait.signal).catch(() => {})
       }
       await pause(attempts, signal)
     }
   }
 
-  const move = async (signal?: AbortSignal): Promise<void> => {
-    let isLeft = true
-    while (isLeft) {
-      using turn = patience(POLL_ATTEMPT_MS, signal)
-      const deadline = performance.now() + POLL_ATTEMPT_MS
-      const { moved } = await attempt({ drafts: [], deadline }, turn.signal)
-      isLeft = moved === MAX_MOVED
-    }
+  const noteFailure = (error: unknown): never => {
+    lastFailure = performance.now()
+    throw error
+  }
+  /** What failed just now may be given again: what was kept of it must not be removed before that. */
+  const isGivenAgain = (): boolean =>
+    appender.hasLost() && performance.now() - lastFailure < POLL_MS
+
+  /** True where more may be left. */
+  const moveSome = async (signal?: AbortSignal): Promise<boolean> => {
+    if (isClosed || isGivenAgain()) return false
+    using wait = patience(POLL_ATTEMPT_MS, signal)
+    const deadline = performance.now() + POLL_ATTEMPT_MS
+    const { moved } = await attempt({ drafts: [], deadline }, wait.signal)
+    return moved === MAX_MOVED
   }
 
-  /** Moves what silence left in the outbox, and clears up what was lost. */
-  const poll = async (): Promise<void> => {
-    // A store that is not used connects to nothing.
-    if (!log.state() || performance.now() - lastAppend < POLL_MS) return
+  /** In many turns, so that what is appended meanwhile need not wait for the last. */
+  const move = async (signal?: AbortSignal): Promise<void> => {
+    let isLeft = true
+    while (isLeft) isLeft = await inTurn(() => moveSome(signal), signal)
+  }
+
+  /** An append that lacks a partition makes it: here it may fail, and is not tried again at once. */
+  const makeAheadInTime = async (): Promise<void> => {
+    if (performance.now() < nextPartitions) return
+    nextPartitions = performance.now() + PARTITIONS_AGAIN_MS
     using wait = patience(POLL_ATTEMPT_MS)
-    if (performance.now() - lastPartitions > PARTITIONS_MS) await makeAhead(wait.signal)
-    const [row] = await log.use(wait.signal, (client) =>
-      ask(
-        client,
-        `SELECT last_value, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
-           EXISTS (SELECT FROM ${log.names.outbox}) FROM ${log.names.highWater}`,
-      ),
-    )
-    appender.synchronize({ highWater: Number(row![0]), serverTime: Number(row![1]) })
-    if (row![2] === 't' || appender.hasLost()) await move()
+    await makeAhead(wait.signal).catch(() => {})
+  }
+
+  /** True where silence left something in the outbox, or something lost is to be cleared up. */
+  const look = async (): Promise<boolean> => {
+    // A store that is not used connects to nothing.
+    if (!log.state() || performance.now() - lastAppend < POLL_MS || isGivenAgain()) return false
+    await makeAheadInTime()
+    using wait = patience(POLL_ATTEMPT_MS)
+    const isFilled = await synchronize(wait.signal)
+    return isFilled || appender.hasLost()
+  }
+
+  const poll = async (): Promise<void> => {
+    if (await inTurn(look)) await move()
   }
 
   let isPolling = false
   const timer = setInterval(() => {
     if (isPolling) return
     isPolling = true
-    void inTurn(poll)
+    void poll()
       // The server is away: the next poll comes soon.
       .catch(() => {})
       .finally(() => (isPolling = false))
@@ -155,9 +191,11 @@ export function createWriter(log: PostgresLog, onVisible: () => void): Writer {
 
   return {
     synchronize: appender.synchronize,
-    append: (drafts, options) => inTurn(() => append(drafts, options), options.signal),
-    move: (signal) => inTurn(() => move(signal), signal),
+    append: (drafts, options) =>
+      inTurn(() => append(drafts, options).catch(noteFailure), options.signal),
+    move,
     async close() {
+      isClosed = true
       clearInterval(timer)
       await queue
       if (!appender.hasLost()) return

@@ -3,6 +3,7 @@ import { type EarlierAttempts, newsOf, onceEach, searchedSince } from './earlier
 import { createEnlisting, type Enlisting } from './enlisting.js'
 import { abortedError, AuditLogError, throwIfAborted } from '../errors.js'
 import type { AuditEvent, EventDraft } from '../event.js'
+import type { IdTail } from '../event-id.js'
 import { type FailurePolicy, isCovered } from './failure-policy.js'
 import type { Journaling } from './journaling.js'
 import { asStoreFailure, reasonOf } from './store-failure.js'
@@ -116,9 +117,13 @@ export function createRecorder(
   let inFlight: readonly Entry[] = []
   let running: Promise<void> | undefined
   let sweeper: NodeJS.Timeout | undefined
+  /** When it comes, on the scale of `performance.now()`. */
+  let sweepsAt = Infinity
   let giveUp = new AbortController()
   let isDown = false
   let isClosing = false
+  /** Tails of what was tried, and goes to the store from the journal if not from here. */
+  const comingAgain = new Set<IdTail>()
   /** When the newest event became visible that this process has stored. */
   let newest: string | undefined
   const room = createWaitingRoom(store.name, options)
@@ -130,13 +135,18 @@ export function createRecorder(
     if (entry.onAbort) entry.signal?.removeEventListener('abort', entry.onAbort)
     for (const tell of entry.onSettled ?? []) tell()
   }
-  const reject = (entry: Entry, error: AuditLogError): void => {
+  /** The store has it, or never will. */
+  const finish = (entry: Entry): void => {
     settle(entry)
+    comingAgain.delete(entry.draft.tail)
+  }
+  const reject = (entry: Entry, error: AuditLogError): void => {
+    finish(entry)
     observer.rejected(entry.draft, error)
     entry.reject(error)
   }
   const drop = (entry: Entry, error: AuditLogError): void => {
-    settle(entry)
+    finish(entry)
     observer.dropped(entry.draft, error)
     entry.resolve(undefined)
   }
@@ -186,21 +196,25 @@ export function createRecorder(
 
   /** Gives up a commit that takes too long, and what waits behind it, oldest first. */
   const sweep = (): void => {
-    sweeper = undefined
-    if (inFlight[0] && isDue(inFlight[0])) giveUp.abort()
+    const now = performance.now()
+    sweepsAt = Infinity
+    if (inFlight.some(isDue)) giveUp.abort()
     // Those for the journal follow the batch in flight, which comes before them.
     const due = queue.filter((entry) => isDue(entry) && entry.policy !== 'queue')
     if (due.length > 0) queue = queue.filter((entry) => !due.includes(entry))
     for (const entry of due) if (!entry.settled) expire(entry)
-    scheduleSweep()
+    let next = Infinity
+    // What is due and still there waits for the batch in flight.
+    for (const { expires } of [...inFlight, ...queue])
+      if (expires > now && expires < next) next = expires
+    sweepBy(next)
   }
-  // One timer for all: it comes to the oldest event's deadline, and mostly finds that one stored.
-  const scheduleSweep = (): void => {
-    const oldest = giveUp.signal.aborted
-      ? queue.find((entry) => entry.policy !== 'queue')
-      : (inFlight[0] ?? queue[0])
-    if (sweeper || !oldest) return
-    sweeper = setTimeout(sweep, timerMs(oldest.expires - performance.now()))
+  // One timer for all: it comes to the first deadline, and mostly finds that event stored.
+  const sweepBy = (deadline: number): void => {
+    if (deadline >= sweepsAt) return
+    clearTimeout(sweeper)
+    sweepsAt = deadline
+    sweeper = setTimeout(sweep, timerMs(deadline - performance.now()))
     sweeper.unref()
   }
 
@@ -222,13 +236,14 @@ export function createRecorder(
 
   const append = async (
     drafts: readonly EventDraft[],
-    { signal, deadline, since }: AppendOptions & { readonly signal: AbortSignal },
+    options: AppendOptions & { readonly signal: AbortSignal },
   ): Promise<{ events: readonly AuditEvent[]; held: ReadonlyMap<EventDraft, Microseconds> }> => {
     const held = new Map<EventDraft, Microseconds>()
-    if (beforeThrottled && drafts.some((draft) => draft.throttle)) await beforeThrottled(signal)
+    if (beforeThrottled && drafts.some((draft) => draft.throttle))
+      await beforeThrottled(options.signal)
     const onHeldBack = (draft: EventDraft, opensIn: Microseconds): void =>
       void held.set(draft, opensIn)
-    const events = await store.append(drafts, { signal, deadline, since, onHeldBack })
+    const events = await store.append(drafts, { ...options, comingAgain, onHeldBack })
     isDown = false
     const last = events.at(-1)
     // One that was found may be older than what this process has stored before.
@@ -237,18 +252,24 @@ export function createRecorder(
   }
 
   const commit = async (batch: readonly Entry[], signal: AbortSignal): Promise<void> => {
-    const deadline = batch[0]!.expires
+    let deadline = Infinity
     const drafts = batch.map((entry) => entry.draft)
-    for (const entry of batch) if (entry.policy === 'queue') entry.since ??= lowest()
+    for (const entry of batch) {
+      if (entry.expires < deadline) deadline = entry.expires
+      if (entry.policy !== 'queue') continue
+      entry.since ??= lowest()
+      comingAgain.add(entry.draft.tail)
+    }
+    sweepBy(deadline)
     const since = searchedSince(batch)
     const { events, held } = await append(drafts, { signal, deadline, since })
     const kept = held.size === 0 ? batch : batch.filter((entry) => !held.has(entry.draft))
     const heldBack = held.size === 0 ? [] : batch.filter((entry) => held.has(entry.draft))
     for (const entry of heldBack) {
-      settle(entry)
+      finish(entry)
       observer.heldBack(entry.draft, held.get(entry.draft)!)
     }
-    for (const entry of kept) settle(entry)
+    for (const entry of kept) finish(entry)
     const stored = held.size === 0 ? drafts : kept.map((entry) => entry.draft)
     if (stored.length > 0) observer.stored(newsOf(events, kept), stored)
     for (const [i, entry] of kept.entries()) entry.resolve(events[i])
@@ -287,8 +308,12 @@ export function createRecorder(
     try {
       await journaling!.replay(store.maxBatch, lowest(), async (journalled, since) => {
         const drafts = onceEach(journalled)
+        for (const { tail } of drafts) comingAgain.add(tail)
         const { events, held } = await append(drafts, { signal, deadline, since })
-        return () => observer.replayed(events, drafts, held)
+        return () => {
+          for (const { tail } of drafts) comingAgain.delete(tail)
+          observer.replayed(events, drafts, held)
+        }
       })
     } catch {
       isDown = true
@@ -308,13 +333,10 @@ export function createRecorder(
         inFlight = batch
         const again = await attempt(batch)
         inFlight = []
-        if (again.length > 0 || isDown) {
-          queue = [...again, ...queue]
-          if (isDown) journalWaiting()
-          clearTimeout(sweeper)
-          sweeper = undefined
-          scheduleSweep()
-        }
+        if (again.length > 0) queue = [...again, ...queue]
+        if (isDown) journalWaiting()
+        // Nothing of it comes between, or the store would remove what it may have kept of it.
+        if (again.length > 0) continue
       }
       if (isReplayDue()) await replay()
     }
@@ -366,7 +388,7 @@ export function createRecorder(
           signal.addEventListener('abort', entry.onAbort, { once: true })
         }
         queue.push(entry)
-        scheduleSweep()
+        sweepBy(entry.expires)
         start()
         return undefined
       })

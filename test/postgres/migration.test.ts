@@ -127,6 +127,6 @@ it('a log of version 1 keeps its events and goes on, also for processes of that 
   await store!.closeLive(live!.id, { revision: 1 })
   expect(await stored()).toEqual([0, 1, 2, 3, 5, 6, 7])
   const { rows } = await database.pool.query(`SELECT * FROM ${schema}.schema_version`)
-  expect(rows).toEqual([{ version: 5, partitions: 'none' }])
+  expect(rows).toEqual([{ version: 6, partitions: 'none' }])
   await Promise.all(stores.map((one) => one.close()))
 })

@@ -5,6 +5,11 @@ export interface Proxy {
   readonly port: number
   /** Loses the next answer to a statement that contains the text, and breaks that connection. */
   loseAnswerTo(text: string): void
+  /**
+   * Does the same, or loses the statement itself on its way to the server; from then on nothing gets
+   * through, as after `refuse`.
+   */
+  breakAt(text: string, lost: 'answer' | 'statement'): void
   /** The text whose answer is still to be lost: nothing has had it. */
   unheard(): string | undefined
   /** From now on answers are swallowed, and after so many milliseconds the connection is broken. */
@@ -19,6 +24,8 @@ export async function startProxy(target: { host: string; port: number }): Promis
   let mode: 'open' | 'losing' | 'refusing' = 'open'
   let brokenAfter = 0
   let unanswered: string | undefined
+  let isBreaking = false
+  let isStatementLost = false
   const sockets = new Set<net.Socket>()
   const server = net.createServer((client) => {
     if (mode === 'refusing') {
@@ -37,11 +44,18 @@ export async function startProxy(target: { host: string; port: number }): Promis
     }
     let isLost = false
     client.on('data', (data) => {
-      upstream.write(data)
       if (unanswered !== undefined && data.includes(unanswered)) {
         unanswered = undefined
         isLost = true
+        if (isBreaking) {
+          mode = 'refusing'
+          for (const socket of sockets)
+            if (socket !== client && socket !== upstream) socket.destroy()
+        }
+        if (isStatementLost) client.destroy()
       }
+      if (isLost && isStatementLost) return
+      upstream.write(data)
       if (mode === 'losing') setTimeout(() => client.destroy(), brokenAfter)
     })
     upstream.on('data', (data) => {
@@ -54,6 +68,13 @@ export async function startProxy(target: { host: string; port: number }): Promis
     port: (server.address() as net.AddressInfo).port,
     loseAnswerTo(text) {
       unanswered = text
+      isBreaking = false
+      isStatementLost = false
+    },
+    breakAt(text, lost) {
+      unanswered = text
+      isBreaking = true
+      isStatementLost = lost === 'statement'
     },
     unheard: () => unanswered,
     loseAnswers(brokenAfterMs) {

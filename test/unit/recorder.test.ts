@@ -1,6 +1,7 @@
 import { AuditLogError, type EventDraft, type RecorderOptions } from 'daybook'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createRecorder, type Recorder } from '../../src/recording/recorder.js'
+import { createJournaling, type Journaling } from '../../src/recording/journaling.js'
+import { type AddOptions, createRecorder, type Recorder } from '../../src/recording/recorder.js'
 import { defaultRecorderOptions } from '../../src/recording/waiting-room.js'
 import {
   type Answer,
@@ -12,6 +13,7 @@ import {
   turns,
   untilAborted,
 } from './fake-store.js'
+import { memoryJournal } from './memory-journal.js'
 
 const draft = (type: string, json = '{}'): EventDraft => ({
   tail: '8000000000000000',
@@ -28,15 +30,20 @@ interface Rig {
   readonly store: FakeStore
   /** What the observer was told, in order. */
   readonly told: string[]
-  readonly add: (type: string, signal?: AbortSignal) => Promise<unknown>
+  readonly add: (type: string, signal?: AbortSignal, options?: AddOptions) => Promise<unknown>
 }
 
-function rig(store = fakeStore(), options: Partial<RecorderOptions> = {}): Rig {
+function rig(
+  store = fakeStore(),
+  options: Partial<RecorderOptions> = {},
+  journaling?: Journaling,
+): Rig {
   const told: string[] = []
   const recorder = createRecorder(
     store,
     { ...defaultRecorderOptions, ...options },
     {
+      journaling,
       observer: {
         stored: (events) => void told.push(...events.map((event) => `stored ${event.type}`)),
         heldBack: ({ type }, opensIn) => void told.push(`held back ${type} for ${opensIn}`),
@@ -48,8 +55,8 @@ function rig(store = fakeStore(), options: Partial<RecorderOptions> = {}): Rig {
       },
     },
   )
-  const add = (type: string, signal?: AbortSignal): Promise<unknown> => {
-    const call = recorder.add(draft(type), { signal })
+  const add: Rig['add'] = (type, signal, further) => {
+    const call = recorder.add(draft(type), { ...further, signal })
     // Looked at later, and an unhandled rejection until then.
     call.catch(() => {})
     return call
@@ -305,6 +312,72 @@ describe('the deadline', () => {
     await pass(1)
     expect(store.tried).toEqual([['a'], ['b', 'c']])
     expect(store.deadlines.map((deadline) => deadline! - start)).toEqual([40, 50])
+  })
+
+  it('may be nearer than that of events before it, and is told to the store', async () => {
+    const hold = gate()
+    const { add, store } = rig(fakeStore({ answers: [hold.answer, untilAborted] }), {
+      deadlineMs: 40,
+    })
+    const start = performance.now()
+    void add('a')
+    await pass(10)
+    const usual = add('b')
+    const near = add('c', undefined, { expires: start + 30 })
+    hold.open()
+    await pass(1)
+    expect(store.deadlines.map((deadline) => deadline! - start)).toEqual([40, 30])
+    await pass(21)
+    expect(await stateOf(near)).toBe('DEADLINE_EXCEEDED')
+    expect(await stateOf(usual)).toBe('stored')
+    expect(store.tried).toEqual([['a'], ['b', 'c'], ['b']])
+  })
+
+  it('may be nearer than that of what is in flight and queued before it', async () => {
+    const hold = gate()
+    const { add, store } = rig(fakeStore({ answers: [hold.answer] }), { deadlineMs: 40 })
+    const start = performance.now()
+    const calls = [add('a')]
+    await pass(1)
+    calls.push(add('b'))
+    const near = add('c', undefined, { expires: start + 10 })
+    await pass(10)
+    expect(await stateOf(near)).toBe('DEADLINE_EXCEEDED')
+    for (const call of calls) expect(await stateOf(call)).toBe('waiting')
+    hold.open()
+    await Promise.all(calls)
+    expect(store.kept).toEqual(['a', 'b'])
+  })
+
+  it('that is over is not looked at again and again', async () => {
+    const journaling = createJournaling(memoryJournal(), () => 0)
+    const hold = gate()
+    const { add, told } = rig(fakeStore({ answers: [hold.answer] }), { deadlineMs: 40 }, journaling)
+    void add('a')
+    await pass(1)
+    // It follows what is in flight.
+    void add('b', undefined, { policy: 'queue', expires: performance.now() + 5 })
+    await pass(10)
+    const timers = vi.spyOn(globalThis, 'setTimeout')
+    await pass(20)
+    expect(timers).not.toHaveBeenCalled()
+    hold.open()
+    await pass(1)
+    expect(told).toEqual(['stored a', 'stored b'])
+  })
+
+  it('has what is not due tried again before the journal is', async () => {
+    const entry = { draft: draft('journalled'), recordedAt: 0, since: undefined }
+    const journaling = createJournaling(memoryJournal(Infinity, [entry]), () => 0)
+    const store = fakeStore({ answers: [untilAborted] })
+    const { add, recorder } = rig(store, { deadlineMs: 40 }, journaling)
+    void add('due', undefined, { expires: performance.now() + 20 })
+    const other = add('other')
+    await pass(21)
+    await other
+    await recorder.flush()
+    expect(store.tried).toEqual([['due', 'other'], ['other'], ['journalled']])
+    await recorder.close()
   })
 
   it('lets an event through that the store keeps at the last moment', async () => {

@@ -30,10 +30,11 @@ export function groupFields({
   | readonly GroupField[]
   | undefined {
   const conditions = [where, visible].flatMap((part) => (part ? untimed(part) : []))
-  const names = new Set<string>(facets)
+  // The facet level is made of types; a condition on that name asks for an attribute.
+  const names = new Set<string>(facets.filter((facet) => facet !== 'level'))
   for (const { attributes, joinedName } of conditions)
     for (const name of [...attributes, joinedName ?? 'type']) names.add(name)
-  names.add('type').delete('level')
+  names.add('type')
   const fields = GROUP_FIELDS.filter((field) => names.has(field))
   return attributes || fields.length < names.size ? undefined : fields
 }

@@ -69,6 +69,7 @@ export function createChangeTracker(
   load: LoadLive,
   { matches }: TailFilter,
   start: Position,
+  isVisible: (event: AuditEvent) => boolean,
 ): ChangeTracker {
   const tracked = new Map<string, Tracked>()
   let hasBegun = false
@@ -104,7 +105,8 @@ export function createChangeTracker(
       const known = tracked.get(id)!
       const closed = revision === CLOSED
       const isNew = known.attributes === undefined
-      if (isNew && !(event && matches(event))) {
+      const isHidden = event && !isVisible(event)
+      if (isHidden || (isNew && !(event && matches(event)))) {
         tracked.delete(id)
         return undefined
       }

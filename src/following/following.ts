@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AuditLogError, type AuditLogErrorCode, throwIfAborted, untilAborted } from '../errors.js'
 import type { AuditEvent } from '../event.js'
-import type { EventQuery } from '../filter/ast.js'
+import type { EventQuery, Grouping } from '../filter/ast.js'
 import { compileFilter } from '../filter/evaluate.js'
 import { createChangeTracker, type EventChange, sharedLoads } from './changes.js'
 import { type Found, look, newestTime, type Position, step, type TailFilter } from './look.js'
@@ -22,6 +22,12 @@ export interface TailOptions extends WaitOptions {
    * @default false
    */
   readonly changes?: boolean | undefined
+  /**
+   * With `changes`, what the reader may see, which the query has to ask for as well: a live event that no
+   * longer passes it is followed no longer, and the change that hid it is not given.
+   * @default everything
+   */
+  readonly visible?: Grouping | undefined
 }
 
 /** Events as they become visible. Leaving the loop, `return` and `await using` end it. */
@@ -92,7 +98,7 @@ export function createFollowing(store: EventStore): Following {
   async function* run(
     opening: ReturnType<typeof open>,
     stop: AbortController,
-    { signal: given, changes }: TailOptions,
+    { signal: given, changes, visible }: TailOptions,
   ): AsyncGenerator<AuditEvent | EventChange, void, void> {
     const { signal } = stop
     let isHinted = false
@@ -123,7 +129,9 @@ export function createFollowing(store: EventStore): Following {
     waiting.add(hint)
     try {
       let { filter, position } = await untilAborted(opening, signal)
-      const tracker = changes ? createChangeTracker(loadLive, filter, position) : undefined
+      const tracker = changes
+        ? createChangeTracker(loadLive, filter, position, compileFilter(visible))
+        : undefined
       let isTooLong = false
       let hasFailed = false
       const onFailure = (code: AuditLogErrorCode): void => {

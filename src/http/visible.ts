@@ -10,6 +10,9 @@ function findBlank(value: unknown, at: string): string | undefined {
   if (value === null || typeof value !== 'object') return undefined
   const members = Object.entries(value)
   if (members.length === 0) return at
+  // A condition without values is left out as well.
+  const isCondition = 'p' in value || 'predicate' in value
+  if (isCondition && !('v' in value || 'values' in value)) return `${at}[v]`
   for (const [key, member] of members) {
     const blank = findBlank(member, `${at}[${key}]`)
     if (blank !== undefined) return blank
@@ -19,7 +22,7 @@ function findBlank(value: unknown, at: string): string | undefined {
 
 /**
  * A host's filter for what a user may see; `undefined` where that is everything. What a client may leave
- * blank would open everything here, so that it throws: a blank or undefined value, an empty list.
+ * blank would open everything here, so that it throws: a blank or undefined value, an empty list, a condition without a value.
  */
 export function parseVisible(
   filter: QueryObject['filter'],

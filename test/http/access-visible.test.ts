@@ -71,6 +71,31 @@ describe('visible', () => {
     expect((await server.send(PATH, again)).status).toBe(200)
   })
 
+  it('holds for changes: an event that ceases to be seen is followed no longer', async () => {
+    const server = await startFeed({ visible: () => ({ tenant_eq: 'north' }) })
+    const type = 'info:template_version:fetch'
+    const moving = await server.audit.recordLive(type, { tenant: 'north', progress: 'a' })
+    const staying = await server.audit.recordLive(type, { tenant: 'north', progress: 'a' })
+    const stream = await openStream(`${server.url}${PATH}/stream?changes=true`)
+    await stream.take(2)
+    await moving.update({ tenant: 'south', secret: 'hush' })
+    await moving.flush()
+    await staying.append('progress', 'b')
+    await staying.flush()
+    await stream.take(1)
+    await moving.append('progress', ' not for north')
+    await moving.close()
+    await staying.close()
+    await stream.until(({ events }) => events.at(-1)!.data.includes('"closed":true'))
+    const told = stream.sent.events.map(({ data }) => data).join('\n')
+    expect(told).toContain(moving.event!.id)
+    expect(told).not.toMatch(/south|hush|not for north/)
+    const of = (id: string) => stream.sent.events.filter(({ data }) => data.includes(id))
+    expect(of(moving.event!.id)).toHaveLength(1)
+    expect(of(staying.event!.id).at(-1)!.data).toContain('"closed":true')
+    stream.leave()
+  })
+
   it('holds for streams, those that resume too', async () => {
     const server = await startFeed({ visible: own })
     const first = await server.record('ann', { text: 1 })
@@ -144,6 +169,8 @@ describe('visible', () => {
     ['a blank value in a grouping', { g: [{ username_eq: '' }] }],
     ['an empty grouping', { g: { 0: {} } }],
     ['a blank value of a condition', { c: [{ a: 'username', p: 'eq', v: '' }] }],
+    ['a condition without a value', { c: [{ a: 'username', p: 'eq' }] }],
+    ['a condition that seems to need none', { g: [{ c: { 0: { a: ['secret'], p: 'null' } } }] }],
     ['a text', 'username_eq=ann'],
     ['null for all', null],
   ])('is the host’s to answer for where it cannot be read: %s', async (_, filter) => {

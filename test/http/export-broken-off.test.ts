@@ -97,6 +97,19 @@ describe('an export that is broken off', () => {
     expect(server.told).toEqual([failure, failure])
   })
 
+  it('by the host, which gives up what it does for each read, is broken off as well', async () => {
+    let reads = 0
+    const given = new AuditLogError('ABORTED', 'the other log did not take it')
+    const server = await startFeed({
+      onRead: (_ctx, { events }) => {
+        if (events.length > 0 && ++reads > 1) throw given
+      },
+    })
+    await recordMany(server, 2500, 10)
+    await expect(server.send(EXPORT)).rejects.toThrow('aborted')
+    expect(reads).toBe(2)
+  })
+
   it('before it begins is an answer as any other', async () => {
     const server = await startFeed({})
     server.audit.count = () => Promise.reject(new AuditLogError('STORE_FAILED', 'the disk is gone'))

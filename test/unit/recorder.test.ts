@@ -166,8 +166,8 @@ describe('the deadline', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
   })
   afterEach(() => {
-    vi.useRealTimers()
     vi.restoreAllMocks()
+    vi.useRealTimers()
   })
   const pass = async (ms: number): Promise<void> => {
     await turns()

@@ -33,6 +33,7 @@ async function* texts(
   pages: AsyncIterable<readonly AuditEvent[]>,
   { head, line }: ExportLines,
   disclose: EventsCall['disclose'],
+  signal: AbortSignal,
 ): Texts {
   if (head !== '') yield head
   try {
@@ -41,8 +42,9 @@ async function* texts(
       yield* chunksOf(events, line)
     }
   } catch (error) {
-    // Nobody is there any more.
-    if (!(error instanceof AuditLogError) || error.code !== 'ABORTED') throw error
+    // Where nobody is there any more; what the host gave up breaks the answer off.
+    const isGone = signal.aborted && error instanceof AuditLogError && error.code === 'ABORTED'
+    if (!isGone) throw error
   }
 }
 
@@ -79,7 +81,8 @@ export function exportHandler({ audit }: EventsSetting): EventsHandler {
         vary: 'Accept',
         [sampled ? 'x-total-count-estimated' : 'x-total-count']: String(total),
       },
-      body: method === 'HEAD' ? nothing() : texts(pages, lines(audit.types, fields), disclose),
+      body:
+        method === 'HEAD' ? nothing() : texts(pages, lines(audit.types, fields), disclose, signal),
     }
   }
 }

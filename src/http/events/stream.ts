@@ -54,13 +54,13 @@ export function streamHandler(
   async function* changeFrames(
     { where, fields }: StreamRequest,
     start: string,
-    { request: { signal }, disclose }: EventsCall,
+    { request: { signal }, visible, disclose }: EventsCall,
   ): Frames {
     yield RETRY
     /** Those from before the start that have been given since, by their changes. */
     const disclosed = new Set<string>()
     const query = { where, sorts: [], limit: MAX_LIMIT }
-    const items = audit.tail(query, { after: start, changes: true, signal })
+    const items = audit.tail(query, { after: start, changes: true, visible, signal })
     for await (const item of untilTheEnd(items)) {
       if (!('patch' in item)) {
         await disclose([item])

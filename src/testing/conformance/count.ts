@@ -132,6 +132,13 @@ export const countCases: readonly Case[] = cases({
     assert.equal(await total(audit, { name_or_list_code_eq: 'y' }), 1)
   },
 
+  async 'count: an attribute with the name of a facet'({ audit }) {
+    await importAttributes(audit, [{ level: 5 }, { level: 6 }, { type: 'x' }, {}])
+    assert.equal((await count(audit, { level_eq: 5 })).total, 1)
+    assert.equal((await count(audit, { level_gt: 1 }, { facets: ['level'] })).total, 2)
+    assert.equal((await count(audit, { level_null: true })).total, 2)
+  },
+
   async 'count: buckets from the oldest event to the present'({ audit, clock }) {
     clock.advance(5.5 * SECOND)
     await recordSome(audit, 3)

@@ -129,6 +129,9 @@ describe('fields to group by', () => {
     expect(fieldsOf('filter[name_eq]=x')).toBeUndefined()
     expect(fieldsOf('filter[id_eq]=x')).toBeUndefined()
     expect(fieldsOf('', ['name'])).toBeUndefined()
+    // An attribute of that name; the facet is made of types.
+    expect(fieldsOf('filter[level_eq]=1')).toBeUndefined()
+    expect(fieldsOf('filter[level_eq]=1', ['level'])).toBeUndefined()
     expect(fieldsOf('', [], true)).toBeUndefined()
     expect(fieldsOf('filter[type_or_username_eq]=x')).toBeUndefined()
     expect(fieldsOf('filter[created_at_cont]=:00')).toBeUndefined()

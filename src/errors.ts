@@ -80,7 +80,11 @@ export function untilAborted<Value>(
   if (!signal) return promise
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(abortedError(signal))
-    if (signal.aborted) return onAbort()
+    if (signal.aborted) {
+      // Nobody else looks at how it ends.
+      promise.catch(() => {})
+      return onAbort()
+    }
     signal.addEventListener('abort', onAbort, { once: true })
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
     return undefined

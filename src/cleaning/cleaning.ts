@@ -44,7 +44,9 @@ export interface Cleaning {
    * First it tells in the log what throttles have held back and no event has told of.
    *
    * Rejects with `INVALID_OPTION` for a rule that there is not, `STORE_FAILED`, `CLOSED`, and
-   * `ABORTED`: between two batches, what was removed until then stays removed.
+   * `ABORTED`: between two batches, what was removed until then stays removed. A store that does not
+   * answer is waited for about 30 seconds at most, besides the log's deadline; of the last batch some may
+   * be gone then, uncounted.
    */
   run(options?: CleaningRunOptions): Promise<readonly CleaningResult[]>
   /** What `run` would remove now. Removes nothing. */

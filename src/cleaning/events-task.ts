@@ -1,6 +1,7 @@
 import type { Duration } from 'date-fns'
 import { throwIfAborted } from '../errors.js'
 import type { AuditEvent } from '../event.js'
+import type { Patience } from '../patience.js'
 import type { KeptBounds } from '../store.js'
 import { formatTimestamp, type Microseconds } from '../timestamp.js'
 import { openArchive } from './archive.js'
@@ -10,6 +11,9 @@ import type { Filter, Holds } from './filters.js'
 import type { ArchiveEvents } from './rule.js'
 import { mayMatch, scan } from './scan.js'
 import type { Job, Preview, Task } from './task.js'
+
+// So long a run that was given up waits for the store to remove the page that it was at.
+const LATE_MS = 5000
 
 /** What an events rule says, read. */
 export interface Bounds {
@@ -55,8 +59,10 @@ export function eventsTask(bounds: Bounds, archive: string | ArchiveEvents | und
           if (archived.file !== undefined) tally.archive_file = archived.file
         }
         throwIfAborted(signal)
-        // Not aborted half-way, so that it is known how many have gone.
-        tally.removed_count += await store.remove(events.map((event) => event.id))
+        // Not aborted half-way where the store answers, so that it is known how many have gone.
+        using late = sometimeAfter(signal)
+        const ids = events.map((event) => event.id)
+        tally.removed_count += await store.remove(ids, { signal: late.signal })
         job.progress()
       }
     } finally {
@@ -100,8 +106,8 @@ export function eventsTask(bounds: Bounds, archive: string | ArchiveEvents | und
       if (before === 0) return
       tally.before = formatTimestamp(before)
       const isWhole = filter === undefined && archive === undefined
-      if (isWhole && !(await mayMatch(store, holds, before, { signal })))
-        await removeAll(job, before)
+      // With holds each event is looked at: what is imported meanwhile may be on hold.
+      if (isWhole && holds.length === 0) await removeAll(job, before)
       else await removeEach(job, holds, before)
     },
 
@@ -121,6 +127,23 @@ export function eventsTask(bounds: Bounds, archive: string | ArchiveEvents | und
         }
       }
       return { ...due, before: formatTimestamp(before) }
+    },
+  }
+}
+
+/** Ends a while after the signal, which has not aborted yet. */
+function sometimeAfter(signal: AbortSignal): Patience {
+  const late = new AbortController()
+  let timer: NodeJS.Timeout | undefined
+  const onAbort = (): void => {
+    timer = setTimeout(() => late.abort(signal.reason), LATE_MS)
+  }
+  signal.addEventListener('abort', onAbort, { once: true })
+  return {
+    signal: late.signal,
+    [Symbol.dispose]() {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', onAbort)
     },
   }
 }

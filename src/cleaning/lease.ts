@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { AuditLogError } from '../errors.js'
+import { patience } from '../patience.js'
 import type { EventStore, WaitOptions } from '../store.js'
 import type { Microseconds } from '../timestamp.js'
 import {
@@ -20,7 +21,10 @@ export interface Lease {
   readonly signal: AbortSignal
   /** The run before where it never came to its end: its process died, or lost the store. */
   readonly unfinished: LeasedRun | undefined
-  /** Ends the lease, and notes what became of the run. One that was given up was not the rule's turn. */
+  /**
+   * Ends the lease, and notes what became of the run. One that was given up was not the rule's turn.
+   * Rejects where the store does not take it within a while: the lease ends by itself then.
+   */
   release(run: FinishedRun): Promise<void>
 }
 
@@ -87,13 +91,15 @@ export async function claimLease(
     unfinished,
     async release({ removedCount, error, isGivenUp }) {
       await renewal.stop()
-      await changeState(store, name, (state, now) => {
+      const end = (state: RuleState, now: Microseconds): RuleState => {
         if (state.lease?.holder !== holder) return state
         const finishedAt = Math.max(startedAt, now)
         const last: LastRun = { startedAt, finishedAt, removedCount, error }
         const from = isGivenUp ? state.from : startedAt
         return { ...(from !== undefined && { from }), last }
-      })
+      }
+      using wait = patience(RENEWAL_MS)
+      await changeState(store, name, end, { signal: wait.signal })
     },
   }
   return { outcome: 'granted', lease }
@@ -125,12 +131,14 @@ function startRenewal(
   const renew = async (): Promise<void> => {
     const since = performance.now()
     let isOurs = false
+    const prolong = (state: RuleState, now: Microseconds): RuleState => {
+      isOurs = state.lease?.holder === holder
+      if (!isOurs) return state
+      return { ...state, lease: leaseOf(holder, state.lease!.startedAt, now, removedCount()) }
+    }
+    using wait = patience(RENEWAL_MS)
     try {
-      await changeState(store, name, (state, now) => {
-        isOurs = state.lease?.holder === holder
-        if (!isOurs) return state
-        return { ...state, lease: leaseOf(holder, state.lease!.startedAt, now, removedCount()) }
-      })
+      await changeState(store, name, prolong, { signal: wait.signal })
       renewedAt = since
     } catch {
       // Nobody else gets it before it has run out.

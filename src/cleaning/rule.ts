@@ -97,7 +97,11 @@ export type OnCleaningProgress = (progress: CleaningProgress) => void
 
 export interface CleaningOptions {
   readonly rules: readonly CleaningRule[]
-  /** A function is asked at the start of each rule's run; where it fails nothing is removed. */
+  /**
+   * A function is asked at the start of each rule's run; where it fails nothing is removed. With
+   * holds a rule for all events looks at each one: slower than without, where stretches of time go
+   * as a whole, and on Postgres whole partitions.
+   */
   readonly holds?:
     | readonly LegalHold[]
     | (() => readonly LegalHold[] | Promise<readonly LegalHold[]>)

@@ -1,4 +1,4 @@
-import { abortedError } from '../errors.js'
+import { abortedError, untilAborted } from '../errors.js'
 import type { EventStore, WaitOptions } from '../store.js'
 import { readHolds } from './filters.js'
 import type { Lease } from './lease.js'
@@ -77,7 +77,7 @@ function jobOf(rule: Rule, now: number, tally: Tally, options: RunOptions): Job 
     now,
     signal,
     tally,
-    holds: () => readHolds(holds),
+    holds: () => untilAborted(readHolds(holds), signal),
     progress() {
       const { removed_count, archived_count } = tally
       onProgress({

@@ -25,7 +25,7 @@ export interface Job {
   readonly now: Microseconds
   readonly signal: AbortSignal
   readonly tally: Tally
-  /** Asks the host for what is on hold. */
+  /** Asks the host for what is on hold; it is waited for no longer once the signal aborts. */
   readonly holds: () => Promise<Holds>
   /** To be called when the tally has grown. */
   readonly progress: () => void

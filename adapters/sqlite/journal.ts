@@ -59,6 +59,10 @@ const INSERT = `INSERT INTO daybook_journal (id, bytes, ${COLUMNS})
 // So many free pages stay in the file for what comes next.
 const SPARE_PAGES = 1024
 
+// Characters of JSON text after which `first` ends: large drafts go to the store few at a time, as
+// each attempt has to end within a deadline.
+const MOST_READ = 8 * 1024 * 1024
+
 /**
  * Keeps drafts that wait for their store in a file of this machine: durable when `add` returns.
  * Opens it at once; throws `STORE_FAILED` where it cannot, or another process or journal has it,
@@ -137,7 +141,17 @@ export function sqliteJournal({
     },
 
     first: (count) =>
-      attempt(() => (select.all(Math.min(next, first + count)) as JournalRow[]).map(entryIn)),
+      attempt(() => {
+        const entries: JournalEntry[] = []
+        let read = 0
+        const rows = select.iterate(Math.min(next, first + count)) as IterableIterator<JournalRow>
+        for (const row of rows) {
+          entries.push(entryIn(row))
+          read += row.attributes.length
+          if (read >= MOST_READ) break
+        }
+        return entries
+      }),
 
     try(count, since) {
       attempt(() => {

@@ -16,6 +16,7 @@ import type { EventRow } from './rows.js'
  */
 export interface LiveTable {
   insert(event: NewEvent, time: Microseconds): void
+  /** Belongs into a transaction. */
   at(time: Microseconds): EventRow | undefined
   find(id: string): EventRow | undefined
   /** Those between the times, both included, oldest first. */
@@ -42,7 +43,12 @@ const INSERT = `INSERT INTO daybook_live (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, 
 
 const INSERT_TEXT = 'INSERT INTO daybook_live_texts VALUES (?, ?, ?, ?, ?)'
 
-export function createLiveTable({ statement }: Connection, events: EventTable): LiveTable {
+export function createLiveTable(connection: Connection, events: EventTable): LiveTable {
+  const { database, statement } = connection
+  /** Rows and their texts as they are at one moment. */
+  const atOnce = <Result>(act: () => Result): Result =>
+    database.inTransaction ? act() : connection.snapshot(act)
+
   const rowAt = (time: Microseconds): LiveRow | undefined =>
     statement(`SELECT ${COLUMNS} FROM daybook_live WHERE created_at = ?`).get(time) as
       | LiveRow
@@ -105,12 +111,16 @@ export function createLiveTable({ statement }: Connection, events: EventTable): 
       return row && whole(row)
     },
     find(id) {
-      const row = rowOf(id)
-      return row && whole(row)
+      // Most are not open: these need no snapshot.
+      if (!rowOf(id)) return undefined
+      return atOnce(() => {
+        const row = rowOf(id)
+        return row && whole(row)
+      })
     },
     between({ from, to }) {
       const text = `SELECT ${COLUMNS} FROM daybook_live WHERE created_at BETWEEN ? AND ? ORDER BY created_at`
-      return (statement(text).all(from, to) as LiveRow[]).map(whole)
+      return atOnce(() => (statement(text).all(from, to) as LiveRow[]).map(whole))
     },
     timesBetween({ from, to }) {
       const text = `SELECT created_at FROM daybook_live WHERE created_at BETWEEN ? AND ? ORDER BY created_at`

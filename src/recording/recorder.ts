@@ -121,6 +121,10 @@ export function createRecorder(
   let sweepsAt = Infinity
   let giveUp = new AbortController()
   let isDown = false
+  /** Entries on their way into the journal. */
+  let leaving = 0
+  /** The journal refused what came last: what comes next tries the store, as nothing else would. */
+  let isRefused = false
   let isClosing = false
   /** Tails of what was tried, and goes to the store from the journal if not from here. */
   const comingAgain = new Set<IdTail>()
@@ -153,9 +157,13 @@ export function createRecorder(
 
   const toJournal = (entry: Entry): void => {
     entry.isLeaving = true
+    leaving += 1
     // Nobody holds it any more when it gets to the store.
     const draft = { ...entry.draft, live: undefined }
     journaling!.add({ draft, recordedAt: entry.calledAt!, since: entry.since }, (error) => {
+      leaving -= 1
+      // Nothing may overtake those behind it that the journal still takes.
+      isRefused = error !== undefined && leaving === 0
       if (error) return reject(entry, error)
       settle(entry)
       observer.journalled(entry.draft)
@@ -372,7 +380,9 @@ export function createRecorder(
           since: earlier?.since,
           onSettled: undefined,
         }
-        if (policy === 'queue' && (full || ((isDown || journaling!.length() > 0) && !isBehind())))
+        isRefused &&= isDown
+        const isAway = isDown && !isRefused
+        if (policy === 'queue' && (full || ((isAway || journaling!.length() > 0) && !isBehind())))
           return toJournal(entry)
         // While the store is away one event at a time finds out whether it is back.
         if (policy === 'drop' && (full || (isDown && room.count() > 1)))

@@ -76,6 +76,24 @@ describe('sqliteJournal', () => {
     expect(numbers(journal)).toEqual([6])
   })
 
+  it('gives fewer than it is asked for where they are large', () => {
+    const journal = openJournal()
+    const large = (n: number, length: number) =>
+      entry(n, { json: JSON.stringify({ n, text: 'x'.repeat(length) }) })
+    for (let n = 1; n <= 5; n++) journal.add([large(n, 3_000_000)])
+    journal.add([entry(6)])
+    expect(numbers(journal, 500)).toEqual([1, 2, 3])
+    expect(numbers(journal, 2)).toEqual([1, 2])
+    journal.try(3, 700)
+    journal.remove(3)
+    expect(numbers(journal, 500)).toEqual([4, 5, 6])
+    journal.add([large(7, 9_000_000), entry(8)])
+    journal.remove(3)
+    expect(numbers(journal, 500)).toEqual([7])
+    journal.remove(1)
+    expect(numbers(journal, 500)).toEqual([8])
+  })
+
   it('notes the time of the first attempt', () => {
     const journal = openJournal()
     journal.add([1, 2, 3].map((n) => entry(n)))

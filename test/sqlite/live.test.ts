@@ -1,8 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import Database from 'better-sqlite3'
-import { AuditLog, type EventDraft, type EventStore } from 'daybook'
+import { type AuditEvent, AuditLog, type EventDraft, type EventStore } from 'daybook'
 import { sqliteStore } from 'daybook/sqlite'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createConnection } from '../../adapters/sqlite/connection.js'
+import { openDatabase } from '../../adapters/sqlite/database.js'
+import type { EventRow } from '../../adapters/sqlite/rows.js'
+import { scanEvents } from '../../adapters/sqlite/scan.js'
+import { createTables, type Tables } from '../../adapters/sqlite/tables.js'
+import { type Sql, sql } from '../../src/filter/sql.js'
 import { runScript } from '../support/child.js'
 import { tempDir } from '../support/temp.js'
 
@@ -117,6 +123,61 @@ describe('a scan', () => {
     await closed
     expect(scans).toBeGreaterThan(1)
     expect(await store.openEvents()).toEqual([])
+  })
+})
+
+describe('an open event whose text grows', () => {
+  /** The tables, for which `act` comes right before the texts are read for the first time. */
+  const tablesWith = (act: () => void): { tables: Tables; close: () => void } => {
+    const database = openDatabase(filename, () => {})
+    const connection = createConnection(database)
+    let isOver = false
+    const statement: typeof connection.statement = (text) => {
+      if (!isOver && text.includes('SELECT key, text FROM daybook_live_texts')) {
+        isOver = true
+        act()
+      }
+      return connection.statement(text)
+    }
+    return { tables: createTables({ ...connection, statement }), close: () => database.close() }
+  }
+  const anew = { revision: 2, texts: [{ key: 'log', text: 'anew', replaces: true }] }
+
+  it.each<[string, (other: EventStore, id: string) => Promise<unknown>]>([
+    ['closes it', (other, id) => other.closeLive(id, { revision: 2 })],
+    ['begins it anew', (other, id) => other.changeLive(id, anew)],
+  ])('is read as it was at one moment while another %s', async (_, change) => {
+    const store = openStore()
+    const other = openStore()
+    const bounds = { from: 0, to: Number.MAX_SAFE_INTEGER }
+    const scanned = async (tables: Tables, where?: Sql): Promise<EventRow> => {
+      const rows: EventRow[] = []
+      const scan = { bounds, direction: 'asc', where } as const
+      await scanEvents(tables, scan, (row) => rows.push(row) < 1, {})
+      return rows.at(-1)!
+    }
+    const reads: ((tables: Tables, event: AuditEvent) => Promise<EventRow>)[] = [
+      async ({ live }, { id }) => live.find(id)!,
+      async ({ live }) => live.between(bounds).at(-1)!,
+      (tables) => scanned(tables),
+      (tables) => scanned(tables, sql('true')),
+    ]
+    for (const read of reads) {
+      const [event] = await store.append([draft('{"log":"so "}', true)])
+      const texts = [{ key: 'log', text: 'far', replaces: false }]
+      await store.changeLive(event!.id, { revision: 1, texts })
+      let changed: Promise<unknown> | undefined
+      // It is committed when the call gives its promise back.
+      const { tables, close } = tablesWith(() => {
+        changed = change(other, event!.id)
+      })
+      expect(JSON.parse((await read(tables, event!)).attributes)).toEqual({ log: 'so far' })
+      expect(changed).toBeDefined()
+      await changed
+      expect(tables.connection.database.inTransaction).toBe(false)
+      close()
+      await store.closeLive(event!.id, { revision: 3 })
+    }
   })
 })
 

@@ -262,6 +262,46 @@ describe('queue', () => {
     await expect(call).rejects.toMatchObject({ code: 'STORE_FAILED', cause: journal.failing })
   })
 
+  it('tries the store again after the journal has refused something', async () => {
+    const { audit, store, journal } = rig({ failurePolicy })
+    store.fail('append', 1)
+    journal.failing = new Error('no space left')
+    await expect(audit.record('info:c:d')).rejects.toMatchObject({ cause: journal.failing })
+    expect(await audit.record('info:c:d')).toBeDefined()
+    expect(audit.stats()).toMatchObject({ calls: 2, rejected: 1, stored: 1, waiting: 0 })
+  })
+
+  it('waits for no store that is away because of what the journal refused long ago', async () => {
+    const { audit, store, journal } = rig({ failurePolicy })
+    store.fail('append', 1)
+    journal.failing = new Error('no space left')
+    await expect(audit.record('info:c:d')).rejects.toMatchObject({ cause: journal.failing })
+    journal.failing = undefined
+    expect(await audit.record('info:c:d')).toBeDefined()
+    store.fail('append', 1)
+    await expect(audit.record('api:a:b')).rejects.toMatchObject({ code: 'STORE_FAILED' })
+    store.hang('append')
+    expect(await stateOf(audit.record('info:c:e'))).toBe('undefined')
+    expect(journal.length).toBe(1)
+  })
+
+  it('lets nothing overtake what follows a refused one into the journal', async () => {
+    const { audit, store, journal, kept } = rig({ failurePolicy })
+    store.fail('append', 1)
+    await expect(audit.record('api:a:b')).rejects.toMatchObject({ code: 'STORE_FAILED' })
+    journal.failing = new Error('too large')
+    let again: Promise<unknown> | undefined
+    audit.on('rejected', () => {
+      journal.failing = undefined
+      again = audit.record('info:c:d')
+    })
+    const calls = [audit.record('info:c:d'), audit.record('info:c:e')]
+    expect(await Promise.all(calls.map(stateOfEnd))).toEqual(['STORE_FAILED', 'undefined'])
+    await again
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(await kept()).toEqual(['info:c:e', 'info:c:d'])
+  })
+
   it('brings what an earlier process left, and looks for what that may have stored', async () => {
     const memory = memoryStore()
     const draft: JournalEntry['draft'] = {

@@ -1,6 +1,7 @@
 import { type Actor, withActor } from '../../src/actor.js'
 import type { AuditLog } from '../../src/audit-log.js'
 import { AuditLogError } from '../../src/errors.js'
+import { closeWithConnection } from '../../src/http/incoming.js'
 import { type UsernameOption, usernameOf } from './exchange.js'
 import type { KoaMiddleware, RoutedContext } from './koa.js'
 import { backtraceOf, type Ending, endStatus, reasonOf, sentStatus } from './reason.js'
@@ -128,6 +129,8 @@ export function recordRequests(
   return async function recordRequests(ctx: RoutedContext, next) {
     // Once the client has gone its address is not known any more.
     const arrival = { time: performance.now(), address: ctx.ip }
+    // Or it would never be told of a client that has gone, nor be recorded as `aborted`.
+    closeWithConnection(ctx.res)
     const actor: Actor = {
       // Not before it is asked for: authentication comes later.
       get username() {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { HttpProblem } from './problem.js'
 
 const ABSOLUTE_FORM = /^[a-z][a-z0-9+.-]*:\/\/[^/?]*/i
@@ -78,8 +79,47 @@ export async function readBody(
   return bytes
 }
 
+/** The responses that came to wait for those before them and have not closed, by their connection. */
+const queues = new WeakMap<Socket, Set<ServerResponse>>()
+
+function closeResponse(response: ServerResponse): void {
+  response.destroy()
+  // Where Node itself emits it for such a response, it has done so by then.
+  process.nextTick(() => {
+    if (!response.closed) response.emit('close')
+  })
+}
+
+/** One listener for each connection: a client may send as many requests ahead as it likes. */
+function queueOf(socket: Socket): Set<ServerResponse> {
+  const known = queues.get(socket)
+  if (known) return known
+  const queue = new Set<ServerResponse>()
+  queues.set(socket, queue)
+  socket.once('close', () => {
+    for (const response of queue) closeResponse(response)
+  })
+  return queue
+}
+
+/**
+ * Where the response waits behind another one on its connection (pipelining): destroys it when the
+ * connection ends, and has it emit `close`. For a response whose turn it is Node does so by itself; for
+ * those that wait only since nodejs/node#62534.
+ */
+export function closeWithConnection(response: ServerResponse): void {
+  if (response.destroyed || response.socket !== null) return
+  const { socket } = response.req
+  // Too late to be told.
+  if (socket.closed) return closeResponse(response)
+  const queue = queueOf(socket)
+  queue.add(response)
+  response.once('close', () => queue.delete(response))
+}
+
 /** Aborted once the client is gone, or has its response. */
 export function whenGone(response: ServerResponse): AbortSignal {
+  closeWithConnection(response)
   const controller = new AbortController()
   if (response.destroyed) controller.abort()
   else response.once('close', () => controller.abort())

@@ -105,7 +105,7 @@ function queueOf(socket: Socket): Set<ServerResponse> {
 /**
  * Where the response waits behind another one on its connection (pipelining): destroys it when the
  * connection ends, and has it emit `close`. For a response whose turn it is Node does so by itself; for
- * those that wait only since nodejs/node#62534.
+ * those that wait not in all versions.
  */
 export function closeWithConnection(response: ServerResponse): void {
   if (response.destroyed || response.socket !== null) return

@@ -3,7 +3,8 @@
  *
  *   npm run bench [-- --size 1m|10m] [--only ingest,queries,…] [--rounds n] [--keep folder]
  *
- * At 10m that is what depends on the size, beside the same at 1m, and goes to benchmarks/results-10m.md.
+ * At 10m that is what depends on the size, beside the same at 1m, and goes to benchmarks/results-10m.md;
+ * a scan of that many is left out.
  * Builds the package and installs the peers, then runs one part after the other, each in processes of its
  * own. A part can be run alone as well: see the scripts of package.json. Files go to the system's folder
  * for temporary files (TMPDIR), which should be on a disk, with room for 3 GB at 1m and 30 GB at 10m;

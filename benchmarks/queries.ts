@@ -44,7 +44,7 @@ const daybookSide = (log: Log): Side => ({
 type SideName = 'daybook' | 'ideal' | 'scan'
 type FoundHere = Found<SideName>
 
-// Of ten million events each scan would take a minute or more.
+// Each scan of ten million events takes up to two minutes.
 const isAskedOfScan = ({ group }: QueryCase, { events }: Pick<Log, 'events'>): boolean =>
   group !== 'common' && events < SIZES['10m']
 const isAskedOfIdeal = ({ group, ideal }: QueryCase): boolean =>

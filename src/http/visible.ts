@@ -22,7 +22,8 @@ function findBlank(value: unknown, at: string): string | undefined {
 
 /**
  * A host's filter for what a user may see; `undefined` where that is everything. What a client may leave
- * blank would open everything here, so that it throws: a blank or undefined value, an empty list, a condition without a value.
+ * blank would open everything here, so that it throws: a blank or undefined value, an empty list, a
+ * condition without a value.
  */
 export function parseVisible(
   filter: QueryObject['filter'],

@@ -20,6 +20,7 @@ import {
 } from '../support/http.js'
 import { listen } from '../support/node-server.js'
 import { openStream } from '../support/server-sent.js'
+import { takeWarnings } from '../support/warnings.js'
 
 const PATH = '/api/events'
 
@@ -38,16 +39,6 @@ async function start(listener: (audit: AuditLog) => NodeListener): Promise<{
     await audit.close()
   })
   return { audit, url, send: (path, request) => send(url, path, request) }
-}
-
-/** The warnings of the process, which are not printed for as long. */
-function takeWarnings(): unknown[] {
-  const warnings: unknown[] = []
-  const spy = vi.spyOn(process, 'emitWarning').mockImplementation((warning) => {
-    warnings.push(warning)
-  })
-  onTestFinished(() => spy.mockRestore())
-  return warnings
 }
 
 describe('auditRoutes with node:http alone', () => {

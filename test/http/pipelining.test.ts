@@ -5,8 +5,9 @@ import * as koa from 'daybook/koa'
 import { memoryStore } from 'daybook/memory'
 import * as node from 'daybook/node'
 import Koa, { type Middleware } from 'koa'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { listen } from '../support/node-server.js'
+import { takeWarnings } from '../support/warnings.js'
 
 const username = (): string => 'ann'
 
@@ -108,16 +109,6 @@ const recordMuch = ({ audit }: Watched): Promise<unknown> =>
   )
 
 const closings = ({ responses }: Watched): number[] => [...responses.values()]
-
-/** The warnings of the process, which are not printed for as long. */
-function takeWarnings(): unknown[] {
-  const warnings: unknown[] = []
-  const spy = vi.spyOn(process, 'emitWarning').mockImplementation((warning) => {
-    warnings.push(warning)
-  })
-  onTestFinished(() => spy.mockRestore())
-  return warnings
-}
 
 describe.each(feeds)('requests sent ahead on one connection of %s', (_name, feed) => {
   const open = Promise.resolve()

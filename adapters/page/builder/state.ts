@@ -40,14 +40,9 @@ export const options = computed((): readonly Option[] => {
 
 export const fieldId = (id: number, part: Part): string => `row-${id}-${part}`
 
-/** Once the rows are drawn again; who has gone on to another field meanwhile is not called back. */
+/** Once the rows are drawn again. */
 export function focusField(id: number, part: Part): void {
-  const before = document.activeElement
-  requestAnimationFrame(() => {
-    const { activeElement } = document
-    const isElsewhere = activeElement !== before && activeElement?.matches('input, button')
-    if (!isElsewhere) document.getElementById(fieldId(id, part))?.focus()
-  })
+  requestAnimationFrame(() => document.getElementById(fieldId(id, part))?.focus())
 }
 
 /** Reads the query's filters; gives the field to begin with. */
@@ -152,8 +147,6 @@ export const draftQuery = computed(() => ({ ...query.value, where: writeGroup(dr
 
 export const cancel = (): void => {
   dialog.value = undefined
-  // Who opens it again is not shown these.
-  draft.value = readGroup([])
 }
 
 export function apply(): void {

@@ -10,7 +10,7 @@
  * In each round comes a stretch without cleaning, of so many seconds, and then one with it, for as
  * long as it takes; then all that was due has to be gone, and nothing else. Files go to the
  * system's folder for temporary files (TMPDIR), which should be on a disk; the server is one of our own,
- * as durable as Postgres is by default. `--write` puts the result into README.md.
+ * as durable as Postgres is by default. `--write` puts the result into results.md.
  */
 import fs from 'node:fs'
 import os from 'node:os'
@@ -29,7 +29,7 @@ import {
   times,
   whole,
   withSpread,
-  writeToReadme,
+  writeSection,
 } from './print.js'
 import { Worker } from './worker.js'
 
@@ -163,5 +163,5 @@ if (
 for (const name of stores) {
   const text = await report({ events, rounds, seconds }, name)
   console.log(text)
-  if (values.write) writeToReadme(`cleaning-${name}`, text)
+  if (values.write) writeSection(`cleaning-${name}`, text)
 }

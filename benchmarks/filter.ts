@@ -9,7 +9,7 @@
  * That tsconfig has `daybook` lead to the built package, as users get it. Each library works in a
  * process of its own with the same events; trials take turns, so that each ratio is of neighbours in
  * time. A million events take each library's process about 2 GB. `--cap` is the number of seconds
- * after which a regular expression is stopped. `--write` puts the result into README.md.
+ * after which a regular expression is stopped. `--write` puts the result into results.md.
  */
 import { createRequire } from 'node:module'
 import { parseArgs } from 'node:util'
@@ -25,7 +25,7 @@ import {
   times,
   whole,
   withSpread,
-  writeToReadme,
+  writeSection,
 } from './print.js'
 import { Worker } from './worker.js'
 
@@ -308,4 +308,4 @@ if (!Number.isInteger(rounds) || rounds < 1 || !(cap > 0) || !sizes)
   )
 const text = await report(rounds, sizes, cap)
 console.log(text)
-if (values.write) writeToReadme('filter', text)
+if (values.write) writeSection('filter', text)

@@ -8,7 +8,7 @@
  * That tsconfig has `daybook` lead to the built package, as users get it. Service and client are two
  * processes. Before each round an event is added and the answer is checked. Where all ask the same, those
  * who ask in one turn of the event loop share an answer; so it is told how many had one of their own. The
- * Postgres server is one of our own. `--write` puts the result into README.md.
+ * Postgres server is one of our own. `--write` puts the result into results.md.
  */
 import fs from 'node:fs'
 import os from 'node:os'
@@ -29,7 +29,7 @@ import {
   times,
   whole,
   withSpread,
-  writeToReadme,
+  writeSection,
 } from './print.js'
 import { type Answers, takeTurns } from './rounds.js'
 import { Worker } from './worker.js'
@@ -201,5 +201,5 @@ const { rounds, seconds, write, rows } = readOptions({ rounds: 5, seconds: 3 })
 if (rows === undefined) {
   const text = await report(rounds, seconds)
   console.log(text)
-  if (write) writeToReadme('http', text)
+  if (write) writeSection('http', text)
 } else tell(await aimedRows(rounds, seconds), rows)

@@ -23,7 +23,7 @@ function readSeconds(text: string | undefined, byDefault: number): number {
   return seconds
 }
 
-/** How long to measure, as the command line says or by default, and whether to write it into README.md. */
+/** How long to measure, as the command line says or by default, and whether to write it into results.md. */
 export function readOptions(defaults: { readonly rounds: number; readonly seconds: number }): {
   rounds: number
   seconds: number

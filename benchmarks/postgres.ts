@@ -10,14 +10,14 @@
  * as durable as Postgres is by default, with its data in the system's folder for temporary files
  * (TMPDIR), which should be on a disk. Every subject has processes to itself; trials begin with an empty table
  * and take turns, so that each ratio is taken within one round, and each ends with a look whether all
- * acknowledged events are there. `--write` puts the result into README.md.
+ * acknowledged events are there. `--write` puts the result into results.md.
  */
 import { parseArgs } from 'node:util'
 import { startCrew } from './postgres-crew.js'
 import { ingestTables } from './postgres-ingest.js'
 import { orderTable } from './postgres-order.js'
 import { peerVersion } from './peers.js'
-import { measuredCode, processor, writeToReadme } from './print.js'
+import { measuredCode, processor, writeSection } from './print.js'
 
 const PARTS = { order: [orderTable], ingest: [ingestTables], both: [orderTable, ingestTables] }
 
@@ -55,4 +55,4 @@ if (!Number.isInteger(rounds) || rounds < 1 || !(seconds > 0) || !Object.hasOwn(
   )
 const text = await report(values.part as keyof typeof PARTS, rounds, seconds)
 console.log(text)
-if (values.write) writeToReadme('postgres', text)
+if (values.write) writeSection('postgres', text)

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type Driver from 'better-sqlite3'
 
-/* What the benchmarks have in common: figures with their spread, tables, the section in README.md. */
+/* What the benchmarks have in common: figures with their spread, tables, the sections in results.md. */
 
 export type Print = (value: number) => string
 
@@ -54,14 +54,14 @@ export function measuredCode(): string {
   return entry.endsWith('.ts') ? 'the sources' : 'the built package'
 }
 
-/** Replaces what stands between the markers of a section of README.md. */
-export function writeToReadme(name: string, text: string): void {
-  const file = path.join(import.meta.dirname, '../README.md')
-  const readme = fs.readFileSync(file, 'utf8')
-  const section = new RegExp(`(<!-- benchmark:${name} -->\n).*?(<!-- /benchmark:${name} -->)`, 's')
-  if (!section.test(readme)) throw new Error(`README.md has no section benchmark:${name}`)
+/** Replaces the section of a suite in benchmarks/results.md. */
+export function writeSection(name: string, text: string): void {
+  const file = path.join(import.meta.dirname, 'results.md')
+  const results = fs.readFileSync(file, 'utf8')
+  const section = new RegExp(`(<!-- suite:${name} -->\n).*?(<!-- /suite:${name} -->)`, 's')
+  if (!section.test(results)) throw new Error(`results.md has no section suite:${name}`)
   fs.writeFileSync(
     file,
-    readme.replace(section, (_, begin: string, end: string) => `${begin}\n${text}\n\n${end}`),
+    results.replace(section, (_, begin: string, end: string) => `${begin}\n${text}\n\n${end}`),
   )
 }

@@ -8,7 +8,7 @@
  * That tsconfig has `daybook` lead to the built package, as users get it. Trials take turns, each with
  * processes and a new file of its own in the system's folder for temporary files (TMPDIR), which
  * should be on a disk; each ends with a look whether all acknowledged events are there. Trials at full
- * speed take a quarter of the seconds. `--write` puts the result into README.md.
+ * speed take a quarter of the seconds. `--write` puts the result into results.md.
  */
 import fs from 'node:fs'
 import os from 'node:os'
@@ -27,7 +27,7 @@ import {
   sqliteVersion,
   whole,
   withSpread,
-  writeToReadme,
+  writeSection,
 } from './print.js'
 import type { Answer, Job } from './processes-trial.js'
 import { together, Worker } from './worker.js'
@@ -186,4 +186,4 @@ async function report(rounds: number, seconds: number): Promise<string> {
 const { rounds, seconds, write } = readOptions({ rounds: 3, seconds: 20 })
 const text = await report(rounds, seconds)
 console.log(text)
-if (write) writeToReadme('processes', text)
+if (write) writeSection('processes', text)

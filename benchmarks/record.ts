@@ -7,7 +7,7 @@
  * That tsconfig has `daybook` lead to the built package, as users get it. Every trial runs in a process
  * and a new file of its own, side by side with what it is compared to, so that each ratio is taken
  * within one round. Files go to the system's folder for temporary files (TMPDIR): it should be on a
- * disk, as on a file system in memory a commit costs nothing. `--write` puts the result into README.md.
+ * disk, as on a file system in memory a commit costs nothing. `--write` puts the result into results.md.
  */
 import { readOptions } from './options.js'
 import type { TrialResult } from './meter.js'
@@ -23,7 +23,7 @@ import {
   times,
   whole,
   withSpread,
-  writeToReadme,
+  writeSection,
 } from './print.js'
 import { runTrial } from './run-trial.js'
 
@@ -147,4 +147,4 @@ async function report(rounds: number, seconds: number): Promise<string> {
 const { rounds, seconds, write } = readOptions({ rounds: 5, seconds: 2 })
 const text = await report(rounds, seconds)
 console.log(text)
-if (write) writeToReadme('record', text)
+if (write) writeSection('record', text)

@@ -6,7 +6,7 @@
  *
  * That tsconfig has `daybook` lead to the built package, as users get it. Service and client are two
  * processes; with and without recording take turns. In the end an event has to be stored for each answer, and none
- * for others but those that the client has not waited for. The Postgres server is one of our own. `--write` puts the result into README.md.
+ * for others but those that the client has not waited for. The Postgres server is one of our own. `--write` puts the result into results.md.
  */
 import fs from 'node:fs'
 import os from 'node:os'
@@ -24,7 +24,7 @@ import {
   times,
   whole,
   withSpread,
-  writeToReadme,
+  writeSection,
 } from './print.js'
 import type { Answer as ServerAnswer, Job as ServerJob } from './requests-server.js'
 import { type Answers, takeTurns } from './rounds.js'
@@ -153,4 +153,4 @@ async function report(rounds: number, seconds: number): Promise<string> {
 const { rounds, seconds, write } = readOptions({ rounds: 5, seconds: 3 })
 const text = await report(rounds, seconds)
 console.log(text)
-if (write) writeToReadme('requests', text)
+if (write) writeSection('requests', text)

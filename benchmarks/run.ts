@@ -88,6 +88,13 @@ async function runPart(
   return rows
 }
 
+/** The sections of single suites, which this run does not measure. */
+function suiteSections(file: string): string {
+  const text = fs.readFileSync(file, 'utf8')
+  const start = text.indexOf('<!-- suites -->')
+  return start === -1 ? '' : `\n${text.slice(start)}`
+}
+
 function summary(rows: readonly Row[]): string {
   const aims = rows.flatMap((row) => row.aims)
   const met = aims.filter((aim) => aim.met).length
@@ -144,7 +151,10 @@ await withLogs(values.keep, async (folder) => {
       console.error(error)
       failed.push(name)
     }
-  if (values.only === undefined) fs.writeFileSync(resultsOf(size), report(rows, size, failed))
-  else console.log(tablesOf(rows).join('\n'))
+  if (values.only === undefined) {
+    const file = resultsOf(size)
+    fs.writeFileSync(file, report(rows, size, failed) + suiteSections(file))
+  }
+  if (values.only !== undefined) console.log(tablesOf(rows).join('\n'))
   if (failed.length > 0) process.exitCode = 1
 })

@@ -6,7 +6,7 @@
  *
  * That tsconfig has `daybook` lead to the built package, as users get it. The service, which also
  * records, and its readers are two processes, new ones for each round. Every reader has to meet every
- * event once, in order. `--write` puts the result into README.md.
+ * event once, in order. `--write` puts the result into results.md.
  */
 import fs from 'node:fs'
 import os from 'node:os'
@@ -22,7 +22,7 @@ import {
   sqliteVersion,
   whole,
   withSpread,
-  writeToReadme,
+  writeSection,
 } from './print.js'
 import type { Answer as ClientAnswer, Job as ClientJob } from './streams-client.js'
 import type { Answer as ServerAnswer, Job as ServerJob, Recorded } from './streams-server.js'
@@ -118,4 +118,4 @@ async function report(rounds: number, seconds: number): Promise<string> {
 const { rounds, seconds, write } = readOptions({ rounds: 3, seconds: 30 })
 const text = await report(rounds, seconds)
 console.log(text)
-if (write) writeToReadme('streams', text)
+if (write) writeSection('streams', text)

@@ -6,7 +6,7 @@
  *
  * That tsconfig has `daybook` lead to the built package, as users get it. Each store has a process to
  * itself; all of its trials run in that process and take turns, so that each ratio is taken within one round.
- * Every call has to be held back. The Postgres server is one of our own. `--write` puts the result into README.md.
+ * Every call has to be held back. The Postgres server is one of our own. `--write` puts the result into results.md.
  */
 import fs from 'node:fs'
 import os from 'node:os'
@@ -22,7 +22,7 @@ import {
   times,
   whole,
   withSpread,
-  writeToReadme,
+  writeSection,
 } from './print.js'
 import { takeTurns } from './rounds.js'
 import type { Job, Path } from './throttle-trial.js'
@@ -96,4 +96,4 @@ async function report(rounds: number, seconds: number): Promise<string> {
 const { rounds, seconds, write } = readOptions({ rounds: 5, seconds: 1 })
 const text = await report(rounds, seconds)
 console.log(text)
-if (write) writeToReadme('throttle', text)
+if (write) writeSection('throttle', text)

@@ -16,10 +16,10 @@ import { once } from 'node:events'
 import fs from 'node:fs'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { type Row, tablesOf } from './figures.js'
-import { withLogs } from './log.js'
-import { machine } from './machine.js'
-import { readSize, type Size, SIZES } from './options.js'
+import { type Row, tablesOf } from './harness/results.js'
+import { withLogs } from './targets/sqlite-log.js'
+import { machine } from './harness/machine.js'
+import { readSize, type Size, SIZES } from './harness/options.js'
 
 interface Part {
   readonly script: string
@@ -28,12 +28,12 @@ interface Part {
 }
 
 const PARTS = {
-  ingest: { script: 'ingest.ts' },
-  sustained: { script: 'sustained.ts', upTo: '10m' },
-  queries: { script: 'queries.ts', upTo: '10m' },
-  memory: { script: 'memory.ts', upTo: '1m' },
-  postgres: { script: 'postgres-queries.ts', upTo: '1m' },
-  http: { script: 'http.ts' },
+  ingest: { script: 'suites/ingest.ts' },
+  sustained: { script: 'suites/sustained.ts', upTo: '10m' },
+  queries: { script: 'suites/queries.ts', upTo: '10m' },
+  memory: { script: 'suites/memory.ts', upTo: '1m' },
+  postgres: { script: 'suites/postgres-queries.ts', upTo: '1m' },
+  http: { script: 'suites/http.ts' },
 } as const satisfies Readonly<Record<string, Part>>
 
 type PartName = keyof typeof PARTS

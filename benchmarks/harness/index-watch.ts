@@ -1,0 +1,77 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import pg from 'pg'
+import { DEFAULT_TUNING as POSTGRES_TUNING } from '../../adapters/postgres/indexing/segments.js'
+import { DEFAULT_TUNING as SQLITE_TUNING } from '../../adapters/sqlite/indexing/index-tables.js'
+import type { SealingTuning } from '../../src/indexing/segment-levels.js'
+
+/* Whether the attribute index of a log has caught up with its events. */
+
+const POLL_MS = 20
+const MOST_SECONDS_IDLE = 120
+
+export interface IndexWatch {
+  /** Resolves when all that can be indexed is: segments are made and merged. */
+  caughtUp(): Promise<void>
+  close(): Promise<void>
+}
+
+interface State {
+  readonly unsealed: number
+  /** The most segments of one level. */
+  readonly fullest: number
+}
+
+async function catchUp(
+  { segmentSize, fanOut }: SealingTuning,
+  readState: () => State | Promise<State>,
+): Promise<void> {
+  let seen = ''
+  let since = performance.now()
+  for (;;) {
+    const state = await readState()
+    if (state.unsealed < segmentSize && state.fullest < fanOut) return
+    const now = JSON.stringify(state)
+    if (now !== seen) [seen, since] = [now, performance.now()]
+    if (performance.now() - since > MOST_SECONDS_IDLE * 1000)
+      throw new Error(`the index does not catch up: ${now}`)
+    await delay(POLL_MS)
+  }
+}
+
+export function watchSqliteIndex(filename: string): IndexWatch {
+  const database = new Database(filename, { readonly: true })
+  const readState = (): State => {
+    const unsealed = database
+      .prepare('SELECT appended - sealed FROM daybook_high_water, daybook_index')
+      .pluck()
+      .get() as number
+    const counts = database
+      .prepare('SELECT count(*) FROM daybook_segments WHERE state = 1 GROUP BY level')
+      .pluck()
+      .all() as number[]
+    return { unsealed, fullest: Math.max(0, ...counts) }
+  }
+  return {
+    caughtUp: () => catchUp(SQLITE_TUNING, readState),
+    close: async () => void database.close(),
+  }
+}
+
+// Of the unsealed no more than are enough are counted.
+const POSTGRES_STATE = `
+  SELECT
+    (SELECT count(*) FROM (SELECT FROM daybook.events
+      WHERE created_at > (SELECT sealed_to FROM daybook.index_state)
+      ORDER BY created_at LIMIT ${POSTGRES_TUNING.segmentSize}) AS unsealed)::int AS unsealed,
+    (SELECT coalesce(max(size), 0) FROM (SELECT count(*) AS size FROM daybook.segments
+      WHERE state = 1 GROUP BY level) AS levels)::int AS fullest`
+
+export function watchPostgresIndex(url: string): IndexWatch {
+  const pool = new pg.Pool({ connectionString: url, max: 1 })
+  const readState = async (): Promise<State> => (await pool.query<State>(POSTGRES_STATE)).rows[0]!
+  return {
+    caughtUp: () => catchUp(POSTGRES_TUNING, readState),
+    close: () => pool.end(),
+  }
+}

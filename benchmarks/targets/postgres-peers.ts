@@ -1,0 +1,48 @@
+import { requirePeer } from '../harness/peers.js'
+
+/* What others keep events in Postgres with. Only what is used here of them is declared. */
+
+/** A jsonb value with an event's data, as a peer is given it. */
+type Data = { readonly [key: string]: unknown }
+
+export interface Emmett {
+  readonly schema: { migrate(): Promise<unknown> }
+  appendToStream(
+    stream: string,
+    events: readonly { readonly type: string; readonly data: Data }[],
+  ): Promise<unknown>
+  close(): Promise<void>
+}
+
+export interface PgBoss {
+  on(event: 'error', listener: (error: Error) => void): unknown
+  start(): Promise<unknown>
+  createQueue(name: string): Promise<unknown>
+  send(name: string, data: Data): Promise<string | null>
+  insert(jobs: readonly { readonly name: string; readonly data: Data }[]): Promise<unknown>
+  stop(options: { readonly graceful: boolean; readonly wait: boolean }): Promise<void>
+}
+
+/** Takes the lines of a COPY. */
+export type CopyFrom = (
+  text: string,
+) => NodeJS.WritableStream & { submit(connection: unknown): void }
+
+export function openEmmett(url: string): Emmett {
+  const { getPostgreSQLEventStore } = requirePeer('@event-driven-io/emmett-postgresql') as {
+    getPostgreSQLEventStore: (url: string, options: object) => Emmett
+  }
+  return getPostgreSQLEventStore(url, { schema: { autoMigration: 'None' } })
+}
+
+/** Without its own upkeep and schedules, as in a process that only sends. */
+export function createPgBoss(connectionString: string): PgBoss {
+  const Boss = requirePeer('pg-boss') as new (options: object) => PgBoss
+  const boss = new Boss({ connectionString, supervise: false, schedule: false })
+  boss.on('error', (error) => {
+    throw error
+  })
+  return boss
+}
+
+export const { from: copyFrom } = requirePeer('pg-copy-streams') as { from: CopyFrom }

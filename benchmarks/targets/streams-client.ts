@@ -1,0 +1,168 @@
+import http from 'node:http'
+import { quantile } from '../harness/meter.js'
+
+/*
+ * Many readers of one event stream in a process of their own. It is sent `open`, and when all has been
+ * recorded `finish`; each reader has to meet the numbers of the events' attribute `seq` one after the other.
+ */
+
+export type Job =
+  | { readonly open: Opening }
+  | { readonly finish: { readonly last: number; readonly withinSeconds: number } }
+
+export interface Opening {
+  readonly url: string
+  readonly readers: number
+  /** So many of them are slow. */
+  readonly slow: number
+  /** The number of the first event. */
+  readonly first: number
+}
+
+export interface Answer {
+  /** Of all readers together: events that one has not met, and that it has met again or too late. */
+  readonly missed: number
+  readonly repeated: number
+  readonly megabytes: number
+  /** Milliseconds from `record` to where the reader has the event; not of those that are slow. */
+  readonly p50: number
+  readonly p99: number
+  readonly longest: number
+  /** Share of a processor's time. */
+  readonly cpu: number
+}
+
+const HEADERS = { authorization: `Basic ${Buffer.from('ann:ann').toString('base64')}` }
+// The delay of every so many-th event is measured, of each reader others.
+const SAMPLED = 50
+const SLOW_PAUSE_MS = 1000
+
+interface Reader {
+  readonly response: http.IncomingMessage
+  readonly isSlow: boolean
+  /** The number of the event to come. */
+  next: number
+  missed: number
+  repeated: number
+  bytes: number
+}
+
+const delays: number[] = []
+const readers: Reader[] = []
+let isFinishing = false
+let openedAt = 0
+let cpuAtOpen: NodeJS.CpuUsage | undefined
+
+/*
+ * All events are of one length on the wire, so that a reader finds the next one without looking at
+ * every byte: the service has the same processors to itself and its readers.
+ */
+interface Shape {
+  readonly length: number
+  readonly seq: number
+  readonly at: number
+}
+
+const BEGIN = Buffer.from('id: ')
+let shape: Shape | undefined
+
+function shapeOf(frame: Buffer): Shape {
+  const behind = (key: string): number => frame.indexOf(key) + key.length
+  return { length: behind('\n\n'), seq: behind('"seq":'), at: behind('"at":') }
+}
+
+function digitsAt(bytes: Buffer, start: number): number {
+  let value = 0
+  for (let i = start; ; i++) {
+    const digit = bytes[i]! - 0x30
+    if (!(digit >= 0 && digit <= 9)) return value
+    value = value * 10 + digit
+  }
+}
+
+function take(reader: Reader, index: number, seq: number, recordedAt: () => number): void {
+  if (seq < reader.next) {
+    reader.repeated++
+    return
+  }
+  reader.missed += seq - reader.next
+  reader.next = seq + 1
+  if (!reader.isSlow && seq % SAMPLED === index % SAMPLED)
+    delays.push(performance.timeOrigin + performance.now() - recordedAt() / 1000)
+}
+
+function read(reader: Reader, index: number): void {
+  const { response, isSlow } = reader
+  let rest: Buffer = Buffer.alloc(0)
+  response.on('data', (chunk: Buffer) => {
+    reader.bytes += chunk.length
+    const bytes = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk
+    let done = 0
+    for (;;) {
+      // What is no event stands between them: comments, and the first line.
+      const begin = bytes[done] === BEGIN[0] ? done : bytes.indexOf(BEGIN, done)
+      if (begin < 0) break
+      done = begin
+      if (!shape && bytes.includes('\n\n', begin)) shape = shapeOf(bytes.subarray(begin))
+      if (!shape || bytes.length < begin + shape.length) break
+      const { length, seq, at } = shape
+      take(reader, index, digitsAt(bytes, begin + seq), () => digitsAt(bytes, begin + at))
+      done = begin + length
+    }
+    rest = Buffer.from(bytes.subarray(done))
+    if (!isSlow || isFinishing) return
+    response.pause()
+    setTimeout(() => response.resume(), SLOW_PAUSE_MS)
+  })
+}
+
+function connect(url: string): Promise<http.IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    http.get(url, { headers: HEADERS, agent: false }, resolve).on('error', reject)
+  })
+}
+
+async function open({ url, slow, first, ...opening }: Opening): Promise<void> {
+  const connections = Array.from({ length: opening.readers }, () => connect(url))
+  const responses = await Promise.all(connections)
+  for (const [index, response] of responses.entries()) {
+    if (response.statusCode !== 200) throw new Error(`${url}: ${response.statusCode}`)
+    const isSlow = index < slow
+    const reader = { response, isSlow, next: first, missed: 0, repeated: 0, bytes: 0 }
+    readers.push(reader)
+    read(reader, index)
+  }
+  openedAt = performance.now()
+  cpuAtOpen = process.cpuUsage()
+}
+
+async function finish(last: number, withinSeconds: number): Promise<Answer> {
+  isFinishing = true
+  const end = performance.now() + withinSeconds * 1000
+  const isMissing = (): boolean => readers.some(({ next }) => next <= last)
+  while (isMissing() && performance.now() < end)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  for (const { response } of readers) response.destroy()
+  const sum = (value: (reader: Reader) => number): number =>
+    readers.reduce((total, reader) => total + value(reader), 0)
+  const sorted = Float64Array.from(delays).toSorted()
+  const { user, system } = process.cpuUsage(cpuAtOpen)
+  return {
+    missed: sum(({ missed, next }) => missed + Math.max(0, last + 1 - next)),
+    repeated: sum(({ repeated }) => repeated),
+    megabytes: sum(({ bytes }) => bytes) / 1e6,
+    p50: quantile(sorted, 0.5),
+    p99: quantile(sorted, 0.99),
+    longest: sorted.at(-1) ?? Number.NaN,
+    cpu: (user + system) / 1000 / (performance.now() - openedAt),
+  }
+}
+
+async function answer(job: Job): Promise<unknown> {
+  if ('finish' in job) return finish(job.finish.last, job.finish.withinSeconds)
+  await open(job.open)
+  return 'open'
+}
+
+process.on('message', (job: Job) => void answer(job).then((found) => process.send!(found)))
+process.send!('ready')

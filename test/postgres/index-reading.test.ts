@@ -1,5 +1,5 @@
 import { AuditLog, parseQuery } from 'daybook'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createChunkCache } from '../../adapters/postgres/indexing/chunk-cache.js'
 import { createLogIndex, type LogIndex } from '../../adapters/postgres/indexing/log-index.js'
 import { createReading } from '../../adapters/postgres/indexing/reading.js'
@@ -7,45 +7,50 @@ import { readSegment } from '../../adapters/postgres/indexing/segment-reader.js'
 import { openSession } from '../../adapters/postgres/indexing/session.js'
 import { createWorks } from '../../adapters/postgres/indexing/works.js'
 import { namesIn } from '../../adapters/postgres/names.js'
+import { createPostgresStore } from '../../adapters/postgres/postgres-store.js'
 import { ALL_TIME } from '../../src/filter/bounds.js'
 import { indexFilter } from '../../src/indexing/index-filter.js'
 import { Kind } from '../../src/indexing/part.js'
+import { postgresDatabase, type TestDatabase } from '../support/database.js'
 import { type Moment, takeMoment } from '../support/postgres-moment.js'
-import { useSchemas } from '../support/schemas.js'
-import { sealPostgres } from '../support/seal-postgres.js'
 
 const SEGMENTS = 5
 const TUNING = { segmentSize: 2000, fanOut: 16 }
 const SIZE = SEGMENTS * TUNING.segmentSize
-const schemas = useSchemas('index_reading')
-let audit: AuditLog
+const names = namesIn('index_reading')
+let database: TestDatabase
 let index: LogIndex
 let moment: Moment
 
-/** Half of all have the flag; each has a text of its own, which is long. */
-beforeEach(async () => {
-  audit = new AuditLog({ store: schemas.openStore(), types: {} })
+/** Half of the events have the flag; each has a long text of its own. The tests only read them. */
+beforeAll(async () => {
+  database = await postgresDatabase()
+  const { store, sealer } = createPostgresStore(
+    { connectionString: database.url, schema: names.schemaName },
+    // The store's own sealer runs while events are recorded: with other sizes there are other segments.
+    { tuning: TUNING },
+  )
+  const audit: AuditLog = new AuditLog({ store, types: {} })
+  const recordOne = (n: number): Promise<unknown> =>
+    audit.recordCustom('own', {
+      n,
+      flag: n % 2 === 0,
+      text: `${String(n).padStart(6, '0')} ${'x'.repeat(100)}`,
+    })
   for (let from = 0; from < SIZE; from += 1000)
-    await Promise.all(
-      Array.from({ length: 1000 }, (_, i) =>
-        audit.recordCustom('own', {
-          n: from + i,
-          flag: i % 2 === 0,
-          text: `${String(from + i).padStart(6, '0')} ${'x'.repeat(100)}`,
-        }),
-      ),
-    )
-  await sealPostgres(schemas.database().url, schemas.schema(), TUNING)
-  index = createLogIndex(namesIn(schemas.schema()), TUNING)
-  moment = await takeMoment(schemas.database().url)
-}, 60_000)
-afterEach(async () => {
-  await moment.end()
+    await Promise.all(Array.from({ length: 1000 }, (_, i) => recordOne(from + i)))
+  await sealer.settled()
   await audit.close()
 })
+afterAll(() => database.remove())
+
+beforeEach(async () => {
+  index = createLogIndex(names, TUNING)
+  moment = await takeMoment(database.url)
+})
+afterEach(() => moment.end())
 
 async function open(query: string) {
-  const names = namesIn(schemas.schema())
   const coverage = await index.refresh(moment)
   if (coverage === 'outdated') throw new Error('outdated')
   expect(coverage.segments.length).toBe(SEGMENTS)
@@ -58,7 +63,7 @@ async function open(query: string) {
     filter: indexFilter(parseQuery(query).where),
     timesOf: () => [],
   })
-  return { names, coverage, session }
+  return { coverage, session }
 }
 
 /** How many statements it takes, and what it gives. */
@@ -129,7 +134,7 @@ it('who goes from chunk to chunk is given ever more of them at once', async () =
 })
 
 it('what is read in bulk is not begun anew, and not kept', async () => {
-  const { names, coverage } = await open('')
+  const { coverage } = await open('')
   const { version, segments } = coverage
   const cache = createChunkCache()
   const reading = createReading({ names, cache, version, ask: moment.ask })
@@ -166,7 +171,7 @@ it('a list that is long is fetched as a whole', async () => {
 })
 
 it('work that takes too long is broken off', async () => {
-  const { names, coverage } = await open('')
+  const { coverage } = await open('')
   const { version, segments } = coverage
   const cache = createChunkCache()
   const reading = createReading({ names, cache, version, ask: moment.ask })

@@ -9,19 +9,19 @@ import {
   type RecordOptions,
 } from './audit-log-options.js'
 import { type Calls, createCalls, type SystemKind } from './recording/calls.js'
-import { changeData } from './changes.js'
+import { changeData } from './event/changes.js'
 import { type Cleaning, createCleaning } from './cleaning/cleaning.js'
 import { createDrafts } from './recording/drafts.js'
 import { countsQuery } from './counting/count-options.js'
-import type { CountOptions, EventCounts } from './counting/counts.js'
+import type { CountOptions, EventCounts } from './store/counts.js'
 import { fromFirstVisible } from './counting/visible-span.js'
-import { createEmitter, emitSafely, type Handler } from './emitter.js'
+import { createEmitter, emitSafely, type Handler } from './async/emitter.js'
 import { AuditLogError, untilAborted } from './errors.js'
-import type { AuditEvent } from './event.js'
-import type { EventData, EventTypes } from './event-types.js'
+import type { AuditEvent } from './event/event.js'
+import type { EventData, EventTypes } from './event/event-types.js'
 import { explanationOf, type QueryExplanation } from './explaining/explanation.js'
 import { createSlowQueries, readSlowQueryMs, type SlowQueries } from './explaining/slow-queries.js'
-import { createTrace } from './explaining/trace.js'
+import { createTrace } from './store/trace.js'
 import { readFailurePolicies } from './recording/failure-policy.js'
 import { bothOf, type EventQuery, MAX_LIMIT, oneCondition } from './filter/ast.js'
 import { scanDirection } from './filter/order.js'
@@ -31,18 +31,24 @@ import {
   type EventTail,
   type Following,
   type TailOptions,
-} from './following/following.js'
-import type { EventChange } from './following/changes.js'
+} from './tail/following.js'
+import type { EventChange } from './tail/changes.js'
 import { gapData, throttledLoss } from './recording/gaps.js'
-import { readImported } from './importing.js'
-import type { JsonLimits } from './json.js'
+import { readImported } from './event/importing.js'
+import type { JsonLimits } from './event/json.js'
 import { createLiveEvents, type LiveEvent, type LiveEvents } from './live/live-events.js'
 import type { AuditLogStats } from './recording/outcomes.js'
 import { ownEventTypes } from './recording/own-event-types.js'
-import { defaultRecorderOptions } from './recording/waiting-room.js'
-import type { EventPage, EventStore, ImportResult, ListOptions, WaitOptions } from './store.js'
+import { defaultRecorderOptions } from './recording/queue-limits.js'
+import type {
+  EventPage,
+  EventStore,
+  ImportResult,
+  ListOptions,
+  WaitOptions,
+} from './store/store.js'
 import type { ThrottlePeriods } from './recording/throttling.js'
-import { systemClock } from './timestamp.js'
+import { systemClock } from './event/timestamp.js'
 
 const NO_DATA = {}
 const KNOWN: SystemKind = { mustBeKnown: true }

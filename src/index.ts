@@ -1,4 +1,4 @@
-export { type Actor, bindActor, currentActor, withActor } from './actor.js'
+export { type Actor, bindActor, currentActor, withActor } from './recording/actor.js'
 export { AuditLog } from './audit-log.js'
 export type {
   AuditLogEvents,
@@ -34,7 +34,7 @@ export type {
   LevelCounts,
   SeenAttribute,
   ValueCount,
-} from './counting/counts.js'
+} from './store/counts.js'
 export {
   AuditLogError,
   type AuditLogErrorCode,
@@ -48,13 +48,13 @@ export type {
   ImportedEvent,
   JsonObject,
   JsonValue,
-} from './event.js'
+} from './event/event.js'
 export { describeEvent, type DescribeOptions } from './describing/describe-event.js'
 export type { Sentence, SentencePart } from './describing/sentence.js'
 export { sentenceText } from './describing/sentence-text.js'
 export { sourceLabel, type SourceLabel } from './describing/source-label.js'
 export { visibleText } from './describing/visible-text.js'
-export type { RandomBytes } from './event-id.js'
+export type { RandomBytes } from './event/event-id.js'
 export {
   defineEventTypes,
   type EventData,
@@ -62,12 +62,12 @@ export {
   type EventTypes,
   splitEventType,
   type ThrottleRule,
-} from './event-types.js'
+} from './event/event-types.js'
 export type { QueryExplanation } from './explaining/explanation.js'
 export type { SlowQuery } from './explaining/slow-queries.js'
-export type { QueryMethod, QueryStep, QueryTrace, StepTrace } from './explaining/trace.js'
+export type { QueryMethod, QueryStep, QueryTrace, StepTrace } from './store/trace.js'
 export type { FailurePolicies, FailurePolicy } from './recording/failure-policy.js'
-export type { ChangeData, RecordedChange } from './changes.js'
+export type { ChangeData, RecordedChange } from './event/changes.js'
 export type { Condition, EventQuery, Grouping, Sort } from './filter/ast.js'
 export type { AttributeType } from './filter/attributes.js'
 export type { AttributeTypes } from './filter/declared.js'
@@ -75,16 +75,16 @@ export { formatQuery } from './filter/format.js'
 export { parseQuery, type ParseOptions, type QueryObject } from './filter/parse.js'
 export type { PredicateName } from './filter/predicates.js'
 export type { QueryInput } from './filter/query-input.js'
-export type { EventTail, TailOptions } from './following/following.js'
-export type { EventChange } from './following/changes.js'
-export type { Operation } from './json-patch.js'
-export type { EventJournal, JournalEntry } from './recording/journal.js'
-export type { JsonLimits } from './json.js'
-export type { Link, LinkAttribute, ResolveSource } from './links.js'
-export type { ListSource, ListTable } from './lists.js'
+export type { EventTail, TailOptions } from './tail/following.js'
+export type { EventChange } from './tail/changes.js'
+export type { Operation } from './event/json-patch.js'
+export type { EventJournal, JournalEntry } from './store/journal.js'
+export type { JsonLimits } from './event/json.js'
+export type { Link, LinkAttribute, ResolveSource } from './event/links.js'
+export type { ListSource, ListTable } from './lists/list-source.js'
 export type { LiveEvent } from './live/live-events.js'
 export type { AuditLogStats, Outcome, OutcomeMessage } from './recording/outcomes.js'
-export type { RecorderOptions } from './recording/waiting-room.js'
+export type { RecorderOptions } from './recording/queue-limits.js'
 export type {
   Analysis,
   AppendOptions,
@@ -101,5 +101,10 @@ export type {
   SuppressedReport,
   UpdateStateOptions,
   WaitOptions,
-} from './store.js'
-export { type Clock, formatTimestamp, type Microseconds, parseTimestamp } from './timestamp.js'
+} from './store/store.js'
+export {
+  type Clock,
+  formatTimestamp,
+  type Microseconds,
+  parseTimestamp,
+} from './event/timestamp.js'

@@ -1,4 +1,4 @@
-import { withActor } from '../../src/actor.js'
+import { withActor } from '../../src/recording/actor.js'
 import { basicAuthentication, type BasicAuthOptions } from '../../src/http/basic-auth.js'
 import { sendResponse } from './exchange.js'
 import type { KoaMiddleware } from './koa.js'

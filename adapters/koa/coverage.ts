@@ -1,5 +1,5 @@
 import { AuditLogError } from '../../src/errors.js'
-import { type EventTypes, splitEventType } from '../../src/event-types.js'
+import { type EventTypes, splitEventType } from '../../src/event/event-types.js'
 import type { RouterLayer } from './koa.js'
 import { checkRouteTypes, isMutating, routeKey, type RouteTypes, routeType } from './route-type.js'
 

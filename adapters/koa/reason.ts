@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import { inspect, types } from 'node:util'
-import { redact } from '../../src/redact.js'
+import { redact } from '../../src/event/redact.js'
 import type { RoutedContext } from './koa.js'
 
 /** How a request ended: with an answer, or with whatever was thrown. */

@@ -1,4 +1,4 @@
-import { type Actor, withActor } from '../../src/actor.js'
+import { type Actor, withActor } from '../../src/recording/actor.js'
 import type { AuditLog } from '../../src/audit-log.js'
 import { AuditLogError } from '../../src/errors.js'
 import { closeWithConnection } from '../../src/http/incoming.js'

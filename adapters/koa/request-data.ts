@@ -1,7 +1,7 @@
 import { AuditLogError } from '../../src/errors.js'
 import { parseTraceparent } from '../../src/http/trace-context.js'
-import { redactWithin } from '../../src/redact.js'
-import { type IsSecret, type RedactOptions, secretsOf } from '../../src/secrets.js'
+import { redactWithin } from '../../src/event/redact.js'
+import { type IsSecret, type RedactOptions, secretsOf } from '../../src/event/secrets.js'
 import type { RoutedContext } from './koa.js'
 import { requestPath } from './request-path.js'
 

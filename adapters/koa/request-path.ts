@@ -1,5 +1,5 @@
-import { REDACTED } from '../../src/redact.js'
-import type { IsSecret } from '../../src/secrets.js'
+import { REDACTED } from '../../src/event/redact.js'
+import type { IsSecret } from '../../src/event/secrets.js'
 import { targetOf } from './exchange.js'
 import type { RoutedContext, RouterLayer } from './koa.js'
 

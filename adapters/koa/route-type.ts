@@ -1,5 +1,5 @@
 import { AuditLogError } from '../../src/errors.js'
-import type { EventTypes } from '../../src/event-types.js'
+import type { EventTypes } from '../../src/event/event-types.js'
 import type { RoutedContext, RouterLayer } from './koa.js'
 
 /** `<controller>:<method>` of a request, as event types spell it. */

@@ -1,7 +1,7 @@
-import type { CountsQuery, EventCounts } from '../../src/counting/counts.js'
-import { createTally } from '../../src/counting/tally.js'
+import type { CountsQuery, EventCounts } from '../../src/store/counts.js'
+import { createTally } from '../../src/store-kit/counting/tally.js'
 import { compileFilter } from '../../src/filter/evaluate.js'
-import type { Microseconds } from '../../src/timestamp.js'
+import type { Microseconds } from '../../src/event/timestamp.js'
 import type { Timeline } from './timeline.js'
 
 // Others get their turn after so many events.

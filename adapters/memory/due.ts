@@ -1,6 +1,6 @@
-import type { AuditEvent } from '../../src/event.js'
-import type { KeptBounds } from '../../src/store.js'
-import type { Microseconds } from '../../src/timestamp.js'
+import type { AuditEvent } from '../../src/event/event.js'
+import type { KeptBounds } from '../../src/store/store.js'
+import type { Microseconds } from '../../src/event/timestamp.js'
 import type { Stretch } from './timeline.js'
 
 /**

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../src/event.js'
+import type { JsonObject } from '../../src/event/event.js'
 
 /** Parsing anew gives the store a copy that nobody else can change, in flat strings. */
 export function parseFrozen(json: string): JsonObject {

@@ -1,16 +1,20 @@
-import type { AuditEvent } from '../../src/event.js'
-import { type QueryTrace, tracedFilter } from '../../src/explaining/trace.js'
+import type { AuditEvent } from '../../src/event/event.js'
+import { type QueryTrace, tracedFilter } from '../../src/store/trace.js'
 import type { EventQuery } from '../../src/filter/ast.js'
 import { type TimeBounds, timeBounds } from '../../src/filter/bounds.js'
-import { type EventCollector, pageCollector } from '../../src/filter/collect.js'
+import { type EventCollector, pageCollector } from '../../src/store-kit/collect.js'
 import { compileFilter } from '../../src/filter/evaluate.js'
 import { scanDirection } from '../../src/filter/order.js'
-import { type IndexFilter, indexFilter } from '../../src/indexing/index-filter.js'
-import { candidatesInTime, isIndexedOrder, takeSorted } from '../../src/indexing/index-list.js'
-import type { Order } from '../../src/indexing/part.js'
-import { createProbe, type Probe } from '../../src/indexing/probe.js'
-import { tracedView } from '../../src/indexing/traced-view.js'
-import type { EventPage } from '../../src/store.js'
+import { type IndexFilter, indexFilter } from '../../src/store-kit/index/index-filter.js'
+import {
+  candidatesInTime,
+  isIndexedOrder,
+  takeSorted,
+} from '../../src/store-kit/index/index-list.js'
+import type { Order } from '../../src/store-kit/index/part.js'
+import { createProbe, type Probe } from '../../src/store-kit/index/probe.js'
+import { tracedView } from '../../src/store-kit/index/traced-view.js'
+import type { EventPage } from '../../src/store/store.js'
 import type { EventIndex } from './event-index.js'
 import type { Stretch, Timeline } from './timeline.js'
 

@@ -1,6 +1,6 @@
 import { AuditLogError } from '../../src/errors.js'
-import type { AuditEvent, JsonObject } from '../../src/event.js'
-import type { LiveChange, OpenEvent } from '../../src/store.js'
+import type { AuditEvent, JsonObject } from '../../src/event/event.js'
+import type { LiveChange, OpenEvent } from '../../src/store/store.js'
 import { parseFrozen } from './frozen.js'
 import type { Timeline } from './timeline.js'
 

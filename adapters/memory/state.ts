@@ -1,5 +1,5 @@
-import type { JsonValue } from '../../src/event.js'
-import type { Microseconds } from '../../src/timestamp.js'
+import type { JsonValue } from '../../src/event/event.js'
+import type { Microseconds } from '../../src/event/timestamp.js'
 
 /** Small values by key, some of them for a while only. */
 export interface MemoryState {

@@ -1,7 +1,12 @@
-import type { DraftThrottle, EventDraft } from '../../src/event.js'
-import type { SuppressedCount, SuppressedReport } from '../../src/store.js'
-import { closedFor, isForgotten, type ThrottleState, withSuppressed } from '../../src/throttles.js'
-import type { Microseconds } from '../../src/timestamp.js'
+import type { DraftThrottle, EventDraft } from '../../src/event/event.js'
+import type { SuppressedCount, SuppressedReport } from '../../src/store/store.js'
+import {
+  closedFor,
+  isForgotten,
+  type ThrottleState,
+  withSuppressed,
+} from '../../src/store/throttle-state.js'
+import type { Microseconds } from '../../src/event/timestamp.js'
 
 interface Throttle extends ThrottleState {
   readonly type: string

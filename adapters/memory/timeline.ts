@@ -1,6 +1,6 @@
-import type { AuditEvent } from '../../src/event.js'
-import { type IdTail, parseEventId } from '../../src/event-id.js'
-import type { Microseconds } from '../../src/timestamp.js'
+import type { AuditEvent } from '../../src/event/event.js'
+import { type IdTail, parseEventId } from '../../src/event/event-id.js'
+import type { Microseconds } from '../../src/event/timestamp.js'
 
 export interface TimedEvent {
   readonly time: Microseconds

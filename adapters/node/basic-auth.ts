@@ -1,4 +1,4 @@
-import { withActor } from '../../src/actor.js'
+import { withActor } from '../../src/recording/actor.js'
 import {
   basicAuthentication,
   type BasicAuthOptions as CoreOptions,

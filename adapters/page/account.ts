@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import type { EventTypes } from '../../src/event-types.js'
+import type { EventTypes } from '../../src/event/event-types.js'
 import { type Account, readAccount, readTypes } from './api.js'
 
 /** Who reads; `undefined` until it is known. */

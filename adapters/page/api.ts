@@ -1,6 +1,6 @@
-import type { EventCounts } from '../../src/counting/counts.js'
-import type { AuditEvent, JsonObject } from '../../src/event.js'
-import type { EventTypes } from '../../src/event-types.js'
+import type { EventCounts } from '../../src/store/counts.js'
+import type { AuditEvent, JsonObject } from '../../src/event/event.js'
+import type { EventTypes } from '../../src/event/event-types.js'
 import { apiPath } from './config.js'
 import { noteOpen } from './open-events.js'
 

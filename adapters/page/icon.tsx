@@ -1,5 +1,5 @@
-import type { Level } from '../../src/level.js'
-import { levelOf } from '../../src/level.js'
+import type { Level } from '../../src/event/level.js'
+import { levelOf } from '../../src/event/level.js'
 
 /** A drawing of the document's sprite, 16 px; what it means stands beside it in words. */
 export function Icon({ name, className = 'ico' }: { name: string; className?: string }) {

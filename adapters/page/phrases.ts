@@ -1,6 +1,6 @@
 import type { Condition } from '../../src/filter/ast.js'
 import type { PredicateName } from '../../src/filter/predicates.js'
-import type { Level } from '../../src/level.js'
+import type { Level } from '../../src/event/level.js'
 import { isNegative } from './negation.js'
 import { own } from './own.js'
 import { type Conjunct, isGrouping, levelChoice } from './query.js'

@@ -2,7 +2,7 @@ import type { Condition, EventQuery, Grouping, Sort } from '../../src/filter/ast
 import { formatQuery } from '../../src/filter/format.js'
 import { parseQueryText } from '../../src/filter/parse.js'
 import type { PredicateName } from '../../src/filter/predicates.js'
-import { LEVEL_PREFIXES, type Level, LEVELS } from '../../src/level.js'
+import { LEVEL_PREFIXES, type Level, LEVELS } from '../../src/event/level.js'
 
 /** What must hold beside the others: shown as one chip. */
 export type Conjunct = Condition | Grouping

@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals'
-import type { EventCounts, Facet } from '../../src/counting/counts.js'
-import type { OwnField } from '../../src/own-fields.js'
+import type { EventCounts, Facet } from '../../src/store/counts.js'
+import type { OwnField } from '../../src/event/own-fields.js'
 import { types } from './account.js'
 import { fault, query } from './address.js'
 import { countEvents } from './api.js'

@@ -1,4 +1,4 @@
-import type { AuditEvent } from '../../src/event.js'
+import type { AuditEvent } from '../../src/event/event.js'
 import { describeEvent } from '../../src/describing/describe-event.js'
 import type { Sentence, SentencePart } from '../../src/describing/sentence.js'
 import { types } from './account.js'

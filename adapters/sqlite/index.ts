@@ -1,4 +1,4 @@
-export type { SqliteDatabase } from './database.js'
+export type { SqliteDatabase } from './connection/database.js'
 export { sqliteJournal, type SqliteJournalOptions } from './journal.js'
 export { sqliteStore, type SqliteStoreOptions } from './sqlite-store.js'
-export { sqliteTable, type SqliteTableOptions } from './table.js'
+export { sqliteTable, type SqliteTableOptions } from './read/table.js'

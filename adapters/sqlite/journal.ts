@@ -1,9 +1,9 @@
 import { AuditLogError } from '../../src/errors.js'
-import type { DraftThrottle, JsonObject } from '../../src/event.js'
-import type { EventJournal, JournalEntry } from '../../src/recording/journal.js'
-import type { Microseconds } from '../../src/timestamp.js'
-import { isBusy, openDatabase, type SqliteDatabase } from './database.js'
-import { migrate, type Schema } from './schema.js'
+import type { DraftThrottle, JsonObject } from '../../src/event/event.js'
+import type { EventJournal, JournalEntry } from '../../src/store/journal.js'
+import type { Microseconds } from '../../src/event/timestamp.js'
+import { isBusy, openDatabase, type SqliteDatabase } from './connection/database.js'
+import { migrate, type Schema } from './schema/schema.js'
 
 export interface SqliteJournalOptions {
   /** Path of the journal's own file; made where there is none. One process at a time has it. */

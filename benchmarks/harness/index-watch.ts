@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import pg from 'pg'
-import { DEFAULT_TUNING as POSTGRES_TUNING } from '../../adapters/postgres/indexing/segments.js'
-import { DEFAULT_TUNING as SQLITE_TUNING } from '../../adapters/sqlite/indexing/index-tables.js'
-import type { SealingTuning } from '../../src/indexing/segment-levels.js'
+import { DEFAULT_TUNING as POSTGRES_TUNING } from '../../adapters/postgres/index/segments.js'
+import { DEFAULT_TUNING as SQLITE_TUNING } from '../../adapters/sqlite/index/index-tables.js'
+import type { SealingTuning } from '../../src/store-kit/index/segment-levels.js'
 
 /* Whether the attribute index of a log has caught up with its events. */
 

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { untilAborted } from '../errors.js'
-import type { AuditEvent } from '../event.js'
+import type { AuditEvent } from '../event/event.js'
 import type { ArchiveEvents } from './rule.js'
 
 /** Where the events of one run go. */

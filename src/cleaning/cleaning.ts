@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { AuditLogError, throwIfAborted } from '../errors.js'
-import type { EventDraft } from '../event.js'
-import type { EventStore, SuppressedCount, WaitOptions } from '../store.js'
+import type { EventDraft } from '../event/event.js'
+import type { EventStore, SuppressedCount, WaitOptions } from '../store/store.js'
 import { checkHolds } from './filters.js'
 import { type Claim, claimLease } from './lease.js'
 import { readRules } from './read-rules.js'
@@ -16,8 +16,8 @@ import { previewRule, runRule, type RunOptions } from './run-rule.js'
 import type { Schedule } from './schedule.js'
 import { type CleaningStatus, readStatuses } from './status.js'
 import type { Rule, Tally } from './task.js'
-import { type RecordEvent, tellDone } from './telling.js'
-import { startTurns } from './turns.js'
+import { type RecordEvent, tellDone } from './run-events.js'
+import { startTurns } from './timer-loop.js'
 
 /** What the log gives to its cleaning. */
 export interface CleaningContext {

@@ -1,6 +1,6 @@
-import type { AuditEvent } from '../event.js'
-import type { EventStore, KeptBounds, WaitOptions } from '../store.js'
-import { type Microseconds, parseTimestamp } from '../timestamp.js'
+import type { AuditEvent } from '../event/event.js'
+import type { EventStore, KeptBounds, WaitOptions } from '../store/store.js'
+import { type Microseconds, parseTimestamp } from '../event/timestamp.js'
 import type { Filter } from './filters.js'
 import { scan, unlessTooLong } from './scan.js'
 

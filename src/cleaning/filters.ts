@@ -1,5 +1,5 @@
 import { AuditLogError } from '../errors.js'
-import type { AuditEvent } from '../event.js'
+import type { AuditEvent } from '../event/event.js'
 import type { EventQuery, Grouping } from '../filter/ast.js'
 import { compileFilter } from '../filter/evaluate.js'
 import { formatQuery } from '../filter/format.js'

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { AuditLogError } from '../errors.js'
-import { patience } from '../patience.js'
-import type { EventStore, WaitOptions } from '../store.js'
-import type { Microseconds } from '../timestamp.js'
+import { patience } from '../async/timeout-signal.js'
+import type { EventStore, WaitOptions } from '../store/store.js'
+import type { Microseconds } from '../event/timestamp.js'
 import {
   changeState,
   isHeld,

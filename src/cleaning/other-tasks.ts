@@ -1,6 +1,6 @@
 import { AuditLogError, untilAborted } from '../errors.js'
-import { formatTimestamp, type Microseconds } from '../timestamp.js'
-import { subtract } from '../duration.js'
+import { formatTimestamp, type Microseconds } from '../event/timestamp.js'
+import { subtract } from '../event/duration.js'
 import type { HostRemoved, HostRule } from './rule.js'
 import type { Job, Task } from './task.js'
 

@@ -1,6 +1,6 @@
-import type { JsonValue } from '../event.js'
-import type { EventStore, WaitOptions } from '../store.js'
-import type { Microseconds } from '../timestamp.js'
+import type { JsonValue } from '../event/event.js'
+import type { EventStore, WaitOptions } from '../store/store.js'
+import type { Microseconds } from '../event/timestamp.js'
 import { type Schedule, turnAfter } from './schedule.js'
 
 /** The last run of a rule that came to its end, well or not. */

@@ -1,5 +1,5 @@
 import type { Duration } from 'date-fns'
-import type { AuditEvent, JsonObject } from '../event.js'
+import type { AuditEvent, JsonObject } from '../event/event.js'
 import type { QueryInput } from '../filter/query-input.js'
 
 /** Without `every` and `at` a rule runs only when it is asked to. */

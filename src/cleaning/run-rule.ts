@@ -1,10 +1,10 @@
 import { abortedError, untilAborted } from '../errors.js'
-import type { EventStore, WaitOptions } from '../store.js'
+import type { EventStore, WaitOptions } from '../store/store.js'
 import { readHolds } from './filters.js'
 import type { Lease } from './lease.js'
 import type { CleaningOptions, CleaningResult, OnCleaningProgress } from './rule.js'
 import type { Job, Rule, Tally } from './task.js'
-import { messageOf, type RecordEvent, tellDone, tellFailed, tellLost } from './telling.js'
+import { messageOf, type RecordEvent, tellDone, tellFailed, tellLost } from './run-events.js'
 
 export interface RunOptions {
   readonly store: EventStore

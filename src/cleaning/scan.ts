@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AuditLogError } from '../errors.js'
-import type { AuditEvent } from '../event.js'
+import type { AuditEvent } from '../event/event.js'
 import { bothOf, type EventQuery, oneCondition } from '../filter/ast.js'
-import type { EventStore, WaitOptions } from '../store.js'
-import { formatTimestamp, type Microseconds } from '../timestamp.js'
+import type { EventStore, WaitOptions } from '../store/store.js'
+import { formatTimestamp, type Microseconds } from '../event/timestamp.js'
 import type { Filter } from './filters.js'
 
 // Small, so that those who record meanwhile wait little, and large events take little memory.

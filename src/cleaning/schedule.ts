@@ -1,6 +1,6 @@
 import type { Duration } from 'date-fns'
-import type { Microseconds } from '../timestamp.js'
-import { add } from '../duration.js'
+import type { Microseconds } from '../event/timestamp.js'
+import { add } from '../event/duration.js'
 
 /** Every so often, or at a time of day: so long after midnight, UTC. */
 export type Schedule = { readonly every: Duration } | { readonly at: Microseconds }

@@ -1,5 +1,5 @@
-import type { EventStore, WaitOptions } from '../store.js'
-import { formatTimestamp } from '../timestamp.js'
+import type { EventStore, WaitOptions } from '../store/store.js'
+import { formatTimestamp } from '../event/timestamp.js'
 import { type LastRun, readStatus } from './rule-state.js'
 import type { Rule } from './task.js'
 

@@ -1,7 +1,7 @@
 import { AuditLogError } from '../errors.js'
 import { type QueryInput, toQuery } from '../filter/query-input.js'
-import type { BucketsQuery, CountOptions, CountsQuery } from './counts.js'
-import { timeZone } from './time-zone.js'
+import type { BucketsQuery, CountOptions, CountsQuery } from '../store/counts.js'
+import { timeZone } from '../event/time-zone.js'
 
 export const DEFAULT_BUCKETS = 96
 export const DEFAULT_TOP = 5

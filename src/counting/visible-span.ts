@@ -1,7 +1,7 @@
 import { bothOf, oneCondition } from '../filter/ast.js'
 import { timeBounds } from '../filter/bounds.js'
-import type { EventStore, WaitOptions } from '../store.js'
-import type { CountsQuery } from './counts.js'
+import type { EventStore, WaitOptions } from '../store/store.js'
+import type { CountsQuery } from '../store/counts.js'
 
 /** Later than all events. */
 const NEVER = '9999-12-31T23:59:59.999999Z'

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../event.js'
+import type { JsonObject, JsonValue } from '../event/event.js'
 
 export type Scalar = string | number | boolean
 

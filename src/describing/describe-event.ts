@@ -1,5 +1,5 @@
-import type { AuditEvent, JsonValue } from '../event.js'
-import type { EventTypes } from '../event-types.js'
+import type { AuditEvent, JsonValue } from '../event/event.js'
+import type { EventTypes } from '../event/event-types.js'
 import { scalarsIn, valuesAt } from './attributes.js'
 import { factsOf } from './facts.js'
 import { listText, plain } from './formats.js'

@@ -1,4 +1,4 @@
-import type { AuditEvent, JsonObject, JsonValue } from '../event.js'
+import type { AuditEvent, JsonObject, JsonValue } from '../event/event.js'
 import { scalarsIn, valuesAt } from './attributes.js'
 import { formatOf, listText, plain, reasonOf, type Told } from './formats.js'
 import { kindOf, nameOf, subjectOf, wordsOf } from './resources.js'

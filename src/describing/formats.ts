@@ -1,4 +1,4 @@
-import type { JsonValue } from '../event.js'
+import type { JsonValue } from '../event/event.js'
 import { scalarsIn, type Scalar } from './attributes.js'
 import type { SentencePart } from './sentence.js'
 import { AND_MORE, LOCALE } from './texts.js'

@@ -1,4 +1,4 @@
-import type { AuditEvent } from '../event.js'
+import type { AuditEvent } from '../event/event.js'
 import { scalarsIn, valuesAt } from './attributes.js'
 import { PLURALS, THING } from './texts.js'
 import { shortText } from './visible-text.js'

@@ -1,4 +1,4 @@
-import type { AuditEvent } from '../event.js'
+import type { AuditEvent } from '../event/event.js'
 import { nameOf, targetOf, wordsOf } from './resources.js'
 
 /** What an event's source is, in words. */

@@ -1,7 +1,7 @@
 import type { EventQuery } from '../filter/ast.js'
-import type { EventPage } from '../store.js'
+import type { EventPage } from '../store/store.js'
 import { queryText } from './query-text.js'
-import type { QueryStep, QueryTrace } from './trace.js'
+import type { QueryStep, QueryTrace } from '../store/trace.js'
 
 /** How a list was answered. The figures of all are the sums of those of the steps, but for the time. */
 export interface QueryExplanation {

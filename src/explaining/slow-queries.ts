@@ -1,10 +1,10 @@
-import type { CountsQuery, EventCounts } from '../counting/counts.js'
+import type { CountsQuery, EventCounts } from '../store/counts.js'
 import { AuditLogError } from '../errors.js'
 import { bothOf, type EventQuery, MAX_LIMIT } from '../filter/ast.js'
-import type { EventPage, EventStore, ListOptions, WaitOptions } from '../store.js'
+import type { EventPage, EventStore, ListOptions, WaitOptions } from '../store/store.js'
 import { explanationOf, type QueryExplanation, toMicroseconds } from './explanation.js'
 import { queryText } from './query-text.js'
-import { createTrace } from './trace.js'
+import { createTrace } from '../store/trace.js'
 
 /** A query that took as long as `slowQueryMs`, or longer. */
 export interface SlowQuery {

@@ -1,5 +1,5 @@
-import type { AuditEvent, JsonObject, JsonValue } from '../event.js'
-import { isOwnField, type OwnField } from '../own-fields.js'
+import type { AuditEvent, JsonObject, JsonValue } from '../event/event.js'
+import { isOwnField, type OwnField } from '../event/own-fields.js'
 
 /** Given each JSON value that stands where a name leads to; true ends the walk. */
 export type Visit = (value: JsonValue) => boolean

@@ -1,4 +1,4 @@
-import { parseTimestamp, type Microseconds } from '../timestamp.js'
+import { parseTimestamp, type Microseconds } from '../event/timestamp.js'
 import { type Condition, type Grouping, isAlternative } from './ast.js'
 import type { PredicateName } from './predicates.js'
 

@@ -1,6 +1,6 @@
 import { AuditLogError } from '../errors.js'
-import type { JsonValue } from '../event.js'
-import { formatTimestamp, parseTimestamp } from '../timestamp.js'
+import type { JsonValue } from '../event/event.js'
+import { formatTimestamp, parseTimestamp } from '../event/timestamp.js'
 import type { Attributes, AttributeType, Declaration } from './attributes.js'
 import { lowerAscii, readNumber } from './values.js'
 

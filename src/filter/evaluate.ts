@@ -1,5 +1,5 @@
-import type { AuditEvent } from '../event.js'
-import { formatTimestamp, parseTimestamp } from '../timestamp.js'
+import type { AuditEvent } from '../event/event.js'
+import { formatTimestamp, parseTimestamp } from '../event/timestamp.js'
 import type { Combinator, Condition, Grouping } from './ast.js'
 import {
   type Attributes,

@@ -1,4 +1,4 @@
-import type { AuditEvent } from '../event.js'
+import type { AuditEvent } from '../event/event.js'
 import type { Sort } from './ast.js'
 import { type Attributes, eventAttributes, type Scalar, someScalar } from './attributes.js'
 import { compareText } from './values.js'

@@ -1,4 +1,4 @@
-import { parseTimestamp } from '../timestamp.js'
+import { parseTimestamp } from '../event/timestamp.js'
 import type { AttributeType } from './attributes.js'
 import { lowerAscii, readBoolean, readNumber, trimAscii } from './values.js'
 

@@ -2,7 +2,7 @@ import { hash, timingSafeEqual } from 'node:crypto'
 import { AuditLogError } from '../errors.js'
 import type { HttpResponse } from './exchange.js'
 import { HttpProblem, problemResponse } from './problem.js'
-import { type FailureLimits, limitTries, type TryLimiter } from './tries.js'
+import { type FailureLimits, limitTries, type TryLimiter } from './login-rate-limit.js'
 
 /**
  * Whether the password is the user's; nothing but `true` is a yes. It is the host's to compare in constant

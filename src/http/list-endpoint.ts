@@ -1,7 +1,7 @@
 import { bothOf } from '../filter/ast.js'
 import { type AttributeTypes, declaredAttributes, readAttribute } from '../filter/declared.js'
 import { parseQuery, type QueryObject } from '../filter/parse.js'
-import { type ListSource, selectItems } from '../lists.js'
+import { type ListSource, selectItems } from '../lists/list-source.js'
 import type { HttpRequest, HttpResponse } from './exchange.js'
 import { finish } from './finish.js'
 import { checkAccept, json } from './media.js'

@@ -1,11 +1,11 @@
 import { AuditLogError } from '../errors.js'
-import type { JsonObject, JsonValue } from '../event.js'
-import { isOwnField } from '../own-fields.js'
-import { type JsonLimits, toJsonText } from '../json.js'
-import { jsonPointer, setKey, storableText } from '../json-copy.js'
+import type { JsonObject, JsonValue } from '../event/event.js'
+import { isOwnField } from '../event/own-fields.js'
+import { type JsonLimits, toJsonText } from '../event/json.js'
+import { jsonPointer, setKey, storableText } from '../event/json-copy.js'
 import { createReplacements, recordingReserve } from './replacements.js'
 import { GrowingText, jsonBytes, newestText } from './growing-text.js'
-import type { LiveChange } from '../store.js'
+import type { LiveChange } from '../store/store.js'
 
 type Reckoning = (attributes: JsonObject) => object
 

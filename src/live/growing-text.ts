@@ -1,4 +1,4 @@
-import { storableText } from '../json-copy.js'
+import { storableText } from '../event/json-copy.js'
 
 /** How many bytes of JSON text a text takes, without its quotation marks. */
 export function jsonBytes(text: string): number {

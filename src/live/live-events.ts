@@ -1,10 +1,10 @@
 import { AuditLogError, throwIfAborted, untilAborted } from '../errors.js'
-import type { AuditEvent } from '../event.js'
-import type { JsonLimits } from '../json.js'
+import type { AuditEvent } from '../event/event.js'
+import type { JsonLimits } from '../event/json.js'
 import { type AttributesChange, createLiveAttributes } from './attributes.js'
 import { createLiveWriter, liveClosed } from './writer.js'
-import { BEAT_MS } from './silence.js'
-import type { EventStore, WaitOptions } from '../store.js'
+import { BEAT_MS } from '../store/liveness.js'
+import type { EventStore, WaitOptions } from '../store/store.js'
 
 /**
  * An event that is readable from its start and goes on changing until it is closed. Changes count

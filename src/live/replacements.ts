@@ -1,6 +1,6 @@
-import type { JsonObject, JsonValue } from '../event.js'
-import type { JsonLimits } from '../json.js'
-import { storableText } from '../json-copy.js'
+import type { JsonObject, JsonValue } from '../event/event.js'
+import type { JsonLimits } from '../event/json.js'
+import { storableText } from '../event/json-copy.js'
 
 /** Room that is kept for the attribute `recording` in what is cut. */
 export function recordingReserve({ maxBytes }: JsonLimits): number {

@@ -1,9 +1,9 @@
 import { AuditLogError, untilAborted } from '../errors.js'
-import type { AuditEvent } from '../event.js'
+import type { AuditEvent } from '../event/event.js'
 import type { LiveAttributes } from './attributes.js'
-import type { EventStore, LiveChange } from '../store.js'
+import type { EventStore, LiveChange } from '../store/store.js'
 import { asStoreFailure } from '../recording/store-failure.js'
-import { MAX_TIMER_MS } from '../timers.js'
+import { MAX_TIMER_MS } from '../async/timers.js'
 
 /** Brings what becomes of one live event to its store, at a bounded rate and in order. */
 export interface LiveWriter {

@@ -1,10 +1,10 @@
 import { AuditLogError } from '../errors.js'
-import type { EventDraft } from '../event.js'
-import { type RandomBytes, tailSource } from '../event-id.js'
-import { checkData, type EventTypeDefinition, eventTypeFault } from '../event-types.js'
-import { type JsonLimits, toJsonText } from '../json.js'
-import { storableText } from '../json-copy.js'
-import { type ResolveSource, sourceOf } from '../links.js'
+import type { EventDraft } from '../event/event.js'
+import { type RandomBytes, tailSource } from '../event/event-id.js'
+import { checkData, type EventTypeDefinition, eventTypeFault } from '../event/event-types.js'
+import { type JsonLimits, toJsonText } from '../event/json.js'
+import { storableText } from '../event/json-copy.js'
+import { type ResolveSource, sourceOf } from '../event/links.js'
 
 export interface DraftOptions {
   /** Hold system events to what their type declares. */

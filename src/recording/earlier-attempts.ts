@@ -1,5 +1,5 @@
-import type { AuditEvent, EventDraft } from '../event.js'
-import { type Microseconds, parseTimestamp } from '../timestamp.js'
+import type { AuditEvent, EventDraft } from '../event/event.js'
+import { type Microseconds, parseTimestamp } from '../event/timestamp.js'
 
 /** What attempts of other calls may have had kept of a draft; it is looked for by its tail. */
 export interface EarlierAttempts {

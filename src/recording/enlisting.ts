@@ -1,8 +1,8 @@
 import { AuditLogError, throwIfAborted } from '../errors.js'
-import type { EventDraft } from '../event.js'
+import type { EventDraft } from '../event/event.js'
 import { asStoreFailure } from './store-failure.js'
-import type { EventStore, WaitOptions } from '../store.js'
-import type { WaitingRoom } from './waiting-room.js'
+import type { EventStore, WaitOptions } from '../store/store.js'
+import type { WaitingRoom } from './queue-limits.js'
 
 /** The way past the queue, into a transaction of the host's. */
 export interface Enlisting {

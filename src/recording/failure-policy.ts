@@ -1,5 +1,5 @@
 import { AuditLogError, type AuditLogErrorCode } from '../errors.js'
-import { eventTypeFault, splitEventType } from '../event-types.js'
+import { eventTypeFault, splitEventType } from '../event/event-types.js'
 
 /**
  * What becomes of a call that the store does not take, because it fails, hangs beyond the deadline,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { EventDraft, JsonValue } from '../event.js'
+import type { EventDraft, JsonValue } from '../event/event.js'
 
 /** Members in an order that is the same for all that are equal, as RFC 8785 has it. */
 function sortMembers(_key: string, value: JsonValue): JsonValue {

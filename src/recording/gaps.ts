@@ -1,6 +1,6 @@
-import type { JsonObject } from '../event.js'
-import type { SuppressedCount } from '../store.js'
-import { type Clock, formatTimestamp, type Microseconds } from '../timestamp.js'
+import type { JsonObject } from '../event/event.js'
+import type { SuppressedCount } from '../store/store.js'
+import { type Clock, formatTimestamp, type Microseconds } from '../event/timestamp.js'
 
 /** Why the log has no event of calls that were made. */
 export type LossReason = 'dropped' | 'deadline_exceeded' | 'throttled'

@@ -1,13 +1,13 @@
 import type { EarlierAttempts } from './earlier-attempts.js'
 import { AuditLogError, throwIfAborted, untilAborted } from '../errors.js'
-import { type AuditEvent, type EventDraft, type JsonValue, stampDraft } from '../event.js'
-import { eventId, type IdTail } from '../event-id.js'
+import { type AuditEvent, type EventDraft, type JsonValue, stampDraft } from '../event/event.js'
+import { eventId, type IdTail } from '../event/event-id.js'
 import { digest, fingerprintOf } from './fingerprint.js'
-import { patience } from '../patience.js'
+import { patience } from '../async/timeout-signal.js'
 import type { AddOptions, Recorder } from './recorder.js'
 import { asStoreFailure } from './store-failure.js'
-import type { EventStore } from '../store.js'
-import { type Microseconds, parseTimestamp } from '../timestamp.js'
+import type { EventStore } from '../store/store.js'
+import { type Microseconds, parseTimestamp } from '../event/timestamp.js'
 
 const DAY: Microseconds = 86_400_000_000
 

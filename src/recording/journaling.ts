@@ -1,8 +1,8 @@
 import { AuditLogError } from '../errors.js'
-import type { EventDraft } from '../event.js'
-import type { EventJournal, JournalEntry } from './journal.js'
-import { withOccurredAt } from '../occurred-at.js'
-import type { Clock, Microseconds } from '../timestamp.js'
+import type { EventDraft } from '../event/event.js'
+import type { EventJournal, JournalEntry } from '../store/journal.js'
+import { withOccurredAt } from '../event/occurred-at.js'
+import type { Clock, Microseconds } from '../event/timestamp.js'
 
 /** Keeps some drafts, and gives what is to be done once they are out of the journal. */
 export type KeepDrafts = (

@@ -1,4 +1,4 @@
-import type { EventTypeDefinition } from '../event-types.js'
+import type { EventTypeDefinition } from '../event/event-types.js'
 
 /** The types of events that the log records itself, part of every registry. */
 export const ownEventTypes = {

@@ -1,5 +1,5 @@
 import { AuditLogError } from '../errors.js'
-import type { EventStore } from '../store.js'
+import type { EventStore } from '../store/store.js'
 
 export function asStoreFailure(store: EventStore, error: unknown): AuditLogError {
   if (error instanceof AuditLogError) return error

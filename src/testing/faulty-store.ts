@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AuditLogError, throwIfAborted } from '../errors.js'
-import type { AppendOptions, EventStore } from '../store.js'
+import type { AppendOptions, EventStore } from '../store/store.js'
 
 /** The methods of a store that can be made to go wrong: those that wait. */
 export type FaultyMethod = Exclude<

@@ -30,7 +30,7 @@ import { transactionCases } from './conformance/transaction.js'
 import { transactionThrottleCases } from './conformance/transaction-throttle.js'
 import { valueCases } from './conformance/values.js'
 import { watchCases } from './conformance/watch.js'
-import { manualClock } from './manual-clock.js'
+import { manualClock } from './conformance/manual-clock.js'
 
 export interface ConformanceCase {
   /** `<method>: <rule>` */

@@ -4,7 +4,7 @@ import { memoryStore } from 'daybook/memory'
 import Koa from 'koa'
 import { afterEach, describe, expect, it } from 'vitest'
 import { basicAuthentication } from '../../src/http/basic-auth.js'
-import { networkOf } from '../../src/http/tries.js'
+import { networkOf } from '../../src/http/login-rate-limit.js'
 import { errorOf, JSON_API, send } from '../support/http.js'
 import { listen, type Listening } from '../support/node-server.js'
 

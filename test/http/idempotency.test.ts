@@ -13,7 +13,7 @@ import {
 import { useSchemas } from '../support/schemas.js'
 import { tempDir } from '../support/temp.js'
 
-const CHILD = 'test/support/idempotent-child.ts'
+const CHILD = 'test/processes/idempotent-child.ts'
 
 const withKey = (key: string, attributes: Record<string, unknown>, user = 'ann'): RawRequest => {
   const request = newEvent(attributes)

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { problems } from '../../src/http/problem.js'
 import { errorCodes } from '../../src/errors.js'
 import { predicates } from '../../src/filter/predicates.js'
-import { LINK_ATTRIBUTES } from '../../src/links.js'
+import { LINK_ATTRIBUTES } from '../../src/event/links.js'
 import {
   checkAnswers,
   errorOf,

@@ -42,7 +42,7 @@ function checkFiles(files: ReadonlySet<string>): void {
   for (const needed of ['README.md', 'LICENSE', 'CHANGELOG.md', 'package.json'])
     if (!files.has(needed)) throw new Error(`the package lacks ${needed}`)
   // Nothing imports it: it is found by its name, when a thread starts.
-  const thread = 'dist/adapters/sqlite/indexing/sealing-thread.js'
+  const thread = 'dist/adapters/sqlite/index/sealing-thread.js'
   if (!files.has(thread)) throw new Error(`the package lacks ${thread}`)
   const stray = [...files].filter((file) => /^(test|benchmarks|examples|\.)/.test(file))
   if (stray.length > 0) throw new Error(`the package holds ${stray.join(', ')}`)

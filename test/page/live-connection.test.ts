@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { watchRequests } from '../clients/requests.js'
+import { watchRequests } from '../http/clients/requests.js'
 import { openPage } from '../support/browser.js'
 import { expectNewest, liveButton, openList, past, record, servePast } from './following.js'
 import { firstIds, inOrder, newestFirst, scrollThrough } from './rows.js'

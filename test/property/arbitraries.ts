@@ -1,7 +1,7 @@
 import type { AuditEvent, JsonObject, JsonValue, QueryObject } from 'daybook'
 import fc from 'fast-check'
-import { eventId } from '../../src/event-id.js'
-import { formatTimestamp } from '../../src/timestamp.js'
+import { eventId } from '../../src/event/event-id.js'
+import { formatTimestamp } from '../../src/event/timestamp.js'
 
 /*
  * Events and queries over one small vocabulary, so that a query finds some events and not others.

@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { eventsDocument } from '../../src/http/events/documents.js'
 import type { Fieldset } from '../../src/http/events/fieldset.js'
-import { UnreadEvent } from '../../src/unread-event.js'
+import { UnreadEvent } from '../../src/store-kit/lazy-event.js'
 import { tempDir } from '../support/temp.js'
 import { events, query } from './arbitraries.js'
 

@@ -1,10 +1,10 @@
 import Database from 'better-sqlite3'
-import { createConnection } from '../../adapters/sqlite/connection.js'
-import { loadIndexState } from '../../adapters/sqlite/indexing/index-state.js'
-import { State } from '../../adapters/sqlite/indexing/index-tables.js'
-import { openSegment } from '../../adapters/sqlite/indexing/segment.js'
-import { type IndexPart, Kind } from '../../src/indexing/part.js'
-import { NONE } from '../../src/indexing/postings.js'
+import { createConnection } from '../../adapters/sqlite/connection/connection.js'
+import { loadIndexState } from '../../adapters/sqlite/index/index-state.js'
+import { State } from '../../adapters/sqlite/index/index-tables.js'
+import { openSegment } from '../../adapters/sqlite/index/segment.js'
+import { type IndexPart, Kind } from '../../src/store-kit/index/part.js'
+import { NONE } from '../../src/store-kit/index/postings.js'
 
 export interface IndexTruth {
   /** Level and size of each visible segment, by its first event. */

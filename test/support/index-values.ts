@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { compareText } from '../../src/filter/values.js'
 import type { Scalar } from '../../src/filter/attributes.js'
-import { indexedText } from '../../src/indexing/part.js'
-import { NONE, type Postings } from '../../src/indexing/postings.js'
+import { indexedText } from '../../src/store-kit/index/part.js'
+import { NONE, type Postings } from '../../src/store-kit/index/postings.js'
 
 /** Values of one type, and the ordinals that have them. */
 export type Truth = ReadonlyMap<Scalar, readonly number[]>

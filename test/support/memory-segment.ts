@@ -1,13 +1,13 @@
 import { compareText } from '../../src/filter/values.js'
-import type { Chunk } from '../../src/indexing/chunks.js'
-import type { IndexPart } from '../../src/indexing/part.js'
-import { openSegment } from '../../src/indexing/segment.js'
+import type { Chunk } from '../../src/store-kit/index/chunks.js'
+import type { IndexPart } from '../../src/store-kit/index/part.js'
+import { openSegment } from '../../src/store-kit/index/segment.js'
 import {
   type ChunkReader,
   type ChunkValues,
   type Key,
   keyOf,
-} from '../../src/indexing/segment-source.js'
+} from '../../src/store-kit/index/segment-source.js'
 
 /** Lists of a segment that is held in memory. */
 type Lists = readonly ChunkValues[]

@@ -1,9 +1,9 @@
 import type { AuditEvent, JsonValue } from 'daybook'
 import { expect } from 'vitest'
 import type { Scalar } from '../../src/filter/attributes.js'
-import { indexedText, type IndexPart, Kind, kindOf } from '../../src/indexing/part.js'
-import { EMPTY } from '../../src/indexing/postings.js'
-import { parseTimestamp } from '../../src/timestamp.js'
+import { indexedText, type IndexPart, Kind, kindOf } from '../../src/store-kit/index/part.js'
+import { EMPTY } from '../../src/store-kit/index/postings.js'
+import { parseTimestamp } from '../../src/event/timestamp.js'
 import { compareScalars, ordinalsOf } from './index-values.js'
 
 const OWN = new Set(['id', 'created_at', 'type', 'username', 'system'])

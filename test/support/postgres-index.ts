@@ -1,20 +1,20 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type pg from 'pg'
-import type { Steps } from '../../adapters/postgres/indexing/steps.js'
-import { namesIn } from '../../adapters/postgres/names.js'
-import { keyBytes, NO_NAME, State, TIMES } from '../../adapters/postgres/indexing/segment-keys.js'
-import { type IndexPart, Kind } from '../../src/indexing/part.js'
-import { NONE } from '../../src/indexing/postings.js'
-import { openSegment } from '../../src/indexing/segment.js'
+import type { Steps } from '../../adapters/postgres/index/steps.js'
+import { namesIn } from '../../adapters/postgres/schema/names.js'
+import { keyBytes, NO_NAME, State, TIMES } from '../../adapters/postgres/index/segment-keys.js'
+import { type IndexPart, Kind } from '../../src/store-kit/index/part.js'
+import { NONE } from '../../src/store-kit/index/postings.js'
+import { openSegment } from '../../src/store-kit/index/segment.js'
 import {
   type ChunkReader,
   type ChunkValues,
   type Key,
   keyOf,
   type SegmentInfo,
-} from '../../src/indexing/segment-source.js'
-import { readValues } from '../../src/indexing/read-chunks.js'
-import { BLOCK, decodeTimes } from '../../src/indexing/time-blocks.js'
+} from '../../src/store-kit/index/segment-source.js'
+import { readValues } from '../../src/store-kit/index/read-chunks.js'
+import { BLOCK, decodeTimes } from '../../src/store-kit/index/time-blocks.js'
 
 /** Steps as they come, of which each may be held up: `before` is waited for. */
 export const stepsOn = (

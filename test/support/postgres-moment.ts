@@ -1,6 +1,6 @@
 import pg from 'pg'
-import { asker } from '../../adapters/postgres/connection.js'
-import type { Snapshot } from '../../adapters/postgres/reader.js'
+import { asker } from '../../adapters/postgres/connection/connection.js'
+import type { Snapshot } from '../../adapters/postgres/log/reader.js'
 
 /** A snapshot as the store's reader takes it, for as long as a test wants. */
 export interface Moment extends Pick<Snapshot, 'ask' | 'checkTime'> {

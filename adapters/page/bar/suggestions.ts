@@ -1,5 +1,5 @@
 import { type PredicateName, predicateOf } from '../../../src/filter/predicates.js'
-import { type Level, LEVELS } from '../../../src/level.js'
+import { type Level, LEVELS } from '../../../src/event/level.js'
 import {
   attributeWord,
   describeConjunct,

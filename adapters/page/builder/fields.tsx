@@ -1,4 +1,4 @@
-import type { Level } from '../../../src/level.js'
+import type { Level } from '../../../src/event/level.js'
 import { Icon, Mark } from '../icon.js'
 import { predicateWord, visible } from '../phrases.js'
 import { texts } from '../texts.js'

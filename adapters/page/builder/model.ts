@@ -1,6 +1,6 @@
 import type { Combinator, Condition } from '../../../src/filter/ast.js'
 import { type PredicateName, predicateOf, predicates } from '../../../src/filter/predicates.js'
-import type { Level } from '../../../src/level.js'
+import type { Level } from '../../../src/event/level.js'
 import { isNegative } from '../negation.js'
 import { singlePredicate, valuesJoin } from '../phrases.js'
 import { type Conjunct, conditionOn, isGrouping, levelChoice, levelConjunct } from '../query.js'

@@ -1,5 +1,5 @@
 import type { PredicateName } from '../../../src/filter/predicates.js'
-import { LEVELS } from '../../../src/level.js'
+import { LEVELS } from '../../../src/event/level.js'
 import type { FilterableAttribute } from '../bar/suggestions.js'
 import { predicateWord, type Words } from '../phrases.js'
 import { ROW_PREDICATES, type Row } from './model.js'

@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks'
-import type { Level } from '../../../src/level.js'
+import type { Level } from '../../../src/event/level.js'
 import { Mark } from '../icon.js'
 import { visible } from '../phrases.js'
 import { filterable, loadValues, seenTotal, valueCounts } from '../seen.js'

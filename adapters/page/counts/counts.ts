@@ -1,5 +1,5 @@
 import { computed, effect, signal, untracked } from '@preact/signals'
-import type { EventCounts } from '../../../src/counting/counts.js'
+import type { EventCounts } from '../../../src/store/counts.js'
 import { fault, query, search } from '../address.js'
 import { countEvents } from '../api.js'
 import { zone } from '../format.js'

@@ -1,6 +1,6 @@
 import type { Condition } from '../../../src/filter/ast.js'
 import type { PredicateName } from '../../../src/filter/predicates.js'
-import type { Level } from '../../../src/level.js'
+import type { Level } from '../../../src/event/level.js'
 import {
   type Conjunct,
   conditionOn,

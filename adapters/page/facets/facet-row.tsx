@@ -4,7 +4,7 @@ import { shortNumber } from '../counts/numbers.js'
 import { Icon, Mark } from '../icon.js'
 import { own } from '../own.js'
 import type { PageQuery } from '../query.js'
-import type { Level } from '../../../src/level.js'
+import type { Level } from '../../../src/event/level.js'
 import { texts } from '../texts.js'
 import {
   type Choice,

@@ -1,5 +1,5 @@
-import type { EventCounts, Facet } from '../../../src/counting/counts.js'
-import { type Level, LEVELS } from '../../../src/level.js'
+import type { EventCounts, Facet } from '../../../src/store/counts.js'
+import { type Level, LEVELS } from '../../../src/event/level.js'
 import type { Choice, FacetValue } from './choice.js'
 
 /** A value of a facet with the events that have it; `undefined` where nobody has counted them. */

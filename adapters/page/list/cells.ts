@@ -1,5 +1,5 @@
-import type { AuditEvent } from '../../../src/event.js'
-import { levelOf } from '../../../src/level.js'
+import type { AuditEvent } from '../../../src/event/event.js'
+import { levelOf } from '../../../src/event/level.js'
 import {
   type Conjunct,
   isGrouping,

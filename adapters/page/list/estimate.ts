@@ -1,4 +1,4 @@
-import type { Bucket } from '../../../src/counting/counts.js'
+import type { Bucket } from '../../../src/store/counts.js'
 
 /*
  * Where in a list, newest first, a time stands, and what time a row has: as exact as the buckets of the

@@ -1,5 +1,5 @@
 import { batch, computed, effect, signal, untracked } from '@preact/signals'
-import type { AuditEvent } from '../../../src/event.js'
+import type { AuditEvent } from '../../../src/event/event.js'
 import { types } from '../account.js'
 import { changeQuery, fault, openId, query, search } from '../address.js'
 import { ApiError, type EventResource, eventOf, readEvent } from '../api.js'

@@ -1,4 +1,4 @@
-import type { AuditEvent } from '../../../src/event.js'
+import type { AuditEvent } from '../../../src/event/event.js'
 
 /** One stretch of the list: as much as is kept of it. */
 export interface Held {

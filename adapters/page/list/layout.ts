@@ -1,5 +1,5 @@
 import { computed, effect, signal } from '@preact/signals'
-import type { AuditEvent } from '../../../src/event.js'
+import type { AuditEvent } from '../../../src/event/event.js'
 import { counts } from '../counts/counts.js'
 import { dayKey, zone } from '../format.js'
 import { dayTotals } from './estimate.js'

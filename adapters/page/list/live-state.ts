@@ -1,4 +1,4 @@
-import type { AuditEvent } from '../../../src/event.js'
+import type { AuditEvent } from '../../../src/event/event.js'
 
 /** Whether new events come in by themselves, and if not, why. */
 export type LiveState = 'live' | 'held' | 'paused' | 'offline' | 'stopped' | 'fixed' | 'sorted'

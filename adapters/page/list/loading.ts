@@ -1,5 +1,5 @@
 import { batch, computed, effect, signal, untracked } from '@preact/signals'
-import type { AuditEvent } from '../../../src/event.js'
+import type { AuditEvent } from '../../../src/event/event.js'
 import type { Sort } from '../../../src/filter/ast.js'
 import { fault, openId, query, search } from '../address.js'
 import { listEvents, readEvent } from '../api.js'

@@ -1,5 +1,5 @@
 import { batch, signal, untracked } from '@preact/signals'
-import type { AuditEvent } from '../../../src/event.js'
+import type { AuditEvent } from '../../../src/event/event.js'
 import { openEvent, openId } from '../address.js'
 import { COLUMNS, type Column } from './cells.js'
 import { activeId, anchorAt } from './layout.js'

@@ -1,4 +1,4 @@
-import type { AuditEvent } from '../../../src/event.js'
+import type { AuditEvent } from '../../../src/event/event.js'
 import type { Condition, Sort } from '../../../src/filter/ast.js'
 import {
   apiQuery,

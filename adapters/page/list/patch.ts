@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue } from '../../../src/event.js'
-import type { Operation } from '../../../src/json-patch.js'
+import type { JsonObject, JsonValue } from '../../../src/event/event.js'
+import type { Operation } from '../../../src/event/json-patch.js'
 
 /** What the stream sends of RFC 6902. */
 export type Change = Extract<Operation, { op: 'add' | 'replace' | 'remove' }>

@@ -1,4 +1,4 @@
-import type { AuditEvent } from '../../../src/event.js'
+import type { AuditEvent } from '../../../src/event/event.js'
 
 /** What takes a place in the list: an event, or the day that begins above it. */
 export type Item =

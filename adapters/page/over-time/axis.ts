@@ -1,4 +1,4 @@
-import { timeZone } from '../../../src/counting/time-zone.js'
+import { timeZone } from '../../../src/event/time-zone.js'
 import type { Edges } from './time-line.js'
 
 const SECOND = 1000

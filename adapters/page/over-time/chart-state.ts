@@ -1,5 +1,5 @@
 import { computed, effect, signal } from '@preact/signals'
-import type { Bucket } from '../../../src/counting/counts.js'
+import type { Bucket } from '../../../src/store/counts.js'
 import { changeQuery, query, search } from '../address.js'
 import { countedRange, counts } from '../counts/counts.js'
 import type { Range } from '../query.js'

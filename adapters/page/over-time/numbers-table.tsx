@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks'
-import { LEVELS } from '../../../src/level.js'
+import { LEVELS } from '../../../src/event/level.js'
 import { shortNumber } from '../counts/numbers.js'
 import { useEscape } from '../keys.js'
 import { texts } from '../texts.js'

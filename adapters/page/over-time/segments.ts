@@ -1,5 +1,5 @@
-import type { Bucket, LevelCounts } from '../../../src/counting/counts.js'
-import { type Level, LEVELS } from '../../../src/level.js'
+import type { Bucket, LevelCounts } from '../../../src/store/counts.js'
+import { type Level, LEVELS } from '../../../src/event/level.js'
 
 /** The least height of what is not nothing, and what parts the levels of a bar, in pixels. */
 const LEAST = 2.4

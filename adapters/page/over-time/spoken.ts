@@ -1,4 +1,4 @@
-import type { Bucket } from '../../../src/counting/counts.js'
+import type { Bucket } from '../../../src/store/counts.js'
 import { counts } from '../counts/counts.js'
 import { eventsText } from '../counts/numbers.js'
 import {

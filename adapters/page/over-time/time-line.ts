@@ -1,4 +1,4 @@
-import type { Bucket } from '../../../src/counting/counts.js'
+import type { Bucket } from '../../../src/store/counts.js'
 
 /** Where bars begin, in milliseconds, and last where the last one ends. */
 export type Edges = readonly number[]

@@ -1,4 +1,4 @@
-import { LEVELS } from '../../../src/level.js'
+import { LEVELS } from '../../../src/event/level.js'
 import { shortNumber } from '../counts/numbers.js'
 import { Mark } from '../icon.js'
 import { aimed, buckets, selection } from './chart-state.js'

@@ -1,5 +1,5 @@
-import type { RecordedChange } from '../../../src/changes.js'
-import type { JsonValue } from '../../../src/event.js'
+import type { RecordedChange } from '../../../src/event/changes.js'
+import type { JsonValue } from '../../../src/event/event.js'
 import { diffWords, type Piece } from './word-diff.js'
 
 /** One changed place: what was there, and what is there now. */

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { sourceLabel } from '../../../src/describing/source-label.js'
 import { visibleText } from '../../../src/describing/visible-text.js'
-import type { AuditEvent, JsonValue } from '../../../src/event.js'
+import type { AuditEvent, JsonValue } from '../../../src/event/event.js'
 import { formatAgo, formatFull } from '../format.js'
 import { valueCondition } from '../query.js'
 import { isSafePath } from '../safe-path.js'

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../../src/event.js'
+import type { JsonValue } from '../../../src/event/event.js'
 
 /** A line of a backtrace, or how many in a row are of libraries. */
 export type Frame = { readonly text: string } | { readonly libraries: number }

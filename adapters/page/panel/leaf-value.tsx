@@ -1,5 +1,5 @@
 import { visibleText } from '../../../src/describing/visible-text.js'
-import type { JsonValue } from '../../../src/event.js'
+import type { JsonValue } from '../../../src/event/event.js'
 import { downloadBlob } from '../download.js'
 import { formatBytes } from '../format.js'
 import { texts } from '../texts.js'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../src/event.js'
+import type { JsonObject } from '../../../src/event/event.js'
 
 /** A log as it stands on a terminal. */
 export interface FoldedLog {

@@ -1,6 +1,6 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { visibleText } from '../../../src/describing/visible-text.js'
-import type { AuditEvent } from '../../../src/event.js'
+import type { AuditEvent } from '../../../src/event/event.js'
 import { types } from '../account.js'
 import { openEvent } from '../address.js'
 import { listEvents } from '../api.js'

@@ -1,4 +1,4 @@
-import type { AuditEvent } from '../../../src/event.js'
+import type { AuditEvent } from '../../../src/event/event.js'
 import { ALL_TIME, apiQuery, type Conjunct, conditionOn, type PageQuery } from '../query.js'
 
 /** What events may have in common with one of them. */

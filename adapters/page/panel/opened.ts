@@ -1,5 +1,5 @@
 import { computed, effect, signal } from '@preact/signals'
-import type { AuditEvent } from '../../../src/event.js'
+import type { AuditEvent } from '../../../src/event/event.js'
 import { types } from '../account.js'
 import { openId } from '../address.js'
 import { ApiError, readEvent, streamUrl } from '../api.js'

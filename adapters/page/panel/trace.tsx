@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { visibleText } from '../../../src/describing/visible-text.js'
-import type { AuditEvent } from '../../../src/event.js'
+import type { AuditEvent } from '../../../src/event/event.js'
 import { texts } from '../texts.js'
 import { foldFrames, frameLines, isLibrary, reasonText } from './frames.js'
 import { Segments } from './segments.js'

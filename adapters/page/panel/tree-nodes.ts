@@ -1,6 +1,6 @@
 import type { Condition } from '../../../src/filter/ast.js'
-import type { JsonObject, JsonValue } from '../../../src/event.js'
-import { isOwnField } from '../../../src/own-fields.js'
+import type { JsonObject, JsonValue } from '../../../src/event/event.js'
+import { isOwnField } from '../../../src/event/own-fields.js'
 import { valueCondition } from '../query.js'
 
 /** A member of an object, or an element of an array, with where it stands. */

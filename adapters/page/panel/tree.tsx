@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { visibleText } from '../../../src/describing/visible-text.js'
-import type { AuditEvent } from '../../../src/event.js'
+import type { AuditEvent } from '../../../src/event/event.js'
 import { formatNumber } from '../format.js'
 import { Icon } from '../icon.js'
 import { letterKeys } from '../preferences.js'

@@ -1,4 +1,4 @@
-import type { AuditEvent } from '../../event.js'
+import type { AuditEvent } from '../../event/event.js'
 import type { QueryObject } from '../../filter/parse.js'
 import type { EventsAction } from './routes.js'
 

@@ -1,5 +1,5 @@
 import { DEFAULT_BUCKETS, DEFAULT_TOP, MAX_BUCKETS, MAX_TOP } from '../../counting/count-options.js'
-import type { CountOptions } from '../../counting/counts.js'
+import type { CountOptions } from '../../store/counts.js'
 import type { Grouping } from '../../filter/ast.js'
 import { isBlank } from '../../filter/values.js'
 import {

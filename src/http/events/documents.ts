@@ -1,5 +1,5 @@
-import type { AuditEvent } from '../../event.js'
-import { attributesJson } from '../../unread-event.js'
+import type { AuditEvent } from '../../event/event.js'
+import { attributesJson } from '../../store-kit/lazy-event.js'
 import { jsonapi } from '../problem.js'
 import type { Fieldset } from './fieldset.js'
 

@@ -1,6 +1,6 @@
 import type { Grouping } from '../../filter/ast.js'
-import { createBroadcast } from '../../following/broadcast.js'
-import { plainEvent } from '../../unread-event.js'
+import { createBroadcast } from '../stream/broadcast.js'
+import { plainEvent } from '../../store-kit/lazy-event.js'
 import { challenge } from '../basic-auth.js'
 import type { HttpRequest, HttpResponse } from '../exchange.js'
 import { finish } from '../finish.js'

@@ -1,9 +1,9 @@
 import { describeEvent } from '../../describing/describe-event.js'
 import { sentenceText } from '../../describing/sentence-text.js'
-import type { AuditEvent, JsonValue } from '../../event.js'
-import type { EventTypes } from '../../event-types.js'
+import type { AuditEvent, JsonValue } from '../../event/event.js'
+import type { EventTypes } from '../../event/event-types.js'
 import { eventAttributes } from '../../filter/attributes.js'
-import { attributesJson } from '../../unread-event.js'
+import { attributesJson } from '../../store-kit/lazy-event.js'
 import type { Fieldset } from './fieldset.js'
 
 /** Of a table of events: its heading, and the cell that an event has in it. */

@@ -1,7 +1,7 @@
 import type { AuditLog } from '../../audit-log.js'
-import type { AuditEvent } from '../../event.js'
+import type { AuditEvent } from '../../event/event.js'
 import type { Grouping } from '../../filter/ast.js'
-import type { Broadcast } from '../../following/broadcast.js'
+import type { Broadcast } from '../stream/broadcast.js'
 import type { HttpRequest, HttpResponse } from '../exchange.js'
 import type { UserRights } from './access.js'
 

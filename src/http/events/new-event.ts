@@ -1,8 +1,8 @@
-import type { JsonObject, JsonValue } from '../../event.js'
-import { isOwnField } from '../../own-fields.js'
+import type { JsonObject, JsonValue } from '../../event/event.js'
+import { isOwnField } from '../../event/own-fields.js'
 import { AuditLogError } from '../../errors.js'
-import { eventTypeFault } from '../../event-types.js'
-import { findUnstorable, type JsonLimits } from '../../json.js'
+import { eventTypeFault } from '../../event/event-types.js'
+import { findUnstorable, type JsonLimits } from '../../event/json.js'
 import { HttpProblem } from '../problem.js'
 
 /** A custom event as a client asks for it. */

@@ -1,4 +1,4 @@
-import type { AuditEvent } from '../../event.js'
+import type { AuditEvent } from '../../event/event.js'
 import type { EndpointAudit } from './handler.js'
 
 const NONE: ReadonlySet<string> = new Set()

@@ -1,5 +1,5 @@
-import type { AuditEvent } from '../../event.js'
-import type { EventChange } from '../../following/changes.js'
+import type { AuditEvent } from '../../event/event.js'
+import type { EventChange } from '../../tail/changes.js'
 import { eventResource } from './documents.js'
 import type { Fieldset } from './fieldset.js'
 

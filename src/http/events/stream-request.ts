@@ -1,5 +1,5 @@
 import type { Grouping } from '../../filter/ast.js'
-import { formatTimestamp, parseTimestamp } from '../../timestamp.js'
+import { formatTimestamp, parseTimestamp } from '../../event/timestamp.js'
 import type { HttpRequest } from '../exchange.js'
 import { invalidParameter, onceEach, readFlag, takeParameters } from '../parameters.js'
 import { HttpProblem } from '../problem.js'

@@ -1,4 +1,4 @@
-import type { EventTypeDefinition } from '../../event-types.js'
+import type { EventTypeDefinition } from '../../event/event-types.js'
 import { jsonapi, JSON_API } from '../problem.js'
 import type { EventsHandler, EventsSetting } from './handler.js'
 import { unchanging } from './unchanging.js'

@@ -1,6 +1,6 @@
 import type { Grouping } from '../../filter/ast.js'
 import { compileFilter } from '../../filter/evaluate.js'
-import type { View } from '../../following/chunks.js'
+import type { View } from '../stream/chunks.js'
 import type { Fieldset } from './fieldset.js'
 import { eventFrame } from './server-sent.js'
 

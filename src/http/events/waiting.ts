@@ -1,9 +1,9 @@
-import type { AuditEvent } from '../../event.js'
+import type { AuditEvent } from '../../event/event.js'
 import type { EventQuery } from '../../filter/ast.js'
-import { pageCollector } from '../../filter/collect.js'
-import type { Broadcast } from '../../following/broadcast.js'
-import type { View } from '../../following/chunks.js'
-import type { EventPage } from '../../store.js'
+import { pageCollector } from '../../store-kit/collect.js'
+import type { Broadcast } from '../stream/broadcast.js'
+import type { View } from '../stream/chunks.js'
+import type { EventPage } from '../../store/store.js'
 
 export interface Waiting {
   readonly broadcast: Broadcast

@@ -1,4 +1,4 @@
-import { LEVELS } from '../../level.js'
+import { LEVELS } from '../../event/level.js'
 import { count, flag, links, listOf, object, ref, text, whole } from './shapes.js'
 
 const time = { type: 'string', format: 'date-time' } as const

@@ -1,5 +1,5 @@
-import type { EventTypes } from '../../event-types.js'
-import { LINK_ATTRIBUTES, type LinkAttribute, linkForm } from '../../links.js'
+import type { EventTypes } from '../../event/event-types.js'
+import { LINK_ATTRIBUTES, type LinkAttribute, linkForm } from '../../event/links.js'
 import { EVENTS_ACTIONS } from '../events/routes.js'
 import { jsonapi } from '../problem.js'
 import { countsSchemas } from './counts-schemas.js'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import type { AuditEvent } from '../../event.js'
-import { parseEventId } from '../../event-id.js'
-import type { SuppressedCount } from '../../store.js'
-import { type Microseconds, parseTimestamp } from '../../timestamp.js'
+import type { AuditEvent } from '../../event/event.js'
+import { parseEventId } from '../../event/event-id.js'
+import type { SuppressedCount } from '../../store/store.js'
+import { type Microseconds, parseTimestamp } from '../../event/timestamp.js'
 import { type Case, cases } from './context.js'
 import {
   aWhile,

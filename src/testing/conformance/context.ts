@@ -1,7 +1,7 @@
 import type { AuditLog } from '../../audit-log.js'
-import type { EventStore } from '../../store.js'
-import type { Clock } from '../../timestamp.js'
-import type { ManualClock } from '../manual-clock.js'
+import type { EventStore } from '../../store/store.js'
+import type { Clock } from '../../event/timestamp.js'
+import type { ManualClock } from './manual-clock.js'
 
 /** An open transaction of a host's on the database that the store keeps its events in. */
 export interface HostTransaction {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { JsonObject } from '../../event.js'
-import type { KeptBounds } from '../../store.js'
+import type { JsonObject } from '../../event/event.js'
+import type { KeptBounds } from '../../store/store.js'
 import { type Case, cases, type Context } from './context.js'
 import { draft, drafts, importedSome, recordSome, rejectsWith, timeOf, upTo } from './helpers.js'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { AuditLog } from '../../audit-log.js'
 import type { QueryExplanation } from '../../explaining/explanation.js'
-import { createTrace } from '../../explaining/trace.js'
+import { createTrace } from '../../store/trace.js'
 import { parseQuery, type QueryObject } from '../../filter/parse.js'
 import { type Case, cases } from './context.js'
 import { recordSome, rejectsWith } from './helpers.js'

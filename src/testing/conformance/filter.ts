@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { AuditLogError } from '../../errors.js'
 import type { AuditLog } from '../../audit-log.js'
-import type { JsonObject } from '../../event.js'
+import type { JsonObject } from '../../event/event.js'
 import { predicates } from '../../filter/predicates.js'
-import { filterTables, hostileTexts, longTexts, sortTable } from '../filter-cases.js'
+import { filterTables, hostileTexts, longTexts, sortTable } from './filter-cases.js'
 import { type Case, cases } from './context.js'
 import { labels } from './helpers.js'
 

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 import type { AuditLog } from '../../audit-log.js'
 import { AuditLogError, type AuditLogErrorCode } from '../../errors.js'
-import type { AuditEvent, DraftThrottle, EventDraft, JsonObject } from '../../event.js'
-import { parseEventId, tailSource } from '../../event-id.js'
-import type { EventStore } from '../../store.js'
-import { type Microseconds, parseTimestamp } from '../../timestamp.js'
+import type { AuditEvent, DraftThrottle, EventDraft, JsonObject } from '../../event/event.js'
+import { parseEventId, tailSource } from '../../event/event-id.js'
+import type { EventStore } from '../../store/store.js'
+import { type Microseconds, parseTimestamp } from '../../event/timestamp.js'
 
 export const SECOND: Microseconds = 1_000_000
 export const MINUTE: Microseconds = 60 * SECOND

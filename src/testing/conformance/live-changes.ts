@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { JsonObject } from '../../event.js'
-import type { LiveChange } from '../../store.js'
+import type { JsonObject } from '../../event/event.js'
+import type { LiveChange } from '../../store/store.js'
 import { type Case, cases } from './context.js'
 import { everything, exactData, upTo } from './helpers.js'
 import { anew, assertIs, more, openLive } from './live-events.js'

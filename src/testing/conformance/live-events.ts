@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { AuditEvent, EventDraft, JsonObject } from '../../event.js'
-import type { EventStore, LiveChange } from '../../store.js'
+import type { AuditEvent, EventDraft, JsonObject } from '../../event/event.js'
+import type { EventStore, LiveChange } from '../../store/store.js'
 import { draft } from './helpers.js'
 
 export async function openLive(

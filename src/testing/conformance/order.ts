@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { AuditLog } from '../../audit-log.js'
-import type { AuditEvent } from '../../event.js'
+import type { AuditEvent } from '../../event/event.js'
 import { type Case, cases } from './context.js'
-import type { ManualClock } from '../manual-clock.js'
+import type { ManualClock } from './manual-clock.js'
 import { drafts, everything, numbers, recordSome, SECOND, turns, upTo } from './helpers.js'
 
 /** What the work gives, and what a client has seen by its end who polls meanwhile. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
 import { AuditLog } from '../../audit-log.js'
 import { AuditLogError } from '../../errors.js'
-import type { AuditEvent } from '../../event.js'
+import type { AuditEvent } from '../../event/event.js'
 import { type Case, cases } from './context.js'
 import {
   aWhile,

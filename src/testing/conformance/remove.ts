@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { AuditEvent } from '../../event.js'
-import { eventId } from '../../event-id.js'
+import type { AuditEvent } from '../../event/event.js'
+import { eventId } from '../../event/event-id.js'
 import { type Case, cases } from './context.js'
 import {
   drafts,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { AuditEvent } from '../../event.js'
+import type { AuditEvent } from '../../event/event.js'
 import { type Case, cases } from './context.js'
 import {
   aWhile,

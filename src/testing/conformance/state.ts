@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { JsonValue } from '../../event.js'
-import type { EventStore } from '../../store.js'
+import type { JsonValue } from '../../event/event.js'
+import type { EventStore } from '../../store/store.js'
 import { type Case, cases } from './context.js'
 import { DAY, exactData, rejectsWith, SECOND, upTo } from './helpers.js'
 

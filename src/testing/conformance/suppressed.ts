@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import type { EventDraft, JsonObject } from '../../event.js'
-import type { EventStore, SuppressedCount } from '../../store.js'
-import { formatTimestamp } from '../../timestamp.js'
+import type { EventDraft, JsonObject } from '../../event/event.js'
+import type { EventStore, SuppressedCount } from '../../store/store.js'
+import { formatTimestamp } from '../../event/timestamp.js'
 import { type Case, cases } from './context.js'
 import {
   appendSome,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { AuditLog } from '../../audit-log.js'
-import type { AuditEvent } from '../../event.js'
+import type { AuditEvent } from '../../event/event.js'
 import { type Case, cases } from './context.js'
 import { everything, imported, numbers, recordSome, SECOND, upTo } from './helpers.js'
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { formatTimestamp } from '../../timestamp.js'
+import { formatTimestamp } from '../../event/timestamp.js'
 import { type Case, cases } from './context.js'
 import {
   appendSome,

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { AuditLog } from '../../audit-log.js'
-import type { AuditEvent, JsonObject } from '../../event.js'
-import { parseEventId } from '../../event-id.js'
+import type { AuditEvent, JsonObject } from '../../event/event.js'
+import { parseEventId } from '../../event/event-id.js'
 import type { AuditLogStats } from '../../recording/outcomes.js'
-import { formatTimestamp } from '../../timestamp.js'
+import { formatTimestamp } from '../../event/timestamp.js'
 import { type Case, cases } from './context.js'
 import {
   aWhile,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { JsonObject, JsonValue } from '../../event.js'
+import type { JsonObject, JsonValue } from '../../event/event.js'
 import { type Case, cases, type Context } from './context.js'
 import { draft, everything, exactData } from './helpers.js'
 

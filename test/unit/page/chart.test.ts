@@ -10,7 +10,7 @@ import {
   stretchOf,
   timeAt,
 } from '../../../adapters/page/over-time/time-line.js'
-import type { Bucket } from '../../../src/counting/counts.js'
+import type { Bucket } from '../../../src/store/counts.js'
 
 describe('a bar', () => {
   test('stands on the baseline in the order of the levels', () => {

@@ -1,4 +1,4 @@
-import type { AuditEvent } from '../../../src/event.js'
+import type { AuditEvent } from '../../../src/event/event.js'
 
 /** Events a minute apart, newest first, the newest being number `count`. */
 export function newestFirst(count: number): AuditEvent[] {

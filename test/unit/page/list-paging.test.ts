@@ -12,7 +12,7 @@ import {
 import type { PageQuery } from '../../../adapters/page/query.js'
 import type { Sort } from '../../../src/filter/ast.js'
 import { AuditLog } from '../../../src/index.js'
-import type { AuditEvent } from '../../../src/event.js'
+import type { AuditEvent } from '../../../src/event/event.js'
 import { eventOfMinute } from './list-events.js'
 
 const NOW = new Date('2026-11-20T12:00:00Z')

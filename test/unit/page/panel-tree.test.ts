@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { JsonValue } from '../../../src/event.js'
+import type { JsonValue } from '../../../src/event/event.js'
 import {
   childCount,
   childNodes,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { Conjunct, PageQuery, Range } from '../../../adapters/page/query.js'
-import type { AuditEvent } from '../../../src/event.js'
+import type { AuditEvent } from '../../../src/event/event.js'
 import type { Condition, Grouping, Sort } from '../../../src/filter/ast.js'
 import { compileFilter } from '../../../src/filter/evaluate.js'
 import { type PredicateName, predicateOf, predicates } from '../../../src/filter/predicates.js'

@@ -19,11 +19,11 @@ import {
   withConjunct,
   withoutConjunct,
 } from '../../../adapters/page/query.js'
-import type { AuditEvent } from '../../../src/event.js'
+import type { AuditEvent } from '../../../src/event/event.js'
 import { compileFilter } from '../../../src/filter/evaluate.js'
 import { parseQuery } from '../../../src/filter/parse.js'
 import { predicates } from '../../../src/filter/predicates.js'
-import { type Level, LEVELS } from '../../../src/level.js'
+import { type Level, LEVELS } from '../../../src/event/level.js'
 import { condition, event, fullEvent, grouping, holds, pageQuery, where } from './queries.js'
 
 const NOW = new Date('2026-11-20T13:06:00.500Z')

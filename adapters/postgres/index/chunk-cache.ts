@@ -1,0 +1,61 @@
+import { LRUCache } from 'lru-cache'
+import type { Microseconds } from '../../../src/event/timestamp.js'
+import type { Lists } from './chunk-requests.js'
+import { createKnownChunks, type KnownChunks } from './known-chunks.js'
+
+/** What a process remembers of segments, which never change. */
+export interface ChunkCache {
+  /** What is known of the lists' chunks; to be told of again once more is. */
+  known(lists: Lists): KnownChunks
+  keep(lists: Lists, known: KnownChunks): void
+  times(segment: number, block: number): readonly Microseconds[] | undefined
+  keepTimes(segment: number, block: number, times: readonly Microseconds[]): void
+  firsts(segment: number): Float64Array | undefined
+  keepFirsts(segment: number, times: Float64Array): void
+  /** `unknown` where it may have been given since, as the index was in another state then. */
+  name(name: string, version: number): number | undefined | 'unknown'
+  keepName(name: string, version: number, number: number | undefined): void
+}
+
+const MB = 2 ** 20
+const CHUNK_BYTES = 24 * MB
+const TIMES_BYTES = 8 * MB
+const MAX_NAMES = 10_000
+const ENTRY_BYTES = 200
+const NUMBER_BYTES = 8
+
+export const listsKey = ({ segment, name, kind }: Lists): string => `${segment} ${name} ${kind}`
+
+export function createChunkCache(): ChunkCache {
+  const chunks = new LRUCache<string, KnownChunks>({
+    maxSize: CHUNK_BYTES,
+    sizeCalculation: ({ bytes }) => bytes,
+  })
+  const times = new LRUCache<string, readonly Microseconds[] | Float64Array>({
+    maxSize: TIMES_BYTES,
+    sizeCalculation: ({ length }) => ENTRY_BYTES + NUMBER_BYTES * length,
+  })
+  const numbers = new LRUCache<string, number>({ max: MAX_NAMES })
+  /** The states in which they had none. */
+  const missing = new LRUCache<string, number>({ max: MAX_NAMES })
+  const blockKey = (segment: number, block: number): string => `${segment} ${block}`
+
+  return {
+    known: (lists) => chunks.get(listsKey(lists)) ?? createKnownChunks(),
+    keep: (lists, known) => void chunks.set(listsKey(lists), known),
+    times: (segment, block) => times.get(blockKey(segment, block)) as readonly Microseconds[],
+    keepTimes: (segment, block, values) => void times.set(blockKey(segment, block), values),
+    firsts: (segment) => times.get(String(segment)) as Float64Array | undefined,
+    keepFirsts: (segment, values) => void times.set(String(segment), values),
+    name(name, version) {
+      const number = numbers.get(name)
+      if (number !== undefined) return number
+      // Names are never taken away.
+      return (missing.get(name) ?? -1) >= version ? undefined : 'unknown'
+    },
+    keepName(name, version, number) {
+      if (number !== undefined) numbers.set(name, number)
+      else missing.set(name, Math.max(version, missing.get(name) ?? version))
+    },
+  }
+}

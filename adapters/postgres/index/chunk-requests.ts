@@ -1,0 +1,185 @@
+import type { TextRow } from '../connection/client.js'
+import type { Names } from '../schema/names.js'
+import { TIMES } from './segment-keys.js'
+import type { Place } from './known-chunks.js'
+
+/** The lists of one name and kind in one segment. */
+export interface Lists {
+  readonly segment: number
+  readonly name: number
+  readonly kind: number
+}
+
+export type Request =
+  /** So many of the last chunks at the place and before, or of the first behind it. */
+  | { readonly by: 'down' | 'up'; readonly lists: Lists; readonly place: Place; most: number }
+  /** All chunks that begin with the key. */
+  | { readonly by: 'pieces'; readonly lists: Lists; readonly first: string }
+  /** The numbers of the first chunk and of the last. */
+  | { readonly by: 'ends'; readonly lists: Lists }
+  | { readonly by: 'numbers'; readonly segment: number; readonly from: number; readonly to: number }
+  | { readonly by: 'times'; readonly segment: number; readonly block: number }
+  /** The first times of all blocks, of which there are so many. */
+  | { readonly by: 'firsts'; readonly segment: number; readonly blocks: number }
+  | { readonly by: 'name'; readonly name: string }
+
+/** What is said of a request to the server, in the order of its branch's columns. */
+type Values = readonly (string | number)[]
+
+interface Branch {
+  /** The parameters' names and types. */
+  readonly columns: readonly (readonly [name: string, type: string])[]
+  /** Rows of `first`, `ordinal`, `vals` and `posts`, all as text. */
+  readonly select: (names: Names) => string
+}
+
+const LISTS = [
+  ['segment', 'bigint'],
+  ['name', 'int'],
+  ['kind', 'smallint'],
+] as const
+const PLACE = [...LISTS, ['first', 'text'], ['ordinal', 'int'], ['most', 'int']] as const
+
+// As text base64 takes least to send and to read, line ends and all.
+const CHUNK = `encode(c.first, 'hex'), c.ordinal::text, c.vals, encode(c.posts, 'base64')`
+
+const IN_LISTS = 'c.segment = r.segment AND c.name = r.name AND c.kind = r.kind'
+const AT_PLACE = `(decode(r.first, 'hex'), r.ordinal)`
+
+/** Each leads down the index of keys once, or down that of numbers. */
+const BRANCHES: Readonly<Record<Request['by'], Branch>> = {
+  down: {
+    columns: PLACE,
+    select: ({ chunks }) => `SELECT ${CHUNK} FROM ${chunks} AS c
+      WHERE ${IN_LISTS} AND (c.first, c.ordinal) <= ${AT_PLACE}
+      ORDER BY c.first DESC, c.ordinal DESC LIMIT r.most`,
+  },
+  up: {
+    columns: PLACE,
+    select: ({ chunks }) => `SELECT ${CHUNK} FROM ${chunks} AS c
+      WHERE ${IN_LISTS} AND (c.first, c.ordinal) > ${AT_PLACE}
+      ORDER BY c.first, c.ordinal LIMIT r.most`,
+  },
+  pieces: {
+    columns: [...LISTS, ['first', 'text']],
+    select: ({ chunks }) => `SELECT ${CHUNK} FROM ${chunks} AS c
+      WHERE ${IN_LISTS} AND c.first = decode(r.first, 'hex') ORDER BY c.ordinal`,
+  },
+  ends: {
+    columns: LISTS,
+    select({ chunks }) {
+      const end = (order: string): string => `(SELECT c.number FROM ${chunks} AS c
+        WHERE ${IN_LISTS} ORDER BY c.first ${order}, c.ordinal ${order} LIMIT 1)::text`
+      return `SELECT NULL, ${end('ASC')}, ${end('DESC')}, NULL`
+    },
+  },
+  numbers: {
+    columns: [
+      ['segment', 'bigint'],
+      ['low', 'int'],
+      ['high', 'int'],
+    ],
+    select: ({ chunks }) => `SELECT encode(c.first, 'hex'), c.number::text, c.vals,
+      encode(c.posts, 'base64') FROM ${chunks} AS c
+      WHERE c.segment = r.segment AND c.number BETWEEN r.low AND r.high ORDER BY c.number`,
+  },
+  times: {
+    columns: [
+      ['segment', 'bigint'],
+      ['number', 'int'],
+    ],
+    select: ({ chunks }) => `SELECT ${CHUNK} FROM ${chunks} AS c
+      WHERE c.segment = r.segment AND c.number = r.number AND c.kind = ${TIMES}`,
+  },
+  firsts: {
+    columns: [
+      ['segment', 'bigint'],
+      ['blocks', 'int'],
+    ],
+    select: ({ chunks }) => `SELECT NULL, NULL, NULL,
+      encode(string_agg(c.first, ''::bytea ORDER BY c.number), 'base64') FROM ${chunks} AS c
+      WHERE c.segment = r.segment AND c.number < r.blocks`,
+  },
+  name: {
+    columns: [['name', 'text']],
+    select: ({ attributeNames }) =>
+      `SELECT NULL, c.id::text, NULL, NULL FROM ${attributeNames} AS c WHERE c.name = r.name`,
+  },
+}
+
+const listsValues = ({ segment, name, kind }: Lists): Values => [segment, name, kind]
+
+function valuesOf(request: Request): Values {
+  switch (request.by) {
+    case 'down':
+    case 'up': {
+      const { lists, place, most } = request
+      return [...listsValues(lists), place.first, place.ordinal, most]
+    }
+    case 'pieces':
+      return [...listsValues(request.lists), request.first]
+    case 'ends':
+      return listsValues(request.lists)
+    case 'numbers':
+      return [request.segment, request.from, request.to]
+    case 'times':
+      return [request.segment, request.block]
+    case 'firsts':
+      return [request.segment, request.blocks]
+    case 'name':
+      return [request.name]
+  }
+}
+
+/** Tells requests apart, but for how much they ask for. */
+export const keyOf = (request: Request): string =>
+  request.by === 'down' || request.by === 'up'
+    ? [request.by, ...valuesOf({ ...request, most: 0 })].join(' ')
+    : [request.by, ...valuesOf(request)].join(' ')
+
+export interface Statement {
+  readonly text: string
+  readonly params: readonly unknown[]
+}
+
+/** One statement for all of them. Its rows have the request's place before what they are. */
+export function requestStatement(names: Names, requests: readonly Request[]): Statement {
+  const params: unknown[] = []
+  const param = (values: readonly unknown[], type: string): string =>
+    `$${params.push(values)}::${type}[]`
+  const parts = [...new Set(requests.map(({ by }) => by))].map((by) => {
+    const places = [...requests.keys()].filter((i) => requests[i]!.by === by)
+    const rows = places.map((i) => valuesOf(requests[i]!))
+    const { columns, select } = BRANCHES[by]
+    const given = [
+      param(places, 'int'),
+      ...columns.map(([, type], i) =>
+        param(
+          rows.map((row) => row[i]),
+          type,
+        ),
+      ),
+    ]
+    const named = ['i', ...columns.map(([name]) => name)]
+    return `(SELECT r.i::text, found.* FROM unnest(${given.join()}) AS r (${named.join()})
+      CROSS JOIN LATERAL (${select(names)}) AS found (first, ordinal, vals, posts))`
+  })
+  return { text: parts.join(' UNION ALL '), params }
+}
+
+/** What the statement gives of one chunk. */
+export interface ChunkRow {
+  readonly first: string
+  readonly number: number
+  readonly vals: string
+  readonly posts: Uint8Array
+}
+
+export function readChunkRow([, first, number, vals, posts]: TextRow): ChunkRow {
+  return {
+    first: first!,
+    number: Number(number),
+    vals: vals!,
+    posts: Buffer.from(posts!, 'base64'),
+  }
+}

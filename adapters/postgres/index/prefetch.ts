@@ -1,0 +1,84 @@
+import type { TimeBounds } from '../../../src/filter/bounds.js'
+import type { IndexFilter } from '../../../src/store-kit/index/index-filter.js'
+import type { TimesOf } from '../../../src/store-kit/index/find-postings.js'
+import { type IndexPart, Kind, type Order } from '../../../src/store-kit/index/part.js'
+import { nextSpelling } from '../../../src/store-kit/index/spelled.js'
+import { NONE } from '../../../src/store-kit/index/postings.js'
+import type { PartPostings } from '../../../src/store-kit/index/time-order.js'
+import { MISSING } from './chunk-loader.js'
+
+/**
+ * Notes what looking for the filter in a segment begins with, so that it is fetched at once; what it comes to
+ * from there is fetched as it comes to it.
+ */
+export function prefetch(part: IndexPart, filter: IndexFilter | undefined, timesOf: TimesOf): void {
+  touch(() => part.unindexed)
+  if (filter) visit(part, filter, timesOf, true)
+}
+
+/**
+ * Notes what leads to the first times within the bounds, so many in all. The sets are in the order of their parts,
+ * of which nearly none has times between those of another.
+ */
+export function prefetchTimes(
+  sets: readonly PartPostings[],
+  order: Order,
+  bounds: TimeBounds,
+  most: number,
+): void {
+  let left = most
+  const step = order === 'asc' ? 1 : -1
+  for (const { part, postings } of sets) {
+    if (left <= 0) return
+    touch(() => {
+      const low = part.first >= bounds.from ? 0 : part.countBefore(bounds.from)
+      const end = part.last <= bounds.to ? part.size : part.countBefore(bounds.to + 1)
+      let at = postings.seek(step > 0 ? low : end - 1, step)
+      for (; left > 0 && at !== NONE && at >= low && at < end; left--) {
+        const ordinal = at
+        touch(() => part.timeOf(ordinal))
+        at = postings.seek(ordinal + step, step)
+      }
+    })
+  }
+}
+
+function touch(act: () => unknown): void {
+  try {
+    act()
+  } catch (error) {
+    if (error !== MISSING) throw error
+  }
+}
+
+const begin = (values: Iterable<unknown>): unknown => values[Symbol.iterator]().next()
+
+/** Of several conditions those that take one read; which of the others are needed at all is not known. */
+function visit(part: IndexPart, filter: IndexFilter, timesOf: TimesOf, isAlone: boolean): void {
+  if ('parts' in filter) {
+    for (const one of filter.parts) visit(part, one, timesOf, isAlone && filter.combinator === 'or')
+  } else if ('bounds' in filter) {
+    touch(() => part.countBefore(filter.bounds.from))
+    touch(() => part.countBefore(filter.bounds.to + 1))
+  } else if ('ids' in filter) {
+    for (const time of timesOf(filter.ids)) touch(() => part.countBefore(time))
+  } else visitName(part, filter, isAlone)
+}
+
+function visitName(
+  part: IndexPart,
+  { name, find }: Extract<IndexFilter, { readonly find: unknown }>,
+  isAlone: boolean,
+): void {
+  if (find.by === 'values') for (const value of find.values) touch(() => part.find(name, value))
+  if (find.by === 'presence') {
+    touch(() => part.valued(name))
+    touch(() => part.containers(name))
+    if (find.presence === 'blank') touch(() => part.find(name, ''))
+  }
+  if (find.by === 'ranges' && isAlone)
+    for (const { kind, from } of find.ranges)
+      touch(() => begin(part.values(name, kind, 'asc', from)))
+  if (find.by === 'start' && isAlone)
+    touch(() => begin(part.values(name, Kind.text, 'asc', nextSpelling(find.text)())))
+}

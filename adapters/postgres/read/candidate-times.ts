@@ -1,0 +1,62 @@
+import type { Grouping } from '../../../src/filter/ast.js'
+import type { TimeBounds } from '../../../src/filter/bounds.js'
+import { indexFilter } from '../../../src/store-kit/index/index-filter.js'
+import type { PartPostings } from '../../../src/store-kit/index/time-order.js'
+import type { Microseconds } from '../../../src/event/timestamp.js'
+import { timesOfIds } from './answer.js'
+import type { LogIndex } from '../index/log-index.js'
+import { TOO_MUCH } from '../index/chunk-loader.js'
+import { openSession } from '../index/session.js'
+import type { Names } from '../schema/names.js'
+import type { Snapshot } from '../log/reader.js'
+import { numbered } from './sql.js'
+
+// So many events are counted at once faster than part by part.
+export const FEW = 20_000
+// Parts of the index that are looked into at once.
+const PARTS = 8
+
+/**
+ * The times of the events that may match, by the index, where they are few; `undefined` where they are not, or where
+ * the index does not know, nor by half of the time until `end`, on the scale of `performance.now()`.
+ */
+export async function fewTimes(
+  { ask, checkTime }: Snapshot,
+  index: LogIndex,
+  names: Names,
+  where: Grouping | undefined,
+  bounds: TimeBounds,
+  end: number,
+): Promise<readonly Microseconds[] | undefined> {
+  const filter = indexFilter(where)
+  if (!filter) return undefined
+  const latest = (performance.now() + end) / 2
+  const snapshot = {
+    ask,
+    checkTime() {
+      checkTime()
+      if (performance.now() > latest) throw TOO_MUCH
+    },
+  }
+  try {
+    const coverage = await index.refresh(snapshot)
+    if (coverage === 'outdated' || coverage.to < bounds.to) return undefined
+    const run = (query: Parameters<typeof numbered>[0]) => ask(numbered(query), ...query.params)
+    const timesOf = await timesOfIds(run, names, filter)
+    const cache = index.cache
+    const session = openSession({ names, snapshot, cache, coverage, bounds, filter, timesOf })
+    const sets: PartPostings[] = []
+    let count = 0
+    for (let from = 0; from < session.parts.length; from += PARTS) {
+      const found = await session.find(session.parts.slice(from, from + PARTS))
+      session.release()
+      count += found.reduce((sum, { postings }) => sum + postings.size, 0)
+      if (count > FEW) return undefined
+      sets.push(...found)
+    }
+    return await session.timesOf(sets, 'asc', bounds, Infinity)
+  } catch (error) {
+    if (error !== TOO_MUCH) throw error
+    return undefined
+  }
+}

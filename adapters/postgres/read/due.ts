@@ -1,0 +1,83 @@
+import type { DueEvents, KeptBounds } from '../../../src/store/store.js'
+import type { Microseconds } from '../../../src/event/timestamp.js'
+import type { Names } from '../schema/names.js'
+import type { Reader } from '../log/reader.js'
+
+// So many events of some hundred bytes each are added up within a fraction of a second.
+const SUMMED = 20_000
+
+const AFTER_ALL = Number.MAX_SAFE_INTEGER
+const NO_TIME = { from: 1, to: 0 } as const
+
+/** One statement in a snapshot of its own, as no read may take long; its first row's numbers. */
+type Count = (text: string, value: number) => Promise<readonly number[] | undefined>
+
+async function newestBeyondRows(
+  count: Count,
+  events: string,
+  rows: number,
+): Promise<Microseconds | undefined> {
+  const row = await count(
+    `SELECT created_at FROM ${events} ORDER BY created_at DESC OFFSET $1 LIMIT 1`,
+    rows,
+  )
+  return row?.[0]
+}
+
+async function newestBeyondBytes(
+  count: Count,
+  events: string,
+  bytes: number,
+): Promise<Microseconds | undefined> {
+  let left = bytes
+  let end = AFTER_ALL
+  for (;;) {
+    const row = await count(
+      `SELECT count(*), min(created_at), max(total),
+         coalesce(max(created_at) FILTER (WHERE total > ${left}), -1)
+       FROM (
+         SELECT created_at, sum(octet_length(attributes::text)) OVER (ORDER BY created_at DESC) AS total
+         FROM (
+           SELECT created_at, attributes FROM ${events} WHERE created_at < $1
+           ORDER BY created_at DESC LIMIT ${SUMMED}
+         ) AS newest
+       ) AS summed`,
+      end,
+    )
+    const [summed, oldest, total, beyond] = row!
+    if (beyond! >= 0) return beyond
+    if (summed! < SUMMED) return undefined
+    left -= total!
+    end = oldest!
+  }
+}
+
+/** As `EventStore.due`. What is appended meanwhile is not due. */
+export async function findDue(
+  reader: Reader,
+  { events }: Names,
+  { from = 0, rows, bytes }: KeptBounds,
+  signal: AbortSignal | undefined,
+): Promise<DueEvents> {
+  const count: Count = (text, value) =>
+    reader.read(signal, NO_TIME, async ({ ask }) => {
+      await ask('SET LOCAL enable_seqscan = on')
+      const [row] = await ask(text, value)
+      return row?.map(Number)
+    })
+  const oldestAfter = async (beyond: Microseconds | undefined): Promise<Microseconds> => {
+    if (beyond === undefined) return 0
+    const row = await count(
+      `SELECT coalesce(min(created_at), $1::bigint + 1) FROM ${events} WHERE created_at > $1`,
+      beyond,
+    )
+    return row![0]!
+  }
+  const bounds = [
+    rows === undefined ? undefined : await newestBeyondRows(count, events, rows),
+    bytes === undefined ? undefined : await newestBeyondBytes(count, events, bytes),
+  ]
+  const before = Math.max(from, ...(await Promise.all(bounds.map(oldestAfter))))
+  const row = await count(`SELECT count(*) FROM ${events} WHERE created_at < $1`, before)
+  return { before, count: row![0]! }
+}

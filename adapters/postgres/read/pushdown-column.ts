@@ -1,0 +1,151 @@
+import type { AttributeType } from '../../../src/filter/attributes.js'
+import type { NarrowAttribute } from '../../../src/store-kit/pushdown.js'
+import type { Predicate, TestName, TextTest } from '../../../src/filter/predicates.js'
+import { andSql, OPERATORS, orSql, type Sql, sql } from '../../../src/store-kit/sql.js'
+import { readBoolean, readNumber } from '../../../src/filter/values.js'
+import type { Column } from '../../../src/lists/table.js'
+import { parseTimestamp } from '../../../src/event/timestamp.js'
+import { textPattern } from './sql.js'
+
+/** What SQL knows of a test on a column's value. */
+interface Verdict {
+  /** Holds wherever the value passes. */
+  readonly mayPass: Sql
+  /** Holds only where it passes; `undefined` where SQL cannot be certain. */
+  readonly passes?: Sql
+}
+
+type OrderTest = keyof typeof OPERATORS
+
+/** How the values of a declared type are compared. */
+interface ColumnType {
+  readonly equals: (column: string, texts: readonly string[]) => Verdict
+  readonly compares: (column: string, test: OrderTest, text: string) => Verdict
+  readonly matches: (column: string, test: TextTest, text: string) => Verdict | undefined
+}
+
+const certain = (test: Sql): Verdict => ({ mayPass: test, passes: test })
+const NEVER = certain(sql('FALSE'))
+
+/** Columns whose values compare in Postgres as they do in JavaScript. */
+function comparable(
+  type: string,
+  valueOf: (column: string) => string,
+  read: (text: string) => unknown,
+): Pick<ColumnType, 'equals' | 'compares'> {
+  return {
+    equals: (column, texts) =>
+      certain(sql(`${valueOf(column)} = ANY (?::${type}[])`, texts.map(read))),
+    compares: (column, test, text) =>
+      certain(sql(`${valueOf(column)} ${OPERATORS[test]} ?::${type}`, read(text))),
+  }
+}
+
+// A `real` prints seven digits, and compares as a double with more.
+const IMPRECISION = 1e-6
+const EXACT = 2 ** 24
+
+const isExact = (value: number): boolean => Number.isInteger(value) && Math.abs(value) <= EXACT
+
+function widened(value: number, sign: 1 | -1): string {
+  if (isExact(value)) return String(value)
+  return String(value + sign * (Math.abs(value) * IMPRECISION + Number.MIN_VALUE))
+}
+
+function whereExact(test: Sql, numbers: readonly number[]): Verdict {
+  return numbers.every(isExact) ? certain(test) : { mayPass: test }
+}
+
+/** Text that is compared by code point. */
+function textual(valueOf: (column: string) => string): ColumnType {
+  const byCodePoint = (column: string): string => `${valueOf(column)} COLLATE "C"`
+  return {
+    ...comparable('text', byCodePoint, (text) => text),
+    equals: (column, texts) => ({
+      // Without a collation, so that an index can serve: equal bytes are equal in any.
+      mayPass: sql(`${valueOf(column)} = ANY (?::text[])`, texts),
+      passes: sql(`${byCodePoint(column)} = ANY (?::text[])`, texts),
+    }),
+    matches(column, test, text) {
+      const { regex, isExact } = textPattern(test, text)
+      const matches = sql(`${byCodePoint(column)} ~ ?`, regex)
+      return isExact ? certain(matches) : { mayPass: matches }
+    },
+  }
+}
+
+const TYPES: Readonly<Record<AttributeType, ColumnType>> = {
+  string: textual((column) => `${column}::text`),
+  uuid: textual((column) => `lower(${column}::text COLLATE "C")`),
+  number: {
+    equals(column, texts) {
+      const numbers = texts.map((text) => readNumber(text)!)
+      const between = `${column} BETWEEN ?::float8 AND ?::float8`
+      const each = numbers.map((number) => sql(between, widened(number, -1), widened(number, 1)))
+      return whereExact(orSql(each), numbers)
+    },
+    compares(column, test, text) {
+      const number = readNumber(text)!
+      const sign = OPERATORS[test].startsWith('<') ? 1 : -1
+      return whereExact(sql(`${column} ${OPERATORS[test]} ?::float8`, widened(number, sign)), [
+        number,
+      ])
+    },
+    matches: () => undefined,
+  },
+  boolean: {
+    ...comparable('boolean', (column) => column, readBoolean),
+    matches: () => undefined,
+  },
+  timestamp: {
+    // The same for `timestamp`, which is read as UTC, `timestamptz` and `date`, in any time zone.
+    ...comparable('numeric', (column) => `extract(epoch FROM ${column}) * 1000000`, parseTimestamp),
+    matches: (column) => ({ mayPass: sql(`${column} IS NOT NULL`) }),
+  },
+}
+
+/** `undefined` where neither the test nor its negation holds for values of the type. */
+function verdictOf(
+  { name, type }: Column,
+  test: Exclude<TestName, 'null' | 'blank'>,
+  values: readonly string[],
+): Verdict | undefined {
+  const { equals, compares, matches } = TYPES[type]
+  const [first = ''] = values
+  switch (test) {
+    case 'eq':
+    case 'in':
+      return equals(name, values)
+    case 'true':
+    case 'false':
+      return type === 'boolean' ? certain(sql(`${name} = ${test}`)) : NEVER
+    case 'cont':
+    case 'start':
+    case 'end':
+    case 'matches':
+      return matches(name, test, first)
+    default:
+      return compares(name, test, first)
+  }
+}
+
+function narrowColumn(column: Column, predicate: Predicate, values: readonly string[]): Sql {
+  const { test, negated } = predicate
+  const { name, type } = column
+  const isThere = sql(`${name} IS NOT NULL`)
+  if (test === 'null' || test === 'blank') {
+    if (test === 'blank' && (type === 'string' || type === 'uuid'))
+      return sql(`coalesce(${name}::text, '') ${negated ? '<>' : '='} ''`)
+    return negated ? isThere : sql(`${name} IS NULL`)
+  }
+  const verdict = verdictOf(column, test, values)
+  if (!verdict) return NEVER.mayPass
+  const { mayPass, passes } = verdict
+  if (!negated) return mayPass
+  return passes ? andSql([isThere, sql(`NOT (${passes.text})`, ...passes.params)]) : isThere
+}
+
+/** What Postgres can tell of columns that hold declared attributes. */
+export function narrowColumns(columnOf: (attribute: string) => Column): NarrowAttribute {
+  return (attribute, predicate, values) => narrowColumn(columnOf(attribute), predicate, values)
+}

@@ -1,0 +1,80 @@
+import { type Condition, type Grouping, isAlternative } from '../../../src/filter/ast.js'
+import { readsValues } from '../../../src/filter/evaluate.js'
+import { narrowFilter } from '../../../src/store-kit/pushdown.js'
+import { isTextTest, predicateOf } from '../../../src/filter/predicates.js'
+import type { Sql } from '../../../src/store-kit/sql.js'
+import { isStorableText } from '../../../src/event/json-copy.js'
+import { isOwnField } from '../../../src/event/own-fields.js'
+import { parseTimestamp } from '../../../src/event/timestamp.js'
+import { lengthOf, MAX_LENGTH, narrowOwn } from './pushdown-event.js'
+import { textPattern } from './sql.js'
+
+/** A filter in two parts, which say together what it says. */
+export interface SplitFilter {
+  /** Holds for the rows of the events that match, and for no others. */
+  readonly exact: Sql | undefined
+  /** What only the compiled predicate can tell. */
+  readonly rest: Grouping | undefined
+}
+
+/** True where a row tells as much of the field as the predicate wants to know. */
+function isToldOf(field: string, { predicate, values }: Condition): boolean {
+  const { test } = predicateOf(predicate)
+  // No column holds the id.
+  if (!isOwnField(field) || field === 'id') return false
+  if (field === 'created_at')
+    return readsValues(test) && values.every((value) => parseTimestamp(value) !== undefined)
+  if (field === 'system' || !isTextTest(test)) return true
+  return values.every((value) => textPattern(test, value).isExact)
+}
+
+function isExactCondition(condition: Condition): boolean {
+  const { attributes, joinedName, predicate, values } = condition
+  if (joinedName !== undefined || !values.every(isStorableText)) return false
+  // Such a test of no values has no SQL.
+  if (predicateOf(predicate).compound && values.length === 0) return false
+  return attributes.every((attribute) => isToldOf(attribute, condition))
+}
+
+const isExactGrouping = ({ conditions, groupings }: Grouping): boolean =>
+  conditions.every(isExactCondition) && groupings.every(isExactGrouping)
+
+type Members = Pick<Grouping, 'conditions' | 'groupings'>
+
+/** What must all hold; groupings that only say so are dissolved. */
+function conjunctsOf(where: Grouping): Members {
+  if (isAlternative(where)) return { conditions: [], groupings: [where] }
+  const inner = where.groupings.map(conjunctsOf)
+  return {
+    conditions: [...where.conditions, ...inner.flatMap(({ conditions }) => conditions)],
+    groupings: inner.flatMap(({ groupings }) => groupings),
+  }
+}
+
+const allHold = ({ conditions, groupings }: Members): Grouping | undefined =>
+  conditions.length + groupings.length > 0
+    ? { combinator: 'and', conditions, groupings }
+    : undefined
+
+const exactSql = (where: Grouping): Sql | undefined =>
+  // The table of ids is for those alone.
+  narrowFilter(where, (name, predicate, values) =>
+    isOwnField(name) ? narrowOwn(name, predicate, values, '') : undefined,
+  )
+
+/** Splits a filter on events by what their columns tell to the full. */
+export function splitFilter(where: Grouping | undefined): SplitFilter {
+  if (!where) return { exact: undefined, rest: undefined }
+  const { conditions, groupings } = conjunctsOf(where)
+  const told = allHold({
+    conditions: conditions.filter(isExactCondition),
+    groupings: groupings.filter(isExactGrouping),
+  })
+  const exact = told && exactSql(told)
+  if (!exact || lengthOf(exact) > MAX_LENGTH) return { exact: undefined, rest: where }
+  const rest = allHold({
+    conditions: conditions.filter((condition) => !isExactCondition(condition)),
+    groupings: groupings.filter((grouping) => !isExactGrouping(grouping)),
+  })
+  return { exact, rest }
+}

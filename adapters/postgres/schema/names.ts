@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto'
+import { AuditLogError } from '../../../src/errors.js'
+import { quoteName } from '../../../src/store-kit/sql.js'
+
+type Lock =
+  | 'order'
+  | 'imports'
+  | 'removal'
+  | 'schema'
+  | 'terms'
+  | 'throttles'
+  | 'state'
+  | 'analysis'
+  | 'names'
+
+/** The names of a log's tables and functions, quoted and with their schema before them. */
+export interface Names {
+  /** The schema's name as it is, not quoted. */
+  readonly schemaName: string
+  readonly schema: string
+  readonly events: string
+  readonly foreignIds: string
+  readonly highWater: string
+  readonly outbox: string
+  readonly voidAttempts: string
+  readonly takers: string
+  readonly liveEvents: string
+  readonly liveTexts: string
+  readonly throttles: string
+  readonly reporters: string
+  readonly state: string
+  readonly version: string
+  readonly indexState: string
+  readonly attributeNames: string
+  readonly segments: string
+  readonly chunks: string
+  readonly late: string
+  readonly noteLate: string
+  readonly append: string
+  readonly claim: string
+  readonly sortTerms: string
+  /** On which processes tell each other that events became visible. */
+  readonly channel: string
+  /** Keys of advisory locks, as SQL. */
+  readonly locks: Readonly<Record<Lock, string>>
+}
+
+// https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-IDENTIFIERS
+const MAX_NAME_BYTES = 63
+
+export function namesIn(schema: string): Names {
+  const isName = typeof schema === 'string' && schema !== '' && !schema.includes('\0')
+  if (!isName || Buffer.byteLength(schema) > MAX_NAME_BYTES || schema.startsWith('pg_')) {
+    const message = `schema must be a name of 1 to ${MAX_NAME_BYTES} bytes that does not begin with pg_`
+    throw new AuditLogError('INVALID_OPTION', `${message}; it is ${JSON.stringify(schema)}`)
+  }
+  const named = (name: string): string => `${quoteName(schema)}.${name}`
+  const lock = (purpose: string): string =>
+    `hashtextextended(${quoteText(`daybook ${purpose} ${schema}`)}, 0)`
+  return {
+    schemaName: schema,
+    schema: quoteName(schema),
+    events: named('events'),
+    foreignIds: named('foreign_ids'),
+    highWater: named('high_water'),
+    outbox: named('outbox'),
+    voidAttempts: named('void_attempts'),
+    takers: named('takers'),
+    liveEvents: named('live_events'),
+    liveTexts: named('live_texts'),
+    throttles: named('throttles'),
+    reporters: named('reporters'),
+    state: named('state'),
+    version: named('schema_version'),
+    indexState: named('index_state'),
+    attributeNames: named('attribute_names'),
+    segments: named('segments'),
+    chunks: named('segment_chunks'),
+    late: named('late_events'),
+    noteLate: named('note_late_event'),
+    append: named('append'),
+    claim: named('claim_throttle'),
+    sortTerms: named('sort_terms'),
+    // A channel's name is as short as a schema's.
+    channel: `daybook_${createHash('md5').update(schema).digest('hex')}`,
+    locks: {
+      order: lock('order'),
+      imports: lock('imports'),
+      removal: lock('removal'),
+      schema: lock('schema'),
+      terms: lock('terms'),
+      throttles: lock('throttles'),
+      state: lock('state'),
+      analysis: lock('analysis'),
+      names: lock('names'),
+    },
+  }
+}
+
+/** A text as SQL has it. */
+export const quoteText = (text: string): string => `'${text.replaceAll("'", "''")}'`
+
+/** How the table of events is parted by time. */
+export type Partitions = 'month' | 'day' | 'none'

@@ -1,0 +1,127 @@
+import { quoteName } from '../../../src/store-kit/sql.js'
+import { formatTimestamp, type Microseconds, parseTimestamp } from '../../../src/event/timestamp.js'
+import { ask, inTransaction, type PostgresPoolClient } from '../connection/client.js'
+import type { Names, Partitions } from './names.js'
+
+/** A stretch of time with its own table; `to` is excluded. */
+interface Period {
+  readonly name: string
+  readonly from: Microseconds
+  readonly to: Microseconds
+}
+
+const DAY = 86_400_000_000
+
+const startOf = (date: string): Microseconds => parseTimestamp(date)!
+
+/** The calendar month or day, in UTC, in which the time lies. */
+export function periodOf(time: Microseconds, partitions: 'month' | 'day'): Period {
+  const date = formatTimestamp(time).slice(0, partitions === 'day' ? 10 : 7)
+  const from = startOf(partitions === 'day' ? date : `${date}-01`)
+  // 31 days after its first day a month is over, and the next has begun.
+  const next = formatTimestamp(from + 31 * DAY).slice(0, 7)
+  const to = partitions === 'day' ? from + DAY : startOf(`${next}-01`)
+  return { name: `events_${date.replaceAll('-', '')}`, from, to }
+}
+
+/** The tables of periods that there are, by name. */
+const PARTITIONS = `
+  SELECT child.relname, pg_get_expr(child.relpartbound, child.oid)
+  FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid
+  WHERE inhparent = $1::regclass AND NOT inhdetachpending`
+
+/**
+ * Makes the tables for these times, where they lack. `ATTACH PARTITION` holds up neither readers nor
+ * writers of the others: https://www.postgresql.org/docs/current/ddl-partitioning.html
+ */
+export async function makePartitions(
+  client: PostgresPoolClient,
+  { schema, events, locks }: Names,
+  partitions: Partitions,
+  times: readonly Microseconds[],
+): Promise<void> {
+  if (partitions === 'none') return
+  const periods = new Map(times.map((time) => periodOf(time, partitions)).map((p) => [p.name, p]))
+  const found = await ask(client, PARTITIONS, events)
+  for (const [name] of found) periods.delete(name!)
+  if (periods.size === 0) return
+  await inTransaction(client, async () => {
+    await ask(client, `SELECT pg_advisory_xact_lock(${locks.schema})`)
+    // Whoever removes one of the name has finished then, or died before he could drop it.
+    await ask(client, `SELECT pg_advisory_xact_lock(${locks.removal})`)
+    for (const [name] of await ask(client, PARTITIONS, events)) periods.delete(name!)
+    for (const { name, from, to } of periods.values()) {
+      const table = `${schema}.${quoteName(name)}`
+      await ask(client, `DROP TABLE IF EXISTS ${table}`)
+      await ask(client, `CREATE TABLE ${table} (LIKE ${events} INCLUDING ALL)`)
+      await ask(
+        client,
+        `ALTER TABLE ${events} ATTACH PARTITION ${table} FOR VALUES FROM (${from}) TO (${to})`,
+      )
+    }
+  })
+}
+
+// Events of one append lie a microsecond apart, and end at the present time.
+const LONGEST_APPEND = 10_000
+
+/** Times in the periods that have to be there: the present one, ahead of time the next two. */
+export function periodsAhead(time: Microseconds, partitions: Partitions): Microseconds[] {
+  if (partitions === 'none') return []
+  const next = periodOf(time, partitions).to
+  return [time - LONGEST_APPEND, time, next, periodOf(next, partitions).to]
+}
+
+/**
+ * Drops the tables of the periods that are over before `time`, and yields the number of their events.
+ * Detached concurrently first, so that nobody waits for readers of what is left:
+ * https://www.postgresql.org/docs/current/sql-altertable.html
+ */
+export async function* dropPartitions(
+  client: PostgresPoolClient,
+  { schema, events }: Names,
+  time: Microseconds,
+): AsyncGenerator<number> {
+  for (const [name, bounds] of await ask(client, PARTITIONS, events)) {
+    const to = /TO \('?(-?\d+)'?\)/.exec(bounds!)?.[1]
+    if (to === undefined || Number(to) > time) continue
+    const table = `${schema}.${quoteName(name!)}`
+    await ask(client, `ALTER TABLE ${events} DETACH PARTITION ${table} CONCURRENTLY`)
+    yield await dropDetached(client, table)
+  }
+}
+
+async function dropDetached(client: PostgresPoolClient, table: string): Promise<number> {
+  const [row] = await ask(client, `SELECT count(*) FROM ${table}`)
+  await ask(client, `DROP TABLE ${table}`)
+  return Number(row![0])
+}
+
+/** Ends what a process that died left half done: tables that are detached or about to be. */
+export async function finishDetaching(
+  client: PostgresPoolClient,
+  { schema, events }: Names,
+): Promise<number> {
+  const pending = await ask(
+    client,
+    `SELECT child.relname FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid
+     WHERE inhparent = $1::regclass AND inhdetachpending`,
+    events,
+  )
+  for (const [name] of pending)
+    await ask(
+      client,
+      `ALTER TABLE ${events} DETACH PARTITION ${schema}.${quoteName(name!)} FINALIZE`,
+    )
+  const detached = await ask(
+    client,
+    `SELECT child.relname FROM pg_class AS child JOIN pg_class AS parent ON parent.oid = $1::regclass
+     WHERE child.relnamespace = parent.relnamespace AND child.relkind = 'r' AND NOT child.relispartition
+       AND child.relname ~ '^events_[0-9]{6}([0-9]{2})?$'`,
+    events,
+  )
+  let dropped = 0
+  for (const [name] of detached)
+    dropped += await dropDetached(client, `${schema}.${quoteName(name!)}`)
+  return dropped
+}

@@ -1,0 +1,71 @@
+import { throwIfAborted } from '../../../src/errors.js'
+import type { Analysis } from '../../../src/store/store.js'
+import { ask, type PostgresPoolClient } from '../connection/client.js'
+import type { Names } from '../schema/names.js'
+
+// As autovacuum decides: https://www.postgresql.org/docs/current/routine-vacuuming.html#AUTOVACUUM.
+// Of a table that is parted only its parts are asked: the whole has no count of changes.
+const STALE = `
+  SELECT format('%I.%I', schemaname, relname), reltuples
+  FROM (
+    SELECT
+      stat.*, class.reltuples, class.relowner,
+      coalesce(
+        (SELECT option_value FROM pg_options_to_table(class.reloptions)
+         WHERE option_name = 'autovacuum_analyze_threshold'),
+        current_setting('autovacuum_analyze_threshold')
+      )::float8 AS threshold,
+      coalesce(
+        (SELECT option_value FROM pg_options_to_table(class.reloptions)
+         WHERE option_name = 'autovacuum_analyze_scale_factor'),
+        current_setting('autovacuum_analyze_scale_factor')
+      )::float8 AS scale
+    FROM pg_stat_user_tables AS stat JOIN pg_class AS class ON class.oid = stat.relid
+    WHERE stat.schemaname IN ($1, current_schema()) AND class.relkind IN ('r', 'm')
+  ) AS known
+  WHERE (
+    n_mod_since_analyze > threshold + scale * greatest(reltuples, 0)
+    OR (last_analyze IS NULL AND last_autoanalyze IS NULL)
+  ) AND (
+    pg_has_role(relowner, 'USAGE')
+    OR pg_has_role((SELECT datdba FROM pg_database WHERE datname = current_database()), 'USAGE')
+  )
+  ORDER BY 1`
+
+const readEstimate = (reltuples: string | null | undefined): number | null => {
+  const rows = Number(reltuples ?? -1)
+  // What was never analyzed nor vacuumed has -1.
+  return rows < 0 ? null : rows
+}
+
+/** Refreshes what is stale, of the tables that this connection may analyze, unless somebody else does. */
+export async function analyzeTables(
+  client: PostgresPoolClient,
+  { schemaName, locks }: Names,
+  signal: AbortSignal,
+): Promise<Analysis> {
+  // ANALYZE has a transaction for each table, so the lock is one of the session.
+  const [row] = await ask(client, `SELECT pg_try_advisory_lock(${locks.analysis})`)
+  if (row![0] !== 't')
+    return { analyzed_tables: [], skipped_reason: 'another process is analyzing this database' }
+  try {
+    const analyzed = []
+    for (const [table, before] of await ask(client, STALE, schemaName)) {
+      throwIfAborted(signal)
+      await ask(client, `ANALYZE ${table}`)
+      const [after] = await ask(
+        client,
+        'SELECT reltuples FROM pg_class WHERE oid = to_regclass($1)',
+        table,
+      )
+      analyzed.push({
+        table: table!,
+        rows_before: readEstimate(before),
+        rows_after: readEstimate(after?.[0]),
+      })
+    }
+    return { analyzed_tables: analyzed }
+  } finally {
+    await ask(client, `SELECT pg_advisory_unlock(${locks.analysis})`)
+  }
+}

@@ -1,0 +1,148 @@
+import type { AuditEvent, ImportedEvent } from '../../../src/event/event.js'
+import { parseEventId } from '../../../src/event/event-id.js'
+import { freshEvents } from '../../../src/event/importing.js'
+import type { ImportResult } from '../../../src/store/store.js'
+import type { Microseconds } from '../../../src/event/timestamp.js'
+import { ask, inTransaction, type PostgresPoolClient } from '../connection/client.js'
+import { asker } from '../connection/connection.js'
+import { LIVE_COLUMNS, readLiveRow, readOpen } from '../schema/live-rows.js'
+import type { Names } from '../schema/names.js'
+import { makePartitions } from '../schema/partitions.js'
+import { EVENT_COLUMNS, rowToEvent } from '../schema/rows.js'
+import type { SchemaState } from '../schema/schema.js'
+import { termsOf } from '../schema/terms.js'
+
+interface Kept {
+  readonly event: AuditEvent
+  readonly json: string
+}
+
+const BATCH = 1000
+
+/** What is there at the times of the imported events, or has one of their ids. */
+async function findKept(
+  client: PostgresPoolClient,
+  names: Names,
+  imported: readonly ImportedEvent[],
+): Promise<{ readonly byTime: Map<Microseconds, Kept>; readonly ids: Set<string> }> {
+  const { events, foreignIds, liveEvents } = names
+  const byTime = new Map<Microseconds, Kept>()
+  const ids = new Set<string>()
+  for (let at = 0; at < imported.length; at += BATCH) {
+    const slice = imported.slice(at, at + BATCH)
+    const times = slice.flatMap(({ event, time }) => [time, parseEventId(event.id)?.time ?? time])
+    const rows = await ask(
+      client,
+      `SELECT ${EVENT_COLUMNS} FROM ${events} WHERE created_at = ANY ($1::bigint[])`,
+      times,
+    )
+    for (const row of rows) {
+      const event = rowToEvent(row)
+      byTime.set(Number(row[0]), { event, json: row[6]! })
+      ids.add(event.id)
+    }
+    const open = await ask(
+      client,
+      `SELECT ${LIVE_COLUMNS} FROM ${liveEvents} WHERE created_at = ANY ($1::bigint[])`,
+      times,
+    )
+    const live = open.map(readLiveRow)
+    for (const [i, event] of (await readOpen(asker(client), names, live)).entries()) {
+      byTime.set(live[i]!.time, { event, json: JSON.stringify(event.attributes) })
+      ids.add(event.id)
+    }
+    const foreign = await ask(
+      client,
+      `SELECT id FROM ${foreignIds} WHERE id = ANY ($1::text[])`,
+      slice.map(({ event }) => event.id),
+    )
+    for (const [id] of foreign) ids.add(id!)
+  }
+  return { byTime, ids }
+}
+
+async function insert(
+  client: PostgresPoolClient,
+  { events, foreignIds, late }: Names,
+  fresh: readonly ImportedEvent[],
+  mark: Microseconds,
+): Promise<void> {
+  for (let at = 0; at < fresh.length; at += BATCH) {
+    const slice = fresh.slice(at, at + BATCH).map((one) => {
+      const carried = parseEventId(one.event.id)
+      const isNative = carried?.time === one.time
+      return { ...one, isNative, tail: isNative ? carried.tail : one.event.id }
+    })
+    await ask(
+      client,
+      `INSERT INTO ${events}
+       SELECT created_at, tail, type, username, source, system, attributes::json, terms::int4[]
+       FROM unnest(
+         $1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::boolean[],
+         string_to_array($7, E'\\n'), string_to_array($8, E'\\n')
+       ) AS imported(created_at, tail, type, username, source, system, attributes, terms)`,
+      slice.map((one) => one.time),
+      slice.map((one) => one.tail),
+      slice.map((one) => one.event.type),
+      slice.map((one) => one.event.username),
+      slice.map((one) => one.event.source),
+      slice.map((one) => one.event.system),
+      slice.map((one) => one.json).join('\n'),
+      slice.map((one) => `{${termsOf(one.event).join()}}`).join('\n'),
+    )
+    const foreign = slice.filter((one) => !one.isNative)
+    await ask(
+      client,
+      `INSERT INTO ${foreignIds} SELECT * FROM unnest($1::text[], $2::bigint[])`,
+      foreign.map((one) => one.event.id),
+      foreign.map((one) => one.time),
+    )
+    // What comes behind others that may be in the index, or are about to.
+    const behind = slice.filter((one) => one.time <= mark)
+    await ask(
+      client,
+      `INSERT INTO ${late} (created_at) SELECT unnest($1::bigint[])`,
+      behind.map((one) => one.time),
+    )
+  }
+}
+
+/**
+ * One transaction for all. Imports come one after the other; appends wait only for one that reaches
+ * past the newest event, since all others keep below what is appended meanwhile.
+ */
+export async function importInto(
+  client: PostgresPoolClient,
+  names: Names,
+  { partitions }: SchemaState,
+  imported: readonly ImportedEvent[],
+  clock: Microseconds | undefined,
+): Promise<ImportResult> {
+  const times = imported.map(({ time }) => time)
+  const [row] = await ask(
+    client,
+    `SELECT coalesce($1, extract(epoch FROM clock_timestamp()) * 1000000)::bigint`,
+    clock ?? null,
+  )
+  const now = Number(row![0])
+  const newest = times.reduce((a, b) => Math.max(a, b), 0)
+  // A time later than now is refused below; it needs no table.
+  const past = times.filter((time) => time <= now)
+  await makePartitions(client, names, partitions, past)
+  return inTransaction(client, async () => {
+    await ask(client, `SELECT pg_advisory_xact_lock(${names.locks.imports})`)
+    const highWater = async (): Promise<number> =>
+      Number((await ask(client, `SELECT last_value FROM ${names.highWater}`))[0]![0])
+    const isLatest = newest > (await highWater())
+    if (isLatest) await ask(client, `SELECT pg_advisory_xact_lock(${names.locks.order})`)
+    const { byTime, ids } = await findKept(client, names, imported)
+    const fresh = freshEvents(imported, now, {
+      at: (time) => byTime.get(time),
+      hasId: (id) => ids.has(id),
+    })
+    const mark = await highWater()
+    await insert(client, names, fresh, mark)
+    if (newest > mark) await ask(client, `SELECT setval($1::regclass, $2)`, names.highWater, newest)
+    return { imported: fresh.length, skipped: imported.length - fresh.length }
+  })
+}

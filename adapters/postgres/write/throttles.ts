@@ -1,0 +1,161 @@
+import type { EventDraft, JsonObject } from '../../../src/event/event.js'
+import type { IdTail } from '../../../src/event/event-id.js'
+import type { SuppressedCount, SuppressedReport } from '../../../src/store/store.js'
+import { closedFor } from '../../../src/store/throttle-state.js'
+import type { Microseconds } from '../../../src/event/timestamp.js'
+import {
+  ask,
+  DURABLE,
+  inTransaction,
+  type PostgresPoolClient,
+  type TextRow,
+} from '../connection/client.js'
+import { ofCaller } from '../connection/failures.js'
+import type { Names } from '../schema/names.js'
+import { putInOutbox } from './outbox.js'
+
+const DAY: Microseconds = 86_400_000_000
+const MOST_TOLD = 1000
+
+/** The present time where the parameter gives it, else by the server's clock. */
+const present = (parameter: string): string =>
+  `coalesce(${parameter}::bigint, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)`
+
+/**
+ * Those of the drafts whose throttles are surely closed, and for how long. What only reads waits for
+ * no lock, and for no disk: that is what becomes of nearly all drafts of a throttle that works.
+ */
+export async function findClosed(
+  client: PostgresPoolClient,
+  { throttles }: Names,
+  drafts: readonly EventDraft[],
+  now: Microseconds | undefined,
+): Promise<Map<IdTail, Microseconds>> {
+  const rows = await ask(
+    client,
+    `SELECT key, kept_at, ${present('$2')} FROM ${throttles}
+     WHERE key = ANY ($1::text[]) AND kept_at IS NOT NULL`,
+    drafts.map(({ throttle }) => throttle!.key),
+    now ?? null,
+  )
+  const keptAt = new Map(rows.map(([key, time]) => [key, Number(time)]))
+  const time = Number(rows[0]?.[2])
+  const closed = new Map<IdTail, Microseconds>()
+  for (const draft of drafts) {
+    const state = closedFor(keptAt.get(draft.throttle!.key), draft.throttle!.period, time)
+    // A clock that was set back is a case for the append, which takes note of it.
+    const isCertain = state.keptAt === keptAt.get(draft.throttle!.key)
+    if (state.opensIn > 0 && isCertain) closed.set(draft.tail, state.opensIn)
+  }
+  return closed
+}
+
+/** One statement, so that nobody who appends waits for this process. */
+export async function reportSuppressed(
+  client: PostgresPoolClient,
+  { throttles, reporters, locks }: Names,
+  { reporter, number, counts }: SuppressedReport,
+  now: Microseconds | undefined,
+): Promise<void> {
+  await ask(
+    client,
+    `WITH locked AS MATERIALIZED (
+       SELECT pg_advisory_xact_lock(${locks.throttles}), ${DURABLE}
+     ), reported AS (
+       INSERT INTO ${reporters} AS known (id, number, reported_at)
+       SELECT $1, $2::bigint, ${present('$3')} FROM locked
+       ON CONFLICT (id) DO UPDATE SET number = excluded.number, reported_at = excluded.reported_at
+       WHERE known.number < excluded.number
+       RETURNING 1
+     )
+     INSERT INTO ${throttles} AS known (key, type, scope, period, suppressed, first_at, last_at)
+     SELECT key, type, scope::json, period, count, first, last
+     FROM reported, unnest(
+       $4::text[], $5::text[], $6::text[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[]
+     ) AS count(key, type, scope, period, count, first, last)
+     ON CONFLICT (key) DO UPDATE SET
+       type = excluded.type, scope = excluded.scope, period = excluded.period,
+       suppressed = known.suppressed + excluded.suppressed,
+       first_at = least(known.first_at, excluded.first_at),
+       last_at = greatest(known.last_at, excluded.last_at)`,
+    reporter,
+    number,
+    now ?? null,
+    counts.map(({ key }) => key),
+    counts.map(({ type }) => type),
+    counts.map(({ scope }) => JSON.stringify(scope)),
+    counts.map(({ period }) => period),
+    counts.map(({ count }) => count),
+    counts.map(({ first }) => first),
+    counts.map(({ last }) => last),
+  )
+}
+
+// As `isForgotten` has it. A row that somebody else is at is not forgotten, or he tells it.
+const FORGOTTEN = `suppressed > 0 AND (
+  kept_at > $1 OR (coalesce(kept_at + 2 * period, 0) <= $1 AND coalesce(last_at + period, 0) <= $1)
+)`
+
+function readCount(row: TextRow): SuppressedCount {
+  const [key, type, scope, ...numbers] = row
+  const [period, count, first, last] = numbers.map(Number)
+  return {
+    key: key!,
+    type: type!,
+    scope: JSON.parse(scope!) as JsonObject,
+    period: period!,
+    count: count!,
+    first: first!,
+    last: last!,
+  }
+}
+
+/**
+ * Puts a draft that tells of forgotten counts into the outbox, and lets go of what means nothing any
+ * more; gives how many counts are told. While it is at it, appends wait only for these throttles.
+ */
+export function tellSuppressed(
+  client: PostgresPoolClient,
+  names: Names,
+  draftOf: (counts: readonly SuppressedCount[]) => EventDraft,
+  clock: Microseconds | undefined,
+): Promise<number> {
+  const { throttles, reporters } = names
+  return inTransaction(client, async () => {
+    // A process that is stopped just now keeps nobody waiting.
+    await ask(client, `SET LOCAL idle_in_transaction_session_timeout = '2s'`)
+    const [row] = await ask(client, `SELECT ${present('$1')}`, clock ?? null)
+    const now = Number(row![0])
+    const found = await ask(
+      client,
+      `SELECT key, type, scope, period, suppressed, first_at, last_at FROM ${throttles}
+       WHERE ${FORGOTTEN} ORDER BY last_at LIMIT ${MOST_TOLD} FOR UPDATE SKIP LOCKED`,
+      now,
+    )
+    const counts = found.map(readCount)
+    if (counts.length > 0) {
+      await ask(
+        client,
+        `UPDATE ${throttles} SET suppressed = 0, first_at = NULL, last_at = NULL
+         WHERE key = ANY ($1::text[])`,
+        counts.map(({ key }) => key),
+      )
+      await putInOutbox(
+        client,
+        names,
+        ofCaller(() => draftOf(counts)),
+        now,
+      )
+    }
+    await ask(
+      client,
+      `DELETE FROM ${throttles} WHERE key IN (
+         SELECT key FROM ${throttles} WHERE suppressed = 0 AND coalesce(kept_at + 2 * period, 0) <= $1
+         FOR UPDATE SKIP LOCKED
+       )`,
+      now,
+    )
+    await ask(client, `DELETE FROM ${reporters} WHERE reported_at + ${DAY} <= $1`, now)
+    return counts.length
+  })
+}

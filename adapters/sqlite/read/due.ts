@@ -1,0 +1,67 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { DueEvents, KeptBounds, WaitOptions } from '../../../src/store/store.js'
+import type { Microseconds } from '../../../src/event/timestamp.js'
+import type { Connection } from '../connection/connection.js'
+import { oneTurn } from '../connection/turn.js'
+
+// Rows that are counted between two looks at the time.
+const STEP = 1000
+
+const BYTES = 'length(CAST(json(attributes) AS BLOB))'
+
+const COUNT = `SELECT count(*) AS count, min(created_at) AS oldest FROM
+  (SELECT created_at FROM daybook_events WHERE created_at < ? ORDER BY created_at DESC LIMIT ${STEP})`
+
+/** What lies beyond the bounds, by a walk from the newest to the oldest. */
+export async function dueEvents(
+  connection: Connection,
+  bounds: KeptBounds,
+  options: WaitOptions,
+): Promise<DueEvents> {
+  const walk = async (step: (isOver: () => boolean) => boolean): Promise<void> => {
+    while (await connection.retry(() => oneTurn(step), options)) await nextTurn()
+  }
+
+  const before = Math.max(bounds.from ?? 0, await beforeKept(connection, bounds, walk))
+  let count = 0
+  let rest = before
+  await walk(() => {
+    const row = connection.statement(COUNT).get(rest) as {
+      readonly count: number
+      readonly oldest: Microseconds | null
+    }
+    count += row.count
+    rest = row.oldest ?? rest
+    return row.count === STEP
+  })
+  return { before, count }
+}
+
+/** The time of the oldest event that `rows` and `bytes` keep, right behind the newest where they keep none; 0 where they keep all. */
+async function beforeKept(
+  connection: Connection,
+  { rows = Infinity, bytes = Infinity }: KeptBounds,
+  walk: (step: (isOver: () => boolean) => boolean) => Promise<void>,
+): Promise<Microseconds> {
+  if (rows === Infinity && bytes === Infinity) return 0
+  const size = bytes === Infinity ? '0' : BYTES
+  const text = `SELECT created_at, ${size} AS bytes FROM daybook_events WHERE created_at < ? ORDER BY created_at DESC`
+  let [rowsLeft, bytesLeft] = [rows, bytes]
+  let oldest = Number.MAX_SAFE_INTEGER
+  let before: Microseconds | undefined
+  await walk((isOver) => {
+    const met = connection.statement(text).iterate(oldest)
+    for (const row of met as IterableIterator<{ created_at: Microseconds; bytes: number }>) {
+      rowsLeft -= 1
+      bytesLeft -= row.bytes
+      if (rowsLeft < 0 || bytesLeft < 0) {
+        before = oldest === Number.MAX_SAFE_INTEGER ? row.created_at + 1 : oldest
+        return false
+      }
+      oldest = row.created_at
+      if (isOver()) return true
+    }
+    return false
+  })
+  return before ?? 0
+}

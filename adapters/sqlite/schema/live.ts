@@ -1,0 +1,178 @@
+import { AuditLogError } from '../../../src/errors.js'
+import type { JsonObject } from '../../../src/event/event.js'
+import { eventId, parseEventId } from '../../../src/event/event-id.js'
+import type { TimeBounds } from '../../../src/filter/bounds.js'
+import type { Beating } from '../../../src/store/liveness.js'
+import type { LiveChange, OpenEvent } from '../../../src/store/store.js'
+import type { Microseconds } from '../../../src/event/timestamp.js'
+import type { Connection } from '../connection/connection.js'
+import type { EventTable, NewEvent } from './events.js'
+import type { EventRow } from './rows.js'
+
+/**
+ * The open live events: in a table of their own until they are closed, always in one of the two
+ * tables. Who reads both reads this one first, so that none is missed that closes in between. What
+ * changes it belongs into a write transaction.
+ */
+export interface LiveTable {
+  insert(event: NewEvent, time: Microseconds): void
+  /** Belongs into a transaction. */
+  at(time: Microseconds): EventRow | undefined
+  find(id: string): EventRow | undefined
+  /** Those between the times, both included, oldest first. */
+  between(bounds: TimeBounds): readonly EventRow[]
+  /** The times of these. */
+  timesBetween(bounds: TimeBounds): readonly Microseconds[]
+  /** False where it is not open. */
+  change(id: string, change: LiveChange): boolean
+  touch(ids: readonly string[]): void
+  /** Moves it among the events as it is, with a further attribute where that is given. */
+  close(id: string, added?: JsonObject): void
+  open(): readonly OpenEvent[]
+  beating(): readonly Beating[]
+}
+
+interface LiveRow extends EventRow {
+  readonly revision: number
+  readonly beats: number
+}
+
+const COLUMNS = 'created_at, tail, type, username, source, system, attributes, revision, beats'
+
+const INSERT = `INSERT INTO daybook_live (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0)`
+
+const INSERT_TEXT = 'INSERT INTO daybook_live_texts VALUES (?, ?, ?, ?, ?)'
+
+export function createLiveTable(connection: Connection, events: EventTable): LiveTable {
+  const { database, statement } = connection
+  /** Rows and their texts as they are at one moment. */
+  const atOnce = <Result>(act: () => Result): Result =>
+    database.inTransaction ? act() : connection.snapshot(act)
+
+  const rowAt = (time: Microseconds): LiveRow | undefined =>
+    statement(`SELECT ${COLUMNS} FROM daybook_live WHERE created_at = ?`).get(time) as
+      | LiveRow
+      | undefined
+
+  const rowOf = (id: string): LiveRow | undefined => {
+    const carried = parseEventId(id)
+    const row = carried && rowAt(carried.time)
+    return row?.tail === carried?.tail ? row : undefined
+  }
+
+  /** The row with its texts whole. */
+  const whole = (row: LiveRow): EventRow => {
+    const chunks = statement(
+      'SELECT key, text FROM daybook_live_texts WHERE created_at = ? ORDER BY revision, position',
+    ).all(row.created_at) as { readonly key: string; readonly text: string }[]
+    if (chunks.length === 0) return row
+    const base = new Map(Object.entries(parse(row.attributes)))
+    for (const { key, text } of chunks) {
+      const before = base.get(key)
+      base.set(key, typeof before === 'string' ? before + text : text)
+    }
+    return { ...row, attributes: JSON.stringify(Object.fromEntries(base)) }
+  }
+
+  /** The keys of attributes to which text was added. */
+  const growing = (time: Microseconds): string[] => {
+    const text = 'SELECT DISTINCT key FROM daybook_live_texts WHERE created_at = ?'
+    return (statement(text).all(time) as { readonly key: string }[]).map(({ key }) => key)
+  }
+
+  const dropTexts = (time: Microseconds, key: string): void => {
+    statement('DELETE FROM daybook_live_texts WHERE created_at = ? AND key = ?').run(time, key)
+  }
+
+  /** Adds the texts; gives the attributes' JSON text beside them. */
+  const apply = (row: LiveRow, { revision, json, texts = [] }: LiveChange): string => {
+    const time = row.created_at
+    const replaced = texts.filter(({ replaces }) => replaces).map(({ key }) => key)
+    const isSame = json === undefined && replaced.length === 0
+    const base = isSame ? undefined : new Map(Object.entries(parse(json ?? row.attributes)))
+    if (json !== undefined) {
+      // An attribute that is not there any more, or something else, has no text that grows.
+      for (const key of growing(time)) if (typeof base?.get(key) !== 'string') dropTexts(time, key)
+    }
+    for (const [position, { key, text, replaces }] of texts.entries()) {
+      if (replaces) dropTexts(time, key)
+      statement(INSERT_TEXT).run(time, revision, position, key, text)
+    }
+    for (const key of replaced) base?.set(key, '')
+    return base ? JSON.stringify(Object.fromEntries(base)) : row.attributes
+  }
+
+  return {
+    insert({ tail, type, username, source, system, json }, time) {
+      statement(INSERT).run(time, tail, type, username, source, system ? 1 : 0, json)
+    },
+    at(time) {
+      const row = rowAt(time)
+      return row && whole(row)
+    },
+    find(id) {
+      // Most are not open: these need no snapshot.
+      if (!rowOf(id)) return undefined
+      return atOnce(() => {
+        const row = rowOf(id)
+        return row && whole(row)
+      })
+    },
+    between({ from, to }) {
+      const text = `SELECT ${COLUMNS} FROM daybook_live WHERE created_at BETWEEN ? AND ? ORDER BY created_at`
+      return atOnce(() => (statement(text).all(from, to) as LiveRow[]).map(whole))
+    },
+    timesBetween({ from, to }) {
+      const text = `SELECT created_at FROM daybook_live WHERE created_at BETWEEN ? AND ? ORDER BY created_at`
+      return (statement(text).all(from, to) as LiveRow[]).map((row) => row.created_at)
+    },
+    change(id, change) {
+      const row = rowOf(id)
+      if (!row) return false
+      if (change.revision <= row.revision) return true
+      if (change.revision > row.revision + 1) {
+        const message = `the change ${change.revision} of a live event comes after ${row.revision}`
+        throw new AuditLogError('INVALID_OPTION', message)
+      }
+      statement(
+        'UPDATE daybook_live SET attributes = ?, revision = ?, beats = beats + 1 WHERE created_at = ?',
+      ).run(apply(row, change), change.revision, row.created_at)
+      return true
+    },
+    touch(ids) {
+      const beat = statement(
+        'UPDATE daybook_live SET beats = beats + 1 WHERE created_at = ? AND tail = ?',
+      )
+      for (const id of ids) {
+        const carried = parseEventId(id)
+        if (carried) beat.run(carried.time, carried.tail)
+      }
+    },
+    close(id, added) {
+      const row = rowOf(id)
+      if (!row) return
+      const { attributes, ...rest } = whole(row)
+      const json = added ? JSON.stringify({ ...parse(attributes), ...added }) : attributes
+      const time = row.created_at
+      events.insertLate({ ...rest, system: row.system === 1, json }, time)
+      statement('DELETE FROM daybook_live WHERE created_at = ?').run(time)
+      statement('DELETE FROM daybook_live_texts WHERE created_at = ?').run(time)
+    },
+    open() {
+      const text = 'SELECT created_at, tail, revision FROM daybook_live ORDER BY created_at'
+      const rows = statement(text).all() as LiveRow[]
+      return rows.map(({ created_at, tail, revision }) => ({
+        id: eventId(created_at, tail),
+        revision,
+      }))
+    },
+    beating() {
+      const rows = statement('SELECT created_at, tail, beats FROM daybook_live').all() as LiveRow[]
+      return rows.map(({ created_at, tail, beats }) => ({ id: eventId(created_at, tail), beats }))
+    },
+  }
+}
+
+function parse(json: string): JsonObject {
+  return JSON.parse(json) as JsonObject
+}

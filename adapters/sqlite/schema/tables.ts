@@ -1,0 +1,22 @@
+import type { Connection } from '../connection/connection.js'
+import { createEventTable, type EventTable } from './events.js'
+import { createLiveTable, type LiveTable } from './live.js'
+import { createThrottleTable, type ThrottleTable } from './throttles.js'
+
+/** The tables of a log, through one connection. */
+export interface Tables {
+  readonly connection: Connection
+  readonly events: EventTable
+  readonly live: LiveTable
+  readonly throttles: ThrottleTable
+}
+
+export function createTables(connection: Connection): Tables {
+  const events = createEventTable(connection)
+  return {
+    connection,
+    events,
+    live: createLiveTable(connection, events),
+    throttles: createThrottleTable(connection),
+  }
+}

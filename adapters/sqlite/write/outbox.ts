@@ -1,0 +1,95 @@
+import { throwIfAborted } from '../../../src/errors.js'
+import type { DraftThrottle, EventDraft, JsonObject } from '../../../src/event/event.js'
+import type { WaitOptions } from '../../../src/store/store.js'
+import type { Microseconds } from '../../../src/event/timestamp.js'
+import { type Connection, storeFailure } from '../connection/connection.js'
+import type { SqliteDatabase, SqliteStatement } from '../connection/database.js'
+import { fileOf, hostHandle } from '../connection/host-handle.js'
+
+/** Drafts that hosts have committed in their own transactions, until they get their place in time. */
+export interface Outbox {
+  /** Puts the draft in through the host's handle, as part of what is open there. */
+  enlist(draft: EventDraft, transaction: object, now: Microseconds, options: WaitOptions): void
+  /** True where committed drafts wait. */
+  hasSome(): boolean
+  /** Takes the oldest out, in order, {@link MAX_MOVED} at most; belongs into a write transaction. */
+  take(): readonly Enlisted[]
+}
+
+// With a batch of our own it keeps the event loop for some milliseconds.
+export const MAX_MOVED = 500
+
+/** A draft out of the outbox, and when it was put in. */
+export interface Enlisted {
+  readonly draft: EventDraft
+  readonly recordedAt: Microseconds
+}
+
+interface OutboxRow {
+  readonly id: number
+  readonly tail: string
+  readonly type: string
+  readonly username: string | null
+  readonly source: string | null
+  readonly system: 0 | 1
+  readonly attributes: string
+  readonly recorded_at: Microseconds
+  readonly throttle_key: string | null
+  readonly throttle_scope: string | null
+  readonly throttle_period: Microseconds | null
+}
+
+const COLUMNS = `tail, type, username, source, system, attributes, recorded_at,
+  throttle_key, throttle_scope, throttle_period`
+
+// `main`, so that no temporary table of the host's gets it.
+const INSERT = `INSERT INTO main.daybook_outbox (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
+const TAKE = `SELECT id, ${COLUMNS} FROM daybook_outbox ORDER BY id LIMIT ?`
+
+export function createOutbox(connection: Connection): Outbox {
+  const file = fileOf(connection.database)
+  const inserts = new WeakMap<object, SqliteStatement>()
+
+  /** A handle stays on its file: one that was looked at before can only have been closed. */
+  const insertOn = (transaction: object): SqliteStatement => {
+    const known = inserts.get(transaction)
+    if (known && (transaction as SqliteDatabase).open) return known
+    const insert = hostHandle(transaction, file).prepare(INSERT)
+    inserts.set(transaction, insert)
+    return insert
+  }
+
+  return {
+    enlist(draft, transaction, now, { signal }) {
+      throwIfAborted(signal)
+      const { tail, type, username, source, system, json, throttle } = draft
+      const own = [tail, type, username, source, system ? 1 : 0, json, now]
+      const { key = null, scope, period = null } = throttle ?? {}
+      try {
+        insertOn(transaction).run(...own, key, scope ? JSON.stringify(scope) : null, period)
+      } catch (error) {
+        throw storeFailure(error)
+      }
+    },
+    hasSome: () => connection.statement('SELECT 1 FROM daybook_outbox LIMIT 1').get() !== undefined,
+    take() {
+      const rows = connection.statement(TAKE).all(MAX_MOVED) as OutboxRow[]
+      const last = rows.at(-1)
+      // Ids only rise, so that these are all up to the last.
+      if (last) connection.statement('DELETE FROM daybook_outbox WHERE id <= ?').run(last.id)
+      return rows.map((row) => ({ draft: draftIn(row), recordedAt: row.recorded_at }))
+    },
+  }
+}
+
+function draftIn(row: OutboxRow): EventDraft {
+  const { tail, type, username, source, system, attributes: json } = row
+  const { throttle_key: key, throttle_scope: scope, throttle_period: period } = row
+  const throttle: DraftThrottle | undefined =
+    key === null || scope === null || period === null
+      ? undefined
+      : { key, scope: JSON.parse(scope) as JsonObject, period }
+  const attributes = JSON.parse(json) as JsonObject
+  return { tail, type, username, source, system: system === 1, attributes, json, throttle }
+}

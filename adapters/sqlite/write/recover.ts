@@ -1,0 +1,42 @@
+import type { AuditEvent, EventDraft } from '../../../src/event/event.js'
+import { sql } from '../../../src/store-kit/sql.js'
+import type { AppendOptions } from '../../../src/store/store.js'
+import type { Microseconds } from '../../../src/event/timestamp.js'
+import { EVENT_COLUMNS, type EventRow, rowToEvent } from '../schema/rows.js'
+import { scanEvents } from '../read/scan.js'
+import type { Tables } from '../schema/tables.js'
+
+/** Those of some drafts that an attempt has kept whose outcome nobody knows any more, by their tails. */
+export interface LostOnes {
+  /** All of them; belongs into the transaction that keeps the others. */
+  found(): ReadonlyMap<string, AuditEvent>
+}
+
+/** Looks for drafts that may have been kept later than `since`: for most of it outside of a transaction. */
+export async function findLost(
+  tables: Tables,
+  drafts: readonly EventDraft[],
+  since: Microseconds,
+  options: AppendOptions,
+): Promise<LostOnes> {
+  const { connection, events, live } = tables
+  const tails = new Set(drafts.map(({ tail }) => tail))
+  const found = new Map<string, AuditEvent>()
+  const take = (row: EventRow): boolean => {
+    if (tails.has(row.tail)) found.set(row.tail, rowToEvent(row))
+    return found.size === tails.size
+  }
+  const where = sql('tail IN (SELECT value FROM json_each(?))', JSON.stringify([...tails]))
+  const end = await connection.retry(() => events.highWater(), options)
+  const bounds = { from: since + 1, to: end }
+  await scanEvents(tables, { bounds, direction: 'asc', where }, take, options)
+  return {
+    found() {
+      const from = Math.max(since, end) + 1
+      const text = `SELECT ${EVENT_COLUMNS} FROM daybook_events WHERE created_at >= ? AND ${where.text}`
+      const rows = connection.statement(text).all(from, ...where.params) as EventRow[]
+      for (const row of [...live.between({ from, to: Number.MAX_SAFE_INTEGER }), ...rows]) take(row)
+      return found
+    },
+  }
+}

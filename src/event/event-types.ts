@@ -1,0 +1,198 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { Duration } from 'date-fns'
+import { readTemplate } from '../describing/template.js'
+import { AuditLogError } from '../errors.js'
+import { isStorableText, jsonPointer } from './json-copy.js'
+import { LINK_ATTRIBUTES, type LinkAttribute } from './links.js'
+
+/** At most one event per period, and per value of the scope's data keys where it names some. */
+export interface ThrottleRule {
+  readonly period: Duration
+  /** Data keys whose values each have a period of their own. */
+  readonly scope?: readonly string[]
+  /** `false` where the interface asks for a throttle without saying how long. */
+  readonly periodStated?: false
+}
+
+/** What the registry knows of one event type. All of it is data but `enabled`. */
+export interface EventTypeDefinition {
+  /** The heading under which catalogues list the type. */
+  readonly area?: string
+  readonly description?: string
+  /** The data keys of the type, or a Standard Schema for its data. Without either any key goes. */
+  readonly data?: readonly string[] | StandardSchemaV1
+  readonly throttle?: ThrottleRule
+  /** While it gives false, calls are held back: the host's setting, such as `log_email_events`. */
+  readonly enabled?: () => boolean
+  /** Name of the host's setting that `enabled` should follow. */
+  readonly onlyWhile?: string
+  /** The event's attributes go on changing while the work it tells of goes on. */
+  readonly live?: true
+  /** How often a recurring event is recorded unless the host's settings say otherwise. */
+  readonly cadence?: Duration
+  /**
+   * The template of the sentence that tells the event, instead of the one Daybook would make of it:
+   * `'deployed **{name}**[ to {environment}][: {error}]'`. Where the event lacks something that is
+   * asked for outside of brackets, Daybook makes one all the same. See `describeEvent`.
+   */
+  readonly sentence?: string
+}
+
+export type EventTypes = Readonly<Record<string, EventTypeDefinition>>
+
+const COMMON_KEYS = [
+  'name',
+  'message',
+  'parent',
+  'error',
+  'backtrace',
+  'request_method',
+  'request_path',
+  'request_body',
+  'request_body_cut',
+  'request_id',
+  'url_params',
+  'response_status',
+  'duration_ms',
+  'remote_address',
+  'trace_id',
+  'span_id',
+  'aborted',
+  'occurred_at',
+] as const
+
+type CommonData = { readonly [K in LinkAttribute | (typeof COMMON_KEYS)[number]]?: unknown }
+
+type ScopeKeys<D extends EventTypeDefinition> = D['throttle'] extends {
+  readonly scope: readonly (infer K extends string)[]
+}
+  ? K
+  : never
+
+/** The data that a call of `record` takes for the type: its declared keys and the common ones. */
+export type EventData<D extends EventTypeDefinition> = D['data'] extends readonly (infer K extends
+  string)[]
+  ? CommonData & { readonly [P in K | ScopeKeys<D>]?: unknown }
+  : D['data'] extends StandardSchemaV1<infer Input>
+    ? Input & CommonData
+    : { readonly [key: string]: unknown }
+
+const MAX_TYPE_LENGTH = 255
+const CONTROL = /\p{Cc}/u
+
+/** Why the text cannot be an event type, or `undefined` where it can. */
+export function eventTypeFault(type: unknown): string | undefined {
+  if (typeof type !== 'string') return 'must be a text'
+  // Characters are code points, of which a text has at most as many as UTF-16 units.
+  const isLong = type.length > MAX_TYPE_LENGTH && [...type].length > MAX_TYPE_LENGTH
+  if (type === '' || isLong) return `must have 1 to ${MAX_TYPE_LENGTH} characters`
+  if (CONTROL.test(type)) return 'must not hold control characters'
+  if (!isStorableText(type)) return 'must not hold half of a surrogate pair'
+  return undefined
+}
+
+const UNITS = new Set(['years', 'months', 'weeks', 'days', 'hours', 'minutes', 'seconds'])
+
+/** True for a date-fns Duration that is some time long. */
+export function isPeriod(period: unknown): boolean {
+  if (period === null || typeof period !== 'object') return false
+  const parts = Object.entries(period)
+  return (
+    parts.length > 0 &&
+    parts.every(([unit, count]) => UNITS.has(unit) && typeof count === 'number' && count > 0)
+  )
+}
+
+/**
+ * Checks a table of event types and gives it back, its keys kept as literal types for `record`.
+ * Tables are combined by spreading them. Throws `INVALID_OPTION` that names the wrong entry.
+ */
+export function defineEventTypes<const T extends EventTypes>(types: T): T {
+  for (const [type, definition] of Object.entries<EventTypeDefinition>(types)) {
+    const fault = eventTypeFault(type)
+    if (fault)
+      throw new AuditLogError('INVALID_OPTION', `event type ${JSON.stringify(type)} ${fault}`)
+    const scope = definition.throttle?.scope ?? []
+    if (definition.throttle && !isPeriod(definition.throttle.period)) {
+      throw new AuditLogError(
+        'INVALID_OPTION',
+        `event type ${type}: the throttle's period must be a date-fns Duration such as { hours: 1 }`,
+      )
+    }
+    if (scope.some((key) => typeof key !== 'string' || key === '')) {
+      throw new AuditLogError(
+        'INVALID_OPTION',
+        `event type ${type}: the throttle's scope must list data keys`,
+      )
+    }
+    checkSentence(type, definition.sentence)
+  }
+  return types
+}
+
+function checkSentence(type: string, sentence: string | undefined): void {
+  if (sentence === undefined) return
+  try {
+    readTemplate(sentence)
+  } catch (error) {
+    const { message } = error as Error
+    throw new AuditLogError('INVALID_OPTION', `event type ${type}: sentence: ${message}`, {
+      cause: error,
+    })
+  }
+}
+
+/** `audit:steps:approve:denied` -> level `audit`, subject `steps`, action `approve:denied`. */
+export function splitEventType(type: string): { level: string; subject: string; action: string } {
+  const [level = '', subject = '', ...action] = type.split(':')
+  return { level, subject, action: action.join(':') }
+}
+
+const commonKeys: ReadonlySet<string> = new Set([...COMMON_KEYS, ...LINK_ATTRIBUTES])
+
+const allowedByDefinition = new WeakMap<EventTypeDefinition, ReadonlySet<string>>()
+
+/** The data keys that the definition lists, and those of its throttle's scope. */
+function allowedKeys(
+  definition: EventTypeDefinition,
+  declared: readonly string[],
+): ReadonlySet<string> {
+  let allowed = allowedByDefinition.get(definition)
+  if (!allowed) {
+    allowed = new Set([...declared, ...(definition.throttle?.scope ?? [])])
+    allowedByDefinition.set(definition, allowed)
+  }
+  return allowed
+}
+
+/**
+ * Holds a call's data to the type's declaration, for strict mode. Throws `INVALID_DATA` with a
+ * pointer to the first key that is not declared, or to the schema's first issue.
+ */
+export function checkData(type: string, definition: EventTypeDefinition, data: object): void {
+  const declared = definition.data
+  if (declared === undefined) return
+  if (!('~standard' in declared)) {
+    const allowed = allowedKeys(definition, declared)
+    const stray = Object.keys(data).find((key) => !allowed.has(key) && !commonKeys.has(key))
+    if (stray === undefined) return
+    throw new AuditLogError(
+      'INVALID_DATA',
+      `${type} does not declare the data key ${stray}; it declares ${[...allowed].join(', ')}`,
+      { pointer: jsonPointer([stray]) },
+    )
+  }
+  const result = declared['~standard'].validate(data)
+  if (result instanceof Promise) {
+    throw new AuditLogError(
+      'INVALID_OPTION',
+      `${type}: the schema of an event type must be synchronous`,
+    )
+  }
+  const issue = result.issues?.[0]
+  if (!issue) return
+  const path = issue.path?.map((part) => String(typeof part === 'object' ? part.key : part)) ?? []
+  throw new AuditLogError('INVALID_DATA', `${type}: ${issue.message}`, {
+    pointer: jsonPointer(path),
+  })
+}

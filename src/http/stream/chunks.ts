@@ -1,0 +1,83 @@
+import { LRUCache } from 'lru-cache'
+import type { AuditEvent } from '../../event/event.js'
+import type { TailFilter } from '../../tail/poll.js'
+import { type Batch, BATCH_BYTES, type RingEntry } from './ring.js'
+
+export type Render = (event: AuditEvent) => string
+
+/** What a reader wants to see of the log, and how. */
+export interface View extends TailFilter {
+  /** The same for views that show the same: what is made for one reader serves the others. */
+  readonly key: string
+  /** @default as the broadcast renders events */
+  readonly render?: Render | undefined
+}
+
+/** Some events that match, and their frames one behind the other. */
+export interface Chunk {
+  readonly events: readonly AuditEvent[]
+  readonly bytes: Uint8Array
+}
+
+/** Makes what readers are given. */
+export interface Chunks {
+  /** Of a batch, what is later than the position; there may be nothing. */
+  ofBatch(batch: Batch, view: View, position: string): Chunk
+  /** Of events that match, so that each chunk is about as large as a batch. */
+  ofEvents(events: readonly AuditEvent[], view: View): Generator<Chunk, void, void>
+}
+
+// What is made of a batch is wanted by the other readers of the view at the same time.
+const SHARED_BYTES = 4 * 1_048_576
+
+const join = (entries: readonly RingEntry[]): Chunk => ({
+  events: entries.map(({ event }) => event),
+  bytes: Buffer.from(entries.map(({ frame }) => frame).join('')),
+})
+
+const rendered = (render: Render, events: readonly AuditEvent[]): RingEntry[] =>
+  events.map((event) => ({ event, frame: render(event) }))
+
+export function createChunks(render: Render): Chunks {
+  const shared = new LRUCache<string, Chunk>({
+    maxSize: SHARED_BYTES,
+    sizeCalculation: ({ bytes }, key) => bytes.length + key.length,
+  })
+
+  const make = ({ entries }: Batch, view: View, position: string): Chunk => {
+    const wanted = entries.filter(({ event }) => event.created_at > position && view.matches(event))
+    if (!view.render) return join(wanted)
+    return join(
+      rendered(
+        view.render,
+        wanted.map(({ event }) => event),
+      ),
+    )
+  }
+
+  return {
+    ofBatch(batch, view, position) {
+      const { first, last } = batch
+      if (position >= first) return make(batch, view, position)
+      // No event is missing between the two, so they tell what is in the batch.
+      const key = `${first} ${last} ${view.key}`
+      const known = shared.get(key)
+      if (known) return known
+      const chunk = make(batch, view, position)
+      shared.set(key, chunk)
+      return chunk
+    },
+    *ofEvents(events, view) {
+      let [from, bytes] = [0, 0]
+      const entries = rendered(view.render ?? render, events)
+      for (const [at, { frame }] of entries.entries()) {
+        if (at > from && bytes + frame.length > BATCH_BYTES) {
+          yield join(entries.slice(from, at))
+          ;[from, bytes] = [at, 0]
+        }
+        bytes += frame.length
+      }
+      if (from < entries.length) yield join(entries.slice(from))
+    },
+  }
+}

@@ -1,0 +1,92 @@
+import type { AuditEvent } from '../../event/event.js'
+
+export interface RingEntry {
+  readonly event: AuditEvent
+  /** What readers are sent of it, but for those who render it themselves. */
+  readonly frame: string
+}
+
+/** Entries that readers are given together, in their order; never empty. */
+export interface Batch {
+  readonly entries: readonly RingEntry[]
+  /** The `created_at` of the first and of the last one. */
+  readonly first: string
+  readonly last: string
+}
+
+export interface RingBounds {
+  /** Most events that the ring holds. @default 10 000 */
+  readonly maxEvents?: number | undefined
+  /** About how many bytes of frames it holds. @default 8 MiB */
+  readonly maxBytes?: number | undefined
+  /** About how many bytes of frames a batch has, if it is more than one event. @default 64 KiB */
+  readonly batchBytes?: number | undefined
+}
+
+export const BATCH_BYTES = 65_536
+
+/**
+ * The events that became visible last. It holds every event after `floor` that its writer has added
+ * and sealed: what lies before, or is yet to come, is not its to tell.
+ */
+export interface Ring {
+  readonly floor: string
+  /** The event has to be later than all before; it is there for readers once it is sealed. */
+  add(event: AuditEvent): void
+  seal(): void
+  /** The first batch that goes beyond this `created_at`, which must not lie before the floor. */
+  after(created_at: string): Batch | undefined
+}
+
+export function createRing(
+  start: string,
+  render: (event: AuditEvent) => string,
+  { maxEvents = 10_000, maxBytes = 8 * 1_048_576, batchBytes = BATCH_BYTES }: RingBounds = {},
+): Ring {
+  interface Sized extends Batch {
+    readonly bytes: number
+  }
+  const batches: Sized[] = []
+  let floor = start
+  let pending: RingEntry[] = []
+  let pendingBytes = 0
+  let [events, bytes] = [0, 0]
+
+  const seal = (): void => {
+    if (pending.length === 0) return
+    const [first, last] = [pending[0]!.event.created_at, pending.at(-1)!.event.created_at]
+    batches.push({ entries: pending, first, last, bytes: pendingBytes })
+    events += pending.length
+    bytes += pendingBytes
+    pending = []
+    pendingBytes = 0
+    while (batches.length > 1 && (events > maxEvents || bytes > maxBytes)) {
+      const dropped = batches.shift()!
+      events -= dropped.entries.length
+      bytes -= dropped.bytes
+      floor = dropped.last
+    }
+  }
+
+  return {
+    get floor() {
+      return floor
+    },
+    add(event) {
+      const frame = render(event)
+      if (pendingBytes + frame.length > batchBytes) seal()
+      pending.push({ event, frame })
+      pendingBytes += frame.length
+    },
+    seal,
+    after(created_at) {
+      let [low, high] = [0, batches.length]
+      while (low < high) {
+        const middle = (low + high) >>> 1
+        if (batches[middle]!.last <= created_at) low = middle + 1
+        else high = middle
+      }
+      return batches[low]
+    },
+  }
+}

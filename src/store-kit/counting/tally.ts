@@ -1,0 +1,171 @@
+import type { AuditEvent } from '../../event/event.js'
+import { bothOf, type Grouping } from '../../filter/ast.js'
+import { compileFilter } from '../../filter/evaluate.js'
+import { formatTimestamp } from '../../event/timestamp.js'
+import { countPlan, type Span } from './count-plan.js'
+import type { Buckets, CountsQuery, EventCounts, Facet, LevelCounts } from '../../store/counts.js'
+import { createFacetTally, type FacetTally } from './facet-tally.js'
+import { type GroupField, groupFields } from './group-fields.js'
+import { filterParts } from './own-conditions.js'
+import { createSeenAttributes } from './seen-attributes.js'
+import { lengthOf, type Rounds, type Slice } from './slices.js'
+import { createStrata, type Strata } from './strata.js'
+import type { TimeBuckets } from './time-buckets.js'
+
+/** What a tally counts: by time and level, names of attributes, or the values of one facet. */
+export type Figure = 'levels' | 'attributes' | { readonly facet: string }
+
+/**
+ * The definition of what is counted, for every store. A store goes through the slices, all of a round
+ * before the next, until the time is over; adds the events in them that pass `shared`; and tells what
+ * it has seen.
+ */
+export interface Tally {
+  /** What events must pass to be added; beyond it the tally decides. */
+  readonly shared: Grouping | undefined
+  /** The fields by which a store may group the events of a slice, where it can tell no other apart. */
+  readonly groupFields: readonly GroupField[] | undefined
+  readonly rounds: Rounds
+  /** True once it is to be broken off; never before the first round is done. */
+  isOver(): boolean
+  /**
+   * Counts an event, or `count` of them that are alike in all that is asked, of one cell. Events that
+   * are alike only in what one figure looks at are given to that figure alone.
+   */
+  add(cell: number, event: AuditEvent, count?: number, figure?: Figure): void
+  /** Notes that all events of the slice have been added; of one that was broken off the part. */
+  seen(slice: Slice): void
+  counts(): EventCounts
+}
+
+/** Events that pass all of the filter, or all but the own conditions of one facet. */
+interface Population {
+  readonly strata: Strata
+  readonly matches: ((event: AuditEvent) => boolean) | undefined
+}
+
+const isOf = (figure: Figure, facet: string): boolean =>
+  typeof figure === 'object' && figure.facet === facet
+
+const sumOf = (counts: LevelCounts): number =>
+  Object.values(counts).reduce((sum, count) => sum + count, 0)
+
+function levelFacet(levels: LevelCounts, top: number): Facet {
+  const values = Object.entries(levels)
+    .map(([value, count]) => ({ value, count }))
+    .toSorted((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1))
+  return { values: values.slice(0, top), distinct: values.length, missing: 0 }
+}
+
+function bucketCounts({ width, zone, edges }: TimeBuckets, strata: Strata): Buckets {
+  const hasSome = strata.total() > 0
+  const buckets = edges.slice(0, hasSome ? -1 : 0).map((from, i) => {
+    const levels = strata.levelsOf(i)
+    return {
+      from: formatTimestamp(from),
+      to: formatTimestamp(edges[i + 1]!),
+      total: sumOf(levels),
+      levels,
+    }
+  })
+  return { width, zone, buckets }
+}
+
+export function createTally(query: CountsQuery, span: Span): Tally {
+  const start = performance.now()
+  const { shared, own } = filterParts(query)
+  const { buckets, cells, rounds } = countPlan(query, bothOf(query.visible, query.where), span)
+
+  const population = (where?: Grouping): Population => ({
+    strata: createStrata(cells.length),
+    matches: where && compileFilter(where),
+  })
+  const main = population()
+  const populations = new Map(Array.from(own, ([facet, where]) => [facet, population(where)]))
+  const restricted = [...populations.values()]
+  const tallies = new Map<string, FacetTally>(
+    query.facets
+      .filter((facet) => facet !== 'level')
+      .map((facet) => [facet, createFacetTally(facet)]),
+  )
+  const facetTallies = Array.from(tallies, ([facet, tally]) => ({
+    facet,
+    tally,
+    population: populations.get(facet),
+  }))
+  const attributes = query.attributes ? createSeenAttributes() : undefined
+  const seen = cells.map(() => 0)
+  /** Of the first round. */
+  let unseen = (rounds[0] ?? []).reduce((sum, slice) => sum + lengthOf(slice), 0)
+  let events = 0
+
+  /** The one population whose own conditions the event fails; `main` where it fails none. */
+  const failed = (event: AuditEvent): Population | undefined => {
+    let found = main
+    for (const one of restricted) {
+      if (one.matches!(event)) continue
+      if (found !== main) return undefined
+      found = one
+    }
+    return found
+  }
+
+  const isScaled = (): boolean => cells.some((cell, i) => seen[i]! < lengthOf(cell))
+
+  return {
+    shared,
+    groupFields: groupFields(query),
+    rounds,
+    isOver: () => unseen <= 0 && performance.now() - start >= query.within,
+
+    add(cell, event, count = 1, figure) {
+      const only = failed(event)
+      if (!only) return
+      events += 1
+      const isMain = only === main
+      if (figure === undefined || figure === 'levels') {
+        only.strata.add(cell, event.type, count)
+        if (isMain) for (const one of restricted) one.strata.add(cell, event.type, count)
+      }
+      for (const { facet, tally, population } of facetTallies)
+        if ((figure === undefined || isOf(figure, facet)) && (isMain || population === only))
+          tally.add(event, events, count)
+      if (isMain && (figure === undefined || figure === 'attributes'))
+        attributes?.add(event.attributes, events, count)
+    },
+
+    seen(slice) {
+      seen[slice.cell]! += lengthOf(slice)
+      unseen -= lengthOf(slice)
+    },
+
+    counts() {
+      const factors = cells.map((cell, i) => lengthOf(cell) / Math.max(1, seen[i]!))
+      const groups = Math.max(1, (buckets?.edges.length ?? 0) - 1)
+      const scaledOf = ({ strata }: Population): Strata =>
+        strata.scaled(groups, (cell) => cells[cell]!.bucket, factors)
+      const scaleOf = (one: Population): ((count: number) => number) => {
+        const factor = scaledOf(one).total() / Math.max(1, one.strata.total())
+        return (count) => Math.round(count * factor)
+      }
+      const facetOf = (name: string): Facet => {
+        const one = populations.get(name) ?? main
+        return (
+          tallies.get(name)?.facet(query.top, scaleOf(one)) ??
+          levelFacet(scaledOf(one).levels(), query.top)
+        )
+      }
+      const all = scaledOf(main)
+      return {
+        total: all.total(),
+        levels: all.levels(),
+        buckets: buckets && bucketCounts(buckets, all),
+        facets: Object.fromEntries(query.facets.map((name) => [name, facetOf(name)])),
+        attributes: attributes?.top(scaleOf(main)),
+        sampled: isScaled(),
+        counted: main.strata.total(),
+        took_ms: Math.round(performance.now() - start),
+      }
+    },
+  }
+}

@@ -1,0 +1,87 @@
+import type { AuditEvent } from '../../event/event.js'
+import type { Microseconds } from '../../event/timestamp.js'
+import type { BlockSource } from './block-source.js'
+import { type ColumnIndex, createColumnIndex, lowerBound } from './column-index.js'
+import type { IndexPart } from './part.js'
+import { EMPTY, listPostings } from './postings.js'
+
+/** Some events in the order of their times, with an index of those attributes that are asked for. */
+export interface Block {
+  readonly size: number
+  readonly last: Microseconds
+  /** The event is later than all that are there. */
+  add(time: Microseconds, event: AuditEvent): void
+  /** As it is now; what is found in it later may have later events too. */
+  part(): IndexPart
+}
+
+interface KnownColumn extends ColumnIndex {
+  /** The number of events whose values it has. */
+  upTo: number
+}
+
+export function createBlock(id: string, createSource: () => BlockSource): Block {
+  const times: Microseconds[] = []
+  const source = createSource()
+  const columns = new Map<string, KnownColumn>()
+  let part: IndexPart | undefined
+
+  const columnOf = (name: string): ColumnIndex | undefined => {
+    let column = columns.get(name)
+    if (!column) {
+      if (!source.mayLead(name)) return undefined
+      column = { ...createColumnIndex(source.read(name)), upTo: 0 }
+      columns.set(name, column)
+    }
+    if (column.upTo < times.length) {
+      column.catchUp()
+      column.upTo = times.length
+    }
+    return column
+  }
+  const makePart = (): IndexPart => {
+    const size = times.length
+    return {
+      id,
+      ...timesOf(times, size),
+      values: (name, kind, order, from) => columnOf(name)?.values(kind, order, from) ?? [],
+      inAnyOrder: (name, kind) => columnOf(name)?.inAnyOrder(kind) ?? [],
+      search: (name, kind, search) => columnOf(name)?.search(kind, search) ?? [],
+      mayHave(name, value) {
+        const column = columns.get(name)
+        return column?.upTo === times.length ? column.mayHave(value) : source.mayLead(name)
+      },
+      find: (name, value) => columnOf(name)?.find(value) ?? EMPTY,
+      valued: (name) => columnOf(name)?.valued(size) ?? EMPTY,
+      containers: (name) => columnOf(name)?.containers() ?? EMPTY,
+      unindexed: listPostings(source.unindexed),
+    }
+  }
+  return {
+    get size() {
+      return times.length
+    },
+    get last() {
+      return times.at(-1) ?? -Infinity
+    },
+    add(time, event) {
+      times.push(time)
+      source.add(event)
+      part = undefined
+    },
+    part: () => (part ??= makePart()),
+  }
+}
+
+function timesOf(
+  times: readonly Microseconds[],
+  size: number,
+): Pick<IndexPart, 'size' | 'first' | 'last' | 'timeOf' | 'countBefore'> {
+  return {
+    size,
+    first: times[0] ?? 0,
+    last: times[size - 1] ?? 0,
+    timeOf: (ordinal) => times[ordinal]!,
+    countBefore: (time) => lowerBound(size, (at) => times[at]! < time),
+  }
+}

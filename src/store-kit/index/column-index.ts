@@ -1,0 +1,137 @@
+import type { Scalar } from '../../filter/attributes.js'
+import { compareScalars } from '../../filter/order.js'
+import type { ReadColumn } from './block-source.js'
+import { Kind, kindOf, type LineSearch, type Order, type ValueEntry } from './part.js'
+import { EMPTY, listPostings, type Postings, postingsBuilder } from './postings.js'
+import { type TextFilter, textFilter } from './text-filter.js'
+import { valueFilter } from './value-filter.js'
+import {
+  addToGroup,
+  type Having,
+  postingsOf,
+  sizeOf,
+  type SortedGroups,
+  sortGroups,
+} from './value-groups.js'
+
+/** What the events of a block have in one attribute, for what an index part is asked. */
+export interface ColumnIndex {
+  /** Takes in what the events have that have come since. */
+  catchUp(): void
+  mayHave(value: Scalar): boolean
+  find(value: Scalar): Postings
+  values(kind: Kind, order: Order, from: Scalar | undefined): Iterable<ValueEntry>
+  inAnyOrder(kind: Kind): Iterable<ValueEntry>
+  search(kind: Kind, search: LineSearch): Iterable<ValueEntry | undefined>
+  /** Of the first so many events of the block. */
+  valued(size: number): Postings
+  containers(): Postings
+}
+
+export function createColumnIndex(read: ReadColumn): ColumnIndex {
+  const groups = new Map<Scalar, number | number[]>()
+  const containers: number[] = []
+  const mayHave = valueFilter(groups)
+  let sorted: readonly SortedGroups[] | undefined
+  let valued: { readonly size: number; readonly postings: Postings } | undefined
+  let texts: TextFilter | undefined
+
+  const sink = {
+    value(value: Scalar, ordinal: number): void {
+      addToGroup(groups, value, ordinal)
+      sorted = undefined
+      valued = undefined
+    },
+    container(ordinal: number): void {
+      if (containers.at(-1) !== ordinal) containers.push(ordinal)
+    },
+  }
+  return {
+    catchUp: () => read(sink),
+    mayHave,
+    find(value) {
+      const having = mayHave(value) ? groups.get(value) : undefined
+      return having === undefined ? EMPTY : postingsOf(having)
+    },
+    values: (kind, order, from) => inOrder((sorted ??= sortGroups(groups))[kind]!, order, from),
+    inAnyOrder: (kind) => entriesOf(groups, kind),
+    *search(kind, { part }) {
+      if (kind !== Kind.text) return yield* entriesOf(groups, kind)
+      texts ??= textFilter(groups)
+      const candidates = yield* texts(part)
+      if (!candidates) return yield* entriesOf(groups, kind)
+      for (const value of candidates) yield entryOf(value, groups.get(value)!)
+    },
+    valued(size) {
+      if (valued?.size !== size) valued = { size, postings: anyValue(groups.values(), size) }
+      return valued.postings
+    },
+    containers: () => listPostings(containers),
+  }
+}
+
+const entryOf = (value: Scalar, having: Having): ValueEntry => ({
+  value,
+  size: sizeOf(having),
+  postings: () => postingsOf(having),
+})
+
+function anyValue(groups: Iterable<Having>, size: number): Postings {
+  const builder = postingsBuilder(size)
+  const add = (ordinal: number): void => {
+    if (ordinal < size) builder.add(ordinal)
+  }
+  for (const having of groups)
+    if (typeof having === 'number') add(having)
+    else for (const ordinal of having) add(ordinal)
+  return builder.build()
+}
+
+/** In the order in which events have them, in which they mostly lie in memory; one entry for all. */
+function* entriesOf(
+  groups: ReadonlyMap<Scalar, Having>,
+  kind: Kind,
+): Generator<ValueEntry, void, undefined> {
+  let having: Having = []
+  const entry = {
+    value: '' as Scalar,
+    get size() {
+      return sizeOf(having)
+    },
+    postings: () => postingsOf(having),
+  }
+  for (const [value, ordinals] of groups) {
+    if (kindOf(value) !== kind) continue
+    entry.value = value
+    having = ordinals
+    yield entry
+  }
+}
+
+function* inOrder(
+  { values, having }: SortedGroups,
+  order: Order,
+  from: Scalar | undefined,
+): Generator<ValueEntry, void, undefined> {
+  const size = values.length
+  if (order === 'asc') {
+    const start =
+      from === undefined ? 0 : lowerBound(size, (at) => compareScalars(values[at]!, from) < 0)
+    for (let index = start; index < size; index++) yield entryOf(values[index]!, having[index]!)
+  } else {
+    const end =
+      from === undefined ? size : lowerBound(size, (at) => compareScalars(values[at]!, from) <= 0)
+    for (let index = end - 1; index >= 0; index--) yield entryOf(values[index]!, having[index]!)
+  }
+}
+
+/** The first of so many indexes that is not below. */
+export function lowerBound(size: number, isBelow: (index: number) => boolean): number {
+  let [low, high] = [0, size]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (isBelow(middle)) low = middle + 1
+    else high = middle
+  }
+  return low
+}

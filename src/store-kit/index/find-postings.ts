@@ -1,0 +1,193 @@
+import type { Scalar } from '../../filter/attributes.js'
+import { compareScalars } from '../../filter/order.js'
+import type { Microseconds } from '../../event/timestamp.js'
+import type { Find, IndexFilter, ValueRange } from './index-filter.js'
+import { type IndexPart, Kind, type ValueEntry } from './part.js'
+import {
+  allOfPostings,
+  anyOfPostings,
+  EMPTY,
+  exceptPostings,
+  listPostings,
+  type Postings,
+  postingsBuilder,
+  rangePostings,
+} from './postings.js'
+import { nextSpelling } from './spelled.js'
+
+/** Work on an index, which may be laid down wherever it yields. */
+export type Work<Result> = Generator<undefined, Result, undefined>
+
+/** The times of the events that have these ids, where they can be found. */
+export type TimesOf = (ids: readonly string[]) => readonly Microseconds[]
+
+// So few events are looked at faster than a further list is read, and so many than a long one.
+const FEW = 16
+const SOME = 256
+// Values between two looks at the time.
+const STEP = 256
+
+/** What the part has of the filter, all of it where `filter` is `undefined`: at once where that is little work. */
+export function findPostings(
+  part: IndexPart,
+  filter: IndexFilter | undefined,
+  timesOf: TimesOf,
+): Postings | Work<Postings> {
+  if (!filter) return rangePostings(0, part.size)
+  const found = lookUp(part, filter, timesOf)
+  return found ? withUnindexed(part, found) : findAtLength(part, filter, timesOf)
+}
+
+const withUnindexed = (part: IndexPart, found: Postings): Postings =>
+  part.unindexed.size === 0 ? found : anyOfPostings([found, part.unindexed])
+
+function* findAtLength(part: IndexPart, filter: IndexFilter, timesOf: TimesOf): Work<Postings> {
+  return withUnindexed(part, yield* evaluate(part, filter, timesOf))
+}
+
+/** What takes a few reads; `undefined` for what takes more. */
+function lookUp(part: IndexPart, filter: IndexFilter, timesOf: TimesOf): Postings | undefined {
+  if ('bounds' in filter) {
+    const { from, to } = filter.bounds
+    return rangePostings(part.countBefore(from), part.countBefore(to + 1))
+  }
+  if ('ids' in filter) return atTimes(part, timesOf(filter.ids))
+  if (!('find' in filter)) return undefined
+  const { name, find } = filter
+  if (find.by === 'presence') return present(part, name, find.presence)
+  if (find.by !== 'values') return undefined
+  return anyOfPostings(find.values.map((value) => part.find(name, value)))
+}
+
+function* evaluate(part: IndexPart, filter: IndexFilter, timesOf: TimesOf): Work<Postings> {
+  const found = lookUp(part, filter, timesOf)
+  if (found) return found
+  if ('find' in filter) return yield* findIn(part, filter.name, filter.find)
+  if (!('parts' in filter)) return EMPTY
+  if (filter.combinator === 'and') return yield* allOf(part, filter.parts, timesOf)
+  const alternatives: Postings[] = []
+  for (const one of filter.parts) alternatives.push(yield* evaluate(part, one, timesOf))
+  return anyOfPostings(alternatives)
+}
+
+/** How much work it takes to find out. */
+function effort(filter: IndexFilter): number {
+  if ('find' in filter) {
+    const { find } = filter
+    if (find.by === 'test') return 4
+    if (find.by === 'ranges') return 3
+    return find.by === 'start' ? 2 : 1
+  }
+  return 'parts' in filter ? Math.max(...filter.parts.map(effort)) : 0
+}
+
+/** The easiest first; what would take more than a look at the events themselves is left out. */
+function* allOf(
+  part: IndexPart,
+  filters: readonly IndexFilter[],
+  timesOf: TimesOf,
+): Work<Postings> {
+  const found: Postings[] = []
+  let least = Infinity
+  for (const filter of filters.toSorted((a, b) => effort(a) - effort(b))) {
+    if (least <= (effort(filter) > 2 ? SOME : FEW)) break
+    const postings = yield* evaluate(part, filter, timesOf)
+    if (postings.size === 0) return EMPTY
+    least = Math.min(least, postings.size)
+    found.push(postings)
+  }
+  return allOfPostings(found)
+}
+
+function atTimes(part: IndexPart, times: readonly Microseconds[]): Postings {
+  const ordinals = times
+    .map((time) => ({ time, ordinal: part.countBefore(time) }))
+    .filter(({ time, ordinal }) => ordinal < part.size && part.timeOf(ordinal) === time)
+    .map(({ ordinal }) => ordinal)
+  return listPostings([...new Set(ordinals)].toSorted((a, b) => a - b))
+}
+
+function* findIn(part: IndexPart, name: string, find: Find): Work<Postings> {
+  if (find.by === 'ranges') return yield* inRanges(part, name, find.ranges)
+  if (find.by === 'start') return yield* startingWith(part, name, find)
+  return find.by === 'test' ? yield* passing(part, name, find) : EMPTY
+}
+
+function* inRanges(part: IndexPart, name: string, ranges: readonly ValueRange[]): Work<Postings> {
+  const builder = postingsBuilder(part.size)
+  for (const { kind, from, to } of ranges) {
+    let seen = 0
+    for (const entry of part.values(name, kind, 'asc', from)) {
+      if (to !== undefined && compareScalars(entry.value, to) > 0) break
+      builder.addAll(entry.postings())
+      if (++seen % STEP === 0) yield
+    }
+  }
+  return builder.build()
+}
+
+function* startingWith(
+  part: IndexPart,
+  name: string,
+  { text, test }: Extract<Find, { by: 'start' }>,
+): Work<Postings> {
+  const next = nextSpelling(text)
+  const builder = postingsBuilder(part.size)
+  const passes = (value: Scalar): boolean => test(value) === true
+  let seen = 0
+  for (let from = next(); from !== undefined;) {
+    let last: string | undefined
+    for (const entry of part.values(name, Kind.text, 'asc', from)) {
+      last = entry.value as string
+      if (++seen % STEP === 0) yield
+      if (!passes(last)) break
+      builder.addAll(entry.postings())
+    }
+    from = last === undefined || passes(last) ? undefined : next(last)
+  }
+  return builder.build()
+}
+
+function* passing(
+  part: IndexPart,
+  name: string,
+  { kinds, passes, search }: Extract<Find, { by: 'test' }>,
+): Work<Postings> {
+  const builder = postingsBuilder(part.size)
+  let seen = 0
+  for (const kind of kinds) {
+    const entries =
+      (search && part.search?.(name, kind, search)) ??
+      part.inAnyOrder?.(name, kind) ??
+      part.values(name, kind, 'asc')
+    for (const entry of entries) {
+      if (entry && passes(entry.value)) builder.addAll(entry.postings())
+      if (!entry || ++seen % STEP === 0) yield
+    }
+  }
+  return builder.build()
+}
+
+function present(
+  part: IndexPart,
+  name: string,
+  presence: Extract<Find, { by: 'presence' }>['presence'],
+): Postings {
+  const valued = part.valued(name)
+  const there = anyOfPostings([valued, part.containers(name)])
+  if (presence === 'present') return there
+  // The sizes of both together may be more than they are.
+  const absent = valued.size === part.size ? EMPTY : exceptPostings(there, part.size)
+  return presence === 'absent' ? absent : anyOfPostings([absent, part.find(name, '')])
+}
+
+/** The entries of all types in the order in which they are sorted. */
+export function* sortedEntries(
+  part: IndexPart,
+  name: string,
+  order: 'asc' | 'desc',
+): Generator<ValueEntry, void> {
+  const kinds = [Kind.boolean, Kind.number, Kind.text]
+  for (const kind of order === 'asc' ? kinds : kinds.toReversed())
+    yield* part.values(name, kind, order)
+}

@@ -1,0 +1,199 @@
+import type { Combinator, Grouping } from '../../filter/ast.js'
+import type { Scalar } from '../../filter/attributes.js'
+import { ALL_TIME, predicateBounds, type TimeBounds } from '../../filter/bounds.js'
+import { type ScalarTest, scalarTest, type ValueTestName } from '../../filter/evaluate.js'
+import { narrowWith } from '../pushdown.js'
+import type { Predicate } from '../../filter/predicates.js'
+import { containing } from '../../filter/search.js'
+import { readBoolean, readNumber } from '../../filter/values.js'
+import { isOwnField } from '../../event/own-fields.js'
+import { indexedText, indexedValue, Kind, type LineSearch, mayBeCut, mayHaveCut } from './part.js'
+
+/** Values of one type between two, both included. */
+export interface ValueRange {
+  readonly kind: Kind
+  readonly from?: Scalar | undefined
+  readonly to?: Scalar | undefined
+}
+
+/** How an index finds the events that may pass a test of one attribute. */
+export type Find =
+  | { readonly by: 'values'; readonly values: readonly Scalar[] }
+  | { readonly by: 'ranges'; readonly ranges: readonly ValueRange[] }
+  | { readonly by: 'start'; readonly text: string; readonly test: ScalarTest }
+  /** Each distinct value is looked at. */
+  | {
+      readonly by: 'test'
+      readonly kinds: readonly Kind[]
+      readonly passes: ScalarTest
+      readonly search?: LineSearch | undefined
+    }
+  | { readonly by: 'presence'; readonly presence: 'present' | 'absent' | 'blank' }
+
+/**
+ * What an index can tell of a filter: it loses no event that matches, and may have some that do not.
+ */
+export type IndexFilter =
+  | { readonly combinator: Combinator; readonly parts: readonly IndexFilter[] }
+  | { readonly name: string; readonly find: Find }
+  | { readonly ids: readonly string[] }
+  | { readonly bounds: TimeBounds }
+
+const ALL_KINDS = [Kind.boolean, Kind.number, Kind.text] as const
+const TEXTS = [Kind.text] as const
+
+/** The values of each type that a text can stand for. */
+function readings(text: string): Scalar[] {
+  const [number, boolean] = [readNumber(text), readBoolean(text)]
+  return [
+    indexedText(text),
+    ...(number === undefined ? [] : [number]),
+    ...(boolean === undefined ? [] : [boolean]),
+  ]
+}
+
+const isBelow = (test: ValueTestName): boolean => test === 'lt' || test === 'lteq'
+
+const MAX_START = 100
+
+// Beyond so many lookups it takes less to look at what there is.
+const MAX_LOOKUPS = 100
+
+function findValue(test: ValueTestName, texts: readonly string[]): Find {
+  const passes = scalarTest(test, texts)
+  const [text = ''] = texts
+  switch (test) {
+    case 'eq':
+    case 'in': {
+      const values = [...new Set(texts.flatMap(readings))]
+      if (values.length <= MAX_LOOKUPS) return { by: 'values', values }
+      const among = new Set(values)
+      return { by: 'test', kinds: ALL_KINDS, passes: (value) => among.has(indexedValue(value)) }
+    }
+    case 'lt':
+    case 'lteq':
+    case 'gt':
+    case 'gteq': {
+      const end = isBelow(test) ? 'to' : 'from'
+      const kinds = { string: Kind.text, number: Kind.number, boolean: Kind.boolean } as const
+      const ranges = readings(text).map((value) => ({
+        kind: kinds[typeof value as keyof typeof kinds],
+        [end]: value,
+      }))
+      return { by: 'ranges', ranges }
+    }
+    case 'start': {
+      // No longer than what is kept of a long text.
+      const start = indexedText(text, MAX_START)
+      return { by: 'start', text: start, test: scalarTest('start', [start]) }
+    }
+    case 'cont':
+    case 'end':
+    case 'matches':
+      return {
+        by: 'test',
+        kinds: TEXTS,
+        passes: (value) => passes(value) === true || mayBeCut(value),
+        search: test === 'matches' ? undefined : inLines(text, test === 'end'),
+      }
+    case 'true':
+    case 'false':
+      return { by: 'values', values: [test === 'true'] }
+  }
+}
+
+/**
+ * Finds lines in which the text stands, or may have stood before they were cut. As JSON it is a part of
+ * them: each character is put into JSON by itself, and what has half of one is not looked for by an index.
+ */
+function inLines(text: string, atEnd: boolean): LineSearch {
+  const part = JSON.stringify(text).slice(1, atEnd ? undefined : -1)
+  const isIn = containing(part)
+  return { part, mayPass: (lines) => isIn(lines) || mayHaveCut(lines) }
+}
+
+/** Where some value fails the test. */
+function findFailing(test: ValueTestName, texts: readonly string[]): Find {
+  const passes = scalarTest(test, texts)
+  return {
+    by: 'test',
+    kinds: ALL_KINDS,
+    passes: (value) => passes(value) === false || mayBeCut(value),
+  }
+}
+
+function findPresence(test: 'null' | 'blank', negated: boolean): Find {
+  if (negated) return { by: 'presence', presence: 'present' }
+  return { by: 'presence', presence: test === 'null' ? 'absent' : 'blank' }
+}
+
+function narrowName(
+  name: string,
+  { name: predicate, test, negated }: Predicate,
+  values: readonly string[],
+): IndexFilter | undefined {
+  if (name === 'id')
+    return !negated && (test === 'eq' || test === 'in') ? { ids: values } : undefined
+  if (name === 'created_at') {
+    const bounds = predicateBounds(predicate, values[0] ?? '')
+    return bounds === ALL_TIME ? undefined : { bounds }
+  }
+  if (test === 'null' || test === 'blank') return { name, find: findPresence(test, negated) }
+  const find = negated ? findFailing(test, values) : findValue(test, values)
+  return { name, find: isOwnField(name) ? ofType(name, find) : find }
+}
+
+/** Without the readings that an own field never has. */
+function ofType(field: string, find: Find): Find {
+  const isBoolean = field === 'system'
+  if (find.by === 'values')
+    return {
+      by: 'values',
+      values: find.values.filter((v) => (typeof v === 'boolean') === isBoolean),
+    }
+  if (find.by !== 'ranges') return find
+  const kind = isBoolean ? Kind.boolean : Kind.text
+  return { by: 'ranges', ranges: find.ranges.filter((range) => range.kind === kind) }
+}
+
+/** `undefined` where an index can tell nothing: every event may match. */
+export function indexFilter(where: Grouping | undefined): IndexFilter | undefined {
+  return narrowWith<IndexFilter>(where, narrowName, (parts, combinator) =>
+    parts.length === 1 ? parts[0]! : { combinator, parts },
+  )
+}
+
+/** True where all that the filter lets through have something in the attribute. */
+export function requiresAttribute(filter: IndexFilter | undefined, name: string): boolean {
+  if (!filter) return false
+  if ('find' in filter) {
+    const { find } = filter
+    return filter.name === name && (find.by !== 'presence' || find.presence === 'present')
+  }
+  if (!('parts' in filter)) return false
+  const requires = (part: IndexFilter): boolean => requiresAttribute(part, name)
+  return filter.combinator === 'or' ? filter.parts.every(requires) : filter.parts.some(requires)
+}
+
+/** The ids that the filter names. */
+export function idsOf(filter: IndexFilter | undefined): readonly string[] {
+  if (!filter) return []
+  if ('ids' in filter) return filter.ids
+  return 'parts' in filter ? filter.parts.flatMap(idsOf) : []
+}
+
+/** True where all of it takes a few reads, whatever the values. */
+export function isLookup(filter: IndexFilter | undefined): boolean {
+  if (!filter) return true
+  if ('parts' in filter) return filter.parts.every(isLookup)
+  return !('find' in filter) || filter.find.by === 'values' || filter.find.by === 'presence'
+}
+
+/** True where lists of given values, all of which take a few reads, lead to what may match. */
+export function isLed(filter: IndexFilter): boolean {
+  if ('ids' in filter) return true
+  if ('find' in filter) return filter.find.by === 'values'
+  if (!('parts' in filter)) return false
+  const { combinator, parts } = filter
+  return combinator === 'or' ? parts.every(isLed) : parts.every(isLookup) && parts.some(isLed)
+}

@@ -1,0 +1,21 @@
+import type { Microseconds } from '../../event/timestamp.js'
+import type { IndexPart } from './part.js'
+import { EMPTY, rangePostings } from './postings.js'
+
+/** Events of which no more is known than their times, which rise: each may have anything. */
+export function loosePart(id: string, times: readonly Microseconds[]): IndexPart {
+  const size = times.length
+  return {
+    id,
+    size,
+    first: times[0] ?? 0,
+    last: times.at(-1) ?? 0,
+    timeOf: (ordinal) => times[ordinal]!,
+    countBefore: (time) => times.filter((one) => one < time).length,
+    values: () => [],
+    find: () => EMPTY,
+    valued: () => EMPTY,
+    containers: () => EMPTY,
+    unindexed: rangePostings(0, size),
+  }
+}

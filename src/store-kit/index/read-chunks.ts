@@ -1,0 +1,98 @@
+import type { Scalar } from '../../filter/attributes.js'
+import { Layout } from './chunks.js'
+import { bitPostings, listPostings, type Postings } from './postings.js'
+import { type ByteReader, takeVarint } from './varint.js'
+
+/** The values of a chunk, from its lines. */
+export const readValues = (lines: string): readonly Scalar[] =>
+  JSON.parse(`[${lines.replaceAll('\n', ',')}]`) as Scalar[]
+
+/** Which of the lines is this one; -1 where none is. */
+export function indexOfLine(lines: string, line: string): number {
+  for (let at = lines.indexOf(line); at !== -1; at = lines.indexOf(line, at + 1)) {
+    const end = at + line.length
+    const isWhole =
+      (at === 0 || lines[at - 1] === '\n') && (end === lines.length || lines[end] === '\n')
+    if (isWhole) return countLines(lines, at)
+  }
+  return -1
+}
+
+function countLines(lines: string, end: number): number {
+  let count = 0
+  for (let at = lines.indexOf('\n'); at !== -1 && at < end; at = lines.indexOf('\n', at + 1))
+    count += 1
+  return count
+}
+
+export const isPiece = (postings: Uint8Array): boolean => postings[0] !== Layout.shared
+
+/** Where the lists of a chunk's values are, in their order: each ends where the next begins. */
+export function listBounds(data: Uint8Array): Uint32Array {
+  const reader: ByteReader = { data, at: 1 }
+  const count = takeVarint(reader)
+  const bounds = new Uint32Array(count + 1)
+  for (let i = 1; i <= count; i++) bounds[i] = bounds[i - 1]! + takeVarint(reader)
+  for (let i = 0; i <= count; i++) bounds[i]! += reader.at
+  return bounds
+}
+
+/** How many ordinals a list has: each ends with a byte below 128. */
+export function listSize(data: Uint8Array, from: number, to: number): number {
+  let size = 0
+  for (let i = from; i < to; i++) if (data[i]! < 128) size += 1
+  return size
+}
+
+export function readList(data: Uint8Array, from: number, to: number): Uint32Array {
+  const ordinals = new Uint32Array(listSize(data, from, to))
+  const reader: ByteReader = { data, at: from }
+  let before = 0
+  for (let i = 0; i < ordinals.length; i++) ordinals[i] = before += takeVarint(reader)
+  return ordinals
+}
+
+/** A piece of the list of a value. */
+export interface Piece {
+  readonly first: number
+  readonly last: number
+  /** Of the whole list. */
+  readonly size: number
+  readonly postings: Postings
+}
+
+export function readPiece(data: Uint8Array): Piece {
+  const reader: ByteReader = { data, at: 1 }
+  const size = takeVarint(reader)
+  if (data[0] === Layout.list) return listPiece(data, reader.at, size)
+  const base = takeVarint(reader)
+  const words = readWords(data, reader.at)
+  const postings = bitPostings(words, size, base)
+  const end = base + words.length * 32
+  return { first: postings.seek(base, 1), last: postings.seek(end, -1), size, postings }
+}
+
+/** Of the piece that leads to the others mostly no more than this is asked for: the rest is read where it is. */
+function listPiece(data: Uint8Array, from: number, size: number): Piece {
+  let ordinals: Uint32Array | undefined
+  let postings: Postings | undefined
+  const all = (): Uint32Array => (ordinals ??= readList(data, from, data.length))
+  return {
+    first: takeVarint({ data, at: from }),
+    size,
+    get last() {
+      return all().at(-1)!
+    },
+    get postings() {
+      return (postings ??= listPostings(all()))
+    },
+  }
+}
+
+/** Byte by byte, as files may come from machines that order them otherwise. */
+function readWords(data: Uint8Array, from: number): Uint32Array {
+  const words = new Uint32Array((data.length - from + 3) >>> 2)
+  for (let i = from, bit = 0; i < data.length; i++, bit += 8)
+    words[bit >>> 5]! |= data[i]! << (bit & 31)
+  return words
+}

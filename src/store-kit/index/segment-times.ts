@@ -1,0 +1,50 @@
+import type { Microseconds } from '../../event/timestamp.js'
+import type { SegmentInfo, SegmentSource } from './segment-source.js'
+import { BLOCK } from './time-blocks.js'
+
+/** Leads from the ordinals of a segment to times and back. */
+export interface SegmentTimes {
+  readonly timeOf: (ordinal: number) => Microseconds
+  readonly countBefore: (time: Microseconds) => number
+}
+
+export function segmentTimes(
+  source: Pick<SegmentSource<unknown>, 'timesOf' | 'firstTimeOf'>,
+  { size, first, last }: SegmentInfo,
+): SegmentTimes {
+  let known = -1
+  let times: readonly Microseconds[] = []
+  const firsts: Microseconds[] = []
+
+  const block = (number: number): readonly Microseconds[] => {
+    if (number === known) return times
+    times = source.timesOf(number)
+    known = number
+    return times
+  }
+
+  const firstOf = (number: number): Microseconds => (firsts[number] ??= source.firstTimeOf(number))
+
+  return {
+    timeOf: (ordinal) => block(Math.floor(ordinal / BLOCK))[ordinal % BLOCK]!,
+    countBefore(time) {
+      if (time <= first) return 0
+      if (time > last) return size
+      // The last block that begins before the time.
+      const number = lastIndex(Math.ceil(size / BLOCK), (n) => firstOf(n) < time)
+      const times = block(number)
+      return number * BLOCK + lastIndex(times.length, (i) => times[i]! < time) + 1
+    },
+  }
+}
+
+/** The last index below `end` that passes, where all before it do and none behind; the first one does. */
+function lastIndex(end: number, passes: (index: number) => boolean): number {
+  let [low, high] = [0, end]
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1
+    if (passes(middle)) low = middle
+    else high = middle
+  }
+  return low
+}

@@ -1,0 +1,11 @@
+import type { QueryTrace } from '../../store/trace.js'
+import type { IndexView } from './index-list.js'
+
+/** The view, which also tells the step under way what of it is looked into. */
+export function tracedView(view: IndexView, trace: QueryTrace | undefined): IndexView {
+  const step = trace?.current
+  if (!step) return view
+  step.parts = view.parts.length
+  step.parts_read = 0
+  return { ...view, onOpen: () => void (step.parts_read += 1) }
+}

@@ -1,0 +1,59 @@
+import type { AuditEvent, JsonObject } from '../event/event.js'
+import type { EventPage } from '../store/store.js'
+
+/**
+ * An event whose attributes stay JSON text until somebody asks for them: most of what a list gives is
+ * only sent on. Spreading and printing do not ask.
+ */
+export class UnreadEvent implements AuditEvent {
+  readonly id: string
+  readonly created_at: string
+  readonly username: string | null
+  readonly system: boolean
+  readonly type: string
+  readonly source: string | null
+  readonly #json: string
+  #attributes: JsonObject | undefined
+
+  constructor(own: Omit<AuditEvent, 'attributes'>, json: string) {
+    this.id = own.id
+    this.created_at = own.created_at
+    this.username = own.username
+    this.system = own.system
+    this.type = own.type
+    this.source = own.source
+    this.#json = json
+  }
+
+  get attributes(): JsonObject {
+    return (this.#attributes ??= JSON.parse(this.#json) as JsonObject)
+  }
+
+  /** The attributes as JSON text: the store's own until they are read, as then they may be changed too. */
+  get json(): string {
+    return this.#attributes ? JSON.stringify(this.#attributes) : this.#json
+  }
+
+  /** The event as it came, for a store that has read attributes, and changed none. */
+  unread(): UnreadEvent {
+    return this.#attributes ? new UnreadEvent(this, this.#json) : this
+  }
+}
+
+/** The page of a store whose filter may have read attributes, and has changed none. */
+export function unreadPage({ events, truncated }: EventPage): EventPage {
+  return {
+    events: events.map((event) => (event instanceof UnreadEvent ? event.unread() : event)),
+    truncated,
+  }
+}
+
+/** The event's attributes as JSON text. */
+export function attributesJson(event: AuditEvent): string {
+  return event instanceof UnreadEvent ? event.json : JSON.stringify(event.attributes)
+}
+
+/** The event as everybody expects one to be. */
+export function plainEvent(event: AuditEvent): AuditEvent {
+  return event instanceof UnreadEvent ? { ...event, attributes: event.attributes } : event
+}

@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { curl, hasCurl, startCurl } from '../../support/curl.js'
+import { listOf, serve, type TestServer } from '../../support/http.js'
+import { watchRequests } from './requests.js'
+
+/* curl as it is installed, with `-g`, which keeps it from reading the brackets. */
+
+const requests = watchRequests()
+let server: TestServer
+let url: string
+
+const numbers = (body: string): unknown[] =>
+  listOf({ body }).data.map(({ attributes }) => attributes['n'])
+
+/** What `curl -i` prints, parted. */
+const partsOf = (output: string): { head: string; body: string } => {
+  const at = output.indexOf('\n\n')
+  return { head: output.slice(0, at).toLowerCase(), body: output.slice(at + 2) }
+}
+
+beforeAll(async () => {
+  server = await serve({ outside: [requests.middleware] })
+  url = `${server.url}/api/events`
+  for (let n = 0; n < 12; n++)
+    await server.audit.recordCustom(`n:${n % 3}`, { n, name: `${n}% of 50 & more` })
+})
+afterAll(() => server.close())
+
+describe.skipIf(!hasCurl)('curl (skipped where it is not installed)', () => {
+  it('lists events', async () => {
+    expect(numbers(await curl(url))).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 11])
+  })
+
+  it('filters and sorts with brackets in the URL', async () => {
+    const query = 'filter[type_in][]=n:1&filter[type_in][]=n:2&filter[sorts]=n%20desc&limit=3'
+    expect(numbers(await curl(`${url}?${query}`))).toEqual([11, 10, 8])
+  })
+
+  it('encodes values with -G --data-urlencode', async () => {
+    const values = ['filter[name_cont]=1% of 50 & more', 'filter[sorts]=n desc']
+    const query = values.flatMap((value) => ['--data-urlencode', value])
+    expect(numbers(await curl('-G', ...query, url))).toEqual([11, 1])
+  })
+
+  it('encodes the brackets of values as well with --url-query', async ({ skip }) => {
+    const [, major, minor] = /^curl (\d+)\.(\d+)/.exec(await curl('--version'))!
+    if (Number(major) * 100 + Number(minor) < 787) skip('--url-query came with curl 7.87')
+    expect(numbers(await curl('--url-query', 'filter[n_eq]=4', url))).toEqual([4])
+  })
+
+  it('creates an event', async () => {
+    const document = { data: { type: 'Event', attributes: { type: 'note', text: 'by curl' } } }
+    const media = 'content-type: application/vnd.api+json'
+    const { head, body } = partsOf(
+      await curl('-i', '-H', media, '-d', JSON.stringify(document), url),
+    )
+    expect(head).toMatch(/^http\/1\.1 201 created/)
+    expect(head).toMatch(/^location: \/api\/events\/[0-9a-f-]{36}$/m)
+    expect(body).toBe('')
+    const { data } = listOf({ body: await curl(`${url}?filter[text_eq]=by%20curl`) })
+    expect(data[0]!.attributes).toMatchObject({ type: 'note', username: 'ann', system: false })
+  })
+
+  it('waits for an event', async () => {
+    const [newest] = listOf({ body: await curl(`${url}?limit=1`) }).data
+    const query = `filter[created_at_gt]=${String(newest!.attributes['created_at'])}&filter[type_eq]=awaited`
+    const arrived = requests.next('awaited')
+    const waiting = curl('-i', '-H', 'Prefer: wait=30', `${url}?${query}`)
+    await arrived
+    await server.audit.recordCustom('awaited', { n: 100 })
+    const { head, body } = partsOf(await waiting)
+    expect(head).toMatch(/^preference-applied: wait=30$/m)
+    expect(numbers(body)).toEqual([100])
+  })
+
+  it('asks for what it has: 304, until there is something new', async () => {
+    const query = `${url}?filter[type_eq]=conditional`
+    const ask = async (...options: readonly string[]): Promise<string> =>
+      partsOf(await curl('-i', ...options, query)).head
+    const tagOf = (head: string): string => /^etag: (.+)$/m.exec(head)![1]!
+    await server.audit.recordCustom('conditional')
+    // Tags are told apart by case.
+    const { 1: tag } = /^etag: (.+)$/im.exec(await curl('-i', query))!
+    expect(await ask('-H', `If-None-Match: ${tag}`)).toMatch(/^http\/1\.1 304/)
+    await server.audit.recordCustom('conditional')
+    const changed = await ask('-H', `If-None-Match: ${tag}`)
+    expect(changed).toMatch(/^http\/1\.1 200/)
+    expect(tagOf(changed)).not.toBe(tag!.toLowerCase())
+  })
+
+  it('takes compressed answers', async () => {
+    const query = `${url}?limit=1000&filter[n_lt]=12`
+    const { head, body } = partsOf(await curl('-i', '--compressed', query))
+    expect(head).toMatch(/^content-encoding: \S+$/m)
+    expect(listOf({ body }).data).toEqual(listOf({ body: await curl(query) }).data)
+  })
+
+  it('asks for the head alone', async () => {
+    const { head, body } = partsOf(await curl('--head', url))
+    expect(head).toMatch(/^http\/1\.1 206/)
+    expect(head).toMatch(/^content-type: application\/vnd\.api\+json$/m)
+    expect(body).toBe('')
+  })
+
+  it('follows the stream with -N, and goes on where it was', async () => {
+    const stream = `${url}/stream?filter[type_eq]=streamed`
+    const first = startCurl('-N', '-i', stream)
+    onTestFinished(() => first.stop())
+    await first.saw('retry:')
+    await server.audit.recordCustom('other', { text: 'unseen' })
+    await server.audit.recordCustom('streamed', { text: 'one' })
+    const seen = await first.saw('"one"')
+    expect(seen.toLowerCase()).toContain('content-type: text/event-stream')
+    expect(seen).not.toContain('unseen')
+    const [, id] = /^id: (.+)$/m.exec(seen)!
+    await first.stop()
+    await server.audit.recordCustom('streamed', { text: 'two' })
+    const second = startCurl('-N', '-H', `Last-Event-ID: ${id}`, stream)
+    onTestFinished(() => second.stop())
+    expect(await second.saw('"two"')).not.toContain('"one"')
+  })
+})

@@ -1,0 +1,20 @@
+import { sqliteStore } from 'daybook/sqlite'
+import { manualClock } from 'daybook/testing'
+import { KILLED_RULE } from './killed-rule.js'
+import { openWorld } from '../stores/shared/cleaning-world.js'
+
+/*
+ * A process that cleans, `<SQLite file> <directory of the archive> <time>`, with a line on stdout for
+ * each page, and one at the end.
+ */
+const [filename = '', archive = '', time = ''] = process.argv.slice(2)
+const say = (line: string): void => void process.stdout.write(`${line}\n`)
+
+const { cleaning, close } = openWorld(sqliteStore({ filename, clock: manualClock(time) }), {
+  rules: [{ ...KILLED_RULE, archive }],
+})
+const [result] = await cleaning.run({
+  onProgress: ({ removed_count }) => say(`removed ${removed_count}`),
+})
+say(`done ${JSON.stringify(result)}`)
+await close()

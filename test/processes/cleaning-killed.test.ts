@@ -1,0 +1,81 @@
+import fs from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import { constants, gunzipSync } from 'node:zlib'
+import { type AuditEvent, formatTimestamp } from 'daybook'
+import { sqliteStore } from 'daybook/sqlite'
+import { manualClock } from 'daybook/testing'
+import { expect, it } from 'vitest'
+import { runScript } from '../support/child.js'
+import { tempDir } from '../support/temp.js'
+import { openWorld } from '../stores/shared/cleaning-world.js'
+
+const KILLS = 3
+const DUE = 8000
+const OTHERS = 400
+const MINUTE = 60_000_000
+
+/** The whole lines of the archive, also of files that end in the middle of a page. */
+function readArchives(directory: string): AuditEvent[] {
+  return fs.readdirSync(directory).flatMap((name) => {
+    const file = fs.readFileSync(`${directory}/${name}`)
+    if (file.length === 0) return []
+    const text = gunzipSync(file, { finishFlush: constants.Z_SYNC_FLUSH }).toString('utf8')
+    const lines = text.split('\n').slice(0, -1)
+    return lines.map((line) => JSON.parse(line) as AuditEvent)
+  })
+}
+
+it(
+  `loses no event where the process is killed ${KILLS} times while it archives and removes`,
+  { timeout: 120_000 },
+  async () => {
+    const temp = tempDir()
+    const filename = temp.file('audit.db')
+    const archive = temp.file('archive')
+    const clock = manualClock('2026-06-01T00:00:00Z')
+    const world = openWorld(sqliteStore({ filename, clock }))
+    try {
+      for (let n = 0; n < DUE; n++) {
+        void world.audit.recordCustom('due', { n })
+        if (n % (DUE / OTHERS) === 0) void world.audit.recordCustom('other', { n })
+      }
+      await world.audit.flush()
+      const recorded = await world.all()
+      clock.advance(2 * 24 * 60 * MINUTE)
+
+      const clean = (): ReturnType<typeof runScript> => {
+        // Longer than the lease of the one that was killed.
+        clock.advance(MINUTE)
+        const args = [filename, archive, formatTimestamp(clock())]
+        return runScript('test/processes/cleaning-child.ts', args)
+      }
+      for (let kill = 0; kill < KILLS; kill++) {
+        const child = clean()
+        await child.saw('removed')
+        await delay(Math.random() * 10)
+        await child.kill()
+        expect(child.stdout()).not.toContain('done')
+      }
+      const last = clean()
+      expect(await last.ended).toBe(0)
+      expect(last.stdout()).toContain('done')
+
+      const archived = readArchives(archive)
+      const left = (await world.all()).filter(({ system }) => !system)
+      expect(left.map(({ type }) => type)).toEqual(Array(OTHERS).fill('other'))
+      // A page that was archived and not removed yet came again.
+      expect(archived.length).toBeGreaterThanOrEqual(DUE)
+      const byId = new Map([...archived, ...left].map((event) => [event.id, event]))
+      const kept = [...byId.values()].toSorted((a, b) => (a.created_at < b.created_at ? -1 : 1))
+      expect(kept).toEqual(recorded)
+      const told = await world.told()
+      expect(told.map(({ type }) => type)).toEqual([
+        ...Array<string>(KILLS).fill('error:data_cleanup:events'),
+        'info:data_cleanup:events',
+      ])
+    } finally {
+      await world.close()
+      temp.remove()
+    }
+  },
+)

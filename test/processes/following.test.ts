@@ -1,0 +1,172 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { AuditLog, type AuditEvent, type EventStore } from 'daybook'
+import { postgresStore } from 'daybook/postgres'
+import { sqliteStore } from 'daybook/sqlite'
+import { describe, expect, it } from 'vitest'
+import { type Child, runScript } from '../support/child.js'
+import { postgresDatabase } from '../support/database.js'
+import { tempDir } from '../support/temp.js'
+
+/*
+ * Several processes write, are killed and roll back, while readers follow by the interface's recipe.
+ * DAYBOOK_SOAK_SECONDS makes it longer, for use by hand.
+ */
+const SECONDS = Number(process.env['DAYBOOK_SOAK_SECONDS'] ?? 5)
+const READERS = 3
+
+const nameOf = (event: AuditEvent): string => JSON.stringify(event.attributes['event'])
+
+const isOwn = { type_eq: 'test:following' }
+
+/** Asks for what came after the last one seen. */
+function poller(audit: AuditLog): { seen: string[]; step(): Promise<number> } {
+  const seen: string[] = []
+  let after = '1970-01-01'
+  return {
+    seen,
+    async step() {
+      const { events } = await audit.list({
+        filter: { ...isOwn, created_at_gt: after, sorts: 'created_at' },
+        limit: 1 + Math.floor(Math.random() * 200),
+      })
+      seen.push(...events.map(nameOf))
+      after = events.at(-1)?.created_at ?? after
+      return events.length
+    },
+  }
+}
+
+/** Takes the newest page, and pages back to what it has seen before. */
+function pager(audit: AuditLog): { seen: string[]; step(): Promise<number> } {
+  const seen: string[] = []
+  let newest = '1970-01-01'
+  return {
+    seen,
+    async step() {
+      const met: AuditEvent[] = []
+      for (let before = '9999-12-31'; ; before = met[0]!.created_at) {
+        const page = await audit.list({
+          filter: { ...isOwn, created_at_lt: before, created_at_gt: newest },
+          limit: 1 + Math.floor(Math.random() * 200),
+        })
+        met.unshift(...page.events)
+        if (!page.truncated) break
+      }
+      seen.push(...met.map(nameOf))
+      newest = met.at(-1)?.created_at ?? newest
+      return met.length
+    },
+  }
+}
+
+/** The names behind a word at the beginning of a line; the last line may have been cut off. */
+const told = (children: readonly Child[], word: string): string[] =>
+  children.flatMap((child) =>
+    child
+      .stdout()
+      .split('\n')
+      .slice(0, -1)
+      .filter((line) => line.startsWith(`${word} `))
+      .map((line) => line.slice(word.length + 1)),
+  )
+
+async function follow(location: string, open: () => EventStore, writers: number): Promise<void> {
+  const children: Child[] = []
+  const end = performance.now() + SECONDS * 1000
+  /** Keeps one writer running; some are killed in the middle of what they do. */
+  const keepWriting = async (name: string): Promise<void> => {
+    for (let life = 0; performance.now() < end; life++) {
+      const isKilled = Math.random() < 1 / 2
+      const left = end - performance.now()
+      const child = runScript('test/processes/following-child.ts', [
+        location,
+        `${name}.${life}`,
+        String(left),
+      ])
+      children.push(child)
+      await child.saw('ready')
+      if (isKilled) {
+        await delay(Math.min(left, 300 + Math.random() * 1500))
+        await child.kill()
+      } else expect(await child.ended, child.stderr()).toBe(0)
+    }
+  }
+
+  const logs = Array.from(
+    { length: READERS },
+    (): AuditLog => new AuditLog({ store: open(), types: {} }),
+  )
+  const readers = logs.flatMap((audit) => [poller(audit), pager(audit)])
+  const tailed: string[] = []
+  const stop = new AbortController()
+  const tailing = (async () => {
+    for await (const event of logs[0]!.tail(
+      { filter: isOwn },
+      { after: '1970-01-01', signal: stop.signal },
+    ))
+      tailed.push(nameOf(event))
+  })().catch((error: unknown) => error)
+
+  let isWriting = true
+  const reading = readers.map(async (reader) => {
+    while (isWriting) {
+      await reader.step()
+      await delay(Math.random() * 30)
+    }
+    // What the outbox still holds comes with the next idle poll.
+    for (let empty = 0; empty < 20; await delay(150))
+      empty = (await reader.step()) > 0 ? 0 : empty + 1
+  })
+  try {
+    await Promise.all(Array.from({ length: writers }, (_, i) => keepWriting(`writer${i}`)))
+    isWriting = false
+    await Promise.all(reading)
+    stop.abort()
+    await tailing
+
+    const kept = told(children, 'kept')
+    const undone = new Set(told(children, 'undone'))
+    expect(kept.length).toBeGreaterThan(100)
+    expect(undone.size).toBeGreaterThan(0)
+    const [first, ...others] = [...readers.map((reader) => reader.seen), tailed]
+    for (const other of others) expect(other).toEqual(first)
+    const seen = new Set(first)
+    expect(first.length, 'seen more than once').toBe(seen.size)
+    expect(kept.filter((name) => !seen.has(name))).toEqual([])
+    expect(first.filter((name) => undone.has(name))).toEqual([])
+    if (process.env['DAYBOOK_SOAK_SECONDS'])
+      console.log(
+        `${children.length} processes, ${kept.length} events acknowledged, ${seen.size} seen by ${others.length + 1} readers, ${undone.size} rolled back`,
+      )
+  } finally {
+    isWriting = false
+    stop.abort()
+    for (const child of children) await child.kill()
+    for (const audit of logs) await audit.close()
+  }
+}
+
+describe(
+  'every acknowledged event is seen once by every reader',
+  { timeout: SECONDS * 2000 + 60_000 },
+  () => {
+    it.each([4, 8])('with %i writers on Postgres', async (writers) => {
+      const { url, remove } = await postgresDatabase()
+      try {
+        await follow(url, () => postgresStore({ connectionString: url }), writers)
+      } finally {
+        await remove()
+      }
+    })
+
+    it('with 4 writers on one SQLite file', async () => {
+      const temp = tempDir()
+      const filename = temp.file('audit.db')
+      try {
+        await follow(filename, () => sqliteStore({ filename }), 4)
+      } finally {
+        temp.remove()
+      }
+    })
+  },
+)

@@ -1,0 +1,144 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import { AuditLog, type EventStore } from 'daybook'
+import { postgresStore } from 'daybook/postgres'
+import { sqliteJournal, sqliteStore } from 'daybook/sqlite'
+import { expect, it } from 'vitest'
+import { type Child, runScript } from '../support/child.js'
+import { startOwnPostgres } from '../support/postgres.js'
+import { tempDir } from '../support/temp.js'
+import { allEvents } from '../support/told-losses.js'
+
+/*
+ * A process with the policy `queue` is killed in the middle of its work, while its store is in trouble, and
+ * started again on the same files. DAYBOOK_SOAK_SECONDS makes it longer, for use by hand.
+ */
+const SOAK_SECONDS = Number(process.env['DAYBOOK_SOAK_SECONDS'] ?? 0)
+const LIVES = 3
+
+interface Place {
+  readonly location: string
+  readonly journal: string
+  openStore(): EventStore
+  /** What befalls the store while the process lives. */
+  trouble(child: Child): Promise<void>
+}
+
+/** The numbers of the settled calls; the last line may have been cut off. */
+function settledBy(child: Child): { readonly stored: number[]; readonly journalled: number[] } {
+  const lines = child.stdout().split('\n').slice(0, -1)
+  const numbersBehind = (word: string): number[] =>
+    lines.filter((line) => line.startsWith(word)).map((line) => Number(line.split(' ')[1]))
+  return { stored: numbersBehind('stored '), journalled: numbersBehind('journalled ') }
+}
+
+async function live(place: Place, life: number): Promise<Child> {
+  const { location, journal } = place
+  const child = runScript('test/processes/queueing-child.ts', [location, journal, String(life)])
+  try {
+    await child.saw(life === 0 ? 'stored ' : '\n')
+    await place.trouble(child)
+    if (life === 0) await child.saw('journalled ')
+    await delay(Math.random() * 300)
+    expect(child.process.exitCode, child.stderr()).toBe(null)
+  } finally {
+    await child.kill()
+  }
+  return child
+}
+
+/** What is there once the journal is empty: the numbers of each life in their order. */
+async function found(place: Place): Promise<Map<string, number[]>> {
+  const journal = sqliteJournal({ filename: place.journal })
+  await using audit: AuditLog = new AuditLog({
+    store: place.openStore(),
+    journal,
+    types: {},
+    failurePolicy: 'queue',
+  })
+  while (journal.length > 0) await delay(20)
+  const numbers = new Map<string, number[]>()
+  for (const { type, attributes } of await allEvents(audit)) {
+    if (type !== 'test:queued') continue
+    const life = attributes['life'] as string
+    numbers.set(life, [...(numbers.get(life) ?? []), attributes['n'] as number])
+  }
+  return numbers
+}
+
+async function killAgainAndAgain(place: Place): Promise<void> {
+  const children: Child[] = []
+  const end = performance.now() + SOAK_SECONDS * 1000
+  while (children.length < LIVES || performance.now() < end)
+    children.push(await live(place, children.length))
+  const numbers = await found(place)
+  let journalledInAll = 0
+  let storedInAll = 0
+  for (const [life, child] of children.entries()) {
+    const there = numbers.get(String(life)) ?? []
+    const { stored, journalled } = settledBy(child)
+    journalledInAll += journalled.length
+    storedInAll += stored.length
+    const isThere = new Set(there)
+    expect(there.length, 'twice').toBe(isThere.size)
+    expect(
+      [...stored, ...journalled].filter((n) => !isThere.has(n)),
+      'lost',
+    ).toEqual([])
+    expect(there, 'in the order of the calls').toEqual(there.toSorted((a, b) => a - b))
+  }
+  expect(journalledInAll).toBeGreaterThan(0)
+  expect(storedInAll).toBeGreaterThan(0)
+  if (SOAK_SECONDS > 0)
+    console.log(
+      `${children.length} lives, ${storedInAll} events acknowledged as stored, ${journalledInAll} as journalled`,
+    )
+}
+
+const timeout = SOAK_SECONDS * 2000 + 90_000
+
+it('nothing that was acknowledged is lost or doubled on SQLite', { timeout }, async () => {
+  const temp = tempDir()
+  const filename = temp.file('audit.db')
+  const other = new Database(filename, { timeout: 5000 })
+  try {
+    await killAgainAndAgain({
+      location: filename,
+      journal: temp.file('journal.db'),
+      openStore: () => sqliteStore({ filename }),
+      async trouble(child) {
+        await delay(Math.random() * 200)
+        other.exec('BEGIN IMMEDIATE')
+        await delay(Math.random() * 300)
+        other.exec('ROLLBACK')
+        // Every other one is killed when its journal does not know what is stored.
+        if (Math.random() < 0.5) await child.saw('losing answers')
+      },
+    })
+  } finally {
+    other.close()
+    temp.remove()
+  }
+})
+
+it('nor on Postgres, while the server crashes', { timeout }, async () => {
+  const temp = tempDir()
+  const server = await startOwnPostgres()
+  try {
+    await killAgainAndAgain({
+      location: server.url,
+      journal: temp.file('journal.db'),
+      openStore: () => postgresStore({ connectionString: server.url }),
+      async trouble() {
+        await delay(Math.random() * 300)
+        await server.crash()
+        // Longer than the deadline.
+        await delay(200 + Math.random() * 200)
+        await server.start()
+      },
+    })
+  } finally {
+    await server.stop()
+    temp.remove()
+  }
+})

@@ -1,0 +1,173 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { type AuditEvent, AuditLog, type EventStore, parseTimestamp } from 'daybook'
+import { postgresStore } from 'daybook/postgres'
+import { sqliteStore } from 'daybook/sqlite'
+import { describe, expect, it } from 'vitest'
+import { type Child, runScript } from '../support/child.js'
+import { postgresDatabase } from '../support/database.js'
+import { tempDir } from '../support/temp.js'
+import { CONDITION } from './throttled-types.js'
+import { allEvents, toldLosses } from '../support/told-losses.js'
+
+/*
+ * Several processes raise the same condition, whose events have to be a period apart. The counts of what is
+ * held back have to add up to the calls. DAYBOOK_SOAK_SECONDS makes it longer, for use by hand.
+ */
+const SOAK_SECONDS = Number(process.env['DAYBOOK_SOAK_SECONDS'] ?? 0)
+const PROCESSES = 8
+// About 400 a second in each process.
+const CALLS = Math.max(10_000, SOAK_SECONDS * PROCESSES * 400)
+const PERIOD_SECONDS = 1
+const PERIOD_MS = PERIOD_SECONDS * 1000
+/** How far the clocks of processes and store may be apart. */
+const CLOCKS_MS = 50
+
+interface Place {
+  /** For the processes. */
+  readonly location: string
+  openStore(): EventStore
+}
+
+const run = ({ location }: Place, calls: number): Child =>
+  runScript('test/processes/throttled-child.ts', [location, String(PERIOD_SECONDS), String(calls)])
+
+/** The numbers behind a word at the beginning of a line; the last line may have been cut off. */
+const said = (child: Child, word: string): number[][] =>
+  child
+    .stdout()
+    .split('\n')
+    .slice(0, -1)
+    .filter((line) => line.startsWith(`${word} `))
+    .map((line) => line.split(' ').slice(1).map(Number))
+
+const sumOf = (children: readonly Child[], word: string): number =>
+  children.flatMap((child) => said(child, word)).reduce((sum, [count]) => sum + count!, 0)
+
+const timeOf = (event: AuditEvent): number => parseTimestamp(event.created_at)! / 1000
+
+interface Found {
+  readonly events: readonly AuditEvent[]
+  readonly suppressed: number
+}
+
+async function find(audit: AuditLog): Promise<Found> {
+  const all = await allEvents(audit)
+  return {
+    events: all.filter(({ type }) => type === CONDITION),
+    suppressed: toldLosses(all).suppressed.get(CONDITION) ?? 0,
+  }
+}
+
+/** The log once it tells of at least so many calls held back. */
+async function findTold(place: Place, least: (events: number) => number): Promise<Found> {
+  await using audit: AuditLog = new AuditLog({ store: place.openStore(), types: {} })
+  for (;;) {
+    await audit.cleaning.run()
+    const found = await find(audit)
+    if (found.suppressed >= least(found.events.length)) break
+    await delay(100)
+  }
+  // Nothing is told twice.
+  await audit.cleaning.run()
+  return await find(audit)
+}
+
+function expectPeriods(events: readonly AuditEvent[], least: number): void {
+  const times = events.map(timeOf)
+  const tooSoon = times.filter((time, i) => i > 0 && time - times[i - 1]! < PERIOD_MS)
+  expect(tooSoon).toEqual([])
+  expect(times.length).toBeGreaterThanOrEqual(least)
+}
+
+interface Call {
+  /** Milliseconds since 1970. */
+  readonly begin: number
+  readonly end: number
+}
+
+const callsOf = (child: Child, word: string): Call[] =>
+  said(child, word).map(([begin, end]) => ({ begin: begin!, end: end! }))
+
+/** A call is held back only where an event of the period before it is there. */
+function expectAllThatCanBe(child: Child, events: readonly AuditEvent[]): void {
+  const times = events.map(timeOf)
+  const held = callsOf(child, 'held')
+  const calls = [...callsOf(child, 'kept'), ...held]
+  const withoutReason = held.filter(({ begin, end }) => {
+    // What the process knows of an event, it knows since one of these, and so much later at most.
+    const late = calls
+      .filter((call) => call.end >= begin - PERIOD_MS - CLOCKS_MS && call.begin <= end)
+      .reduce((most, call) => Math.max(most, call.end - call.begin + CLOCKS_MS), CLOCKS_MS)
+    return !times.some((time) => time >= begin - PERIOD_MS - late && time <= end + late)
+  })
+  expect(withoutReason).toEqual([])
+}
+
+async function raiseTogether(place: Place): Promise<void> {
+  const children = Array.from({ length: PROCESSES }, () => run(place, CALLS / PROCESSES))
+  try {
+    for (const child of children) expect(await child.ended, child.stderr()).toBe(0)
+  } finally {
+    for (const child of children) await child.kill()
+  }
+  const { events, suppressed } = await findTold(place, (count) => CALLS - count)
+  expect(sumOf(children, 'made')).toBe(CALLS)
+  expect(children.flatMap((child) => said(child, 'kept')).length).toBe(events.length)
+  expectPeriods(events, 3)
+  for (const child of children) expectAllThatCanBe(child, events)
+  expect(suppressed).toBe(CALLS - events.length)
+}
+
+async function raiseAndKill(place: Place): Promise<void> {
+  const orderly = [run(place, 1000)]
+  const killed = [run(place, 1e6), run(place, 1e6)]
+  const children = [...orderly, ...killed]
+  try {
+    await Promise.all(
+      killed.map(async (child) => {
+        await child.saw('reported')
+        await delay(Math.random() * 1500)
+        await child.kill()
+      }),
+    )
+    for (const child of orderly) expect(await child.ended, child.stderr()).toBe(0)
+  } finally {
+    for (const child of children) await child.kill()
+  }
+  const reported = sumOf(children, 'reported')
+  const { events, suppressed } = await findTold(place, () => reported)
+  expectPeriods(events, 2)
+  const held = orderly.flatMap((child) => said(child, 'held')).length
+  expect(sumOf(orderly, 'reported')).toBe(held)
+  // Missing is only what the killed had not reported yet.
+  expect(sumOf(killed, 'reported')).toBeGreaterThan(0)
+  expect(suppressed).toBeGreaterThanOrEqual(reported)
+  expect(suppressed).toBeLessThanOrEqual(sumOf(children, 'made') - events.length)
+}
+
+describe.each([
+  [`${PROCESSES} processes raise a condition ${CALLS} times`, raiseTogether],
+  ['some of the processes are killed', raiseAndKill],
+])('%s', { timeout: SOAK_SECONDS * 2000 + 90_000 }, (_, raise) => {
+  it('on Postgres', async () => {
+    const { url, remove } = await postgresDatabase()
+    try {
+      await raise({
+        location: url,
+        openStore: () => postgresStore({ connectionString: url }),
+      })
+    } finally {
+      await remove()
+    }
+  })
+
+  it('on SQLite', async () => {
+    const temp = tempDir()
+    const filename = temp.file('audit.db')
+    try {
+      await raise({ location: filename, openStore: () => sqliteStore({ filename }) })
+    } finally {
+      temp.remove()
+    }
+  })
+})

@@ -1,0 +1,112 @@
+import pg from 'pg'
+import { describe, expect, it, vi } from 'vitest'
+import { namesIn } from '../../../adapters/postgres/schema/names.js'
+import { draft, numbers, upTo } from '../../../src/testing/conformance/helpers.js'
+import { useSchemas } from '../../support/schemas.js'
+
+const { database, schema, openStore } = useSchemas('cleaning')
+
+/** So many events past the store, whose attributes have 7 bytes to 12 and whose times are 1, 2, 3 … */
+const fill = (count: number): Promise<unknown> =>
+  database().pool.query(
+    `INSERT INTO ${schema()}.events
+     SELECT i, lpad(i::text, 16, '8'), 'test:event', NULL, NULL, false,
+       ('{"n":' || i || '}')::json, '{}' FROM generate_series(1, ${count}) AS i`,
+  )
+
+const bytesOf = (n: number): number => JSON.stringify({ n }).length
+
+describe('what is due', () => {
+  it('is added up exactly over many events', async () => {
+    const store = openStore({ partitions: 'none' })
+    await store.append([draft({})])
+    await store.removeBefore(Number.MAX_SAFE_INTEGER)
+    const count = 45_000
+    await fill(count)
+    const kept = 30_000
+    const bytes = upTo(count - kept + 1, count).reduce((sum, n) => sum + bytesOf(n), 0)
+    const first = count - kept + 1
+    expect(await store.due({ bytes })).toEqual({ before: first, count: first - 1 })
+    expect(await store.due({ bytes: bytes - 1 })).toEqual({ before: first + 1, count: first })
+    expect(await store.due({ rows: kept })).toEqual({ before: first, count: first - 1 })
+    expect(await store.due({ rows: count })).toEqual({ before: 0, count: 0 })
+    expect(await store.due({ bytes: Number.MAX_SAFE_INTEGER })).toEqual({ before: 0, count: 0 })
+    await store.close()
+  })
+})
+
+describe('removal', () => {
+  it('tells how far it is, and goes on where the last batch ended', async () => {
+    const store = openStore({ partitions: 'none' })
+    await store.append([draft({ n: 0 })])
+    await fill(1700)
+    const told: number[] = []
+    expect(await store.removeBefore(1601, { onProgress: (removed) => told.push(removed) })).toBe(
+      1600,
+    )
+    expect(told.at(-1)).toBe(1600)
+    expect(told.length).toBeGreaterThan(2)
+    expect(told).toEqual(told.toSorted((a, b) => a - b))
+    const { events } = await store.list({ where: undefined, sorts: [], limit: 1000 })
+    expect(numbers(events)).toEqual([...upTo(1601, 1700), 0])
+    expect(await store.remove(events.slice(0, 60).map(({ id }) => id))).toBe(60)
+    expect((await store.list({ where: undefined, sorts: [], limit: 1000 })).events).toEqual(
+      events.slice(60),
+    )
+    await store.close()
+  })
+
+  it('tells of whole partitions as well', async () => {
+    const store = openStore({ partitions: 'day', clock: () => 1_767_225_600_000_000 })
+    await store.append([draft({ n: 0 }), draft({ n: 1 })])
+    const told: number[] = []
+    const removed = await store.removeBefore(1_767_398_400_000_000, {
+      onProgress: (removed) => told.push(removed),
+    })
+    expect(removed).toBe(2)
+    expect(told.at(-1)).toBe(2)
+    await store.close()
+  })
+})
+
+describe('analyze', () => {
+  it('refreshes what is stale, tells the rows, and then has nothing to do', async () => {
+    const writer = openStore({ partitions: 'none' })
+    await writer.append(upTo(1, 100).map((n) => draft({ n })))
+    await writer.close()
+    // The server is told of changes a moment after their transaction.
+    const changed = `SELECT n_mod_since_analyze::int AS rows FROM pg_stat_user_tables
+      WHERE schemaname = '${schema()}' AND relname = 'events'`
+    await vi.waitFor(
+      async () => expect((await database().pool.query(changed)).rows).toEqual([{ rows: 100 }]),
+      { timeout: 20_000 },
+    )
+    const store = openStore({ partitions: 'none' })
+    const { analyzed_tables } = await store.analyze!()
+    expect(analyzed_tables).toContainEqual({
+      table: `${schema()}.events`,
+      rows_before: null,
+      rows_after: 100,
+    })
+    expect((await store.analyze!()).analyzed_tables).toEqual([])
+    await fill(1000)
+    let second: readonly unknown[] = []
+    while (second.length === 0) second = (await store.analyze!()).analyzed_tables
+    expect(second).toEqual([{ table: `${schema()}.events`, rows_before: 100, rows_after: 1100 }])
+    await store.close()
+  })
+
+  it('leaves it to the one who is at it', async () => {
+    const store = openStore()
+    await store.append([draft({})])
+    const host = new pg.Client({ connectionString: database().url })
+    await host.connect()
+    await host.query(`SELECT pg_advisory_lock(${namesIn(schema()).locks.analysis})`)
+    expect(await store.analyze!()).toEqual({
+      analyzed_tables: [],
+      skipped_reason: expect.stringContaining('another process') as string,
+    })
+    await host.end()
+    await store.close()
+  })
+})

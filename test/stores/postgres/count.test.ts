@@ -1,0 +1,238 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { AuditLog, type AuditEvent, formatTimestamp, parseQuery } from 'daybook'
+import { memoryStore } from 'daybook/memory'
+import { postgresStore, type PostgresStoreOptions } from 'daybook/postgres'
+import { manualClock } from 'daybook/testing'
+import fc from 'fast-check'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { splitFilter } from '../../../adapters/postgres/read/pushdown-exact.js'
+import { numbered } from '../../../adapters/postgres/read/sql.js'
+import type { CountsQuery, EventCounts } from '../../../src/store/counts.js'
+import { eventId } from '../../../src/event/event-id.js'
+import { compileFilter } from '../../../src/filter/evaluate.js'
+import { postgresDatabase, type TestDatabase } from '../../support/database.js'
+import { events as someEvents, filter } from '../../property/arbitraries.js'
+
+const START = 1_767_225_600_000_000
+const HOUR = 3_600_000_000
+const clock = manualClock('2026-06-01T00:00:00Z')
+
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await postgresDatabase()
+})
+afterAll(() => database.remove())
+
+const openStore = (schema: string, options: Partial<PostgresStoreOptions> = {}) =>
+  postgresStore({ connectionString: database.url, schema, clock, ...options })
+
+const TYPES = [
+  'api:things:create',
+  'error:things:create',
+  'Warning:full',
+  'own',
+  'info:ÖWN',
+] as const
+const USERS = ['ann', 'Ann', '', null] as const
+const VALUES = [7, '7', true, null, ['x', 'x', ['y']], { id: 'deep' }, 'ŻÓŁW', [], 1e21] as const
+
+const eventAt = (i: number, time: number): AuditEvent => ({
+  id: eventId(time, '8000000000000000'),
+  created_at: formatTimestamp(time),
+  source: null,
+  type: TYPES[i % TYPES.length]!,
+  username: USERS[(i % 7) % USERS.length]!,
+  system: i % 3 === 0,
+  attributes: {
+    step: VALUES[i % VALUES.length],
+    ...(i % 11 === 0 ? { step_id: `s${i % 50}`, rare: i % 1100 === 0 } : { text: `text ${i}` }),
+  } as AuditEvent['attributes'],
+})
+
+const queryOf = (
+  given: Readonly<Record<string, unknown>>,
+  counts: Partial<CountsQuery> = {},
+): CountsQuery => ({
+  where: parseQuery({ filter: given }).where,
+  visible: undefined,
+  buckets: { count: 20, zone: 'Europe/Berlin' },
+  facets: ['level', 'type', 'username', 'step', 'step_id'],
+  top: 20,
+  attributes: false,
+  within: 60_000,
+  ...counts,
+})
+
+const withoutTime = (counts: EventCounts): EventCounts => ({ ...counts, took_ms: 0 })
+
+describe('a log of more events than are counted at once', () => {
+  // Most of them within one minute, so that there are parts with more groups than others.
+  const timeOf = (i: number): number => START + (i % 3 === 0 ? i * HOUR * 0.05 : i * 1000)
+  const events = Array.from({ length: 21_000 }, (_, i) => eventAt(i, timeOf(i)))
+  const memory = memoryStore({ clock })
+  const store = (): ReturnType<typeof postgresStore> => openStore('large')
+
+  beforeAll(async () => {
+    await using postgres = new AuditLog({ store: store(), types: {} })
+    const audit = new AuditLog({ store: memory, types: {} })
+    await audit.importEvents(events)
+    for (let i = 0; i < events.length; i += 3000)
+      await postgres.importEvents(events.slice(i, i + 3000))
+  }, 60_000)
+
+  const queries: readonly [string, CountsQuery][] = [
+    ['all', queryOf({})],
+    ['a part that has its own type', queryOf({ type_eq: 'own', username_not_eq: 'ann' })],
+    [
+      'levels and a time',
+      queryOf({ type_start_any: ['error:', 'warning:'], created_at_gt: '2026-01-02' }),
+    ],
+    ['own conditions on attributes', queryOf({ step_in: ['7', 'x'], step_id_not_null: '1' })],
+    ['what few have', queryOf({ rare_true: '1' }, { attributes: true })],
+    ['what no column tells', queryOf({ text_cont: '99', created_at_cont: ':3' })],
+    ['alternatives', queryOf({ m: 'or', type_eq: 'own', step_id_eq: 's11' })],
+  ]
+  it.each(queries)('is counted as memory counts it: %s', async (_, query) => {
+    const postgres = store()
+    const counts = await postgres.count(query)
+    expect(withoutTime(counts)).toEqual(withoutTime(await memory.count(query)))
+    expect(counts).toMatchObject({ sampled: false })
+    expect(counts.total).toBeGreaterThan(0)
+    await postgres.close()
+  })
+
+  it('is sampled where there is no time, from the same events as in memory', async () => {
+    const postgres = store()
+    for (const [, query] of queries) {
+      const brief = { ...query, within: 0 }
+      const counts = await postgres.count(brief)
+      expect(withoutTime(counts)).toEqual(withoutTime(await memory.count(brief)))
+      expect(counts.sampled).toBe(true)
+    }
+    await postgres.close()
+  })
+})
+
+/** A pool on whose connections `replace` has a say in what the server is sent. */
+function poolWith(replace: (text: string) => string | undefined, max = 1): pg.Pool {
+  const pool = new pg.Pool({ connectionString: database.url, max })
+  pool.on('connect', (client) => {
+    const query = client.query.bind(client) as (...args: unknown[]) => unknown
+    client.query = ((given: unknown, ...others: unknown[]) => {
+      const text = typeof given === 'object' ? (given as { text: string }).text : undefined
+      const other = text === undefined ? undefined : replace(text)
+      return other === undefined
+        ? query(given, ...others)
+        : query({ ...(given as object), text: other, values: [] }, ...others)
+    }) as typeof client.query
+  })
+  return pool
+}
+
+const FOREVER = 'SELECT pg_sleep(600)'
+const STOPPED = 'SELECT pg_cancel_backend(pg_backend_pid()), pg_sleep(600)'
+
+const isAtOnce = (text: string): boolean => text.includes('width_bucket')
+const isPart = (text: string): boolean => text.includes('LATERAL')
+
+describe('a count that the server stops', () => {
+  const events = Array.from({ length: 400 }, (_, i) => eventAt(i, START + i * HOUR))
+  const memory = memoryStore({ clock })
+  const query = queryOf({}, { facets: [] })
+
+  beforeAll(async () => {
+    await using postgres = new AuditLog({ store: openStore('small'), types: {} })
+    const audit = new AuditLog({ store: memory, types: {} })
+    for (const one of [postgres, audit]) await one.importEvents(events)
+  })
+
+  const onPool = (pool: pg.Pool, options: Partial<PostgresStoreOptions> = {}) =>
+    postgresStore({ pool, schema: 'small', clock, ...options })
+
+  it('goes on in parts where all at once is too much', async () => {
+    const pool = poolWith((text) => (isAtOnce(text) ? STOPPED : undefined))
+    const store = onPool(pool)
+    expect(withoutTime(await store.count(query))).toEqual(withoutTime(await memory.count(query)))
+    await store.close()
+    await pool.end()
+  })
+
+  /** All at once fails, and the parts after the first one never end. */
+  function endlessAfterFirstPart(): (text: string) => string | undefined {
+    let parts = 0
+    return (text) => {
+      if (isAtOnce(text)) return STOPPED
+      return isPart(text) && ++parts > 1 ? FOREVER : undefined
+    }
+  }
+
+  it.each([
+    ['its time', { within: 500 }, { queryTimeoutMs: 600_000 }],
+    ['that of a query', {}, { queryTimeoutMs: 1000 }],
+  ])('is scaled once %s is over', async (_, counts, options) => {
+    const pool = poolWith(endlessAfterFirstPart())
+    let removed = 0
+    pool.on('remove', () => removed++)
+    const store = onPool(pool, options)
+    const scaled = await store.count({ ...query, ...counts })
+    expect(withoutTime(scaled)).toEqual(withoutTime(await memory.count({ ...query, within: 0 })))
+    expect(scaled.sampled).toBe(true)
+    // The one connection is as it was.
+    expect(removed).toBe(0)
+    const { rows } = await pool.query('SHOW statement_timeout')
+    expect(rows).toEqual([{ statement_timeout: '0' }])
+    await store.close()
+    await pool.end()
+  })
+
+  it.each([
+    ['all at once', (text: string) => (isAtOnce(text) ? FOREVER : undefined)],
+    ['in parts', endlessAfterFirstPart()],
+  ])('ends with its signal, and leaves nothing running: %s', async (_, replace) => {
+    // The other connection tells the server.
+    const pool = poolWith(replace, 2)
+    const store = onPool(pool)
+    const sleeping = async (): Promise<number> => {
+      const { rows } = await database.pool.query(
+        `SELECT FROM pg_stat_activity
+         WHERE wait_event = 'PgSleep' AND datname = current_database()`,
+      )
+      return rows.length
+    }
+    const abort = new AbortController()
+    const count = store.count(query, { signal: abort.signal })
+    const rejection = expect(count).rejects.toMatchObject({ code: 'ABORTED' })
+    while ((await sleeping()) === 0) await delay(5)
+    abort.abort()
+    await rejection
+    while ((await sleeping()) > 0) await delay(5)
+    await store.close()
+    await pool.end()
+  })
+})
+
+it('SQL and the predicate together say what a filter says, and SQL alone what it tells', async () => {
+  const [events] = fc.sample(someEvents, { numRuns: 1, seed: 20_260_101 }) as [AuditEvent[]]
+  await using audit = new AuditLog({ store: openStore('exact'), types: {} })
+  await audit.importEvents(events)
+  let told = 0
+  await fc.assert(
+    fc.asyncProperty(filter, async (given) => {
+      const { where } = parseQuery({ filter: given })
+      const { exact, rest } = splitFilter(where)
+      if (!exact) return
+      told++
+      const { rows } = await database.pool.query<{ created_at: string }>(
+        `SELECT created_at FROM exact.events WHERE ${numbered(exact)} ORDER BY created_at`,
+        [...exact.params],
+      )
+      const times = new Set(rows.map((row) => formatTimestamp(Number(row.created_at))))
+      const passing = events.filter(({ created_at }) => times.has(created_at))
+      expect(passing.filter(compileFilter(rest))).toEqual(events.filter(compileFilter(where)))
+    }),
+    { numRuns: 600, endOnFailure: true },
+  )
+  expect(told).toBeGreaterThan(60)
+})

@@ -1,0 +1,138 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { AuditLog, type AuditEvent, formatTimestamp, parseTimestamp, type SlowQuery } from 'daybook'
+import type { PostgresStoreOptions } from 'daybook/postgres'
+import { afterEach, describe, expect, it } from 'vitest'
+import { useSchemas } from '../../support/schemas.js'
+
+const SIZE = 5000
+const schemas = useSchemas('explain')
+let audit: AuditLog
+afterEach(() => audit.close())
+
+const past = Array.from({ length: SIZE }, (_, n): AuditEvent => ({
+  id: `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`,
+  created_at: formatTimestamp(parseTimestamp('2026-01-01')! + n * 60_000_000),
+  username: null,
+  system: true,
+  type: 'api:a:b',
+  source: null,
+  attributes: { n, word: n < 2 ? 'needle' : 'hay' },
+}))
+
+async function openLog(options: Partial<PostgresStoreOptions> = {}): Promise<void> {
+  audit = new AuditLog({ store: schemas.openStore(options), types: {}, slowQueryMs: 0 })
+  for (let i = 0; i < SIZE; i += 1000) await audit.importEvents(past.slice(i, i + 1000))
+}
+
+const explain = async (query: string) => {
+  const { steps } = await audit.explain(query)
+  return steps.map(({ method, rows, checked, matched, reason }) => {
+    return { method, rows, checked, matched, reason }
+  })
+}
+
+describe.each([
+  ['one table', { partitions: 'none' }],
+  ['partitions', { partitions: 'day' }],
+] as const)('%s', (_, options) => {
+  it('the newest are enough', async () => {
+    await openLog(options)
+    expect(await explain('filter[word_eq]=hay&limit=4')).toEqual([
+      { method: 'probe', rows: expect.any(Number), checked: 5, matched: 5, reason: undefined },
+    ])
+  })
+
+  it('the index leads to what few have', async () => {
+    await openLog(options)
+    const [probe, index, ...more] = await explain('filter[word_eq]=needle')
+    expect(more).toEqual([])
+    expect(probe).toMatchObject({ method: 'probe', rows: 250, checked: 0 })
+    expect(index).toMatchObject({
+      method: 'index',
+      checked: 2,
+      matched: 2,
+      reason: '0 of the 250 newest events may match',
+    })
+    // What is not in memory yet is read first, and the newest are not looked at in vain again.
+    expect(await explain('filter[word_eq]=needle')).toEqual([
+      {
+        method: 'index',
+        rows: 2,
+        checked: 2,
+        matched: 2,
+        reason: 'the last filter on the same attributes let none of the newest events through',
+      },
+    ])
+  })
+
+  it('the newest are looked at again once the index has led to as many as are wanted', async () => {
+    await openLog(options)
+    await explain('filter[word_eq]=needle')
+    const methods = async (): Promise<unknown> =>
+      (await explain('filter[word_eq]=hay&limit=4')).map(({ method }) => method)
+    expect(await methods()).toEqual(['index'])
+    expect(await methods()).toEqual(['probe'])
+  })
+
+  it('as long as enough of them match they are looked at one by one', async () => {
+    await openLog(options)
+    expect(await explain('filter[word_eq]=hay&filter[n_lt]=4900&limit=1000')).toMatchObject([
+      { method: 'probe', checked: 1001, matched: 1001 },
+    ])
+  })
+
+  it('what the index knows nothing of is gone through', async () => {
+    await openLog(options)
+    expect(await explain('filter[id_start]=00000000-0000-4000-8000-00000000000')).toEqual([
+      {
+        method: 'scan',
+        rows: SIZE,
+        checked: SIZE,
+        matched: 10,
+        reason: 'the index tells nothing of the filter',
+      },
+    ])
+  })
+
+  it('sorts take the first of those that match', async () => {
+    await openLog(options)
+    await audit.list('filter[sorts]=n')
+    expect(await explain('filter[word_cont]=ha&filter[sorts]=n')).toMatchObject([
+      { method: 'sort', rows: 11, checked: 11, matched: 11 },
+    ])
+  })
+})
+
+it('where it is slow the server is not asked for more', async () => {
+  await openLog()
+  const told: SlowQuery[] = []
+  audit.on('slow-query', (slow) => told.push(slow))
+  await audit.list('filter[n_lt]=2')
+  await nextTurn()
+  expect(told[0]!.explanation!.steps).toMatchObject([
+    { method: 'probe', rows: 250, checked: 0 },
+    { method: 'index', rows: 3, checked: 3, matched: 2 },
+  ])
+})
+
+it('a query that takes too long is told of, as far as it came', async () => {
+  await openLog({ queryTimeoutMs: 1000 })
+  const told: SlowQuery[] = []
+  audit.on('slow-query', (slow) => told.push(slow))
+  const client = await schemas.database().pool.connect()
+  try {
+    await client.query(`BEGIN; LOCK TABLE ${schemas.schema()}.events`)
+    await expect(audit.list('filter[n_lt]=2')).rejects.toMatchObject({ code: 'QUERY_TIMEOUT' })
+  } finally {
+    await client.query('ROLLBACK')
+    client.release()
+  }
+  await nextTurn()
+  expect(told).toMatchObject([
+    {
+      query: 'filter[n_lt]=2&limit=10',
+      error: { code: 'QUERY_TIMEOUT' },
+      explanation: { events: 0, steps: [{ method: 'probe', rows: 0 }] },
+    },
+  ])
+})

@@ -1,0 +1,65 @@
+import { AuditLog, type AuditEvent, type EventPage, type EventStore } from 'daybook'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { draft, MINUTE, throttled } from '../../../src/testing/conformance/helpers.js'
+import { manualClock } from '../../../src/testing/conformance/manual-clock.js'
+import { eventsDocument } from '../../../src/http/events/documents.js'
+import { UnreadEvent } from '../../../src/store-kit/lazy-event.js'
+import { useSchemas } from '../../support/schemas.js'
+
+const schemas = useSchemas('lazy')
+const clock = manualClock('2026-01-01T00:00:00Z')
+let store: EventStore
+let audit: AuditLog
+beforeEach(() => {
+  store = schemas.openStore({ clock })
+  audit = new AuditLog({ store, types: {} })
+})
+afterEach(() => audit.close())
+
+const textOf = ({ events }: EventPage): string =>
+  [...eventsDocument(events, '/api/events', {})].join('')
+
+const isUnread = (event: AuditEvent): boolean => event instanceof UnreadEvent
+
+/** The page of a list that leaves attributes unread, which says the same as one that reads them. */
+async function lazyList(query: string): Promise<EventPage> {
+  const lazy = await audit.list(query, { lazy: true })
+  const read = await audit.list(query)
+  expect(read.events.some(isUnread)).toBe(false)
+  expect(textOf(lazy)).toBe(textOf(read))
+  expect(lazy.truncated).toBe(read.truncated)
+  return lazy
+}
+
+it('leaves attributes unread, whatever the filter had to look at', async () => {
+  const texts = [{ n: 1, 'Grüße 🎈': '\ud800"\\\u0000' }, { n: 2, 9: 1, 1: [1e21, -0.5] }, {}]
+  await store.append(texts.map((attributes) => draft(attributes)))
+  for (const query of ['', 'filter[n_not_null]=1', 'filter[sorts]=n desc', 'limit=1']) {
+    const { events } = await lazyList(query)
+    expect(events.length, query).toBeGreaterThan(0)
+    expect(events.every(isUnread), query).toBe(true)
+  }
+})
+
+it('reads what the server has added to, as it may be there already', async () => {
+  const own = { suppressed_count: 'mine', n: 1, suppressed_since: 'then' }
+  await store.append([throttled(own)])
+  await store.append([throttled(own)])
+  await store.reportSuppressed({
+    reporter: 'test',
+    number: 1,
+    counts: [
+      {
+        ...{ key: 'test:event', type: 'test:event', scope: {}, period: MINUTE, count: 3 },
+        ...{ first: 1_767_225_600_000_001, last: 1_767_225_600_000_002 },
+      },
+    ],
+  })
+  clock.advance(2 * MINUTE)
+  await store.append([throttled(own)])
+  const { events } = await lazyList('')
+  expect(events.map(isUnread)).toContain(false)
+  const text = textOf({ events, truncated: false })
+  expect(text.match(/"suppressed_count":3/g)).toHaveLength(1)
+  expect(text.match(/"suppressed_count"/g)).toHaveLength(events.length)
+})

@@ -1,0 +1,223 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { AuditEvent, EventQuery, EventStore, JsonObject } from 'daybook'
+import pg from 'pg'
+import { expect, it, vi } from 'vitest'
+import { createLog } from '../../../adapters/postgres/log/log.js'
+import { namesIn } from '../../../adapters/postgres/schema/names.js'
+import { createSilenceKeeper } from '../../../adapters/postgres/write/liveness.js'
+import { DAY, draft, numbers, upTo } from '../../../src/testing/conformance/helpers.js'
+import { manualClock } from '../../../src/testing/conformance/manual-clock.js'
+import { useSchemas } from '../../support/schemas.js'
+import { startOwnPostgres } from '../../support/postgres.js'
+import { startProxy } from '../../support/proxy.js'
+
+const { database, schema, openStore } = useSchemas('live')
+
+const ALL: EventQuery = { where: undefined, sorts: [], limit: 1000 }
+
+async function begin(store: EventStore, attributes: JsonObject): Promise<AuditEvent> {
+  const [event] = await store.append([draft(attributes, { live: true })])
+  return event!
+}
+
+const grown = (revision: number, text: string) => ({
+  revision,
+  texts: [{ key: 'log', text, replaces: false }],
+})
+
+it('is closed in its place, where the table for its time has been dropped', async () => {
+  const clock = manualClock('2026-01-31T23:59:59Z')
+  const store = openStore({ clock })
+  await store.append([draft({ n: 0 })])
+  const event = await begin(store, { n: 1, log: '' })
+  await store.changeLive(event.id, grown(1, 'begun'))
+  clock.advance(60 * DAY)
+  await store.append([draft({ n: 2 })])
+  expect(await store.removeBefore(clock() - DAY)).toBe(1)
+  const partitions = async (): Promise<unknown[]> => {
+    const { rows } = await database().pool.query<{ name: string }>(
+      `SELECT relname AS name FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
+       WHERE inhparent = '${schema()}.events'::regclass ORDER BY 1`,
+    )
+    return rows.map(({ name }) => name)
+  }
+  expect(await partitions()).not.toContain('events_202601')
+  const closed = await store.closeLive(event.id, grown(2, ' and ended'))
+  expect(closed).toEqual({ ...event, attributes: { n: 1, log: 'begun and ended' } })
+  expect(await partitions()).toContain('events_202601')
+  expect(await store.get(event.id)).toEqual(closed)
+  expect(numbers((await store.list(ALL)).events)).toEqual([1, 2])
+  await store.close()
+})
+
+it('leaves nothing beside the event once it is closed, and is found by the index', async () => {
+  const store = openStore({ partitions: 'none' })
+  const event = await begin(store, { n: 1, log: '' })
+  for (const revision of upTo(1, 20)) await store.changeLive(event.id, grown(revision, 'x'))
+  await store.closeLive(event.id, { revision: 21, json: '{"n":1,"log":"","stage":"done"}' })
+  const { rows } = await database().pool.query(
+    `SELECT (SELECT count(*) FROM ${schema()}.live_events)::int AS events,
+       (SELECT count(*) FROM ${schema()}.live_texts)::int AS texts`,
+  )
+  expect(rows).toEqual([{ events: 0, texts: 0 }])
+  // More events than are looked through before the index is asked.
+  for (let at = 0; at < 2000; at += 500)
+    await store.append(upTo(1, 500).map((n) => draft({ n: at + n + 1 })))
+  const where = {
+    combinator: 'and' as const,
+    groupings: [],
+    conditions: [
+      {
+        attributes: ['stage'],
+        combinator: 'or' as const,
+        predicate: 'eq' as const,
+        values: ['done'],
+      },
+    ],
+  }
+  const { events } = await store.list({ where, sorts: [], limit: 10 })
+  expect(events.map(({ attributes }) => attributes)).toEqual([
+    { n: 1, log: 'x'.repeat(20), stage: 'done' },
+  ])
+  await store.close()
+})
+
+it('takes each change once where answers get lost', async () => {
+  const target = new URL(database().url)
+  const proxy = await startProxy({ host: target.hostname, port: Number(target.port) })
+  target.port = String(proxy.port)
+  const store = openStore({ connectionString: target.href })
+  const event = await begin(store, { n: 1, log: '' })
+  for (const revision of upTo(1, 3)) {
+    proxy.loseAnswerTo(`UPDATE "${schema()}".live_events`)
+    expect(await store.changeLive(event.id, grown(revision, String(revision)))).toBe(true)
+  }
+  expect((await store.get(event.id))!.attributes).toEqual({ n: 1, log: '123' })
+  proxy.loseAnswerTo(`DELETE FROM "${schema()}".live_events`)
+  const closed = await store.closeLive(event.id, grown(4, '4'))
+  expect(closed!.attributes).toEqual({ n: 1, log: '1234' })
+  expect((await store.list(ALL)).events).toEqual([closed])
+  proxy.loseAnswerTo(`"${schema()}".append(`)
+  const second = await begin(store, { n: 2, log: '' })
+  expect((await store.list(ALL)).events).toEqual([closed, second])
+  expect(await store.openEvents()).toEqual([{ id: second.id, revision: 0 }])
+  await store.close()
+  await proxy.close()
+})
+
+it('is met once by readers while it closes', async () => {
+  const store = openStore()
+  const other = openStore()
+  const events = await store.append(
+    upTo(0, 59).map((n) => draft({ n }, n % 3 === 1 ? { live: true } : {})),
+  )
+  let isClosing = true
+  const closing = (async () => {
+    for (const { id, attributes } of events)
+      if (Number(attributes['n']) % 3 === 1) await store.closeLive(id, { revision: 1 })
+    isClosing = false
+  })()
+  let looks = 0
+  while (isClosing) {
+    for (const sorts of [[], [{ attribute: 'n', direction: 'asc' as const }]])
+      expect(numbers((await other.list({ where: undefined, sorts, limit: 100 })).events)).toEqual(
+        upTo(0, 59),
+      )
+    looks++
+  }
+  await closing
+  expect(looks).toBeGreaterThan(0)
+  expect(await other.openEvents()).toEqual([])
+  await store.close()
+  await other.close()
+})
+
+it('that a process left behind is closed as unfinished, and no other', async () => {
+  const store = openStore()
+  const left = await begin(store, { n: 1, log: '' })
+  const held = await begin(store, { n: 2, log: '' })
+  await store.changeLive(left.id, grown(1, 'as far as this'))
+  const pool = new pg.Pool({ connectionString: database().url })
+  const log = createLog({
+    names: namesIn(schema()),
+    pool,
+    partitions: 'month',
+    clock: undefined,
+    onPrepared: () => {},
+  })
+  await log.use(AbortSignal.timeout(10_000), () => Promise.resolve())
+  let now = 0
+  let closed = 0
+  const silence = createSilenceKeeper(
+    log,
+    () => closed++,
+    () => now,
+  )
+  for (; now < 20_000; now += 5000) {
+    await silence.look()
+    await store.touchLive([held.id])
+    expect(closed).toBe(0)
+  }
+  await silence.look()
+  silence.close()
+  expect(closed).toBe(1)
+  expect(await store.openEvents()).toEqual([{ id: held.id, revision: 0 }])
+  const unfinished = { n: 1, log: 'as far as this', unfinished: true }
+  expect((await store.get(left.id))!.attributes).toEqual(unfinished)
+  // Whoever held it hears of it.
+  expect(await store.changeLive(left.id, grown(2, 'more'))).toBe(false)
+  expect((await store.closeLive(left.id, { revision: 2 }))!.attributes).toEqual(unfinished)
+  await store.close()
+  await pool.end()
+})
+
+it('on a replica is never behind what this process has changed', { timeout: 60_000 }, async () => {
+  const primary = await startOwnPostgres()
+  const replica = await primary.replicate()
+  const readPool = new pg.Pool({ connectionString: replica.url })
+  const onReplica = new pg.Client({ connectionString: replica.url })
+  await onReplica.connect()
+  const store = openStore({ connectionString: primary.url, readPool })
+  const other = openStore({ connectionString: primary.url })
+  try {
+    const event = await begin(store, { n: 1, log: '' })
+    const replayed = async (): Promise<void> => {
+      for (;;) {
+        const { rows } = await onReplica.query(
+          `SELECT to_regclass('${schema()}.live_events') AS found`,
+        )
+        if (rows[0].found !== null) {
+          const { rowCount } = await onReplica.query(`SELECT FROM ${schema()}.live_events`)
+          if (rowCount === 1) return
+        }
+        await delay(20)
+      }
+    }
+    await replayed()
+    await onReplica.query('SELECT pg_wal_replay_pause()')
+    // What others do it may miss: that tells that the replica answers.
+    await other.append([draft({ n: 2 })])
+    expect(numbers((await store.list(ALL)).events)).toEqual([1])
+    // Told of a change by the primary, one is not shown the event without it by the replica.
+    await other.changeLive(event.id, grown(1, 'some'))
+    expect(await store.openEvents()).toEqual([{ id: event.id, revision: 0 }])
+    const connect = vi.spyOn(readPool, 'connect').mockImplementationOnce(() => {
+      throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })
+    })
+    expect(await store.openEvents()).toEqual([{ id: event.id, revision: 1 }])
+    expect(connect).toHaveBeenCalled()
+    expect((await store.get(event.id))!.attributes['log']).toBe('some')
+    await store.changeLive(event.id, grown(2, 'more'))
+    expect((await store.get(event.id))!.attributes['log']).toBe('somemore')
+    expect(numbers((await store.list(ALL)).events)).toEqual([1, 2])
+    await store.closeLive(event.id, { revision: 3 })
+    expect(await store.openEvents()).toEqual([])
+  } finally {
+    await store.close()
+    await other.close()
+    await onReplica.end()
+    await readPool.end()
+    await replica.stop()
+    await primary.stop()
+  }
+})

@@ -1,0 +1,332 @@
+import { randomUUID } from 'node:crypto'
+import { type AuditEvent, AuditLog, parseQuery } from 'daybook'
+import pg from 'pg'
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
+import { createLogIndex, type LogIndex } from '../../../adapters/postgres/index/log-index.js'
+import { listEvents } from '../../../adapters/postgres/read/list.js'
+import { namesIn } from '../../../adapters/postgres/schema/names.js'
+import { createPostgresStore } from '../../../adapters/postgres/postgres-store.js'
+import { compileFilter } from '../../../src/filter/evaluate.js'
+import type { IndexPart } from '../../../src/store-kit/index/part.js'
+import { NONE } from '../../../src/store-kit/index/postings.js'
+import { createTrace } from '../../../src/store/trace.js'
+import { parseTimestamp } from '../../../src/event/timestamp.js'
+import { type Moment, takeMoment } from '../../support/postgres-moment.js'
+import { useSchemas } from '../../support/schemas.js'
+import { sealPostgres } from '../../support/seal-postgres.js'
+
+const SIZE = 300
+const TUNING = { segmentSize: 100, fanOut: 16 }
+const schemas = useSchemas('log_index')
+let audit: AuditLog
+const moments: Moment[] = []
+afterEach(async () => {
+  for (const moment of moments.splice(0)) await moment.end()
+  await audit.close()
+})
+
+async function record(from: number, to: number): Promise<void> {
+  await Promise.all(
+    Array.from({ length: to - from }, (_, i) => audit.recordCustom('own', { n: from + i })),
+  )
+}
+
+/** A log of so many events, none of which is sealed. */
+async function openLog(size = SIZE): Promise<void> {
+  audit = new AuditLog({ store: schemas.openStore(), types: {} })
+  await record(0, size)
+}
+
+const pool = () => schemas.database().pool
+const names = () => namesIn(schemas.schema())
+const seal = (tuning = TUNING) => sealPostgres(schemas.database().url, schemas.schema(), tuning)
+
+async function take(): Promise<Moment> {
+  const moment = await takeMoment(schemas.database().url)
+  moments.push(moment)
+  return moment
+}
+
+const coverageOf = async (index: LogIndex, moment: Moment) => {
+  const coverage = await index.refresh(moment)
+  if (coverage === 'outdated') throw new Error('outdated')
+  return coverage
+}
+
+const timesOf = ({ unindexed, size, timeOf }: IndexPart): number[] => {
+  expect(unindexed.seek(0, 1)).toBe(NONE)
+  return Array.from({ length: size }, (_, ordinal) => timeOf(ordinal))
+}
+
+/** What is found at the moment, and in which ways. */
+async function ask(index: LogIndex, moment: Moment, query: string) {
+  const trace = createTrace({ detailed: false })
+  const page = await listEvents(
+    { ...moment, isReplica: false, open: [] },
+    { names: names(), index, firstProbe: 0 },
+    { query: parseQuery(query), trace },
+  )
+  if (page === 'outdated') return page
+  const ways = trace.steps.filter(({ checked }) => checked > 0).map(({ method }) => method)
+  return { found: page.events.map(({ attributes }) => attributes['n']), ways }
+}
+
+const numbers = (from: number, step: 1 | -1): number[] =>
+  Array.from({ length: 7 }, (_, i) => from + i * step)
+
+describe.each([
+  ['filter[n_lt]=20&limit=7', numbers(13, 1)],
+  ['filter[n_lt]=20&filter[sorts]=created_at&limit=7', numbers(0, 1)],
+  ['filter[n_gteq]=290&filter[sorts]=n desc&limit=7', numbers(299, -1)],
+  ['filter[sorts]=n&limit=7', numbers(0, 1)],
+])('%s', (query, found) => {
+  it('is answered by what is kept in memory of events that are in no segment', async () => {
+    await openLog()
+    const answer = await ask(createLogIndex(names(), TUNING), await take(), query)
+    expect(answer).toMatchObject({ found })
+    expect(answer).not.toMatchObject({ ways: expect.arrayContaining(['scan']) })
+  })
+
+  it('is answered by segments', async () => {
+    await openLog()
+    await seal()
+    const index = createLogIndex(names(), TUNING)
+    const coverage = await coverageOf(index, await take())
+    expect([coverage.segments.length, coverage.recent.length]).toEqual([3, 0])
+    const answer = await ask(index, await take(), query)
+    expect(answer).toMatchObject({ found })
+    expect(answer).not.toMatchObject({ ways: expect.arrayContaining(['scan']) })
+  })
+
+  it('is answered row by row where too many are in none', async () => {
+    await openLog()
+    const index = createLogIndex(names(), { segmentSize: 50 })
+    expect(await ask(index, await take(), query)).toEqual({ found, ways: ['scan'] })
+  })
+
+  it('is answered by both where too many behind the segments are in none', async () => {
+    await openLog(100)
+    await seal()
+    await record(100, SIZE)
+    const index = createLogIndex(names(), { segmentSize: 40 })
+    expect(await ask(index, await take(), query)).toMatchObject({ found })
+    expect((await coverageOf(index, await take())).recent).toEqual([])
+  })
+})
+
+it('a snapshot that is older than what is known is told so, as long as it lacks something', async () => {
+  await openLog()
+  const [old, older] = [await take(), await take()]
+  const index = createLogIndex(names(), TUNING)
+  await coverageOf(index, await take())
+  // Nothing has been dropped yet.
+  expect(await ask(index, old, 'filter[n_lt]=3')).toMatchObject({ found: [0, 1, 2] })
+  await seal()
+  await coverageOf(index, await take())
+  expect(await index.refresh(older)).toBe('outdated')
+  expect(await ask(index, older, 'filter[n_lt]=3')).toBe('outdated')
+})
+
+it('what a snapshot does not see yet is not told of', async () => {
+  await openLog(50)
+  const old = await take()
+  await record(50, 60)
+  const index = createLogIndex(names(), TUNING)
+  expect(await ask(index, await take(), 'filter[n_gteq]=45&limit=20')).toMatchObject({
+    found: Array.from({ length: 15 }, (_, i) => 45 + i),
+  })
+  expect(await ask(index, old, 'filter[n_gteq]=45&limit=20')).toMatchObject({
+    found: [45, 46, 47, 48, 49],
+  })
+})
+
+it('what was asked ahead is taken as it is, unless others have taken in more since', async () => {
+  await openLog(10)
+  const index = createLogIndex(names(), TUNING)
+  await coverageOf(index, await take())
+  await record(10, 20)
+  const [first, second] = [await take(), await take()]
+  const ahead = await second.ask(index.statement())
+  await coverageOf(index, first)
+  expect(await index.refresh(second, ahead)).toMatchObject({ recent: [{ size: 20 }] })
+  expect(second.asked.length).toBe(2)
+  await index.refresh(second, await second.ask(index.statement()))
+  expect(second.asked.length).toBe(3)
+})
+
+it('late events are met though they commit after later ones, and once', async () => {
+  await openLog(20)
+  const { late, events } = names()
+  const times = (await audit.list('filter[sorts]=created_at&limit=20')).events.map(
+    ({ created_at }) => parseTimestamp(created_at)!,
+  )
+  const [first, second] = [await pool().connect(), await pool().connect()]
+  const put = (client: typeof first, time: number): Promise<unknown> =>
+    client.query(
+      `WITH put AS (INSERT INTO ${late} (created_at) VALUES ($1))
+       INSERT INTO ${events} SELECT $1, tail, type, username, source, system, attributes, terms
+       FROM ${events} ORDER BY created_at LIMIT 1`,
+      [time],
+    )
+  const index = createLogIndex(names(), TUNING)
+  await coverageOf(index, await take())
+  const lateTimes = async (): Promise<number[]> => {
+    const { recent } = await coverageOf(index, await take())
+    return recent.flatMap(timesOf).filter((time) => !times.includes(time))
+  }
+  try {
+    await first.query('BEGIN')
+    await put(first, times[0]! - 2)
+    await put(second, times[0]! - 1)
+    expect(await lateTimes()).toEqual([times[0]! - 1])
+    await first.query('COMMIT')
+    expect(await lateTimes()).toEqual([times[0]! - 2, times[0]! - 1])
+    expect(await lateTimes()).toEqual([times[0]! - 2, times[0]! - 1])
+  } finally {
+    first.release()
+    second.release()
+  }
+})
+
+it('too many late events are looked at one by one, and those that were sealed no longer', async () => {
+  await openLog(20)
+  const oldest = await audit.list('filter[sorts]=created_at&limit=1')
+  const time = parseTimestamp(oldest.events[0]!.created_at)!
+  await pool().query(
+    `INSERT INTO ${names().late} (created_at) SELECT generate_series($1::bigint + 1, $1 + 2000)`,
+    [time],
+  )
+  const index = createLogIndex(names(), { segmentSize: 300 })
+  expect((await coverageOf(index, await take())).to).toBe(-1)
+  expect(await ask(index, await take(), 'filter[n_lt]=2')).toEqual({
+    found: [0, 1],
+    ways: ['scan'],
+  })
+  await pool().query(`DELETE FROM ${names().late}`)
+  expect((await coverageOf(index, await take())).to).toBeGreaterThan(time)
+})
+
+it('what waits for a slow one goes on where it has come to', async () => {
+  await openLog(2500)
+  const index = createLogIndex(names(), { segmentSize: 10_000 })
+  const [a, b] = [await take(), await take()]
+  const [one, other] = await Promise.all([coverageOf(index, a), coverageOf(index, b)])
+  const sizes = [one, other].map(({ recent }) => recent.reduce((sum, { size }) => sum + size, 0))
+  expect(sizes).toEqual([2500, 2500])
+  // Slices for the first, and nothing more for the second.
+  expect(b.asked.length).toBe(1)
+  expect(a.asked.length).toBeGreaterThan(2)
+})
+
+it('while other processes seal and merge, a store finds what there is', async () => {
+  const tuning = { segmentSize: 8, fanOut: 3 }
+  const { database, schema } = schemas
+  const { store } = createPostgresStore(
+    { connectionString: database().url, schema: schema() },
+    { tuning },
+    0,
+  )
+  audit = new AuditLog({ store, types: {} })
+  await record(0, 1)
+  let isDone = false
+  const sealing = (async () => {
+    while (!isDone) await seal(tuning)
+  })()
+  try {
+    for (let n = 1; n < 120; n += 3) {
+      await record(n, n + 3)
+      const [page, sorted] = await Promise.all([
+        audit.list('filter[n_gteq]=0&limit=1000'),
+        audit.list('filter[sorts]=n desc&limit=1000'),
+      ])
+      const all = Array.from({ length: n + 3 }, (_, i) => i)
+      const found = page.events.map(({ attributes }) => Number(attributes['n']))
+      expect(found.toSorted((a, b) => a - b)).toEqual(all)
+      expect(sorted.events.map(({ attributes }) => attributes['n'])).toEqual(all.toReversed())
+    }
+  } finally {
+    isDone = true
+    await sealing
+  }
+})
+
+it('is read through a pool of replicas too', async () => {
+  const { database, schema } = schemas
+  const readPool = new pg.Pool({ connectionString: database().url })
+  readPool.on('error', () => {})
+  onTestFinished(() => readPool.end())
+  const { store } = createPostgresStore(
+    { connectionString: database().url, schema: schema(), readPool },
+    { tuning: TUNING },
+    0,
+  )
+  audit = new AuditLog({ store, types: {} })
+  await record(0, SIZE)
+  const find = async () => (await audit.list('filter[n_lt]=3')).events.length
+  expect(await find()).toBe(3)
+  await seal()
+  expect(await find()).toBe(3)
+})
+
+// More than a query looks into at first, each from the old times that were imported to the end of what was recorded.
+describe('segments that all reach far back', () => {
+  const ROUNDS = 12
+  const EACH = 100
+  const SPARSE = 27
+
+  const attributes = (n: number) => ({ n, text: n % SPARSE === 0 ? `a needle ${n}` : `hay ${n}` })
+
+  async function openOverlapping(): Promise<readonly AuditEvent[]> {
+    await openLog(0)
+    for (let round = 0; round < ROUNDS; round++) {
+      await audit.importEvents(
+        Array.from({ length: EACH }, (_, i) => ({
+          id: randomUUID(),
+          created_at: new Date(Date.UTC(2020, 0, 1 + i, round)).toISOString().replace('Z', '000Z'),
+          ...{ type: 'own', username: null, system: false, source: null },
+          attributes: attributes(i),
+        })),
+      )
+      await Promise.all(
+        Array.from({ length: EACH }, (_, i) =>
+          audit.recordCustom('own', attributes(round * EACH + i)),
+        ),
+      )
+      await seal({ segmentSize: 2 * EACH, fanOut: 2 * ROUNDS })
+    }
+    await audit.close()
+    audit = new AuditLog({ store: schemas.openStore(), types: {} })
+    const all: AuditEvent[] = []
+    for await (const page of audit.pages('limit=1000')) all.unshift(...page)
+    expect(all.length).toBe(2 * ROUNDS * EACH)
+    return all
+  }
+
+  it('are gone through within the times that are asked for, each event once', async () => {
+    const all = await openOverlapping()
+    const near = all[all.length - Math.round(8.5 * EACH)]!.created_at
+    const queries = ['10', '3', '100'].flatMap((limit) =>
+      ['text_cont]=needle', 'text_start]=a', 'text_not_eq]=hay'].flatMap((member) => [
+        `limit=${limit}&filter[${member}&filter[created_at_lt]=${near}`,
+        `limit=${limit}&filter[${member}&filter[created_at_gt]=${near}&filter[sorts]=created_at`,
+      ]),
+    )
+    for (const query of queries) {
+      const { where, limit } = parseQuery(query)
+      const passes = compileFilter(where)
+      const matching = all.filter((event) => passes(event)).map(({ id }) => id)
+      const isRising = query.includes('sorts')
+      const { events, truncated } = await audit.list(query)
+      const found = events.map(({ id }) => id)
+      expect({ query, found, truncated }).toEqual({
+        query,
+        found: isRising ? matching.slice(0, limit) : matching.slice(-limit),
+        truncated: matching.length > limit,
+      })
+      const paged: string[] = []
+      for await (const page of audit.pages(query)) paged.push(...page.map(({ id }) => id))
+      expect(paged.length).toBe(matching.length)
+      expect(new Set(paged)).toEqual(new Set(matching))
+    }
+  })
+})

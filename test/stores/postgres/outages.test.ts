@@ -1,0 +1,396 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { AuditLog, AuditLogError } from 'daybook'
+import { postgresStore } from 'daybook/postgres'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type OwnServer, startOwnPostgres } from '../../support/postgres.js'
+import { type Proxy, startProxy } from '../../support/proxy.js'
+
+let server: OwnServer
+let schemas = 0
+let schema = ''
+
+beforeAll(async () => {
+  server = await startOwnPostgres()
+}, 60_000)
+
+afterAll(() => server.stop())
+
+beforeEach(() => {
+  schema = `outage_${schemas++}`
+})
+
+interface LogOptions {
+  readonly deadlineMs?: number
+  readonly pool?: pg.Pool
+  readonly queryTimeoutMs?: number
+}
+
+const openLog = ({ deadlineMs = 30_000, pool, ...options }: LogOptions = {}): AuditLog =>
+  new AuditLog({
+    store: postgresStore({
+      ...(pool ? { pool } : { connectionString: server.url }),
+      schema,
+      ...options,
+    }),
+    types: {},
+    waiting: { deadlineMs },
+  })
+
+async function administer(...statements: string[]): Promise<pg.QueryResult[]> {
+  const client = new pg.Client({ connectionString: server.url })
+  await client.connect()
+  const results: pg.QueryResult[] = []
+  for (const statement of statements) results.push(await client.query(statement))
+  await client.end()
+  return results
+}
+
+/** The numbers of all that is stored but for what tells of gaps, read by a log of its own. */
+async function stored(): Promise<unknown[]> {
+  await using audit = openLog()
+  const found: unknown[] = []
+  const filter = 'filter[type_eq]=test:outage&filter[sorts]=created_at'
+  for await (const events of audit.pages(filter))
+    found.push(...events.map((event) => event.attributes['n']))
+  return found
+}
+
+interface Load {
+  readonly acknowledged: number[]
+  readonly rejected: { readonly n: number; readonly error: unknown }[]
+  stop(): Promise<void>
+}
+
+/** Records from several lanes until it is stopped. */
+function load(audit: AuditLog, lanes: number): Load {
+  const acknowledged: number[] = []
+  const rejected: { n: number; error: unknown }[] = []
+  let n = 0
+  let isRunning = true
+  const lane = async (): Promise<void> => {
+    while (isRunning) {
+      const own = n++
+      try {
+        await audit.recordCustom('test:outage', { n: own })
+        acknowledged.push(own)
+      } catch (error) {
+        rejected.push({ n: own, error })
+      }
+      await delay(Math.random() * 5)
+    }
+  }
+  const running = Array.from({ length: lanes }, lane)
+  return {
+    acknowledged,
+    rejected,
+    async stop() {
+      isRunning = false
+      await Promise.all(running)
+    },
+  }
+}
+
+/** What was acknowledged is there, what was rejected is not, and nothing is there twice. */
+async function expectExact({ acknowledged, rejected }: Load): Promise<void> {
+  const found = await stored()
+  expect(found.length).toBe(new Set(found).size)
+  const there = new Set(found)
+  expect(acknowledged.filter((n) => !there.has(n))).toEqual([])
+  expect(rejected.filter(({ n }) => there.has(n))).toEqual([])
+  expect(there.size).toBe(acknowledged.length)
+}
+
+async function expectRejection(promise: Promise<unknown>, message: RegExp): Promise<void> {
+  const error = await promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+  expect(error).toBeInstanceOf(AuditLogError)
+  expect((error as AuditLogError).code).toBe('DEADLINE_EXCEEDED')
+  expect((error as AuditLogError).message).toMatch(message)
+}
+
+describe('under load', { timeout: 120_000 }, () => {
+  const RESTARTS = 20
+
+  it(`the server is restarted ${RESTARTS} times as after a crash`, async () => {
+    const audit = openLog()
+    const first = load(audit, 30)
+    for (let i = 0; i < RESTARTS; i++) {
+      await delay(50 + Math.random() * 100)
+      const before = first.acknowledged.length
+      await server.restart()
+      while (first.acknowledged.length === before) await delay(10)
+    }
+    await first.stop()
+    expect(first.rejected).toEqual([])
+    await expectExact(first)
+    await audit.close()
+  })
+
+  it('connections are terminated', async () => {
+    const audit = openLog()
+    const first = load(audit, 30)
+    for (let i = 0; i < 40; i++) {
+      await delay(Math.random() * 30)
+      const before = first.acknowledged.length
+      await administer(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'`,
+      )
+      while (first.acknowledged.length === before) await delay(5)
+    }
+    await first.stop()
+    expect(first.rejected).toEqual([])
+    await expectExact(first)
+    await audit.close()
+  })
+
+  it('the server stands still for longer than the deadline', async () => {
+    const audit = openLog({ deadlineMs: 800 })
+    await audit.recordCustom('test:outage', { n: -1 })
+    const first = load(audit, 30)
+    first.acknowledged.push(-1)
+    for (let i = 0; i < 3; i++) {
+      await delay(200 + Math.random() * 50)
+      const before = first.rejected.length
+      const goOn = server.freeze()
+      while (first.rejected.length === before) await delay(20)
+      goOn()
+      const acknowledged = first.acknowledged.length
+      while (first.acknowledged.length === acknowledged) await delay(10)
+    }
+    await first.stop()
+    for (const { error } of first.rejected)
+      expect((error as AuditLogError).code).toBe('DEADLINE_EXCEEDED')
+    await audit.close()
+    await expectExact(first)
+  })
+})
+
+describe('a server that stands still', { timeout: 60_000 }, () => {
+  let goOn = (): void => {}
+  afterEach(() => goOn())
+
+  it('does not keep a call beyond its deadline', async () => {
+    const audit = openLog({ deadlineMs: 2000, queryTimeoutMs: 2000 })
+    await audit.recordCustom('test:outage', { n: 0 })
+    // By then the connection is free again by which the next one is sent.
+    await delay(300)
+    goOn = server.freeze()
+    await expectRejection(audit.recordCustom('test:outage', { n: 1 }), /within 2000 ms/)
+    await expect(audit.list()).rejects.toMatchObject({ code: 'QUERY_TIMEOUT' })
+    goOn()
+    await audit.recordCustom('test:outage', { n: 2 })
+    expect(await stored()).toEqual([0, 2])
+    await audit.close()
+  })
+
+  it('does not keep those who close, whatever was given up', { timeout: 20_000 }, async () => {
+    const audit = openLog({ queryTimeoutMs: 300 })
+    await audit.recordCustom('test:outage', { n: 0 })
+    // Connections that are free again by which calls and their cancelling are sent.
+    await Promise.allSettled(Array.from({ length: 8 }, () => audit.list()))
+    goOn = server.freeze()
+    const lists = Array.from({ length: 2 }, () => audit.list())
+    for (const settled of await Promise.allSettled(lists)) expect(settled.status).toBe('rejected')
+    await audit.close()
+  })
+
+  it('does not keep those who close as they begin to follow', { timeout: 20_000 }, async () => {
+    const store = postgresStore({ connectionString: server.url, schema })
+    await store.openEvents()
+    goOn = server.freeze()
+    store.watch(() => {})
+    // By then it has been sent.
+    await delay(100)
+    await store.close()
+  })
+})
+
+describe(
+  'what cannot be stored waits, and is rejected with the reason',
+  { timeout: 60_000 },
+  () => {
+    /** Fails in time while `breakIt` holds; what waits when it is mended is stored. */
+    const tries = async (
+      reason: RegExp,
+      breakIt: () => Promise<unknown>,
+      mendIt: () => Promise<unknown>,
+    ): Promise<void> => {
+      const impatient = openLog({ deadlineMs: 2000 })
+      const patient = openLog()
+      await impatient.recordCustom('test:outage', { n: 0 })
+      await patient.recordCustom('test:outage', { n: 1 })
+      await breakIt()
+      try {
+        const waiting = patient.recordCustom('test:outage', { n: 2 })
+        await expectRejection(impatient.recordCustom('test:outage', { n: 3 }), reason)
+        await mendIt()
+        expect((await waiting)?.attributes).toEqual({ n: 2 })
+        await impatient.recordCustom('test:outage', { n: 4 })
+        expect(await stored()).toEqual([0, 1, 2, 4])
+      } finally {
+        await mendIt()
+        await impatient.close()
+        await patient.close()
+      }
+    }
+
+    it('while the server refuses connections', async () => {
+      let isDown = false
+      await tries(
+        /did not take the event within 2000 ms: .*ECONNREFUSED/,
+        async () => {
+          await server.crash()
+          isDown = true
+        },
+        async () => {
+          if (isDown) await server.start()
+          isDown = false
+        },
+      )
+    })
+
+    it('while the server is read-only', () =>
+      tries(
+        /within 2000 ms: cannot execute .* in a read-only transaction/,
+        () =>
+          administer(
+            'ALTER SYSTEM SET default_transaction_read_only = on',
+            'SELECT pg_reload_conf()',
+            'SELECT pg_sleep(0.2)',
+          ),
+        () =>
+          administer(
+            'SET default_transaction_read_only = off',
+            'ALTER SYSTEM RESET default_transaction_read_only',
+            'SELECT pg_reload_conf()',
+            'SELECT pg_sleep(0.2)',
+          ),
+      ))
+
+    it('while the server says that it has no room', () =>
+      tries(
+        /within 2000 ms: could not extend file "base\/1\/2": No space left on device/,
+        () =>
+          administer(
+            `CREATE FUNCTION ${schema}.no_room() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+             RAISE 'could not extend file "base/1/2": No space left on device' USING ERRCODE = 'disk_full';
+           END $$`,
+            `CREATE TRIGGER no_room BEFORE INSERT ON ${schema}.events EXECUTE FUNCTION ${schema}.no_room()`,
+          ),
+        () => administer(`DROP FUNCTION IF EXISTS ${schema}.no_room CASCADE`),
+      ))
+
+    it('while the database takes no connections', () =>
+      tries(
+        /within 2000 ms: .*not currently accepting connections|permission denied for database|too many connections/,
+        async () => {
+          const other = new URL(server.url)
+          other.pathname = '/template1'
+          const client = new pg.Client({ connectionString: other.href })
+          await client.connect()
+          await client.query('ALTER DATABASE postgres ALLOW_CONNECTIONS false')
+          await client.query(
+            `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'postgres'`,
+          )
+          await client.end()
+        },
+        async () => {
+          const other = new URL(server.url)
+          other.pathname = '/template1'
+          const client = new pg.Client({ connectionString: other.href })
+          await client.connect()
+          await client.query('ALTER DATABASE postgres ALLOW_CONNECTIONS true')
+          await client.end()
+        },
+      ))
+  },
+)
+
+describe('an answer that gets lost', { timeout: 60_000 }, () => {
+  let proxy: Proxy
+  let pool: pg.Pool
+
+  beforeEach(async () => {
+    const target = new URL(server.url)
+    proxy = await startProxy({ host: '127.0.0.1', port: Number(target.port) })
+    target.port = String(proxy.port)
+    pool = new pg.Pool({ connectionString: target.href })
+    pool.on('error', () => {})
+    return async () => {
+      await proxy.close()
+      await pool.end()
+    }
+  })
+
+  /** What is sent next goes by a connection that is there: no other can be made while answers get lost. */
+  const untilIdle = async (): Promise<void> => {
+    await delay(100)
+    while (pool.idleCount === 0) await delay(5)
+  }
+
+  it('keeps the event once when it is sent again', async () => {
+    const audit = openLog({ pool })
+    await audit.recordCustom('test:outage', { n: 0 })
+    await untilIdle()
+    proxy.loseAnswers(200)
+    const waiting = Promise.all([
+      audit.recordCustom('test:outage', { n: 1 }),
+      audit.recordCustom('test:outage', { n: 2 }),
+    ])
+    while ((await stored()).length < 3) await delay(10)
+    await delay(250)
+    proxy.heal()
+    const events = await waiting
+    expect(await stored()).toEqual([0, 1, 2])
+    for (const event of events) expect(await audit.get(event!.id)).toEqual(event)
+    await audit.recordCustom('test:outage', { n: 3 })
+    expect(await stored()).toEqual([0, 1, 2, 3])
+    await audit.close()
+  })
+
+  it('keeps nothing of what was rejected', async () => {
+    const audit = openLog({ pool, deadlineMs: 1500 })
+    await audit.recordCustom('test:outage', { n: 0 })
+    await untilIdle()
+    proxy.loseAnswers(100)
+    const waiting = audit.recordCustom('test:outage', { n: 1 })
+    waiting.catch(() => {})
+    while ((await stored()).length < 2) await delay(10)
+    proxy.refuse()
+    await expectRejection(waiting, /within 1500 ms/)
+    proxy.heal()
+    await audit.recordCustom('test:outage', { n: 2 })
+    expect(await stored()).toEqual([0, 2])
+    await audit.close()
+  })
+
+  it('keeps nothing of what was rejected, without another call', async () => {
+    const audit = openLog({ pool, deadlineMs: 1500 })
+    await audit.recordCustom('test:outage', { n: 0 })
+    await untilIdle()
+    proxy.loseAnswers(100)
+    const waiting = audit.recordCustom('test:outage', { n: 1 })
+    waiting.catch(() => {})
+    while ((await stored()).length < 2) await delay(10)
+    proxy.refuse()
+    await expectRejection(waiting, /within 1500 ms/)
+    proxy.heal()
+    while ((await stored()).length > 1) await delay(100)
+    await audit.close()
+  })
+})
+
+it('a store can be made while the server is away', { timeout: 60_000 }, async () => {
+  await server.crash()
+  const audit = openLog()
+  const waiting = audit.recordCustom('test:outage', { n: 1 })
+  await expect(audit.list()).rejects.toMatchObject({ code: 'STORE_FAILED' })
+  await server.start()
+  await waiting
+  expect(await stored()).toEqual([1])
+  await audit.close()
+})

@@ -1,0 +1,517 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { AuditLog, type AuditEvent, AuditLogError, formatTimestamp } from 'daybook'
+import { postgresStore, type PostgresStoreOptions } from 'daybook/postgres'
+import { manualClock } from 'daybook/testing'
+import pg from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { postgresDatabase, type TestDatabase } from '../../support/database.js'
+import { startOwnPostgres } from '../../support/postgres.js'
+
+let database: TestDatabase
+let schemas = 0
+let schema = ''
+
+beforeAll(async () => {
+  database = await postgresDatabase()
+})
+afterAll(() => database.remove())
+beforeEach(() => {
+  schema = `test_${schemas++}`
+})
+
+type Options = Partial<PostgresStoreOptions>
+
+const openStore = (options: Options = {}) =>
+  postgresStore({ connectionString: database.url, schema, ...options })
+
+const openLog = (options?: Options): AuditLog =>
+  new AuditLog({ store: openStore(options), types: {} })
+
+const types = (events: readonly AuditEvent[]): string[] => events.map((event) => event.type)
+
+async function codeOf(promise: Promise<unknown>): Promise<string> {
+  const error = await promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+  expect(error).toBeInstanceOf(AuditLogError)
+  return (error as AuditLogError).code
+}
+
+describe('the schema', () => {
+  it('is made once by many that start at the same time', async () => {
+    const logs = Array.from({ length: 12 }, () => openLog())
+    await Promise.all(logs.map((log, i) => log.recordCustom(`test:${i}`)))
+    const { events } = await logs[0]!.list('limit=100')
+    expect(types(events).toSorted()).toEqual(logs.map((_, i) => `test:${i}`).toSorted())
+    await Promise.all(logs.map((log) => log.close()))
+  })
+
+  it('of a newer version is refused', async () => {
+    await using audit = openLog()
+    await audit.recordCustom('a')
+    await database.pool.query(`UPDATE ${schema}.schema_version SET version = 99`)
+    await using other = openLog()
+    await expect(other.recordCustom('b')).rejects.toMatchObject({
+      code: 'STORE_FAILED',
+      message: expect.stringContaining('has version 99') as string,
+    })
+  })
+
+  it('may have any name, and each is a log of its own', async () => {
+    const names = ['Ünïcode "quoted" \'name\' $1 ?', 'select', 'a.b']
+    for (const name of names) {
+      await using audit = openLog({ schema: name })
+      await audit.recordCustom('own:type', { name })
+      await audit.importEvents([
+        {
+          id: '0196b3c2-0000-4000-8000-000000000001',
+          created_at: '2025-05-01T10:00:00.000001Z',
+          username: null,
+          system: true,
+          type: 'old',
+          source: null,
+          attributes: {},
+        },
+      ])
+      const { events } = await audit.list({ filter: { name_cont: name.slice(1, 4) } })
+      expect(events.map((event) => event.attributes['name'])).toEqual([name])
+      expect(
+        (await audit.list('filter[id_eq]=0196b3c2-0000-4000-8000-000000000001')).events.length,
+      ).toBe(1)
+    }
+  })
+
+  it('is used by a role that may create nothing', async () => {
+    await using owner = openLog()
+    await owner.recordCustom('a')
+    await database.pool.query(`
+      CREATE ROLE ${schema}_user LOGIN;
+      GRANT USAGE ON SCHEMA ${schema} TO ${schema}_user;
+      GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO ${schema}_user;
+      GRANT USAGE, SELECT, UPDATE ON ALL SEQUENCES IN SCHEMA ${schema} TO ${schema}_user;`)
+    const url = new URL(database.url)
+    url.username = `${schema}_user`
+    await using audit = openLog({ connectionString: url.href })
+    await audit.recordCustom('b')
+    expect(types((await audit.list()).events)).toEqual(['a', 'b'])
+    await audit.close()
+    await database.pool.query(`DROP OWNED BY ${schema}_user; DROP ROLE ${schema}_user`)
+  })
+
+  it('is not made in a database of another encoding', async () => {
+    const name = `ascii_${schema}_${process.pid}`
+    await database.pool.query(
+      `CREATE DATABASE ${name} ENCODING 'SQL_ASCII' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'`,
+    )
+    const url = new URL(database.url)
+    url.pathname = `/${name}`
+    const audit = openLog({ connectionString: url.href })
+    await expect(audit.recordCustom('a')).rejects.toMatchObject({
+      code: 'STORE_FAILED',
+      message: expect.stringContaining('UTF8') as string,
+    })
+    await audit.close()
+    await database.pool.query(`DROP DATABASE ${name}`)
+  })
+})
+
+it('refuses options that cannot be used', () => {
+  const wrong: readonly [Options, RegExp][] = [
+    [{ schema: '' }, /schema must be a name/],
+    [{ schema: 'pg_mine' }, /does not begin with pg_/],
+    [{ schema: 'x'.repeat(64) }, /63 bytes/],
+    [{ partitions: 'week' as 'day' }, /month, day or none; it is week/],
+    [{ queryTimeoutMs: 0 }, /queryTimeoutMs/],
+    [{ connectionString: undefined as unknown as string }, /needs a connectionString/],
+  ]
+  for (const [options, message] of wrong) expect(() => openStore(options)).toThrow(message)
+})
+
+it('rejects at once where waiting would not help', async () => {
+  const url = new URL(database.url)
+  url.pathname = '/no_such_database'
+  await using audit = openLog({ connectionString: url.href })
+  await expect(audit.recordCustom('a')).rejects.toMatchObject({
+    code: 'STORE_FAILED',
+    message: expect.stringContaining('no_such_database') as string,
+  })
+})
+
+describe("in the host's pool", () => {
+  it('leaves the pool open, and its settings alone', async () => {
+    const pool = new pg.Pool({ connectionString: database.url, max: 2 })
+    await pool.query('SELECT 1')
+    const audit = openLog({ pool })
+    await audit.recordCustom('a')
+    await audit.list('filter[x_eq]=1')
+    await audit.close()
+    const { rows } = await pool.query(
+      `SELECT current_setting('statement_timeout') AS timeout, current_setting('jit') AS jit,
+         current_setting('synchronous_commit') AS commit, current_setting('server_version') AS v`,
+    )
+    const { rows: fresh } = await database.pool.query(
+      `SELECT current_setting('statement_timeout') AS timeout, current_setting('jit') AS jit,
+         current_setting('synchronous_commit') AS commit, current_setting('server_version') AS v`,
+    )
+    expect(rows).toEqual(fresh)
+    await pool.end()
+  })
+
+  it('works whatever types the host parses, and says so where it cannot', async () => {
+    const pool = new pg.Pool({
+      connectionString: database.url,
+      types: { getTypeParser: () => () => 'parsed' },
+    })
+    await using audit = openLog({ pool })
+    const event = await audit.recordCustom('a', { x: [1] })
+    expect((await audit.list()).events).toEqual([event])
+    await audit.close()
+    await pool.end()
+    const strict = new pg.Pool({
+      connectionString: database.url,
+      options: String.raw`-c default_transaction_isolation=repeatable\ read`,
+    })
+    const other = openLog({ pool: strict })
+    await expect(other.recordCustom('b')).rejects.toMatchObject({
+      code: 'STORE_FAILED',
+      message: expect.stringContaining('read committed') as string,
+    })
+    await other.close()
+    await strict.end()
+  })
+})
+
+describe("in the host's transaction", () => {
+  it('an open one holds up nobody', async () => {
+    await using audit = openLog()
+    await audit.recordCustom('first')
+    const host = new pg.Client({ connectionString: database.url })
+    await host.connect()
+    await host.query('BEGIN')
+    expect(await audit.recordCustom('inside', {}, { transaction: host })).toBeUndefined()
+    const others = await Promise.all([1, 2, 3].map((n) => audit.recordCustom(`outside:${n}`)))
+    expect(types((await audit.list()).events)).toEqual([
+      'first',
+      ...types(others.map((event) => event!)),
+    ])
+    await host.query('COMMIT')
+    await audit.recordCustom('last')
+    expect(types((await audit.list()).events)).toEqual([
+      'first',
+      'outside:1',
+      'outside:2',
+      'outside:3',
+      'inside',
+      'last',
+    ])
+    await host.end()
+  })
+
+  it('the event goes with the work', async () => {
+    await using audit = openLog()
+    await audit.recordCustom('first')
+    await database.pool.query(`CREATE TABLE ${schema}.work (n integer)`)
+    const host = new pg.Client({ connectionString: database.url })
+    await host.connect()
+    for (let n = 0; n < 20; n++) {
+      const isKept = n % 3 !== 0
+      await host.query('BEGIN')
+      await host.query(`INSERT INTO ${schema}.work VALUES (${n})`)
+      await audit.recordCustom('work:done', { n }, { transaction: host })
+      await host.query(isKept ? 'COMMIT' : 'ROLLBACK')
+    }
+    await audit.recordCustom('last')
+    const { rows } = await host.query<{ n: number }>(`SELECT n FROM ${schema}.work ORDER BY n`)
+    const { events } = await audit.list('filter[type_eq]=work:done&limit=100')
+    expect(events.map((event) => event.attributes['n'])).toEqual(rows.map(({ n }) => n))
+    await host.end()
+  })
+
+  it('a statement timeout of its own is told as what it is', async () => {
+    await using audit = openLog()
+    await audit.recordCustom('first')
+    const host = new pg.Client({ connectionString: database.url, statement_timeout: 50 })
+    const other = new pg.Client({ connectionString: database.url })
+    await host.connect()
+    await other.connect()
+    await other.query('BEGIN')
+    await other.query(`LOCK TABLE ${schema}.outbox IN ACCESS EXCLUSIVE MODE`)
+    await host.query('BEGIN')
+    await expect(audit.recordCustom('a', {}, { transaction: host })).rejects.toMatchObject({
+      code: 'STORE_FAILED',
+      message: expect.stringContaining('statement timeout') as string,
+    })
+    await other.query('ROLLBACK')
+    await other.end()
+    await host.end()
+  })
+
+  it('a pool, or a client of another database, is refused', async () => {
+    await using audit = openLog()
+    await audit.recordCustom('first')
+    expect(await codeOf(audit.recordCustom('a', {}, { transaction: database.pool }))).toBe(
+      'INVALID_OPTION',
+    )
+    const url = new URL(database.url)
+    url.pathname = '/postgres'
+    const other = new pg.Client({ connectionString: url.href })
+    await other.connect()
+    expect(await codeOf(audit.recordCustom('a', {}, { transaction: other }))).toBe('INVALID_OPTION')
+    await other.end()
+    expect(types((await audit.list()).events)).toEqual(['first'])
+  })
+})
+
+describe('partitions', () => {
+  const partitionsOf = async (): Promise<string[]> => {
+    const { rows } = await database.pool.query<{ name: string }>(
+      `SELECT relname AS name FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
+       WHERE inhparent = '${schema}.events'::regclass ORDER BY 1`,
+    )
+    return rows.map(({ name }) => name)
+  }
+  const old = (created_at: string): AuditEvent => ({
+    id: `0196b3c2-0000-4000-8000-${created_at.replaceAll(/\D/g, '').slice(2, 14)}`,
+    created_at,
+    username: null,
+    system: true,
+    type: 'old',
+    source: null,
+    attributes: {},
+  })
+
+  it('are made ahead, for what is imported, and when time leaps', async () => {
+    const clock = manualClock('2026-01-31T23:59:59.999999Z')
+    await using audit = openLog({ clock })
+    await audit.recordCustom('a')
+    expect(await partitionsOf()).toEqual(['events_202601', 'events_202602', 'events_202603'])
+    await audit.importEvents([
+      old('2025-05-01T10:00:00.000001Z'),
+      old('2025-06-30T23:59:59.999999Z'),
+    ])
+    clock.advance(366 * 86_400_000_000)
+    await audit.recordCustom('b')
+    expect(await partitionsOf()).toEqual(
+      ['202505', '202506', '202601', '202602', '202603', '202702', '202703', '202704'].map(
+        (month) => `events_${month}`,
+      ),
+    )
+    expect(types((await audit.list()).events)).toEqual(['old', 'old', 'a', 'b'])
+    expect(types((await audit.list('filter[sorts]=type desc')).events)).toEqual([
+      'old',
+      'old',
+      'b',
+      'a',
+    ])
+  })
+
+  it('of a batch that reaches over midnight are there', async () => {
+    const clock = manualClock('2026-03-01T00:00:00.000002Z')
+    await using audit = openLog({ clock, partitions: 'day' })
+    await Promise.all([1, 2, 3, 4, 5].map((n) => audit.recordCustom('a', { n })))
+    const { events } = await audit.list()
+    expect(events.map(({ created_at }) => created_at.slice(0, 10))).toEqual([
+      '2026-02-28',
+      '2026-02-28',
+      '2026-03-01',
+      '2026-03-01',
+      '2026-03-01',
+    ])
+  })
+
+  it('that are over are dropped, while events are appended', async () => {
+    const clock = manualClock('2026-01-15T00:00:00Z')
+    await using audit = openLog({ clock })
+    for (let month = 0; month < 4; month++) {
+      await Promise.all(Array.from({ length: 20 }, (_, n) => audit.recordCustom('a', { month, n })))
+      clock.advance(31 * 86_400_000_000)
+    }
+    const bound = Date.UTC(2026, 2, 20) * 1000
+    const host = new pg.Client({ connectionString: database.url })
+    await host.connect()
+    await host.query('BEGIN')
+    await audit.recordCustom('b', {}, { transaction: host })
+    const [removed] = await Promise.all([
+      audit.store.removeBefore(bound),
+      ...Array.from({ length: 50 }, () => audit.recordCustom('c')),
+    ])
+    await host.query('COMMIT')
+    await host.end()
+    expect(removed).toBe(60)
+    expect((await partitionsOf()).slice(0, 1)).toEqual(['events_202603'])
+    const { events } = await audit.list('filter[type_eq]=a&limit=100')
+    expect(events.map((event) => event.attributes['month'])).toEqual(Array(20).fill(3))
+    expect(events[0]!.created_at > formatTimestamp(bound)).toBe(true)
+  })
+
+  it('that a killed process left detached are dropped by the next removal', async () => {
+    const clock = manualClock('2026-01-15T00:00:00Z')
+    await using audit = openLog({ clock })
+    await audit.recordCustom('a')
+    clock.advance(31 * 86_400_000_000)
+    await audit.recordCustom('b')
+    await database.pool.query(
+      `ALTER TABLE ${schema}.events DETACH PARTITION ${schema}.events_202601`,
+    )
+    await audit.store.removeBefore(Date.UTC(2026, 1, 1) * 1000)
+    const { rows } = await database.pool.query(
+      `SELECT 1 FROM pg_class WHERE oid = to_regclass('${schema}.events_202601')`,
+    )
+    expect(rows).toEqual([])
+    expect(types((await audit.list()).events)).toEqual(['b'])
+  })
+})
+
+describe('queries', () => {
+  it('that take too long are stopped with a clear error, and nothing is left running', async () => {
+    await using audit = openLog({ queryTimeoutMs: 50 })
+    await audit.recordCustom('a')
+    const host = new pg.Client({ connectionString: database.url })
+    await host.connect()
+    await host.query('BEGIN')
+    await host.query(`LOCK TABLE ${schema}.events IN ACCESS EXCLUSIVE MODE`)
+    await expect(audit.list('filter[x_cont]=y')).rejects.toMatchObject({
+      code: 'QUERY_TIMEOUT',
+      message: expect.stringContaining('within 50 ms') as string,
+    })
+    await host.query('ROLLBACK')
+    await host.end()
+    await using patient = openLog()
+    expect(types((await patient.list()).events)).toEqual(['a'])
+  })
+
+  it('end with their signal', async () => {
+    await using audit = openLog()
+    await audit.recordCustom('a')
+    const host = new pg.Client({ connectionString: database.url })
+    await host.connect()
+    await host.query('BEGIN')
+    await host.query(`LOCK TABLE ${schema}.events IN ACCESS EXCLUSIVE MODE`)
+    const signal = AbortSignal.timeout(50)
+    expect(await codeOf(audit.list('', { signal }))).toBe('ABORTED')
+    const waiting = async (): Promise<number> => {
+      const { rows } = await host.query(
+        `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+      )
+      return rows.length
+    }
+    while ((await waiting()) > 0) await delay(10)
+    await host.query('ROLLBACK')
+    await host.end()
+  })
+
+  it('find what is rare by the index, and what is frequent in the newest', async () => {
+    await using audit = openLog({ partitions: 'none' })
+    const count = 20_000
+    for (let n = 0; n < count; n += 500)
+      await Promise.all(
+        Array.from({ length: 500 }, (_, i) =>
+          audit.recordCustom(`type:${(n + i) % 7}`, { n: n + i, old: n + i < 5000 ? 'yes' : 'no' }),
+        ),
+      )
+    await database.pool.query(`ANALYZE ${schema}.events`)
+    const list = async (filter: object): Promise<unknown[]> =>
+      (await audit.list({ filter, limit: 3 } as never)).events.map((event) => event.attributes['n'])
+    expect(await list({ n_eq: '17' })).toEqual([17])
+    expect(await list({ n_in: ['17', '4000', '19999'] })).toEqual([17, 4000, 19_999])
+    expect(await list({ old_eq: 'yes' })).toEqual([4997, 4998, 4999])
+    expect(await list({ old_eq: 'yes', n_lt: '10' })).toEqual([7, 8, 9])
+    expect(await list({ type_eq: 'type:3', sorts: 'n' })).toEqual([3, 10, 17])
+    expect(await list({ missing_cont: 'x' })).toEqual([])
+    expect(await list({ n_eq: '17', sorts: 'created_at' })).toEqual([17])
+    expect(await list({ old_eq: 'no', sorts: 'created_at' })).toEqual([5000, 5001, 5002])
+  })
+})
+
+describe('hints', () => {
+  it('come from other processes, and again after the connection is lost', async () => {
+    await using audit = openLog()
+    await using other = openLog()
+    await audit.recordCustom('a')
+    let hints = 0
+    const stop = audit.store.watch(() => hints++)
+    const untilHinted = async (): Promise<void> => {
+      const before = hints
+      while (hints === before) {
+        await other.recordCustom('b')
+        await delay(100)
+      }
+    }
+    await untilHinted()
+    await database.pool.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE 'LISTEN%'`,
+    )
+    await delay(50)
+    await untilHinted()
+    stop()
+  })
+})
+
+it(
+  'a replica answers, but never behind what this process has recorded',
+  { timeout: 60_000 },
+  async () => {
+    const primary = await startOwnPostgres()
+    const replica = await primary.replicate()
+    const readPool = new pg.Pool({ connectionString: replica.url })
+    const onReplica = new pg.Client({ connectionString: replica.url })
+    // The replica is going to crash.
+    readPool.on('error', () => {})
+    onReplica.on('error', () => {})
+    try {
+      await onReplica.connect()
+      await using audit = openLog({ connectionString: primary.url, readPool })
+      await using other = openLog({ connectionString: primary.url })
+      const first = await audit.recordCustom('first')
+      const replayed = async (id: string): Promise<void> => {
+        for (;;) {
+          const { rows } = await onReplica.query(`SELECT to_regclass('${schema}.events') AS table`)
+          if (rows[0].table !== null) {
+            const { rowCount } = await onReplica.query(
+              `SELECT FROM ${schema}.events WHERE '${id}' LIKE '%' || substr(tail, 5)`,
+            )
+            if (rowCount === 1) return
+          }
+          await delay(20)
+        }
+      }
+      await replayed(first!.id)
+      await onReplica.query('SELECT pg_wal_replay_pause()')
+      // What others record it may miss: that tells that the replica answers.
+      await other.recordCustom('of another')
+      expect(types((await audit.list()).events)).toEqual(['first'])
+      const second = await audit.recordCustom('second')
+      expect(types((await audit.list()).events)).toEqual(['first', 'of another', 'second'])
+      expect(await audit.get(second!.id)).toEqual(second)
+      await onReplica.query('SELECT pg_wal_replay_resume()')
+      await replayed(second!.id)
+      await onReplica.query('SELECT pg_wal_replay_pause()')
+      await other.recordCustom('of another again')
+      expect(types((await audit.list()).events)).toEqual(['first', 'of another', 'second'])
+      const imported = {
+        id: '0196b3c2-0000-4000-8000-000000000001',
+        created_at: '2025-05-01T10:00:00.000001Z',
+        username: null,
+        system: true,
+        type: 'imported',
+        source: null,
+        attributes: {},
+      }
+      await audit.importEvents([imported])
+      expect(await audit.get(imported.id)).toEqual(imported)
+      await onReplica.query('SELECT pg_wal_replay_resume()')
+      // Without the replica the primary answers.
+      await replica.crash()
+      expect((await audit.list()).events.length).toBe(5)
+      await replica.start()
+    } finally {
+      await onReplica.end().catch(() => {})
+      readPool.on('error', () => {})
+      await readPool.end()
+      await replica.stop()
+      await primary.stop()
+    }
+  },
+)

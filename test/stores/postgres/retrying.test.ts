@@ -1,0 +1,58 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterEach, expect, it, vi } from 'vitest'
+import { namesIn } from '../../../adapters/postgres/schema/names.js'
+import { draft } from '../../../src/testing/conformance/helpers.js'
+import { useSchemas } from '../../support/schemas.js'
+
+const { database, schema, openStore } = useSchemas('retrying')
+
+afterEach(() => void vi.restoreAllMocks())
+
+it('a process that stood still for a minute, by its clock, appends within the deadline', async () => {
+  const store = openStore()
+  await store.append([draft({ n: 0 })])
+  const now = performance.now.bind(performance)
+  // Meanwhile the server's clock went on.
+  vi.spyOn(performance, 'now').mockImplementation(() => now() - 60_000)
+  const [event] = await store.append([draft({ n: 1 })], { deadline: performance.now() + 3000 })
+  expect(await store.get(event!.id)).toEqual(event)
+  await store.close()
+})
+
+/** The setting is of Postgres 17. */
+async function hasTransactionTimeout(): Promise<boolean> {
+  const { rows } = await database().pool.query(
+    `SELECT FROM pg_settings WHERE name = 'transaction_timeout'`,
+  )
+  return rows.length > 0
+}
+
+it('what the server ends for taking too long is tried again', async (test) => {
+  if (!(await hasTransactionTimeout())) test.skip('this server has no transaction_timeout')
+  const first = openStore()
+  await first.append([draft({ n: 0 })])
+  await first.close()
+  const limited = new URL(database().url)
+  limited.searchParams.set('options', '-c transaction_timeout=200ms')
+  const store = openStore({ connectionString: limited.href })
+  const client = await database().pool.connect()
+  const lock = namesIn(schema()).locks.order
+  await client.query(`SELECT pg_advisory_lock(${lock})`)
+  const appending = store.append([draft({ n: 1 })], { deadline: performance.now() + 20_000 })
+  let isSettled = false
+  appending.catch(() => {}).finally(() => (isSettled = true))
+  const waiting = new Set<number>()
+  while (waiting.size < 2 && !isSettled) {
+    const { rows } = await client.query<{ pid: number }>(
+      `SELECT pid FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database
+       WHERE locktype = 'advisory' AND NOT granted AND datname = current_database()`,
+    )
+    for (const { pid } of rows) waiting.add(pid)
+    await delay(5)
+  }
+  await client.query(`SELECT pg_advisory_unlock(${lock})`)
+  client.release()
+  const [event] = await appending
+  expect(await store.get(event!.id)).toEqual(event)
+  await store.close()
+})

@@ -1,0 +1,250 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { AuditLog, type EventQuery, type EventStore } from 'daybook'
+import pg from 'pg'
+import { expect, it, vi } from 'vitest'
+import {
+  draft,
+  MINUTE,
+  numbers,
+  throttled,
+  upTo,
+} from '../../../src/testing/conformance/helpers.js'
+import { manualClock } from '../../../src/testing/conformance/manual-clock.js'
+import { useSchemas } from '../../support/schemas.js'
+import { type Proxy, startProxy } from '../../support/proxy.js'
+
+const { database, schema, openStore } = useSchemas('throttles')
+
+const ALL: EventQuery = { where: undefined, sorts: [], limit: 1000 }
+
+const stored = async (store: EventStore): Promise<unknown[]> =>
+  numbers((await store.list(ALL)).events)
+
+/** A report of so many held back under the key of `throttled`. */
+const suppressed = (count: number, number = 1) => ({
+  reporter: 'test',
+  number,
+  counts: [
+    {
+      ...{ key: 'test:event', type: 'test:event', scope: {}, period: MINUTE, count },
+      ...{ first: 1_767_225_600_000_001, last: 1_767_225_600_000_002 },
+    },
+  ],
+})
+
+it('of many processes that race for a throttle one gets through', async () => {
+  const stores = Array.from({ length: 5 }, () => openStore())
+  const heldBack: unknown[] = []
+  const calls = upTo(0, 99).map((n) =>
+    stores[n % 5]!.append([draft({ n: -1 }), throttled({ n })], {
+      onHeldBack: (one) => heldBack.push(one.attributes['n']),
+    }),
+  )
+  const kept = (await Promise.all(calls)).flatMap(numbers).filter((n) => n !== -1)
+  expect(kept).toHaveLength(1)
+  expect(heldBack).toHaveLength(99)
+  expect((await stored(stores[0]!)).filter((n) => n !== -1)).toEqual(kept)
+  await Promise.all(stores.map((store) => store.close()))
+})
+
+it('reports, appends and outbox meet at the same throttles without a deadlock', async () => {
+  const keys = upTo(0, 9).map((key) => `key ${key}`)
+  const stores = Array.from({ length: 3 }, () => openStore())
+  await stores[0]!.append(keys.map((key) => throttled({}, { key, period: 1 })))
+  const statistics = async (): Promise<number> => {
+    const { rows } = await database().pool.query<{ deadlocks: string }>(
+      'SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()',
+    )
+    return Number(rows[0]!.deadlocks)
+  }
+  const before = await statistics()
+  const shuffled = (): string[] => keys.toSorted(() => Math.random() - 0.5)
+  const calls = upTo(1, 30).flatMap((number) =>
+    stores.flatMap((store, i) => [
+      store.append(shuffled().map((key) => throttled({}, { key, period: 1 }))),
+      store.reportSuppressed({
+        reporter: `reporter ${i}.${number}`,
+        number,
+        counts: shuffled().map((key) => ({ ...suppressed(1).counts[0]!, key, period: 1 })),
+      }),
+    ]),
+  )
+  await Promise.all(calls)
+  await delay(100)
+  expect(await statistics()).toBe(before)
+  await stores[0]!.append(keys.map((key) => throttled({}, { key, period: 0 })))
+  const { events } = await stores[0]!.list(ALL)
+  const told = events.reduce(
+    (sum, { attributes }) => sum + Number(attributes['suppressed_count'] ?? 0),
+    0,
+  )
+  const reports = 3 * 30 * keys.length
+  expect(told).toBeGreaterThan(0)
+  expect(told).toBeLessThanOrEqual(reports)
+  const { rows } = await database().pool.query<{ left: string }>(
+    `SELECT sum(suppressed) AS left FROM ${schema()}.throttles`,
+  )
+  expect(told + Number(rows[0]!.left)).toBe(reports)
+  await Promise.all(stores.map((store) => store.close()))
+})
+
+/** A pool whose statements go through `act`. */
+function poolThrough(
+  act: (text: string, run: () => Promise<unknown>) => Promise<unknown>,
+): pg.Pool {
+  const pool = new pg.Pool({ connectionString: database().url })
+  pool.on('connect', (client) => {
+    const query = client.query.bind(client) as (config: unknown) => Promise<unknown>
+    const through = (config: string | { text: string }) =>
+      act(typeof config === 'string' ? config : config.text, () => query(config))
+    client.query = through as typeof client.query
+  })
+  return pool
+}
+
+it('what is held back is not written, nor asked for in the order of all', async () => {
+  const asked: string[] = []
+  const pool = poolThrough((text, run) => {
+    asked.push(text)
+    return run()
+  })
+  const store = openStore({ pool })
+  await store.append([throttled({ n: 0 })])
+  const appends = (): number => asked.filter((text) => text.includes('.append($1')).length
+  expect(appends()).toBe(1)
+  for (const n of upTo(1, 20)) expect(await store.append([throttled({ n })])).toEqual([])
+  expect(appends()).toBe(1)
+  await store.append([throttled({ n: 21 }), draft({ n: 22 })])
+  expect(appends()).toBe(2)
+  expect(await stored(store)).toEqual([0, 22])
+  await store.close()
+  await pool.end()
+})
+
+it('suppressed counts are found by filters, whatever the index knows', async () => {
+  const clock = manualClock()
+  const store = openStore({ clock, partitions: 'none' })
+  for (const n of upTo(0, 4)) {
+    if (n % 2 === 1) await store.reportSuppressed(suppressed(n, n))
+    await store.append([throttled({ n })])
+    clock.advance(MINUTE)
+  }
+  const audit = new AuditLog({ store, types: {} })
+  const find = async (filter: string): Promise<unknown[]> =>
+    numbers((await audit.list(filter)).events)
+  expect(await find('filter[suppressed_count_eq]=3')).toEqual([3])
+  expect(await find('filter[suppressed_count_in][]=1&filter[suppressed_count_in][]=2')).toEqual([1])
+  expect(await find('filter[suppressed_count_gt]=0&filter[sorts]=n')).toEqual([1, 3])
+  expect(await find('filter[suppressed_count_null]=1')).toEqual([0, 2, 4])
+  expect(await find('filter[suppressed_since_eq]=2026-01-01T00:00:00.000001Z')).toEqual([1, 3])
+  await store.close()
+})
+
+it('a throttle key of a transaction is decided when its event becomes visible', async () => {
+  const store = openStore()
+  await store.append([draft({ n: 0 })])
+  const host = new pg.Client({ connectionString: database().url })
+  await host.connect()
+  await host.query('BEGIN')
+  for (const n of upTo(1, 3)) await store.enlist!(throttled({ n }), host)
+  await store.append([throttled({ n: 4 })])
+  await host.query('COMMIT')
+  await host.end()
+  await store.append([draft({ n: 5 })])
+  expect(await stored(store)).toEqual([0, 4, 5])
+  const { rows } = await database().pool.query(
+    `SELECT suppressed, last_at - first_at < 60000000 AS near FROM ${schema()}.throttles`,
+  )
+  expect(rows).toEqual([{ suppressed: '3', near: true }])
+  await store.close()
+})
+
+async function throughProxy(): Promise<{ proxy: Proxy; url: string }> {
+  const target = new URL(database().url)
+  const proxy = await startProxy({ host: target.hostname, port: Number(target.port) })
+  target.port = String(proxy.port)
+  return { proxy, url: target.href }
+}
+
+it('an answer that gets lost closes no throttle to its own event', async () => {
+  const { proxy, url } = await throughProxy()
+  const store = openStore({ connectionString: url })
+  await store.append([draft({ n: 0 })])
+  await store.reportSuppressed(suppressed(7))
+  proxy.loseAnswerTo(`"${schema()}".append(`)
+  const [event] = await store.append([throttled({ n: 1 })])
+  expect(event!.attributes).toEqual({
+    n: 1,
+    suppressed_count: 7,
+    suppressed_since: '2026-01-01T00:00:00.000001Z',
+  })
+  expect(await store.get(event!.id)).toEqual(event)
+  expect(await stored(store)).toEqual([0, 1])
+  await store.close()
+  await proxy.close()
+})
+
+it.each([{}, { live: true as const }])(
+  'an event that is taken back gives its throttle back, and its counts: %j',
+  async (overrides) => {
+    const controller = new AbortController()
+    let isLosing = false
+    const pool = poolThrough(async (text, run) => {
+      const answer = await run()
+      if (!isLosing || !text.includes('.append($1')) return answer
+      isLosing = false
+      controller.abort()
+      throw new Error('the connection broke')
+    })
+    // Nothing is taken back by its look for what was lost, only by its next append.
+    vi.useFakeTimers({ toFake: ['setInterval'] })
+    const store = openStore({ pool })
+    vi.useRealTimers()
+    const other = openStore()
+    await store.append([draft({ n: 0 })])
+    await store.reportSuppressed(suppressed(7))
+    isLosing = true
+    const call = store.append([throttled({ n: 1 }, {}, overrides)], { signal: controller.signal })
+    await expect(call).rejects.toMatchObject({ code: 'ABORTED' })
+    expect(await stored(other)).toEqual([0, 1])
+    expect(await other.append([throttled({ n: 2 })])).toEqual([])
+    const [event] = await store.append([throttled({ n: 3 })])
+    expect(event!.attributes).toMatchObject({ n: 3, suppressed_count: 7 })
+    expect(await stored(other)).toEqual([0, 3])
+    expect(await other.openEvents()).toEqual([])
+    await store.close()
+    await other.close()
+    await pool.end()
+  },
+)
+
+it('what another process may have kept before it died is found, and kept once', async () => {
+  const store = openStore()
+  const batch = [throttled({ n: 0 }), draft({ n: 1 }), draft({ n: 2 }, { live: true })]
+  const first = await store.append(batch)
+  await store.close()
+  const next = openStore()
+  const again = await next.append([...batch, draft({ n: 3 })], { since: 1 })
+  expect(again.slice(0, 3)).toEqual(first)
+  expect(await stored(next)).toEqual([0, 1, 2, 3])
+  await next.close()
+})
+
+it('a process that is stopped while it tells keeps nobody waiting', async () => {
+  const clock = manualClock()
+  const store = openStore({ clock })
+  await store.append([draft({ n: 0 })])
+  await store.reportSuppressed(suppressed(1))
+  clock.advance(10 * MINUTE)
+  const host = new pg.Client({ connectionString: database().url })
+  await host.connect()
+  await host.query('BEGIN')
+  await host.query(`SELECT FROM ${schema()}.throttles FOR UPDATE`)
+  expect(await store.tellSuppressed(() => draft({ n: 1 }))).toBe(0)
+  await host.query('ROLLBACK')
+  await host.end()
+  expect(await store.tellSuppressed(({ length }) => draft({ n: 1, length }))).toBe(1)
+  expect((await store.list(ALL)).events.at(-1)!.attributes).toEqual({ n: 1, length: 1 })
+  expect(await store.tellSuppressed(() => draft({ n: 2 }))).toBe(0)
+  await store.close()
+})

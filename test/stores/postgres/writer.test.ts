@@ -1,0 +1,157 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { AuditLog, type FailurePolicy } from 'daybook'
+import { postgresStore } from 'daybook/postgres'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { draft } from '../../../src/testing/conformance/helpers.js'
+import { startProxy, type Proxy } from '../../support/proxy.js'
+import { useSchemas } from '../../support/schemas.js'
+import { memoryJournal } from '../../unit/memory-journal.js'
+
+const { database, schema, openStore } = useSchemas('writer')
+
+const ask = async (sql: string): Promise<unknown[][]> =>
+  (await database().pool.query({ text: sql, rowMode: 'array' })).rows
+
+/** The numbers of what is in the log, and their times as keys. */
+const stored = async (): Promise<[number, string][]> =>
+  (await ask(`SELECT (attributes->>'n')::int, created_at FROM ${schema()}.events
+     WHERE type = 'test:event' ORDER BY created_at`)) as [number, string][]
+
+const numbers = async (): Promise<number[]> => (await stored()).map(([n]) => n)
+
+describe('what an attempt has kept whose answer got lost', () => {
+  const DEADLINE_MS = 1500
+  let proxy: Proxy
+  let url: string
+
+  beforeEach(async () => {
+    const target = new URL(database().url)
+    proxy = await startProxy({ host: target.hostname, port: Number(target.port || 5432) })
+    target.hostname = '127.0.0.1'
+    target.port = String(proxy.port)
+    url = target.href
+    // The deadline is not for the making of the schema.
+    const store = openStore()
+    await store.openEvents()
+    await store.close()
+    return () => proxy.close()
+  })
+
+  /** The next append is kept, its answer lost, and the server away until the proxy is healed. */
+  const breakNextAppend = async (): Promise<void> => {
+    // By a connection that is there.
+    await delay(100)
+    proxy.breakAt('append(', 'answer')
+  }
+
+  /** What there is once both that were recorded are kept. */
+  const storedBoth = async (): Promise<[number, string][]> => {
+    while ((await numbers()).length < 2) await delay(10)
+    return stored()
+  }
+
+  const openLog = (policies: Record<string, FailurePolicy>, journal = memoryJournal()): AuditLog =>
+    new AuditLog({
+      store: postgresStore({ connectionString: url, schema: schema() }),
+      types: {},
+      journal,
+      failurePolicy: { types: policies },
+      waiting: { deadlineMs: DEADLINE_MS },
+    })
+
+  it('stays for who gives it again as soon as that has failed', async () => {
+    const store = postgresStore({ connectionString: url, schema: schema() })
+    await store.append([draft({ n: 0 })])
+    await breakNextAppend()
+    const again = [draft({ n: 1 })]
+    // Longer than a poll takes to come, which waits for its turn then.
+    const failing = expect(
+      store.append(again, { deadline: performance.now() + DEADLINE_MS }),
+    ).rejects.toMatchObject({ code: 'ABORTED' })
+    const before = await storedBoth()
+    await failing
+    proxy.heal()
+    // A poll that comes first would have begun.
+    await delay(50)
+    await store.append(again)
+    expect(await stored()).toEqual(before)
+    await store.close()
+  })
+
+  it('stays where the journal has it, whatever is appended before that comes', async () => {
+    const journal = memoryJournal()
+    const audit = openLog({ 'test:event': 'queue' }, journal)
+    await audit.recordCustom('test:event', { n: 0 })
+    await breakNextAppend()
+    const queued = audit.recordCustom('test:event', { n: 1 })
+    const blocked = expect(audit.recordCustom('test:blocked')).rejects.toMatchObject({
+      code: 'DEADLINE_EXCEEDED',
+    })
+    const before = await storedBoth()
+    await blocked
+    proxy.heal()
+    await audit.recordCustom('test:blocked')
+    expect(await queued).toBeUndefined()
+    while (journal.length > 0) await delay(10)
+    expect(await stored()).toEqual(before)
+    expect(
+      await ask(`SELECT count(*)::int FROM ${schema()}.events
+      WHERE type = 'test:blocked'`),
+    ).toEqual([[1]])
+    await audit.close()
+  })
+
+  it('goes where the journal has no room for it', async () => {
+    const audit = openLog({ 'test:event': 'queue' }, memoryJournal(0))
+    await audit.recordCustom('test:event', { n: 0 })
+    await breakNextAppend()
+    await expect(audit.recordCustom('test:event', { n: 1 })).rejects.toMatchObject({
+      code: 'QUEUE_FULL',
+    })
+    expect(await numbers()).toEqual([0, 1])
+    proxy.heal()
+    await audit.recordCustom('test:blocked')
+    expect(await numbers()).toEqual([0])
+    await audit.close()
+  })
+})
+
+describe('the outbox', () => {
+  afterEach(() => {
+    vi.restoreAllMocks()
+  })
+
+  it('is emptied in turns with what is recorded', async () => {
+    const audit = new AuditLog({ store: openStore(), types: {} })
+    await audit.recordCustom('test:event', { n: 0 })
+    await ask(`INSERT INTO ${schema()}.outbox (tail, type, system, attributes, terms, recorded_at)
+      SELECT '8' || lpad(to_hex(i), 15, '0'), 'test:enlisted', false, '{}', '{}', 1
+      FROM generate_series(1, 20000) AS i`)
+    const moved = `SELECT count(*) > 0 FROM ${schema()}.events WHERE type = 'test:enlisted'`
+    while (!(await ask(moved))[0]![0]) await delay(5)
+    await audit.recordCustom('test:event', { n: 1 })
+    expect(await ask(`SELECT count(*) > 0 FROM ${schema()}.outbox`)).toEqual([[true]])
+    await audit.close()
+  })
+
+  it('is emptied where partitions cannot be made ahead', async () => {
+    const audit = new AuditLog({ store: openStore(), types: {} })
+    await audit.recordCustom('test:event', { n: 0 })
+    const [[last]] =
+      (await ask(`SELECT max(relname) FROM pg_inherits JOIN pg_class ON oid = inhrelid
+      WHERE inhparent = '${schema()}.events'::regclass`)) as [[string]]
+    // Nothing can be made under its name.
+    await ask(`DROP TABLE ${schema()}.${last}; CREATE VIEW ${schema()}.${last} AS SELECT 1`)
+    const client = await database().pool.connect()
+    await client.query('BEGIN')
+    await audit.recordCustom('test:event', { n: 1 }, { transaction: client })
+    const now = performance.now.bind(performance)
+    // They are made ahead once an hour.
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + 3_700_000)
+    await client.query('COMMIT')
+    client.release()
+    while ((await numbers()).length < 2) await delay(20)
+    expect(await numbers()).toEqual([0, 1])
+    await audit.close()
+  })
+})

@@ -1,0 +1,63 @@
+import { type AuditEvent, AuditLog, type EventStore } from 'daybook'
+import {
+  type Cleaning,
+  type CleaningContext,
+  createCleaning,
+} from '../../../src/cleaning/cleaning.js'
+import type { CleaningOptions } from '../../../src/cleaning/rule.js'
+import { tailSource } from '../../../src/event/event-id.js'
+
+/** A log on the store, and its cleaning. */
+export interface World {
+  readonly audit: AuditLog
+  readonly cleaning: Cleaning
+  /** All events of the store, oldest first. */
+  all(): Promise<AuditEvent[]>
+  /** The events in which the cleaning has told what it did. */
+  told(): Promise<AuditEvent[]>
+  close(): Promise<void>
+}
+
+export function openWorld(
+  store: EventStore,
+  options: CleaningOptions = { rules: [] },
+  context: Partial<CleaningContext> = {},
+): World {
+  const audit: AuditLog = new AuditLog({ store, types: {} })
+  const nextTail = tailSource()
+  const cleaning = createCleaning(
+    {
+      store,
+      record: (type, data) => audit.recordSystem(type, data),
+      suppressedDraft(counts) {
+        const attributes = { types: counts.map(({ type }) => type) }
+        return {
+          tail: nextTail(),
+          username: null,
+          system: true,
+          type: 'warn:audit_log:gap',
+          source: null,
+          attributes,
+          json: JSON.stringify(attributes),
+        }
+      },
+      ...context,
+    },
+    options,
+  )
+  const all = async (): Promise<AuditEvent[]> => {
+    const events: AuditEvent[] = []
+    for await (const page of audit.pages('filter[sorts]=created_at')) events.push(...page)
+    return events
+  }
+  return {
+    audit,
+    cleaning,
+    all,
+    told: async () => (await all()).filter(({ type }) => type.includes(':data_cleanup:')),
+    async close() {
+      await cleaning.close()
+      await audit.close()
+    },
+  }
+}

@@ -1,0 +1,96 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { AuditLog, type AuditEvent, formatTimestamp, parseTimestamp, type SlowQuery } from 'daybook'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type EventPlace, eachStore } from '../../support/event-stores.js'
+
+const SIZE = 3000
+
+/** One a second; the one word of the oldest is nowhere else. */
+const past = Array.from({ length: SIZE }, (_, n): AuditEvent => ({
+  id: `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`,
+  created_at: formatTimestamp(parseTimestamp('2026-01-01')! + n * 1_000_000),
+  username: null,
+  system: true,
+  type: n % 2 === 0 ? 'api:a:b' : 'error:a:b',
+  source: null,
+  attributes: { n, word: n === 0 ? 'needle' : 'hay', text: `${n % 7}` },
+}))
+
+describe.each(eachStore)('%s: a query is explained', (_, createPlace) => {
+  let place: EventPlace
+  let audit: AuditLog
+
+  beforeAll(async () => {
+    place = await createPlace()
+    audit = new AuditLog({ store: place.open(), types: {}, slowQueryMs: 0 })
+    for (let i = 0; i < SIZE; i += 1000) await audit.importEvents(past.slice(i, i + 1000))
+  })
+  afterAll(async () => {
+    await audit.close()
+    await place.remove()
+  })
+
+  it.each([
+    ['what the newest have', 'filter[word_eq]=hay', 10, true],
+    ['what only the oldest has', 'filter[word_eq]=needle', 1, false],
+    ['what none has', 'filter[word_eq]=straw', 0, false],
+    ['part of a text', 'filter[word_cont]=eedl', 1, false],
+    ['a text that ends otherwise', 'filter[word_end]=eedl', 0, false],
+    ['what is missing', 'filter[other_null]=1', 10, true],
+    ['the first of an order', 'filter[sorts]=text desc', 10, true],
+    ['the last of time', 'filter[word_eq]=needle&filter[sorts]=created_at', 1, false],
+    ['a stretch of time', 'filter[created_at_lt]=2026-01-01T00:00:05Z', 5, false],
+    ['no time', 'filter[created_at_lt]=2025-01-01', 0, false],
+  ])('%s', async (_title, query, events, truncated) => {
+    const page = await audit.list(query)
+    const explanation = await audit.explain(query)
+    expect([page.events.length, page.truncated]).toEqual([events, truncated])
+    expect(explanation).toMatchObject({ events, truncated, store: audit.store.name })
+    expect(explanation.matched).toBeGreaterThanOrEqual(events + Number(truncated))
+    // Read again it asks the same.
+    const again = await audit.explain(explanation.query)
+    expect(again).toMatchObject({ events, truncated, query: explanation.query })
+    expect(again.steps.map(({ method }) => method)).toEqual(
+      explanation.steps.map(({ method }) => method),
+    )
+    expect(JSON.parse(JSON.stringify(explanation))).toMatchObject({ events, truncated })
+  })
+
+  it('by the events that it had to look at', async () => {
+    const newest = await audit.explain('filter[n_lt]=3000')
+    expect(newest.steps[0]).toMatchObject({ method: expect.stringMatching(/^(probe|scan)$/) })
+    expect(newest.checked).toBeLessThanOrEqual(1000)
+    const sorted = await audit.explain('filter[n_lt]=3000&filter[sorts]=type&limit=1000')
+    expect(sorted.matched).toBeGreaterThanOrEqual(1001)
+    expect(sorted.steps.filter(({ took_ms }) => took_ms === 0)).toEqual([])
+  })
+
+  it('as it is told of where it is slow', async () => {
+    const told: SlowQuery[] = []
+    const listen = (slow: SlowQuery): void => void told.push(slow)
+    audit.on('slow-query', listen)
+    const query = 'filter[word_eq]=needle&limit=3'
+    await audit.list(query)
+    await nextTurn()
+    audit.off('slow-query', listen)
+    const explanation = await audit.explain(query)
+    const methods = explanation.steps.map(({ method }) => method)
+    expect(told).toMatchObject([{ method: 'list', query, error: undefined }])
+    expect(told[0]!.explanation).toMatchObject({ query, events: 1, truncated: false, matched: 1 })
+    expect(told[0]!.explanation!.steps.map(({ method }) => method)).toEqual(methods)
+  })
+
+  it('unless it is wrong, or given up', async () => {
+    await expect(audit.explain('filter[n_equals]=1')).rejects.toMatchObject({
+      name: 'AuditLogError',
+      code: 'UNKNOWN_PREDICATE',
+      parameter: 'filter[n_equals]',
+    })
+    await expect(audit.explain('limit=0')).rejects.toMatchObject({ code: 'INVALID_VALUE' })
+    const reason = new Error('enough')
+    await expect(audit.explain('', { signal: AbortSignal.abort(reason) })).rejects.toMatchObject({
+      code: 'ABORTED',
+      cause: reason,
+    })
+  })
+})

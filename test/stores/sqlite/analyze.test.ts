@@ -1,0 +1,71 @@
+import Database from 'better-sqlite3'
+import type { EventStore } from 'daybook'
+import { sqliteStore } from 'daybook/sqlite'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { tempDir } from '../../support/temp.js'
+
+describe('analyze', () => {
+  let temp: ReturnType<typeof tempDir>
+  let host: Database.Database
+  let store: EventStore
+
+  beforeEach(() => {
+    temp = tempDir()
+    host = new Database(temp.file('audit.db'))
+    store = sqliteStore({ database: host })
+  })
+  afterEach(async () => {
+    await store.close()
+    host.close()
+    temp.remove()
+  })
+
+  /** The name as it is, quoted. */
+  const fill = (table: string, count: number): void => {
+    const insert = host.prepare(`INSERT INTO ${table} (name) VALUES (?)`)
+    host.transaction(() => {
+      for (let n = 0; n < count; n++) insert.run(`name ${n}`)
+    })()
+  }
+
+  it('analyzes the tables whose statistics are stale, and tells their rows', async () => {
+    const quoted = '"the ""orders"""'
+    const table = 'the "orders"'
+    host.exec(`CREATE TABLE ${quoted} (name TEXT UNIQUE)`)
+    fill(quoted, 300)
+    expect(await store.analyze!()).toEqual({
+      analyzed_tables: [{ table, rows_before: null, rows_after: 300 }],
+    })
+    expect(await store.analyze!()).toEqual({ analyzed_tables: [] })
+    host.exec(`DELETE FROM ${quoted}`)
+    fill(quoted, 9000)
+    expect(await store.analyze!()).toEqual({
+      analyzed_tables: [{ table, rows_before: 300, rows_after: 9000 }],
+    })
+  })
+
+  it('leaves out what has no rows, and what has no index for the planner to choose', async () => {
+    host.exec('CREATE TABLE empty (name TEXT UNIQUE); CREATE TABLE plain (name TEXT)')
+    fill('plain', 300)
+    const draft = { tail: '8000000000000000', username: null, system: true, type: 'x' }
+    await store.append([{ ...draft, source: null, attributes: {}, json: '{}' }])
+    expect(await store.analyze!()).toEqual({ analyzed_tables: [] })
+  })
+
+  it('waits for a lock, and gives up when its signal aborts', async () => {
+    host.exec('CREATE TABLE orders (name TEXT UNIQUE)')
+    fill('orders', 10)
+    host.exec('BEGIN IMMEDIATE')
+    await expect(store.analyze!({ signal: AbortSignal.timeout(50) })).rejects.toMatchObject({
+      code: 'ABORTED',
+    })
+    const analyzed = store.analyze!()
+    host.exec('COMMIT')
+    expect((await analyzed).analyzed_tables).toHaveLength(1)
+  })
+
+  it('is refused once closed', async () => {
+    await store.close()
+    await expect(store.analyze!()).rejects.toMatchObject({ code: 'CLOSED' })
+  })
+})

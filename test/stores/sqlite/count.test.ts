@@ -1,0 +1,107 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import {
+  AuditLog,
+  type AuditEvent,
+  type CountOptions,
+  formatTimestamp,
+  parseTimestamp,
+} from 'daybook'
+import { memoryStore } from 'daybook/memory'
+import { sqliteStore } from 'daybook/sqlite'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { tempDir } from '../../support/temp.js'
+
+const SIZE = 20_000
+
+/** One a second; every fourth is an error. */
+const past = Array.from({ length: SIZE }, (_, n): AuditEvent => ({
+  id: `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`,
+  created_at: formatTimestamp(parseTimestamp('2026-01-01')! + n * 1_000_000),
+  username: n % 2 === 0 ? 'ann' : null,
+  system: true,
+  type: n % 4 === 0 ? 'error:a:b' : 'api:a:b',
+  source: null,
+  attributes: { n: n % 10 },
+}))
+
+const WAYS: readonly (readonly [name: string, options: CountOptions])[] = [
+  ['by columns', { facets: ['username'] }],
+  ['by rows', { facets: ['n'], attributes: true }],
+]
+
+const temp = tempDir()
+const logs = {
+  memory: new AuditLog({ store: memoryStore(), types: {} }),
+  SQLite: new AuditLog({ store: sqliteStore({ filename: temp.file('audit.db') }), types: {} }),
+}
+
+beforeAll(async () => {
+  for (const audit of Object.values(logs)) await audit.importEvents(past)
+})
+afterAll(async () => {
+  for (const audit of Object.values(logs)) await audit.close()
+  temp.remove()
+})
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+describe.each(Object.entries(logs))('counting in the %s store', (_name, audit) => {
+  describe.each(WAYS)('%s', (_way, options) => {
+    it('leaves others their turn', async () => {
+      const counting = audit.count('', { within: 60_000, ...options })
+      let turns = 0
+      let isOver = false
+      const waiting = counting.finally(() => (isOver = true))
+      for (; !isOver; turns++) await nextTurn()
+      expect(await waiting).toMatchObject({ total: SIZE, sampled: false, counted: SIZE })
+      expect(turns).toBeGreaterThan(2)
+    })
+
+    it('is broken off when the time is over, and scales what it has seen', async () => {
+      // Time goes on only where somebody looks at the clock.
+      let looks = 0
+      vi.spyOn(performance, 'now').mockImplementation(() => 0.1 * looks++)
+      expect(await audit.count('', { within: 60_000, ...options })).toMatchObject({
+        sampled: false,
+      })
+      const within = Math.floor(0.05 * looks)
+      const counts = await audit.count('', { within, ...options })
+      expect(counts.sampled).toBe(true)
+      expect(counts.counted).toBeGreaterThan(100)
+      expect(counts.counted).toBeLessThan(SIZE)
+      expect(counts.total).toBeGreaterThan(0.9 * SIZE)
+      expect(counts.total).toBeLessThan(1.1 * SIZE)
+      expect(counts.levels.error! / counts.total).toBeCloseTo(1 / 4, 1)
+    })
+
+    it('ends when nobody waits any more', async () => {
+      const controller = new AbortController()
+      const counting = audit.count('', { ...options, signal: controller.signal })
+      controller.abort()
+      await expect(counting).rejects.toMatchObject({ code: 'ABORTED' })
+    })
+  })
+})
+
+it('an SQLite store meets no event twice that another connection closes meanwhile', async () => {
+  const filename = temp.file('live.db')
+  const [reader, writer] = [1, 2].map((): AuditLog => {
+    return new AuditLog({ store: sqliteStore({ filename }), types: { 'info:a:b': {} } })
+  })
+  const live = await Promise.all(
+    Array.from({ length: 30 }, async (_, n) => writer!.recordLive('info:a:b', { n })),
+  )
+  let isOver = false
+  const closing = (async () => {
+    for (const one of live) await one.close()
+    isOver = true
+  })()
+  while (!isOver) {
+    expect((await reader!.count()).total).toBe(30)
+    expect((await reader!.count('', { attributes: true })).attributes?.[0]?.count).toBe(30)
+    await nextTurn()
+  }
+  await closing
+  await Promise.all([reader!.close(), writer!.close()])
+})

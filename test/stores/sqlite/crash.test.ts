@@ -1,0 +1,96 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { AuditLog } from 'daybook'
+import { sqliteStore } from 'daybook/sqlite'
+import { expect, it } from 'vitest'
+import { runScript } from '../../support/child.js'
+import { tempDir } from '../../support/temp.js'
+
+const CHILD = 'test/processes/recording-child.ts'
+const ROUNDS = 20
+
+it(
+  `loses no acknowledged event in ${ROUNDS} rounds of kill -9 under load`,
+  { timeout: 120_000 },
+  async () => {
+    const temp = tempDir()
+    const filename = temp.file('audit.db')
+    const acknowledged = new Set<string>()
+    let killedMidWay = 0
+    try {
+      for (let round = 0; round < ROUNDS; round++) {
+        // Two writers, so that a kill also strikes while the other one waits for the lock.
+        const children = [1, 100].map((inFlight) =>
+          runScript(CHILD, [filename, `${round}/${inFlight}`, String(inFlight)]),
+        )
+        await Promise.all(children.map((child) => child.saw('\n')))
+        await delay(Math.random() * 120)
+        for (const child of children) {
+          await child.kill()
+          const lines = child.stdout().split('\n')
+          // What comes after the last line end was cut off by the kill.
+          for (const id of lines.slice(0, -1)) acknowledged.add(id)
+          if (lines.length > 1) killedMidWay++
+        }
+      }
+      expect(killedMidWay).toBe(2 * ROUNDS)
+      expect(acknowledged.size).toBeGreaterThan(20 * ROUNDS)
+      const audit: AuditLog = new AuditLog({ store: sqliteStore({ filename }), types: {} })
+      const stored: string[] = []
+      const times: string[] = []
+      for await (const events of audit.pages('filter[sorts]=created_at')) {
+        stored.push(...events.map((event) => event.id))
+        times.push(...events.map((event) => event.created_at))
+      }
+      await audit.close()
+      const present = new Set(stored)
+      const missing = [...acknowledged].filter((id) => !present.has(id))
+      expect(missing).toEqual([])
+      expect(present.size).toBe(stored.length)
+      expect(times).toEqual([...new Set(times)].toSorted())
+    } finally {
+      temp.remove()
+    }
+  },
+)
+
+it(
+  'lets several processes write one file while a poller misses and repeats nothing',
+  { timeout: 60_000 },
+  async () => {
+    const temp = tempDir()
+    const filename = temp.file('audit.db')
+    const audit: AuditLog = new AuditLog({ store: sqliteStore({ filename }), types: {} })
+    try {
+      const first = await audit.recordCustom('test:start')
+      const children = ['a', 'b', 'c'].map((name) => runScript(CHILD, [filename, name, '7', '300']))
+      let running = true
+      const ended = Promise.all(children.map((child) => child.ended)).then((codes) => {
+        running = false
+        return codes
+      })
+      const seen: string[] = []
+      let after = first!.created_at
+      // The interface's recipe for waiting; `created_at asc` gives the oldest of what is new.
+      const poll = async (): Promise<number> => {
+        const { events } = await audit.list({
+          filter: { created_at_gt: after, sorts: 'created_at' },
+          limit: 50,
+        })
+        seen.push(...events.map((event) => event.id))
+        after = events.at(-1)?.created_at ?? after
+        return events.length
+      }
+      while (running) {
+        if ((await poll()) === 0) await delay(Math.random() * 3)
+      }
+      while ((await poll()) > 0);
+      expect(await ended).toEqual([0, 0, 0])
+      const written = children.flatMap((child) => child.stdout().split('\n').slice(0, -1))
+      expect(written.length).toBe(3 * 300)
+      expect(seen.toSorted()).toEqual(written.toSorted())
+    } finally {
+      await audit.close()
+      temp.remove()
+    }
+  },
+)

@@ -1,0 +1,73 @@
+import { AuditLog } from 'daybook'
+import { sqliteStore } from 'daybook/sqlite'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { tempDir } from '../../support/temp.js'
+
+const SIZE = 2500
+const temp = tempDir()
+let audit: AuditLog
+
+beforeAll(async () => {
+  audit = new AuditLog({ store: sqliteStore({ filename: temp.file('audit.db') }), types: {} })
+  for (let first = 0; first < SIZE; first += 500)
+    await Promise.all(
+      Array.from({ length: 500 }, (_, i) => audit.recordCustom('own', { n: first + i })),
+    )
+})
+afterAll(async () => {
+  await audit.close()
+  temp.remove()
+})
+
+const explain = async (query: string) => {
+  const { steps } = await audit.explain(query)
+  return steps.map(({ method, rows, checked, matched }) => ({ method, rows, checked, matched }))
+}
+
+it.each([
+  ['filter[n_lt]=0', 0],
+  ['filter[n_lt]=1', 1],
+  ['filter[n_lt]=2000', 2000],
+  ['filter[n_gteq]=0', SIZE],
+])('all rows are gone through, of which the database rules out some: %s', async (text, matched) => {
+  expect(await explain(`${text}&filter[sorts]=id`)).toEqual([
+    { method: 'scan', rows: SIZE, checked: matched, matched },
+  ])
+})
+
+it('rows that the database cannot rule out are checked', async () => {
+  const expected = [{ method: 'scan', rows: SIZE, checked: SIZE, matched: 0 }]
+  expect(await explain('filter[id_end]=zz')).toEqual(expected)
+  expect(await explain('filter[id_end]=zz&filter[sorts]=created_at')).toEqual(expected)
+})
+
+it.each([
+  ['newest', `filter[n_lt]=${SIZE - 10}`],
+  ['oldest', 'filter[n_gteq]=10&filter[sorts]=created_at'],
+])('from the %s on no more rows are gone through than it takes', async (_, query) => {
+  expect(await explain(`${query}&limit=9`)).toEqual([
+    { method: 'probe', rows: 20, checked: 20, matched: 10 },
+  ])
+})
+
+it('where few of the first rows match, the database rules out some of the next', async () => {
+  expect(await explain(`filter[n_lt]=${SIZE - 30}&limit=9`)).toEqual([
+    { method: 'probe', rows: 40, checked: 26, matched: 10 },
+  ])
+})
+
+it('what lists of values lead to takes no probe once the index has taken in all', async () => {
+  const query = `filter[n_in][]=3&filter[n_in][]=${SIZE - 1}`
+  const byIndex = { method: 'index', rows: 2, checked: 2, matched: 2 }
+  const [probe] = await explain(query)
+  expect(probe).toMatchObject({ method: 'probe', rows: 64 })
+  expect(await explain(query)).toEqual([byIndex])
+  await audit.recordCustom('own', { n: -1 })
+  expect((await explain(query)).map(({ method }) => method)).toEqual(['probe', 'index'])
+})
+
+it('a stretch of time takes no more than its page', async () => {
+  const { events } = await audit.list({ limit: 1 })
+  const query = `filter[created_at_lt]=${events[0]!.created_at}&limit=9`
+  expect(await explain(query)).toEqual([{ method: 'scan', rows: 10, checked: 10, matched: 10 }])
+})

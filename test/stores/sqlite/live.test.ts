@@ -1,0 +1,205 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import { type AuditEvent, AuditLog, type EventDraft, type EventStore } from 'daybook'
+import { sqliteStore } from 'daybook/sqlite'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createConnection } from '../../../adapters/sqlite/connection/connection.js'
+import { openDatabase } from '../../../adapters/sqlite/connection/database.js'
+import type { EventRow } from '../../../adapters/sqlite/schema/rows.js'
+import { scanEvents } from '../../../adapters/sqlite/read/scan.js'
+import { createTables, type Tables } from '../../../adapters/sqlite/schema/tables.js'
+import { type Sql, sql } from '../../../src/store-kit/sql.js'
+import { runScript } from '../../support/child.js'
+import { tempDir } from '../../support/temp.js'
+
+let temp: ReturnType<typeof tempDir>
+let filename: string
+const open: EventStore[] = []
+
+beforeEach(() => {
+  temp = tempDir()
+  filename = temp.file('audit.db')
+})
+afterEach(async () => {
+  vi.useRealTimers()
+  await Promise.all(open.splice(0).map((store) => store.close()))
+  temp.remove()
+})
+
+function openStore(): EventStore {
+  const store = sqliteStore({ filename })
+  open.push(store)
+  return store
+}
+
+let tails = 0
+const draft = (json = '{}', live?: true): EventDraft => ({
+  ...{ tail: `80000000${String(tails++).padStart(8, '0')}`, username: null, system: true },
+  ...{ type: 'test:event', source: null, attributes: JSON.parse(json), json, live },
+})
+
+describe('an open event that nobody holds any more', () => {
+  // The store goes by timers and by the time between them; both are moved by hand here.
+  const pass = (seconds: number): Promise<unknown> => vi.advanceTimersByTimeAsync(1000 * seconds)
+  const FAKED = { toFake: ['setTimeout', 'clearTimeout', 'performance'] as const }
+  const useFakeTimers = (): unknown => vi.useFakeTimers({ toFake: [...FAKED.toFake] })
+
+  it('is closed as it was last written, and marked, once its process is killed', async () => {
+    const child = runScript('test/stores/sqlite/open-child.ts', [filename])
+    await child.saw('\n')
+    await child.kill()
+    const id = child.stdout().trim()
+    useFakeTimers()
+    const store = openStore()
+    let hints = 0
+    store.watch(() => hints++)
+    await pass(15)
+    expect(await store.openEvents()).toEqual([{ id, revision: 1 }])
+    expect(hints).toBe(0)
+    await pass(20)
+    expect(await store.openEvents()).toEqual([])
+    expect((await store.get(id))!.attributes).toEqual({
+      log: 'so far',
+      stage: 2,
+      unfinished: true,
+    })
+    expect(hints).toBe(1)
+    expect(await store.changeLive(id, { revision: 2 })).toBe(false)
+    const database = new Database(filename)
+    expect(database.prepare('SELECT count(*) FROM daybook_live_texts').pluck().get()).toBe(0)
+    database.close()
+  })
+
+  it('stays open while it is changed or touched, here or by another', async () => {
+    useFakeTimers()
+    const store = openStore()
+    const other = openStore()
+    const events = await store.append([draft('{}', true), draft('{}', true), draft('{}', true)])
+    const [changed, touched, silent] = events.map(({ id }) => id)
+    for (let revision = 1; revision <= 10; revision++) {
+      await other.changeLive(changed!, { revision })
+      await other.touchLive([touched!, 'no id', '0196b3c2-0000-4000-8000-000000000001'])
+      await pass(5)
+    }
+    expect(await store.openEvents()).toEqual([
+      { id: changed, revision: 10 },
+      { id: touched, revision: 0 },
+    ])
+    expect((await other.get(silent!))!.attributes).toEqual({ unfinished: true })
+  })
+})
+
+describe('a scan', () => {
+  it('meets each event once while open ones close', { timeout: 60_000 }, async () => {
+    const store = openStore()
+    const other = openStore()
+    const reader: AuditLog = new AuditLog({ store, types: {} })
+    const all: string[] = []
+    const openIds: string[] = []
+    for (let n = 0; n < 120; n++) {
+      const drafts = Array.from({ length: 20 }, (_, i) => draft(`{"n":${n}}`, i === 3 || undefined))
+      const events = await store.append(drafts)
+      all.push(...events.map(({ id }) => id))
+      openIds.push(events[3]!.id)
+    }
+    let closing = true
+    const closed = (async () => {
+      for (const id of openIds.toSorted(() => Math.random() - 0.5)) {
+        await other.closeLive(id, { revision: 1, json: '{"n":-1}' })
+        await nextTurn()
+      }
+      closing = false
+    })()
+    let scans = 0
+    for (; closing; scans++) {
+      for (const sorts of ['', 'created_at']) {
+        const found: string[] = []
+        const filter = sorts && `&filter[sorts]=${sorts}`
+        for await (const page of reader.pages(`filter[n_gteq]=-1${filter}`))
+          found.push(...page.map(({ id }) => id))
+        expect(found.toSorted()).toEqual(all.toSorted())
+      }
+    }
+    await closed
+    expect(scans).toBeGreaterThan(1)
+    expect(await store.openEvents()).toEqual([])
+  })
+})
+
+describe('an open event whose text grows', () => {
+  /** The tables, for which `act` comes right before the texts are read for the first time. */
+  const tablesWith = (act: () => void): { tables: Tables; close: () => void } => {
+    const database = openDatabase(filename, () => {})
+    const connection = createConnection(database)
+    let isOver = false
+    const statement: typeof connection.statement = (text) => {
+      if (!isOver && text.includes('SELECT key, text FROM daybook_live_texts')) {
+        isOver = true
+        act()
+      }
+      return connection.statement(text)
+    }
+    return { tables: createTables({ ...connection, statement }), close: () => database.close() }
+  }
+  const anew = { revision: 2, texts: [{ key: 'log', text: 'anew', replaces: true }] }
+
+  it.each<[string, (other: EventStore, id: string) => Promise<unknown>]>([
+    ['closes it', (other, id) => other.closeLive(id, { revision: 2 })],
+    ['begins it anew', (other, id) => other.changeLive(id, anew)],
+  ])('is read as it was at one moment while another %s', async (_, change) => {
+    const store = openStore()
+    const other = openStore()
+    const bounds = { from: 0, to: Number.MAX_SAFE_INTEGER }
+    const scanned = async (tables: Tables, where?: Sql): Promise<EventRow> => {
+      const rows: EventRow[] = []
+      const scan = { bounds, direction: 'asc', where } as const
+      await scanEvents(tables, scan, (row) => rows.push(row) < 1, {})
+      return rows.at(-1)!
+    }
+    const reads: ((tables: Tables, event: AuditEvent) => Promise<EventRow>)[] = [
+      async ({ live }, { id }) => live.find(id)!,
+      async ({ live }) => live.between(bounds).at(-1)!,
+      (tables) => scanned(tables),
+      (tables) => scanned(tables, sql('true')),
+    ]
+    for (const read of reads) {
+      const [event] = await store.append([draft('{"log":"so "}', true)])
+      const texts = [{ key: 'log', text: 'far', replaces: false }]
+      await store.changeLive(event!.id, { revision: 1, texts })
+      let changed: Promise<unknown> | undefined
+      // It is committed when the call gives its promise back.
+      const { tables, close } = tablesWith(() => {
+        changed = change(other, event!.id)
+      })
+      expect(JSON.parse((await read(tables, event!)).attributes)).toEqual({ log: 'so far' })
+      expect(changed).toBeDefined()
+      await changed
+      expect(tables.connection.database.inTransaction).toBe(false)
+      close()
+      await store.closeLive(event!.id, { revision: 3 })
+    }
+  })
+})
+
+it('a growing text is not written anew with each change', async () => {
+  const store = openStore()
+  const [event] = await store.append([draft('{"log":""}', true)])
+  const { id } = event!
+  const text = 'x'.repeat(50_000)
+  const append = (revision: number, added: string): Promise<boolean> =>
+    store.changeLive(id, { revision, texts: [{ key: 'log', text: added, replaces: false }] })
+  await append(1, text)
+  const probe = new Database(filename)
+  const walPages = (): number => {
+    const [row] = probe.pragma('wal_checkpoint(PASSIVE)') as { log: number }[]
+    return row!.log
+  }
+  // What the log of changes grows by, once it begins anew.
+  await append(2, 'a')
+  walPages()
+  for (let revision = 3; revision < 13; revision++) await append(revision, 'b')
+  expect(walPages()).toBeLessThan(100)
+  probe.close()
+  const stored = await store.closeLive(id, { revision: 13 })
+  expect(stored!.attributes).toEqual({ log: `${text}abbbbbbbbbb` })
+})

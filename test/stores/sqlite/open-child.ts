@@ -1,0 +1,12 @@
+import { tailSource } from '../../../src/event/event-id.js'
+import { sqliteStore } from 'daybook/sqlite'
+
+/* Opens a live event, changes it, and goes on until it is killed: `<file>`. Its id is a line on stdout. */
+const [filename = ''] = process.argv.slice(2)
+const store = sqliteStore({ filename })
+const draft = { tail: tailSource()(), username: 'ann', system: true, type: 'live', source: null }
+const [event] = await store.append([{ ...draft, attributes: {}, json: '{"log":""}', live: true }])
+const texts = [{ key: 'log', text: 'so far', replaces: false }]
+await store.changeLive(event!.id, { revision: 1, json: '{"log":"","stage":2}', texts })
+console.log(event!.id)
+setInterval(() => {}, 1000)

@@ -1,0 +1,444 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import { type AuditEvent, AuditLog, type AuditLogOptions, type EventTypes } from 'daybook'
+import { sqliteStore, type SqliteStoreOptions } from 'daybook/sqlite'
+import { manualClock } from 'daybook/testing'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { runScript } from '../../support/child.js'
+import { tempDir } from '../../support/temp.js'
+
+let temp: ReturnType<typeof tempDir>
+let filename: string
+let host: Database.Database
+const open: AuditLog[] = []
+const handles: Database.Database[] = []
+
+beforeEach(() => {
+  temp = tempDir()
+  filename = temp.file('audit.db')
+  host = openHost(filename)
+  host.exec('CREATE TABLE orders (name TEXT, n INTEGER)')
+})
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((audit) => audit.close()))
+  for (const handle of handles.splice(0)) handle.close()
+  temp.remove()
+})
+
+function openHost(file: string): Database.Database {
+  const handle = new Database(file)
+  handles.push(handle)
+  return handle
+}
+
+function openLog(
+  options: Partial<SqliteStoreOptions> = {},
+  others: Partial<AuditLogOptions<EventTypes>> = {},
+): AuditLog {
+  const place = 'database' in options ? {} : { filename }
+  const store = sqliteStore({ ...place, ...options } as SqliteStoreOptions)
+  const audit: AuditLog = new AuditLog({ store, types: {}, ...others })
+  open.push(audit)
+  return audit
+}
+
+async function all(audit: AuditLog, filter = ''): Promise<AuditEvent[]> {
+  const events: AuditEvent[] = []
+  for await (const page of audit.pages(`${filter}&filter[sorts]=created_at`)) events.push(...page)
+  return events
+}
+
+const numbers = (events: readonly AuditEvent[]): unknown[] =>
+  events.map((event) => event.attributes['n'])
+
+const waitingIn = (handle = host): unknown =>
+  handle.prepare('SELECT count(*) FROM daybook_outbox').pluck().get()
+
+describe('events of host transactions', () => {
+  it('come with a commit and go with a rollback, in a transaction function too', async () => {
+    const audit = openLog()
+    const calls: Promise<unknown>[] = []
+    const order = host.transaction((n: number) => {
+      host.prepare('INSERT INTO orders VALUES (?, ?)').run('ann', n)
+      calls.push(audit.recordCustom('order', { n }, { username: 'ann', transaction: host }))
+      if (n === 2) throw new Error('out of stock')
+    })
+    order(1)
+    expect(() => order(2)).toThrow('out of stock')
+    order(3)
+    expect(waitingIn()).toBe(2)
+    expect(await Promise.all(calls)).toEqual([undefined, undefined, undefined])
+    expect((await audit.list()).events).toEqual([])
+    const next = await audit.recordCustom('next', { n: 4 })
+    const events = await all(audit)
+    expect(numbers(events)).toEqual([1, 3, 4])
+    expect(events[2]).toEqual(next)
+    expect(events[0]).toMatchObject({ type: 'order', username: 'ann', system: false, source: null })
+    expect(await audit.get(events[0]!.id)).toEqual(events[0])
+    expect(waitingIn()).toBe(0)
+    expect(audit.stats()).toMatchObject({ calls: 4, journalled: 3, stored: 1, waiting: 0 })
+  })
+
+  it('go with the savepoint they are in', async () => {
+    const audit = openLog()
+    const step = host.transaction((n: number) => {
+      void audit.recordCustom('step', { n }, { transaction: host })
+      if (n === 2) throw new Error('no')
+    })
+    host.transaction(() => {
+      step(1)
+      expect(() => step(2)).toThrow('no')
+      step(3)
+    })()
+    await audit.recordCustom('next', { n: 4 })
+    expect(numbers(await all(audit))).toEqual([1, 3, 4])
+  })
+
+  it('come at once where no transaction is open', async () => {
+    const audit = openLog()
+    await audit.recordCustom('alone', { n: 1 }, { transaction: host })
+    expect(host.inTransaction).toBe(false)
+    await audit.recordCustom('next', { n: 2 })
+    expect(numbers(await all(audit))).toEqual([1, 2])
+  })
+
+  it('are those of the committed ones, after hundreds of commits and rollbacks', async () => {
+    const audit = openLog()
+    const seen: AuditEvent[] = []
+    const meetNew = async (): Promise<void> => {
+      const after = seen.at(-1)?.created_at ?? '2000-01-01'
+      const filter = { created_at_gt: after, sorts: 'created_at' }
+      seen.push(...(await audit.list({ filter, limit: 1000 })).events)
+    }
+    for (let n = 0; n < 600; n++) {
+      host.exec('BEGIN')
+      host.prepare('INSERT INTO orders VALUES (?, ?)').run('ann', n)
+      await audit.recordCustom('order', { n }, { transaction: host })
+      host.exec(n % 7 === 0 || Math.random() < 0.3 ? 'ROLLBACK' : 'COMMIT')
+      if (n % 5 === 0) await audit.recordCustom('plain', { n })
+      if (n % 50 === 0) await nextTurn()
+      if (Math.random() < 0.2) await meetNew()
+    }
+    await audit.recordCustom('end')
+    await meetNew()
+    const committed = host.prepare('SELECT n FROM orders ORDER BY n').pluck().all()
+    expect(committed.length).toBeGreaterThan(100)
+    expect(committed.length).toBeLessThan(600 - 600 / 7)
+    // Whoever followed them met each, in order.
+    expect(numbers(seen.filter(({ type }) => type === 'order'))).toEqual(committed)
+    expect(seen).toEqual(await all(audit))
+  })
+
+  it(
+    'are those of the committed ones, after kills at any moment',
+    { timeout: 60_000 },
+    async () => {
+      host.pragma('journal_mode = WAL')
+      let [committed, rolledBack] = [0, 0]
+      for (let round = 0; round < 6; round++) {
+        const names = [`${round}a`, `${round}b`]
+        const children = names.map((name) =>
+          runScript('test/stores/sqlite/committing-child.ts', [filename, name]),
+        )
+        await Promise.all(children.map((child) => child.saw('\n')))
+        await delay(100 + Math.random() * 200)
+        for (const child of children) {
+          await child.kill()
+          committed += child.stdout().split('c').length - 1
+          rolledBack += child.stdout().split('r').length - 1
+        }
+      }
+      const audit = openLog()
+      await audit.recordCustom('end')
+      while (waitingIn() !== 0) await delay(10)
+      const orders = await all(audit, 'filter[type_eq]=order')
+      const found = orders.map(({ attributes: { name, n } }) => `${name as string}/${n as number}`)
+      const kept = host.prepare(`SELECT name || '/' || n FROM orders`).pluck().all() as string[]
+      expect(found.toSorted()).toEqual(kept.toSorted())
+      expect(rolledBack).toBeGreaterThan(10)
+      // A kill may come between a commit and its line.
+      expect(kept.length).toBeGreaterThanOrEqual(committed)
+      expect(committed).toBeGreaterThan(20)
+      const times = (await all(audit)).map((event) => event.created_at)
+      expect(times).toEqual([...new Set(times)].toSorted())
+      for (const name of new Set(orders.map((event) => event.attributes['name']))) {
+        const own = numbers(orders.filter((event) => event.attributes['name'] === name)) as number[]
+        expect(own).toEqual(own.toSorted((a, b) => a - b))
+      }
+    },
+  )
+
+  it('are all there before an append that follows them, however many they are', async () => {
+    const audit = openLog()
+    host.transaction(() => {
+      for (let n = 0; n < 1200; n++) void audit.recordCustom('order', { n }, { transaction: host })
+    })()
+    await audit.recordCustom('next', { n: 1200 })
+    expect(numbers(await all(audit))).toEqual(Array.from({ length: 1201 }, (_, n) => n))
+  })
+
+  it('become visible within about a second without any append', async () => {
+    const audit = openLog()
+    let hints = 0
+    audit.store.watch(() => hints++)
+    host.transaction(() => {
+      for (let n = 0; n < 700; n++) void audit.recordCustom('order', { n }, { transaction: host })
+    })()
+    const start = performance.now()
+    while ((await audit.list()).events.length === 0) await delay(20)
+    expect(performance.now() - start).toBeLessThan(5000)
+    while (waitingIn() !== 0) await delay(5)
+    expect(numbers(await all(audit))).toEqual(Array.from({ length: 700 }, (_, n) => n))
+    expect(hints).toBeGreaterThanOrEqual(2)
+  })
+
+  it('are moved by another process, after the one that recorded them is gone', async () => {
+    const first = openLog()
+    const other = openLog()
+    host.exec('BEGIN')
+    await first.recordCustom('order', { n: 1 }, { transaction: host })
+    await first.close()
+    host.exec('COMMIT')
+    await other.recordCustom('next', { n: 2 })
+    expect(numbers(await all(other))).toEqual([1, 2])
+  })
+
+  it('are moved by close, where that does not have to wait', async () => {
+    const audit = openLog()
+    await audit.recordCustom('order', { n: 1 }, { transaction: host })
+    await audit.close()
+    expect(waitingIn()).toBe(0)
+    const second = openLog()
+    host.exec('BEGIN')
+    await second.recordCustom('order', { n: 2 }, { transaction: host })
+    await second.close()
+    expect(waitingIn()).toBe(1)
+    host.exec('COMMIT')
+    const third = openLog()
+    expect(numbers(await all(third))).toEqual([1])
+    await third.recordCustom('next', { n: 3 })
+    expect(numbers(await all(third))).toEqual([1, 2, 3])
+  })
+
+  it('keep the tails they were recorded with', async () => {
+    const audit = openLog({}, { random: (bytes) => bytes.fill(7) })
+    await audit.recordCustom('order', {}, { transaction: host })
+    const row = host.prepare('SELECT tail FROM daybook_outbox').get()
+    expect(row).toEqual({ tail: '8707070707070707' })
+    await audit.recordCustom('next')
+    const [event] = await all(audit)
+    expect(event!.id.slice(19)).toBe('8707-070707070707')
+  })
+
+  it('tell when they were recorded where they become visible more than a second later', async () => {
+    const clock = manualClock('2026-03-01T12:00:00Z')
+    const audit = openLog({ clock })
+    const own = '2020-01-01T00:00:00.000000Z'
+    const given = [
+      { n: 1 },
+      {},
+      { occurred_at: own },
+      { occurred_at: null },
+      { deep: [{ a: '"' }] },
+    ]
+    host.exec('BEGIN')
+    for (const data of given) await audit.recordCustom('late', data, { transaction: host })
+    clock.advance(1_000_001)
+    await audit.recordCustom('recent', { n: 2 }, { transaction: host })
+    host.exec('COMMIT')
+    // Three microseconds early: six events and this one end at the clock's time.
+    clock.advance(7)
+    await audit.recordCustom('next')
+    const events = await all(audit)
+    const occurred_at = '2026-03-01T12:00:00.000000Z'
+    expect(events.map(({ attributes }) => JSON.stringify(attributes))).toEqual([
+      JSON.stringify({ n: 1, occurred_at }),
+      JSON.stringify({ occurred_at }),
+      JSON.stringify({ occurred_at: own }),
+      JSON.stringify({ occurred_at: null }),
+      JSON.stringify({ deep: [{ a: '"' }], occurred_at }),
+      JSON.stringify({ n: 2 }),
+      '{}',
+    ])
+    expect(events[0]!.created_at).toBe('2026-03-01T12:00:01.000002Z')
+  })
+
+  it('do not where it is a second, to the microsecond, or the clock stepped back', async () => {
+    const clock = manualClock('2026-03-01T12:00:00Z')
+    const audit = openLog({ clock })
+    await audit.recordCustom('a', {}, { transaction: host })
+    clock.advance(1_000_001)
+    // One microsecond before the clock's time, as there are two of them.
+    await audit.recordCustom('next')
+    await audit.recordCustom('b', {}, { transaction: host })
+    clock.advance(-3_600_000_000)
+    await audit.recordCustom('next')
+    const events = await all(audit)
+    expect(events[0]!.created_at).toBe('2026-03-01T12:00:01.000000Z')
+    expect(events.map(({ attributes }) => attributes)).toEqual([{}, {}, {}, {}])
+  })
+})
+
+describe('an open transaction of the host', () => {
+  it('has appends wait for its end, and come after its events', async () => {
+    const audit = openLog()
+    host.exec('BEGIN')
+    await audit.recordCustom('order', { n: 1 }, { transaction: host })
+    const plain = audit.recordCustom('plain', { n: 2 })
+    await delay(150)
+    expect(audit.stats()).toMatchObject({ waiting: 1, journalled: 1, stored: 0 })
+    host.exec('COMMIT')
+    await plain
+    expect(numbers(await all(audit))).toEqual([1, 2])
+  })
+
+  it('that lasts beyond the deadline has them rejected, with the reason', async () => {
+    const audit = openLog({}, { waiting: { deadlineMs: 80 } })
+    host.exec('BEGIN')
+    await audit.recordCustom('order', { n: 1 }, { transaction: host })
+    await expect(audit.recordCustom('plain')).rejects.toMatchObject({
+      code: 'DEADLINE_EXCEEDED',
+      message: 'the sqlite store did not take the event within 80 ms: database is locked',
+    })
+    host.exec('COMMIT')
+    await audit.recordCustom('next', { n: 2 })
+    expect(numbers(await all(audit))).toEqual([1, 2])
+  })
+
+  it('of another has the idle poll wait, without a word', async () => {
+    const audit = openLog()
+    await audit.recordCustom('order', { n: 1 }, { transaction: host })
+    const other = openHost(filename)
+    other.exec('BEGIN IMMEDIATE')
+    await delay(1500)
+    expect(waitingIn()).toBe(1)
+    other.exec('COMMIT')
+    const start = performance.now()
+    while (waitingIn() !== 0) await delay(5)
+    expect(performance.now() - start).toBeLessThan(5000)
+    expect(numbers(await all(audit))).toEqual([1])
+  })
+
+  it('rejects what it cannot take because it is locked out itself', async () => {
+    const audit = openLog()
+    host.pragma('busy_timeout = 0')
+    const other = openHost(filename)
+    other.exec('BEGIN IMMEDIATE')
+    const call = audit.recordCustom('order', {}, { transaction: host })
+    await expect(call).rejects.toMatchObject({
+      code: 'STORE_FAILED',
+      message: 'the SQLite store failed: database is locked',
+      cause: { code: 'SQLITE_BUSY' },
+    })
+    other.exec('ROLLBACK')
+    expect(audit.stats()).toMatchObject({ rejected: 1, journalled: 0 })
+  })
+})
+
+describe('the handle', () => {
+  const refused = (message: string | RegExp): object => ({
+    code: 'INVALID_OPTION',
+    message: expect.stringMatching(message),
+  })
+
+  it('keeps its settings and its statements', async () => {
+    const names = ['journal_mode', 'synchronous', 'busy_timeout', 'foreign_keys', 'cache_size']
+    const settings = (): unknown => names.map((name) => host.pragma(name, { simple: true }))
+    host.pragma('synchronous = 1')
+    host.pragma('foreign_keys = 0')
+    host.defaultSafeIntegers(true)
+    const audit = openLog({ database: host })
+    const before = settings()
+    const select = host.prepare('SELECT n FROM orders')
+    await audit.recordCustom('order', {}, { transaction: host })
+    await audit.recordCustom('next')
+    expect(settings()).toEqual(before)
+    expect(select.all()).toEqual([])
+    expect((await all(audit)).map(({ type }) => type)).toEqual(['order', 'next'])
+  })
+
+  it('works on a file in rollback-journal mode', async () => {
+    const audit = openLog({ database: host })
+    expect(host.pragma('journal_mode', { simple: true })).toBe('delete')
+    host.transaction(() => void audit.recordCustom('order', { n: 1 }, { transaction: host }))()
+    await audit.recordCustom('next', { n: 2 })
+    expect(numbers(await all(audit))).toEqual([1, 2])
+  })
+
+  it('may have another name for the file', async () => {
+    const audit = openLog()
+    const link = temp.file('link')
+    fs.symlinkSync(temp.dir, link)
+    const names = [path.relative(process.cwd(), filename), path.join(link, 'audit.db')]
+    for (const name of names)
+      await audit.recordCustom('order', { name }, { transaction: openHost(name) })
+    const through = new AuditLog({ store: sqliteStore({ filename: names[1]! }), types: {} })
+    await through.recordCustom('order', { name: filename }, { transaction: host })
+    await through.close()
+    const found = (await all(audit)).map(({ attributes }) => attributes['name'])
+    expect(found).toEqual([...names, filename])
+  })
+
+  it('is not led astray by a temporary table', async () => {
+    const audit = openLog()
+    host.exec('CREATE TEMP TABLE daybook_outbox (id INTEGER)')
+    await audit.recordCustom('order', { n: 1 }, { transaction: host })
+    await audit.recordCustom('next', { n: 2 })
+    expect(numbers(await all(audit))).toEqual([1, 2])
+  })
+
+  it('on another file, in memory or closed is refused', async () => {
+    const audit = openLog()
+    const elsewhere = temp.file('other.db')
+    await openLog({ filename: elsewhere }).recordCustom('x')
+    const other = openHost(elsewhere)
+    const memory = openHost(':memory:')
+    memory.exec(`ATTACH '${filename}' AS audit`)
+    const closed = new Database(filename)
+    closed.close()
+    const used = new Database(filename)
+    await audit.recordCustom('order', {}, { transaction: used })
+    used.close()
+    const record = (transaction: object): Promise<unknown> =>
+      audit.recordCustom('order', { wrong: true }, { transaction })
+    await expect(record(other)).rejects.toMatchObject(refused(/other\.db, not on .*audit\.db$/))
+    await expect(record(memory)).rejects.toMatchObject(refused('on no file, not on'))
+    await expect(record(closed)).rejects.toMatchObject(refused('closed'))
+    await expect(record(used)).rejects.toMatchObject(refused('closed'))
+    expect(waitingIn(other)).toBe(0)
+    expect(waitingIn()).toBe(1)
+  })
+
+  it.each<[string, object]>([
+    ['an empty object', {}],
+    ['a pg client', { query() {}, connect() {} }],
+    ['a statement', { open: true, prepare: 'SELECT' }],
+    ['a handle that breaks', { open: true, prepare: () => expect.fail('broken') }],
+    ['a store', { open: 1, prepare() {} }],
+  ])('%s is none', async (_, transaction) => {
+    const audit = openLog()
+    const call = audit.recordCustom('order', {}, { transaction })
+    await expect(call).rejects.toMatchObject(refused(/^transaction: the /))
+    expect(waitingIn()).toBe(0)
+  })
+
+  it('is of no use once the store is closed', async () => {
+    const { store } = openLog()
+    await store.close()
+    const draft = { tail: '8000000000000000', username: null, system: true, type: 'x' }
+    const call = store.enlist!({ ...draft, source: null, attributes: {}, json: '{}' }, host)
+    await expect(call).rejects.toMatchObject({ code: 'CLOSED' })
+    expect(waitingIn()).toBe(0)
+  })
+})
+
+it('a log that is left open does not keep its process', async () => {
+  const child = runScript('test/stores/sqlite/idle-child.ts', [filename])
+  expect(await child.ended).toBe(0)
+  expect(child.stdout()).toBe('recorded\n')
+  const audit = openLog()
+  await audit.recordCustom('next')
+  expect((await all(audit)).map(({ type }) => type)).toEqual(['enlisted', 'next'])
+})

@@ -1,0 +1,238 @@
+import fs from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import { AuditLog, type EventStore, parseTimestamp } from 'daybook'
+import { sqliteStore } from 'daybook/sqlite'
+import { manualClock } from 'daybook/testing'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { runScript } from '../../support/child.js'
+import { tempDir } from '../../support/temp.js'
+
+describe('removeBefore', () => {
+  let temp: ReturnType<typeof tempDir>
+  let filename: string
+  let store: EventStore
+  let audit: AuditLog
+  const clock = manualClock('2026-03-01T12:00:00Z')
+
+  beforeEach(() => {
+    temp = tempDir()
+    filename = temp.file('audit.db')
+    store = sqliteStore({ filename, clock })
+    audit = new AuditLog({ store, types: {} })
+  })
+  afterEach(async () => {
+    await audit.close()
+    temp.remove()
+  })
+
+  const record = (count: number, data = {}): Promise<unknown> =>
+    Promise.all(Array.from({ length: count }, (_, n) => audit.recordCustom('x', { n, ...data })))
+  const query = (sql: string): unknown => {
+    const database = new Database(filename)
+    try {
+      return database.prepare(sql).pluck().all()
+    } finally {
+      database.close()
+    }
+  }
+  const count = (table = 'daybook_events'): unknown => query(`SELECT count(*) FROM ${table}`)
+  const now = (): number => clock()
+
+  it('removes what is older, oldest first, bit by bit, and no more', async () => {
+    await record(2500)
+    clock.advance(1_000_000)
+    const bound = now()
+    clock.advance(1_000_000)
+    const kept = await audit.recordCustom('kept')
+    // One that is seen by another connection at every commit.
+    const other = new Database(filename)
+    const oldest = other.prepare('SELECT min(created_at), count(*) FROM daybook_events').raw()
+    const seen: number[][] = []
+    const told: number[] = []
+    const onProgress = (removed: number): void => {
+      told.push(removed)
+      seen.push(oldest.get() as number[])
+    }
+    expect(await store.removeBefore(bound, { onProgress })).toBe(2500)
+    other.close()
+    expect(told.at(-1)).toBe(2500)
+    expect(seen.map(([, left]) => 2501 - left!)).toEqual(told)
+    const times = seen.map(([time]) => time!)
+    expect(times).toEqual([...new Set(times)].toSorted((a, b) => a - b))
+    expect((await audit.list()).events).toEqual([kept])
+    expect(await store.removeBefore(bound)).toBe(0)
+  })
+
+  it('removes at the time itself nothing', async () => {
+    await record(1000)
+    const [first] = (await audit.list({ filter: { sorts: 'created_at' } })).events
+    expect(await store.removeBefore(parseTimestamp(first!.created_at)!)).toBe(0)
+    expect(await store.removeBefore(parseTimestamp(first!.created_at)! + 1)).toBe(1)
+    await record(1)
+    expect(await store.removeBefore(Infinity)).toBe(1000)
+    expect(count()).toEqual([0])
+  })
+
+  it('lets time go on after the newest is gone, in a new process too', async () => {
+    await record(3)
+    const newest = (await audit.list()).events.at(-1)!
+    expect(await store.removeBefore(now() + 1)).toBe(3)
+    clock.advance(-3_600_000_000)
+    const next = await audit.recordCustom('next')
+    expect(next!.created_at > newest.created_at).toBe(true)
+    expect(await store.removeBefore(Infinity)).toBe(1)
+    const again: AuditLog = new AuditLog({ store: sqliteStore({ filename, clock }), types: {} })
+    const last = await again.recordCustom('last')
+    expect(last!.created_at > next!.created_at).toBe(true)
+    await again.close()
+  })
+
+  it('removes the places of ids that do not carry their time', async () => {
+    const imported = ['2025-01-01', '2025-01-02', '2026-01-01'].map((created_at, n) => ({
+      id: `0196b3c2-0000-4000-8000-00000000000${n}`,
+      created_at: `${created_at}T00:00:00.000000Z`,
+      username: null,
+      system: true,
+      type: 'old',
+      source: null,
+      attributes: {},
+    }))
+    await audit.importEvents(imported)
+    expect(await store.removeBefore(parseTimestamp('2025-06-01')!)).toBe(2)
+    expect(query('SELECT id FROM daybook_foreign_ids')).toEqual([imported[2]!.id])
+    expect(await audit.get(imported[0]!.id)).toBeUndefined()
+    expect(await audit.get(imported[2]!.id)).toEqual(imported[2])
+    expect(await audit.importEvents(imported)).toEqual({ imported: 2, skipped: 1 })
+  })
+
+  it('holds up no append of this process or another', async () => {
+    await record(6000)
+    clock.advance(1_000_000)
+    const other: AuditLog = new AuditLog({ store: sqliteStore({ filename, clock }), types: {} })
+    let running = true
+    const removed = store.removeBefore(now()).finally(() => (running = false))
+    const meanwhile = [0, 0]
+    const recordOn = async (log: AuditLog, i: number): Promise<void> => {
+      while (running) {
+        await log.recordCustom('meanwhile')
+        if (running) meanwhile[i]!++
+      }
+    }
+    await Promise.all([recordOn(audit, 0), recordOn(other, 1)])
+    await other.close()
+    expect(await removed).toBe(6000)
+    expect(meanwhile[0]).toBeGreaterThan(1)
+    expect(meanwhile[1]).toBeGreaterThan(1)
+  })
+
+  it('aborted, it keeps what it has not come to: the newest', async () => {
+    await record(5000)
+    const { events } = await audit.list({ limit: 1000 })
+    const controller = new AbortController()
+    const { signal } = controller
+    const onProgress = (): void => controller.abort()
+    const removed = store.removeBefore(Infinity, { signal, onProgress })
+    await expect(removed).rejects.toMatchObject({ code: 'ABORTED' })
+    const left = Number((count() as number[])[0])
+    expect(left).toBeGreaterThanOrEqual(4000)
+    expect(left).toBeLessThan(5000)
+    expect((await audit.list({ limit: 1000 })).events).toEqual(events)
+    await expect(
+      store.removeBefore(Infinity, { signal: AbortSignal.abort() }),
+    ).rejects.toMatchObject({ code: 'ABORTED' })
+  })
+
+  it('gives the space back where the file is made to', async () => {
+    await record(3000, { text: 'x'.repeat(2000) })
+    const size = (): number => fs.statSync(filename).size + fs.statSync(`${filename}-wal`).size
+    expect(size()).toBeGreaterThan(5_000_000)
+    expect(await store.removeBefore(Infinity)).toBe(3000)
+    expect(query('PRAGMA freelist_count')).toEqual([0])
+    expect(size()).toBeLessThan(250_000)
+  })
+
+  it('gives back what an earlier one that was aborted left', async () => {
+    await record(3000, { text: 'x'.repeat(2000) })
+    const controller = new AbortController()
+    const { signal } = controller
+    const removed = store.removeBefore(Infinity, { signal, onProgress: () => controller.abort() })
+    await expect(removed).rejects.toMatchObject({ code: 'ABORTED' })
+    expect((query('PRAGMA freelist_count') as number[])[0]).toBeGreaterThan(20)
+    expect(await store.removeBefore(0)).toBe(0)
+    expect(query('PRAGMA freelist_count')).toEqual([0])
+  })
+
+  it('killed at any moment it has removed the oldest, and can be done again', async () => {
+    const draft = { username: null, system: true, type: 'x', source: null, attributes: {} }
+    const json = JSON.stringify({ text: 'x'.repeat(600) })
+    for (let round = 0; round < 3; round++) {
+      const all: string[] = []
+      for (let batch = 0; batch < 20; batch++) {
+        const drafts = Array.from({ length: 500 }, (_, n) => ({
+          ...draft,
+          tail: `8000000000${String(500 * batch + n).padStart(6, '0')}`,
+          json,
+        }))
+        all.push(...(await store.append(drafts)).map(({ created_at }) => created_at))
+      }
+      const child = runScript('test/stores/sqlite/removing-child.ts', [filename])
+      await child.saw('\n')
+      await delay(Math.random() * 60)
+      await child.kill()
+      const told = Number(child.stdout().split('\n').at(-2))
+      const left = query('SELECT created_at FROM daybook_events ORDER BY created_at') as number[]
+      expect(told).toBeGreaterThan(0)
+      expect(all.length - left.length).toBeGreaterThanOrEqual(told)
+      expect(left).toEqual(all.slice(all.length - left.length).map((time) => parseTimestamp(time)))
+      expect(query('PRAGMA integrity_check')).toEqual(['ok'])
+      expect(await store.removeBefore(Infinity)).toBe(left.length)
+      expect(query('PRAGMA freelist_count')).toEqual([0])
+    }
+  }, 60_000)
+
+  it('removes many by their ids bit by bit too, and gives the space back', async () => {
+    await record(3000, { text: 'x'.repeat(2000) })
+    await audit.importEvents([
+      {
+        ...{ id: '0196b3c2-0000-4000-8000-000000000001', created_at: '2025-01-01' },
+        ...{ username: null, system: true, type: 'old', source: null, attributes: {} },
+      },
+    ])
+    const ids: string[] = []
+    for await (const page of audit.pages()) ids.push(...page.map(({ id }) => id))
+    const kept = ids.splice(500, 1)
+    const size = (): number => fs.statSync(filename).size + fs.statSync(`${filename}-wal`).size
+    expect(size()).toBeGreaterThan(5_000_000)
+    let running = true
+    const removed = store.remove([...ids, ids[7]!, 'no id']).finally(() => (running = false))
+    let meanwhile = 0
+    for (; running; meanwhile++) await audit.recordCustom('meanwhile')
+    expect(await removed).toBe(3000)
+    expect(meanwhile).toBeGreaterThan(1)
+    expect(query(`SELECT count(*) FROM daybook_events WHERE type <> 'meanwhile'`)).toEqual([1])
+    expect((await audit.get(kept[0]!))!.id).toBe(kept[0])
+    expect(count('daybook_foreign_ids')).toEqual([0])
+    expect(size()).toBeLessThan(1_000_000)
+  })
+
+  it('leaves the free pages of a file that is not made to', async () => {
+    const own = temp.file('host.db')
+    const host = new Database(own)
+    host.exec('CREATE TABLE orders (n INTEGER)')
+    const beside = sqliteStore({ database: host, clock })
+    const log: AuditLog = new AuditLog({ store: beside, types: {} })
+    await Promise.all(
+      Array.from({ length: 100 }, () => log.recordCustom('x', { t: 'x'.repeat(2000) })),
+    )
+    expect(await beside.removeBefore(Infinity)).toBe(100)
+    expect(host.pragma('freelist_count', { simple: true })).toBeGreaterThan(20)
+    await log.close()
+    host.close()
+  })
+
+  it('is refused once closed', async () => {
+    await audit.close()
+    await expect(store.removeBefore(0)).rejects.toMatchObject({ code: 'CLOSED' })
+  })
+})

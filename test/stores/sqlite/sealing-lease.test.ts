@@ -1,0 +1,69 @@
+import Database from 'better-sqlite3'
+import { sqliteStore } from 'daybook/sqlite'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createConnection } from '../../../adapters/sqlite/connection/connection.js'
+import { isLeased, releaseLease, takeLease } from '../../../adapters/sqlite/index/lease.js'
+import { tempDir } from '../../support/temp.js'
+
+const NOW = 1_700_000_000_000_000
+const PERIOD = 10_000_000
+
+describe('the lease of those who build the index', () => {
+  let temp: ReturnType<typeof tempDir>
+  let database: Database.Database
+
+  beforeEach(async () => {
+    temp = tempDir()
+    const filename = temp.file('audit.db')
+    await sqliteStore({ filename }).close()
+    database = new Database(filename)
+  })
+  afterEach(() => {
+    database.close()
+    temp.remove()
+  })
+
+  const connection = () => createConnection(database)
+  const take = (holder: string, now: number) => takeLease(connection(), holder, now, PERIOD)
+  const release = (holder: string, now: number) => releaseLease(connection(), holder, now)
+
+  it('is one holder’s until its period is over', () => {
+    expect(isLeased(connection(), NOW)).toBe(false)
+    expect(take('a', NOW)).toBe(true)
+    expect(take('b', NOW + PERIOD - 1)).toBe(false)
+    expect(isLeased(connection(), NOW + PERIOD - 1)).toBe(true)
+    expect(isLeased(connection(), NOW + PERIOD)).toBe(false)
+    expect(take('b', NOW + PERIOD)).toBe(true)
+    expect(take('a', NOW + PERIOD)).toBe(false)
+  })
+
+  it('lasts as long again when it is renewed', () => {
+    take('a', NOW)
+    expect(take('a', NOW + PERIOD - 1)).toBe(true)
+    expect(take('b', NOW + PERIOD)).toBe(false)
+    expect(take('b', NOW + 2 * PERIOD - 1)).toBe(true)
+  })
+
+  it('is free once its holder has released it, which nobody else can', () => {
+    take('a', NOW)
+    release('b', NOW)
+    expect(take('b', NOW)).toBe(false)
+    release('a', NOW)
+    expect(isLeased(connection(), NOW)).toBe(false)
+    expect(take('b', NOW)).toBe(true)
+  })
+
+  it('is free after the clock was set back', () => {
+    take('a', NOW + 3600 * PERIOD)
+    expect(isLeased(connection(), NOW)).toBe(false)
+    expect(take('b', NOW)).toBe(true)
+  })
+
+  it('leaves the file as it is where it is refused', () => {
+    take('a', NOW)
+    const rows = () => database.prepare('SELECT * FROM daybook_state').all()
+    const before = rows()
+    take('b', NOW + 1)
+    expect(rows()).toEqual(before)
+  })
+})

@@ -1,0 +1,222 @@
+import fs from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import { type AppendOptions, AuditLog, AuditLogError } from 'daybook'
+import { sqliteStore } from 'daybook/sqlite'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { tempDir } from '../../support/temp.js'
+
+describe('sqliteStore', () => {
+  let temp: ReturnType<typeof tempDir>
+  let filename: string
+  const open: AuditLog[] = []
+
+  beforeEach(() => {
+    temp = tempDir()
+    filename = temp.file('audit.db')
+  })
+  afterEach(async () => {
+    await Promise.all(open.splice(0).map((audit) => audit.close()))
+    temp.remove()
+  })
+
+  const auditLog = (waiting = {}): AuditLog => {
+    const audit: AuditLog = new AuditLog({ store: sqliteStore({ filename }), types: {}, waiting })
+    open.push(audit)
+    return audit
+  }
+  const inspect = <Row>(sql: string): Row[] => {
+    const database = new Database(filename, { readonly: true })
+    try {
+      return database.prepare<[], Row>(sql).all()
+    } finally {
+      database.close()
+    }
+  }
+
+  it('makes a file in WAL mode that can give its space back, with one tree for the events', async () => {
+    await auditLog().recordCustom('x')
+    expect(inspect('PRAGMA journal_mode')).toEqual([{ journal_mode: 'wal' }])
+    expect(inspect('PRAGMA auto_vacuum')).toEqual([{ auto_vacuum: 2 }])
+    expect(
+      inspect(
+        `SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'daybook_events'`,
+      ),
+    ).toEqual([])
+    expect(inspect('SELECT version FROM daybook_schema')).toEqual([{ version: 5 }])
+    expect(
+      inspect('SELECT username, source, system, length(tail) AS tail FROM daybook_events'),
+    ).toEqual([{ username: null, source: null, system: 0, tail: 16 }])
+  })
+
+  it('has the same tables, rows and bytes after hostile queries', async () => {
+    const audit = auditLog()
+    await audit.recordCustom('x', { a: 1 })
+    const state = () => [
+      inspect('SELECT name, sql FROM sqlite_schema ORDER BY name'),
+      inspect('SELECT *, hex(attributes) FROM daybook_events'),
+      inspect('PRAGMA integrity_check'),
+    ]
+    const before = state()
+    const attack = `x'); DROP TABLE daybook_events; DELETE FROM daybook_events; --`
+    const names = [attack, `a" || (SELECT 1) || "`, `$.a', (DELETE FROM daybook_events), '`, '?1']
+    for (const name of names)
+      for (const predicate of ['eq', 'not_eq', 'in', 'lt', 'cont', 'matches', 'null', 'present'])
+        await audit.list({ filter: { [`${name}_${predicate}`]: attack, sorts: [names[3]!] } })
+    expect(state()).toEqual(before)
+  })
+
+  it('keeps the high-water mark apart from the events', async () => {
+    const audit = auditLog()
+    const event = await audit.recordCustom('x')
+    const database = new Database(filename)
+    database.exec('DELETE FROM daybook_events')
+    database.exec('UPDATE daybook_high_water SET created_at = created_at + 3600000000')
+    database.close()
+    const next = await audit.recordCustom('y')
+    expect(Date.parse(next!.created_at) - Date.parse(event!.created_at)).toBeGreaterThan(3_599_000)
+  })
+
+  it.each([{ filename: '' }, { filename: ':memory:' }])('refuses %j', (options) => {
+    expect(() => sqliteStore(options)).toThrow(expect.objectContaining({ code: 'INVALID_OPTION' }))
+  })
+
+  it('says which file it cannot open', () => {
+    const missing = temp.file('none/audit.db')
+    expect(() => sqliteStore({ filename: missing })).toThrow(
+      expect.objectContaining({ code: 'STORE_FAILED', message: expect.stringContaining(missing) }),
+    )
+    fs.writeFileSync(filename, 'this is no database, but it is long enough to look like a file')
+    expect(() => sqliteStore({ filename })).toThrow(
+      expect.objectContaining({ code: 'STORE_FAILED' }),
+    )
+  })
+
+  it('refuses a file of a newer version and leaves it as it is', async () => {
+    await auditLog().close()
+    const database = new Database(filename)
+    database.exec('UPDATE daybook_schema SET version = 99')
+    database.close()
+    expect(() => sqliteStore({ filename })).toThrow(/schema version 99/)
+    expect(inspect('SELECT version FROM daybook_schema')).toEqual([{ version: 99 }])
+  })
+
+  it('goes beside the tables of a host on an open handle, whose settings stay', async () => {
+    const host = new Database(filename)
+    host.exec(
+      "CREATE TABLE projects (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO projects VALUES (1, 'acme')",
+    )
+    const before = [
+      'journal_mode',
+      'synchronous',
+      'busy_timeout',
+      'auto_vacuum',
+      'user_version',
+    ].map((name) => host.pragma(name))
+    const audit: AuditLog = new AuditLog({ store: sqliteStore({ database: host }), types: {} })
+    open.push(audit)
+    await audit.recordCustom('x', { a: 1 })
+    expect((await audit.list()).events).toHaveLength(1)
+    expect(
+      ['journal_mode', 'synchronous', 'busy_timeout', 'auto_vacuum', 'user_version'].map((name) =>
+        host.pragma(name),
+      ),
+    ).toEqual(before)
+    await audit.close()
+    expect(host.open).toBe(true)
+    expect(host.prepare('SELECT name FROM projects').all()).toEqual([{ name: 'acme' }])
+    host.close()
+  })
+
+  it('waits for a lock without holding up the event loop, and records then', async () => {
+    const audit = auditLog()
+    const other = new Database(filename)
+    other.exec('BEGIN IMMEDIATE')
+    let ticks = 0
+    const ticking = setInterval(() => ticks++, 5)
+    const recorded = audit.recordCustom('patient')
+    await vi.waitFor(() => expect(ticks).toBeGreaterThan(5), { timeout: 5000 })
+    expect(audit.stats()).toMatchObject({ waiting: 1, stored: 0 })
+    other.exec('COMMIT')
+    other.close()
+    clearInterval(ticking)
+    expect((await recorded)?.type).toBe('patient')
+  })
+
+  it('rejects at the deadline while a lock lasts, and never stores the event', async () => {
+    const audit = auditLog({ deadlineMs: 60 })
+    const other = new Database(filename)
+    other.exec('BEGIN IMMEDIATE')
+    await expect(audit.recordCustom('late')).rejects.toMatchObject({
+      code: 'DEADLINE_EXCEEDED',
+      message: 'the sqlite store did not take the event within 60 ms: database is locked',
+    })
+    other.exec('COMMIT')
+    other.close()
+    await audit.recordCustom('next')
+    expect((await audit.list()).events.map((event) => event.type)).toEqual(['next'])
+    expect(audit.stats()).toMatchObject({ calls: 2, stored: 1, rejected: 1, waiting: 0 })
+  })
+
+  it('gives up at the deadline, or when its signal aborts, and tells the lock as the cause', async () => {
+    const { store } = auditLog()
+    const other = new Database(filename)
+    other.exec('BEGIN IMMEDIATE')
+    const draft = { tail: '8000000000000000', username: null, system: true, type: 'late' }
+    const append = (options: AppendOptions): Promise<unknown> =>
+      store.append([{ ...draft, source: null, attributes: {}, json: '{}' }], options)
+    const locked = {
+      code: 'ABORTED',
+      cause: { code: 'SQLITE_BUSY', message: 'database is locked' },
+    }
+    await expect(append({ deadline: performance.now() + 60 })).rejects.toMatchObject(locked)
+    await expect(append({ signal: AbortSignal.timeout(60) })).rejects.toMatchObject(locked)
+    other.exec('COMMIT')
+    other.close()
+    await expect(append({ deadline: performance.now() })).rejects.toMatchObject({ code: 'ABORTED' })
+    const reason = new Error('enough')
+    await expect(append({ signal: AbortSignal.abort(reason) })).rejects.toMatchObject({
+      code: 'ABORTED',
+      cause: reason,
+    })
+    await delay(50)
+    expect(await store.append([])).toEqual([])
+    expect(inspect('SELECT * FROM daybook_events')).toEqual([])
+  })
+
+  it('rejects with the driver error as cause when the file is damaged under it', async () => {
+    const audit = auditLog()
+    const other = new Database(filename)
+    other.exec('DROP TABLE daybook_high_water')
+    other.close()
+    const error = await audit.recordCustom('x').catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(AuditLogError)
+    expect(error).toMatchObject({ code: 'STORE_FAILED' })
+    expect(String((error as AuditLogError).cause)).toContain('daybook_high_water')
+  })
+
+  it('gives the event loop turns during a long scan', async () => {
+    const audit = auditLog()
+    await Promise.all(Array.from({ length: 9000 }, (_, n) => audit.recordCustom('x', { n })))
+    let turns = 0
+    let done = false
+    const count = (): void => {
+      turns++
+      if (!done) setImmediate(count)
+    }
+    setImmediate(count)
+    const page = await audit.list('filter[n_matches]=no such text')
+    done = true
+    expect(page.events).toEqual([])
+    expect(turns).toBeGreaterThan(2)
+  })
+
+  it('stops a long scan when the signal aborts', async () => {
+    const audit = auditLog()
+    await Promise.all(Array.from({ length: 9000 }, (_, n) => audit.recordCustom('x', { n })))
+    const controller = new AbortController()
+    const listing = audit.list('filter[n_matches]=no such text', { signal: controller.signal })
+    setImmediate(() => controller.abort())
+    await expect(listing).rejects.toMatchObject({ code: 'ABORTED' })
+  })
+})

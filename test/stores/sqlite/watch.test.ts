@@ -1,0 +1,185 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import { AuditLog } from 'daybook'
+import { sqliteStore } from 'daybook/sqlite'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { runScript } from '../../support/child.js'
+import { tempDir } from '../../support/temp.js'
+
+let temp: ReturnType<typeof tempDir>
+let filename: string
+const open: AuditLog[] = []
+
+beforeEach(() => {
+  temp = tempDir()
+  filename = temp.file('audit.db')
+})
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((audit) => audit.close()))
+  temp.remove()
+})
+
+function openLog(): AuditLog {
+  const audit: AuditLog = new AuditLog({ store: sqliteStore({ filename }), types: {} })
+  open.push(audit)
+  return audit
+}
+
+describe('watch', () => {
+  it('hints at what this store keeps, once it can be read', async () => {
+    const audit = openLog()
+    const seen: Promise<number>[] = []
+    const stop = audit.store.watch(() =>
+      seen.push(audit.list().then(({ events }) => events.length)),
+    )
+    await audit.recordCustom('a')
+    expect(await Promise.all(seen)).toEqual([1])
+    stop()
+    stop()
+    await audit.recordCustom('b')
+    expect(seen).toHaveLength(1)
+  })
+
+  it('hints at what another connection commits, within a moment', async () => {
+    const audit = openLog()
+    const other = openLog()
+    let hints = 0
+    await delay(60)
+    const stop = audit.store.watch(() => hints++)
+    await delay(200)
+    // The other's commits before do not count.
+    expect(hints).toBe(0)
+    for (let round = 1; round <= 3; round++) {
+      const before = hints
+      await other.recordCustom('a')
+      const start = performance.now()
+      while (hints === before) await delay(5)
+      expect(performance.now() - start).toBeLessThan(5000)
+    }
+    stop()
+    const atStop = hints
+    await other.recordCustom('b')
+    await delay(200)
+    expect(hints).toBe(atStop)
+  })
+
+  it('goes on for the others where one stops, throws, or is there twice', async () => {
+    const audit = openLog()
+    const heard: string[] = []
+    const first = (): void => void heard.push('first')
+    const stops = [audit.store.watch(first), audit.store.watch(first)]
+    audit.store.watch(() => {
+      throw new Error('in a hint')
+    })
+    audit.store.watch(() => heard.push('last'))
+    await expect(audit.recordCustom('a')).resolves.toMatchObject({ type: 'a' })
+    expect(heard).toEqual(['first', 'first', 'last'])
+    stops[0]!()
+    stops[0]!()
+    await audit.recordCustom('b')
+    expect(heard.slice(3)).toEqual(['first', 'last'])
+  })
+
+  it('ends with the store', async () => {
+    const audit = openLog()
+    const other = openLog()
+    let hints = 0
+    const stop = audit.store.watch(() => hints++)
+    await audit.close()
+    await other.recordCustom('a')
+    await delay(150)
+    expect(hints).toBe(0)
+    stop()
+    audit.store.watch(() => hints++)()
+    expect(hints).toBe(0)
+  })
+
+  it('looks for other commits only while somebody watches', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    try {
+      const { store } = openLog()
+      expect(vi.getTimerCount()).toBe(0)
+      const stops = [store.watch(() => {}), store.watch(() => {})]
+      expect(vi.getTimerCount()).toBe(1)
+      stops[0]!()
+      expect(vi.getTimerCount()).toBe(1)
+      stops[1]!()
+      expect(vi.getTimerCount()).toBe(0)
+      store.watch(() => {})
+      expect(vi.getTimerCount()).toBe(1)
+      await store.close()
+      expect(vi.getTimerCount()).toBe(0)
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  it('outlasts a file that is locked or damaged', async () => {
+    const audit = openLog()
+    let hints = 0
+    audit.store.watch(() => hints++)
+    const other = new Database(filename)
+    other.exec('BEGIN EXCLUSIVE')
+    await delay(120)
+    other.exec('DROP TABLE daybook_outbox; COMMIT')
+    const start = performance.now()
+    while (hints === 0) await delay(5)
+    expect(performance.now() - start).toBeLessThan(5000)
+    other.close()
+    // Long enough for the idle poll to meet the damage.
+    await delay(1200)
+  })
+})
+
+describe('tail', () => {
+  it('meets each event of three processes and this one once, in order', async () => {
+    const audit = openLog()
+    const start = await audit.recordCustom('start')
+    const tail = audit.tail('filter[type_not_eq]=other', { after: start!.created_at })
+    const children = ['a', 'b', 'c'].map((name) =>
+      runScript('test/processes/recording-child.ts', [filename, name, '7', '300']),
+    )
+    const own: string[] = []
+    const recording = (async () => {
+      for (let n = 0; n < 100; n++) {
+        own.push((await audit.recordCustom('own', { n }))!.id)
+        if (n % 2 === 0) await audit.recordCustom('other')
+        await delay(Math.random() * 8)
+      }
+    })()
+    const seen: string[] = []
+    const times: string[] = []
+    for await (const event of tail) {
+      seen.push(event.id)
+      times.push(event.created_at)
+      if (Math.random() < 0.02) await delay(Math.random() * 10)
+      if (seen.length === 1000) break
+    }
+    await recording
+    await Promise.all(children.map((child) => child.ended))
+    const written = children.flatMap((child) => child.stdout().split('\n').slice(0, -1))
+    expect(written).toHaveLength(900)
+    expect(seen.toSorted()).toEqual([...written, ...own].toSorted())
+    expect(times).toEqual([...new Set(times)].toSorted())
+  })
+
+  it('meets what comes through the outbox', async () => {
+    const audit = openLog()
+    const host = new Database(filename)
+    const tail = audit.tail()
+    await audit.recordCustom('order', { n: 1 }, { transaction: host })
+    const first = await tail.next()
+    expect(first.value).toMatchObject({ type: 'order', attributes: { n: 1 } })
+    await tail.return()
+    host.close()
+  })
+
+  it('begins where it is called, also by another connection', async () => {
+    const audit = openLog()
+    const other = openLog()
+    await audit.recordCustom('before')
+    await using tail = audit.tail()
+    const recorded = other.recordCustom('after')
+    expect((await tail.next()).value).toEqual(await recorded)
+  })
+})

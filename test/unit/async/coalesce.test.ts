@@ -1,0 +1,87 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { AuditLog } from 'daybook'
+import { memoryStore } from 'daybook/memory'
+import { expect, it } from 'vitest'
+import { eventsEndpoint } from '../../../src/http/events/endpoint.js'
+import type { HttpRequest } from '../../../src/http/exchange.js'
+import { oncePerTurn } from '../../../src/async/coalesce.js'
+
+it('runs once for the calls of a turn with the same key, after the last of them', async () => {
+  const shared = oncePerTurn<number>()
+  let calls = 0
+  const run = (): Promise<number> => Promise.resolve(calls)
+  const ask = (key: string): Promise<number> => {
+    calls++
+    return shared(key, run)
+  }
+  const first = [ask('a'), ask('b'), ask('a')]
+  await Promise.resolve()
+  first.push(ask('a'))
+  expect(first[0]).toBe(first[2])
+  expect(await Promise.all(first)).toEqual([4, 4, 4, 4])
+  expect(await ask('a')).toBe(5)
+})
+
+it('gives a call that comes while a run is under way a run of its own', async () => {
+  const shared = oncePerTurn<string>()
+  const slow = shared('a', async () => {
+    await nextTurn()
+    await nextTurn()
+    return 'slow'
+  })
+  await nextTurn()
+  const next = shared('a', () => Promise.resolve('next'))
+  expect(await Promise.all([slow, next])).toEqual(['slow', 'next'])
+})
+
+it('rejects all that share a run which fails, and none after them', async () => {
+  const shared = oncePerTurn<string>()
+  const fail = (): Promise<string> => Promise.reject(new Error('no'))
+  const asked = [shared('a', fail), shared('a', fail)]
+  await expect(asked[0]).rejects.toThrow('no')
+  await expect(asked[1]).rejects.toThrow('no')
+  expect(await shared('a', () => Promise.resolve('yes'))).toBe('yes')
+})
+
+it('lists that are asked for in one turn share a read, but not with whom sees something else', async () => {
+  const store = memoryStore()
+  let reads = 0
+  const audit: AuditLog = new AuditLog({
+    store: { ...store, list: (...given) => (reads++, store.list(...given)) },
+    types: {},
+  })
+  for (const username of ['ann', 'bob']) await audit.recordCustom('x', {}, { username })
+  const endpoint = eventsEndpoint<string>(audit, {
+    visible: (user) => (user === 'root' ? undefined : { username_eq: user }),
+  })
+  const ask = async (username: string, query = ''): Promise<unknown[]> => {
+    const request: HttpRequest<string> = {
+      method: 'GET',
+      path: '/api/events',
+      query,
+      username,
+      context: username,
+      signal: new AbortController().signal,
+      header: () => '',
+      body: () => Promise.reject(new Error('no body')),
+    }
+    const { body } = (await endpoint(request))!
+    const { data } = JSON.parse(body as string) as {
+      data: { attributes: { username: string } }[]
+    }
+    return data.map(({ attributes }) => attributes.username)
+  }
+  const users = ['ann', 'root', 'bob', 'ann', 'root', 'root']
+  const answers = await Promise.all([...users.map((user) => ask(user)), ask('root', 'limit=1')])
+  expect(answers).toEqual([
+    ['ann'],
+    ['ann', 'bob'],
+    ['bob'],
+    ['ann'],
+    ['ann', 'bob'],
+    ['ann', 'bob'],
+    ['bob'],
+  ])
+  expect(reads).toBe(4)
+  await audit.close()
+})

@@ -1,0 +1,537 @@
+import { type AuditEvent, AuditLogError, type EventStore } from 'daybook'
+import { memoryStore } from 'daybook/memory'
+import { manualClock } from 'daybook/testing'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { CleaningOptions, CleaningRule } from '../../../src/cleaning/rule.js'
+import { openWorld, type World } from '../../stores/shared/cleaning-world.js'
+
+const HOUR = 3_600_000_000
+const DAY = 24 * HOUR
+
+const clock = (): ReturnType<typeof manualClock> => manualClock('2026-06-01T00:00:00Z')
+
+const opened: World[] = []
+
+function open(store: EventStore, options?: CleaningOptions): World {
+  const world = openWorld(store, options)
+  opened.push(world)
+  return world
+}
+
+afterEach(async () => {
+  vi.useRealTimers()
+  for (const world of opened.splice(0)) await world.close()
+})
+
+/** One event a day, numbered, the last one now. */
+async function fill(
+  { audit }: World,
+  time: ReturnType<typeof manualClock>,
+  days = 10,
+): Promise<void> {
+  for (let day = 1; day <= days; day++) {
+    time.advance(DAY)
+    await audit.recordCustom(day % 2 === 0 ? 'even' : 'odd', { day })
+  }
+}
+
+const days = (events: readonly AuditEvent[]): unknown[] =>
+  events.filter(({ system }) => !system).map(({ attributes }) => attributes['day'])
+
+describe('a run', () => {
+  it('removes what is older, and tells of it', async () => {
+    const time = clock()
+    const world = open(memoryStore({ clock: time }), {
+      rules: [{ target: 'events', maxAge: { days: 4 } }],
+    })
+    await fill(world, time)
+    expect(await world.cleaning.run()).toEqual([
+      { name: 'events', target: 'events', removed_count: 5, before: '2026-06-07T00:00:00.000000Z' },
+    ])
+    expect(days(await world.all())).toEqual([6, 7, 8, 9, 10])
+    expect(await world.told()).toMatchObject([
+      {
+        type: 'info:data_cleanup:events',
+        system: true,
+        attributes: {
+          rule: 'events',
+          filters: { max_age: { days: 4 } },
+          removed_count: 5,
+          before: '2026-06-07T00:00:00.000000Z',
+        },
+      },
+    ])
+  })
+
+  it('removes by filter only what matches, and counts only that', async () => {
+    const time = clock()
+    const rule: CleaningRule = {
+      name: 'two even',
+      target: 'events',
+      filter: 'filter[type_eq]=even',
+      maxRows: 2,
+    }
+    const world = open(memoryStore({ clock: time }), { rules: [rule] })
+    await fill(world, time)
+    const [result] = await world.cleaning.run()
+    expect(result).toMatchObject({ name: 'two even', removed_count: 3 })
+    expect(days(await world.all())).toEqual([1, 3, 5, 7, 8, 9, 10])
+  })
+
+  it('leaves no event where nothing was due', async () => {
+    const time = clock()
+    const world = open(memoryStore({ clock: time }), {
+      rules: [
+        { name: 'a', target: 'events', maxRows: 10 },
+        { name: 'b', target: 'events', maxBytes: 1000, filter: 'filter[day_present]=1' },
+        { name: 'c', target: 'jobs', run: async () => 0 },
+      ],
+    })
+    await fill(world, time)
+    const results = await world.cleaning.run()
+    expect(results.map(({ removed_count }) => removed_count)).toEqual([0, 0, 0])
+    expect(await world.told()).toEqual([])
+  })
+
+  it('spares what is on hold, which counts among the newest all the same', async () => {
+    const time = clock()
+    let holds = 0
+    const world = open(memoryStore({ clock: time }), {
+      rules: [{ target: 'events', maxRows: 3 }],
+      async holds() {
+        holds++
+        return [{ filter: 'filter[day_in][]=2&filter[day_in][]=9' }]
+      },
+    })
+    await fill(world, time)
+    const [result] = await world.cleaning.run()
+    expect(result).toMatchObject({ removed_count: 6 })
+    expect(days(await world.all())).toEqual([2, 8, 9, 10])
+    expect(holds).toBe(1)
+  })
+
+  it('removes nothing where the holds cannot be read, and tells why', async () => {
+    const time = clock()
+    const world = open(memoryStore({ clock: time }), {
+      rules: [{ target: 'events', maxRows: 0 }],
+      holds: () => Promise.reject(new Error('the holds are away')),
+    })
+    await fill(world, time, 3)
+    expect(await world.cleaning.run()).toEqual([
+      { name: 'events', target: 'events', removed_count: 0, error: 'the holds are away' },
+    ])
+    expect(days(await world.all())).toEqual([1, 2, 3])
+    expect(await world.told()).toMatchObject([
+      {
+        type: 'error:data_cleanup:events',
+        attributes: {
+          rule: 'events',
+          error: 'the holds are away',
+          backtrace: expect.stringContaining('the holds are away'),
+          removed_count: 0,
+        },
+      },
+    ])
+  })
+
+  it('keeps what is recorded meanwhile, and what that pushes out', async () => {
+    const time = clock()
+    const world: World = open(memoryStore({ clock: time }), {
+      rules: [
+        {
+          target: 'events',
+          maxRows: 3,
+          archive: async () => void (await world.audit.recordCustom('meanwhile', { day: 'new' })),
+        },
+      ],
+    })
+    await fill(world, time)
+    expect(await world.cleaning.run()).toMatchObject([{ removed_count: 7 }])
+    expect(days(await world.all())).toEqual([8, 9, 10, 'new'])
+  })
+
+  it('leaves live events alone that are open, by every way', async () => {
+    const time = clock()
+    const store = memoryStore({ clock: time })
+    const archived: AuditEvent[] = []
+    const world = open(store, {
+      rules: [
+        { name: 'plain', target: 'events', maxRows: 0 },
+        { name: 'filtered', target: 'events', maxRows: 0, filter: 'filter[day_present]=1' },
+        {
+          name: 'archived',
+          target: 'events',
+          maxRows: 0,
+          archive: async (events) => void archived.push(...events),
+        },
+      ],
+    })
+    const draft = {
+      tail: '8000000000000001',
+      username: null,
+      system: false,
+      type: 'live',
+      source: null,
+      attributes: { day: 0 },
+      json: '{"day":0}',
+      live: true,
+    } as const
+    const [live] = await store.append([draft])
+    await fill(world, time, 2)
+    expect(await world.cleaning.preview({ rules: ['filtered'] })).toMatchObject([{ due_count: 2 }])
+    expect(await world.cleaning.run()).toMatchObject([
+      { removed_count: 2 },
+      { removed_count: 0 },
+      // That of the first rule.
+      { removed_count: 1, archived_count: 1 },
+    ])
+    expect(days(await world.all())).toEqual([0])
+    await store.closeLive(live!.id, { revision: 1 })
+    expect(await world.cleaning.run({ rules: ['filtered'] })).toMatchObject([{ removed_count: 1 }])
+    expect(archived.map(({ type }) => type)).toEqual(['info:data_cleanup:events'])
+  })
+
+  it('tells first what throttles have held back, also without a rule', async () => {
+    const time = clock()
+    const store = memoryStore({ clock: time })
+    const world = open(store, { rules: [{ target: 'jobs', run: async () => 1 }] })
+    const holdBack = async (number: number): Promise<void> => {
+      const [first, last] = [time(), time()]
+      const counts = [{ key: 'a', type: 'warn:a', scope: {}, period: HOUR, count: 7, first, last }]
+      await store.reportSuppressed({ reporter: 'r', number, counts })
+      time.advance(DAY)
+    }
+    const types = async (): Promise<string[]> => (await world.all()).map(({ type }) => type)
+    await holdBack(1)
+    await world.cleaning.run()
+    expect(await types()).toEqual(['warn:audit_log:gap', 'info:data_cleanup:jobs'])
+    await holdBack(2)
+    expect(await world.cleaning.run({ rules: [] })).toEqual([])
+    expect(await world.cleaning.run({ rules: [] })).toEqual([])
+    expect((await types()).slice(2)).toEqual(['warn:audit_log:gap'])
+  })
+
+  it('goes on with the other rules where one fails', async () => {
+    const time = clock()
+    const world = open(memoryStore({ clock: time }), {
+      rules: [
+        {
+          target: 'jobs',
+          filters: { state: 'done' },
+          async run({ progress }) {
+            progress(4)
+            throw new TypeError('no such queue')
+          },
+        },
+        { target: 'events', maxRows: 1 },
+      ],
+    })
+    await fill(world, time, 2)
+    expect(await world.cleaning.run()).toMatchObject([
+      { name: 'jobs', removed_count: 4, error: 'no such queue' },
+      // What tells of the failure is the newest.
+      { name: 'events', removed_count: 2 },
+    ])
+    expect(await world.told()).toMatchObject([
+      {
+        type: 'error:data_cleanup:jobs',
+        attributes: {
+          rule: 'jobs',
+          filters: { state: 'done' },
+          removed_count: 4,
+          error: 'no such queue',
+          backtrace: expect.stringContaining('TypeError'),
+        },
+      },
+      { type: 'info:data_cleanup:events' },
+    ])
+  })
+
+  it('lets the host remove what is its own', async () => {
+    const time = clock()
+    const asked: unknown[] = []
+    const world = open(memoryStore({ clock: time }), {
+      rules: [
+        {
+          name: 'images',
+          target: 'agent_images',
+          maxAge: { months: 1 },
+          async run({ before, preview }) {
+            asked.push({ before, preview })
+            return { removed_count: 3, filters: { unused: true } }
+          },
+        },
+      ],
+    })
+    expect(await world.cleaning.preview()).toEqual([
+      {
+        name: 'images',
+        target: 'agent_images',
+        removed_count: 0,
+        due_count: 3,
+        before: '2026-05-01T00:00:00.000000Z',
+      },
+    ])
+    expect(await world.told()).toEqual([])
+    await world.cleaning.run()
+    const before = '2026-05-01T00:00:00.000000Z'
+    expect(asked).toEqual([
+      { before, preview: true },
+      { before, preview: false },
+    ])
+    expect(await world.told()).toMatchObject([
+      {
+        type: 'info:data_cleanup:agent_images',
+        attributes: { rule: 'images', removed_count: 3, filters: { unused: true }, before },
+      },
+    ])
+  })
+
+  it('fails where the host does not tell how many it has removed', async () => {
+    const run = (): Promise<number> => Promise.resolve(undefined as unknown as number)
+    const world = open(memoryStore(), { rules: [{ target: 'jobs', run }] })
+    expect(await world.cleaning.run()).toMatchObject([
+      { removed_count: 0, error: 'run must give how many it has removed' },
+    ])
+  })
+
+  it('always tells of statistics', async () => {
+    const store = memoryStore()
+    const table = { table: 'jobs', rows_before: null, rows_after: 5 }
+    const world = open(store, { rules: [{ target: 'statistics' }] })
+    const skipped = 'the memory store has no query planner'
+    expect(await world.cleaning.run()).toMatchObject([{ removed_count: 0, skipped }])
+    const planned = open(
+      { ...store, analyze: async () => ({ analyzed_tables: [table] }) },
+      { rules: [{ target: 'statistics' }] },
+    )
+    await planned.cleaning.run()
+    expect((await world.told()).map(({ type, attributes }) => [type, attributes])).toEqual([
+      [
+        'info:data_cleanup:statistics',
+        { rule: 'statistics', analyzed_tables: [], skipped_reason: skipped },
+      ],
+      ['info:data_cleanup:statistics', { rule: 'statistics', analyzed_tables: [table] }],
+    ])
+  })
+
+  it('reports its progress, whatever the listener does', async () => {
+    const time = clock()
+    const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+    const steps: unknown[] = []
+    const world = open(memoryStore({ clock: time }), {
+      rules: [{ target: 'events', maxRows: 1, archive: async () => {} }],
+      onProgress() {
+        throw new Error('listener')
+      },
+    })
+    await fill(world, time, 5)
+    await world.cleaning.run({ onProgress: (progress) => void steps.push(progress) })
+    expect(steps).toEqual([{ rule: 'events', removed_count: 4, archived_count: 4 }])
+    expect(warned).toHaveBeenCalledOnce()
+    warned.mockRestore()
+  })
+
+  it('ends between two pages when it is aborted, and tells what it has removed', async () => {
+    const time = clock()
+    const abort = new AbortController()
+    const world = open(memoryStore({ clock: time }), {
+      rules: [{ target: 'events', maxRows: 0, filter: 'filter[n_gteq]=0' }],
+    })
+    for (let n = 0; n < 500; n++) void world.audit.recordCustom('n', { n })
+    await world.audit.flush()
+    const running = world.cleaning.run({
+      signal: abort.signal,
+      onProgress: () => abort.abort(),
+    })
+    await expect(running).rejects.toMatchObject({ code: 'ABORTED' })
+    expect(await world.told()).toMatchObject([
+      { type: 'info:data_cleanup:events', attributes: { removed_count: 200 } },
+    ])
+    expect(await world.all()).toHaveLength(301)
+    const { rules } = await world.cleaning.status()
+    expect(rules).toMatchObject([
+      { running: false, lastRun: { removed_count: 200, error: 'aborted' } },
+    ])
+    await expect(world.cleaning.run({ signal: abort.signal })).rejects.toMatchObject({
+      code: 'ABORTED',
+    })
+  })
+
+  it('refuses names that no rule has', async () => {
+    const world = open(memoryStore(), { rules: [{ target: 'statistics' }] })
+    await expect(world.cleaning.run({ rules: ['events'] })).rejects.toMatchObject({
+      code: 'INVALID_OPTION',
+      message: 'there is no cleaning rule events',
+    })
+  })
+
+  it('filters by itself where the store takes too long to', async () => {
+    const time = clock()
+    const memory = memoryStore({ clock: time })
+    let refused = 0
+    const store: EventStore = {
+      ...memory,
+      list(query, options) {
+        const asksForDay = JSON.stringify(query.where ?? {}).includes('"day"')
+        if (!asksForDay) return memory.list(query, options)
+        refused++
+        return Promise.reject(new AuditLogError('QUERY_TIMEOUT', 'that takes too long'))
+      },
+      due: () => Promise.reject(new AuditLogError('QUERY_TIMEOUT', 'that takes too long')),
+    }
+    const world = open(store, {
+      rules: [
+        {
+          name: 'some',
+          target: 'events',
+          filter: 'filter[day_in][]=1&filter[day_in][]=2',
+          maxRows: 1,
+        },
+        { name: 'all', target: 'events', maxRows: 2 },
+      ],
+      holds: [{ filter: 'filter[day_eq]=3' }],
+    })
+    await fill(world, time, 5)
+    await world.cleaning.run({ rules: ['some'] })
+    expect(refused).toBe(2)
+    expect(days(await world.all())).toEqual([2, 3, 4, 5])
+    await world.cleaning.run({ rules: ['all'] })
+    // The newest are the last event and the one that tells of the first run.
+    expect(days(await world.all())).toEqual([3, 5])
+  })
+})
+
+describe('a preview', () => {
+  it('tells what a run would remove, and removes nothing', async () => {
+    const time = clock()
+    const world = open(memoryStore({ clock: time }), {
+      rules: [
+        { name: 'all', target: 'events', maxAge: { days: 4 } },
+        { name: 'some', target: 'events', maxRows: 1, filter: 'filter[type_eq]=odd' },
+        { name: 'none', target: 'events', maxRows: 100 },
+        { target: 'statistics' },
+      ],
+    })
+    await fill(world, time)
+    const stored = await world.all()
+    const at = (day: number): string => stored[day - 1]!.created_at
+    expect(await world.cleaning.preview()).toEqual([
+      {
+        name: 'all',
+        target: 'events',
+        removed_count: 0,
+        due_count: 5,
+        oldest_due: at(1),
+        newest_due: at(5),
+        before: '2026-06-07T00:00:00.000000Z',
+      },
+      {
+        name: 'some',
+        target: 'events',
+        removed_count: 0,
+        due_count: 4,
+        oldest_due: at(1),
+        newest_due: at(7),
+        before: at(9),
+      },
+      {
+        name: 'none',
+        target: 'events',
+        removed_count: 0,
+        due_count: 0,
+        oldest_due: null,
+        newest_due: null,
+      },
+      { name: 'statistics', target: 'statistics', removed_count: 0, due_count: 0 },
+    ])
+    expect(await world.all()).toEqual(stored)
+    const [all, some] = await world.cleaning.run()
+    expect([all!.removed_count, some!.removed_count]).toEqual([5, 1])
+  })
+})
+
+describe('the status', () => {
+  it('tells the oldest event, the last run and the next one', async () => {
+    const time = clock()
+    const world = open(memoryStore({ clock: time }), {
+      rules: [
+        { name: 'hourly', target: 'events', maxRows: 5, every: { hours: 1 } },
+        { name: 'daily', target: 'statistics', at: '03:30' },
+        { name: 'asked', target: 'jobs', run: () => Promise.reject(new Error('no')) },
+      ],
+    })
+    expect(await world.cleaning.status()).toEqual({
+      oldest: null,
+      rules: [
+        {
+          name: 'hourly',
+          target: 'events',
+          running: false,
+          lastRun: null,
+          nextRun: '2026-06-01T00:00:00.000000Z',
+        },
+        {
+          name: 'daily',
+          target: 'statistics',
+          running: false,
+          lastRun: null,
+          nextRun: '2026-06-01T03:30:00.000000Z',
+        },
+        { name: 'asked', target: 'jobs', running: false, lastRun: null, nextRun: null },
+      ],
+    })
+    await fill(world, time)
+    await world.cleaning.run()
+    const ran = '2026-06-11T00:00:00.000000Z'
+    const { oldest, rules } = await world.cleaning.status()
+    expect(oldest).toBe((await world.all())[0]!.created_at)
+    expect(rules.map(({ lastRun, nextRun }) => ({ lastRun, nextRun }))).toEqual([
+      {
+        lastRun: { started_at: ran, finished_at: ran, removed_count: 5 },
+        nextRun: '2026-06-11T01:00:00.000000Z',
+      },
+      {
+        lastRun: { started_at: ran, finished_at: ran, removed_count: 0 },
+        nextRun: '2026-06-11T03:30:00.000000Z',
+      },
+      {
+        lastRun: { started_at: ran, finished_at: ran, removed_count: 0, error: 'no' },
+        nextRun: null,
+      },
+    ])
+  })
+})
+
+describe('the end of the log', () => {
+  it('ends a run between two batches, and refuses others', async () => {
+    const time = clock()
+    let began = (): void => {}
+    const beginning = new Promise<void>((resolve) => (began = resolve))
+    const world = open(memoryStore({ clock: time }), {
+      rules: [
+        {
+          target: 'jobs',
+          run: ({ signal, progress }) =>
+            new Promise((_, reject) => {
+              progress(2)
+              signal.addEventListener('abort', () => reject(new Error('stopped')))
+              began()
+            }),
+        },
+      ],
+    })
+    const running = world.cleaning.run()
+    await beginning
+    const ended = expect(running).rejects.toMatchObject({ code: 'CLOSED' })
+    await world.cleaning.close()
+    await ended
+    expect(await world.told()).toMatchObject([
+      { type: 'info:data_cleanup:jobs', attributes: { removed_count: 2 } },
+    ])
+    await expect(world.cleaning.run()).rejects.toMatchObject({ code: 'CLOSED' })
+    await expect(world.cleaning.preview()).rejects.toMatchObject({ code: 'CLOSED' })
+    await expect(world.cleaning.status()).rejects.toMatchObject({ code: 'CLOSED' })
+    await world.cleaning.close()
+  })
+})

@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest'
+import { checkHolds } from '../../../src/cleaning/filters.js'
+import { readRules } from '../../../src/cleaning/read-rules.js'
+import type { CleaningRule } from '../../../src/cleaning/rule.js'
+
+const run = (): Promise<number> => Promise.resolve(0)
+const maxAge = { days: 30 }
+
+const wrong: [string, object, RegExp][] = [
+  ['no bound', { target: 'events' }, /rule events: needs maxAge, maxRows or maxBytes/],
+  ['an age of nothing', { target: 'events', maxAge: {} }, /rule events: maxAge must be/],
+  ['an age of zero', { target: 'events', maxAge: { days: 0 } }, /maxAge must be from a moment/],
+  ['an endless age', { target: 'events', maxAge: { years: 1e9 } }, /to 1000 years long/],
+  ['a unit that there is not', { target: 'events', maxAge: { day: 1 } }, /a date-fns Duration/],
+  ['a number as age', { target: 'events', maxAge: 30 }, /maxAge must be a date-fns Duration/],
+  ['a part of a month', { target: 'events', maxAge: { months: 0.5 } }, /whole years and months/],
+  ['a negative age', { target: 'events', maxAge: { days: -1 } }, /maxAge must be a date-fns/],
+  ['rows in text', { target: 'events', maxRows: '10' }, /maxRows must be a whole number/],
+  ['negative bytes', { target: 'events', maxBytes: -1 }, /maxBytes must be a whole number/],
+  [
+    'an unknown predicate',
+    { name: 'old', target: 'events', maxAge, filter: 'filter[type_equals]=a' },
+    /rule old: filter: filter\[type_equals\]: no known predicate/,
+  ],
+  [
+    'an unknown parameter',
+    { target: 'events', maxAge, filter: 'fliter[type_eq]=a' },
+    /rule events: filter: fliter\[type_eq\] is not a parameter/,
+  ],
+  ['a limit', { target: 'events', maxAge, filter: 'filter[type_eq]=a&limit=5' }, /no limit/],
+  ['sorts', { target: 'events', maxAge, filter: 'filter[type_eq]=a&filter[s]=type' }, /no sorts/],
+  ['a blank filter', { target: 'events', maxAge, filter: 'filter[type_eq]=' }, /no condition/],
+  ['null as filter', { target: 'events', maxAge, filter: null }, /rule events: filter: a query is/],
+  ['an archive without a name', { target: 'events', maxAge, archive: '' }, /archive must be/],
+  ['every and at', { target: 'events', maxAge, every: { days: 1 }, at: '03:00' }, /not both/],
+  ['a wrong interval', { target: 'statistics', every: { fortnights: 1 } }, /every must be/],
+  ['a wrong time of day', { target: 'statistics', at: '24:00' }, /at must be a time of day/],
+  ['a time of day that is a number', { target: 'statistics', at: 330 }, /at must be a time of day/],
+  ['a misspelt member', { target: 'events', maxAge, maxage: 1 }, /for events has no maxage/],
+  ['an age of statistics', { target: 'statistics', maxAge }, /for statistics has no maxAge/],
+  ['a host rule without run', { target: 'jobs', maxAge }, /rule jobs: run must be a function/],
+  ['a host rule with rows', { target: 'jobs', run, maxRows: 1 }, /for jobs has no maxRows/],
+  ['filters that are a list', { target: 'jobs', run, filters: [] }, /filters must be an object/],
+  ['no target', { run }, /rule 0: target must be a text/],
+  ['a target of control characters', { target: 'a\n', run }, /target must be a text/],
+  ['a name that is no text', { name: 1, target: 'jobs', run }, /rule 0: name must be a text/],
+  ['an empty name', { name: '', target: 'jobs', run }, /name must be a text of 1 to 100/],
+  ['null', null as unknown as object, /rule 0: target must be/],
+]
+
+describe('cleaning rules', () => {
+  it.each(wrong)('with %s are refused', (_, rule, message) => {
+    expect(() => readRules([rule as CleaningRule])).toThrow(message)
+    expect(() => readRules([rule as CleaningRule])).toThrow(
+      expect.objectContaining({ name: 'AuditLogError', code: 'INVALID_OPTION' }),
+    )
+  })
+
+  it('that share a name are refused', () => {
+    const rules: CleaningRule[] = [
+      { target: 'jobs', run },
+      { name: 'jobs', target: 'statistics' },
+    ]
+    expect(() => readRules(rules)).toThrow('two cleaning rules jobs')
+  })
+
+  it('that are no list are refused', () => {
+    expect(() => readRules({} as unknown as CleaningRule[])).toThrow('rules must be a list')
+  })
+
+  it('are named after their target unless they have a name, and tell what they go by', () => {
+    const rules = readRules([
+      { target: 'events', maxAge, maxRows: 0, maxBytes: 5, filter: { filter: { type_eq: 'a:b' } } },
+      { name: 'nightly', target: 'statistics', at: '03:30' },
+      { target: 'jobs', run, every: { hours: 2 }, filters: { state: 'done' } },
+    ])
+    const told = rules.map(({ name, target, schedule, filters }) => ({
+      name,
+      target,
+      schedule,
+      filters,
+    }))
+    expect(told).toEqual([
+      {
+        name: 'events',
+        target: 'events',
+        schedule: undefined,
+        filters: {
+          filter: 'filter[type_eq]=a%3Ab',
+          max_age: { days: 30 },
+          max_rows: 0,
+          max_bytes: 5,
+        },
+      },
+      {
+        name: 'nightly',
+        target: 'statistics',
+        schedule: { at: 12_600_000_000 },
+        filters: undefined,
+      },
+      {
+        name: 'jobs',
+        target: 'jobs',
+        schedule: { every: { hours: 2 } },
+        filters: { state: 'done' },
+      },
+    ])
+  })
+})
+
+describe('legal holds', () => {
+  it('that would hold all events, or are no filter, are refused', () => {
+    expect(() => checkHolds([{ name: 'case 7', filter: '' }])).toThrow(
+      'legal hold case 7: filter names no condition',
+    )
+    expect(() => checkHolds([{ filter: 'filter[a]=1' }])).toThrow('legal hold 0: filter: filter[a]')
+  })
+})

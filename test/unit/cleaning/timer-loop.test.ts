@@ -1,0 +1,363 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { EventStore, JsonValue } from 'daybook'
+import { memoryStore } from 'daybook/memory'
+import { manualClock } from 'daybook/testing'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { CleaningRule } from '../../../src/cleaning/rule.js'
+import { openWorld, type World } from '../../stores/shared/cleaning-world.js'
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+const START = '2026-06-01T00:00:00Z'
+
+type ManualClock = ReturnType<typeof manualClock>
+
+let time: ManualClock
+/** When the rule was run. */
+let runs: string[]
+let opened: World[]
+
+beforeEach(() => {
+  time = manualClock(START)
+  runs = []
+  opened = []
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
+})
+
+afterEach(async () => {
+  for (const world of opened) await world.close()
+  vi.useRealTimers()
+})
+
+const job = (schedule: Pick<CleaningRule, 'every' | 'at'>): CleaningRule => ({
+  target: 'jobs',
+  async run() {
+    runs.push(new Date(time() / 1000).toISOString().slice(0, 16))
+    return 0
+  },
+  ...schedule,
+})
+
+function open(store: EventStore, rules: readonly CleaningRule[]): World {
+  const world = openWorld(store, { rules })
+  opened.push(world)
+  return world
+}
+
+/** Counts how often somebody looks whether it is the rule's turn. */
+function watched(store: EventStore): { readonly store: EventStore; looks: () => number } {
+  let looks = 0
+  return {
+    looks: () => looks,
+    store: {
+      ...store,
+      async updateState(key, change, options) {
+        const value = await store.updateState(key, change, options)
+        if (key === 'cleaning:jobs') looks++
+        return value
+      },
+    },
+  }
+}
+
+/** Lets both clocks go on, the store's and that of the timers, for so many milliseconds. */
+async function pass(ms: number, step = MINUTE): Promise<void> {
+  for (let passed = 0; passed < ms; passed += step) {
+    time.advance(step * 1000)
+    await vi.advanceTimersByTimeAsync(step)
+    // What a timer began is over after a few turns: the store is in memory.
+    for (let i = 0; i < 20; i++) await nextTurn()
+  }
+}
+
+const stateOf = (store: EventStore): Promise<JsonValue | undefined> =>
+  store.updateState('cleaning:jobs', (value) => value)
+
+describe('a rule with an interval', () => {
+  it('runs at once, and then that long after each start', async () => {
+    open(memoryStore({ clock: time }), [job({ every: { hours: 6 } })])
+    await pass(13 * HOUR)
+    expect(runs).toEqual(['2026-06-01T00:01', '2026-06-01T06:01', '2026-06-01T12:01'].map(late))
+  })
+
+  it('goes by the last run after a restart, and makes up for no more than one', async () => {
+    const store = memoryStore({ clock: time })
+    const keptOpen = { ...store, close: async () => {} }
+    const first = open(keptOpen, [job({ every: { hours: 6 } })])
+    await pass(HOUR)
+    await first.close()
+    const second = open(keptOpen, [job({ every: { hours: 6 } })])
+    await pass(HOUR)
+    expect(runs).toHaveLength(1)
+    await second.close()
+    time.advance(5 * DAY * 1000)
+    open(store, [job({ every: { hours: 6 } })])
+    await pass(HOUR)
+    expect(runs).toHaveLength(2)
+  })
+
+  it('has one run for each turn where several logs share the store', async () => {
+    const store = memoryStore({ clock: time })
+    for (let i = 0; i < 3; i++)
+      open({ ...store, close: async () => {} }, [job({ every: { hours: 1 } })])
+    await pass(2 * HOUR + 30 * MINUTE)
+    expect(runs).toHaveLength(3)
+  })
+
+  it('may be longer than a timer takes', async () => {
+    const { store, looks } = watched(memoryStore({ clock: time }))
+    open(store, [job({ every: { years: 1 } })])
+    await pass(HOUR)
+    const seen = looks()
+    await pass(2 * DAY, 10 * MINUTE)
+    expect(looks()).toBeGreaterThan(seen)
+    // Every ten minutes, and once more for each turn of another kind.
+    expect(looks()).toBeLessThan(seen + 2 * 24 * 7)
+    expect(runs).toHaveLength(1)
+  })
+
+  it('begins again soon where the end of the log has ended the run', async () => {
+    const store = memoryStore({ clock: time })
+    let isEndless = true
+    const rule: CleaningRule = {
+      target: 'jobs',
+      every: { days: 1 },
+      run({ progress }) {
+        runs.push('')
+        progress(2)
+        return isEndless ? new Promise(() => {}) : Promise.resolve(0)
+      },
+    }
+    const world = open({ ...store, close: async () => {} }, [rule])
+    await pass(MINUTE)
+    expect((await world.cleaning.status()).rules).toMatchObject([
+      { running: true, nextRun: expect.stringContaining('2026-06-02') },
+    ])
+    await world.cleaning.close()
+    expect(await world.told()).toMatchObject([{ attributes: { removed_count: 2 } }])
+    expect(runs).toHaveLength(1)
+    isEndless = false
+    open(store, [rule])
+    await pass(HOUR)
+    expect(runs).toHaveLength(2)
+  })
+
+  it('is not kept waiting by a clock that was a year ahead', async () => {
+    const store = memoryStore({ clock: time })
+    time.advance(365 * DAY * 1000)
+    const world = open({ ...store, close: async () => {} }, [job({ every: { hours: 1 } })])
+    await pass(10 * MINUTE)
+    await world.close()
+    time.advance(-365 * DAY * 1000)
+    const next = open(store, [job({ every: { hours: 1 } })])
+    expect((await next.cleaning.status()).rules).toMatchObject([
+      { nextRun: '2026-06-01T01:10:00.000000Z' },
+    ])
+    await pass(30 * MINUTE)
+    expect(runs).toHaveLength(1)
+    await pass(HOUR)
+    expect(runs).toHaveLength(2)
+  })
+
+  it('tries again where the store was away', async () => {
+    const store = memoryStore({ clock: time })
+    let isAway = true
+    let tries = 0
+    const shaky: EventStore = {
+      ...store,
+      updateState(key, change, options) {
+        tries++
+        if (isAway) return Promise.reject(new Error('away'))
+        return store.updateState(key, change, options)
+      },
+    }
+    open(shaky, [job({ every: { hours: 1 } })])
+    await pass(5 * MINUTE)
+    expect(tries).toBeGreaterThan(4)
+    expect(runs).toEqual([])
+    isAway = false
+    await pass(2 * MINUTE)
+    expect(runs).toHaveLength(1)
+  })
+})
+
+/** Turns are a little late, so that processes do not all come at once. */
+function late(minute: string): unknown {
+  return expect.stringMatching(new RegExp(`^${minute.slice(0, -1)}`))
+}
+
+describe('a rule with a time of day', () => {
+  it('runs at that time in UTC, once a day', async () => {
+    open(memoryStore({ clock: time }), [job({ at: '03:30' })])
+    await pass(3 * HOUR)
+    expect(runs).toEqual([])
+    await pass(2 * DAY, 5 * MINUTE)
+    expect(runs).toEqual(['2026-06-01T03:30', '2026-06-02T03:30'].map(late))
+  })
+
+  it('makes up for a turn at which no process was there, even for the first', async () => {
+    const store = memoryStore({ clock: time })
+    const world = open({ ...store, close: async () => {} }, [job({ at: '03:30' })])
+    await pass(10 * MINUTE)
+    await world.close()
+    time.advance(8 * HOUR * 1000)
+    open(store, [job({ at: '03:30' })])
+    await pass(10 * MINUTE)
+    expect(runs).toEqual(['2026-06-01T08:1'].map((minute) => expect.stringContaining(minute)))
+  })
+})
+
+describe('the lease of a rule', () => {
+  const lease = (expiresIn: number): JsonValue => ({
+    from: time() - 5_000_000,
+    lease: {
+      holder: 'somebody',
+      startedAt: time() - 5_000_000,
+      expiresAt: time() + expiresIn * 1000,
+      removedCount: 12,
+    },
+  })
+
+  it('keeps others from running it', async () => {
+    const store = memoryStore({ clock: time })
+    const world = open(store, [job({}), { target: 'statistics' }])
+    await store.updateState('cleaning:jobs', () => lease(30 * SECOND))
+    await store.updateState('cleaning:statistics', () => lease(30 * SECOND))
+    const skipped = 'another process is cleaning'
+    expect(await world.cleaning.run()).toEqual([
+      { name: 'jobs', target: 'jobs', removed_count: 0, skipped },
+      { name: 'statistics', target: 'statistics', removed_count: 0, skipped },
+    ])
+    expect(runs).toEqual([])
+    expect((await world.cleaning.status()).rules).toMatchObject([
+      { running: true },
+      { running: true },
+    ])
+    expect(await world.told()).toMatchObject([
+      {
+        type: 'info:data_cleanup:statistics',
+        attributes: { analyzed_tables: [], skipped_reason: skipped },
+      },
+    ])
+  })
+
+  it('ends by itself, and the next who gets it tells of the run that was lost', async () => {
+    const store = memoryStore({ clock: time })
+    const world = open(store, [job({ every: { days: 1 } })])
+    await store.updateState('cleaning:jobs', () => lease(30 * SECOND))
+    await pass(20 * SECOND, SECOND)
+    expect(runs).toEqual([])
+    await pass(MINUTE, SECOND)
+    expect(runs).toHaveLength(1)
+    expect(await world.told()).toMatchObject([
+      {
+        type: 'error:data_cleanup:jobs',
+        attributes: {
+          rule: 'jobs',
+          error: expect.stringContaining('its process died'),
+          removed_count: 12,
+          started_at: '2026-05-31T23:59:55.000000Z',
+        },
+      },
+    ])
+    expect(await stateOf(store)).not.toHaveProperty('lease')
+  })
+
+  it('of a clock that has been set back since holds up nobody', async () => {
+    const store = memoryStore({ clock: time })
+    const world = open(store, [job({})])
+    await store.updateState('cleaning:jobs', () => lease(DAY))
+    expect((await world.cleaning.status()).rules).toMatchObject([{ running: false }])
+    await world.cleaning.run()
+    expect(runs).toHaveLength(1)
+  })
+
+  it('is renewed for as long as the run takes', async () => {
+    const store = memoryStore({ clock: time })
+    let finish = (): void => {}
+    const slow: CleaningRule = {
+      target: 'jobs',
+      run({ progress }) {
+        progress(3)
+        return new Promise((resolve) => (finish = () => resolve(9)))
+      },
+    }
+    const world = open(store, [slow])
+    const running = world.cleaning.run()
+    await pass(5 * MINUTE, 5 * SECOND)
+    expect(await world.cleaning.run()).toMatchObject([{ skipped: 'another process is cleaning' }])
+    expect(await stateOf(store)).toMatchObject({ lease: { removedCount: 3 } })
+    finish()
+    expect(await running).toMatchObject([{ removed_count: 9 }])
+    expect(await stateOf(store)).toMatchObject({ last: { removedCount: 9 } })
+  })
+
+  it('ends the run where another has taken it', async () => {
+    const store = memoryStore({ clock: time })
+    const slow: CleaningRule = {
+      target: 'jobs',
+      run({ progress }) {
+        progress(3)
+        return new Promise(() => {})
+      },
+    }
+    const world = open(store, [slow])
+    const running = world.cleaning.run()
+    await pass(SECOND, SECOND)
+    await store.updateState('cleaning:jobs', () => lease(30 * SECOND))
+    await pass(20 * SECOND, SECOND)
+    const error = 'cleaning rule jobs: another process has taken over'
+    expect(await running).toEqual([{ name: 'jobs', target: 'jobs', removed_count: 3, error }])
+    expect(await world.told()).toMatchObject([
+      { type: 'error:data_cleanup:jobs', attributes: { error, removed_count: 3 } },
+    ])
+    // It is the other's.
+    expect(await stateOf(store)).toMatchObject({ lease: { holder: 'somebody' } })
+  })
+
+  it('is given up where it could not be renewed for as long as it goes', async () => {
+    const store = memoryStore({ clock: time })
+    let isAway = false
+    const shaky: EventStore = {
+      ...store,
+      updateState: (key, change, options) =>
+        isAway ? Promise.reject(new Error('away')) : store.updateState(key, change, options),
+    }
+    const world = open(shaky, [{ target: 'jobs', run: () => new Promise(() => {}) }])
+    const now = vi.spyOn(performance, 'now')
+    const began = performance.now()
+    const running = world.cleaning.run()
+    await pass(SECOND, SECOND)
+    isAway = true
+    now.mockReturnValue(began + 29_000)
+    await pass(15 * SECOND, SECOND)
+    now.mockReturnValue(began + 31_000)
+    await pass(15 * SECOND, SECOND)
+    now.mockRestore()
+    isAway = false
+    expect(await running).toMatchObject([{ error: expect.stringContaining('taken over') }])
+  })
+})
+
+describe('without rules', () => {
+  it('what throttles have held back is told every hour', async () => {
+    const store = memoryStore({ clock: time })
+    const world = open(store, [])
+    const report = (number: number): Promise<void> => {
+      const [first, last] = [time(), time()]
+      const counts = [{ key: 'a', type: 'a', scope: {}, period: 1_000_000, count: 1, first, last }]
+      return store.reportSuppressed({ reporter: 'r', number, counts })
+    }
+    await report(1)
+    await pass(30 * MINUTE)
+    expect(await world.all()).toEqual([])
+    await pass(HOUR)
+    expect(await world.all()).toHaveLength(1)
+    await report(2)
+    await pass(2 * HOUR)
+    expect(await world.all()).toHaveLength(2)
+  })
+})

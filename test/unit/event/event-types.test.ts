@@ -1,0 +1,225 @@
+import fs from 'node:fs'
+import { defineEventTypes, type EventTypeDefinition, splitEventType } from 'daybook'
+import { workflowEventTypes } from 'daybook/workflow'
+import * as v from 'valibot'
+import { describe, expect, it } from 'vitest'
+import { checkData, eventTypeFault } from '../../../src/event/event-types.js'
+
+describe('defineEventTypes', () => {
+  it('gives back the very table', () => {
+    const types = { 'api:orders:create': { data: ['total'] } } as const
+    expect(defineEventTypes(types)).toBe(types)
+    expect(defineEventTypes({})).toEqual({})
+  })
+
+  it('takes types combined by spreading', () => {
+    const types = defineEventTypes({
+      ...workflowEventTypes,
+      'api:orders:create': { data: ['total'] },
+    })
+    expect(Object.keys(types)).toHaveLength(195)
+    expect(types['api:orders:create']).toEqual({ data: ['total'] })
+  })
+
+  it.each([
+    ['an empty type', { '': {} }, '""'],
+    ['a type of 256 characters', { ['x'.repeat(256)]: {} }, 'x'.repeat(256)],
+    ['a control character', { 'a\tb': {} }, 'a\\tb'],
+    ['half of a surrogate pair', { 'a\uD83D': {} }, 'a\\ud83d'],
+    ['a throttle without a period', { 'a:b:c': { throttle: { period: {} } } }, 'a:b:c'],
+    [
+      'an empty scope key',
+      { 'a:b:c': { throttle: { period: { hours: 1 }, scope: ['ok', ''] } } },
+      'a:b:c',
+    ],
+  ])('refuses %s and names the entry', (_, types, named) => {
+    expect(() => defineEventTypes({ 'api:fine:create': {}, ...types })).toThrow(
+      expect.objectContaining({
+        name: 'AuditLogError',
+        code: 'INVALID_OPTION',
+        message: expect.stringContaining(named),
+      }),
+    )
+  })
+
+  it.each([['1h'], [3_600_000], [null], [undefined], [{ hours: '1' }], [{ fortnights: 1 }]])(
+    'refuses %j as the period of a throttle',
+    (period) => {
+      const definition = { throttle: { period } } as unknown as EventTypeDefinition
+      expect(() => defineEventTypes({ 'a:b:c': definition })).toThrow(
+        expect.objectContaining({
+          code: 'INVALID_OPTION',
+          message: expect.stringContaining('a:b:c'),
+        }),
+      )
+    },
+  )
+})
+
+describe('eventTypeFault', () => {
+  it.each(['a', 'api:changes:create', 'linked:to:project:acme', ' ', '😀'.repeat(255), 'é\u00AD'])(
+    'finds nothing wrong with %j',
+    (type) => {
+      expect(eventTypeFault(type)).toBeUndefined()
+    },
+  )
+
+  it.each([
+    [undefined, 'must be a text'],
+    [7, 'must be a text'],
+    ['', 'must have 1 to 255 characters'],
+    ['x'.repeat(256), 'must have 1 to 255 characters'],
+    ['😀'.repeat(256), 'must have 1 to 255 characters'],
+    ['a\0', 'must not hold control characters'],
+    ['a\n', 'must not hold control characters'],
+    ['a\u007F', 'must not hold control characters'],
+    ['a\u0085', 'must not hold control characters'],
+    ['\uDE00', 'must not hold half of a surrogate pair'],
+  ])('%j', (type, fault) => {
+    expect(eventTypeFault(type)).toBe(fault)
+  })
+})
+
+describe('splitEventType', () => {
+  it.each([
+    ['api:changes:create', 'api', 'changes', 'create'],
+    ['audit:steps:approve:denied', 'audit', 'steps', 'approve:denied'],
+    ['warn:approval_identity_unresolved', 'warn', 'approval_identity_unresolved', ''],
+    ['own', 'own', '', ''],
+    ['', '', '', ''],
+    ['a::b', 'a', '', 'b'],
+  ])('%s', (type, level, subject, action) => {
+    expect(splitEventType(type)).toEqual({ level, subject, action })
+  })
+})
+
+describe('checkData', () => {
+  const list: EventTypeDefinition = {
+    data: ['total', 'currency'],
+    throttle: { period: { hours: 1 }, scope: ['shop'] },
+  }
+
+  it('lets declared keys, scope keys, common keys and links through', () => {
+    const data = {
+      total: 1,
+      shop: 's',
+      name: 'n',
+      message: 'm',
+      parent: {},
+      error: 'e',
+      backtrace: 'b',
+      request_method: 'GET',
+      request_path: '/',
+      request_body: {},
+      url_params: {},
+      response_status: 200,
+      occurred_at: '2026-03-01',
+      change_id: null,
+      node_path: null,
+    }
+    expect(() => checkData('a:b:c', list, data)).not.toThrow()
+    expect(() => checkData('a:b:c', {}, { whatever: 1 })).not.toThrow()
+  })
+
+  it('points to the first key that is not declared', () => {
+    expect(() => checkData('a:b:c', list, { total: 1, totl: 2, other: 3 })).toThrow(
+      expect.objectContaining({
+        code: 'INVALID_DATA',
+        pointer: '/totl',
+        message: 'a:b:c does not declare the data key totl; it declares total, currency, shop',
+      }),
+    )
+    expect(() => checkData('a:b:c', { data: [] }, { constructor: 1 })).toThrow(
+      expect.objectContaining({ pointer: '/constructor' }),
+    )
+  })
+
+  it('escapes the pointer', () => {
+    expect(() => checkData('a:b:c', list, { 'a/b~c': 1 })).toThrow(
+      expect.objectContaining({ pointer: '/a~1b~0c' }),
+    )
+    const schema: EventTypeDefinition = { data: v.object({ 'a/b': v.number() }) }
+    expect(() => checkData('a:b:c', schema, { 'a/b': 'x' })).toThrow(
+      expect.objectContaining({ pointer: '/a~1b' }),
+    )
+  })
+
+  const schema: EventTypeDefinition = {
+    data: v.object({ total: v.number(), items: v.array(v.object({ sku: v.string() })) }),
+  }
+
+  it('holds data to a Standard Schema', () => {
+    expect(() => checkData('a:b:c', schema, { total: 1, items: [{ sku: 's' }] })).not.toThrow()
+    expect(() => checkData('a:b:c', schema, { total: 1, items: [{ sku: 5 }] })).toThrow(
+      expect.objectContaining({
+        code: 'INVALID_DATA',
+        pointer: '/items/0/sku',
+        message: 'a:b:c: Invalid type: Expected string but received 5',
+      }),
+    )
+  })
+
+  it('refuses a schema that answers later', () => {
+    const later: EventTypeDefinition = {
+      data: v.objectAsync({
+        total: v.pipeAsync(
+          v.number(),
+          v.checkAsync(async () => true),
+        ),
+      }),
+    }
+    expect(() => checkData('a:b:c', later, { total: 1 })).toThrow(
+      expect.objectContaining({ code: 'INVALID_OPTION' }),
+    )
+  })
+})
+
+describe('the catalogue of the workflow service', () => {
+  interface Row {
+    readonly type: string
+    readonly area: string
+    readonly level: string
+    readonly dataKeys?: readonly string[]
+    readonly throttle?: { period: '1h' | '5m'; per?: readonly string[]; periodStated?: false }
+    readonly onlyWhile?: string
+    readonly live?: true
+    readonly cadence?: string
+  }
+  const rows = JSON.parse(
+    fs.readFileSync(new URL('../../fixtures/event-types.json', import.meta.url), 'utf8'),
+  ) as readonly Row[]
+  const catalogue: Readonly<Record<string, EventTypeDefinition>> = workflowEventTypes
+  const periods = { '1h': { hours: 1 }, '5m': { minutes: 5 } }
+
+  it('has the 194 types in the order of the interface', () => {
+    expect(rows).toHaveLength(194)
+    expect(Object.keys(catalogue)).toEqual(rows.map((row) => row.type))
+  })
+
+  it.each(rows.map((row) => [row.type, row] as const))('%s', (type, row) => {
+    const { description, sentence: _, ...facts } = catalogue[type]!
+    const { throttle } = row
+    expect(facts).toEqual({
+      area: row.area,
+      ...(row.dataKeys && { data: row.dataKeys }),
+      ...(throttle && {
+        throttle: {
+          period: periods[throttle.period],
+          ...(throttle.per && { scope: throttle.per }),
+          ...(throttle.periodStated === false && { periodStated: false }),
+        },
+      }),
+      ...(row.onlyWhile && { onlyWhile: row.onlyWhile }),
+      ...(row.live && { live: true }),
+      ...(row.cadence === 'once a day by default' && { cadence: { days: 1 } }),
+    })
+    expect(splitEventType(type).level).toBe(row.level)
+    expect(description?.trim()).toBe(description)
+    expect(description).toMatch(/\w+ \w+/)
+  })
+
+  it('describes each type in words of its own', () => {
+    const descriptions = Object.values(catalogue).map(({ description }) => description)
+    expect(new Set(descriptions).size).toBe(194)
+  })
+})

@@ -1,0 +1,652 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { JsonObject, JsonValue } from 'daybook'
+import { defaultJsonLimits, findUnstorable, toJsonText } from '../../../src/event/json.js'
+import { redact } from '../../../src/event/redact.js'
+
+/** The JSON text that the data becomes; the value beside it must be the same. */
+function textOf(data: object, limits = defaultJsonLimits): string {
+  const { attributes, json } = toJsonText(data, limits)
+  assert.deepStrictEqual(attributes, JSON.parse(json))
+  assert.equal(JSON.stringify(attributes), json)
+  return json
+}
+
+const small = { maxDepth: 64, maxBytes: 1024 }
+
+/** Objects in objects, so many levels deep. */
+function nested(levels: number, innermost: object = {}): object {
+  let value = innermost
+  for (let level = 1; level < levels; level++) value = { o: value }
+  return value
+}
+
+describe('toJsonText: what is JSON stays as it is', () => {
+  it('keeps values, order of keys and odd names', () => {
+    const data = {
+      zebra: 1,
+      apple: { nested: [{ deep: [[], {}, null] }] },
+      numbers: [0, -1, 0.1, 1e21, 1e-7, 9_007_199_254_740_991, 5e-324],
+      text: 'quote " backslash \\ slash / newline \n bell \u0007 é 😀 \u2028 \\u0000',
+      'key with . [0] ~ / " and \\': true,
+      '': false,
+    }
+    expect(textOf(data)).toBe(
+      '{"zebra":1,"apple":{"nested":[{"deep":[[],{},null]}]},' +
+        '"numbers":[0,-1,0.1,1e+21,1e-7,9007199254740991,5e-324],' +
+        '"text":"quote \\" backslash \\\\ slash / newline \\n bell \\u0007 é 😀 \u2028 \\\\u0000",' +
+        '"key with . [0] ~ / \\" and \\\\":true,"":false}',
+    )
+  })
+
+  it('leaves undefined members out and lists nothing', () => {
+    expect(textOf({ a: undefined, b: 1, c: { d: undefined } })).toBe('{"b":1,"c":{}}')
+  })
+
+  it('writes -0 as 0 and lists nothing', () => {
+    expect(textOf({ zero: -0, list: [-0] })).toBe('{"zero":0,"list":[0]}')
+  })
+
+  it('honours toJSON: dates, URLs, buffers and what the host defines', () => {
+    const data = {
+      at: new Date(0),
+      url: new URL('http://example.test/a'),
+      own: { toJSON: (key: string) => `made for ${key}` },
+      list: [{ toJSON: (key: string) => `made for ${key}` }],
+    }
+    expect(textOf(data)).toBe(
+      '{"at":"1970-01-01T00:00:00.000Z","url":"http://example.test/a",' +
+        '"own":"made for own","list":["made for 0"]}',
+    )
+  })
+
+  it('honours a toJSON that gives the object itself', () => {
+    class Money {
+      readonly amount = 5
+      toJSON(): this {
+        return this
+      }
+    }
+    expect(textOf({ price: new Money() })).toBe('{"price":{"amount":5}}')
+  })
+
+  it('honours toJSON of arrays', () => {
+    class Tags extends Array<string> {
+      toJSON(): string {
+        return this.join(' ')
+      }
+    }
+    expect(textOf({ tags: Tags.of('a', 'b') })).toBe('{"tags":"a b"}')
+    const own = Object.assign(['a'], { toJSON: () => 'own' })
+    expect(textOf({ own })).toBe('{"own":"own"}')
+  })
+
+  it('unwraps boxed numbers, texts and booleans as JSON.stringify does', () => {
+    expect(textOf({ n: Object(5), s: Object('ab'), b: Object(true) })).toBe(
+      '{"n":5,"s":"ab","b":true}',
+    )
+  })
+
+  it('writes Error, Map and Set by what they hold', () => {
+    const data = {
+      error: new TypeError('no such thing'),
+      map: new Map<string, unknown>([
+        ['b', 1],
+        ['a', new Map([['c', 2]])],
+      ]),
+      set: new Set([1, 'x']),
+    }
+    expect(textOf(data)).toBe(
+      '{"error":"TypeError: no such thing","map":{"b":1,"a":{"c":2}},"set":[1,"x"]}',
+    )
+  })
+
+  it('writes BigInt as a number up to 2^53', () => {
+    expect(textOf({ max: 9_007_199_254_740_991n, min: -9_007_199_254_740_991n, one: 1n })).toBe(
+      '{"max":9007199254740991,"min":-9007199254740991,"one":1}',
+    )
+  })
+
+  it('writes a value out at each place that refers to it', () => {
+    const shared = { x: 1 }
+    expect(textOf({ a: shared, b: [shared, shared] })).toBe('{"a":{"x":1},"b":[{"x":1},{"x":1}]}')
+  })
+
+  it('keeps a key named __proto__ as a key', () => {
+    const data = JSON.parse('{"__proto__":{"a":1},"b":{"__proto__":2}}') as object
+    const { attributes, json } = toJsonText(data)
+    expect(json).toBe('{"__proto__":{"a":1},"b":{"__proto__":2}}')
+    expect(Object.getPrototypeOf(attributes)).toBe(Object.prototype)
+    expect('a' in attributes).toBe(false)
+    expect(textOf({ map: new Map([['__proto__', 1]]) })).toBe('{"map":{"__proto__":1}}')
+  })
+
+  it('takes objects without a prototype', () => {
+    expect(textOf(Object.assign(Object.create(null) as object, { a: 1 }))).toBe('{"a":1}')
+  })
+
+  it('keeps an attribute named recording where nothing had to be changed', () => {
+    expect(textOf({ recording: 'tape 1' })).toBe('{"recording":"tape 1"}')
+  })
+})
+
+describe('toJsonText: what cannot be kept is replaced and listed', () => {
+  const replaced: readonly (readonly [title: string, data: object, json: string])[] = [
+    ['NaN', { n: NaN }, '{"n":"NaN","recording":{"replaced":["/n"],"cut_bytes":0}}'],
+    [
+      'infinities',
+      { list: [1, Infinity, -Infinity] },
+      '{"list":[1,"Infinity","-Infinity"],"recording":{"replaced":["/list/1","/list/2"],"cut_bytes":0}}',
+    ],
+    [
+      'BigInt beyond 2^53',
+      { up: 9_007_199_254_740_992n, down: -9_007_199_254_740_992n },
+      '{"up":"9007199254740992","down":"-9007199254740992","recording":{"replaced":["/up","/down"],"cut_bytes":0}}',
+    ],
+    [
+      'U+0000 in a text',
+      { t: 'a\0b' },
+      '{"t":"a\uFFFDb","recording":{"replaced":["/t"],"cut_bytes":0}}',
+    ],
+    [
+      'halves of surrogate pairs in a text',
+      { t: '\uD83D-\uDE00', whole: '😀' },
+      '{"t":"\uFFFD-\uFFFD","whole":"😀","recording":{"replaced":["/t"],"cut_bytes":0}}',
+    ],
+    [
+      'U+0000 in a key',
+      { 'a\0b': 1 },
+      '{"a\uFFFDb":1,"recording":{"replaced":["/a\uFFFDb"],"cut_bytes":0}}',
+    ],
+    [
+      'half a surrogate pair in a nested key',
+      { o: { '\uD83D': 1 } },
+      '{"o":{"\uFFFD":1},"recording":{"replaced":["/o/\uFFFD"],"cut_bytes":0}}',
+    ],
+    ['a function', { f: () => 1 }, '{"f":null,"recording":{"replaced":["/f"],"cut_bytes":0}}'],
+    ['a symbol', { s: Symbol('s') }, '{"s":null,"recording":{"replaced":["/s"],"cut_bytes":0}}'],
+    [
+      'undefined as an element',
+      { list: [1, undefined, 3] },
+      '{"list":[1,null,3],"recording":{"replaced":["/list/1"],"cut_bytes":0}}',
+    ],
+    [
+      'a hole in an array',
+      // eslint-disable-next-line no-sparse-arrays
+      { list: [1, , 3] },
+      '{"list":[1,null,3],"recording":{"replaced":["/list/1"],"cut_bytes":0}}',
+    ],
+    [
+      'a getter that throws',
+      {
+        get broken(): unknown {
+          throw new Error('not now')
+        },
+        fine: 1,
+      },
+      '{"broken":null,"fine":1,"recording":{"replaced":["/broken"],"cut_bytes":0}}',
+    ],
+    [
+      'a toJSON that throws',
+      {
+        bad: {
+          toJSON() {
+            throw new Error('not now')
+          },
+        },
+      },
+      '{"bad":null,"recording":{"replaced":["/bad"],"cut_bytes":0}}',
+    ],
+    [
+      'a key that a pointer has to escape',
+      { 'a/b~c': NaN },
+      '{"a/b~c":"NaN","recording":{"replaced":["/a~1b~0c"],"cut_bytes":0}}',
+    ],
+  ]
+  it.each(replaced)('%s', (_, data, json) => {
+    expect(textOf(data)).toBe(json)
+  })
+
+  it('a cycle becomes null where it closes', () => {
+    const node: Record<string, unknown> = { name: 'n' }
+    node['self'] = node
+    node['list'] = [{ up: node }]
+    expect(textOf({ node })).toBe(
+      '{"node":{"name":"n","self":null,"list":[{"up":null}]},' +
+        '"recording":{"replaced":["/node/self","/node/list/0/up"],"cut_bytes":0}}',
+    )
+  })
+
+  it('a cycle of the data with itself', () => {
+    const data: Record<string, unknown> = { a: 1 }
+    data['data'] = data
+    expect(textOf(data)).toBe(
+      '{"a":1,"data":null,"recording":{"replaced":["/data"],"cut_bytes":0}}',
+    )
+  })
+
+  it('a proxy that was revoked', () => {
+    const { proxy, revoke } = Proxy.revocable({}, {})
+    revoke()
+    expect(textOf({ proxy })).toBe(
+      '{"proxy":null,"recording":{"replaced":["/proxy"],"cut_bytes":0}}',
+    )
+    expect(textOf(proxy)).toBe('{"recording":{"replaced":[""],"cut_bytes":0}}')
+  })
+
+  it('a toJSON that never comes to an end', () => {
+    const endless = (): object => ({ toJSON: endless })
+    const { attributes } = toJsonText({ endless: endless() })
+    // As in JSON.stringify, what a toJSON gives is not asked for another.
+    expect(attributes['endless']).toEqual({ toJSON: null })
+  })
+
+  it('lists at most 50 places, however many were replaced', () => {
+    const { attributes, json } = toJsonText({ list: Array.from({ length: 100_000 }, () => NaN) })
+    const { replaced } = attributes['recording'] as { replaced: string[] }
+    expect(replaced).toHaveLength(50)
+    expect(replaced[49]).toBe('/list/49')
+    expect(JSON.stringify(attributes['recording']).length).toBeLessThan(1000)
+    expect((attributes['list'] as JsonValue[]).length).toBe(100_000)
+    expect(JSON.parse(json)).toEqual(attributes)
+  })
+
+  it('cuts long pointers in the list', () => {
+    const { attributes } = toJsonText({ ['k'.repeat(500)]: NaN })
+    expect(attributes['recording']).toEqual({ replaced: [`/${'k'.repeat(119)}`], cut_bytes: 0 })
+  })
+
+  it('never changes what it is given', () => {
+    const data = {
+      type: 'mine',
+      text: 'x'.repeat(5000),
+      bad: [NaN, '\0'],
+      date: new Date(0),
+      deep: nested(70),
+    }
+    const freeze = (value: object): void => {
+      Object.freeze(value)
+      for (const member of Object.values(value) as unknown[])
+        if (typeof member === 'object' && member !== null) freeze(member)
+    }
+    freeze(data)
+    expect(() => toJsonText(data, small)).not.toThrow()
+    expect(data.text).toHaveLength(5000)
+  })
+})
+
+describe('toJsonText: depth', () => {
+  it('keeps 64 levels', () => {
+    expect(textOf(nested(64))).toBe(`${'{"o":'.repeat(63)}{}${'}'.repeat(63)}`)
+    expect(textOf({ o: nested(63, [1, 'x']) })).toBe(
+      `${'{"o":'.repeat(63)}[1,"x"]${'}'.repeat(63)}`,
+    )
+  })
+
+  it('makes null of the 65th', () => {
+    const { attributes, json } = toJsonText(nested(65))
+    expect(json.startsWith(`${'{"o":'.repeat(64)}null${'}'.repeat(63)},"recording":`)).toBe(true)
+    // A pointer is at most 120 characters long.
+    expect(attributes['recording']).toEqual({ replaced: ['/o'.repeat(60)], cut_bytes: 0 })
+  })
+
+  it('obeys a lower limit', () => {
+    expect(textOf({ a: { b: { c: 1 } }, list: [[1]] }, { ...small, maxDepth: 2 })).toBe(
+      '{"a":{"b":null},"list":[null],"recording":{"replaced":["/a/b","/list/0"],"cut_bytes":0}}',
+    )
+  })
+
+  it('does not count a value that is written as a text', () => {
+    const data = { o: { at: new Date(0), error: new Error('e'), own: { toJSON: () => 'text' } } }
+    expect(textOf(data, { ...small, maxDepth: 2 })).toBe(
+      '{"o":{"at":"1970-01-01T00:00:00.000Z","error":"Error: e","own":"text"}}',
+    )
+  })
+
+  it('counts an object that toJSON gives, a Map and a Set once', () => {
+    const data = { own: { toJSON: () => ({ x: 1 }) }, map: new Map([['x', 1]]), set: new Set([1]) }
+    expect(textOf(data, { ...small, maxDepth: 2 })).toBe('{"own":{"x":1},"map":{"x":1},"set":[1]}')
+  })
+})
+
+describe('toJsonText: reserved names', () => {
+  it('sets the names of own fields aside, in their places', () => {
+    const data = { a: 1, type: 't', id: 2, username: 'u', system: true, created_at: 'c', z: 3 }
+    expect(textOf(data)).toBe(
+      '{"a":1,"attributes_type":"t","attributes_id":2,"attributes_username":"u",' +
+        '"attributes_system":true,"attributes_created_at":"c","z":3,' +
+        '"recording":{"replaced":["/attributes_type","/attributes_id","/attributes_username",' +
+        '"/attributes_system","/attributes_created_at"],"cut_bytes":0}}',
+    )
+  })
+
+  it('leaves them alone further down', () => {
+    expect(textOf({ o: { type: 't', id: 1 } })).toBe('{"o":{"type":"t","id":1}}')
+  })
+
+  it('does not overwrite an attribute that has the new name already', () => {
+    expect(textOf({ type: 1, attributes_type: 2 })).toBe(
+      '{"attributes_attributes_type":1,"attributes_type":2,' +
+        '"recording":{"replaced":["/attributes_attributes_type"],"cut_bytes":0}}',
+    )
+  })
+
+  it('sets an attribute named recording aside where it needs the name itself', () => {
+    expect(textOf({ recording: 'tape 1', n: NaN })).toBe(
+      '{"attributes_recording":"tape 1","n":"NaN",' +
+        '"recording":{"replaced":["/n","/attributes_recording"],"cut_bytes":0}}',
+    )
+  })
+
+  it('points into what was set aside by its new name', () => {
+    const { attributes } = toJsonText({ type: { a: NaN }, recording: [NaN] })
+    const { replaced } = attributes['recording'] as { replaced: string[] }
+    expect(replaced.toSorted()).toEqual([
+      '/attributes_recording',
+      '/attributes_recording/0',
+      '/attributes_type',
+      '/attributes_type/a',
+    ])
+  })
+})
+
+describe('toJsonText: size', () => {
+  const bytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
+
+  /** What was kept, without the note, which must be right about the cut. */
+  function cut(data: object, limits = small): { kept: JsonObject; replaced: string[] } {
+    const json = textOf(data, limits)
+    expect(Buffer.byteLength(json)).toBeLessThanOrEqual(limits.maxBytes)
+    const { recording, ...kept } = JSON.parse(json) as JsonObject
+    const { replaced, cut_bytes } = recording as { replaced: string[]; cut_bytes: number }
+    expect(cut_bytes).toBe(bytes(data) - bytes(kept))
+    return { kept, replaced }
+  }
+
+  it('does not touch what fits to the byte', () => {
+    // {"t":"…"} has 8 bytes around the text.
+    expect(textOf({ t: 'x'.repeat(1016) }, small)).toHaveLength(1024)
+    expect(textOf({ t: 'é'.repeat(508) }, small)).toHaveLength(516)
+  })
+
+  it('cuts a text that is a byte too long', () => {
+    const { kept, replaced } = cut({ t: 'x'.repeat(1017) })
+    expect(kept['t']).toMatch(/^x{100,}$/)
+    expect(replaced).toEqual(['/t'])
+  })
+
+  it('cuts the longest texts and keeps the short attributes', () => {
+    const { kept, replaced } = cut({
+      name: 'nightly',
+      log: 'x'.repeat(5000),
+      request: { body: 'y'.repeat(3000), action: 'start' },
+      note: 'z'.repeat(60),
+      count: 7,
+      list: [1, 2],
+    })
+    expect(kept).toEqual({
+      name: 'nightly',
+      log: expect.stringMatching(/^x{64,}$/),
+      request: { body: expect.stringMatching(/^y{64,}$/), action: 'start' },
+      note: 'z'.repeat(60),
+      count: 7,
+      list: [1, 2],
+    })
+    expect(replaced).toEqual(['/log', '/request/body'])
+  })
+
+  it('keeps shorter texts whole beside one that is far too long', () => {
+    const { kept } = cut({ long: 'x'.repeat(50_000), middle: 'y'.repeat(300) })
+    expect(kept['middle']).toBe('y'.repeat(300))
+    expect(kept['long']).toMatch(/^x{64,}$/)
+  })
+
+  it('cuts between characters, never within one', () => {
+    const { kept } = cut({ smiles: '😀'.repeat(1000), accents: `a${'é'.repeat(1000)}` })
+    expect(kept['smiles']).toMatch(/^(?:😀)+$/u)
+    expect(kept['accents']).toMatch(/^aé+$/u)
+  })
+
+  it('walks no further than could be kept, however many ways lead to an object', () => {
+    let twice: object = { x: 1 }
+    for (let level = 0; level < 40; level++) twice = { left: twice, right: twice }
+    const { attributes, json } = toJsonText({ name: 'n', twice })
+    expect(Buffer.byteLength(json)).toBeLessThanOrEqual(1_048_576)
+    expect(attributes['name']).toBe('n')
+    expect(attributes['recording']).toBeDefined()
+  })
+
+  it('cuts to 1 MiB by default', () => {
+    const { kept } = cut({ log: 'x'.repeat(3_000_000), name: 'n' }, defaultJsonLimits)
+    expect(kept['name']).toBe('n')
+    expect((kept['log'] as string).length).toBeGreaterThan(500_000)
+  })
+
+  it('gives up the largest attributes where there is no text to cut', () => {
+    const { kept, replaced } = cut({
+      name: 'nightly',
+      big: Array.from({ length: 1000 }, (_, i) => i),
+      few: [1, 2, 3],
+    })
+    expect(kept).toEqual({ name: 'nightly', few: [1, 2, 3] })
+    expect(replaced).toEqual(['/big'])
+  })
+
+  it('fits where many small attributes are too large together', () => {
+    const numbers = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`key_${i}`, i]))
+    cut(numbers)
+    const texts = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`key_${i}`, `v${i}`]))
+    cut(texts)
+    const nulls = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`key_${i}`, null]))
+    cut(nulls)
+  })
+
+  it('fits where names are too large', () => {
+    const { kept } = cut({ ['k'.repeat(5000)]: 1, name: 'nightly' })
+    expect(kept).toEqual({ name: 'nightly' })
+    cut({ o: { ['k'.repeat(5000)]: 1 }, name: 'nightly' })
+    cut(Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`${'k'.repeat(800)}${i}`, 1])))
+  })
+
+  it('counts its own note', () => {
+    // 1,020 bytes of attributes would fit, were there not a place to tell of.
+    expect(Buffer.byteLength(textOf({ t: 'x'.repeat(1000), n: NaN }, small))).toBeLessThanOrEqual(
+      1024,
+    )
+    const list = Array.from({ length: 60 }, () => NaN)
+    expect(Buffer.byteLength(textOf({ list }, small))).toBeLessThanOrEqual(1024)
+    const long = Object.fromEntries(
+      Array.from({ length: 60 }, (_, i) => [`${'\u0001'.repeat(150)}${i}`, NaN]),
+    )
+    const limits = { maxDepth: 64, maxBytes: 65_536 }
+    expect(Buffer.byteLength(textOf(long, limits))).toBeLessThanOrEqual(65_536)
+  })
+
+  it('keeps within its limit whatever it is given', () => {
+    const run = (longest: number): fc.Arbitrary<string> =>
+      fc
+        .tuple(fc.constantFrom('x', 'é', '漢', '😀', '\0', '\u0001', '"'), fc.nat(longest))
+        .map(([char, length]) => char.repeat(length))
+    const value = fc.oneof(
+      run(3000),
+      fc.constantFrom<unknown>(null, true, NaN, 1e-7),
+      fc.nat(300).map((length) => Array.from({ length }, (_, i) => (i % 2 ? i : NaN))),
+    )
+    const name = fc.tuple(run(400), fc.nat(999)).map((parts) => parts.join(''))
+    const member = fc.oneof(value, fc.dictionary(name, value, { maxKeys: 5 }))
+    const data = fc.oneof(
+      fc.dictionary(name, member, { maxKeys: 40, size: 'max' }),
+      fc.nat(2000).map((length) => Object.fromEntries(Array.from({ length }, (_, i) => [i, i]))),
+    )
+    fc.assert(
+      fc.property(data, fc.integer({ min: 1024, max: 8192 }), (given, maxBytes) => {
+        const { json } = toJsonText(given, { maxDepth: 64, maxBytes })
+        expect(Buffer.byteLength(json)).toBeLessThanOrEqual(maxBytes)
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
+
+describe('toJsonText: any value', () => {
+  const text = fc.oneof(
+    fc.string(),
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom('\uD83D', '\uDE00x', 'a\0b', '__proto__', 'toJSON', 'type', 'recording'),
+  )
+  const anything = fc.anything({
+    key: text,
+    values: [
+      text,
+      fc.double(),
+      fc.bigInt(),
+      fc.boolean(),
+      fc.constant(null),
+      fc.constant(undefined),
+    ],
+    withBigInt: true,
+    withBoxedValues: true,
+    withDate: true,
+    withMap: true,
+    withNullPrototype: true,
+    withObjectString: true,
+    withSet: true,
+    withSparseArray: true,
+    withTypedArray: true,
+  })
+
+  it('becomes JSON, and the text and the value are the same', () => {
+    fc.assert(
+      fc.property(anything, anything, (member, whole) => {
+        textOf({ member })
+        const { attributes, json } = toJsonText(whole as object)
+        assert.deepStrictEqual(attributes, JSON.parse(json))
+        expect(json.isWellFormed()).toBe(true)
+        // An even number of backslashes before it would be a text's own.
+        expect(json).not.toMatch(/(?<!\\)(?:\\\\)*\\u0000/)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  it('that is JSON already is kept to the letter', () => {
+    const reserved = ['id', 'type', 'username', 'system', 'created_at']
+    const data = fc
+      .dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue({ stringUnit: 'grapheme' }))
+      .filter((given) => !reserved.some((name) => Object.hasOwn(given, name)))
+    fc.assert(
+      fc.property(data, (given) => {
+        fc.pre(!JSON.stringify(given).includes('\\u0000'))
+        expect(textOf(given)).toBe(JSON.stringify(given))
+      }),
+      { numRuns: 1000 },
+    )
+  })
+})
+
+describe('findUnstorable', () => {
+  const storable: readonly (readonly [title: string, value: JsonValue])[] = [
+    ['null', null],
+    ['a number', 1],
+    ['a text', 'text 😀 \uFFFD'],
+    ['a structure', { a: [1, { b: 'x' }] }],
+    ['64 levels', nested(64) as JsonValue],
+  ]
+  it.each(storable)('finds nothing in %s', (_, value) => {
+    expect(findUnstorable(value, 64)).toBeUndefined()
+  })
+
+  const found: readonly (readonly [
+    title: string,
+    value: JsonValue,
+    pointer: string,
+    reason: string,
+  ])[] = [
+    ['U+0000', 'a\0', '', 'holds U+0000 or half of a surrogate pair'],
+    ['half a pair', { a: ['x', '\uD83D'] }, '/a/1', 'holds U+0000 or half of a surrogate pair'],
+    [
+      'half a pair in a name',
+      { a: { '\uDE00': 1 } },
+      '/a/\uDE00',
+      'has a name with U+0000 or half of a surrogate pair',
+    ],
+    [
+      'names that a pointer escapes',
+      { 'a/b': { 'c~d': '\0' } },
+      '/a~1b/c~0d',
+      'holds U+0000 or half of a surrogate pair',
+    ],
+    [
+      'a number beyond IEEE doubles',
+      { a: JSON.parse('1e999') as number },
+      '/a',
+      'is too large for a number',
+    ],
+    ['65 levels', nested(65) as JsonValue, '/o'.repeat(64), 'lies deeper than 64 levels'],
+  ]
+  it.each(found)('finds the first place of %s', (_, value, pointer, reason) => {
+    expect(findUnstorable(value, 64)).toEqual({ pointer, reason })
+  })
+
+  it('and toJsonText agree on what is kept', () => {
+    const value = fc.jsonValue({ stringUnit: fc.constantFrom('a', '\0', '\uD83D', '😀') })
+    fc.assert(
+      fc.property(value, (given) => {
+        const data = { member: given }
+        const listed = 'recording' in toJsonText(data, { ...small, maxDepth: 4 }).attributes
+        expect(findUnstorable(data as JsonObject, 4) !== undefined).toBe(listed)
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+describe('redact', () => {
+  it('hides the values of keys that name a secret, at any depth', () => {
+    const body = {
+      name: 'ann',
+      password: 'pw',
+      Password_Confirmation: 'pw',
+      nested: { list: [{ apiKey: 'k', 'api-key': 'k', API_KEY: 'k', other: 1 }] },
+      access_token: { raw: 't' },
+      Authorization: 'Basic …',
+      'set-cookie': ['a=b'],
+      clientSecret: 1,
+      private_key: 'k',
+      credentials: { user: 'u' },
+      passphrase: '',
+    }
+    expect(redact(body)).toEqual({
+      name: 'ann',
+      password: '[redacted]',
+      Password_Confirmation: '[redacted]',
+      nested: {
+        list: [{ apiKey: '[redacted]', 'api-key': '[redacted]', API_KEY: '[redacted]', other: 1 }],
+      },
+      access_token: '[redacted]',
+      Authorization: '[redacted]',
+      'set-cookie': '[redacted]',
+      clientSecret: '[redacted]',
+      private_key: '[redacted]',
+      credentials: '[redacted]',
+      passphrase: '[redacted]',
+    })
+    expect(body.password).toBe('pw')
+  })
+
+  it.each([[undefined], [null], [1], ['password'], [true]])('gives back %j', (value) => {
+    expect(redact(value)).toBe(value)
+  })
+
+  it('keeps a key named __proto__ as a key', () => {
+    const copy = redact(JSON.parse('{"__proto__":{"token":"t"},"a":[]}')) as object
+    expect(JSON.stringify(copy)).toBe('{"__proto__":{"token":"[redacted]"},"a":[]}')
+  })
+
+  it('comes to an end in a cycle', () => {
+    const body: Record<string, unknown> = { password: 'p' }
+    body['self'] = body
+    expect(JSON.stringify(redact(body))).not.toContain('"p"')
+  })
+})

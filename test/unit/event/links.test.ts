@@ -1,0 +1,288 @@
+import { AuditLog, AuditLogError, type JsonObject, type JsonValue, type Link } from 'daybook'
+import { memoryStore } from 'daybook/memory'
+import { describe, expect, it } from 'vitest'
+import { LINK_ATTRIBUTES, sourceOf } from '../../../src/event/links.js'
+
+const ID = '0b7e9c1a-5d2f-4e6b-8a3c-1f2e3d4c5b6a'
+
+/** Every link attribute, best source first, with a value and the path it leads to. */
+const links: readonly (readonly [attribute: string, value: string, path: string])[] = [
+  ['step_id', ID, `/api/steps/${ID}`],
+  ['workflow_step_id', ID, `/api/workflow_steps/${ID}`],
+  ['change_id', ID, `/api/changes/${ID}`],
+  ['workflow_run_id', ID, `/api/workflow_runs/${ID}`],
+  ['scheduled_change_id', ID, `/api/scheduled_changes/${ID}`],
+  ['properties_version_id', ID, `/api/properties_versions/${ID}`],
+  ['settings_version_id', ID, `/api/settings_versions/${ID}`],
+  ['template_version_id', ID, `/api/template_versions/${ID}`],
+  ['properties_id', ID, `/api/properties/${ID}`],
+  ['settings_id', ID, `/api/settings/${ID}`],
+  ['template_id', ID, `/api/templates/${ID}`],
+  ['bookmark_id', ID, `/api/bookmarks/${ID}`],
+  ['git_remote_id', ID, `/api/git_remotes/${ID}`],
+  ['node_id', ID, `/api/nodes/${ID}`],
+  ['node_path', '/projects/acme/environments/dev', '/api/projects/acme/environments/dev'],
+  ['project_path', '/projects/acme', '/api/projects/acme'],
+  ['project_id', ID, `/api/projects/${ID}`],
+]
+
+function refusal(attributes: JsonObject): AuditLogError {
+  try {
+    sourceOf(attributes, false)
+  } catch (error) {
+    if (error instanceof AuditLogError) return error
+    throw error
+  }
+  throw new Error(`${JSON.stringify(attributes)} was not refused`)
+}
+
+describe('the source of an event', () => {
+  it('has 17 link attributes, in this rank', () => {
+    expect(LINK_ATTRIBUTES).toEqual(links.map(([attribute]) => attribute))
+  })
+
+  it.each(links)('%s leads to its path', (attribute, value, path) => {
+    expect(sourceOf({ name: 'x', [attribute]: value }, false)).toBe(path)
+    expect(sourceOf({ name: 'x', [attribute]: value }, true)).toBe(path)
+  })
+
+  it('is null without a link', () => {
+    expect(sourceOf({}, false)).toBeNull()
+    expect(sourceOf({ name: 'x', id: ID, node: { node_id: ID } }, false)).toBeNull()
+  })
+
+  it('is the best of several links, whatever their order', () => {
+    const all = Object.fromEntries(links.map(([attribute, value]) => [attribute, value]))
+    const reversed = Object.fromEntries(Object.entries(all).toReversed())
+    for (const [rank, [attribute, , path]] of links.entries()) {
+      const rest = new Set(links.slice(rank).map(([name]) => name))
+      const keep = (from: JsonObject): JsonObject =>
+        Object.fromEntries(Object.entries(from).filter(([name]) => rest.has(name)))
+      expect(sourceOf(keep(all), false), attribute).toBe(path)
+      expect(sourceOf(keep(reversed), false), attribute).toBe(path)
+    }
+  })
+
+  it('does not count null as a link', () => {
+    expect(sourceOf({ step_id: null, change_id: ID }, false)).toBe(`/api/changes/${ID}`)
+    expect(sourceOf({ step_id: null }, false)).toBeNull()
+  })
+
+  it('has the UUID in lower case', () => {
+    const upper = '0B7E9C1A-5D2F-4E6B-8A3C-1F2E3D4C5B6A'
+    expect(sourceOf({ change_id: upper }, false)).toBe(`/api/changes/${ID}`)
+  })
+
+  it.each([
+    '/projects/acme',
+    '/projects/acme/environments/dev',
+    '/projects/acme/environments/dev/assets/web',
+    '/projects/A-1_b.c/environments/.../assets/0',
+  ])('node_path takes %s', (path) => {
+    expect(sourceOf({ node_path: path }, false)).toBe(`/api${path}`)
+  })
+})
+
+describe('a link that names nothing', () => {
+  const notIds: readonly JsonValue[] = [
+    '',
+    'acme',
+    ID.slice(0, -1),
+    `${ID}0`,
+    `{${ID}}`,
+    ` ${ID}`,
+    `${ID}\n`,
+    ID.replaceAll('-', ''),
+    'zzzzzzzz-5d2f-4e6b-8a3c-1f2e3d4c5b6a',
+    0,
+    17,
+    true,
+    false,
+    [ID],
+    { id: ID },
+  ]
+  it.each(notIds)('change_id does not take %j', (value) => {
+    const error = refusal({ change_id: value })
+    expect(error.code).toBe('INVALID_LINK')
+    expect(error.pointer).toBe('/change_id')
+    expect(error.message).toBe('change_id must be a UUID')
+  })
+
+  const notPaths: readonly JsonValue[] = [
+    '',
+    '/',
+    'projects/acme',
+    '/projects',
+    '/projects/',
+    '/projects/acme/',
+    '//acme',
+    '/projects//environments/dev',
+    '/project/acme',
+    '/Projects/acme',
+    '/environments/dev',
+    '/api/projects/acme',
+    '/projects/acme/environments',
+    '/projects/acme/assets/web',
+    '/projects/acme/environments/dev/assets',
+    '/projects/acme/environments/dev/environments/prod',
+    '/projects/acme/environments/dev/assets/web/',
+    '/projects/acme/environments/dev/assets/web/agents',
+    '/projects/acme/environments/dev/assets/web/agents/a',
+    '/projects/.',
+    '/projects/..',
+    '/projects/acme/environments/..',
+    '/projects/acme/environments/../assets/web',
+    '/projects/a b',
+    '/projects/a%2Fb',
+    '/projects/acmé',
+    '/projects/acme?x=1',
+    '/projects/acme#x',
+    '/projects/acme\n',
+    'https://example.test/projects/acme',
+    7,
+    true,
+    ['/projects/acme'],
+    { path: '/projects/acme' },
+  ]
+  it.each(notPaths)('node_path does not take %j', (value) => {
+    const error = refusal({ node_path: value })
+    expect(error.code).toBe('INVALID_LINK')
+    expect(error.pointer).toBe('/node_path')
+    expect(error.message).toContain('node_path')
+  })
+
+  it.each([
+    ...notPaths,
+    '/projects/acme/environments/dev',
+    '/projects/acme/environments/dev/assets/web',
+  ])('project_path does not take %j', (value) => {
+    const error = refusal({ project_path: value })
+    expect([error.code, error.pointer]).toEqual(['INVALID_LINK', '/project_path'])
+  })
+
+  it.each(LINK_ATTRIBUTES)('%s is checked also beside a better link', (attribute) => {
+    const better = attribute === 'step_id' ? {} : { step_id: ID }
+    expect(refusal({ ...better, [attribute]: 'nothing' }).pointer).toBe(`/${attribute}`)
+  })
+})
+
+describe('resolveSource', () => {
+  const types = { 'api:changes:start': {} }
+  const openLog = (
+    resolveSource?: (link: Link, event: { system: boolean }) => string | null,
+    strict = false,
+  ) =>
+    new AuditLog({
+      store: memoryStore(),
+      types,
+      strict,
+      ...(resolveSource ? { resolveSource } : {}),
+    })
+
+  it('is given each link, best first, and the kind of event', async () => {
+    const seen: unknown[] = []
+    await using audit = openLog((link, event) => {
+      seen.push({ ...link, ...event })
+      return link.path
+    })
+    await audit.record('api:changes:start', { project_path: '/projects/acme', change_id: ID })
+    await audit.recordCustom('own', { node_id: ID.toUpperCase() })
+    expect(seen).toEqual([
+      { attribute: 'change_id', value: ID, path: `/api/changes/${ID}`, system: true },
+      {
+        attribute: 'project_path',
+        value: '/projects/acme',
+        path: '/api/projects/acme',
+        system: true,
+      },
+      { attribute: 'node_id', value: ID.toUpperCase(), path: `/api/nodes/${ID}`, system: false },
+    ])
+  })
+
+  it('replaces the convention, once, when the event is recorded', async () => {
+    await using audit = openLog((link) => `/other${link.path}`)
+    const event = await audit.recordCustom('own', { change_id: ID })
+    expect(event?.source).toBe(`/other/api/changes/${ID}`)
+    expect((await audit.get(event!.id))?.source).toBe(`/other/api/changes/${ID}`)
+  })
+
+  it('that gives null leaves the source to the next link', async () => {
+    await using audit = openLog((link) => (link.attribute === 'change_id' ? null : link.path))
+    const both = await audit.recordCustom('own', { change_id: ID, project_path: '/projects/acme' })
+    expect(both?.source).toBe('/api/projects/acme')
+    const one = await audit.recordCustom('own', { change_id: ID })
+    expect(one?.source).toBeNull()
+    expect(one?.attributes).toEqual({ change_id: ID })
+  })
+
+  const refuse = (link: Link): string => {
+    if (link.attribute === 'project_path') return link.path
+    throw new AuditLogError('INVALID_LINK', 'there is no such change', {
+      pointer: `/${link.attribute}`,
+    })
+  }
+
+  it('refuses what does not exist for a custom event', async () => {
+    await using audit = openLog(refuse)
+    await expect(audit.recordCustom('own', { change_id: ID })).rejects.toMatchObject({
+      code: 'INVALID_LINK',
+      pointer: '/change_id',
+      message: 'there is no such change',
+    })
+    expect((await audit.list()).events).toEqual([])
+  })
+
+  it('costs a system event no more than that source', async () => {
+    await using audit = openLog(refuse)
+    const none = await audit.record('api:changes:start', { change_id: ID })
+    expect(none).toMatchObject({ source: null, attributes: { change_id: ID } })
+    const other = await audit.record('api:changes:start', {
+      change_id: ID,
+      project_path: '/projects/acme',
+    })
+    expect(other?.source).toBe('/api/projects/acme')
+  })
+
+  it('that throws something else costs a system event no more either', async () => {
+    const broken = new Error('cannot look it up')
+    await using audit = openLog(() => {
+      throw broken
+    })
+    const event = await audit.record('api:changes:start', { change_id: ID })
+    expect(event?.source).toBeNull()
+    await expect(audit.recordCustom('own', { change_id: ID })).rejects.toMatchObject({
+      name: 'AuditLogError',
+      code: 'INVALID_EVENT',
+      cause: broken,
+    })
+  })
+
+  it('in strict mode refuses system events too', async () => {
+    await using audit = openLog(refuse, true)
+    await expect(audit.record('api:changes:start', { change_id: ID })).rejects.toMatchObject({
+      code: 'INVALID_LINK',
+      pointer: '/change_id',
+    })
+  })
+
+  it('is not there: a wrong link rejects a custom event and not a system event', async () => {
+    await using audit = openLog()
+    await expect(audit.recordCustom('own', { change_id: 'c1' })).rejects.toMatchObject({
+      code: 'INVALID_LINK',
+      pointer: '/change_id',
+    })
+    const event = await audit.record('api:changes:start', {
+      change_id: 'c1',
+      project_path: '/projects/acme',
+    })
+    expect(event).toMatchObject({
+      source: '/api/projects/acme',
+      attributes: { change_id: 'c1', project_path: '/projects/acme' },
+    })
+    await using strict = openLog(undefined, true)
+    await expect(strict.record('api:changes:start', { change_id: 'c1' })).rejects.toMatchObject({
+      code: 'INVALID_LINK',
+      pointer: '/change_id',
+    })
+  })
+})

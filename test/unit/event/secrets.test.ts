@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest'
+import { redactWithin } from '../../../src/event/redact.js'
+import { type RedactOptions, secretsOf } from '../../../src/event/secrets.js'
+
+const redactBody = (body: unknown, options: RedactOptions): unknown =>
+  redactWithin(body, ['request_body'], secretsOf(options), Infinity).copy
+
+const isSecret = (key: string, options?: RedactOptions): boolean => secretsOf(options)(['x', key])
+
+describe('keys that are secret by default', () => {
+  it.each(
+    [
+      'password',
+      'passwd',
+      'newPassword',
+      'Password_Confirmation',
+      'pwd',
+      'pass',
+      'passphrase',
+      'token',
+      'tokens',
+      'csrfToken',
+      'refresh-token',
+      'authorization',
+      'Proxy-Authorization',
+      'cookie',
+      'Set-Cookie',
+      'client_secret',
+      'credentials',
+      'apiKey',
+      'x-api-key',
+      'PRIVATE_KEY',
+      'access_key',
+      'signingKey',
+      'encryption_key',
+      'ssh_key',
+      'sessionId',
+      'jwt',
+      'pin',
+      'card_pin',
+      'cardPin',
+      'pin2',
+      'otp',
+      'OTP_code',
+      'cvv',
+      'cvc',
+    ].map((key) => [key]),
+  )('%s', (key) => {
+    expect(isSecret(key)).toBe(true)
+  })
+
+  it.each(
+    [
+      'key',
+      'project_key',
+      'keyboard',
+      'primaryKey',
+      'foreign_key',
+      'name',
+      'shipping',
+      'opinion',
+      'pinned',
+      'spinner',
+      'passenger',
+      'pass_count',
+      'bypass',
+      'author',
+      'description',
+      '0',
+      '',
+    ].map((key) => [key]),
+  )('not %s', (key) => {
+    expect(isSecret(key)).toBe(false)
+  })
+})
+
+describe('what else is secret', () => {
+  it('are keys, in any spelling', () => {
+    const isSecret = secretsOf({ keys: ['cardNumber', /^iban_/g, 'größe'] })
+    const keys = ['card_number', 'Card-Number', 'CARDNUMBER', 'iban_1', 'iban_2', 'GRÖßE', 'größe']
+    expect(keys.filter((key) => isSecret(['x', key]))).toEqual(keys)
+    const others = ['card_number_2', 'my_iban_1', 'grösse']
+    expect(others.filter((key) => isSecret(['x', key]))).toEqual([])
+  })
+
+  it('are places', () => {
+    const body = {
+      card: { number: '4711', brand: 'visa' },
+      number: 1,
+      items: [{ note: 'n', number: 2 }, { note: 'm' }],
+      by: { ann: { note: 'x' } },
+    }
+    const paths = ['request_body.card.number', 'request_body.items.*.note', 'request_body.by.*']
+    expect(redactBody(body, { paths })).toEqual({
+      card: { number: '[redacted]', brand: 'visa' },
+      number: 1,
+      items: [{ note: '[redacted]', number: 2 }, { note: '[redacted]' }],
+      by: { ann: '[redacted]' },
+    })
+    expect(redactBody(body, { paths: ['request_body'] })).toBe('[redacted]')
+    expect(redactBody(body, { paths: ['request_body.items.1'] })).toMatchObject({
+      items: [{ note: 'n' }, '[redacted]'],
+    })
+  })
+
+  it('is not what is excepted, but by its place', () => {
+    const body = { tokenCount: 7, token: 't' }
+    expect(redactBody(body, { except: ['token_count'] })).toEqual({
+      tokenCount: 7,
+      token: '[redacted]',
+    })
+    const paths = ['request_body.tokenCount']
+    expect(redactBody(body, { except: ['token_count'], paths })).toMatchObject({
+      tokenCount: '[redacted]',
+    })
+  })
+
+  it.each([
+    [{ keys: 'password' }, 'redact.keys must be a list of keys and expressions'],
+    [{ keys: [''] }, 'redact.keys'],
+    [{ keys: [7] }, 'redact.keys'],
+    [{ paths: [''] }, 'redact.paths must be a list of keys joined by dots'],
+    [{ paths: ['a..b'] }, 'redact.paths'],
+    [{ paths: [/a/] }, 'redact.paths'],
+    [{ except: [/a/] }, 'redact.except must be a list of keys'],
+  ])('cannot be %j', (options, message) => {
+    expect(() => secretsOf(options as RedactOptions)).toThrow(
+      expect.objectContaining({
+        code: 'INVALID_OPTION',
+        message: expect.stringContaining(message) as string,
+      }),
+    )
+  })
+})

@@ -1,0 +1,267 @@
+import { formatTimestamp, parseTimestamp } from 'daybook'
+import fc from 'fast-check'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { systemClock } from '../../../src/event/timestamp.js'
+
+const SECOND = 1_000_000
+/** 2026-03-01T12:00:00Z */
+const NOON = 1_772_366_400 * SECOND
+
+describe('formatTimestamp', () => {
+  const printed: readonly (readonly [time: number, text: string])[] = [
+    [0, '1970-01-01T00:00:00.000000Z'],
+    [1, '1970-01-01T00:00:00.000001Z'],
+    [999_999, '1970-01-01T00:00:00.999999Z'],
+    [-1, '1969-12-31T23:59:59.999999Z'],
+    [NOON + 42, '2026-03-01T12:00:00.000042Z'],
+    [NOON + 120_000, '2026-03-01T12:00:00.120000Z'],
+    [1_709_251_199 * SECOND, '2024-02-29T23:59:59.000000Z'],
+    [951_782_400 * SECOND, '2000-02-29T00:00:00.000000Z'],
+    [-2_203_891_200 * SECOND, '1900-03-01T00:00:00.000000Z'],
+    [-62_167_219_200 * SECOND, '0000-01-01T00:00:00.000000Z'],
+    [253_402_300_799 * SECOND, '9999-12-31T23:59:59.000000Z'],
+    [9_007_199_254_740_991, '2255-06-05T23:47:34.740991Z'],
+  ]
+  it.each(printed)('prints %d as %s', (time, text) => {
+    expect(formatTimestamp(time)).toBe(text)
+  })
+
+  it('prints times of one second one after another', () => {
+    expect([NOON + 999_999, NOON + SECOND, NOON + 7].map(formatTimestamp)).toEqual([
+      '2026-03-01T12:00:00.999999Z',
+      '2026-03-01T12:00:01.000000Z',
+      '2026-03-01T12:00:00.000007Z',
+    ])
+  })
+})
+
+describe('parseTimestamp', () => {
+  const read: readonly (readonly [text: string, time: number])[] = [
+    ['2026-03-01T12:00:00.000042Z', NOON + 42],
+    ['1970-01-01T00:00:00Z', 0],
+    ['1969-12-31T23:59:59.999999Z', -1],
+    ['1900-02-28T00:00:00Z', -2_203_977_600 * SECOND],
+    ['1900-03-01T00:00:00Z', -2_203_891_200 * SECOND],
+    ['2000-02-29T00:00:00Z', 951_782_400 * SECOND],
+    ['2024-02-29T23:59:59Z', 1_709_251_199 * SECOND],
+    ['2024-02-29T24:00:00Z', 1_709_251_200 * SECOND],
+    ['20240229T2400+0100', 1_709_247_600 * SECOND],
+    ['0000-01-01T00:00:00Z', -62_167_219_200 * SECOND],
+    ['0000-02-29T00:00:00Z', -62_162_121_600 * SECOND],
+    ['9999-12-31T23:59:59Z', 253_402_300_799 * SECOND],
+    ['2255-06-05T23:47:34.740991Z', 9_007_199_254_740_991],
+    // Fractions of any length: what is finer than a microsecond is cut, not rounded.
+    ['2026-03-01T12:00:00.1Z', NOON + 100_000],
+    ['2026-03-01T12:00:00.12Z', NOON + 120_000],
+    ['2026-03-01T12:00:00.123Z', NOON + 123_000],
+    ['2026-03-01T12:00:00.1234Z', NOON + 123_400],
+    ['2026-03-01T12:00:00.12345Z', NOON + 123_450],
+    ['2026-03-01T12:00:00.123456Z', NOON + 123_456],
+    ['2026-03-01T12:00:00.1234567Z', NOON + 123_456],
+    ['2026-03-01T12:00:00.12345678Z', NOON + 123_456],
+    ['2026-03-01T12:00:00.123456789Z', NOON + 123_456],
+    ['2026-03-01T12:00:00.000000999Z', NOON],
+    ['2026-03-01T12:00:00.999999999Z', NOON + 999_999],
+    ['2026-03-01T12:00:00,5Z', NOON + 500_000],
+    // Offsets.
+    ['2026-03-01T12:00:00', NOON],
+    ['2026-03-01T12:00:00+00:00', NOON],
+    ['2026-03-01T12:00:00-00:00', NOON],
+    ['2026-03-01T14:00:00+02:00', NOON],
+    ['2026-03-01T14:00:00+0200', NOON],
+    ['2026-03-01T14:00:00+02', NOON],
+    ['2026-03-01T14:00:00 02:00', NOON],
+    ['2026-03-01T14:00:00.000042 0200', NOON + 42],
+    ['2026-03-01T06:30:00-05:30', NOON],
+    ['2026-03-02T02:00:00+14:00', NOON],
+    ['2026-03-01T00:00:00-12:00', NOON],
+    ['2024-03-01T00:59:59+01:00', 1_709_251_199 * SECOND],
+    // Parts left out, other separators, lower case.
+    ['2026-03-01', NOON - 43_200 * SECOND],
+    ['2026-03-01T12:00', NOON],
+    ['2026-03-01T12:00Z', NOON],
+    ['2026-03-01T14:00+02:00', NOON],
+    ['2026-03-01T14:00 02:00', NOON],
+    ['2026-03-01 12:00:00Z', NOON],
+    ['2026-03-01t12:00:00z', NOON],
+    // Basic form.
+    ['20260301', NOON - 43_200 * SECOND],
+    ['20260301T1200', NOON],
+    ['20260301T120000Z', NOON],
+    ['20260301T120000.000042Z', NOON + 42],
+    ['20260301T140000+0200', NOON],
+    ['20260301t120000z', NOON],
+  ]
+  it.each(read)('reads %s', (text, time) => {
+    expect(parseTimestamp(text)).toBe(time)
+  })
+
+  it.each([
+    '',
+    ' ',
+    'now',
+    'yesterday',
+    '1772366400',
+    '2026',
+    '2026-03',
+    '2026-3-1',
+    '2026-02-30',
+    '2026-02-29',
+    '1900-02-29',
+    '2100-02-29',
+    '2026-04-31',
+    '2026-00-10',
+    '2026-13-01',
+    '2026-03-00',
+    '2026-03-32',
+    '20260230',
+    '2026-03-01T24:00:01Z',
+    '2026-03-01T24:00:00.1Z',
+    '2026-03-01T24:01Z',
+    '2026-03-01T25:00:00Z',
+    '2026-03-01T25:00:00Z',
+    '2026-03-01T12:60:00Z',
+    '2026-03-01T12:00:60Z',
+    '2026-03-01T12:00:00+24:00',
+    '2026-03-01T12:00:00+02:60',
+    '2026-03-01T12:00:00+2',
+    '2026-03-01T12:00:00.Z',
+    '2026-03-01T12:00:00.5.5Z',
+    '2026-03-01T12:00:00ZZ',
+    '2026-03-01T12:00:00Z+01:00',
+    '2026-03-01T12:00:00UTC',
+    '2026-03-01T',
+    '2026-03-01TT12:00:00Z',
+    ' 2026-03-01T12:00:00Z',
+    '2026-03-01T12:00:00Z ',
+    '2026-03-01T12:00:00Z\n',
+    '-2026-03-01',
+    '+012026-03-01',
+    '10000-01-01',
+    '２０２６-03-01',
+    '2026-W09-7',
+    '2026/03/01',
+    '01.03.2026',
+    'Sun Mar 01 2026',
+  ])('refuses %j', (text) => {
+    expect(parseTimestamp(text)).toBeUndefined()
+  })
+
+  it('stays within the years 0000 to 9999 whatever the offset', () => {
+    expect(formatTimestamp(parseTimestamp('0000-01-01T00:00:00+01:00')!)).toBe(
+      '0000-01-01T00:00:00.000000Z',
+    )
+    expect(formatTimestamp(parseTimestamp('9999-12-31T23:59:59-01:00')!)).toBe(
+      '9999-12-31T23:59:59.000000Z',
+    )
+  })
+})
+
+const anyTime = fc.oneof(
+  fc.maxSafeNat(),
+  // The last and first microseconds of a second, where a rounded division would show.
+  fc
+    .tuple(fc.nat({ max: 9_007_199_253 }), fc.constantFrom(0, 1, 999_999))
+    .map(([second, fraction]) => second * SECOND + fraction),
+)
+
+describe('format and parse together', () => {
+  it('give back every time up to 2^53 - 1 microseconds', () => {
+    fc.assert(
+      fc.property(anyTime, (time) => {
+        const text = formatTimestamp(time)
+        expect(text).toMatch(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z$/)
+        expect(parseTimestamp(text)).toBe(time)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it('agree with Date to the millisecond', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: -62_167_219_200_000, max: 9_007_199_254_740 }), (ms) => {
+        expect(formatTimestamp(ms * 1000)).toBe(new Date(ms).toISOString().replace('Z', '000Z'))
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it('print later times as greater texts', () => {
+    fc.assert(
+      fc.property(anyTime, anyTime, (left, right) => {
+        const order = Math.sign(left - right)
+        const [a, b] = [formatTimestamp(left), formatTimestamp(right)]
+        expect(a < b ? -1 : a > b ? 1 : 0).toBe(order)
+      }),
+    )
+  })
+})
+
+describe('systemClock', () => {
+  afterEach(() => {
+    vi.restoreAllMocks()
+  })
+
+  /** Sets what the system's two clocks show, in milliseconds. */
+  function fakeClocks(): { wall: (ms: number) => void; fine: (ms: number) => void } {
+    const wall = vi.spyOn(Date, 'now').mockReturnValue(0)
+    const fine = vi.spyOn(performance, 'now').mockReturnValue(0)
+    return { wall: (ms) => wall.mockReturnValue(ms), fine: (ms) => fine.mockReturnValue(ms) }
+  }
+
+  it('counts microseconds from the wall clock on', () => {
+    const { wall, fine } = fakeClocks()
+    wall(1_772_366_400_000)
+    fine(100)
+    const clock = systemClock()
+    expect(clock()).toBe(NOON)
+    fine(100.042)
+    expect(clock()).toBe(NOON + 42)
+    wall(1_772_366_400_001)
+    fine(101.25)
+    expect(clock()).toBe(NOON + 1250)
+  })
+
+  it('follows a wall clock that is stepped forward or back', () => {
+    const { wall, fine } = fakeClocks()
+    wall(1_772_366_400_000)
+    const clock = systemClock()
+    expect(clock()).toBe(NOON)
+    wall(1_772_366_460_000)
+    fine(10)
+    expect(clock()).toBe(NOON + 60 * SECOND)
+    wall(1_772_366_340_000)
+    fine(20)
+    expect(clock()).toBe(NOON - 60 * SECOND)
+    fine(20.5)
+    expect(clock()).toBe(NOON - 60 * SECOND + 500)
+  })
+
+  it('follows a wall clock that is slewed away by more than 2 ms', () => {
+    const { wall, fine } = fakeClocks()
+    wall(1_772_366_400_000)
+    const clock = systemClock()
+    expect(clock()).toBe(NOON)
+    wall(1_772_366_400_012)
+    fine(10)
+    expect(clock()).toBe(NOON + 10_000)
+    wall(1_772_366_400_023)
+    fine(20)
+    expect(clock()).toBe(NOON + 23_000)
+  })
+
+  it('gives whole microseconds only', () => {
+    const { wall, fine } = fakeClocks()
+    wall(1_772_366_400_000)
+    const clock = systemClock()
+    clock()
+    fine(0.123_456_789)
+    expect(clock()).toBe(NOON + 123)
+  })
+
+  it('gives whole microseconds on the real clocks', () => {
+    const clock = systemClock()
+    const times = Array.from({ length: 1000 }, () => clock())
+    expect(times.filter((time) => !Number.isInteger(time))).toEqual([])
+  })
+})

@@ -1,0 +1,134 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { type AuditEvent, AuditLog, type EventStore, parseQuery } from 'daybook'
+import { memoryStore } from 'daybook/memory'
+import { describe, expect, it } from 'vitest'
+import { bothOf, type Grouping, oneCondition } from '../../../../src/filter/ast.js'
+import { compileFilter } from '../../../../src/filter/evaluate.js'
+import { createBroadcast } from '../../../../src/http/stream/broadcast.js'
+
+/** Numbers from 0 to 1, the same ones for a seed: mulberry32. */
+function randomOf(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+/** Answers lists from copies of the log, some of which are behind, as replicas are. */
+function replicated(store: EventStore, random: () => number): EventStore {
+  const horizons: string[] = []
+  return {
+    ...store,
+    async list(query, options) {
+      const page = await store.list({ where: undefined, sorts: [], limit: 1 }, options)
+      const newest = page.events[0]?.created_at
+      if (newest !== undefined && newest !== horizons.at(-1)) horizons.push(newest)
+      const behind = random() < 0.3 ? Math.floor(random() * 20) : 0
+      const horizon = horizons.at(-1 - behind)
+      if (horizon === undefined) return store.list(query, options)
+      const where = bothOf(query.where, oneCondition('created_at', 'lteq', [horizon]))
+      return store.list({ ...query, where }, options)
+    },
+  }
+}
+
+const FILTERS = [
+  '',
+  '',
+  'filter[n_end]=7',
+  'filter[type_eq]=b',
+  'filter[type_eq]=nothing',
+  'filter[m]=or&filter[type_eq]=a&filter[n_gt]=500',
+]
+
+const eitherOf = (...groupings: Grouping[]): Grouping => ({
+  combinator: 'or',
+  conditions: [],
+  groupings,
+})
+
+const EVENTS = 1000
+
+async function follow(
+  seed: number,
+  change: (store: EventStore, random: () => number) => EventStore,
+): Promise<void> {
+  const random = randomOf(seed)
+  const store = memoryStore()
+  const audit: AuditLog = new AuditLog({ store, types: {} })
+  const { list } = change(store, random)
+  const broadcast = createBroadcast(
+    { list, tail: (query, options) => audit.tail(query, options) },
+    ({ id }) => id,
+    { maxEvents: 7, batchBytes: 150 },
+  )
+  let recorded = 0
+  const all: AuditEvent[] = []
+  const write = async (): Promise<void> => {
+    while (recorded < EVENTS) {
+      const burst = Math.ceil(random() * 20)
+      const calls = Array.from({ length: burst }, () =>
+        audit.recordCustom(random() < 0.5 ? 'a' : 'b', { n: String(recorded++) }),
+      )
+      all.push(...(await Promise.all(calls)).map((event) => event!))
+      await delay(random() * 4)
+    }
+  }
+
+  /** Reads slowly, goes away at random and comes back. */
+  const read = async (query: string): Promise<void> => {
+    await delay(random() * 60)
+    const asked = parseQuery(query).where
+    const wanted = asked && eitherOf(asked, oneCondition('type', 'eq', ['end']))
+    const matches = compileFilter(wanted)
+    const seen: AuditEvent[] = []
+    let firstNumber: number | undefined
+    let after: string | undefined
+    while (seen.at(-1)?.type !== 'end') {
+      const stop = new AbortController()
+      const view = { key: query, where: wanted, matches }
+      const chunks = await broadcast.read(view, { after, signal: stop.signal })
+      firstNumber ??= recorded
+      // Whatever it has seen when it goes, it resumes behind the last one.
+      for (let left = Math.ceil(random() * 12); left > 0; left--) {
+        const { value } = await chunks.next()
+        seen.push(...value!.events)
+        expect(Buffer.from(value!.bytes).toString()).toBe(
+          value!.events.map(({ id }) => id).join(''),
+        )
+        if (seen.at(-1)!.type === 'end') break
+        if (random() < 0.3) await delay(random() * 15)
+      }
+      stop.abort()
+      after = seen.at(-1)!.created_at
+    }
+    const expected = all
+      .filter((event) => matches(event))
+      .toSorted((a, b) => (a.created_at < b.created_at ? -1 : 1))
+    const numbers = (events: readonly AuditEvent[]): unknown[] =>
+      events.map(({ attributes }) => attributes['n'])
+    // Nothing within is missing, and nothing that was recorded after it had begun.
+    expect(numbers(seen)).toEqual(numbers(expected.slice(-seen.length)))
+    const missed = expected.slice(0, -seen.length)
+    expect(missed.filter(({ attributes }) => Number(attributes['n']) >= firstNumber!)).toEqual([])
+  }
+
+  const reading = Array.from({ length: 24 }, (_, i) => read(FILTERS[i % FILTERS.length]!))
+  await write()
+  all.push((await audit.recordCustom('end', { n: '-' }))!)
+  await Promise.all(reading)
+  await audit.close()
+}
+
+describe('readers of a broadcast who are slow, leave and come back', () => {
+  it.each([1, 2])('see every event once and in order (seed %i)', (seed) =>
+    follow(seed, (store) => store),
+  )
+
+  it.each([3, 4])('also where copies of the log answer that are behind (seed %i)', (seed) =>
+    follow(seed, replicated),
+  )
+})

@@ -1,0 +1,127 @@
+import type { AuditEvent } from 'daybook'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createBell } from '../../../../src/async/coalesced-notifier.js'
+import { createRing, type Ring } from '../../../../src/http/stream/ring.js'
+
+/** Events are told apart by their time, which is as short as their numbers. */
+const at = (time: number): AuditEvent => ({ created_at: String(time) }) as AuditEvent
+
+const timesOf = (ring: Ring, after: number): number[] | undefined =>
+  ring.after(String(after))?.entries.map(({ event }) => Number(event.created_at))
+
+describe('a ring', () => {
+  const add = (ring: Ring, ...times: readonly number[]): void => {
+    for (const time of times) ring.add(at(time))
+    ring.seal()
+  }
+
+  it('gives the first batch that goes beyond a time', () => {
+    const ring = createRing('10', () => 'x')
+    add(ring, 11, 12)
+    add(ring, 13)
+    add(ring)
+    add(ring, 15, 16)
+    expect(timesOf(ring, 10)).toEqual([11, 12])
+    expect(timesOf(ring, 11)).toEqual([11, 12])
+    expect(timesOf(ring, 12)).toEqual([13])
+    expect(timesOf(ring, 13)).toEqual([15, 16])
+    expect(timesOf(ring, 14)).toEqual([15, 16])
+    expect(timesOf(ring, 16)).toBeUndefined()
+    expect(timesOf(ring, 99)).toBeUndefined()
+    expect(ring.floor).toBe('10')
+  })
+
+  it('holds back what is not sealed', () => {
+    const ring = createRing('10', () => 'x')
+    ring.add(at(11))
+    expect(timesOf(ring, 10)).toBeUndefined()
+    ring.seal()
+    expect(timesOf(ring, 10)).toEqual([11])
+  })
+
+  it('holds so many events, and its floor rises', () => {
+    const ring = createRing('10', () => 'x', { maxEvents: 3 })
+    add(ring, 11)
+    add(ring, 12, 13)
+    expect(ring.floor).toBe('10')
+    add(ring, 14)
+    expect(ring.floor).toBe('11')
+    expect(timesOf(ring, 11)).toEqual([12, 13])
+    // The newest batch stays, however large it is.
+    add(ring, 15, 16, 17, 18)
+    expect(ring.floor).toBe('14')
+    expect(timesOf(ring, 14)).toEqual([15, 16, 17, 18])
+  })
+
+  it('holds about so many bytes', () => {
+    const ring = createRing('10', () => 'x'.repeat(40), { maxBytes: 100 })
+    add(ring, 11)
+    add(ring, 12)
+    expect(ring.floor).toBe('10')
+    add(ring, 13)
+    expect(ring.floor).toBe('11')
+  })
+
+  it('parts what is too much for a batch', () => {
+    const ring = createRing('10', (event) => 'x'.repeat(event.created_at === '13' ? 200 : 40), {
+      batchBytes: 100,
+    })
+    add(ring, 11, 12, 13, 14, 15, 16)
+    const batches = [10, 12, 13, 15].map((time) => timesOf(ring, time))
+    expect(batches).toEqual([[11, 12], [13], [14, 15], [16]])
+  })
+})
+
+describe('a bell', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({
+      toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate', 'performance'],
+    })
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  const rig = (): { bell: ReturnType<typeof createBell>; told: () => number } => {
+    let told = 0
+    const bell = createBell(
+      () => told++,
+      () => 25,
+    )
+    return { bell, told: () => told }
+  }
+
+  it('tells at once after quiet, of all that has come', () => {
+    const { bell, told } = rig()
+    bell.ring()
+    bell.ring()
+    expect(told()).toBe(0)
+    vi.advanceTimersByTime(0)
+    expect(told()).toBe(1)
+    vi.advanceTimersByTime(1000)
+    expect(told()).toBe(1)
+    bell.ring()
+    vi.advanceTimersByTime(0)
+    expect(told()).toBe(2)
+  })
+
+  it('tells no more often than every gap', () => {
+    const { bell, told } = rig()
+    for (let ms = 0; ms < 90; ms++) {
+      bell.ring()
+      vi.advanceTimersByTime(1)
+    }
+    expect(told()).toBe(4)
+    // And does not forget the last.
+    vi.advanceTimersByTime(25)
+    expect(told()).toBe(5)
+  })
+
+  it('tells nothing once it is stopped', () => {
+    const { bell, told } = rig()
+    bell.ring()
+    bell.stop()
+    vi.advanceTimersByTime(1000)
+    expect(told()).toBe(0)
+  })
+})

@@ -1,0 +1,351 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { type AuditEvent, AuditLog, AuditLogError, type EventStore, parseQuery } from 'daybook'
+import { memoryStore } from 'daybook/memory'
+import { faultyStore } from 'daybook/testing'
+import { afterEach, describe, expect, it } from 'vitest'
+import { compileFilter } from '../../../../src/filter/evaluate.js'
+import { type Broadcast, createBroadcast } from '../../../../src/http/stream/broadcast.js'
+import type { Chunk, View } from '../../../../src/http/stream/chunks.js'
+import type { SessionOptions } from '../../../../src/http/stream/session.js'
+import { stateOf, turns } from '../../fake-store.js'
+
+const viewOf = (query = ''): View => {
+  const { where } = parseQuery(query)
+  return { key: query, where, matches: compileFilter(where) }
+}
+
+interface Rig {
+  readonly audit: AuditLog
+  readonly broadcast: Broadcast
+  /** How often the store was asked for a list. */
+  readonly lists: () => number
+  /** How many watch the store. */
+  readonly watching: () => number
+  read(query?: string, after?: string): Promise<AsyncGenerator<Chunk, void, void>>
+}
+
+const cleanUp: (() => unknown)[] = []
+
+afterEach(async () => {
+  for (const act of cleanUp.splice(0).toReversed()) await act()
+})
+
+function rig(options: SessionOptions = {}, inner: EventStore = memoryStore()): Rig {
+  let [lists, watching] = [0, 0]
+  const store: EventStore = {
+    ...inner,
+    list(query, waiting) {
+      lists++
+      return inner.list(query, waiting)
+    },
+    watch(hint) {
+      const stop = inner.watch(hint)
+      watching++
+      return () => {
+        watching--
+        stop()
+      }
+    },
+  }
+  const audit: AuditLog = new AuditLog({ store, types: {} })
+  const broadcast = createBroadcast(audit, ({ type }) => `${type};`, options)
+  cleanUp.push(() => audit.close())
+  return {
+    audit,
+    broadcast,
+    lists: () => lists,
+    watching: () => watching,
+    read(query, after) {
+      const stop = new AbortController()
+      cleanUp.push(() => stop.abort())
+      return broadcast.read(viewOf(query), { after, signal: stop.signal })
+    },
+  }
+}
+
+const record = async (audit: AuditLog, ...types: readonly string[]): Promise<AuditEvent[]> =>
+  (await Promise.all(types.map((type) => audit.recordCustom(type)))).map((event) => event!)
+
+const typesOf = (events: readonly AuditEvent[]): string => events.map(({ type }) => type).join(' ')
+
+/** The types of what comes until there are so many. */
+async function take(chunks: AsyncGenerator<Chunk>, count: number): Promise<string> {
+  const events: AuditEvent[] = []
+  while (events.length < count) {
+    const { value, done } = await chunks.next()
+    if (done) return `${typesOf(events)} and the end`
+    events.push(...value.events)
+    expect(Buffer.from(value.bytes).toString()).toBe(
+      value.events.map(({ type }) => `${type};`).join(''),
+    )
+  }
+  return typesOf(events)
+}
+
+/** Waits for what is about to be, and fails with what it was last. */
+async function eventually<Value>(value: () => Value, wanted: Value): Promise<void> {
+  const end = performance.now() + 5000
+  while (value() !== wanted && performance.now() < end) await delay(5)
+  expect(value()).toBe(wanted)
+}
+
+describe('a broadcast', () => {
+  it('gives what becomes visible once the reader is there, also before he reads', async () => {
+    const { audit, read } = rig()
+    await record(audit, 'before')
+    const reader = await read()
+    await record(audit, 'a', 'b')
+    expect(await take(reader, 2)).toBe('a b')
+    const next = reader.next()
+    expect(await stateOf(next)).toBe('waiting')
+    const [event] = await record(audit, 'c')
+    expect((await next).value?.events).toEqual([event])
+  })
+
+  it('gives each reader what matches', async () => {
+    const { audit, read } = rig()
+    const [a, b] = [await read('filter[type_start]=a'), await read('filter[type_start]=b')]
+    await record(audit, 'a1', 'b1', 'c1', 'b2')
+    expect(await take(a, 1)).toBe('a1')
+    expect(await take(b, 2)).toBe('b1 b2')
+  })
+
+  it('renders for readers who do not do it themselves', async () => {
+    const { audit, broadcast, read } = rig()
+    const view = { ...viewOf(), key: 'own', render: (event: AuditEvent) => `<${event.type}>` }
+    const { signal } = new AbortController()
+    const own = await broadcast.read(view, { signal })
+    const others = await read()
+    await record(audit, 'a', 'b')
+    expect(Buffer.from((await own.next()).value!.bytes).toString()).toBe('<a><b>')
+    expect(await take(others, 2)).toBe('a b')
+    await own.return()
+  })
+
+  it('resumes after a time, in the store and then without it, also where that event is gone', async () => {
+    const { audit, read, lists } = rig()
+    const events = await record(audit, 'a', 'b', 'c', 'd')
+    await audit.store.remove([events[1]!.id])
+    const reader = await read('', events[1]!.created_at)
+    expect(await take(reader, 2)).toBe('c d')
+    await record(audit, 'e')
+    expect(await take(reader, 1)).toBe('e')
+    const other = await read('', events[3]!.created_at)
+    const before = lists()
+    expect(await take(other, 1)).toBe('e')
+    expect(lists()).toBe(before)
+  })
+
+  it('costs one look at the store for all readers', async () => {
+    const { audit, read, lists } = rig()
+    const readers = await Promise.all(Array.from({ length: 200 }, () => read()))
+    const first = readers.map((reader) => take(reader, 1))
+    await record(audit, 'a')
+    await Promise.all(first)
+    // The look that finds nothing more ends it.
+    await delay(50)
+    const before = lists()
+    const second = readers.map((reader) => take(reader, 3))
+    await record(audit, 'b', 'c', 'd')
+    expect(new Set(await Promise.all(second))).toEqual(new Set(['b c d']))
+    expect(lists() - before).toBeLessThanOrEqual(4)
+  })
+
+  it('gives readers of the same view the same bytes', async () => {
+    const { audit, read } = rig()
+    const readers = await Promise.all(
+      ['', '', 'filter[type_eq]=a'].map(async (query) => read(query)),
+    )
+    const chunks = readers.map((reader) => reader.next())
+    await record(audit, 'a')
+    const [one, same, other] = (await Promise.all(chunks)).map(({ value }) => value!.bytes)
+    expect(one).toBe(same)
+    expect(other).toEqual(one)
+    expect(other).not.toBe(one)
+  })
+
+  it('gives a reader who has fallen off the ring the rest from the store', async () => {
+    const { audit, read } = rig({ maxEvents: 4, batchBytes: 16 })
+    const [slow, fast] = [await read(), await read()]
+    const types = Array.from({ length: 500 }, (_, n) => `n${n}`)
+    for (let at = 0; at < types.length; at += 50) {
+      const some = types.slice(at, at + 50)
+      await record(audit, ...some)
+      expect(await take(fast, 50)).toBe(some.join(' '))
+    }
+    const rest = take(slow, 501)
+    await record(audit, 'last')
+    expect(await rest).toBe(`${types.join(' ')} last`)
+  })
+
+  it('goes on after events have been removed that a slow reader has not had', async () => {
+    const { audit, read } = rig({ maxEvents: 2, batchBytes: 16 })
+    const slow = await read()
+    const fast = await read()
+    await record(audit, 'a')
+    expect(await take(slow, 1)).toBe('a')
+    const gone = await record(audit, ...Array.from({ length: 100 }, (_, n) => `n${n}`))
+    await take(fast, 101)
+    await audit.store.remove(gone.map(({ id }) => id))
+    const next = take(slow, 1)
+    await turns()
+    await record(audit, 'b')
+    expect(await next).toBe('b')
+  })
+
+  it('does not deliver imported events', async () => {
+    const { audit, read } = rig()
+    const [old] = await record(audit, 'old')
+    const reader = await read('', '2000-01-01T00:00:00.000000Z')
+    expect(await take(reader, 1)).toBe('old')
+    await audit.importEvents([
+      {
+        ...old!,
+        id: '3f2b6f0c-8d1c-4b1e-9a77-3d6a2c1f0e55',
+        created_at: '2001-01-01T00:00:00.000000Z',
+      },
+    ])
+    await record(audit, 'new')
+    expect(await take(reader, 1)).toBe('new')
+    expect(await take(await read('', '2000-01-01T00:00:00.000000Z'), 2)).toBe('old new')
+  })
+
+  it('lets go of the log when the last reader has been gone for a while', async () => {
+    const { broadcast, watching } = rig({ lingerMs: 20 })
+    const stops = Array.from({ length: 3 }, () => new AbortController())
+    const readers = await Promise.all(
+      stops.map(({ signal }) => broadcast.read(viewOf(), { signal })),
+    )
+    const waiting = readers[0]!.next()
+    await eventually(watching, 1)
+    // One waits, one has not begun, one leaves by himself.
+    stops[0]!.abort()
+    stops[1]!.abort()
+    expect(await waiting).toEqual({ done: true, value: undefined })
+    await delay(40)
+    expect(watching()).toBe(1)
+    stops[2]!.abort()
+    await eventually(watching, 0)
+    stops.push(new AbortController())
+    await broadcast.read(viewOf(), { signal: stops[3]!.signal })
+    await eventually(watching, 1)
+    stops[3]!.abort()
+    await eventually(watching, 0)
+  })
+
+  it('stays for those who come back soon', async () => {
+    const { broadcast, watching, lists, audit } = rig({ lingerMs: 60_000 })
+    await record(audit, 'before')
+    const [first, second] = [new AbortController(), new AbortController()]
+    await broadcast.read(viewOf(), { signal: first.signal })
+    await eventually(watching, 1)
+    first.abort()
+    await delay(30)
+    const before = lists()
+    const reader = await broadcast.read(viewOf(), {
+      after: '2000-01-01T00:00:00.000000Z',
+      signal: second.signal,
+    })
+    expect(await take(reader, 1)).toBe('before')
+    // What was before the first reader is asked of the store, and no tail begins.
+    expect(lists() - before).toBe(2)
+    expect(watching()).toBe(1)
+    second.abort()
+  })
+
+  it('goes on with those who have come back in time', async () => {
+    const { broadcast, audit, read } = rig({ lingerMs: 20 })
+    const stop = new AbortController()
+    await broadcast.read(viewOf(), { signal: stop.signal })
+    stop.abort()
+    const reader = await read()
+    await delay(50)
+    await record(audit, 'a')
+    expect(await take(reader, 1)).toBe('a')
+  })
+
+  it('begins without a gap, whatever others record meanwhile', async () => {
+    const inner = memoryStore()
+    const other = new AuditLog({ store: { ...inner, close: async () => {} }, types: {} })
+    const [old] = await record(other, 'old')
+    let between: Promise<unknown> | undefined
+    const { read } = rig(
+      {},
+      {
+        ...inner,
+        async list(query, options) {
+          const page = await inner.list(query, options)
+          await (between ??= record(other, 'between'))
+          return page
+        },
+      },
+    )
+    const reader = await read('', old!.created_at)
+    const first = take(reader, 2)
+    await eventually(() => between !== undefined, true)
+    await between
+    await record(other, 'after')
+    expect(await first).toBe('between after')
+    await other.close()
+  })
+
+  it('ends with the log, for those who read and those who come', async () => {
+    const { audit, read, watching } = rig()
+    const [reader, slow] = [await read(), await read()]
+    const waiting = reader.next()
+    await eventually(watching, 1)
+    await audit.close()
+    await expect(waiting).rejects.toMatchObject({ code: 'CLOSED' })
+    await expect(slow.next()).rejects.toMatchObject({ code: 'CLOSED' })
+    await expect(read()).rejects.toMatchObject({ code: 'CLOSED' })
+    expect(watching()).toBe(0)
+  })
+
+  it('waits for a store that fails in a way that passes', async () => {
+    const inner = memoryStore()
+    const store = faultyStore(inner)
+    const { audit, read } = rig({ maxEvents: 2, batchBytes: 16 }, store)
+    const [slow, fast] = [await read(), await read()]
+    await record(audit, ...Array.from({ length: 50 }, (_, n) => `n${n}`))
+    await take(fast, 50)
+    store.fail('list')
+    const rest = take(slow, 50)
+    expect(await stateOf(rest)).toBe('waiting')
+    store.heal()
+    expect((await rest).split(' ')).toHaveLength(50)
+  })
+
+  it('gets on where the store takes too long over the filter', async () => {
+    const inner = memoryStore()
+    let timeouts = 0
+    const { audit, read } = rig(
+      { maxEvents: 2, batchBytes: 16 },
+      {
+        ...inner,
+        async list(query, options) {
+          if (!JSON.stringify(query).includes('"end"')) return inner.list(query, options)
+          timeouts++
+          throw new AuditLogError('QUERY_TIMEOUT', 'too long')
+        },
+      },
+    )
+    const [slow, fast] = [await read('filter[type_end]=7'), await read()]
+    const types = Array.from({ length: 50 }, (_, n) => `n${n}`)
+    await record(audit, ...types)
+    await take(fast, 50)
+    expect(await take(slow, 5)).toBe('n7 n17 n27 n37 n47')
+    expect(timeouts).toBe(1)
+  })
+
+  it('is not begun where the store cannot tell its newest event', async () => {
+    const store = faultyStore(memoryStore())
+    const { audit, read, watching } = rig({}, store)
+    store.fail('list')
+    await expect(read()).rejects.toMatchObject({ code: 'STORE_FAILED' })
+    store.heal()
+    const reader = await read()
+    await record(audit, 'a')
+    expect(await take(reader, 1)).toBe('a')
+    expect(watching()).toBe(1)
+  })
+})

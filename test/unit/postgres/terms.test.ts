@@ -1,0 +1,105 @@
+import type { JsonObject } from 'daybook'
+import { describe, expect, it } from 'vitest'
+import {
+  ownTerms,
+  presenceTerms,
+  termsOf,
+  valueTerms,
+} from '../../../adapters/postgres/schema/terms.js'
+
+const of = (attributes: JsonObject, username: string | null = null): number[] =>
+  termsOf({ type: 'note', username, attributes })
+
+const meets = (terms: readonly number[], sought: readonly number[]): boolean =>
+  sought.some((term) => terms.includes(term))
+
+describe('the terms of an event', () => {
+  it('are the same in every version, as they are stored', () => {
+    expect(of({ a: { b: ['é😀', 7, 0.1, true, null] }, c: {} }, 'ann')).toEqual([
+      984_166_628, -642_236_724, 1_583_235_807, 65_578_553, 877_581_368, -1_939_638_934,
+      -1_041_911_781, -13_738_057,
+    ])
+    expect(of({ t: 'x'.repeat(129) })).toEqual([984_166_628, 1_909_271_936, 110_195_526])
+  })
+
+  it('are those of the type and of the username', () => {
+    const terms = of({}, 'ann')
+    expect(terms).toHaveLength(2)
+    expect(meets(terms, ownTerms('type', ['other', 'note']))).toBe(true)
+    expect(meets(terms, ownTerms('type', ['ann']))).toBe(false)
+    expect(meets(terms, ownTerms('username', ['ann']))).toBe(true)
+    expect(meets(terms, ownTerms('username', ['note']))).toBe(false)
+    expect(of({})).toHaveLength(1)
+  })
+
+  it('are the same for a name however keys spell it, and through arrays', () => {
+    const spelled: JsonObject[] = [
+      { a_b_c: 1 },
+      { a: { b_c: 1 } },
+      { a_b: { c: 1 } },
+      { a: { b: { c: 1 } } },
+      { a: [{ b: [[{ c: [[1]] }]] }] },
+    ]
+    for (const attributes of spelled) {
+      expect(meets(of(attributes), valueTerms('a_b_c', [1]))).toBe(true)
+      expect(meets(of(attributes), presenceTerms('a_b_c'))).toBe(true)
+    }
+  })
+
+  it.each([
+    ['5', { v: '5' }],
+    [5, { v: 5 }],
+    [-0, { v: 0 }],
+    [true, { v: true }],
+    [false, { v: [false] }],
+    ['', { v: '' }],
+  ])('tell %j by its type', (value, attributes) => {
+    const others = ['5', 5, 0, true, false, '', 'true', '0'].filter(
+      (other) => !Object.is(other, value) && other !== value,
+    )
+    expect(meets(of(attributes), valueTerms('v', [value]))).toBe(true)
+    expect(meets(of(attributes), valueTerms('v', others))).toBe(false)
+    expect(meets(of(attributes), valueTerms('w', [value]))).toBe(false)
+  })
+
+  it('tell what is present', () => {
+    const present: JsonObject[] = [
+      { v: '' },
+      { v: 0 },
+      { v: [null] },
+      { v: [[]] },
+      { v: { x: null } },
+    ]
+    const absent: JsonObject[] = [{}, { v: null }, { v: [] }, { v: {} }, { w: 1 }, { v_w: 1 }]
+    expect(present.filter((attributes) => !meets(of(attributes), presenceTerms('v')))).toEqual([])
+    expect(absent.filter((attributes) => meets(of(attributes), presenceTerms('v')))).toEqual([])
+  })
+
+  it('tell long texts apart by their ends and their length', () => {
+    const long = (end: string, length: number): string => 'x'.repeat(length) + end
+    const terms = of({ v: long('a', 500) })
+    expect(meets(terms, valueTerms('v', [long('a', 500)]))).toBe(true)
+    expect(meets(terms, valueTerms('v', [long('b', 500)]))).toBe(false)
+    expect(meets(terms, valueTerms('v', [long('a', 501)]))).toBe(false)
+  })
+
+  it('are each there once', () => {
+    const terms = of({ v: ['x', 'x', { w: 1 }, { w: 1 }] })
+    expect(new Set(terms).size).toBe(terms.length)
+    expect(terms).toHaveLength(5)
+  })
+
+  it('are one that every search finds where there are too many', () => {
+    const terms = of(Object.fromEntries(Array.from({ length: 1001 }, (_, i) => [`k${i}`, i])))
+    expect(terms).toEqual([0])
+    const sought = [ownTerms('type', []), presenceTerms('zz'), valueTerms('zz', ['x'])]
+    expect(sought.every((search) => meets(terms, search))).toBe(true)
+  })
+
+  it('come of keys that objects inherit only where they are own', () => {
+    const attributes = JSON.parse('{"__proto__":{"x":1},"constructor":2}') as JsonObject
+    expect(meets(of(attributes), valueTerms('__proto___x', [1]))).toBe(true)
+    expect(meets(of(attributes), valueTerms('constructor', [2]))).toBe(true)
+    expect(meets(of({}), presenceTerms('constructor'))).toBe(false)
+  })
+})

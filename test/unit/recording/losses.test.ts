@@ -1,0 +1,453 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import {
+  AuditLog,
+  AuditLogError,
+  type AuditLogOptions,
+  type AuditLogStats,
+  type EventStore,
+  type JournalEntry,
+  type OutcomeMessage,
+} from 'daybook'
+import { memoryStore } from 'daybook/memory'
+import { type FaultyStore, faultyStore, manualClock } from 'daybook/testing'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { stateOf, turns } from '../fake-store.js'
+import { type MemoryJournal, memoryJournal } from '../memory-journal.js'
+
+const types = {
+  'api:a:b': {},
+  'info:c:d': {},
+  'info:c:e': {},
+  'warn:throttled:g': { throttle: { period: { hours: 1 } } },
+} as const
+
+type Options = Partial<AuditLogOptions<typeof types>>
+
+interface Rig {
+  readonly audit: AuditLog<typeof types>
+  readonly store: FaultyStore
+  readonly journal: MemoryJournal
+  /** Types in the store, oldest first, the log's own left out. */
+  readonly kept: () => Promise<string[]>
+  /** The attributes of the gap reports. */
+  readonly gaps: () => Promise<unknown[]>
+}
+
+const open = new Set<AuditLog>()
+
+function rig(options: Options = {}, journal = memoryJournal(), memory?: EventStore): Rig {
+  const store = faultyStore(memory ?? memoryStore())
+  const audit = new AuditLog({
+    store,
+    types,
+    journal,
+    waiting: { deadlineMs: 1000 },
+    ...options,
+  })
+  open.add(audit)
+  const all = async (query: string) => (await audit.list(`${query}&limit=1000`)).events
+  return {
+    audit,
+    store,
+    journal,
+    kept: async () => (await all('filter[type_not_eq]=warn:audit_log:gap')).map(({ type }) => type),
+    gaps: async () =>
+      (await all('filter[type_eq]=warn:audit_log:gap')).map(({ attributes }) => attributes),
+  }
+}
+
+function expectBalanced({ calls, ...outcomes }: AuditLogStats): void {
+  expect(Object.values(outcomes).reduce((sum, count) => sum + count, 0)).toBe(calls)
+}
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+})
+
+afterEach(async () => {
+  vi.useRealTimers()
+  for (const audit of open) await audit.close()
+  open.clear()
+})
+
+describe('block', () => {
+  it('rejects after the deadline, and the log tells it once the store is back', async () => {
+    const { audit, store, kept, gaps } = rig()
+    store.hang('append')
+    const calls = [audit.record('api:a:b'), audit.record('api:a:b'), audit.record('info:c:d')]
+    const states = Promise.all(calls.map(stateOfEnd))
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(await states).toEqual(Array.from({ length: 3 }, () => 'DEADLINE_EXCEEDED'))
+    expect(audit.stats()).toMatchObject({ calls: 3, rejected: 3, waiting: 0 })
+    store.heal()
+    await vi.advanceTimersByTimeAsync(5000)
+    expect(await kept()).toEqual([])
+    expect(await gaps()).toMatchObject([
+      {
+        count: 3,
+        losses: [
+          { type: 'api:a:b', reason: 'deadline_exceeded', count: 2 },
+          { type: 'info:c:d', reason: 'deadline_exceeded', count: 1 },
+        ],
+      },
+    ])
+    expect(audit.stats()).toMatchObject({ calls: 3, rejected: 3, stored: 0, waiting: 0 })
+  })
+
+  it('tells the gap with the first event that gets through', async () => {
+    const { audit, store, gaps } = rig()
+    store.hang('append')
+    const state = stateOfEnd(audit.record('api:a:b'))
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(await state).toBe('DEADLINE_EXCEEDED')
+    store.heal()
+    await audit.record('info:c:d')
+    await turns()
+    expect(await gaps()).toHaveLength(1)
+  })
+
+  it('tells no gap of what failed at once: the caller knows', async () => {
+    const { audit, store, gaps } = rig()
+    store.fail('append', 1)
+    await expect(audit.record('api:a:b')).rejects.toMatchObject({ code: 'STORE_FAILED' })
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(await gaps()).toEqual([])
+  })
+})
+
+describe('drop', () => {
+  const failurePolicy = { default: 'drop' } as const
+
+  it('resolves to nothing, counts, and is told', async () => {
+    const { audit, store, gaps } = rig({ failurePolicy })
+    const dropped: unknown[] = []
+    audit.on('dropped', ({ type, error }) => dropped.push([type, error.code]))
+    store.fail('append', 1)
+    expect(await audit.record('api:a:b')).toBeUndefined()
+    expect(dropped).toEqual([['api:a:b', 'STORE_FAILED']])
+    expect(audit.stats()).toMatchObject({ calls: 1, dropped: 1, rejected: 0, waiting: 0 })
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(await gaps()).toMatchObject([{ count: 1, losses: [{ reason: 'dropped', count: 1 }] }])
+  })
+
+  it('waits for a hung store until the deadline, and later calls for one of them only', async () => {
+    const { audit, store } = rig({ failurePolicy })
+    store.hang('append')
+    const first = stateOfEnd(audit.record('api:a:b'))
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(await first).toBe('undefined')
+    const probe = audit.record('api:a:b')
+    expect(await stateOf(probe)).toBe('waiting')
+    expect(await stateOf(audit.record('info:c:d'))).toBe('undefined')
+    store.heal()
+    expect(await probe).toBeDefined()
+    expect(await audit.record('info:c:d')).toBeDefined()
+  })
+
+  it('does not hide what is wrong with a call', async () => {
+    const { audit } = rig({ failurePolicy })
+    await expect(audit.record('no:such:type' as 'api:a:b')).rejects.toMatchObject({
+      code: 'UNKNOWN_EVENT_TYPE',
+    })
+    const signal = AbortSignal.abort()
+    await expect(audit.record('api:a:b', {}, { signal })).rejects.toMatchObject({ code: 'ABORTED' })
+  })
+
+  it('drops what is too much', async () => {
+    const { audit, store } = rig({ failurePolicy, waiting: { maxWaiting: 2 } })
+    store.hang('append')
+    const [first, second] = [audit.record('api:a:b'), audit.record('api:a:b')]
+    expect(await stateOf(audit.record('api:a:b'))).toBe('undefined')
+    store.heal()
+    expect(await first).toBeDefined()
+    expect(await second).toBeDefined()
+    expect(audit.stats()).toMatchObject({ stored: 2, dropped: 1 })
+  })
+})
+
+describe('queue', () => {
+  const failurePolicy = { types: { 'info:c:d': 'queue', 'info:c:e': 'queue' } } as const
+
+  it('keeps events in the journal, and brings them to the store in their order', async () => {
+    const { audit, store, journal, kept, gaps } = rig({ failurePolicy })
+    store.hang('append')
+    const calls = [
+      audit.record('info:c:d', { n: 0 }),
+      audit.record('api:a:b'),
+      audit.record('info:c:e', { n: 1 }),
+    ]
+    const states = Promise.all(calls.map(stateOfEnd))
+    await vi.advanceTimersByTimeAsync(1001)
+    expect(await states).toEqual(['undefined', 'DEADLINE_EXCEEDED', 'undefined'])
+    expect(await audit.record('info:c:d', { n: 2 })).toBeUndefined()
+    expect(journal.entries.map(({ draft }) => draft.attributes['n'])).toEqual([0, 1, 2])
+    expect(audit.stats()).toMatchObject({ calls: 4, journalled: 3, rejected: 1, waiting: 0 })
+    store.heal()
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect(await kept()).toEqual(['info:c:d', 'info:c:e', 'info:c:d'])
+    expect(journal.length).toBe(0)
+    expect(await gaps()).toHaveLength(1)
+    expect(audit.stats()).toMatchObject({ calls: 4, journalled: 3, stored: 0, rejected: 1 })
+    expect(await audit.record('info:c:d', { n: 3 })).toBeDefined()
+  })
+
+  it('says when an event that is late was recorded', async () => {
+    const clock = manualClock()
+    const memory = memoryStore({ clock })
+    const { audit, store } = rig({ failurePolicy }, memoryJournal(), memory)
+    store.fail('append', 2)
+    await audit.record('info:c:d')
+    await audit.record('info:c:e', { occurred_at: 'yesterday' })
+    await turns()
+    clock.advance(1_000_001)
+    await vi.advanceTimersByTimeAsync(1000)
+    await turns()
+    const { events } = await audit.list()
+    expect(events.map(({ attributes }) => attributes)).toEqual([
+      { occurred_at: '2026-01-01T00:00:00.000000Z' },
+      { occurred_at: 'yesterday' },
+    ])
+  })
+
+  it('lets nothing overtake what waits in the journal', async () => {
+    const { audit, store, kept } = rig({ failurePolicy })
+    store.fail('append', 1)
+    await audit.record('info:c:d')
+    const calls = [audit.record('info:c:e'), audit.record('info:c:e'), audit.record('info:c:d')]
+    await Promise.all(calls)
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(await kept()).toEqual(['info:c:d', 'info:c:e', 'info:c:e', 'info:c:d'])
+  })
+
+  it('writes the calls of one turn together', async () => {
+    const { audit, store, journal } = rig({ failurePolicy })
+    store.fail('append')
+    await audit.record('info:c:d')
+    await Promise.all(Array.from({ length: 1200 }, () => audit.record('info:c:e')))
+    expect(journal.adds).toEqual([1, 500, 500, 200])
+  })
+
+  it('takes what is too much for the queue', async () => {
+    const { audit, store, journal } = rig({
+      failurePolicy: 'queue',
+      waiting: { maxWaiting: 2 },
+    })
+    store.hang('append')
+    const calls = Array.from({ length: 5 }, () => audit.record('api:a:b'))
+    expect(await Promise.all(calls.slice(2))).toEqual([undefined, undefined, undefined])
+    expect(journal.length).toBe(3)
+    store.heal()
+    for (const call of calls.slice(0, 2)) expect(await call).toBeDefined()
+  })
+
+  it('rejects when the journal is full, and keeps what has room', async () => {
+    const { audit, store, journal } = rig({ failurePolicy: 'queue' }, memoryJournal(2))
+    store.fail('append')
+    await audit.record('api:a:b')
+    const calls = [audit.record('info:c:d'), audit.record('info:c:e'), audit.record('info:c:e')]
+    expect(await Promise.all(calls.map(stateOfEnd))).toEqual([
+      'undefined',
+      'QUEUE_FULL',
+      'QUEUE_FULL',
+    ])
+    expect(journal.length).toBe(2)
+    expect(audit.stats()).toMatchObject({ journalled: 2, rejected: 2, waiting: 0 })
+  })
+
+  it('rejects when the journal fails', async () => {
+    const { audit, store, journal } = rig({ failurePolicy: 'queue' })
+    store.fail('append')
+    journal.failing = new Error('no space left')
+    const call = audit.record('api:a:b')
+    await expect(call).rejects.toMatchObject({ code: 'STORE_FAILED', cause: journal.failing })
+  })
+
+  it('tries the store again after the journal has refused something', async () => {
+    const { audit, store, journal } = rig({ failurePolicy })
+    store.fail('append', 1)
+    journal.failing = new Error('no space left')
+    await expect(audit.record('info:c:d')).rejects.toMatchObject({ cause: journal.failing })
+    expect(await audit.record('info:c:d')).toBeDefined()
+    expect(audit.stats()).toMatchObject({ calls: 2, rejected: 1, stored: 1, waiting: 0 })
+  })
+
+  it('waits for no store that is away because of what the journal refused long ago', async () => {
+    const { audit, store, journal } = rig({ failurePolicy })
+    store.fail('append', 1)
+    journal.failing = new Error('no space left')
+    await expect(audit.record('info:c:d')).rejects.toMatchObject({ cause: journal.failing })
+    journal.failing = undefined
+    expect(await audit.record('info:c:d')).toBeDefined()
+    store.fail('append', 1)
+    await expect(audit.record('api:a:b')).rejects.toMatchObject({ code: 'STORE_FAILED' })
+    store.hang('append')
+    expect(await stateOf(audit.record('info:c:e'))).toBe('undefined')
+    expect(journal.length).toBe(1)
+  })
+
+  it('lets nothing overtake what follows a refused one into the journal', async () => {
+    const { audit, store, journal, kept } = rig({ failurePolicy })
+    store.fail('append', 1)
+    await expect(audit.record('api:a:b')).rejects.toMatchObject({ code: 'STORE_FAILED' })
+    journal.failing = new Error('too large')
+    let again: Promise<unknown> | undefined
+    audit.on('rejected', () => {
+      journal.failing = undefined
+      again = audit.record('info:c:d')
+    })
+    const calls = [audit.record('info:c:d'), audit.record('info:c:e')]
+    expect(await Promise.all(calls.map(stateOfEnd))).toEqual(['STORE_FAILED', 'undefined'])
+    await again
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(await kept()).toEqual(['info:c:e', 'info:c:d'])
+  })
+
+  it('brings what an earlier process left, and looks for what that may have stored', async () => {
+    const memory = memoryStore()
+    const draft: JournalEntry['draft'] = {
+      tail: '8000000000000001',
+      username: null,
+      system: true,
+      type: 'info:c:d',
+      source: null,
+      attributes: {},
+      json: '{}',
+    }
+    await memory.append([draft])
+    const left = [
+      { draft, recordedAt: 0, since: 0 },
+      { draft: { ...draft, tail: '8000000000000002' }, recordedAt: 0, since: undefined },
+    ]
+    const { kept, journal } = rig({ failurePolicy }, memoryJournal(Infinity, left), memory)
+    await vi.advanceTimersByTimeAsync(100)
+    expect(journal.length).toBe(0)
+    expect(await kept()).toEqual(['info:c:d', 'info:c:d'])
+  })
+
+  it('notes what it is about to append before it does', async () => {
+    const { audit, store, journal } = rig({ failurePolicy })
+    const { created_at } = (await audit.record('api:a:b'))!
+    store.fail('append')
+    await audit.record('info:c:d')
+    expect(journal.entries).toHaveLength(1)
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(journal.entries[0]!.since).toBeDefined()
+    expect(journal.entries[0]!.since).toBe(
+      Date.parse(created_at) * 1000 + Number(created_at.slice(23, 26)),
+    )
+  })
+
+  it('counts what is held back when it gets to the store', async () => {
+    const clock = manualClock()
+    const { audit, store, kept } = rig(
+      { failurePolicy: { types: { 'warn:throttled:g': 'queue' } } },
+      memoryJournal(),
+      memoryStore({ clock }),
+    )
+    await audit.record('warn:throttled:g')
+    clock.advance(3_600_000_000)
+    store.fail('append', 2)
+    expect(await audit.record('warn:throttled:g')).toBeUndefined()
+    await turns()
+    // Another process was first.
+    const other = new AuditLog({ store, types })
+    expect(await other.record('warn:throttled:g')).toBeDefined()
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(await kept()).toHaveLength(2)
+    expect(audit.stats()).toMatchObject({ stored: 1, journalled: 1, heldBack: 0 })
+    await audit.flush()
+    clock.advance(3_600_000_000)
+    const next = await audit.record('warn:throttled:g')
+    expect(next!.attributes['suppressed_count']).toBe(1)
+  })
+
+  it('closes with what waits, and with the gap that could not be told', async () => {
+    const { audit, store, journal } = rig({ failurePolicy })
+    store.hang('append')
+    const states = [audit.record('info:c:d'), audit.record('api:a:b')].map(stateOfEnd)
+    await vi.advanceTimersByTimeAsync(1001)
+    expect(await Promise.all(states)).toEqual(['undefined', 'DEADLINE_EXCEEDED'])
+    const closed = audit.close()
+    await vi.advanceTimersByTimeAsync(10_000)
+    await closed
+    expect(journal.closed).toBe(1)
+    expect(journal.entries.map(({ draft }) => draft.type)).toEqual([
+      'info:c:d',
+      'warn:audit_log:gap',
+    ])
+  })
+})
+
+describe('the option failurePolicy', () => {
+  it.each([
+    ['retry', 'failurePolicy.default must be block, queue or drop; it is "retry"'],
+    [{ levels: { api: 'lose' } }, 'failurePolicy.levels.api must be'],
+    [{ types: { 'api:a:b': undefined } }, 'failurePolicy.types.api:a:b must be'],
+    [{ levels: { 'api:a': 'drop' } }, 'a level is what stands before the first colon'],
+    [{ types: { '': 'drop' } }, 'is no event type'],
+  ])('%j is refused', (failurePolicy, message) => {
+    const make = (): AuditLog =>
+      new AuditLog({ store: memoryStore(), types, failurePolicy: failurePolicy as 'block' })
+    expect(make).toThrow(expect.objectContaining({ code: 'INVALID_OPTION' }))
+    expect(make).toThrow(message)
+  })
+
+  it.each(['queue', { levels: { info: 'queue' } }, { types: { 'api:a:b': 'queue' } }] as const)(
+    '%j needs a journal',
+    (failurePolicy) => {
+      const make = (): AuditLog => new AuditLog({ store: memoryStore(), types, failurePolicy })
+      expect(make).toThrow('which needs the option journal')
+    },
+  )
+
+  it('goes by type, then by level, then for all', async () => {
+    const { audit, store } = rig({
+      failurePolicy: { default: 'drop', levels: { info: 'block' }, types: { 'info:c:e': 'queue' } },
+    })
+    store.fail('append')
+    const calls = [audit.record('api:a:b'), audit.record('info:c:d'), audit.record('info:c:e')]
+    await Promise.all(calls.map(stateOfEnd))
+    expect(audit.stats()).toMatchObject({ dropped: 1, rejected: 1, journalled: 1 })
+  })
+})
+
+describe('counters', () => {
+  it('are published as calls settle', async () => {
+    const told: unknown[] = []
+    const listener = (message: unknown): void => {
+      const { audit, type, outcome } = message as OutcomeMessage
+      told.push([type, outcome])
+      expect(audit).toBe(log.audit)
+      expectBalanced(log.audit.stats())
+    }
+    const log = rig({
+      failurePolicy: { types: { 'info:c:d': 'drop', 'info:c:e': 'queue' } },
+    })
+    subscribe('daybook:outcome', listener)
+    try {
+      await log.audit.record('warn:throttled:g')
+      await log.audit.record('warn:throttled:g')
+      log.store.fail('append')
+      await log.audit.record('info:c:d')
+      await log.audit.record('info:c:e')
+      await expect(log.audit.record('api:a:b')).rejects.toBeInstanceOf(AuditLogError)
+    } finally {
+      unsubscribe('daybook:outcome', listener)
+    }
+    expect(told).toEqual([
+      ['warn:throttled:g', 'stored'],
+      ['warn:throttled:g', 'heldBack'],
+      ['info:c:d', 'dropped'],
+      ['info:c:e', 'journalled'],
+      ['api:a:b', 'rejected'],
+    ])
+  })
+})
+
+/** What becomes of a call, however long it takes. */
+async function stateOfEnd(call: Promise<unknown>): Promise<string> {
+  return call.then(
+    (event) => (event === undefined ? 'undefined' : 'stored'),
+    (error: unknown) => (error instanceof AuditLogError ? error.code : String(error)),
+  )
+}

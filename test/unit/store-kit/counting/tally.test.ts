@@ -1,0 +1,183 @@
+import { type AuditEvent, type CountsQuery, parseQuery } from 'daybook'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { lengthOf } from '../../../../src/store-kit/counting/slices.js'
+import { createTally, type Tally } from '../../../../src/store-kit/counting/tally.js'
+
+const asked = (overrides: Partial<CountsQuery> = {}): CountsQuery => ({
+  where: undefined,
+  visible: undefined,
+  buckets: undefined,
+  facets: [],
+  top: 5,
+  attributes: false,
+  within: 0,
+  ...overrides,
+})
+
+const event = (overrides: Partial<AuditEvent> = {}): AuditEvent => ({
+  id: '',
+  created_at: '2026-01-01T00:00:00.000000Z',
+  username: null,
+  system: true,
+  type: 'api:a:b',
+  source: null,
+  attributes: {},
+  ...overrides,
+})
+
+/** 64 cells of 1,048,576 microseconds, one event for each 1024. */
+const SPAN = { first: 0, last: 2 ** 26 - 1, now: 2 ** 26 - 1 }
+
+/** Goes through the first rounds as a store would; each slice has an event for 1024 microseconds. */
+function see(tally: Tally, rounds: number, one: AuditEvent = event()): void {
+  for (const slice of tally.rounds.slice(0, rounds).flat()) {
+    tally.add(slice.cell, one, lengthOf(slice) / 1024)
+    tally.seen(slice)
+  }
+}
+
+const withoutTime = ({ counts }: Tally): object => ({ ...counts(), took_ms: 0 })
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+describe('a tally', () => {
+  it('is exact when it has seen all', () => {
+    const tally = createTally(asked({ facets: ['type', 'username'] }), SPAN)
+    see(tally, Infinity)
+    expect(withoutTime(tally)).toEqual({
+      total: 65_536,
+      levels: { api: 65_536 },
+      buckets: undefined,
+      facets: {
+        type: { values: [{ value: 'api:a:b', count: 65_536 }], distinct: 1, missing: 0 },
+        username: { values: [], distinct: 0, missing: 65_536 },
+      },
+      attributes: undefined,
+      sampled: false,
+      counted: 65_536,
+      took_ms: 0,
+    })
+  })
+
+  it('scales what it has seen, in each cell by itself', () => {
+    const query = asked({ facets: ['level', 'n'], attributes: true })
+    const tally = createTally(query, SPAN)
+    see(tally, 1, event({ attributes: { n: 7 } }))
+    // One cell further than the others.
+    const [further] = tally.rounds[1]!
+    tally.add(further!.cell, event({ type: 'error:a:b' }), lengthOf(further!) / 1024)
+    tally.seen(further!)
+    const counts = tally.counts()
+    expect(counts).toMatchObject({
+      total: 65_536,
+      levels: { api: 65_536 - 512, error: 512 },
+      facets: {
+        level: {
+          values: [
+            { value: 'api', count: 65_024 },
+            { value: 'error', count: 512 },
+          ],
+        },
+        n: { values: [{ value: 7, count: 64_528 }], distinct: 1, missing: 1008 },
+      },
+      sampled: true,
+      counted: 65,
+    })
+    expect(counts.attributes).toEqual([
+      { name: 'n', types: ['number'], count: 64_528, values: [{ value: 7, count: 64_528 }] },
+    ])
+  })
+
+  it('is never over before the first round, and then when the time is', () => {
+    let now = 0
+    vi.spyOn(performance, 'now').mockImplementation(() => now)
+    const tally = createTally(asked({ within: 100 }), SPAN)
+    now = 1000
+    const [first = []] = tally.rounds
+    for (const slice of first) {
+      expect(tally.isOver()).toBe(false)
+      tally.seen(slice)
+    }
+    expect(tally.isOver()).toBe(true)
+    now = 99
+    expect(tally.isOver()).toBe(false)
+    expect(tally.counts().took_ms).toBe(99)
+  })
+
+  it('takes part of a slice', () => {
+    const tally = createTally(asked(), SPAN)
+    see(tally, 10)
+    const last = tally.rounds.at(-1)!
+    for (const slice of last) {
+      const half = { ...slice, to: slice.from + Math.floor(lengthOf(slice) / 2) - 1 }
+      tally.add(slice.cell, event(), lengthOf(half) / 1024)
+      tally.seen(half)
+    }
+    const { total, sampled, counted } = tally.counts()
+    expect({ total, sampled }).toEqual({ total: 65_536, sampled: true })
+    expect(counted).toBeCloseTo(49_152, 0)
+  })
+
+  it('gives an event to the facets whose own conditions alone it fails', () => {
+    const { where } = parseQuery('filter[username_eq]=ann&filter[type_start]=api:&filter[n_gt]=1')
+    const tally = createTally(asked({ where, facets: ['username', 'level', 'n', 'type'] }), SPAN)
+    expect(tally.shared).toBeUndefined()
+    const attributes = { n: 2 }
+    tally.add(0, event({ username: 'ann', attributes }))
+    tally.add(0, event({ username: 'bob', attributes }), 3)
+    tally.add(0, event({ username: 'ann', type: 'error:a:b', attributes }), 5)
+    tally.add(0, event({ username: 'ann', attributes: { n: 1 } }), 7)
+    tally.add(0, event({ username: 'bob', type: 'error:a:b', attributes }), 11)
+    for (const slice of tally.rounds.flat()) tally.seen(slice)
+    const { total, facets } = tally.counts()
+    expect(total).toBe(1)
+    const counts = Object.entries(facets).map(([name, { values }]) => [
+      name,
+      ...values.map(({ value, count }) => `${value as string} ${count}`),
+    ])
+    expect(counts).toEqual([
+      ['username', 'bob 3', 'ann 1'],
+      ['level', 'error 5', 'api 1'],
+      ['n', '1 7', '2 1'],
+      ['type', 'api:a:b 1'],
+    ])
+  })
+
+  it('keeps so many different values of a facet, and short ones', () => {
+    const tally = createTally(asked({ facets: ['n'] }), SPAN)
+    for (let n = 0; n < 100_010; n++) tally.add(0, event({ attributes: { n } }))
+    tally.add(0, event({ attributes: { n: 7 } }))
+    tally.add(0, event({ attributes: { n: 'x'.repeat(1001) } }))
+    for (const slice of tally.rounds.flat()) tally.seen(slice)
+    const { total, facets } = tally.counts()
+    expect(total).toBe(100_012)
+    expect(facets['n']).toMatchObject({ distinct: 100_000, missing: 0 })
+    expect(facets['n']!.values[0]).toEqual({ value: 7, count: 2 })
+  })
+
+  it('keeps so many names of attributes, and gives the most frequent', () => {
+    const tally = createTally(asked({ attributes: true }), SPAN)
+    const often = { often: { id: 1, type: 'x' }, id: 'own', created: { at: 'own' }, '': 1 }
+    for (let n = 0; n < 11_000; n++)
+      tally.add(0, event({ attributes: { ...often, [`key ${n}`]: n } }))
+    tally.add(0, event({ attributes: { ['k'.repeat(256)]: 1 } }))
+    for (const slice of tally.rounds.flat()) tally.seen(slice)
+    const { attributes = [] } = tally.counts()
+    expect(attributes).toHaveLength(1000)
+    expect(attributes.slice(0, 3).map(({ name, count }) => [name, count])).toEqual([
+      ['often_id', 11_000],
+      ['often_type', 11_000],
+      ['key 0', 1],
+    ])
+  })
+
+  it('has no rounds where nothing can match', () => {
+    const { where } = parseQuery('filter[created_at_gt]=2026-01-01')
+    const tally = createTally(asked({ where, buckets: { count: 4, zone: 'UTC' } }), SPAN)
+    expect(tally.rounds).toEqual([])
+    expect(tally.isOver()).toBe(true)
+    expect(tally.counts()).toMatchObject({ total: 0, sampled: false, counted: 0 })
+  })
+})

@@ -1,0 +1,266 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { oneCondition } from '../../../../src/filter/ast.js'
+import { isStorableText, storableText } from '../../../../src/event/json-copy.js'
+import { scalarTest } from '../../../../src/filter/evaluate.js'
+import { compareText, spellings } from '../../../../src/filter/values.js'
+import { type Chunk, encodeChunks } from '../../../../src/store-kit/index/chunks.js'
+import type { NamedChunk } from '../../../../src/store-kit/index/column-chunks.js'
+import { findPostings } from '../../../../src/store-kit/index/find-postings.js'
+import { placesOf } from '../../../../src/store-kit/index/find-grams.js'
+import { Extra } from '../../../../src/store-kit/index/grams.js'
+import { LEAST_CHUNKS, withGrams } from '../../../../src/store-kit/index/list-grams.js'
+import { indexFilter } from '../../../../src/store-kit/index/index-filter.js'
+import {
+  indexedText,
+  type IndexPart,
+  Kind,
+  mayBeCut,
+} from '../../../../src/store-kit/index/part.js'
+import type { Postings } from '../../../../src/store-kit/index/postings.js'
+import { ListKind } from '../../../../src/store-kit/index/segment-source.js'
+import { ordinalsOf } from '../../../support/index-values.js'
+import { memorySegment, type MemorySegment } from '../../../support/memory-segment.js'
+
+type Test = 'cont' | 'end'
+
+const textChunks = (texts: ReadonlyMap<string, readonly number[]>): Chunk[] => [
+  ...encodeChunks(
+    [...texts]
+      .toSorted(([a], [b]) => compareText(a, b))
+      .map(([value, ordinals]) => ({ value, ordinals })),
+  ),
+]
+
+const named = (chunks: readonly Chunk[]): NamedChunk<string>[] =>
+  chunks.map((chunk) => ({ name: 'text', kind: Kind.text, chunk }))
+
+const gramChunks = (chunks: readonly Chunk[], leastChunks: number): Chunk[] =>
+  [...withGrams(named(chunks), leastChunks)]
+    .filter(({ kind }) => kind === ListKind.grams)
+    .map(({ chunk }) => chunk)
+
+/** The texts of events by their ordinals, in a segment with grams, and in one without. */
+function segmentsOf(texts: readonly string[]): Record<'listed' | 'plain', MemorySegment> {
+  const ordinals = new Map<string, number[]>()
+  for (const [i, text] of texts.map((one) => indexedText(one)).entries())
+    ordinals.set(text, [...(ordinals.get(text) ?? []), i])
+  const chunks = textChunks(ordinals)
+  const kinds = [[Kind.text, chunks]] as const
+  const grams = [[ListKind.grams, gramChunks(chunks, 1)]] as const
+  return {
+    plain: memorySegment(texts.length, new Map(kinds)),
+    listed: memorySegment(texts.length, new Map([...kinds, ...grams])),
+  }
+}
+
+function search(part: IndexPart, test: Test, text: string): number[] {
+  const work = findPostings(part, indexFilter(oneCondition('text', test, [text])), () => [])
+  if ('size' in work) return ordinalsOf(work)
+  for (;;) {
+    const { done, value } = work.next()
+    if (done) return ordinalsOf(value)
+  }
+}
+
+// Texts that share parts with others, so that most grams are in several groups.
+const word = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.constantFrom('build', 'Fetch', 'RETRY', 'node', 'Σίσυφος', 'İx', 'ß'),
+  },
+  { weight: 2, arbitrary: fc.integer({ min: 0, max: 9999 }).map(String) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom('"', '\\', '\n', '\u0001', '\u007F', '😀', '\u212A', 'é'),
+  },
+  { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 5 }) },
+)
+const text = fc
+  .tuple(
+    fc.array(word, { minLength: 1, maxLength: 25, size: 'max' }),
+    fc.constantFrom(' ', '', '-'),
+    fc.oneof({ weight: 99, arbitrary: fc.constant(1) }, { weight: 1, arbitrary: fc.constant(40) }),
+  )
+  .map(([words, between, times]) => words.join(between).repeat(times))
+  .map(storableText)
+
+const anyCase = (part: string, picks: readonly number[]): string =>
+  Array.from(part, (char, i) => {
+    const all = Array.from(spellings(char))
+    return all[picks[i % picks.length]! % all.length]!
+  }).join('')
+
+/** A part of one of the texts in any spelling, by code points or by halves of them, or what is in none. */
+const needle = (texts: readonly string[]): fc.Arbitrary<string> =>
+  fc.oneof(
+    {
+      weight: 5,
+      arbitrary: fc
+        .tuple(
+          fc.constantFrom(...texts),
+          fc.nat(),
+          fc.integer({ min: 1, max: 45 }),
+          fc.boolean(),
+          fc.array(fc.nat(5), { minLength: 1, maxLength: 5 }),
+        )
+        .map(([whole, at, length, atEnd, picks]) => {
+          const chars = Array.from(whole)
+          const from = atEnd ? Math.max(0, chars.length - length) : at % (chars.length + 1)
+          return anyCase(chars.slice(from, from + length).join(''), picks)
+        }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc
+        .tuple(fc.constantFrom(...texts), fc.nat(), fc.integer({ min: 1, max: 6 }))
+        .map(([whole, at, length]) => whole.slice(at % (whole.length + 1)).slice(0, length)),
+    },
+    { weight: 1, arbitrary: word },
+  )
+
+describe('grams', () => {
+  it('lose nothing of what a search without them finds', () => {
+    let [found, spared] = [0, 0]
+    fc.assert(
+      fc.property(
+        fc
+          .array(text, { minLength: 60, maxLength: 120, size: 'max' })
+          .chain((texts) =>
+            fc.tuple(
+              fc.constant(texts),
+              fc.array(needle(texts), { minLength: 20, maxLength: 20, size: 'max' }),
+            ),
+          ),
+        ([texts, needles]) => {
+          const { plain, listed } = segmentsOf(texts)
+          for (const needle of needles.filter(isStorableText))
+            for (const test of ['cont', 'end'] as const) {
+              const passes = scalarTest(test, [needle])
+              const expected = texts.flatMap((one, i) => {
+                const value = indexedText(one)
+                return passes(value) === true || mayBeCut(value) ? i : []
+              })
+              const [before, beforeListed] = [plain.reads.bulk, listed.reads.bulk]
+              expect(search(plain.part, test, needle), JSON.stringify(needle)).toEqual(expected)
+              expect(search(listed.part, test, needle), JSON.stringify(needle)).toEqual(expected)
+              if (expected.length > 0) found += 1
+              if (listed.reads.bulk - beforeListed < plain.reads.bulk - before) spared += 1
+            }
+        },
+      ),
+      { numRuns: 60 },
+    )
+    expect(found).toBeGreaterThan(1000)
+    expect(spared).toBeGreaterThan(200)
+  })
+
+  it('lead to the few chunks that may have a text, and to all pieces of its list', () => {
+    const texts = Array.from({ length: 20_000 }, (_, i) =>
+      i % 4 === 0 ? 'the Zephyr blows' : `event ${i} of the build on node ${i % 97}`,
+    )
+    texts[777] = 'a "Needle" here'
+    const { plain, listed } = segmentsOf(texts)
+    const many = texts.flatMap((one, i) => (one.startsWith('the') ? i : []))
+    for (const [test, needle, expected] of [
+      ['cont', '"NEEDLE"', [777]],
+      ['end', '" HERE', [777]],
+      ['cont', 'zephyr', many],
+      ['cont', 'nothing of that', []],
+    ] as const) {
+      for (const { reads } of [plain, listed]) Object.assign(reads, { bulk: 0, byKey: 0 })
+      expect(search(plain.part, test, needle)).toEqual(expected)
+      expect(search(listed.part, test, needle)).toEqual(expected)
+      expect(plain.reads.bulk).toBeGreaterThan(150)
+      expect(listed.reads.bulk).toBeLessThan(10)
+      expect(listed.reads.byKey).toBeLessThan(20)
+    }
+  })
+
+  it('a cut text is found by what may stand behind its cut', () => {
+    const texts = Array.from({ length: 3000 }, (_, i) => `event ${i} of the build`)
+    texts[1234] = `${'k'.repeat(600)} needle`
+    const { listed } = segmentsOf(texts)
+    expect(search(listed.part, 'cont', 'needle')).toEqual([1234])
+    expect(listed.reads.bulk).toBeLessThan(5)
+  })
+
+  /** Chunks of these lines, and the lists of their grams. */
+  function listed(lines: readonly string[]): (value: number) => Postings {
+    const chunks = lines.map((values) => ({
+      first: 0,
+      ordinal: 0,
+      values,
+      postings: new Uint8Array(),
+    }))
+    const { part } = memorySegment(1, new Map([[Kind.number, gramChunks(chunks, 1)]]))
+    return (value) => part.find('', value)
+  }
+
+  it('have the groups of a few, or of up to half of all', () => {
+    const [groups, first] = [41, 0x4e00]
+    const word = (k: number): string =>
+      String.fromCodePoint(...[0, 1, 2].map((i) => first + 3 * k + i))
+    // In so many groups of two chunks the word of this number stands.
+    const find = listed(
+      Array.from({ length: 2 * groups - 1 }, (_, place) =>
+        Array.from({ length: groups + 1 }, (_, k) => k)
+          .filter((k) => Math.floor(place / 2) < k)
+          .map(word)
+          .join(' '),
+      ),
+    )
+    const places = Array.from({ length: groups + 1 }, (_, k) =>
+      placesOf(word(k), (values) => values.map(find)),
+    )
+    expect(places).toEqual(
+      places.map((_, k) => {
+        if (k > groups / 2) return undefined
+        return k === 0 ? [] : [{ from: 0, to: 2 * k }]
+      }),
+    )
+  })
+
+  it('groups grow with the number of chunks', () => {
+    const count = 20_000
+    const find = listed(Array.from({ length: count }, (_, i) => `"word ${i}x"`))
+    expect(ordinalsOf(find(Extra.groupSize))).toEqual([8])
+    const finds = (values: readonly number[]): readonly Postings[] => values.map(find)
+    for (let i = 0; i < count; i += 77) {
+      const ranges = placesOf(`WORD ${i}X`, finds)!
+      expect(ranges.some(({ from, to }) => from <= i && i < to)).toBe(true)
+      expect(ranges.reduce((sum, { from, to }) => sum + to - from, 0)).toBeLessThan(count / 2)
+      expect(ranges.at(-1)!.to).toBeLessThanOrEqual(count)
+    }
+  })
+
+  it('are made of the texts of a name alone, and of so many chunks', () => {
+    const some = textChunks(
+      new Map(Array.from({ length: 9000 }, (_, i) => [`a text with the number ${i}`, [i]])),
+    )
+    const namesOf = (chunks: readonly NamedChunk<string>[], least?: number): string[] => [
+      ...new Set(
+        [...withGrams(chunks, least)].flatMap(({ name, kind }) =>
+          kind === ListKind.grams ? name : [],
+        ),
+      ),
+    ]
+    const few = some.slice(0, LEAST_CHUNKS - 1)
+    const of = (name: string, kind: number, chunks: readonly Chunk[]): NamedChunk<string>[] =>
+      chunks.map((chunk) => ({ name, kind, chunk }))
+    expect(some.length).toBeGreaterThanOrEqual(LEAST_CHUNKS)
+    const chunks = [
+      ...of('few', Kind.text, few),
+      ...of('many', Kind.text, some),
+      ...of('many', ListKind.containers, some.slice(0, 1)),
+      ...of('numbers', Kind.number, some),
+      ...of('few again', Kind.text, few),
+    ]
+    expect(namesOf(chunks)).toEqual(['many'])
+    expect(namesOf(chunks, few.length)).toEqual(['few', 'many', 'few again'])
+    const all = [...withGrams(chunks)]
+    expect(all.filter(({ kind }) => kind !== ListKind.grams)).toEqual(chunks)
+    const at = all.findIndex(({ kind }) => kind === ListKind.grams)
+    expect([all[at - 1]!.kind, all[at]!.name]).toEqual([ListKind.containers, 'many'])
+  })
+})

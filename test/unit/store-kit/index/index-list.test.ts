@@ -1,0 +1,38 @@
+import { parseQuery } from 'daybook'
+import { expect, it } from 'vitest'
+import type { AuditEvent } from '../../../../src/event/event.js'
+import { takeSortedOf } from '../../../../src/store-kit/index/index-list.js'
+import type { IndexPart } from '../../../../src/store-kit/index/part.js'
+import { EMPTY, listPostings, rangePostings } from '../../../../src/store-kit/index/postings.js'
+
+const TIMES = [10, 20, 30, 40]
+
+/** Of events that have too much to be indexed. */
+const part: IndexPart = {
+  id: 'part',
+  size: TIMES.length,
+  first: TIMES[0]!,
+  last: TIMES.at(-1)!,
+  timeOf: (ordinal) => TIMES[ordinal]!,
+  countBefore: (time) => TIMES.filter((one) => one < time).length,
+  values: () => [],
+  find: () => EMPTY,
+  valued: () => EMPTY,
+  containers: () => EMPTY,
+  unindexed: listPostings(TIMES.map((_, ordinal) => ordinal)),
+}
+
+it('an order leads to no event outside the bounds, whatever may have anything', () => {
+  const taken: number[] = []
+  const view = { eventAt: (time: number) => ({ id: String(time), attributes: {} }) as AuditEvent }
+  const candidates = {
+    sets: [{ part, postings: rangePostings(0, TIMES.length) }],
+    count: TIMES.length,
+    of: TIMES.length,
+  }
+  const query = parseQuery('filter[sorts]=name&limit=1')
+  const take = ({ id }: AuditEvent): boolean => taken.push(Number(id)) > 0
+  const bounds = { from: 15, to: 35 }
+  Array.from(takeSortedOf(view, candidates, undefined, query, bounds, take))
+  expect(taken.toSorted((a, b) => a - b)).toEqual([20, 30])
+})

@@ -1,0 +1,67 @@
+import type { AuditEvent, JsonObject } from 'daybook'
+import { expect, it } from 'vitest'
+import type { Scalar } from '../../../../src/filter/attributes.js'
+import {
+  type BlockSource,
+  extractedSource,
+  keptSource,
+} from '../../../../src/store-kit/index/block-source.js'
+
+const eventOf = (attributes: JsonObject, at: number): AuditEvent => ({
+  id: `00000000-0000-7000-8000-${String(at).padStart(12, '0')}`,
+  created_at: '2026-01-01T00:00:00.000000Z',
+  type: 'info:runs:start',
+  username: at % 2 === 0 ? 'ann' : null,
+  source: null,
+  system: false,
+  attributes,
+})
+
+const EVENTS = [
+  { a: 1 },
+  { a_b: { c: 'x' }, type: 'hidden' },
+  { a: { b: { c: ['y', 'z'] } } },
+  { '': { x: 2 }, _: 3, a__b: true },
+  { '': 4, b: [], c: {}, d: [{ e_f: 5 }] },
+  { late: null },
+].map(eventOf)
+
+const NAMES = [
+  ...['a', 'a_b', 'a_b_c', '', '_x', '_', 'a__b', 'b', 'c', 'd', 'd_e_f', 'd_e', 'late'],
+  ...['type', 'username', 'system', 'x', 'a_c', 'b_c', 'ab', '_a', 'a_'],
+]
+
+/** What has come under the name since this was last called. */
+function newIn(source: BlockSource, name: string): () => unknown {
+  const read = source.read(name)
+  return () => {
+    const values: [Scalar, number][] = []
+    const containers = new Set<number>()
+    read({
+      value: (value, ordinal) => void values.push([value, ordinal]),
+      container: (ordinal) => void containers.add(ordinal),
+    })
+    return { name, values, containers: [...containers] }
+  }
+}
+
+it('finds all that a name leads to, also by keys that have the mark between keys', () => {
+  const [kept, extracted] = [keptSource(), extractedSource()]
+  const readers = NAMES.map((name) => [newIn(kept, name), newIn(extracted, name)] as const)
+  for (const event of EVENTS) {
+    kept.add(event)
+    extracted.add(event)
+    for (const [found, truth] of readers) expect(found()).toEqual(truth())
+    for (const name of NAMES) {
+      expect(newIn(kept, name)()).toEqual(newIn(extracted, name)())
+      if (extracted.mayLead(name)) expect([name, kept.mayLead(name)]).toEqual([name, true])
+    }
+  }
+})
+
+it('knows names to which no key leads', () => {
+  const source = keptSource()
+  for (const event of EVENTS) source.add(event)
+  const names = ['x', 'ab', 'lat', 'late_', 'type']
+  expect(names.map((name) => source.mayLead(name))).toEqual([false, false, false, true, true])
+})

@@ -1,0 +1,92 @@
+import { expect, it } from 'vitest'
+import { parseQuery } from '../../../../src/index.js'
+import type { AuditEvent, JsonObject } from '../../../../src/event/event.js'
+import { extractedSource, keptSource } from '../../../../src/store-kit/index/block-source.js'
+import { createGrowingIndex } from '../../../../src/store-kit/index/growing-index.js'
+import { indexFilter } from '../../../../src/store-kit/index/index-filter.js'
+import { loosePart } from '../../../../src/store-kit/index/loose-part.js'
+import { compileMayMatch } from '../../../../src/store-kit/index/may-match.js'
+import type { IndexPart } from '../../../../src/store-kit/index/part.js'
+
+const eventOf = (attributes: JsonObject): AuditEvent => ({
+  id: '00000000-0000-7000-8000-000000000000',
+  created_at: '2026-01-01T00:00:00.000000Z',
+  type: 'info:runs:start',
+  username: 'ann',
+  source: null,
+  system: false,
+  attributes,
+})
+
+const passes = (parts: readonly IndexPart[], query: string): readonly boolean[] => {
+  const mayMatch = compileMayMatch(indexFilter(parseQuery(query).where))
+  return parts.map((part) => mayMatch?.(part) ?? true)
+}
+
+/** Blocks of two events; what they have is told of once they have been asked for it. */
+function blocks(source: typeof keptSource, ...attributes: JsonObject[]): readonly IndexPart[] {
+  const index = createGrowingIndex(2, source)
+  for (const [at, one] of attributes.entries()) index.add(at, eventOf(one))
+  const parts = index.parts()
+  for (const part of parts) for (const name of ['code', 'kind']) part.find(name, 'nothing')
+  return parts
+}
+
+const EVENTS = [
+  { code: 'a', kind: 1 },
+  { code: 'b' },
+  { code: 'c', kind: 1 },
+  { code: 'd', other: true },
+]
+
+for (const [name, source] of Object.entries({ kept: keptSource, extracted: extractedSource }))
+  it(`${name} events: parts without a value are left out`, () => {
+    const parts = blocks(source, ...EVENTS)
+    expect(passes(parts, 'filter[code_eq]=a')).toEqual([true, false])
+    expect(passes(parts, 'filter[code_in][]=x&filter[code_in][]=d')).toEqual([false, true])
+    expect(passes(parts, 'filter[kind_eq]=1&filter[code_eq]=d')).toEqual([false, true])
+    expect(passes(parts, 'filter[m]=or&filter[code_eq]=a&filter[code_eq_any][]=d')).toEqual([
+      true,
+      true,
+    ])
+    expect(passes(parts, 'filter[code_eq]=x')).toEqual([false, false])
+    expect(passes(parts, 'filter[nothing_here_eq]=x')).toEqual([false, false])
+    expect(passes(parts, 'filter[other_true]=1')).toEqual([false, true])
+  })
+
+it('what is not looked up by values may be anywhere', () => {
+  const parts = blocks(keptSource, ...EVENTS)
+  expect(passes(parts, 'filter[code_not_eq]=a')).toEqual([true, true])
+  expect(passes(parts, 'filter[m]=or&filter[code_eq]=x&filter[kind_gt]=3')).toEqual([true, true])
+  expect(passes(parts, 'filter[code_eq]=a&filter[kind_gt]=3')).toEqual([true, false])
+  expect(passes(parts, '')).toEqual([true, true])
+})
+
+it('events of which nothing is known may have anything', () => {
+  expect(passes([loosePart('open', [1, 2])], 'filter[code_eq]=x')).toEqual([true])
+})
+
+it('what comes later is found in the same block', () => {
+  const index = createGrowingIndex(10, keptSource)
+  index.add(1, eventOf({ code: 'a' }))
+  expect(index.parts()[0]!.find('code', 'b').size).toBe(0)
+  expect(passes(index.parts(), 'filter[code_eq]=b')).toEqual([false])
+  index.add(2, eventOf({ code: 'b', kind: [{ of: 'x' }] }))
+  expect(passes(index.parts(), 'filter[code_eq]=b')).toEqual([true])
+  const [part] = index.parts()
+  expect(part!.find('code', 'b').seek(0, 1)).toBe(1)
+  expect(part!.find('kind_of', 'x').seek(1, -1)).toBe(1)
+  expect(part!.containers('kind').seek(0, 1)).toBe(1)
+})
+
+it('a part knows how many had a value when it was taken', () => {
+  const index = createGrowingIndex(10, keptSource)
+  index.add(1, eventOf({ code: 'a' }))
+  index.add(2, eventOf({}))
+  const [before] = index.parts()
+  index.add(3, eventOf({ code: 'b' }))
+  index.add(4, eventOf({ code: 'c' }))
+  expect([before!.size, before!.valued('code').size]).toEqual([2, 1])
+  expect(index.parts()[0]!.valued('code').size).toBe(3)
+  expect(before!.valued('code').size).toBe(1)
+})

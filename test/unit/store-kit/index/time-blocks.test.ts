@@ -1,0 +1,17 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { BLOCK, decodeTimes, encodeTimes } from '../../../../src/store-kit/index/time-blocks.js'
+
+it('times come back, block by block, however far apart', () => {
+  const gap = fc.oneof(fc.integer({ min: 1, max: 3000 }), fc.integer({ min: 1, max: 1e13 }))
+  fc.assert(
+    fc.property(fc.array(gap, { minLength: 1, maxLength: 3 * BLOCK }), (gaps) => {
+      let time = 1_700_000_000_000_000
+      const times = gaps.map((gap) => (time += gap))
+      const read: number[] = []
+      for (let from = 0; from < times.length; from += BLOCK)
+        read.push(...decodeTimes(times[from]!, encodeTimes(times, from)))
+      expect(read).toEqual(times)
+    }),
+  )
+})

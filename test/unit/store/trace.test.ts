@@ -1,0 +1,124 @@
+import { describe, expect, it, vi } from 'vitest'
+import { explanationOf } from '../../../src/explaining/explanation.js'
+import { createTrace, tracedFilter } from '../../../src/store/trace.js'
+import { parseQuery } from '../../../src/filter/parse.js'
+
+const PAGE = { events: [], truncated: false }
+
+describe('a trace', () => {
+  it('has each way once, in the order in which they were first gone', () => {
+    const trace = createTrace({ detailed: false })
+    trace.enter('probe').rows += 3
+    trace.enter('index').reads += 2
+    trace.enter('probe').rows += 4
+    expect(trace.steps.map(({ method, rows, reads }) => [method, rows, reads])).toEqual([
+      ['probe', 7, 0],
+      ['index', 0, 2],
+    ])
+  })
+
+  it('gives the time to the way that is being gone', () => {
+    const now = vi.spyOn(performance, 'now').mockReturnValue(0)
+    try {
+      const at = (ms: number) => now.mockReturnValue(ms)
+      const trace = createTrace({ detailed: false })
+      at(10)
+      trace.enter('probe')
+      at(13)
+      trace.enter('scan')
+      at(20)
+      trace.enter('probe')
+      at(21)
+      trace.stop()
+      at(99)
+      trace.stop()
+      expect(trace.steps.map(({ took_ms }) => took_ms)).toEqual([4, 7])
+    } finally {
+      now.mockRestore()
+    }
+  })
+
+  it('gives no way the time of what is done for it alone', () => {
+    const now = vi.spyOn(performance, 'now').mockReturnValue(0)
+    try {
+      const at = (ms: number) => now.mockReturnValue(ms)
+      const trace = createTrace({ detailed: true })
+      const goOn = trace.pause()
+      at(10)
+      goOn()
+      trace.enter('scan')
+      at(13)
+      const goOnAgain = trace.pause()
+      at(20)
+      goOnAgain()
+      at(21)
+      trace.stop()
+      expect(trace.steps.map(({ took_ms }) => took_ms)).toEqual([4])
+      expect(explanationOf('own', parseQuery(''), trace, PAGE, 21).took_ms).toBe(4)
+    } finally {
+      now.mockRestore()
+    }
+  })
+
+  it('begins again without what it has told', () => {
+    const trace = createTrace({ detailed: true })
+    trace.enter('scan').rows += 3
+    trace.restart()
+    expect([trace.steps, trace.current]).toEqual([[], undefined])
+  })
+
+  it('counts what its filter decides, for the way that is being gone', () => {
+    const trace = createTrace({ detailed: false })
+    const isEven = tracedFilter(trace, (n: number) => n % 2 === 0)
+    expect(isEven(2)).toBe(true)
+    trace.enter('probe')
+    expect([1, 2, 3].filter(isEven)).toEqual([2])
+    trace.enter('scan')
+    expect([4, 6].filter(isEven)).toEqual([4, 6])
+    expect(trace.steps.map(({ checked, matched }) => [checked, matched])).toEqual([
+      [3, 1],
+      [2, 2],
+    ])
+  })
+
+  it('that is not there leaves the filter as it is', () => {
+    const filter = (): boolean => true
+    expect(tracedFilter(undefined, filter)).toBe(filter)
+  })
+})
+
+describe('an explanation', () => {
+  it('adds up the steps, and has no fewer rows than were checked', () => {
+    const trace = createTrace({ detailed: false })
+    Object.assign(trace.enter('probe'), { rows: 100, checked: 9, matched: 2 })
+    Object.assign(trace.enter('index'), { checked: 5, matched: 4, parts: 9, parts_read: 2 })
+    const { steps, ...all } = explanationOf('own', parseQuery('limit=6'), trace, undefined, 1.23456)
+    expect(all).toEqual({
+      query: 'limit=6',
+      store: 'own',
+      events: 0,
+      truncated: false,
+      rows: 105,
+      checked: 14,
+      matched: 6,
+      took_ms: 1.235,
+    })
+    expect(steps.map(({ rows }) => rows)).toEqual([100, 5])
+  })
+
+  it('stays as it is when the trace goes on', () => {
+    const trace = createTrace({ detailed: false })
+    trace.enter('scan').checked += 1
+    const explanation = explanationOf('own', parseQuery(''), trace, PAGE, 1)
+    trace.current!.checked += 1
+    expect([explanation.checked, explanation.steps[0]!.checked]).toEqual([1, 1])
+  })
+
+  it('tells of a query that no query string can hold', () => {
+    const query = parseQuery({ filter: { text_eq: 'a\ud800', sorts: 'type' } })
+    const trace = createTrace({ detailed: false })
+    expect(explanationOf('own', query, trace, PAGE, 1).query).toBe(
+      'filter[text_eq]=a%EF%BF%BD&filter[sorts][]=type%20asc&limit=10',
+    )
+  })
+})

@@ -1,0 +1,318 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  AuditLogError,
+  type AuditEvent,
+  type EventStore,
+  type JsonObject,
+  parseQuery,
+} from 'daybook'
+import { memoryStore } from 'daybook/memory'
+import fc from 'fast-check'
+import jsonPatch, { type Operation } from 'fast-json-patch'
+import { describe, expect, it } from 'vitest'
+import { tailSource } from '../../../src/event/event-id.js'
+import { createFollowing, type EventTail, type TailOptions } from '../../../src/tail/following.js'
+import type { EventChange } from '../../../src/tail/changes.js'
+import { turns } from '../fake-store.js'
+
+const nextTail = tailSource()
+
+type Item = AuditEvent | EventChange
+
+/** Those who write to and those who follow one store in memory, of which some is replaced. */
+function rig(replace: (store: EventStore) => Partial<EventStore> = () => ({})) {
+  const memory = memoryStore()
+  const following = createFollowing({ ...memory, ...replace(memory) })
+  return {
+    memory,
+    tail: (query = '', options: TailOptions = {}): EventTail<Item> =>
+      following.tail(() => parseQuery(query), { changes: true, ...options }),
+    async open(attributes: JsonObject = {}, type = 'live'): Promise<string> {
+      const draft = { username: null, system: true, type, source: null, live: true as const }
+      const json = JSON.stringify(attributes)
+      const [event] = await memory.append([{ ...draft, tail: nextTail(), attributes, json }])
+      return event!.id
+    },
+    change: (id: string, revision: number, attributes: JsonObject): Promise<boolean> =>
+      memory.changeLive(id, { revision, json: JSON.stringify(attributes) }),
+    close: (id: string, revision: number, attributes?: JsonObject): Promise<unknown> =>
+      memory.closeLive(id, { revision, json: attributes && JSON.stringify(attributes) }),
+  }
+}
+
+async function next(tail: EventTail<Item>): Promise<Item> {
+  const { value, done } = await tail.next()
+  if (done) throw new Error('the tail ended')
+  return value
+}
+
+const nextChange = async (tail: EventTail<Item>): Promise<EventChange> => {
+  const item = await next(tail)
+  if ('patch' in item) return item
+  throw new Error(`the event ${item.type} came instead of a change`)
+}
+
+const applied = (attributes: JsonObject, patch: readonly Operation[]): JsonObject =>
+  jsonPatch.applyPatch(structuredClone(attributes), patch, true).newDocument
+
+describe('a tail with changes', () => {
+  it('gives a live event once, then what becomes of it, and its end', async () => {
+    const { tail, open, change, close } = rig()
+    await using items = tail()
+    const id = await open({ a: 1, log: '' })
+    const event = (await next(items)) as AuditEvent
+    expect(event).toMatchObject({ id, type: 'live', attributes: { a: 1, log: '' } })
+    const { created_at } = event
+    await change(id, 1, { a: 2, log: 'x' })
+    expect(await next(items)).toEqual({
+      id,
+      created_at,
+      patch: [
+        { op: 'replace', path: '/log', value: 'x' },
+        { op: 'replace', path: '/a', value: 2 },
+      ],
+      closed: false,
+    })
+    await close(id, 2, { a: 2 })
+    const patch = [{ op: 'remove', path: '/log' }]
+    expect(await next(items)).toEqual({ id, created_at, patch, closed: true })
+    const other = await open({}, 'other')
+    expect(await next(items)).toMatchObject({ id: other })
+    await close(other, 1)
+    expect(await nextChange(items)).toMatchObject({ id: other, patch: [], closed: true })
+  })
+
+  it('begins with the whole of what is open and matches already', async () => {
+    const { tail, open, change, close, memory } = rig()
+    const [id, other, closed] = [
+      await open({ a: 1 }),
+      await open({}, 'other'),
+      await open({ a: 2 }),
+    ]
+    await close(closed, 1)
+    await using items = tail('filter[type_eq]=live')
+    const { created_at } = (await memory.get(id))!
+    const patch = [{ op: 'replace', path: '', value: { a: 1 } }]
+    expect(await next(items)).toEqual({ id, created_at, patch, closed: false })
+    await change(other, 1, { a: 5 })
+    await change(id, 1, { a: 3 })
+    expect(await nextChange(items)).toMatchObject({ id, patch: [{ path: '/a', value: 3 }] })
+  })
+
+  it('decides once which of these it follows', async () => {
+    const { tail, open, change } = rig()
+    const [never, always] = [await open({ n: 0 }), await open({ n: 1 })]
+    await using items = tail('filter[n_eq]=1')
+    expect(await nextChange(items)).toMatchObject({ id: always })
+    await change(never, 1, { n: 1 })
+    await change(always, 1, { n: 2 })
+    expect(await nextChange(items)).toMatchObject({ id: always, patch: [{ value: 2 }] })
+  })
+
+  it('resumes after a time, with the whole of what was open then', async () => {
+    const { tail, open, change, memory } = rig()
+    const [before, after] = [await open({ a: 1 }), await open({ b: 1 })]
+    const { created_at } = (await memory.get(before))!
+    await using items = tail('', { after: created_at })
+    expect(await next(items)).toMatchObject({ id: after, attributes: { b: 1 } })
+    expect(await nextChange(items)).toMatchObject({ id: before, patch: [{ path: '' }] })
+    await change(after, 1, { b: 2 })
+    expect(await nextChange(items)).toMatchObject({ id: after, patch: [{ path: '/b' }] })
+  })
+
+  it('tells of the end also where the event is gone by then', async () => {
+    const { tail, open, close, memory } = rig()
+    await using items = tail()
+    const id = await open({ a: 1 })
+    await next(items)
+    await close(id, 1, { a: 2 })
+    await memory.remove([id])
+    expect(await nextChange(items)).toMatchObject({ id, patch: [], closed: true })
+  })
+
+  it('gives other events as they are, and no changes where none are asked for', async () => {
+    let asked = 0
+    const { tail, open, change, close } = rig((memory) => ({
+      openEvents(options) {
+        asked++
+        return memory.openEvents(options)
+      },
+    }))
+    await using items = tail('', { changes: false })
+    const id = await open({ a: 1 })
+    expect(await next(items)).toMatchObject({ id, attributes: { a: 1 } })
+    await change(id, 1, { a: 2 })
+    await close(id, 2)
+    const other = await open({ b: 1 })
+    expect(await next(items)).toMatchObject({ id: other })
+    expect(asked).toBe(0)
+  })
+
+  it('misses nothing that happens while it reads', async () => {
+    let act = async (_method: string): Promise<void> => {}
+    const { tail, open, change, close } = rig((memory) => ({
+      async openEvents(options) {
+        await act('before openEvents')
+        const found = await memory.openEvents(options)
+        await act('after openEvents')
+        return found
+      },
+      async list(query, options) {
+        const found = await memory.list(query, options)
+        if (query.where) await act('after list')
+        return found
+      },
+    }))
+    for (const moment of ['before openEvents', 'after openEvents', 'after list'])
+      for (const isClosed of [false, true]) {
+        await using items = tail()
+        const id = await open({ n: 0 })
+        act = async (method) => {
+          if (method !== moment) return
+          act = async () => {}
+          await change(id, 1, { n: 1 })
+          if (isClosed) await close(id, 2, { n: 2 })
+        }
+        const event = (await next(items)) as AuditEvent
+        if (!isClosed) {
+          await turns()
+          await close(id, 2, { n: 2 })
+        }
+        let { attributes } = event
+        // What was closed before it was read needs no change.
+        if (moment !== 'before openEvents' || !isClosed)
+          for (let isOpen = true; isOpen;) {
+            const { patch, closed } = await nextChange(items)
+            attributes = applied(attributes, patch)
+            isOpen = !closed
+          }
+        expect([event.id, attributes]).toEqual([id, { n: 2 }])
+      }
+  })
+
+  it('goes on where the store failed', async () => {
+    let failing = new Set<string>()
+    const fail = async (method: string): Promise<void> => {
+      if (failing.delete(method)) throw new AuditLogError('STORE_FAILED', 'the fake store failed')
+    }
+    const { tail, open, change } = rig((memory) => ({
+      async get(id, options) {
+        await fail('get')
+        return memory.get(id, options)
+      },
+      async openEvents(options) {
+        await fail('openEvents')
+        return memory.openEvents(options)
+      },
+    }))
+    const before = await open({ n: 0 })
+    await using items = tail()
+    failing = new Set(['openEvents', 'get'])
+    expect(await nextChange(items)).toMatchObject({ id: before, patch: [{ path: '' }] })
+    const id = await open({ n: 0 })
+    expect(await next(items)).toMatchObject({ id })
+    failing = new Set(['get'])
+    await change(id, 1, { n: 1 })
+    expect(await nextChange(items)).toMatchObject({ id, patch: [{ path: '/n', value: 1 }] })
+    expect(failing.size).toBe(0)
+  })
+
+  it('reads what changed once for all tails, and nothing where nothing changed', async () => {
+    let reads = 0
+    const { tail, open, change } = rig((memory) => ({
+      get(id, options) {
+        reads++
+        return memory.get(id, options)
+      },
+    }))
+    const tails = [tail(), tail(), tail()]
+    const [id, other] = [await open({ n: 0 }), await open({ text: 'long' })]
+    for (const items of tails)
+      expect([(await next(items)).id, (await next(items)).id]).toEqual([id, other])
+    for (let n = 1; n <= 3; n++) {
+      const changes = tails.map(nextChange)
+      await turns()
+      await change(id, n, { n })
+      for (const { patch } of await Promise.all(changes))
+        expect(patch).toEqual([{ op: 'replace', path: '/n', value: n }])
+    }
+    expect(reads).toBe(3)
+    await Promise.all(tails.map((items) => items.return()))
+  })
+
+  it('gives patches that anybody can apply, in copies that anybody can change', async () => {
+    const { tail, open, change, close } = rig()
+    await using items = tail()
+    const id = await open({ list: [1] })
+    const event = (await next(items)) as AuditEvent
+    await change(id, 1, JSON.parse('{"list":[1,{"a":1}],"__proto__":{"b":1}}'))
+    const whole = await nextChange(items)
+    expect(whole.patch.map(({ path }) => path)).toEqual([''])
+    const attributes = applied(event.attributes, whole.patch)
+    expect(JSON.stringify(attributes)).toBe('{"list":[1,{"a":1}],"__proto__":{"b":1}}')
+    Object.assign((whole.patch[0] as { value: JsonObject }).value, { list: 'changed' })
+    await close(id, 2, { list: [1] })
+    const last = await nextChange(items)
+    expect(applied(attributes, last.patch)).toEqual({ list: [1] })
+  })
+})
+
+describe('changes of any kind', () => {
+  const key = fc.constantFrom('a', 'b', 'c/d', '')
+  const value = fc.oneof(
+    fc.integer(),
+    fc.constantFrom('x', null),
+    fc.array(fc.nat(3), { maxLength: 3 }),
+  )
+  const state: fc.Arbitrary<JsonObject> = fc.dictionary(
+    key,
+    fc.oneof(value, fc.dictionary(key, value)),
+    { maxKeys: 3 },
+  )
+  const turnsEach = fc.infiniteStream(fc.nat(4))
+
+  it('give the event as it was closed when they are applied', async () => {
+    let changes = 0
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(state, { minLength: 3, maxLength: 8 }),
+        turnsEach,
+        async (states, pauses) => {
+          const late = async <Answer>(answer: Promise<Answer>): Promise<Answer> => {
+            const found = await answer
+            await delay(pauses.next().value)
+            return found
+          }
+          const { tail, open, change, close } = rig((memory) => ({
+            list: (query, options) => late(memory.list(query, options)),
+            get: (id, options) => late(memory.get(id, options)),
+            openEvents: (options) => late(memory.openEvents(options)),
+          }))
+          await using items = tail('filter[type_eq]=live', { after: '2000-01-01' })
+          const write = async (): Promise<void> => {
+            const id = await open(states[0])
+            const last = states.length - 1
+            for (const [n, next] of states.slice(1, last).entries()) {
+              await delay(5 * pauses.next().value!)
+              await change(id, n + 1, next)
+            }
+            await close(id, last, states[last])
+          }
+          const writing = write()
+          let { attributes } = (await next(items)) as AuditEvent
+          // Where it was closed before it was read, there is no change.
+          while (JSON.stringify(attributes) !== JSON.stringify(states.at(-1))) {
+            const { patch, closed } = await nextChange(items)
+            attributes = applied(attributes, patch)
+            changes++
+            if (closed) break
+          }
+          await writing
+          expect(attributes).toEqual(states.at(-1))
+        },
+      ),
+      { numRuns: 40 },
+    )
+    expect(changes).toBeGreaterThan(20)
+  })
+})

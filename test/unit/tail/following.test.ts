@@ -1,0 +1,550 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  type AuditEvent,
+  AuditLog,
+  AuditLogError,
+  type AuditLogErrorCode,
+  type EventStore,
+  type TailOptions,
+} from 'daybook'
+import { memoryStore } from 'daybook/memory'
+import { manualClock } from 'daybook/testing'
+import { afterEach, describe, expect, it } from 'vitest'
+import { gate, stateOf, turns } from '../fake-store.js'
+
+const open: AuditLog[] = []
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((audit) => audit.close()))
+})
+
+interface Rig {
+  readonly audit: AuditLog
+  readonly store: EventStore
+  /** How many watch the store. */
+  readonly watching: () => number
+}
+
+/** A log in memory, some of whose store is replaced, and which counts who watches it. */
+function rig(replace: (store: EventStore) => Partial<EventStore> = () => ({})): Rig {
+  const memory = memoryStore()
+  let watching = 0
+  const counted: EventStore = {
+    ...memory,
+    watch(hint) {
+      const stop = memory.watch(hint)
+      watching++
+      return () => {
+        watching--
+        stop()
+      }
+    },
+  }
+  const store = { ...counted, ...replace(memory) }
+  const audit: AuditLog = new AuditLog({ store, types: {} })
+  open.push(audit)
+  return { audit, store, watching: () => watching }
+}
+
+async function record(audit: AuditLog, ...types: readonly string[]): Promise<AuditEvent[]> {
+  const events = await Promise.all(types.map((type) => audit.recordCustom(type)))
+  return events.map((event) => event!)
+}
+
+/** The types of the next so many. */
+async function next(tail: AsyncIterator<AuditEvent>, count: number): Promise<string> {
+  const types: string[] = []
+  while (types.length < count) {
+    const { value, done } = await tail.next()
+    if (done) return `${types.join(' ')} and the end`
+    types.push(value.type)
+  }
+  return types.join(' ')
+}
+
+const timed = async (act: () => Promise<unknown>): Promise<number> => {
+  const start = performance.now()
+  await act()
+  return performance.now() - start
+}
+
+const never = (): Promise<string> => Promise.reject(new Error('it did not end'))
+
+describe('a tail', () => {
+  it('gives what becomes visible after the call, also before it is asked', async () => {
+    const { audit } = rig()
+    await record(audit, 'before')
+    const tail = audit.tail()
+    await record(audit, 'a', 'b')
+    expect(await next(tail, 2)).toBe('a b')
+    const waiting = next(tail, 1)
+    expect(await stateOf(waiting)).toBe('waiting')
+    await record(audit, 'c')
+    expect(await waiting).toBe('c')
+    await tail.return()
+  })
+
+  it('gives whole events', async () => {
+    const { audit } = rig()
+    const tail = audit.tail()
+    const [event] = await record(audit, 'a')
+    expect(await tail.next()).toEqual({ done: false, value: event })
+    await tail.return()
+  })
+
+  it('begins at the call, however late the store tells its newest event', async () => {
+    const held = gate()
+    let lists = 0
+    const { audit } = rig((store) => ({
+      async list(query, options) {
+        if (lists++ === 1) await held.answer(undefined, [])
+        return store.list(query, options)
+      },
+    }))
+    await record(audit, 'before')
+    await audit.list()
+    const tail = audit.tail()
+    await record(audit, 'a')
+    await record(audit, 'b')
+    held.open()
+    expect(await next(tail, 2)).toBe('a b')
+    await tail.return()
+  })
+
+  it('of an empty log begins with its first event', async () => {
+    const { audit } = rig()
+    const tail = audit.tail()
+    const first = next(tail, 2)
+    await turns()
+    await record(audit, 'a', 'b')
+    expect(await first).toBe('a b')
+    await tail.return()
+  })
+
+  it('resumes after a time, exclusively, given in any form that can be read', async () => {
+    const { audit } = rig()
+    const [a, b] = await record(audit, 'a', 'b', 'c', 'd')
+    const resume = async (after: string, count: number): Promise<string> => {
+      await using tail = audit.tail('', { after })
+      return await next(tail, count)
+    }
+    expect(await resume('1970-01-01', 4)).toBe('a b c d')
+    expect(await resume(a!.created_at, 3)).toBe('b c d')
+    expect(await resume(b!.created_at.replace('Z', '+00:00'), 2)).toBe('c d')
+    const future = audit.tail('', { after: '2200-01-01' })
+    const later = next(future, 1)
+    await record(audit, 'e')
+    await delay(30)
+    expect(await stateOf(later)).toBe('waiting')
+    await future.return()
+    expect(await later).toBe(' and the end')
+  })
+
+  it('gives the matching ones only, and does not look twice at the others', async () => {
+    const bounds: string[] = []
+    const { audit } = rig((store) => ({
+      list(query, options) {
+        const text = JSON.stringify(query.where)
+        if (query.where) bounds.push(/"gt","values":\["([^"]+)/.exec(text)?.[1] ?? 'none')
+        return store.list(query, options)
+      },
+    }))
+    const [start] = await record(audit, 'start')
+    await using tail = audit.tail('filter[type_start]=error:', { after: start!.created_at })
+    const first = next(tail, 1)
+    const others: AuditEvent[] = []
+    for (let i = 0; i < 3; i++) {
+      await delay(30)
+      others.push(...(await record(audit, 'info:a', 'info:b')))
+    }
+    await delay(30)
+    await record(audit, 'error:a')
+    expect(await first).toBe('error:a')
+    const newest = others.map((event) => event.created_at)
+    expect(bounds).toEqual([start!.created_at, newest[1], newest[3], newest[5]])
+  })
+
+  it('gives thousands, in pages', async () => {
+    const sizes: number[] = []
+    const { audit } = rig((store) => ({
+      async list(query, options) {
+        const page = await store.list(query, options)
+        if (query.where) sizes.push(page.events.length)
+        return page
+      },
+    }))
+    const types = Array.from({ length: 2500 }, (_, n) => `t${n}`)
+    await record(audit, ...types)
+    const tail = audit.tail('', { after: '2000-01-01' })
+    expect(await next(tail, 1)).toBe('t0')
+    // Whoever reads slowly holds one page.
+    await turns()
+    expect(sizes).toEqual([1000])
+    expect(await next(tail, 2499)).toBe(types.slice(1).join(' '))
+    expect(sizes).toEqual([1000, 1000, 500])
+    await tail.return()
+  })
+
+  it('of which there are several gives each all, and calls of next keep their order', async () => {
+    const { audit } = rig()
+    const tails = [audit.tail(), audit.tail(), audit.tail('filter[type_eq]=b')]
+    const nexts = [tails[0]!.next(), tails[0]!.next(), tails[1]!.next(), tails[2]!.next()]
+    await record(audit, 'a', 'b')
+    const types = (await Promise.all(nexts)).map(({ value }) => (value as AuditEvent).type)
+    expect(types).toEqual(['a', 'b', 'a', 'b'])
+    await Promise.all(tails.map((tail) => tail.return()))
+  })
+
+  it('misses nothing where the store answers from a copy that is behind', async () => {
+    const kept: AuditEvent[] = []
+    const { audit } = rig((store) => ({
+      // Every second answer is without the newest three, or all there are.
+      async list(query, options) {
+        const behind = query.where && Math.random() < 0.5 ? kept.at(-4)?.created_at : undefined
+        if (query.where && behind === undefined && Math.random() < 0.3)
+          return { events: [], truncated: false }
+        const page = await store.list(query, options)
+        if (behind === undefined) return page
+        return { ...page, events: page.events.filter((event) => event.created_at <= behind) }
+      },
+    }))
+    await using tail = audit.tail('filter[type_not_eq]=other')
+    const types = Array.from({ length: 60 }, (_, n) => `t${n}`)
+    const seen = next(tail, 60)
+    for (const type of types) {
+      kept.push(...(await record(audit, type, 'other')))
+      await delay(Math.random() * 15)
+    }
+    for (let i = 0; i < 30; i++) {
+      kept.push(...(await record(audit, 'other')))
+      await delay(12)
+    }
+    expect(await seen).toBe(types.join(' '))
+  })
+
+  it('takes no notice of a limit', async () => {
+    const { audit } = rig()
+    await using tail = audit.tail('limit=1')
+    await record(audit, 'a', 'b', 'c')
+    expect(await next(tail, 3)).toBe('a b c')
+  })
+
+  it.each<[string, string, string, Pick<TailOptions, 'after'>]>([
+    ['sorts', 'INVALID_VALUE', 'filter[sorts]=created_at', {}],
+    ['an unknown predicate', 'UNKNOWN_PREDICATE', 'filter[type_equals]=x', {}],
+    ['a limit of none', 'INVALID_VALUE', 'limit=0', {}],
+    ['an unreadable time', 'INVALID_VALUE', '', { after: 'yesterday' }],
+    ['an empty time', 'INVALID_VALUE', '', { after: '' }],
+    ['a time that is no text', 'INVALID_VALUE', '', { after: new Date(0) as unknown as string }],
+  ])('refuses %s when it is asked, and not before', async (_, code, query, options) => {
+    const { audit, watching } = rig()
+    const tail = audit.tail(query, options)
+    await turns()
+    await expect(tail.next()).rejects.toMatchObject({ name: 'AuditLogError', code })
+    expect(await tail.next()).toEqual({ done: true, value: undefined })
+    expect(watching()).toBe(0)
+  })
+})
+
+describe('a tail is woken', () => {
+  it('by a hint, at once', async () => {
+    const { audit } = rig()
+    const tail = audit.tail()
+    const first = next(tail, 1)
+    await delay(50)
+    const took = await timed(async () => {
+      await record(audit, 'a')
+      await first
+    })
+    expect(took).toBeLessThan(500)
+    await tail.return()
+  })
+
+  it('within about a second where hints are lost', async () => {
+    const { audit } = rig(() => ({ watch: () => () => {} }))
+    const tail = audit.tail()
+    const seen = next(tail, 3)
+    for (const type of ['a', 'b', 'c']) {
+      await record(audit, type)
+      await delay(20)
+    }
+    expect(await timed(() => seen)).toBeLessThan(3900)
+    expect(await seen).toBe('a b c')
+    await tail.return()
+  })
+
+  it('by many hints a hundred times a second at most', async () => {
+    let lists = 0
+    let hint = (): void => {}
+    const { audit } = rig((store) => ({
+      watch(given) {
+        hint = given
+        return () => {}
+      },
+      list(query, options) {
+        lists++
+        return store.list(query, options)
+      },
+    }))
+    await using tail = audit.tail()
+    const first = next(tail, 1)
+    const took = await timed(async () => {
+      for (let i = 0; i < 300; i++) {
+        hint()
+        await delay(1)
+      }
+    })
+    expect(lists).toBeGreaterThan(5)
+    expect(lists).toBeLessThan(took / 9 + 5)
+    await record(audit, 'a')
+    hint()
+    expect(await first).toBe('a')
+  })
+})
+
+describe('a store that fails', () => {
+  const failing =
+    (code: string, times: number) =>
+    (store: EventStore): Partial<EventStore> => {
+      let left = times
+      return {
+        async list(query, options) {
+          if (query.where && left-- > 0)
+            throw new AuditLogError(code as AuditLogErrorCode, 'the fake store failed')
+          return store.list(query, options)
+        },
+      }
+    }
+
+  it.each(['STORE_FAILED', 'QUERY_TIMEOUT'])(
+    'with %s is asked again, and nothing is lost',
+    async (code) => {
+      const { audit } = rig(failing(code, 1))
+      const tail = audit.tail()
+      const seen = next(tail, 3)
+      await record(audit, 'a', 'b')
+      await delay(100)
+      await record(audit, 'c')
+      expect(await seen).toBe('a b c')
+      await tail.return()
+    },
+  )
+
+  it('is asked for all of it where the filter takes too long', async () => {
+    const { audit } = rig((store) => ({
+      async list(query, options) {
+        if (JSON.stringify(query.where ?? {}).includes('type'))
+          throw new AuditLogError('QUERY_TIMEOUT', 'the fake store took too long')
+        return store.list(query, options)
+      },
+    }))
+    await record(
+      audit,
+      ...Array.from({ length: 2500 }, (_, i) => (i % 1200 === 7 ? 'rare' : 'other')),
+    )
+    const tail = audit.tail('filter[type_eq]=rare', { after: '2000-01-01' })
+    expect(await next(tail, 3)).toBe('rare rare rare')
+    await tail.return()
+  })
+
+  it('is not asked in a hurry', async () => {
+    let asked = 0
+    const { audit } = rig(() => ({
+      async list() {
+        asked++
+        throw new AuditLogError('STORE_FAILED', 'the fake store failed')
+      },
+    }))
+    await using tail = audit.tail('', { after: '2000-01-01' })
+    void tail.next()
+    for (let i = 0; i < 20; i++) {
+      await record(audit, 'a')
+      await delay(5)
+    }
+    expect(asked).toBe(1)
+  })
+
+  it('where the tail would start ends it', async () => {
+    const { audit, watching } = rig(() => ({
+      async list() {
+        throw new AuditLogError('STORE_FAILED', 'the fake store failed')
+      },
+    }))
+    const tail = audit.tail()
+    await turns()
+    await expect(tail.next()).rejects.toMatchObject({ code: 'STORE_FAILED' })
+    expect(watching()).toBe(0)
+  })
+
+  it('for good ends it', async () => {
+    const { audit, watching } = rig(failing('INVALID_VALUE', Infinity))
+    const tail = audit.tail()
+    const first = tail.next()
+    await record(audit, 'a')
+    await expect(first).rejects.toMatchObject({ code: 'INVALID_VALUE' })
+    expect(watching()).toBe(0)
+  })
+})
+
+describe('a tail ends', () => {
+  it('when the loop is left', async () => {
+    const { audit, watching } = rig()
+    await record(audit, 'a', 'b')
+    for await (const event of audit.tail('', { after: '2000-01-01' })) {
+      expect(event.type).toBe('a')
+      expect(watching()).toBe(1)
+      break
+    }
+    expect(watching()).toBe(0)
+  })
+
+  it('by return, while it waits too', async () => {
+    const { audit, watching } = rig()
+    const tail = audit.tail()
+    const waiting = tail.next()
+    await delay(30)
+    expect(watching()).toBe(1)
+    const took = await timed(() => tail.return())
+    expect(took).toBeLessThan(3000)
+    expect(await waiting).toEqual({ done: true, value: undefined })
+    expect(watching()).toBe(0)
+    await record(audit, 'a')
+    expect(await tail.next()).toEqual({ done: true, value: undefined })
+    expect(await tail.return()).toEqual({ done: true, value: undefined })
+  })
+
+  it('by return before it begins, and while the store does not answer', async () => {
+    const { audit, watching } = rig(() => ({ list: () => new Promise(() => {}) }))
+    const tail = audit.tail()
+    await tail.return()
+    expect(await tail.next()).toEqual({ done: true, value: undefined })
+    const other = audit.tail()
+    const waiting = other.next()
+    await turns()
+    await other.return()
+    expect(await waiting).toEqual({ done: true, value: undefined })
+    expect(watching()).toBe(0)
+  })
+
+  it('by await using', async () => {
+    const { audit, watching } = rig()
+    {
+      await using tail = audit.tail()
+      void tail.next()
+      await turns()
+      expect(watching()).toBe(1)
+    }
+    expect(watching()).toBe(0)
+  })
+
+  it('with ABORTED by its signal, while it waits or not', async () => {
+    const { audit, watching } = rig()
+    const controller = new AbortController()
+    const reason = new Error('enough')
+    const tail = audit.tail('', { signal: controller.signal })
+    const waiting = tail.next()
+    await delay(30)
+    controller.abort(reason)
+    await expect(waiting).rejects.toMatchObject({
+      name: 'AuditLogError',
+      code: 'ABORTED',
+      cause: reason,
+    })
+    expect(watching()).toBe(0)
+    expect(await tail.next()).toEqual({ done: true, value: undefined })
+
+    const second = new AbortController()
+    await record(audit, 'a', 'b')
+    const seen: string[] = []
+    const loop = async (): Promise<void> => {
+      const options = { signal: second.signal, after: '2000-01-01' }
+      for await (const event of audit.tail('', options)) {
+        seen.push(event.type)
+        second.abort(reason)
+      }
+    }
+    await expect(loop()).rejects.toMatchObject({ code: 'ABORTED', cause: reason })
+    expect(seen).toEqual(['a'])
+    expect(watching()).toBe(0)
+  })
+
+  it('with ABORTED at once where its signal is aborted already', async () => {
+    const { audit, watching } = rig()
+    for (const after of [undefined, '2000-01-01']) {
+      const tail = audit.tail('', { signal: AbortSignal.abort(), after })
+      await expect(tail.next()).rejects.toMatchObject({ code: 'ABORTED' })
+    }
+    expect(watching()).toBe(0)
+  })
+
+  it('with its signal left as it was', async () => {
+    const { audit } = rig()
+    const { signal } = new AbortController()
+    const listeners = { added: 0, removed: 0 }
+    const [add, remove] = [signal.addEventListener, signal.removeEventListener]
+    signal.addEventListener = function added(...args: Parameters<typeof add>) {
+      listeners.added++
+      add.apply(signal, args)
+    }
+    signal.removeEventListener = function removed(...args: Parameters<typeof remove>) {
+      listeners.removed++
+      remove.apply(signal, args)
+    }
+    const tail = audit.tail('', { signal })
+    void tail.next()
+    await delay(30)
+    await tail.return()
+    expect(listeners).toEqual({ added: 1, removed: 1 })
+  })
+
+  it('with CLOSED when the log closes, after what was recorded', async () => {
+    const { audit, watching } = rig()
+    const tail = audit.tail()
+    const seen = next(tail, 1)
+    await delay(30)
+    const recorded = audit.recordCustom('a')
+    await recorded
+    expect(await seen).toBe('a')
+    const waiting = Promise.race([next(tail, 1), delay(5000).then(never)])
+    waiting.catch(() => {})
+    await delay(30)
+    const took = await timed(async () => {
+      await audit.close()
+      await expect(waiting).rejects.toMatchObject({ code: 'CLOSED' })
+    })
+    expect(took).toBeLessThan(3000)
+    expect(watching()).toBe(0)
+    await expect(audit.tail().next()).rejects.toMatchObject({ code: 'CLOSED' })
+    const resumed = audit.tail('', { after: '2000-01-01' })
+    await expect(resumed.next()).rejects.toMatchObject({ code: 'CLOSED' })
+  })
+})
+
+describe('imported events', () => {
+  const old = (n: number, created_at: string): AuditEvent => ({
+    id: `0196b3c2-0000-4000-8000-00000000000${n}`,
+    created_at,
+    username: null,
+    system: true,
+    type: 'old',
+    source: null,
+    attributes: {},
+  })
+
+  it('are not delivered: not in the past, to an empty log, or later than all', async () => {
+    const clock = manualClock('2026-03-01T12:00:00Z')
+    const audit: AuditLog = new AuditLog({ store: memoryStore({ clock }), types: {} })
+    open.push(audit)
+    const early = audit.tail()
+    await audit.importEvents([old(1, '2025-01-01T00:00:00.000000Z')])
+    await record(audit, 'a')
+    const late = audit.tail()
+    clock.advance(3_600_000_000)
+    await audit.importEvents([old(2, '2025-02-01T00:00:00.000000Z')])
+    await audit.importEvents([old(3, '2026-03-01T12:30:00.000000Z')])
+    await record(audit, 'b')
+    expect(await next(early, 2)).toBe('a b')
+    expect(await next(late, 1)).toBe('b')
+    await Promise.all([early.return(), late.return()])
+  })
+})

@@ -1,6 +1,6 @@
 import { AuditLogError, throwIfAborted, untilAborted } from '../../src/errors.js'
 import { isUuid, parseEventId } from '../../src/event/event-id.js'
-import { patience } from '../../src/async/timeout-signal.js'
+import { timeoutSignal } from '../../src/async/timeout-signal.js'
 import type { EventStore } from '../../src/store/store.js'
 import { systemClock } from '../../src/event/timestamp.js'
 import { analyzeTables } from './write/analyze.js'
@@ -94,7 +94,7 @@ export function createPostgresStore(
   let preparing: Promise<void> | undefined
   /** The same for all that wait, who then go on in their order. */
   const prepare = async (): Promise<void> => {
-    using wait = patience(queryTimeoutMs)
+    using wait = timeoutSignal(queryTimeoutMs)
     await log.use(wait.signal, () => Promise.resolve())
   }
 

@@ -1,7 +1,7 @@
 import type { Duration } from 'date-fns'
 import { throwIfAborted } from '../errors.js'
 import type { AuditEvent } from '../event/event.js'
-import type { Patience } from '../async/timeout-signal.js'
+import type { TimeoutSignal } from '../async/timeout-signal.js'
 import type { KeptBounds } from '../store/store.js'
 import { formatTimestamp, type Microseconds } from '../event/timestamp.js'
 import { openArchive } from './archive.js'
@@ -132,7 +132,7 @@ export function eventsTask(bounds: Bounds, archive: string | ArchiveEvents | und
 }
 
 /** Ends a while after the signal, which has not aborted yet. */
-function sometimeAfter(signal: AbortSignal): Patience {
+function sometimeAfter(signal: AbortSignal): TimeoutSignal {
   const late = new AbortController()
   let timer: NodeJS.Timeout | undefined
   const onAbort = (): void => {

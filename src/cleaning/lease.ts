@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { AuditLogError } from '../errors.js'
-import { patience } from '../async/timeout-signal.js'
+import { timeoutSignal } from '../async/timeout-signal.js'
 import type { EventStore, WaitOptions } from '../store/store.js'
 import type { Microseconds } from '../event/timestamp.js'
 import {
@@ -98,7 +98,7 @@ export async function claimLease(
         const from = isGivenUp ? state.from : startedAt
         return { ...(from !== undefined && { from }), last }
       }
-      using wait = patience(RENEWAL_MS)
+      using wait = timeoutSignal(RENEWAL_MS)
       await changeState(store, name, end, { signal: wait.signal })
     },
   }
@@ -136,7 +136,7 @@ function startRenewal(
       if (!isOurs) return state
       return { ...state, lease: leaseOf(holder, state.lease!.startedAt, now, removedCount()) }
     }
-    using wait = patience(RENEWAL_MS)
+    using wait = timeoutSignal(RENEWAL_MS)
     try {
       await changeState(store, name, prolong, { signal: wait.signal })
       renewedAt = since

@@ -3,7 +3,7 @@ import { AuditLogError, throwIfAborted, untilAborted } from '../errors.js'
 import { type AuditEvent, type EventDraft, type JsonValue, stampDraft } from '../event/event.js'
 import { eventId, type IdTail } from '../event/event-id.js'
 import { digest, fingerprintOf } from './fingerprint.js'
-import { patience } from '../async/timeout-signal.js'
+import { timeoutSignal } from '../async/timeout-signal.js'
 import type { AddOptions, Recorder } from './recorder.js'
 import { asStoreFailure } from './store-failure.js'
 import type { EventStore } from '../store/store.js'
@@ -111,7 +111,7 @@ export function createIdempotency(
     call: KeyedCall,
   ): Promise<Outcome | { readonly tail: IdTail; readonly earlier: EarlierAttempts }> => {
     const { draft, before, expires, fingerprint } = call
-    using wait = patience(expires - performance.now(), call.options.signal)
+    using wait = timeoutSignal(expires - performance.now(), call.options.signal)
     const { signal } = wait
     throwIfAborted(signal)
     const own = before && (await untilAborted(before, signal))
@@ -173,7 +173,7 @@ export function createIdempotency(
       const found = present as Claim | undefined
       return found?.tail === outcome.tail ? { ...found, keptAt } : present
     }
-    using wait = patience(deadlineMs)
+    using wait = timeoutSignal(deadlineMs)
     await store.updateState(stateKey, complete, { signal: wait.signal, keepFor: DAY }).catch(noop)
   }
 

@@ -5,7 +5,7 @@ import { AuditLogError, untilAborted } from '../errors.js'
 import type { DraftThrottle, EventDraft } from '../event/event.js'
 import { type EventTypes, isPeriod } from '../event/event-types.js'
 import { type JsonLimits, toJsonText } from '../event/json.js'
-import { patience } from '../async/timeout-signal.js'
+import { timeoutSignal } from '../async/timeout-signal.js'
 import type { EventStore, SuppressedCount, SuppressedReport } from '../store/store.js'
 import { throttleKey } from '../store/throttle-state.js'
 import type { Clock, Microseconds } from '../event/timestamp.js'
@@ -215,7 +215,7 @@ export function createThrottling({
     return untilAborted(turn, signal)
   }
   const reportInTurn = async (): Promise<void> => {
-    using wait = patience(MAX_PAUSE_MS, closing.signal)
+    using wait = timeoutSignal(MAX_PAUSE_MS, closing.signal)
     try {
       await report(wait.signal)
       pauseMs = REPORT_MS

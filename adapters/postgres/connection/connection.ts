@@ -1,5 +1,5 @@
 import { throwIfAborted } from '../../../src/errors.js'
-import { patience } from '../../../src/async/timeout-signal.js'
+import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import {
   ask,
   checkOut,
@@ -58,7 +58,7 @@ async function cancel(
   try {
     // Later the number might be another's.
     if (isOver()) return
-    using wait = patience(CANCEL_MS)
+    using wait = timeoutSignal(CANCEL_MS)
     const asking = ask(client, 'SELECT pg_cancel_backend($1)', processID)
     await until(asking, wait.signal, 'Postgres did not answer')
   } finally {
@@ -89,7 +89,7 @@ export async function withConnection<Result>(
     const result = await until(work, signal, 'Postgres did not answer').catch(async (error) => {
       if (isOver) throw error
       void cancel(pool, client, () => isOver).catch(ignore)
-      using grace = patience(Math.max(end - performance.now(), GRACE_MS))
+      using grace = timeoutSignal(Math.max(end - performance.now(), GRACE_MS))
       return await until(work, grace.signal, 'Postgres did not answer')
     })
     isSound = !signal.aborted

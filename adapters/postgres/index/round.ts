@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { throwIfAborted } from '../../../src/errors.js'
 import type { SealingTuning } from '../../../src/store-kit/index/segment-levels.js'
-import { patience } from '../../../src/async/timeout-signal.js'
+import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import type { PostgresLog } from '../log/log.js'
 import { isSealDue } from './due.js'
 import { releaseLease, takeLease } from './lease.js'
@@ -70,7 +70,7 @@ function createSteps(log: PostgresLog, options: RoundOptions): RoundSteps {
   const run: Steps['run'] = async (step) => {
     throwIfAborted(closing)
     const start = performance.now()
-    using wait = patience(STEP_MS, giveUp)
+    using wait = timeoutSignal(STEP_MS, giveUp)
     const result = await log.use(wait.signal, async (client) => {
       if (start >= renewAt) {
         if (!(await takeLease(client, names, holder, leaseMs))) throw LOST
@@ -105,7 +105,7 @@ function createSteps(log: PostgresLog, options: RoundOptions): RoundSteps {
     }),
     async release() {
       if (renewAt === -Infinity || giveUp.aborted) return
-      using wait = patience(STEP_MS, giveUp)
+      using wait = timeoutSignal(STEP_MS, giveUp)
       await log.use(wait.signal, (client) => releaseLease(client, names, holder))
     },
   }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { SealingTuning } from '../../../src/store-kit/index/segment-levels.js'
-import { patience } from '../../../src/async/timeout-signal.js'
+import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import type { PostgresLog } from '../log/log.js'
 import { type Due, findDue } from './due.js'
 import { createManners } from './pacing.js'
@@ -69,7 +69,7 @@ export function createSealer(log: PostgresLog, given: Partial<SealerOptions> = {
   /** Where `isDue` is not known, looks first. */
   const runOnce = async (isDue: boolean): Promise<End> => {
     try {
-      using wait = patience(LOOK_TIMEOUT_MS, giveUp.signal)
+      using wait = timeoutSignal(LOOK_TIMEOUT_MS, giveUp.signal)
       const look = (): Promise<Due> =>
         log.use(wait.signal, (client) => findDue(client, log.names, tuning))
       const due = isDue ? 'due' : await look()

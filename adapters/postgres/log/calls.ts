@@ -1,5 +1,5 @@
 import { abortedError, AuditLogError } from '../../../src/errors.js'
-import { patience } from '../../../src/async/timeout-signal.js'
+import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import type { PostgresPoolClient } from '../connection/client.js'
 import { asAuditLogError, isTransient } from '../connection/failures.js'
 import type { PostgresLog } from './log.js'
@@ -27,7 +27,7 @@ export async function doAtLength<Result>(
   signal: AbortSignal | undefined,
   act: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
-  using wait = patience(LONG_MS, signal)
+  using wait = timeoutSignal(LONG_MS, signal)
   return await rejecting(act(wait.signal), signal)
 }
 
@@ -40,7 +40,7 @@ async function persist<Result>(
 ): Promise<Result> {
   const end = performance.now() + RETRY_MS
   for (let attempts = 0; ; attempts++) {
-    using wait = patience(end - performance.now(), signal)
+    using wait = timeoutSignal(end - performance.now(), signal)
     try {
       return await act(wait.signal)
     } catch (error) {

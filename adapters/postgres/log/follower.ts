@@ -1,6 +1,6 @@
 import { quoteName } from '../../../src/store-kit/sql.js'
 import { createWatchers } from '../../../src/tail/following.js'
-import { patience } from '../../../src/async/timeout-signal.js'
+import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import {
   ask,
   checkOut,
@@ -40,7 +40,7 @@ export function createFollower(log: PostgresLog, pool: PostgresPool): Follower {
   let reconnect: NodeJS.Timeout | undefined
 
   const notify = async (): Promise<void> => {
-    using wait = patience(CONNECT_MS)
+    using wait = timeoutSignal(CONNECT_MS)
     await log.use(wait.signal, (client) => ask(client, `SELECT pg_notify($1, '')`, channel))
   }
 
@@ -81,7 +81,7 @@ export function createFollower(log: PostgresLog, pool: PostgresPool): Follower {
   const listen = async (): Promise<void> => {
     if (listener || isConnecting || isClosed()) return
     isConnecting = true
-    using wait = patience(CONNECT_MS, closing.signal)
+    using wait = timeoutSignal(CONNECT_MS, closing.signal)
     try {
       listener = await until(
         checkOut(pool),

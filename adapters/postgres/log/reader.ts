@@ -1,6 +1,6 @@
 import { abortedError, AuditLogError } from '../../../src/errors.js'
 import type { TimeBounds } from '../../../src/filter/bounds.js'
-import { patience } from '../../../src/async/timeout-signal.js'
+import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import {
   ask,
@@ -165,7 +165,7 @@ export function createReader(
   return {
     async read(signal, bounds, use, open = () => ({})) {
       const wanted = { bounds, use, open }
-      using wait = patience(timeoutMs + GRACE_MS, signal)
+      using wait = timeoutSignal(timeoutMs + GRACE_MS, signal)
       try {
         try {
           return await readOnce(wait.signal, wanted)

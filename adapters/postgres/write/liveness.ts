@@ -1,6 +1,6 @@
 import { type Beating, BEAT_MS, createSilenceWatch } from '../../../src/store/liveness.js'
 import { eventId } from '../../../src/event/event-id.js'
-import { patience } from '../../../src/async/timeout-signal.js'
+import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import { ask } from '../connection/client.js'
 import { abandonLive } from './live.js'
 import type { PostgresLog } from '../log/log.js'
@@ -25,7 +25,7 @@ export function createSilenceKeeper(
   const look = async (): Promise<void> => {
     // A store that is not used connects to nothing.
     if (!log.state()) return
-    using wait = patience(LOOK_MS)
+    using wait = timeoutSignal(LOOK_MS)
     await log.use(wait.signal, async (client, { partitions }) => {
       const rows = await ask(client, `SELECT created_at, tail, beats FROM ${log.names.liveEvents}`)
       const open = rows.map(([time, tail, beats]): Beating => ({

@@ -1,6 +1,6 @@
 import { abortedError, AuditLogError, throwIfAborted } from '../../../src/errors.js'
 import type { EventDraft } from '../../../src/event/event.js'
-import { patience } from '../../../src/async/timeout-signal.js'
+import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import type { AppendOptions } from '../../../src/store/store.js'
 import { type Appended, type Appender, type AppendRequest, createAppender } from './appender.js'
 import { MAX_MOVED } from '../schema/append-function.js'
@@ -109,7 +109,7 @@ export function createWriter(log: PostgresLog, onVisible: () => void): Writer {
     let failure: unknown
     for (let attempts = 0; ; attempts++) {
       const until = deadline ?? performance.now() + ATTEMPT_MS
-      using wait = patience(until - performance.now(), signal)
+      using wait = timeoutSignal(until - performance.now(), signal)
       if (signal?.aborted || until <= performance.now()) throw givenUp(failure ?? signal?.reason)
       try {
         return await attempt({ drafts, deadline: until, since, comingAgain }, wait.signal)
@@ -144,7 +144,7 @@ export function createWriter(log: PostgresLog, onVisible: () => void): Writer {
   /** True where more may be left. */
   const moveSome = async (signal?: AbortSignal): Promise<boolean> => {
     if (isClosed || isGivenAgain()) return false
-    using wait = patience(POLL_ATTEMPT_MS, signal)
+    using wait = timeoutSignal(POLL_ATTEMPT_MS, signal)
     const deadline = performance.now() + POLL_ATTEMPT_MS
     const { moved } = await attempt({ drafts: [], deadline }, wait.signal)
     return moved === MAX_MOVED
@@ -160,7 +160,7 @@ export function createWriter(log: PostgresLog, onVisible: () => void): Writer {
   const makeAheadInTime = async (): Promise<void> => {
     if (performance.now() < nextPartitions) return
     nextPartitions = performance.now() + PARTITIONS_AGAIN_MS
-    using wait = patience(POLL_ATTEMPT_MS)
+    using wait = timeoutSignal(POLL_ATTEMPT_MS)
     await makeAhead(wait.signal).catch(() => {})
   }
 
@@ -169,7 +169,7 @@ export function createWriter(log: PostgresLog, onVisible: () => void): Writer {
     // A store that is not used connects to nothing.
     if (!log.state() || performance.now() - lastAppend < POLL_MS || isGivenAgain()) return false
     await makeAheadInTime()
-    using wait = patience(POLL_ATTEMPT_MS)
+    using wait = timeoutSignal(POLL_ATTEMPT_MS)
     const isFilled = await synchronize(wait.signal)
     return isFilled || appender.hasLost()
   }
@@ -200,7 +200,7 @@ export function createWriter(log: PostgresLog, onVisible: () => void): Writer {
       await queue
       if (!appender.hasLost()) return
       const deadline = performance.now() + POLL_MS
-      using wait = patience(POLL_MS)
+      using wait = timeoutSignal(POLL_MS)
       await attempt({ drafts: [], deadline }, wait.signal).catch(() => {})
     },
   }

@@ -4,6 +4,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import type { EndpointAudit } from '../../src/http/events/handler.js'
+import { describeApi } from '../../src/http/events/openapi.js'
 import { openApiDocument } from '../../src/http/openapi/document.js'
 import { jsonApiSchema, LINK_FORMAT } from './json-api-schema.js'
 
@@ -69,7 +70,7 @@ export const compileIn = (
 ): ValidateFunction => compiler.compile({ ...schema, components })
 
 export const describeEndpoints = (audit: EndpointAudit, path: string): OpenApiDocument =>
-  JSON.parse(JSON.stringify(openApiDocument({ audit, path }))) as OpenApiDocument
+  JSON.parse(JSON.stringify(openApiDocument(describeApi({ audit, path })))) as OpenApiDocument
 
 function hold(validate: ValidateFunction, value: unknown, what: string): void {
   if (validate(value)) return

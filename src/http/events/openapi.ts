@@ -1,8 +1,35 @@
-import { openApiDocument } from '../openapi/document.js'
+import { type ApiDescription, openApiDocument } from '../openapi/document.js'
 import type { EventsHandler, EventsSetting } from './handler.js'
+import { parameters } from './route-parameters.js'
+import { type EventsRoute, EVENTS_ACTIONS, eventsRoutes } from './routes.js'
 import { unchanging } from './unchanging.js'
+
+const OPERATION_IDS: Readonly<Record<EventsRoute['action'], string>> = {
+  list: 'listEvents',
+  create: 'createEvent',
+  stream: 'followEvents',
+  count: 'countEvents',
+  export: 'exportEvents',
+  types: 'listEventTypes',
+  me: 'readUser',
+  describe: 'describeEvents',
+  read: 'readEvent',
+}
+
+/** What the document of the mounted endpoints is made of. */
+export const describeApi = ({
+  path,
+  audit,
+}: Pick<EventsSetting, 'path' | 'audit'>): ApiDescription => ({
+  path,
+  routes: eventsRoutes.map((route) => ({ ...route, operationId: OPERATION_IDS[route.action] })),
+  parameters,
+  actions: EVENTS_ACTIONS,
+  types: audit.types,
+  limits: audit.limits,
+})
 
 /** `GET <path>/openapi.json`: the description of the endpoints. */
 export function openApiHandler(setting: EventsSetting): EventsHandler {
-  return unchanging('application/json', () => JSON.stringify(openApiDocument(setting)))
+  return unchanging('application/json', () => JSON.stringify(openApiDocument(describeApi(setting))))
 }

@@ -1,5 +1,5 @@
 import type { AnswerName } from '../openapi/answers.js'
-import type { ParameterName } from '../openapi/parameters.js'
+import type { ParameterName } from './route-parameters.js'
 
 export const EVENTS_ACTIONS = [
   'list',

@@ -1,26 +1,41 @@
-import { type EventsRoute, eventsRoutes } from '../events/routes.js'
-import type { EventsSetting } from '../events/handler.js'
+import type { EventTypes } from '../../event/event-types.js'
+import type { JsonLimits } from '../../event/json.js'
 import { JSON_API } from '../problem.js'
-import { answers } from './answers.js'
-import { parameters } from './parameters.js'
+import { type AnswerName, answers } from './answers.js'
 import { COMMON_PROBLEMS, problemAnswer, problemName } from './problems.js'
 import { componentSchemas } from './schemas.js'
 
-const OPERATIONS: Readonly<Record<EventsRoute['action'], string>> = {
-  list: 'listEvents',
-  create: 'createEvent',
-  stream: 'followEvents',
-  count: 'countEvents',
-  export: 'exportEvents',
-  types: 'listEventTypes',
-  me: 'readUser',
-  describe: 'describeEvents',
-  read: 'readEvent',
+/** One endpoint, as the document describes it. */
+export interface DescribedRoute {
+  readonly operationId: string
+  readonly method: 'GET' | 'POST'
+  /** Relative to the mount path. */
+  readonly path: string
+  readonly summary: string
+  readonly description: string
+  /** Names of the endpoint's entries in {@link ApiDescription.parameters}. */
+  readonly parameters: readonly string[]
+  readonly answers: Readonly<Record<number, AnswerName>>
+  /** Statuses of its errors, beside those that every endpoint has. */
+  readonly problems: readonly number[]
+}
+
+/** What the document is made of. */
+export interface ApiDescription {
+  /** The mount path. */
+  readonly path: string
+  readonly routes: readonly DescribedRoute[]
+  /** OpenAPI 3.1, "Parameter Object", by the names that routes use. */
+  readonly parameters: Readonly<Record<string, object>>
+  /** Actions that a user may be allowed. */
+  readonly actions: readonly string[]
+  readonly types: EventTypes
+  readonly limits: JsonLimits
 }
 
 const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` }) as const
 
-const newEvent = ({ maxBytes, maxDepth }: EventsSetting['audit']['limits']) => ({
+const newEvent = ({ maxBytes, maxDepth }: JsonLimits) => ({
   required: true,
   description: `At most ${maxBytes} bytes, nested ${maxDepth} deep.`,
   content: {
@@ -36,18 +51,18 @@ const newEvent = ({ maxBytes, maxDepth }: EventsSetting['audit']['limits']) => (
   },
 })
 
-function operation(route: EventsRoute, { audit }: EventsSetting): object {
-  const { action, summary, description, method } = route
+function operation(route: DescribedRoute, limits: JsonLimits): object {
+  const { operationId, summary, description, method } = route
   const problems = [...route.problems, ...COMMON_PROBLEMS].map((status) => [
     status,
     ref('responses', problemName(status)),
   ])
   return {
-    operationId: OPERATIONS[action],
+    operationId,
     summary,
     description,
     parameters: route.parameters.map((name) => ref('parameters', name)),
-    ...(method === 'POST' && { requestBody: newEvent(audit.limits) }),
+    ...(method === 'POST' && { requestBody: newEvent(limits) }),
     responses: {
       ...Object.fromEntries(
         Object.entries(route.answers).map(([status, name]) => [status, ref('responses', name)]),
@@ -57,19 +72,19 @@ function operation(route: EventsRoute, { audit }: EventsSetting): object {
   }
 }
 
-/** Of a path that is there whatever the method, and of a method that it does not take. */
+/** Any path may be unknown, and any method may be one that a path does not take. */
 const EVERYWHERE = [404, 405] as const
 
 /**
- * The OpenAPI 3.1 document of the events endpoints as they are mounted: made of the table of routes,
- * the registry of event types, the predicates, the link attributes and the error codes.
+ * The OpenAPI 3.1 document of the events endpoints as they are mounted. It is made from the table of
+ * routes, the registry of event types, the predicates, the link attributes and the error codes.
  */
-export function openApiDocument(setting: EventsSetting): object {
+export function openApiDocument(api: ApiDescription): object {
   const paths: Record<string, Record<string, object>> = {}
   const statuses = new Set<number>([...COMMON_PROBLEMS, ...EVERYWHERE])
-  for (const route of eventsRoutes) {
-    const item = (paths[setting.path + route.path] ??= {})
-    item[route.method.toLowerCase()] = operation(route, setting)
+  for (const route of api.routes) {
+    const item = (paths[api.path + route.path] ??= {})
+    item[route.method.toLowerCase()] = operation(route, api.limits)
     for (const status of route.problems) statuses.add(status)
   }
   const problems = [...statuses].map((status) => [problemName(status), problemAnswer(status)])
@@ -86,8 +101,8 @@ export function openApiDocument(setting: EventsSetting): object {
     security: [{ basic: [] }],
     paths,
     components: {
-      schemas: componentSchemas(setting.audit.types),
-      parameters,
+      schemas: componentSchemas(api.types, api.actions),
+      parameters: api.parameters,
       responses: { ...answers, ...Object.fromEntries(problems) },
       securitySchemes: {
         basic: { type: 'http', scheme: 'basic', description: 'User name and password (RFC 7617).' },

@@ -1,6 +1,5 @@
 import type { EventTypes } from '../../event/event-types.js'
 import { LINK_ATTRIBUTES, type LinkAttribute, linkForm } from '../../event/links.js'
-import { EVENTS_ACTIONS } from '../events/routes.js'
 import { jsonapi } from '../problem.js'
 import { countsSchemas } from './counts-schemas.js'
 import {
@@ -83,17 +82,18 @@ const eventType = whole({
   }),
 })
 
-const user = whole({
-  type: { const: 'user' },
-  id: { ...text, description: 'His name.' },
-  attributes: whole({
-    may: whole(Object.fromEntries(EVENTS_ACTIONS.map((action) => [action, flag]))),
-    restricted: { ...flag, description: 'True where he sees no more than a part of the log.' },
-  }),
-})
+const user = (actions: readonly string[]) =>
+  whole({
+    type: { const: 'user' },
+    id: { ...text, description: 'The name of the user.' },
+    attributes: whole({
+      may: whole(Object.fromEntries(actions.map((action) => [action, flag]))),
+      restricted: { ...flag, description: 'True where the user sees only a part of the log.' },
+    }),
+  })
 
 /** OpenAPI 3.1, "Schema Object" (JSON Schema 2020-12): what the endpoints take and give. */
-export function componentSchemas(types: EventTypes) {
+export function componentSchemas(types: EventTypes, actions: readonly string[]) {
   return {
     JsonApi: whole({ version: { const: jsonapi.version } }),
     SystemEventType: {
@@ -141,7 +141,7 @@ export function componentSchemas(types: EventTypes) {
       attributes: { type: 'object' },
     }),
     EventTypeList: document(listOf(eventType), 'self'),
-    UserDocument: document(user, 'self'),
+    UserDocument: document(user(actions), 'self'),
     ...countsSchemas,
     NewEventDocument: {
       type: 'object',

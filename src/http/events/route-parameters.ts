@@ -1,8 +1,8 @@
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../../filter/ast.js'
 import { type Predicate, predicates } from '../../filter/predicates.js'
-import { COUNTS, FACETS } from '../events/counts-request.js'
-import { EXPORT_FORMATS } from '../events/export-formats.js'
-import { FIELDS } from '../events/fieldset.js'
+import { COUNTS, FACETS } from './counts-request.js'
+import { EXPORT_FORMATS } from './export-formats.js'
+import { FIELDS } from './fieldset.js'
 import type { WholeRange } from '../parameters.js'
 
 /** OpenAPI 3.1, "Parameter Object" and "Schema Object"; what they hold is the document's business. */

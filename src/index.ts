@@ -55,8 +55,8 @@ export { sentenceText } from './describing/sentence-text.js'
 export { sourceLabel, type SourceLabel } from './describing/source-label.js'
 export { visibleText } from './describing/visible-text.js'
 export type { RandomBytes } from './event/event-id.js'
+export { defineEventTypes } from './define-event-types.js'
 export {
-  defineEventTypes,
   type EventData,
   type EventTypeDefinition,
   type EventTypes,

@@ -1,6 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Duration } from 'date-fns'
-import { readTemplate } from '../describing/template.js'
 import { AuditLogError } from '../errors.js'
 import { isStorableText, jsonPointer } from './json-copy.js'
 import { LINK_ATTRIBUTES, type LinkAttribute } from './links.js'
@@ -101,45 +100,6 @@ export function isPeriod(period: unknown): boolean {
     parts.length > 0 &&
     parts.every(([unit, count]) => UNITS.has(unit) && typeof count === 'number' && count > 0)
   )
-}
-
-/**
- * Checks a table of event types and gives it back, its keys kept as literal types for `record`.
- * Tables are combined by spreading them. Throws `INVALID_OPTION` that names the wrong entry.
- */
-export function defineEventTypes<const T extends EventTypes>(types: T): T {
-  for (const [type, definition] of Object.entries<EventTypeDefinition>(types)) {
-    const fault = eventTypeFault(type)
-    if (fault)
-      throw new AuditLogError('INVALID_OPTION', `event type ${JSON.stringify(type)} ${fault}`)
-    const scope = definition.throttle?.scope ?? []
-    if (definition.throttle && !isPeriod(definition.throttle.period)) {
-      throw new AuditLogError(
-        'INVALID_OPTION',
-        `event type ${type}: the throttle's period must be a date-fns Duration such as { hours: 1 }`,
-      )
-    }
-    if (scope.some((key) => typeof key !== 'string' || key === '')) {
-      throw new AuditLogError(
-        'INVALID_OPTION',
-        `event type ${type}: the throttle's scope must list data keys`,
-      )
-    }
-    checkSentence(type, definition.sentence)
-  }
-  return types
-}
-
-function checkSentence(type: string, sentence: string | undefined): void {
-  if (sentence === undefined) return
-  try {
-    readTemplate(sentence)
-  } catch (error) {
-    const { message } = error as Error
-    throw new AuditLogError('INVALID_OPTION', `event type ${type}: sentence: ${message}`, {
-      cause: error,
-    })
-  }
 }
 
 /** `audit:steps:approve:denied` -> level `audit`, subject `steps`, action `approve:denied`. */

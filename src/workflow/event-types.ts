@@ -1,4 +1,4 @@
-import { defineEventTypes } from '../event/event-types.js'
+import { defineEventTypes } from '../define-event-types.js'
 
 /**
  * The system event types of a workflow service, in the areas and the order its interface lists

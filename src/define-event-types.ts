@@ -1,0 +1,47 @@
+import { readTemplate } from './describing/template.js'
+import { AuditLogError } from './errors.js'
+import {
+  type EventTypeDefinition,
+  type EventTypes,
+  eventTypeFault,
+  isPeriod,
+} from './event/event-types.js'
+
+/**
+ * Checks a table of event types and gives it back, its keys kept as literal types for `record`.
+ * Tables are combined by spreading them. Throws `INVALID_OPTION` that names the wrong entry.
+ */
+export function defineEventTypes<const T extends EventTypes>(types: T): T {
+  for (const [type, definition] of Object.entries<EventTypeDefinition>(types)) {
+    const fault = eventTypeFault(type)
+    if (fault)
+      throw new AuditLogError('INVALID_OPTION', `event type ${JSON.stringify(type)} ${fault}`)
+    const scope = definition.throttle?.scope ?? []
+    if (definition.throttle && !isPeriod(definition.throttle.period)) {
+      throw new AuditLogError(
+        'INVALID_OPTION',
+        `event type ${type}: the throttle's period must be a date-fns Duration such as { hours: 1 }`,
+      )
+    }
+    if (scope.some((key) => typeof key !== 'string' || key === '')) {
+      throw new AuditLogError(
+        'INVALID_OPTION',
+        `event type ${type}: the throttle's scope must list data keys`,
+      )
+    }
+    checkSentence(type, definition.sentence)
+  }
+  return types
+}
+
+function checkSentence(type: string, sentence: string | undefined): void {
+  if (sentence === undefined) return
+  try {
+    readTemplate(sentence)
+  } catch (error) {
+    const { message } = error as Error
+    throw new AuditLogError('INVALID_OPTION', `event type ${type}: sentence: ${message}`, {
+      cause: error,
+    })
+  }
+}

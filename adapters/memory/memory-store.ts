@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AuditLogError, throwIfAborted } from '../../src/errors.js'
 import { type AuditEvent, type EventDraft, stampDraft } from '../../src/event/event.js'
-import { createWatchers } from '../../src/tail/following.js'
+import { createWatchers } from '../../src/store-kit/watchers.js'
 import { freshEvents } from '../../src/event/importing.js'
 import type { EventStore } from '../../src/store/store.js'
 import { type Clock, type Microseconds, systemClock } from '../../src/event/timestamp.js'

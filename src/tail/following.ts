@@ -224,37 +224,3 @@ export async function attempt<Answer>(
     return undefined
   }
 }
-
-/** Those who watch a store, for its `watch`. */
-export interface Watchers {
-  /** Gives what takes the hint off again. */
-  add(hint: () => void): () => void
-  /** Calls all; none that throws stops the others or the caller. */
-  hint(): void
-  clear(): void
-  readonly size: number
-}
-
-export function createWatchers(): Watchers {
-  const hints = new Set<{ readonly hint: () => void }>()
-  return {
-    add(hint) {
-      const watcher = { hint }
-      hints.add(watcher)
-      return () => void hints.delete(watcher)
-    },
-    hint() {
-      for (const { hint } of hints) {
-        try {
-          hint()
-        } catch {
-          // A hint is no more than that.
-        }
-      }
-    },
-    clear: () => hints.clear(),
-    get size() {
-      return hints.size
-    },
-  }
-}

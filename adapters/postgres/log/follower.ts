@@ -1,5 +1,5 @@
 import { quoteName } from '../../../src/store-kit/sql.js'
-import { createWatchers } from '../../../src/tail/following.js'
+import { createWatchers } from '../../../src/store-kit/watchers.js'
 import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import {
   ask,

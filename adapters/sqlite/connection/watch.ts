@@ -1,4 +1,4 @@
-import { createWatchers } from '../../../src/tail/following.js'
+import { createWatchers } from '../../../src/store-kit/watchers.js'
 import type { SqliteDatabase } from './database.js'
 
 /** Tells those who watch that events may have become visible, through this connection or another. */

@@ -8,6 +8,8 @@ import { openDatabase } from '../../../adapters/sqlite/connection/database.js'
 import type { EventRow } from '../../../adapters/sqlite/schema/rows.js'
 import { scanEvents } from '../../../adapters/sqlite/read/scan.js'
 import { createTables, type Tables } from '../../../adapters/sqlite/schema/tables.js'
+import { parseEventId } from '../../../src/event/event-id.js'
+import type { TimeBounds } from '../../../src/filter/bounds.js'
 import { type Sql, sql } from '../../../src/store-kit/sql.js'
 import { runScript } from '../../support/child.js'
 import { tempDir } from '../../support/temp.js'
@@ -149,18 +151,24 @@ describe('an open event whose text grows', () => {
   ])('is read as it was at one moment while another %s', async (_, change) => {
     const store = openStore()
     const other = openStore()
-    const bounds = { from: 0, to: Number.MAX_SAFE_INTEGER }
-    const scanned = async (tables: Tables, where?: Sql): Promise<EventRow> => {
+    // A scan yields to the event loop between two rows, and reads the open events again after that: the
+    // event has to be its first row.
+    const only = ({ id }: AuditEvent): TimeBounds => {
+      const { time } = parseEventId(id)!
+      return { from: time, to: time }
+    }
+    const scanned = async (tables: Tables, event: AuditEvent, where?: Sql): Promise<EventRow> => {
       const rows: EventRow[] = []
-      const scan = { bounds, direction: 'asc', where } as const
+      const scan = { bounds: only(event), direction: 'asc', where } as const
       await scanEvents(tables, scan, (row) => rows.push(row) < 1, {})
-      return rows.at(-1)!
+      expect(rows).toHaveLength(1)
+      return rows[0]!
     }
     const reads: ((tables: Tables, event: AuditEvent) => Promise<EventRow>)[] = [
       async ({ live }, { id }) => live.find(id)!,
-      async ({ live }) => live.between(bounds).at(-1)!,
-      (tables) => scanned(tables),
-      (tables) => scanned(tables, sql('true')),
+      async ({ live }, event) => live.between(only(event))[0]!,
+      (tables, event) => scanned(tables, event),
+      (tables, event) => scanned(tables, event, sql('true')),
     ]
     for (const read of reads) {
       const [event] = await store.append([draft('{"log":"so "}', true)])

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openPage, type OpenPageOptions } from '../support/browser.js'
 import { type PageHost, serveStory } from '../support/page-host.js'
-import { expectShown, WAIT } from './shown.js'
+import { expectShown, stopFrames, WAIT } from './shown.js'
 
 /* The builder: filters as rows, in groups of all or any. */
 
@@ -124,6 +124,30 @@ describe('rows', () => {
     await page.keyboard.press('Alt+ArrowDown')
     await page.keyboard.press('Control+Enter')
     await shows(page, within)
+  })
+
+  it('keep the focus between two keys, however long a frame takes', async () => {
+    const page = await open('filter[username_not_null]=1&filter[g][0][name_cont]=nightly')
+    await openBuilder(page)
+    await stopFrames(page)
+    await fields(page, 'Predicate').first().focus()
+    await page.keyboard.press('Alt+ArrowDown')
+    await page.keyboard.press('Alt+ArrowUp')
+    await page.keyboard.press('Alt+ArrowDown')
+    await page.keyboard.press('Control+Enter')
+    await shows(page, 'filter[username_not_null]=1&filter[name_cont]=nightly')
+  })
+
+  it('let Tab go on from a predicate that takes no value', async () => {
+    const page = await open('filter[username_eq]=ann')
+    await openBuilder(page)
+    await stopFrames(page)
+    await fields(page, 'Predicate').first().focus()
+    await page.keyboard.type('is missing')
+    await page.keyboard.press('Tab')
+    const focused = page.locator(':focus')
+    await expect.poll(() => focused.getAttribute('aria-label'), WAIT).toBe('Remove condition')
+    await expectPreview(page, 'filter[username_null]=1')
   })
 
   it('take several values, of which any is enough or all are needed', async () => {

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openPage } from '../support/browser.js'
 import { type PageHost, serveStory } from '../support/page-host.js'
-import { expectShown, WAIT } from './shown.js'
+import { expectShown, stopFrames, WAIT } from './shown.js'
 
 /* The filters in the bar: chips, and the field in which another is typed. */
 
@@ -63,6 +63,18 @@ describe('chips', () => {
     await focused().toBe('user is ann')
     await page.keyboard.press('Delete')
     await shows(page, '')
+  })
+
+  it('keep the focus between two keys, however long a frame takes', async () => {
+    const page = await open(`${ANN}&${AUDIT}`)
+    await chip(page, 'level is audit').focus()
+    await stopFrames(page)
+    await page.keyboard.press('Backspace')
+    await page.keyboard.press('!')
+    await page.keyboard.press('!')
+    await page.keyboard.press('Backspace')
+    await shows(page, '')
+    await expect.poll(() => field(page).and(page.locator(':focus')).count(), WAIT).toBe(1)
   })
 
   it('open the builder, which begins with them', async () => {

@@ -80,3 +80,7 @@ export async function paste(field: Locator, text: string): Promise<void> {
     })()`,
   )
 }
+
+/** From now on no animation frame comes, as on a machine that is busy for long. */
+export const stopFrames = (page: Page): Promise<unknown> =>
+  page.evaluate('globalThis.requestAnimationFrame = () => 0')

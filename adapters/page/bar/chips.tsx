@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { changeQuery, fault, query, search } from '../address.js'
+import { afterRender } from '../after-render.js'
 import { countEvents } from '../api.js'
 import { counts } from '../counts/counts.js'
 import { lazy } from '../lazy.js'
@@ -38,13 +39,11 @@ function useDropped(conjunct: Conjunct): number | undefined {
   return known ?? (isWanted ? asked : undefined)
 }
 
-const focusLater = (list: Element | null, at: number): void => {
-  // Once the chips are drawn again.
-  requestAnimationFrame(() => {
+const focusChip = (list: Element | null, at: number): void =>
+  afterRender(() => {
     const bodies = list?.querySelectorAll<HTMLElement>('.chip-body, input') ?? []
     bodies[Math.max(0, Math.min(at, bodies.length - 1))]?.focus()
   })
-}
 
 /** Goes to the chip before or after, or to the field behind the last. */
 function walk(event: KeyboardEvent): void {
@@ -70,7 +69,7 @@ function Chip({ conjunct, index }: { conjunct: Conjunct; index: number }) {
     else if (event.key === '!') replace(negated(conjunct))
     else return
     event.preventDefault()
-    focusLater(list, event.key === 'Backspace' ? index - 1 : index)
+    focusChip(list, event.key === 'Backspace' ? index - 1 : index)
   }
 
   const attribute = attributeWord(requiredAttribute(conjunct) ?? '', texts.words)

@@ -15,6 +15,7 @@ import {
   options,
   picking,
   removeValue,
+  take,
   turnJoin,
   type,
   typed,
@@ -39,8 +40,8 @@ function onKeyDown(event: KeyboardEvent, row: Row, part: Part, isOpen: boolean):
     if (option) choose(option)
     else addBehind(row)
   } else if (event.key === 'Tab') {
-    // What was typed is kept; Tab itself goes on to the next field.
-    if (option && typed.value !== '') choose(option)
+    // The typed text is taken; the browser moves the focus.
+    if (option && typed.value !== '') take(option)
     closePicker()
     return
   } else if (event.key === 'Backspace' && part === 'value' && typed.value === '') {

@@ -1,6 +1,7 @@
 import { computed, signal } from '@preact/signals'
 import type { PredicateName } from '../../../src/filter/predicates.js'
 import { goTo, query } from '../address.js'
+import { afterRender } from '../after-render.js'
 import { filterable, loadSeen } from '../seen.js'
 import { texts } from '../texts.js'
 import { builderAt, dialog } from '../ui.js'
@@ -40,9 +41,8 @@ export const options = computed((): readonly Option[] => {
 
 export const fieldId = (id: number, part: Part): string => `row-${id}-${part}`
 
-/** Once the rows are drawn again. */
 export function focusField(id: number, part: Part): void {
-  requestAnimationFrame(() => document.getElementById(fieldId(id, part))?.focus())
+  afterRender(() => document.getElementById(fieldId(id, part))?.focus())
 }
 
 /** Reads the query's filters; gives the field to begin with. */
@@ -98,18 +98,16 @@ const change = (row: Row, part: Partial<Row>): void => {
   draft.value = changeRow(draft.value, row.id, part)
 }
 
-const CHOOSE: Readonly<Record<Part, (row: Row, option: Option) => void>> = {
+const TAKE: Readonly<Record<Part, (row: Row, option: Option) => void>> = {
   attribute(row, { value, isLevel = false }) {
     // Values of another attribute mean nothing, and levels take two predicates only.
     const isSame = row.attribute === value && row.isLevel === isLevel
     const reset = isLevel || row.isLevel ? { predicate: 'eq' as const, values: [] } : { values: [] }
     if (!isSame) change(row, { attribute: isLevel ? '' : value, isLevel, ...reset })
-    focusField(row.id, 'predicate')
   },
   predicate(row, { value }) {
     const predicate = value as PredicateName
     if (predicate !== row.predicate) change(row, { predicate })
-    focusField(row.id, takesValue(predicate) ? 'value' : 'predicate')
   },
   value(row, { value }) {
     change(row, { values: [...row.values, value] })
@@ -118,13 +116,27 @@ const CHOOSE: Readonly<Record<Part, (row: Row, option: Option) => void>> = {
   },
 }
 
-/** Takes an option, and goes on to the next field. */
-export function choose(option: Option): void {
+/** The field that follows; the same one where there is none. */
+const NEXT: Readonly<Record<Part, (option: Option) => Part>> = {
+  attribute: () => 'predicate',
+  predicate: ({ value }) => (takesValue(value as PredicateName) ? 'value' : 'predicate'),
+  value: () => 'value',
+}
+
+/** Takes an option without moving the focus; gives the field that follows. */
+export function take(option: Option): { readonly id: number; readonly part: Part } | undefined {
   const row = pickedRow.value
   const { part } = picking.value ?? {}
-  if (!row || !part) return
+  if (!row || !part) return undefined
   if (part !== 'value') closePicker()
-  CHOOSE[part](row, option)
+  TAKE[part](row, option)
+  return { id: row.id, part: NEXT[part](option) }
+}
+
+/** Takes an option, and moves the focus to the next field. */
+export function choose(option: Option): void {
+  const next = take(option)
+  if (next) focusField(next.id, next.part)
 }
 
 export const turnJoin = (row: Row): void =>

@@ -10,6 +10,7 @@ import {
 import { memoryStore } from 'daybook/memory'
 import { workflowEventTypes } from 'daybook/workflow'
 import Koa, { type Middleware } from 'koa'
+import { countExactly } from './exact-counts.js'
 import { dayOfEvents, FETCH_LOG } from './story.js'
 
 export interface PageHostOptions {
@@ -34,6 +35,8 @@ export interface PageHost {
 export async function servePage(options: PageHostOptions = {}): Promise<PageHost> {
   const { store = memoryStore(), events = [], page, feed, inside = [] } = options
   const audit = new AuditLog({ store, types: workflowEventTypes })
+  // Where counting takes more than two seconds, the page shows estimates, and no number of rows.
+  countExactly(audit)
   if (events.length > 0) await audit.importEvents(events)
   const app = new Koa()
   app.silent = true

@@ -7,9 +7,9 @@ export interface Proxy {
   loseAnswerTo(text: string): void
   /**
    * Does the same, or loses the statement itself on its way to the server; from then on nothing gets
-   * through, as after `refuse`.
+   * through, as after `refuse`. Resolves once that connection is broken.
    */
-  breakAt(text: string, lost: 'answer' | 'statement'): void
+  breakAt(text: string, lost: 'answer' | 'statement'): Promise<void>
   /** The text whose answer is still to be lost: nothing has had it. */
   unheard(): string | undefined
   /** From now on answers are swallowed, and after so many milliseconds the connection is broken. */
@@ -26,6 +26,7 @@ export async function startProxy(target: { host: string; port: number }): Promis
   let unanswered: string | undefined
   let isBreaking = false
   let isStatementLost = false
+  let onBroken = (): void => {}
   const sockets = new Set<net.Socket>()
   const server = net.createServer((client) => {
     if (mode === 'refusing') {
@@ -52,15 +53,20 @@ export async function startProxy(target: { host: string; port: number }): Promis
           for (const socket of sockets)
             if (socket !== client && socket !== upstream) socket.destroy()
         }
-        if (isStatementLost) client.destroy()
+        if (isStatementLost) {
+          client.destroy()
+          onBroken()
+        }
       }
       if (isLost && isStatementLost) return
       upstream.write(data)
       if (mode === 'losing') setTimeout(() => client.destroy(), brokenAfter)
     })
     upstream.on('data', (data) => {
-      if (isLost) client.destroy()
-      else if (mode !== 'losing') client.write(data)
+      if (isLost) {
+        client.destroy()
+        onBroken()
+      } else if (mode !== 'losing') client.write(data)
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -75,6 +81,7 @@ export async function startProxy(target: { host: string; port: number }): Promis
       unanswered = text
       isBreaking = true
       isStatementLost = lost === 'statement'
+      return new Promise((resolve) => (onBroken = resolve))
     },
     unheard: () => unanswered,
     loseAnswers(brokenAfterMs) {

@@ -86,7 +86,7 @@ const TERMS_OF_CALL = `
  * still will: the next one makes it void, looks for what it may have kept since `_since`, takes that
  * as kept where the caller asks for the same drafts again, and removes it (`_forget`) where the
  * caller was told that it is not kept. Where `_search` says so, it looks for what the attempts of
- * others may have kept. After `_fence` nothing is kept: without it a server that was stopped would
+ * others may have kept. Of `_forget` the attempts of other processes may bring `_shared` too. After `_fence` nothing is kept: without it a server that was stopped would
  * first do what was given up.
  *
  * Of each draft the answer has its time, or else how long its throttle stays closed; and where it is
@@ -94,7 +94,8 @@ const TERMS_OF_CALL = `
  */
 export const appendFunction = (names: Names): string => `
   CREATE OR REPLACE FUNCTION ${names.append}(
-    _rows ${names.events}[],${TERMS_OF_CALL}${ANSWER}
+    _rows ${names.events}[],${TERMS_OF_CALL}
+    _shared text[],${ANSWER}
   ) LANGUAGE plpgsql VOLATILE AS $daybook$
   DECLARE
     _count integer := cardinality(_rows);
@@ -255,7 +256,7 @@ export const formerAppendFunction = (names: Names): string => `
         ORDER BY i
       ),
       _throttles, _scopes, _periods, _live,
-      _now, _attempt, _fence, _void, _search, _since, _forget
+      _now, _attempt, _fence, _void, _search, _since, _forget, '{}'
     ) AS appended;
   END
   $daybook$;

@@ -7,18 +7,17 @@ export const DRAFTS = `unnest(_rows) WITH ORDINALITY
 /** Most marks that one append lets go of: more than it makes. */
 const MAX_TIDIED = 1000
 
-/** Marks what was found without a mark, which somebody had kept who makes none. */
-const SOMEBODY = '00000000-0000-0000-0000-000000000000'
-
 /*
- * Calls with one idempotency key bring the same tail from several processes, so what one of them was
- * told is not kept may be what another one answers for. Whoever searches leaves a mark at what he has
- * kept or found, and takes back the marks of his attempts that got lost where he forgets: the event goes
- * with the last of them. All this is within the lock, so that nobody finds what is just being removed.
- * The mark is the attempt's and not the process's, which may have answered for the event before.
+ * Calls with one idempotency key bring the same tail from several processes, so an event that one process
+ * reports as not stored may be one that another process acknowledges. Each attempt that searches therefore
+ * leaves a mark at what it has kept or found. A process that forgets an event takes back the marks of its
+ * lost attempts, and the event is removed with the last mark. All this happens within the lock, so that
+ * nobody finds an event that is just being removed. A mark belongs to the attempt, not to the process,
+ * which may have acknowledged the event before.
  *
- * A mark stands for longer than a process can be expected to be at a loss. What was kept by a process
- * of an earlier version, or longer ago, has none; so who finds it leaves two, of which he takes back his own.
+ * A mark is dropped after a day, which is longer than a process waits for an answer. An event without
+ * marks was settled by then: it gets no new ones, and a process that has no mark at an event which
+ * others may have kept does not remove it.
  */
 
 /** Where `append` searches: makes void, forgets, and finds what attempts have had kept. */
@@ -30,11 +29,17 @@ export const searchStatements = (names: Names): string => `
         ORDER BY taken_at LIMIT ${MAX_TIDIED}
       ));
       IF cardinality(_forget) > 0 THEN
-        DELETE FROM ${names.takers} WHERE tail = ANY (_forget) AND attempt = ANY (_void);
-        _forget := ARRAY(
-          SELECT forgotten.tail FROM unnest(_forget) AS forgotten(tail)
-          WHERE NOT EXISTS (SELECT FROM ${names.takers} AS taker WHERE taker.tail = forgotten.tail)
-        );
+        WITH taken_back AS (
+          DELETE FROM ${names.takers} WHERE tail = ANY (_forget) AND attempt = ANY (_void)
+          RETURNING tail
+        )
+        SELECT array_agg(forgotten.tail) INTO _forget
+        FROM unnest(_forget) AS forgotten(tail)
+        WHERE (forgotten.tail <> ALL (_shared) OR forgotten.tail IN (SELECT tail FROM taken_back))
+          AND NOT EXISTS (
+            SELECT FROM ${names.takers} AS taker
+            WHERE taker.tail = forgotten.tail AND taker.attempt <> ALL (_void)
+          );
       END IF;
       IF cardinality(_forget) > 0 THEN
         DELETE FROM ${names.events} WHERE created_at > _since AND tail = ANY (_forget);
@@ -64,16 +69,17 @@ export const searchStatements = (names: Names): string => `
         IF FOUND THEN
           _found[_draft.i] := _draft.found_at;
           stored[_draft.i] := _attributes;
-          INSERT INTO ${names.takers} (tail, attempt)
-          SELECT _draft.tail, '${SOMEBODY}'
-          WHERE NOT EXISTS (SELECT FROM ${names.takers} WHERE tail = _draft.tail);
         END IF;
       END LOOP;
 `
 
-/** Where it has searched: marks what is kept now. */
+/** After a search: marks what is kept now, and what was found with a mark. */
 export const markStatement = (names: Names): string => `
       INSERT INTO ${names.takers} (tail, attempt)
-      SELECT tail, _attempt FROM ${DRAFTS} WHERE times[i] IS NOT NULL
+      SELECT tail, _attempt FROM ${DRAFTS}
+      WHERE times[i] IS NOT NULL AND (
+        _found[i] IS NULL
+        OR EXISTS (SELECT FROM ${names.takers} AS taker WHERE taker.tail = draft.tail)
+      )
       ON CONFLICT DO NOTHING;
 `

@@ -17,6 +17,8 @@ interface LostAttempt {
   readonly tails: readonly IdTail[]
   /** What it may have kept is later than this. */
   readonly since: Microseconds
+  /** Other processes may append the same drafts. */
+  readonly isShared: boolean
   readonly comingAgain: AppendOptions['comingAgain']
 }
 
@@ -125,7 +127,7 @@ export function createAppender(names: Names, now: () => Microseconds | undefined
   const callAppend = async (
     client: PostgresPoolClient,
     drafts: readonly EventDraft[],
-    { deadline, comingAgain }: AppendRequest,
+    { deadline, comingAgain, since: sharedSince }: AppendRequest,
     { foundAt, since = Infinity }: Partial<Recovered>,
   ): Promise<Appended> => {
     const rows = draftRows(drafts, (rowType ??= await rowTypeOf(client)), foundAt)
@@ -134,6 +136,7 @@ export function createAppender(names: Names, now: () => Microseconds | undefined
       tails: drafts.map((draft) => draft.tail),
       // What was found may be older than what this process has stored since.
       since: Math.min(floor, since, ...[...(foundAt?.values() ?? [])].map((time) => time - 1)),
+      isShared: sharedSince !== undefined,
       comingAgain,
     }
     const earlier = lost
@@ -141,13 +144,14 @@ export function createAppender(names: Names, now: () => Microseconds | undefined
     const forgotten = earlier.flatMap(({ tails, comingAgain: later }) =>
       tails.filter((tail) => !wanted.has(tail) && !later?.has(tail)),
     )
+    const unshared = new Set(earlier.flatMap(({ tails, isShared }) => (isShared ? [] : tails)))
     // Until the answer is there it counts as lost.
     lost = [...earlier, attempt]
     try {
       const [row] = await ask(
         client,
         `SELECT to_json(times), to_json(opens_in), to_json(stored), server_time, moved
-         FROM ${names.append}($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+         FROM ${names.append}($1::${names.events}[], $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
         rows,
         ...columnsOf(drafts),
         now() ?? null,
@@ -157,6 +161,7 @@ export function createAppender(names: Names, now: () => Microseconds | undefined
         earlier.length > 0 || since !== Infinity,
         Math.min(floor, since, ...earlier.map((one) => one.since)),
         forgotten,
+        forgotten.filter((tail) => !unshared.has(tail)),
       )
       const [times, opensIn, stored, serverTime, moved] = row!
       const read = (json: string | null | undefined): unknown => JSON.parse(json ?? 'null')

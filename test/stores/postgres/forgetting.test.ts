@@ -7,6 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { namesIn } from '../../../adapters/postgres/schema/names.js'
 import type { EventDraft } from '../../../src/event/event.js'
 import { draft, throttled } from '../../../src/testing/conformance/helpers.js'
+import { useLeapingTime } from '../../support/leaping-time.js'
 import { type Proxy, startProxy } from '../../support/proxy.js'
 import { useSchemas } from '../../support/schemas.js'
 import { tempDir } from '../../support/temp.js'
@@ -18,7 +19,9 @@ import { tempDir } from '../../support/temp.js'
 
 const { database, schema } = useSchemas('forgetting')
 
-const DEADLINE_MS = 300
+const DEADLINE_MS = 10_000
+
+const time = useLeapingTime()
 
 const opened: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -70,11 +73,19 @@ const appendIn = (): string => `"${schema()}".append(`
 const LOST = ['answer', 'statement'] as const
 type Lost = (typeof LOST)[number]
 
-/** Is cut off by its append, and answers that the event is not kept. */
+/** Cuts the process off at its next append, and ends its deadline then. */
+async function cutOff({ proxy }: Recording, lost: Lost): Promise<void> {
+  await proxy.breakAt(appendIn(), lost)
+  time.leap(DEADLINE_MS)
+}
+
+/** The process is cut off at its append, and answers that the event is not stored. */
 async function rejects(process: Recording, lost: Lost): Promise<void> {
-  process.proxy.breakAt(appendIn(), lost)
-  await expect(record(process)).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' })
-  expect(process.proxy.unheard()).toBeUndefined()
+  const isCutOff = cutOff(process, lost)
+  await Promise.all([
+    isCutOff,
+    expect(record(process)).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' }),
+  ])
 }
 
 /** Its next append is there, and with it what was rejected is cleared up. */
@@ -187,8 +198,9 @@ it('what comes back from the journal is the event that another process has ackno
   const journal = sqliteJournal({ filename: file('journal.db') })
   const a = await startRecording({ journal, failurePolicy: 'queue' })
   const b = await startRecording()
-  a.proxy.breakAt(appendIn(), 'answer')
+  const isCutOff = cutOff(a, 'answer')
   expect(await record(a)).toBeUndefined()
+  await isCutOff
   const event = await record(b)
   a.proxy.heal()
   // It comes out of the journal behind the other.
@@ -200,16 +212,22 @@ it('what comes back from the journal is the event that another process has ackno
 describe('the same draft', () => {
   const since = 0
   const append = (store: EventStore, one: EventDraft): Promise<readonly AuditEvent[]> =>
-    store.append([one], { since, deadline: performance.now() + 10_000 })
+    store.append([one], { since })
 
-  /** Is cut off, and gives up. */
-  async function loses({ store, proxy }: Process, one: EventDraft): Promise<void> {
-    proxy.breakAt(appendIn(), 'answer')
-    const deadline = performance.now() + 100
-    await expect(store.append([one], { since, deadline })).rejects.toMatchObject({
-      code: 'ABORTED',
-    })
-    expect(proxy.unheard()).toBeUndefined()
+  /** The process is cut off, and gives up. */
+  async function loses(
+    { store, proxy }: Process,
+    one: EventDraft,
+    lost: Lost = 'answer',
+  ): Promise<void> {
+    const giveUp = new AbortController()
+    const isCutOff = proxy.breakAt(appendIn(), lost).then(() => giveUp.abort())
+    await Promise.all([
+      isCutOff,
+      expect(store.append([one], { since, signal: giveUp.signal })).rejects.toMatchObject({
+        code: 'ABORTED',
+      }),
+    ])
     proxy.heal()
   }
 
@@ -240,17 +258,19 @@ describe('the same draft', () => {
     expect(await keptTails('test:event')).toEqual([one.tail])
   })
 
-  it('is not removed where it was kept before there were marks, or long ago', async () => {
+  /** Every mark is a day older then, and its time is over. */
+  const letDayPass = (): Promise<unknown> =>
+    database().pool.query(`UPDATE ${schema()}.takers SET taken_at = taken_at - interval '25 hours'`)
+
+  it.each(LOST)('is not removed where it was kept long ago, and the %s gets lost', async (lost) => {
     const [a, b] = [await startStore(), await startStore()]
     const one = draft({ n: 1 })
     const [event] = await append(a.store, one)
-    await database().pool.query(`
-      DROP TABLE ${schema()}.takers;
-      UPDATE ${schema()}.schema_version SET version = 5`)
-    const c = await startStore()
-    await loses(b, one)
+    await letDayPass()
+    await loses(b, one, lost)
     await b.store.append([draft({ n: 2 }, { type: 'test:other' })])
-    expect(await c.store.get(event!.id)).toEqual(event)
+    expect(await a.store.get(event!.id)).toEqual(event)
+    expect(await marks()).not.toContain(one.tail)
   })
 
   const marks = async (): Promise<string[]> => {

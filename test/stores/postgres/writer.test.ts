@@ -3,6 +3,7 @@ import { AuditLog, type FailurePolicy } from 'daybook'
 import { postgresStore } from 'daybook/postgres'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { draft } from '../../../src/testing/conformance/helpers.js'
+import { useLeapingTime } from '../../support/leaping-time.js'
 import { startProxy, type Proxy } from '../../support/proxy.js'
 import { useSchemas } from '../../support/schemas.js'
 import { memoryJournal } from '../../unit/memory-journal.js'
@@ -20,7 +21,8 @@ const stored = async (): Promise<[number, string][]> =>
 const numbers = async (): Promise<number[]> => (await stored()).map(([n]) => n)
 
 describe('what an attempt has kept whose answer got lost', () => {
-  const DEADLINE_MS = 1500
+  const DEADLINE_MS = 10_000
+  const time = useLeapingTime()
   let proxy: Proxy
   let url: string
 
@@ -38,11 +40,7 @@ describe('what an attempt has kept whose answer got lost', () => {
   })
 
   /** The next append is kept, its answer lost, and the server away until the proxy is healed. */
-  const breakNextAppend = async (): Promise<void> => {
-    // By a connection that is there.
-    await delay(100)
-    proxy.breakAt('append(', 'answer')
-  }
+  const breakNextAppend = (): Promise<void> => proxy.breakAt('append(', 'answer')
 
   /** What there is once both that were recorded are kept. */
   const storedBoth = async (): Promise<[number, string][]> => {
@@ -62,16 +60,21 @@ describe('what an attempt has kept whose answer got lost', () => {
   it('stays for who gives it again as soon as that has failed', async () => {
     const store = postgresStore({ connectionString: url, schema: schema() })
     await store.append([draft({ n: 0 })])
-    await breakNextAppend()
+    const isBroken = breakNextAppend()
     const again = [draft({ n: 1 })]
-    // Longer than a poll takes to come, which waits for its turn then.
-    const failing = expect(
-      store.append(again, { deadline: performance.now() + DEADLINE_MS }),
-    ).rejects.toMatchObject({ code: 'ABORTED' })
+    const giveUp = new AbortController()
+    const failing = expect(store.append(again, { signal: giveUp.signal })).rejects.toMatchObject({
+      code: 'ABORTED',
+    })
+    await isBroken
     const before = await storedBoth()
+    // A poll comes meanwhile, and waits for its turn.
+    await delay(1100)
+    time.stop()
+    giveUp.abort()
     await failing
     proxy.heal()
-    // A poll that comes first would have begun.
+    // The poll has its turn first.
     await delay(50)
     await store.append(again)
     expect(await stored()).toEqual(before)
@@ -82,12 +85,14 @@ describe('what an attempt has kept whose answer got lost', () => {
     const journal = memoryJournal()
     const audit = openLog({ 'test:event': 'queue' }, journal)
     await audit.recordCustom('test:event', { n: 0 })
-    await breakNextAppend()
+    const isBroken = breakNextAppend()
     const queued = audit.recordCustom('test:event', { n: 1 })
     const blocked = expect(audit.recordCustom('test:blocked')).rejects.toMatchObject({
       code: 'DEADLINE_EXCEEDED',
     })
+    await isBroken
     const before = await storedBoth()
+    time.leap(DEADLINE_MS)
     await blocked
     proxy.heal()
     await audit.recordCustom('test:blocked')
@@ -104,10 +109,13 @@ describe('what an attempt has kept whose answer got lost', () => {
   it('goes where the journal has no room for it', async () => {
     const audit = openLog({ 'test:event': 'queue' }, memoryJournal(0))
     await audit.recordCustom('test:event', { n: 0 })
-    await breakNextAppend()
-    await expect(audit.recordCustom('test:event', { n: 1 })).rejects.toMatchObject({
+    const isBroken = breakNextAppend()
+    const refused = expect(audit.recordCustom('test:event', { n: 1 })).rejects.toMatchObject({
       code: 'QUEUE_FULL',
     })
+    await isBroken
+    time.leap(DEADLINE_MS)
+    await refused
     expect(await numbers()).toEqual([0, 1])
     proxy.heal()
     await audit.recordCustom('test:blocked')

@@ -35,9 +35,8 @@ const EDITS = [
 
 async function removeLock(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ text: string }>(
-    // Those of earlier versions have the same name.
     `SELECT pg_get_functiondef(oid) AS text FROM pg_proc
-     WHERE proname = 'append' AND proargtypes[0] = 'unordered.events[]'::regtype`,
+     WHERE proname = 'append' AND pronamespace = 'unordered'::regnamespace`,
   )
   const text = EDITS.reduce((before, [what, by]) => {
     const after = before.replace(what, by)

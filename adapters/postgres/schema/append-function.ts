@@ -64,17 +64,6 @@ export const claimFunction = (names: Names): string => `
   $daybook$;
 `
 
-/** What both functions give. */
-const ANSWER = `
-    OUT times bigint[], OUT opens_in bigint[], OUT stored text[],
-    OUT server_time bigint, OUT moved integer`
-
-/** What both are given behind the drafts. */
-const TERMS_OF_CALL = `
-    _throttles text[], _scopes text[], _periods bigint[], _live boolean[],
-    _now bigint, _attempt uuid, _fence bigint, _void uuid[], _search boolean, _since bigint,
-    _forget text[],`
-
 /*
  * The one way by which events become visible. The lock is held from before the time is read until
  * the commit is visible, so `created_at` rises in the order of visibility; each statement in the
@@ -93,9 +82,13 @@ const TERMS_OF_CALL = `
  * kept with other attributes than it came with, or was kept before, these.
  */
 export const appendFunction = (names: Names): string => `
-  CREATE OR REPLACE FUNCTION ${names.append}(
-    _rows ${names.events}[],${TERMS_OF_CALL}
-    _shared text[],${ANSWER}
+  CREATE FUNCTION ${names.append}(
+    _rows ${names.events}[],
+    _throttles text[], _scopes text[], _periods bigint[], _live boolean[],
+    _now bigint, _attempt uuid, _fence bigint, _void uuid[], _search boolean, _since bigint,
+    _forget text[], _shared text[],
+    OUT times bigint[], OUT opens_in bigint[], OUT stored text[],
+    OUT server_time bigint, OUT moved integer
   ) LANGUAGE plpgsql VOLATILE AS $daybook$
   DECLARE
     _count integer := cardinality(_rows);
@@ -233,31 +226,6 @@ export const appendFunction = (names: Names): string => `
     END IF;
     IF _found IS NOT NULL THEN
       times := ARRAY(SELECT coalesce(_found[i], times[i]) FROM generate_series(1, _count) AS i);${markStatement(names)}    END IF;
-  END
-  $daybook$;
-`
-
-/** By which processes of earlier versions append; attributes and terms come one event a line. */
-export const formerAppendFunction = (names: Names): string => `
-  CREATE OR REPLACE FUNCTION ${names.append}(
-    _tails text[], _types text[], _usernames text[], _sources text[], _systems boolean[],
-    _attributes text, _terms text,${TERMS_OF_CALL}${ANSWER}
-  ) LANGUAGE plpgsql VOLATILE AS $daybook$
-  BEGIN
-    SELECT appended.times, appended.opens_in, appended.stored, appended.server_time, appended.moved
-    INTO times, opens_in, stored, server_time, moved
-    FROM ${names.append}(
-      ARRAY(
-        SELECT ROW(NULL, tail, type, username, source, system, attributes::json, terms::int4[])::${names.events}
-        FROM unnest(
-          _tails, _types, _usernames, _sources, _systems,
-          string_to_array(_attributes, E'\\n'), string_to_array(_terms, E'\\n')
-        ) WITH ORDINALITY AS draft(tail, type, username, source, system, attributes, terms, i)
-        ORDER BY i
-      ),
-      _throttles, _scopes, _periods, _live,
-      _now, _attempt, _fence, _void, _search, _since, _forget, '{}'
-    ) AS appended;
   END
   $daybook$;
 `

@@ -7,7 +7,6 @@ type Lock =
   | 'imports'
   | 'removal'
   | 'schema'
-  | 'terms'
   | 'throttles'
   | 'state'
   | 'analysis'
@@ -38,7 +37,6 @@ export interface Names {
   readonly noteLate: string
   readonly append: string
   readonly claim: string
-  readonly sortTerms: string
   /** On which processes tell each other that events became visible. */
   readonly channel: string
   /** Keys of advisory locks, as SQL. */
@@ -80,7 +78,6 @@ export function namesIn(schema: string): Names {
     noteLate: named('note_late_event'),
     append: named('append'),
     claim: named('claim_throttle'),
-    sortTerms: named('sort_terms'),
     // A channel's name is as short as a schema's.
     channel: `daybook_${createHash('md5').update(schema).digest('hex')}`,
     locks: {
@@ -88,7 +85,6 @@ export function namesIn(schema: string): Names {
       imports: lock('imports'),
       removal: lock('removal'),
       schema: lock('schema'),
-      terms: lock('terms'),
       throttles: lock('throttles'),
       state: lock('state'),
       analysis: lock('analysis'),

@@ -151,7 +151,7 @@ export function createAppender(names: Names, now: () => Microseconds | undefined
       const [row] = await ask(
         client,
         `SELECT to_json(times), to_json(opens_in), to_json(stored), server_time, moved
-         FROM ${names.append}($1::${names.events}[], $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+         FROM ${names.append}($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
         rows,
         ...columnsOf(drafts),
         now() ?? null,

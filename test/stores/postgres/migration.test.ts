@@ -1,132 +1,112 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { postgresStore } from 'daybook/postgres'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { migration1 } from '../../../adapters/postgres/schema/migration-1.js'
-import { namesIn } from '../../../adapters/postgres/schema/names.js'
-import { termsOf } from '../../../adapters/postgres/schema/terms.js'
-import type { EventDraft } from '../../../src/event/event.js'
-import {
-  draft,
-  imported,
-  numbers,
-  throttled,
-  timeOf,
-} from '../../../src/testing/conformance/helpers.js'
-import { postgresDatabase, type TestDatabase } from '../../support/database.js'
+import pg from 'pg'
+import { expect, it } from 'vitest'
+import type { PostgresPoolClient } from '../../../adapters/postgres/connection/client.js'
+import { type Migration, migrate } from '../../../adapters/postgres/schema/migrate.js'
+import { namesIn, type Partitions } from '../../../adapters/postgres/schema/names.js'
+import { draft, numbers } from '../../../src/testing/conformance/helpers.js'
+import { useSchemas } from '../../support/schemas.js'
 
-let database: TestDatabase
+const { database, schema, openStore } = useSchemas('migration')
 
-beforeAll(async () => {
-  database = await postgresDatabase()
-})
-afterAll(() => database.remove())
+/* A made-up schema: a table of notes, to which version 2 adds a column. */
+const VERSION_1: readonly Migration[] = [
+  ({ schema }) => `CREATE TABLE ${schema}.notes (text text NOT NULL);`,
+]
+const VERSION_2: readonly Migration[] = [
+  ...VERSION_1,
+  ({ schema }) =>
+    `ALTER TABLE ${schema}.notes ADD length integer; UPDATE ${schema}.notes SET length = length(text);`,
+]
 
-/** As a process of version 1 appends, with its function of thirteen parameters. */
-async function appendAsBefore(schema: string, n: number): Promise<void> {
-  const one = draft({ n })
-  await database.pool.query(
-    `SELECT * FROM ${schema}.append($1, $2, $3, $4, $5, $6, $7, NULL, gen_random_uuid(), $8, '{}', 0, '{}')`,
-    [
-      ...[[one.tail], [one.type], [one.username], [one.source], [one.system]],
-      ...[one.json, `{${termsOf(one).join()}}`, Number.MAX_SAFE_INTEGER],
-    ],
-  )
-}
-
-/** As processes of versions 2 to 4 append, with their function of eighteen parameters. */
-async function appendInColumns(schema: string, ...of: readonly EventDraft[]): Promise<string[]> {
-  const lines = (lineOf: (one: EventDraft) => string): string => of.map(lineOf).join('\n')
-  const { rows } = await database.pool.query<{ times: string[] }>(
-    `SELECT * FROM ${schema}.append($1, $2, $3, $4, $5, $6, $7, NULL, NULL, NULL, $8, NULL, gen_random_uuid(), $9, '{}', false, 0, '{}')`,
-    [
-      of.map(({ tail }) => tail),
-      of.map(({ type }) => type),
-      of.map(({ username }) => username),
-      of.map(({ source }) => source),
-      of.map(({ system }) => system),
-      lines(({ json }) => json),
-      lines((one) => `{${termsOf(one).join()}}`),
-      of.map(({ live }) => live ?? false),
-      Number.MAX_SAFE_INTEGER,
-    ],
-  )
-  return rows[0]!.times
-}
-
-it('processes of versions before append beside those of this one', async () => {
-  const schema = 'beside'
-  const store = postgresStore({ connectionString: database.url, schema })
-  await store.append([draft({ n: 0, text: 'ß 😀' }, { username: null, source: '/api/x' })])
-  const times = await appendInColumns(
-    schema,
-    draft({ n: 1, text: 'ß 😀' }, { username: null, source: '/api/x' }),
-    draft({ n: 2 }, { live: true }),
-    draft({ n: 3 }),
-  )
-  expect(times).toHaveLength(3)
-  await store.append([draft({ n: 4 })])
-  const { events } = await store.list({ where: undefined, sorts: [], limit: 100 })
-  expect(numbers(events)).toEqual([0, 1, 2, 3, 4])
-  const [first, second] = (
-    await database.pool.query(
-      `SELECT type, username, source, system, attributes->>'text', terms[2] FROM ${schema}.events ORDER BY created_at`,
+/** Migrates on a connection of its own, as another process would. */
+async function migrateTo(
+  migrations: readonly Migration[],
+  partitions: Partitions = 'none',
+): Promise<void> {
+  const client = new pg.Client({ connectionString: database().url })
+  await client.connect()
+  try {
+    await migrate(
+      client as unknown as PostgresPoolClient,
+      namesIn(schema()),
+      partitions,
+      migrations,
     )
-  ).rows as unknown[]
-  expect(second).toEqual(first)
-  expect(await store.openEvents()).toHaveLength(1)
+  } finally {
+    await client.end()
+  }
+}
+
+const rowsOf = async (sql: string): Promise<unknown[]> => (await database().pool.query(sql)).rows
+const versions = (): Promise<unknown[]> => rowsOf(`SELECT * FROM ${schema()}.schema_version`)
+
+it('a new schema gets the newest version and stores its partitions', async () => {
+  await migrateTo(VERSION_2, 'day')
+  expect(await versions()).toEqual([{ version: 2, partitions: 'day' }])
+  expect(await rowsOf(`SELECT text, length FROM ${schema()}.notes`)).toEqual([])
+})
+
+it('a schema of version 1 keeps its rows and its partitions', async () => {
+  await migrateTo(VERSION_1, 'month')
+  await database().pool.query(`INSERT INTO ${schema()}.notes VALUES ('four')`)
+  await migrateTo(VERSION_2, 'day')
+  expect(await versions()).toEqual([{ version: 2, partitions: 'month' }])
+  expect(await rowsOf(`SELECT * FROM ${schema()}.notes`)).toEqual([{ text: 'four', length: 4 }])
+})
+
+it('of two processes that migrate at once one waits and finds it done', async () => {
+  await migrateTo(VERSION_1)
+  const blocker = await database().pool.connect()
+  const { locks } = namesIn(schema())
+  await blocker.query(`SELECT pg_advisory_lock(${locks.schema})`)
+  const migrating = [migrateTo(VERSION_2), migrateTo(VERSION_2)]
+  const waiting = (): Promise<unknown[]> =>
+    rowsOf(`SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database
+      WHERE locktype = 'advisory' AND NOT granted AND datname = current_database()`)
+  while ((await waiting()).length < migrating.length) await delay(5)
+  await blocker.query(`SELECT pg_advisory_unlock(${locks.schema})`)
+  blocker.release()
+  await Promise.all(migrating)
+  expect(await versions()).toEqual([{ version: 2, partitions: 'none' }])
+})
+
+it('a migration that fails changes nothing', async () => {
+  await migrateTo(VERSION_1)
+  const failing: Migration = () => 'SELECT 1 / 0;'
+  await expect(migrateTo([...VERSION_2, failing])).rejects.toThrow('division by zero')
+  expect(await versions()).toEqual([{ version: 1, partitions: 'none' }])
+  expect(
+    await rowsOf(`SELECT column_name FROM information_schema.columns
+    WHERE table_schema = '${schema()}' AND table_name = 'notes'`),
+  ).toEqual([{ column_name: 'text' }])
+})
+
+it('a schema of a newer version is refused', async () => {
+  await migrateTo(VERSION_2)
+  await expect(migrateTo(VERSION_1)).rejects.toMatchObject({
+    code: 'STORE_FAILED',
+    message: expect.stringContaining('has version 2; this version of daybook knows 1') as string,
+  })
+  expect(await versions()).toEqual([{ version: 2, partitions: 'none' }])
+})
+
+it('the store creates version 1', async () => {
+  const store = openStore()
+  await store.append([draft({ n: 0 })])
+  expect(await versions()).toEqual([{ version: 1, partitions: 'month' }])
   await store.close()
 })
 
-it('a process goes on when the log is restored into a schema that was made anew', async () => {
-  const schema = 'restored'
-  const before = postgresStore({ connectionString: database.url, schema })
+it('a process continues after the schema was dropped and created again', async () => {
+  const before = openStore()
   await before.append([draft({ n: 0 })])
-  await database.pool.query(`DROP SCHEMA ${schema} CASCADE`)
-  const other = postgresStore({ connectionString: database.url, schema })
+  await database().pool.query(`DROP SCHEMA ${schema()} CASCADE`)
+  const other = postgresStore({ connectionString: database().url, schema: schema() })
   await other.append([draft({ n: 1 })])
   await before.append([draft({ n: 2 })])
   const { events } = await before.list({ where: undefined, sorts: [], limit: 100 })
   expect(numbers(events)).toEqual([1, 2])
   await Promise.all([before.close(), other.close()])
-})
-
-it('a log of version 1 keeps its events and goes on, also for processes of that version', async () => {
-  const schema = 'version_1'
-  await database.pool.query(`
-    CREATE SCHEMA ${schema};
-    CREATE TABLE ${schema}.schema_version (version integer NOT NULL, partitions text NOT NULL);
-    INSERT INTO ${schema}.schema_version VALUES (1, 'none');
-    ${migration1(namesIn(schema), 'none')}`)
-  await appendAsBefore(schema, 1)
-  await database.pool.query(
-    `INSERT INTO ${schema}.outbox (tail, type, system, attributes, terms, recorded_at)
-     VALUES ('8000000000000000', 'test:event', true, '{"n":2}', '{}', 0)`,
-  )
-  const old = imported({ attributes: { n: 0 } })
-  await database.pool.query(
-    `INSERT INTO ${schema}.events VALUES ($1, $2, $3, $4, $5, $6, $7, '{}')`,
-    [timeOf(old), old.id, old.type, old.username, old.source, old.system, { n: 0 }],
-  )
-  await database.pool.query(`INSERT INTO ${schema}.foreign_ids VALUES ($1, $2)`, [
-    old.id,
-    timeOf(old),
-  ])
-
-  const stores = [1, 2, 3].map(() =>
-    postgresStore({ connectionString: database.url, schema, partitions: 'day' }),
-  )
-  const [store] = stores
-  const stored = async (): Promise<unknown[]> =>
-    numbers((await store!.list({ where: undefined, sorts: [], limit: 100 })).events)
-  const found = await Promise.all(stores.map((one) => one.get(old.id)))
-  expect(found).toEqual([old, old, old].map((event) => ({ ...event, attributes: { n: 0 } })))
-  await store!.append([throttled({ n: 3 }), throttled({ n: 4 })])
-  expect(await stored()).toEqual([0, 1, 2, 3])
-  await appendAsBefore(schema, 5)
-  const [live] = await store!.append([draft({ n: 6 }, { live: true })])
-  await appendAsBefore(schema, 7)
-  await store!.closeLive(live!.id, { revision: 1 })
-  expect(await stored()).toEqual([0, 1, 2, 3, 5, 6, 7])
-  const { rows } = await database.pool.query(`SELECT * FROM ${schema}.schema_version`)
-  expect(rows).toEqual([{ version: 6, partitions: 'none' }])
-  await Promise.all(stores.map((one) => one.close()))
 })

@@ -5,10 +5,6 @@ import { mergeNext } from '../../../adapters/postgres/index/merging.js'
 import { sealNext } from '../../../adapters/postgres/index/sealing.js'
 import { dropGone, removeOrphans } from '../../../adapters/postgres/index/segment-dropping.js'
 import type { Steps } from '../../../adapters/postgres/index/steps.js'
-import { migration1 } from '../../../adapters/postgres/schema/migration-1.js'
-import { migration2 } from '../../../adapters/postgres/schema/migration-2.js'
-import { migration3 } from '../../../adapters/postgres/schema/migration-3.js'
-import { namesIn } from '../../../adapters/postgres/schema/names.js'
 import { createPostgresStore } from '../../../adapters/postgres/postgres-store.js'
 import type { IndexPart } from '../../../src/store-kit/index/part.js'
 import { ordinalsOf } from '../../support/index-values.js'
@@ -570,21 +566,4 @@ describe('what comes in between', () => {
     expect(await work.finish()).toBe(true)
     expect(await truth()).toMatchObject({ segments: [], hidden: 0, stray: 0, unsealed: 8 })
   })
-})
-
-it('a log of version 3 has all of its events to be sealed', async () => {
-  await audit.close()
-  const name = schema()
-  const names = namesIn(name)
-  await database().pool.query(`
-    DROP SCHEMA ${name} CASCADE;
-    CREATE SCHEMA ${name};
-    CREATE TABLE ${name}.schema_version (version integer NOT NULL, partitions text NOT NULL);
-    INSERT INTO ${name}.schema_version VALUES (3, 'none');
-    ${migration1(names, 'none')} ${migration2(names)} ${migration3(names)}`)
-  for (let i = 0; i < 20; i++) await insertRaw(OLD + i, JSON.stringify({ n: i }))
-  await open()
-  expect(await seal()).toBe(2)
-  expect(await truth()).toMatchObject({ unsealed: 4, missing: [] })
-  await expectSegments()
 })

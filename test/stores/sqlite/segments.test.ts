@@ -9,7 +9,6 @@ import {
 import { openDatabase } from '../../../adapters/sqlite/connection/database.js'
 import { type IndexState, loadIndexState } from '../../../adapters/sqlite/index/index-state.js'
 import { mergeNext } from '../../../adapters/sqlite/index/merging.js'
-import { EVENTS_SCHEMA, migrate } from '../../../adapters/sqlite/schema/schema.js'
 import { isSealDue, sealNext } from '../../../adapters/sqlite/index/sealing.js'
 import { dropGone, removeOrphans } from '../../../adapters/sqlite/index/segment-dropping.js'
 import { createSqliteStore } from '../../../adapters/sqlite/sqlite-store.js'
@@ -606,26 +605,4 @@ describe('what comes in between', () => {
     expect(after.version).toBeGreaterThan(before.version)
     expect(after.segments).toHaveLength(1)
   })
-})
-
-it('a file of version 4 has all of its events to be sealed', async () => {
-  await close()
-  temp.remove()
-  temp = tempDir()
-  filename = temp.file('old.db')
-  const database = openDatabase(filename, (database) => {
-    database.pragma('journal_mode = WAL')
-    migrate(database, { ...EVENTS_SCHEMA, migrations: EVENTS_SCHEMA.migrations.slice(0, 4) })
-  })
-  const insert = database.prepare(
-    `INSERT INTO daybook_events VALUES (?, '8000000000000000', 'api:x:y', NULL, NULL, 0, jsonb(?))`,
-  )
-  for (let i = 0; i < 20; i++) insert.run(OLD + i, JSON.stringify({ n: i }))
-  database.exec(`UPDATE daybook_high_water SET created_at = ${OLD + 19}`)
-  database.close()
-  open()
-  expect(isSealDue(connection, { ...tuning, segmentSize: 21 })).toBe(false)
-  expect(seal()).toBe(2)
-  expect(indexTruth(filename)).toMatchObject({ unsealed: 4, missing: [] })
-  await expectSegments()
 })

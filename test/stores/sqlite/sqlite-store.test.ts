@@ -43,7 +43,7 @@ describe('sqliteStore', () => {
         `SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'daybook_events'`,
       ),
     ).toEqual([])
-    expect(inspect('SELECT version FROM daybook_schema')).toEqual([{ version: 5 }])
+    expect(inspect('SELECT version FROM daybook_schema')).toEqual([{ version: 1 }])
     expect(
       inspect('SELECT username, source, system, length(tail) AS tail FROM daybook_events'),
     ).toEqual([{ username: null, source: null, system: 0, tail: 16 }])

@@ -1,0 +1,96 @@
+import { AuditLogError } from '../../../src/errors.js'
+import { ask, inTransaction, type PostgresPoolClient } from '../connection/client.js'
+import type { Names, Partitions } from './names.js'
+
+/** SQL that changes the schema from one version to the next; the first one creates version 1. */
+export type Migration = (names: Names, partitions: Partitions) => string
+
+const MIN_SERVER = 14
+
+async function checkServer(client: PostgresPoolClient): Promise<void> {
+  const [row] = await ask(
+    client,
+    `SELECT current_setting('server_version_num')::int / 10000, current_setting('server_encoding')`,
+  )
+  const [version, encoding] = row!
+  if (Number(version) < MIN_SERVER)
+    throw new AuditLogError(
+      'STORE_FAILED',
+      `the Postgres store needs Postgres ${MIN_SERVER} or newer; this is ${version}`,
+    )
+  if (encoding !== 'UTF8')
+    throw new AuditLogError(
+      'STORE_FAILED',
+      `the Postgres store needs a database in UTF8; this one is in ${encoding}`,
+    )
+}
+
+async function readVersion(client: PostgresPoolClient, names: Names): Promise<number> {
+  // Not by to_regclass: once it has missed a table in a transaction, it keeps missing it.
+  const found = await ask(
+    client,
+    `SELECT FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+     WHERE nspname = $1 AND relname = 'schema_version'`,
+    names.schemaName,
+  )
+  if (found.length === 0) return 0
+  const [row] = await ask(client, `SELECT version FROM ${names.version}`)
+  return Number(row?.[0] ?? 0)
+}
+
+async function createVersionTable(
+  client: PostgresPoolClient,
+  names: Names,
+  partitions: Partitions,
+): Promise<void> {
+  // IF NOT EXISTS would need CREATE on the database even where the schema exists.
+  const exists = await ask(client, 'SELECT FROM pg_namespace WHERE nspname = $1', names.schemaName)
+  if (exists.length === 0) await ask(client, `CREATE SCHEMA ${names.schema}`)
+  await ask(
+    client,
+    `CREATE TABLE ${names.version} (version integer NOT NULL, partitions text NOT NULL)`,
+  )
+  await ask(client, `INSERT INTO ${names.version} VALUES (0, $1)`, partitions)
+}
+
+function runMigrations(
+  client: PostgresPoolClient,
+  names: Names,
+  partitions: Partitions,
+  migrations: readonly Migration[],
+): Promise<void> {
+  return inTransaction(client, async () => {
+    // One process migrates; those that start at the same time wait, then find it done.
+    await ask(client, `SELECT pg_advisory_xact_lock(${names.locks.schema})`)
+    const version = await readVersion(client, names)
+    if (version >= migrations.length) return
+    if (version === 0) await createVersionTable(client, names, partitions)
+    for (const migration of migrations.slice(version))
+      await client.query(migration(names, partitions))
+    await ask(client, `UPDATE ${names.version} SET version = ${migrations.length}`)
+  })
+}
+
+/**
+ * Creates the schema or runs the migrations that it lacks, in one transaction. `partitions` is
+ * stored on creation. Throws `STORE_FAILED` if the schema has a newer version, the server is older
+ * than Postgres 14 or the database is not in UTF8.
+ */
+export async function migrate(
+  client: PostgresPoolClient,
+  names: Names,
+  partitions: Partitions,
+  migrations: readonly Migration[],
+): Promise<void> {
+  let version = await readVersion(client, names)
+  if (version < migrations.length) {
+    await checkServer(client)
+    await runMigrations(client, names, partitions, migrations)
+    version = await readVersion(client, names)
+  }
+  if (version > migrations.length)
+    throw new AuditLogError(
+      'STORE_FAILED',
+      `the schema ${names.schema} has version ${version}; this version of daybook knows ${migrations.length}`,
+    )
+}

@@ -1,0 +1,190 @@
+import { type Names, type Partitions, quoteText } from './names.js'
+
+/** The columns of an event that has no time yet. */
+const DRAFT_COLUMNS = `
+    tail text COLLATE "C" NOT NULL,
+    type text COLLATE "C" NOT NULL,
+    username text COLLATE "C",
+    source text COLLATE "C",
+    system boolean NOT NULL,
+    attributes json NOT NULL`
+
+/*
+ * `created_at`, in microseconds, is the primary key; the id consists of it and `tail`, so ids need no
+ * index. `tail` holds the last 16 hexadecimal digits of the id, or the whole of an imported id that
+ * does not contain the time; `foreign_ids` finds those. Text is compared by code point, whatever the
+ * collation of the database. `terms` are hashes of what an event has (terms.ts).
+ *
+ * The high-water mark is a sequence, which is outside of any transaction: a rollback may leave it too
+ * high, which is harmless, and no append rewrites a row whose versions an old snapshot would keep.
+ */
+const eventTables = (names: Names, partitions: Partitions): string => `
+  CREATE TABLE ${names.events} (
+    created_at bigint PRIMARY KEY,
+    ${DRAFT_COLUMNS},
+    terms int4[] NOT NULL
+  ) ${partitions === 'none' ? '' : 'PARTITION BY RANGE (created_at)'};
+  CREATE TABLE ${names.foreignIds} (
+    id text COLLATE "C" PRIMARY KEY,
+    created_at bigint NOT NULL
+  );
+  CREATE INDEX foreign_ids_created_at ON ${names.foreignIds} (created_at);
+  CREATE SEQUENCE ${names.highWater} AS bigint MINVALUE 0;
+  SELECT setval(${quoteText(names.highWater)}, 0);
+  CREATE TABLE ${names.outbox} (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    ${DRAFT_COLUMNS},
+    terms int4[] NOT NULL,
+    recorded_at bigint NOT NULL,
+    occurred_at text,
+    occurred_terms int4[],
+    throttle_key text COLLATE "C",
+    throttle_scope json,
+    throttle_period bigint
+  );
+  CREATE TABLE ${names.voidAttempts} (
+    id uuid PRIMARY KEY,
+    voided_at timestamptz NOT NULL DEFAULT now()
+  );
+  CREATE TABLE ${names.takers} (
+    tail text COLLATE "C" NOT NULL,
+    attempt uuid NOT NULL,
+    taken_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tail, attempt)
+  );
+  CREATE INDEX takers_taken_at ON ${names.takers} (taken_at);
+`
+
+/*
+ * `told` is the count of suppressed events that the event of `kept_tail` carries, so that removing
+ * that event can restore the count.
+ */
+const throttleTables = (names: Names): string => `
+  CREATE TABLE ${names.throttles} (
+    key text COLLATE "C" PRIMARY KEY,
+    type text COLLATE "C" NOT NULL,
+    scope json NOT NULL,
+    period bigint NOT NULL,
+    kept_at bigint,
+    kept_tail text COLLATE "C",
+    told bigint NOT NULL DEFAULT 0,
+    told_first bigint,
+    told_last bigint,
+    suppressed bigint NOT NULL DEFAULT 0,
+    first_at bigint,
+    last_at bigint
+  );
+  CREATE INDEX throttles_suppressed ON ${names.throttles} (last_at) WHERE suppressed > 0;
+  CREATE TABLE ${names.reporters} (
+    id text COLLATE "C" PRIMARY KEY,
+    number bigint NOT NULL,
+    reported_at bigint NOT NULL
+  );
+`
+
+const stateTable = (names: Names): string => `
+  CREATE TABLE ${names.state} (
+    key text COLLATE "C" PRIMARY KEY,
+    value json NOT NULL,
+    forgotten_at bigint
+  );
+  CREATE INDEX state_forgotten_at ON ${names.state} (forgotten_at) WHERE forgotten_at IS NOT NULL;
+`
+
+/*
+ * An open live event has a row, and another one for each text that was appended to its attributes;
+ * `base_revision` is the change that wrote the attributes. Closing the event removes them.
+ */
+const liveTables = (names: Names): string => `
+  CREATE TABLE ${names.liveEvents} (
+    created_at bigint PRIMARY KEY,
+    ${DRAFT_COLUMNS},
+    revision bigint NOT NULL DEFAULT 0,
+    base_revision bigint NOT NULL DEFAULT 0,
+    beats bigint NOT NULL DEFAULT 0
+  );
+  CREATE TABLE ${names.liveTexts} (
+    created_at bigint NOT NULL REFERENCES ${names.liveEvents} ON DELETE CASCADE,
+    revision bigint NOT NULL,
+    place integer NOT NULL,
+    key text COLLATE "C" NOT NULL,
+    text text COLLATE "C" NOT NULL,
+    replaces boolean NOT NULL,
+    PRIMARY KEY (created_at, revision, place)
+  );
+`
+
+/*
+ * The index of the attributes consists of segments, each of which indexes some events and never
+ * changes once it is visible. Events that are in no segment yet are sealed into one, and several
+ * segments of one level are merged into one of the next. At any moment the events are those in a
+ * visible segment, those later than `sealed_to`, and those in `late_events`.
+ *
+ * The chunks of a segment are numbered from 0: first the blocks of its times, in their order, then
+ * the chunks of its lists in the order of `name`, `kind`, `first` and `ordinal`. Keys are bytes that
+ * sort as the values do (index/segment-keys.ts); the key of a block is the time of its first event.
+ * A chunk is about half a page, too small to be worth compressing.
+ *
+ * A row of `late_events` becomes visible with its commit; `transaction` tells a reader whether its
+ * snapshot includes it, as ids and times do not follow the order of commits.
+ */
+const indexTables = (names: Names): string => `
+  CREATE TABLE ${names.indexState} (
+    version bigint NOT NULL,
+    sealed_to bigint NOT NULL,
+    holder uuid,
+    held_until timestamptz
+  );
+  INSERT INTO ${names.indexState} VALUES (0, -1, NULL, NULL);
+  CREATE TABLE ${names.attributeNames} (
+    id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name text COLLATE "C" NOT NULL
+  );
+  CREATE INDEX attribute_names_name ON ${names.attributeNames} USING hash (name);
+  CREATE TABLE ${names.segments} (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    state smallint NOT NULL,
+    level smallint NOT NULL,
+    size integer NOT NULL,
+    first bigint NOT NULL,
+    last bigint NOT NULL
+  );
+  CREATE TABLE ${names.chunks} (
+    segment bigint NOT NULL,
+    number integer NOT NULL,
+    name integer NOT NULL,
+    kind smallint NOT NULL,
+    first bytea NOT NULL,
+    ordinal integer NOT NULL,
+    vals text COLLATE "C" NOT NULL,
+    posts bytea NOT NULL,
+    PRIMARY KEY (segment, number)
+  ) WITH (toast_tuple_target = 8160);
+  ALTER TABLE ${names.chunks}
+    ALTER vals SET STORAGE EXTERNAL, ALTER posts SET STORAGE EXTERNAL, ALTER first SET STORAGE PLAIN;
+  CREATE UNIQUE INDEX segment_chunks_key
+    ON ${names.chunks} (segment, name, kind, first, ordinal);
+  CREATE TABLE ${names.late} (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    created_at bigint NOT NULL,
+    transaction xid8 NOT NULL DEFAULT pg_current_xact_id()
+  );
+  CREATE INDEX late_events_transaction ON ${names.late} (transaction);
+  CREATE INDEX late_events_created_at ON ${names.late} (created_at);
+  CREATE FUNCTION ${names.noteLate}() RETURNS trigger
+  LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $daybook$
+  BEGIN
+    INSERT INTO ${names.late} (created_at) VALUES (OLD.created_at);
+    RETURN NULL;
+  END
+  $daybook$;
+  CREATE TRIGGER live_events_late AFTER DELETE ON ${names.liveEvents}
+    FOR EACH ROW EXECUTE FUNCTION ${names.noteLate}();
+`
+
+export const tables = (names: Names, partitions: Partitions): string =>
+  eventTables(names, partitions) +
+  throttleTables(names) +
+  stateTable(names) +
+  liveTables(names) +
+  indexTables(names)

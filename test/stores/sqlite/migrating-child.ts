@@ -1,0 +1,9 @@
+import { openDatabase } from '../../../adapters/sqlite/connection/database.js'
+import { migrate } from '../../../adapters/sqlite/schema/schema.js'
+
+/* Migrates a file: `<file> <schema as JSON>`. Writes a line before it begins. */
+const [filename = '', schema = ''] = process.argv.slice(2)
+openDatabase(filename, (database) => {
+  console.log('opened')
+  migrate(database, JSON.parse(schema) as Parameters<typeof migrate>[1])
+}).close()

@@ -1,8 +1,6 @@
 import Database from 'better-sqlite3'
-import { memoryStore } from 'daybook/memory'
 import { sqliteStore } from 'daybook/sqlite'
 import type { CreateStore } from 'daybook/testing'
-import { expect, it } from 'vitest'
 import { tempDir } from '../support/temp.js'
 import { describeStore } from './describe-store.js'
 
@@ -29,23 +27,4 @@ const createSqliteStore: CreateStore = ({ clock }) => {
   }
 }
 
-describeStore('memory', ({ clock }) => ({ store: memoryStore({ clock }) }))
 describeStore('sqlite', createSqliteStore)
-
-it('a large import fits into the memory store', async () => {
-  const store = memoryStore()
-  const events = Array.from({ length: 150_000 }, (_, i) => ({
-    event: {
-      id: `00000000-0000-4000-8000-${String(i).padStart(12, '0')}`,
-      created_at: '',
-      username: null,
-      system: true,
-      type: 'x',
-      source: null,
-      attributes: {},
-    },
-    time: 1_700_000_000_000_000 + i,
-    json: '{}',
-  }))
-  expect(await store.importEvents(events)).toEqual({ imported: 150_000, skipped: 0 })
-})

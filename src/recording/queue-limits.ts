@@ -31,6 +31,8 @@ export interface WaitingRoom {
   /** An event of so many bytes waits; `isOwn` where it is no call of the host's. */
   enter(bytes: number, isOwn: boolean): void
   leave(bytes: number, isOwn: boolean): void
+  /** Counts an event of the host's until the function that it returns is called. Throws `QUEUE_FULL`. */
+  hold(bytes: number): () => void
   /** All that wait. */
   count(): number
   /** The host's. */
@@ -41,7 +43,7 @@ export function createWaitingRoom(storeName: string, options: RecorderOptions): 
   let waiting = 0
   let own = 0
   let waitingBytes = 0
-  return {
+  const room: WaitingRoom = {
     fullness() {
       if (waiting < options.maxWaiting && waitingBytes < options.maxWaitingBytes) return undefined
       const message = `${waiting} events already wait for the ${storeName} store`
@@ -57,7 +59,18 @@ export function createWaitingRoom(storeName: string, options: RecorderOptions): 
       waitingBytes -= bytes
       if (isOwn) own--
     },
+    hold(bytes) {
+      const full = room.fullness()
+      if (full) throw full
+      room.enter(bytes, false)
+      let isHeld = true
+      return () => {
+        if (isHeld) room.leave(bytes, false)
+        isHeld = false
+      }
+    },
     count: () => waiting,
     calls: () => waiting - own,
   }
+  return room
 }

@@ -1,0 +1,63 @@
+import type { Availability } from './availability.js'
+import type { Deadlines } from './deadlines.js'
+import { abortedError, AuditLogError } from '../errors.js'
+import type { Journaling } from './journaling.js'
+import type { Queue, QueueEntry } from './queue.js'
+import type { WaitingRoom } from './queue-limits.js'
+import type { Settlement } from './settlement.js'
+import type { EventStore } from '../store/store.js'
+
+export interface AdmissionParts {
+  readonly store: EventStore
+  readonly room: WaitingRoom
+  readonly queue: Queue
+  readonly availability: Availability
+  readonly deadlines: Deadlines
+  readonly settlement: Settlement
+  readonly journaling: Journaling | undefined
+}
+
+/**
+ * Puts a new entry into the queue and returns true; or gives it to the journal or drops it, by its
+ * policy, and returns false. `full` is the error where the queue has no room.
+ */
+export type Admit = (entry: QueueEntry, full: AuditLogError | undefined) => boolean
+
+export function createAdmission({
+  store,
+  room,
+  queue,
+  availability,
+  deadlines,
+  settlement,
+  journaling,
+}: AdmissionParts): Admit {
+  // An earlier entry that may still go to the journal has to get there first.
+  const goesToJournal = (): boolean =>
+    (availability.skipsStore() || journaling!.length() > 0) && !queue.hasJournalBound()
+
+  return (entry, full) => {
+    const { policy, signal } = entry
+    availability.on('callAdded')
+    if (policy === 'queue' && (full || goesToJournal())) {
+      settlement.toJournal(entry)
+      return false
+    }
+    // While the store is away one event at a time finds out whether it is back.
+    if (policy === 'drop' && (full || (availability.isDown() && room.count() > 1))) {
+      const away = full ?? new AuditLogError('STORE_FAILED', `the ${store.name} store is away`)
+      settlement.drop(entry, away)
+      return false
+    }
+    if (signal) {
+      // Once an attempt has the entry, only its outcome tells whether the event is stored.
+      entry.onAbort = () => {
+        if (queue.holds(entry)) settlement.reject(entry, abortedError(signal))
+      }
+      signal.addEventListener('abort', entry.onAbort, { once: true })
+    }
+    queue.push(entry)
+    deadlines.watch(entry.deadline)
+    return true
+  }
+}

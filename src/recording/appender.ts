@@ -1,0 +1,67 @@
+import type { AuditEvent, EventDraft } from '../event/event.js'
+import type { IdTail } from '../event/event-id.js'
+import { type Clock, type Microseconds, parseTimestamp } from '../event/timestamp.js'
+import type { AppendOptions, EventStore } from '../store/store.js'
+import type { Availability } from './availability.js'
+
+export interface Appended {
+  /** The events of the drafts that were not held back, in order. */
+  readonly events: readonly AuditEvent[]
+  /** Drafts whose throttle is closed, and for how long. */
+  readonly heldBack: ReadonlyMap<EventDraft, Microseconds>
+}
+
+/** Gives drafts to the store, one attempt at a time. */
+export interface Appender {
+  /**
+   * The random bits of drafts that were tried, and that will be tried again from the journal if not
+   * from the queue. The store need not remove them where it does not know whether it kept them.
+   */
+  readonly comingAgain: Set<IdTail>
+  /** The signal of the next attempt. */
+  startAttempt(): AbortSignal
+  abortAttempt(): void
+  append(
+    drafts: readonly EventDraft[],
+    options: AppendOptions & { readonly signal: AbortSignal },
+  ): Promise<Appended>
+  /** Any event that this process stores from now on is later than this. */
+  lowerBound(clock: Clock): Microseconds
+}
+
+/** How far the clock of this machine may be ahead of the store's, before the first append. */
+const MAX_CLOCK_LEAD: Microseconds = 86_400_000_000
+
+export function createAppender(
+  store: EventStore,
+  availability: Availability,
+  beforeThrottled: ((signal: AbortSignal) => Promise<void>) | undefined,
+): Appender {
+  const comingAgain = new Set<IdTail>()
+  let attempt = new AbortController()
+  /** The greatest `created_at` that an append of this process has returned. */
+  let newest: string | undefined
+  return {
+    comingAgain,
+    startAttempt() {
+      if (attempt.signal.aborted) attempt = new AbortController()
+      return attempt.signal
+    },
+    abortAttempt: () => attempt.abort(),
+    async append(drafts, options) {
+      const heldBack = new Map<EventDraft, Microseconds>()
+      if (beforeThrottled && drafts.some((draft) => draft.throttle))
+        await beforeThrottled(options.signal)
+      const onHeldBack = (draft: EventDraft, opensIn: Microseconds): void =>
+        void heldBack.set(draft, opensIn)
+      const events = await store.append(drafts, { ...options, comingAgain, onHeldBack })
+      availability.on('storeSucceeded')
+      const last = events.at(-1)
+      // An event that an earlier attempt stored may be older than the newest.
+      if (last && (newest === undefined || last.created_at > newest)) newest = last.created_at
+      return { events, heldBack }
+    },
+    lowerBound: (clock) =>
+      newest === undefined ? clock() - MAX_CLOCK_LEAD : parseTimestamp(newest)!,
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * What the recorder knows of its store and of the journal. `up` and `down` say whether the store took
+ * what it was given last. `Journalling`: entries are on their way into the journal. `Refused`: the
+ * journal refused the last entry, and none is on its way.
+ */
+export type AvailabilityState =
+  | 'up'
+  | 'upJournalling'
+  | 'upRefused'
+  | 'down'
+  | 'downJournalling'
+  | 'downRefused'
+
+export type AvailabilityEvent =
+  /** An append or a replay succeeded. */
+  | 'storeSucceeded'
+  /** An append or a replay failed, or an event missed its deadline. */
+  | 'storeFailed'
+  | 'callAdded'
+  | 'journalWriteStarted'
+  /** The journal took an entry, and no other is on its way. */
+  | 'lastWriteSucceeded'
+  /** The journal refused an entry, and no other is on its way. */
+  | 'lastWriteRefused'
+
+/** A write ends only where one has started. */
+const UNREACHABLE = undefined
+
+export const transitions: Readonly<
+  Record<AvailabilityState, Readonly<Record<AvailabilityEvent, AvailabilityState | undefined>>>
+> = {
+  up: {
+    storeSucceeded: 'up',
+    storeFailed: 'down',
+    callAdded: 'up',
+    journalWriteStarted: 'upJournalling',
+    lastWriteSucceeded: UNREACHABLE,
+    lastWriteRefused: UNREACHABLE,
+  },
+  upJournalling: {
+    storeSucceeded: 'upJournalling',
+    storeFailed: 'downJournalling',
+    callAdded: 'upJournalling',
+    journalWriteStarted: 'upJournalling',
+    lastWriteSucceeded: 'up',
+    lastWriteRefused: 'upRefused',
+  },
+  upRefused: {
+    storeSucceeded: 'upRefused',
+    storeFailed: 'downRefused',
+    callAdded: 'up',
+    journalWriteStarted: 'upJournalling',
+    lastWriteSucceeded: UNREACHABLE,
+    lastWriteRefused: UNREACHABLE,
+  },
+  down: {
+    storeSucceeded: 'up',
+    storeFailed: 'down',
+    callAdded: 'down',
+    journalWriteStarted: 'downJournalling',
+    lastWriteSucceeded: UNREACHABLE,
+    lastWriteRefused: UNREACHABLE,
+  },
+  downJournalling: {
+    storeSucceeded: 'upJournalling',
+    storeFailed: 'downJournalling',
+    callAdded: 'downJournalling',
+    journalWriteStarted: 'downJournalling',
+    lastWriteSucceeded: 'down',
+    lastWriteRefused: 'downRefused',
+  },
+  downRefused: {
+    storeSucceeded: 'upRefused',
+    storeFailed: 'downRefused',
+    callAdded: 'downRefused',
+    journalWriteStarted: 'downJournalling',
+    lastWriteSucceeded: UNREACHABLE,
+    lastWriteRefused: UNREACHABLE,
+  },
+}
+
+export interface Availability {
+  readonly state: AvailabilityState
+  on(event: 'storeSucceeded' | 'storeFailed' | 'callAdded' | 'journalWriteStarted'): void
+  /** The journal took or refused one entry. */
+  onJournalWriteEnded(isRefused: boolean): void
+  isDown(): boolean
+  /**
+   * True where an event with the policy `queue` goes to the journal without an attempt to store it.
+   * False after the journal refused an entry: then nothing but the next event tries the store.
+   */
+  skipsStore(): boolean
+}
+
+/** Tracks the state, and counts the entries on their way into the journal. */
+export function createAvailability(): Availability {
+  let state: AvailabilityState = 'up'
+  let writes = 0
+  const on = (event: AvailabilityEvent): void => void (state = transitions[state][event] ?? state)
+  return {
+    get state() {
+      return state
+    },
+    on(event) {
+      if (event === 'journalWriteStarted') writes += 1
+      on(event)
+    },
+    onJournalWriteEnded(isRefused) {
+      writes -= 1
+      // While the journal may still take others, a new event must not overtake them.
+      if (writes === 0) on(isRefused ? 'lastWriteRefused' : 'lastWriteSucceeded')
+    },
+    isDown: () => state === 'down' || state === 'downJournalling' || state === 'downRefused',
+    skipsStore: () => state === 'down' || state === 'downJournalling',
+  }
+}

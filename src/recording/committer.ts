@@ -1,0 +1,92 @@
+import type { Appender } from './appender.js'
+import type { Availability } from './availability.js'
+import { type Deadlines, isDue } from './deadlines.js'
+import { newsOf, searchedSince } from './earlier-attempts.js'
+import { abortedError } from '../errors.js'
+import type { AuditEvent, EventDraft } from '../event/event.js'
+import type { Microseconds } from '../event/timestamp.js'
+import type { Journaling } from './journaling.js'
+import type { QueueEntry } from './queue.js'
+import type { Settlement } from './settlement.js'
+import { asStoreFailure, reasonOf } from './store-failure.js'
+import type { EventStore } from '../store/store.js'
+
+export interface CommitterParts {
+  readonly store: EventStore
+  readonly journaling: Journaling | undefined
+  readonly appender: Appender
+  readonly availability: Availability
+  readonly deadlines: Deadlines
+  readonly settlement: Settlement
+  readonly observer: {
+    stored(news: readonly AuditEvent[], drafts: readonly EventDraft[]): void
+    heldBack(draft: EventDraft, opensIn: Microseconds): void
+  }
+}
+
+/** Tries to store a batch once, and settles its entries. Returns those that have to be tried again. */
+export type Attempt = (batch: readonly QueueEntry[]) => Promise<readonly QueueEntry[]>
+
+const NONE: readonly never[] = []
+
+export function createCommitter({
+  store,
+  journaling,
+  appender,
+  availability,
+  deadlines,
+  settlement,
+  observer,
+}: CommitterParts): Attempt {
+  /** The earliest deadline of the batch. Notes which drafts may come again from the journal. */
+  const prepare = (batch: readonly QueueEntry[]): number => {
+    let deadline = Infinity
+    for (const entry of batch) {
+      if (entry.deadline < deadline) deadline = entry.deadline
+      if (entry.policy !== 'queue') continue
+      entry.since ??= appender.lowerBound(journaling!.now)
+      appender.comingAgain.add(entry.draft.tail)
+    }
+    return deadline
+  }
+
+  const commit = async (batch: readonly QueueEntry[], signal: AbortSignal): Promise<void> => {
+    const drafts = batch.map((entry) => entry.draft)
+    const deadline = prepare(batch)
+    deadlines.watch(deadline)
+    const since = searchedSince(batch)
+    const { events, heldBack: times } = await appender.append(drafts, { signal, deadline, since })
+    const kept = times.size === 0 ? batch : batch.filter(({ draft }) => !times.has(draft))
+    const heldBack = times.size === 0 ? NONE : batch.filter(({ draft }) => times.has(draft))
+    for (const entry of heldBack) {
+      settlement.finish(entry)
+      observer.heldBack(entry.draft, times.get(entry.draft)!)
+    }
+    for (const entry of kept) settlement.finish(entry)
+    const stored = times.size === 0 ? drafts : kept.map((entry) => entry.draft)
+    if (stored.length > 0) observer.stored(newsOf(events, kept), stored)
+    for (const [i, entry] of kept.entries()) entry.resolve(events[i])
+    for (const entry of heldBack) entry.resolve(undefined)
+  }
+
+  return async (batch) => {
+    const signal = appender.startAttempt()
+    try {
+      await commit(batch, signal)
+      return NONE
+    } catch (error) {
+      const failure = asStoreFailure(store, error)
+      if (failure.code !== 'ABORTED') {
+        availability.on('storeFailed')
+        for (const entry of batch) settlement.fail(entry, failure)
+        return NONE
+      }
+      const reason = reasonOf(failure, signal)
+      for (const entry of batch) {
+        if (isDue(entry)) settlement.expire(entry, failure, reason)
+        else if (entry.signal?.aborted) settlement.reject(entry, abortedError(entry.signal))
+      }
+      return batch.filter(({ stage }) => stage === 'waiting')
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import { MAX_TIMER_MS } from '../async/timers.js'
+import type { Queue, QueueEntry } from './queue.js'
+
+export interface DeadlineActions {
+  /** Gives up the attempt in flight. */
+  readonly abortAttempt: () => void
+  /** Ends the wait of an entry that is no longer in the queue. */
+  readonly expire: (entry: QueueEntry) => void
+}
+
+/** Enforces the deadlines of all entries with one timer. */
+export interface Deadlines {
+  /** Checks the deadlines at this time at the latest, on the scale of `performance.now()`. */
+  watch(deadline: number): void
+}
+
+export const isDue = ({ deadline }: QueueEntry): boolean => deadline <= performance.now()
+
+/** A delay that `setTimeout` takes, and that does not end before `ms`. */
+export const timerDelay = (ms: number): number => Math.min(Math.max(1, Math.ceil(ms)), MAX_TIMER_MS)
+
+export function createDeadlines(
+  queue: Queue,
+  { abortAttempt, expire }: DeadlineActions,
+): Deadlines {
+  let timer: NodeJS.Timeout | undefined
+  let firesAt = Infinity
+
+  const check = (): void => {
+    const now = performance.now()
+    firesAt = Infinity
+    if (queue.inFlight().some(isDue)) abortAttempt()
+    // Entries for the journal stay: the batch in flight is older, and has to get there first.
+    const due = queue.extract((entry) => isDue(entry) && entry.policy !== 'queue')
+    for (const entry of due) if (entry.stage !== 'settled') expire(entry)
+    let next = Infinity
+    // An entry that is due and still there waits for the batch in flight; it needs no timer.
+    for (const { deadline } of queue.all()) if (deadline > now && deadline < next) next = deadline
+    watch(next)
+  }
+  // The timer fires at the first deadline, and mostly finds that event stored: setting it again for
+  // every event would cost more.
+  const watch = (deadline: number): void => {
+    if (deadline >= firesAt) return
+    clearTimeout(timer)
+    firesAt = deadline
+    timer = setTimeout(check, timerDelay(deadline - performance.now()))
+    timer.unref()
+  }
+  return { watch }
+}

@@ -1,0 +1,91 @@
+import type { EarlierAttempts } from './earlier-attempts.js'
+import type { AuditLogError } from '../errors.js'
+import type { AuditEvent, EventDraft } from '../event/event.js'
+import type { Microseconds } from '../event/timestamp.js'
+import type { FailurePolicy } from './failure-policy.js'
+
+/** A draft and the call that waits for it. */
+export interface QueueEntry {
+  readonly draft: EventDraft
+  readonly policy: FailurePolicy
+  /** Recorded by the log itself, so not counted among the calls of the host. */
+  readonly isOwn: boolean
+  /** Bytes of the draft's JSON text. */
+  readonly bytes: number
+  /** On the scale of `performance.now()`. */
+  readonly deadline: number
+  readonly resolve: (event: AuditEvent | undefined) => void
+  readonly reject: (error: AuditLogError) => void
+  readonly signal: AbortSignal | undefined
+  onAbort: (() => void) | undefined
+  /** `journalling`: on its way into the journal. */
+  stage: 'waiting' | 'journalling' | 'settled'
+  /** When the call was made; for the policy `queue` only. */
+  readonly calledAt: Microseconds | undefined
+  readonly earlier: EarlierAttempts | undefined
+  /**
+   * An attempt may have stored the draft, with a `created_at` later than this; `undefined` before the
+   * first attempt.
+   */
+  since: Microseconds | undefined
+  /** Calls of `flush` that wait for the entry; `undefined` where there are none. */
+  onSettled: (() => void)[] | undefined
+}
+
+/** The entries that wait for the store, oldest first, and those that an attempt has taken. */
+export interface Queue {
+  push(entry: QueueEntry): void
+  isEmpty(): boolean
+  /** Takes up to `count` of the oldest entries into flight, and drops settled ones on the way. */
+  take(count: number): readonly QueueEntry[]
+  /** Ends the flight. Puts the entries that have to be tried again before all others. */
+  land(again: readonly QueueEntry[]): void
+  /** Removes and returns the waiting entries that satisfy the condition. */
+  extract(condition: (entry: QueueEntry) => boolean): readonly QueueEntry[]
+  /** True where the entry waits, and is not in flight. */
+  holds(entry: QueueEntry): boolean
+  inFlight(): readonly QueueEntry[]
+  /** The entries in flight, then the waiting ones. */
+  all(): readonly QueueEntry[]
+  /** True where an entry with the policy `queue` is in flight or waits. */
+  hasJournalBound(): boolean
+}
+
+const isJournalBound = ({ policy, stage }: QueueEntry): boolean =>
+  policy === 'queue' && stage === 'waiting'
+
+export function createQueue(): Queue {
+  let waiting: QueueEntry[] = []
+  let inFlight: readonly QueueEntry[] = []
+  return {
+    push: (entry) => void waiting.push(entry),
+    isEmpty: () => waiting.length === 0,
+    take(count) {
+      const batch: QueueEntry[] = []
+      let passed = 0
+      for (const entry of waiting) {
+        if (batch.length === count) break
+        passed++
+        if (entry.stage !== 'settled') batch.push(entry)
+      }
+      waiting = waiting.slice(passed)
+      inFlight = batch
+      return batch
+    },
+    land(again) {
+      inFlight = []
+      if (again.length > 0) waiting = [...again, ...waiting]
+    },
+    extract(condition) {
+      const extracted: QueueEntry[] = []
+      const rest: QueueEntry[] = []
+      for (const entry of waiting) (condition(entry) ? extracted : rest).push(entry)
+      if (extracted.length > 0) waiting = rest
+      return extracted
+    },
+    holds: (entry) => waiting.includes(entry),
+    inFlight: () => inFlight,
+    all: () => [...inFlight, ...waiting],
+    hasJournalBound: () => inFlight.some(isJournalBound) || waiting.some(isJournalBound),
+  }
+}

@@ -1,0 +1,111 @@
+import type { Availability } from './availability.js'
+import { AuditLogError } from '../errors.js'
+import type { EventDraft } from '../event/event.js'
+import type { Appender } from './appender.js'
+import { isCovered } from './failure-policy.js'
+import type { Journaling } from './journaling.js'
+import type { Queue, QueueEntry } from './queue.js'
+import type { WaitingRoom } from './queue-limits.js'
+import type { EventStore } from '../store/store.js'
+
+/** Ends the wait of entries: the observer first, then the call. */
+export interface Settlement {
+  /** Counts the entry as settled: the store has the event, or it never will. */
+  finish(entry: QueueEntry): void
+  reject(entry: QueueEntry, error: AuditLogError): void
+  drop(entry: QueueEntry, error: AuditLogError): void
+  /** Resolves the call once the journal has the event; rejects it where the journal refuses. */
+  toJournal(entry: QueueEntry): void
+  /** Moves the waiting entries with the policy `queue` to the journal, so that no newer one overtakes them. */
+  allToJournal(queue: Queue): void
+  /** Does what the entry's policy says of an event that the store did not take. */
+  fail(entry: QueueEntry, error: AuditLogError): void
+  /** As `fail`, after the deadline. `reason` is appended to the message. */
+  expire(entry: QueueEntry, cause?: unknown, reason?: string): void
+}
+
+export interface SettlementParts {
+  readonly store: EventStore
+  readonly deadlineMs: number
+  readonly room: WaitingRoom
+  readonly availability: Availability
+  readonly appender: Appender
+  /** Present where a policy is `queue`. */
+  readonly journaling: Journaling | undefined
+  readonly observer: {
+    rejected(draft: EventDraft, error: AuditLogError): void
+    dropped(draft: EventDraft, error: AuditLogError): void
+    journalled(draft: EventDraft): void
+  }
+}
+
+export function createSettlement({
+  store,
+  deadlineMs,
+  room,
+  availability,
+  appender,
+  journaling,
+  observer,
+}: SettlementParts): Settlement {
+  const leaveQueue = (entry: QueueEntry): void => {
+    entry.stage = 'settled'
+    room.leave(entry.bytes, entry.isOwn)
+    if (entry.onAbort) entry.signal?.removeEventListener('abort', entry.onAbort)
+    for (const flushed of entry.onSettled ?? []) flushed()
+  }
+  const finish = (entry: QueueEntry): void => {
+    leaveQueue(entry)
+    appender.comingAgain.delete(entry.draft.tail)
+  }
+  const reject = (entry: QueueEntry, error: AuditLogError): void => {
+    finish(entry)
+    observer.rejected(entry.draft, error)
+    entry.reject(error)
+  }
+  const drop = (entry: QueueEntry, error: AuditLogError): void => {
+    finish(entry)
+    observer.dropped(entry.draft, error)
+    entry.resolve(undefined)
+  }
+
+  const toJournal = (entry: QueueEntry): void => {
+    entry.stage = 'journalling'
+    availability.on('journalWriteStarted')
+    // The process that held a live event may be gone when the store gets it.
+    const draft = { ...entry.draft, live: undefined }
+    journaling!.add({ draft, recordedAt: entry.calledAt!, since: entry.since }, (error) => {
+      availability.onJournalWriteEnded(error !== undefined)
+      if (error) return reject(entry, error)
+      // The draft stays in `comingAgain` until it is replayed.
+      leaveQueue(entry)
+      observer.journalled(entry.draft)
+      entry.resolve(undefined)
+    })
+  }
+
+  const fail = (entry: QueueEntry, error: AuditLogError): void => {
+    if (entry.stage !== 'waiting') return
+    if (!isCovered(error) || entry.policy === 'block') return reject(entry, error)
+    if (entry.policy === 'drop') return drop(entry, error)
+    toJournal(entry)
+  }
+
+  return {
+    finish,
+    reject,
+    drop,
+    toJournal,
+    allToJournal(queue) {
+      if (!journaling) return
+      for (const entry of queue.extract(({ policy }) => policy === 'queue'))
+        if (entry.stage !== 'settled') toJournal(entry)
+    },
+    fail,
+    expire(entry, cause, reason = '') {
+      availability.on('storeFailed')
+      const message = `the ${store.name} store did not take the event within ${deadlineMs} ms`
+      fail(entry, new AuditLogError('DEADLINE_EXCEEDED', message + reason, { cause }))
+    },
+  }
+}

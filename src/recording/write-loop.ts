@@ -1,0 +1,64 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Appender } from './appender.js'
+import type { Availability } from './availability.js'
+import type { Attempt } from './committer.js'
+import type { JournalReplay } from './journal-replay.js'
+import type { Queue } from './queue.js'
+import type { Settlement } from './settlement.js'
+import type { EventStore } from '../store/store.js'
+
+export interface WriteLoopParts {
+  readonly store: EventStore
+  readonly queue: Queue
+  readonly availability: Availability
+  readonly appender: Appender
+  readonly settlement: Settlement
+  readonly attempt: Attempt
+  readonly replay: JournalReplay
+}
+
+/** Runs while entries wait or the journal is due. */
+export interface WriteLoop {
+  start(): void
+  /** Aborts a replay; resolves when the loop has ended. */
+  close(): Promise<void>
+}
+
+export function createWriteLoop({
+  store,
+  queue,
+  availability,
+  appender,
+  settlement,
+  attempt,
+  replay,
+}: WriteLoopParts): WriteLoop {
+  let running: Promise<void> | undefined
+  const hasWork = (): boolean => !queue.isEmpty() || replay.isDue()
+  const run = async (): Promise<void> => {
+    while (hasWork()) {
+      // The batch takes all calls of the turn; and the event loop gets a turn between two commits.
+      await nextTurn()
+      const batch = queue.take(store.maxBatch)
+      if (batch.length > 0) {
+        const again = await attempt(batch)
+        queue.land(again)
+        if (availability.isDown()) settlement.allToJournal(queue)
+        // No replay in between: the store would remove what it may have kept of these entries.
+        if (again.length > 0) continue
+      }
+      if (replay.isDue()) await replay.attempt()
+    }
+    running = undefined
+  }
+  return {
+    start() {
+      if (hasWork()) running ??= run()
+    },
+    async close() {
+      replay.stop()
+      if (queue.inFlight().length === 0 && running) appender.abortAttempt()
+      await running
+    },
+  }
+}

@@ -143,13 +143,12 @@ export function createRecorder(
     isDown: () => availability.isDown(),
     async flush() {
       const pending = queue.all().filter(({ stage }) => stage !== 'settled')
+      const settled = pending.map(
+        (entry) => new Promise<void>((resolve) => (entry.onSettled ??= []).push(resolve)),
+      )
+      // Settles entries at once, so it comes after their promises.
       journaling?.flush()
-      await Promise.all([
-        enlisting.flush(),
-        ...pending.map(
-          (entry) => new Promise<void>((resolve) => (entry.onSettled ??= []).push(resolve)),
-        ),
-      ])
+      await Promise.all([enlisting.flush(), ...settled])
     },
     close: () => loop.close(),
   }

@@ -585,6 +585,24 @@ describe('an abort signal', () => {
 })
 
 describe('flush', () => {
+  it('called as an earlier event of the batch is rejected ends though a later one is in the journal', async () => {
+    const journal = memoryJournal()
+    const store = fakeStore({ answers: [failing(new Error('down'))] })
+    const { add, recorder } = rig(
+      store,
+      {},
+      createJournaling(journal, () => 0),
+    )
+    const queued = add('queued', undefined, { policy: 'queue' })
+    const blocked = add('blocked')
+    // Runs before the batch has landed: the queued event is on its way into the journal.
+    const flushed = blocked.catch(() => recorder.flush().then(() => 'flushed'))
+    expect(await stateOf(flushed)).toBe('stored')
+    expect(await stateOf(queued)).toBe('undefined')
+    expect(journal.adds).toEqual([1])
+    await recorder.close()
+  })
+
   it('resolves when all that was added before is settled', async () => {
     const hold = gate()
     const store = fakeStore({ maxBatch: 1, answers: [hold.answer, failing(new Error('no'))] })

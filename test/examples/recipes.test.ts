@@ -1,19 +1,17 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterEach, expect, it } from 'vitest'
 import { runScript } from '../support/child.js'
+import { blocksOf, docPages, root } from '../support/doc-pages.js'
 import { tempDir } from '../support/temp.js'
 
-/* Runs the README's recipes for metrics as they stand, with the real packages. */
-const root = fileURLToPath(new URL('../..', import.meta.url))
-const readme = fs.readFileSync(path.join(root, 'README.md'), 'utf8')
+/* Runs the examples of the page on metrics as they stand, with the real packages. */
+const page = docPages.find(({ file }) => file === 'docs/guide/metrics.md')!
 
 function recipe(name: string): string {
-  const blocks = [...readme.matchAll(/^```ts\n(.*?)^```/gms)].map(([, code]) => code!)
-  const found = blocks.find((code) => code.includes(`from '${name}'`))
-  if (found === undefined) throw new Error(`the README has no recipe for ${name}`)
-  return found
+  const found = blocksOf(page, 'ts').find(({ code }) => code.includes(`from '${name}'`))
+  if (!found) throw new Error(`${page.file} has no example for ${name}`)
+  return found.code
 }
 
 const before = `

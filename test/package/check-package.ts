@@ -3,6 +3,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { docModules } from '../support/doc-modules.js'
 
 /*
  * Checks what users get: packs the built package, has its exports and types judged, installs the
@@ -44,7 +45,7 @@ function checkFiles(files: ReadonlySet<string>): void {
   // Nothing imports it: it is found by its name, when a thread starts.
   const thread = 'dist/adapters/sqlite/index/sealing-thread.js'
   if (!files.has(thread)) throw new Error(`the package lacks ${thread}`)
-  const stray = [...files].filter((file) => /^(test|benchmarks|examples|\.)/.test(file))
+  const stray = [...files].filter((file) => /^(test|benchmarks|examples|docs|\.)/.test(file))
   if (stray.length > 0) throw new Error(`the package holds ${stray.join(', ')}`)
   const indexes = [...files].filter((file) => /^dist\/.*\/index\.js$/.test(file))
   const exported = JSON.stringify(manifest.exports)
@@ -133,66 +134,6 @@ void audit.record('api:orders:creat', {})
 void [event, auditPage(audit), auditRoutes(audit), basicAuth({ users: {} }), recordRequests(audit), storeConformance, sqliteStore, postgresStore]
 `
 
-/** What the README's TypeScript goes on from, by name. */
-const known: Readonly<Record<string, string>> = {
-  AuditLog: `import { AuditLog } from 'daybook'`,
-  app: `declare const app: { use(middleware: import('daybook/koa').KoaMiddleware): unknown }`,
-  auditPage: `import { auditPage } from 'daybook/koa'`,
-  auditRoutes: `import { auditRoutes } from 'daybook/koa'`,
-  basicAuth: `import { basicAuth } from 'daybook/koa'`,
-  recordRequests: `import { recordRequests } from 'daybook/koa'`,
-  users: `declare const users: Readonly<Record<string, string>>`,
-  isEditor: `declare function isEditor(username: unknown): boolean`,
-  isAuditor: `declare function isAuditor(username: unknown): boolean`,
-  accessLog: `declare const accessLog: { note(...seen: unknown[]): void }`,
-  logger: `declare const logger: { warn(fields: object, message: string): void }`,
-  listRoute: `import { listRoute } from 'daybook/koa'`,
-  postgresStore: `import { postgresStore } from 'daybook/postgres'`,
-  sqliteTable: `import { sqliteTable } from 'daybook/sqlite'`,
-  storeConformance: `import { storeConformance } from 'daybook/testing'`,
-  workflowEventTypes: `import { workflowEventTypes } from 'daybook/workflow'`,
-  audit: `declare const audit: import('daybook').AuditLog`,
-  store: `declare const store: import('daybook').EventStore`,
-  yourStore: `declare function yourStore(options: { clock: import('daybook').Clock }): import('daybook').EventStore`,
-  it: `declare function it(name: string, body: () => Promise<void>): void`,
-  router: `declare const router: { get(path: string, handler: ReturnType<typeof import('daybook/koa').listRoute>): void }`,
-  projects: `declare const projects: { id: string; code: string }[]`,
-  database: `declare const database: import('daybook/sqlite').SqliteDatabase`,
-  replicaPool: `declare const replicaPool: import('daybook/postgres').PostgresPool`,
-  connectionString: `declare const connectionString: string`,
-  pool: `declare const pool: {
-    connect(): Promise<{ query(text: string, values?: unknown[]): Promise<unknown> }>
-  }`,
-  lastSeen: `declare let lastSeen: string`,
-  signal: `declare const signal: AbortSignal`,
-  notify: `declare function notify(event: import('daybook').AuditEvent): Promise<void>`,
-  show: `declare function show(event: import('daybook').AuditEvent): void`,
-  apply: `declare function apply(id: string, patch: import('daybook').EventChange['patch'], closed: boolean): void`,
-  types: `declare const types: import('daybook').EventTypes`,
-  output: `declare const output: AsyncIterable<string>`,
-  template_version_id: `declare const template_version_id: string`,
-  project_id: `declare const project_id: string`,
-  before: `declare const before: object`,
-  after: `declare const after: object`,
-  countJobs: `declare function countJobs(before: string | undefined): Promise<number>`,
-  removeJobs: `declare function removeJobs(before: string | undefined): Promise<number>`,
-}
-
-/** The README's TypeScript, each block a module; those that go on from another get what it had. */
-function readmeModules(): string[] {
-  const text = fs.readFileSync(path.join(root, 'README.md'), 'utf8')
-  const blocks = [...text.matchAll(/^```ts\n(.*?)^```/gms)].map(([, code]) => code!)
-  return blocks.map((code) => {
-    const lacking = Object.entries(known).filter(
-      ([name]) =>
-        new RegExp(`\\b${name}\\b`).test(code) &&
-        !new RegExp(`(?:const |let |import .*)\\b${name}\\b`).test(code),
-    )
-    // What follows from nothing of its own is a module too.
-    return [...lacking.map(([, line]) => line), code, 'export {}'].join('\n')
-  })
-}
-
 const tsconfig = {
   compilerOptions: {
     target: 'es2023',
@@ -253,7 +194,7 @@ try {
     'prom-client',
     '@opentelemetry/api',
   ])
-  for (const [i, code] of readmeModules().entries()) write(path.join(host, `readme-${i}.ts`), code)
+  for (const { name, code } of docModules) write(path.join(host, name), code)
   run(host, bin('tsc'), '-p', 'tsconfig.json', '--skipLibCheck')
   write(path.join(host, 'use.js'), useSqlite)
   run(host, process.execPath, 'use.js')

@@ -1,38 +1,123 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { parseQuery } from 'daybook'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import config from '../../docs/.vitepress/config.js'
+import manifest from '../../package.json' with { type: 'json' }
 import { predicates } from '../../src/filter/predicates.js'
+import { codeBlocks, deadLinks, type DocPage, docPages, root } from '../support/doc-pages.js'
 import { generatedDocs } from '../support/docs.js'
 
 it.each([...generatedDocs()].map(([file, text]) => [path.basename(file), file, text]))(
-  '%s says what the code says (npm run docs)',
+  '%s is what npm run docs:generate writes',
   (_name, file, text) => {
     expect(fs.readFileSync(file, 'utf8')).toBe(text)
   },
 )
 
-/** The rows of the README's table of predicates: the name, and the query that shows it. */
+/** `ts` is compiled, `sh` and `js` are run, `json` is parsed. */
+const LANGUAGES = new Set(['ts', 'sh', 'js', 'json', 'text'])
+
+describe.each(docPages.map((page) => [page.file, page] as const))('%s', (_file, page) => {
+  it('has code blocks of known languages only', () => {
+    const others = page.blocks.filter(({ language }) => !LANGUAGES.has(language))
+    expect(others.map(({ language, line }) => `${language} at line ${line}`)).toEqual([])
+  })
+
+  it('has JSON that can be parsed', () => {
+    for (const { language, code } of page.blocks)
+      if (language === 'json') expect(() => JSON.parse(code) as unknown).not.toThrow()
+  })
+
+  it('names scripts that package.json has', () => {
+    const named = [...page.text.matchAll(/\bnpm run (?!-)([\w:-]+)/g)].map(([, script]) => script!)
+    expect(named.filter((script) => !(script in manifest.scripts))).toEqual([])
+  })
+
+  it('has no dead links', () => {
+    expect(deadLinks([page])).toEqual([])
+  })
+})
+
+describe('the documentation', () => {
+  it('has few blocks that are neither run nor compiled', () => {
+    const plain = docPages.flatMap(({ blocks }) =>
+      blocks.filter(({ language }) => language === 'text'),
+    )
+    expect(plain.length).toBeLessThan(10)
+  })
+
+  it('begins with a README of at most 250 lines', () => {
+    const readme = docPages.find(({ file }) => file === 'README.md')!
+    expect(readme.text.split('\n').length).toBeLessThanOrEqual(250)
+  })
+
+  it('has each page in the sidebar of the site', () => {
+    const links = config.themeConfig.sidebar.flatMap(({ items }) => items.map(({ link }) => link))
+    const pages = docPages
+      .map(({ file }) => /^docs\/(.+)\.md$/.exec(file)?.[1])
+      .filter((page) => page !== undefined && page !== 'index')
+      .map((page) => `/${page}`)
+    expect(links.filter((link) => !link.startsWith('/api/')).toSorted()).toEqual(pages.toSorted())
+  })
+})
+
+describe('a dead link', () => {
+  const page = (text: string): Pick<DocPage, 'file' | 'text'> => ({
+    file: 'docs/guide/tour.md',
+    text,
+  })
+
+  it.each([
+    ['a file', 'see [there](nowhere.md)', 'nowhere.md'],
+    ['a heading', 'see [there](access.md#nothing)', 'access.md#nothing'],
+    ['a heading of the same page', '## One\n\n[two](#two)', '#two'],
+    ['an image', '![a picture](nowhere.png)', 'nowhere.png'],
+  ])('to %s is found', (_what, text, link) => {
+    expect(deadLinks([page(text)])).toEqual([{ file: 'docs/guide/tour.md', link }])
+  })
+
+  it.each([
+    ['a page and its heading', '[access](access.md#authentication)'],
+    ['a heading of the same page', '## One, `two` & three\n\n[it](#one-two--three)'],
+    ['another site', '[site](https://example.com/nothing.md)'],
+    ['something in code', '`[x](nowhere.md)`\n\n```text\n[x](nowhere.md)\n```'],
+  ])('is not %s', (_what, text) => {
+    expect(deadLinks([page(text)])).toEqual([])
+  })
+})
+
+it('code blocks are found with their language and line', () => {
+  const text = 'one\n\n```ts\nconst a = `1`\n```\n\n```\nplain\n```\n'
+  expect(codeBlocks(text)).toEqual([
+    { language: 'ts', code: 'const a = `1`\n', line: 3 },
+    { language: '', code: 'plain\n', line: 7 },
+  ])
+})
+
+/** The rows of the table of predicates: the name, and the query that shows it. */
 function predicateRows(): [name: string, example: string][] {
-  const readme = fs.readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
-  const [, table = ''] = /<!-- predicates -->([^]*)<!-- \/predicates -->/.exec(readme) ?? []
+  const queries = fs.readFileSync(path.join(root, 'docs/reference/queries.md'), 'utf8')
+  const [, table = ''] = /<!-- predicates -->([^]*)<!-- \/predicates -->/.exec(queries) ?? []
   return [...table.matchAll(/^\| `(\w+)` \| `(.+?)` \|/gm)].map(([, name, example]) => [
     name!,
     example!,
   ])
 }
 
-it('README.md has each predicate', () => {
-  const plain = [...predicates.values()].filter(({ compound }) => compound === undefined)
-  expect(
-    predicateRows()
-      .map(([name]) => name)
-      .toSorted(),
-  ).toEqual(plain.map(({ name }) => name).toSorted())
-})
+describe('the table of predicates', () => {
+  it('has each predicate', () => {
+    const plain = [...predicates.values()].filter(({ compound }) => compound === undefined)
+    expect(
+      predicateRows()
+        .map(([name]) => name)
+        .toSorted(),
+    ).toEqual(plain.map(({ name }) => name).toSorted())
+  })
 
-it.each(predicateRows())('README.md has an example of %s that reads as it', (name, example) => {
-  const { where } = parseQuery(example)
-  expect(where?.conditions.map(({ predicate }) => predicate)).toEqual([name])
-  expect(where?.groupings).toEqual([])
+  it.each(predicateRows())('has an example of %s that reads as it', (name, example) => {
+    const { where } = parseQuery(example)
+    expect(where?.conditions.map(({ predicate }) => predicate)).toEqual([name])
+    expect(where?.groupings).toEqual([])
+  })
 })

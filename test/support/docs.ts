@@ -7,7 +7,7 @@ import type { Duration } from 'date-fns'
 import { type ProblemCode, problems, statusOf } from '../../src/http/problem.js'
 
 /*
- * The parts of the documentation that are made from the code. `npm run docs` writes them; a test
+ * The parts of the documentation that are made from the code. `npm run docs:generate` writes them; a test
  * fails while what is written is not what would be.
  */
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -53,10 +53,9 @@ function catalogue(): string {
   const count = [...new Set(levels)]
     .map((level) => `${levels.filter((other) => other === level).length} \`${level}\``)
     .join(', ')
-  return `# Event types of the workflow service
+  return `# Workflow event types
 
-\`workflowEventTypes\` of \`daybook/workflow\`: ${types.length} system event types (${count}). This page is
-generated from the catalogue by \`npm run docs\`.
+\`workflowEventTypes\` of \`daybook/workflow\` has ${types.length} system event types: ${count}.
 
 ${sections.join('\n')}`
 }
@@ -90,10 +89,11 @@ export function replacePart(text: string, name: string, part: string): string {
 
 /** Every file that is generated, or has generated parts, as it should be. */
 export function generatedDocs(): ReadonlyMap<string, string> {
-  const readme = path.join(root, 'README.md')
-  const text = replacePart(fs.readFileSync(readme, 'utf8'), 'errors', errors())
+  const reference = path.join(root, 'docs/reference')
+  const errorsPage = path.join(reference, 'errors.md')
+  const text = replacePart(fs.readFileSync(errorsPage, 'utf8'), 'errors', errors())
   return new Map([
-    [readme, replacePart(text, 'http-errors', httpErrors())],
-    [path.join(root, 'src/workflow/CATALOGUE.md'), catalogue()],
+    [errorsPage, replacePart(text, 'http-errors', httpErrors())],
+    [path.join(reference, 'workflow-event-types.md'), catalogue()],
   ])
 }

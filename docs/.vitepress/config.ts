@@ -1,0 +1,142 @@
+/* The site of `docs`. It loads nothing from other hosts: fonts and the search index are part of the build. */
+const page = (text: string, link: string): { text: string; link: string } => ({ text, link })
+
+/** Files outside of `docs` that pages link to, and where the site has copies of them. */
+const COPIES: readonly (readonly [from: string, to: string])[] = [
+  ['../../benchmarks/', '../benchmarks/'],
+]
+
+interface LinkToken {
+  readonly type: string
+  attrGet(name: string): string | null
+  attrSet(name: string, value: string): void
+  readonly children: readonly LinkToken[] | null
+}
+
+interface MarkdownIt {
+  readonly core: {
+    readonly ruler: {
+      push(name: string, rule: (state: { readonly tokens: readonly LinkToken[] }) => void): void
+    }
+  }
+}
+
+/** Leads links that are right in the repository to the copies that the site has. */
+function leadToCopies(md: MarkdownIt): void {
+  md.core.ruler.push('lead-to-copies', ({ tokens }) => {
+    for (const token of tokens.flatMap(({ children }) => children ?? [])) {
+      const link = token.type === 'link_open' ? token.attrGet('href') : null
+      const copy = COPIES.find(([from]) => link?.startsWith(from))
+      if (copy) token.attrSet('href', link!.replace(...copy))
+    }
+  })
+}
+
+export default {
+  title: 'Daybook',
+  description: 'An embedded audit log for Node services',
+  lang: 'en',
+  srcExclude: ['**/node_modules/**'],
+  markdown: { config: leadToCopies },
+  vite: {
+    // Screenshots are beside `docs`.
+    server: { fs: { allow: ['..'] } },
+    build: { chunkSizeWarningLimit: 3000 },
+  },
+  themeConfig: {
+    search: { provider: 'local' as const },
+    outline: { level: [2, 3] as [number, number] },
+    nav: [
+      page('Guide', '/guide/getting-started'),
+      page('Reference', '/reference/audit-log'),
+      page('API', '/api/'),
+    ],
+    sidebar: [
+      {
+        text: 'Start',
+        items: [
+          page('Getting started', '/guide/getting-started'),
+          page('Tour', '/guide/tour'),
+          page('Choose a store', '/guide/choose-a-store'),
+        ],
+      },
+      {
+        text: 'Record',
+        items: [
+          page('Record events', '/guide/record-events'),
+          page('Record requests', '/guide/record-requests'),
+          page('Transactions', '/guide/transactions'),
+          page('Changes', '/guide/changes'),
+          page('Live events', '/guide/live-events'),
+          page('Throttling', '/guide/throttling'),
+          page('Sentences', '/guide/sentences'),
+          page('Import', '/guide/import'),
+        ],
+      },
+      {
+        text: 'Read',
+        items: [
+          page('Query events', '/guide/query-events'),
+          page('Count events', '/guide/count-events'),
+          page('Follow events', '/guide/follow'),
+          page('The audit page', '/guide/audit-page'),
+        ],
+      },
+      {
+        text: 'Serve over HTTP',
+        items: [
+          page('Serve HTTP', '/guide/serve-http'),
+          page('Access', '/guide/access'),
+          page('Lists of your own', '/guide/lists'),
+          page('Clients', '/guide/clients'),
+        ],
+      },
+      {
+        text: 'Operate',
+        items: [
+          page('Outages', '/guide/outages'),
+          page('Metrics', '/guide/metrics'),
+          page('Cleaning', '/guide/cleaning'),
+          page('Slow queries', '/guide/slow-queries'),
+          page('Performance', '/guide/performance'),
+          page('Stores of your own', '/guide/own-store'),
+        ],
+      },
+      {
+        text: 'Reference',
+        items: [
+          page('AuditLog', '/reference/audit-log'),
+          page('Events', '/reference/events'),
+          page('Event types', '/reference/event-types'),
+          page('Sentence templates', '/reference/sentence-templates'),
+          page('Queries', '/reference/queries'),
+          page('Counts', '/reference/counts'),
+          page('HTTP', '/reference/http'),
+          page('Request events', '/reference/request-events'),
+          page('Errors', '/reference/errors'),
+          page('Limits', '/reference/limits'),
+          page('SQLite store', '/reference/sqlite'),
+          page('Postgres store', '/reference/postgres'),
+          page('Workflow event types', '/reference/workflow-event-types'),
+          page('Differences from Ransack', '/reference/ransack'),
+          page('Deviations', '/reference/deviations'),
+          page('Known limitations', '/reference/limitations'),
+        ],
+      },
+      {
+        text: 'API reference',
+        collapsed: true,
+        items: [
+          'daybook',
+          'memory',
+          'sqlite',
+          'postgres',
+          'koa',
+          'node',
+          'workflow',
+          'testing',
+        ].map((entry) => page(entry === 'daybook' ? entry : `daybook/${entry}`, `/api/${entry}`)),
+      },
+    ],
+  },
+}

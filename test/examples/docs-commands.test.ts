@@ -1,0 +1,237 @@
+import { execFile } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import type { EventCounts } from 'daybook'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import manifest from '../../package.json' with { type: 'json' }
+import { type Child, runScript } from '../support/child.js'
+import { hasCurl, startCommand } from '../support/curl.js'
+import { blocksOf, docPages, root } from '../support/doc-pages.js'
+import { listOf } from '../support/http.js'
+import { tempDir } from '../support/temp.js'
+
+/*
+ * Runs the shell commands and scripts of the documentation as they stand, except for the port and the
+ * file, against one demo. Commands of npm, which install and start things, are only checked.
+ */
+type Check = (output: string) => void
+
+const typesOf = (output: string): unknown[] =>
+  listOf({ body: output }).data.map(({ attributes }) => attributes['type'])
+
+const makesProject =
+  (code: string): Check =>
+  (output) =>
+    expect(JSON.parse(output)).toMatchObject({ data: { attributes: { code } } })
+
+const listsTheRequest =
+  (code: string, name: string): Check =>
+  (output) =>
+    expect(JSON.parse(output)).toMatchObject({
+      data: [
+        {
+          attributes: {
+            type: 'api:projects:create',
+            username: 'ann',
+            system: true,
+            request_method: 'POST',
+            request_path: '/api/projects',
+            request_body: { code, name },
+            response_status: 201,
+          },
+          relationships: { source: { links: { source: `/api/projects/${code}` } } },
+        },
+      ],
+    })
+
+/** What each block prints, by page and in its order. Pages run in the order of this table. */
+const CHECKS: Readonly<Record<string, readonly Check[]>> = {
+  'README.md': [makesProject('shop'), listsTheRequest('shop', 'Web shop')],
+  'docs/guide/tour.md': [
+    makesProject('tour'),
+    listsTheRequest('tour', 'Guided tour'),
+    (output) => expect(typesOf(output)).toContain('api:projects:create'),
+    (output) => expect(typesOf(output)).toEqual(['api:changes:success']),
+    (output) => expect(output).toMatch(/^a page of [1-9]\d*\n/),
+    (output) => {
+      const [response = '', list = ''] = output.split(/\n(?={)/)
+      expect(response).toContain('201 Created')
+      expect(response).toMatch(/location: \/api\/events\/[0-9a-f-]{36}/i)
+      expect(JSON.parse(list)).toMatchObject({
+        data: [
+          {
+            attributes: { type: 'tour:note', username: 'bob', system: false, text: 'went well' },
+            relationships: { source: { links: { source: '/api/projects/tour' } } },
+          },
+        ],
+      })
+    },
+    (output) => {
+      const shown = docPages
+        .filter(({ file }) => file === 'docs/guide/tour.md')
+        .flatMap((page) => blocksOf(page, 'json'))
+      expect(JSON.parse(output)).toEqual(JSON.parse(shown.at(-1)!.code))
+    },
+  ],
+  'docs/guide/clients.md': [
+    (output) => {
+      const [list = '', status] = output.split(/(?<=})(?=304\n$)/)
+      expect(typesOf(list)).toContain('api:projects:create')
+      expect(status).toBe('304\n')
+    },
+  ],
+  'docs/guide/count-events.md': [
+    (output) => {
+      const { meta } = JSON.parse(output) as { meta: EventCounts }
+      expect(meta.total).toBeGreaterThan(0)
+      expect(meta.buckets).toMatchObject({ zone: 'Europe/Berlin' })
+      expect(meta.facets['username']!.values.map(({ value }) => value)).toContain('ann')
+    },
+  ],
+  'docs/guide/follow.md': [
+    (output) => expect(output).toContain('"type":"api:changes:create"'),
+    (output) => expect(new Set(typesOf(output))).toEqual(new Set(['api:steps:success'])),
+  ],
+  'docs/guide/lists.md': [
+    (output) =>
+      expect(JSON.parse(output)).toMatchObject({ data: [{ attributes: { code: 'tour' } }] }),
+  ],
+  'docs/reference/http.md': [
+    (output) => {
+      expect(output).toMatch(/^created_at,type,username,.*,name,url_params_project_code$/m)
+      expect(output).toMatch(/^x-total-count: [1-9]/im)
+    },
+  ],
+  'docs/guide/import.md': [
+    (output) => expect(output).toContain('5'),
+    (output) => {
+      const answers = output.trim().split(/\n?(?={"jsonapi")/)
+      const [pedro, sorted, tagged] = answers.map((text) => listOf({ body: text }).data)
+      expect(pedro!.map(({ attributes }) => attributes['type'])).toEqual([
+        'RunInstances',
+        'DescribeInstances',
+      ])
+      expect(pedro![0]!.attributes).toMatchObject({
+        username: 'pedro',
+        system: false,
+        userIdentity: { userName: 'pedro' },
+        occurred_at: '2024-02-29T07:15:00.000000Z',
+      })
+      // Events without the attribute come last.
+      const names = sorted!.map(({ attributes }) => attributes['eventName']).slice(0, 5)
+      expect(names).toEqual(names.map(String).toSorted())
+      expect(tagged!.map(({ attributes }) => attributes['type'])).toEqual(['DescribeInstances'])
+    },
+  ],
+}
+
+const ENVIRONMENT = /^(?:[A-Z_]+=\S+ )*/
+const isNpm = (code: string): boolean =>
+  code
+    .trim()
+    .split(/\n| && /)
+    .every((command) => command.replace(ENVIRONMENT, '').startsWith('npm '))
+
+const shellBlocks = docPages.flatMap((page) =>
+  blocksOf(page, 'sh').map((block) => ({ file: page.file, ...block })),
+)
+const commands = shellBlocks.filter(({ code }) => !isNpm(code))
+const npmCommands = shellBlocks
+  .filter(({ code }) => isNpm(code))
+  .flatMap(({ file, code }) =>
+    code
+      .trim()
+      .split(/\n| && /)
+      .map((command) => [file, command.replace(ENVIRONMENT, '')] as const),
+  )
+
+it('every page with shell commands has checks for them', () => {
+  const counts: Record<string, number> = {}
+  for (const { file } of commands) counts[file] = (counts[file] ?? 0) + 1
+  expect(counts).toEqual(
+    Object.fromEntries(Object.entries(CHECKS).map(([file, checks]) => [file, checks.length])),
+  )
+})
+
+it.each(npmCommands)('%s: %s can be run', (_file, command) => {
+  const [, verb, ...names] = command.split(' ')
+  if (verb === 'install') {
+    const packages = ['daybook', ...Object.keys(manifest.peerDependencies)]
+    expect(packages).toEqual(expect.arrayContaining(names))
+  } else {
+    const script = verb === 'run' ? names[0]! : verb!
+    expect(manifest.scripts).toHaveProperty(script)
+  }
+})
+
+const execute = promisify(execFile)
+
+describe.skipIf(!hasCurl)('the commands of the documentation', () => {
+  const temp = tempDir()
+  let demo: Child
+  let url: string
+
+  /** The code with the demo's address and file in place of the documented ones. */
+  const atDemo = (code: string): string =>
+    code
+      .replaceAll('http://localhost:3000', url)
+      .replaceAll('sqlite:trail.db', `sqlite:${temp.file('daybook.db')}`)
+
+  async function runBlock(code: string): Promise<string> {
+    const script = atDemo(code)
+    const { stdout, stderr } = await execute('bash', ['-euo', 'pipefail', '-c', script], {
+      cwd: root,
+    })
+    expect(stderr.replaceAll(/^npm warn .*\n?/gm, '')).toBe('')
+    return stdout.replaceAll('\r\n', '\n')
+  }
+
+  /** What a stream prints until it has sent a change that is made meanwhile. */
+  async function runStream(code: string): Promise<string> {
+    const stream = startCommand('bash', ['-c', `exec ${atDemo(code)}`])
+    try {
+      await stream.saw('retry: ')
+      await runBlock(commands.find((block) => block.code.startsWith('AFTER='))!.code)
+      return await stream.saw('"type":"api:changes:create"')
+    } finally {
+      await stream.stop()
+    }
+  }
+
+  beforeAll(async () => {
+    demo = runScript('examples/workflow-service/main.ts', [], {
+      PORT: '0',
+      DAYBOOK_STORE: `sqlite:${temp.file('daybook.db')}`,
+      DAYBOOK_TRAFFIC: 'off',
+    })
+    await demo.saw('\n')
+    url = /http:\/\/\S+/.exec(demo.stdout())![0]
+  })
+  afterAll(async () => {
+    await demo.kill('SIGTERM')
+    temp.remove()
+  })
+
+  it('find a demo that listens where it says', () => {
+    expect(demo.stdout()).toBe(`workflow service at ${url}\n`)
+  })
+
+  it.each(Object.entries(CHECKS))('%s', async (file, checks) => {
+    const blocks = commands.filter((block) => block.file === file)
+    for (const [i, { code }] of blocks.entries())
+      checks[i]!(await (code.includes('/stream') ? runStream(code) : runBlock(code)))
+  })
+
+  const scripts = docPages.flatMap((page) =>
+    blocksOf(page, 'js').map(({ code, line }) => [`${page.file}, line ${line}`, code] as const),
+  )
+  it.each(scripts)('%s', async (_place, code) => {
+    const modules = temp.file('node_modules')
+    if (!fs.existsSync(modules)) fs.symlinkSync(path.join(root, 'node_modules'), modules)
+    const file = temp.file('script.mjs')
+    fs.writeFileSync(file, atDemo(code))
+    const { stdout } = await execute(process.execPath, [file])
+    expect(Number(stdout.trim().split('\n').at(-1))).toBeGreaterThan(0)
+  })
+})

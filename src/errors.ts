@@ -1,30 +1,31 @@
 /**
- * Every `code` an {@link AuditLogError} can carry, with its meaning. Codes are stable; messages are
- * not. The README's table and the HTTP statuses are held to this list by tests and by the compiler.
+ * Every `code` of an {@link AuditLogError}, with its meaning. Codes are stable; messages may change.
+ * Tests and the compiler compare the documentation and the HTTP statuses with this table.
  */
 export const errorCodes = {
   ABORTED: 'the caller aborted the operation before it took effect',
   CLOSED: 'the audit log or its store is closed',
-  DEADLINE_EXCEEDED: 'the store did not take the event in time; it is not kept',
+  DEADLINE_EXCEEDED: 'the store did not take the event in time; the event is not kept',
   IDEMPOTENCY_CONFLICT: 'the idempotency key was used for another event within the last 24 hours',
-  IMPORT_CONFLICT: 'an imported event clashes with a stored one; nothing of the call is kept',
-  INVALID_DATA: 'strict mode: the data does not fit what the event type declares',
-  INVALID_EVENT: 'the event itself cannot be recorded as it was given',
-  INVALID_LINK: 'a link attribute does not name something an event can be linked to',
+  IMPORT_CONFLICT:
+    'an imported event conflicts with a stored one; the call kept none of its events',
+  INVALID_DATA: 'strict mode: the data does not match the declaration of the event type',
+  INVALID_EVENT: 'the event cannot be recorded as given',
+  INVALID_LINK: 'a link attribute does not name a resource that events can link to',
   INVALID_OPTION: 'an option is not one of the allowed values',
   INVALID_VALUE: 'a query parameter has a value that cannot be read',
   LIVE_CLOSED: 'the live event is closed; the change is not kept',
-  MALFORMED_PARAMETER: 'a query parameter is not written as the grammar asks',
-  MISSING_DEPENDENCY: 'an optional package has to be installed for this',
-  NOT_COVERED: 'routes and registered event types do not fit each other',
-  QUERY_TIMEOUT: 'the query took longer than the store lets one take',
+  MALFORMED_PARAMETER: 'a query parameter does not follow the grammar',
+  MISSING_DEPENDENCY: 'an optional package is not installed',
+  NOT_COVERED: 'routes and registered event types do not match',
+  QUERY_TIMEOUT: 'the query took longer than the store allows',
   QUERY_TOO_LARGE: 'the query exceeds a limit on its size',
-  QUEUE_FULL: 'too many events already wait for the store; this one is not kept',
+  QUEUE_FULL: 'too many events wait for the store; this event is not kept',
   STORE_FAILED: 'the store failed; the driver error is the cause',
   UNKNOWN_ATTRIBUTE: 'the resource has no such attribute',
   UNKNOWN_EVENT_TYPE: 'the event type is not in the registry',
-  UNKNOWN_PARAMETER: 'the endpoint knows no such query parameter',
-  UNKNOWN_PREDICATE: 'no known predicate ends the name of the filter',
+  UNKNOWN_PARAMETER: 'the endpoint has no such query parameter',
+  UNKNOWN_PREDICATE: 'the name of the filter does not end with a known predicate',
 } as const
 
 export type AuditLogErrorCode = keyof typeof errorCodes
@@ -38,28 +39,25 @@ export interface AuditLogErrorDetails {
 
 const MAX_MESSAGE = 1000
 
-/** What was wrong is repeated in messages: of what is long both ends tell enough. */
-function withoutMiddle(message: string): string {
+/** Messages quote the wrong value. A long one keeps its beginning and its end. */
+function shorten(message: string): string {
   if (message.length <= MAX_MESSAGE) return message
   return `${message.slice(0, MAX_MESSAGE / 2)} … ${message.slice(-MAX_MESSAGE / 3)}`.toWellFormed()
 }
 
-/** The one error class: what goes wrong in Daybook rejects or throws with it, and `code` says which. */
+/** The one error class of Daybook; `code` says what went wrong. */
 export class AuditLogError extends Error {
   override readonly name = 'AuditLogError'
   readonly code: AuditLogErrorCode
-  /** The query parameter that was wrong, as the client wrote it: `filter[type_equals]`. */
+  /** The wrong query parameter, as the client wrote it: `filter[type_equals]`. */
   readonly parameter: string | undefined
   /** A JSON Pointer (RFC 6901) into the request document or the event's attributes. */
   readonly pointer: string | undefined
-  /** The nearest valid name, where one is near. */
+  /** The nearest valid name, if one is similar. */
   readonly suggestion: string | undefined
 
   constructor(code: AuditLogErrorCode, message: string, details: AuditLogErrorDetails = {}) {
-    super(
-      withoutMiddle(message),
-      details.cause === undefined ? undefined : { cause: details.cause },
-    )
+    super(shorten(message), details.cause === undefined ? undefined : { cause: details.cause })
     this.code = code
     this.parameter = details.parameter
     this.pointer = details.pointer
@@ -67,12 +65,12 @@ export class AuditLogError extends Error {
   }
 }
 
-/** Throws `ABORTED`, with the signal's reason as cause, once the signal is aborted. */
+/** Throws `ABORTED`, with the signal's reason as cause, if the signal is aborted. */
 export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw abortedError(signal)
 }
 
-/** The promise's outcome, or `ABORTED` where the signal comes first; what was awaited goes on. */
+/** The promise's outcome, or `ABORTED` if the signal aborts first. The awaited work continues. */
 export function untilAborted<Value>(
   promise: Promise<Value>,
   signal: AbortSignal | undefined,
@@ -81,7 +79,7 @@ export function untilAborted<Value>(
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(abortedError(signal))
     if (signal.aborted) {
-      // Nobody else looks at how it ends.
+      // No one else handles its rejection.
       promise.catch(() => {})
       return onAbort()
     }

@@ -88,7 +88,7 @@ export type { RecorderOptions } from './recording/queue-limits.js'
 export type {
   Analysis,
   AppendOptions,
-  DueEvents,
+  ExcessEvents,
   EventPage,
   EventStore,
   ImportResult,

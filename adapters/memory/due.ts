@@ -1,7 +1,7 @@
 import type { AuditEvent } from '../../src/event/event.js'
 import type { KeptBounds } from '../../src/store/store.js'
 import type { Microseconds } from '../../src/event/timestamp.js'
-import type { Stretch } from './timeline.js'
+import type { EventRange } from './timeline.js'
 
 /**
  * The time before which everything is due: that of the oldest event which all of the bounds keep.
@@ -9,7 +9,7 @@ import type { Stretch } from './timeline.js'
  * then, so that others get their turn.
  */
 export function* dueBefore(
-  { events, times, from, to }: Stretch,
+  { events, times, from, to }: EventRange,
   counts: (event: AuditEvent) => boolean,
   bounds: KeptBounds,
 ): Generator<void, Microseconds> {

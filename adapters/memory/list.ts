@@ -16,7 +16,7 @@ import { createProbe, type Probe } from '../../src/store-kit/index/probe.js'
 import { tracedView } from '../../src/store-kit/index/traced-view.js'
 import type { EventPage } from '../../src/store/store.js'
 import type { EventIndex } from './event-index.js'
-import type { Stretch, Timeline } from './timeline.js'
+import type { EventRange, Timeline } from './timeline.js'
 
 /** How the store goes about its work, for tests. */
 export interface MemoryTuning {
@@ -44,7 +44,7 @@ interface Answer {
   readonly matches: (event: AuditEvent) => boolean
   readonly bounds: TimeBounds
   /** The events between the bounds, when the list begins. */
-  readonly stretch: Stretch
+  readonly stretch: EventRange
 }
 
 // Events that are looked at between two turns of others, and how long the index is asked.

@@ -83,7 +83,7 @@ export function createMemoryStore(options: MemoryStoreOptions, tuning: MemoryTun
     maxBatch: 1000,
     clock,
 
-    async append(drafts, { signal, deadline = Infinity, since, onHeldBack } = {}) {
+    async append(drafts, { signal, deadline = Infinity, since, onSuppressed } = {}) {
       check(signal)
       if (performance.now() >= deadline) throw new AuditLogError('ABORTED', 'the deadline is over')
       const there = since === undefined ? undefined : timeline.tailsAfter(since)
@@ -103,7 +103,7 @@ export function createMemoryStore(options: MemoryStoreOptions, tuning: MemoryTun
       }
       makeRoom()
       watchers.hint()
-      for (const [draft, opensIn] of heldBack) onHeldBack?.(draft, opensIn)
+      for (const [draft, opensIn] of heldBack) onSuppressed?.(draft, opensIn)
       return kept
     },
 
@@ -182,7 +182,7 @@ export function createMemoryStore(options: MemoryStoreOptions, tuning: MemoryTun
       return gone.size
     },
 
-    async due(bounds, { signal } = {}) {
+    async excess(bounds, { signal } = {}) {
       check(signal)
       const walk = dueBefore(timeline.between(-Infinity, Infinity), isClosed, bounds)
       for (let seen = 1; ; seen++) {
@@ -203,7 +203,7 @@ export function createMemoryStore(options: MemoryStoreOptions, tuning: MemoryTun
       throttles.report(report, clock())
     },
 
-    async tellSuppressed(draftOf, { signal } = {}) {
+    async recordSuppressed(draftOf, { signal } = {}) {
       check(signal)
       const now = clock()
       const counts = throttles.forgotten(now, MOST_TOLD)

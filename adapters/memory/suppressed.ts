@@ -1,8 +1,8 @@
 import type { DraftThrottle, EventDraft } from '../../src/event/event.js'
 import type { SuppressedCount, SuppressedReport } from '../../src/store/store.js'
 import {
-  closedFor,
-  isForgotten,
+  closedPeriod,
+  isUnclaimed,
   type ThrottleState,
   withSuppressed,
 } from '../../src/store/throttle-state.js'
@@ -42,7 +42,7 @@ export function createThrottles(): Throttles {
     opensIn({ throttle }, now) {
       const state = throttle && throttles.get(throttle.key)
       if (!state) return 0
-      const { opensIn, keptAt } = closedFor(state.keptAt, throttle.period, now)
+      const { opensIn, keptAt } = closedPeriod(state.keptAt, throttle.period, now)
       throttles.set(throttle.key, { ...state, keptAt })
       return opensIn
     },
@@ -77,7 +77,7 @@ export function createThrottles(): Throttles {
       for (const [key, state] of throttles) {
         if (found.length === most) break
         const { type, scope, period, count, first, last } = state
-        if (isForgotten(state, period, now) && first !== undefined && last !== undefined)
+        if (isUnclaimed(state, period, now) && first !== undefined && last !== undefined)
           found.push({ key, type, scope, period, count, first, last })
       }
       return found

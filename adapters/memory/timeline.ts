@@ -8,7 +8,7 @@ export interface TimedEvent {
 }
 
 /** A stretch of a timeline, as it is at this moment: later additions and removals leave it alone. */
-export interface Stretch {
+export interface EventRange {
   readonly events: readonly AuditEvent[]
   /** Of the events at the same indexes. */
   readonly times: readonly Microseconds[]
@@ -23,7 +23,7 @@ export interface Timeline {
   /** The times of the oldest and of the newest. */
   readonly ends: readonly [first: Microseconds, last: Microseconds] | undefined
   /** Those whose time is not before `from`, and not after `to`. */
-  between(from: Microseconds, to: Microseconds): Stretch
+  between(from: Microseconds, to: Microseconds): EventRange
   countBefore(time: Microseconds): number
   at(time: Microseconds): AuditEvent | undefined
   find(id: string): TimedEvent | undefined

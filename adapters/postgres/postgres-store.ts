@@ -28,7 +28,7 @@ import { findEvent } from './schema/rows.js'
 import { FIRST_PROBE } from './read/ranges.js'
 import { createSilenceKeeper } from './write/liveness.js'
 import { updateState } from './schema/state.js'
-import { reportSuppressed, tellSuppressed } from './write/throttles.js'
+import { reportSuppressed, recordSuppressed } from './write/throttles.js'
 import { createWriter } from './write/writer.js'
 
 // A batch of so many events holds the lock for some milliseconds.
@@ -118,7 +118,7 @@ export function createPostgresStore(
       const { kept, heldBack } = await writer.append(drafts, options)
       own.recorded = kept.reduce((newest, { time }) => Math.max(newest, time), own.recorded)
       sealer.look(true)
-      for (const { draft, opensIn } of heldBack) options.onHeldBack?.(draft, opensIn)
+      for (const { draft, opensIn } of heldBack) options.onSuppressed?.(draft, opensIn)
       return kept.map(({ event }) => event)
     },
 
@@ -198,7 +198,7 @@ export function createPostgresStore(
       return doAtLength(signal, (waiting) => removeIds(log, ids, waiting))
     },
 
-    async due(bounds, { signal } = {}) {
+    async excess(bounds, { signal } = {}) {
       check(signal)
       return findDue(reader, names, bounds, signal)
     },
@@ -210,10 +210,10 @@ export function createPostgresStore(
       )
     },
 
-    async tellSuppressed(draftOf, { signal } = {}) {
+    async recordSuppressed(draftOf, { signal } = {}) {
       check(signal)
       const told = await doPersistently(log, signal, (client) =>
-        tellSuppressed(client, names, draftOf, clock?.()),
+        recordSuppressed(client, names, draftOf, clock?.()),
       )
       // It is in the outbox, where nothing gets lost.
       if (told > 0) await writer.move(signal).catch(() => {})

@@ -121,14 +121,14 @@ export function createSqliteStore(
 
     async append(drafts, options = {}) {
       if (isInTheWay()) await connection.gap(options)
-      const { since, onHeldBack } = options
+      const { since, onSuppressed } = options
       const lost = since === undefined ? undefined : await findLost(tables, drafts, since, options)
       for (;;) {
         const outcome = await connection.write(() => keeping.keep(drafts, lost?.found()), options)
         appendedAt = performance.now()
         watch.hint()
         sealer.look()
-        for (const { draft, opensIn } of outcome?.heldBack ?? []) onHeldBack?.(draft, opensIn)
+        for (const { draft, opensIn } of outcome?.heldBack ?? []) onSuppressed?.(draft, opensIn)
         if (outcome) return outcome.events
         await nextTurn()
       }
@@ -174,7 +174,7 @@ export function createSqliteStore(
       return removeIds(connection, ids, options)
     },
 
-    async due(bounds, options = {}) {
+    async excess(bounds, options = {}) {
       return dueEvents(connection, bounds, options)
     },
 
@@ -182,7 +182,7 @@ export function createSqliteStore(
       await connection.write(() => throttles.report(report, clock()), options)
     },
 
-    async tellSuppressed(draftOf, options = {}) {
+    async recordSuppressed(draftOf, options = {}) {
       const told = await connection.write(() => {
         const now = clock()
         const counts = throttles.forgotten(now, MOST_TOLD)

@@ -127,7 +127,7 @@ async function sizeOf(): Promise<number> {
   return Number(rows[0]!.size)
 }
 
-const countBefore = async (from: number): Promise<number> => (await store.due({ from })).count
+const countBefore = async (from: number): Promise<number> => (await store.excess({ from })).count
 
 let recorded = 0
 

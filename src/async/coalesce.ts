@@ -1,19 +1,22 @@
 import { setImmediate as turnEnd } from 'node:timers/promises'
 
 /**
- * Shares one run between the calls with the same key that are made in one turn of the event loop. It begins
- * after the last of them, so each is given what a run of its own could have given.
+ * Runs once for all calls with the same key in one turn of the event loop. The run starts after the
+ * last of these calls, so that its result is as fresh as that of a run of their own.
  */
-export function oncePerTurn<Value>(): (key: string, run: () => Promise<Value>) => Promise<Value> {
-  const coming = new Map<string, Promise<Value>>()
+export function coalescePerTurn<Value>(): (
+  key: string,
+  run: () => Promise<Value>,
+) => Promise<Value> {
+  const pending = new Map<string, Promise<Value>>()
   return (key, run) => {
-    const known = coming.get(key)
+    const known = pending.get(key)
     if (known) return known
     const value = turnEnd().then(() => {
-      coming.delete(key)
+      pending.delete(key)
       return run()
     })
-    coming.set(key, value)
+    pending.set(key, value)
     return value
   }
 }

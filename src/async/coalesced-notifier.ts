@@ -1,21 +1,24 @@
-/** Tells that there is something new. */
-export interface Bell {
-  /** What is new is told of soon: at once after quiet, else together with what comes before its time. */
-  ring(): void
+/** Merges frequent notifications into fewer calls of a listener. */
+export interface CoalescedNotifier {
+  /** Calls the listener soon: in the next turn after a quiet period, else when the gap has passed. */
+  notify(): void
   stop(): void
 }
 
-/** Calls `tell` no more often than every `gapMs` milliseconds, and never within `ring`. */
-export function createBell(tell: () => void, gapMs: () => number): Bell {
+/** Calls `listener` at most once every `gapMs` milliseconds, and never within `notify`. */
+export function createCoalescedNotifier(
+  listener: () => void,
+  gapMs: () => number,
+): CoalescedNotifier {
   let nextAt = -Infinity
   let waiting: { cancel(): void } | undefined
   const call = (): void => {
     waiting = undefined
     nextAt = performance.now() + gapMs()
-    tell()
+    listener()
   }
   return {
-    ring() {
+    notify() {
       if (waiting) return
       const ms = nextAt - performance.now()
       if (ms > 0) {

@@ -10,7 +10,7 @@ export function createEmitter<Events extends Record<string, unknown>>(): Emitter
   return mitt<Events>()
 }
 
-/** As mitt's `emit`, but a handler that throws stops no other: its error goes to `onError`. */
+/** Like mitt's `emit`, but a handler that throws does not stop the others: its error goes to `onError`. */
 export function emitSafely<Events extends Record<string, unknown>, Name extends keyof Events>(
   emitter: Emitter<Events>,
   name: Name,

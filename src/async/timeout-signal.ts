@@ -1,22 +1,22 @@
 import { MAX_TIMER_MS } from './timers.js'
 
-/** The end of somebody's waiting, by a signal or by the time that is over. */
+/** A signal that aborts after a time or with another signal. Disposing clears its timer. */
 export interface TimeoutSignal extends Disposable {
   readonly signal: AbortSignal
 }
 
-/** Ends with the signal, or after so many milliseconds. */
+/** Aborts after `ms` milliseconds, or when `signal` aborts. */
 export function timeoutSignal(ms: number, signal?: AbortSignal): TimeoutSignal {
   const controller = new AbortController()
-  const end = (): void => controller.abort(signal?.reason)
-  const timer = setTimeout(end, Math.min(Math.max(0, ms), MAX_TIMER_MS))
-  if (signal?.aborted) end()
-  else signal?.addEventListener('abort', end, { once: true })
+  const abort = (): void => controller.abort(signal?.reason)
+  const timer = setTimeout(abort, Math.min(Math.max(0, ms), MAX_TIMER_MS))
+  if (signal?.aborted) abort()
+  else signal?.addEventListener('abort', abort, { once: true })
   return {
     signal: controller.signal,
     [Symbol.dispose]() {
       clearTimeout(timer)
-      signal?.removeEventListener('abort', end)
+      signal?.removeEventListener('abort', abort)
     },
   }
 }

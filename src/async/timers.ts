@@ -1,2 +1,2 @@
-/** setTimeout takes no more milliseconds, and fires at once beyond it. */
+/** The longest delay of setTimeout, in milliseconds. A longer one fires at once. */
 export const MAX_TIMER_MS = 2_147_483_647

@@ -86,15 +86,15 @@ export function createCleaning(
     return names ? rules.filter(({ name }) => names.includes(name)) : rules
   }
 
-  const tellSuppressed = async (options: WaitOptions): Promise<void> => {
-    while ((await store.tellSuppressed(suppressedDraft, options)) > 0);
+  const recordSuppressed = async (options: WaitOptions): Promise<void> => {
+    while ((await store.recordSuppressed(suppressedDraft, options)) > 0);
   }
 
   const runOptions = ({ signal, onProgress }: CleaningRunOptions = {}): RunOptions => ({
     store,
     record,
     holds: options.holds,
-    prepare: tellSuppressed,
+    prepare: recordSuppressed,
     signal: AbortSignal.any([closing.signal, ...(signal ? [signal] : [])]),
     onProgress(progress) {
       notify(options.onProgress, progress)
@@ -126,7 +126,7 @@ export function createCleaning(
     chosen: readonly Rule[],
     options: RunOptions,
   ): Promise<CleaningResult[]> => {
-    if (chosen.length === 0) await tellSuppressed(options)
+    if (chosen.length === 0) await recordSuppressed(options)
     const results: CleaningResult[] = []
     for (const rule of chosen) {
       const result = await tryToRun(rule, undefined, options)
@@ -157,7 +157,7 @@ export function createCleaning(
     const claim = await claimLease(store, TELLING, { schedule, removedCount: () => 0, signal })
     if (claim.outcome !== 'granted') return waitFor(claim)
     try {
-      await tellSuppressed({ signal })
+      await recordSuppressed({ signal })
     } finally {
       await claim.lease.release({ removedCount: 0 })
     }

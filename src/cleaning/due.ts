@@ -22,7 +22,7 @@ export async function dueBefore(
 ): Promise<Microseconds> {
   const { from = 0, rows, bytes } = bounds
   if (rows === undefined && bytes === undefined) return from
-  const due = filter ? undefined : await unlessTooLong(store.due(bounds, options))
+  const due = filter ? undefined : await unlessTooLong(store.excess(bounds, options))
   if (due) return due.before
   return Math.max(from, await behindTheNewest(store, filter, bounds, options))
 }

@@ -91,7 +91,7 @@ export function eventsTask(bounds: Bounds, archive: string | ArchiveEvents | und
       return null
     }
     return {
-      due_count: (await store.due({ from: before }, { signal })).count,
+      due_count: (await store.excess({ from: before }, { signal })).count,
       oldest_due: await first('asc'),
       newest_due: await first('desc'),
       before: formatTimestamp(before),

@@ -17,7 +17,7 @@ export interface Appender {
    * The random bits of drafts that were tried, and that will be tried again from the journal if not
    * from the queue. The store need not remove them where it does not know whether it kept them.
    */
-  readonly comingAgain: Set<IdTail>
+  readonly retriedLater: Set<IdTail>
   /** The signal of the next attempt. */
   startAttempt(): AbortSignal
   abortAttempt(): void
@@ -37,12 +37,12 @@ export function createAppender(
   availability: Availability,
   beforeThrottled: ((signal: AbortSignal) => Promise<void>) | undefined,
 ): Appender {
-  const comingAgain = new Set<IdTail>()
+  const retriedLater = new Set<IdTail>()
   let attempt = new AbortController()
   /** The greatest `created_at` that an append of this process has returned. */
   let newest: string | undefined
   return {
-    comingAgain,
+    retriedLater,
     startAttempt() {
       if (attempt.signal.aborted) attempt = new AbortController()
       return attempt.signal
@@ -52,9 +52,9 @@ export function createAppender(
       const heldBack = new Map<EventDraft, Microseconds>()
       if (beforeThrottled && drafts.some((draft) => draft.throttle))
         await beforeThrottled(options.signal)
-      const onHeldBack = (draft: EventDraft, opensIn: Microseconds): void =>
+      const onSuppressed = (draft: EventDraft, opensIn: Microseconds): void =>
         void heldBack.set(draft, opensIn)
-      const events = await store.append(drafts, { ...options, comingAgain, onHeldBack })
+      const events = await store.append(drafts, { ...options, retriedLater, onSuppressed })
       availability.on('storeSucceeded')
       const last = events.at(-1)
       // An event that an earlier attempt stored may be older than the newest.

@@ -39,7 +39,7 @@ export function createJournalReplay({
   deadlineMs,
   observer,
 }: JournalReplayParts): JournalReplay {
-  const { comingAgain } = appender
+  const { retriedLater } = appender
   let isStopped = false
   return {
     isDue: () => !isStopped && journaling?.isDue() === true,
@@ -51,10 +51,10 @@ export function createJournalReplay({
         const floor = appender.lowerBound(journaling!.now)
         await journaling!.replay(store.maxBatch, floor, async (journalled, since) => {
           const drafts = onceEach(journalled)
-          for (const { tail } of drafts) comingAgain.add(tail)
+          for (const { tail } of drafts) retriedLater.add(tail)
           const { events, heldBack } = await appender.append(drafts, { signal, deadline, since })
           return () => {
-            for (const { tail } of drafts) comingAgain.delete(tail)
+            for (const { tail } of drafts) retriedLater.delete(tail)
             observer.replayed(events, drafts, heldBack)
           }
         })

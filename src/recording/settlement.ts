@@ -56,7 +56,7 @@ export function createSettlement({
   }
   const finish = (entry: QueueEntry): void => {
     leaveQueue(entry)
-    appender.comingAgain.delete(entry.draft.tail)
+    appender.retriedLater.delete(entry.draft.tail)
   }
   const reject = (entry: QueueEntry, error: AuditLogError): void => {
     finish(entry)
@@ -77,7 +77,7 @@ export function createSettlement({
     journaling!.add({ draft, recordedAt: entry.calledAt!, since: entry.since }, (error) => {
       availability.onJournalWriteEnded(error !== undefined)
       if (error) return reject(entry, error)
-      // The draft stays in `comingAgain` until it is replayed.
+      // The draft stays in `retriedLater` until it is replayed.
       leaveQueue(entry)
       observer.journalled(entry.draft)
       entry.resolve(undefined)

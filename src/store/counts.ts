@@ -123,7 +123,7 @@ export interface CountOptions {
 }
 
 /** A stretch of time, ends included. */
-export interface Stretch {
+export interface TimeRange {
   readonly from: Microseconds
   readonly to: Microseconds
 }

@@ -45,9 +45,9 @@ export interface AppendOptions extends WaitOptions {
    * Tails of drafts that will be given again in any case: a store which does not know what became of
    * them need not remove what it may have kept. Looked at when it would, since tails are taken out again.
    */
-  readonly comingAgain?: ReadonlySet<IdTail> | undefined
+  readonly retriedLater?: ReadonlySet<IdTail> | undefined
   /** Told of each draft that its throttle holds back, and how long that goes on, before `append` resolves. */
-  readonly onHeldBack?: ((draft: EventDraft, opensIn: Microseconds) => void) | undefined
+  readonly onSuppressed?: ((draft: EventDraft, opensIn: Microseconds) => void) | undefined
 }
 
 export interface EventPage {
@@ -129,7 +129,7 @@ export interface KeptBounds {
   readonly bytes?: number | undefined
 }
 
-export interface DueEvents {
+export interface ExcessEvents {
   /** All events before this time are due, and no others. */
   readonly before: Microseconds
   readonly count: number
@@ -217,7 +217,7 @@ export interface EventStore {
    * What of all events lies beyond the bounds; without bounds nothing. Live events that are open
    * do not count. Holds up no append for long.
    */
-  due(bounds: KeptBounds, options?: WaitOptions): Promise<DueEvents>
+  excess(bounds: KeptBounds, options?: WaitOptions): Promise<ExcessEvents>
   /** Adds to what throttles have held back, all of the report or nothing. */
   reportSuppressed(report: SuppressedReport, options?: WaitOptions): Promise<void>
   /**
@@ -225,7 +225,7 @@ export interface EventStore {
    * for a period: in one transaction keeps the draft that `draftOf` makes of some of them, at most
    * 1000, and takes these counts away. Gives how many counts it told; 0 when there are none left.
    */
-  tellSuppressed(
+  recordSuppressed(
     draftOf: (counts: readonly SuppressedCount[]) => EventDraft,
     options?: WaitOptions,
   ): Promise<number>

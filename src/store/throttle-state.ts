@@ -18,7 +18,7 @@ export interface ThrottleState {
  * clock was set back: then nobody knows how long ago that was, and a period begins anew, from
  * `keptAt` on as it is given back.
  */
-export function closedFor(
+export function closedPeriod(
   keptAt: Microseconds | undefined,
   period: Microseconds,
   now: Microseconds,
@@ -29,7 +29,7 @@ export function closedFor(
 }
 
 /** True where what was held back will be told by no further event, as far as one can see. */
-export function isForgotten(
+export function isUnclaimed(
   { keptAt, count, last }: ThrottleState,
   period: Microseconds,
   now: Microseconds,

@@ -137,11 +137,11 @@ export function faultyStore(store: EventStore): FaultyStore {
     removeBefore: (time, options) =>
       call('removeBefore', options, () => store.removeBefore(time, options)),
     remove: (ids, options) => call('remove', options, () => store.remove(ids, options)),
-    due: (bounds, options) => call('due', options, () => store.due(bounds, options)),
+    excess: (bounds, options) => call('excess', options, () => store.excess(bounds, options)),
     reportSuppressed: (report, options) =>
       call('reportSuppressed', options, () => store.reportSuppressed(report, options)),
-    tellSuppressed: (draftOf, options) =>
-      call('tellSuppressed', options, () => store.tellSuppressed(draftOf, options)),
+    recordSuppressed: (draftOf, options) =>
+      call('recordSuppressed', options, () => store.recordSuppressed(draftOf, options)),
     updateState: (key, change, options) =>
       call('updateState', options, () => store.updateState(key, change, options)),
     changeLive: (id, change, options) =>

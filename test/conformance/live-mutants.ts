@@ -163,48 +163,48 @@ export const liveMutants: Mutants = {
   due: {
     'counts one too many': {
       mutate: (store) => ({
-        due: async (bounds, options) => {
-          const { before, count } = await store.due(bounds, options)
+        excess: async (bounds, options) => {
+          const { before, count } = await store.excess(bounds, options)
           return { before, count: count + 1 }
         },
       }),
     },
     'keeps one row too many': {
       mutate: (store) => ({
-        due: ({ rows, ...bounds }, options) =>
-          store.due({ ...bounds, rows: rows === undefined ? rows : rows + 1 }, options),
+        excess: ({ rows, ...bounds }, options) =>
+          store.excess({ ...bounds, rows: rows === undefined ? rows : rows + 1 }, options),
       }),
     },
     'knows no bytes': {
       mutate: (store) => ({
-        due: ({ from, rows }, options) => store.due({ from, rows }, options),
+        excess: ({ from, rows }, options) => store.excess({ from, rows }, options),
       }),
     },
     'counts characters': {
       mutate: (store) => ({
-        due: ({ bytes, ...bounds }, options) =>
-          store.due({ ...bounds, bytes: bytes === undefined ? bytes : bytes + 5 }, options),
+        excess: ({ bytes, ...bounds }, options) =>
+          store.excess({ ...bounds, bytes: bytes === undefined ? bytes : bytes + 5 }, options),
       }),
     },
     'goes by the least of its bounds': {
       mutate: (store) => ({
-        due: async (bounds, options) => {
+        excess: async (bounds, options) => {
           const all = await Promise.all(
-            Object.entries(bounds).map(([name, value]) => store.due({ [name]: value }, options)),
+            Object.entries(bounds).map(([name, value]) => store.excess({ [name]: value }, options)),
           )
-          return all.toSorted((a, b) => a.before - b.before)[0] ?? store.due({}, options)
+          return all.toSorted((a, b) => a.before - b.before)[0] ?? store.excess({}, options)
         },
       }),
     },
     'counts what is open': {
       mutate: (store) => ({
-        due: async (bounds, options) => {
-          const { before, count } = await store.due(bounds, options)
+        excess: async (bounds, options) => {
+          const { before, count } = await store.excess(bounds, options)
           return { before, count: count + (await store.openEvents()).length }
         },
       }),
     },
-    'ignores the signal': { mutate: (store) => ({ due: (bounds) => store.due(bounds) }) },
+    'ignores the signal': { mutate: (store) => ({ excess: (bounds) => store.excess(bounds) }) },
   },
 
   'remove: tells': {

@@ -117,7 +117,7 @@ export function modelStore(
       }
       const move = async (
         own: readonly EventDraft[],
-        { since, onHeldBack }: AppendOptions = {},
+        { since, onSuppressed }: AppendOptions = {},
       ): Promise<readonly AuditEvent[]> => {
         const rows = outbox
         outbox = model.left(rows)
@@ -126,8 +126,8 @@ export function modelStore(
         const tails = new Set(own.map(({ tail }) => tail))
         const visible = await events.append(model.batch(moved, own), {
           since,
-          onHeldBack(draft, opensIn) {
-            if (tails.has(draft.tail)) onHeldBack?.(draft, opensIn)
+          onSuppressed(draft, opensIn) {
+            if (tails.has(draft.tail)) onSuppressed?.(draft, opensIn)
             else heldBack.push(...rows.filter((row) => row.draft.tail === draft.tail))
           },
         })
@@ -189,17 +189,17 @@ export function modelStore(
           await outlast(options?.signal)
           return events.remove(ids, options)
         },
-        async due(bounds, options) {
+        async excess(bounds, options) {
           check()
-          return events.due(bounds, options)
+          return events.excess(bounds, options)
         },
         async reportSuppressed(report, options) {
           await outlast(options?.signal)
           return answer('reportSuppressed', () => events.reportSuppressed(report, options))
         },
-        async tellSuppressed(draftOf, options) {
+        async recordSuppressed(draftOf, options) {
           await outlast(options?.signal)
-          return events.tellSuppressed(draftOf, options)
+          return events.recordSuppressed(draftOf, options)
         },
         async updateState(key, change, options) {
           await outlast(options?.signal)

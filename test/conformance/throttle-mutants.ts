@@ -33,7 +33,7 @@ export const throttleMutants: Mutants = {
     'tells in milliseconds': {
       mutate: withOptions((options) => ({
         ...options,
-        onHeldBack: (draft, opensIn) => options.onHeldBack?.(draft, opensIn / 1000),
+        onSuppressed: (draft, opensIn) => options.onSuppressed?.(draft, opensIn / 1000),
       })),
     },
     'closes for what it refuses': {
@@ -91,11 +91,11 @@ export const throttleMutants: Mutants = {
         },
       }),
     },
-    'never tells': { mutate: () => ({ tellSuppressed: async () => 0 }) },
+    'never tells': { mutate: () => ({ recordSuppressed: async () => 0 }) },
     'counts twice what it tells': {
       mutate: (store) => ({
-        tellSuppressed: (draftOf, options) =>
-          store.tellSuppressed(
+        recordSuppressed: (draftOf, options) =>
+          store.recordSuppressed(
             (counts) => draftOf(counts.map((one) => ({ ...one, count: 2 * one.count }))),
             options,
           ),
@@ -103,9 +103,9 @@ export const throttleMutants: Mutants = {
     },
     'tells without an event': {
       mutate: (store) => ({
-        tellSuppressed: async (draftOf, options) => {
+        recordSuppressed: async (draftOf, options) => {
           const before = await store.list({ where: undefined, sorts: [], limit: 1000 })
-          const count = await store.tellSuppressed(draftOf, options)
+          const count = await store.recordSuppressed(draftOf, options)
           const known = new Set(before.events.map(({ id }) => id))
           const after = await store.list({ where: undefined, sorts: [], limit: 1000 })
           await store.remove(after.events.map(({ id }) => id).filter((id) => !known.has(id)))
@@ -116,7 +116,7 @@ export const throttleMutants: Mutants = {
     'ignores the signal': {
       mutate: (store) => ({
         reportSuppressed: (report) => store.reportSuppressed(report),
-        tellSuppressed: (draftOf) => store.tellSuppressed(draftOf),
+        recordSuppressed: (draftOf) => store.recordSuppressed(draftOf),
       }),
     },
   },
@@ -169,7 +169,9 @@ export const throttleMutants: Mutants = {
   },
 
   'append: what was kept later': {
-    'does not look': { mutate: withOptions(({ onHeldBack }) => ({ onHeldBack })) },
+    'does not look': {
+      mutate: withOptions(({ onSuppressed }) => ({ onSuppressed })),
+    },
     'looks too late': {
       mutate: withOptions((options) => ({
         ...options,
@@ -199,7 +201,7 @@ export const throttleMutants: Mutants = {
     },
     'fails otherwise': {
       mutate: () => ({
-        due: () => Promise.reject(new AuditLogError('STORE_FAILED', 'a mutant')),
+        excess: () => Promise.reject(new AuditLogError('STORE_FAILED', 'a mutant')),
       }),
     },
     'has state for ever': { mutate: () => ({ updateState: async () => never() }) },

@@ -1,4 +1,4 @@
-import type { DueEvents, KeptBounds } from '../../../src/store/store.js'
+import type { ExcessEvents, KeptBounds } from '../../../src/store/store.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Names } from '../schema/names.js'
 import type { Reader } from '../log/reader.js'
@@ -58,7 +58,7 @@ export async function findDue(
   { events }: Names,
   { from = 0, rows, bytes }: KeptBounds,
   signal: AbortSignal | undefined,
-): Promise<DueEvents> {
+): Promise<ExcessEvents> {
   const count: Count = (text, value) =>
     reader.read(signal, NO_TIME, async ({ ask }) => {
       await ask('SET LOCAL enable_seqscan = on')

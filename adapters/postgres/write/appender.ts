@@ -19,7 +19,7 @@ interface LostAttempt {
   readonly since: Microseconds
   /** Other processes may append the same drafts. */
   readonly isShared: boolean
-  readonly comingAgain: AppendOptions['comingAgain']
+  readonly comingAgain: AppendOptions['retriedLater']
 }
 
 /** What to append, and how. */
@@ -29,7 +29,7 @@ export interface AppendRequest {
   readonly deadline: number
   /** See `AppendOptions`. */
   readonly since?: AppendOptions['since']
-  readonly comingAgain?: AppendOptions['comingAgain']
+  readonly comingAgain?: AppendOptions['retriedLater']
 }
 
 export interface HeldBackDraft {

@@ -1,7 +1,7 @@
 import type { EventDraft, JsonObject } from '../../../src/event/event.js'
 import type { IdTail } from '../../../src/event/event-id.js'
 import type { SuppressedCount, SuppressedReport } from '../../../src/store/store.js'
-import { closedFor } from '../../../src/store/throttle-state.js'
+import { closedPeriod } from '../../../src/store/throttle-state.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import {
   ask,
@@ -42,7 +42,7 @@ export async function findClosed(
   const time = Number(rows[0]?.[2])
   const closed = new Map<IdTail, Microseconds>()
   for (const draft of drafts) {
-    const state = closedFor(keptAt.get(draft.throttle!.key), draft.throttle!.period, time)
+    const state = closedPeriod(keptAt.get(draft.throttle!.key), draft.throttle!.period, time)
     // A clock that was set back is a case for the append, which takes note of it.
     const isCertain = state.keptAt === keptAt.get(draft.throttle!.key)
     if (state.opensIn > 0 && isCertain) closed.set(draft.tail, state.opensIn)
@@ -114,7 +114,7 @@ function readCount(row: TextRow): SuppressedCount {
  * Puts a draft that tells of forgotten counts into the outbox, and lets go of what means nothing any
  * more; gives how many counts are told. While it is at it, appends wait only for these throttles.
  */
-export function tellSuppressed(
+export function recordSuppressed(
   client: PostgresPoolClient,
   names: Names,
   draftOf: (counts: readonly SuppressedCount[]) => EventDraft,

@@ -104,7 +104,7 @@ export function createWriter(log: PostgresLog, onVisible: () => void): Writer {
 
   const append = async (
     drafts: readonly EventDraft[],
-    { signal, deadline, since, comingAgain }: AppendOptions,
+    { signal, deadline, since, retriedLater: comingAgain }: AppendOptions,
   ): Promise<Appended> => {
     let failure: unknown
     for (let attempts = 0; ; attempts++) {

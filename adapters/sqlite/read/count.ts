@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Span } from '../../../src/store-kit/counting/count-plan.js'
-import type { CountsQuery, EventCounts, Stretch } from '../../../src/store/counts.js'
+import type { CountsQuery, EventCounts, TimeRange } from '../../../src/store/counts.js'
 import type { GroupField } from '../../../src/store-kit/counting/group-fields.js'
 import { createTally, type Tally } from '../../../src/store-kit/counting/tally.js'
 import { compileFilter } from '../../../src/filter/evaluate.js'
@@ -50,7 +50,7 @@ function spanOf({ connection }: Tables, now: Microseconds): Span {
 }
 
 /** Of a log that is not large most slices are empty. */
-function isEmpty({ connection }: Tables, { from, to }: Stretch): boolean {
+function isEmpty({ connection }: Tables, { from, to }: TimeRange): boolean {
   const row = connection.statement(HAS_EVENTS).get(from, to, from, to)
   return (row as { readonly hasSome: 0 | 1 }).hasSome === 0
 }

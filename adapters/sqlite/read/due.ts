@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { DueEvents, KeptBounds, WaitOptions } from '../../../src/store/store.js'
+import type { ExcessEvents, KeptBounds, WaitOptions } from '../../../src/store/store.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Connection } from '../connection/connection.js'
 import { oneTurn } from '../connection/turn.js'
@@ -17,7 +17,7 @@ export async function dueEvents(
   connection: Connection,
   bounds: KeptBounds,
   options: WaitOptions,
-): Promise<DueEvents> {
+): Promise<ExcessEvents> {
   const walk = async (step: (isOver: () => boolean) => boolean): Promise<void> => {
     while (await connection.retry(() => oneTurn(step), options)) await nextTurn()
   }

@@ -1,8 +1,8 @@
 import type { EventDraft, JsonObject } from '../../../src/event/event.js'
 import type { SuppressedCount, SuppressedReport } from '../../../src/store/store.js'
 import {
-  closedFor,
-  isForgotten,
+  closedPeriod,
+  isUnclaimed,
   type ThrottleState,
   withSuppressed,
 } from '../../../src/store/throttle-state.js'
@@ -78,7 +78,7 @@ export function createThrottleTable({ statement }: Connection): ThrottleTable {
     opensIn({ throttle }, now) {
       if (!throttle) return 0
       const before = stateOf(throttle.key)
-      const { opensIn, keptAt } = closedFor(before.keptAt, throttle.period, now)
+      const { opensIn, keptAt } = closedPeriod(before.keptAt, throttle.period, now)
       if (keptAt !== before.keptAt)
         statement('UPDATE daybook_throttles SET kept_at = ? WHERE key = ?').run(
           keptAt,
@@ -104,7 +104,7 @@ export function createThrottleTable({ statement }: Connection): ThrottleTable {
       for (const row of rows as IterableIterator<ThrottleRow>) {
         if (found.length === most) break
         const { key, type, scope, period, count, first, last } = row
-        if (first !== null && last !== null && isForgotten(stateIn(row), period, now))
+        if (first !== null && last !== null && isUnclaimed(stateIn(row), period, now))
           found.push({
             key,
             type,

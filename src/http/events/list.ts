@@ -5,7 +5,7 @@ import type { HttpRequest, HttpResponse } from '../exchange.js'
 import { entityTag } from '../finish.js'
 import { checkAccept, json } from '../media.js'
 import { preferredWait } from '../prefer.js'
-import { oncePerTurn } from '../../async/coalesce.js'
+import { coalescePerTurn } from '../../async/coalesce.js'
 import { utf8 } from '../utf8.js'
 import { eventsDocument } from './documents.js'
 import { type Fieldset, formatFieldset, takeFieldset } from './fieldset.js'
@@ -71,7 +71,7 @@ export function listHandler({ audit, path, broadcast }: FollowingSetting): Event
   }
 
   // Many ask the same, such as dashboards for what is newest: one answer serves those who come together.
-  const shared = oncePerTurn<Listed>()
+  const shared = coalescePerTurn<Listed>()
 
   return async ({ request, visible, disclose }) => {
     checkAccept(request.header('accept'))

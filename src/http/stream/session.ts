@@ -1,6 +1,6 @@
 import { untilAborted } from '../../errors.js'
 import type { AuditEvent } from '../../event/event.js'
-import { createBell } from '../../async/coalesced-notifier.js'
+import { createCoalescedNotifier } from '../../async/coalesced-notifier.js'
 import type { EventTail, TailOptions } from '../../tail/following.js'
 import { type EventLister, newestTime } from '../../tail/poll.js'
 import { createRing, type Ring, type RingBounds } from './ring.js'
@@ -63,13 +63,13 @@ export function openSession(
       for (const wake of wakes) wake()
     }
     const gapMs = (): number => Math.min(GAP_MS + wakes.size * GAP_PER_READER_MS, MAX_GAP_MS)
-    const bell = createBell(wakeAll, gapMs)
+    const bell = createCoalescedNotifier(wakeAll, gapMs)
     try {
       // From where the ring starts, whenever it is that the tail does: so the ring has no gap.
       const { signal } = stop
       for await (const event of source.tail(undefined, { after: ring.floor, signal })) {
         ring.add(event)
-        bell.ring()
+        bell.notify()
       }
     } finally {
       bell.stop()

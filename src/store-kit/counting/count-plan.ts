@@ -1,7 +1,7 @@
 import type { Grouping } from '../../filter/ast.js'
 import { timeBounds } from '../../filter/bounds.js'
 import type { Microseconds } from '../../event/timestamp.js'
-import type { CountsQuery, Stretch } from '../../store/counts.js'
+import type { CountsQuery, TimeRange } from '../../store/counts.js'
 import { type Cell, cellsOf, type Rounds, roundsOf } from './slices.js'
 import { timeBuckets, type TimeBuckets } from './time-buckets.js'
 
@@ -21,7 +21,7 @@ export interface CountPlan {
   readonly rounds: Rounds
 }
 
-const stretch = (from: Microseconds, to: Microseconds): Stretch | undefined =>
+const stretch = (from: Microseconds, to: Microseconds): TimeRange | undefined =>
   from <= to ? { from, to } : undefined
 
 /**

@@ -1,5 +1,5 @@
 import type { Microseconds } from '../../event/timestamp.js'
-import type { Stretch } from '../../store/counts.js'
+import type { TimeRange } from '../../store/counts.js'
 
 /*
  * In which order a log is counted, so that it can be broken off: its time is divided into cells, and
@@ -8,13 +8,13 @@ import type { Stretch } from '../../store/counts.js'
  */
 
 /** A part of the time that is counted as one where a sample is scaled. */
-export interface Cell extends Stretch {
+export interface Cell extends TimeRange {
   /** That it lies in; 0 where there are no buckets. */
   readonly bucket: number
 }
 
 /** A stretch of one cell, to be gone through at once. */
-export interface Slice extends Stretch {
+export interface Slice extends TimeRange {
   /** The number of the cell. */
   readonly cell: number
 }
@@ -32,10 +32,10 @@ const GOLDEN_RATIO = (1 + Math.sqrt(5)) / 2
 /** Between 0 and 1; those of neighbours lie far apart, and many together everywhere alike. */
 const spread = (index: number): number => (index * GOLDEN_RATIO) % 1
 
-export const lengthOf = ({ from, to }: Stretch): Microseconds => to - from + 1
+export const lengthOf = ({ from, to }: TimeRange): Microseconds => to - from + 1
 
 /** The cells of a stretch, each within one bucket. */
-export function cellsOf(stretch: Stretch, edges: readonly Microseconds[]): Cell[] {
+export function cellsOf(stretch: TimeRange, edges: readonly Microseconds[]): Cell[] {
   const inner = edges.slice(1, -1).filter((edge) => edge > stretch.from && edge <= stretch.to)
   const starts = [stretch.from, ...inner]
   const skipped = edges.slice(1, -1).filter((edge) => edge <= stretch.from).length

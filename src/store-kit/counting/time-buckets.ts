@@ -1,5 +1,5 @@
 import { type Microseconds, parseTimestamp } from '../../event/timestamp.js'
-import type { BucketsQuery, Stretch } from '../../store/counts.js'
+import type { BucketsQuery, TimeRange } from '../../store/counts.js'
 import { type Seconds, timeZone, type TimeZone } from '../../event/time-zone.js'
 
 /*
@@ -127,7 +127,7 @@ const END_OF_TIME = parseTimestamp('9999-12-31T23:59:59Z')!
  * not more than `count`. Throws a `RangeError` for an unknown zone.
  */
 export function timeBuckets(
-  stretch: Stretch | undefined,
+  stretch: TimeRange | undefined,
   { count, zone: name }: BucketsQuery,
 ): TimeBuckets {
   const zone = timeZone(name)

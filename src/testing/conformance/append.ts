@@ -191,7 +191,7 @@ export const appendCases: readonly Case[] = cases({
     const heldBack: unknown[] = []
     const events = await store.append(again, {
       since,
-      onHeldBack: (one) => heldBack.push(one.attributes['n']),
+      onSuppressed: (one) => heldBack.push(one.attributes['n']),
     })
     assert.deepEqual(events, [closed, kept[3], events[2], kept[0], kept[1]])
     assert.deepEqual(heldBack, [5])

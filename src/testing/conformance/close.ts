@@ -18,11 +18,11 @@ export const closeCases: readonly Case[] = [
       await rejectsWith(store.importEvents([]), 'CLOSED')
       await rejectsWith(store.removeBefore(0), 'CLOSED')
       await rejectsWith(store.remove([event!.id]), 'CLOSED')
-      await rejectsWith(store.due({}), 'CLOSED')
+      await rejectsWith(store.excess({}), 'CLOSED')
       const report = { reporter: 'one', number: 1, counts: [] }
       await rejectsWith(store.reportSuppressed(report), 'CLOSED')
       await rejectsWith(
-        store.tellSuppressed(() => draft({})),
+        store.recordSuppressed(() => draft({})),
         'CLOSED',
       )
       await rejectsWith(

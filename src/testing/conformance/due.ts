@@ -11,7 +11,7 @@ async function assertDue(
   before: number,
   count: number,
 ): Promise<void> {
-  assert.deepEqual(await store.due(bounds), { before, count }, JSON.stringify(bounds))
+  assert.deepEqual(await store.excess(bounds), { before, count }, JSON.stringify(bounds))
 }
 
 export const dueCases: readonly Case[] = cases({
@@ -95,12 +95,12 @@ export const dueCases: readonly Case[] = cases({
     ]
     let left = total
     for (const bound of bounds) {
-      const { before, count } = await store.due(bound)
+      const { before, count } = await store.excess(bound)
       assert.ok(count > 0)
       assert.equal(await store.removeBefore(before), count)
       left -= count
       if (bound.rows !== undefined) assert.equal(left, bound.rows)
-      assert.equal((await store.due(bound)).count, 0)
+      assert.equal((await store.excess(bound)).count, 0)
     }
   },
 
@@ -118,6 +118,6 @@ export const dueCases: readonly Case[] = cases({
   },
 
   async 'due: an aborted signal'({ store }) {
-    await rejectsWith(store.due({ rows: 1 }, { signal: AbortSignal.abort() }), 'ABORTED')
+    await rejectsWith(store.excess({ rows: 1 }, { signal: AbortSignal.abort() }), 'ABORTED')
   },
 })

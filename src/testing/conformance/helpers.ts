@@ -97,7 +97,7 @@ export async function appendSome(
   const heldBack: unknown[] = []
   const opensIn: Microseconds[] = []
   const events = await store.append(given, {
-    onHeldBack(one, time) {
+    onSuppressed(one, time) {
       heldBack.push(one.attributes['n'])
       opensIn.push(time)
     },

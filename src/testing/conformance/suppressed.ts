@@ -47,7 +47,7 @@ const telling = (counts: readonly SuppressedCount[]): EventDraft =>
 /** What was told of, in the order of their keys. */
 async function tell(store: EventStore): Promise<SuppressedCount[]> {
   let told: readonly SuppressedCount[] = []
-  const count = await store.tellSuppressed((counts) => {
+  const count = await store.recordSuppressed((counts) => {
     told = counts
     return telling(counts)
   })
@@ -234,9 +234,9 @@ export const suppressedCases: readonly Case[] = [
       await report(store, 1, [held(1)])
       clock.advance(2 * MINUTE)
       const signal = AbortSignal.abort()
-      await rejectsWith(store.tellSuppressed(telling, { signal }), 'ABORTED')
+      await rejectsWith(store.recordSuppressed(telling, { signal }), 'ABORTED')
       await assert.rejects(
-        store.tellSuppressed(() => {
+        store.recordSuppressed(() => {
           throw new Error('no')
         }),
       )
@@ -305,7 +305,7 @@ export const suppressedCases: readonly Case[] = [
               `reporter ${i}`,
             ),
             one.append(upTo(0, 4).map((n) => throttled({ n }, { key: `key ${n}` }))),
-            one.tellSuppressed(telling).then((count) => void (told += count)),
+            one.recordSuppressed(telling).then((count) => void (told += count)),
           ])
           await Promise.all(jobs)
           reported += stores.length * 10 * round

@@ -74,7 +74,7 @@ export const throttleCases: readonly Case[] = [
       clock.advance(SECOND)
       const batch = upTo(1, 300).map((n) => (n % 3 === 1 ? throttled({ n }) : draft({ n })))
       const told: unknown[] = []
-      const events = await store.append(batch, { onHeldBack: (one) => told.push(one) })
+      const events = await store.append(batch, { onSuppressed: (one) => told.push(one) })
       assert.deepEqual(
         told,
         batch.filter((one) => one.throttle),
@@ -250,7 +250,7 @@ export const throttleCases: readonly Case[] = [
         const batch = [throttled({ n: 1 }), draft({ n: 2 }), throttled({ n: 3 })]
         const heldBack: unknown[] = []
         const events = await store.append(batch, {
-          onHeldBack: (one) => heldBack.push(one.attributes['n']),
+          onSuppressed: (one) => heldBack.push(one.attributes['n']),
         })
         assert.deepEqual(numbers(events), [1, 2])
         assert.deepEqual([...new Set(heldBack)], [3])

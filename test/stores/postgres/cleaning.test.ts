@@ -26,11 +26,11 @@ describe('what is due', () => {
     const kept = 30_000
     const bytes = upTo(count - kept + 1, count).reduce((sum, n) => sum + bytesOf(n), 0)
     const first = count - kept + 1
-    expect(await store.due({ bytes })).toEqual({ before: first, count: first - 1 })
-    expect(await store.due({ bytes: bytes - 1 })).toEqual({ before: first + 1, count: first })
-    expect(await store.due({ rows: kept })).toEqual({ before: first, count: first - 1 })
-    expect(await store.due({ rows: count })).toEqual({ before: 0, count: 0 })
-    expect(await store.due({ bytes: Number.MAX_SAFE_INTEGER })).toEqual({ before: 0, count: 0 })
+    expect(await store.excess({ bytes })).toEqual({ before: first, count: first - 1 })
+    expect(await store.excess({ bytes: bytes - 1 })).toEqual({ before: first + 1, count: first })
+    expect(await store.excess({ rows: kept })).toEqual({ before: first, count: first - 1 })
+    expect(await store.excess({ rows: count })).toEqual({ before: 0, count: 0 })
+    expect(await store.excess({ bytes: Number.MAX_SAFE_INTEGER })).toEqual({ before: 0, count: 0 })
     await store.close()
   })
 })

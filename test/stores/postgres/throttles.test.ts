@@ -37,7 +37,7 @@ it('of many processes that race for a throttle one gets through', async () => {
   const heldBack: unknown[] = []
   const calls = upTo(0, 99).map((n) =>
     stores[n % 5]!.append([draft({ n: -1 }), throttled({ n })], {
-      onHeldBack: (one) => heldBack.push(one.attributes['n']),
+      onSuppressed: (one) => heldBack.push(one.attributes['n']),
     }),
   )
   const kept = (await Promise.all(calls)).flatMap(numbers).filter((n) => n !== -1)
@@ -240,11 +240,11 @@ it('a process that is stopped while it tells keeps nobody waiting', async () => 
   await host.connect()
   await host.query('BEGIN')
   await host.query(`SELECT FROM ${schema()}.throttles FOR UPDATE`)
-  expect(await store.tellSuppressed(() => draft({ n: 1 }))).toBe(0)
+  expect(await store.recordSuppressed(() => draft({ n: 1 }))).toBe(0)
   await host.query('ROLLBACK')
   await host.end()
-  expect(await store.tellSuppressed(({ length }) => draft({ n: 1, length }))).toBe(1)
+  expect(await store.recordSuppressed(({ length }) => draft({ n: 1, length }))).toBe(1)
   expect((await store.list(ALL)).events.at(-1)!.attributes).toEqual({ n: 1, length: 1 })
-  expect(await store.tellSuppressed(() => draft({ n: 2 }))).toBe(0)
+  expect(await store.recordSuppressed(() => draft({ n: 2 }))).toBe(0)
   await store.close()
 })

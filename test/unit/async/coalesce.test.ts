@@ -4,10 +4,10 @@ import { memoryStore } from 'daybook/memory'
 import { expect, it } from 'vitest'
 import { eventsEndpoint } from '../../../src/http/events/endpoint.js'
 import type { HttpRequest } from '../../../src/http/exchange.js'
-import { oncePerTurn } from '../../../src/async/coalesce.js'
+import { coalescePerTurn } from '../../../src/async/coalesce.js'
 
 it('runs once for the calls of a turn with the same key, after the last of them', async () => {
-  const shared = oncePerTurn<number>()
+  const shared = coalescePerTurn<number>()
   let calls = 0
   const run = (): Promise<number> => Promise.resolve(calls)
   const ask = (key: string): Promise<number> => {
@@ -23,7 +23,7 @@ it('runs once for the calls of a turn with the same key, after the last of them'
 })
 
 it('gives a call that comes while a run is under way a run of its own', async () => {
-  const shared = oncePerTurn<string>()
+  const shared = coalescePerTurn<string>()
   const slow = shared('a', async () => {
     await nextTurn()
     await nextTurn()
@@ -35,7 +35,7 @@ it('gives a call that comes while a run is under way a run of its own', async ()
 })
 
 it('rejects all that share a run which fails, and none after them', async () => {
-  const shared = oncePerTurn<string>()
+  const shared = coalescePerTurn<string>()
   const fail = (): Promise<string> => Promise.reject(new Error('no'))
   const asked = [shared('a', fail), shared('a', fail)]
   await expect(asked[0]).rejects.toThrow('no')

@@ -378,7 +378,7 @@ describe('a run', () => {
         refused++
         return Promise.reject(new AuditLogError('QUERY_TIMEOUT', 'that takes too long'))
       },
-      due: () => Promise.reject(new AuditLogError('QUERY_TIMEOUT', 'that takes too long')),
+      excess: () => Promise.reject(new AuditLogError('QUERY_TIMEOUT', 'that takes too long')),
     }
     const world = open(store, {
       rules: [

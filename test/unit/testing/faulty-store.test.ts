@@ -176,9 +176,9 @@ describe('faultyStore', () => {
     const report = { reporter: 'one', number: 1, counts: [] }
     const calls: [FaultyMethod, () => Promise<unknown>, unknown][] = [
       ['importEvents', () => store.importEvents([]), { imported: 0, skipped: 0 }],
-      ['due', () => store.due({}), { before: 0, count: 0 }],
+      ['excess', () => store.excess({}), { before: 0, count: 0 }],
       ['reportSuppressed', () => store.reportSuppressed(report), undefined],
-      ['tellSuppressed', () => store.tellSuppressed(() => draft('b')), 0],
+      ['recordSuppressed', () => store.recordSuppressed(() => draft('b')), 0],
       ['updateState', () => store.updateState('a', () => 1), 1],
       ['openEvents', () => store.openEvents(), [{ id: event!.id, revision: 0 }]],
       ['changeLive', () => store.changeLive(event!.id, { revision: 1 }), true],

@@ -1,6 +1,6 @@
 import type { AuditEvent } from 'daybook'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createBell } from '../../../../src/async/coalesced-notifier.js'
+import { createCoalescedNotifier } from '../../../../src/async/coalesced-notifier.js'
 import { createRing, type Ring } from '../../../../src/http/stream/ring.js'
 
 /** Events are told apart by their time, which is as short as their numbers. */
@@ -82,9 +82,9 @@ describe('a bell', () => {
     vi.useRealTimers()
   })
 
-  const rig = (): { bell: ReturnType<typeof createBell>; told: () => number } => {
+  const rig = (): { bell: ReturnType<typeof createCoalescedNotifier>; told: () => number } => {
     let told = 0
-    const bell = createBell(
+    const bell = createCoalescedNotifier(
       () => told++,
       () => 25,
     )
@@ -93,14 +93,14 @@ describe('a bell', () => {
 
   it('tells at once after quiet, of all that has come', () => {
     const { bell, told } = rig()
-    bell.ring()
-    bell.ring()
+    bell.notify()
+    bell.notify()
     expect(told()).toBe(0)
     vi.advanceTimersByTime(0)
     expect(told()).toBe(1)
     vi.advanceTimersByTime(1000)
     expect(told()).toBe(1)
-    bell.ring()
+    bell.notify()
     vi.advanceTimersByTime(0)
     expect(told()).toBe(2)
   })
@@ -108,7 +108,7 @@ describe('a bell', () => {
   it('tells no more often than every gap', () => {
     const { bell, told } = rig()
     for (let ms = 0; ms < 90; ms++) {
-      bell.ring()
+      bell.notify()
       vi.advanceTimersByTime(1)
     }
     expect(told()).toBe(4)
@@ -119,7 +119,7 @@ describe('a bell', () => {
 
   it('tells nothing once it is stopped', () => {
     const { bell, told } = rig()
-    bell.ring()
+    bell.notify()
     bell.stop()
     vi.advanceTimersByTime(1000)
     expect(told()).toBe(0)

@@ -3,43 +3,43 @@ import type { Grouping } from '../filter/ast.js'
 import type { Level } from '../event/level.js'
 import type { Microseconds } from '../event/timestamp.js'
 
-/** How often each level occurs; levels that do not are left out. */
+/** The number of events of each level. A level without events has no member. */
 export type LevelCounts = Readonly<Partial<Record<Level, number>>>
 
-/** What is to be counted of the events that match. */
+/** What to count among the matching events. */
 export interface CountsQuery {
   readonly where: Grouping | undefined
   /**
-   * What may be seen at all, beside `where`: no facet leaves it out, and events outside of it show in
-   * no figure and no bound. `undefined` is everything.
+   * What the reader may see, in addition to `where`. It applies to every facet, and no figure or time
+   * bound reveals an event outside of it. `undefined` means everything.
    */
   readonly visible: Grouping | undefined
   /** Counts over time; `undefined` for none. */
   readonly buckets: BucketsQuery | undefined
   /**
-   * Attributes whose most frequent values are wanted, and `level`. Each is counted as if the query's
-   * own conditions on it were left out.
+   * Attributes whose most frequent values to return; `level` is allowed too. Each is counted without
+   * the query's own conditions on that attribute.
    */
   readonly facets: readonly string[]
-  /** Most values of a facet, 1 to 1000. */
+  /** The most values per facet, 1 to 1000. */
   readonly top: number
-  /** Whether the names of attributes that occur are wanted. */
+  /** Whether to return the names of attributes that occur. */
   readonly attributes: boolean
   /**
-   * Milliseconds after which the counts are those of a sample, scaled; with 0 always the same sample
-   * of the same events.
+   * Milliseconds after which the counts are scaled from a sample. With 0 the same events always give
+   * the same sample.
    */
   readonly within: number
 }
 
 export interface BucketsQuery {
-  /** Most of them, 1 to 1000. */
+  /** The most buckets, 1 to 1000. */
   readonly count: number
-  /** The IANA time zone in whose round times they begin. */
+  /** The IANA time zone in whose full hours or days the buckets begin. */
   readonly zone: string
 }
 
-/** Matching events from one time to another, the end not included. */
+/** The matching events of a time range, without its end. */
 export interface Bucket {
   /** RFC 3339, UTC. */
   readonly from: string
@@ -49,80 +49,80 @@ export interface Bucket {
 }
 
 export interface Buckets {
-  /** Of one bucket, in seconds; days and months of the zone may be longer or shorter. */
+  /** Width of one bucket in seconds. Days and months of the zone may be longer or shorter. */
   readonly width: number
   readonly zone: string
-  /** Oldest first, without gaps: those with no event are there too. Empty where nothing matches. */
+  /** Oldest first, without gaps: empty buckets are included. No buckets if no event matches. */
   readonly buckets: readonly Bucket[]
 }
 
 export interface ValueCount {
   readonly value: JsonValue
-  /** Events that have the value, once or several times. */
+  /** Events that have the value at least once. */
   readonly count: number
 }
 
 export interface Facet {
   /**
-   * The most frequent first, equally frequent ones in the order of sorts. Text of more than 1000
-   * characters is not among them.
+   * The most frequent first; ties in the order that sorting uses. Text of more than 1000 characters
+   * is left out.
    */
   readonly values: readonly ValueCount[]
   /**
-   * How many different values were seen; 100,000, or four million characters of text, stand for more:
-   * only the values that came first are counted then.
+   * How many distinct values were seen. Counting stops taking new values at 100,000 values or four
+   * million characters of text.
    */
   readonly distinct: number
-  /** Events that have none. */
+  /** Events without a value. */
   readonly missing: number
 }
 
-/** The name of an attribute as filters know it: `request_body_name`. */
+/** An attribute by the name that filters use, such as `request_body_name`. */
 export interface SeenAttribute {
   readonly name: string
-  /** JSON types of its values, the most frequent first. */
+  /** JSON types of its values, most frequent first. */
   readonly types: readonly ('string' | 'number' | 'boolean' | 'null')[]
-  /** Events that have it. */
+  /** Events with the attribute. */
   readonly count: number
   /** Up to 5 of its most frequent values, of at most 100 characters. */
   readonly values: readonly ValueCount[]
 }
 
 /**
- * Figures over all events that match, not over a page of them. Where `sampled`, they are estimates
- * from `counted` matching events, spread over the whole stretch of time; else they are exact.
+ * Figures for all matching events, not only for a page of them. If `sampled`, they are estimates from
+ * `counted` matching events that are spread over the whole time range; else they are exact.
  */
 export interface EventCounts {
   readonly total: number
   readonly levels: LevelCounts
   readonly buckets: Buckets | undefined
-  /** By the names that were asked for. */
+  /** By the requested names. */
   readonly facets: Readonly<Record<string, Facet>>
-  /** The 1000 most frequent at most, in this order; `undefined` where they were not asked for. */
+  /** At most the 1000 most frequent, in this order; `undefined` if they were not requested. */
   readonly attributes: readonly SeenAttribute[] | undefined
   readonly sampled: boolean
   readonly counted: number
   readonly took_ms: number
 }
 
-/** Beside the filter, what {@link AuditLog.count} takes. */
+/** Options of {@link AuditLog.count}. */
 export interface CountOptions {
-  /** Counts over time: at most so many buckets (1 to 1000, 96) in a time zone of IANA's (UTC). */
+  /** Counts over time: at most `count` buckets (1 to 1000, default 96) in an IANA time zone (default UTC). */
   readonly buckets?: { readonly count?: number; readonly zone?: string } | undefined
-  /** At most 20 names of attributes, as filters know them, and `level`. @default none */
+  /** At most 20 attributes, by the names that filters use, or `level`. @default none */
   readonly facets?: readonly string[] | undefined
   /** Most values of a facet, 1 to 1000. @default 5 */
   readonly top?: number | undefined
-  /** Whether to tell which attributes occur. @default false */
+  /** Whether to return the attributes that occur. @default false */
   readonly attributes?: boolean | undefined
-  /** Milliseconds, 0 to 60,000, after which a sample has to do. @default 2000 */
+  /** Milliseconds, 0 to 60,000, after which the counts come from a sample. @default 2000 */
   readonly within?: number | undefined
-  /** A further filter, which holds for facets too: what the asking user may see. */
+  /** A further filter that facets respect too: what the user may see. */
   readonly visible?: Grouping | undefined
   readonly signal?: AbortSignal | undefined
 }
 
-/** A stretch of time, ends included. */
+/** A range of time, both ends included. */
 export interface TimeRange {
   readonly from: Microseconds
   readonly to: Microseconds

@@ -1,33 +1,33 @@
 import type { EventDraft } from '../event/event.js'
 import type { Microseconds } from '../event/timestamp.js'
 
-/** A draft that waits on this machine for its store. */
+/** A draft that waits on this machine until its store is available. */
 export interface JournalEntry {
   readonly draft: EventDraft
-  /** When its call was made. */
+  /** The time of the call of `record`. */
   readonly recordedAt: Microseconds
   /**
-   * Set where an attempt to append it may have succeeded: what that kept is later than this. See
+   * Set if an attempt to append the draft may have succeeded: the event is later than this time. See
    * `AppendOptions.since`.
    */
   readonly since: Microseconds | undefined
 }
 
 /**
- * A durable queue of drafts, first in, first out, for events whose failure policy is `queue`. All
- * methods are synchronous, and throw `STORE_FAILED` where the journal's own file fails.
+ * A durable first-in, first-out queue of drafts for events with the failure policy `queue`. All
+ * methods are synchronous and throw `STORE_FAILED` if the journal's own file fails.
  */
 export interface EventJournal {
-  /** How many drafts wait. */
+  /** The number of waiting drafts. */
   readonly length: number
-  /** Keeps all of them, durably, or none: `QUEUE_FULL` where there is no room for them. */
+  /** Stores all entries durably, or none: `QUEUE_FULL` if they do not fit. */
   add(entries: readonly JournalEntry[]): void
-  /** The oldest, at most so many. */
+  /** The oldest entries, at most `count`. */
   first(count: number): readonly JournalEntry[]
-  /** Notes, durably, that the oldest so many are about to be appended. */
+  /** Marks the oldest `count` entries, durably, as about to be appended. */
   try(count: number, since: Microseconds): void
-  /** Removes the oldest so many. */
+  /** Removes the oldest `count` entries. */
   remove(count: number): void
-  /** Safe to call twice. What waits is there when it is opened again. */
+  /** Safe to call twice. The waiting entries are there when the journal is opened again. */
   close(): void
 }

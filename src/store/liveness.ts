@@ -1,38 +1,38 @@
-/** How long an open live event goes on without a sign of those who hold it. */
+/** An open live event without a heartbeat for this long is closed. */
 export const SILENCE_MS = 20_000
-/** How often those who hold one give a sign. */
+/** The interval of heartbeats for an open live event. */
 export const BEAT_MS = 5000
-// After a longer gap between two looks, such as an outage, nobody has had the chance.
+// After a longer gap between two checks, such as an outage, no process could send a heartbeat.
 const MAX_GAP_MS = 10_000
 
-/** An open event and its signs of life: a number that rises. */
+/** An open event and the number of its heartbeats so far. */
 export interface Beating {
   readonly id: string
   readonly beats: number
 }
 
 /**
- * Finds out which open events nobody holds any more, for one who looks every few seconds. Goes by
- * the time between looks, so that no clock which is set, no outage and no pause of this process
- * makes a living one look dead.
+ * Makes a check that returns the abandoned open events when it is called every few seconds. It
+ * measures the time between checks, so that a changed clock, an outage or a pause of this process
+ * does not make a live event look abandoned.
  */
 export function createSilenceWatch(
   now: () => number = () => performance.now(),
 ): (open: readonly Beating[]) => Beating[] {
-  let seen = new Map<string, { readonly beats: number; readonly since: number }>()
-  let lastLook = -Infinity
+  let known = new Map<string, { readonly beats: number; readonly since: number }>()
+  let lastCheck = -Infinity
   return (open) => {
     const time = now()
-    const isLate = time - lastLook > MAX_GAP_MS
-    lastLook = time
-    const before = seen
-    seen = new Map(
+    const isLate = time - lastCheck > MAX_GAP_MS
+    lastCheck = time
+    const before = known
+    known = new Map(
       open.map(({ id, beats }) => {
-        const known = before.get(id)
-        const isSilent = known?.beats === beats && !isLate
-        return [id, isSilent ? known : { beats, since: time }]
+        const last = before.get(id)
+        const isUnchanged = last?.beats === beats && !isLate
+        return [id, isUnchanged ? last : { beats, since: time }]
       }),
     )
-    return open.filter(({ id }) => time - seen.get(id)!.since >= SILENCE_MS)
+    return open.filter(({ id }) => time - known.get(id)!.since >= SILENCE_MS)
   }
 }

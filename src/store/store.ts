@@ -11,90 +11,93 @@ import type { QueryTrace } from './trace.js'
 import type { EventQuery } from '../filter/ast.js'
 import type { Clock, Microseconds } from '../event/timestamp.js'
 
-/** Every waiting call can be given up. */
+/** A call that waits rejects with `ABORTED` when the signal aborts. */
 export interface WaitOptions {
   readonly signal?: AbortSignal | undefined
 }
 
 export interface ListOptions extends WaitOptions {
   /**
-   * For events that are only sent on: their attributes may stay JSON text until somebody asks for
-   * `attributes`, which spreading and printing such an event do not. Stores need not heed it.
+   * For events that are only serialized: their attributes may stay JSON text until `attributes` is
+   * read. Spreading or printing such an event does not read it. Stores may ignore this option.
    * @default false
    */
   readonly lazy?: boolean | undefined
   /**
-   * Where a store tells how it answers, for {@link AuditLog.explain}: it enters a step for each way in
-   * which it comes by events, and adds up what it does there.
+   * Records how the store answers, for {@link AuditLog.explain}. The store enters a step for each
+   * method by which it finds events, and adds its work to the figures of that step.
    */
   readonly trace?: QueryTrace | undefined
 }
 
 export interface AppendOptions extends WaitOptions {
   /**
-   * When the caller gives up, on the scale of `performance.now()`: what is not kept by then must not
-   * be kept later.
+   * The time at which the caller gives up, as `performance.now()` counts. A draft that is not stored
+   * by then must not be stored later.
    */
   readonly deadline?: number | undefined
   /**
-   * Drafts may have been kept later than this, by an attempt whose outcome nobody knows any more,
-   * such as that of a process which died: they are looked for by their tails, and kept once.
+   * An earlier attempt with an unknown outcome, such as that of a process that died, may have stored
+   * the drafts after this time. The store looks for their suffixes and stores no draft twice.
    */
   readonly since?: Microseconds | undefined
   /**
-   * Tails of drafts that will be given again in any case: a store which does not know what became of
-   * them need not remove what it may have kept. Looked at when it would, since tails are taken out again.
+   * Suffixes of drafts that will be appended again in any case. A store that does not know whether it
+   * stored one of them need not remove it. Members change, so the store reads the set when it needs it.
    */
   readonly retriedLater?: ReadonlySet<IdTail> | undefined
-  /** Told of each draft that its throttle holds back, and how long that goes on, before `append` resolves. */
+  /**
+   * Called before `append` resolves for each draft that its throttle suppresses, with the time until
+   * the throttle opens.
+   */
   readonly onSuppressed?: ((draft: EventDraft, opensIn: Microseconds) => void) | undefined
 }
 
 export interface EventPage {
-  /** Without sorts the newest, oldest first; with sorts the first of that order. */
+  /** Without sorts the newest matching events, oldest first; with sorts the first in that order. */
   readonly events: readonly AuditEvent[]
-  /** True when more events matched than the limit let through. */
+  /** True when more events matched than the limit allows. */
   readonly truncated: boolean
 }
 
 export interface ImportResult {
   readonly imported: number
-  /** Events that were there already, with the same id and content. */
+  /** Events that the store already had, with the same id and content. */
   readonly skipped: number
 }
 
-/** How often a throttle has held calls back, between two reports or in all. */
+/** How many calls a throttle has suppressed: since the last report, or in total. */
 export interface SuppressedCount {
-  /** That of the throttle, as drafts carry it. */
+  /** The key of the throttle, as in drafts. */
   readonly key: string
   readonly type: string
   /** The values of the scope's data keys; empty where the throttle has no scope. */
   readonly scope: JsonObject
   readonly period: Microseconds
   readonly count: number
-  /** When the first and the last of them were held back. */
+  /** Times of the first and the last suppressed call. */
   readonly first: Microseconds
   readonly last: Microseconds
 }
 
 export interface SuppressedReport {
-  /** Names the one who reports, such as a UUID. */
+  /** Identifies the reporting process, such as a UUID. */
   readonly reporter: string
-  /** Rises from report to report: one that has come already is not added again. */
+  /** Increases with each report of a reporter. A report with a known number is not added again. */
   readonly number: number
   readonly counts: readonly SuppressedCount[]
 }
 
-/** What becomes of an open live event. */
+/** A change of an open live event. */
 export interface LiveChange {
   /**
-   * The change's number in its event, 1 for the first: one that has been applied already is not
+   * The number of the change within its event, from 1. A change that is already applied is not
    * applied again.
    */
   readonly revision: number
-  /** The attributes' new JSON text, in which the texts that grow are `''`; without it they stay. */
+  /** New JSON text of the attributes, with `''` for growing texts. Without it they stay as they are. */
   readonly json?: string | undefined
-  /** Text that is added to the end of top-level attributes, or takes the place of all their text. */
+  /** Text to append to top-level attributes, or to replace their text with. */
   readonly texts?:
     | readonly { readonly key: string; readonly text: string; readonly replaces: boolean }[]
     | undefined
@@ -102,94 +105,93 @@ export interface LiveChange {
 
 export interface OpenEvent {
   readonly id: string
-  /** That of the last change; 0 before the first. */
+  /** The revision of the last change; 0 before the first. */
   readonly revision: number
 }
 
 export interface UpdateStateOptions extends WaitOptions {
   /**
-   * How long after it is written the value is forgotten: from then on there is none.
-   * @default it is kept
+   * How long after its last write the value expires.
+   * @default never
    */
   readonly keepFor?: Microseconds | undefined
 }
 
 export interface RemoveOptions extends WaitOptions {
-  /** Told after each transaction how many events have been removed so far. */
+  /** Called after each transaction with the number of events removed so far. */
   readonly onProgress?: ((removed: number) => void) | undefined
 }
 
-/** What of the newest events is to be kept; what goes beyond any of these is due. */
+/** How many of the newest events to keep. Events beyond any of these bounds are in excess. */
 export interface KeptBounds {
-  /** Those whose `created_at` is not before it. */
+  /** Keep events whose `created_at` is not before this time. */
   readonly from?: Microseconds | undefined
-  /** So many of the newest. */
+  /** Keep this many of the newest events. */
   readonly rows?: number | undefined
-  /** As many of the newest as have so many bytes of attributes together (JSON text in UTF-8). */
+  /** Keep the newest events whose attributes, as JSON text in UTF-8, fit in this many bytes together. */
   readonly bytes?: number | undefined
 }
 
 export interface ExcessEvents {
-  /** All events before this time are due, and no others. */
+  /** The events before this time are in excess, and no others. */
   readonly before: Microseconds
   readonly count: number
 }
 
 export interface Analysis {
-  /** What was analyzed, with the planner's estimates of its rows; empty when nothing was stale. */
+  /** The analyzed tables, with the planner's estimates of their rows. Empty when no statistics were stale. */
   readonly analyzed_tables: readonly {
     readonly table: string
     readonly rows_before: number | null
     readonly rows_after: number | null
   }[]
-  /** Set where somebody else was at it. */
+  /** Set when another process was analyzing. */
   readonly skipped_reason?: string
 }
 
 /**
- * A place that keeps events. The core hands it clean input only: whole drafts, parsed queries with
+ * A place that stores events. The core passes valid input only: complete drafts, parsed queries with
  * a limit. Methods reject with `AuditLogError`: `CLOSED` after `close`, `ABORTED` when the signal
- * aborts first, `STORE_FAILED` (the driver's error in `cause`) when the store fails.
+ * aborts first, `STORE_FAILED` (with the driver's error as `cause`) when the store fails.
  *
- * `created_at` is assigned by the store when an event becomes visible, unique and strictly
- * increasing in that order for all processes on one store, even when its clock steps back or its
- * newest events are removed. Who has seen an event never later finds an older one new to him.
+ * The store assigns `created_at` when an event becomes visible. It is unique and strictly increasing
+ * in that order for all processes on one store, even when the clock steps back or the newest events
+ * are removed. A reader that has seen an event never finds an older one later.
  */
 export interface EventStore {
   /** Shown in errors and test titles, such as `sqlite`. */
   readonly name: string
-  /** Most drafts that one `append` should be given. */
+  /** The most drafts to pass to one `append`. */
   readonly maxBatch: number
-  /** By which the store tells times and periods; `undefined` where it goes by its server's clock. */
+  /** The clock of the store; `undefined` if the store uses the clock of its server. */
   readonly clock?: Clock | undefined
   /**
-   * Keeps all of the drafts, in their order, or none; resolves once they are durable. Rejects only
-   * when none is kept. Given drafts again whose first attempt may have succeeded, it finds them by
-   * their tails and keeps none twice. A store that can be away for a while tries again until the
-   * signal aborts.
+   * Stores all of the drafts, in their order, or none. Resolves once they are durable, and rejects
+   * only when none is stored. When a retry follows an attempt that may have succeeded, the store finds
+   * the drafts by their suffixes and stores none twice. A store that can be unreachable retries until
+   * the signal aborts.
    *
-   * A draft with a `throttle` is kept only where none of its key has been kept for a period: the
-   * others are missing in the answer, which has the kept ones in their order. One that is kept takes
-   * along what was reported as suppressed under its key: it has the attributes `suppressed_count`
-   * and `suppressed_since` (the first one's time) then. By a clock that was set back a throttle stays
-   * closed for one more period at most.
+   * A draft with a `throttle` is stored only if no draft with its key was stored within the period.
+   * The result has the stored events in their order, without the suppressed ones. A stored event
+   * takes the suppressed calls reported under its key as its attributes `suppressed_count` and
+   * `suppressed_since` (the time of the first). After the clock was set back, a throttle stays closed
+   * for at most one more period.
    *
-   * A draft that is `live` is open when it is kept: see `changeLive`.
+   * A `live` draft becomes an open event: see `changeLive`.
    */
   append(drafts: readonly EventDraft[], options?: AppendOptions): Promise<readonly AuditEvent[]>
   /**
-   * Makes the draft part of a transaction that the caller has open on the same database, through an
-   * outbox table: once that transaction has committed the event becomes visible with the next
-   * append by anyone, of very many with the next ones, or within about a second; if it is rolled back there is no event. Resolves
-   * when the draft is in the outbox. Where the event becomes visible more than a second after
-   * `enlist`, and names no `occurred_at`, the time of this call is added as that attribute.
-   * `INVALID_OPTION` where `transaction` is no open handle on this database. Stores without this
-   * method have no transactions to take part in.
+   * Adds the draft to a transaction that the caller has open on the same database, through an outbox
+   * table. Resolves when the draft is in the outbox. After the commit the event becomes visible with
+   * the next append of any process, or within about a second; large numbers take several appends.
+   * After a rollback there is no event. If the event becomes visible more than a second after
+   * `enlist` and has no `occurred_at`, that attribute gets the time of this call. `INVALID_OPTION` if
+   * `transaction` is not an open handle on this database. Stores without transactions lack this method.
    */
   enlist?(draft: EventDraft, transaction: object, options?: WaitOptions): Promise<void>
   /**
-   * Keeps events with their own id and time, all or none. One that is there with the same content
-   * is skipped; a time later than now, an id or a time that another event has: `IMPORT_CONFLICT`.
+   * Stores events with their own id and time, all or none. Skips an event that the store has with the
+   * same content. `IMPORT_CONFLICT` for a time in the future, and for an id or time of another event.
    */
   importEvents(events: readonly ImportedEvent[], options?: WaitOptions): Promise<ImportResult>
   /** The event with this id, or `undefined`. */
@@ -197,43 +199,43 @@ export interface EventStore {
   /** The matching events: see {@link EventQuery}. */
   list(query: EventQuery, options?: ListOptions): Promise<EventPage>
   /**
-   * Counts the events that match, live ones that are open among them, as they are at the call. After
-   * about `query.within` milliseconds what has been seen by then, spread over the whole stretch of
-   * time, is scaled, and the answer says so. Holds up no append for long.
+   * Counts the matching events, open live events included, as of the call. After about `query.within`
+   * milliseconds it scales the figures of a sample that is spread over the whole time range, and the
+   * result says so. Does not block appends for long.
    */
   count(query: CountsQuery, options?: WaitOptions): Promise<EventCounts>
   /**
-   * Removes the events whose `created_at` is before `time`, in short transactions that hold up no
-   * append for long, and gives their number. Aborted, it keeps what it has not come to yet. What is
-   * appended later still comes after all that was ever visible.
+   * Removes the events whose `created_at` is before `time`, in short transactions that do not block
+   * appends for long, and returns their number. When it is aborted, the remaining events stay. Later
+   * appends still come after every event that was ever visible.
    */
   removeBefore(time: Microseconds, options?: RemoveOptions): Promise<number>
   /**
-   * Removes those of the events that are there; gives their number. As `removeBefore`, for what
-   * only a filter can tell. Live events that are open stay.
+   * Removes the events with these ids and returns how many there were. Like `removeBefore`, for events
+   * that a filter selects. Open live events stay.
    */
   remove(ids: readonly string[], options?: WaitOptions): Promise<number>
   /**
-   * What of all events lies beyond the bounds; without bounds nothing. Live events that are open
-   * do not count. Holds up no append for long.
+   * Finds the events beyond the bounds; without bounds there are none. Open live events do not count.
+   * Does not block appends for long.
    */
   excess(bounds: KeptBounds, options?: WaitOptions): Promise<ExcessEvents>
-  /** Adds to what throttles have held back, all of the report or nothing. */
+  /** Adds the counts of suppressed calls to the store's own: all of the report, or none of it. */
   reportSuppressed(report: SuppressedReport, options?: WaitOptions): Promise<void>
   /**
-   * Tells of what throttles have held back and no event took along, of those that have been open
-   * for a period: in one transaction keeps the draft that `draftOf` makes of some of them, at most
-   * 1000, and takes these counts away. Gives how many counts it told; 0 when there are none left.
+   * Records suppressed calls that no event has taken, of throttles that have been open for a period.
+   * In one transaction it takes at most 1000 of these counts, stores the draft that `draftOf` makes
+   * from them, and removes the counts. Returns how many counts it took; 0 when none are left.
    */
   recordSuppressed(
     draftOf: (counts: readonly SuppressedCount[]) => EventDraft,
     options?: WaitOptions,
   ): Promise<number>
   /**
-   * A small value that processes share: `change` is given it (`undefined` where there is none), and
-   * the store's time, and gives the new one (`undefined` removes it), which is resolved to. Atomic; `change` may be
-   * called more than once. A value that it gives back as it was is not written again, so it is forgotten
-   * when it would have been.
+   * Updates a small value that processes share, atomically. `change` takes the value (`undefined` if
+   * there is none) and the store's time, and returns the new value (`undefined` removes it), to which
+   * the call resolves. `change` may be called more than once. An unchanged value is not written, so
+   * its expiry stays.
    */
   updateState(
     key: string,
@@ -241,31 +243,30 @@ export interface EventStore {
     options?: UpdateStateOptions,
   ): Promise<JsonValue | undefined>
   /**
-   * Changes an open live event; what readers find from then on is the event with the change. False
-   * where it is open no longer. An open event of which nobody has changed or touched anything for
-   * about 20 seconds is closed by whoever notices, with the attribute `unfinished: true`.
+   * Changes an open live event. Readers see the change from then on. Resolves to false if the event
+   * is no longer open. The store closes an open event, with the attribute `unfinished: true`, after
+   * about 20 seconds without a change or a heartbeat.
    */
   changeLive(id: string, change: LiveChange, options?: WaitOptions): Promise<boolean>
-  /** Tells that those who hold the open events are there. */
+  /** Records a heartbeat for open events. */
   touchLive(ids: readonly string[], options?: WaitOptions): Promise<void>
   /**
-   * Applies the last change and closes the event: it stays as any other, in its place in time. Gives
-   * the event, also one that is closed already; `undefined` where there is none.
+   * Applies the last change and closes the event, which keeps its id and time. Resolves to the event,
+   * also if it was closed before; `undefined` if there is none.
    */
   closeLive(id: string, change: LiveChange, options?: WaitOptions): Promise<AuditEvent | undefined>
-  /** The live events that are open, oldest first. */
+  /** The open live events, oldest first. */
   openEvents(options?: WaitOptions): Promise<readonly OpenEvent[]>
   /**
-   * Refreshes the statistics of the database's query planner where they are stale. Stores without
-   * this method have no planner.
+   * Refreshes stale statistics of the database's query planner. Stores without a planner lack this
+   * method.
    */
   analyze?(options?: WaitOptions): Promise<Analysis>
   /**
-   * Calls `hint` when events may have become visible, until the function that it gives is called. A
-   * hint may come without reason, late, or not at all: it shortens the wait between polls and
-   * replaces none.
+   * Calls `hint` when events may have become visible. The returned function stops that. A hint may be
+   * unnecessary, late or missing, so callers still poll; it only shortens the wait between polls.
    */
   watch(hint: () => void): () => void
-  /** Releases what the store itself opened. Safe to call twice. */
+  /** Releases the resources that the store opened itself. Safe to call twice. */
   close(): Promise<void>
 }

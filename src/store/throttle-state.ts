@@ -2,21 +2,20 @@ import { createHash } from 'node:crypto'
 import type { DraftThrottle, EventDraft } from '../event/event.js'
 import { formatTimestamp, type Microseconds } from '../event/timestamp.js'
 
-/** What a store keeps of one throttle. */
+/** What a store holds for one throttle. */
 export interface ThrottleState {
-  /** When the last of its events was kept, by the store's clock; `undefined` where that is not known. */
+  /** When its last event was stored, by the store's clock; `undefined` if unknown. */
   readonly keptAt: Microseconds | undefined
-  /** How many calls were held back that no event has told of. */
+  /** Suppressed calls that no event has reported yet. */
   readonly count: number
-  /** When the first and the last of these were held back. */
+  /** Times of the first and the last of them. */
   readonly first: Microseconds | undefined
   readonly last: Microseconds | undefined
 }
 
 /**
- * For how long the throttle stays closed; 0 where it is open. A time before `keptAt` says that the
- * clock was set back: then nobody knows how long ago that was, and a period begins anew, from
- * `keptAt` on as it is given back.
+ * How long the throttle stays closed; 0 if it is open. If `now` is before `keptAt`, the clock was set
+ * back and the elapsed time is unknown: a new period starts, from the returned `keptAt`.
  */
 export function closedPeriod(
   keptAt: Microseconds | undefined,
@@ -28,7 +27,7 @@ export function closedPeriod(
   return { opensIn: Math.max(0, keptAt + period - now), keptAt }
 }
 
-/** True where what was held back will be told by no further event, as far as one can see. */
+/** True if probably no further event will take the count of suppressed calls. */
 export function isUnclaimed(
   { keptAt, count, last }: ThrottleState,
   period: Microseconds,
@@ -40,7 +39,7 @@ export function isUnclaimed(
   return isLongOpen && (last === undefined || last + period <= now)
 }
 
-/** The draft as it is kept: with what its throttle has held back before. */
+/** The draft with the calls that its throttle suppressed before, as attributes. */
 export function withSuppressed(
   draft: EventDraft,
   { count, first }: Pick<ThrottleState, 'count' | 'first'>,
@@ -54,13 +53,13 @@ export function withSuppressed(
   return { ...draft, attributes, json: JSON.stringify(attributes) }
 }
 
-// Neither a type nor JSON text has one.
+// Neither a type nor JSON text contains it.
 const SEPARATOR = '\n'
 
-// What is longer does not go into an index.
+// A longer key does not fit into an index.
 const MAX_KEY_LENGTH = 500
 
-/** The key of a throttle whose scope has these values, each as JSON text. */
+/** The key of a throttle, from the type and the values of its scope as JSON texts. */
 export function throttleKey(type: string, values: readonly string[]): DraftThrottle['key'] {
   let key = type
   for (const value of values) key += SEPARATOR + value

@@ -1,51 +1,51 @@
 /**
- * How events were come by. `probe`: the ones at the end where the query begins, mostly the newest,
- * each looked at, as far as a bound. `index`: those that the index names. `sort`: those that the
- * index names, in the order of the sort. `scan`: all that are left, each looked at.
+ * How events were found. `probe`: check events one by one from the end where the query begins, mostly
+ * the newest, up to a bound. `index`: look up candidates in the index. `sort`: look up candidates in
+ * the index in the order of the sort. `scan`: check all remaining events one by one.
  */
 export type QueryMethod = 'probe' | 'index' | 'sort' | 'scan'
 
-/** What was done in one way. All that was done in the same way is told together. */
+/** The work of one method. A method that is used several times has one step. */
 export interface QueryStep {
   readonly method: QueryMethod
-  /** Why this way was taken, for people to read; `undefined` where there is nothing to tell. */
+  /** Why the store chose this method, as text; `undefined` without a special reason. */
   readonly reason: string | undefined
-  /** Parts of the index (segments, blocks in memory) that cover the query's time. */
+  /** Parts of the index (segments, blocks in memory) within the time range of the query. */
   readonly parts: number
-  /** Of them, those that were looked into. */
+  /** How many of them were read. */
   readonly parts_read: number
-  /** Pieces of the index that were read. */
+  /** Chunks of the index that were read. */
   readonly reads: number
-  /** Events that were gone through, also those that the database ruled out itself, as far as it tells. */
+  /** Events that were examined, including those that the database excluded itself if it reports them. */
   readonly rows: number
-  /** Of them, those that were held against the whole filter. */
+  /** How many of them were tested with the whole filter. */
   readonly checked: number
-  /** Of these, those that match. */
+  /** How many of those matched. */
   readonly matched: number
-  /** Until the next step began, waits between turns included. */
+  /** Time until the next step began, including waits between turns of the event loop. */
   readonly took_ms: number
 }
 
-/** A step under way: a store adds to its figures, but for the time. */
+/** The step in progress. The store adds to all its figures but the time. */
 export type StepTrace = { -readonly [Key in keyof QueryStep]: QueryStep[Key] }
 
-/** What a store tells while it answers a list. */
+/** Records how a store answers a list. */
 export interface QueryTrace {
-  /** In the order in which they were first entered. */
+  /** In the order of their first use. */
   readonly steps: readonly StepTrace[]
-  /** The last one that was entered. */
+  /** The step that was entered last. */
   readonly current: StepTrace | undefined
-  /** From now on the store works in this way; the time goes to its step. */
+  /** The store uses this method from now on. Time is added to its step. */
   enter(method: QueryMethod): StepTrace
-  /** The store begins again from the start: forgets all steps. */
+  /** The store starts over: removes all steps. */
   restart(): void
-  /** What is done until the call of what this gives is for the trace alone, and costs no time. */
+  /** Stops the time for work that only the trace needs. The returned function resumes it. */
   pause(): () => void
-  /** Milliseconds of all pauses. */
+  /** Total milliseconds of pauses. */
   readonly paused_ms: number
-  /** The store has ended: the time stands still. */
+  /** The store has finished: stops the time. */
   stop(): void
-  /** Whether figures are worth further questions to the database. */
+  /** Whether the store may run extra statements to get figures. */
   readonly detailed: boolean
 }
 
@@ -107,7 +107,7 @@ const emptyStep = (method: QueryMethod): StepTrace => ({
   took_ms: 0,
 })
 
-/** The filter, which also counts for the step under way; without a trace as it is. */
+/** Wraps the filter to count in the current step. Without a trace it returns the filter unchanged. */
 export function tracedFilter<Item>(
   trace: QueryTrace | undefined,
   matches: (item: Item) => boolean,

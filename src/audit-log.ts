@@ -8,7 +8,7 @@ import {
   type RecordCustomOptions,
   type RecordOptions,
 } from './audit-log-options.js'
-import { type Calls, createCalls, type SystemKind } from './recording/calls.js'
+import { type Calls, createCalls, type SystemCall } from './recording/calls.js'
 import { changeData } from './event/changes.js'
 import { type Cleaning, createCleaning } from './cleaning/cleaning.js'
 import { createDrafts } from './recording/drafts.js'
@@ -47,12 +47,12 @@ import type {
   ListOptions,
   WaitOptions,
 } from './store/store.js'
-import type { ThrottlePeriods } from './recording/throttling.js'
+import type { ThrottlePeriods } from './recording/throttle-rules.js'
 import { systemClock } from './event/timestamp.js'
 
 const NO_DATA = {}
-const KNOWN: SystemKind = { mustBeKnown: true }
-const LIVE: SystemKind = { mustBeKnown: true, live: true }
+const KNOWN: SystemCall = { mustBeKnown: true }
+const LIVE: SystemCall = { mustBeKnown: true, live: true }
 
 /**
  * An audit log on a store: `record` what happened, `list` it again.
@@ -111,7 +111,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     this.cleaning = createCleaning(
       {
         store,
-        record: (type, data) => calls.own(type, data),
+        record: (type, data) => calls.recordOwn(type, data),
         suppressedDraft: (counts) =>
           calls.ownDraft('warn:audit_log:gap', gapData(counts.map(throttledLoss))),
       },
@@ -339,7 +339,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
   }
 
   async #end(): Promise<void> {
-    this.#calls.refuse()
+    this.#calls.refuseNew()
     try {
       // Both may still record; neither keeps the store from being closed.
       await Promise.allSettled([this.cleaning.close(), this.#live.close()])

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-/** Who is behind what is being done. */
+/** The user on whose behalf code runs. */
 export interface Actor {
-  /** Read whenever an event is recorded; null where no user is behind it. */
+  /** Read for each event that is recorded; null if there is no user. */
   readonly username: string | null
 }
 
@@ -12,18 +12,18 @@ const toActor = (actor: Actor | string | null): Actor =>
   actor !== null && typeof actor === 'object' ? actor : { username: actor }
 
 /**
- * Calls `run`, and gives back what it gives. Events that are recorded within it, however deep and
- * after whatever was awaited, carry the actor's user name where the call names none. Timers, promises
- * and streams made within keep to it after it has returned; `withActor(null, …)` starts work that is
- * nobody's.
+ * Calls `run` and returns its result. Events recorded within it, in nested calls and after any
+ * `await`, carry the actor's user name unless the call gives one. Timers, promises and streams
+ * created within keep the actor after `run` returns; `withActor(null, …)` starts work without a
+ * user.
  */
 export function withActor<Result>(actor: Actor | string | null, run: () => Result): Result {
   return actors.run(toActor(actor), run)
 }
 
 /**
- * A function that runs as the actor of now, whoever calls it: for callbacks that a pool, a queue or an
- * emitter calls while it works for somebody else. Where there is no actor now, there is none then.
+ * Returns a function that runs as the current actor, in whatever context it is called: for callbacks
+ * that a pool, a queue or an emitter calls. If there is no current actor, it runs without one.
  */
 export function bindActor<This, Args extends unknown[], Result>(
   run: (this: This, ...args: Args) => Result,
@@ -35,7 +35,7 @@ export function bindActor<This, Args extends unknown[], Result>(
   }
 }
 
-/** The actor that `record` would take the user name of. */
+/** The actor whose user name `record` would use. */
 export function currentActor(): Actor | undefined {
   return actors.getStore()
 }

@@ -3,13 +3,13 @@ import type { Deadlines } from './deadlines.js'
 import { abortedError, AuditLogError } from '../errors.js'
 import type { Journaling } from './journaling.js'
 import type { Queue, QueueEntry } from './queue.js'
-import type { WaitingRoom } from './queue-limits.js'
+import type { QueueLimits } from './queue-limits.js'
 import type { Settlement } from './settlement.js'
 import type { EventStore } from '../store/store.js'
 
 export interface AdmissionParts {
   readonly store: EventStore
-  readonly room: WaitingRoom
+  readonly queueLimits: QueueLimits
   readonly queue: Queue
   readonly availability: Availability
   readonly deadlines: Deadlines
@@ -25,7 +25,7 @@ export type Admit = (entry: QueueEntry, full: AuditLogError | undefined) => bool
 
 export function createAdmission({
   store,
-  room,
+  queueLimits,
   queue,
   availability,
   deadlines,
@@ -43,10 +43,11 @@ export function createAdmission({
       settlement.toJournal(entry)
       return false
     }
-    // While the store is away one event at a time finds out whether it is back.
-    if (policy === 'drop' && (full || (availability.isDown() && room.count() > 1))) {
-      const away = full ?? new AuditLogError('STORE_FAILED', `the ${store.name} store is away`)
-      settlement.drop(entry, away)
+    // While the store is down, one event at a time tries it.
+    if (policy === 'drop' && (full || (availability.isDown() && queueLimits.total() > 1))) {
+      const error =
+        full ?? new AuditLogError('STORE_FAILED', `the ${store.name} store is unavailable`)
+      settlement.drop(entry, error)
       return false
     }
     if (signal) {

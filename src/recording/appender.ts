@@ -7,15 +7,15 @@ import type { Availability } from './availability.js'
 export interface Appended {
   /** The events of the drafts that were not held back, in order. */
   readonly events: readonly AuditEvent[]
-  /** Drafts whose throttle is closed, and for how long. */
+  /** Drafts with a closed throttle, and the time until it opens. */
   readonly heldBack: ReadonlyMap<EventDraft, Microseconds>
 }
 
-/** Gives drafts to the store, one attempt at a time. */
+/** Appends drafts to the store, one attempt at a time. */
 export interface Appender {
   /**
-   * The random bits of drafts that were tried, and that will be tried again from the journal if not
-   * from the queue. The store need not remove them where it does not know whether it kept them.
+   * Random bits of the drafts in flight or in the journal that will be appended again if this attempt
+   * fails. So the store need not remove those of which it does not know whether they are stored.
    */
   readonly retriedLater: Set<IdTail>
   /** The signal of the next attempt. */
@@ -25,7 +25,7 @@ export interface Appender {
     drafts: readonly EventDraft[],
     options: AppendOptions & { readonly signal: AbortSignal },
   ): Promise<Appended>
-  /** Any event that this process stores from now on is later than this. */
+  /** A time before every event that this process stores from now on. */
   lowerBound(clock: Clock): Microseconds
 }
 

@@ -1,7 +1,9 @@
 /**
- * What the recorder knows of its store and of the journal. `up` and `down` say whether the store took
- * what it was given last. `Journalling`: entries are on their way into the journal. `Refused`: the
- * journal refused the last entry, and none is on its way.
+ * State of the store and of the journal, as the recorder knows them:
+ *
+ * - `up`, `down`: the last attempt to store something succeeded or failed.
+ * - `Journalling`: entries are on their way into the journal.
+ * - `Refused`: the journal refused the last entry, and none is on its way.
  */
 export type AvailabilityState =
   | 'up'
@@ -23,9 +25,10 @@ export type AvailabilityEvent =
   /** The journal refused an entry, and no other is on its way. */
   | 'lastWriteRefused'
 
-/** A write ends only where one has started. */
+/** A write cannot end while none is on its way. */
 const UNREACHABLE = undefined
 
+/** The next state, by state and event. */
 export const transitions: Readonly<
   Record<AvailabilityState, Readonly<Record<AvailabilityEvent, AvailabilityState | undefined>>>
 > = {
@@ -86,8 +89,8 @@ export interface Availability {
   onJournalWriteEnded(isRefused: boolean): void
   isDown(): boolean
   /**
-   * True where an event with the policy `queue` goes to the journal without an attempt to store it.
-   * False after the journal refused an entry: then nothing but the next event tries the store.
+   * True if an event with the policy `queue` goes to the journal without an attempt to store it.
+   * False once the journal has refused an entry: only the next event would try the store then.
    */
   skipsStore(): boolean
 }

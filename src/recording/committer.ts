@@ -1,7 +1,7 @@
 import type { Appender } from './appender.js'
 import type { Availability } from './availability.js'
 import { type Deadlines, isDue } from './deadlines.js'
-import { newsOf, searchedSince } from './earlier-attempts.js'
+import { newEvents, searchStart } from './earlier-attempts.js'
 import { abortedError } from '../errors.js'
 import type { AuditEvent, EventDraft } from '../event/event.js'
 import type { Microseconds } from '../event/timestamp.js'
@@ -19,7 +19,7 @@ export interface CommitterParts {
   readonly deadlines: Deadlines
   readonly settlement: Settlement
   readonly observer: {
-    stored(news: readonly AuditEvent[], drafts: readonly EventDraft[]): void
+    stored(events: readonly AuditEvent[], drafts: readonly EventDraft[]): void
     heldBack(draft: EventDraft, opensIn: Microseconds): void
   }
 }
@@ -54,7 +54,7 @@ export function createCommitter({
     const drafts = batch.map((entry) => entry.draft)
     const deadline = prepare(batch)
     deadlines.watch(deadline)
-    const since = searchedSince(batch)
+    const since = searchStart(batch)
     const { events, heldBack: times } = await appender.append(drafts, { signal, deadline, since })
     const kept = times.size === 0 ? batch : batch.filter(({ draft }) => !times.has(draft))
     const heldBack = times.size === 0 ? NONE : batch.filter(({ draft }) => times.has(draft))
@@ -64,7 +64,7 @@ export function createCommitter({
     }
     for (const entry of kept) settlement.finish(entry)
     const stored = times.size === 0 ? drafts : kept.map((entry) => entry.draft)
-    if (stored.length > 0) observer.stored(newsOf(events, kept), stored)
+    if (stored.length > 0) observer.stored(newEvents(events, kept), stored)
     for (const [i, entry] of kept.entries()) entry.resolve(events[i])
     for (const entry of heldBack) entry.resolve(undefined)
   }

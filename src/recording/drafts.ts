@@ -7,14 +7,14 @@ import { storableText } from '../event/json-copy.js'
 import { type ResolveSource, sourceOf } from '../event/links.js'
 
 export interface DraftOptions {
-  /** Hold system events to what their type declares. */
+  /** Reject system events with data that their type does not declare. */
   readonly strict: boolean
   readonly limits: JsonLimits
   readonly resolveSource: ResolveSource | undefined
   readonly random: RandomBytes | undefined
 }
 
-/** Makes drafts of what calls are given. Throws what refuses the call. */
+/** Makes drafts from the arguments of calls. The methods throw if the call must be rejected. */
 export interface Drafts {
   system(
     type: string,
@@ -29,11 +29,8 @@ export function createDrafts({ strict, limits, resolveSource, random }: DraftOpt
   const nextTail = tailSource(random)
 
   const draft = (
-    type: string,
-    system: boolean,
+    { type, system, source, username }: Pick<EventDraft, 'type' | 'system' | 'source' | 'username'>,
     { attributes, json }: Pick<EventDraft, 'attributes' | 'json'>,
-    source: string | null,
-    username: string | null,
   ): EventDraft => {
     const fault = eventTypeFault(type)
     if (fault)
@@ -53,13 +50,14 @@ export function createDrafts({ strict, limits, resolveSource, random }: DraftOpt
     system(type, definition, data, username = null) {
       if (strict && definition) checkData(type, definition, data)
       const text = toJsonText(data, limits)
-      // A wrong link must not cost a system event its record.
+      // Unless `strict`, a system event with an invalid link is recorded without a source.
       const source = sourceOf(text.attributes, true, resolveSource, !strict)
-      return draft(type, true, text, source, username)
+      return draft({ type, system: true, source, username }, text)
     },
     custom(type, data, username = null) {
       const text = toJsonText(data, limits)
-      return draft(type, false, text, sourceOf(text.attributes, false, resolveSource), username)
+      const source = sourceOf(text.attributes, false, resolveSource)
+      return draft({ type, system: false, source, username }, text)
     },
   }
 }

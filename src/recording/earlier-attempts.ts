@@ -1,30 +1,30 @@
 import type { AuditEvent, EventDraft } from '../event/event.js'
 import { type Microseconds, parseTimestamp } from '../event/timestamp.js'
 
-/** What attempts of other calls may have had kept of a draft; it is looked for by its tail. */
+/** Other calls may have stored the same draft before: the store looks for its random bits. */
 export interface EarlierAttempts {
-  /** It is later than this. */
+  /** They stored it later than this, if at all. */
   readonly since: Microseconds
-  /** What is not later than this is no news. */
+  /** An event that is not later than this was reported as stored before. */
   readonly until: Microseconds
 }
 
-interface Tried {
+interface Attempted {
   readonly earlier: EarlierAttempts | undefined
 }
 
-/** From when on a batch has to be looked for; `undefined` where none of it was tried before. */
-export function searchedSince(batch: readonly Tried[]): Microseconds | undefined {
+/** The time after which a batch may have been stored before; `undefined` if none of it was tried. */
+export function searchStart(batch: readonly Attempted[]): Microseconds | undefined {
   let since: Microseconds | undefined
   for (const { earlier } of batch)
     if (earlier && (since === undefined || earlier.since < since)) since = earlier.since
   return since
 }
 
-/** The events of a batch but for those that have been told of before. */
-export function newsOf(
+/** The events of a batch that have not been reported as stored before. */
+export function newEvents(
   events: readonly AuditEvent[],
-  batch: readonly Tried[],
+  batch: readonly Attempted[],
 ): readonly AuditEvent[] {
   if (!batch.some(({ earlier }) => earlier)) return events
   return events.filter(({ created_at }, i) => {
@@ -33,8 +33,11 @@ export function newsOf(
   })
 }
 
-/** Calls that were repeated while the store was away may have been journalled as often. */
-export function onceEach(drafts: readonly EventDraft[]): readonly EventDraft[] {
+/**
+ * The first draft of each id. Calls with one idempotency key that are repeated while the store is
+ * down put the same draft into the journal several times.
+ */
+export function uniqueDrafts(drafts: readonly EventDraft[]): readonly EventDraft[] {
   const tails = new Set<string>()
   return drafts.filter(({ tail }) => tails.size < tails.add(tail).size)
 }

@@ -2,18 +2,18 @@ import { AuditLogError, throwIfAborted } from '../errors.js'
 import type { EventDraft } from '../event/event.js'
 import { asStoreFailure } from './store-failure.js'
 import type { EventStore, WaitOptions } from '../store/store.js'
-import type { WaitingRoom } from './queue-limits.js'
+import type { QueueLimits } from './queue-limits.js'
 
-/** The way past the queue, into a transaction of the host's. */
+/** Records events in transactions of the host, past the queue. */
 export interface Enlisting {
   /**
-   * Has the store make the draft part of the transaction, before the call returns. It counts as
-   * waiting, without a deadline: only the end of the store's attempt tells whether the draft is in
-   * the transaction. Throws at once `QUEUE_FULL`, `ABORTED`, and `INVALID_OPTION` where the store
-   * knows no transactions.
+   * Adds the draft to the transaction: the store has issued its statement when the call returns. The
+   * call counts as waiting until the store answers, without a deadline: only that answer tells
+   * whether the draft is in the transaction. Throws `QUEUE_FULL`, `ABORTED`, and `INVALID_OPTION`
+   * for a store without transactions.
    */
   enlist(draft: EventDraft, transaction: object, options?: WaitOptions): Promise<undefined>
-  /** Resolves when all calls made before have come to their end. */
+  /** Resolves when all calls made before have settled. */
   flush(): Promise<unknown>
 }
 
@@ -21,7 +21,7 @@ const noop = (): void => {}
 
 export function createEnlisting(
   store: EventStore,
-  room: WaitingRoom,
+  queueLimits: QueueLimits,
   observer: {
     enlisted(draft: EventDraft): void
     rejected(draft: EventDraft, error: AuditLogError): void
@@ -37,21 +37,18 @@ export function createEnlisting(
       if (transaction === null || typeof transaction !== 'object')
         throw new AuditLogError('INVALID_OPTION', 'transaction must be an open database handle')
       throwIfAborted(signal)
-      const full = room.fullness()
-      if (full) throw full
-      const bytes = Buffer.byteLength(draft.json)
-      room.enter(bytes, false)
-      // An async function runs to its first `await` within the call, and never throws.
+      const release = queueLimits.reserve(Buffer.byteLength(draft.json))
+      // An async function runs synchronously up to its first `await`, and never throws.
       const attempt = async (): Promise<undefined> => {
         try {
           await store.enlist!(draft, transaction, { signal })
         } catch (error) {
           const failure = asStoreFailure(store, error)
-          room.leave(bytes, false)
+          release()
           observer.rejected(draft, failure)
           throw failure
         }
-        room.leave(bytes, false)
+        release()
         observer.enlisted(draft)
         return undefined
       }

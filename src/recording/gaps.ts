@@ -2,11 +2,11 @@ import type { JsonObject } from '../event/event.js'
 import type { SuppressedCount } from '../store/store.js'
 import { type Clock, formatTimestamp, type Microseconds } from '../event/timestamp.js'
 
-/** Why the log has no event of calls that were made. */
+/** Why a call has no event in the log. */
 export type LossReason = 'dropped' | 'deadline_exceeded' | 'throttled'
 
 interface Loss {
-  /** `null` stands for all types beyond the first few hundred. */
+  /** `null` for all types beyond the first 500. */
   readonly type: string | null
   readonly reason: LossReason
   readonly scope?: JsonObject
@@ -19,10 +19,8 @@ interface Loss {
 export function gapData(losses: readonly Loss[]): JsonObject {
   return {
     count: losses.reduce((sum, { count }) => sum + count, 0),
-    first_at: formatTimestamp(
-      losses.reduce((least, { first }) => Math.min(least, first), Infinity),
-    ),
-    last_at: formatTimestamp(losses.reduce((most, { last }) => Math.max(most, last), -Infinity)),
+    first_at: formatTimestamp(losses.reduce((min, { first }) => Math.min(min, first), Infinity)),
+    last_at: formatTimestamp(losses.reduce((max, { last }) => Math.max(max, last), -Infinity)),
     losses: losses.map(({ type, reason, scope, count, first, last }) => ({
       type,
       reason,
@@ -39,12 +37,12 @@ export const throttledLoss = (suppressed: SuppressedCount): Loss => ({
   reason: 'throttled',
 })
 
-/** Counts what the log misses, until it is told in the log itself. */
+/** Counts lost events until an event in the log reports them. */
 export interface Gaps {
   lost(type: string, reason: LossReason): void
-  /** The store is there: what is missing can be told now. */
-  storeIsBack(): void
-  /** Ends the telling. Gives what is still to be told. */
+  /** Reports losses now: the store has just stored something. */
+  onStored(): void
+  /** Stops reporting. Resolves to the data of the losses that have not been reported. */
   close(): Promise<JsonObject | undefined>
 }
 
@@ -52,21 +50,21 @@ const MAX_TYPES = 500
 const FIRST_PAUSE_MS = 500
 const MAX_PAUSE_MS = 30_000
 
-/** `tell` records an event with the attributes; where it rejects they are told later. */
-export function createGaps(now: Clock, tell: (data: JsonObject) => Promise<unknown>): Gaps {
+/** `record` records a gap event. If it rejects, the losses are reported again later. */
+export function createGaps(now: Clock, record: (data: JsonObject) => Promise<unknown>): Gaps {
   let losses = new Map<string, Loss>()
-  let telling: Promise<void> | undefined
+  let reporting: Promise<void> | undefined
   let timer: NodeJS.Timeout | undefined
   let pauseMs = FIRST_PAUSE_MS
   let isClosed = false
 
   const add = (loss: Loss): void => {
-    const ownKey = `${loss.reason} ${loss.type}`
-    const isOther = losses.size >= MAX_TYPES && !losses.has(ownKey)
-    const key = isOther ? loss.reason : ownKey
+    const typeKey = `${loss.reason} ${loss.type}`
+    const isOverflow = losses.size >= MAX_TYPES && !losses.has(typeKey)
+    const key = isOverflow ? loss.reason : typeKey
     const known = losses.get(key)
     losses.set(key, {
-      type: isOther ? null : loss.type,
+      type: isOverflow ? null : loss.type,
       reason: loss.reason,
       count: loss.count + (known?.count ?? 0),
       first: Math.min(loss.first, known?.first ?? Infinity),
@@ -77,26 +75,26 @@ export function createGaps(now: Clock, tell: (data: JsonObject) => Promise<unkno
     if (timer || isClosed || losses.size === 0) return
     timer = setTimeout(() => {
       timer = undefined
-      tellNow()
+      reportNow()
     }, pauseMs).unref()
   }
-  const tellNow = (): void => {
-    if (telling || isClosed || losses.size === 0) return
+  const reportNow = (): void => {
+    if (reporting || isClosed || losses.size === 0) return
     clearTimeout(timer)
     timer = undefined
-    const told = [...losses.values()]
+    const reported = [...losses.values()]
     losses = new Map()
-    const call = async (): Promise<void> => tell(gapData(told)).then(() => undefined)
-    telling = call()
+    const call = async (): Promise<void> => record(gapData(reported)).then(() => undefined)
+    reporting = call()
       .then(
         () => void (pauseMs = FIRST_PAUSE_MS),
         () => {
-          for (const loss of told) add(loss)
+          for (const loss of reported) add(loss)
           pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)
         },
       )
       .finally(() => {
-        telling = undefined
+        reporting = undefined
         schedule()
       })
   }
@@ -107,13 +105,13 @@ export function createGaps(now: Clock, tell: (data: JsonObject) => Promise<unkno
       add({ type, reason, count: 1, first: time, last: time })
       schedule()
     },
-    storeIsBack() {
-      if (losses.size > 0) tellNow()
+    onStored() {
+      if (losses.size > 0) reportNow()
     },
     async close() {
       isClosed = true
       clearTimeout(timer)
-      await telling
+      await reporting
       return losses.size > 0 ? gapData([...losses.values()]) : undefined
     },
   }

@@ -1,7 +1,7 @@
 import type { Appender } from './appender.js'
 import type { Availability } from './availability.js'
 import { timerDelay } from './deadlines.js'
-import { onceEach } from './earlier-attempts.js'
+import { uniqueDrafts } from './earlier-attempts.js'
 import type { AuditEvent, EventDraft } from '../event/event.js'
 import type { Microseconds } from '../event/timestamp.js'
 import type { Journaling } from './journaling.js'
@@ -50,7 +50,7 @@ export function createJournalReplay({
       try {
         const floor = appender.lowerBound(journaling!.now)
         await journaling!.replay(store.maxBatch, floor, async (journalled, since) => {
-          const drafts = onceEach(journalled)
+          const drafts = uniqueDrafts(journalled)
           for (const { tail } of drafts) retriedLater.add(tail)
           const { events, heldBack } = await appender.append(drafts, { signal, deadline, since })
           return () => {

@@ -4,34 +4,34 @@ import type { EventJournal, JournalEntry } from '../store/journal.js'
 import { withOccurredAt } from '../event/occurred-at.js'
 import type { Clock, Microseconds } from '../event/timestamp.js'
 
-/** Keeps some drafts, and gives what is to be done once they are out of the journal. */
-export type KeepDrafts = (
+/** Stores drafts; returns a function to be called once they are removed from the journal. */
+export type StoreDrafts = (
   drafts: readonly EventDraft[],
   since: Microseconds | undefined,
 ) => Promise<() => void>
 
-/** The way into the journal, in which calls of one turn go together, and out of it again. */
+/** Writes events to the journal, those of one event loop turn together, and reads them back. */
 export interface Journaling {
-  /** How many drafts wait, with those on their way into it. */
+  /** Number of drafts in the journal or about to be written to it. */
   length(): number
   readonly now: Clock
-  /** `done` is told once the entry is durable, or why it is not. */
+  /** Calls `done` once the entry is durable, or with the error if it is not. */
   add(entry: JournalEntry, done: (error?: AuditLogError) => void): void
-  /** Writes what is on its way. */
+  /** Writes all added entries now. */
   flush(): void
-  /** True when something waits and the store may be tried. */
+  /** True if the journal holds drafts and no pause after a failed replay is running. */
   isDue(): boolean
-  /** Calls `start` whenever that begins to hold, and now if it does. */
+  /** Calls `start` whenever a replay may have become due, and at once if one is. */
   onDue(start: () => void): void
   /**
-   * Has `keep` keep the oldest drafts, at most so many, all of them later than `floor`, and removes
-   * them. Where that fails it rejects, and the store is tried again after a pause.
+   * Passes up to `count` of the oldest drafts to `store`, then removes them. `floor`: they will be
+   * stored later than this. If this fails it rejects, and the next replay is due after a pause.
    */
-  replay(count: number, floor: Microseconds, keep: KeepDrafts): Promise<void>
+  replay(count: number, floor: Microseconds, store: StoreDrafts): Promise<void>
   close(): void
 }
 
-// So many calls of one turn are written without waiting for its end.
+// A turn with more entries writes them before its end.
 const MAX_GROUP = 500
 const FIRST_PAUSE_MS = 250
 const MAX_PAUSE_MS = 5000
@@ -49,7 +49,7 @@ export function createJournaling(journal: EventJournal, now: Clock): Journaling 
     try {
       journal.add(written.map(({ entry }) => entry))
     } catch (error) {
-      // What has no room together may have some one by one, in the same order.
+      // The journal may have room for some of them: try each, in order.
       if (written.length === 1) written[0]!.done(asJournalFailure(error))
       else for (const one of written) addOne(one)
       return
@@ -78,18 +78,18 @@ export function createJournaling(journal: EventJournal, now: Clock): Journaling 
     },
     flush,
     isDue: () => journal.length > 0 && timer === undefined,
-    onDue(given) {
-      start = given
+    onDue(callback) {
+      start = callback
       if (journal.length > 0) start()
     },
-    async replay(count, floor, keep) {
+    async replay(count, floor, store) {
       try {
         const entries = journal.first(count)
         const tried = entries.flatMap(({ since }) => since ?? [])
         const since = tried.length > 0 ? Math.min(...tried) : undefined
         journal.try(entries.length, since ?? floor)
         const visibleAt = now()
-        const finish = await keep(
+        const finish = await store(
           entries.map((entry) => withOccurredAt(entry, visibleAt)),
           since,
         )

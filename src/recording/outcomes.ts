@@ -1,30 +1,30 @@
 import { channel } from 'node:diagnostics_channel'
 
-/** What can become of a call of `record` and its kind. */
+/** The result of a call of `record` or one of its variants. */
 export type Outcome = 'stored' | 'heldBack' | 'rejected' | 'dropped' | 'journalled'
 
 /**
- * Where the calls made so far stand. At every moment
+ * Counts of the calls made so far. At every moment
  * `calls = stored + heldBack + rejected + dropped + journalled + waiting`. Events that the log
- * records itself are no calls.
+ * records itself are not counted.
  */
 export interface AuditLogStats {
   readonly calls: number
-  /** Resolved to their event. */
+  /** Calls that resolved to their event. */
   readonly stored: number
-  /** Held back by a throttle, or by the type's `enabled`. */
+  /** Held back by a throttle, or disabled by the type's `enabled`. */
   readonly heldBack: number
   readonly rejected: number
-  /** Lost by the policy `drop`. */
+  /** Lost under the failure policy `drop`. */
   readonly dropped: number
-  /** Handed to a transaction of the host's, or to the journal by the policy `queue`. */
+  /** Written to a transaction of the host, or to the journal under the failure policy `queue`. */
   readonly journalled: number
   readonly waiting: number
 }
 
-/** What the channel `daybook:outcome` of `node:diagnostics_channel` is told of each call. */
+/** Message of the channel `daybook:outcome` (`node:diagnostics_channel`), one for each call. */
 export interface OutcomeMessage {
-  /** The log: several may be in one process. */
+  /** The log of the call; a process may have several. */
   readonly audit: object
   readonly type: string
   readonly outcome: Outcome
@@ -35,11 +35,11 @@ const outcomes = channel('daybook:outcome')
 export interface Ledger {
   readonly counts: Readonly<Record<Outcome | 'calls', number>>
   call(): void
-  /** Calls of these types, all of which count before any is told. */
+  /** Counts one call for each type, then publishes the outcomes. */
   settle(outcome: Outcome, ...types: readonly string[]): void
 }
 
-/** Counts the calls of one log, and tells whoever subscribes to the channel. */
+/** Counts the calls of one log, and publishes their outcomes. */
 export function createLedger(audit: object): Ledger {
   const counts = { calls: 0, stored: 0, heldBack: 0, rejected: 0, dropped: 0, journalled: 0 }
   return {

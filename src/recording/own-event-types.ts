@@ -1,11 +1,11 @@
 import type { EventTypeDefinition } from '../event/event-types.js'
 
-/** The types of events that the log records itself, part of every registry. */
+/** Types of the events that the log itself records. They are part of every registry. */
 export const ownEventTypes = {
   'warn:audit_log:gap': {
     area: 'Audit log',
     description:
-      'events of some types are missing: dropped, not taken in time, or held back by throttles with no later event to tell',
+      'events are missing: dropped, not stored in time, or held back by a throttle without a later event that carries their count',
     data: ['count', 'first_at', 'last_at', 'losses'],
   },
   'info:data_cleanup:events': {
@@ -15,7 +15,7 @@ export const ownEventTypes = {
   },
   'error:data_cleanup:events': {
     area: 'Data cleaning',
-    description: 'a rule could not remove old events, or not all of them',
+    description: 'a rule failed to remove some or all old events',
     data: ['rule', 'filters', 'removed_count', 'before', 'archived_count', 'archive_file'],
   },
   'info:data_cleanup:statistics': {

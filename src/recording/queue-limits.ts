@@ -2,17 +2,17 @@ import { AuditLogError } from '../errors.js'
 
 export interface RecorderOptions {
   /**
-   * How long one event may wait for the store, in milliseconds, at least 1.
+   * How long an event may wait for the store, in milliseconds; at least 1.
    * @default 10000
    */
   readonly deadlineMs: number
   /**
-   * Most events that wait at one time; beyond it `record` rejects with `QUEUE_FULL`.
+   * Maximum number of events that wait at one time; beyond it `record` rejects with `QUEUE_FULL`.
    * @default 10000
    */
   readonly maxWaiting: number
   /**
-   * Most bytes of attributes (JSON text) that wait at one time.
+   * Maximum bytes of attributes (JSON text) that wait at one time.
    * @default 67108864
    */
   readonly maxWaitingBytes: number
@@ -24,53 +24,56 @@ export const defaultRecorderOptions: RecorderOptions = {
   maxWaitingBytes: 67_108_864,
 }
 
-/** What waits for the store, counted. */
-export interface WaitingRoom {
-  /** Why no more may wait; `undefined` where there is room. */
-  fullness(): AuditLogError | undefined
-  /** An event of so many bytes waits; `isOwn` where it is no call of the host's. */
-  enter(bytes: number, isOwn: boolean): void
-  leave(bytes: number, isOwn: boolean): void
-  /** Counts an event of the host's until the function that it returns is called. Throws `QUEUE_FULL`. */
-  hold(bytes: number): () => void
-  /** All that wait. */
-  count(): number
-  /** The host's. */
+/** Counts the events that wait for the store, in number and in bytes. */
+export interface QueueLimits {
+  /** `QUEUE_FULL` if the limits are reached; `undefined` if there is room. */
+  fullError(): AuditLogError | undefined
+  /** `isOwn`: recorded by the log itself, not by a call of the host. */
+  add(bytes: number, isOwn: boolean): void
+  remove(bytes: number, isOwn: boolean): void
+  /**
+   * Counts an event of the host until the returned function is called for the first time. Throws
+   * `QUEUE_FULL`.
+   */
+  reserve(bytes: number): () => void
+  /** All events that wait. */
+  total(): number
+  /** Those of the host. */
   calls(): number
 }
 
-export function createWaitingRoom(storeName: string, options: RecorderOptions): WaitingRoom {
+export function createQueueLimits(storeName: string, options: RecorderOptions): QueueLimits {
   let waiting = 0
   let own = 0
   let waitingBytes = 0
-  const room: WaitingRoom = {
-    fullness() {
+  const limits: QueueLimits = {
+    fullError() {
       if (waiting < options.maxWaiting && waitingBytes < options.maxWaitingBytes) return undefined
       const message = `${waiting} events already wait for the ${storeName} store`
       return new AuditLogError('QUEUE_FULL', message)
     },
-    enter(bytes, isOwn) {
+    add(bytes, isOwn) {
       waiting++
       waitingBytes += bytes
       if (isOwn) own++
     },
-    leave(bytes, isOwn) {
+    remove(bytes, isOwn) {
       waiting--
       waitingBytes -= bytes
       if (isOwn) own--
     },
-    hold(bytes) {
-      const full = room.fullness()
+    reserve(bytes) {
+      const full = limits.fullError()
       if (full) throw full
-      room.enter(bytes, false)
-      let isHeld = true
+      limits.add(bytes, false)
+      let isReserved = true
       return () => {
-        if (isHeld) room.leave(bytes, false)
-        isHeld = false
+        if (isReserved) limits.remove(bytes, false)
+        isReserved = false
       }
     },
-    count: () => waiting,
+    total: () => waiting,
     calls: () => waiting - own,
   }
-  return room
+  return limits
 }

@@ -15,74 +15,79 @@ import { createSettlement } from './settlement.js'
 import type { EventStore, WaitOptions } from '../store/store.js'
 import type { Microseconds } from '../event/timestamp.js'
 import { createWriteLoop } from './write-loop.js'
-import { createWaitingRoom, type RecorderOptions } from './queue-limits.js'
+import { createQueueLimits, type RecorderOptions } from './queue-limits.js'
 
 export interface AddOptions extends WaitOptions {
   /** @default 'block' */
   readonly policy?: FailurePolicy | undefined
-  /** When it has waited for long enough, on the scale of `performance.now()`. */
-  readonly expires?: number | undefined
+  /**
+   * On the scale of `performance.now()`.
+   * @default `deadlineMs` from now
+   */
+  readonly deadline?: number | undefined
   readonly earlier?: EarlierAttempts | undefined
-  /** Not a call of the host's: `waiting` leaves it out. */
+  /** Recorded by the log itself: `waiting` does not count it. */
   readonly isOwn?: boolean | undefined
 }
 
-/** Told of what became of drafts, in order, before their calls settle and after they count as such. */
+/**
+ * Receives the outcomes of drafts in order. Called before a call settles; `waiting` no longer counts
+ * it then.
+ */
 export interface RecorderObserver {
-  /** The drafts are events now; of these the news are given. */
-  stored(news: readonly AuditEvent[], drafts: readonly EventDraft[]): void
-  /** The draft's throttle is closed, for so long. */
+  /** The drafts are stored. `events` leaves out those that were reported as stored before. */
+  stored(events: readonly AuditEvent[], drafts: readonly EventDraft[]): void
+  /** The draft's throttle is closed; it opens in `opensIn`. */
   heldBack(draft: EventDraft, opensIn: Microseconds): void
-  /** Handed over to a transaction of the host's. */
+  /** The draft is part of a transaction of the host. */
   enlisted(draft: EventDraft): void
   rejected(draft: EventDraft, error: AuditLogError): void
   dropped(draft: EventDraft, error: AuditLogError): void
   journalled(draft: EventDraft): void
-  /** Drafts of the journal became these events, but for those that are held back for so long. */
+  /** Drafts of the journal are stored as these events, except those in `heldBack`. */
   replayed(
     events: readonly AuditEvent[],
     drafts: readonly EventDraft[],
-    held: ReadonlyMap<EventDraft, Microseconds>,
+    heldBack: ReadonlyMap<EventDraft, Microseconds>,
   ): void
 }
 
-/** The queue before the store: calls of one turn, and of the time a commit takes, go together. */
+/** Queues drafts and writes them to the store in batches. */
 export interface Recorder {
   /**
-   * Resolves to the durable event, or to `undefined` where there is none: held back by its throttle,
-   * journalled or dropped by its policy. Drafts are stored in the order they are added. Throws at
-   * once what refuses the draft: `QUEUE_FULL`, `ABORTED`.
+   * Resolves to the durable event; to `undefined` if the draft was held back by its throttle, or
+   * journalled or dropped by its policy. Drafts are stored in the order in which they are added.
+   * Throws `QUEUE_FULL` and `ABORTED` synchronously.
    */
   add(draft: EventDraft, options?: AddOptions): Promise<AuditEvent | undefined>
   readonly enlist: Enlisting['enlist']
   /**
-   * Counts a draft that is to be added later among those that wait, until the function that it gives is
-   * called. Throws `QUEUE_FULL`.
+   * Reserves a place for a draft that will be added later, until the returned function is called.
+   * Throws `QUEUE_FULL`.
    */
   hold(draft: EventDraft): () => void
-  /** Events of the host's that neither the store nor an error has settled yet. */
+  /** Number of the host's drafts that are not settled yet. */
   waiting(): number
-  /** True from when the store did not take something until it takes something again. */
+  /** True from a failed attempt to the next successful one. */
   isDown(): boolean
-  /** Resolves when all that was added before is settled. */
+  /** Resolves when all drafts added before are settled. */
   flush(): Promise<void>
-  /** Ends the replay of the journal, with what is on its way. Nothing is added any more. */
+  /** Aborts a replay of the journal, and resolves when nothing is in flight. Call `add` no more. */
   close(): Promise<void>
 }
 
 export interface RecorderParts {
   readonly observer: RecorderObserver
-  /** Where there is one, for the policy `queue`. */
+  /** Required by the policy `queue`. */
   readonly journaling?: Journaling | undefined
-  /** Comes before each attempt to append drafts with throttles. */
+  /** Awaited before each attempt to append drafts with throttles. */
   readonly beforeThrottled?: ((signal: AbortSignal) => Promise<void>) | undefined
 }
 
 /**
- * Group commit without a timer: the first call schedules a flush for the end of the event loop's
- * turn; whatever is added until a commit returns makes up the next batch. An event that cannot be
- * stored within its deadline goes the way of its policy, and is never stored afterwards but from the
- * journal.
+ * Group commit without a timer: the first draft schedules a batch for the end of the event loop turn;
+ * all drafts added while a batch is in flight form the next one. A draft that is not stored within
+ * its deadline is settled by its failure policy, and is stored later only from the journal.
  */
 export function createRecorder(
   store: EventStore,
@@ -90,12 +95,21 @@ export function createRecorder(
   { observer, journaling, beforeThrottled }: RecorderParts,
 ): Recorder {
   const { deadlineMs } = options
-  const room = createWaitingRoom(store.name, options)
-  const enlisting = createEnlisting(store, room, observer)
+  const queueLimits = createQueueLimits(store.name, options)
+  const enlisting = createEnlisting(store, queueLimits, observer)
   const queue = createQueue()
   const availability = createAvailability()
   const appender = createAppender(store, availability, beforeThrottled)
-  const common = { store, deadlineMs, room, queue, availability, appender, journaling, observer }
+  const common = {
+    store,
+    deadlineMs,
+    queueLimits,
+    queue,
+    availability,
+    appender,
+    journaling,
+    observer,
+  }
   const settlement = createSettlement(common)
   const deadlines = createDeadlines(queue, {
     abortAttempt: () => appender.abortAttempt(),
@@ -111,19 +125,19 @@ export function createRecorder(
   journaling?.onDue(() => loop.start())
 
   return {
-    add(draft, { signal, policy = 'block', isOwn = false, expires, earlier } = {}) {
+    add(draft, { signal, policy = 'block', isOwn = false, deadline, earlier } = {}) {
       throwIfAborted(signal)
-      const full = room.fullness()
+      const full = queueLimits.fullError()
       if (full && policy === 'block') throw full
       const bytes = Buffer.byteLength(draft.json)
-      room.enter(bytes, isOwn)
+      queueLimits.add(bytes, isOwn)
       return new Promise((resolve, reject) => {
         const entry: QueueEntry = {
           draft,
           policy,
           isOwn,
           bytes,
-          deadline: expires ?? performance.now() + deadlineMs,
+          deadline: deadline ?? performance.now() + deadlineMs,
           resolve,
           reject,
           signal,
@@ -138,8 +152,8 @@ export function createRecorder(
       })
     },
     enlist: (draft, transaction, given) => enlisting.enlist(draft, transaction, given),
-    hold: (draft) => room.hold(Buffer.byteLength(draft.json)),
-    waiting: () => room.calls(),
+    hold: (draft) => queueLimits.reserve(Buffer.byteLength(draft.json)),
+    waiting: () => queueLimits.calls(),
     isDown: () => availability.isDown(),
     async flush() {
       const pending = queue.all().filter(({ stage }) => stage !== 'settled')

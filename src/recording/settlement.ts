@@ -2,23 +2,23 @@ import type { Availability } from './availability.js'
 import { AuditLogError } from '../errors.js'
 import type { EventDraft } from '../event/event.js'
 import type { Appender } from './appender.js'
-import { isCovered } from './failure-policy.js'
+import { isPolicyError } from './failure-policy.js'
 import type { Journaling } from './journaling.js'
 import type { Queue, QueueEntry } from './queue.js'
-import type { WaitingRoom } from './queue-limits.js'
+import type { QueueLimits } from './queue-limits.js'
 import type { EventStore } from '../store/store.js'
 
-/** Ends the wait of entries: the observer first, then the call. */
+/** Settles entries: first the observer is called, then the call resolves or rejects. */
 export interface Settlement {
   /** Counts the entry as settled: the store has the event, or it never will. */
   finish(entry: QueueEntry): void
   reject(entry: QueueEntry, error: AuditLogError): void
   drop(entry: QueueEntry, error: AuditLogError): void
-  /** Resolves the call once the journal has the event; rejects it where the journal refuses. */
+  /** Resolves the call once the event is in the journal; rejects it if the journal refuses. */
   toJournal(entry: QueueEntry): void
   /** Moves the waiting entries with the policy `queue` to the journal, so that no newer one overtakes them. */
   allToJournal(queue: Queue): void
-  /** Does what the entry's policy says of an event that the store did not take. */
+  /** Applies the failure policy of an entry that the store did not take. */
   fail(entry: QueueEntry, error: AuditLogError): void
   /** As `fail`, after the deadline. `reason` is appended to the message. */
   expire(entry: QueueEntry, cause?: unknown, reason?: string): void
@@ -27,10 +27,10 @@ export interface Settlement {
 export interface SettlementParts {
   readonly store: EventStore
   readonly deadlineMs: number
-  readonly room: WaitingRoom
+  readonly queueLimits: QueueLimits
   readonly availability: Availability
   readonly appender: Appender
-  /** Present where a policy is `queue`. */
+  /** Required by the policy `queue`. */
   readonly journaling: Journaling | undefined
   readonly observer: {
     rejected(draft: EventDraft, error: AuditLogError): void
@@ -42,7 +42,7 @@ export interface SettlementParts {
 export function createSettlement({
   store,
   deadlineMs,
-  room,
+  queueLimits,
   availability,
   appender,
   journaling,
@@ -50,7 +50,7 @@ export function createSettlement({
 }: SettlementParts): Settlement {
   const leaveQueue = (entry: QueueEntry): void => {
     entry.stage = 'settled'
-    room.leave(entry.bytes, entry.isOwn)
+    queueLimits.remove(entry.bytes, entry.isOwn)
     if (entry.onAbort) entry.signal?.removeEventListener('abort', entry.onAbort)
     for (const flushed of entry.onSettled ?? []) flushed()
   }
@@ -72,7 +72,7 @@ export function createSettlement({
   const toJournal = (entry: QueueEntry): void => {
     entry.stage = 'journalling'
     availability.on('journalWriteStarted')
-    // The process that held a live event may be gone when the store gets it.
+    // A replayed event is not live: its process may have ended by then.
     const draft = { ...entry.draft, live: undefined }
     journaling!.add({ draft, recordedAt: entry.calledAt!, since: entry.since }, (error) => {
       availability.onJournalWriteEnded(error !== undefined)
@@ -86,7 +86,7 @@ export function createSettlement({
 
   const fail = (entry: QueueEntry, error: AuditLogError): void => {
     if (entry.stage !== 'waiting') return
-    if (!isCovered(error) || entry.policy === 'block') return reject(entry, error)
+    if (!isPolicyError(error) || entry.policy === 'block') return reject(entry, error)
     if (entry.policy === 'drop') return drop(entry, error)
     toJournal(entry)
   }

@@ -6,15 +6,16 @@ export function asStoreFailure(store: EventStore, error: unknown): AuditLogError
   return new AuditLogError('STORE_FAILED', `the ${store.name} store failed`, { cause: error })
 }
 
+// Error causes can form a cycle.
 const MAX_CAUSES = 20
 
-/** `: <what the driver said last>` where the store knows why it did not get to it, else nothing. */
-export function reasonOf(failure: AuditLogError, { reason: ours }: AbortSignal): string {
+/** `: <message of the innermost cause>` if the store gave a cause of its own, else an empty string. */
+export function reasonOf(failure: AuditLogError, { reason: abortReason }: AbortSignal): string {
   let innermost: unknown = failure
   for (let depth = 0; depth < MAX_CAUSES; depth++) {
-    // As `net` gives them for a name with several addresses, without a message of their own.
-    const isBundle = innermost instanceof AggregateError && innermost.message === ''
-    const cause = isBundle
+    // For a host name with several addresses `net` gives an AggregateError without a message.
+    const isAggregate = innermost instanceof AggregateError && innermost.message === ''
+    const cause = isAggregate
       ? (innermost as AggregateError).errors[0]
       : innermost instanceof Error
         ? innermost.cause
@@ -23,5 +24,5 @@ export function reasonOf(failure: AuditLogError, { reason: ours }: AbortSignal):
     innermost = cause
   }
   const { message } = innermost as Error
-  return innermost === failure || innermost === ours || message === '' ? '' : `: ${message}`
+  return innermost === failure || innermost === abortReason || message === '' ? '' : `: ${message}`
 }

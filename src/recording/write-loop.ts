@@ -17,7 +17,7 @@ export interface WriteLoopParts {
   readonly replay: JournalReplay
 }
 
-/** Runs while entries wait or the journal is due. */
+/** Writes batches and replays the journal while there is work. */
 export interface WriteLoop {
   start(): void
   /** Aborts a replay; resolves when the loop has ended. */
@@ -37,14 +37,14 @@ export function createWriteLoop({
   const hasWork = (): boolean => !queue.isEmpty() || replay.isDue()
   const run = async (): Promise<void> => {
     while (hasWork()) {
-      // The batch takes all calls of the turn; and the event loop gets a turn between two commits.
+      // Collects all calls of this turn; and the event loop gets a turn between two commits.
       await nextTurn()
       const batch = queue.take(store.maxBatch)
       if (batch.length > 0) {
         const again = await attempt(batch)
         queue.land(again)
         if (availability.isDown()) settlement.allToJournal(queue)
-        // No replay in between: the store would remove what it may have kept of these entries.
+        // Before any replay: otherwise the store would remove what the failed attempt may have stored.
         if (again.length > 0) continue
       }
       if (replay.isDue()) await replay.attempt()

@@ -383,8 +383,8 @@ describe('the option failurePolicy', () => {
     ['retry', 'failurePolicy.default must be block, queue or drop; it is "retry"'],
     [{ levels: { api: 'lose' } }, 'failurePolicy.levels.api must be'],
     [{ types: { 'api:a:b': undefined } }, 'failurePolicy.types.api:a:b must be'],
-    [{ levels: { 'api:a': 'drop' } }, 'a level is what stands before the first colon'],
-    [{ types: { '': 'drop' } }, 'is no event type'],
+    [{ levels: { 'api:a': 'drop' } }, 'a level is the part of a type before its first colon'],
+    [{ types: { '': 'drop' } }, 'is not a valid event type'],
   ])('%j is refused', (failurePolicy, message) => {
     const make = (): AuditLog =>
       new AuditLog({ store: memoryStore(), types, failurePolicy: failurePolicy as 'block' })

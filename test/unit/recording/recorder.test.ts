@@ -323,7 +323,7 @@ describe('the deadline', () => {
     void add('a')
     await pass(10)
     const usual = add('b')
-    const near = add('c', undefined, { expires: start + 30 })
+    const near = add('c', undefined, { deadline: start + 30 })
     hold.open()
     await pass(1)
     expect(store.deadlines.map((deadline) => deadline! - start)).toEqual([40, 30])
@@ -340,7 +340,7 @@ describe('the deadline', () => {
     const calls = [add('a')]
     await pass(1)
     calls.push(add('b'))
-    const near = add('c', undefined, { expires: start + 10 })
+    const near = add('c', undefined, { deadline: start + 10 })
     await pass(10)
     expect(await stateOf(near)).toBe('DEADLINE_EXCEEDED')
     for (const call of calls) expect(await stateOf(call)).toBe('waiting')
@@ -356,7 +356,7 @@ describe('the deadline', () => {
     void add('a')
     await pass(1)
     // It follows what is in flight.
-    void add('b', undefined, { policy: 'queue', expires: performance.now() + 5 })
+    void add('b', undefined, { policy: 'queue', deadline: performance.now() + 5 })
     await pass(10)
     const timers = vi.spyOn(globalThis, 'setTimeout')
     await pass(20)
@@ -374,7 +374,7 @@ describe('the deadline', () => {
     const journaling = createJournaling(memoryJournal(Infinity, [entry]), () => 0)
     const store = fakeStore({ answers: [untilAborted] })
     const { add, recorder } = rig(store, { deadlineMs: 40 }, journaling)
-    void add('due', undefined, { expires: performance.now() + 20 })
+    void add('due', undefined, { deadline: performance.now() + 20 })
     const other = add('other')
     await pass(21)
     await other

@@ -1,0 +1,86 @@
+import type { AuditLogError } from '../errors.js'
+import type { AuditEvent, EventDraft } from '../event/event.js'
+import type { Gaps } from './gaps.js'
+import type { IdempotencyObserver } from './idempotency.js'
+import type { Ledger } from './outcomes.js'
+import type { RecorderObserver } from './recorder.js'
+import type { Throttling } from './throttling.js'
+
+/** Receives the outcomes of events. */
+export interface CallsObserver {
+  stored(events: readonly AuditEvent[]): void
+  rejected(type: string, error: AuditLogError): void
+  dropped(type: string, error: AuditLogError): void
+}
+
+export interface CallObserver extends RecorderObserver, IdempotencyObserver {
+  /** A call was rejected before it had a draft. */
+  refused(type: string, error: AuditLogError): void
+}
+
+export interface CallObserverParts {
+  readonly ledger: Ledger
+  readonly throttling: Throttling
+  readonly gaps: Gaps
+  /** Drafts that the log itself records: they are not calls. */
+  readonly ownDrafts: WeakSet<EventDraft>
+  readonly observer: CallsObserver
+}
+
+/** Passes the outcome of each draft to the throttles, the counters, the gaps and the observer. */
+export function createCallObserver({
+  ledger,
+  throttling,
+  gaps,
+  ownDrafts,
+  observer,
+}: CallObserverParts): CallObserver {
+  const publishStored = (events: readonly AuditEvent[]): void => {
+    observer.stored(events)
+    gaps.onStored()
+  }
+  const refused = (type: string, error: AuditLogError): void => {
+    ledger.settle('rejected', type)
+    observer.rejected(type, error)
+  }
+  return {
+    stored(events, drafts) {
+      for (const draft of drafts) if (draft.throttle) throttling.stored(draft)
+      const calls = drafts.filter((draft) => !ownDrafts.has(draft))
+      ledger.settle('stored', ...calls.map(({ type }) => type))
+      publishStored(events)
+    },
+    repeated: ({ type }) => ledger.settle('stored', type),
+    heldBack(draft, opensIn) {
+      throttling.heldBack(draft, opensIn)
+      ledger.settle('heldBack', draft.type)
+    },
+    enlisted: ({ type }) => ledger.settle('journalled', type),
+    refused,
+    rejected(draft, error) {
+      if (draft.throttle) throttling.lost(draft)
+      if (ownDrafts.has(draft)) return
+      if (error.code === 'DEADLINE_EXCEEDED') gaps.lost(draft.type, 'deadline_exceeded')
+      refused(draft.type, error)
+    },
+    dropped(draft, error) {
+      if (draft.throttle) throttling.lost(draft)
+      ledger.settle('dropped', draft.type)
+      gaps.lost(draft.type, 'dropped')
+      observer.dropped(draft.type, error)
+    },
+    journalled(draft) {
+      if (draft.throttle) throttling.stored(draft)
+      ledger.settle('journalled', draft.type)
+    },
+    replayed(events, drafts, heldBack) {
+      for (const draft of drafts) {
+        if (!draft.throttle) continue
+        const opensIn = heldBack.get(draft)
+        if (opensIn === undefined) throttling.stored(draft)
+        else throttling.heldBack(draft, opensIn)
+      }
+      publishStored(events)
+    },
+  }
+}

@@ -1,0 +1,51 @@
+import type { JsonValue } from '../event/event.js'
+import type { IdTail } from '../event/event-id.js'
+import type { Microseconds } from '../event/timestamp.js'
+import type { EventStore } from '../store/store.js'
+
+const DAY: Microseconds = 86_400_000_000
+
+/**
+ * What the processes on one store share about an idempotency key. The first call writes it before
+ * anything is appended: so every call with the key appends a draft with the same random bits, by
+ * which the store finds an event that another attempt has stored.
+ */
+export type KeyClaim = {
+  readonly fingerprint: string
+  readonly tail: IdTail
+  readonly claimedAt: Microseconds
+  /** When the event became visible; null until a call has noted it. */
+  readonly storedAt: Microseconds | null
+}
+
+/** Writes the claim unless there is one. Returns the claim in the store, and the store's time. */
+export async function claimKey(
+  store: EventStore,
+  stateKey: string,
+  own: Pick<KeyClaim, 'fingerprint' | 'tail'>,
+  signal: AbortSignal,
+): Promise<{ readonly claim: KeyClaim; readonly now: Microseconds }> {
+  let now: Microseconds = 0
+  const take = (present: JsonValue | undefined, time: Microseconds): JsonValue => {
+    now = time
+    // The store keeps a claim for longer than a day if `noteStored` has written it again.
+    const isOver = present === undefined || time >= (present as KeyClaim).claimedAt + DAY
+    return isOver ? { ...own, claimedAt: time, storedAt: null } : present
+  }
+  const claim = await store.updateState(stateKey, take, { signal, keepFor: DAY })
+  return { claim: claim as KeyClaim, now }
+}
+
+/** Notes in the claim when its event became visible. */
+export async function noteStored(
+  store: EventStore,
+  stateKey: string,
+  { tail, storedAt }: { readonly tail: IdTail; readonly storedAt: Microseconds },
+  signal: AbortSignal,
+): Promise<void> {
+  const complete = (present: JsonValue | undefined): JsonValue | undefined => {
+    const claim = present as KeyClaim | undefined
+    return claim?.tail === tail ? { ...claim, storedAt } : present
+  }
+  await store.updateState(stateKey, complete, { signal, keepFor: DAY })
+}

@@ -1,0 +1,123 @@
+import { type CallObserver, type CallsObserver, createCallObserver } from './call-observer.js'
+import type { Drafts } from './drafts.js'
+import type { AuditEvent, EventDraft, JsonObject } from '../event/event.js'
+import type { EventTypes } from '../event/event-types.js'
+import { createGaps } from './gaps.js'
+import { createIdempotency, type Idempotency } from './idempotency.js'
+import type { EventJournal } from '../store/journal.js'
+import { createJournaling } from './journaling.js'
+import type { JsonLimits } from '../event/json.js'
+import { createLedger, type Ledger } from './outcomes.js'
+import { createRecorder, type Recorder } from './recorder.js'
+import type { EventStore } from '../store/store.js'
+import { createThrottling, type Throttling } from './throttling.js'
+import type { ThrottlePeriods } from './throttle-rules.js'
+import { MAX_TIMER_MS } from '../async/timers.js'
+import type { Clock } from '../event/timestamp.js'
+import type { RecorderOptions } from './queue-limits.js'
+
+export interface PipelineParts {
+  /** The log, named in the messages of `daybook:outcome`. */
+  readonly audit: object
+  readonly store: EventStore
+  readonly types: EventTypes
+  readonly drafts: Drafts
+  readonly limits: JsonLimits
+  readonly periods: ThrottlePeriods
+  readonly waiting: RecorderOptions
+  readonly journal: EventJournal | undefined
+  readonly now: Clock
+  readonly observer: CallsObserver
+}
+
+/** What a draft of one log passes through. */
+export interface Pipeline {
+  readonly ledger: Ledger
+  readonly throttling: Throttling
+  readonly idempotency: Idempotency
+  readonly recorder: Recorder
+  readonly observer: CallObserver
+  /** A draft of an event of the log itself. */
+  ownDraft(type: string, data: object): EventDraft
+  /** Records an event of the log itself. It is not counted as a call. */
+  recordOwn(type: string, data: object): Promise<AuditEvent | undefined>
+  flush(): Promise<void>
+  /** Resolves when all calls have settled and the last losses and counts are reported. */
+  close(): Promise<void>
+}
+
+const GAP = 'warn:audit_log:gap'
+// While the store is down, `close` waits no longer than this for the last report.
+const DOWN_REPORT_MS = 1000
+
+export function createPipeline(parts: PipelineParts): Pipeline {
+  const { store, drafts, waiting, now } = parts
+  const ledger = createLedger(parts.audit)
+  const throttling = createThrottling(parts)
+  const journaling = parts.journal && createJournaling(parts.journal, now)
+
+  const ownDrafts = new WeakSet<EventDraft>()
+  const ownDraft = (type: string, data: object): EventDraft => {
+    const draft = drafts.system(type, undefined, data)
+    ownDrafts.add(draft)
+    return draft
+  }
+  const recordOwn = async (type: string, data: object): Promise<AuditEvent | undefined> =>
+    recorder.add(ownDraft(type, data), { isOwn: true })
+  const gaps = createGaps(now, (data) => recordOwn(GAP, data))
+
+  const observer = createCallObserver({
+    ledger,
+    throttling,
+    gaps,
+    ownDrafts,
+    observer: parts.observer,
+  })
+  const recorder = createRecorder(store, waiting, {
+    journaling,
+    beforeThrottled: (signal) => throttling.report(signal).catch(() => {}),
+    observer,
+  })
+  const { deadlineMs } = waiting
+  const idempotency = createIdempotency({ store, recorder, deadlineMs, observer })
+
+  const settleAll = async (): Promise<void> => {
+    await Promise.all([recorder.flush(), idempotency.flush()])
+  }
+  const report = (ms: number): Promise<void> =>
+    throttling.report(AbortSignal.timeout(Math.min(ms, MAX_TIMER_MS))).catch(() => {})
+  /** Records the last losses, or leaves them in the journal for the next process. */
+  const recordLastGap = async (data: JsonObject): Promise<void> => {
+    try {
+      if (!recorder.isDown()) return void (await recordOwn(GAP, data))
+    } catch {
+      // The journal takes it.
+    }
+    journaling?.add({ draft: ownDraft(GAP, data), recordedAt: now(), since: undefined }, () => {})
+  }
+
+  return {
+    ledger,
+    throttling,
+    idempotency,
+    recorder,
+    observer,
+    ownDraft,
+    recordOwn,
+    async flush() {
+      await settleAll()
+      await report(deadlineMs)
+    },
+    async close() {
+      await settleAll()
+      const unreported = await gaps.close()
+      if (unreported) await recordLastGap(unreported)
+      const reportMs = recorder.isDown() ? Math.min(DOWN_REPORT_MS, deadlineMs) : deadlineMs
+      // The replay may have events held back, so the last report comes after it.
+      await recorder.close()
+      await report(reportMs)
+      throttling.close()
+      journaling?.close()
+    },
+  }
+}

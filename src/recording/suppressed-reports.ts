@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto'
+import { untilAborted } from '../errors.js'
+import type { DraftThrottle } from '../event/event.js'
+import { timeoutSignal } from '../async/timeout-signal.js'
+import type { EventStore, SuppressedCount, SuppressedReport } from '../store/store.js'
+import type { Microseconds } from '../event/timestamp.js'
+
+/** Calls that a throttle held back since the last report. */
+export interface SuppressedCounter {
+  readonly throttle: DraftThrottle
+  readonly type: string
+  count: number
+  first: Microseconds
+  last: Microseconds
+}
+
+/** Counts the calls that throttles hold back, and reports them to the store about once a second. */
+export interface SuppressedReports<Counter extends SuppressedCounter> {
+  count(counter: Counter, time: Microseconds): void
+  /** The counter of the throttle, if it has counts that are not reported yet. */
+  unreported(key: string): Counter | undefined
+  /** Reports all counts to the store. Rejects if it fails; then they are reported later. */
+  report(signal: AbortSignal): Promise<void>
+  /** Ends the reports by timer. */
+  close(): void
+}
+
+const REPORT_MS = 1000
+const MAX_PAUSE_MS = 10_000
+
+export function createSuppressedReports<Counter extends SuppressedCounter>(
+  store: EventStore,
+): SuppressedReports<Counter> {
+  const reporter = randomUUID()
+  const counting = new Map<string, Counter>()
+  let number = 0
+  /** A report that the store may have taken: it is sent again until the store answers. */
+  let unsent: SuppressedReport | undefined
+  let sending: Promise<void> = Promise.resolve()
+  let timer: NodeJS.Timeout | undefined
+  let pauseMs = REPORT_MS
+  const closing = new AbortController()
+
+  const takeReport = (): SuppressedReport => {
+    const counts = [...counting.values()].map(
+      ({ throttle, type, count, first, last }): SuppressedCount => ({
+        ...throttle,
+        type,
+        count,
+        first,
+        last,
+      }),
+    )
+    for (const counter of counting.values()) counter.count = 0
+    counting.clear()
+    return { reporter, number: ++number, counts }
+  }
+  const send = async (signal: AbortSignal): Promise<void> => {
+    while (unsent || counting.size > 0) {
+      unsent ??= takeReport()
+      await store.reportSuppressed(unsent, { signal })
+      unsent = undefined
+    }
+  }
+  const report = (signal: AbortSignal): Promise<void> => {
+    const turn = sending.then(() => send(signal))
+    sending = turn.catch(() => {})
+    // An earlier report may have a later deadline; do not wait for it beyond this signal.
+    return untilAborted(turn, signal)
+  }
+  const reportByTimer = async (): Promise<void> => {
+    using wait = timeoutSignal(MAX_PAUSE_MS, closing.signal)
+    try {
+      await report(wait.signal)
+      pauseMs = REPORT_MS
+    } catch {
+      pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)
+    }
+    timer = undefined
+    if (unsent || counting.size > 0) schedule()
+  }
+  const schedule = (): void => {
+    if (timer || closing.signal.aborted) return
+    timer = setTimeout(() => {
+      void reportByTimer()
+    }, pauseMs).unref()
+  }
+
+  return {
+    count(counter, time) {
+      if (counter.count++ === 0) {
+        counter.first = time
+        counting.set(counter.throttle.key, counter)
+        schedule()
+      }
+      counter.last = time
+    },
+    unreported: (key) => counting.get(key),
+    report,
+    close() {
+      closing.abort()
+      clearTimeout(timer)
+    },
+  }
+}

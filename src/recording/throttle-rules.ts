@@ -1,0 +1,74 @@
+import { type Duration, milliseconds } from 'date-fns'
+import { AuditLogError } from '../errors.js'
+import type { DraftThrottle } from '../event/event.js'
+import { type EventTypes, isPeriod } from '../event/event-types.js'
+import { type JsonLimits, toJsonText } from '../event/json.js'
+import { throttleKey } from '../store/throttle-state.js'
+import type { Microseconds } from '../event/timestamp.js'
+
+/** Throttle periods set by the host, by event type. They replace those of the registry; `false` removes a throttle. */
+export type ThrottlePeriods = Readonly<Record<string, Duration | false>>
+
+/** The throttle of an event type. */
+export interface ThrottleRule {
+  readonly type: string
+  readonly period: Microseconds
+  /** Names of data keys: each combination of their values is throttled on its own. */
+  readonly scope: readonly string[]
+}
+
+const MAX_SCOPE_BYTES = 2048
+
+/** The throttles by event type. Throws `INVALID_OPTION` for an unknown type or an invalid period. */
+export function readThrottleRules(
+  types: EventTypes,
+  periods: ThrottlePeriods,
+): ReadonlyMap<string, ThrottleRule> {
+  const rules = new Map<string, ThrottleRule>()
+  const set = (type: string, period: Duration, scope: readonly string[] = []): void =>
+    void rules.set(type, { type, period: Math.round(milliseconds(period) * 1000), scope })
+  for (const [type, { throttle }] of Object.entries(types))
+    if (throttle) set(type, throttle.period, throttle.scope)
+  for (const [type, period] of Object.entries(periods)) {
+    if (!Object.hasOwn(types, type))
+      throw new AuditLogError(
+        'INVALID_OPTION',
+        `throttles.${type} is not in the registry of event types`,
+      )
+    if (period === false) rules.delete(type)
+    else if (isPeriod(period)) set(type, period, rules.get(type)?.scope)
+    else
+      throw new AuditLogError(
+        'INVALID_OPTION',
+        `throttles.${type} must be a date-fns Duration such as { hours: 1 }, or false`,
+      )
+  }
+  return rules
+}
+
+/** The throttle of a draft with this data. */
+export function throttleOf(
+  { type, period, scope }: ThrottleRule,
+  data: object,
+  limits: JsonLimits,
+): DraftThrottle {
+  if (scope.length === 0) return { key: type, scope: {}, period }
+  const picked = pick(scope, data)
+  const values = toJsonText(picked, limits).attributes
+  const texts = scope.map((key) => JSON.stringify(values[key] ?? null))
+  // Shown in gap events, so long values are cut.
+  const shown = toJsonText(picked, { ...limits, maxBytes: MAX_SCOPE_BYTES }).attributes
+  return { key: throttleKey(type, texts), scope: shown, period }
+}
+
+/** The values of the scope's data keys; null for a getter that throws. */
+function pick(scope: readonly string[], data: object): object {
+  const picked = scope.map((key): [string, unknown] => {
+    try {
+      return [key, (data as Record<string, unknown>)[key] ?? null]
+    } catch {
+      return [key, null]
+    }
+  })
+  return Object.fromEntries(picked)
+}

@@ -1,160 +1,224 @@
 /*
- * Measures what benchmarks/results.md tells, and writes it:
+ * Runs benchmarks: `npm run bench -- --help` lists the suites and their options.
  *
- *   npm run bench [-- --size 1m|10m] [--only ingest,queries,…] [--rounds n] [--keep folder]
+ * Without suites, all suites that have goals run and their results go to results.md, or to
+ * results-10m.md with `--size 10m`, which also measures a log of one million for comparison.
  *
- * At 10m that is what depends on the size, beside the same at 1m, and goes to benchmarks/results-10m.md;
- * a scan of that many is left out.
- * Builds the package and installs the peers, then runs one part after the other, each in processes of its
- * own. A part can be run alone as well: see the scripts of package.json. Files go to the system's folder
- * for temporary files (TMPDIR), which should be on a disk, with room for 3 GB at 1m and 30 GB at 10m;
- * `--keep` names another one, in which prepared logs stay for the next run. With `--only` nothing is
- * written: the tables are printed.
+ * Builds the package first, and installs the peers where a suite needs them. Files go to the system's
+ * folder for temporary files (TMPDIR), which should be on a disk and have room for 3 GB, or 30 GB with
+ * `--size 10m`.
  */
-import { execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import fs from 'node:fs'
+import { execFileSync } from 'node:child_process'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { type Row, tablesOf } from './harness/results.js'
-import { withLogs } from './targets/sqlite-log.js'
-import { machine } from './harness/machine.js'
-import { readSize, type Size, SIZES } from './harness/options.js'
-
-interface Part {
-  readonly script: string
-  /** Takes `--size` and `--keep`; no larger one than that, where there is such. */
-  readonly upTo?: Size
-}
-
-const PARTS = {
-  ingest: { script: 'suites/ingest.ts' },
-  sustained: { script: 'suites/sustained.ts', upTo: '10m' },
-  queries: { script: 'suites/queries.ts', upTo: '10m' },
-  memory: { script: 'suites/memory.ts', upTo: '1m' },
-  postgres: { script: 'suites/postgres-queries.ts', upTo: '1m' },
-  http: { script: 'suites/http.ts' },
-} as const satisfies Readonly<Record<string, Part>>
-
-type PartName = keyof typeof PARTS
+import { type Option, readValues, UsageError } from './harness/options.js'
+import { type Row, type Section, tablesOf, writeReport, writeSection } from './harness/results.js'
+import { withTempFolder } from './harness/temp.js'
+import { killWorkers } from './harness/workers.js'
+import { type Suite, SUITES } from './suites/index.js'
 
 const ROOT = path.join(import.meta.dirname, '..')
-const resultsOf = (size: Size): string =>
-  path.join(import.meta.dirname, size === '1m' ? 'results.md' : `results-${size}.md`)
 
-function prepare(): void {
-  const npm = (...args: string[]): void =>
-    void execFileSync('npm', args, { cwd: ROOT, stdio: ['ignore', 2, 2] })
-  npm('run', 'build')
-  try {
-    npm('install', '--prefix', 'benchmarks/peers', '--no-fund', '--no-audit')
-  } catch {
-    console.error('the peers, or one of them, could not be installed here')
-  }
+const goalSuites = Object.keys(SUITES).filter((name) => SUITES[name]!.kind === 'goals')
+
+/** Options that do not belong to a suite. */
+const COMMON = {
+  help: { type: 'boolean', help: '--help', description: 'print this help' },
+  keep: {
+    type: 'string',
+    help: '--keep <folder>',
+    description: 'folder for SQLite logs, which stay there for the next run',
+  },
+  write: {
+    type: 'boolean',
+    help: '--write',
+    description: 'write the sections of the suites into results.md',
+  },
+} as const
+
+function optionHelp(
+  name: string,
+  { hint, description, default: byDefault }: Option<unknown>,
+): string {
+  return `  ${`--${name} ${hint}`.padEnd(28)} ${description} (default ${String(byDefault)})`
 }
 
-/** The sizes a part is run at: a log of ten million is told beside one of a million. */
-function sizesOf(name: PartName, size: Size): readonly (Size | undefined)[] {
-  const { upTo }: Part = PARTS[name]
-  if (!upTo) return [undefined]
-  return size === '10m'
-    ? (['1m', '10m'] as const).filter((one) => SIZES[one] <= SIZES[upTo])
-    : [size]
-}
-
-async function runPart(
-  name: PartName,
-  size: Size | undefined,
-  rounds: string | undefined,
-  folder: string,
-): Promise<Row[]> {
-  const { script } = PARTS[name]
-  const file = path.join(folder, `${name}.json`)
-  const args = [
-    ...process.execArgv,
-    path.join(import.meta.dirname, script),
-    ...['--rows', file],
-    ...(size ? ['--size', size, '--keep', folder] : []),
-    ...(rounds === undefined ? [] : ['--rounds', rounds]),
+function help(): string {
+  const suiteHelp = (name: string): string[] => [
+    `${name.padEnd(18)}${SUITES[name]!.summary}`,
+    ...Object.entries(SUITES[name]!.options).map(([option, spec]) => optionHelp(option, spec)),
   ]
-  const start = performance.now()
-  console.error(`\n${name} ${size ?? ''}`)
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 2, 2] })
-  const [code] = (await once(child, 'exit')) as [number | null]
-  if (code !== 0) throw new Error(`the part ${name} failed`)
-  const rows = JSON.parse(fs.readFileSync(file, 'utf8')) as Row[]
-  fs.rmSync(file)
-  console.error(`${name} took ${Math.round((performance.now() - start) / 1000)} s`)
-  return rows
-}
-
-/** The sections of single suites, which this run does not measure. */
-function suiteSections(file: string): string {
-  const text = fs.readFileSync(file, 'utf8')
-  const start = text.indexOf('<!-- suites -->')
-  return start === -1 ? '' : `\n${text.slice(start)}`
-}
-
-function summary(rows: readonly Row[]): string {
-  const aims = rows.flatMap((row) => row.aims)
-  const met = aims.filter((aim) => aim.met).length
-  return `Of ${aims.length} aims ${met} are met; where one is not, it is told by how much.`
-}
-
-function report(rows: readonly Row[], size: Size, failed: readonly PartName[]): string {
+  const common = Object.values(COMMON).map(
+    (option) => `  ${option.help.padEnd(28)} ${option.description}`,
+  )
+  const others = Object.keys(SUITES).filter((name) => !goalSuites.includes(name))
   return [
-    '# Results of the benchmarks',
+    'Usage: npm run bench -- [suites] [options]',
     '',
-    `Written by \`npm run bench -- --size ${size}\`; do not edit.`,
+    'Without suites, runs all suites with goals and writes results.md. With suites, prints their results.',
     '',
-    ...machine(),
+    'Options:',
+    ...common,
     '',
-    'Medians [least–greatest] of the rounds; a ratio is taken within each round, of neighbours in time, and each',
-    'side works in processes of its own. Events have about 640 bytes of attributes as JSON, with some 20 values;',
-    'answers are objects whose attributes are read, and have to be the same on all sides. p99 is of all single',
-    'questions, each of which asks for another value, behind 200 others, or as many as fit into a second,',
-    'that are not measured.',
+    'Suites with goals:',
+    ...goalSuites.flatMap(suiteHelp),
     '',
-    summary(rows),
-    ...failed.map((name) => `**The part ${name} failed, and is missing.**`),
-    '',
-    ...tablesOf(rows),
+    'Other suites:',
+    ...others.flatMap(suiteHelp),
   ].join('\n')
 }
 
-const { values } = parseArgs({
-  options: {
-    size: { type: 'string', default: '1m' },
-    rounds: { type: 'string' },
-    only: { type: 'string' },
-    keep: { type: 'string' },
-  },
-})
-const size = readSize(values.size)
-const all = Object.keys(PARTS) as PartName[]
-const isPart = (name: string): name is PartName => Object.hasOwn(PARTS, name)
-const ofSize = all.filter((name) => size === '1m' || sizesOf(name, size).includes(size))
-const given = values.only?.split(',') ?? ofSize
-const unknown = given.find((name) => !isPart(name))
-if (unknown !== undefined) throw new Error(`--only knows ${all.join(', ')}; there is no ${unknown}`)
-const wanted = given.filter(isPart)
+interface Command {
+  readonly help: boolean
+  /** All suites with goals are run for the report if no suite is named. */
+  readonly isReport: boolean
+  readonly suites: readonly string[]
+  readonly given: Readonly<Record<string, string>>
+  readonly keep: string | undefined
+  readonly write: boolean
+}
 
-prepare()
-await withLogs(values.keep, async (folder) => {
+const list = (names: Iterable<string>): string => [...names].join(', ')
+
+/** Refuses suites and options that do not exist. */
+function readCommand(args: readonly string[]): Command {
+  const suiteOptions = Object.values(SUITES).flatMap(({ options }) => Object.keys(options))
+  const { values, positionals, tokens } = parseArgs({
+    args: [...args],
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+    options: {
+      ...Object.fromEntries(suiteOptions.map((name) => [name, { type: 'string' as const }])),
+      ...Object.fromEntries(Object.entries(COMMON).map(([name, { type }]) => [name, { type }])),
+    },
+  })
+  const named = positionals.filter((name) => Object.hasOwn(SUITES, name))
+  const isReport = positionals.length === 0
+  const suites = isReport ? goalSuites : named
+  const allowed = new Set([
+    ...suites.flatMap((name) => Object.keys(SUITES[name]!.options)),
+    ...Object.keys(COMMON).filter((name) => name !== 'write' || !isReport),
+  ])
+  for (const token of tokens) {
+    if (token.kind !== 'option') continue
+    if (!allowed.has(token.name))
+      throw new UsageError(
+        `there is no option --${token.name} here; allowed are ${list([...allowed].map((name) => `--${name}`))}`,
+      )
+    const takesValue = !['help', 'write'].includes(token.name)
+    if (takesValue && token.value === undefined)
+      throw new UsageError(`--${token.name} needs a value`)
+  }
+  const unknown = positionals.find((name) => !named.includes(name))
+  if (unknown !== undefined)
+    throw new UsageError(
+      `there is no suite ${unknown}; the suites are ${list(Object.keys(SUITES))}`,
+    )
+  const { help = false, keep, write = false, ...given } = values
+  if (write && suites.some((name) => SUITES[name]!.kind !== 'sections'))
+    throw new UsageError('--write is for suites without goals; the report has the others')
+  return {
+    help: Boolean(help),
+    isReport,
+    suites,
+    given: given as Record<string, string>,
+    keep: keep as string | undefined,
+    write: Boolean(write),
+  }
+}
+
+/** Builds the package and, where a suite needs them, installs the peers. */
+function prepare(suites: readonly string[]): void {
+  const npm = (...args: string[]): void =>
+    void execFileSync('npm', args, { cwd: ROOT, stdio: ['ignore', 2, 2] })
+  npm('run', 'build')
+  if (!suites.some((name) => SUITES[name]!.needsPeers)) return
+  try {
+    npm('install', '--prefix', 'benchmarks/peers', '--no-fund', '--no-audit')
+  } catch {
+    console.error('npm could not install all peers; suites leave out those that are missing')
+  }
+}
+
+/** The sizes at which a suite runs, where it has sizes: 10m runs at 1m too, for comparison. */
+function sizesOf({ options }: Suite, size: string | undefined): readonly (string | undefined)[] {
+  if (options['size'] === undefined || size === undefined) return [undefined]
+  return size === '10m' ? ['1m', '10m'] : [size]
+}
+
+type Result = { readonly rows: Row[] } | { readonly sections: Section[] }
+
+async function runSuite(
+  name: string,
+  given: Readonly<Record<string, string>>,
+  folder: string,
+): Promise<Result> {
+  const suite = SUITES[name]!
+  const values = readValues(suite.options, given)
+  const start = performance.now()
+  console.error(`\n${name} ${given['size'] ?? ''}`)
+  const result =
+    suite.kind === 'goals'
+      ? { rows: await (await suite.load()).measure(values, folder) }
+      : { sections: await (await suite.load()).measure(values) }
+  console.error(`${name} took ${Math.round((performance.now() - start) / 1000)} s`)
+  return result
+}
+
+/** Runs the suites one after the other. A suite that fails does not stop the others. */
+async function runAll(command: Command, folder: string): Promise<void> {
+  const { isReport, given, write } = command
   const rows: Row[] = []
-  const failed: PartName[] = []
-  for (const name of wanted)
+  const failed: string[] = []
+  for (const name of command.suites)
     try {
-      for (const one of sizesOf(name, size))
-        rows.push(...(await runPart(name, one, values.rounds, folder)))
+      for (const size of sizesOf(SUITES[name]!, given['size'])) {
+        const result = await runSuite(name, size === undefined ? given : { ...given, size }, folder)
+        if ('rows' in result) rows.push(...result.rows)
+        else
+          for (const section of result.sections) {
+            console.log(`${section.text}\n`)
+            if (write) writeSection(section)
+          }
+      }
     } catch (error) {
       console.error(error)
       failed.push(name)
+      killWorkers()
     }
-  if (values.only === undefined) {
-    const file = resultsOf(size)
-    fs.writeFileSync(file, report(rows, size, failed) + suiteSections(file))
-  }
-  if (values.only !== undefined) console.log(tablesOf(rows).join('\n'))
+  const isWritten = isReport && (await writeReport(given['size'] ?? '1m', rows, failed))
+  if (!isWritten && rows.length > 0) console.log(tablesOf(rows).join('\n'))
   if (failed.length > 0) process.exitCode = 1
-})
+}
+
+/** The suites of the report at this size: at 10m only those that take it. */
+function suitesAt(command: Command): Command {
+  const { isReport, suites, given } = command
+  if (!isReport || given['size'] !== '10m') return command
+  const takes10m = ({ options }: Suite): boolean =>
+    options['size']?.choices?.includes('10m') ?? false
+  return { ...command, suites: suites.filter((name) => takes10m(SUITES[name]!)) }
+}
+
+async function main(): Promise<void> {
+  const command = suitesAt(readCommand(process.argv.slice(2)))
+  if (command.help) {
+    console.log(help())
+    return
+  }
+  // Refuses invalid values before the build.
+  for (const name of command.suites) readValues(SUITES[name]!.options, command.given)
+  prepare(command.suites)
+  const { keep } = command
+  if (keep === undefined) await withTempFolder((folder) => runAll(command, folder))
+  else await runAll(command, keep)
+}
+
+try {
+  await main()
+} catch (error) {
+  if (!(error instanceof UsageError)) throw error
+  console.error(`${error.message}\nnpm run bench -- --help lists suites and options`)
+  process.exitCode = 1
+}

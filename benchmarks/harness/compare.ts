@@ -1,139 +1,135 @@
-import type { Ask } from './query.js'
-import { quantile } from './meter.js'
-import { median } from './format.js'
-import { asksOf, type Material, type QueryCase } from './query-cases.js'
-import type { Answer, Job, Setup } from '../targets/query-process.js'
+import { median, quantile } from './format.js'
+import type { Query } from './query.js'
+import { type Material, queriesOf, type QueryCase } from './query-cases.js'
+import type { QueryAnswer, QueryJob, QuerySetup } from './query-target.js'
+import { rotate, roundTitle } from './rounds.js'
 import { Worker } from './workers.js'
 
-/* Puts the same questions to several sides in turns, and checks that they give the same answers. */
+/* Sends the same queries to several sides in turn, and checks that all sides return the same events. */
 
-/** One who is asked. */
 export interface Side {
-  readonly setup: Setup
-  /** Sides of the same log are asked the same, and have to answer the same. */
+  readonly setup: QuerySetup
+  /** Sides with the same log get the same queries and must return the same events. */
   readonly log: Material
-  /** Answers by the index that a case is best served by; otherwise it scans. Of SQL only. */
+  /** SQL with the ideal index of each case; otherwise SQL scans. */
   readonly isIdeal?: boolean
-  /** Not asked those that it has no way to answer, or that are not compared to it. */
-  readonly isAsked: (one: QueryCase) => boolean
-  /** Of its process's Node. */
+  /** False for cases that this side cannot answer or is not compared on. */
+  readonly takes: (one: QueryCase) => boolean
+  /** Node flags of its process. */
   readonly flags?: readonly string[]
 }
 
-/** Milliseconds by round, and what the first question of the first round was answered by. */
 export interface Times {
+  /** Milliseconds of each query, by round. */
   readonly rounds: (readonly number[])[]
-  steps: Answer['steps']
+  /** Steps of the first query of the first round. */
+  steps: QueryAnswer['steps']
 }
 
 /** The median of each round. */
 export const mediansOf = ({ rounds }: Times): number[] => rounds.map(median)
 
-/** Of all questions of all rounds. */
+/** p99 of all queries of all rounds. */
 export const p99Of = ({ rounds }: Times): number =>
   quantile(Float64Array.from(rounds.flat()).toSorted(), 0.99)
 
 interface Answered {
   readonly log: Material
-  readonly asks: readonly Ask[]
-  readonly answer: Answer
+  readonly queries: readonly Query[]
+  readonly answer: QueryAnswer
 }
 
-function check(one: QueryCase, all: readonly Answered[]): void {
+function checkEqual(one: QueryCase, all: readonly Answered[]): void {
   const [first, ...others] = all
-  for (const { log, asks, answer } of others)
-    for (const [i, { digest, events }] of answer.found.entries()) {
-      const expected = first!.answer.found[i]
+  for (const { log, queries, answer } of others)
+    for (const [i, { digest, events }] of answer.results.entries()) {
+      const expected = first!.answer.results[i]
       if (log === first!.log && expected && expected.digest !== digest)
         throw new Error(
-          `${one.name}: ${expected.events} events, and ${events} others: ${JSON.stringify(asks[i])}`,
+          `${one.name}: the sides disagree (${expected.events} and ${events} events): ${JSON.stringify(queries[i])}`,
         )
     }
 }
 
-export interface AskOptions {
-  /** Of one case in one round; fewer where they take too long. */
-  readonly questions: number
-  /** So many others before, unmeasured, as a service that runs has been asked before; fewer as well. */
+export interface CompareOptions {
+  /** Queries of a case in a round; fewer where they take too long. */
+  readonly queries: number
+  /** Unmeasured queries before them; fewer where they take too long. */
   readonly warmUp: number
-  /** One process a side for all rounds, where it takes long to make ready. */
-  readonly isKept: boolean
+  /** Keeps one process per side for all rounds, where its preparation takes long. */
+  readonly keepProcesses: boolean
 }
 
-const OF_FILES: AskOptions = { questions: 50, warmUp: 200, isKept: false }
-const MOST_SECONDS = 2
+const DEFAULTS: CompareOptions = { queries: 50, warmUp: 200, keepProcesses: false }
+const MAX_SECONDS = 2
 
-type Workers<Name extends string> = Readonly<Record<Name, Worker<Job, Answer>>>
+type Workers<Name extends string> = Readonly<Record<Name, Worker<QueryJob, QueryAnswer>>>
 
 async function startAll<Name extends string>(
   sides: Readonly<Record<Name, Side>>,
 ): Promise<Workers<Name>> {
   const workers = Object.entries<Side>(sides).map(
     async ([name, { setup, flags }]) =>
-      [name, await Worker.start<Job, Answer>('query-process.ts', setup, flags)] as const,
+      [name, await Worker.start<QueryJob, QueryAnswer>('query-process.ts', setup, flags)] as const,
   )
   return Object.fromEntries(await Promise.all(workers)) as Workers<Name>
 }
 
 async function endAll<Name extends string>(workers: Workers<Name>): Promise<void> {
-  for (const worker of Object.values<Worker<Job, Answer>>(workers)) await worker.end()
+  for (const worker of Object.values<Worker<QueryJob, QueryAnswer>>(workers)) await worker.end()
 }
 
-/** Gives each its turn to be the first. */
-const turned = <Item>(items: readonly Item[], by: number): Item[] => {
-  const at = by % items.length
-  return [...items.slice(at), ...items.slice(0, at)]
+/** The job of a side in one round, where `seed` selects the values that are asked for. */
+function jobOf(side: Side, one: QueryCase, seed: number, options: CompareOptions): QueryJob {
+  const { setup, log, isIdeal } = side
+  const { queries, warmUp } = options
+  const all = queriesOf(one, log, queries + warmUp, seed)
+  const isScan = setup.side === 'jsonb' || (setup.side === 'raw' && !isIdeal)
+  return {
+    queries: all.slice(0, queries),
+    warmUp: isScan ? [] : all.slice(queries),
+    ideal: isIdeal ? one.ideal : undefined,
+    maxSeconds: MAX_SECONDS,
+  }
 }
 
-export type Found<Name extends string> = Partial<Record<Name, Times>>
+export type SideTimes<Name extends string> = Partial<Record<Name, Times>>
 
-/** By case and side. */
-export async function askAll<Name extends string>(
+/** Times by case and side. */
+export async function compareSides<Name extends string>(
   cases: readonly QueryCase[],
   sides: Readonly<Record<Name, Side>>,
   rounds: number,
-  { questions, warmUp, isKept }: AskOptions = OF_FILES,
-): Promise<Map<QueryCase, Found<Name>>> {
-  const found = new Map(cases.map((one): [QueryCase, Found<Name>] => [one, {}]))
+  options: CompareOptions = DEFAULTS,
+): Promise<Map<QueryCase, SideTimes<Name>>> {
+  const found = new Map(cases.map((one): [QueryCase, SideTimes<Name>] => [one, {}]))
   const names = Object.keys(sides) as Name[]
 
-  /** Puts a case to all sides, one after the other. */
-  const put = async (
-    workers: Workers<Name>,
-    one: QueryCase,
-    round: number,
-    turn: number,
-  ): Promise<void> => {
+  const runCase = async (workers: Workers<Name>, at: number, round: number): Promise<void> => {
+    const one = cases[at]!
+    const turn = round * 1000 + at
     const times = found.get(one)!
     const answered: Answered[] = []
-    const told: string[] = []
-    for (const name of turned(names, turn)) {
-      const { setup, log, isIdeal, isAsked } = sides[name]
-      if (!isAsked(one)) continue
-      const all = asksOf(one, log, questions + warmUp, 1 + turn)
-      const asks = all.slice(0, questions)
-      const isScan = setup.side === 'plain' || (setup.side === 'raw' && !isIdeal)
-      const answer = await workers[name].ask({
-        asks,
-        warmUp: isScan ? [] : all.slice(questions),
-        ideal: isIdeal ? one.ideal : undefined,
-        mostSeconds: MOST_SECONDS,
-        explained: round === 0,
-      })
-      answered.push({ log, asks, answer })
+    const progress: string[] = []
+    for (const name of rotate(names, turn)) {
+      const side = sides[name]
+      if (!side.takes(one)) continue
+      const job = jobOf(side, one, 1 + turn, options)
+      const answer = await workers[name].ask({ ...job, explain: round === 0 })
+      answered.push({ log: side.log, queries: job.queries, answer })
       const timed = (times[name] ??= { rounds: [], steps: answer.steps })
       timed.rounds.push(answer.milliseconds)
-      told.push(`${name} ${median(answer.milliseconds).toFixed(3)} ms`)
+      progress.push(`${name} ${median(answer.milliseconds).toFixed(3)} ms`)
     }
-    check(one, answered)
-    console.error(`round ${round + 1} of ${rounds}, ${one.name}: ${told.join(', ')}`)
+    checkEqual(one, answered)
+    console.error(`${roundTitle(round + 1, rounds)}, ${one.name}: ${progress.join(', ')}`)
   }
 
   let workers: Workers<Name> | undefined
   for (let round = 0; round < rounds; round++) {
     workers ??= await startAll(sides)
-    for (const [at, one] of cases.entries()) await put(workers, one, round, round * 1000 + at)
-    if (isKept && round < rounds - 1) continue
+    for (const at of cases.keys()) await runCase(workers, at, round)
+    if (options.keepProcesses && round < rounds - 1) continue
     await endAll(workers)
     workers = undefined
   }

@@ -5,20 +5,20 @@ import { DEFAULT_TUNING as POSTGRES_TUNING } from '../../adapters/postgres/index
 import { DEFAULT_TUNING as SQLITE_TUNING } from '../../adapters/sqlite/index/index-tables.js'
 import type { SealingTuning } from '../../src/store-kit/index/segment-levels.js'
 
-/* Whether the attribute index of a log has caught up with its events. */
+/* Waits until the attribute index of a log has caught up with its events. */
 
 const POLL_MS = 20
-const MOST_SECONDS_IDLE = 120
+const MAX_IDLE_SECONDS = 120
 
 export interface IndexWatch {
-  /** Resolves when all that can be indexed is: segments are made and merged. */
+  /** Resolves when no segment is left to build or merge. */
   caughtUp(): Promise<void>
   close(): Promise<void>
 }
 
 interface State {
   readonly unsealed: number
-  /** The most segments of one level. */
+  /** The largest number of segments of one level. */
   readonly fullest: number
 }
 
@@ -33,8 +33,8 @@ async function catchUp(
     if (state.unsealed < segmentSize && state.fullest < fanOut) return
     const now = JSON.stringify(state)
     if (now !== seen) [seen, since] = [now, performance.now()]
-    if (performance.now() - since > MOST_SECONDS_IDLE * 1000)
-      throw new Error(`the index does not catch up: ${now}`)
+    if (performance.now() - since > MAX_IDLE_SECONDS * 1000)
+      throw new Error(`the index makes no progress: ${now}`)
     await delay(POLL_MS)
   }
 }
@@ -58,7 +58,7 @@ export function watchSqliteIndex(filename: string): IndexWatch {
   }
 }
 
-// Of the unsealed no more than are enough are counted.
+// Counts no more unsealed events than one segment takes.
 const POSTGRES_STATE = `
   SELECT
     (SELECT count(*) FROM (SELECT FROM daybook.events

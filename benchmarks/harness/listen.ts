@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net'
 import type Koa from 'koa'
 
 export interface Listening {
-  /** Address of the service, without a slash at the end. */
+  /** Without a trailing slash. */
   readonly url: string
-  /** Ends all connections. */
+  /** Closes the server and all connections. */
   close(): void
 }
 
@@ -22,3 +22,7 @@ export async function listen(app: Koa): Promise<Listening> {
     },
   }
 }
+
+/** The authorization header of the only user of the benchmarks' services. */
+export const USER = 'ann'
+export const AUTHORIZATION = `Basic ${Buffer.from(`${USER}:${USER}`).toString('base64')}`

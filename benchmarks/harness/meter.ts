@@ -1,34 +1,30 @@
 import type { EventStore } from 'daybook'
+import { quantile } from './format.js'
 
-/* How fast calls are answered, measured in the process that makes them. */
+/* Measures calls in the process that makes them. */
 
 export interface TrialResult {
   readonly eventsPerSecond: number
-  /** Milliseconds from the call to its answer. */
+  /** Milliseconds from a call to its result. */
   readonly p50: number
   readonly p99: number
-  /** Events that shared a commit, on average. */
+  /** Mean number of events in a commit. */
   readonly meanBatch: number
-  /** Microseconds of processor time for one event: unlike the rate, no matter of the disk. */
+  /** Microseconds of processor time per event, which do not depend on the disk as the rate does. */
   readonly cpu: number
-  /** Milliseconds in which the event loop had no turn, where that is watched. */
+  /** Event loop delay in milliseconds, where it is measured. */
   readonly blockedP99?: number
 }
 
 export interface Meter {
   isOver(): boolean
-  /** Takes note of a finished call of `events` events that began at `start`. */
+  /** Counts a call that started at `start` and recorded `events` events. */
   finished(start: number, events: number): void
   committed(events: number): void
   result(): TrialResult
 }
 
-/** The value that the given share of the sorted values stays below. */
-export function quantile(sorted: Float64Array, share: number): number {
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
-}
-
-/** For `seconds`, after a third of that to warm up. */
+/** Measures for `seconds`, after a warm-up of a third of that. */
 export function createMeter(seconds: number): Meter {
   const begin = performance.now() + (seconds * 1000) / 3
   const end = begin + seconds * 1000
@@ -50,7 +46,7 @@ export function createMeter(seconds: number): Meter {
     committed(count) {
       if (!isMeasured(performance.now())) return
       cpu = process.cpuUsage(cpuAtBegin)
-      // Of the first commit only the end is seen.
+      // The first commit may have begun during the warm-up.
       if (!cpuAtBegin) {
         cpuAtBegin = cpu
         return
@@ -71,32 +67,29 @@ export function createMeter(seconds: number): Meter {
   }
 }
 
-/** The same store, but `committed` is told how many events each commit took. */
-export function metered(store: EventStore, committed: (events: number) => void): EventStore {
+/** Calls `call` from `callers` concurrent callers, each in a loop, until the measurement is over. */
+export async function callConcurrently(
+  meter: Meter,
+  callers: number,
+  call: (caller: number) => Promise<number>,
+): Promise<void> {
+  const callInLoop = async (_: unknown, caller: number): Promise<void> => {
+    while (!meter.isOver()) {
+      const start = performance.now()
+      meter.finished(start, await call(caller))
+    }
+  }
+  await Promise.all(Array.from({ length: callers }, callInLoop))
+}
+
+/** The same store; `committed` is called with the number of events of each commit. */
+export function withCommitHook(store: EventStore, committed: (events: number) => void): EventStore {
   return {
-    name: store.name,
-    maxBatch: store.maxBatch,
-    clock: store.clock,
+    ...store,
     async append(drafts, options) {
       const events = await store.append(drafts, options)
       committed(drafts.length)
       return events
     },
-    importEvents: (events, options) => store.importEvents(events, options),
-    get: (id, options) => store.get(id, options),
-    list: (query, options) => store.list(query, options),
-    count: (query, options) => store.count(query, options),
-    removeBefore: (time, options) => store.removeBefore(time, options),
-    remove: (ids, options) => store.remove(ids, options),
-    excess: (bounds, options) => store.excess(bounds, options),
-    reportSuppressed: (report, options) => store.reportSuppressed(report, options),
-    recordSuppressed: (draftOf, options) => store.recordSuppressed(draftOf, options),
-    updateState: (key, change, options) => store.updateState(key, change, options),
-    changeLive: (id, change, options) => store.changeLive(id, change, options),
-    touchLive: (ids, options) => store.touchLive(ids, options),
-    closeLive: (id, change, options) => store.closeLive(id, change, options),
-    openEvents: (options) => store.openEvents(options),
-    watch: (hint) => store.watch(hint),
-    close: () => store.close(),
   }
 }

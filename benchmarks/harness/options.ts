@@ -1,73 +1,79 @@
-import { parseArgs } from 'node:util'
+/* Command-line options. Each suite declares which options it takes, and with which defaults. */
 
-/* What the command line says. */
-
-const OPTIONS = {
-  rounds: { type: 'string' },
-  seconds: { type: 'string' },
-  write: { type: 'boolean', default: false },
-  /** Where `npm run bench` wants the rows of its table. */
-  rows: { type: 'string' },
-} as const
-
-function readCount(name: string, text: string | undefined, byDefault: number): number {
-  const count = text === undefined ? byDefault : Number(text)
-  if (!Number.isInteger(count) || count < 1)
-    throw new Error(`--${name} must be a whole number from 1`)
-  return count
+export interface Option<Value> {
+  /** Placeholder in the help, such as `<n>`. */
+  readonly hint: string
+  readonly description: string
+  readonly default: Value
+  /** The allowed texts, where they are a fixed list. */
+  readonly choices?: readonly string[]
+  /** Throws an error that says what `--name` must be. */
+  parse(text: string, name: string): Value
 }
 
-function readSeconds(text: string | undefined, byDefault: number): number {
-  const seconds = text === undefined ? byDefault : Number(text)
-  if (!(seconds > 0)) throw new Error('--seconds must be a number above 0')
-  return seconds
-}
+export type Options = Readonly<Record<string, Option<unknown>>>
 
-/** How long to measure, as the command line says or by default, and whether to write it into results.md. */
-export function readOptions(defaults: { readonly rounds: number; readonly seconds: number }): {
-  rounds: number
-  seconds: number
-  write: boolean
-  rows: string | undefined
-} {
-  const { values } = parseArgs({ options: OPTIONS })
+/** The values of the options, by name. */
+export type Values<Of extends Options> = { readonly [name in keyof Of]: Of[name]['default'] }
+
+/** An error in the command line: only its message is printed. */
+export class UsageError extends Error {}
+
+export function wholeNumber(byDefault: number, description: string): Option<number> {
   return {
-    rounds: readCount('rounds', values.rounds, defaults.rounds),
-    seconds: readSeconds(values.seconds, defaults.seconds),
-    write: values.write,
-    rows: values.rows,
+    hint: '<n>',
+    description,
+    default: byDefault,
+    parse(text, name) {
+      const value = Number(text)
+      if (Number.isInteger(value) && value >= 1) return value
+      throw new UsageError(`--${name} must be a whole number of at least 1`)
+    },
+  }
+}
+
+export function positiveNumber(byDefault: number, description: string): Option<number> {
+  return {
+    hint: '<n>',
+    description,
+    default: byDefault,
+    parse(text, name) {
+      const value = Number(text)
+      if (value > 0) return value
+      throw new UsageError(`--${name} must be a number greater than 0`)
+    },
+  }
+}
+
+export function oneOf<Choice extends string>(
+  choices: readonly Choice[],
+  byDefault: NoInfer<Choice>,
+  description: string,
+): Option<Choice> {
+  return {
+    hint: choices.join('|'),
+    description,
+    default: byDefault,
+    choices,
+    parse(text, name) {
+      const choice = choices.find((one) => one === text)
+      if (choice !== undefined) return choice
+      throw new UsageError(`--${name} must be one of ${choices.join(', ')}`)
+    },
   }
 }
 
 export const SIZES = { '10k': 1e4, '100k': 1e5, '1m': 1e6, '10m': 1e7 } as const
 export type Size = keyof typeof SIZES
 
-export function readSize(text: string): Size {
-  if (Object.hasOwn(SIZES, text)) return text as Size
-  throw new Error(`--size must be one of ${Object.keys(SIZES).join(', ')}`)
-}
-
-/** The options of those that measure a log of some size. */
-export interface SizedOptions {
-  readonly size: Size
-  readonly rounds: number
-  /** Of one trial, where it is measured by time. */
-  readonly seconds: number
-  /** A folder in which prepared logs stay, and are looked for. */
-  readonly keep: string | undefined
-  readonly rows: string | undefined
-}
-
-export function readSized(defaults: { rounds: number; seconds?: number }): SizedOptions {
-  const { write: _, ...options } = OPTIONS
-  const { values } = parseArgs({
-    options: { ...options, size: { type: 'string', default: '1m' }, keep: { type: 'string' } },
+/** Reads the values given as text; options that are not given have their default. */
+export function readValues<Of extends Options>(
+  options: Of,
+  given: Readonly<Record<string, string>>,
+): Values<Of> {
+  const values = Object.entries(options).map(([name, option]) => {
+    const text = given[name]
+    return [name, text === undefined ? option.default : option.parse(text, name)]
   })
-  return {
-    size: readSize(values.size),
-    rounds: readCount('rounds', values.rounds, defaults.rounds),
-    seconds: readSeconds(values.seconds, defaults.seconds ?? 2),
-    keep: values.keep,
-    rows: values.rows,
-  }
+  return Object.fromEntries(values) as Values<Of>
 }

@@ -3,8 +3,8 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 
 /*
- * The packages of `benchmarks/peers`, which has a package.json of its own so that nobody has to
- * install them who does not measure.
+ * Libraries that Daybook is compared with. `benchmarks/peers` has a package.json of its own, so they are
+ * installed only where benchmarks run.
  */
 
 export const requirePeer = createRequire(new URL('../peers/package.json', import.meta.url))
@@ -13,9 +13,8 @@ const manifest = requirePeer('./package.json') as {
   readonly dependencies: Readonly<Record<string, string>>
 }
 
-/** Their versions are fixed. */
+/** The version in package.json, which is exact. */
 export const peerVersion = (name: string): string => manifest.dependencies[name]!
 
-/** False where a package could not be installed, or built. */
 export const isInstalled = (name: string): boolean =>
   fs.existsSync(path.join(import.meta.dirname, '../peers/node_modules', name, 'package.json'))

@@ -1,8 +1,9 @@
-import type { Ask } from './query.js'
+import type { StoreSetup } from './open-store.js'
+import type { Query } from './query.js'
 
-/* What it is to be asked questions about a log. */
+/* What answers queries, and the messages of the processes in which it does so. */
 
-/** What `audit.explain` tells of one way in which events were come by. */
+/** One step of `audit.explain`. */
 export interface Step {
   readonly method: string
   readonly rows: number
@@ -10,27 +11,65 @@ export interface Step {
 }
 
 export interface Page {
-  /** In order; without a sort the oldest first. */
+  /** In the order of the result; without a sort the oldest event comes first. */
   readonly ids: readonly unknown[]
   readonly truncated: boolean
 }
 
-export interface Asked {
+export interface QueryTarget {
   /**
-   * Makes everything ready that is no part of answering. SQL written by hand answers by the index of the
-   * attribute `ideal`; without one it scans.
+   * Does everything that is not measured, such as preparing a statement. Handwritten SQL uses the index
+   * of the attribute `ideal`; without one it scans.
    */
-  prepare(ask: Ask, ideal: readonly string[] | undefined): () => Page | Promise<Page>
-  explain?(ask: Ask): Promise<readonly Step[]>
+  prepare(query: Query, ideal: readonly string[] | undefined): () => Page | Promise<Page>
+  explain?(query: Query): Promise<readonly Step[]>
   close(): void | Promise<void>
 }
 
-/** Of one more row than are wanted, newest first unless sorted. */
+/** Makes a page of rows that are newest first unless sorted; one more row than the limit was read. */
 export function pageOf<Row>(
   rows: readonly Row[],
-  { limit, sort }: Ask,
+  { limit, sort }: Query,
   attributesOf: (row: Row) => Readonly<Record<string, unknown>>,
 ): Page {
   const ids = rows.slice(0, limit).map((row) => attributesOf(row)['change_id'])
   return { ids: sort ? ids : ids.toReversed(), truncated: rows.length > limit }
+}
+
+export type Matcher = 'sift' | 'mingo'
+
+export type QuerySetup =
+  | { readonly side: 'daybook'; readonly store: StoreSetup }
+  /** Handwritten SQL on a SQLite table of JSON text. */
+  | { readonly side: 'raw'; readonly filename: string }
+  /** Handwritten SQL on a Postgres table of jsonb. */
+  | { readonly side: 'jsonb'; readonly url: string }
+  /** The memory store, and a list of events; the process makes so many events itself. */
+  | { readonly side: 'memory'; readonly events: number }
+  | { readonly side: 'matcher'; readonly name: Matcher; readonly events: number }
+
+export interface QueryJob {
+  readonly queries: readonly Query[]
+  /** Unmeasured queries that come first; they stop after half of `maxSeconds`. */
+  readonly warmUp: readonly Query[]
+  /** See `QueryTarget.prepare`. */
+  readonly ideal?: readonly string[] | undefined
+  /** No query starts after so many seconds. */
+  readonly maxSeconds: number
+  /** Explains the first query. */
+  readonly explain?: boolean
+}
+
+export interface QueryAnswer {
+  /** For each query that ran; ends when the attributes of the events have been read. */
+  readonly milliseconds: readonly number[]
+  /** The result of each query. */
+  readonly results: readonly QueryResult[]
+  readonly steps?: readonly Step[] | undefined
+}
+
+export interface QueryResult {
+  readonly events: number
+  /** Equal for the same events in the same order. */
+  readonly digest: string
 }

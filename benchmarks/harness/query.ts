@@ -1,82 +1,82 @@
 import { formatTimestamp } from 'daybook'
 
-/* A question to a log, spelled for Daybook and for SQL written by hand. */
+/* A query as data, and its translation into Daybook's query string and into SQL. */
 
 type Path = readonly string[]
 
-export type Comparison = 'eq' | 'not_eq' | 'lt' | 'gt' | 'start' | 'cont' | 'null' | 'not_null'
+export type Predicate = 'eq' | 'not_eq' | 'lt' | 'gt' | 'start' | 'cont' | 'null' | 'not_null'
 
-export interface Term {
-  /** `type`, `username`, `created_at`, or where an attribute lies. */
+export interface Condition {
+  /** `type`, `username`, `created_at`, or the path of an attribute. */
   readonly path: Path
-  readonly comparison: Comparison
-  /** A text; of `gt` a number, of `created_at` microseconds, of `null` and `not_null` nothing. */
+  readonly predicate: Predicate
+  /** A number for `gt`, microseconds for `created_at`, missing for `null` and `not_null`, else a string. */
   readonly value?: string | number
 }
 
-export interface Ask {
+export interface Query {
   readonly combinator: 'and' | 'or'
-  readonly terms: readonly Term[]
+  readonly conditions: readonly Condition[]
   readonly sort?: { readonly path: Path; readonly direction: 'asc' | 'desc' }
   readonly limit: number
 }
 
-const OWN = new Set(['type', 'username', 'created_at'])
+const OWN_FIELDS = new Set(['type', 'username', 'created_at'])
 
-export const isOwn = ([first]: Path): boolean => OWN.has(first!)
+export const isOwnField = ([first]: Path): boolean => OWN_FIELDS.has(first!)
 
 const nameOf = (path: Path): string => path.join('_')
 
-function valueText({ path: [first], value }: Term): string {
+function valueText({ path: [first], value }: Condition): string {
   if (value === undefined) return '1'
   return first === 'created_at' ? formatTimestamp(Number(value)) : String(value)
 }
 
-/** As clients of the package write it. */
-export function toQuery({ combinator, terms, sort, limit }: Ask): string {
+/** The query string that a client of Daybook sends. */
+export function toQueryString({ combinator, conditions, sort, limit }: Query): string {
   const query = new URLSearchParams({ limit: String(limit) })
   if (combinator === 'or') query.set('filter[m]', 'or')
-  for (const term of terms)
-    query.append(`filter[${nameOf(term.path)}_${term.comparison}]`, valueText(term))
+  for (const condition of conditions)
+    query.append(`filter[${nameOf(condition.path)}_${condition.predicate}]`, valueText(condition))
   if (sort) query.append('filter[sorts][]', `${nameOf(sort.path)} ${sort.direction}`)
   return String(query)
 }
 
-/** How SQL says it in one database. */
+/** What differs between SQLite and Postgres. */
 export interface Dialect {
-  /** An attribute's text; `created_at`, `type` and `username` are columns. */
+  /** Expression for the text of an attribute; `created_at`, `type` and `username` are columns. */
   field(path: Path): string
-  /** An attribute that is a number wherever it is something. */
+  /** Expression for an attribute whose values are numbers. */
   number(path: Path): string
   placeholder(number: number): string
   readonly isNot: string
   readonly like: string
 }
 
-export interface Where {
+export interface SqlQuery {
   readonly condition: string
   readonly order: string
   readonly values: readonly (string | number)[]
 }
 
-/** The values that are asked for hold none of the signs that mean something to LIKE but `_`. */
+/** Escapes a value for LIKE. The values of the query cases have no wildcard but `_`. */
 const asPattern = (value: string): string => value.replaceAll('_', String.raw`\_`)
 
-/** No value is last ascending and first descending. */
+/** Events without the attribute sort as if their value were the greatest. */
 const NULLS = { asc: 'ASC NULLS LAST', desc: 'DESC NULLS FIRST' } as const
 
-/** Of the newest, or the first in the order that is asked for. */
-export function toWhere({ combinator, terms, sort }: Ask, dialect: Dialect): Where {
+/** Without a sort, the newest events come first. */
+export function toSql({ combinator, conditions, sort }: Query, dialect: Dialect): SqlQuery {
   const values: (string | number)[] = []
   const bind = (value: string | number): string => {
     values.push(value)
     return dialect.placeholder(values.length)
   }
-  const field = (path: Path): string => (isOwn(path) ? path[0]! : dialect.field(path))
+  const field = (path: Path): string => (isOwnField(path) ? path[0]! : dialect.field(path))
   const like = (path: Path, pattern: string): string =>
     `${field(path)} ${dialect.like} ${bind(pattern)} ESCAPE '\\'`
-  const spelled: {
-    readonly [name in Comparison]: (path: Path, value: string | number) => string
+  const predicates: {
+    readonly [name in Predicate]: (path: Path, value: string | number) => string
   } = {
     eq: (path, value) => `${field(path)} = ${bind(value)}`,
     not_eq: (path, value) => `${field(path)} ${dialect.isNot} ${bind(value)}`,
@@ -87,11 +87,11 @@ export function toWhere({ combinator, terms, sort }: Ask, dialect: Dialect): Whe
     null: (path) => `${field(path)} IS NULL`,
     not_null: (path) => `${field(path)} IS NOT NULL`,
   }
-  const conditions = terms.map(({ path, comparison, value = '' }) =>
-    spelled[comparison](path, value),
+  const parts = conditions.map(({ path, predicate, value = '' }) =>
+    predicates[predicate](path, value),
   )
   return {
-    condition: conditions.length === 0 ? 'true' : conditions.join(` ${combinator} `),
+    condition: parts.length === 0 ? 'true' : parts.join(` ${combinator} `),
     order: sort
       ? `${dialect.number(sort.path)} ${NULLS[sort.direction]}, created_at`
       : 'created_at DESC',

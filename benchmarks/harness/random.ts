@@ -1,18 +1,19 @@
-/* Numbers that look random and are the same in every run. */
+/* Pseudorandom numbers, the same in every run. */
 
 export interface Random {
-  /** From 0 to 1. */
+  /** From 0 up to 1, exclusive. */
   next(): number
+  /** A whole number. */
   below(limit: number): number
-  /** Low numbers far more often. */
+  /** Below `limit`; low numbers are far more frequent. */
   mostlyLow(limit: number): number
-  /** Those in front far more often. */
+  /** The first items are far more frequent. */
   pick<Item>(items: readonly Item[]): Item
   hex(digits: number): string
   uuid(): string
 }
 
-/** Numbers from 0 to 1 by mulberry32. */
+/** The mulberry32 generator. */
 function mulberry(seed: number): () => number {
   let state = seed
   return () => {

@@ -1,31 +1,39 @@
 import fs from 'node:fs'
-import { median, type Print, row, short, times, withSpread } from './format.js'
+import path from 'node:path'
+import { median, type Print, short, table, times, withSpread } from './format.js'
+import { machine } from './machine.js'
 
-/* What a benchmark found, one line of benchmarks/results.md each, and how it compares to what is aimed at. */
+/* The figures that a benchmark found, how they compare with their goals, and the files that report them. */
 
-/** What a figure has to reach, and whether it does. */
-export interface Aim {
+/** A limit for a figure, and whether it was met. */
+export interface Goal {
   /** Such as `below 2.0 ms`. */
-  readonly aim: string
+  readonly goal: string
   readonly figure: number
-  readonly spread: readonly [least: number, greatest: number]
+  readonly spread: readonly [min: number, max: number]
   readonly met: boolean
-  /** By how much it falls short; empty when met. */
-  readonly missing: string
+  /** The distance from the limit; empty when it was met. */
+  readonly missedBy: string
 }
 
+/** One line of a table. */
 export interface Row {
-  /** The table it belongs to. */
+  /** Title of the table. */
   readonly group: string
   readonly name: string
-  /** Medians with their spread, as they are to be read. */
+  /** Medians with their spread. */
   readonly daybook: string
-  /** What it is compared to; empty where there is nothing. */
+  /** Figures that Daybook is compared with; empty where there are none. */
   readonly reference: string
-  /** Of the rounds, each of neighbours in time; empty where there is none. */
+  /** Taken within each round; empty where there is no reference. */
   readonly ratio: string
-  /** None where a figure is only told. */
-  readonly aims: readonly Aim[]
+  readonly goals: readonly Goal[]
+}
+
+/** A part of results.md that a single suite writes: Markdown between the markers of this name. */
+export interface Section {
+  readonly name: string
+  readonly text: string
 }
 
 interface Bound {
@@ -39,43 +47,43 @@ const BOUNDS = {
   atLeast: { word: 'at least', isMet: (figure, limit) => figure >= limit },
 } as const satisfies Readonly<Record<string, Bound>>
 
-/** By how much a figure is off its limit, of which it is this share. */
-function shortfall(share: number): string {
+/** Describes a figure that is `share` times its limit. */
+function distance(share: number): string {
   if (share >= 2) return `${times(share)} the limit`
-  return share > 1
-    ? `${short((share - 1) * 100)} % too much`
-    : `${short((1 - share) * 100)} % too little`
+  return share > 1 ? `${short((share - 1) * 100)} % over` : `${short((1 - share) * 100)} % short`
 }
 
-/** Compares the median of the rounds' figures to a limit. */
-export function aimFor(
+export interface GoalOptions {
+  /** @default times */
+  readonly print?: Print
+  /** What the figure is a share or a multiple of. */
+  readonly of?: string
+}
+
+/** Compares the median of the rounds with a limit. */
+export function goalFor(
   bound: keyof typeof BOUNDS,
   limit: number,
   figures: readonly number[],
-  print: Print = times,
-  of = '',
-): Aim {
+  { print = times, of = '' }: GoalOptions = {},
+): Goal {
   const { word, isMet } = BOUNDS[bound]
   const figure = median(figures)
   const met = isMet(figure, limit)
   return {
-    aim: `${word} ${print(limit)}${of && ` ${of}`}`,
+    goal: `${word} ${print(limit)}${of && ` ${of}`}`,
     figure,
     spread: [Math.min(...figures), Math.max(...figures)],
     met,
-    missing: met ? '' : shortfall(figure / limit),
+    missedBy: met ? '' : distance(figure / limit),
   }
 }
 
-/** Ratios of the rounds' figures. */
-export const ratios = (of: readonly number[], to: readonly number[]): number[] =>
-  of.map((figure, i) => figure / to[i]!)
-
-/** The median, with its spread where there are several. */
-const told = (figures: readonly number[], print: Print): string =>
+/** The median, with its spread where there is more than one figure. */
+const summary = (figures: readonly number[], print: Print): string =>
   figures.length === 1 ? print(figures[0]!) : withSpread(figures, print)
 
-/** A row of figures by round. With a reference, `ratio` says which way they are compared. */
+/** Makes a row from the figures of each round. */
 export function rowOf(facts: {
   readonly group: string
   readonly name: string
@@ -84,42 +92,97 @@ export function rowOf(facts: {
   readonly ratio?: readonly number[]
   readonly print: Print
   readonly note?: string
-  readonly aims?: readonly Aim[]
+  readonly goals?: readonly Goal[]
 }): Row {
-  const { group, name, daybook, reference, ratio, print, note, aims = [] } = facts
-  const beside = reference && told(reference.figures, print)
+  const { group, name, daybook, reference, ratio, print, note, goals = [] } = facts
+  const compared = reference && summary(reference.figures, print)
   return {
     group,
     name,
-    daybook: told(daybook, print) + (note ? `, ${note}` : ''),
-    reference: reference?.name ? `${reference.name}: ${beside}` : (beside ?? ''),
-    ratio: ratio ? told(ratio, times) : '',
-    aims,
+    daybook: summary(daybook, print) + (note ? `, ${note}` : ''),
+    reference: reference?.name ? `${reference.name}: ${compared}` : (compared ?? ''),
+    ratio: ratio ? summary(ratio, times) : '',
+    goals,
   }
 }
 
-const verdict = ({ aim, met, missing }: Aim): string =>
-  met ? `${aim}: met` : `**${aim}: ${missing}**`
+const verdict = ({ goal, met, missedBy }: Goal): string =>
+  met ? `${goal}: met` : `**${goal}: ${missedBy}**`
 
-/** A table for each group, in the order in which they come. */
+/** A table for each group, in the order in which the groups first occur. */
 export function tablesOf(rows: readonly Row[]): string[] {
   const groups = [...new Set(rows.map(({ group }) => group))]
-  return groups.flatMap((group) => [
-    `### ${group}`,
-    '',
-    row('', 'Daybook', 'beside it', 'ratio', 'aim'),
-    row(':--', '--:', '--:', '--:', ':--'),
-    ...rows
-      .filter((one) => one.group === group)
-      .map(({ name, daybook, reference, ratio, aims }) =>
-        row(name, daybook, reference, ratio, aims.map(verdict).join('; ')),
-      ),
-    '',
-  ])
+  return groups.flatMap((group) => {
+    const lines = rows
+      .filter((row) => row.group === group)
+      .map(({ name, daybook, reference, ratio, goals }) => [
+        name,
+        daybook,
+        reference,
+        ratio,
+        goals.map(verdict).join('; '),
+      ])
+    const [heads, , ...body] = table(['', 'Daybook', 'compared with', 'ratio', 'goal'], lines)
+    return [`### ${group}`, '', heads!, '| :-- | --: | --: | --: | :-- |', ...body, '']
+  })
 }
 
-/** Prints the rows as tables, or hands them over in the file that `npm run bench` has named. */
-export function tell(rows: readonly Row[], file: string | undefined): void {
-  if (file === undefined) console.log(tablesOf(rows).join('\n'))
-  else fs.writeFileSync(file, JSON.stringify(rows))
+function goalSummary(rows: readonly Row[]): string {
+  const goals = rows.flatMap((row) => row.goals)
+  const met = goals.filter((goal) => goal.met).length
+  return `${met} of ${goals.length} goals are met. The others say by how much they were missed.`
+}
+
+const RESULTS = path.join(import.meta.dirname, '..')
+/** Everything from this marker on belongs to single suites. */
+const SECTIONS_MARKER = '<!-- suites -->'
+
+/** Logs of other sizes are too small to report. */
+const REPORTS: Readonly<Record<string, string>> = {
+  '1m': 'results.md',
+  '10m': 'results-10m.md',
+}
+
+/** Writes the report on a log of this size; returns false where this size has no report. */
+export async function writeReport(
+  size: string,
+  rows: readonly Row[],
+  failed: readonly string[],
+): Promise<boolean> {
+  const name = REPORTS[size]
+  if (name === undefined) return false
+  const file = path.join(RESULTS, name)
+  const before = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : ''
+  const sections = before.indexOf(SECTIONS_MARKER)
+  const text = [
+    '# Benchmark results',
+    '',
+    `Written by \`npm run bench -- --size ${size}\`; do not edit.`,
+    '',
+    ...(await machine()),
+    '',
+    'Figures are medians [min–max] of the rounds. Ratios are taken within each round, so both sides ran under the same load.',
+    'Each side has its own processes. Events have about 640 bytes of attributes as JSON, with about 20 values.',
+    'Query results are objects whose attributes are read, and all sides must return the same ones. p99 is taken over all single',
+    'queries. Each query asks for a different value. Up to 200 unmeasured queries, or one second of them, come first.',
+    '',
+    goalSummary(rows),
+    ...failed.map((suite) => `**The suite ${suite} failed and is missing.**`),
+    '',
+    ...tablesOf(rows),
+  ].join('\n')
+  fs.writeFileSync(file, sections === -1 ? text : `${text}\n${before.slice(sections)}`)
+  return true
+}
+
+/** Replaces the section of a single suite in results.md. */
+export function writeSection({ name, text }: Section): void {
+  const file = path.join(RESULTS, 'results.md')
+  const results = fs.readFileSync(file, 'utf8')
+  const section = new RegExp(`(<!-- suite:${name} -->\n).*?(<!-- /suite:${name} -->)`, 's')
+  if (!section.test(results)) throw new Error(`results.md has no section suite:${name}`)
+  fs.writeFileSync(
+    file,
+    results.replace(section, (_, begin: string, end: string) => `${begin}\n${text}\n\n${end}`),
+  )
 }

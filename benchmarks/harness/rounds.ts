@@ -1,39 +1,49 @@
-/* Trials that take turns, so that each ratio is of neighbours in time. */
+/* Rounds in which all sides run one after the other, so that ratios compare runs under the same load. */
 
-export interface Turns<Case, Side extends string, Answer> {
+export interface Plan<Case, Side extends string, Answer> {
   readonly cases: readonly Case[]
-  /** Every other round goes through them backwards. */
+  /** Their order is reversed in every other round. */
   readonly sides: readonly Side[]
   readonly rounds: number
-  /** One more round before, of which nothing is kept: where processes stay the same. @default false */
-  readonly isWarmedUp?: boolean
-  /** Before the sides of a case take their turns. */
+  /** Adds a first round that is not counted, for processes that stay the same. @default false */
+  readonly warmUp?: boolean
+  /** Called before the sides of a case run. */
   readonly prepare?: (one: Case) => Promise<void>
   readonly measure: (one: Case, side: Side) => Promise<Answer>
-  /** What is said of a case of a round when its sides have had their turns. */
-  readonly tell: (one: Case, answers: Readonly<Record<Side, Answer>>) => string
+  /** Progress text for a case, when all sides have run. */
+  readonly describe: (one: Case, answers: Readonly<Record<Side, Answer>>) => string
 }
 
+/** What each side answered in each round. */
 export type Answers<Side extends string, Answer> = Readonly<Record<Side, readonly Answer[]>>
 
-/** By case, what each side answered, round by round. */
-export async function takeTurns<Case, Side extends string, Answer>(
-  turns: Turns<Case, Side, Answer>,
+export async function runRounds<Case, Side extends string, Answer>(
+  plan: Plan<Case, Side, Answer>,
 ): Promise<ReadonlyMap<Case, Answers<Side, Answer>>> {
-  const { cases, sides, rounds, isWarmedUp = false, prepare, measure, tell } = turns
+  const { cases, sides, rounds, warmUp = false, prepare, measure, describe } = plan
   const empty = (): [Side, Answer[]][] => sides.map((side) => [side, []])
-  const found = new Map(
+  const results = new Map(
     cases.map((one) => [one, Object.fromEntries(empty()) as Record<Side, Answer[]>]),
   )
-  for (let round = isWarmedUp ? 0 : 1; round <= rounds; round++)
-    for (const [one, all] of found) {
+  for (let round = warmUp ? 0 : 1; round <= rounds; round++)
+    for (const [one, all] of results) {
       await prepare?.(one)
       const answers: Partial<Record<Side, Answer>> = {}
       for (const side of round % 2 === 1 ? sides : sides.toReversed())
         answers[side] = await measure(one, side)
       const complete = answers as Record<Side, Answer>
       if (round > 0) for (const side of sides) all[side].push(complete[side])
-      console.error(`round ${round} of ${rounds}, ${tell(one, complete)}`)
+      console.error(`${roundTitle(round, rounds)}, ${describe(one, complete)}`)
     }
-  return found
+  return results
+}
+
+/** Round 0 is the warm-up. */
+export const roundTitle = (round: number, rounds: number): string =>
+  round === 0 ? 'warm-up' : `round ${round} of ${rounds}`
+
+/** Moves the first `by` items to the end, so that each item is first in some round. */
+export function rotate<Item>(items: readonly Item[], by: number): Item[] {
+  const at = by % items.length
+  return [...items.slice(at), ...items.slice(0, at)]
 }

@@ -2,10 +2,10 @@ import { defineEventTypes, type EventTypeDefinition } from 'daybook'
 import { createRandom, type Random } from './random.js'
 
 /*
- * Made-up events as a busy workflow service would record them: the same for every trial, as they come
- * from a seeded generator. The attributes are about 640 bytes of JSON with some 20 values; types, users
- * and projects follow Zipf's law, and each event has a random UUID or two. A few values are rare on
- * purpose, at places that do not depend on how many events are made: see NEEDLES and STRETCH.
+ * Events such as a busy workflow service records. A seeded generator makes them, so every trial has the
+ * same ones. The attributes are about 640 bytes of JSON with about 20 values; types, users and projects
+ * follow Zipf's law, and each event has one or two random UUIDs. Some values are rare on purpose, at
+ * positions that do not depend on the number of events: see NEEDLES and ROLLOUT_SIZE.
  */
 
 export interface SampleEvent {
@@ -14,7 +14,7 @@ export interface SampleEvent {
   readonly data: { readonly [key: string]: unknown }
 }
 
-/** Those that single benchmarks ask for by name; the most frequent ones, in this order. */
+/** The most frequent types, in this order. Some benchmarks query them by name. */
 const FREQUENT = [
   'api:changes:create',
   'info:steps:success',
@@ -49,16 +49,8 @@ export const TYPES: readonly string[] = [
 
 const KEYS = [
   ...['name', 'message', 'request_method', 'request_path', 'request_id', 'request_body'],
-  ...[
-    'url_params',
-    'response_status',
-    'remote_ip',
-    'duration_ms',
-    'change_id',
-    'parent',
-    'step_id',
-  ],
-  ...['cluster', 'worker', 'queue', 'attempt', 'stale', 'ref', 'error', 'backtrace'],
+  ...['url_params', 'response_status', 'remote_ip', 'duration_ms', 'change_id', 'parent'],
+  ...['step_id', 'cluster', 'worker', 'queue', 'attempt', 'stale', 'ref', 'error', 'backtrace'],
   ...['details', 'rollout'],
 ] as const
 
@@ -74,7 +66,7 @@ const WORDS =
     ' ',
   )
 
-/** Shares of so many ranks by Zipf's law, added up. */
+/** The cumulative shares of `count` ranks by Zipf's law. */
 function zipf(count: number, exponent: number): Float64Array {
   const sums = new Float64Array(count)
   let sum = 0
@@ -96,32 +88,31 @@ function rankOf(share: number, sums: Float64Array): number {
   return low
 }
 
-/** So many tickets, and as many words in messages, each of three events in any first million. */
+/** The number of needle tickets, and of needle words in messages. Each occurs in 3 of the first million events. */
 export const NEEDLES = 100
 const NEEDLE_PERIOD = 333_333
 const NEEDLE_STEP = 3333
 
-/** The needle's number at a place that is `offset` behind its first one, if one is there. */
+/** The number of the needle at this position, if there is one; the first is at `offset`. */
 function needleAt(at: number, offset: number): number | undefined {
-  const place = (at % NEEDLE_PERIOD) - offset
-  const number = place / NEEDLE_STEP
+  const number = ((at % NEEDLE_PERIOD) - offset) / NEEDLE_STEP
   return Number.isInteger(number) && number >= 0 && number < NEEDLES ? number : undefined
 }
 
 const TICKET_OFFSET = 1111
 const WORD_OFFSET = 2222
 
-/** How many needles of each kind the first so many events have. */
+/** The number of needles of each kind in the first `events` events. */
 export const needlesIn = (events: number): number =>
   Math.min(NEEDLES, Math.floor((events - 1 - WORD_OFFSET) / NEEDLE_STEP) + 1)
 
 export const needleTicket = (number: number): string => `TCK-NEEDLE-${number}`
-/** No other one begins like it. */
+/** No other word has this prefix. */
 export const needleWord = (number: number): string => `zephyr${String(number).padStart(3, '0')}`
 
-/** Events of one stretch share a rollout that one in a hundred of them names. */
-export const STRETCH = 5000
-export const rolloutOf = (at: number): string => `rollout-${Math.floor(at / STRETCH)}`
+/** So many consecutive events belong to one rollout, which 1 % of them name. */
+export const ROLLOUT_SIZE = 5000
+export const rolloutOf = (at: number): string => `rollout-${Math.floor(at / ROLLOUT_SIZE)}`
 
 type Data = Record<string, unknown>
 
@@ -189,7 +180,7 @@ function addRare(random: Random, data: Data, at: number): void {
   if (word !== undefined) data['message'] = `${words(random, 4)} ${needleWord(word)}`
 }
 
-/** Gives one event after the other, without an end. */
+/** Returns the next event at each call. */
 export function createSampler(seed = 1): () => SampleEvent {
   const random = createRandom(seed)
   let at = 0
@@ -206,3 +197,16 @@ export function sampleEvents(count: number, seed = 1): SampleEvent[] {
   const next = createSampler(seed)
   return Array.from({ length: count }, next)
 }
+
+/** An endless supply of the given items, over and over; returns the next `count` of them. */
+export function cycle<Item>(items: readonly Item[]): (count: number) => Item[] {
+  let next = 0
+  return (count) => Array.from({ length: count }, () => items[next++ % items.length]!)
+}
+
+/** Records the events concurrently; resolves when all are durable. */
+export const recordAll = <Event>(
+  audit: { record(type: string, data: SampleEvent['data'], options: object): Promise<Event> },
+  events: readonly SampleEvent[],
+): Promise<Event[]> =>
+  Promise.all(events.map(({ type, data, username }) => audit.record(type, data, { username })))

@@ -2,24 +2,32 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 
-/* Processes in which trials run, and that answer jobs one after the other. */
+/* Child processes in which trials run. Each answers the jobs that it is sent one after the other. */
 
-/** One such process. */
+const running = new Set<ChildProcess>()
+
+/** Kills the processes that a failed suite has left. */
+export function killWorkers(): void {
+  for (const child of running) child.kill('SIGKILL')
+}
+
 export class Worker<Job, Answer> {
   private readonly child: ChildProcess
 
   private constructor(child: ChildProcess) {
     this.child = child
+    running.add(child)
+    child.once('exit', () => running.delete(child))
   }
 
-  /** Runs a file of this folder; what it is given as JSON says what it is to do. */
+  /** Runs a file of `targets/`, which reads `setup` by `readSetup`; resolves when it is ready. */
   static async start<Job, Answer>(
     script: string,
     setup: unknown,
     flags: readonly string[] = [],
   ): Promise<Worker<Job, Answer>> {
     const execArgv = [...process.execArgv, ...flags]
-    // The other serialization makes NaN null.
+    // JSON, the default serialization, turns NaN into null.
     const options = { execArgv, serialization: 'advanced' } as const
     const file = path.join(import.meta.dirname, '../targets', script)
     const worker = new Worker<Job, Answer>(fork(file, [JSON.stringify(setup)], options))
@@ -32,8 +40,8 @@ export class Worker<Job, Answer> {
     return (await this.nextMessage()) as Answer
   }
 
-  /** Gives `undefined` where there is no answer in so many seconds; the process is gone then. */
-  async askAtMost(seconds: number, job: Job): Promise<Answer | undefined> {
+  /** Kills the process and resolves to `undefined` if there is no answer after so many seconds. */
+  async askWithin(seconds: number, job: Job): Promise<Answer | undefined> {
     let isOver = false
     const timer = setTimeout(() => {
       isOver = true
@@ -56,46 +64,55 @@ export class Worker<Job, Answer> {
   }
 
   private async nextMessage(): Promise<unknown> {
-    const given = new AbortController()
-    const { signal } = given
+    const received = new AbortController()
+    const { signal } = received
     const ended = async (): Promise<never> => {
-      const [code, by] = (await once(this.child, 'exit', { signal })) as unknown[]
-      throw new Error(`a trial's process ended: ${String(code ?? by)}`)
+      const [code, killedBy] = (await once(this.child, 'exit', { signal })) as unknown[]
+      throw new Error(`a worker process ended: ${String(code ?? killedBy)}`)
     }
     try {
       const message = once(this.child, 'message', { signal })
       const [first] = (await Promise.race([message, ended()])) as unknown[]
       return first
     } finally {
-      given.abort()
+      received.abort()
     }
   }
 }
 
-type Go = 'go'
+/** In a worker: the setup that it was started with. */
+export const readSetup = (): unknown => JSON.parse(process.argv[2] ?? '')
 
-/** A process that works beside others: it makes ready for a job, and begins when all are ready. */
-export type Mate<Job, Answer> = Worker<Job | Go, Answer>
+/** In a worker: says that it is ready, and answers jobs. `close` is called when the worker ends. */
+export function serveJobs(answer: (job: never) => unknown, close?: () => unknown): void {
+  const reply = async (job: unknown): Promise<void> =>
+    void process.send!(await answer(job as never))
+  if (close) process.on('disconnect', () => void close())
+  process.on('message', (job) => void reply(job))
+  process.send!('ready')
+}
 
-/** Has each process do its job, all at the same time. */
-export async function together<Job, Answer>(
-  mates: readonly Mate<Job, Answer>[],
+const START = 'start'
+const PREPARED = 'prepared'
+
+/** A worker that prepares a job first, so that several of them can start at the same time. */
+export type ConcurrentWorker<Job, Answer> = Worker<Job | typeof START, Answer>
+
+/** Prepares a job in every worker, then runs all of them at the same time. */
+export async function runTogether<Job, Answer>(
+  workers: readonly ConcurrentWorker<Job, Answer>[],
   jobFor: (index: number) => Job,
 ): Promise<Answer[]> {
-  await Promise.all(mates.map((mate, i) => mate.ask(jobFor(i))))
-  return Promise.all(mates.map((mate) => mate.ask('go')))
+  await Promise.all(workers.map((worker, i) => worker.ask(jobFor(i))))
+  return Promise.all(workers.map((worker) => worker.ask(START)))
 }
 
-/** In the process of a mate: `prepare` gives what is to be done once all are ready. */
-export function serve(prepare: (job: never) => Promise<() => Promise<unknown>>): void {
-  let begin: (() => Promise<unknown>) | undefined
-  const answer = async (message: unknown): Promise<void> => {
-    if (message === 'go') process.send!(await begin!())
-    else {
-      begin = await prepare(message as never)
-      process.send!('ready')
-    }
-  }
-  process.on('message', (message) => void answer(message))
-  process.send!('ready')
+/** In a concurrent worker: `prepare` resolves to the function that runs the job. */
+export function servePreparedJobs(prepare: (job: never) => Promise<() => Promise<unknown>>): void {
+  let run: (() => Promise<unknown>) | undefined
+  serveJobs(async (job: unknown) => {
+    if (job === START) return run!()
+    run = await prepare(job as never)
+    return PREPARED
+  })
 }

@@ -1,22 +1,21 @@
-/*
- * How fast `record` is on SQLite, beside the limits of the file and beside what others insert an event
- * with, and whether the event loop stays free:
- *
- *   npm run build
- *   npm install --prefix benchmarks/peers
- *   npx tsx --tsconfig benchmarks/tsconfig.json benchmarks/ingest.ts [--rounds 3] [--seconds 2]
- *
- * Every trial has a process and a file to itself; those that are compared take turns. All are as
- * durable: WAL and `synchronous=FULL`. What each call was answered has to be there afterwards.
- */
-import { aimFor, ratios, type Row, rowOf, tell } from '../harness/results.js'
+import { milliseconds, perSecond, ratios, whole } from '../harness/format.js'
 import type { TrialResult } from '../harness/meter.js'
-import { readOptions } from '../harness/options.js'
 import { isInstalled, peerVersion } from '../harness/peers.js'
-import { milliseconds, type Print, whole } from '../harness/format.js'
-import { type Answers, takeTurns } from '../harness/rounds.js'
-import { runTrial, type TrialKind } from '../targets/sqlite-trial.js'
+import { goalFor, type Row, rowOf } from '../harness/results.js'
+import { type Answers, runRounds } from '../harness/rounds.js'
 import type { SqlitePeer } from '../targets/sqlite-peers.js'
+import { runTrial, type TrialKind } from '../targets/sqlite-trial.js'
+
+/*
+ * `record` on SQLite, compared with raw rows and with other libraries, and the event loop delay at a
+ * constant rate. Each trial has its own process and file. All are equally durable: WAL and
+ * `synchronous=FULL`. At the end of a trial, all acknowledged events must be stored.
+ */
+
+interface Options {
+  readonly rounds: number
+  readonly seconds: number
+}
 
 const PEERS: Readonly<Record<SqlitePeer, { name: string; packages: readonly string[] }>> = {
   knex: { name: 'knex', packages: ['knex'] },
@@ -26,101 +25,95 @@ const PEERS: Readonly<Record<SqlitePeer, { name: string; packages: readonly stri
     packages: ['@event-driven-io/emmett-sqlite', 'sqlite3'],
   },
 }
-// So few that some are answered while others wait, as their inserts keep the event loop.
+/** Peers block the event loop while they insert, so more calls would only wait. */
 const IN_FLIGHT = [100, 1]
 const PER_SECOND = 20_000
 
-const NOTES: Partial<Record<SqlitePeer, string>> = { emmett: ', its calls taking turns' }
+const NOTES: Partial<Record<SqlitePeer, string>> = { emmett: ', calls one after the other' }
 
-const perSecond: Print = (value) => `${whole(value)}/s`
-
-/** By name, the results of each round. */
-async function inTurns<Name extends string>(
+/** By trial name, the results of each round. */
+async function runTrials<Name extends string>(
   trials: Readonly<Record<Name, TrialKind>>,
-  rounds: number,
-  seconds: number,
+  { rounds, seconds }: Options,
 ): Promise<Answers<Name, TrialResult>> {
   const names = Object.keys(trials) as Name[]
-  const found = await takeTurns({
+  const results = await runRounds({
     cases: [trials],
     sides: names,
     rounds,
     measure: (_, name) => runTrial(trials[name], seconds),
-    tell: (_, results) =>
-      names.map((name) => `${name} ${whole(results[name].eventsPerSecond)}`).join(', '),
+    describe: (_, answers) =>
+      names.map((name) => `${name} ${perSecond(answers[name].eventsPerSecond)}`).join(', '),
   })
-  return found.get(trials)!
+  return results.get(trials)!
 }
 
 const ratesOf = (results: readonly TrialResult[]): number[] =>
   results.map(({ eventsPerSecond }) => eventsPerSecond)
 
-async function limitRows(rounds: number, seconds: number): Promise<Row[]> {
+async function limitRows(options: Options): Promise<Row[]> {
   const group = 'Recording, SQLite: `record()`, 1,000 calls in flight, `strict`'
-  const { record, batched, single } = await inTurns(
+  const { record, batched, single } = await runTrials(
     {
       record: { kind: 'record', inFlight: 1000 },
       batched: { kind: 'raw', batch: 100 },
       single: { kind: 'raw', batch: 1 },
     },
-    rounds,
-    seconds,
+    options,
   )
   const ours = ratesOf(record)
-  const beside = (name: string, results: readonly TrialResult[], least: number): Row => {
+  const comparedWith = (name: string, results: readonly TrialResult[], min: number): Row => {
     const theirs = ratesOf(results)
     const ratio = ratios(ours, theirs)
     return rowOf({
       group,
-      name: `beside raw rows of the same JSON, ${name}`,
+      name: `compared with raw rows of the same JSON, ${name}`,
       daybook: ours,
       reference: { figures: theirs },
       ratio,
       print: perSecond,
-      aims: [aimFor('atLeast', least, ratio)],
+      goals: [goalFor('atLeast', min, ratio)],
     })
   }
-  return [beside('batches of 100', batched, 0.5), beside('a transaction for each', single, 20)]
+  return [
+    comparedWith('batches of 100', batched, 0.5),
+    comparedWith('a transaction per row', single, 20),
+  ]
 }
 
-async function loopRows(rounds: number, seconds: number): Promise<Row[]> {
-  const { paced } = await inTurns(
-    { paced: { kind: 'paced', perSecond: PER_SECOND } },
-    rounds,
-    seconds,
-  )
+async function loopRows(options: Options): Promise<Row[]> {
+  const { paced } = await runTrials({ paced: { kind: 'paced', perSecond: PER_SECOND } }, options)
   const reached = ratesOf(paced)
-  const blocked = paced.map(({ blockedP99 }) => blockedP99!)
-  // A store that falls behind would have an easy time.
+  const delays = paced.map(({ blockedP99 }) => blockedP99!)
+  // A store that falls behind blocks the loop less.
   const share = reached.map((rate) => rate / PER_SECOND)
   return [
     rowOf({
-      group: `Recording, SQLite: ${whole(PER_SECOND)} events a second`,
+      group: `Recording, SQLite: ${whole(PER_SECOND)} events per second`,
       name: 'event loop delay, p99',
-      daybook: blocked,
+      daybook: delays,
       print: milliseconds,
-      note: `${perSecond(Math.min(...reached))} were answered at least`,
-      aims: [
-        aimFor('below', 8, blocked, milliseconds),
-        aimFor('atLeast', 0.95, share, undefined, 'of the rate'),
+      note: `at least ${perSecond(Math.min(...reached))} reached`,
+      goals: [
+        goalFor('below', 8, delays, { print: milliseconds }),
+        goalFor('atLeast', 0.95, share, { of: 'of the rate' }),
       ],
     }),
   ]
 }
 
-async function peerRows(rounds: number, seconds: number): Promise<Row[]> {
+async function peerRows(options: Options): Promise<Row[]> {
   const peers = (Object.keys(PEERS) as SqlitePeer[]).filter((peer) => {
-    const isThere = PEERS[peer].packages.every(isInstalled)
-    if (!isThere) console.error(`${PEERS[peer].name} is not installed here, and left out`)
-    return isThere
+    const installed = PEERS[peer].packages.every(isInstalled)
+    if (!installed) console.error(`${PEERS[peer].name} is not installed; left out`)
+    return installed
   })
   const rows: Row[] = []
   for (const inFlight of IN_FLIGHT) {
     const trials = Object.fromEntries(peers.map((kind) => [kind, { kind, inFlight }]))
-    const { record, ...others } = (await inTurns(
+    const { record, ...others } = (await runTrials(
       { record: { kind: 'record', inFlight }, ...trials },
-      rounds,
-      seconds,
+      options,
     )) as Answers<'record' | SqlitePeer, TrialResult>
     for (const peer of peers) {
       const { name, packages } = PEERS[peer]
@@ -128,13 +121,13 @@ async function peerRows(rounds: number, seconds: number): Promise<Row[]> {
       const ratio = ratios(ours, theirs)
       rows.push(
         rowOf({
-          group: 'Peers on SQLite, an event a call, as durable',
+          group: 'Peers on SQLite, one event per call, equally durable',
           name: `${name} ${peerVersion(packages[0]!)}, ${whole(inFlight)} in flight${NOTES[peer] ?? ''}`,
           daybook: ours,
           reference: { figures: theirs },
           ratio,
           print: perSecond,
-          aims: [aimFor('atLeast', 1, ratio)],
+          goals: [goalFor('atLeast', 1, ratio)],
         }),
       )
     }
@@ -142,12 +135,6 @@ async function peerRows(rounds: number, seconds: number): Promise<Row[]> {
   return rows
 }
 
-const { rounds, seconds, rows } = readOptions({ rounds: 3, seconds: 2 })
-tell(
-  [
-    ...(await limitRows(rounds, seconds)),
-    ...(await loopRows(rounds, seconds)),
-    ...(await peerRows(rounds, seconds)),
-  ],
-  rows,
-)
+export async function measure(options: Options): Promise<Row[]> {
+  return [...(await limitRows(options)), ...(await loopRows(options)), ...(await peerRows(options))]
+}

@@ -1,32 +1,34 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
-import type { Crew, Outcome } from '../targets/worker-pool.js'
 import {
   median,
   milliseconds,
   percent,
-  type Print,
-  row,
+  perSecond,
+  ratios,
+  table,
   times,
   whole,
   withSpread,
 } from '../harness/format.js'
+import { type Answers, runRounds } from '../harness/rounds.js'
+import type { Outcome, WorkerPool } from '../targets/worker-pool.js'
 
 /*
- * The price of order: the store's function, called with batches that were prepared before, as it is
- * and without the lock that makes `created_at` rise in the order of visibility.
+ * The cost of ordering: the store's SQL function, called with prepared batches, with and without the lock
+ * that makes `created_at` rise in the order in which events become visible.
  */
 
 const PROCESSES = [1, 4, 8]
 const BATCH = 100
-const SUBJECTS = ['ordered', 'unordered'] as const
+const FOLLOWED_PROCESSES = 4
+const WRITERS = ['ordered', 'unordered'] as const
 
-type Subject = (typeof SUBJECTS)[number]
-type Round = Readonly<Record<Subject, Outcome>>
+type WriterName = (typeof WRITERS)[number]
 
 /**
- * Two edits: the lock is not taken, and the high-water mark is read but not heeded. The processes
- * name times that no other one names, which stay as they are then, so that no row is refused.
+ * Two edits of the function: it does not take the lock, and it ignores the high-water mark, so that it keeps
+ * the times it is given. No two processes give the same time, so no row is refused.
  */
 const EDITS = [
   [/^ *PERFORM pg_advisory_xact_lock\(.*\);\n/m, ''],
@@ -38,44 +40,44 @@ async function removeLock(client: pg.Client): Promise<void> {
     `SELECT pg_get_functiondef(oid) AS text FROM pg_proc
      WHERE proname = 'append' AND pronamespace = 'unordered'::regnamespace`,
   )
-  const text = EDITS.reduce((before, [what, by]) => {
-    const after = before.replace(what, by)
+  const text = EDITS.reduce((before, [what, replacement]) => {
+    const after = before.replace(what, replacement)
     if (after === before) throw new Error(`the function append has no ${String(what)}`)
     return after
   }, rows[0]!.text)
   await client.query(text)
 }
 
-async function measure(crew: Crew, rounds: number, seconds: number): Promise<Map<number, Round[]>> {
-  const found = new Map(PROCESSES.map((processes) => [processes, [] as Round[]]))
-  for (let round = 1; round <= rounds; round++)
-    for (const processes of PROCESSES) {
-      const outcomes: Partial<Record<Subject, Outcome>> = {}
-      for (const subject of round % 2 === 0 ? SUBJECTS : SUBJECTS.toReversed())
-        outcomes[subject] = await crew.run(processes, {
-          subject,
-          batch: BATCH,
-          inFlight: 1,
-          seconds,
-        })
-      found.get(processes)!.push(outcomes as Round)
-      const rates = SUBJECTS.map((name) => `${name} ${whole(outcomes[name]!.eventsPerSecond)}`)
-      console.error(
-        `order, round ${round} of ${rounds}, ${processes} processes: ${rates.join(', ')}`,
-      )
-    }
-  return found
-}
+const runAll = (
+  pool: WorkerPool,
+  rounds: number,
+  seconds: number,
+): Promise<ReadonlyMap<number, Answers<WriterName, Outcome>>> =>
+  runRounds({
+    cases: PROCESSES,
+    sides: WRITERS,
+    rounds,
+    measure: (processes, writer) =>
+      pool.run(processes, { writer, batch: BATCH, inFlight: 1, seconds }),
+    describe(processes, outcomes) {
+      const rates = WRITERS.map((name) => `${name} ${perSecond(outcomes[name].eventsPerSecond)}`)
+      return `${processes} processes: ${rates.join(', ')}`
+    },
+  })
 
-/** The share of the events that a client misses who asks for those after the last he has seen. */
-async function missed(crew: Crew, subject: Subject, seconds: number): Promise<number> {
-  await crew.client.query(`TRUNCATE ${subject}.events`)
+/** The share of events that a client misses if it polls for events after the last one it has seen. */
+async function measureMissed(
+  pool: WorkerPool,
+  writer: WriterName,
+  seconds: number,
+): Promise<number> {
+  await pool.client.query(`TRUNCATE ${writer}.events`)
   let last = 0
   let seen = 0
   let isOver = false
   const poll = async (): Promise<boolean> => {
-    const { rows } = await crew.client.query<{ created_at: number }>(
-      `SELECT created_at::float8 FROM ${subject}.events
+    const { rows } = await pool.client.query<{ created_at: number }>(
+      `SELECT created_at::float8 FROM ${writer}.events
        WHERE created_at > $1 ORDER BY created_at LIMIT 1000`,
       [last],
     )
@@ -86,54 +88,61 @@ async function missed(crew: Crew, subject: Subject, seconds: number): Promise<nu
   const follow = async (): Promise<void> => {
     for (let isLast = false; !isLast;) {
       const wasOver = isOver
-      const isNews = await poll()
-      isLast = wasOver && !isNews
-      if (!isNews) await delay(1)
+      const hasNew = await poll()
+      isLast = wasOver && !hasNew
+      if (!hasNew) await delay(1)
     }
   }
-  const work = crew
-    .run(4, { subject, batch: BATCH, inFlight: 1, seconds })
+  const run = pool
+    .run(FOLLOWED_PROCESSES, { writer, batch: BATCH, inFlight: 1, seconds })
     .finally(() => (isOver = true))
-  const [{ stored }] = await Promise.all([work, follow()])
+  const [{ stored }] = await Promise.all([run, follow()])
   return (stored - seen) / stored
 }
 
-export async function orderTable(crew: Crew, rounds: number, seconds: number): Promise<string[]> {
-  await removeLock(crew.client)
-  const found = await measure(crew, rounds, seconds)
-  const missedInOrder = await missed(crew, 'ordered', seconds)
-  if (missedInOrder > 0) throw new Error(`with the lock ${percent(missedInOrder)} were missed`)
-  const missedWithout = await missed(crew, 'unordered', seconds)
-  await crew.dismiss()
-  const lines = [...found].map(([processes, rounds]) => {
-    const all = (of: (round: Round) => number, print: Print): string =>
-      withSpread(rounds.map(of), print)
-    const middle = (of: (round: Round) => number): string => milliseconds(median(rounds.map(of)))
-    return row(
-      whole(processes),
-      all(({ ordered }) => ordered.eventsPerSecond, whole),
-      all(({ unordered }) => unordered.eventsPerSecond, whole),
-      all(({ ordered, unordered }) => ordered.eventsPerSecond / unordered.eventsPerSecond, times),
-      `${middle(({ ordered }) => ordered.p50)} / ${middle(({ ordered }) => ordered.p99)}`,
-      `${middle(({ unordered }) => unordered.p50)} / ${middle(({ unordered }) => unordered.p99)}`,
-    )
-  })
+function cells(processes: number, { ordered, unordered }: Answers<WriterName, Outcome>): string[] {
+  const [withLock, without] = [ordered, unordered].map((outcomes) =>
+    outcomes.map(({ eventsPerSecond }) => eventsPerSecond),
+  )
+  const latency = (outcomes: readonly Outcome[]): string =>
+    (['p50', 'p99'] as const)
+      .map((figure) => milliseconds(median(outcomes.map((outcome) => outcome[figure]))))
+      .join(' / ')
   return [
-    'The price of order: the function by which the store appends, called with batches of ' +
-      `${BATCH} prepared`,
-    'events, as it is and without the lock that has `created_at` rise in the order of visibility. A client',
-    'who asks for events after the last he has seen (`created_at_gt`) while 4 processes write misses none',
-    `with the lock, and ${percent(missedWithout)} of the events without.`,
+    whole(processes),
+    withSpread(withLock!, whole),
+    withSpread(without!, whole),
+    withSpread(ratios(withLock!, without!), times),
+    latency(ordered),
+    latency(unordered),
+  ]
+}
+
+export async function orderTable(
+  pool: WorkerPool,
+  rounds: number,
+  seconds: number,
+): Promise<string[]> {
+  await removeLock(pool.client)
+  const measured = await runAll(pool, rounds, seconds)
+  const missedWithLock = await measureMissed(pool, 'ordered', seconds)
+  if (missedWithLock > 0)
+    throw new Error(`with the lock, ${percent(missedWithLock)} of the events were missed`)
+  const missedWithout = await measureMissed(pool, 'unordered', seconds)
+  await pool.endWorkers()
+  return [
+    `The cost of ordering: the SQL function by which the store appends, called with prepared batches of ${BATCH}`,
+    'events, with and without the lock that makes `created_at` rise in the order in which events become visible.',
+    `A client polls for events after the last one it has seen (\`created_at_gt\`) while ${FOLLOWED_PROCESSES} processes write. It misses`,
+    `no events with the lock, and ${percent(missedWithout)} of them without.`,
     '',
-    row(
-      'processes',
-      'events/s',
-      'without the lock',
-      'with to without',
-      'a batch, p50 / p99',
-      'without, p50 / p99',
+    ...table(
+      [
+        ...['processes', 'events/s', 'without the lock', 'ratio'],
+        ...['a batch, p50 / p99', 'without the lock, p50 / p99'],
+      ],
+      [...measured].map(([processes, outcomes]) => cells(processes, outcomes)),
+      0,
     ),
-    row('--:', '--:', '--:', '--:', '--:', '--:'),
-    ...lines,
   ]
 }

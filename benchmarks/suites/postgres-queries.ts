@@ -1,60 +1,48 @@
-/*
- * How fast questions are answered on Postgres, beside SQL written by hand on a table of jsonb that is
- * scanned, and `record` beside plain inserts into that table:
- *
- *   npm run build
- *   npm install --prefix benchmarks/peers
- *   npx tsx --tsconfig benchmarks/tsconfig.json benchmarks/postgres-queries.ts \
- *     [--size 10k|100k|1m] [--rounds 3] [--seconds 2]
- *
- * The server is one of our own, as durable as Postgres is by default, filled through `record`. The
- * same questions as on SQLite; both sides have to find the same events in the same order. Larger logs than
- * of a million events are not made here.
- */
 import pg from 'pg'
-import { startOwnPostgres } from '../../test/support/postgres.js'
-import { askAll, type Found, mediansOf, p99Of, type Side } from '../harness/compare.js'
-import { type Aim, aimFor, ratios, type Row, rowOf, tell } from '../harness/results.js'
-import type { Job, Sample, Setup, Stretch } from '../targets/log-process.js'
-import { readSized, SIZES } from '../harness/options.js'
-import { milliseconds, type Print, whole } from '../harness/format.js'
-import { PLAIN_TABLE } from '../targets/jsonb-table.js'
-import { type Outcome, startCrew } from '../targets/worker-pool.js'
+import { compareSides, mediansOf, p99Of, type SideTimes } from '../harness/compare.js'
+import { milliseconds, perSecond, ratios, whole } from '../harness/format.js'
+import { type Size, SIZES } from '../harness/options.js'
 import { peerVersion } from '../harness/peers.js'
-import { type Material, QUERY_CASES, type QueryCase } from '../harness/query-cases.js'
-import { takeTurns } from '../harness/rounds.js'
-import { Worker } from '../harness/workers.js'
+import { withPostgres } from '../harness/postgres-server.js'
+import { type Material, QUERY_CASES, type QueryCase, type Sample } from '../harness/query-cases.js'
+import { goalFor, type Goal, type Row, rowOf } from '../harness/results.js'
+import { runRounds } from '../harness/rounds.js'
+import { JSONB_TABLE } from '../targets/jsonb-table.js'
+import { closeWriter, sampleIntervalOf, startWriter } from '../targets/sqlite-log.js'
+import { type Outcome, withWorkerPool } from '../targets/worker-pool.js'
 
-const SETTINGS = [
-  ...['fsync=on', 'synchronous_commit=on', 'full_page_writes=on', 'shared_buffers=512MB'],
-  'max_wal_size=4GB',
-]
-const MOST_IN_STRETCH = 50_000
-const MOST_EVENTS = SIZES['1m']
+/*
+ * Queries on Postgres, compared with handwritten SQL that scans a table of jsonb, and `record`, compared
+ * with inserts into that table and with peers. The server is as durable as Postgres is by default. The
+ * queries are those of the SQLite suite; both sides must return the same events in the same order.
+ */
 
-const perSecond: Print = (value) => `${whole(value)}/s`
+interface Options {
+  readonly rounds: number
+  readonly seconds: number
+}
 
-/** Records so many events; gives what queries may ask for. */
+const MAX_CHUNK = 50_000
+
+/** Records so many events. */
 async function fill(url: string, events: number): Promise<Material> {
-  const setup: Setup = { kind: 'record', store: { store: 'postgres', url } }
-  const writer = await Worker.start<Job, Stretch>('log-process.ts', setup)
+  const writer = await startWriter({ kind: 'record', store: { store: 'postgres', url } })
   const samples: Sample[] = []
-  const sampled = Math.max(1, Math.floor(events / 500))
-  for (let done = 0; done < events; done += MOST_IN_STRETCH) {
-    const count = Math.min(MOST_IN_STRETCH, events - done)
-    const stretch = await writer.ask({ events: count, sampled })
-    samples.push(...stretch.samples)
+  const sampleInterval = sampleIntervalOf(events)
+  for (let done = 0; done < events; done += MAX_CHUNK) {
+    const count = Math.min(MAX_CHUNK, events - done)
+    const chunk = await writer.ask({ events: count, sampleInterval })
+    samples.push(...chunk.samples)
     console.error(`Postgres, ${whole(done + count)} of ${whole(events)}`)
   }
-  await writer.ask('end')
-  await writer.end()
+  await closeWriter(writer)
   return { events, samples }
 }
 
-async function makePlain(url: string): Promise<void> {
+async function copyToJsonbTable(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
-  await client.query(PLAIN_TABLE)
+  await client.query(JSONB_TABLE)
   await client.query(
     `INSERT INTO plain_jsonb
      SELECT created_at, type, username, attributes::text::jsonb FROM daybook.events`,
@@ -65,100 +53,97 @@ async function makePlain(url: string): Promise<void> {
   await client.end()
 }
 
-function aimsOf({ group }: QueryCase, toScan: number[], ours: number[], events: number): Aim[] {
-  if (events < MOST_EVENTS) return []
+function goalsOf({ group }: QueryCase, toScan: number[], ours: number[]): Goal[] {
   switch (group) {
     case 'eq':
-      return [aimFor('below', 5, ours, milliseconds)]
+      return [goalFor('below', 5, ours, { print: milliseconds })]
     case 'common':
     case 'hard':
-      return [aimFor('below', 30, ours, milliseconds)]
+      return [goalFor('below', 30, ours, { print: milliseconds })]
     case 'cont':
-      return [aimFor('atLeast', 20, toScan, undefined, 'as fast as the scan')]
+      return [goalFor('atLeast', 20, toScan, { of: 'as fast as the scan' })]
   }
 }
 
 function caseRow(
   one: QueryCase,
   events: number,
-  { daybook, scan }: Found<'daybook' | 'scan'>,
+  { daybook, scan }: SideTimes<'daybook' | 'scan'>,
 ): Row {
   const [ours, theirs] = [mediansOf(daybook!), mediansOf(scan!)]
   const toScan = ratios(theirs, ours)
   return rowOf({
-    group: `Queries, Postgres, ${whole(events)} events, beside a scan of a jsonb table`,
+    group: `Queries, Postgres, ${whole(events)} events, compared with a scan of a jsonb table`,
     name: one.name,
     daybook: ours,
     reference: { figures: theirs },
     ratio: toScan,
     print: milliseconds,
     note: `p99 ${milliseconds(p99Of(daybook!))}`,
-    aims: aimsOf(one, toScan, ours, events),
+    goals: events < SIZES['1m'] ? [] : goalsOf(one, toScan, ours),
   })
 }
 
-async function queryRows(events: number, rounds: number): Promise<Row[]> {
-  const server = await startOwnPostgres(SETTINGS)
-  try {
-    const log = await fill(server.url, events)
-    await makePlain(server.url)
-    const isAsked: Side['isAsked'] = () => true
-    const store = { store: 'postgres', url: server.url } as const
+const queryRows = (events: number, rounds: number): Promise<Row[]> =>
+  withPostgres(async (url) => {
+    const log = await fill(url, events)
+    await copyToJsonbTable(url)
+    const common = { log, takes: () => true }
     const sides = {
-      daybook: { setup: { side: 'daybook', store }, log, isAsked },
-      scan: { setup: { side: 'plain', url: server.url }, log, isAsked },
+      daybook: { ...common, setup: { side: 'daybook', store: { store: 'postgres', url } } },
+      scan: { ...common, setup: { side: 'jsonb', url } },
     } as const
-    const found = await askAll(QUERY_CASES, sides, rounds)
-    return [...found].map(([one, times]) => caseRow(one, events, times))
-  } finally {
-    await server.stop()
-  }
-}
+    const compared = await compareSides(QUERY_CASES, sides, rounds)
+    return [...compared].map(([one, times]) => caseRow(one, events, times))
+  })
 
-const BESIDE = ['jsonb', 'emmett', 'pg-boss'] as const
-const SUBJECTS = ['record', ...BESIDE] as const
+const REFERENCES = ['jsonb', 'emmett', 'pg-boss'] as const
+const WRITERS = ['record', ...REFERENCES] as const
 const IN_FLIGHT = 1000
 
-async function ingestRows(rounds: number, seconds: number): Promise<Row[]> {
-  const crew = await startCrew()
-  const found = await takeTurns({
-    cases: [crew],
-    sides: SUBJECTS,
-    rounds,
-    measure(_, subject) {
-      const calls =
-        subject === 'jsonb' ? { batch: 100, inFlight: 1 } : { batch: 1, inFlight: IN_FLIGHT }
-      return crew.run(1, { subject, ...calls, seconds })
-    },
-    tell: (_, outcomes) =>
-      SUBJECTS.map((name) => `${name} ${whole(outcomes[name].eventsPerSecond)}`).join(', '),
+async function recordRows({ rounds, seconds }: Options): Promise<Row[]> {
+  const { record, ...others } = await withWorkerPool(async (pool) => {
+    const results = await runRounds({
+      cases: [pool],
+      sides: WRITERS,
+      rounds,
+      measure(_, writer) {
+        const calls =
+          writer === 'jsonb' ? { batch: 100, inFlight: 1 } : { batch: 1, inFlight: IN_FLIGHT }
+        return pool.run(1, { writer, ...calls, seconds })
+      },
+      describe: (_, outcomes) =>
+        WRITERS.map((name) => `${name} ${perSecond(outcomes[name].eventsPerSecond)}`).join(', '),
+    })
+    return results.get(pool)!
   })
-  await crew.end()
-  const { record, ...others } = found.get(crew)!
   const ratesOf = (outcomes: readonly Outcome[]): number[] =>
     outcomes.map(({ eventsPerSecond }) => eventsPerSecond)
-  const beside = (subject: (typeof BESIDE)[number], name: string, least: number): Row => {
-    const [ours, theirs] = [ratesOf(record), ratesOf(others[subject])]
+  const comparedWith = (writer: (typeof REFERENCES)[number], name: string, min: number): Row => {
+    const [ours, theirs] = [ratesOf(record), ratesOf(others[writer])]
     const ratio = ratios(ours, theirs)
     return rowOf({
-      group: `Recording, Postgres: \`record()\`, ${whole(IN_FLIGHT)} calls in flight, as durable`,
-      name,
+      group: `Recording, Postgres: \`record()\`, ${whole(IN_FLIGHT)} calls in flight, equally durable`,
+      name: `compared with ${name}`,
       daybook: ours,
       reference: { figures: theirs },
       ratio,
       print: perSecond,
-      aims: [aimFor('atLeast', least, ratio)],
+      goals: [goalFor('atLeast', min, ratio)],
     })
   }
-  const emmett = '@event-driven-io/emmett-postgresql'
-  const atOnce = `an event a call, ${whole(IN_FLIGHT)} in flight`
+  const emmett = `emmett-postgresql ${peerVersion('@event-driven-io/emmett-postgresql')}`
+  const calls = `one event per call, ${whole(IN_FLIGHT)} in flight`
   return [
-    beside('jsonb', 'beside inserts into a plain jsonb table, batches of 100', 0.45),
-    beside('emmett', `beside emmett-postgresql ${peerVersion(emmett)}, ${atOnce}`, 1),
-    beside('pg-boss', `beside pg-boss ${peerVersion('pg-boss')}, ${atOnce}`, 1),
+    comparedWith('jsonb', 'inserts into a jsonb table, batches of 100', 0.45),
+    comparedWith('emmett', `${emmett}, ${calls}`, 1),
+    comparedWith('pg-boss', `pg-boss ${peerVersion('pg-boss')}, ${calls}`, 1),
   ]
 }
 
-const { size, rounds, seconds, rows } = readSized({ rounds: 3 })
-const events = Math.min(SIZES[size], MOST_EVENTS)
-tell([...(await queryRows(events, rounds)), ...(await ingestRows(rounds, seconds))], rows)
+export async function measure({
+  size,
+  ...options
+}: Options & { readonly size: Exclude<Size, '10m'> }): Promise<Row[]> {
+  return [...(await queryRows(SIZES[size], options.rounds)), ...(await recordRows(options))]
+}

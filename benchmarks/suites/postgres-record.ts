@@ -1,22 +1,25 @@
-import type { Crew, Outcome } from '../targets/worker-pool.js'
-import type { Subject } from '../targets/postgres-writers.js'
 import {
   median,
   milliseconds,
+  perSecond,
   type Print,
-  row,
+  ratios,
+  table,
   times,
   whole,
   withSpread,
 } from '../harness/format.js'
+import { roundTitle } from '../harness/rounds.js'
+import type { WriterName } from '../targets/postgres-task.js'
+import type { Outcome, WorkerPool } from '../targets/worker-pool.js'
 
-/* How fast `record` is on Postgres, beside what the same server can take, and beside peers. */
+/* `record` on Postgres, compared with plain SQL on the same server, and with peers. */
 
 const PROCESSES = [1, 4]
 
 interface Calls {
   readonly inFlight: number
-  /** Calls in flight and events a call of the peers. */
+  /** Concurrent calls of the peers, and events per call. */
   readonly peers: { readonly inFlight: number; readonly batch: number }
 }
 
@@ -36,19 +39,18 @@ interface Case {
   readonly rounds: Round[]
 }
 
-async function compare(
-  crew: Crew,
-  processes: number,
-  { inFlight, peers }: Calls,
+async function runRound(
+  pool: WorkerPool,
+  { processes, calls: { inFlight, peers } }: Case,
   seconds: number,
 ): Promise<Round> {
-  const record = await crew.run(processes, { subject: 'record', batch: 1, inFlight, seconds })
+  const record = await pool.run(processes, { writer: 'record', batch: 1, inFlight, seconds })
   const batch = Math.round(record.meanBatch)
-  if (!(batch >= 1)) throw new Error('too few commits to tell how many events shared one')
-  const limit = (subject: Subject): Promise<Outcome> =>
-    crew.run(processes, { subject, batch, inFlight: 1, seconds })
-  const peer = (subject: Subject): Promise<Outcome> =>
-    crew.run(processes, { subject, ...peers, seconds })
+  if (!(batch >= 1)) throw new Error('there were too few commits to know their mean size')
+  const limit = (writer: WriterName): Promise<Outcome> =>
+    pool.run(processes, { writer, batch, inFlight: 1, seconds })
+  const peer = (writer: WriterName): Promise<Outcome> =>
+    pool.run(processes, { writer, ...peers, seconds })
   return {
     record,
     insert: await limit('insert'),
@@ -59,29 +61,31 @@ async function compare(
   }
 }
 
-async function measure(crew: Crew, rounds: number, seconds: number): Promise<Case[]> {
+async function runAll(pool: WorkerPool, rounds: number, seconds: number): Promise<Case[]> {
   const cases = PROCESSES.flatMap((processes) =>
     CALLS.map((calls): Case => ({ processes, calls, rounds: [] })),
   )
   for (let round = 1; round <= rounds; round++)
-    for (const { processes, calls, rounds: found } of cases) {
-      const outcomes = await compare(crew, processes, calls, seconds)
-      found.push(outcomes)
-      const rates = Object.entries(outcomes as Record<string, Outcome>).map(
-        ([name, { eventsPerSecond }]) => `${name} ${whole(eventsPerSecond)}`,
+    for (const one of cases) {
+      const outcomes = await runRound(pool, one, seconds)
+      one.rounds.push(outcomes)
+      const rates = Object.entries<Outcome>({ ...outcomes }).map(
+        ([name, { eventsPerSecond }]) => `${name} ${perSecond(eventsPerSecond)}`,
       )
-      console.error(
-        `ingest, round ${round} of ${rounds}, ${processes} x ${calls.inFlight}: ${rates.join(', ')}`,
-      )
+      console.error(`${roundTitle(round, rounds)}, ${callsTitle(one)}: ${rates.join(', ')}`)
     }
   return cases
 }
 
-const rate = ({ rounds }: Case, name: keyof Round): string =>
-  withSpread(
-    rounds.map((round) => round[name].eventsPerSecond),
-    whole,
-  )
+const callsTitle = ({ processes, calls }: Case): string => `${processes} × ${whole(calls.inFlight)}`
+
+const ratesOf = ({ rounds }: Case, name: keyof Round): number[] =>
+  rounds.map((round) => round[name].eventsPerSecond)
+
+const rate = (one: Case, name: keyof Round): string => withSpread(ratesOf(one, name), whole)
+
+const ratioTo = (one: Case, name: keyof Round): string =>
+  withSpread(ratios(ratesOf(one, 'record'), ratesOf(one, name)), times)
 
 const middle = (
   { rounds }: Case,
@@ -90,81 +94,63 @@ const middle = (
   print: Print,
 ): string => print(median(rounds.map((round) => round[name][figure])))
 
-const ratio = ({ rounds }: Case, to: keyof Round): string =>
-  withSpread(
-    rounds.map((round) => round.record.eventsPerSecond / round[to].eventsPerSecond),
-    times,
-  )
-
-function table(heads: readonly string[], lines: readonly (readonly string[])[]): string[] {
-  return [row(...heads), row(...heads.map(() => '--:')), ...lines.map((line) => row(...line))]
-}
-
-const limitsTable = (cases: readonly Case[]): string[] =>
+const limitTable = (cases: readonly Case[]): string[] =>
   table(
     [
-      'processes × calls in flight',
-      '`record()` events/s',
-      'p50',
-      'p99',
-      'events a commit',
-      '`INSERT`, same table',
-      '`INSERT`, bare table',
-      '`COPY`, bare table',
-      '`record()` to `INSERT`, same table',
-      'to `INSERT`, bare',
-      'to `COPY`, bare',
+      ...['processes × calls in flight', '`record()` events/s', 'p50', 'p99', 'events per commit'],
+      ...['`INSERT`, same table', '`INSERT`, bare table', '`COPY`, bare table'],
+      ...['`record()` to `INSERT`, same table', 'to `INSERT`, bare', 'to `COPY`, bare'],
     ],
     cases.map((one) => [
-      `${one.processes} × ${whole(one.calls.inFlight)}`,
+      callsTitle(one),
       rate(one, 'record'),
       middle(one, 'record', 'p50', milliseconds),
       middle(one, 'record', 'p99', milliseconds),
       middle(one, 'record', 'meanBatch', whole),
       ...LIMITS.map((limit) => rate(one, limit)),
-      ...LIMITS.map((limit) => ratio(one, limit)),
+      ...LIMITS.map((limit) => ratioTo(one, limit)),
     ]),
+    0,
   )
 
-const peersTable = (cases: readonly Case[]): string[] =>
+const peerTable = (cases: readonly Case[]): string[] =>
   table(
     [
-      'processes × calls in flight',
-      'calls of the peers',
-      'emmett events/s',
-      'a call, p50 / p99',
-      'pg-boss events/s',
-      'a call, p50 / p99',
-      '`record()` to emmett',
-      'to pg-boss',
+      ...['processes × calls in flight', 'calls of the peers', 'emmett events/s'],
+      ...['a call, p50 / p99', 'pg-boss events/s', 'a call, p50 / p99'],
+      ...['`record()` to emmett', 'to pg-boss'],
     ],
     cases.map((one) => {
       const { inFlight, batch } = one.calls.peers
       const latency = (peer: keyof Round): string =>
         `${middle(one, peer, 'p50', milliseconds)} / ${middle(one, peer, 'p99', milliseconds)}`
       return [
-        `${one.processes} × ${whole(one.calls.inFlight)}`,
+        callsTitle(one),
         `${whole(inFlight)} of ${batch === 1 ? 'one event' : `${batch} events`}`,
         ...PEERS.flatMap((peer) => [rate(one, peer), latency(peer)]),
-        ...PEERS.map((peer) => ratio(one, peer)),
+        ...PEERS.map((peer) => ratioTo(one, peer)),
       ]
     }),
+    0,
   )
 
-export async function ingestTables(crew: Crew, rounds: number, seconds: number): Promise<string[]> {
-  const cases = await measure(crew, rounds, seconds)
-  await crew.dismiss()
+export async function recordTables(
+  pool: WorkerPool,
+  rounds: number,
+  seconds: number,
+): Promise<string[]> {
+  const cases = await runAll(pool, rounds, seconds)
+  await pool.endWorkers()
   return [
-    '`record()` beside what the server can take: plain `INSERT` of many rows (`unnest`) into the same table with',
-    'the same indexes, and `INSERT` and `COPY` of time and JSON into a table without what makes events',
-    'searchable; in batches like ours, one after the other in each process, everything but the time prepared.',
-    'p50 and p99 are those of the process where a call takes longest.',
+    '`record()` compared with the limits of the server: `INSERT` of many rows (`unnest`) into the same table with the same',
+    'indexes, and `INSERT` and `COPY` of time and JSON into a table without indexes on attributes. Batches have the size of',
+    'ours, one after the other in each process, with everything prepared but the time. p50 and p99 are those of the process',
+    'where a call takes longest.',
     '',
-    ...limitsTable(cases),
+    ...limitTable(cases),
     '',
-    'Peers on the same server: `appendToStream` of emmett, each caller with a stream of its own, and `send` and',
-    '`insert` of pg-boss.',
+    'Peers on the same server: `appendToStream` of emmett, with a stream per caller, and `send` and `insert` of pg-boss.',
     '',
-    ...peersTable(cases),
+    ...peerTable(cases),
   ]
 }

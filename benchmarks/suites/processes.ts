@@ -1,98 +1,85 @@
-/*
- * Four processes that record into one SQLite file, beside better-sqlite3 alone with its busy handler:
- *
- *   npm run build
- *   npx tsx --tsconfig benchmarks/tsconfig.json benchmarks/processes.ts \
- *     [--rounds 3] [--seconds 20] [--write]
- *
- * That tsconfig has `daybook` lead to the built package, as users get it. Trials take turns, each with
- * processes and a new file of its own in the system's folder for temporary files (TMPDIR), which
- * should be on a disk; each ends with a look whether all acknowledged events are there. Trials at full
- * speed take a quarter of the seconds. `--write` puts the result into results.md.
- */
-import fs from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
 import Database from 'better-sqlite3'
 import { sqliteStore } from 'daybook/sqlite'
-import { readOptions } from '../harness/options.js'
-import { quantile } from '../harness/meter.js'
 import {
-  measuredCode,
   milliseconds,
   type Print,
-  processor,
-  row,
+  quantile,
   short,
-  sqliteVersion,
+  table,
   whole,
   withSpread,
-  writeSection,
 } from '../harness/format.js'
-import type { Answer, Job } from '../targets/processes-process.js'
-import { together, Worker } from '../harness/workers.js'
+import { measuredOn, sqliteVersion } from '../harness/machine.js'
+import type { Section } from '../harness/results.js'
+import { runRounds } from '../harness/rounds.js'
+import { withTempFolder } from '../harness/temp.js'
+import { runTogether, Worker } from '../harness/workers.js'
+import type { Answer, Job } from '../targets/sqlite-writer-process.js'
+
+/*
+ * Four processes that record into one SQLite file, compared with better-sqlite3 alone and its busy handler.
+ * Trials alternate, each with new processes and a new file. At the end of each trial all
+ * acknowledged events must be stored.
+ */
 
 const PROCESSES = 4
 const PER_SECOND = 200
 const IN_FLIGHT = 64
+/** Trials at full speed take this share of the seconds. */
+const FULL_SPEED_SHARE = 0.25
 
 interface Case {
-  readonly name: string
+  readonly title: string
   readonly job: Pick<Job, 'writer' | 'load'>
-  /** Share of the seconds. */
-  readonly share: number
 }
 
 const CASES: readonly Case[] = [
   {
-    name: `\`record()\`, ${PER_SECOND} events/s each`,
+    title: `\`record()\`, ${PER_SECOND} events/s each`,
     job: { writer: 'record', load: { perSecond: PER_SECOND } },
-    share: 1,
   },
+  { title: 'plain, the same', job: { writer: 'plain', load: { perSecond: PER_SECOND } } },
   {
-    name: 'plain, the same',
-    job: { writer: 'plain', load: { perSecond: PER_SECOND } },
-    share: 1,
-  },
-  {
-    name: `\`record()\`, ${IN_FLIGHT} calls in flight each`,
+    title: `\`record()\`, ${IN_FLIGHT} calls in flight each`,
     job: { writer: 'record', load: { inFlight: IN_FLIGHT } },
-    share: 0.25,
   },
   {
-    name: `plain, ${IN_FLIGHT} events a transaction`,
+    title: `plain, ${IN_FLIGHT} events per transaction`,
     job: { writer: 'plain', load: { inFlight: IN_FLIGHT } },
-    share: 0.25,
   },
 ]
 
-/** Milliseconds, but for the first and the last. */
+const secondsOf = ({ job }: Case, seconds: number): number =>
+  'inFlight' in job.load ? seconds * FULL_SPEED_SHARE : seconds
+
+/** Times are in milliseconds. */
 interface Outcome {
   readonly eventsPerSecond: number
   readonly p50: number
   readonly p99: number
   readonly max: number
-  /** Of the process whose p99 is greatest. */
+  /** p99 of the process where it is greatest. */
   readonly worstP99: number
-  readonly blockedP99: number
-  readonly blockedMax: number
-  /** Events of the process that was served least, to those of the one served most. */
+  readonly loopP99: number
+  readonly loopMax: number
+  /** Fewest events of a process divided by the most events of a process. */
   readonly fairness: number
 }
 
 function outcomeOf(answers: readonly Answer[], seconds: number): Outcome {
   const sorted = answers.map(({ latencies }) => latencies.toSorted())
   const all = Float64Array.from(answers.flatMap(({ latencies }) => [...latencies])).toSorted()
-  const served = answers.map((answer) => answer.served)
+  const measured = answers.map((answer) => answer.measured)
   return {
-    eventsPerSecond: served.reduce((a, b) => a + b) / seconds,
+    eventsPerSecond: measured.reduce((a, b) => a + b) / seconds,
     p50: quantile(all, 0.5),
     p99: quantile(all, 0.99),
     max: quantile(all, 1),
     worstP99: Math.max(...sorted.map((one) => quantile(one, 0.99))),
-    blockedP99: Math.max(...answers.map(({ blockedP99 }) => blockedP99)),
-    blockedMax: Math.max(...answers.map(({ blockedMax }) => blockedMax)),
-    fairness: Math.min(...served) / Math.max(...served),
+    loopP99: Math.max(...answers.map(({ loopDelay }) => loopDelay.p99)),
+    loopMax: Math.max(...answers.map(({ loopDelay }) => loopDelay.max)),
+    fairness: Math.min(...measured) / Math.max(...measured),
   }
 }
 
@@ -103,87 +90,64 @@ function countRows(filename: string): number {
   return count
 }
 
-async function runTrial(job: Case['job'], seconds: number): Promise<Outcome> {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'daybook-benchmark-'))
-  try {
+const runTrial = (job: Case['job'], seconds: number): Promise<Outcome> =>
+  withTempFolder(async (folder) => {
     const filename = path.join(folder, 'trial.db')
     await sqliteStore({ filename }).close()
-    const mates = await Promise.all(
-      Array.from({ length: PROCESSES }, () =>
-        Worker.start<Job | 'go', Answer>('processes-process.ts', null),
-      ),
+    const started = Array.from({ length: PROCESSES }, () =>
+      Worker.start<Job | 'start', Answer>('sqlite-writer-process.ts', null),
     )
-    const answers = await together(mates, () => ({ ...job, filename, seconds }))
-    for (const mate of mates) await mate.end()
+    const workers = await Promise.all(started)
+    const answers = await runTogether(workers, () => ({ ...job, filename, seconds }))
+    for (const worker of workers) await worker.end()
     const stored = answers.reduce((sum, answer) => sum + answer.stored, 0)
     const rows = countRows(filename)
-    if (rows !== stored) throw new Error(`${stored} events were acknowledged, ${rows} are there`)
+    if (rows !== stored) throw new Error(`${stored} events were acknowledged, ${rows} rows exist`)
     return outcomeOf(answers, seconds)
-  } finally {
-    fs.rmSync(folder, { recursive: true, force: true })
-  }
-}
-
-async function measure(rounds: number, seconds: number): Promise<Map<Case, Outcome[]>> {
-  const found = new Map(CASES.map((one) => [one, [] as Outcome[]]))
-  for (let round = 1; round <= rounds; round++)
-    for (const one of CASES) {
-      const outcome = await runTrial(one.job, seconds * one.share)
-      found.get(one)!.push(outcome)
-      const { eventsPerSecond, p99, fairness } = outcome
-      console.error(
-        `round ${round} of ${rounds}, ${one.name}: ${whole(eventsPerSecond)}, p99 ${milliseconds(p99)}, ${short(fairness)}`,
-      )
-    }
-  return found
-}
-
-async function report(rounds: number, seconds: number): Promise<string> {
-  const code = measuredCode()
-  const found = await measure(rounds, seconds)
-  const date = new Date().toISOString().slice(0, 10)
-  const lines = [...found].map(([{ name }, outcomes]) => {
-    const cell = (figure: keyof Outcome, print: Print): string =>
-      withSpread(
-        outcomes.map((outcome) => outcome[figure]),
-        print,
-      )
-    return row(
-      name,
-      cell('eventsPerSecond', whole),
-      cell('p50', milliseconds),
-      cell('p99', milliseconds),
-      cell('worstP99', milliseconds),
-      cell('max', milliseconds),
-      cell('fairness', short),
-      cell('blockedP99', milliseconds),
-      cell('blockedMax', milliseconds),
-    )
   })
-  return [
-    `Measured ${date} on ${processor()}, ${sqliteVersion()}: ${code}, ${PROCESSES} processes on one file, WAL and`,
-    '`synchronous=FULL`, events of about 640 bytes. A call counts from the moment it was due, in time with the',
-    'load whether earlier ones were answered or not. Plain is better-sqlite3 alone, whose busy handler waits',
-    'without giving the event loop a turn. Median [least–greatest] of',
-    `${rounds} rounds of ${short(seconds)} s, at full speed of ${short(seconds / 4)} s.`,
-    '',
-    row(
-      `${PROCESSES} processes`,
-      'events/s of all',
-      'p50 of a call',
-      'p99',
-      'p99 in the slowest process',
-      'longest',
-      'served least to served most',
-      'event loop held up, p99',
-      'longest',
-    ),
-    row(':--', '--:', '--:', '--:', '--:', '--:', '--:', '--:', '--:'),
-    ...lines,
-  ].join('\n')
-}
 
-const { rounds, seconds, write } = readOptions({ rounds: 3, seconds: 20 })
-const text = await report(rounds, seconds)
-console.log(text)
-if (write) writeSection('processes', text)
+const COLUMNS: readonly (readonly [title: string, figure: keyof Outcome, print: Print])[] = [
+  ['events/s of all', 'eventsPerSecond', whole],
+  ['p50 of a call', 'p50', milliseconds],
+  ['p99', 'p99', milliseconds],
+  ['p99 in the slowest process', 'worstP99', milliseconds],
+  ['max', 'max', milliseconds],
+  ['fewest to most events of a process', 'fairness', short],
+  ['event loop delay, p99', 'loopP99', milliseconds],
+  ['event loop delay, max', 'loopMax', milliseconds],
+]
+
+export async function measure({
+  rounds,
+  seconds,
+}: {
+  readonly rounds: number
+  readonly seconds: number
+}): Promise<Section[]> {
+  const measured = await runRounds({
+    cases: CASES,
+    sides: ['all'],
+    rounds,
+    measure: (one) => runTrial(one.job, secondsOf(one, seconds)),
+    describe: ({ title }, { all: { eventsPerSecond, p99, fairness } }) =>
+      `${title}: ${whole(eventsPerSecond)}, p99 ${milliseconds(p99)}, ${short(fairness)}`,
+  })
+  const rows = [...measured].map(([{ title }, { all }]) => [
+    title,
+    ...COLUMNS.map(([, figure, print]) =>
+      withSpread(
+        all.map((outcome) => outcome[figure]),
+        print,
+      ),
+    ),
+  ])
+  const text = [
+    `${measuredOn(sqliteVersion())} ${PROCESSES} processes use one file with WAL and \`synchronous=FULL\`; events have about`,
+    '640 bytes. A call is measured from the moment it was due, whether earlier calls have been answered or not. Plain is',
+    'better-sqlite3 alone, whose busy handler blocks the event loop while it waits. Medians [min–max] of',
+    `${rounds} rounds of ${short(seconds)} s, at full speed of ${short(seconds * FULL_SPEED_SHARE)} s.`,
+    '',
+    ...table([`${PROCESSES} processes`, ...COLUMNS.map(([title]) => title)], rows),
+  ].join('\n')
+  return [{ name: 'processes', text }]
+}

@@ -1,24 +1,26 @@
-/*
- * How fast questions are answered on SQLite, beside SQL written by hand on rows of JSON text: with the
- * index that is ideal for the question, and with none:
- *
- *   npm run build
- *   npx tsx --tsconfig benchmarks/tsconfig.json benchmarks/queries.ts \
- *     [--size 10k|100k|1m|10m] [--rounds 3] [--keep folder]
- *
- * Sides take turns, in processes of their own that are new in each round; every question asks for another
- * value, and all sides have to find the same events in the same order. What is measured ends with objects
- * whose attributes are read. Smaller logs are asked what should take no longer in a larger one.
- */
 import Database from 'better-sqlite3'
-import { askAll, type Found, mediansOf, p99Of, type Side, type Times } from '../harness/compare.js'
-import { coldRows } from './cold-queries.js'
-import { type Aim, aimFor, ratios, type Row, rowOf, tell } from '../harness/results.js'
-import { type Log, logOf, withLogs } from '../targets/sqlite-log.js'
-import { readSized, type Size, SIZES } from '../harness/options.js'
-import { milliseconds, whole } from '../harness/format.js'
+import {
+  compareSides,
+  mediansOf,
+  p99Of,
+  type Side,
+  type SideTimes,
+  type Times,
+} from '../harness/compare.js'
+import { milliseconds, ratios, whole } from '../harness/format.js'
+import { type Size, SIZES } from '../harness/options.js'
 import { type CaseGroup, QUERY_CASES, type QueryCase } from '../harness/query-cases.js'
+import { goalFor, type Goal, type Row, rowOf } from '../harness/results.js'
 import { makeIdealIndex } from '../targets/raw-sqlite.js'
+import { openLog, type SqliteLog } from '../targets/sqlite-log.js'
+import { coldRows } from './cold-queries.js'
+
+/*
+ * Queries on SQLite, compared with handwritten SQL on rows of JSON text, with the ideal index for each query
+ * and without an index. Each side has a new process in each round. Each query asks for another value, and
+ * all sides must return the same events in the same order. The measured time ends when the attributes
+ * of the events have been read. Smaller logs show how times grow.
+ */
 
 const TITLES: { readonly [group in CaseGroup]: string } = {
   eq: 'eq on any attribute',
@@ -27,7 +29,7 @@ const TITLES: { readonly [group in CaseGroup]: string } = {
   cont: 'a rare substring',
 }
 
-/** Sizes that are asked as well, so that growth is seen. */
+/** The smaller logs that a log is compared with. */
 const SMALLER: { readonly [size in Size]: readonly Size[] } = {
   '10k': [],
   '100k': ['10k'],
@@ -35,34 +37,31 @@ const SMALLER: { readonly [size in Size]: readonly Size[] } = {
   '10m': ['10k', '1m'],
 }
 
-const daybookSide = (log: Log): Side => ({
+const daybookSide = (log: SqliteLog): Side => ({
   setup: { side: 'daybook', store: { store: 'sqlite', filename: log.daybook } },
   log,
-  isAsked: () => true,
+  takes: () => true,
 })
 
 type SideName = 'daybook' | 'ideal' | 'scan'
-type FoundHere = Found<SideName>
 
-// Each scan of ten million events takes up to two minutes.
-const isAskedOfScan = ({ group }: QueryCase, { events }: Pick<Log, 'events'>): boolean =>
+/** A scan of ten million events would take up to two minutes. */
+const isScanned = ({ group }: QueryCase, events: number): boolean =>
   group !== 'common' && events < SIZES['10m']
-const isAskedOfIdeal = ({ group, ideal }: QueryCase): boolean =>
-  ideal !== undefined && group !== 'cont'
+const hasIdeal = ({ group, ideal }: QueryCase): boolean => ideal !== undefined && group !== 'cont'
 
-function sidesOf(log: Log): Record<SideName, Side> {
+function sidesOf(log: SqliteLog): Record<SideName, Side> {
   const raw = { setup: { side: 'raw', filename: log.raw }, log } as const
   return {
     daybook: daybookSide(log),
-    ideal: { ...raw, isIdeal: true, isAsked: isAskedOfIdeal },
-    scan: { ...raw, isAsked: (one) => isAskedOfScan(one, log) },
+    ideal: { ...raw, isIdeal: true, takes: hasIdeal },
+    scan: { ...raw, takes: (one) => isScanned(one, log.events) },
   }
 }
 
-/** Growth is asked of these. */
-const grows = ({ group }: QueryCase): boolean => group === 'common' || group === 'eq'
+const isGrowthCase = ({ group }: QueryCase): boolean => group === 'common' || group === 'eq'
 
-function makeIndexes({ raw }: Log): void {
+function makeIndexes({ raw }: SqliteLog): void {
   const database = new Database(raw)
   for (const { ideal } of QUERY_CASES)
     if (ideal && ideal[0] !== 'created_at') makeIdealIndex(database, ideal)
@@ -70,78 +69,87 @@ function makeIndexes({ raw }: Log): void {
   database.close()
 }
 
-/** Limits hold for a log of a million events or more. */
-function aimsOf({ group }: QueryCase, size: Size, { daybook, ideal, scan }: FoundHere): Aim[] {
+/** The goals are for logs of a million events or more. */
+function goalsOf(
+  { group }: QueryCase,
+  size: Size,
+  { daybook, ideal, scan }: SideTimes<SideName>,
+): Goal[] {
   if (size !== '1m' && size !== '10m') return []
   const ours = mediansOf(daybook!)
-  const toScan = (least: number): Aim[] =>
+  const fasterThanScan = (min: number): Goal[] =>
     scan
-      ? [aimFor('atLeast', least, ratios(mediansOf(scan), ours), undefined, 'as fast as the scan')]
+      ? [goalFor('atLeast', min, ratios(mediansOf(scan), ours), { of: 'as fast as the scan' })]
       : []
+  const below = (limit: number): Goal => goalFor('below', limit, ours, { print: milliseconds })
   switch (group) {
     case 'eq':
-      return [...(size === '1m' ? [aimFor('below', 2, ours, milliseconds)] : []), ...toScan(1000)]
+      return [...(size === '1m' ? [below(2)] : []), ...fasterThanScan(1000)]
     case 'common':
-      return ideal ? [aimFor('atMost', 3, ratios(ours, mediansOf(ideal)))] : []
+      return ideal ? [goalFor('atMost', 3, ratios(ours, mediansOf(ideal)))] : []
     case 'hard':
-      return [aimFor('below', size === '1m' ? 10 : 30, ours, milliseconds)]
+      return [below(size === '1m' ? 10 : 30)]
     case 'cont':
-      return toScan(20)
+      return fasterThanScan(20)
   }
 }
 
-function caseRow(one: QueryCase, size: Size, found: FoundHere): Row {
-  const ours = mediansOf(found.daybook!)
-  const other = found.scan ?? found.ideal
+function caseRow(one: QueryCase, size: Size, times: SideTimes<SideName>): Row {
+  const ours = mediansOf(times.daybook!)
+  const other = times.scan ?? times.ideal
   const theirs = other && mediansOf(other)
-  const isScanned = isAskedOfScan(one, { events: SIZES[size] })
-  const beside = isScanned ? 'a scan by `json_extract`' : 'SQL with the ideal index'
+  const events = SIZES[size]
+  const reference = isScanned(one, events)
+    ? 'a scan with `json_extract`'
+    : 'SQL with the ideal index'
   return rowOf({
-    group: `Queries, SQLite: ${TITLES[one.group]}, beside ${beside}, ${whole(SIZES[size])} events`,
+    group: `Queries, SQLite: ${TITLES[one.group]}, compared with ${reference}, ${whole(events)} events`,
     name: one.name,
     daybook: ours,
-    reference: theirs && { name: found.scan ? 'scan' : 'ideal index', figures: theirs },
-    ...(theirs && { ratio: found.scan ? ratios(theirs, ours) : ratios(ours, theirs) }),
+    reference: theirs && { name: times.scan ? 'scan' : 'ideal index', figures: theirs },
+    ...(theirs && { ratio: times.scan ? ratios(theirs, ours) : ratios(ours, theirs) }),
     print: milliseconds,
-    note: `p99 ${milliseconds(p99Of(found.daybook!))}`,
-    aims: aimsOf(one, size, found),
+    note: `p99 ${milliseconds(p99Of(times.daybook!))}`,
+    goals: goalsOf(one, size, times),
   })
 }
 
-/** Beside the smallest log what is common must not take longer; eq at 10 m beside that at 1 m. */
-function growthRow(one: QueryCase, size: Size, small: Size, ours: Times, theirs: Times): Row {
-  const [large, little] = [mediansOf(ours), mediansOf(theirs)]
+interface Growth {
+  readonly size: Size
+  readonly small: Size
+  readonly large: Times
+  readonly little: Times
+}
+
+/** Common queries must not take longer in a larger log. `eq` may at 10m, compared with 1m. */
+function growthRow(one: QueryCase, { size, small, ...times }: Growth): Row {
+  const [large, little] = [mediansOf(times.large), mediansOf(times.little)]
   const growth = ratios(large, little)
+  const eqGoals = size === '10m' && small === '1m' ? [goalFor('atMost', 3, growth)] : []
   return rowOf({
-    group: `Growth, SQLite: ${whole(SIZES[size])} events beside ${whole(SIZES[small])}`,
+    group: `Growth, SQLite: ${whole(SIZES[size])} events compared with ${whole(SIZES[small])}`,
     name: one.name,
     daybook: large,
     reference: { figures: little },
     ratio: growth,
     print: milliseconds,
-    aims:
-      one.group === 'eq'
-        ? size === '10m' && small === '1m'
-          ? [aimFor('atMost', 3, growth)]
-          : []
-        : [aimFor('atMost', 1.5, growth)],
+    goals: one.group === 'eq' ? eqGoals : [goalFor('atMost', 1.5, growth)],
   })
 }
 
-async function measure(size: Size, rounds: number, folder: string): Promise<Row[]> {
-  const log = await logOf(size, folder)
+export async function measure(
+  { size, rounds }: { readonly size: Size; readonly rounds: number },
+  folder: string,
+): Promise<Row[]> {
+  const log = await openLog(size, folder)
   makeIndexes(log)
-  const found = await askAll(QUERY_CASES, sidesOf(log), rounds)
-  const rows = [...found].map(([one, times]) => caseRow(one, size, times))
+  const compared = await compareSides(QUERY_CASES, sidesOf(log), rounds)
+  const rows = [...compared].map(([one, times]) => caseRow(one, size, times))
   for (const small of SMALLER[size]) {
-    const little = await logOf(small, folder)
-    const growing = QUERY_CASES.filter(grows)
-    const sides = { large: daybookSide(log), small: daybookSide(little) }
-    for (const [one, { large, small: times }] of await askAll(growing, sides, rounds))
-      rows.push(growthRow(one, size, small, large!, times!))
+    const sides = { large: daybookSide(log), little: daybookSide(await openLog(small, folder)) }
+    const grown = await compareSides(QUERY_CASES.filter(isGrowthCase), sides, rounds)
+    for (const [one, { large, little }] of grown)
+      rows.push(growthRow(one, { size, small, large: large!, little: little! }))
   }
   return [...rows, ...(await coldRows(log, rounds))]
 }
-
-const { size, rounds, keep, rows } = readSized({ rounds: 3 })
-await withLogs(keep, async (folder) => tell(await measure(size, rounds, folder), rows))

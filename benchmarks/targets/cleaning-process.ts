@@ -1,31 +1,26 @@
 import fs from 'node:fs'
-import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
-import { type AuditEvent, AuditLog, type EventStore } from 'daybook'
+import { type AuditEvent, AuditLog } from 'daybook'
 import { memoryStore } from 'daybook/memory'
-import { postgresStore } from 'daybook/postgres'
-import { sqliteStore } from 'daybook/sqlite'
 import { manualClock } from 'daybook/testing'
 import pg from 'pg'
-import { sampleEvents, sampleTypes } from '../harness/sample-events.js'
-import { quantile } from '../harness/meter.js'
+import { quantile } from '../harness/format.js'
+import { callAtRate } from '../harness/load.js'
+import { type DurableSetup, openStore } from '../harness/open-store.js'
+import { cycle, type SampleEvent, sampleEvents, sampleTypes } from '../harness/sample-events.js'
+import { readSetup, serveJobs } from '../harness/workers.js'
 
-/*
- * One store whose old events are cleaned up while the same process records: `cleaning-trial.ts <JSON of a
- * Setup>` fills it and says `ready`; to the message `run` it answers with its Rounds.
- */
+/* A process that fills one store, then cleans it up and records at the same time. */
 
 export interface Setup {
-  readonly place:
-    | { readonly store: 'sqlite'; readonly filename: string }
-    | { readonly store: 'postgres'; readonly url: string }
+  readonly place: DurableSetup
   /** Half of them are removed. */
   readonly events: number
   readonly rounds: number
-  /** Length of each stretch without cleaning. */
+  /** Recording time without cleaning, in each round. */
   readonly seconds: number
 }
 
-/** Milliseconds from when a call was due to its answer. */
+/** Milliseconds from the moment when a call was due to its result. */
 export interface Latencies {
   readonly p50: number
   readonly p99: number
@@ -36,13 +31,13 @@ export interface Round {
   readonly without: Latencies
   readonly cleaning: Latencies
   readonly removed: number
-  /** How long the cleaning took. */
+  /** Duration of the cleaning run. */
   readonly seconds: number
 }
 
 export interface Answer {
   readonly rounds: readonly Round[]
-  /** Of the store's files. */
+  /** Size of the store's files. */
   readonly bytesBefore: number
   readonly bytesAfter: number
 }
@@ -50,69 +45,62 @@ export interface Answer {
 const PER_SECOND = 500
 const HOUR = 3_600_000_000
 const DAY = 24 * HOUR
-/** Newer events stay. */
+/** Events of these last days stay. */
 const KEPT_DAYS = 30
-const IMPORTED_AT_ONCE = 2000
+const IMPORT_BATCH = 2000
 
-const { place, events, rounds, seconds } = JSON.parse(process.argv[2] ?? '') as Setup
-const EVENTS = sampleEvents(5000)
-let next = 0
+const { place, events, rounds, seconds } = readSetup() as Setup
+const take = cycle(sampleEvents(5000))
+const store = openStore(place)
 
-const store: EventStore =
-  place.store === 'sqlite'
-    ? sqliteStore({ filename: place.filename })
-    : postgresStore({ connectionString: place.url })
-
-/** Each round removes what a rule of its own finds too old: two days, of which the events are in the first. */
-const daysOf = (round: number): number => KEPT_DAYS + 2 * (rounds - round)
-const nameOf = (round: number): string => `round ${round}`
+/** The age in days of the events that a round removes. Each round has two days, with events in the first. */
+const ageOf = (round: number): number => KEPT_DAYS + 2 * (rounds - round)
+const ruleOf = (round: number): string => `round ${round}`
 
 const audit = new AuditLog({
   store,
   types: sampleTypes,
   cleaning: {
     rules: Array.from({ length: rounds }, (_, round) => ({
-      name: nameOf(round),
+      name: ruleOf(round),
       target: 'events',
-      maxAge: { hours: (daysOf(round) - 1.5) * 24 },
+      maxAge: { hours: (ageOf(round) - 1.5) * 24 },
     })),
   },
 })
 
-const microsNow = (): number => Date.now() * 1000
+const now = (): number => Date.now() * 1000
 
-/** Fills a stretch of time with so many events, evenly. */
+/** Imports so many events, evenly spread over the time. */
 async function fill(from: number, to: number, count: number): Promise<void> {
   const clock = manualClock(new Date(from / 1000).toISOString())
   const maker = new AuditLog({
-    store: memoryStore({ clock, maxEvents: IMPORTED_AT_ONCE }),
+    store: memoryStore({ clock, maxEvents: IMPORT_BATCH }),
     types: sampleTypes,
   })
   const pause = (to - from) / count
-  for (let made = 0; made < count; made += IMPORTED_AT_ONCE) {
-    const batch = Math.min(IMPORTED_AT_ONCE, count - made)
-    const stored: AuditEvent[] = []
-    for (let i = 0; i < batch; i++) {
+  for (let made = 0; made < count; made += IMPORT_BATCH) {
+    const batch: AuditEvent[] = []
+    for (const { type, data, username } of take(Math.min(IMPORT_BATCH, count - made))) {
       clock.advance(Math.floor(pause))
-      const { type, data, username } = EVENTS[next++ % EVENTS.length]!
       const event = await maker.record(type, data, { username })
-      if (event) stored.push(event)
+      if (event) batch.push(event)
     }
-    await audit.importEvents(stored)
+    await audit.importEvents(batch)
   }
   await maker.close()
 }
 
 async function fillAll(): Promise<void> {
-  const now = microsNow()
+  const time = now()
   for (let round = 0; round < rounds; round++) {
-    const from = now - daysOf(round) * DAY
+    const from = time - ageOf(round) * DAY
     await fill(from, from + DAY, events / 2 / rounds)
   }
-  await fill(now - (KEPT_DAYS - 1) * DAY, now - HOUR, events / 2)
+  await fill(time - (KEPT_DAYS - 1) * DAY, time - HOUR, events / 2)
 }
 
-async function sizeOf(): Promise<number> {
+async function sizeOfStore(): Promise<number> {
   if (place.store === 'sqlite')
     return ['', '-wal']
       .map((end) => place.filename + end)
@@ -131,24 +119,13 @@ const countBefore = async (from: number): Promise<number> => (await store.excess
 
 let recorded = 0
 
-/** Records in time with the load until it is over, whether earlier calls were answered or not. */
 async function recordUntil(isOver: () => boolean): Promise<Latencies> {
   const latencies: number[] = []
-  const calls: Promise<void>[] = []
-  const call = async (due: number): Promise<void> => {
-    const { type, data, username } = EVENTS[next++ % EVENTS.length]!
+  recorded += await callAtRate(PER_SECOND, isOver, async (due) => {
+    const [{ type, data, username }] = take(1) as [SampleEvent]
     await audit.record(type, data, { username })
     latencies.push(performance.now() - due)
-  }
-  const interval = 1000 / PER_SECOND
-  for (let slot = performance.now(); !isOver(); slot += interval) {
-    const due = slot + Math.random() * interval
-    await nextTurn()
-    while (performance.now() < due) await delay(Math.ceil(due - performance.now()))
-    calls.push(call(due))
-  }
-  await Promise.all(calls)
-  recorded += calls.length
+  })
   const sorted = Float64Array.from(latencies).toSorted()
   return { p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99), max: quantile(sorted, 1) }
 }
@@ -162,38 +139,36 @@ async function runRound(round: number): Promise<Round> {
   const without = await recordFor(seconds * 1000)
   const start = performance.now()
   let end: number | undefined
-  const cleaning = audit.cleaning.run({ rules: [nameOf(round)] }).finally(() => {
+  const run = audit.cleaning.run({ rules: [ruleOf(round)] }).finally(() => {
     end = performance.now()
   })
-  const during = await recordUntil(() => end !== undefined)
-  const [result] = await cleaning
+  const cleaning = await recordUntil(() => end !== undefined)
+  const [result] = await run
   if (!result || result.error !== undefined || result.removed_count !== events / 2 / rounds)
-    throw new Error(`${nameOf(round)}: ${JSON.stringify(result)}`)
-  const removed = result.removed_count
-  return { without, cleaning: during, removed, seconds: (end! - start) / 1000 }
+    throw new Error(`${ruleOf(round)}: ${JSON.stringify(result)}`)
+  return { without, cleaning, removed: result.removed_count, seconds: (end! - start) / 1000 }
 }
 
-/** All that was due is gone, and nothing else. */
+/** Checks that the cleaning removed all expired events and no others. */
 async function check(): Promise<void> {
-  const old = await countBefore(microsNow() - (KEPT_DAYS - 0.5) * DAY)
-  const all = await countBefore(microsNow() + DAY)
-  // Each run tells of itself.
+  const expired = await countBefore(now() - (KEPT_DAYS - 0.5) * DAY)
+  const all = await countBefore(now() + DAY)
+  // Each cleaning run records an event.
   const expected = events / 2 + recorded + rounds
-  if (old !== 0 || all !== expected)
-    throw new Error(`${all} events are there, ${old} of them due; it should be ${expected}`)
+  if (expired !== 0 || all !== expected)
+    throw new Error(`${all} events remain, ${expired} of them expired; ${expected} should remain`)
 }
 
 async function run(): Promise<Answer> {
-  const bytesBefore = await sizeOf()
+  const bytesBefore = await sizeOfStore()
   await recordFor(1000)
   const found: Round[] = []
   for (let round = 0; round < rounds; round++) found.push(await runRound(round))
   await check()
-  const bytesAfter = await sizeOf()
+  const bytesAfter = await sizeOfStore()
   await audit.close()
   return { rounds: found, bytesBefore, bytesAfter }
 }
 
 await fillAll()
-process.on('message', () => void run().then((answer) => process.send!(answer)))
-process.send!('ready')
+serveJobs(run)

@@ -1,13 +1,13 @@
 import type { AuditEvent } from 'daybook'
 import { sampleEvents } from '../harness/sample-events.js'
 
-/* What benchmarks/filter.ts asks, of which events. Every query is spelled for each library. */
+/* The events and queries of the suite `filter`. Every query is written for each library. */
 
 export interface MatchCase {
   readonly name: string
-  /** The query string, as clients of the package write it. */
+  /** The query string that a client of Daybook sends. */
   readonly query: string
-  /** The same for sift and mingo, in the form that suits them best. */
+  /** The same query for sift and mingo, in the form that is fastest for them. */
   readonly mongo: { readonly [key: string]: unknown }
 }
 
@@ -135,7 +135,7 @@ export const MATCH_CASES: readonly MatchCase[] = [
   },
 ]
 
-/** The cases whose compiling is measured. */
+/** The cases whose compilation is measured. */
 export const COMPILE_CASES: readonly string[] = [
   'eq, own field',
   'in, 10 values',
@@ -169,19 +169,19 @@ export const PARSE_CASES: readonly { readonly name: string; readonly query: stri
 
 const BEGIN = Date.UTC(2026, 2, 1)
 const TEN_DAYS = 864_000_000
-/** So many are made; more events are copies of these with an id and a time of their own. */
-const DIFFERENT = 100_000
+/** Further events are copies of these with another id and time. */
+const MAX_DIFFERENT = 100_000
 
-/** Up to three objects in an array, which the sample events lack. */
+/** An array of up to three objects, which the sample events lack. */
 const targets = (at: number): { code: string; state: string }[] =>
   Array.from({ length: at % 4 }, (_, i) => ({
     code: `asset-${(at * 7 + i * 131) % 5000}`,
     state: (at + i) % 5 === 0 ? 'failed' : 'ok',
   }))
 
-/** Events over ten days, their attributes read from JSON as those of a store are. */
+/** Events of ten days. They are parsed from JSON, as the events of a store are. */
 export function matchEvents(count: number): AuditEvent[] {
-  const texts = sampleEvents(Math.min(count, DIFFERENT)).map(({ type, username, data }, i) =>
+  const texts = sampleEvents(Math.min(count, MAX_DIFFERENT)).map(({ type, username, data }, i) =>
     JSON.stringify({
       username: type.startsWith('warn') ? null : username,
       system: i % 20 !== 0,
@@ -202,7 +202,7 @@ export function matchEvents(count: number): AuditEvent[] {
 export interface WildcardCase {
   readonly name: string
   pattern(wildcards: number): string
-  /** A text of about that many characters. */
+  /** A text of about `length` characters. */
   text(length: number): string
 }
 
@@ -228,7 +228,7 @@ export const WILDCARD_CASES: readonly WildcardCase[] = [
     text: (length) => `${'x'.repeat(length - 2)}zy`,
   },
   {
-    name: 'almost a match, `_` alone: `ab_ab_…b%` behind a `%` on `abcabc…`',
+    name: 'almost a match, only `_`: `%ab_ab_…b%` on `abcabc…`',
     pattern: (wildcards) => `%${'ab_'.repeat(wildcards - 2)}b%`,
     text: (length) => `${repeat(['abc'], length / 3, '')}b`,
   },

@@ -1,12 +1,10 @@
-import { createRequire } from 'node:module'
 import { type AuditEvent, parseQuery } from 'daybook'
 import type * as Evaluate from '../../src/filter/evaluate.js'
+import { readSetup, serveJobs } from '../harness/workers.js'
 import { MATCH_CASES, matchEvents, PARSE_CASES, WILDCARD_CASES } from './filter-cases.js'
+import { MATCHERS } from './matchers.js'
 
-/*
- * One library with its events in a process of its own: `filter-trial.ts <JSON of a Setup>`. It says
- * `ready`, then answers each Job that it is sent with an Answer.
- */
+/* A process that holds events and runs the trials of one library on them. */
 
 export type Library = 'daybook' | 'sift' | 'mingo' | 'URLSearchParams' | 'RegExp'
 
@@ -16,13 +14,13 @@ export interface Setup {
 }
 
 export type Job =
-  /** Tests every event by MATCH_CASES[at]. */
+  /** Tests every event with MATCH_CASES[at]. */
   | { readonly job: 'scan'; readonly at: number }
-  /** Makes the tester of MATCH_CASES[at]. */
+  /** Compiles MATCH_CASES[at]. */
   | { readonly job: 'compile'; readonly at: number }
   /** Parses PARSE_CASES[at]. */
   | { readonly job: 'parse'; readonly at: number }
-  /** Tests one text by a pattern of WILDCARD_CASES[at]. */
+  /** Tests one text with a pattern of WILDCARD_CASES[at]. */
   | {
       readonly job: 'wildcards'
       readonly at: number
@@ -31,40 +29,29 @@ export type Job =
     }
 
 export interface Answer {
-  /** Of one run: the mean of as many as fill the time. */
+  /** The mean time of a run. */
   readonly milliseconds: number
-  /** What a run found: matching events, parameters. */
+  /** Matching events, or parsed parameters. */
   readonly found: number
 }
 
 type Tester = (event: AuditEvent) => boolean
 
-// Their declarations do not compile with this project's settings.
-const require = createRequire(import.meta.url)
-const sift = require('sift') as (query: object) => Tester
-const { Query } = require('mingo') as { Query: new (query: object) => { test: Tester } }
+const sift = MATCHERS.sift()
+const mingo = MATCHERS.mingo()
 
-// Where the compiled filter lies: users get it through the stores only, which do more than match.
+// Not public: users reach the filter through a store, which does more than match events.
 const evaluate = new URL('./filter/evaluate.js', import.meta.resolve('daybook')).href
 const { compileFilter } = (await import(evaluate)) as typeof Evaluate
 
-/** For each library what makes a tester; a query is read before, as it is not part of compiling. */
+/** For each library a function that compiles; reading the query string is not measured. */
 const COMPILERS: { readonly [library in Library]?: (at: number) => () => Tester } = {
   daybook(at) {
     const { where } = parseQuery(MATCH_CASES[at]!.query)
     return () => compileFilter(where)
   },
-  sift(at) {
-    const { mongo } = MATCH_CASES[at]!
-    return () => sift(mongo)
-  },
-  mingo(at) {
-    const { mongo } = MATCH_CASES[at]!
-    return () => {
-      const query = new Query(mongo)
-      return (event) => query.test(event)
-    }
-  },
+  sift: (at) => () => sift(MATCH_CASES[at]!.mongo),
+  mingo: (at) => () => mingo(MATCH_CASES[at]!.mongo),
 }
 
 const PARSERS: { readonly [library in Library]?: (query: string) => number } = {
@@ -72,7 +59,7 @@ const PARSERS: { readonly [library in Library]?: (query: string) => number } = {
   URLSearchParams: (query) => new URLSearchParams(query).size,
 }
 
-/** Lazy, as that finds a match soonest. */
+/** Lazy quantifiers find a match soonest. */
 function patternToRegExp(pattern: string): RegExp {
   const source = pattern
     .replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
@@ -96,13 +83,13 @@ const WILDCARD_TESTERS: { readonly [library in Library]?: (pattern: string) => T
   },
 }
 
-/** The mean time of as many runs as fill so many milliseconds. */
-function timed(fill: number, run: () => number): Answer {
+/** Repeats the run for so many milliseconds. */
+function repeatFor(duration: number, run: () => number): Answer {
   let found = 0
   let runs = 0
   const start = performance.now()
   let elapsed = 0
-  for (let batch = 1; elapsed < fill; batch *= 2) {
+  for (let batch = 1; elapsed < duration; batch *= 2) {
     for (let i = 0; i < batch; i++) found = run()
     runs += batch
     elapsed = performance.now() - start
@@ -126,32 +113,31 @@ const textEvent = (text: string): AuditEvent => ({
   attributes: { text },
 })
 
-function answer(job: Job, library: Library, events: readonly AuditEvent[]): Answer {
+function run(job: Job, library: Library, events: readonly AuditEvent[]): Answer {
   switch (job.job) {
     case 'scan': {
       const test = COMPILERS[library]!(job.at)()
-      return timed(20, () => count(events, test))
+      return repeatFor(20, () => count(events, test))
     }
     case 'compile': {
       const compile = COMPILERS[library]!(job.at)
-      return timed(100, () => compile().length)
+      return repeatFor(100, () => compile().length)
     }
     case 'parse': {
       const { query } = PARSE_CASES[job.at]!
       const parse = PARSERS[library]!
-      return timed(100, () => parse(query))
+      return repeatFor(100, () => parse(query))
     }
     case 'wildcards': {
       const { pattern, text } = WILDCARD_CASES[job.at]!
       const test = WILDCARD_TESTERS[library]!(pattern(job.wildcards))
-      // Made from an array and joined: no rope that the first test would have to flatten.
+      // The texts are made by `join`, so the first test does not have to flatten a rope.
       const event = textEvent(text(job.length))
-      return timed(50, () => Number(test(event)))
+      return repeatFor(50, () => Number(test(event)))
     }
   }
 }
 
-const { library, events } = JSON.parse(process.argv[2] ?? '') as Setup
+const { library, events } = readSetup() as Setup
 const scanned = matchEvents(events)
-process.on('message', (job: Job) => process.send!(answer(job, library, scanned)))
-process.send!('ready')
+serveJobs((job: Job) => run(job, library, scanned))

@@ -1,16 +1,19 @@
 import type { SampleEvent } from '../harness/sample-events.js'
 
-/** A query of the event feed, and what it has to find. */
+/** A query of the event feed. */
 export interface HttpCase {
+  readonly title: string
   readonly query: string
   readonly limit: number
   readonly connections: number
-  /** Each request asks for a query of its own: the last digits of its time are the request's number. */
+  /** Each request has a different query: the last digits of its time are the number of the request. */
   readonly isNumbered?: true
+  /** Whether the query finds the event. */
   matches(event: SampleEvent): boolean
 }
 
-const all = (limit: number, connections: number): HttpCase => ({
+const newest = (limit: number, connections: number): HttpCase => ({
+  title: `\`limit=${limit}\``,
   query: `limit=${limit}`,
   limit,
   connections,
@@ -18,15 +21,17 @@ const all = (limit: number, connections: number): HttpCase => ({
 })
 
 export const CASES = {
-  newest10: all(10, 100),
+  newest10: newest(10, 100),
   paged10: {
-    ...all(10, 100),
+    ...newest(10, 100),
+    title: '`limit=10`, a different `created_at_lt` in each request',
     query: 'limit=10&filter[created_at_lt]=2999-12-31T23:59:59.000000Z',
     isNumbered: true,
   },
-  newest100: all(100, 100),
-  newest1000: all(1000, 10),
+  newest100: newest(100, 100),
+  newest1000: newest(1000, 10),
   filtered: {
+    title: '`limit=10`, three conditions',
     query:
       'limit=10&filter[type_eq]=error:git_remote:fetch&filter[cluster_name_eq]=cluster-3&filter[message_cont]=queue',
     limit: 10,
@@ -39,3 +44,4 @@ export const CASES = {
 } satisfies Readonly<Record<string, HttpCase>>
 
 export type CaseName = keyof typeof CASES
+export const CASE_NAMES = Object.keys(CASES) as CaseName[]

@@ -1,11 +1,12 @@
 import autocannon from 'autocannon'
-import { quantile } from '../harness/meter.js'
+import { quantile } from '../harness/format.js'
+import { serveJobs } from '../harness/workers.js'
 
-/* A client in a process of its own: to each Job it gives an Answer. */
+/* A process that sends requests with autocannon. */
 
 export interface Job {
   readonly url: string
-  /** Puts the request's number into the URL, in the place of its last `000000`. */
+  /** Replaces the last `000000` of the URL by the number of the request. */
   readonly isNumbered?: boolean
   readonly connections: number
   readonly seconds: number
@@ -15,15 +16,15 @@ export interface Job {
 }
 
 export interface Answer {
-  /** Answers of the whole time. */
-  readonly answered: number
+  /** The number of responses. */
+  readonly responses: number
   readonly perSecond: number
-  /** Milliseconds from a request to the end of its answer. */
+  /** Milliseconds from a request to the end of its response. */
   readonly p50: number
   readonly p99: number
 }
 
-/** Gives each request of all connections a path of its own. */
+/** Gives each request of all connections its own path. */
 function numbered(url: string): (request: autocannon.Request) => autocannon.Request {
   const { pathname, search } = new URL(url)
   const [before, after] = `${pathname}${search}`.split('000000')
@@ -37,8 +38,8 @@ function numbered(url: string): (request: autocannon.Request) => autocannon.Requ
 async function load(job: Job): Promise<Answer> {
   const { url, isNumbered, connections, seconds, method, headers, body } = job
   const times: number[] = []
-  // Of the first requests each waits for its connection.
-  let rest = connections
+  // The first request of each connection waits until it is connected.
+  let unmeasured = connections
   const result = await new Promise<autocannon.Result>((resolve, reject) => {
     const options = {
       url,
@@ -53,7 +54,7 @@ async function load(job: Job): Promise<Answer> {
       error ? reject(error) : resolve(result),
     )
     running.on('response', (_client, _status, _bytes, time) => {
-      if (rest > 0) rest--
+      if (unmeasured > 0) unmeasured--
       else times.push(time)
     })
   })
@@ -62,12 +63,11 @@ async function load(job: Job): Promise<Answer> {
     throw new Error(`${url}: ${errors} errors, ${timeouts} timeouts, ${non2xx} other statuses`)
   const sorted = Float64Array.from(times).toSorted()
   return {
-    answered: result['2xx'],
+    responses: result['2xx'],
     perSecond: result['2xx'] / result.duration,
     p50: quantile(sorted, 0.5),
     p99: quantile(sorted, 0.99),
   }
 }
 
-process.on('message', (job: Job) => void load(job).then((answer) => process.send!(answer)))
-process.send!('ready')
+serveJobs(load)

@@ -3,48 +3,43 @@ import Router from '@koa/router'
 import { AuditLog, type EventStore } from 'daybook'
 import { auditRoutes, basicAuth, recordRequests } from 'daybook/koa'
 import Koa from 'koa'
-import { type SampleEvent, sampleEvents, sampleTypes } from '../harness/sample-events.js'
-import { type CaseName, CASES } from './http-cases.js'
-import { listen } from '../harness/listen.js'
+import { AUTHORIZATION, listen, USER } from '../harness/listen.js'
 import { openStore, type StoreSetup } from '../harness/open-store.js'
+import { recordAll, type SampleEvent, sampleEvents, sampleTypes } from '../harness/sample-events.js'
+import { readSetup, serveJobs } from '../harness/workers.js'
+import { type CaseName, CASES } from './http-cases.js'
 
-/*
- * A service with an event feed, in a process of its own: `http-server.ts <JSON of a Setup>`. Before the
- * requests of a case it is sent a Job `prepare`, and after them `count`.
- */
+/* A service with an event feed. Each case is prepared before its requests. */
 
 export interface Setup {
   readonly store: StoreSetup
   readonly events: number
 }
 
-/** Answered with the service's URL and with how often the store was asked since. */
-export type Job = { readonly prepare: CaseName } | 'count'
+/** The answer to `prepare` is the URL of the service, to `countReads` the reads of the store since. */
+export type Job = { readonly prepare: CaseName } | 'countReads'
 export type Answer = string | number
 
-const USER = 'ann'
-const AUTHORIZATION = `Basic ${Buffer.from(`${USER}:${USER}`).toString('base64')}`
-const OF_ONE_ANSWER = new Set(['connection', 'keep-alive', 'date', 'content-length'])
+/** Headers that Node sets for each response. */
+const NODE_HEADERS = new Set(['connection', 'keep-alive', 'date', 'content-length'])
 
-let lists = 0
-const setup = JSON.parse(process.argv[2] ?? '') as Setup
+let reads = 0
+const setup = readSetup() as Setup
 const store = openStore(setup.store)
-const counting: EventStore = {
+const countingStore: EventStore = {
   ...store,
   list(query, options) {
-    lists++
+    reads++
     return store.list(query, options)
   },
 }
-const audit = new AuditLog({ store: counting, types: sampleTypes })
+const audit = new AuditLog({ store: countingStore, types: sampleTypes })
 
-/** What was recorded, oldest first. */
+/** All events, oldest first. */
 const recorded: { readonly id: string; readonly event: SampleEvent }[] = []
 
 async function record(events: readonly SampleEvent[]): Promise<void> {
-  const stored = await Promise.all(
-    events.map(({ type, data, username }) => audit.record(type, data, { username })),
-  )
+  const stored = await recordAll(audit, events)
   for (const [i, event] of events.entries()) recorded.push({ id: stored[i]!.id, event })
 }
 
@@ -82,7 +77,7 @@ function get(url: string): Promise<{ response: http.IncomingMessage; body: strin
   })
 }
 
-/** Adds an event that the case finds, checks the answer, and has it served as it is beside. */
+/** Records an event that the case finds, checks the feed, and prepares the same response as static bytes. */
 async function prepare(name: CaseName): Promise<string> {
   const { query, limit, matches } = CASES[name]
   await record([recorded.findLast(({ event }) => matches(event))!.event])
@@ -90,30 +85,27 @@ async function prepare(name: CaseName): Promise<string> {
   const found = (JSON.parse(body) as { data: { id: string }[] }).data.map(({ id }) => id)
   const matching = recorded.filter(({ event }) => matches(event)).map(({ id }) => id)
   if (response.statusCode !== 206 || found.join() !== matching.slice(-limit).join())
-    throw new Error(`${query}: these are not the newest ${limit} that match`)
+    throw new Error(`${query}: the feed does not return the newest ${limit} matching events`)
   const headers = Object.entries(response.headers as Record<string, string>).filter(
-    ([header]) => !OF_ONE_ANSWER.has(header),
+    ([header]) => !NODE_HEADERS.has(header),
   )
   prepared.set(name, { headers: Object.fromEntries(headers), body })
-  const beside = await get(`${url}/prepared/${name}`)
-  if (beside.body !== body) throw new Error(`${name}: what was prepared is something else`)
-  lists = 0
+  const copy = await get(`${url}/prepared/${name}`)
+  if (copy.body !== body) throw new Error(`${name}: the prepared body differs`)
+  reads = 0
   return url
 }
 
-const MOST_AT_ONCE = 1000
+const BATCH = 1000
 const events = sampleEvents(setup.events)
-for (let i = 0; i < events.length; i += MOST_AT_ONCE)
-  await record(events.slice(i, i + MOST_AT_ONCE))
+for (let i = 0; i < events.length; i += BATCH) await record(events.slice(i, i + BATCH))
 
 const { url, close } = await listen(createApp())
 
-process.on('disconnect', () => {
-  close()
-  void audit.close()
-})
-process.on('message', (job: Job) => {
-  if (job === 'count') process.send!(lists)
-  else void prepare(job.prepare).then((answer) => process.send!(answer))
-})
-process.send!('ready')
+serveJobs(
+  (job: Job) => (job === 'countReads' ? reads : prepare(job.prepare)),
+  () => {
+    close()
+    return audit.close()
+  },
+)

@@ -1,10 +1,10 @@
 import pg from 'pg'
-import { type Dialect, toWhere } from '../harness/query.js'
-import { type Asked, pageOf } from '../harness/query-target.js'
+import { type Dialect, toSql } from '../harness/query.js'
+import { pageOf, type QueryTarget } from '../harness/query-target.js'
 
-/* The table that somebody would write by hand in Postgres: a row of jsonb for each event. */
+/* Handwritten Postgres: one row of jsonb per event. */
 
-export const PLAIN_TABLE = `CREATE TABLE plain_jsonb (
+export const JSONB_TABLE = `CREATE TABLE plain_jsonb (
   created_at bigint PRIMARY KEY, type text, username text, attributes jsonb NOT NULL
 )`
 
@@ -22,20 +22,20 @@ interface Row {
   readonly attributes: Record<string, unknown>
 }
 
-export async function openPlainTable(url: string): Promise<Asked> {
+export async function openJsonbTable(url: string): Promise<QueryTarget> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   return {
-    prepare(ask) {
-      const { condition, order, values } = toWhere(ask, POSTGRES)
-      const query = {
+    prepare(query) {
+      const { condition, order, values } = toSql(query, POSTGRES)
+      const statement = {
         text: `SELECT created_at, type, username, attributes FROM plain_jsonb
-               WHERE ${condition} ORDER BY ${order} LIMIT ${ask.limit + 1}`,
+               WHERE ${condition} ORDER BY ${order} LIMIT ${query.limit + 1}`,
         values: [...values],
       }
       return async () => {
-        const { rows } = await client.query<Row>(query)
-        return pageOf(rows, ask, ({ attributes }) => attributes)
+        const { rows } = await client.query<Row>(statement)
+        return pageOf(rows, query, ({ attributes }) => attributes)
       }
     },
     close: () => client.end(),

@@ -1,59 +1,54 @@
 import { AuditLog } from 'daybook'
 import { manualClock } from 'daybook/testing'
-import { createSampler, type SampleEvent, sampleTypes } from '../harness/sample-events.js'
 import { type IndexWatch, watchPostgresIndex, watchSqliteIndex } from '../harness/index-watch.js'
 import { openStore, type StoreSetup } from '../harness/open-store.js'
-import { insertsOf, openRaw, type RawEvent } from './raw-sqlite.js'
+import type { Sample } from '../harness/query-cases.js'
+import { createSampler, type SampleEvent, sampleTypes } from '../harness/sample-events.js'
+import { readSetup, serveJobs } from '../harness/workers.js'
+import { openRaw, prepareInserts } from './raw-sqlite.js'
 
 /*
- * Puts a log together in stretches, in a process of its own: `log-trial.ts <JSON of a Setup>`. What is
- * measured begins when the events of a stretch are made, and the index has nothing to do meanwhile.
+ * A process that fills a log chunk by chunk. The time of a chunk begins when its events have been
+ * generated, and the index has caught up with the chunk before.
  */
 
 export type Setup =
-  /** Through `record`, into a store. */
+  /** Calls `record` of a store. */
   | { readonly kind: 'record'; readonly store: StoreSetup }
-  /** Rows of JSON text in batches of 100. */
+  /** Inserts rows of JSON text in batches of 100. */
   | { readonly kind: 'raw'; readonly filename: string }
 
 export type Job =
   | {
       readonly events: number
-      /** Every so many-th event becomes a sample. */
-      readonly sampled: number
-      /** When they are recorded, for the raw rows. */
+      /** One in so many events becomes a sample. */
+      readonly sampleInterval: number
+      /** The `created_at` of the raw rows, in microseconds. */
       readonly times?: Float64Array
     }
-  | 'end'
+  | 'close'
 
-/** An event that queries may ask for. */
-export interface Sample {
-  /** Microseconds. */
-  readonly createdAt: number
-  readonly data: SampleEvent['data']
-}
-
-export interface Stretch {
+export interface Chunk {
   /** Until all events are durable. */
   readonly seconds: number
   /** From then until the index has caught up. */
-  readonly waited: number
+  readonly indexSeconds: number
   readonly times: Float64Array
   readonly samples: readonly Sample[]
-  /** Of the attributes as JSON text. */
+  /** Size of the attributes as JSON text. */
   readonly jsonBytes: number
 }
 
-export const IN_FLIGHT = 1000
+const IN_FLIGHT = 1000
 const RAW_BATCH = 100
-const MOST_PAUSE = 2000
+const MAX_PAUSE = 2000
 
-const setup = JSON.parse(process.argv[2] ?? '') as Setup
+const setup = readSetup() as Setup
 const next = createSampler()
 const clock = manualClock()
 
 interface Writer {
-  /** Gives what is to be measured: it resolves to the times of the events, in microseconds. */
+  /** The returned function is measured; it resolves to the times of the events, in microseconds. */
   prepare(
     events: readonly SampleEvent[],
     times: Float64Array | undefined,
@@ -62,27 +57,31 @@ interface Writer {
   close(): Promise<void>
 }
 
-function watchOf(place: StoreSetup): IndexWatch | undefined {
+function watchIndex(place: StoreSetup): IndexWatch | undefined {
   if (place.store === 'sqlite') return watchSqliteIndex(place.filename)
   return place.store === 'postgres' ? watchPostgresIndex(place.url) : undefined
 }
 
-function openRecord(place: StoreSetup): Writer {
+/** Microseconds since 1970 of a `created_at`. */
+const toMicroseconds = (time: string): number =>
+  Date.parse(`${time.slice(0, 23)}Z`) * 1000 + Number(time.slice(23, 26))
+
+function openRecordWriter(place: StoreSetup): Writer {
   const audit = new AuditLog({ store: openStore(place, clock), types: sampleTypes, strict: true })
-  const watch = watchOf(place)
+  const watch = watchIndex(place)
   return {
     prepare: (events) => async () => {
       const recorded: string[] = []
       let at = 0
-      const call = async (): Promise<void> => {
+      const recordInLoop = async (): Promise<void> => {
         while (at < events.length) {
           const mine = at++
           const { type, data, username } = events[mine]!
-          clock.advance(1 + ((mine * 7919) % MOST_PAUSE))
+          clock.advance(1 + ((mine * 7919) % MAX_PAUSE))
           recorded[mine] = (await audit.record(type, data, { username }))!.created_at
         }
       }
-      await Promise.all(Array.from({ length: IN_FLIGHT }, call))
+      await Promise.all(Array.from({ length: IN_FLIGHT }, recordInLoop))
       return Float64Array.from(recorded, toMicroseconds)
     },
     caughtUp: async () => watch?.caughtUp(),
@@ -93,18 +92,14 @@ function openRecord(place: StoreSetup): Writer {
   }
 }
 
-/** Of a time as events carry it. */
-const toMicroseconds = (time: string): number =>
-  Date.parse(`${time.slice(0, 23)}Z`) * 1000 + Number(time.slice(23, 26))
-
-function openPlain(filename: string): Writer {
+function openRawWriter(filename: string): Writer {
   const database = openRaw(filename)
   return {
     prepare(events, times) {
-      const rows = events.map((event, i): RawEvent => ({ createdAt: times![i]!, event }))
-      const insert = insertsOf(database, rows, RAW_BATCH)
+      const insert = prepareInserts(database, events, (row) => times![row]!)
       return async () => {
-        insert()
+        for (let from = 0; from < events.length; from += RAW_BATCH)
+          insert(from, Math.min(from + RAW_BATCH, events.length))
         return times!
       }
     },
@@ -113,33 +108,30 @@ function openPlain(filename: string): Writer {
   }
 }
 
-const writer = setup.kind === 'record' ? openRecord(setup.store) : openPlain(setup.filename)
+const isRecord = setup.kind === 'record'
+const writer = isRecord ? openRecordWriter(setup.store) : openRawWriter(setup.filename)
 
-async function write(job: Exclude<Job, 'end'>): Promise<Stretch> {
+async function fill(job: Exclude<Job, 'close'>): Promise<Chunk> {
   const events = Array.from({ length: job.events }, next)
-  const run = writer.prepare(events, job.times)
+  const write = writer.prepare(events, job.times)
   const start = performance.now()
-  const times = await run()
+  const times = await write()
   const durable = performance.now()
   await writer.caughtUp()
   const indexed = performance.now()
-  const isOurs = setup.kind === 'record'
   return {
     seconds: (durable - start) / 1000,
-    waited: (indexed - durable) / 1000,
-    times: isOurs ? times : new Float64Array(),
+    indexSeconds: (indexed - durable) / 1000,
+    times: isRecord ? times : new Float64Array(),
     samples: events.flatMap(({ data }, i) =>
-      isOurs && i % job.sampled === 0 ? [{ createdAt: times[i]!, data }] : [],
+      isRecord && i % job.sampleInterval === 0 ? [{ createdAt: times[i]!, data }] : [],
     ),
     jsonBytes: events.reduce((sum, { data }) => sum + Buffer.byteLength(JSON.stringify(data)), 0),
   }
 }
 
-async function answer(job: Job): Promise<Stretch | 'ended'> {
-  if (job !== 'end') return write(job)
+serveJobs(async (job: Job) => {
+  if (job !== 'close') return fill(job)
   await writer.close()
-  return 'ended'
-}
-
-process.on('message', (job: Job) => void answer(job).then((found) => process.send!(found)))
-process.send!('ready')
+  return 'closed'
+})

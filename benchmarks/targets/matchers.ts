@@ -2,20 +2,19 @@ import { createRequire } from 'node:module'
 import { AuditLog } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { manualClock } from 'daybook/testing'
-import { type Asked, pageOf } from '../harness/query-target.js'
-import { type Ask, type Comparison, isOwn, type Term } from '../harness/query.js'
-import { createSampler, sampleTypes } from '../harness/sample-events.js'
+import { type Condition, isOwnField, type Predicate, type Query } from '../harness/query.js'
+import { type Matcher, pageOf, type QueryTarget } from '../harness/query-target.js'
+import { createSampler, recordAll, sampleTypes } from '../harness/sample-events.js'
 
-/* Logs in memory: our store's, and lists of events that sift and mingo match, newest first. */
+/* Events in memory: the memory store, and arrays that sift and mingo search from the newest event on. */
 
-export type Matcher = 'sift' | 'mingo'
-
-// Their declarations do not compile with this project's settings.
+// Their type declarations do not compile with the settings of this project.
 const require = createRequire(import.meta.url)
 
 type Test = (event: object) => boolean
 
-const MATCHERS: { readonly [name in Matcher]: () => (query: object) => Test } = {
+/** Compiles a MongoDB query. */
+export const MATCHERS: { readonly [name in Matcher]: () => (query: object) => Test } = {
   sift: () => require('sift') as (query: object) => Test,
   mingo() {
     const { Query } = require('mingo') as { Query: new (query: object) => { test: Test } }
@@ -26,8 +25,8 @@ const MATCHERS: { readonly [name in Matcher]: () => (query: object) => Test } = 
   },
 }
 
-/** The values that are asked for hold no sign that means something in a pattern. */
-const CONDITIONS: { readonly [name in Comparison]?: (value: string | number) => unknown } = {
+/** The values of the query cases need no escaping in a regular expression. */
+const CONDITIONS: { readonly [name in Predicate]?: (value: string | number) => unknown } = {
   eq: (value) => value,
   not_eq: (value) => ({ $ne: value }),
   gt: (value) => ({ $gt: value }),
@@ -37,56 +36,54 @@ const CONDITIONS: { readonly [name in Comparison]?: (value: string | number) => 
   not_null: () => ({ $exists: true }),
 }
 
-function toMongo({ combinator, terms }: Ask): object {
-  const conditions = terms.map(({ path, comparison, value = '' }: Term) => ({
-    [isOwn(path) ? path[0]! : `attributes.${path.join('.')}`]: CONDITIONS[comparison]!(value),
+function toMongo({ combinator, conditions }: Query): object {
+  const parts = conditions.map(({ path, predicate, value = '' }: Condition) => ({
+    [isOwnField(path) ? path[0]! : `attributes.${path.join('.')}`]: CONDITIONS[predicate]!(value),
   }))
-  if (combinator === 'or') return { $or: conditions }
-  return Object.assign({}, ...conditions) as object
+  if (combinator === 'or') return { $or: parts }
+  return Object.assign({}, ...parts) as object
 }
 
-interface Kept {
+interface StoredEvent {
   readonly type: string
   readonly username: string
   readonly attributes: Record<string, unknown>
 }
 
-export function openMatcher(name: Matcher, count: number): Asked {
+/** Holds the first `count` sample events. */
+export function openMatcher(name: Matcher, count: number): QueryTarget {
   const compile = MATCHERS[name]()
   const next = createSampler()
-  // Read from JSON as those of a store are.
+  // Parsed from JSON, as the events of a store are.
   const events = Array.from({ length: count }, () => {
     const { type, username, data } = next()
-    return JSON.parse(JSON.stringify({ type, username, attributes: data })) as Kept
+    return JSON.parse(JSON.stringify({ type, username, attributes: data })) as StoredEvent
   })
   return {
-    prepare(ask) {
-      const query = toMongo(ask)
+    prepare(query) {
+      const mongo = toMongo(query)
       return () => {
-        const test = compile(query)
-        const rows: Kept[] = []
-        for (let i = events.length - 1; i >= 0 && rows.length <= ask.limit; i--)
+        const test = compile(mongo)
+        const rows: StoredEvent[] = []
+        for (let i = events.length - 1; i >= 0 && rows.length <= query.limit; i--)
           if (test(events[i]!)) rows.push(events[i]!)
-        return pageOf(rows, ask, ({ attributes }) => attributes)
+        return pageOf(rows, query, ({ attributes }) => attributes)
       }
     },
     close() {},
   }
 }
 
-const AT_ONCE = 1000
+const BATCH = 1000
 
-/** Our store with so many events. */
-export async function openMemory(count: number): Promise<AuditLog> {
+/** A memory store with the first `count` sample events. */
+export async function openMemoryLog(count: number): Promise<AuditLog> {
   const clock = manualClock()
   const audit = new AuditLog({ store: memoryStore({ clock }), types: sampleTypes })
   const next = createSampler()
-  for (let done = 0; done < count; done += AT_ONCE) {
-    const events = Array.from({ length: Math.min(AT_ONCE, count - done) }, next)
-    clock.advance(AT_ONCE * 1000)
-    await Promise.all(
-      events.map(({ type, data, username }) => audit.record(type, data, { username })),
-    )
+  for (let done = 0; done < count; done += BATCH) {
+    clock.advance(BATCH * 1000)
+    await recordAll(audit, Array.from({ length: Math.min(BATCH, count - done) }, next))
   }
   return audit
 }

@@ -1,8 +1,8 @@
 import { requirePeer } from '../harness/peers.js'
 
-/* What others keep events in Postgres with. Only what is used here of them is declared. */
+/* Other libraries that store events in Postgres. Types are declared as far as they are used here. */
 
-/** A jsonb value with an event's data, as a peer is given it. */
+/** The data of an event, which peers store as jsonb. */
 type Data = { readonly [key: string]: unknown }
 
 export interface Emmett {
@@ -23,7 +23,7 @@ export interface PgBoss {
   stop(options: { readonly graceful: boolean; readonly wait: boolean }): Promise<void>
 }
 
-/** Takes the lines of a COPY. */
+/** Returns a stream that takes the lines of a COPY. */
 export type CopyFrom = (
   text: string,
 ) => NodeJS.WritableStream & { submit(connection: unknown): void }
@@ -35,7 +35,7 @@ export function openEmmett(url: string): Emmett {
   return getPostgreSQLEventStore(url, { schema: { autoMigration: 'None' } })
 }
 
-/** Without its own upkeep and schedules, as in a process that only sends. */
+/** Without maintenance and schedules, as in a process that only sends jobs. */
 export function createPgBoss(connectionString: string): PgBoss {
   const Boss = requirePeer('pg-boss') as new (options: object) => PgBoss
   const boss = new Boss({ connectionString, supervise: false, schedule: false })

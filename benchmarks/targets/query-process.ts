@@ -1,138 +1,85 @@
 import { createHash } from 'node:crypto'
 import { AuditLog } from 'daybook'
-import { type Asked, type Page, pageOf, type Step } from '../harness/query-target.js'
-import { type Ask, isOwn, toQuery, toWhere } from '../harness/query.js'
-import { type Matcher, openMatcher, openMemory } from './matchers.js'
-import { openStore, type StoreSetup } from '../harness/open-store.js'
-import { openPlainTable } from './jsonb-table.js'
-import { idealIndex, openRaw, SQLITE } from './raw-sqlite.js'
+import { openStore } from '../harness/open-store.js'
+import { toQueryString } from '../harness/query.js'
+import type {
+  Page,
+  QueryAnswer,
+  QueryJob,
+  QueryResult,
+  QuerySetup,
+  QueryTarget,
+} from '../harness/query-target.js'
+import { readSetup, serveJobs } from '../harness/workers.js'
+import { openJsonbTable } from './jsonb-table.js'
+import { openMatcher, openMemoryLog } from './matchers.js'
+import { openRawTarget } from './raw-sqlite.js'
 
-/*
- * Somebody who is asked questions about a log, in a process of its own: `query-trial.ts <JSON of a
- * Setup>`. To each Job it gives an Answer.
- */
+/* A process that opens one query target and runs queries on it. */
 
-export type Setup =
-  | { readonly side: 'daybook'; readonly store: StoreSetup }
-  /** SQL written by hand. */
-  | { readonly side: 'raw'; readonly filename: string }
-  | { readonly side: 'plain'; readonly url: string }
-  /** So many events in memory, made by the process. */
-  | { readonly side: 'memory'; readonly events: number }
-  | { readonly side: 'matcher'; readonly name: Matcher; readonly events: number }
-
-export interface Job {
-  readonly asks: readonly Ask[]
-  /** Asked before, unmeasured, as far as half the time allows. */
-  readonly warmUp: readonly Ask[]
-  /** The attribute by whose index SQL written by hand answers; without one it scans. */
-  readonly ideal?: readonly string[] | undefined
-  /** After so many seconds no further question is asked. */
-  readonly mostSeconds: number
-  /** Adds how the first question was answered. */
-  readonly explained?: boolean
-}
-
-export interface Answer {
-  /** Of each question that was asked: events with their attributes read, in memory. */
-  readonly milliseconds: readonly number[]
-  /** What each was answered with. */
-  readonly found: readonly Found[]
-  readonly steps?: readonly Step[] | undefined
-}
-
-export interface Found {
-  readonly events: number
-  /** The same for the same events in the same order. */
-  readonly digest: string
-}
-
-type Explaining = { explain?(query: string): Promise<{ readonly steps: readonly Step[] }> }
-
-const openAudit = (place: StoreSetup): AuditLog =>
-  new AuditLog({ store: openStore(place), types: {} })
-
-function askedOf(audit: AuditLog): Asked {
-  const explain = (audit as Explaining).explain?.bind(audit)
+function targetOf(audit: AuditLog): QueryTarget {
   return {
-    prepare(ask) {
-      const query = toQuery(ask)
+    prepare(query) {
+      const text = toQueryString(query)
       return async () => {
-        const { events, truncated } = await audit.list(query)
+        const { events, truncated } = await audit.list(text)
         return { ids: events.map(({ attributes }) => attributes['change_id']), truncated }
       }
     },
-    ...(explain && { explain: async (ask) => (await explain(toQuery(ask))).steps }),
+    explain: async (query) => (await audit.explain(toQueryString(query))).steps,
     close: () => audit.close(),
   }
 }
 
-type RawRow = { readonly type: string; readonly username: string; readonly j: string }
-
-const parse = (json: string): Record<string, unknown> => JSON.parse(json) as Record<string, unknown>
-
-function openRawFile(filename: string): Asked {
-  const database = openRaw(filename)
-  return {
-    prepare(ask, ideal) {
-      const { condition, order, values } = toWhere(ask, SQLITE)
-      const isByTime = ideal && isOwn(ideal) && ideal[0] === 'created_at'
-      const by = ideal && !isByTime ? `INDEXED BY ${idealIndex(ideal)}` : 'NOT INDEXED'
-      const statement = database.prepare(
-        `SELECT created_at, type, username, j FROM raw ${by}
-         WHERE ${condition} ORDER BY ${order} LIMIT ${ask.limit + 1}`,
-      )
-      return () => pageOf(statement.all(...values) as RawRow[], ask, ({ j }) => parse(j))
-    },
-    close: () => void database.close(),
-  }
-}
-
-function open(setup: Setup): Asked | Promise<Asked> {
+function open(setup: QuerySetup): QueryTarget | Promise<QueryTarget> {
   switch (setup.side) {
     case 'daybook':
-      return askedOf(openAudit(setup.store))
+      return targetOf(new AuditLog({ store: openStore(setup.store), types: {} }))
     case 'raw':
-      return openRawFile(setup.filename)
-    case 'plain':
-      return openPlainTable(setup.url)
+      return openRawTarget(setup.filename)
+    case 'jsonb':
+      return openJsonbTable(setup.url)
     case 'memory':
-      return openMemory(setup.events).then(askedOf)
+      return openMemoryLog(setup.events).then(targetOf)
     case 'matcher':
       return openMatcher(setup.name, setup.events)
   }
 }
 
-const asked = await open(JSON.parse(process.argv[2] ?? '') as Setup)
+const target = await open(readSetup() as QuerySetup)
 
-const foundOf = ({ ids, truncated }: Page): Found => ({
+const resultOf = ({ ids, truncated }: Page): QueryResult => ({
   events: ids.length,
   digest: createHash('sha1')
     .update(JSON.stringify([ids, truncated]))
     .digest('base64'),
 })
 
-async function answer({ asks, warmUp, ideal, mostSeconds, explained }: Job): Promise<Answer> {
-  const warm = performance.now() + (mostSeconds * 1000) / 2
-  for (const ask of warmUp) {
-    await asked.prepare(ask, ideal)()
+async function run({
+  queries,
+  warmUp,
+  ideal,
+  maxSeconds,
+  explain,
+}: QueryJob): Promise<QueryAnswer> {
+  const warm = performance.now() + (maxSeconds * 1000) / 2
+  for (const query of warmUp) {
+    await target.prepare(query, ideal)()
     if (performance.now() >= warm) break
   }
   const milliseconds: number[] = []
-  const found: Found[] = []
-  const end = performance.now() + mostSeconds * 1000
-  for (const ask of asks) {
-    const run = asked.prepare(ask, ideal)
+  const results: QueryResult[] = []
+  const end = performance.now() + maxSeconds * 1000
+  for (const query of queries) {
+    const execute = target.prepare(query, ideal)
     const start = performance.now()
-    const page = await run()
+    const page = await execute()
     milliseconds.push(performance.now() - start)
-    found.push(foundOf(page))
+    results.push(resultOf(page))
     if (performance.now() >= end) break
   }
-  const steps = explained ? await asked.explain?.(asks[0]!) : undefined
-  return { milliseconds, found, steps }
+  const steps = explain ? await target.explain?.(queries[0]!) : undefined
+  return { milliseconds, results, steps }
 }
 
-process.on('disconnect', () => void asked.close())
-process.on('message', (job: Job) => void answer(job).then((found) => process.send!(found)))
-process.send!('ready')
+serveJobs(run, () => target.close())

@@ -1,13 +1,9 @@
 import Database from 'better-sqlite3'
-import type { Dialect } from '../harness/query.js'
+import { type Dialect, isOwnField, toSql } from '../harness/query.js'
+import { pageOf, type QueryTarget } from '../harness/query-target.js'
 import type { SampleEvent } from '../harness/sample-events.js'
 
-/* The file that somebody would write by hand: a row of JSON text for each event, as durable as the store's. */
-
-export interface RawEvent {
-  readonly createdAt: number
-  readonly event: SampleEvent
-}
+/* Handwritten SQLite: one row of JSON text per event, as durable as the store. */
 
 export function openRaw(filename: string): Database.Database {
   const database = new Database(filename)
@@ -21,32 +17,26 @@ export function openRaw(filename: string): Database.Database {
   return database
 }
 
-type RawRow = readonly [createdAt: number, type: string, username: string, json: string]
-
-/** Gives what puts the rows in when it is called. */
-export function insertsOf(
+/**
+ * Returns a function that inserts the rows `from` to `to` in one transaction. Their JSON text is made
+ * now. `createdAt` gives the time of a row in microseconds.
+ */
+export function prepareInserts(
   database: Database.Database,
-  events: readonly RawEvent[],
-  batch: number,
-): () => void {
+  events: readonly SampleEvent[],
+  createdAt: (row: number) => number,
+): (from: number, to: number) => void {
   const insert = database.prepare('INSERT INTO raw VALUES (?, ?, ?, ?)')
-  const rows = events.map(({ createdAt, event: { type, username, data } }): RawRow => [
-    createdAt,
-    type,
-    username,
-    JSON.stringify(data),
-  ])
-  const insertBatch = database.transaction((from: number) => {
-    for (const row of rows.slice(from, from + batch)) insert.run(...row)
+  const rows = events.map(({ type, username, data }) => [type, username, JSON.stringify(data)])
+  const insertRows = database.transaction((from: number, to: number) => {
+    for (let row = from; row < to; row++) insert.run(createdAt(row), ...rows[row % rows.length]!)
   })
-  return () => {
-    for (let from = 0; from < rows.length; from += batch) insertBatch.immediate(from)
-  }
+  return (from, to) => insertRows.immediate(from, to)
 }
 
 const jsonField = (path: readonly string[]): string => `json_extract(j, '$.${path.join('.')}')`
 
-export const SQLITE: Dialect = {
+const SQLITE: Dialect = {
   field: jsonField,
   number: jsonField,
   placeholder: () => '?',
@@ -54,11 +44,34 @@ export const SQLITE: Dialect = {
   like: 'LIKE',
 }
 
-/** The index by which this attribute is found at once, newest first. */
-export const idealIndex = (path: readonly string[]): string => `raw_by_${path.join('_')}`
+const indexName = (path: readonly string[]): string => `raw_by_${path.join('_')}`
 
+/** Adds the index that finds values of this attribute, newest first. */
 export function makeIdealIndex(database: Database.Database, path: readonly string[]): void {
   const [first] = path
   const column = first === 'type' || first === 'username' ? first : jsonField(path)
-  database.exec(`CREATE INDEX IF NOT EXISTS ${idealIndex(path)} ON raw (${column}, created_at)`)
+  database.exec(`CREATE INDEX IF NOT EXISTS ${indexName(path)} ON raw (${column}, created_at)`)
+}
+
+interface Row {
+  readonly j: string
+}
+
+const parse = (json: string): Record<string, unknown> => JSON.parse(json) as Record<string, unknown>
+
+export function openRawTarget(filename: string): QueryTarget {
+  const database = openRaw(filename)
+  return {
+    prepare(query, ideal) {
+      const { condition, order, values } = toSql(query, SQLITE)
+      const isByTime = ideal && isOwnField(ideal) && ideal[0] === 'created_at'
+      const index = ideal && !isByTime ? `INDEXED BY ${indexName(ideal)}` : 'NOT INDEXED'
+      const statement = database.prepare(
+        `SELECT created_at, type, username, j FROM raw ${index}
+         WHERE ${condition} ORDER BY ${order} LIMIT ${query.limit + 1}`,
+      )
+      return () => pageOf(statement.all(...values) as Row[], query, ({ j }) => parse(j))
+    },
+    close: () => void database.close(),
+  }
 }

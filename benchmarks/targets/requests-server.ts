@@ -5,18 +5,16 @@ import { recordRequests } from 'daybook/koa'
 import Koa from 'koa'
 import { listen } from '../harness/listen.js'
 import { openStore, type StoreSetup } from '../harness/open-store.js'
+import { readSetup, serveJobs } from '../harness/workers.js'
 
-/*
- * The same small service twice, its requests recorded and not, in a process of its own:
- * `requests-server.ts <JSON of a StoreSetup>`. To each Job it gives an Answer.
- */
+/* The same small service twice: with recorded requests and without. */
 
-export type Job = 'urls' | 'end'
-/** The URLs, or how many events have been stored. */
+/** The answer to `urls` are the URLs of both services, to `close` the number of stored events. */
+export type Job = 'urls' | 'close'
 export type Answer = { readonly recorded: string; readonly plain: string } | number
 
 const audit = new AuditLog({
-  store: openStore(JSON.parse(process.argv[2] ?? '') as StoreSetup),
+  store: openStore(readSetup() as StoreSetup),
   types: defineEventTypes({ 'api:things:create': {} }),
 })
 
@@ -40,15 +38,11 @@ const plain = await listen(createApp(false))
 const path = '/api/things'
 const urls = { recorded: recorded.url + path, plain: plain.url + path }
 
-async function end(): Promise<number> {
+async function close(): Promise<number> {
   recorded.close()
   plain.close()
   await audit.close()
   return audit.stats().stored
 }
 
-process.on('message', (job: Job) => {
-  if (job === 'urls') process.send!(urls)
-  else void end().then((stored) => process.send!(stored))
-})
-process.send!('ready')
+serveJobs((job: Job) => (job === 'urls' ? urls : close()))

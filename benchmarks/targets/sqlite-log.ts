@@ -1,42 +1,45 @@
 import fs from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
-import type { Job, Sample, Setup, Stretch } from './log-process.js'
+import { perSecond, whole } from '../harness/format.js'
 import { type Size, SIZES } from '../harness/options.js'
-import { whole } from '../harness/format.js'
+import type { Sample } from '../harness/query-cases.js'
 import { Worker } from '../harness/workers.js'
+import type { Chunk, Job, Setup } from './log-process.js'
 
 /*
- * A log of so many events in SQLite, and the same events in a file of raw rows beside it, for all that
- * ask questions. The two are filled in turns, stretch by stretch, so that their rates compare.
+ * A SQLite log of a given size, and the same events in a table of raw rows. Two processes fill them in
+ * turn, chunk by chunk, so that their rates compare.
  */
 
-/** Changes with what the files hold: kept ones of another version are made again. */
-const VERSION = 1
-const MOST_IN_STRETCH = 100_000
+/** Changes when the files change; kept logs of another version are built again. */
+const VERSION = 2
+const MAX_CHUNK = 100_000
 const SAMPLES = 500
 
-/** Seconds that a stretch took. */
-export interface Rates {
+/** Seconds that a chunk took. */
+export interface ChunkTimes {
   readonly events: number
   readonly record: number
-  /** What the index took longer than that. */
-  readonly waited: number
+  /** Until the index had caught up, after that. */
+  readonly index: number
   readonly raw: number
 }
 
 interface Facts {
   readonly version: number
   readonly events: number
-  readonly made: string
-  readonly stretches: readonly Rates[]
-  /** Of the attributes as JSON text. */
+  /** The date on which the log was built. */
+  readonly built: string
+  readonly chunks: readonly ChunkTimes[]
+  /** Size of the attributes as JSON text. */
   readonly jsonBytes: number
   readonly samples: readonly Sample[]
 }
 
-export interface Log extends Facts {
+export interface SqliteLog extends Facts {
+  /** File of the store. */
   readonly daybook: string
+  /** File of the raw rows. */
   readonly raw: string
 }
 
@@ -52,62 +55,64 @@ function keptFacts(file: string): Facts | undefined {
   return facts.version === VERSION ? facts : undefined
 }
 
-type Writer = Worker<Job, Stretch>
+export type LogWriter = Worker<Job, Chunk>
 
-async function fill(events: number, ours: Writer, raw: Writer): Promise<Omit<Facts, 'version'>> {
-  const stretches: Rates[] = []
+/** Starts a process that fills a log. */
+export const startWriter = (setup: Setup): Promise<LogWriter> =>
+  Worker.start('log-process.ts', setup)
+
+export async function closeWriter(writer: LogWriter): Promise<void> {
+  await writer.ask('close')
+  await writer.end()
+}
+
+/** About 500 samples of a log. */
+export const sampleIntervalOf = (events: number): number =>
+  Math.max(1, Math.floor(events / SAMPLES))
+
+async function fill(events: number, ours: LogWriter, raw: LogWriter): Promise<Facts> {
+  const chunks: ChunkTimes[] = []
   const samples: Sample[] = []
   let jsonBytes = 0
-  const sampled = Math.max(1, Math.floor(events / SAMPLES))
+  const sampleInterval = sampleIntervalOf(events)
   for (let done = 0; done < events;) {
-    const count = Math.min(MOST_IN_STRETCH, events - done)
-    const one = await ours.ask({ events: count, sampled })
-    const other = await raw.ask({ events: count, sampled, times: one.times })
-    stretches.push({ events: count, record: one.seconds, waited: one.waited, raw: other.seconds })
+    const count = Math.min(MAX_CHUNK, events - done)
+    const one = await ours.ask({ events: count, sampleInterval })
+    const other = await raw.ask({ events: count, sampleInterval, times: one.times })
+    chunks.push({
+      events: count,
+      record: one.seconds,
+      index: one.indexSeconds,
+      raw: other.seconds,
+    })
     samples.push(...one.samples)
     jsonBytes += one.jsonBytes
     done += count
-    const rate = whole(count / (one.seconds + one.waited))
-    console.error(
-      `${whole(done)} of ${whole(events)}: ${rate}/s, raw ${whole(count / other.seconds)}/s`,
-    )
+    const rates = [count / (one.seconds + one.indexSeconds), count / other.seconds].map(perSecond)
+    console.error(`${whole(done)} of ${whole(events)}: ${rates[0]}, raw ${rates[1]}`)
   }
-  await ours.ask('end')
-  await raw.ask('end')
-  return { events, made: new Date().toISOString().slice(0, 10), stretches, jsonBytes, samples }
+  const built = new Date().toISOString().slice(0, 10)
+  return { version: VERSION, events, built, chunks, jsonBytes, samples }
 }
 
-async function make(size: Size, folder: string): Promise<Facts> {
+async function build(size: Size, folder: string): Promise<Facts> {
   const { daybook, raw, facts: file } = filesIn(folder)
   fs.rmSync(folder, { recursive: true, force: true })
   fs.mkdirSync(folder, { recursive: true })
-  const start = (setup: Setup): Promise<Writer> => Worker.start('log-process.ts', setup)
-  const ours = await start({ kind: 'record', store: { store: 'sqlite', filename: daybook } })
-  const plain = await start({ kind: 'raw', filename: raw })
-  const facts = { version: VERSION, ...(await fill(SIZES[size], ours, plain)) }
-  await ours.end()
-  await plain.end()
-  // Last of all: what has no facts is made again.
+  const store = { store: 'sqlite', filename: daybook } as const
+  const ours = await startWriter({ kind: 'record', store })
+  const plain = await startWriter({ kind: 'raw', filename: raw })
+  const facts = await fill(SIZES[size], ours, plain)
+  await closeWriter(ours)
+  await closeWriter(plain)
+  // Written last: a folder without facts is not complete.
   fs.writeFileSync(file, JSON.stringify(facts))
   return facts
 }
 
-/** The kept log of this size, or a new one that stays in the folder. */
-export async function logOf(size: Size, keep: string): Promise<Log> {
-  const folder = path.join(keep, `log-${size}`)
-  const { daybook, raw, facts } = filesIn(folder)
-  return { ...(keptFacts(facts) ?? (await make(size, folder))), daybook, raw }
-}
-
-/** Lends a folder for logs, and removes it afterwards unless it is to be kept. */
-export async function withLogs(
-  keep: string | undefined,
-  use: (folder: string) => Promise<void>,
-): Promise<void> {
-  const folder = keep ?? fs.mkdtempSync(path.join(os.tmpdir(), 'daybook-benchmark-'))
-  try {
-    await use(folder)
-  } finally {
-    if (keep === undefined) fs.rmSync(folder, { recursive: true, force: true })
-  }
+/** The log of this size in the folder, which is built if it is not there. */
+export async function openLog(size: Size, folder: string): Promise<SqliteLog> {
+  const own = path.join(folder, `log-${size}`)
+  const { daybook, raw, facts } = filesIn(own)
+  return { ...(keptFacts(facts) ?? (await build(size, own))), daybook, raw }
 }

@@ -4,8 +4,8 @@ import type { SampleEvent } from '../harness/sample-events.js'
 import { requirePeer } from '../harness/peers.js'
 
 /*
- * What others insert an event with, a call each, into SQLite with WAL and `synchronous=FULL`. Only what is
- * used here of them is declared.
+ * Other libraries that insert an event per call into SQLite with WAL and `synchronous=FULL`. Types are
+ * declared as far as they are used here.
  */
 
 export type SqlitePeer = 'knex' | 'typeorm' | 'emmett'
@@ -13,7 +13,7 @@ export type SqlitePeer = 'knex' | 'typeorm' | 'emmett'
 export interface OpenPeer {
   /** Resolves when the event is durable. */
   insert(event: SampleEvent, caller: number): Promise<unknown>
-  /** Events that are there. */
+  /** The number of stored events. */
   count(): Promise<number>
   close(): Promise<unknown>
 }
@@ -129,8 +129,8 @@ interface EmmettSqlite {
 }
 
 /**
- * Each caller appends to a stream of its own. It is lent one connection, on which calls take turns: of its
- * own, one for each call, some fail with SQLITE_BUSY, even one after the other.
+ * Each caller appends to its own stream. All calls share one connection, one after the other: with the
+ * connections that emmett opens by itself, one per call, some calls fail with SQLITE_BUSY.
  */
 async function openEmmett(fileName: string): Promise<OpenPeer> {
   const emmett = requirePeer('@event-driven-io/emmett-sqlite') as EmmettSqlite

@@ -1,48 +1,39 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import { AuditLog, AuditLogError } from 'daybook'
 import { sqliteStore } from 'daybook/sqlite'
-import { type SampleEvent, sampleTypes } from '../harness/sample-events.js'
-import { createMeter, type Meter, metered, type TrialResult } from '../harness/meter.js'
-import { EVENTS, measurePlain, measureRaw } from './sqlite-rows.js'
+import { watchEventLoop } from '../harness/load.js'
+import {
+  callConcurrently,
+  createMeter,
+  type Meter,
+  type TrialResult,
+  withCommitHook,
+} from '../harness/meter.js'
+import { cycle, type SampleEvent, sampleTypes } from '../harness/sample-events.js'
+import { readSetup, serveJobs } from '../harness/workers.js'
 import { openSqlitePeer, type SqlitePeer } from './sqlite-peers.js'
+import { EVENTS, measurePlain, measureRaw } from './sqlite-rows.js'
 
-/*
- * One trial in a process and a file of its own: `trial.ts <JSON of a Trial>` prints its TrialResult.
- * A profile of one: node --import tsx --cpu-prof benchmarks/trial.ts '{"kind":"record",…}'
- */
+/* A process that runs one trial on a new SQLite file. */
 
 export type Trial = {
   readonly filename: string
-  /** Length of the measured stretch; before it runs a third of that to warm up. */
+  /** Measured time; a warm-up of a third of that comes first. */
   readonly seconds: number
 } & (
   | { readonly kind: 'record'; readonly inFlight: number }
-  /** Rows put in by better-sqlite3 alone, `batch` of them in one transaction. */
+  /** better-sqlite3 inserts the store's rows, `batch` of them in a transaction. */
   | { readonly kind: 'plain'; readonly batch: number; readonly json: 'before' | 'inside' }
-  /** Rows of JSON text made before, in a table written by hand. */
+  /** better-sqlite3 inserts rows of prepared JSON text. */
   | { readonly kind: 'raw'; readonly batch: number }
-  /** `record` so many times a second, whether earlier calls are answered or not. */
+  /** Calls `record` at a constant rate, whether earlier calls have been answered or not. */
   | { readonly kind: 'paced'; readonly perSecond: number }
   | { readonly kind: SqlitePeer; readonly inFlight: number }
 )
 
-/** So many callers, each of which makes its next call when the last is answered. */
-async function callAgain(
-  meter: Meter,
-  inFlight: number,
-  call: (event: SampleEvent, caller: number) => Promise<unknown>,
-): Promise<void> {
-  let next = 0
-  const again = async (_: unknown, caller: number): Promise<void> => {
-    while (!meter.isOver()) {
-      const event = EVENTS[next++ % EVENTS.length]!
-      const start = performance.now()
-      await call(event, caller)
-      meter.finished(start, 1)
-    }
-  }
-  await Promise.all(Array.from({ length: inFlight }, again))
+function openAudit(filename: string, meter: Meter): AuditLog<typeof sampleTypes> {
+  const store = withCommitHook(sqliteStore({ filename }), meter.committed)
+  return new AuditLog({ store, types: sampleTypes, strict: true })
 }
 
 async function measureRecord(
@@ -50,31 +41,22 @@ async function measureRecord(
   seconds: number,
   inFlight: number,
 ): Promise<TrialResult> {
-  const store = sqliteStore({ filename })
   const meter = createMeter(seconds)
-  const audit = new AuditLog({
-    store: metered(store, meter.committed),
-    types: sampleTypes,
-    strict: true,
+  const audit = openAudit(filename, meter)
+  const take = cycle(EVENTS)
+  await callConcurrently(meter, inFlight, async () => {
+    const [{ type, data, username }] = take(1) as [SampleEvent]
+    await audit.record(type, data, { username })
+    return 1
   })
-  await callAgain(meter, inFlight, ({ type, data, username }) =>
-    audit.record(type, data, { username }),
-  )
   await audit.close()
   return meter.result()
 }
 
-async function measurePaced(
-  filename: string,
-  seconds: number,
-  perSecond: number,
-): Promise<TrialResult> {
+async function measurePaced(filename: string, seconds: number, rate: number): Promise<TrialResult> {
   const meter = createMeter(seconds)
-  const store = metered(sqliteStore({ filename }), meter.committed)
-  const audit = new AuditLog({ store, types: sampleTypes, strict: true })
-  // A millisecond is what it takes when nothing blocks.
-  const loop = monitorEventLoopDelay({ resolution: 1 })
-  const watch = setTimeout(() => loop.enable(), (seconds * 1000) / 3)
+  const audit = openAudit(filename, meter)
+  const loopDelay = watchEventLoop((seconds * 1000) / 3)
   const calls: Promise<void>[] = []
   const call = async (due: number): Promise<void> => {
     const { type, data, username } = EVENTS[calls.length % EVENTS.length]!
@@ -82,21 +64,20 @@ async function measurePaced(
       await audit.record(type, data, { username })
       meter.finished(due, 1)
     } catch (error) {
-      // The rate tells of it: the machine does not keep up.
+      // The measured rate shows it when the machine does not keep up.
       if (!(error instanceof AuditLogError && error.code === 'QUEUE_FULL')) throw error
     }
   }
   const begin = performance.now()
   while (!meter.isOver()) {
-    const due = ((performance.now() - begin) / 1000) * perSecond
-    while (calls.length < due) calls.push(call(begin + (calls.length / perSecond) * 1000))
+    const due = ((performance.now() - begin) / 1000) * rate
+    while (calls.length < due) calls.push(call(begin + (calls.length / rate) * 1000))
     await delay(1)
   }
   await Promise.all(calls)
-  clearTimeout(watch)
-  loop.disable()
+  const { p99 } = loopDelay()
   await audit.close()
-  return { ...meter.result(), blockedP99: loop.percentile(99) / 1e6 }
+  return { ...meter.result(), blockedP99: p99 }
 }
 
 async function measurePeer(
@@ -106,18 +87,19 @@ async function measurePeer(
   inFlight: number,
 ): Promise<TrialResult> {
   const { insert, count, close } = await openSqlitePeer(peer, filename)
-  // Connects, and does whatever else only the first call has to do.
+  // The first call connects and prepares statements.
   await insert(EVENTS[0]!, 0)
   const meter = createMeter(seconds)
+  const take = cycle(EVENTS)
   let stored = 1
-  await callAgain(meter, inFlight, async (event, caller) => {
-    await insert(event, caller)
+  await callConcurrently(meter, inFlight, async (caller) => {
+    await insert(take(1)[0]!, caller)
     stored++
+    return 1
   })
   const rows = await count()
   await close()
-  if (rows !== stored)
-    throw new Error(`${peer}: ${stored} events were acknowledged, ${rows} are there`)
+  if (rows !== stored) throw new Error(`${peer}: ${stored} inserts succeeded, ${rows} rows exist`)
   return meter.result()
 }
 
@@ -127,7 +109,7 @@ function measure(trial: Trial): Promise<TrialResult> {
     case 'record':
       return measureRecord(filename, seconds, trial.inFlight)
     case 'plain':
-      return measurePlain(filename, seconds, trial.batch, trial.json === 'inside')
+      return measurePlain(trial)
     case 'raw':
       return measureRaw(filename, seconds, trial.batch)
     case 'paced':
@@ -139,4 +121,4 @@ function measure(trial: Trial): Promise<TrialResult> {
   }
 }
 
-console.log(JSON.stringify(await measure(JSON.parse(process.argv[2] ?? '') as Trial)))
+serveJobs(() => measure(readSetup() as Trial))

@@ -1,100 +1,104 @@
 import Database from 'better-sqlite3'
 import { AuditLog } from 'daybook'
 import { sqliteStore } from 'daybook/sqlite'
-import { sampleEvents, sampleTypes } from '../harness/sample-events.js'
 import { createMeter, type TrialResult } from '../harness/meter.js'
-import { openRaw } from './raw-sqlite.js'
+import { recordAll, sampleEvents, sampleTypes } from '../harness/sample-events.js'
+import { openRaw, prepareInserts } from './raw-sqlite.js'
 
-/* Rows that better-sqlite3 puts in alone. */
+/* Rows that better-sqlite3 inserts without Daybook. */
 
-/** Made before the clock runs, and used over and over. */
+/** Generated before anything is measured; trials use them over and over. */
 export const EVENTS = sampleEvents(5000)
 
 interface Row {
-  readonly tail: unknown
+  readonly suffix: unknown
   readonly type: string
   readonly username: string
   readonly source: string
   readonly system: number
 }
 
-/** A file with the store's own empty table, as durable as the store's, for better-sqlite3 alone. */
-async function openPlain(filename: string): Promise<Database.Database> {
+/** Inserts batches until the measurement is over. */
+function measureBatches(
+  seconds: number,
+  batch: number,
+  insertBatch: (first: number) => void,
+): TrialResult {
+  const meter = createMeter(seconds)
+  for (let first = 0; !meter.isOver(); first += batch) {
+    const start = performance.now()
+    insertBatch(first)
+    meter.finished(start, batch)
+    meter.committed(batch)
+  }
+  return meter.result()
+}
+
+/** A file with the store's empty table, as durable as the store's. */
+async function openStoreTable(filename: string): Promise<Database.Database> {
   await sqliteStore({ filename }).close()
   const database = new Database(filename)
   database.pragma('synchronous = FULL')
   return database
 }
 
-/** What the store keeps of the events, as it keeps it. */
+/** The rows that the store makes of the events. */
 async function storedRows(filename: string): Promise<Row[]> {
   const audit = new AuditLog({ store: sqliteStore({ filename }), types: sampleTypes })
-  await Promise.all(
-    EVENTS.map(({ type, data, username }) => audit.record(type, data, { username })),
-  )
+  await recordAll(audit, EVENTS)
   await audit.close()
   const database = new Database(filename)
   const rows = database
-    .prepare('SELECT tail, type, username, source, system FROM daybook_events ORDER BY created_at')
+    .prepare(
+      'SELECT tail AS suffix, type, username, source, system FROM daybook_events ORDER BY created_at',
+    )
     .all() as Row[]
   database.close()
   return rows
 }
 
-export async function measurePlain(
-  filename: string,
-  seconds: number,
-  batch: number,
-  isJsonInside: boolean,
-): Promise<TrialResult> {
+export interface PlainTrial {
+  readonly filename: string
+  readonly seconds: number
+  readonly batch: number
+  /** Whether `JSON.stringify` is measured too. */
+  readonly json: 'before' | 'inside'
+}
+
+/** Inserts the store's own rows into the store's own table. */
+export async function measurePlain(trial: PlainTrial): Promise<TrialResult> {
+  const { filename, seconds, batch, json } = trial
   const rows = await storedRows(`${filename}-rows`)
   const texts = EVENTS.map((event) => JSON.stringify(event.data))
-  const database = await openPlain(filename)
+  const database = await openStoreTable(filename)
   const insert = database.prepare(
     `INSERT INTO daybook_events (created_at, tail, type, username, source, system, attributes)
      VALUES (?, ?, ?, ?, ?, ?, jsonb(?))`,
   )
-  let time = Date.now() * 1000
-  let next = 0
-  const insertBatch = database.transaction(() => {
-    for (let i = 0; i < batch; i++) {
-      const at = next++ % rows.length
-      const { tail, type, username, source, system } = rows[at]!
-      const text = isJsonInside ? JSON.stringify(EVENTS[at]!.data) : texts[at]
-      insert.run(time++, tail, type, username, source, system, text)
+  const begin = Date.now() * 1000
+  const insertBatch = database.transaction((first: number) => {
+    for (let i = first; i < first + batch; i++) {
+      const at = i % rows.length
+      const { suffix, type, username, source, system } = rows[at]!
+      const text = json === 'inside' ? JSON.stringify(EVENTS[at]!.data) : texts[at]
+      insert.run(begin + i, suffix, type, username, source, system, text)
     }
   })
-  const meter = createMeter(seconds)
-  while (!meter.isOver()) {
-    const start = performance.now()
-    insertBatch.immediate()
-    meter.finished(start, batch)
-    meter.committed(batch)
-  }
+  const result = measureBatches(seconds, batch, (first) => insertBatch.immediate(first))
   database.close()
-  return meter.result()
+  return result
 }
 
+/** Inserts rows of JSON text. */
 export async function measureRaw(
   filename: string,
   seconds: number,
   batch: number,
 ): Promise<TrialResult> {
   const database = openRaw(filename)
-  // The same rows at ever later times.
-  const texts = EVENTS.map(({ type, username, data }) => [type, username, JSON.stringify(data)])
-  const insert = database.prepare('INSERT INTO raw VALUES (?, ?, ?, ?)')
-  let time = Date.now() * 1000
-  const insertBatch = database.transaction(() => {
-    for (let i = 0; i < batch; i++) insert.run(time, ...texts[time++ % texts.length]!)
-  })
-  const meter = createMeter(seconds)
-  while (!meter.isOver()) {
-    const start = performance.now()
-    insertBatch.immediate()
-    meter.finished(start, batch)
-    meter.committed(batch)
-  }
+  const begin = Date.now() * 1000
+  const insert = prepareInserts(database, EVENTS, (row) => begin + row)
+  const result = measureBatches(seconds, batch, (first) => insert(first, first + batch))
   database.close()
-  return meter.result()
+  return result
 }

@@ -1,9 +1,11 @@
 import http from 'node:http'
-import { quantile } from '../harness/meter.js'
+import { quantile } from '../harness/format.js'
+import { AUTHORIZATION } from '../harness/listen.js'
+import { serveJobs } from '../harness/workers.js'
 
 /*
- * Many readers of one event stream in a process of their own. It is sent `open`, and when all has been
- * recorded `finish`; each reader has to meet the numbers of the events' attribute `seq` one after the other.
+ * Many readers of one event stream. `open` connects them; `finish` is sent when all events have been
+ * recorded. Each reader checks that the attribute `seq` of the events counts up by one.
  */
 
 export type Job =
@@ -13,34 +15,34 @@ export type Job =
 export interface Opening {
   readonly url: string
   readonly readers: number
-  /** So many of them are slow. */
+  /** The number of slow ones among them. */
   readonly slow: number
   /** The number of the first event. */
   readonly first: number
 }
 
 export interface Answer {
-  /** Of all readers together: events that one has not met, and that it has met again or too late. */
+  /** Sums over all readers: events that a reader did not receive, and that it received again or too late. */
   readonly missed: number
   readonly repeated: number
   readonly megabytes: number
-  /** Milliseconds from `record` to where the reader has the event; not of those that are slow. */
+  /** Milliseconds from `record` until a reader has the event; slow readers excluded. */
   readonly p50: number
   readonly p99: number
-  readonly longest: number
-  /** Share of a processor's time. */
+  readonly max: number
+  /** Share of one processor core. */
   readonly cpu: number
 }
 
-const HEADERS = { authorization: `Basic ${Buffer.from('ann:ann').toString('base64')}` }
-// The delay of every so many-th event is measured, of each reader others.
-const SAMPLED = 50
+const HEADERS = { authorization: AUTHORIZATION }
+/** The delay of one in so many events is measured; different events for each reader. */
+const SAMPLE_INTERVAL = 50
 const SLOW_PAUSE_MS = 1000
 
 interface Reader {
   readonly response: http.IncomingMessage
   readonly isSlow: boolean
-  /** The number of the event to come. */
+  /** The number of the next event. */
   next: number
   missed: number
   repeated: number
@@ -54,8 +56,8 @@ let openedAt = 0
 let cpuAtOpen: NodeJS.CpuUsage | undefined
 
 /*
- * All events are of one length on the wire, so that a reader finds the next one without looking at
- * every byte: the service has the same processors to itself and its readers.
+ * All events have the same length on the wire, so a reader can skip from one to the next. Reading every
+ * byte would take processor time from the service, which runs on the same machine.
  */
 interface Shape {
   readonly length: number
@@ -67,8 +69,8 @@ const BEGIN = Buffer.from('id: ')
 let shape: Shape | undefined
 
 function shapeOf(frame: Buffer): Shape {
-  const behind = (key: string): number => frame.indexOf(key) + key.length
-  return { length: behind('\n\n'), seq: behind('"seq":'), at: behind('"at":') }
+  const endOf = (key: string): number => frame.indexOf(key) + key.length
+  return { length: endOf('\n\n'), seq: endOf('"seq":'), at: endOf('"at":') }
 }
 
 function digitsAt(bytes: Buffer, start: number): number {
@@ -87,7 +89,7 @@ function take(reader: Reader, index: number, seq: number, recordedAt: () => numb
   }
   reader.missed += seq - reader.next
   reader.next = seq + 1
-  if (!reader.isSlow && seq % SAMPLED === index % SAMPLED)
+  if (!reader.isSlow && seq % SAMPLE_INTERVAL === index % SAMPLE_INTERVAL)
     delays.push(performance.timeOrigin + performance.now() - recordedAt() / 1000)
 }
 
@@ -99,7 +101,7 @@ function read(reader: Reader, index: number): void {
     const bytes = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk
     let done = 0
     for (;;) {
-      // What is no event stands between them: comments, and the first line.
+      // Comments and the first line are not events.
       const begin = bytes[done] === BEGIN[0] ? done : bytes.indexOf(BEGIN, done)
       if (begin < 0) break
       done = begin
@@ -153,16 +155,15 @@ async function finish(last: number, withinSeconds: number): Promise<Answer> {
     megabytes: sum(({ bytes }) => bytes) / 1e6,
     p50: quantile(sorted, 0.5),
     p99: quantile(sorted, 0.99),
-    longest: sorted.at(-1) ?? Number.NaN,
+    max: sorted.at(-1) ?? Number.NaN,
     cpu: (user + system) / 1000 / (performance.now() - openedAt),
   }
 }
 
-async function answer(job: Job): Promise<unknown> {
+async function run(job: Job): Promise<unknown> {
   if ('finish' in job) return finish(job.finish.last, job.finish.withinSeconds)
   await open(job.open)
   return 'open'
 }
 
-process.on('message', (job: Job) => void answer(job).then((found) => process.send!(found)))
-process.send!('ready')
+serveJobs(run)

@@ -3,17 +3,15 @@ import { AuditLog, defineEventTypes } from 'daybook'
 import { auditRoutes, basicAuth } from 'daybook/koa'
 import { sqliteStore } from 'daybook/sqlite'
 import Koa from 'koa'
-import { listen, type Listening } from '../harness/listen.js'
+import { listen, type Listening, USER } from '../harness/listen.js'
+import { readSetup, serveJobs } from '../harness/workers.js'
 
-/*
- * A service whose event feed has streams, in a process of its own: `streams-server.ts <JSON of the
- * file's name>`. It is sent `listen`, and then what to record.
- */
+/* A service that records events and streams them to readers. */
 
 export type Job = 'listen' | { readonly record: Recording }
 
 export interface Recording {
-  /** The number of the first event; all of them have as many digits. */
+  /** The number of the first event; all numbers have the same number of digits. */
   readonly first: number
   readonly perSecond: number
   readonly seconds: number
@@ -24,41 +22,42 @@ export type Answer = string | Recorded
 export interface Recorded {
   /** The number of the last event. */
   readonly last: number
-  /** MiB of memory: before there were readers, and the most since. */
+  /** MiB of memory before readers connect. */
   readonly idle: number
-  readonly most: number
-  /** Share of a processor's time. */
+  /** The maximum since. */
+  readonly peak: number
+  /** Share of one processor core. */
   readonly cpu: number
 }
 
 const TICK_MS = 10
-const LOOK_MS = 100
+const MEMORY_INTERVAL_MS = 100
 
 const audit = new AuditLog({
-  store: sqliteStore({ filename: JSON.parse(process.argv[2] ?? '') as string }),
+  store: sqliteStore({ filename: readSetup() as string }),
   types: defineEventTypes({ 'info:steps:success': {} }),
 })
 
 const app = new Koa()
-app.use(basicAuth({ users: { ann: 'ann' } }))
+app.use(basicAuth({ users: { [USER]: USER } }))
 app.use(auditRoutes(audit))
 let server: Listening | undefined
 
 const memory = (): number => process.memoryUsage.rss() / 2 ** 20
 let idle = 0
-let most = 0
+let peak = 0
 
-async function serve(): Promise<string> {
+async function start(): Promise<string> {
   server = await listen(app)
-  // The first of everything takes memory too.
+  // The first query allocates what stays.
   await audit.list()
   globalThis.gc?.()
   idle = memory()
-  setInterval(() => (most = Math.max(most, memory())), LOOK_MS).unref()
+  setInterval(() => (peak = Math.max(peak, memory())), MEMORY_INTERVAL_MS).unref()
   return `${server.url}/api/events/stream`
 }
 
-/** As many in each moment as are due by then. */
+/** Records at a constant rate: at each tick all events that are due. */
 async function record({ first, perSecond, seconds }: Recording): Promise<Recorded> {
   const calls: Promise<unknown>[] = []
   const start = performance.now()
@@ -68,7 +67,7 @@ async function record({ first, perSecond, seconds }: Recording): Promise<Recorde
     while (calls.length < elapsed * perSecond) {
       const at = Math.round((performance.timeOrigin + performance.now()) * 1000)
       const data = { seq: first + calls.length, at, name: 'nightly', step: calls.length % 10 }
-      calls.push(audit.record('info:steps:success', data, { username: 'ann' }))
+      calls.push(audit.record('info:steps:success', data, { username: USER }))
     }
     if (elapsed === seconds) break
     await delay(TICK_MS)
@@ -76,16 +75,13 @@ async function record({ first, perSecond, seconds }: Recording): Promise<Recorde
   await Promise.all(calls)
   const { user, system } = process.cpuUsage(cpu)
   const share = (user + system) / 1000 / (performance.now() - start)
-  return { last: first + calls.length - 1, idle, most, cpu: share }
+  return { last: first + calls.length - 1, idle, peak, cpu: share }
 }
 
-async function answer(job: Job): Promise<Answer> {
-  return job === 'listen' ? serve() : record(job.record)
-}
-
-process.on('disconnect', () => {
-  server?.close()
-  void audit.close()
-})
-process.on('message', (job: Job) => void answer(job).then((found) => process.send!(found)))
-process.send!('ready')
+serveJobs(
+  (job: Job): Promise<Answer> => (job === 'listen' ? start() : record(job.record)),
+  () => {
+    server?.close()
+    return audit.close()
+  },
+)

@@ -1,56 +1,49 @@
 import { AuditLog } from 'daybook'
 import { postgresStore } from 'daybook/postgres'
 import pg from 'pg'
-import { startOwnPostgres } from '../../test/support/postgres.js'
 import { median } from '../harness/format.js'
-import { PLAIN_TABLE } from './jsonb-table.js'
+import { startServer } from '../harness/postgres-server.js'
+import { type ConcurrentWorker, runTogether, Worker } from '../harness/workers.js'
+import { JSONB_TABLE } from './jsonb-table.js'
 import { createPgBoss, openEmmett } from './postgres-peers.js'
-import { fillSamples, QUEUE, STORE_SCHEMAS, type Subject, TABLES } from './postgres-writers.js'
 import type { Answer, Job } from './postgres-process.js'
-import { type Mate, together, Worker } from '../harness/workers.js'
+import { QUEUE, STORE_SCHEMAS, TABLES, type WriterName } from './postgres-task.js'
+import { fillSamples } from './postgres-writers.js'
 
-/* A server, and the processes that put events into it. */
+/* A Postgres server, and the processes that write to it. */
 
-/** As a server in earnest has them, with checkpoints when nothing is measured. */
-const SETTINGS = [
-  ...['fsync=on', 'synchronous_commit=on', 'full_page_writes=on', 'shared_buffers=512MB'],
-  ...['max_wal_size=4GB', 'checkpoint_timeout=1h'],
-]
-
-/** What processes did together. */
+/** What concurrent processes reached. */
 export interface Outcome {
-  /** Of all. */
+  /** Of all processes. */
   readonly eventsPerSecond: number
-  /** Milliseconds of a call, in the process where it is longest. */
+  /** Milliseconds of a call, in the process where it takes longest. */
   readonly p50: number
   readonly p99: number
-  /** Events that shared a commit, on average; of `record` only. */
+  /** Mean number of events in a commit; only for `record`. */
   readonly meanBatch: number
-  /** Events in the table. */
+  /** Rows in the table. */
   readonly stored: number
 }
 
-export interface Crew {
+export interface WorkerPool {
   readonly client: pg.Client
-  /** Has so many processes put events into an empty table, and checks that all are there. */
-  run(processes: number, job: Omit<Job, 'lane'>): Promise<Outcome>
+  /** Lets so many processes write to an empty table, and checks that it has all acknowledged events. */
+  run(processes: number, job: Omit<Job, 'processNumber'>): Promise<Outcome>
   /** Ends the processes. */
-  dismiss(): Promise<void>
-  /** Ends the server as well. */
-  end(): Promise<void>
+  endWorkers(): Promise<void>
 }
 
-async function prepare(url: string, client: pg.Client): Promise<void> {
+async function createTables(url: string, client: pg.Client): Promise<void> {
   for (const schema of STORE_SCHEMAS) {
     const store = postgresStore({ connectionString: url, schema })
     const audit = new AuditLog({ store, types: {} })
-    // The first call makes the schema.
+    // The first call creates the schema.
     await audit.list()
     await audit.close()
   }
   await fillSamples(url)
   await client.query('CREATE TABLE bare (created_at bigint PRIMARY KEY, attributes json NOT NULL)')
-  await client.query(PLAIN_TABLE)
+  await client.query(JSONB_TABLE)
   const emmett = openEmmett(url)
   await emmett.schema.migrate()
   await emmett.close()
@@ -60,45 +53,39 @@ async function prepare(url: string, client: pg.Client): Promise<void> {
   await boss.stop({ graceful: false, wait: true })
 }
 
-async function countRows(client: pg.Client, subject: Subject): Promise<number> {
-  const { rows } = await client.query<{ count: string }>(`SELECT count(*) FROM ${TABLES[subject]}`)
+async function countRows(client: pg.Client, writer: WriterName): Promise<number> {
+  const { rows } = await client.query<{ count: string }>(`SELECT count(*) FROM ${TABLES[writer]}`)
   return Number(rows[0]!.count)
 }
 
-export async function startCrew(): Promise<Crew> {
-  const server = await startOwnPostgres(SETTINGS)
-  const client = new pg.Client({ connectionString: server.url })
-  await client.connect()
-  await prepare(server.url, client)
-  const crews = new Map<Subject, Mate<Job, Answer>[]>()
+type PoolWorker = ConcurrentWorker<Job, Answer>
 
-  /** Processes that have this subject to themselves. */
-  const matesFor = async (subject: Subject, count: number): Promise<Mate<Job, Answer>[]> => {
-    const there = crews.get(subject) ?? []
-    const more = Array.from({ length: Math.max(0, count - there.length) }, () =>
-      Worker.start<Job | 'go', Answer>('postgres-process.ts', server.url),
+function createPool(url: string, client: pg.Client): WorkerPool {
+  const pools = new Map<WriterName, PoolWorker[]>()
+
+  /** Each writer has its own processes. */
+  const workersFor = async (writer: WriterName, count: number): Promise<PoolWorker[]> => {
+    const existing = pools.get(writer) ?? []
+    const missing = Math.max(0, count - existing.length)
+    const started = Array.from({ length: missing }, () =>
+      Worker.start<Job | 'start', Answer>('postgres-process.ts', url),
     )
-    const mates = [...there, ...(await Promise.all(more))]
-    crews.set(subject, mates)
-    return mates.slice(0, count)
-  }
-
-  const dismiss = async (): Promise<void> => {
-    for (const mate of [...crews.values()].flat()) await mate.end()
-    crews.clear()
+    const workers = [...existing, ...(await Promise.all(started))]
+    pools.set(writer, workers)
+    return workers.slice(0, count)
   }
 
   return {
     client,
     async run(processes, job) {
-      const mates = await matesFor(job.subject, processes)
-      await client.query(`TRUNCATE ${TABLES[job.subject]}`)
+      const workers = await workersFor(job.writer, processes)
+      await client.query(`TRUNCATE ${TABLES[job.writer]}`)
       await client.query('CHECKPOINT')
-      const answers = await together(mates, (lane) => ({ ...job, lane }))
+      const answers = await runTogether(workers, (processNumber) => ({ ...job, processNumber }))
       const stored = answers.reduce((sum, answer) => sum + answer.stored, 0)
-      const rows = await countRows(client, job.subject)
+      const rows = await countRows(client, job.writer)
       if (rows !== stored)
-        throw new Error(`${job.subject}: ${stored} events were acknowledged, ${rows} are there`)
+        throw new Error(`${job.writer}: ${stored} events were acknowledged, ${rows} rows exist`)
       return {
         eventsPerSecond: answers.reduce((sum, answer) => sum + answer.eventsPerSecond, 0),
         p50: Math.max(...answers.map(({ p50 }) => p50)),
@@ -107,11 +94,28 @@ export async function startCrew(): Promise<Crew> {
         stored,
       }
     },
-    dismiss,
-    async end() {
-      await dismiss()
-      await client.end()
-      await server.stop()
+    async endWorkers() {
+      for (const worker of [...pools.values()].flat()) await worker.end()
+      pools.clear()
     },
+  }
+}
+
+/** Calls `use` with a pool on a new server. Checkpoints run only between measurements. */
+export async function withWorkerPool<Result>(
+  use: (pool: WorkerPool) => Promise<Result>,
+): Promise<Result> {
+  const server = await startServer('checkpoint_timeout=1h')
+  try {
+    const client = new pg.Client({ connectionString: server.url })
+    await client.connect()
+    await createTables(server.url, client)
+    const pool = createPool(server.url, client)
+    const result = await use(pool)
+    await pool.endWorkers()
+    await client.end()
+    return result
+  } finally {
+    await server.stop()
   }
 }

@@ -1,0 +1,139 @@
+import {
+  oneOf,
+  type Options,
+  positiveNumber,
+  type Size,
+  type Values,
+  wholeNumber,
+} from '../harness/options.js'
+import type { Row, Section } from '../harness/results.js'
+
+/* The suites. They are loaded when they run, as they need the built package. */
+
+interface Described<Of extends Options> {
+  readonly summary: string
+  readonly options: Of
+  /** Needs the packages of `benchmarks/peers`. */
+  readonly needsPeers?: boolean
+}
+
+/** A suite whose figures have goals; all of them together make the report. */
+export interface GoalSuite<Of extends Options = Options> extends Described<Of> {
+  readonly kind: 'goals'
+  load(): Promise<{ measure(values: Values<Of>, folder: string): Promise<Row[]> }>
+}
+
+/** A suite that has its own sections in results.md. */
+export interface SectionSuite<Of extends Options = Options> extends Described<Of> {
+  readonly kind: 'sections'
+  load(): Promise<{ measure(values: Values<Of>): Promise<Section[]> }>
+}
+
+export type Suite = GoalSuite | SectionSuite
+
+/** Checks that the module takes the options, and forgets their types. */
+const goals = <Of extends Options>(suite: Omit<GoalSuite<Of>, 'kind'>): Suite =>
+  ({ ...suite, kind: 'goals' }) as unknown as GoalSuite
+const sections = <Of extends Options>(suite: Omit<SectionSuite<Of>, 'kind'>): Suite =>
+  ({ ...suite, kind: 'sections' }) as unknown as SectionSuite
+
+const timed = (rounds: number, seconds: number) => ({
+  rounds: wholeNumber(rounds, 'rounds'),
+  seconds: positiveNumber(seconds, 'measured seconds of a trial'),
+})
+const sizeOption = (...sizes: readonly Size[]) => oneOf(sizes, '1m', 'events in the log')
+
+export const SUITES: Readonly<Record<string, Suite>> = {
+  ingest: goals({
+    summary: 'record() on SQLite, compared with raw rows and with other libraries',
+    options: timed(3, 2),
+    needsPeers: true,
+    load: () => import('./ingest.js'),
+  }),
+  sustained: goals({
+    summary: 'record() on SQLite while the index keeps up, and the size of the file',
+    options: { size: sizeOption('10k', '100k', '1m', '10m') },
+    load: () => import('./sustained.js'),
+  }),
+  queries: goals({
+    summary: 'queries on SQLite, compared with handwritten SQL; growth; a cold file',
+    options: {
+      size: sizeOption('10k', '100k', '1m', '10m'),
+      rounds: wholeNumber(3, 'rounds'),
+    },
+    load: () => import('./queries.js'),
+  }),
+  memory: goals({
+    summary: 'queries on the memory store, compared with sift and mingo',
+    options: { size: sizeOption('10k', '100k', '1m'), rounds: wholeNumber(3, 'rounds') },
+    load: () => import('./memory.js'),
+  }),
+  'postgres-queries': goals({
+    summary: 'queries and record() on Postgres, compared with a table of jsonb and with peers',
+    options: { size: sizeOption('10k', '100k', '1m'), ...timed(3, 2) },
+    needsPeers: true,
+    load: () => import('./postgres-queries.js'),
+  }),
+  http: goals({
+    summary: 'GET /api/events on SQLite, compared with static responses',
+    options: timed(5, 3),
+    load: () => import('./http.js'),
+  }),
+  record: sections({
+    summary: 'record() on SQLite, compared with better-sqlite3 and the same rows',
+    options: timed(5, 2),
+    load: () => import('./record.js'),
+  }),
+  postgres: sections({
+    summary: 'record() on Postgres, compared with plain SQL and peers; the cost of ordering',
+    options: {
+      part: oneOf(['order', 'record', 'both'], 'both', 'what is measured'),
+      ...timed(4, 1),
+    },
+    needsPeers: true,
+    load: () => import('./postgres.js'),
+  }),
+  processes: sections({
+    summary: 'four processes that record into one SQLite file',
+    options: timed(3, 20),
+    load: () => import('./processes.js'),
+  }),
+  throttle: sections({
+    summary: 'suppressed calls on each store',
+    options: timed(5, 1),
+    load: () => import('./throttle.js'),
+  }),
+  cleaning: sections({
+    summary: 'record() during cleaning runs',
+    options: {
+      events: wholeNumber(2_000_000, 'events in the log, of which half are removed'),
+      store: oneOf(['sqlite', 'postgres', 'both'], 'both', 'store'),
+      ...timed(4, 20),
+    },
+    load: () => import('./cleaning.js'),
+  }),
+  filter: sections({
+    summary: 'filters in memory, compared with sift, mingo and regular expressions',
+    options: {
+      size: oneOf(['100k', '1m', 'both'], 'both', 'events'),
+      rounds: wholeNumber(5, 'rounds'),
+      cap: positiveNumber(10, 'seconds after which a regular expression is stopped'),
+    },
+    load: () => import('./filter.js'),
+  }),
+  'http-stores': sections({
+    summary: 'GET /api/events on each store, compared with static responses',
+    options: timed(5, 3),
+    load: () => import('./http-stores.js'),
+  }),
+  requests: sections({
+    summary: 'the cost of recordRequests for a POST request',
+    options: timed(5, 3),
+    load: () => import('./requests.js'),
+  }),
+  streams: sections({
+    summary: 'readers of GET /api/events/stream',
+    options: timed(3, 30),
+    load: () => import('./streams.js'),
+  }),
+}

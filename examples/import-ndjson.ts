@@ -1,12 +1,12 @@
 /*
- * Records every line of a newline-delimited JSON file, plain or gzip, as a custom event:
+ * Records each line of a newline-delimited JSON file, plain or gzip, as a custom event:
  *
  *   npx tsx examples/import-ndjson.ts trail.ndjson.gz --store sqlite:audit.db \
  *     --type eventName --user userIdentity.userName --time @timestamp
  *
- * An event becomes visible, and gets its `created_at`, when its line is recorded; the line's own time
- * is kept as the attribute `occurred_at`, which can be filtered and sorted like any other. The file is
- * read as a stream: memory does not grow with it.
+ * An event becomes visible, and gets its `created_at`, when its line is recorded. The time of the line
+ * becomes the attribute `occurred_at`, which can be filtered and sorted like any other. The file is read
+ * as a stream, so memory use does not depend on its size.
  */
 import { isUtf8 } from 'node:buffer'
 import { once } from 'node:events'
@@ -27,46 +27,46 @@ import { postgresStore } from 'daybook/postgres'
 import { sqliteStore } from 'daybook/sqlite'
 
 export interface ImportOptions {
-  /** Takes the events; stays open. */
+  /** Records the events; is not closed. */
   readonly audit: Pick<AuditLog, 'recordCustom'>
-  /** Path of a file of JSON lines, plain or gzip; its content tells which. */
+  /** Path of a file of JSON lines. Gzip is detected by the content. */
   readonly file: string
   /** Path of the field that holds the event type, such as `eventName` or `winlog.event_id`. */
   readonly type?: string | undefined
-  /** Put before the types that come from a field. @default '' */
+  /** Prefix of types that come from a field. @default '' */
   readonly typePrefix?: string | undefined
-  /** The type of lines that name none. @default 'import:record' */
+  /** The type of lines without the type field. @default 'import:record' */
   readonly typeLiteral?: string | undefined
   /** Path of the field with the name of the user. */
   readonly user?: string | undefined
   /** Path of the field with the time, which becomes the attribute `occurred_at`. */
   readonly time?: string | undefined
-  /** Most events on their way at one time, 1 to 10000. @default 1000 */
+  /** Maximum number of concurrent `record` calls, 1 to 10000. @default 1000 */
   readonly concurrency?: number | undefined
-  /** Reads no more lines than this, blank ones aside. @default all */
+  /** Maximum number of lines to read, not counting blank ones. @default all */
   readonly limit?: number | undefined
-  /** Called for each piece of the file that was read. */
+  /** Called after each chunk of the file. */
   readonly onProgress?: ((progress: ImportProgress) => void) | undefined
 }
 
 export interface ImportProgress {
-  /** Bytes of the file that were read, compressed if it is. */
+  /** Bytes read from the file, before decompression. */
   readonly bytes: number
-  /** Bytes of the whole file; 0 where that is not known, as of a pipe. */
+  /** Size of the file in bytes; 0 if unknown, as for a pipe. */
   readonly size: number
   readonly recorded: number
 }
 
 export interface ImportSummary {
-  /** Events that are in the log now. */
+  /** Number of recorded events. */
   readonly recorded: number
-  /** Lines that are no JSON object in UTF-8. */
+  /** Lines that are not a JSON object in UTF-8. */
   readonly malformed: number
-  /** Lines that the log did not take, such as one with a link attribute that names nothing. */
+  /** Lines that the log refused, such as one whose link attribute has no target. */
   readonly refused: number
-  /** Recorded without `occurred_at`: the line has no time that can be read. */
+  /** Events recorded without `occurred_at`, as the line has no valid time. */
   readonly undated: number
-  /** Recorded with a change that their attribute `recording` tells. */
+  /** Events that the log changed; their attribute `recording` says how. */
   readonly altered: number
   /** The first malformed and refused lines. */
   readonly problems: readonly { readonly line: number; readonly reason: string }[]
@@ -75,24 +75,24 @@ export interface ImportSummary {
 const MAX_CONCURRENCY = 10_000
 const MAX_PROBLEMS = 10
 const MAX_LINE_BYTES = 16 * 1024 * 1024
-// Far below the 64 MiB that a log lets wait, as numbers can take more room once they are rewritten.
-const MAX_BYTES_ON_THE_WAY = 8 * 1024 * 1024
+// Far below the 64 MiB limit of the log's queue, as numbers can become longer when they are rewritten.
+const MAX_PENDING_BYTES = 8 * 1024 * 1024
 const NEWLINE = 0x0a
 
 /**
- * Records the lines in their order; resolves once all of them are durable. Lines that cannot be
- * recorded are counted, and the rest goes on. Rejects where the file cannot be read to its end or the
- * store fails; the message says how far it came.
+ * Records the lines in order; resolves when all events are durable. Lines that cannot be recorded are
+ * counted and skipped. Rejects if the file cannot be read to its end or the store fails; the message has
+ * the number of the last line and of the recorded events.
  */
 export async function importNdjson(options: ImportOptions): Promise<ImportSummary> {
   const { audit, file, concurrency = 1000, limit = Infinity, onProgress } = options
   const problems: { line: number; reason: string }[] = []
   const counts = { recorded: 0, malformed: 0, refused: 0, undated: 0, altered: 0 }
-  const onTheWay = createGate(concurrency)
+  const pending = createGate(concurrency)
   let line = 0
   let failure: unknown
 
-  const leaveOut = (kind: 'malformed' | 'refused', at: number, reason: string): void => {
+  const skip = (kind: 'malformed' | 'refused', at: number, reason: string): void => {
     counts[kind]++
     if (problems.length < MAX_PROBLEMS) problems.push({ line: at, reason: printable(reason) })
   }
@@ -104,7 +104,7 @@ export async function importNdjson(options: ImportOptions): Promise<ImportSummar
       if (options.time !== undefined && !Object.hasOwn(data, 'occurred_at')) counts.undated++
       if (event && isAltered(event.attributes, data)) counts.altered++
     } catch (error) {
-      if (isRefusal(error)) leaveOut('refused', at, error.message)
+      if (isRefusal(error)) skip('refused', at, error.message)
       else failure ??= error
     }
   }
@@ -118,8 +118,8 @@ export async function importNdjson(options: ImportOptions): Promise<ImportSummar
         if (failure || taken === limit) return
         taken++
         const payload = parseLine(bytes)
-        if (typeof payload === 'string') leaveOut('malformed', at, payload)
-        else await onTheWay.start(bytes.length, () => record(payload, at))
+        if (typeof payload === 'string') skip('malformed', at, payload)
+        else await pending.start(bytes.length, () => record(payload, at))
       }
       onProgress?.({ ...progress(), recorded: counts.recorded })
     }
@@ -130,13 +130,13 @@ export async function importNdjson(options: ImportOptions): Promise<ImportSummar
   } catch (error) {
     failure ??= error
   }
-  await onTheWay.empty()
+  await pending.empty()
   if (!failure) return { ...counts, problems }
   const place = `${file}: stopped at line ${line}, ${counts.recorded} events recorded`
   throw new Error(`${place}: ${messageOf(failure)}`, { cause: failure })
 }
 
-/** The content of the file, unpacked if it begins as gzip does. */
+/** Opens the file, and decompresses it if it starts with the gzip magic number. */
 async function openFile(
   file: string,
 ): Promise<{ stream: Readable; progress: () => { bytes: number; size: number } }> {
@@ -147,46 +147,46 @@ async function openFile(
   if (head) raw.unshift(head)
   const progress = (): { bytes: number; size: number } => ({ bytes: raw.bytesRead, size })
   if (!head?.equals(Buffer.of(0x1f, 0x8b))) return { stream: raw, progress }
-  // An error of either reaches the reader of the last; the callback only keeps it from being thrown.
+  // The reader gets errors of both streams; without a callback they would be thrown as well.
   const stream = pipeline(raw, createGunzip(), () => {})
   return { stream, progress }
 }
 
 /**
- * The lines of each piece, without their `\n`. (Not `node:readline`, which also ends lines at U+2028,
- * as JSON texts may hold it.) Of a line that is too long only a part too long to be taken is kept.
+ * Yields the lines of each chunk without `\n`. `node:readline` is not used, as it also splits at U+2028,
+ * which JSON strings may contain. A line over the size limit is cut off, but stays over the limit.
  */
 async function* linesOf(stream: Readable): AsyncGenerator<Buffer[], void, void> {
-  let begun: Buffer[] = []
-  let begunBytes = 0
+  let parts: Buffer[] = []
+  let bytes = 0
   const add = (part: Buffer): void => {
-    if (begunBytes <= MAX_LINE_BYTES) begun.push(part)
-    begunBytes += part.length
+    if (bytes <= MAX_LINE_BYTES) parts.push(part)
+    bytes += part.length
   }
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     const lines: Buffer[] = []
     let start = 0
     for (let end; (end = chunk.indexOf(NEWLINE, start)) !== -1; start = end + 1) {
       add(chunk.subarray(start, end))
-      lines.push(begun.length === 1 ? begun[0]! : Buffer.concat(begun))
-      begun = []
-      begunBytes = 0
+      lines.push(parts.length === 1 ? parts[0]! : Buffer.concat(parts))
+      parts = []
+      bytes = 0
     }
     if (start < chunk.length) add(chunk.subarray(start))
     yield lines
   }
-  if (begun.length > 0) yield [Buffer.concat(begun)]
+  if (parts.length > 0) yield [Buffer.concat(parts)]
 }
 
 const isBlank = (bytes: Buffer): boolean =>
   bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d)
 
-/** The object that the line holds, or what is wrong with it. */
+/** The object in the line, or the reason why it is malformed. */
 function parseLine(bytes: Buffer): JsonObject | string {
   if (bytes.length > MAX_LINE_BYTES) return `longer than ${MAX_LINE_BYTES} bytes`
   if (!isUtf8(bytes)) return 'not UTF-8'
   try {
-    // Some tools begin a file with a byte order mark.
+    // Some tools write a byte order mark at the start of a file.
     const value: unknown = JSON.parse(bytes.toString().replace(/^\uFEFF/, ''))
     return isObject(value) ? value : 'not a JSON object'
   } catch (error) {
@@ -200,10 +200,10 @@ const isObject = (value: unknown): value is JsonObject =>
 const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error)
 
-/** Terminals act on control characters, and the text is a stranger's. */
+/** Replaces control characters: the text is untrusted and goes to a terminal. */
 const printable = (text: string): string => text.replace(/\p{Cc}/gu, '\uFFFD')
 
-/** What stands at a path such as `a.b`: as `{ a: { b } }`, or where a key holds the dot, `{ 'a.b' }`. */
+/** The value at a path such as `a.b`: of `{ a: { b } }`, or of `{ 'a.b' }`. */
 function fieldAt(value: unknown, path: string | undefined): unknown {
   if (path === undefined || !isObject(value)) return undefined
   if (Object.hasOwn(value, path)) return value[path]
@@ -215,14 +215,14 @@ function fieldAt(value: unknown, path: string | undefined): unknown {
   return undefined
 }
 
-/** A text, or a number as text; anything else is taken as missing. */
+/** A string, or a number as a string; other values count as missing. */
 function textAt(payload: JsonObject, path: string | undefined): string | undefined {
   const value = fieldAt(payload, path)
   if (typeof value === 'number') return String(value)
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** What is recorded of a line. */
+/** The event for a line. */
 function toEvent(
   payload: JsonObject,
   { type, typePrefix = '', typeLiteral = 'import:record', user, time }: ImportOptions,
@@ -235,59 +235,59 @@ function toEvent(
   }
 }
 
-/** The payload with its time as `occurred_at`, if it has a readable one and no such key of its own. */
+/** Adds `occurred_at` if the line has a valid time and no such key. */
 function withTime(payload: JsonObject, path: string | undefined): JsonObject {
   const microseconds = readTime(fieldAt(payload, path))
   if (microseconds === undefined || Object.hasOwn(payload, 'occurred_at')) return payload
   return { ...payload, occurred_at: formatTimestamp(microseconds) }
 }
 
-/** Microseconds of an ISO 8601 text, or of seconds or milliseconds since 1970. */
+/** Microseconds since 1970, from an ISO 8601 string or from seconds or milliseconds. */
 function readTime(value: unknown): number | undefined {
   if (typeof value === 'string') return parseTimestamp(value)
   if (typeof value !== 'number' || value < 0) return undefined
-  // As seconds the year 5138, as milliseconds a day in 1973.
+  // 1e11 is the year 5138 in seconds, and 1973 in milliseconds.
   if (value < 1e11) return Math.round(value * 1e6)
   return value < 1e14 ? Math.round(value * 1e3) : undefined
 }
 
-/** The log adds the attribute `recording` where it could not keep something as it was. */
+/** The log adds the attribute `recording` if it had to change the data. */
 const isAltered = (kept: JsonObject, given: JsonObject): boolean =>
   Object.keys(kept).length !== Object.keys(given).length
 
-/** True where the fault is in the one event, not in the store. */
+/** Whether the log refused this one event, as opposed to a failure of the store. */
 const isRefusal = (error: unknown): error is AuditLogError =>
   error instanceof AuditLogError && ['INVALID_EVENT', 'INVALID_LINK'].includes(error.code)
 
 interface Gate {
-  /** Starts the task as soon as there is room; one at a time may wait. The task must not reject. */
+  /** Starts the task when there is room. Only one call may wait at a time, and the task must not reject. */
   start(bytes: number, task: () => Promise<void>): Promise<void>
-  /** Resolves when all that was started has ended. */
+  /** Resolves when all tasks have ended. */
   empty(): Promise<void>
 }
 
 function createGate(maxTasks: number): Gate {
   let tasks = 0
-  let bytesInside = 0
+  let pendingBytes = 0
   let wake = (): void => {}
-  const until = async (isTrue: () => boolean): Promise<void> => {
+  const waitUntil = async (isTrue: () => boolean): Promise<void> => {
     while (!isTrue()) await new Promise<void>((resolve) => (wake = resolve))
   }
-  const runInside = async (bytes: number, task: () => Promise<void>): Promise<void> => {
+  const runTask = async (bytes: number, task: () => Promise<void>): Promise<void> => {
     tasks++
-    bytesInside += bytes
+    pendingBytes += bytes
     await task()
     tasks--
-    bytesInside -= bytes
+    pendingBytes -= bytes
     wake()
   }
   return {
     async start(bytes, task) {
-      const isRoom = (): boolean => tasks < maxTasks && bytesInside + bytes <= MAX_BYTES_ON_THE_WAY
-      await until(() => tasks === 0 || isRoom())
-      void runInside(bytes, task)
+      const isRoom = (): boolean => tasks < maxTasks && pendingBytes + bytes <= MAX_PENDING_BYTES
+      await waitUntil(() => tasks === 0 || isRoom())
+      void runTask(bytes, task)
     },
-    empty: () => until(() => tasks === 0),
+    empty: () => waitUntil(() => tasks === 0),
   }
 }
 
@@ -295,25 +295,25 @@ const USAGE = `Usage: npx tsx examples/import-ndjson.ts <file> --store <store> [
 
 Records each line of <file>, newline-delimited JSON, plain or gzip, as a custom event.
 
-  --store <store>        where the events go: sqlite:<file>, which is made if there is none, or
+  --store <store>        the log: sqlite:<file>, which is created if it does not exist, or
                          postgres://<user>:<password>@<host>:<port>/<database>
-  --type <field>         field with the event type, such as eventName or winlog.event_id
-  --type-prefix <text>   put before the types that come from the field, such as windows:
+  --type <field>         field of the event type, such as eventName or winlog.event_id
+  --type-prefix <text>   prefix of types that come from the field, such as windows:
   --type-literal <text>  the type of lines without that field (default import:record)
-  --user <field>         field with the name of the user
-  --time <field>         field with the time, kept as the attribute occurred_at:
+  --user <field>         field of the user name
+  --time <field>         field of the time, recorded as the attribute occurred_at:
                          ISO 8601, or seconds or milliseconds since 1970
-  --concurrency <n>      most events on their way at one time, 1 to ${MAX_CONCURRENCY} (default 1000)
-  --limit <n>            read no more than n lines
+  --concurrency <n>      maximum concurrent record calls, 1 to ${MAX_CONCURRENCY} (default 1000)
+  --limit <n>            maximum number of lines to read
   --help                 print this
 
-Exit code: 0 all lines recorded, 1 wrong usage or stopped by an error, 2 some lines left out.`
+Exit code: 0 all lines recorded, 1 wrong usage or an error, 2 some lines skipped.`
 
 interface Command extends Omit<ImportOptions, 'audit' | 'onProgress'> {
   readonly openStore: () => EventStore
 }
 
-/** Throws an error that says what is wrong; gives `undefined` where help is asked for. */
+/** Returns `undefined` for --help. Throws an error with a message for the user. */
 function readCommand(args: readonly string[]): Command | undefined {
   const { values, positionals } = parseArgs({
     args: [...args],
@@ -366,7 +366,7 @@ const count = (value: number, what: string): string =>
 
 const secondsSince = (start: number): number => (performance.now() - start) / 1000
 
-/** Redraws one line of the terminal, ten times a second at most. */
+/** Redraws one line of the terminal, at most ten times per second. */
 function progressBar(output: NodeJS.WriteStream): {
   draw(progress: ImportProgress): void
   clear(): void
@@ -393,16 +393,16 @@ function progressBar(output: NodeJS.WriteStream): {
 function report(file: string, summary: ImportSummary, seconds: number): void {
   const { recorded, malformed, refused, undated, altered, problems } = summary
   for (const { line, reason } of problems) console.error(`line ${line}: ${reason}`)
-  const leftOut = malformed + refused
-  if (leftOut > problems.length) console.error(`… and ${leftOut - problems.length} more`)
+  const skipped = malformed + refused
+  if (skipped > problems.length) console.error(`… and ${skipped - problems.length} more`)
   const parts = [
     `${count(recorded, 'events')} from ${path.basename(file)} in ${seconds.toFixed(1)} s`,
     count(recorded / seconds, 'events/s'),
   ]
   if (malformed > 0) parts.push(count(malformed, 'malformed'))
   if (refused > 0) parts.push(count(refused, 'refused'))
-  if (undated > 0) parts.push(count(undated, 'without a readable time'))
-  if (altered > 0) parts.push(count(altered, 'altered, as their attribute recording tells'))
+  if (undated > 0) parts.push(count(undated, 'without a valid time'))
+  if (altered > 0) parts.push(count(altered, 'changed (see their attribute recording)'))
   console.log(parts.join(', '))
 }
 
@@ -426,7 +426,7 @@ async function main(args: readonly string[]): Promise<number> {
   try {
     command = readCommand(args)
   } catch (error) {
-    console.error(`${messageOf(error)}\n--help tells how to use this command`)
+    console.error(`${messageOf(error)}\n--help shows the usage`)
     return 1
   }
   if (!command) {

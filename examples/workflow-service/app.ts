@@ -12,17 +12,18 @@ import { startJobs } from './background/jobs.js'
 import { startRefresh, startTakeOver, takeOver } from './background/processes.js'
 import { startSchedule } from './background/schedule.js'
 import { startTraffic } from './traffic/traffic.js'
-import { createEngine } from './engine/engine.js'
+import type { EngineContext } from './engine/context.js'
+import { createEngine, type Engine } from './engine/engine.js'
 import { CHANGES, WORKFLOW_RUNS, type ActivityNames } from './engine/names.js'
 import { serviceEventTypes } from './event-types.js'
 import { findGit } from './git/git.js'
-import { resolveIn } from './links.js'
-import { liveNotesIn, notesIn } from './notes.js'
+import { createResolver } from './links.js'
+import { createNote, createNoteLive } from './notes.js'
 import type { Documents } from './documents/documents.js'
 import type { ServiceOptions } from './options.js'
 import { answerProblems } from './problem.js'
 import { apiRoutes } from './routes/index.js'
-import { described, runLater } from './routes/request.js'
+import { described, runDeferred } from './routes/request.js'
 import { seed } from './seed.js'
 import type { Service } from './service.js'
 import { openStores } from './stores.js'
@@ -31,7 +32,7 @@ import { openWorkspace, removeWorkspace, takeFiles } from './workspace.js'
 
 export interface RunningService {
   readonly url: string
-  /** Ends all work, closes server and stores, and removes temporary files. */
+  /** Stops all work, closes server and stores, and removes temporary files. */
   close(): Promise<void>
 }
 
@@ -43,41 +44,28 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const audit: Audit = new AuditLog({
     store: events,
     types: serviceEventTypes,
-    resolveSource: resolveIn(documents),
+    resolveSource: createResolver(documents),
     cleaning: cleaningOf(documents),
   })
   const workspace = await openWorkspace(documents)
   const background = createBackground()
-  const note = notesIn(audit)
+  const note = createNote(audit)
 
-  // The service reads from itself as a user of its own, whose password nobody else knows.
+  // The service sends requests to itself as this user, whose password is secret.
   const users = { ...USERS, service: randomUUID() }
   const authorization = `Basic ${Buffer.from(`service:${users.service}`).toString('base64')}`
   let url = ''
   const get = (path: string, signal: AbortSignal): Promise<Response> =>
     fetch(url + path, { headers: { authorization }, signal })
 
-  const engineOf = async (names: ActivityNames) => {
-    const directory = join(workspace, names.activities)
-    await mkdir(directory)
-    return createEngine({
-      names,
-      documents,
-      note,
-      background,
-      directoryOf: (id) => join(directory, id),
-      takeFiles: ({ id, owner }) =>
-        takeFiles(documents, owner, join(names.activities, id), join(directory, id)),
-      get,
-    })
-  }
-  const changes = await engineOf(CHANGES)
-  const workflowRuns = await engineOf(WORKFLOW_RUNS)
+  const shared = { documents, note, background, get }
+  const changes = await openEngine(CHANGES, workspace, shared)
+  const workflowRuns = await openEngine(WORKFLOW_RUNS, workspace, shared)
   const git = await findGit(background.stopping)
   const service: Service = {
     documents,
     note,
-    noteLive: liveNotesIn(audit),
+    noteLive: createNoteLive(audit),
     background,
     changes,
     workflowRuns,
@@ -86,7 +74,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   }
 
   const handle = createApp(service, audit, users).callback()
-  // As work among other, so that the stores stay open until the last request is done with.
+  // Requests are background work too, so that the stores stay open until the last one has ended.
   const server = createServer((request, response) =>
     background.run(() => handle(request, response)),
   )
@@ -117,14 +105,31 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   }
 }
 
+/** Creates the engine of changes or of workflow runs, and the directory for their files. */
+async function openEngine(
+  names: ActivityNames,
+  workspace: string,
+  shared: Pick<EngineContext, 'documents' | 'note' | 'background' | 'get'>,
+): Promise<Engine> {
+  const directory = join(workspace, names.activities)
+  await mkdir(directory)
+  return createEngine({
+    ...shared,
+    names,
+    directoryOf: (id) => join(directory, id),
+    takeFiles: ({ id, owner }) =>
+      takeFiles(shared.documents, owner, join(names.activities, id), join(directory, id)),
+  })
+}
+
 function createApp(service: Service, audit: Audit, users: Readonly<Record<string, string>>): Koa {
   const app = new Koa()
   app.use(answerProblems)
-  app.use(runLater(service.background.run))
+  app.use(runDeferred(service.background.run))
   app.use(recordRequests(audit, { describe: described }))
   app.use(basicAuth({ users }))
-  app.use(readFresh(service.documents))
-  app.use(auditRoutes(audit, { authorize: mayDo }))
+  app.use(refreshFirst(service.documents))
+  app.use(auditRoutes(audit, { authorize: isAllowed }))
   app.use(auditPage(audit, { name: 'acme workflows' }))
   app.use(async (ctx, next) => {
     if (ctx.path === '/') ctx.redirect('/audit')
@@ -134,12 +139,12 @@ function createApp(service: Service, audit: Audit, users: Readonly<Record<string
   return app
 }
 
-/** Custom events are changes too, which readers may not make. */
-const mayDo = ({ state }: Context, action: EventsAction): boolean =>
+/** Creating a custom event is a change, which readers may not make. */
+const isAllowed = ({ state }: Context, action: EventsAction): boolean =>
   action !== 'create' || mayChange(state['username'] as string)
 
-/** Whatever was done through any process before the request came is there for it. */
-const readFresh =
+/** Loads what other processes wrote before the request. */
+const refreshFirst =
   (documents: Documents): Middleware =>
   async (_ctx, next) => {
     await documents.refresh()

@@ -1,35 +1,35 @@
 import type { Scalar } from './model.js'
 import { invalid } from './problem.js'
 
-/** Reads one value of a request, or throws a 422 that points at it. */
+/** Reads one value of a request, or throws a 422 with its pointer. */
 export type Reader<T> = (value: unknown, pointer: string) => T
 
-/** Codes stand in paths, where `.` and `..` have a meaning of their own. */
+/** Codes are path segments, so `.` and `..` are not allowed. */
 const CODE = /^(?!\.{1,2}$)[A-Za-z0-9_.-]+$/
 
 interface TextOptions {
   readonly pattern?: RegExp
-  /** What the pattern asks for, in words. */
-  readonly like?: string
+  /** Describes the pattern in error messages. */
+  readonly expected?: string
   readonly fallback?: string
   readonly empty?: boolean
 }
 
 export const text =
-  ({ pattern, like, fallback, empty = false }: TextOptions = {}): Reader<string> =>
+  ({ pattern, expected, fallback, empty = false }: TextOptions = {}): Reader<string> =>
   (value, pointer) => {
     if (value === undefined && fallback !== undefined) return fallback
-    if (typeof value !== 'string') throw invalid(`${pointer} must be a text`, pointer)
+    if (typeof value !== 'string') throw invalid(`${pointer} must be a string`, pointer)
     if (value === '' && !empty && fallback === undefined)
       throw invalid(`${pointer} must not be empty`, pointer)
     if (pattern && !pattern.test(value))
-      throw invalid(`${pointer} must be ${like ?? pattern.source}`, pointer)
+      throw invalid(`${pointer} must be ${expected ?? pattern.source}`, pointer)
     return value
   }
 
 export const code: Reader<string> = text({
   pattern: CODE,
-  like: 'made of letters, digits, dots, hyphens and underscores',
+  expected: 'letters, digits, dots, hyphens and underscores',
 })
 
 export const flag =
@@ -40,10 +40,10 @@ export const flag =
   }
 
 export const wholeNumber =
-  (least: number, most: number, fallback?: number): Reader<number> =>
+  (min: number, max: number, fallback?: number): Reader<number> =>
   (value = fallback, pointer) => {
-    if (!Number.isInteger(value) || Number(value) < least || Number(value) > most)
-      throw invalid(`${pointer} must be a whole number from ${least} to ${most}`, pointer)
+    if (!Number.isInteger(value) || Number(value) < min || Number(value) > max)
+      throw invalid(`${pointer} must be a whole number from ${min} to ${max}`, pointer)
     return Number(value)
   }
 
@@ -92,7 +92,7 @@ function members(value: unknown, pointer: string): Readonly<Record<string, unkno
 type Readers = Readonly<Record<string, Reader<unknown>>>
 type Read<R extends Readers> = { [K in keyof R]: ReturnType<R[K]> }
 
-/** Reads the members it names; others are ignored. */
+/** Reads these members of an object; others are ignored. */
 export const record =
   <R extends Readers>(readers: R): Reader<Read<R>> =>
   (value, pointer) => {
@@ -104,7 +104,7 @@ export const record =
     return Object.fromEntries(read) as Read<R>
   }
 
-/** Of the members it names, reads those that are there: the attributes of a PATCH. */
+/** Reads those of the members that are present: the attributes of a PATCH. */
 export const partial =
   <R extends Readers>(readers: R): Reader<Partial<Read<R>>> =>
   (value, pointer) => {
@@ -113,11 +113,11 @@ export const partial =
     return record(Object.fromEntries(present))(value, pointer) as Partial<Read<R>>
   }
 
-/** Any members, of texts, numbers, booleans and nulls. */
+/** An object whose values are strings, numbers, booleans or null. */
 export const scalars: Reader<Readonly<Record<string, Scalar>>> = (value, pointer) => {
   const object = members(value, pointer)
   for (const [key, member] of Object.entries(object))
     if (typeof member === 'object' && member !== null)
-      throw invalid(`${pointer}/${key} must be a text, number or boolean`, `${pointer}/${key}`)
+      throw invalid(`${pointer}/${key} must be a string, number or boolean`, `${pointer}/${key}`)
   return object as Record<string, Scalar>
 }

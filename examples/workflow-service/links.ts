@@ -28,7 +28,7 @@ function targetExists(documents: Documents, { attribute, value }: Link): boolean
   return documents.get(KINDS[attribute], value.toLowerCase()) !== undefined
 }
 
-/** Projects and nodes live at their paths here, not at their ids. */
+/** Projects and nodes have URLs with their paths, not with their ids. */
 function pathById(documents: Documents, { attribute, value }: Link): string | undefined {
   const id = value.toLowerCase()
   if (attribute === 'node_id') return documents.get('nodes', id)?.node_path
@@ -36,12 +36,12 @@ function pathById(documents: Documents, { attribute, value }: Link): string | un
   return project && projectPath(project.code)
 }
 
-/** Users can link their events to what is there. The service may tell of what it just removed. */
-export const resolveIn =
+/** Links in users' events must have an existing target. The service may link to what it just removed. */
+export const createResolver =
   (documents: Documents): ResolveSource =>
   (link, { system }) => {
     if (!system && !targetExists(documents, link))
-      throw new AuditLogError('INVALID_LINK', `${link.attribute}: there is no ${link.value}`, {
+      throw new AuditLogError('INVALID_LINK', `${link.attribute}: ${link.value} does not exist`, {
         pointer: `/${link.attribute}`,
       })
     const path = pathById(documents, link)

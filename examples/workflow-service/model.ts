@@ -1,7 +1,7 @@
 import type { ActivityStatus, StepStatus } from './engine/transitions.js'
 import type { StepDefinition } from './engine/definitions.js'
 
-/* What the service keeps. Field names are those of its JSON:API attributes. */
+/* The documents of the service. Field names are those of its JSON:API attributes. */
 
 export interface Project {
   readonly id: string
@@ -30,13 +30,13 @@ export interface Bookmark {
   readonly path: string
 }
 
-/** What one of the processes has in hand. */
+/** Work that belongs to a process. */
 export interface Owned {
-  /** Its `processId`; null where nobody has begun. */
+  /** The `processId`; null before the work starts. */
   readonly owner: string | null
 }
 
-/** A change, or a run of a workflow: steps that are done one after the other. */
+/** A change or a workflow run: steps that run one after the other. */
 export interface Activity extends Owned {
   readonly id: string
   readonly name: string
@@ -46,7 +46,7 @@ export interface Activity extends Owned {
   readonly node_path: string | null
   readonly workflow_id: string | null
   readonly step_ids: readonly string[]
-  /** Null where a schedule started it. */
+  /** Null if a schedule started it. */
   readonly started_by: string | null
   readonly created_at: string
   readonly finished_at: string | null
@@ -68,7 +68,7 @@ export interface Workflow {
   readonly steps: readonly StepDefinition[]
 }
 
-/** What a change is made from. */
+/** The attributes of a new change. */
 export interface ChangePlan {
   readonly name: string
   readonly action: string | null
@@ -81,7 +81,7 @@ export interface ScheduledChange {
   readonly id: string
   readonly name: string
   readonly every_seconds: number | null
-  /** Null once there is nothing left to do. */
+  /** Null when no run is left. */
   readonly next_run_at: string | null
   readonly change: ChangePlan
   readonly last_change_id: string | null
@@ -110,7 +110,7 @@ export interface TemplateVersion extends Owned {
 
 export type Scalar = string | number | boolean | null
 
-/** Settings or properties: one document that is replaced, and the versions it went through. */
+/** Settings or properties. */
 export interface Values {
   readonly id: string
   readonly values: Readonly<Record<string, Scalar>>
@@ -126,10 +126,10 @@ export interface Job {
   readonly next_run_at: string
 }
 
-/** A directory that its process removes when it closes, or another one once it has died. */
+/** A directory of a process. The process removes it at the end, or another one does if it was killed. */
 export interface Workspace extends Owned {
   readonly id: string
-  /** The machine that it is on. */
+  /** The machine of the directory. */
   readonly host: string
 }
 

@@ -7,32 +7,32 @@ type Audit = AuditLog<typeof workflowEventTypes>
 
 type Data = Readonly<Record<string, unknown>>
 
-/** Records what the service did. */
+/** Records an event of the service. */
 export type Note = (type: EventName, data?: Data, username?: string | null) => Promise<void>
 
-/** The event of work that goes on, to which what comes of the work is added. */
+/** The live event of running work. */
 export interface LiveNote extends AsyncDisposable {
   append(key: string, text: string): void
-  /** The work is over. Where only the scope of the note ends, its event is marked as unfinished. */
+  /** Closes the event. An event that is only disposed is marked as unfinished. */
   close(): Promise<void>
 }
 
-/** Records what the service does, from its beginning on. */
+/** Records a live event when work starts. */
 export type NoteLive = (type: EventName, data?: Data, username?: string | null) => Promise<LiveNote>
 
-export const notesIn =
+export const createNote =
   (audit: Audit): Note =>
   async (type, data = {}, username = null) => {
     await attempt(type, () => audit.recordSystem(type, data, { username }))
   }
 
-export const liveNotesIn =
+export const createNoteLive =
   (audit: Audit): NoteLive =>
   async (type, data = {}, username = null) => {
     const live = await attempt(type, () => audit.recordLive(type, data, { username }))
     return {
       append: (key, text) => {
-        // `close` fails for the same reason, and tells it.
+        // `close` fails for the same reason and reports it.
         live?.append(key, text).catch(() => {})
       },
       close: async () => {
@@ -44,7 +44,7 @@ export const liveNotesIn =
     }
   }
 
-/** Work that is done must not fail for its event: a log that refuses one is told on stderr. */
+/** Finished work must not fail because of its event: errors of the log go to stderr. */
 async function attempt<T>(type: EventName, record: () => Promise<T>): Promise<T | undefined> {
   try {
     return await record()
@@ -54,7 +54,7 @@ async function attempt<T>(type: EventName, record: () => Promise<T>): Promise<T 
   }
 }
 
-/** The data keys of an event that tells of an error. */
+/** The event data for an error. */
 export function failureData(error: unknown): { error: string; backtrace?: string | undefined } {
   return error instanceof Error
     ? { error: error.message, backtrace: error.stack }

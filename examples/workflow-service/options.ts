@@ -1,20 +1,20 @@
 import { parse, join } from 'node:path'
 
-/** Where the log and the service's own data are kept: the same for both. */
+/** The database of the log and of the service's own data. */
 export type StoreOption =
   | { readonly kind: 'sqlite'; readonly filename: string }
   | { readonly kind: 'postgres'; readonly connectionString: string }
   | { readonly kind: 'memory' }
 
 export interface ServiceOptions {
-  /** 0 takes a free port. */
+  /** 0 selects a free port. */
   readonly port: number
   readonly store: StoreOption
-  /** Whether simulated users use the service. */
+  /** Whether simulated users send requests. */
   readonly traffic: boolean
 }
 
-/** A setting that cannot be used; the message is for whoever started the service. */
+/** An invalid setting; the message is for the operator. */
 export class OptionError extends Error {}
 
 export function readPort(text = '3000'): number {
@@ -37,7 +37,7 @@ export function readStore(text = 'sqlite:daybook.db'): StoreOption {
 
 const URL_FORM = 'postgres://<user>:<password>@<host>:<port>/<database>'
 
-/** The messages do not repeat the URL: there may be a password in it. */
+/** The messages do not repeat the URL, which may contain a password. */
 function readUrl(text: string): string {
   try {
     const { username, password, pathname } = new URL(text)
@@ -45,7 +45,7 @@ function readUrl(text: string): string {
     if (parts[2]!.length > 1) return text
   } catch {
     throw new OptionError(
-      `DAYBOOK_STORE must be ${URL_FORM}, other characters than letters and digits as %XX; it cannot be read`,
+      `DAYBOOK_STORE must be ${URL_FORM}, with special characters as %XX; it is not a valid URL`,
     )
   }
   throw new OptionError(`DAYBOOK_STORE must be ${URL_FORM}; it names no database`)
@@ -57,7 +57,7 @@ export function readTraffic(text = 'on'): boolean {
   return text === 'on'
 }
 
-/** The file of the service's own data, beside the log's: `daybook.db` -> `daybook-service.db`. */
+/** The file of the service's own data, next to the log: `daybook.db` -> `daybook-service.db`. */
 export function serviceFile(logFile: string): string {
   const { dir, name, ext } = parse(logFile)
   return join(dir, `${name}-service${ext}`)

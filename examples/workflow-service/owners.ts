@@ -1,16 +1,16 @@
 import type { Documents } from './documents/documents.js'
 import type { Owned } from './model.js'
 
-const NOBODY = ''
+const NO_OWNER = ''
 
-/** Those whose process has ended. */
-export async function abandoned<T extends Owned>(
+/** Returns those whose process has ended. */
+export async function findAbandoned<T extends Owned>(
   documents: Documents,
   owned: readonly T[],
 ): Promise<readonly T[]> {
-  const others = new Set(owned.map(({ owner }) => owner ?? NOBODY))
+  const others = new Set(owned.map(({ owner }) => owner ?? NO_OWNER))
   others.delete(documents.processId)
   if (others.size === 0) return []
   const ended = await documents.ended([...others])
-  return owned.filter(({ owner }) => ended.has(owner ?? NOBODY))
+  return owned.filter(({ owner }) => ended.has(owner ?? NO_OWNER))
 }

@@ -1,14 +1,14 @@
 import type { Documents } from './documents/documents.js'
 import type { Node, Project } from './model.js'
 
-/* The paths that name projects and nodes: `/projects/acme/environments/prod/assets/web`. */
+/* Paths of projects and nodes, such as `/projects/acme/environments/prod/assets/web`. */
 
 export const projectPath = (code: string): string => `/projects/${code}`
 
-/** The project's part of a node's path. */
+/** The path of the project of a node. */
 export const projectPathOf = (path: string): string => path.split('/').slice(0, 3).join('/')
 
-/** The project or node that a path ends with, as events name it. */
+/** The last project or node of a path, as events have it. */
 export function endOf(path: string): { code: string; node_type: string } {
   const [plural = '', code = ''] = path.split('/').slice(-2)
   return { code, node_type: plural.replace(/s$/, '') }

@@ -10,7 +10,7 @@ interface ProblemSource {
   readonly parameter?: string
 }
 
-/** Thrown by handlers, and answered as a JSON:API error. */
+/** Thrown by handlers, sent as a JSON:API error. */
 export class Problem extends Error {
   readonly status: number
   readonly code: string
@@ -25,7 +25,7 @@ export class Problem extends Error {
 }
 
 export const notFound = (what: string): Problem =>
-  new Problem(404, 'NOT_FOUND', `there is no ${what}`)
+  new Problem(404, 'NOT_FOUND', `${what} does not exist`)
 
 export const invalid = (detail: string, pointer: string): Problem =>
   new Problem(422, 'INVALID_ATTRIBUTE', detail, { pointer })
@@ -36,8 +36,8 @@ function asProblem(thrown: unknown): Problem {
     return new Problem(thrown.status, codeOf(thrown.status), thrown.message)
   console.error(thrown)
   if (thrown instanceof DatabaseBusy)
-    return new Problem(503, 'DATABASE_BUSY', 'the database is busy, try again')
-  return new Problem(500, 'UNEXPECTED', 'the service failed to answer the request')
+    return new Problem(503, 'DATABASE_BUSY', 'the database is busy; try again')
+  return new Problem(500, 'UNEXPECTED', 'the service failed to process the request')
 }
 
 const codeOf = (status: number): string =>
@@ -52,7 +52,7 @@ function sendProblem(ctx: Context, { status, code, message, source }: Problem): 
   ctx.type = JSON_API
 }
 
-/** Koa middleware, the outermost: every error leaves as a JSON:API document. */
+/** The outermost Koa middleware: sends every error as a JSON:API document. */
 export const answerProblems: Middleware = async (ctx, next) => {
   try {
     await next()

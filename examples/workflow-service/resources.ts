@@ -2,7 +2,7 @@ import { CHANGES, WORKFLOW_RUNS, type ActivityNames } from './engine/names.js'
 import type { Activity, Kind, Kinds, Step, Values } from './model.js'
 import { projectPath } from './paths.js'
 
-/** How a kind of document looks to clients. */
+/** How documents of a kind are sent to clients. */
 interface View<T> {
   readonly type: string
   readonly path: (document: T) => string

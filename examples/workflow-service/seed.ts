@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Documents } from './documents/documents.js'
 import { putValues } from './values.js'
 
-/** What a new store starts with. It leaves no events: nobody did it. */
+/** Puts the first documents into a new store. Records no events, as no user did it. */
 export async function seed(documents: Documents): Promise<void> {
   await documents.write((tx) => {
     if (documents.all('settings').length > 0) return

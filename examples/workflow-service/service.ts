@@ -4,7 +4,7 @@ import type { Engine } from './engine/engine.js'
 import type { Git } from './git/git.js'
 import type { Note, NoteLive } from './notes.js'
 
-/** What the routes and the background work share. */
+/** What routes and background work share. */
 export interface Service {
   readonly documents: Documents
   readonly note: Note
@@ -12,8 +12,8 @@ export interface Service {
   readonly background: Background
   readonly changes: Engine
   readonly workflowRuns: Engine
-  /** Undefined where git is not installed. */
+  /** Undefined if git is not installed. */
   readonly git: Git | undefined
-  /** A directory of the service's own, removed when it closes. */
+  /** A temporary directory, removed when the service closes. */
   readonly workspace: string
 }

@@ -12,7 +12,7 @@ export interface Stores {
   readonly documents: Documents
 }
 
-/** Opens the log, and the service's own data beside it. */
+/** Opens the log and the service's own data. */
 export async function openStores(option: StoreOption): Promise<Stores> {
   switch (option.kind) {
     case 'memory':

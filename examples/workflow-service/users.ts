@@ -1,9 +1,9 @@
-/** Passwords by user name. A real service asks its directory. */
+/** Passwords by user name. A real service has a user directory. */
 export const USERS: Readonly<Record<string, string>> = { ann: 'ann', bob: 'bob', eve: 'eve' }
 
 const EDITORS: ReadonlySet<string> = new Set(['ann', 'bob'])
 
-/** Who approves where a step does not say. */
+/** The approvers of steps that name none. */
 export const APPROVERS: readonly string[] = ['ann']
 
 export const mayChange = (username: string): boolean => EDITORS.has(username)

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Documents, Transaction } from './documents/documents.js'
 import type { Values, ValuesVersion } from './model.js'
 
-/* Settings and properties: one document each, of which every change makes a version. */
+/* Settings and properties: one document each. Every change also puts a version. */
 
 export type ValuesKind = 'settings' | 'properties'
 

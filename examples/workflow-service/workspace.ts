@@ -3,13 +3,13 @@ import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Documents } from './documents/documents.js'
 import type { Workspace } from './model.js'
-import { abandoned } from './owners.js'
+import { findAbandoned } from './owners.js'
 
 /** The directories of this machine's processes. */
 export const workspacesHere = (documents: Documents): readonly Workspace[] =>
   documents.all('workspaces').filter(({ host }) => host === hostname())
 
-/** Makes the directory for files of steps and fetches. */
+/** Creates the directory for the files of steps and fetches. */
 export async function openWorkspace(documents: Documents): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'daybook-service-'))
   const workspace = { id: directory, owner: documents.processId, host: hostname() }
@@ -17,7 +17,7 @@ export async function openWorkspace(documents: Documents): Promise<string> {
   return directory
 }
 
-/** Takes what another process has at this path of its directory, where there is something. */
+/** Moves the files that another process left at this path of its directory, if there are any. */
 export async function takeFiles(
   documents: Documents,
   owner: string | null,
@@ -25,13 +25,13 @@ export async function takeFiles(
   target: string,
 ): Promise<void> {
   const workspace = workspacesHere(documents).find((one) => one.owner === owner)
-  // A step that misses a file tells of it.
+  // Without its files, a step fails and says so.
   if (workspace) await rename(join(workspace.id, path), target).catch(() => undefined)
 }
 
-/** Removes what killed processes left. */
+/** Removes the directories of processes that were killed. */
 export async function removeAbandonedWorkspaces(documents: Documents): Promise<void> {
-  for (const { id } of await abandoned(documents, workspacesHere(documents)))
+  for (const { id } of await findAbandoned(documents, workspacesHere(documents)))
     await removeWorkspace(documents, id)
 }
 

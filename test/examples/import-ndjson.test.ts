@@ -357,7 +357,7 @@ describe('the command', () => {
     const { code, stdout, stderr } = await run(file, ...store, ...fields)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toMatch(
-      /^5 events from log\.ndjson in \d+\.\d s, [\d,]+ events\/s, 1 without a readable time\n$/,
+      /^5 events from log\.ndjson in \d+\.\d s, [\d,]+ events\/s, 1 without a valid time\n$/,
     )
     expect(await recorded()).toHaveLength(5)
   })
@@ -372,7 +372,7 @@ describe('the command', () => {
     await remove()
   })
 
-  it('exits with 2 where lines were left out', async () => {
+  it('exits with 2 if lines were skipped', async () => {
     const file = write('{}\noops\n'.repeat(11))
     const { code, stdout, stderr } = await run(file, '--store', `sqlite:${temp.file('audit.db')}`)
     expect(code).toBe(2)
@@ -385,8 +385,7 @@ describe('the command', () => {
     expect(wrong).toEqual({
       code: 1,
       stdout: '',
-      stderr:
-        '--store must be sqlite:<file> or postgres://…\n--help tells how to use this command\n',
+      stderr: '--store must be sqlite:<file> or postgres://…\n--help shows the usage\n',
     })
     const missing = await run(temp.file('none'), '--store', `sqlite:${temp.file('audit.db')}`)
     expect(missing.code).toBe(1)

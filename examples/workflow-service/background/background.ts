@@ -1,8 +1,8 @@
-/** What the service does beside answering requests, so that it can end with it. */
+/** Work outside of requests, which ends when the service stops. */
 export interface Background {
   readonly stopping: AbortSignal
   run(task: () => Promise<void>): void
-  /** Runs a task again and again, with a pause after each, until the service stops. */
+  /** Repeats a task until the service stops, with a pause before each run. */
   repeat(pauseMs: number, task: () => Promise<void>): void
   /** Resolves when the last task has ended. */
   stop(): Promise<void>

@@ -11,7 +11,7 @@ const BATCH = 100
 
 const ACTIVITIES = [CHANGES, WORKFLOW_RUNS]
 
-/** The rules by which the log cleans up, itself and what the service keeps. */
+/** The cleaning rules: for the log, and for the service's own data. */
 export const cleaningOf = (documents: Documents): CleaningOptions => ({
   rules: [
     { target: 'events', maxAge: EVENTS_AGE, ...HOURLY },
@@ -30,24 +30,25 @@ export const cleaningOf = (documents: Documents): CleaningOptions => ({
   ],
 })
 
-/** Removes the changes and workflow runs that were finished before then; gives their number. */
+/** Removes the changes and workflow runs that finished before the time limit; returns their number. */
 async function removeActivities(
   documents: Documents,
   { before = '', preview, signal, progress }: HostRunContext,
 ): Promise<number> {
-  const isDue = ({ finished_at }: Activity): boolean => finished_at !== null && finished_at < before
+  const isExpired = ({ finished_at }: Activity): boolean =>
+    finished_at !== null && finished_at < before
   let count = 0
   for (const names of ACTIVITIES) {
-    const dueNow = (): readonly Activity[] => documents.all(names.activities).filter(isDue)
+    const expired = (): readonly Activity[] => documents.all(names.activities).filter(isExpired)
     if (preview) {
-      count += dueNow().length
+      count += expired().length
       continue
     }
     let removed: number
     do {
       signal.throwIfAborted()
       removed = await documents.write((tx) => {
-        const batch = dueNow().slice(0, BATCH)
+        const batch = expired().slice(0, BATCH)
         for (const activity of batch) removeActivity(tx, names, activity)
         return batch.length
       })

@@ -8,10 +8,10 @@ import type { Service } from '../service.js'
 import { workspacesHere } from '../workspace.js'
 
 const CHECK_MS = 5000
-const EVERY_MS = 60_000
-const QUEUE_PATIENCE_MS = 200
+const INTERVAL_MS = 60_000
+const CLAIM_TIMEOUT_MS = 200
 
-/** Histories that grow with use, and how many of each are kept. */
+/** Version histories, and how many entries of each are kept. */
 const KEPT: readonly (readonly [kind: Kind, count: number])[] = [
   ['template_versions', 100],
   ['settings_versions', 100],
@@ -20,7 +20,7 @@ const KEPT: readonly (readonly [kind: Kind, count: number])[] = [
 
 type Job = (service: Service) => Promise<void>
 
-/** Once for all processes, except that each machine has a workspace job of its own. */
+/** Each job runs in one process at a time; the workspace job in one process of each machine. */
 const JOBS: Readonly<Record<string, Job>> = {
   [`clean_workspace on ${hostname()}`]: async ({ documents }) => {
     for (const workspace of workspacesHere(documents))
@@ -40,17 +40,17 @@ const JOBS: Readonly<Record<string, Job>> = {
     }),
 }
 
-/** Runs the recurring jobs. When each is due next is kept with the data of the service. */
+/** Runs the recurring jobs. Their next run times are part of the service's data. */
 export function startJobs(service: Service): void {
   service.background.repeat(CHECK_MS, async () => {
     for (const [name, job] of Object.entries(JOBS))
-      if (await queueAgain(service, name))
+      if (await claimJob(service, name))
         await job(service).catch((error: unknown) => console.error(`job ${name} failed:`, error))
   })
 }
 
-/** Whether the job is due; then it is this process's, and due again later. */
-async function queueAgain({ documents, note }: Service, id: string): Promise<boolean> {
+/** Returns true if the job is due and this process has claimed it. */
+async function claimJob({ documents, note }: Service, id: string): Promise<boolean> {
   const isDue = (): boolean =>
     (documents.get('jobs', id)?.next_run_at ?? '') <= new Date().toISOString()
   if (!isDue()) return false
@@ -58,10 +58,10 @@ async function queueAgain({ documents, note }: Service, id: string): Promise<boo
     return await documents.write(
       (tx) => {
         if (!isDue()) return false
-        tx.put('jobs', { id, next_run_at: new Date(Date.now() + EVERY_MS).toISOString() })
+        tx.put('jobs', { id, next_run_at: new Date(Date.now() + INTERVAL_MS).toISOString() })
         return true
       },
-      { patienceMs: QUEUE_PATIENCE_MS },
+      { timeoutMs: CLAIM_TIMEOUT_MS },
     )
   } catch (error) {
     await note('api:job:error', { name: id, ...failureData(error) })

@@ -5,21 +5,21 @@ import { removeAbandonedWorkspaces } from '../workspace.js'
 const REFRESH_MS = 250
 const TAKE_OVER_MS = 2000
 
-/** Has take effect here what users decide through other processes. */
+/** Loads what other processes have written, so that it takes effect in this process. */
 export function startRefresh({ documents, background }: Service): void {
-  let isAway = false
+  let isUnavailable = false
   background.repeat(REFRESH_MS, async () => {
     try {
       await documents.refresh()
-      isAway = false
+      isUnavailable = false
     } catch (error) {
-      if (!isAway) console.error('the database cannot be read, for now:', error)
-      isAway = true
+      if (!isUnavailable) console.error('the database cannot be read at the moment:', error)
+      isUnavailable = true
     }
   })
 }
 
-/** Makes what ended processes left this one's, and gives the work that is to go on. */
+/** Takes over the work of ended processes; returns the tasks to run. */
 export async function takeOver(service: Service): Promise<readonly (() => Promise<void>)[]> {
   const { documents, changes, workflowRuns } = service
   const work: (() => Promise<void>)[] = []

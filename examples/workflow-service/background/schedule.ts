@@ -20,7 +20,7 @@ export function scheduleFacts({ id, name, change }: ScheduledChange) {
   }
 }
 
-/** Creates the changes that are due. In maintenance they wait. */
+/** Creates the changes that are due, except in maintenance mode. */
 export function startSchedule(service: Service): void {
   const { documents, background } = service
   background.repeat(TICK_MS, async () => {
@@ -40,7 +40,7 @@ type Outcome =
   | { readonly kind: 'failed'; readonly error: unknown }
   | { readonly kind: 'started'; readonly change: Activity }
 
-/** Moves the schedule on, with what it makes, so that of several processes one does it. */
+/** Advances the schedule and creates its change in one transaction, so that only one process does it. */
 function decide({ documents, changes }: Service, tx: Transaction, due: ScheduledChange): Outcome {
   const { every_seconds, last_change_id, change } = due
   const next_run_at =

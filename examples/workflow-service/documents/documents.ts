@@ -5,36 +5,36 @@ export interface Transaction {
   remove(kind: Kind, id: string): void
 }
 
-export interface Patience {
-  /** How long to try while the database cannot be written to. @default 5000 */
-  readonly patienceMs?: number
-  /** Called once, at the first attempt that finds it so. */
+export interface RetryOptions {
+  /** How long to retry while the database is busy. @default 5000 */
+  readonly timeoutMs?: number
+  /** Called at the first attempt that fails. */
   readonly onBusy?: (error: unknown) => Promise<void>
 }
 
-/** The database is locked or away for the moment; nothing was done. */
+/** The database is locked or unavailable; nothing was written. */
 export class DatabaseBusy extends Error {}
 
 /** The service's own data: read from memory, written through to a database. */
 export interface Documents {
-  /** Names this process, to all that work on the same data, as the owner of what it does. */
+  /** The unique id of this process, which is the owner of its work. */
   readonly processId: string
   all<K extends Kind>(kind: K): readonly Kinds[K][]
   get<K extends Kind>(kind: K, id: string): Kinds[K] | undefined
-  /** Once it resolves, what any process had written when it was called can be read. */
+  /** Resolves when everything that any process wrote before the call can be read here. */
   refresh(): Promise<void>
   /**
-   * Runs `act` in one transaction: what it puts is kept as a whole, or not at all where it throws.
-   * It sees the data as it was before, and no other write comes between.
+   * Runs `act` in one transaction, which is rolled back if `act` throws. `act` reads the data as it
+   * was before the transaction, and no other write runs at the same time.
    */
-  write<Result>(act: (tx: Transaction) => Result, patience?: Patience): Promise<Result>
-  /** Calls the listener for what another process put or removed, once that can be read here. */
+  write<Result>(act: (tx: Transaction) => Result, retry?: RetryOptions): Promise<Result>
+  /** Calls the listener for each document that another process put or removed, once it can be read here. */
   watch(listener: (kind: Kind, id: string) => void): void
-  /** Those of the processes that have ended. */
+  /** Returns those of the processes that have ended. */
   ended(processIds: readonly string[]): Promise<ReadonlySet<string>>
   /**
-   * Keeps everyone from writing for a while, as a fault would. Resolves once nobody can; aborted, it
-   * ends early. Undefined where nothing comes between this process and its data.
+   * Blocks all writes for some time, to simulate a fault. Resolves when writes are blocked; aborting
+   * the signal unblocks them early. Undefined for a database in memory.
    */
   readonly lock: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined
   close(): Promise<void>

@@ -1,6 +1,6 @@
 import type { Kind, Kinds } from '../model.js'
 
-/** Documents in memory, those of a kind in the order in which they were first put. */
+/** Documents in memory. Those of a kind are in the order in which they were first put. */
 export interface DocumentMaps {
   all<K extends Kind>(kind: K): readonly Kinds[K][]
   get<K extends Kind>(kind: K, id: string): Kinds[K] | undefined

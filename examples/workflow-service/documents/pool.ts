@@ -2,7 +2,7 @@ import pg from 'pg'
 
 const CONNECT_TIMEOUT_MS = 5000
 const QUERY_TIMEOUT_MS = 15_000
-const MOST_CONNECTIONS = 5
+const MAX_CONNECTIONS = 5
 
 export const clientOptions = (connectionString: string) => ({
   connectionString,
@@ -11,14 +11,14 @@ export const clientOptions = (connectionString: string) => ({
   fallback_application_name: 'workflow-service',
 })
 
-/** A pool whose server answers, or an error for whoever started the service. */
+/** Throws an error for the operator if the server does not answer. */
 export async function openPool(connectionString: string): Promise<pg.Pool> {
   const pool = new pg.Pool({
     ...clientOptions(connectionString),
     query_timeout: QUERY_TIMEOUT_MS,
-    max: MOST_CONNECTIONS,
+    max: MAX_CONNECTIONS,
   })
-  // Without listeners a connection that breaks ends the process, idle or between two statements.
+  // Without listeners, a broken connection would end the process.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   try {
@@ -35,11 +35,11 @@ export async function openPool(connectionString: string): Promise<pg.Pool> {
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'the connection was closed',
-  EHOSTUNREACH: 'there is no way to the host',
-  ENETUNREACH: 'there is no way to the host',
-  ENOENT: 'there is no such socket',
-  ENOTFOUND: 'there is no such host',
-  EAI_AGAIN: 'the name of the host cannot be looked up',
+  EHOSTUNREACH: 'the host is unreachable',
+  ENETUNREACH: 'the host is unreachable',
+  ENOENT: 'the socket does not exist',
+  ENOTFOUND: 'the host does not exist',
+  EAI_AGAIN: 'the host name lookup failed',
   ETIMEDOUT: 'no answer',
 }
 
@@ -48,7 +48,7 @@ function reasonOf(error: unknown): string {
   return REASONS[code] ?? (message || code || 'no answer')
 }
 
-/** The password can stand before the host, or among the parameters. */
+/** The password may be in the user information or in the parameters. */
 function withoutSecrets(connectionString: string): string {
   const { protocol, username, host, pathname } = new URL(connectionString)
   return `${protocol}//${username && `${username}@`}${host}${pathname}`

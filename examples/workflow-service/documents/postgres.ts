@@ -3,19 +3,19 @@ import pg from 'pg'
 import type { Kind, Kinds } from '../model.js'
 import { DatabaseBusy, type Documents, type Transaction } from './documents.js'
 import { createMaps } from './maps.js'
-import { patiently } from './patiently.js'
 import { announceProcess } from './presence.js'
 import { openPool } from './pool.js'
+import { retryWhileBusy } from './retry.js'
 
 /*
- * Documents of several processes. Those who write take turns by a lock, and give all that one
- * transaction puts the next version: whoever has seen version n finds the rest above it.
+ * Documents of several processes. A lock serializes the transactions that write. Each transaction gives
+ * its documents the next version, so a process that has loaded version n reads on from there.
  */
 
 const TABLE = `CREATE TABLE workflow_service.documents (
   kind text,
   id text,
-  -- Null once it is removed, so that the other processes learn of it.
+  -- Null when removed, so that the other processes see the removal.
   body text,
   version bigint NOT NULL,
   writer text NOT NULL,
@@ -23,7 +23,7 @@ const TABLE = `CREATE TABLE workflow_service.documents (
   PRIMARY KEY (kind, id)
 )`
 
-// Snapshots from before the lock would miss what the last writer did.
+// READ COMMITTED: a snapshot from before the lock would miss the last transaction.
 const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '250ms'`
 const LOCK = `SELECT pg_advisory_xact_lock(hashtextextended('workflow_service:write', 0))`
 
@@ -37,7 +37,7 @@ const UPSERT = `INSERT INTO workflow_service.documents (kind, id, body, version,
   ON CONFLICT (kind, id) DO UPDATE
     SET body = excluded.body, version = excluded.version, writer = excluded.writer`
 
-const REFRESH_PATIENCE_MS = 1000
+const REFRESH_TIMEOUT_MS = 1000
 
 interface Row {
   readonly kind: Kind
@@ -60,47 +60,47 @@ export async function postgresDocuments(connectionString: string): Promise<Docum
   const { processId } = presence
   const maps = createMaps()
   const listeners: ((kind: Kind, id: string) => void)[] = []
-  /** What has this version or a lower one is in the maps. */
-  let seen = 0
+  /** The maps hold all documents up to this version. */
+  let loaded = 0
 
   const apply = (version: number, puts: readonly Put[]): void => {
     for (const { kind, id, document } of puts)
       if (document) maps.put(kind, document)
       else maps.remove(kind, id)
-    seen = Math.max(seen, version)
+    loaded = Math.max(loaded, version)
   }
 
   const load = async (client: pg.Pool | pg.PoolClient): Promise<void> => {
-    const { rows } = await harmless(client.query<Row>(CHANGED, [seen]))
-    // Others may have loaded the same meanwhile, and more.
-    const news = rows.filter(({ version }) => Number(version) > seen)
-    const puts = news.map(({ kind, id, body }) => {
+    const { rows } = await retryable(client.query<Row>(CHANGED, [loaded]))
+    // A concurrent call may have loaded the same documents, and more.
+    const changed = rows.filter(({ version }) => Number(version) > loaded)
+    const puts = changed.map(({ kind, id, body }) => {
       const document = body === null ? undefined : (JSON.parse(body) as Kinds[Kind])
       return { kind, id, document }
     })
     apply(
-      news.reduce((most, { version }) => Math.max(most, Number(version)), 0),
+      changed.reduce((max, { version }) => Math.max(max, Number(version)), 0),
       puts,
     )
-    for (const { kind, id, writer } of news)
+    for (const { kind, id, writer } of changed)
       if (writer !== processId) for (const listener of listeners) listener(kind, id)
   }
 
   const attempt = async <Result>(act: (tx: Transaction) => Result): Promise<Result> => {
-    const client = await harmless(pool.connect())
+    const client = await retryable(pool.connect())
     let isSound = false
     try {
-      await harmless(client.query(`${BEGIN}; ${LOCK}`))
+      await retryable(client.query(`${BEGIN}; ${LOCK}`))
       await load(client)
-      const { puts, outcome } = gather(act)
+      const { puts, outcome } = collectPuts(act)
       if (puts.length === 0) {
-        await harmless(client.query('ROLLBACK'))
+        await retryable(client.query('ROLLBACK'))
       } else {
-        const version = seen + 1
-        await harmless(client.query(UPSERT, [...columnsOf(puts), version, processId]))
-        // Where this fails nobody knows whether it was done: it is not tried again.
+        const version = loaded + 1
+        await retryable(client.query(UPSERT, [...columnsOf(puts), version, processId]))
+        // Not retried: after a failure it is unknown whether the COMMIT took effect.
         await client.query('COMMIT')
-        if (version > seen) apply(version, puts)
+        if (version > loaded) apply(version, puts)
       }
       isSound = true
       return outcome()
@@ -109,14 +109,14 @@ export async function postgresDocuments(connectionString: string): Promise<Docum
     }
   }
 
-  const inTurn = takingTurns()
+  const inOrder = createWriteQueue()
   await load(pool)
   return {
     processId,
     all: maps.all,
     get: maps.get,
-    refresh: () => patiently(() => load(pool), { patienceMs: REFRESH_PATIENCE_MS }),
-    write: (act, patience) => patiently(() => inTurn(() => attempt(act)), patience),
+    refresh: () => retryWhileBusy(() => load(pool), { timeoutMs: REFRESH_TIMEOUT_MS }),
+    write: (act, retry) => retryWhileBusy(() => inOrder(() => attempt(act)), retry),
     watch: (listener) => listeners.push(listener),
     ended: (processIds) => presence.ended(processIds),
     lock: (ms, signal) => lock(pool, ms, signal),
@@ -127,7 +127,7 @@ export async function postgresDocuments(connectionString: string): Promise<Docum
   }
 }
 
-/** Processes that start together make the table once. */
+/** Creates the table if it is missing. The lock serializes processes that start at the same time. */
 async function createTable(pool: pg.Pool): Promise<void> {
   const client = await pool.connect()
   let isSound = false
@@ -148,8 +148,8 @@ async function createTable(pool: pg.Pool): Promise<void> {
   }
 }
 
-/** What `act` puts, each document once, and what it gives or throws. */
-function gather<Result>(act: (tx: Transaction) => Result): {
+/** Returns what `act` puts, each document once, and its result. `outcome` rethrows its error. */
+function collectPuts<Result>(act: (tx: Transaction) => Result): {
   puts: readonly Put[]
   outcome: () => Result
 } {
@@ -177,8 +177,8 @@ const columnsOf = (puts: readonly Put[]): unknown[] => [
   puts.map(({ document }) => (document ? JSON.stringify(document) : null)),
 ]
 
-/** Within one process the next write waits for the last without a connection of its own. */
-function takingTurns(): <Result>(task: () => Promise<Result>) => Promise<Result> {
+/** Serializes the writes of this process, so that waiting ones do not take a connection. */
+function createWriteQueue(): <Result>(task: () => Promise<Result>) => Promise<Result> {
   let last: Promise<unknown> = Promise.resolve()
   return (task) => {
     const turn = last.then(task)
@@ -187,16 +187,18 @@ function takingTurns(): <Result>(task: () => Promise<Result>) => Promise<Result>
   }
 }
 
-// https://www.postgresql.org/docs/current/errcodes-appendix.html: connections that break, servers
-// that shut down or refuse writes, locks that are not given.
-const PASSING = /^(08|53|57P|25006|40001|40P01|55P03)/
+/**
+ * Errors that pass: broken connections, servers that shut down or refuse writes, and locks that are not
+ * granted. See https://www.postgresql.org/docs/current/errcodes-appendix.html.
+ */
+const TRANSIENT = /^(08|53|57P|25006|40001|40P01|55P03)/
 
-/** Awaits what has no effect before a COMMIT, so that it can be tried again where it failed. */
-async function harmless<T>(work: Promise<T>): Promise<T> {
+/** Throws `DatabaseBusy` for transient errors. For statements before a COMMIT, which can be retried. */
+async function retryable<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (cause) {
-    if (cause instanceof pg.DatabaseError && !PASSING.test(cause.code ?? '')) throw cause
+    if (cause instanceof pg.DatabaseError && !TRANSIENT.test(cause.code ?? '')) throw cause
     const isLocked = cause instanceof pg.DatabaseError && cause.code === '55P03'
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new DatabaseBusy(isLocked ? 'the database is locked' : reason, { cause })

@@ -3,10 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { clientOptions } from './pool.js'
 
-/** What tells the other processes on the database that this one lives. */
+/** Shows the other processes on the database that this one is running. */
 export interface Presence {
   readonly processId: string
-  /** Those of the processes that have ended. */
+  /** Returns those of the processes that have ended. */
   ended(processIds: readonly string[]): Promise<ReadonlySet<string>>
   close(): Promise<void>
 }
@@ -17,46 +17,49 @@ const GRACE_MS = 10_000
 const KEY = `hashtextextended('workflow_service:process:' || $1, 0)`
 
 /**
- * Each process holds a lock under its id for as long as its connection lasts: the server itself
- * releases those of the dead.
+ * Each process holds an advisory lock on its id. The server releases the lock when the connection of
+ * the process ends.
  */
 export async function announceProcess(pool: pg.Pool, connectionString: string): Promise<Presence> {
   const processId = randomUUID()
   const closing = new AbortController()
-  /** Before that, in `performance.now()`, others may not yet be back after a fault of the server. */
+  /**
+   * Until this `performance.now()`, a missing lock proves nothing: after a server fault, other processes
+   * may not have reconnected yet.
+   */
   let trustedFrom = 0
 
   const connect = async () => {
     const client = new pg.Client(clientOptions(connectionString))
     client.on('error', () => {})
-    const gone = new Promise((resolve) => client.once('end', resolve))
+    const disconnected = new Promise((resolve) => client.once('end', resolve))
     try {
       await client.connect()
       await client.query(`SELECT pg_advisory_lock(${KEY})`, [processId])
-      return { client, gone }
+      return { client, disconnected }
     } catch (error) {
       void client.end().catch(() => undefined)
       throw error
     }
   }
 
-  let held = await connect()
+  let connection = await connect()
 
-  const stay = async (): Promise<void> => {
+  const keepConnected = async (): Promise<void> => {
     for (;;) {
-      await held.gone
+      await connection.disconnected
       trustedFrom = Infinity
       if (closing.signal.aborted) return
       try {
-        held = await connect()
+        connection = await connect()
         trustedFrom = performance.now() + GRACE_MS
-        if (closing.signal.aborted) await held.client.end()
+        if (closing.signal.aborted) await connection.client.end()
       } catch {
         await delay(RETRY_MS, undefined, { signal: closing.signal }).catch(() => undefined)
       }
     }
   }
-  const staying = stay()
+  const keeping = keepConnected()
 
   return {
     processId,
@@ -71,8 +74,8 @@ export async function announceProcess(pool: pg.Pool, connectionString: string): 
     },
     close: async () => {
       closing.abort()
-      await held.client.end()
-      await staying
+      await connection.client.end()
+      await keeping
     },
   }
 }

@@ -4,13 +4,13 @@ import Database from 'better-sqlite3'
 import type { Kind, Kinds } from '../model.js'
 import { DatabaseBusy, type Documents, type Transaction } from './documents.js'
 import { createMaps, type DocumentMaps } from './maps.js'
-import { patiently } from './patiently.js'
+import { retryWhileBusy } from './retry.js'
 
-/** Documents of one process: in a file, or where none is named in memory. */
+/** Documents of one process, in a file, or in memory without a file name. */
 export function sqliteDocuments(filename: string | undefined): Documents {
   const database = new Database(filename ?? ':memory:')
   database.pragma('journal_mode = WAL')
-  // Waiting is done in JavaScript: SQLite's own would hold the event loop.
+  // Retries are done in JavaScript: SQLite's own wait would block the event loop.
   database.pragma('busy_timeout = 0')
   database.exec(
     'CREATE TABLE IF NOT EXISTS documents (kind TEXT, id TEXT, body TEXT, PRIMARY KEY (kind, id))',
@@ -51,7 +51,7 @@ export function sqliteDocuments(filename: string | undefined): Documents {
     refresh: () => Promise.resolve(),
     watch: () => {},
     ended: (processIds) => Promise.resolve(new Set(processIds.filter((id) => id !== processId))),
-    write: (act, patience) => patiently(() => tellingBusy(() => attempt(act)), patience),
+    write: (act, retry) => retryWhileBusy(() => mapBusyErrors(() => attempt(act)), retry),
     lock: filename === undefined ? undefined : (ms, signal) => lockFile(filename, ms, signal),
     close: () => {
       database.close()
@@ -60,7 +60,8 @@ export function sqliteDocuments(filename: string | undefined): Documents {
   }
 }
 
-function tellingBusy<Result>(attempt: () => Result): Result {
+/** Throws `DatabaseBusy` for SQLITE_BUSY. */
+function mapBusyErrors<Result>(attempt: () => Result): Result {
   try {
     return attempt()
   } catch (error) {

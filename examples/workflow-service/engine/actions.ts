@@ -8,16 +8,16 @@ import type { StepAction, StepDefinition } from './definitions.js'
 export interface ActionContext {
   /** A directory that the steps of one change share. */
   readonly directory: string
-  /** Keeps everyone from writing to the database, where that can be done. */
+  /** Blocks all writes to the database; undefined for a database in memory. */
   readonly lockDatabase: Documents['lock']
-  /** Reads from the service itself. */
+  /** Sends a GET request to the service itself. */
   readonly get: (path: string, signal: AbortSignal) => Promise<Response>
-  /** The step was cancelled or aborted, or the service stops. */
+  /** Aborted when the step is cancelled or aborted, or the service stops. */
   readonly signal: AbortSignal
   readonly stopping: AbortSignal
 }
 
-/** Actions that wait for a person do no work of their own. */
+/** All actions but those that only wait for a user. */
 export type Work = Exclude<StepAction, 'approval' | 'manual'>
 
 type Definition<Action extends StepAction> = Extract<StepDefinition, { action: Action }>
@@ -38,7 +38,7 @@ const ACTIONS: Actions = {
   http_check: async ({ path }, { get, signal }) => {
     const response = await get(path, signal)
     await response.arrayBuffer()
-    if (!response.ok) throw new Error(`GET ${path} answered ${response.status}`)
+    if (!response.ok) throw new Error(`GET ${path} returned ${response.status}`)
     return `${response.status}`
   },
 
@@ -59,7 +59,7 @@ const ACTIONS: Actions = {
 
   lock_database: async ({ ms }, { lockDatabase, stopping }) => {
     if (!lockDatabase) throw new Error('a database in memory cannot be locked')
-    // The lock outlives the action: it is the transition after it that is to meet it.
+    // The lock outlives the action, so that the next transition has to wait for it.
     await lockDatabase(ms, stopping)
     return `locked for ${ms} ms`
   },

@@ -12,14 +12,14 @@ export interface EngineContext {
   readonly background: Background
   /** The directory for an activity's files. */
   readonly directoryOf: (activityId: string) => string
-  /** Brings there what the process that had the activity left. */
+  /** Moves the files of the activity's previous process there. */
   readonly takeFiles: (activity: Activity) => Promise<void>
   readonly get: (path: string, signal: AbortSignal) => Promise<Response>
 }
 
 type Facts = Readonly<Record<string, unknown>>
 
-/** What every event about an activity tells: its name, its node, its links. */
+/** The data of every event about an activity: name, parent and links. */
 export function activityFacts(names: ActivityNames, activity: Activity): Facts {
   const path = activity.node_path ?? activity.project_path
   return {

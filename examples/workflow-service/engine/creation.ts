@@ -5,7 +5,7 @@ import { pathExists } from '../paths.js'
 import { invalid } from '../problem.js'
 import type { EngineContext } from './context.js'
 
-/** Puts an activity and its steps; refuses a node that does not exist. */
+/** Puts an activity and its steps. Throws a 422 where its project or node does not exist. */
 export function newActivity(
   { names, documents }: EngineContext,
   tx: Transaction,
@@ -15,7 +15,7 @@ export function newActivity(
   for (const key of ['project_path', 'node_path'] as const) {
     const path = plan[key]
     if (path !== null && !pathExists(documents, path))
-      throw invalid(`there is nothing at ${path}`, `/data/attributes/${key}`)
+      throw invalid(`there is no project or node ${path}`, `/data/attributes/${key}`)
   }
   const id = randomUUID()
   const steps = plan.steps.map((definition): Step => ({

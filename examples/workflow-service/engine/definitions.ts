@@ -2,16 +2,16 @@ import { oneOf, type Reader, record, text, textList, wholeNumber } from '../attr
 import { APPROVERS } from '../users.js'
 
 const FILE_NAME = /^[A-Za-z0-9_-][A-Za-z0-9_.-]*$/
-const fileName = text({ pattern: FILE_NAME, like: 'the name of a file' })
+const fileName = text({ pattern: FILE_NAME, expected: 'a file name' })
 const PATH = /^\/(?!\/)/
 
-/** What a step can do, and the attributes its definition takes. */
+/** The actions of steps, and the attributes that their definitions take. */
 const ACTIONS = {
   wait: record({ ms: wholeNumber(0, 60_000, 100) }),
-  http_check: record({ path: text({ pattern: PATH, like: 'a path of this service' }) }),
+  http_check: record({ path: text({ pattern: PATH, expected: 'a path of this service' }) }),
   write_file: record({ path: fileName, content: text({ empty: true }) }),
   checksum: record({ path: fileName }),
-  fail: record({ message: text({ fallback: 'the step was told to fail' }) }),
+  fail: record({ message: text({ fallback: 'the step failed on purpose' }) }),
   approval: record({ requires_approval_from: textList(APPROVERS) }),
   manual: record({}),
   lock_database: record({ ms: wholeNumber(1, 3000, 1500) }),
@@ -19,7 +19,7 @@ const ACTIONS = {
 
 export type StepAction = keyof typeof ACTIONS
 
-/** One step as its creator describes it. */
+/** A step as the user describes it. */
 export type StepDefinition = {
   readonly [Action in StepAction]: {
     readonly action: Action

@@ -1,18 +1,19 @@
+import type { RetryOptions } from '../documents/documents.js'
 import type { Activity, Step } from '../model.js'
 import { type EventName, failureData } from '../notes.js'
 import { activityFacts, type EngineContext, stepFacts, stepsOf } from './context.js'
 import { IllegalMove, isFinished, moveActivity, moveStep, type StepMove } from './transitions.js'
 
-// A transition is tried again for so long before its step is given up.
-const TRANSITION_PATIENCE_MS = 600
-const SYSTEM_ERROR_PATIENCE_MS = 30_000
+/** After this time without the database, the transition of a step is given up. */
+const TRANSITION_TIMEOUT_MS = 600
+const SYSTEM_ERROR_TIMEOUT_MS = 30_000
 
 type Data = Readonly<Record<string, unknown>>
 
-/** The moves that activities and steps make by themselves, with the events that tell of them. */
+/** The moves that activities and steps make by themselves, and the events that record them. */
 export interface Moves {
   noteStep(types: readonly EventName[], activity: Activity, step: Step, data?: Data): Promise<void>
-  /** The moved step; undefined where a user's move came first or the database gave no way. */
+  /** The moved step, or undefined if a user moved it first or the database stayed unavailable. */
   moveStep(
     activity: Activity,
     step: Step,
@@ -20,35 +21,35 @@ export interface Moves {
     details?: Partial<Step>,
   ): Promise<Step | undefined>
   /**
-   * Makes the activity of an ended process this one's, and fails the step that was running. False
-   * where another process came first, or a user ended it.
+   * Makes this process the owner of an activity whose process has ended, and fails the step that was
+   * running. Returns false if another process was first or a user ended the activity.
    */
   takeOver(activity: Activity): Promise<boolean>
   end(activityId: string, move: 'succeed' | 'fail'): Promise<void>
 }
 
-const LOST = 'the service stopped while the step was running'
+const INTERRUPTED = 'the service stopped while the step was running'
 
-export function createMoves(context: EngineContext): Moves {
-  const { names, documents, note } = context
-
-  const noteStep: Moves['noteStep'] = async (types, activity, step, data = {}) => {
+const createNoteStep =
+  ({ names, note }: EngineContext): Moves['noteStep'] =>
+  async (types, activity, step, data = {}) => {
     const facts = { ...stepFacts(names, activity, step), ...data }
     for (const type of types) await note(type, facts, activity.started_by)
   }
 
-  const end = async (activityId: string, move: 'succeed' | 'fail'): Promise<void> => {
+function createEnd({ names, documents, note }: EngineContext): Moves['end'] {
+  return async (activityId, move) => {
     try {
       const activity = await documents.write(
         (tx) => {
           const present = documents.get(names.activities, activityId)
-          if (!present) throw new IllegalMove('it', move, 'removed')
+          if (!present) throw new IllegalMove('activity', move, 'removed')
           const status = moveActivity(present.status, move)
           const ended = { ...present, status, finished_at: new Date().toISOString() }
           tx.put(names.activities, ended)
           return ended
         },
-        { patienceMs: SYSTEM_ERROR_PATIENCE_MS },
+        { timeoutMs: SYSTEM_ERROR_TIMEOUT_MS },
       )
       const outcome = move === 'succeed' ? 'success' : 'error'
       const facts = activityFacts(names, activity)
@@ -57,33 +58,41 @@ export function createMoves(context: EngineContext): Moves {
       if (!(error instanceof IllegalMove)) throw error
     }
   }
+}
 
-  const writeStep = (
-    id: string,
-    move: StepMove,
-    details: Partial<Step>,
-    patienceMs: number,
-    onBusy?: (error: unknown) => Promise<void>,
-  ): Promise<Step> =>
-    documents.write(
-      (tx) => {
-        const present = documents.get(names.steps, id)
-        if (!present) throw new IllegalMove('the step', move, 'removed')
-        const status = documents.get(names.activities, present.activity_id)?.status ?? 'removed'
-        if (move === 'start' && status !== 'running')
-          throw new IllegalMove('it', 'starting a step', status)
-        const moved = { ...present, ...details, status: moveStep(present.status, move) }
-        tx.put(names.steps, moved)
-        return moved
-      },
-      onBusy ? { patienceMs, onBusy } : { patienceMs },
-    )
+interface StepChange {
+  readonly move: StepMove
+  readonly details: Partial<Step>
+}
+
+/** Throws `IllegalMove` where the step or its activity does not allow the move. */
+const writeStep = (
+  { names, documents }: EngineContext,
+  id: string,
+  { move, details }: StepChange,
+  retry: RetryOptions,
+): Promise<Step> =>
+  documents.write((tx) => {
+    const present = documents.get(names.steps, id)
+    if (!present) throw new IllegalMove('step', move, 'removed')
+    const status = documents.get(names.activities, present.activity_id)?.status ?? 'removed'
+    if (move === 'start' && status !== 'running')
+      throw new IllegalMove('activity', 'starting a step', status)
+    const moved = { ...present, ...details, status: moveStep(present.status, move) }
+    tx.put(names.steps, moved)
+    return moved
+  }, retry)
+
+export function createMoves(context: EngineContext): Moves {
+  const { names, documents } = context
+  const noteStep = createNoteStep(context)
+  const end = createEnd(context)
 
   const giveUp = async (activity: Activity, step: Step, error: unknown): Promise<void> => {
     const failure = failureData(error)
     try {
-      const details = { error: failure.error }
-      await writeStep(step.id, 'collapse', details, SYSTEM_ERROR_PATIENCE_MS)
+      const change: StepChange = { move: 'collapse', details: { error: failure.error } }
+      await writeStep(context, step.id, change, { timeoutMs: SYSTEM_ERROR_TIMEOUT_MS })
     } catch (problem) {
       if (problem instanceof IllegalMove) return
       await noteStep(['api:assign_system_error_job:error'], activity, step, failureData(problem))
@@ -92,35 +101,49 @@ export function createMoves(context: EngineContext): Moves {
     await end(activity.id, 'fail')
   }
 
-  const move: Moves['moveStep'] = async (activity, step, stepMove, details = {}) => {
-    try {
-      return await writeStep(step.id, stepMove, details, TRANSITION_PATIENCE_MS, (error) =>
-        noteStep([names.transitionDelayed], activity, step, failureData(error)),
-      )
-    } catch (error) {
-      if (!(error instanceof IllegalMove)) await giveUp(activity, step, error)
-      return undefined
-    }
-  }
+  return {
+    noteStep,
+    end,
 
-  const takeOver: Moves['takeOver'] = async (activity) => {
-    const lost = await documents.write((tx) => {
-      const present = documents.get(names.activities, activity.id)
-      if (!present || present.owner !== activity.owner || isFinished(present.status))
+    async moveStep(activity, step, move, details = {}) {
+      try {
+        return await writeStep(
+          context,
+          step.id,
+          { move, details },
+          {
+            timeoutMs: TRANSITION_TIMEOUT_MS,
+            onBusy: (error) =>
+              noteStep([names.transitionDelayed], activity, step, failureData(error)),
+          },
+        )
+      } catch (error) {
+        if (!(error instanceof IllegalMove)) await giveUp(activity, step, error)
         return undefined
-      tx.put(names.activities, { ...present, owner: documents.processId })
-      const running = stepsOf(context, present).filter(({ status }) => status === 'running')
-      for (const step of running)
-        tx.put(names.steps, { ...step, status: moveStep(step.status, 'fail'), error: LOST })
-      return running
-    })
-    if (!lost) return false
-    for (const step of lost) {
-      await noteStep(names.processingFailed, activity, step, { error: LOST })
-      await end(activity.id, 'fail')
-    }
-    return true
-  }
+      }
+    },
 
-  return { noteStep, moveStep: move, takeOver, end }
+    async takeOver(activity) {
+      const interrupted = await documents.write((tx) => {
+        const present = documents.get(names.activities, activity.id)
+        if (!present || present.owner !== activity.owner || isFinished(present.status))
+          return undefined
+        tx.put(names.activities, { ...present, owner: documents.processId })
+        const running = stepsOf(context, present).filter(({ status }) => status === 'running')
+        for (const step of running)
+          tx.put(names.steps, {
+            ...step,
+            status: moveStep(step.status, 'fail'),
+            error: INTERRUPTED,
+          })
+        return running
+      })
+      if (!interrupted) return false
+      for (const step of interrupted) {
+        await noteStep(names.processingFailed, activity, step, { error: INTERRUPTED })
+        await end(activity.id, 'fail')
+      }
+      return true
+    },
+  }
 }

@@ -2,8 +2,8 @@ import type { LinkAttribute } from 'daybook'
 import type { EventName } from '../notes.js'
 
 /**
- * What tells a change from a workflow run: where it is kept, and the names of its events that do
- * not follow from that.
+ * What differs between changes and workflow runs: the kinds they are stored as, and the event names
+ * that do not follow from these.
  */
 export interface ActivityNames {
   readonly activities: 'changes' | 'workflow_runs'
@@ -11,11 +11,11 @@ export interface ActivityNames {
   readonly activity: 'change' | 'workflow_run'
   readonly activityLink: LinkAttribute & ('change_id' | 'workflow_run_id')
   readonly stepLink: LinkAttribute & ('step_id' | 'workflow_step_id')
-  /** The action of a step threw. */
+  /** The action of a step failed. */
   readonly actionFailed: readonly EventName[]
-  /** A step could not be carried out at all. */
+  /** A step was interrupted because its process ended. */
   readonly processingFailed: readonly EventName[]
-  /** The database stopped a transition for the time being. */
+  /** A transition is waiting for the database. */
   readonly transitionDelayed: EventName
   /** A transition was given up. */
   readonly transitionFailed: readonly EventName[]

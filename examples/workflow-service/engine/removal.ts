@@ -2,7 +2,7 @@ import type { Transaction } from '../documents/documents.js'
 import type { Activity } from '../model.js'
 import type { ActivityNames } from './names.js'
 
-/** Removes an activity with its steps. */
+/** Removes an activity and its steps. */
 export function removeActivity(
   tx: Transaction,
   names: ActivityNames,

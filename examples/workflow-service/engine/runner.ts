@@ -2,23 +2,23 @@ import type { Activity, Step } from '../model.js'
 import { failureData } from '../notes.js'
 import { performAction } from './actions.js'
 import { type EngineContext, stepsOf } from './context.js'
-import { abandoned } from '../owners.js'
+import { findAbandoned } from '../owners.js'
 import { createMoves } from './moves.js'
 import { isFinished, type StepStatus } from './transitions.js'
 
 export interface Runner {
   /**
-   * Goes on with an activity of this process until it ends, is paused, or waits for a person. What
-   * another process has begun is left to that.
+   * Runs the steps of an activity until it ends, is paused, or waits for a user. Activities of other
+   * processes are left alone.
    */
   run(activityId: string): Promise<void>
-  /** Stops what the step is doing at the moment. */
+  /** Aborts the running action of the step. */
   interrupt(stepId: string): void
-  /** Takes over what ended processes were running, and lists what is to go on. */
+  /** Takes over the activities of ended processes; returns the ids of those to run. */
   recover(): Promise<readonly string[]>
 }
 
-const HOLDS = { approval: 'ask_approval', manual: 'ask_input' } as const
+const USER_MOVES = { approval: 'ask_approval', manual: 'ask_input' } as const
 
 const FAILED: ReadonlySet<StepStatus> = new Set(['error', 'system_error'])
 
@@ -30,7 +30,7 @@ export function createRunner(context: EngineContext): Runner {
   const act = async (activity: Activity, step: Step): Promise<void> => {
     const { definition } = step
     if (definition.action === 'approval' || definition.action === 'manual') {
-      await moveStep(activity, step, HOLDS[definition.action])
+      await moveStep(activity, step, USER_MOVES[definition.action])
       return
     }
     const interrupt = new AbortController()
@@ -46,7 +46,7 @@ export function createRunner(context: EngineContext): Runner {
       if (await moveStep(activity, step, 'succeed', { result }))
         await noteStep([`api:${names.steps}:success`], activity, step)
     } catch (error) {
-      // Who takes the activity over finds the step running, and fails it.
+      // The process that takes the activity over fails the running step.
       if (background.stopping.aborted) return
       const failure = failureData(error)
       if (!(await moveStep(activity, step, 'fail', { error: failure.error }))) return
@@ -74,7 +74,7 @@ export function createRunner(context: EngineContext): Runner {
 
   const interrupt = (stepId: string): void => interrupts.get(stepId)?.abort()
 
-  // What users decide through another process.
+  // Users may have decided through another process.
   documents.watch((kind, id) => {
     const step = kind === names.steps ? documents.get(names.steps, id) : undefined
     if (step && step.status !== 'running') interrupt(id)
@@ -90,7 +90,7 @@ export function createRunner(context: EngineContext): Runner {
         .all(names.activities)
         .filter(({ status }) => status !== 'waiting' && !isFinished(status))
       const taken: string[] = []
-      for (const activity of await abandoned(documents, unfinished)) {
+      for (const activity of await findAbandoned(documents, unfinished)) {
         if (!(await takeOver(activity))) continue
         await context.takeFiles(activity)
         taken.push(activity.id)

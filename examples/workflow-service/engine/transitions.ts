@@ -36,7 +36,7 @@ const ACTIVITY_MOVES = {
   abort: { from: ['running', 'paused'], to: 'aborted' },
 } as const satisfies Record<string, Move<ActivityStatus>>
 
-const HELD = ['waiting_for_approval', 'waiting_for_input'] as const
+const WAITING_FOR_USER = ['waiting_for_approval', 'waiting_for_input'] as const
 
 /** Every move that a step can make. */
 const STEP_MOVES = {
@@ -49,22 +49,26 @@ const STEP_MOVES = {
   reject: { from: ['waiting_for_approval'], to: 'aborted' },
   fail: { from: ['waiting', 'running'], to: 'error' },
   collapse: { from: ['waiting', 'running'], to: 'system_error' },
-  cancel: { from: ['waiting', 'running', ...HELD], to: 'cancelled' },
-  abort: { from: ['waiting', 'running', ...HELD], to: 'aborted' },
+  cancel: { from: ['waiting', 'running', ...WAITING_FOR_USER], to: 'cancelled' },
+  abort: { from: ['waiting', 'running', ...WAITING_FOR_USER], to: 'aborted' },
 } as const satisfies Record<string, Move<StepStatus>>
 
 export type ActivityMove = keyof typeof ACTIVITY_MOVES
 export type StepMove = keyof typeof STEP_MOVES
 
-/** The move is not one that the present status allows. */
+/** The current status does not allow the move. */
 export class IllegalMove extends Problem {
-  constructor(what: string, move: string, status: string) {
-    super(409, 'ILLEGAL_TRANSITION', `${what} has the status ${status}: ${move} is not possible`)
+  constructor(what: 'activity' | 'step', move: string, status: string) {
+    super(
+      409,
+      'ILLEGAL_TRANSITION',
+      `the ${what} has the status ${status}, which does not allow ${move}`,
+    )
   }
 }
 
 function follow<Status extends string>(
-  what: string,
+  what: 'activity' | 'step',
   name: string,
   { from, to }: Move<Status>,
   status: Status,
@@ -74,10 +78,10 @@ function follow<Status extends string>(
 }
 
 export const moveActivity = (status: ActivityStatus, move: ActivityMove): ActivityStatus =>
-  follow<ActivityStatus>('it', move, ACTIVITY_MOVES[move], status)
+  follow<ActivityStatus>('activity', move, ACTIVITY_MOVES[move], status)
 
 export const moveStep = (status: StepStatus, move: StepMove): StepStatus =>
-  follow<StepStatus>('the step', move, STEP_MOVES[move], status)
+  follow<StepStatus>('step', move, STEP_MOVES[move], status)
 
 export const canMoveStep = (status: StepStatus, move: StepMove): boolean =>
   (STEP_MOVES[move].from as readonly StepStatus[]).includes(status)

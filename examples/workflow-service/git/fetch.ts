@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { GitRemote, TemplateVersion } from '../model.js'
 import { failureData } from '../notes.js'
-import { abandoned } from '../owners.js'
+import { findAbandoned } from '../owners.js'
 import type { Service } from '../service.js'
 import { type Git, GitError } from './git.js'
 
@@ -13,7 +13,7 @@ const factsOf = ({ id, template_id, git_remote_id, revision }: TemplateVersion) 
   git_remote_id,
 })
 
-/** Asks the remote for its branches. Tells, and gives false, where it does not answer. */
+/** Lists the branches of the remote; records an event if that fails. */
 export async function checkRemote(
   { note }: Service,
   git: Git,
@@ -29,7 +29,7 @@ export async function checkRemote(
   }
 }
 
-/** Clones the remote and looks the version's revision up. The event of it tells what Git says meanwhile. */
+/** Clones the remote and resolves the revision of the version. Its live event has Git's progress messages. */
 export async function fetchVersion(
   service: Service,
   git: Git,
@@ -53,7 +53,7 @@ export async function fetchVersion(
     const outcome = { success: true, message: progress }
     await note('info:template_version:fetch_complete', { ...facts, ...outcome }, username)
   } catch (error) {
-    // Who takes over what this process leaves finds the fetch unfinished, and fails it.
+    // The process that takes over fails the unfinished fetch.
     if (background.stopping.aborted) return
     await log.close()
     await failFetch(service, version, error, username)
@@ -70,7 +70,7 @@ async function cloneRemote(
   username: string,
 ): Promise<string> {
   try {
-    // Where it may link to the files of a local repository, Git has no progress to tell of.
+    // Without --no-local, Git links the files of a local repository and reports no progress.
     const clone = ['clone', '--bare', '--no-local', '--progress', '--', remote.url, directory]
     return (await git(clone)).stderr.trim()
   } catch (error) {
@@ -96,7 +96,7 @@ async function failFetch(
   await service.note('info:template_version:fetch_complete', { ...facts, ...outcome }, username)
 }
 
-/** False where another process has ended the fetch. */
+/** Returns false if another process has ended the fetch. */
 const end = (
   { documents }: Service,
   { id }: TemplateVersion,
@@ -109,11 +109,11 @@ const end = (
     return true
   })
 
-/** Fails the fetches that were under way when their process ended. */
+/** Fails the fetches whose process has ended. */
 export async function recoverFetches(service: Service): Promise<void> {
   const lost = new Error('the service stopped while the fetch was running')
   const { documents } = service
   const fetching = documents.all('template_versions').filter(({ status }) => status === 'fetching')
-  for (const version of await abandoned(documents, fetching))
+  for (const version of await findAbandoned(documents, fetching))
     await failFetch(service, version, lost, null)
 }

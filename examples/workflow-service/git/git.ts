@@ -8,8 +8,8 @@ const run = promisify(execFile)
 const TIMEOUT_MS = 30_000
 
 /**
- * Runs `git` with these arguments and gives what it printed, or throws {@link GitError}. What it
- * writes to stderr is handed on while it runs.
+ * Runs `git` with these arguments and returns its output, or throws {@link GitError}. `onProgress`
+ * gets what it writes to stderr while it runs.
  */
 export type Git = (
   args: readonly string[],
@@ -18,7 +18,7 @@ export type Git = (
 
 export interface GitOutput {
   readonly stdout: string
-  /** Git writes its progress there. */
+  /** Includes progress messages. */
   readonly stderr: string
 }
 
@@ -34,7 +34,7 @@ export class GitError extends Error {
 const isMissing = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ENOENT'
 
-/** Local repositories only, and never a question to whoever sits at the terminal. */
+/** Allows only local repositories, and no prompts. */
 const ENVIRONMENT = {
   ...process.env,
   GIT_ALLOW_PROTOCOL: 'file',
@@ -68,7 +68,7 @@ export async function findGit(signal: AbortSignal): Promise<Git | undefined> {
 const reasonIn = (output: string): string =>
   output.split('\n').find((line) => /^(fatal|error):/.test(line)) ?? output
 
-/** A small repository with one commit, for the simulated users to fetch from. */
+/** Creates a small repository with one commit, which the simulated users fetch. */
 export async function makeSampleRepository(git: Git, directory: string): Promise<void> {
   await git(['init', '--quiet', '--initial-branch=main', directory])
   await writeFile(join(directory, 'actions.rb'), "action 'deploy'\n")

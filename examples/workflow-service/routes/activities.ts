@@ -1,19 +1,20 @@
 import { optional, record, text } from '../attributes.js'
 import { activityFacts } from '../engine/context.js'
-import type { Engine, UserMove } from '../engine/engine.js'
+import type { Engine } from '../engine/engine.js'
+import type { UserMove } from '../engine/user-moves.js'
 import { type Activity } from '../model.js'
 import { Problem } from '../problem.js'
 import type { Service } from '../service.js'
 import { isInMaintenance } from '../values.js'
 import type { RouterContext } from '@koa/router'
 import { listOf } from './lists.js'
-import { describe, laterIn, param, usernameOf } from './request.js'
+import { describe, deferIn, param, usernameOf } from './request.js'
 import { sendCreated, sendNothing, sendOne } from './respond.js'
 import { del, get, post, type Route } from './route.js'
 
 const MOVES: readonly UserMove[] = ['start', 'cancel', 'abort', 'pause', 'resume']
 
-/** The reason that a user may give for a pause: a JSON:API attribute, or a member of the body. */
+/** The optional reason of a pause: a JSON:API attribute, or a member of the body. */
 function messageIn(ctx: RouterContext): string | null {
   const { data, ...members } = Object(ctx.request.body) as { data?: { attributes?: unknown } }
   return record({ message: optional(text()) })(data?.attributes ?? members, '').message
@@ -40,9 +41,9 @@ export function activityRoutes(
       const { id } = activityIn(ctx)
       const username = usernameOf(ctx)
       if (move === 'start' && isInMaintenance(documents))
-        throw new Problem(409, 'IN_MAINTENANCE', 'nothing can be started during maintenance')
+        throw new Problem(409, 'IN_MAINTENANCE', 'nothing can be started in maintenance mode')
       const message = move === 'pause' || move === 'resume' ? messageIn(ctx) : null
-      const activity = await engine.move(id, move, username, laterIn(ctx))
+      const activity = await engine.move(id, move, username, deferIn(ctx))
       if (move === 'pause' || move === 'resume') {
         const facts = activityFacts(names, activity)
         const reason = message === null ? {} : { message }
@@ -66,7 +67,7 @@ export function activityRoutes(
     get(member, (ctx) => sendOne(ctx, names.activities, activityIn(ctx))),
 
     del(member, async (ctx) => {
-      await engine.remove(activityIn(ctx).id, laterIn(ctx))
+      await engine.remove(activityIn(ctx).id, deferIn(ctx))
       sendNothing(ctx)
     }),
 

@@ -37,7 +37,7 @@ function routesOf(service: Service): Route[] {
     ...simpleRoutes(service, {
       kind: 'workflows',
       type: 'workflow',
-      // The interface has no link attribute for workflows; their runs have one.
+      // Only workflow runs have a link attribute.
       link: undefined,
       readers: { name: text(), description: text({ fallback: '' }), steps: list(stepDefinition) },
       removable: false,
@@ -70,21 +70,21 @@ const readBody = bodyParser({
   },
 }) as RouterMiddleware
 
-const permit = async (ctx: RouterContext, next: () => Promise<unknown>) => {
+const checkPermission = async (ctx: RouterContext, next: () => Promise<unknown>) => {
   if (ctx.method !== 'GET' && ctx.method !== 'HEAD') refuseReaders(usernameOf(ctx))
   await next()
 }
 
 /**
- * Koa middleware for all of the API. Bodies are read, and readers refused, inside of the routes, so
- * that the events of refused requests too are named after them.
+ * Koa middleware for the API. Bodies are read and permissions checked after routing, so that events of
+ * refused requests also get the name of their route.
  */
 export function apiRoutes(service: Service): Middleware[] {
   const router = new Router()
-  for (const { method, path, handler, name, decidesItself } of routesOf(service)) {
-    const before = decidesItself
+  for (const { method, path, handler, name, checksPermission } of routesOf(service)) {
+    const before = checksPermission
       ? [refuseOtherTypes, readBody]
-      : [permit, refuseOtherTypes, readBody]
+      : [checkPermission, refuseOtherTypes, readBody]
     router.register(path, [method], [...before, handler], name === undefined ? {} : { name })
   }
   return [router.routes() as Middleware, router.allowedMethods() as Middleware]

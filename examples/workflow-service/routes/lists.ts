@@ -19,7 +19,7 @@ const ACTIVITY = {
 
 const VERSION = { version: 'number', created_at: 'timestamp', values: 'string' } as const
 
-/** The kinds that have lists, with what these can be filtered and sorted by. */
+/** The kinds that have lists, with the attributes that filters and sorts can use. */
 const LISTS = {
   projects: { code: 'string', name: 'string', description: 'string', archived: 'boolean' },
   nodes: {
@@ -55,7 +55,7 @@ const LISTS = {
 
 export type ListedKind = keyof typeof LISTS
 
-/** Answers with those of a kind that a request may ask for. */
+/** A handler that lists documents of a kind, with filters, sorts and pages. */
 export function listOf<K extends ListedKind>(
   kind: K,
   documentsOf: (ctx: RouterContext) => readonly Kinds[K][],
@@ -64,7 +64,7 @@ export function listOf<K extends ListedKind>(
     attributes: LISTS[kind],
     source: (ctx) => documentsOf(ctx as RouterContext),
     resource: (document) => resourceOf(kind, document),
-    // The interface names this list as the one that takes no filters.
+    // This list takes no filters, as the API is specified.
     filtering: kind !== 'properties_versions',
   })
   return async (ctx) => {

@@ -21,7 +21,7 @@ const NEW = {
 const ENVIRONMENTS = '/api/projects/:project_code/environments'
 const ASSETS = `${ENVIRONMENTS}/:environment_code/assets`
 
-/** The path of the node or the collection that a request addresses, from the route's pattern. */
+/** The path of the requested node or collection: the pattern of the route with its parameters. */
 function pathIn(ctx: RouterContext, pattern: string): string {
   const path = pattern.replaceAll(/:(\w+)/g, (_, name: string) => param(ctx, name))
   return path.replace(/^\/api/, '')

@@ -12,7 +12,7 @@ const readPlan = record({
   steps: list(stepDefinition),
 })
 
-/** The attributes of a change. What has a node belongs to the node's project too. */
+/** The attributes of a change. A change of a node belongs to the project of the node. */
 export const changePlan: Reader<ChangePlan> = (value, pointer) => {
   const plan = readPlan(value, pointer)
   const name = plan.name || plan.action

@@ -19,7 +19,7 @@ const NEW = {
 }
 
 export const conflict = (what: string): Problem =>
-  new Problem(409, 'CODE_TAKEN', `there is already ${what}`, { pointer: '/data/attributes/code' })
+  new Problem(409, 'CODE_TAKEN', `${what} already exists`, { pointer: '/data/attributes/code' })
 
 function projectIn({ documents }: Service, ctx: RouterContext): Project {
   const path = projectPath(param(ctx, 'project_code'))

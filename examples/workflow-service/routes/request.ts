@@ -1,49 +1,49 @@
 import type { RouterContext } from '@koa/router'
 import type { Context, Middleware } from 'koa'
 import { partial, type Reader, record } from '../attributes.js'
-import type { Later } from '../engine/engine.js'
+import type { Defer } from '../engine/engine.js'
 import { Problem } from '../problem.js'
 
 export type Handler = (ctx: RouterContext) => void | Promise<void>
 
-/** What a request gathers on its way through the middleware. */
+/** State that the middleware of a request shares. */
 interface RequestState {
   username: string
   about: Readonly<Record<string, unknown>>
-  later: (() => Promise<void>)[]
+  deferred: (() => Promise<void>)[]
 }
 
 const stateOf = (ctx: Context | RouterContext): RequestState => ctx.state
 
 export const usernameOf = (ctx: Context | RouterContext): string => stateOf(ctx).username
 
-/** Adds to what the request's event will tell: name, parent, links. */
+/** Adds data to the event of the request: name, parent, links. */
 export function describe(ctx: RouterContext, facts: Readonly<Record<string, unknown>>): void {
   const state = stateOf(ctx)
   state.about = { ...state.about, ...facts }
 }
 
-/** What handlers have said about the request. */
+/** The data that handlers have added. */
 export const described = (ctx: Context): Readonly<Record<string, unknown>> => stateOf(ctx).about
 
-/** Work that begins once the request's own event is recorded, so that the log tells it after. */
-export const laterIn =
-  (ctx: RouterContext): Later =>
+/** Defers tasks until the event of the request has been recorded, so that their events come after it. */
+export const deferIn =
+  (ctx: RouterContext): Defer =>
   (task) => {
-    stateOf(ctx).later.push(task)
+    stateOf(ctx).deferred.push(task)
   }
 
-/** Koa middleware outside of the recording: runs what was put off. */
-export const runLater =
+/** Koa middleware around `recordRequests`: runs the deferred tasks. */
+export const runDeferred =
   (run: (task: () => Promise<void>) => void): Middleware =>
   async (ctx, next) => {
     const state = stateOf(ctx)
     state.about = {}
-    state.later = []
+    state.deferred = []
     try {
       await next()
     } finally {
-      for (const task of state.later) run(task)
+      for (const task of state.deferred) run(task)
     }
   }
 
@@ -51,7 +51,7 @@ const ATTRIBUTES = '/data/attributes'
 
 type Readers = Readonly<Record<string, Reader<unknown>>>
 
-/** The attributes of a JSON:API document whose resource type is this one: `Project`, `project`. */
+/** The attributes of a JSON:API document. Its type may be written `project`, `Project` or `projects`. */
 function attributesOf(ctx: RouterContext, type: string): unknown {
   const { data } = Object(ctx.request.body) as { data?: unknown }
   if (data === null || typeof data !== 'object')
@@ -75,5 +75,5 @@ export const readNew = <R extends Readers>(ctx: RouterContext, type: string, rea
 export const readChanges = <R extends Readers>(ctx: RouterContext, type: string, readers: R) =>
   readAttributes(ctx, type, partial(readers))
 
-/** A route parameter; the router has matched it. */
+/** A parameter of the matched route. */
 export const param = (ctx: RouterContext, name: string): string => ctx.params[name] ?? ''

@@ -9,7 +9,7 @@ function send(ctx: RouterContext, status: number, document: object): void {
   ctx.type = JSON_API
 }
 
-/** Answers with one resource. */
+/** Sends one resource. */
 export function sendOne<K extends ResourceKind>(
   ctx: RouterContext,
   kind: K,
@@ -18,7 +18,7 @@ export function sendOne<K extends ResourceKind>(
   send(ctx, 200, { data: resourceOf(kind, document) })
 }
 
-/** Answers the request that made the resource. */
+/** Sends a new resource. */
 export function sendCreated<K extends ResourceKind>(
   ctx: RouterContext,
   kind: K,

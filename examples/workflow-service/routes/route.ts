@@ -1,16 +1,16 @@
 import type { Handler } from './request.js'
 
 /**
- * One endpoint. Its event is named after its path, `POST /api/projects` -> `projects:create`, where
- * `name` says nothing else.
+ * One endpoint. Unless `name` is set, its event is named after its path: `POST /api/projects` records
+ * `projects:create`.
  */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   readonly path: string
   readonly handler: Handler
   readonly name?: string
-  /** The handler itself decides who may do this. */
-  readonly decidesItself?: true
+  /** The handler checks permissions itself. */
+  readonly checksPermission?: true
 }
 
 export const get = (path: string, handler: Handler): Route => ({ method: 'GET', path, handler })

@@ -35,7 +35,7 @@ export function scheduleRoutes(service: Service): Route[] {
       const given = readAttributes(ctx, 'scheduled_change', NEW)
       const { name, every_seconds, run_at, change } = given
       if (run_at === null && every_seconds === null)
-        throw invalid('give every_seconds or run_at', '/data/attributes/every_seconds')
+        throw invalid('every_seconds or run_at is required', '/data/attributes/every_seconds')
       const next_run_at = run_at ?? inSeconds(every_seconds ?? 0)
       const id = randomUUID()
       const last_change_id = null

@@ -11,7 +11,7 @@ import { describe, param, readChanges, readNew } from './request.js'
 import { sendCreated, sendNothing, sendOne } from './respond.js'
 import { del, get, patch, post, type Route } from './route.js'
 
-/** Kinds that have a name, an id and nothing to decide. */
+/** Kinds without states and decisions. */
 type SimpleKind = 'bookmarks' | 'workflows' | 'templates' | 'git_remotes'
 
 interface Simple<K extends SimpleKind> {
@@ -22,13 +22,13 @@ interface Simple<K extends SimpleKind> {
   readonly link: LinkAttribute | undefined
   readonly readers: { readonly [P in Exclude<keyof Kinds[K], 'id'>]: Reader<Kinds[K][P]> }
   readonly removable: boolean
-  /** Called for one that was made or changed. */
+  /** Called after a document was created or updated. */
   readonly afterwards?: (
     ctx: RouterContext,
     document: Kinds[K],
     occasion: 'create' | 'update',
   ) => void
-  /** Called first; throws where the kind is out of use. */
+  /** Called first; throws if the kind is not available. */
   readonly check?: () => void
 }
 
@@ -42,7 +42,7 @@ export const findOne = <K extends ResourceKind>(
   return found
 }
 
-/** List, create, show, update and, where asked for, destroy. */
+/** Routes to list, create, show, update and, if `removable`, delete documents. */
 export function simpleRoutes<K extends SimpleKind>(service: Service, options: Simple<K>): Route[] {
   const { kind, type, link, readers, removable, afterwards, check } = options
   const { documents } = service

@@ -4,16 +4,16 @@ import type { Decision, Engine } from '../engine/engine.js'
 import type { Activity, Step } from '../model.js'
 import { Problem } from '../problem.js'
 import type { Service } from '../service.js'
-import { describe, laterIn, param, usernameOf } from './request.js'
+import { describe, deferIn, param, usernameOf } from './request.js'
 import { refuseReaders } from './permission.js'
 import { sendOne } from './respond.js'
 import { get, post, type Route } from './route.js'
 
-/** Why an approval operation is not this user's; undefined where it is. */
+/** Why this user may not decide about the step; undefined if the user may. */
 function denial(step: Step, decision: Decision, username: string): string | undefined {
   const { definition, status } = step
   if (decision === 'continue' && status === 'waiting_for_approval')
-    return 'the step waits for an approval: only that releases it'
+    return 'the step waits for approval and cannot be continued'
   const decidesApproval = decision === 'approve' || decision === 'reject'
   if (!decidesApproval || definition.action !== 'approval') return undefined
   if (definition.requires_approval_from.includes(username)) return undefined
@@ -32,7 +32,7 @@ export function stepRoutes({ note }: Service, engine: Engine): Route[] {
   }
 
   const decisionRoute = (decision: Decision): Route => ({
-    // Who may not change things may still be an approver, or be denied as one who is not.
+    // An approver need not be an editor. Other users are denied with an event of its own.
     ...post(`${member}/${decision}`, async (ctx) => {
       const { activity, step } = stepIn(ctx)
       const username = usernameOf(ctx)
@@ -43,11 +43,11 @@ export function stepRoutes({ note }: Service, engine: Engine): Route[] {
         throw new Problem(403, 'DENIED', reason)
       }
       if (step.definition.action !== 'approval' || decision === 'cancel') refuseReaders(username)
-      const decided = await engine.decide(step.id, decision, username, laterIn(ctx))
+      const decided = await engine.decide(step.id, decision, username, deferIn(ctx))
       if (decision !== 'cancel') await note(`audit:${names.steps}:${decision}`, facts, username)
       sendOne(ctx, names.steps, decided)
     }),
-    decidesItself: true,
+    checksPermission: true,
   })
 
   return [

@@ -6,18 +6,18 @@ import type { TemplateVersion } from '../model.js'
 import { invalid, Problem } from '../problem.js'
 import type { Service } from '../service.js'
 import { listOf } from './lists.js'
-import { describe, laterIn, param, readNew, usernameOf } from './request.js'
+import { describe, deferIn, param, readNew, usernameOf } from './request.js'
 import { sendCreated, sendOne } from './respond.js'
 import { get, post, type Route } from './route.js'
 import { findOne, simpleRoutes } from './simple.js'
 
-/** A repository on this machine: the service goes nowhere else. */
+/** Only repositories on this machine. */
 const LOCAL = /^(file:\/\/)?\/[^\0]*$/
-/** What cannot be taken for an option of git. */
+/** Must not look like an option of git. */
 const REVISION = /^[A-Za-z0-9_][A-Za-z0-9_./-]*$/
 
-function needGit({ git }: Service): Git {
-  if (!git) throw new Problem(503, 'GIT_MISSING', 'git is not installed here')
+function requireGit({ git }: Service): Git {
+  if (!git) throw new Problem(503, 'GIT_MISSING', 'git is not installed')
   return git
 }
 
@@ -32,14 +32,14 @@ export function templateRoutes(service: Service): Route[] {
       link: 'git_remote_id',
       readers: {
         name: text(),
-        url: text({ pattern: LOCAL, like: 'a local path or a file:// URL' }),
+        url: text({ pattern: LOCAL, expected: 'a local path or a file:// URL' }),
       },
       removable: true,
-      check: () => needGit(service),
+      check: () => requireGit(service),
       afterwards: (ctx, remote, occasion) => {
-        const git = needGit(service)
+        const git = requireGit(service)
         const username = usernameOf(ctx)
-        laterIn(ctx)(() => checkRemote(service, git, remote, occasion, username))
+        deferIn(ctx)(() => checkRemote(service, git, remote, occasion, username))
       },
     }),
 
@@ -60,16 +60,16 @@ export function templateRoutes(service: Service): Route[] {
     ),
 
     post(collection, async (ctx) => {
-      const git = needGit(service)
+      const git = requireGit(service)
       const username = usernameOf(ctx)
       const template = findOne(service, 'templates', param(ctx, 'template_id'))
       const readers = {
         git_remote_id: text(),
-        revision: text({ pattern: REVISION, like: 'a branch, tag or commit' }),
+        revision: text({ pattern: REVISION, expected: 'a branch, tag or commit' }),
       }
       const attributes = readNew(ctx, 'template_version', readers)
       if (!documents.get('git_remotes', attributes.git_remote_id))
-        throw invalid('there is no such Git remote', '/data/attributes/git_remote_id')
+        throw invalid('the Git remote does not exist', '/data/attributes/git_remote_id')
       const version: TemplateVersion = {
         id: randomUUID(),
         template_id: template.id,
@@ -83,7 +83,7 @@ export function templateRoutes(service: Service): Route[] {
       const facts = { name: version.revision, ...links, git_remote_id: version.git_remote_id }
       describe(ctx, facts)
       await note('info:template_version:fetch_initialize', facts, username)
-      laterIn(ctx)(() => fetchVersion(service, git, version, username))
+      deferIn(ctx)(() => fetchVersion(service, git, version, username))
       sendCreated(ctx, 'template_versions', version)
     }),
 

@@ -4,7 +4,7 @@ import { notFound } from '../problem.js'
 import type { Service } from '../service.js'
 import { currentValues, putValues, type ValuesKind } from '../values.js'
 import { listOf } from './lists.js'
-import { describe, laterIn, param, readAttributes, usernameOf } from './request.js'
+import { describe, deferIn, param, readAttributes, usernameOf } from './request.js'
 import { sendOne } from './respond.js'
 import { get, patch, type Route } from './route.js'
 import { findOne } from './simple.js'
@@ -16,7 +16,7 @@ const LINKS = {
 
 const maintenance = ({ values }: Values): boolean => values['maintenance_mode'] === true
 
-/** Settings or properties: the present values, and the versions they went through. */
+/** Routes of settings or properties: the current values and their versions. */
 function routesOf(service: Service, kind: ValuesKind): Route[] {
   const { documents, note } = service
   const links = LINKS[kind]
@@ -25,7 +25,7 @@ function routesOf(service: Service, kind: ValuesKind): Route[] {
   return [
     get(`/api/${kind}`, (ctx) => sendOne(ctx, kind, currentValues(documents, kind))),
 
-    // Where the source of an event leads.
+    // The target of links in events.
     get(`/api/${kind}/:${links.values}`, (ctx) => {
       const values = documents.get(kind, param(ctx, links.values))
       if (!values) throw notFound(kind)
@@ -47,7 +47,7 @@ function routesOf(service: Service, kind: ValuesKind): Route[] {
         const type = maintenance(after)
           ? 'info:maintenance_mode:enabled'
           : 'info:maintenance_mode:disabled'
-        laterIn(ctx)(() => note(type, facts, usernameOf(ctx)))
+        deferIn(ctx)(() => note(type, facts, usernameOf(ctx)))
       }
       sendOne(ctx, kind, after)
     }),

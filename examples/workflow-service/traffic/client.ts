@@ -8,17 +8,17 @@ export interface Found {
   readonly attributes: Readonly<Record<string, unknown>>
 }
 
-/** A simulated user's way to the service: over HTTP, as anyone else's. */
+/** Sends the requests of simulated users over HTTP. */
 export interface Client {
-  /** The resource that the service answers with, where it answers with one. */
+  /** Returns the resource in the response, if there is one. */
   send(user: User, request: string, type?: string, attributes?: object): Promise<Found | undefined>
   list(path: string): Promise<readonly Found[]>
-  /** Lets the time pass that a person takes. */
+  /** Waits as long as a person takes between two requests. */
   think(): Promise<void>
 }
 
-const LEAST_PAUSE_MS = 1000
-const MORE_PAUSE_MS = 2000
+const MIN_PAUSE_MS = 1000
+const MAX_PAUSE_MS = 3000
 
 export function createClient(url: string, signal: AbortSignal): Client {
   const request = async (user: User, method: string, path: string, document?: object) => {
@@ -31,7 +31,7 @@ export function createClient(url: string, signal: AbortSignal): Client {
   }
 
   const think = async (): Promise<void> => {
-    await delay(LEAST_PAUSE_MS + Math.random() * MORE_PAUSE_MS, undefined, { signal })
+    await delay(MIN_PAUSE_MS + Math.random() * (MAX_PAUSE_MS - MIN_PAUSE_MS), undefined, { signal })
   }
 
   return {

@@ -1,6 +1,6 @@
 import type { Client, Found, User } from './client.js'
 
-/** One thing that simulated users do, from its beginning to its end. */
+/** One complete task of simulated users. */
 export type Scenario = (client: Client) => Promise<void>
 
 const CHANGES = '/api/changes'
@@ -10,14 +10,14 @@ const KEPT_PROJECTS = 6
 
 const pick = <T>(choices: readonly T[]): T => choices[Math.floor(Math.random() * choices.length)]!
 const code = (prefix: string): string => `${prefix}-${Date.now().toString(36)}`
-const someone = (): User => pick(['ann', 'bob'])
+const randomEditor = (): User => pick(['ann', 'bob'])
 
 async function startChange(
   client: Client,
   name: string,
   steps: readonly object[],
 ): Promise<{ id: string; stepIds: readonly string[] } | undefined> {
-  const user = someone()
+  const user = randomEditor()
   const attributes = { name, action: name.split(' ')[0], node_path: PROD, steps }
   const change = await client.send(user, `POST ${CHANGES}`, 'change', attributes)
   if (!change) return undefined
@@ -33,15 +33,15 @@ const deploy: Scenario = async (client) => {
       path: 'notes.txt',
       content: code('v'),
     },
-    { name: 'sum them up', action: 'checksum', path: 'notes.txt' },
-    { name: 'see that the project is there', action: 'http_check', path: '/api/projects/acme' },
-    { name: 'let it settle', action: 'wait', ms: 500 },
+    { name: 'compute the checksum', action: 'checksum', path: 'notes.txt' },
+    { name: 'check that the project exists', action: 'http_check', path: '/api/projects/acme' },
+    { name: 'wait', action: 'wait', ms: 500 },
   ])
 }
 
 const failingCheck: Scenario = async (client) => {
   await startChange(client, 'verify the web server', [
-    { name: 'ask for the database', action: 'http_check', path: `/api${PROD}/assets/database` },
+    { name: 'check the database', action: 'http_check', path: `/api${PROD}/assets/database` },
   ])
 }
 
@@ -59,7 +59,7 @@ const approval: Scenario = async (client) => {
 const pauseAndResume: Scenario = async (client) => {
   const change = await startChange(client, 'migrate the database', [
     { name: 'copy', action: 'wait', ms: 4000 },
-    { name: 'look at the copy', action: 'manual' },
+    { name: 'check the copy', action: 'manual' },
   ])
   if (!change) return
   const { id, stepIds } = change
@@ -73,13 +73,13 @@ const pauseAndResume: Scenario = async (client) => {
 }
 
 const growProject: Scenario = async (client) => {
-  const user = someone()
+  const user = randomEditor()
   const attributes = { code: code('trial'), name: 'A trial' }
   const project = await client.send(user, 'POST /api/projects', 'project', attributes)
   if (!project) return
   const path = `/api/projects/${attributes.code}`
   await client.send(user, `POST ${path}/environments`, 'environment', { code: 'test' })
-  await client.send(user, `PATCH ${path}`, 'project', { description: 'for trying things out' })
+  await client.send(user, `PATCH ${path}`, 'project', { description: 'for trials' })
 }
 
 const writeEvent: Scenario = async (client) => {
@@ -96,7 +96,7 @@ const readOnly: Scenario = async (client) => {
   await client.send('eve', 'PATCH /api/projects/acme', 'project', { archived: true })
 }
 
-/** Keeps the demo's own data small: through the API, as a user would. */
+/** Keeps the data of the demo small. */
 const cleanUp: Scenario = async (client) => {
   const isOver = ({ attributes }: Found) => attributes['finished_at'] !== null
   const changes = (await client.list(CHANGES)).filter(isOver)
@@ -108,7 +108,7 @@ const cleanUp: Scenario = async (client) => {
     await client.send('bob', `DELETE /api/projects/${String(attributes['code'])}`)
 }
 
-/** The common ones are there more than once. */
+/** Frequent scenarios occur several times. */
 const SCENARIOS: readonly Scenario[] = [
   deploy,
   deploy,

@@ -8,7 +8,7 @@ const FETCH_EVERY_MS = 45_000
 const SCHEDULE = 'health check every minute'
 const SAMPLE = 'sample'
 
-/** Simulated users, who do one thing after the other until the service stops. */
+/** Runs scenarios of simulated users, one after the other, until the service stops. */
 export function startTraffic({ background, git, workspace }: Service, url: string): void {
   const client = createClient(url, background.stopping)
 
@@ -21,7 +21,7 @@ export function startTraffic({ background, git, workspace }: Service, url: strin
   }
 
   background.repeat(0, attempt(doSomething))
-  background.run(attempt(makeSchedule))
+  background.run(attempt(createSchedule))
   if (!git) return
   background.run(
     attempt(async () => {
@@ -35,7 +35,7 @@ export function startTraffic({ background, git, workspace }: Service, url: strin
   )
 }
 
-async function makeSchedule(client: Client): Promise<void> {
+async function createSchedule(client: Client): Promise<void> {
   const there = await client.list('/api/scheduled_changes')
   if (there.some(({ attributes }) => attributes['name'] === SCHEDULE)) return
   await client.send('ann', 'POST /api/scheduled_changes', 'scheduled_change', {
@@ -58,7 +58,7 @@ interface TemplateIds {
 const isSample = ({ attributes }: { attributes: Readonly<Record<string, unknown>> }): boolean =>
   attributes['name'] === SAMPLE
 
-/** The sample repository is a new one at every start: a remote that is there is moved to it. */
+/** Every start creates a new sample repository; an existing remote is changed to point to it. */
 async function prepareTemplate(client: Client, url: string): Promise<TemplateIds> {
   const old = (await client.list('/api/git_remotes')).find(isSample)
   const request = old ? `PATCH /api/git_remotes/${old.id}` : 'POST /api/git_remotes'
@@ -66,11 +66,11 @@ async function prepareTemplate(client: Client, url: string): Promise<TemplateIds
   const template =
     (await client.list('/api/templates')).find(isSample) ??
     (await client.send('ann', 'POST /api/templates', 'template', { name: SAMPLE }))
-  if (!remote || !template) throw new Error('the sample template could not be made')
+  if (!remote || !template) throw new Error('the sample template could not be created')
   return { template: template.id, remote: remote.id }
 }
 
-/** Now and then of a revision that is not there. */
+/** Fetches a version; sometimes of a revision that does not exist. */
 async function fetchTemplate(client: Client, { template, remote }: TemplateIds): Promise<void> {
   const path = `/api/templates/${template}/template_versions`
   await client.send('bob', `POST ${path}`, 'template_version', {

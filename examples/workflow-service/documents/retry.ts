@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { DatabaseBusy, type Patience } from './documents.js'
+import { DatabaseBusy, type RetryOptions } from './documents.js'
 
-const RETRY_MS = 50
+const INTERVAL_MS = 50
 
-/** Attempts again while the database is busy. */
-export async function patiently<Result>(
+/** Calls `attempt` until it does not throw `DatabaseBusy`, or until the time is over. */
+export async function retryWhileBusy<Result>(
   attempt: () => Result | Promise<Result>,
-  { patienceMs = 5000, onBusy }: Patience = {},
+  { timeoutMs = 5000, onBusy }: RetryOptions = {},
 ): Promise<Result> {
-  const deadline = performance.now() + patienceMs
+  const deadline = performance.now() + timeoutMs
   let notified = false
   for (;;) {
     try {
@@ -19,6 +19,6 @@ export async function patiently<Result>(
       notified = true
       if (performance.now() > deadline) throw error
     }
-    await delay(RETRY_MS)
+    await delay(INTERVAL_MS)
   }
 }

@@ -191,7 +191,9 @@ function classMembers(item: ApiClass, links: Links): string[] {
   const properties = item.members.filter(
     (member): member is ApiPropertyItem => member instanceof ApiPropertyItem,
   )
-  const methods = item.members.filter((member) => !(member instanceof ApiPropertyItem))
+  const methods = item.members
+    .filter((member) => !(member instanceof ApiPropertyItem))
+    .toSorted((a, b) => rank(a) - rank(b))
   return [
     ...propertyTable(properties, links),
     ...methods.flatMap((member) => {
@@ -218,6 +220,10 @@ function interfaceMembers(item: ApiInterface, links: Links): string[] {
     ]),
   ]
 }
+
+/** The constructor comes first, methods of symbols last. */
+const rank = ({ kind, displayName }: ApiItem): number =>
+  kind === ApiItemKind.Constructor ? 0 : displayName.startsWith('[') ? 2 : 1
 
 const cell = (text: string): string => text.replaceAll(/\s*\n\s*/g, ' ').replaceAll('|', '\\|')
 

@@ -53,7 +53,9 @@ describe('the documentation', () => {
   })
 
   it('has each page in the sidebar of the site', () => {
-    const links = config.themeConfig.sidebar.flatMap(({ items }) => items.map(({ link }) => link))
+    const links = Object.values(config.themeConfig.sidebar)
+      .flat()
+      .flatMap(({ items }) => items.map(({ link }) => link))
     const pages = docPages
       .map(({ file }) => /^docs\/(.+)\.md$/.exec(file)?.[1])
       .filter((page) => page !== undefined && page !== 'index')

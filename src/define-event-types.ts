@@ -8,8 +8,8 @@ import {
 } from './event/event-types.js'
 
 /**
- * Checks a table of event types and gives it back, its keys kept as literal types for `record`.
- * Tables are combined by spreading them. Throws `INVALID_OPTION` that names the wrong entry.
+ * Checks a table of event types and returns it. Its keys stay literal types, for `record`. Combine
+ * tables by spreading them. Throws `INVALID_OPTION`, which names the wrong entry.
  */
 export function defineEventTypes<const T extends EventTypes>(types: T): T {
   for (const [type, definition] of Object.entries<EventTypeDefinition>(types)) {

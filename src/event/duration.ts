@@ -4,13 +4,13 @@ import type { Microseconds } from './timestamp.js'
 const CALENDAR_UNITS = ['years', 'months'] as const
 const FIXED_UNITS = ['weeks', 'days', 'hours', 'minutes', 'seconds'] as const
 
-// Dates and times reach a little further.
-const LONGEST_MS = milliseconds({ years: 1000 })
+// Within the range of timestamps.
+const MAX_MS = milliseconds({ years: 1000 })
 
 const isUnit = (unit: string): boolean =>
   [...CALENDAR_UNITS, ...FIXED_UNITS].some((known) => known === unit)
 
-/** Why the value is no length of time, or `undefined` where it is one. */
+/** Why the value is not a duration, or `undefined` if it is one. */
 export function durationFault(value: unknown): string | undefined {
   const example = 'must be a date-fns Duration such as { days: 30 }'
   if (value === null || typeof value !== 'object') return example
@@ -21,15 +21,15 @@ export function durationFault(value: unknown): string | undefined {
   if (CALENDAR_UNITS.some((unit) => !Number.isInteger(duration[unit] ?? 0)))
     return 'must have whole years and months'
   const length = milliseconds(duration)
-  return length > 0 && length <= LONGEST_MS ? undefined : 'must be from a moment to 1000 years long'
+  return length > 0 && length <= MAX_MS ? undefined : 'must be longer than 0 and at most 1000 years'
 }
 
-/** So long before the time: as `sub` of date-fns, but in UTC whatever the zone of the host. */
+/** The time minus the duration: like `sub` of date-fns, but always in UTC. */
 export function subtract(time: Microseconds, duration: Duration): Microseconds {
   return shift(time, duration, -1)
 }
 
-/** So long after the time: as `add` of date-fns, but in UTC whatever the zone of the host. */
+/** The time plus the duration: like `add` of date-fns, but always in UTC. */
 export function add(time: Microseconds, duration: Duration): Microseconds {
   return shift(time, duration, 1)
 }
@@ -41,12 +41,12 @@ function shift(time: Microseconds, duration: Duration, sign: 1 | -1): Microsecon
   return Math.round(shifted * 1000) + (time - ms * 1000)
 }
 
-/** The same day of another month, or that month's last day where it has no such day. */
+/** The same day of another month, or the last day of that month if it is shorter. */
 function addMonths(ms: number, months: number): number {
   const date = new Date(ms)
   const day = date.getUTCDate()
   date.setUTCMonth(date.getUTCMonth() + months)
-  // A day too many has run over into the month after; day 0 is the last one of the month before.
+  // The date overflowed into the next month; day 0 is the last day of the month before.
   if (date.getUTCDate() !== day) date.setUTCDate(0)
   return date.getTime()
 }

@@ -2,13 +2,13 @@ import { randomFillSync } from 'node:crypto'
 import type { Microseconds } from './timestamp.js'
 
 /**
- * Ids are UUIDs of version 7 whose first 60 free bits carry `created_at`: 48 bits of milliseconds,
- * and the microseconds within as a 12-bit fraction (RFC 9562, section 6.2, method 3). The other 62
- * bits are random; with the two variant bits they are the id's tail, 16 hexadecimal digits here.
+ * The end of an event's id: 16 hexadecimal digits. Ids are UUIDs of version 7 that carry
+ * `created_at`: 48 bits of milliseconds, then the microseconds as a 12-bit fraction (RFC 9562, section
+ * 6.2, method 3). The suffix has the two variant bits and 62 random bits.
  */
 export type IdTail = string
 
-/** Fills the array with random bytes and gives it back. */
+/** Fills the array with random bytes and returns it. */
 export type RandomBytes = (bytes: Uint8Array) => Uint8Array
 
 const TAIL_BYTES = 8
@@ -16,7 +16,7 @@ export const TAIL_LENGTH = 2 * TAIL_BYTES
 
 const POOL_TAILS = 256
 
-/** Draws tails in bulk: one call for random bytes serves many of them. */
+/** Returns a function that makes suffixes. One call of `random` serves many of them. */
 export function tailSource(random: RandomBytes = randomFillSync): () => IdTail {
   const pool = Buffer.alloc(TAIL_BYTES * POOL_TAILS)
   let digits = ''
@@ -34,7 +34,7 @@ export function tailSource(random: RandomBytes = randomFillSync): () => IdTail {
   }
 }
 
-// Neighbouring events share their millisecond: its digits are kept.
+// Successive events often share their millisecond, so its digits are cached.
 let cachedMillisecond = Number.NaN
 let cachedPrefix = ''
 
@@ -60,8 +60,8 @@ export function isUuid(id: string): boolean {
 }
 
 /**
- * The time and tail that the id carries, or `undefined` where {@link eventId} cannot have made it:
- * another version, or a fraction that stands for no whole microsecond.
+ * The time and suffix of the id, or `undefined` if {@link eventId} cannot have made it: another UUID
+ * version, or a fraction that is not a whole microsecond.
  */
 export function parseEventId(id: string): { time: Microseconds; tail: IdTail } | undefined {
   if (!UUID.test(id) || id[14] !== '7') return undefined

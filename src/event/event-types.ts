@@ -4,35 +4,35 @@ import { AuditLogError } from '../errors.js'
 import { isStorableText, jsonPointer } from './json-copy.js'
 import { LINK_ATTRIBUTES, type LinkAttribute } from './links.js'
 
-/** At most one event per period, and per value of the scope's data keys where it names some. */
+/** Allows one event per period, or one per period for each value of the scope's data keys. */
 export interface ThrottleRule {
   readonly period: Duration
-  /** Data keys whose values each have a period of their own. */
+  /** Data keys. Each combination of their values has a period of its own. */
   readonly scope?: readonly string[]
-  /** `false` where the interface asks for a throttle without saying how long. */
+  /** `false` if the interface asks for a throttle without a period. */
   readonly periodStated?: false
 }
 
-/** What the registry knows of one event type. All of it is data but `enabled`. */
+/** One event type in the registry. Everything but `enabled` is data. */
 export interface EventTypeDefinition {
-  /** The heading under which catalogues list the type. */
+  /** The heading of the type in catalogues. */
   readonly area?: string
   readonly description?: string
-  /** The data keys of the type, or a Standard Schema for its data. Without either any key goes. */
+  /** The data keys of the type, or a Standard Schema for its data. Without it any key is allowed. */
   readonly data?: readonly string[] | StandardSchemaV1
   readonly throttle?: ThrottleRule
-  /** While it gives false, calls are held back: the host's setting, such as `log_email_events`. */
+  /** While it returns false, calls are suppressed. Reads a setting of the host, such as `log_email_events`. */
   readonly enabled?: () => boolean
-  /** Name of the host's setting that `enabled` should follow. */
+  /** The name of the host's setting that `enabled` reads. */
   readonly onlyWhile?: string
-  /** The event's attributes go on changing while the work it tells of goes on. */
+  /** The event is live: its attributes change while the work is in progress. */
   readonly live?: true
   /** How often a recurring event is recorded unless the host's settings say otherwise. */
   readonly cadence?: Duration
   /**
-   * The template of the sentence that tells the event, instead of the one Daybook would make of it:
-   * `'deployed **{name}**[ to {environment}][: {error}]'`. Where the event lacks something that is
-   * asked for outside of brackets, Daybook makes one all the same. See `describeEvent`.
+   * The template of the sentence that describes the event:
+   * `'deployed **{name}**[ to {environment}][: {error}]'`. If the event lacks a value that is outside
+   * of brackets, or there is no template, Daybook makes a sentence. See `describeEvent`.
    */
   readonly sentence?: string
 }
@@ -68,7 +68,7 @@ type ScopeKeys<D extends EventTypeDefinition> = D['throttle'] extends {
   ? K
   : never
 
-/** The data that a call of `record` takes for the type: its declared keys and the common ones. */
+/** The data that `record` accepts for the type: its declared keys and the common ones. */
 export type EventData<D extends EventTypeDefinition> = D['data'] extends readonly (infer K extends
   string)[]
   ? CommonData & { readonly [P in K | ScopeKeys<D>]?: unknown }
@@ -79,20 +79,20 @@ export type EventData<D extends EventTypeDefinition> = D['data'] extends readonl
 const MAX_TYPE_LENGTH = 255
 const CONTROL = /\p{Cc}/u
 
-/** Why the text cannot be an event type, or `undefined` where it can. */
+/** Why the value cannot be an event type, or `undefined` if it can. */
 export function eventTypeFault(type: unknown): string | undefined {
   if (typeof type !== 'string') return 'must be a text'
-  // Characters are code points, of which a text has at most as many as UTF-16 units.
+  // The limit counts code points; a text has at most as many as it has UTF-16 units.
   const isLong = type.length > MAX_TYPE_LENGTH && [...type].length > MAX_TYPE_LENGTH
   if (type === '' || isLong) return `must have 1 to ${MAX_TYPE_LENGTH} characters`
-  if (CONTROL.test(type)) return 'must not hold control characters'
-  if (!isStorableText(type)) return 'must not hold half of a surrogate pair'
+  if (CONTROL.test(type)) return 'must not contain control characters'
+  if (!isStorableText(type)) return 'must not contain half of a surrogate pair'
   return undefined
 }
 
 const UNITS = new Set(['years', 'months', 'weeks', 'days', 'hours', 'minutes', 'seconds'])
 
-/** True for a date-fns Duration that is some time long. */
+/** True for a date-fns Duration that is longer than 0. */
 export function isPeriod(period: unknown): boolean {
   if (period === null || typeof period !== 'object') return false
   const parts = Object.entries(period)
@@ -112,7 +112,7 @@ const commonKeys: ReadonlySet<string> = new Set([...COMMON_KEYS, ...LINK_ATTRIBU
 
 const allowedByDefinition = new WeakMap<EventTypeDefinition, ReadonlySet<string>>()
 
-/** The data keys that the definition lists, and those of its throttle's scope. */
+/** The declared data keys and those of the throttle's scope. */
 function allowedKeys(
   definition: EventTypeDefinition,
   declared: readonly string[],
@@ -126,8 +126,8 @@ function allowedKeys(
 }
 
 /**
- * Holds a call's data to the type's declaration, for strict mode. Throws `INVALID_DATA` with a
- * pointer to the first key that is not declared, or to the schema's first issue.
+ * Checks data against the declaration of its type, for strict mode. Throws `INVALID_DATA` with a
+ * pointer to the first undeclared key, or to the schema's first issue.
  */
 export function checkData(type: string, definition: EventTypeDefinition, data: object): void {
   const declared = definition.data

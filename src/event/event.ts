@@ -1,31 +1,21 @@
 import { eventId, type IdTail } from './event-id.js'
 import { formatTimestamp, type Microseconds } from './timestamp.js'
 
-/*
- * The words of this project:
- *   event       one thing that happened, kept for good (until a cleaning rule removes it)
- *   type        what happened, `<level>:<subject>:<action>` for events of the system
- *   attributes  everything else about it, JSON of any shape
- *   link        an attribute that names a resource, such as `change_id`
- *   source      the API path of the resource an event relates to, from its best link
- *   draft       an event before a store has given it its place in time
- */
-
 export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject
 
 export interface JsonObject {
   [key: string]: JsonValue
 }
 
-/** One recorded event, with the field names of the interface's Event resource. */
+/** A recorded event, with the field names of the interface's Event resource. */
 export interface AuditEvent {
   /** UUID version 7 that carries `created_at`; imported events may have another UUID. */
   readonly id: string
   /** When the event became visible: UTC, six fractional digits, `Z`; unique in its store. */
   readonly created_at: string
-  /** The requesting user, or null where none is behind it. */
+  /** The requesting user, or null if there is none. */
   readonly username: string | null
-  /** True where the service recorded it, false for custom events. */
+  /** True if the service recorded it, false for custom events. */
   readonly system: boolean
   readonly type: string
   /** API path of the resource the event relates to, or null. */
@@ -33,31 +23,31 @@ export interface AuditEvent {
   readonly attributes: JsonObject
 }
 
-/** Of the drafts with the same key one is kept in a period. */
+/** At most one draft with the same key is stored per period. */
 export interface DraftThrottle {
-  /** The type, and the values of the scope's data keys. */
+  /** Made from the type and the values of the scope's data keys. */
   readonly key: string
   readonly scope: JsonObject
   readonly period: Microseconds
 }
 
-/** What a store is given: clean, complete but for its time. */
+/** An event that a store has not stamped with its time yet. Its content is valid and complete. */
 export interface EventDraft {
-  /** The random end of the id, drawn once: a retry carries the same one. */
+  /** The random end of the id. Drawn once, so that retries carry the same one. */
   readonly tail: IdTail
   readonly username: string | null
   readonly system: boolean
   readonly type: string
   readonly source: string | null
   readonly attributes: JsonObject
-  /** `attributes` as JSON text, made once for every store. */
+  /** `attributes` as JSON text. */
   readonly json: string
   readonly throttle?: DraftThrottle | undefined
-  /** True where the attributes go on changing until the event is closed. */
+  /** True for a live event, whose attributes change until it is closed. */
   readonly live?: true | undefined
 }
 
-/** The event that a draft becomes when a store gives it its time. */
+/** The event that a draft becomes at its time. */
 export function stampDraft(draft: EventDraft, time: Microseconds): AuditEvent {
   return {
     id: eventId(time, draft.tail),
@@ -70,7 +60,7 @@ export function stampDraft(draft: EventDraft, time: Microseconds): AuditEvent {
   }
 }
 
-/** An event that brings its own id and time, and its attributes as text too. */
+/** An event with an id and time of its own, and its attributes as JSON text. */
 export interface ImportedEvent {
   readonly event: AuditEvent
   readonly time: Microseconds

@@ -10,15 +10,15 @@ const isTextOrNull = (value: unknown): value is string | null =>
   value === null || typeof value === 'string'
 
 /**
- * Checks one event of an import and makes its JSON as for any other. Throws `INVALID_EVENT` with a
- * pointer to the member that is wrong.
+ * Checks one event of an import and converts its attributes to JSON like those of any other event.
+ * Throws `INVALID_EVENT` with a pointer to the wrong member.
  */
 export function readImported(given: AuditEvent, index: number, limits: JsonLimits): ImportedEvent {
   const fault = (member: string, message: string): AuditLogError =>
     new AuditLogError('INVALID_EVENT', `event ${index}: ${member} ${message}`, {
       pointer: `/${index}/${member}`,
     })
-  // The types are a promise of the caller's; the data often comes out of a file.
+  // Imported data often comes from a file, so its types are not certain.
   const { id, created_at, username, system, type, source, attributes } = Object(given) as {
     [Member in keyof AuditEvent]: unknown
   }
@@ -46,21 +46,21 @@ export function readImported(given: AuditEvent, index: number, limits: JsonLimit
   return { event, time, json: text.json }
 }
 
-/** An event that a store has, its attributes as JSON text beside it. */
+/** A stored event, and its attributes as JSON text. */
 export interface StoredEvent {
   readonly event: AuditEvent
   readonly json: string
 }
 
-/** What a store has at the times of imported events, and with their ids. */
+/** The stored events with the times and ids of imported ones. */
 export interface StoredEvents {
   at(time: Microseconds): StoredEvent | undefined
   hasId(id: string): boolean
 }
 
 /**
- * Those that are to be kept, in their order; what is there already, or comes twice, is left out.
- * Throws `IMPORT_CONFLICT` for a time later than `now`, and an id or a time that another event has.
+ * The imported events that are new, in their order. Leaves out events that are stored already or
+ * repeated. Throws `IMPORT_CONFLICT` for a time after `now`, and for an id or time of another event.
  */
 export function freshEvents(
   imported: readonly ImportedEvent[],
@@ -71,9 +71,9 @@ export function freshEvents(
   const ids = new Set<string>()
   for (const candidate of imported) {
     const { event, time } = candidate
-    const there = stored.at(time) ?? fresh.get(time)
-    if (there && isSame(there, candidate)) continue
-    if (time > now || there || stored.hasId(event.id) || ids.has(event.id))
+    const existing = stored.at(time) ?? fresh.get(time)
+    if (existing && isSame(existing, candidate)) continue
+    if (time > now || existing || stored.hasId(event.id) || ids.has(event.id))
       throw conflict(candidate, now)
     fresh.set(time, candidate)
     ids.add(event.id)
@@ -95,7 +95,7 @@ function isSame(stored: StoredEvent, imported: ImportedEvent): boolean {
 function conflict({ event, time }: ImportedEvent, now: Microseconds): AuditLogError {
   const reason =
     time > now
-      ? `has a created_at, ${event.created_at}, later than now`
+      ? `has a created_at, ${event.created_at}, in the future`
       : `has an id or a created_at, ${event.created_at}, that another event has`
   return new AuditLogError('IMPORT_CONFLICT', `the event ${event.id} ${reason}`)
 }

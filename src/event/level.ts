@@ -1,12 +1,12 @@
-/** What the first part of an event's type tells, by weight; `custom` is every other first part. */
+/** Levels of events, most severe first. An event's level is the first part of its type, else `custom`. */
 export const LEVELS = ['error', 'warn', 'audit', 'info', 'api', 'custom'] as const
 
 export type Level = (typeof LEVELS)[number]
 
-/** The first parts of types, with their colon, that make each level. */
+/** The prefixes of event types for each level. */
 export const LEVEL_PREFIXES: Readonly<Record<Exclude<Level, 'custom'>, readonly string[]>> = {
   error: ['error:'],
-  // The catalogue writes both.
+  // The catalogue uses both spellings.
   warn: ['warn:', 'warning:'],
   audit: ['audit:'],
   info: ['info:'],
@@ -19,7 +19,7 @@ const levels: ReadonlyMap<string, Level> = new Map(
   ),
 )
 
-/** The level of an event type; upper and lower case are alike, as they are to filters. */
+/** The level of an event type. Case is ignored, as in filters. */
 export function levelOf(type: string): Level {
   return levels.get(type.slice(0, type.indexOf(':') + 1).toLowerCase()) ?? 'custom'
 }

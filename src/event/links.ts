@@ -2,19 +2,19 @@ import { isUuid } from './event-id.js'
 import type { JsonObject, JsonValue } from './event.js'
 import { AuditLogError } from '../errors.js'
 
-/** A link attribute of an event, read by the convention of the interface's link table. */
+/** A link attribute of an event, read by the interface's "Link attributes". */
 export interface Link {
   readonly attribute: LinkAttribute
   readonly value: string
-  /** The API path that the convention gives, such as `/api/changes/<uuid>`. */
+  /** The API path by convention, such as `/api/changes/<uuid>`. */
   readonly path: string
 }
 
-/** How the value of a link attribute is written, and what it stands for. */
+/** The form of a link attribute's value, and how it becomes a path. */
 interface LinkForm {
   readonly read: (value: string) => string | undefined
   readonly expected: string
-  /** Of paths; the others are UUIDs. */
+  /** Set for paths. Other values are UUIDs. */
   readonly pattern: string | undefined
 }
 
@@ -32,14 +32,14 @@ function byPath(pattern: string, expected: string): LinkForm {
   return { read: (value) => (path.test(value) ? `/api${value}` : undefined), expected, pattern }
 }
 
-/** Any but `.` and `..`, which paths take for something else. */
+/** Any code but `.` and `..`, which have a meaning of their own in paths. */
 const CODE = '(?!\\.{1,2}(?:/|$))[A-Za-z0-9_.-]+'
 const PROJECT = `/projects/${CODE}`
 const NODE = `${PROJECT}(?:/environments/${CODE}(?:/assets/${CODE})?)?`
 
 /**
- * The link attributes, best source first: the most particular resource is what an event is about.
- * See "Link attributes" in the interface, and its list of targets.
+ * The link attributes by rank. The best rank gives the source: the most specific resource is what the
+ * event is about. See the interface, "Link attributes".
  */
 const LINKS = {
   step_id: byId('steps'),
@@ -66,7 +66,7 @@ export type LinkAttribute = keyof typeof LINKS
 /** The names of the 17 link attributes, best source first. */
 export const LINK_ATTRIBUTES = Object.keys(LINKS) as readonly LinkAttribute[]
 
-/** What the values of a link attribute look like; without a pattern they are UUIDs. */
+/** The form of a link attribute's values. Without a pattern they are UUIDs. */
 export function linkForm(attribute: LinkAttribute): Pick<LinkForm, 'expected' | 'pattern'> {
   return LINKS[attribute]
 }
@@ -76,9 +76,9 @@ const RANKS: ReadonlyMap<string, number> = new Map(
 )
 
 /**
- * Replaces the convention: gives the source path for a link, null for "a link, but no source of its
- * own", and throws an {@link AuditLogError} (`INVALID_LINK`) to refuse a target that does not exist.
- * Of a system event, which must not be lost for its links, a refused link only gives no source.
+ * Replaces the convention: returns the source path for a link, or null for a link without a source.
+ * Throws an {@link AuditLogError} (`INVALID_LINK`) to refuse a target that does not exist. A system
+ * event is recorded in any case; a refused link then gives it no source.
  */
 export type ResolveSource = (link: Link, event: { readonly system: boolean }) => string | null
 
@@ -96,9 +96,9 @@ function readLink(attribute: LinkAttribute, value: JsonValue): Link {
 }
 
 /**
- * The source of an event with these attributes: the path of its best link, or null without one.
- * Every link is checked; null counts as no link. Throws `INVALID_LINK` with a pointer, or what
- * `resolve` throws; with `lenient` a link that is refused only gives no source.
+ * The source of an event with these attributes: the path of its best link, or null if it has none.
+ * Checks every link; a null value is no link. Throws `INVALID_LINK` with a pointer, or what `resolve`
+ * throws. With `lenient` it skips refused links instead.
  */
 export function sourceOf(
   attributes: JsonObject,
@@ -113,24 +113,24 @@ export function sourceOf(
       const path = resolve(readLink(attribute, attributes[attribute]!), { system })
       source ??= path
     } catch (error) {
-      if (!lenient) throw located(error, attribute)
+      if (!lenient) throw withPointer(error, attribute)
     }
   }
   return source
 }
 
-/** The host's refusal, with the place it may leave out. */
-function located(error: unknown, attribute: LinkAttribute): unknown {
+/** Adds the pointer to an `INVALID_LINK` that a host's `resolveSource` threw without one. */
+function withPointer(error: unknown, attribute: LinkAttribute): unknown {
   if (!(error instanceof AuditLogError) || error.code !== 'INVALID_LINK' || error.pointer)
     return error
   const { message, cause } = error
   return new AuditLogError('INVALID_LINK', message, { pointer: `/${attribute}`, cause })
 }
 
-/** The ranks of an event's link attributes, best source first. */
+/** The ranks of an event's link attributes, best first. */
 function linksIn(attributes: JsonObject): readonly number[] {
   const ranks: number[] = []
-  // Most events have few attributes and no link: their names are looked up, not the links'.
+  // Most events have few attributes and no link, so look up their names rather than all link names.
   for (const attribute in attributes) {
     const rank = RANKS.get(attribute)
     if (rank !== undefined && attributes[attribute] !== null) ranks.push(rank)

@@ -1,4 +1,4 @@
-/** Names of an event's own fields that a query reaches; attributes of these names are set aside. */
+/** The event's own fields that queries can name. Attributes cannot have these names. */
 export const OWN_FIELDS = ['id', 'type', 'username', 'system', 'created_at'] as const
 
 export type OwnField = (typeof OWN_FIELDS)[number]

@@ -1,19 +1,19 @@
-/** Whole seconds since 1970-01-01; of local ones, as if that were in the zone. */
+/** Whole seconds since 1970-01-01 00:00, UTC or local time. */
 export type Seconds = number
 
 export interface TimeZone {
-  /** As it was asked for. */
+  /** The requested name. */
   readonly name: string
-  /** What the zone's clocks are ahead of UTC. */
+  /** Local time minus UTC. */
   offsetAt(time: Seconds): Seconds
-  /** When they change in between: the first time with another offset than at `from`, up to `to`. */
+  /** The first time after `from`, up to `to`, with another offset than at `from`. */
   changeBetween(from: Seconds, to: Seconds): Seconds
 }
 
-// Before it no clock was changed; what Intl makes of the first centuries is none of our business.
+// No offset changed before this time, and Intl is unreliable for the first centuries.
 const FIRST_ZONES = Date.UTC(1800, 0) / 1000
 
-/** Throws a `RangeError` for a name that is none of the IANA time zone database. */
+/** Throws a `RangeError` for a name that is not in the IANA time zone database. */
 export function timeZone(name: string): TimeZone {
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone: name,

@@ -1,22 +1,22 @@
 /**
- * Time in whole microseconds since 1970-01-01 UTC, as a number: exact until the year 2255
- * (2^53 microseconds). `Date` is not used: it holds milliseconds.
+ * Whole microseconds since 1970-01-01 UTC. The number is exact until the year 2255 (2^53
+ * microseconds). `Date` holds only milliseconds.
  */
 export type Microseconds = number
 
-/** Gives the present time. Stores take one as an option, so that tests can set the time. */
+/** Returns the present time. Stores take a clock as an option, so that tests can set the time. */
 export type Clock = () => Microseconds
 
 const SECOND = 1_000_000
 const DAY = 86_400 * SECOND
-/** How far the fine clock may stray from the system's wall clock before it is set anew. */
+/** The most that the fine clock may differ from the wall clock before it is reset, in microseconds. */
 const MAX_DRIFT = 2_000
-/** How long it goes without a look at the wall clock. */
+/** How often to compare it with the wall clock, in microseconds. */
 const CHECK_EVERY = 500
 
 /**
- * A clock of microsecond resolution that follows the system's wall clock: `performance.now()` from
- * an anchor that is renewed when the wall clock was stepped or slewed away by more than 2 ms.
+ * A clock with microsecond resolution that follows the system's wall clock: `performance.now()` plus
+ * an anchor, which is renewed when the wall clock differs by more than 2 ms.
  */
 export function systemClock(): Clock {
   let anchor = performance.timeOrigin * 1000
@@ -26,7 +26,7 @@ export function systemClock(): Clock {
     if (elapsed - checkedAt < CHECK_EVERY) return Math.floor(anchor + elapsed)
     checkedAt = elapsed
     const wall = Date.now() * 1000
-    // The wall clock shows the past millisecond's start: a true fine clock is 0 to 1 ms ahead of it.
+    // The wall clock shows the start of its millisecond, so an exact clock is 0 to 1 ms ahead of it.
     const drift = anchor + elapsed - wall
     if (drift < -MAX_DRIFT || drift > MAX_DRIFT + 1000) anchor = wall - elapsed
     return Math.floor(anchor + elapsed)
@@ -71,11 +71,11 @@ const pad = (value: number, digits: number): string => String(value).padStart(di
 const MIN_TIME = daysFromCivil(0, 1, 1) * DAY
 const MAX_TIME = daysFromCivil(10_000, 1, 1) * DAY - SECOND
 
-// Neighbouring events share their second: its text is kept.
+// Successive events often share their second, so its text is cached.
 let cachedSecond = Number.NaN
 let cachedPrefix = ''
 
-/** `2026-03-01T12:00:00.000042Z`: UTC, always six fractional digits, so text order is time order. */
+/** Text such as `2026-03-01T12:00:00.000042Z`: UTC with six fractional digits, so it sorts by time. */
 export function formatTimestamp(time: Microseconds): string {
   const second = Math.floor(time / SECOND)
   if (second !== cachedSecond) {
@@ -100,9 +100,9 @@ const BASIC = new RegExp(
 
 /**
  * Reads ISO 8601, extended or basic: a date, minutes or seconds with any fraction (digits past the
- * microsecond are cut), 24:00 for the end of a day, any offset (none means UTC). A space where the
- * offset's `+` stood, as unescaped URLs have it, reads as `+`. Gives `undefined` for what is no such
- * text or no real date.
+ * microsecond are cut), 24:00 for the end of a day, any offset (none means UTC). A space in place of
+ * the offset's `+`, as in unescaped URLs, is read as `+`. Returns `undefined` for other text and for a
+ * date that does not exist.
  */
 export function parseTimestamp(text: string): Microseconds | undefined {
   const match = EXTENDED.exec(text) ?? BASIC.exec(text)

@@ -70,11 +70,11 @@ describe('eventTypeFault', () => {
     ['', 'must have 1 to 255 characters'],
     ['x'.repeat(256), 'must have 1 to 255 characters'],
     ['😀'.repeat(256), 'must have 1 to 255 characters'],
-    ['a\0', 'must not hold control characters'],
-    ['a\n', 'must not hold control characters'],
-    ['a\u007F', 'must not hold control characters'],
-    ['a\u0085', 'must not hold control characters'],
-    ['\uDE00', 'must not hold half of a surrogate pair'],
+    ['a\0', 'must not contain control characters'],
+    ['a\n', 'must not contain control characters'],
+    ['a\u007F', 'must not contain control characters'],
+    ['a\u0085', 'must not contain control characters'],
+    ['\uDE00', 'must not contain half of a surrogate pair'],
   ])('%j', (type, fault) => {
     expect(eventTypeFault(type)).toBe(fault)
   })

@@ -59,7 +59,7 @@ describe('freshEvents', () => {
 
   it('say what they clash with', () => {
     expect(() => fresh([imported('a', 1001)])).toThrow(
-      /^the event a has a created_at, .*later than now/,
+      /^the event a has a created_at, .*in the future/,
     )
     expect(() => fresh([imported('a', 1), imported('b', 1)])).toThrow(
       /^the event b has an id or a /,

@@ -12,11 +12,7 @@ export default defineConfig({
   resolve: { alias },
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: [
-      './test/support/global-page.ts',
-      './test/support/global-postgres.ts',
-      './test/support/global-browser.ts',
-    ],
+    globalSetup: ['./test/support/global.ts'],
     reporters: ['default', './test/support/summary-reporter.ts'],
     typecheck: { enabled: false },
     // Threads that the code starts run its sources too.

@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -11,6 +10,7 @@ import {
   type ImportOptions,
   type ImportSummary,
 } from '../../examples/import-ndjson.js'
+import { runScript } from '../support/child.js'
 import { postgresDatabase } from '../support/database.js'
 import { tempDir } from '../support/temp.js'
 
@@ -340,15 +340,13 @@ describe('calls on their way', () => {
 })
 
 describe('the command', () => {
-  const run = (
+  const run = async (
     ...args: string[]
-  ): Promise<{ code: number | string; stdout: string; stderr: string }> =>
-    new Promise((resolve) => {
-      const command = ['--import', 'tsx', 'examples/import-ndjson.ts', ...args]
-      execFile(process.execPath, command, { cwd: root }, (error, stdout, stderr) =>
-        resolve({ code: error?.code ?? 0, stdout, stderr }),
-      )
-    })
+  ): Promise<{ code: number | null; stdout: string; stderr: string }> => {
+    const child = runScript('examples/import-ndjson.ts', args)
+    const code = await child.ended
+    return { code, stdout: child.stdout(), stderr: child.stderr() }
+  }
 
   it('records a file and sums up', async () => {
     const file = write(fixture('cloud-trail.ndjson'))

@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { inject } from 'vitest'
 
 export interface Child {
   readonly process: ChildProcess
@@ -22,13 +24,19 @@ const TYPESCRIPT = ['tsx', './test/support/typescript-threads.js'].flatMap((hook
   hooks,
 ])
 
-/** Runs a TypeScript file of this project in a process of its own. */
+/** What `node` runs for a source: the compiled file, or the source itself where it is not of this project. */
+function commandOf(file: string): readonly string[] {
+  if (path.isAbsolute(file)) return [...TYPESCRIPT, file]
+  return [path.join(inject('compiledFolder'), file.replace(/\.ts$/, '.js'))]
+}
+
+/** Runs a TypeScript file of this project, named relative to its root, in a process of its own. */
 export function runScript(
   file: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
 ): Child {
-  const child = spawn(process.execPath, [...TYPESCRIPT, file, ...args], {
+  const child = spawn(process.execPath, [...commandOf(file), ...args], {
     cwd: root,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -28,7 +28,7 @@ function remarks(definition: EventTypeDefinition): string {
   return [
     throttle && `throttled: one in ${duration(throttle.period)}${scope}`,
     onlyWhile && `only while \`${onlyWhile}\` is on`,
-    live && 'goes on changing while the work lasts',
+    live && 'live: its attributes change until the work ends',
     cadence && `every ${duration(cadence)}`,
   ]
     .filter(Boolean)

@@ -6,7 +6,7 @@ import { serveStory } from './page-host.js'
 import { startBrowser } from './start-browser.js'
 
 /*
- * Takes the pictures of the README, of the story's day: `npm run screenshots [folder]`.
+ * Takes the pictures of the documentation, of the story's day: `npm run screenshots [folder]`.
  */
 const folder =
   process.argv[2] ?? fileURLToPath(new URL('../../examples/screenshots', import.meta.url))

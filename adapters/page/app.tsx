@@ -1,11 +1,11 @@
-import { announcement, dialog, note } from './ui.js'
-import { openId } from './address.js'
+import { announcement, dialog, note } from './ui/notes.js'
+import { openId } from './data/address.js'
 import { QueryLine } from './bar/query-line.js'
 import { TopBar } from './bar/top-bar.js'
-import { lazy } from './lazy.js'
+import { lazy } from './ui/lazy.js'
 import { EventList } from './list/event-list.js'
-import { refusal } from './states/refusal.js'
-import { texts } from './texts.js'
+import { refusal } from './list/access-status.js'
+import { texts } from './ui/texts.js'
 
 const Facets = lazy(
   async () => (await import('./facets/facets.js')).Facets,
@@ -15,14 +15,14 @@ const OverTime = lazy(
   async () => (await import('./over-time/over-time.js')).OverTime,
   <section class="over-time" aria-label={texts.chart.region} />,
 )
-const Dock = lazy(async () => (await import('./bar/dock.js')).Dock)
+const Dock = lazy(async () => (await import('./bar/mobile-toolbar.js')).Dock)
 const RangePicker = lazy(async () => (await import('./bar/range-picker.js')).RangePicker)
-const Notices = lazy(async () => (await import('./states/notices.js')).Notices)
-const Refused = lazy(async () => (await import('./states/refused.js')).Refused)
+const Notices = lazy(async () => (await import('./list/notices.js')).Notices)
+const Refused = lazy(async () => (await import('./list/access-denied.js')).Refused)
 const Panel = lazy(async () => (await import('./panel/panel.js')).Panel)
 const Builder = lazy(async () => (await import('./builder/builder.js')).Builder)
 const ExportSheet = lazy(async () => (await import('./export/export-sheet.js')).ExportSheet)
-const KeysSheet = lazy(async () => (await import('./keys/keys-sheet.js')).KeysSheet)
+const KeysSheet = lazy(async () => (await import('./ui/keys-sheet.js')).KeysSheet)
 const FiltersDrawer = lazy(async () => (await import('./facets/filters-drawer.js')).FiltersDrawer)
 
 function Dialogs() {

@@ -1,7 +1,7 @@
-import { Icon } from '../icon.js'
-import { isNegativeConjunct } from '../phrases.js'
-import type { Conjunct } from '../query.js'
-import { texts } from '../texts.js'
+import { Icon } from '../ui/icon.js'
+import { isNegativeConjunct } from '../data/phrases.js'
+import type { Conjunct } from '../data/query.js'
+import { texts } from '../ui/texts.js'
 
 export const chipClass = (conjunct: Conjunct): string =>
   isNegativeConjunct(conjunct) ? 'chip not' : 'chip'

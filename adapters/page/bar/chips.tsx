@@ -1,23 +1,23 @@
 import { useEffect, useState } from 'preact/hooks'
-import { changeQuery, fault, query, search } from '../address.js'
+import { changeQuery, fault, query, search } from '../data/address.js'
 import { afterRender } from '../after-render.js'
-import { countEvents } from '../api.js'
-import { counts } from '../counts/counts.js'
-import { lazy } from '../lazy.js'
-import { negated, orMissing } from '../negation.js'
-import { own } from '../own.js'
-import { attributeWord, describeConjunct, phraseText, requiredAttribute } from '../phrases.js'
+import { countEvents } from '../data/api.js'
+import { counts } from '../data/counts.js'
+import { lazy } from '../ui/lazy.js'
+import { negated, orMissing } from '../data/negation.js'
+import { own } from '../data/own-property.js'
+import { attributeWord, describeConjunct, phraseText, requiredAttribute } from '../data/phrases.js'
 import {
   apiQueryWith,
   conditionOn,
   type Conjunct,
   replaceConjunct,
   withoutConjunct,
-} from '../query.js'
-import { texts } from '../texts.js'
-import { openBuilder } from './commands.js'
+} from '../data/query.js'
+import { texts } from '../ui/texts.js'
+import { openBuilder } from '../ui/query-commands.js'
 import { chipClass, RemoveButton } from './chip-parts.js'
-import { Phrases } from './phrases-shown.js'
+import { Phrases } from '../ui/phrases.js'
 
 /** How many events a filter leaves out because they lack its attribute; `undefined` until known. */
 function useDropped(conjunct: Conjunct): number | undefined {
@@ -103,7 +103,7 @@ function Chip({ conjunct, index }: { conjunct: Conjunct; index: number }) {
   )
 }
 
-const FaultyChips = lazy(async () => (await import('./faulty-chips.js')).FaultyChips)
+const FaultyChips = lazy(async () => (await import('./invalid-chips.js')).FaultyChips)
 
 /** A chip for each filter of the query. */
 export function Chips() {

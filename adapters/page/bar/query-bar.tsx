@@ -1,19 +1,19 @@
 import { signal, useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
-import { changeQuery, goToText, query } from '../address.js'
-import { Icon } from '../icon.js'
-import { useEscape } from '../keys.js'
-import { lazy } from '../lazy.js'
-import { formatPageQuery, withConjunct } from '../query.js'
-import { texts } from '../texts.js'
-import type * as OffersModule from './offers.js'
+import { changeQuery, goToText, query } from '../data/address.js'
+import { Icon } from '../ui/icon.js'
+import { useEscape } from '../ui/keyboard.js'
+import { lazy } from '../ui/lazy.js'
+import { formatPageQuery, withConjunct } from '../data/query.js'
+import { texts } from '../ui/texts.js'
+import type * as OffersModule from './suggestion-list.js'
 import type { Suggestion } from './suggestions.js'
 
 /** What makes offers and reads what is pasted, once it is loaded: when the field is first entered. */
 const offers = signal<typeof OffersModule | undefined>(undefined)
 
 async function prepare(): Promise<void> {
-  offers.value ??= await import('./offers.js')
+  offers.value ??= await import('./suggestion-list.js')
   offers.value.prepareOffers()
 }
 

@@ -1,14 +1,14 @@
-import { account } from '../account.js'
-import { fault, goToText, query, search } from '../address.js'
-import { apiPath } from '../config.js'
-import { Icon } from '../icon.js'
-import { lazy } from '../lazy.js'
-import { ALL_TIME, apiQuery, formatPageQuery } from '../query.js'
-import { texts } from '../texts.js'
-import { copyAddress, copyCurl, isEditing } from './commands.js'
-import { faultOf, queryTokens, readable, type Token } from './query-tokens.js'
+import { account } from '../data/account.js'
+import { fault, goToText, query, search } from '../data/address.js'
+import { apiPath } from '../data/config.js'
+import { Icon } from '../ui/icon.js'
+import { lazy } from '../ui/lazy.js'
+import { ALL_TIME, apiQuery, formatPageQuery } from '../data/query.js'
+import { texts } from '../ui/texts.js'
+import { copyAddress, copyCurl, isEditing } from '../ui/query-commands.js'
+import { faultOf, queryTokens, readable, type Token } from '../data/query-tokens.js'
 
-const LineField = lazy(async () => (await import('./line-field.js')).LineField)
+const LineField = lazy(async () => (await import('./query-line-field.js')).LineField)
 
 function Piece({ kind, text, isBad }: Token) {
   if (isBad) return <span class="bad">{text}</span>

@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals'
-import { changeQuery, query } from '../address.js'
-import { zone } from '../format.js'
-import { Icon } from '../icon.js'
-import { useModal } from '../modal.js'
-import { ALL_TIME, type Range, rangeAt } from '../query.js'
-import { texts } from '../texts.js'
-import { dialog } from '../ui.js'
+import { changeQuery, query } from '../data/address.js'
+import { zone } from '../data/format.js'
+import { Icon } from '../ui/icon.js'
+import { useModal } from '../ui/modal.js'
+import { ALL_TIME, type Range, rangeAt } from '../data/query.js'
+import { texts } from '../ui/texts.js'
+import { dialog } from '../ui/notes.js'
 import { fromWallClock, toWallClock } from './zoned-time.js'
 
 const close = (): void => {

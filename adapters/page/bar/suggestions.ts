@@ -6,8 +6,8 @@ import {
   type Phrase,
   predicateWord,
   type Words,
-} from '../phrases.js'
-import { conditionOn, type Conjunct, levelConjunct, parsePageQuery } from '../query.js'
+} from '../data/phrases.js'
+import { conditionOn, type Conjunct, levelConjunct, parsePageQuery } from '../data/query.js'
 
 /** An attribute that can be filtered by, with some of its values. */
 export interface KnownAttribute {

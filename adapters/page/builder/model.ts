@@ -1,9 +1,15 @@
 import type { Combinator, Condition } from '../../../src/filter/ast.js'
 import { type PredicateName, predicateOf, predicates } from '../../../src/filter/predicates.js'
 import type { Level } from '../../../src/event/level.js'
-import { isNegative } from '../negation.js'
-import { singlePredicate, valuesJoin } from '../phrases.js'
-import { type Conjunct, conditionOn, isGrouping, levelChoice, levelConjunct } from '../query.js'
+import { isNegative } from '../data/negation.js'
+import { singlePredicate, valuesJoin } from '../data/phrases.js'
+import {
+  type Conjunct,
+  conditionOn,
+  isGrouping,
+  levelChoice,
+  levelConjunct,
+} from '../data/query.js'
 
 /** A condition as it is edited: it may lack what it needs. */
 export interface Row {

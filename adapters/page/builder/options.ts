@@ -1,7 +1,7 @@
 import type { PredicateName } from '../../../src/filter/predicates.js'
 import { LEVELS } from '../../../src/event/level.js'
 import type { FilterableAttribute } from '../bar/suggestions.js'
-import { predicateWord, type Words } from '../phrases.js'
+import { predicateWord, type Words } from '../data/phrases.js'
 import { ROW_PREDICATES, type Row } from './model.js'
 
 /** What of a row is chosen. */

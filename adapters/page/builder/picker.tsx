@@ -1,9 +1,9 @@
 import { useEffect } from 'preact/hooks'
 import type { Level } from '../../../src/event/level.js'
-import { Mark } from '../icon.js'
-import { visible } from '../phrases.js'
-import { filterable, loadValues, seenTotal, valueCounts } from '../seen.js'
-import { texts } from '../texts.js'
+import { Mark } from '../ui/icon.js'
+import { visible } from '../data/phrases.js'
+import { filterable, loadValues, seenTotal, valueCounts } from '../data/filter-options.js'
+import { texts } from '../ui/texts.js'
 import type { Option, Part } from './options.js'
 import { active, choose, options, pickedRow, picking, typed } from './state.js'
 

@@ -1,5 +1,5 @@
-import { Icon } from '../icon.js'
-import { texts } from '../texts.js'
+import { Icon } from '../ui/icon.js'
+import { texts } from '../ui/texts.js'
 import { addGroup, addTo, moveMember, removeMember, turnGroup } from './edits.js'
 import { AttributeField, PredicateField, ValueField } from './fields.js'
 import { emptyRow, type Group, isGroup, type Row } from './model.js'

@@ -1,6 +1,6 @@
 import type { Combinator } from '../../../src/filter/ast.js'
-import { describeConjunct, type Phrase, type Words } from '../phrases.js'
-import { type Conjunct, isGrouping, levelChoice } from '../query.js'
+import { describeConjunct, type Phrase, type Words } from '../data/phrases.js'
+import { type Conjunct, isGrouping, levelChoice } from '../data/query.js'
 
 /** The words around the phrases: "Events", "whose", "all events". */
 export interface SentenceWords extends Words {

@@ -1,4 +1,4 @@
-import { downloadBlob } from '../download.js'
+import { downloadBlob } from '../data/download.js'
 
 /** Where an export is written. What it takes is on a disk, not in memory. */
 export interface Sink {

@@ -1,13 +1,13 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { types } from '../account.js'
-import { query } from '../address.js'
-import { countEvents } from '../api.js'
-import { chooseFacets, facetNames } from '../counts/counts.js'
-import { useEscape } from '../keys.js'
-import { apiQueryWith } from '../query.js'
-import { texts } from '../texts.js'
-import { showNote } from '../ui.js'
+import { types } from '../data/account.js'
+import { query } from '../data/address.js'
+import { countEvents } from '../data/api.js'
+import { chooseFacets, facetNames } from '../data/counts.js'
+import { useEscape } from '../ui/keyboard.js'
+import { apiQueryWith } from '../data/query.js'
+import { texts } from '../ui/texts.js'
+import { showNote } from '../ui/notes.js'
 
 /** What the server counts in one call, without level. */
 const MOST_FACETS = 19

@@ -1,10 +1,10 @@
-import { query } from '../address.js'
-import { areOld, counts, facetNames } from '../counts/counts.js'
-import { texts } from '../texts.js'
+import { query } from '../data/address.js'
+import { areOld, counts, facetNames } from '../data/counts.js'
+import { texts } from '../ui/texts.js'
 import { AddFacet } from './add-facet.js'
-import { choiceOf } from './choice.js'
+import { choiceOf } from './facet-choice.js'
 import { FacetRow } from './facet-row.js'
-import { levelRows } from './rows.js'
+import { levelRows } from './facet-rows.js'
 import { ValueFacet } from './value-facet.js'
 
 function LevelFacet() {

@@ -1,11 +1,11 @@
 import { visibleText } from '../../../src/describing/visible-text.js'
-import { changeQuery } from '../address.js'
-import { shortNumber } from '../counts/numbers.js'
-import { Icon, Mark } from '../icon.js'
-import { own } from '../own.js'
-import type { PageQuery } from '../query.js'
+import { changeQuery } from '../data/address.js'
+import { shortNumber } from '../ui/count-text.js'
+import { Icon, Mark } from '../ui/icon.js'
+import { own } from '../data/own-property.js'
+import type { PageQuery } from '../data/query.js'
 import type { Level } from '../../../src/event/level.js'
-import { texts } from '../texts.js'
+import { texts } from '../ui/texts.js'
 import {
   type Choice,
   excludeValue,
@@ -13,7 +13,7 @@ import {
   onlyValue,
   stateOf,
   toggleValue,
-} from './choice.js'
+} from './facet-choice.js'
 
 const missingTexts: Readonly<Record<string, string>> = texts.facets.missing
 

@@ -1,6 +1,6 @@
-import { counts } from '../counts/counts.js'
-import { formatMilliseconds } from '../format.js'
-import { texts } from '../texts.js'
+import { counts } from '../data/counts.js'
+import { formatMilliseconds } from '../data/format.js'
+import { texts } from '../ui/texts.js'
 import { FacetList } from './facet-list.js'
 
 /** What the numbers cover, and how exactly. */

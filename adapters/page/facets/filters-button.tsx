@@ -1,6 +1,6 @@
-import { Icon } from '../icon.js'
-import { texts } from '../texts.js'
-import { dialog } from '../ui.js'
+import { Icon } from '../ui/icon.js'
+import { texts } from '../ui/texts.js'
+import { dialog } from '../ui/notes.js'
 
 /** Opens the facets where they have no column. */
 export function FiltersButton() {

@@ -1,11 +1,11 @@
 import { useEffect, useRef } from 'preact/hooks'
-import { changeQuery, query } from '../address.js'
-import { counts } from '../counts/counts.js'
-import { eventsText } from '../counts/numbers.js'
-import { Icon } from '../icon.js'
-import { useEscape } from '../keys.js'
-import { texts } from '../texts.js'
-import { dialog } from '../ui.js'
+import { changeQuery, query } from '../data/address.js'
+import { counts } from '../data/counts.js'
+import { eventsText } from '../ui/count-text.js'
+import { Icon } from '../ui/icon.js'
+import { useEscape } from '../ui/keyboard.js'
+import { texts } from '../ui/texts.js'
+import { dialog } from '../ui/notes.js'
 import { FacetList } from './facet-list.js'
 
 const close = (): void => {

@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks'
-import { types } from '../account.js'
-import { query } from '../address.js'
-import { chooseFacets, counts, facetNames, openFacet } from '../counts/counts.js'
-import { Icon } from '../icon.js'
-import { useEscape } from '../keys.js'
-import { own } from '../own.js'
-import { texts } from '../texts.js'
-import { choiceOf } from './choice.js'
+import { types } from '../data/account.js'
+import { query } from '../data/address.js'
+import { chooseFacets, counts, facetNames, openFacet } from '../data/counts.js'
+import { Icon } from '../ui/icon.js'
+import { useEscape } from '../ui/keyboard.js'
+import { own } from '../data/own-property.js'
+import { texts } from '../ui/texts.js'
+import { choiceOf } from './facet-choice.js'
 import { FacetRow } from './facet-row.js'
-import { fewRows, rowsWith } from './rows.js'
+import { fewRows, rowsWith } from './facet-rows.js'
 
 /** Most values of an opened facet in the document; the rest is found by a part of it. */
 const MOST = 200

@@ -8,7 +8,7 @@ import {
   type PageQuery,
   valueCondition,
   withConjunct,
-} from '../query.js'
+} from '../data/query.js'
 
 /** In the order of the columns. */
 export const COLUMNS = ['time', 'level', 'who', 'what', 'type', 'source'] as const

@@ -1,7 +1,7 @@
 import { computed, signal } from '@preact/signals'
-import { query } from '../address.js'
-import { ApiError, listEvents, streamUrl } from '../api.js'
-import { apiQuery } from '../query.js'
+import { query } from '../data/address.js'
+import { ApiError, listEvents, streamUrl } from '../data/api.js'
+import { apiQuery } from '../data/query.js'
 import { retryDelay } from './live-state.js'
 import { failure, newestKnown, timeOfAsking } from './loading.js'
 

@@ -1,17 +1,17 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
-import { fault, openId } from '../address.js'
-import { Icon } from '../icon.js'
-import { lazy } from '../lazy.js'
-import { Bones } from '../states/bones.js'
-import { texts } from '../texts.js'
-import { liveState, showWaiting, waitingCount } from './following.js'
+import { fault, openId } from '../data/address.js'
+import { Icon } from '../ui/icon.js'
+import { lazy } from '../ui/lazy.js'
+import { Bones } from './skeleton.js'
+import { texts } from '../ui/texts.js'
+import { liveState, showWaiting, waitingCount } from './live-updates.js'
 import { Grid } from './grid.js'
 import { failure, held, isStale } from './loading.js'
-import { activate } from './moving.js'
+import { activate } from './row-focus.js'
 
-const BadQuery = lazy(async () => (await import('../states/bad-query.js')).BadQuery)
-const Empty = lazy(async () => (await import('../states/empty.js')).Empty)
-const Failed = lazy(async () => (await import('../states/failed.js')).Failed)
+const BadQuery = lazy(async () => (await import('./bad-query.js')).BadQuery)
+const Empty = lazy(async () => (await import('./no-matches.js')).Empty)
+const Failed = lazy(async () => (await import('./load-failure.js')).Failed)
 
 /** New events wait: how many, and the way to them. */
 function Pending() {

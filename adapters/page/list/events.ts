@@ -6,7 +6,7 @@ import { held } from './loading.js'
 /** The rows that are held, in the order of the list: without sorts newest first. */
 export const rows = computed(() => held.value.events)
 
-export { liveState, showWaiting, togglePause, waitingCount } from './following.js'
+export { liveState, showWaiting, togglePause, waitingCount } from './live-updates.js'
 export type { LiveState } from './live-state.js'
-export { openNext, scrollToTime } from './moving.js'
-export { onScreen } from './reading.js'
+export { openNext, scrollToTime } from './row-focus.js'
+export { onScreen } from './interaction.js'

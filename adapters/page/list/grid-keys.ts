@@ -1,9 +1,9 @@
-import { openEvent, openId } from '../address.js'
-import { useKeys } from '../keys.js'
-import { showWaiting, togglePause } from './following.js'
+import { openEvent, openId } from '../data/address.js'
+import { useKeys } from '../ui/keyboard.js'
+import { showWaiting, togglePause } from './live-updates.js'
 import { held } from './loading.js'
 import { activeId } from './layout.js'
-import { activate, activeColumn, cellInHand, moveColumn, moveRow, openNext } from './moving.js'
+import { activate, activeColumn, cellInHand, moveColumn, moveRow, openNext } from './row-focus.js'
 import { filterBy } from './row.js'
 import { ROW_HEIGHT, viewport } from './viewport.js'
 

@@ -1,12 +1,12 @@
 import { useSignalEffect } from '@preact/signals'
 import { Fragment } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
-import { openId } from '../address.js'
-import { dayKey, formatDay, formatPlural } from '../format.js'
-import { counts } from '../counts/counts.js'
-import { texts } from '../texts.js'
-import { Head } from './head.js'
-import { loadInView } from './jumping.js'
+import { openId } from '../data/address.js'
+import { dayKey, formatDay, formatPlural } from '../data/format.js'
+import { counts } from '../data/counts.js'
+import { texts } from '../ui/texts.js'
+import { Head } from './column-headers.js'
+import { loadInView } from './scroll-loading.js'
 import {
   activeId,
   forgetHeights,
@@ -17,12 +17,12 @@ import {
   totalsOfDays,
 } from './layout.js'
 import { held, isStale, place, shownSorts, totalRows } from './loading.js'
-import { activeColumn, pointedCell, tabRow } from './moving.js'
+import { activeColumn, pointedCell, tabRow } from './row-focus.js'
 import { isNewestFirst, isPaged } from './paging.js'
-import { pointerHandlers, useSelecting } from './pointing.js'
+import { pointerHandlers, useSelecting } from './row-pointer.js'
 import type { Item } from './positions.js'
 import { Row } from './row.js'
-import { keepPlace, noteAnchor } from './staying.js'
+import { keepPlace, noteAnchor } from './scroll-anchor.js'
 import { useGridKeys } from './grid-keys.js'
 import { isPhone, watchViewport } from './viewport.js'
 

@@ -1,13 +1,13 @@
 import { computed, effect, signal } from '@preact/signals'
 import type { AuditEvent } from '../../../src/event/event.js'
-import { counts } from '../counts/counts.js'
-import { dayKey, zone } from '../format.js'
-import { dayTotals } from './estimate.js'
-import { MAX_ROWS, rowsAfter } from './held.js'
+import { counts } from '../data/counts.js'
+import { dayKey, zone } from '../data/format.js'
+import { dayTotals } from './row-estimate.js'
+import { MAX_ROWS, rowsAfter } from './loaded-window.js'
 import { canJump, held, shownSorts, totalRows } from './loading.js'
 import { isByTime } from './paging.js'
 import { itemAt, itemsBetween, itemsOf, mountedItems, positionsOf } from './positions.js'
-import { onScreen } from './reading.js'
+import { onScreen } from './interaction.js'
 import { isPhone, PHONE_DAY_HEIGHT, PHONE_ROW_HEIGHT, ROW_HEIGHT, viewport } from './viewport.js'
 
 /* Where everything of the list is, and which of it has elements. */

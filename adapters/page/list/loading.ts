@@ -1,12 +1,12 @@
 import { batch, computed, effect, signal, untracked } from '@preact/signals'
 import type { AuditEvent } from '../../../src/event/event.js'
 import type { Sort } from '../../../src/filter/ast.js'
-import { fault, openId, query, search } from '../address.js'
-import { listEvents, readEvent } from '../api.js'
-import { areOld, counts } from '../counts/counts.js'
-import { rangeAt } from '../query.js'
-import { rowAtTime, timeAtRow } from './estimate.js'
-import { type Held, heldAround, HOLDS_NOTHING, withNext, withPrevious } from './held.js'
+import { fault, openId, query, search } from '../data/address.js'
+import { listEvents, readEvent } from '../data/api.js'
+import { areOld, counts } from '../data/counts.js'
+import { rangeAt } from '../data/query.js'
+import { rowAtTime, timeAtRow } from './row-estimate.js'
+import { type Held, heldAround, HOLDS_NOTHING, withNext, withPrevious } from './loaded-window.js'
 import {
   firstPage,
   isNewestFirst,

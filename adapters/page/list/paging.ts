@@ -7,7 +7,7 @@ import {
   isGrouping,
   type PageQuery,
   valueCondition,
-} from '../query.js'
+} from '../data/query.js'
 
 /* How a list goes on from an event, either way. */
 

@@ -1,5 +1,5 @@
 import { timeZone } from '../../../src/event/time-zone.js'
-import type { Edges } from './time-line.js'
+import type { Edges } from './timeline.js'
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND

@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals'
 import { aimed, buckets, selection } from './chart-state.js'
-import { roundBelow, segmentsOf } from './segments.js'
+import { roundBelow, segmentsOf } from './bar-segments.js'
 
 /** Of a bar and the space beside it; the drawing is stretched to the chart's width. */
 export const BAR = 12

@@ -1,9 +1,9 @@
 import { computed, effect, signal } from '@preact/signals'
 import type { Bucket } from '../../../src/store/counts.js'
-import { changeQuery, query, search } from '../address.js'
-import { countedRange, counts } from '../counts/counts.js'
-import type { Range } from '../query.js'
-import { carried, edgesOf, type Stretch } from './time-line.js'
+import { changeQuery, query, search } from '../data/address.js'
+import { countedRange, counts } from '../data/counts.js'
+import type { Range } from '../data/query.js'
+import { carried, edgesOf, type Stretch } from './timeline.js'
 
 const NONE: readonly Bucket[] = []
 

@@ -1,5 +1,5 @@
 import { aimed, buckets, dropSelection, selection, zoomOut, zoomTo } from './chart-state.js'
-import { barAt, moved, type Stretch, stretchOf } from './time-line.js'
+import { barAt, moved, type Stretch, stretchOf } from './timeline.js'
 
 interface Drag {
   readonly at: number

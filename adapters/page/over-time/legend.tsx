@@ -1,10 +1,10 @@
-import { changeQuery, query } from '../address.js'
-import { counts } from '../counts/counts.js'
-import { shortNumber } from '../counts/numbers.js'
-import { choiceOf, letsIn, toggleValue } from '../facets/choice.js'
-import { levelRows } from '../facets/rows.js'
-import { Mark } from '../icon.js'
-import { texts } from '../texts.js'
+import { changeQuery, query } from '../data/address.js'
+import { counts } from '../data/counts.js'
+import { shortNumber } from '../ui/count-text.js'
+import { choiceOf, letsIn, toggleValue } from '../facets/facet-choice.js'
+import { levelRows } from '../facets/facet-rows.js'
+import { Mark } from '../ui/icon.js'
+import { texts } from '../ui/texts.js'
 
 /** The levels with their numbers; a click shows one more, or no longer. */
 export function Legend() {

@@ -1,11 +1,11 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { LEVELS } from '../../../src/event/level.js'
-import { shortNumber } from '../counts/numbers.js'
-import { useEscape } from '../keys.js'
-import { texts } from '../texts.js'
+import { shortNumber } from '../ui/count-text.js'
+import { useEscape } from '../ui/keyboard.js'
+import { texts } from '../ui/texts.js'
 import { buckets } from './chart-state.js'
-import { stretchText, widthText } from './spoken.js'
-import { stretchOf } from './time-line.js'
+import { stretchText, widthText } from './bar-labels.js'
+import { stretchOf } from './timeline.js'
 
 /** The chart's numbers as a table. */
 export function NumbersTable({ close }: { close: () => void }) {

@@ -1,16 +1,16 @@
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { areOld, countAgain, countedRange, countingFault, counts } from '../counts/counts.js'
-import { eventsText } from '../counts/numbers.js'
-import { dayKey, formatMinute, formatShort } from '../format.js'
-import { useKeys } from '../keys.js'
-import { texts } from '../texts.js'
-import { announce } from '../ui.js'
+import { areOld, countAgain, countedRange, countingFault, counts } from '../data/counts.js'
+import { eventsText } from '../ui/count-text.js'
+import { dayKey, formatMinute, formatShort } from '../data/format.js'
+import { useKeys } from '../ui/keyboard.js'
+import { texts } from '../ui/texts.js'
+import { announce } from '../ui/notes.js'
 import { Chart } from './chart.js'
 import { edges, isZoomed, moveWindow, selection, zoomOut } from './chart-state.js'
 import { Legend } from './legend.js'
 import { NumbersTable } from './numbers-table.js'
-import { stretchText, widthText } from './spoken.js'
+import { stretchText, widthText } from './bar-labels.js'
 
 const isTable = signal(false)
 

@@ -2,10 +2,10 @@ import { useState } from 'preact/hooks'
 import type { RecordedChange } from '../../../src/event/changes.js'
 import { visibleText } from '../../../src/describing/visible-text.js'
 import type { AuditEvent } from '../../../src/event/event.js'
-import { formatBytes, formatNumber } from '../format.js'
-import { texts } from '../texts.js'
+import { formatBytes, formatNumber } from '../data/format.js'
+import { texts } from '../ui/texts.js'
 import { type ChangeRow, changeRow, recordedChanges } from './change-rows.js'
-import { Segments } from './segments.js'
+import { Segments } from '../ui/segmented-control.js'
 import type { Piece } from './word-diff.js'
 
 // So many places are shown at once, and so much of each text.

@@ -1,9 +1,9 @@
 import { visibleText } from '../../../src/describing/visible-text.js'
 import type { JsonValue } from '../../../src/event/event.js'
-import { downloadBlob } from '../download.js'
-import { formatBytes } from '../format.js'
-import { texts } from '../texts.js'
-import { copyText } from '../ui.js'
+import { downloadBlob } from '../data/download.js'
+import { formatBytes } from '../data/format.js'
+import { texts } from '../ui/texts.js'
+import { copyText } from '../ui/notes.js'
 import { isParent, preview, type TreeNode } from './tree-nodes.js'
 
 // Longer texts are folded; longer ones still are not shown at all.

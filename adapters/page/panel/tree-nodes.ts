@@ -1,7 +1,7 @@
 import type { Condition } from '../../../src/filter/ast.js'
 import type { JsonObject, JsonValue } from '../../../src/event/event.js'
 import { isOwnField } from '../../../src/event/own-fields.js'
-import { valueCondition } from '../query.js'
+import { valueCondition } from '../data/query.js'
 
 /** A member of an object, or an element of an array, with where it stands. */
 export interface TreeNode {

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks'
 import { visibleText } from '../../../src/describing/visible-text.js'
 import type { AuditEvent } from '../../../src/event/event.js'
-import { formatNumber } from '../format.js'
-import { Icon } from '../icon.js'
-import { letterKeys } from '../preferences.js'
-import { texts } from '../texts.js'
+import { formatNumber } from '../data/format.js'
+import { Icon } from '../ui/icon.js'
+import { letterKeys } from '../data/preferences.js'
+import { texts } from '../ui/texts.js'
 import { isFolding, LeafValue } from './leaf-value.js'
 import {
   childCount,

@@ -1,8 +1,8 @@
 import type { Condition } from '../../../src/filter/ast.js'
-import { changeQuery } from '../address.js'
-import { withConjunct } from '../query.js'
-import { texts } from '../texts.js'
-import { copyText } from '../ui.js'
+import { changeQuery } from '../data/address.js'
+import { withConjunct } from '../data/query.js'
+import { texts } from '../ui/texts.js'
+import { copyText } from '../ui/notes.js'
 
 export const filterBy = (condition: Condition | undefined): void => {
   if (condition) changeQuery((query) => withConjunct(query, condition))

@@ -28,7 +28,7 @@ import {
   conditionOn,
   type Conjunct,
   parsePageQuery,
-} from '../../../adapters/page/query.js'
+} from '../../../adapters/page/data/query.js'
 import { fullEvent, holds, where } from './queries.js'
 
 const row = (attribute: string, change: Partial<Row> = {}): Row => ({

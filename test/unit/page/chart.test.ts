@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { axisLabels } from '../../../adapters/page/over-time/axis.js'
-import { highestOf, roundBelow, segmentsOf } from '../../../adapters/page/over-time/segments.js'
+import { highestOf, roundBelow, segmentsOf } from '../../../adapters/page/over-time/bar-segments.js'
 import {
   barAt,
   carried,
@@ -9,7 +9,7 @@ import {
   placeOf,
   stretchOf,
   timeAt,
-} from '../../../adapters/page/over-time/time-line.js'
+} from '../../../adapters/page/over-time/timeline.js'
 import type { Bucket } from '../../../src/store/counts.js'
 
 describe('a bar', () => {

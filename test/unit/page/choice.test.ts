@@ -6,8 +6,12 @@ import {
   onlyValue,
   stateOf,
   toggleValue,
-} from '../../../adapters/page/facets/choice.js'
-import { formatPageQuery, type PageQuery, parsePageQuery } from '../../../adapters/page/query.js'
+} from '../../../adapters/page/facets/facet-choice.js'
+import {
+  formatPageQuery,
+  type PageQuery,
+  parsePageQuery,
+} from '../../../adapters/page/data/query.js'
 
 const read = (filter: string): PageQuery => parsePageQuery(`range=1h&${filter}`)
 

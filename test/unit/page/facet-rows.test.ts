@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Choice } from '../../../adapters/page/facets/choice.js'
-import { fewRows, levelRows, rowsWith } from '../../../adapters/page/facets/rows.js'
+import type { Choice } from '../../../adapters/page/facets/facet-choice.js'
+import { fewRows, levelRows, rowsWith } from '../../../adapters/page/facets/facet-rows.js'
 import type { EventCounts, Facet } from '../../../src/store/counts.js'
 
 const ALL: Choice = { not: true, values: [] }

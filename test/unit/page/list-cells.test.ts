@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { cellConjunct, withCell } from '../../../adapters/page/list/cells.js'
-import { conditionOn, levelConjunct, type PageQuery } from '../../../adapters/page/query.js'
-import { isSafePath } from '../../../adapters/page/safe-path.js'
-import { loosened } from '../../../adapters/page/states/loosened.js'
+import { conditionOn, levelConjunct, type PageQuery } from '../../../adapters/page/data/query.js'
+import { isSafePath } from '../../../adapters/page/data/safe-path.js'
+import { loosened } from '../../../adapters/page/list/relaxed-queries.js'
 import { eventOfMinute } from './list-events.js'
 
 const event = eventOfMinute(1, {

@@ -8,7 +8,7 @@ import {
   withNewest,
   withNext,
   withPrevious,
-} from '../../../adapters/page/list/held.js'
+} from '../../../adapters/page/list/loaded-window.js'
 import { eventOfMinute, newestFirst } from './list-events.js'
 
 const names = ({ events }: Held): string[] => events.map(({ id }) => id)

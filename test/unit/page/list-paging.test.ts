@@ -9,7 +9,7 @@ import {
   pagesAround,
   previousPage,
 } from '../../../adapters/page/list/paging.js'
-import type { PageQuery } from '../../../adapters/page/query.js'
+import type { PageQuery } from '../../../adapters/page/data/query.js'
 import type { Sort } from '../../../src/filter/ast.js'
 import { AuditLog } from '../../../src/index.js'
 import type { AuditEvent } from '../../../src/event/event.js'

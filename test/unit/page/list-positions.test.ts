@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { dayTotals, rowAtTime, timeAtRow } from '../../../adapters/page/list/estimate.js'
+import { dayTotals, rowAtTime, timeAtRow } from '../../../adapters/page/list/row-estimate.js'
 import {
   itemAt,
   itemsBetween,

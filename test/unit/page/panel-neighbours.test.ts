@@ -6,8 +6,8 @@ import {
   inARow,
   neighboursOf,
   sourceLink,
-} from '../../../adapters/page/panel/neighbours.js'
-import { formatPageQuery } from '../../../adapters/page/query.js'
+} from '../../../adapters/page/panel/related-queries.js'
+import { formatPageQuery } from '../../../adapters/page/data/query.js'
 
 const STEP = '0199f09d-5b1e-7c41-8d20-6a4f3e9b1c77'
 const CHANGE = '0199f08e-11f4-7b90-a3c8-0d5e7f2a9b64'

@@ -6,9 +6,9 @@ import {
   phraseText,
   requiredAttribute,
   visible,
-} from '../../../adapters/page/phrases.js'
-import { negated } from '../../../adapters/page/negation.js'
-import { type Conjunct, levelConjunct, parsePageQuery } from '../../../adapters/page/query.js'
+} from '../../../adapters/page/data/phrases.js'
+import { negated } from '../../../adapters/page/data/negation.js'
+import { type Conjunct, levelConjunct, parsePageQuery } from '../../../adapters/page/data/query.js'
 
 const words = {
   attributes: { username: 'user' },

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { Conjunct, PageQuery, Range } from '../../../adapters/page/query.js'
+import type { Conjunct, PageQuery, Range } from '../../../adapters/page/data/query.js'
 import type { AuditEvent } from '../../../src/event/event.js'
 import type { Condition, Grouping, Sort } from '../../../src/filter/ast.js'
 import { compileFilter } from '../../../src/filter/evaluate.js'

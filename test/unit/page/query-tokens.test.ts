@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { queryParts, repaired, withoutPart } from '../../../adapters/page/bar/faulty.js'
-import { faultOf, queryTokens, readable } from '../../../adapters/page/bar/query-tokens.js'
-import { formatPageQuery, parsePageQuery } from '../../../adapters/page/query.js'
+import { queryParts, repaired, withoutPart } from '../../../adapters/page/data/invalid-query.js'
+import { faultOf, queryTokens, readable } from '../../../adapters/page/data/query-tokens.js'
+import { formatPageQuery, parsePageQuery } from '../../../adapters/page/data/query.js'
 import { pageQuery } from './queries.js'
 
 const faultIn = (search: string): Error => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isNegative, negated, orMissing } from '../../../adapters/page/negation.js'
+import { isNegative, negated, orMissing } from '../../../adapters/page/data/negation.js'
 import {
   ALL_TIME,
   apiQuery,
@@ -18,7 +18,7 @@ import {
   valueCondition,
   withConjunct,
   withoutConjunct,
-} from '../../../adapters/page/query.js'
+} from '../../../adapters/page/data/query.js'
 import type { AuditEvent } from '../../../src/event/event.js'
 import { compileFilter } from '../../../src/filter/evaluate.js'
 import { parseQuery } from '../../../src/filter/parse.js'

@@ -1,0 +1,53 @@
+import { fault, goToText, search } from '../data/address.js'
+import { describeConjunct, phraseText } from '../data/phrases.js'
+import { texts } from '../ui/texts.js'
+import { chipClass, RemoveButton } from './chip-parts.js'
+import { type QueryPart, queryParts, repaired, withoutPart } from '../data/invalid-query.js'
+import { Phrases } from '../ui/phrases.js'
+import { queryTokens, readable } from '../data/query-tokens.js'
+
+function BadChip({ part, remove }: { part: QueryPart; remove: () => void }) {
+  const tokens = queryTokens(readable(part.text), part.fault)
+  const text = (kind: string): string =>
+    tokens.flatMap((token) => (token.kind === kind ? [token.text] : [])).join(' ')
+  const better = repaired(search.value, fault.value!)
+  const key = part.fault?.suggestion
+  return (
+    <li class={part.fault?.part === 'value' ? 'chip bad bad-value' : 'chip bad'}>
+      <span class="chip-body">
+        {text('attribute')} <span class="pred">{text('predicate').replace(/^_/, '')}</span>{' '}
+        <b>{text('value')}</b>
+      </span>
+      {better !== undefined && key !== undefined && (
+        <button type="button" class="link chip-keep" onClick={() => goToText(better)}>
+          {texts.bar.nearest(key)}
+        </button>
+      )}
+      <RemoveButton filter={readable(part.text)} remove={remove} />
+    </li>
+  )
+}
+
+/** What can be read of a query that cannot be read as a whole, and what cannot. */
+export function FaultyChips() {
+  const parts = queryParts(search.value)
+  return (
+    <>
+      {parts.map((part) => {
+        const remove = (): void => goToText(withoutPart(parts, part))
+        if (part.fault) return <BadChip key={part.text} part={part} remove={remove} />
+        return part.conjuncts.map((conjunct) => {
+          const phrases = describeConjunct(conjunct, texts.words)
+          return (
+            <li key={part.text} class={chipClass(conjunct)}>
+              <span class="chip-body">
+                <Phrases of={phrases} />
+              </span>
+              <RemoveButton filter={phraseText(phrases)} remove={remove} />
+            </li>
+          )
+        })
+      })}
+    </>
+  )
+}

@@ -1,0 +1,38 @@
+import { fault, query } from '../data/address.js'
+import { Icon } from '../ui/icon.js'
+import { texts } from '../ui/texts.js'
+import { dialog } from '../ui/notes.js'
+import { isEditing, shownRange } from '../ui/query-commands.js'
+import { shortRangeText } from '../ui/range-text.js'
+
+/** The tools at the foot of a phone's page. */
+export function Dock() {
+  const count = fault.value ? 0 : query.value.where.length
+  return (
+    <nav class="dock" aria-label={texts.dock.tools}>
+      <button type="button" onClick={() => (dialog.value = 'filters')}>
+        <Icon name="filter" />
+        {texts.dock.filters}
+        {count > 0 && <span class="badge">{count}</span>}
+      </button>
+      <button type="button" onClick={() => (dialog.value = 'range')}>
+        <Icon name="clock" />
+        {shortRangeText(shownRange.value)}
+      </button>
+      <button
+        type="button"
+        onClick={() => {
+          isEditing.value = true
+          scrollTo({ top: 0 })
+        }}
+      >
+        <Icon name="link" />
+        {texts.dock.query}
+      </button>
+      <button type="button" onClick={() => (dialog.value = 'export')}>
+        <Icon name="out" />
+        {texts.dock.export}
+      </button>
+    </nav>
+  )
+}

@@ -1,0 +1,101 @@
+import { useSignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import { search } from '../data/address.js'
+import { useEscape } from '../ui/keyboard.js'
+import { filterable, loadSeen } from '../data/filter-options.js'
+import { texts } from '../ui/texts.js'
+import { isEditing } from '../ui/query-commands.js'
+import { readPasted } from './pasted-query.js'
+import { completeLine } from './query-line-completion.js'
+import { readable } from '../data/query-tokens.js'
+
+const ID = 'query-line'
+
+/** The query's line as a text field. Enter applies, Escape restores. */
+export function LineField({ apply }: { apply: (text: string) => void }) {
+  const field = useRef<HTMLInputElement>(null)
+  const text = useSignal(readable(search.value))
+  const caret = useSignal(-1)
+  const active = useSignal(-1)
+  const completion =
+    caret.value < 0 ? undefined : completeLine(text.value, caret.value, filterable.value)
+
+  useEffect(() => {
+    field.current!.focus()
+    loadSeen()
+  }, [])
+  useEscape(true, () => (isEditing.value = false))
+  useEscape(completion !== undefined, () => (caret.value = -1))
+
+  function complete(option: string): void {
+    const { from, to } = completion!
+    const head = text.value.slice(0, from) + option
+    text.value = head + text.value.slice(to)
+    caret.value = head.length
+    active.value = -1
+    const input = field.current!
+    input.value = text.value
+    input.setSelectionRange(head.length, head.length)
+  }
+
+  function onKeyDown(event: KeyboardEvent): void {
+    const count = completion?.options.length ?? 0
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (step !== undefined && count > 0) {
+      // Of no choice, the one before the first.
+      active.value = ((active.value + 1 + step + count + 1) % (count + 1)) - 1
+    } else if (event.key === 'Enter' && !event.isComposing) {
+      const option = completion?.options[active.value]
+      if (option !== undefined) complete(option)
+      else apply(readPasted(text.value)?.query ?? text.value.trim())
+    } else return
+    event.preventDefault()
+  }
+
+  return (
+    <span class="line-field">
+      <input
+        ref={field}
+        class="mono"
+        type="text"
+        role="combobox"
+        aria-label={texts.line.query}
+        aria-expanded={completion !== undefined}
+        aria-autocomplete="list"
+        aria-controls={completion && `${ID}-options`}
+        aria-activedescendant={
+          completion && active.value >= 0 ? `${ID}-${active.value}` : undefined
+        }
+        autocomplete="off"
+        autocapitalize="off"
+        spellcheck={false}
+        enterkeyhint="go"
+        value={text.value}
+        onInput={({ currentTarget: { value, selectionStart } }) => {
+          text.value = value
+          caret.value = selectionStart ?? value.length
+          active.value = -1
+        }}
+        onBlur={() => (caret.value = -1)}
+        onKeyDown={onKeyDown}
+      />
+      {completion && (
+        <ul class="drop" id={`${ID}-options`} role="listbox" aria-label={texts.line.completions}>
+          {completion.options.map((option, index) => (
+            <li
+              key={option}
+              id={`${ID}-${index}`}
+              class="mono"
+              role="option"
+              aria-selected={index === active.value}
+              onPointerDown={(event) => event.preventDefault()}
+              onClick={() => complete(option)}
+            >
+              {option}
+            </li>
+          ))}
+        </ul>
+      )}
+    </span>
+  )
+}

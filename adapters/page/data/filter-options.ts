@@ -1,0 +1,116 @@
+import { computed, signal } from '@preact/signals'
+import type { EventCounts, Facet } from '../../../src/store/counts.js'
+import type { OwnField } from '../../../src/event/own-fields.js'
+import { types } from './account.js'
+import { fault, query } from './address.js'
+import { countEvents } from './api.js'
+import type { FilterableAttribute } from '../bar/suggestions.js'
+import { apiQuery } from './query.js'
+
+/*
+ * What can be filtered by: asked for once a field wants to offer it, and again for another query.
+ */
+
+/** Attributes of the events that match, and the frequent users and types. */
+const counted = signal<EventCounts | undefined>(undefined)
+
+/** Each attribute's frequent values, by its name. */
+export const valueCounts = signal<ReadonlyMap<string, Facet>>(new Map())
+
+let askedFor: unknown
+
+// Of a query that nothing matches its range is what can be gone on from.
+async function count(): Promise<EventCounts> {
+  const wanted = { attributes: true, facets: ['username', 'type'], top: 20 }
+  const counts = await countEvents(apiQuery(query.value), wanted)
+  if (counts.total > 0 || query.value.where.length === 0) return counts
+  return countEvents(apiQuery({ ...query.value, where: [] }), wanted)
+}
+
+async function load(): Promise<void> {
+  const asking = (askedFor = query.value)
+  try {
+    const counts = await count()
+    if (asking !== askedFor) return
+    counted.value = counts
+    valueCounts.value = new Map(Object.entries(counts.facets))
+  } catch {
+    // Asked again when a field is entered next.
+    askedFor = undefined
+  }
+}
+
+/** Asks what there is, unless that is known for the present query. */
+export function loadSeen(): void {
+  if (askedFor !== query.value && !fault.value) void load()
+}
+
+// Each event has one of its own, so the API does not count them.
+const UNCOUNTED: ReadonlySet<string> = new Set(['id', 'created_at'])
+
+/** Asks for the frequent values of an attribute, unless they are known. */
+export async function loadValues(name: string, signal: AbortSignal): Promise<void> {
+  if (valueCounts.value.has(name) || UNCOUNTED.has(name)) return
+  try {
+    const { facets } = await countEvents(apiQuery(query.value), { facets: [name], top: 20 }, signal)
+    const facet = facets[name]
+    if (facet) valueCounts.value = new Map([...valueCounts.value, [name, facet]])
+  } catch {
+    // Aborted, or not to be had: the field does without.
+  }
+}
+
+/** How many events the numbers are about. */
+export const seenTotal = computed(() => counted.value?.total)
+
+/** What is asked for most comes first. */
+const OWN_TYPES: Readonly<Record<OwnField, string>> = {
+  username: 'string',
+  type: 'string',
+  created_at: 'time',
+  system: 'boolean',
+  id: 'uuid',
+}
+
+const OWN_FIELDS = Object.keys(OWN_TYPES) as readonly OwnField[]
+
+const texts = (facet: Pick<Facet, 'values'> | undefined): FilterableAttribute['values'] =>
+  (facet?.values ?? []).flatMap(({ value, count }) =>
+    value === null || typeof value === 'object' ? [] : [{ value: String(value), count }],
+  )
+
+/** Fields of every event, then what was seen, then what the registry declares beside these. */
+export const filterable = computed((): readonly FilterableAttribute[] => {
+  const facets = valueCounts.value
+  const attribute = (
+    name: string,
+    from: FilterableAttribute['from'],
+    types: readonly string[],
+    count?: number,
+    values: FilterableAttribute['values'] = [],
+  ): FilterableAttribute => {
+    const facet = facets.get(name)
+    return { name, from, types, count, values: facet ? texts(facet) : values }
+  }
+  const registered = Object.keys(types.value).map((value) => ({ value }))
+  const flags = ['true', 'false'].map((value) => ({ value }))
+  const own = OWN_FIELDS.map((name) => attribute(name, 'own', [OWN_TYPES[name]])).map((field) => {
+    if (field.name === 'system' && field.values.length === 0) return { ...field, values: flags }
+    if (field.name !== 'type') return field
+    const seen = new Set(field.values.map(({ value }) => value))
+    return {
+      ...field,
+      values: [...field.values, ...registered.filter(({ value }) => !seen.has(value))],
+    }
+  })
+  const names = new Set<string>(OWN_FIELDS)
+  const seen = (counted.value?.attributes ?? [])
+    .filter(({ name }) => !names.has(name))
+    .map(({ name, types, count, values }) =>
+      attribute(name, 'seen', types, count, texts({ values })),
+    )
+  for (const { name } of seen) names.add(name)
+  const keys = Object.values(types.value).flatMap(({ data }) => (Array.isArray(data) ? data : []))
+  const declared = [...new Set(keys as string[])].filter((name) => !names.has(name)).toSorted()
+  return [...own, ...seen, ...declared.map((name) => attribute(name, 'registry', []))]
+})

@@ -1,0 +1,129 @@
+import type { Condition } from '../../../src/filter/ast.js'
+import type { PredicateName } from '../../../src/filter/predicates.js'
+import type { Level } from '../../../src/event/level.js'
+import { isNegative } from './negation.js'
+import { own } from './own-property.js'
+import { type Conjunct, isGrouping, levelChoice } from './query.js'
+
+/** A piece of a filter in plain words. `join` stands between values, attributes or conditions. */
+export interface Phrase {
+  readonly kind: 'attribute' | 'predicate' | 'value' | 'join'
+  readonly text: string
+  readonly level?: Level
+}
+
+/** The words that phrases are made of. */
+export interface Words {
+  /** For attributes that have a shorter name than the API's. */
+  readonly attributes: Readonly<Record<string, string>>
+  readonly level: string
+  readonly predicates: Readonly<Partial<Record<PredicateName, string>>>
+  /** Instead of those, for `created_at`. */
+  readonly timePredicates: Readonly<Partial<Record<PredicateName, string>>>
+  readonly or: string
+  readonly and: string
+}
+
+const COMPOUND = /_(any|all)$/
+
+/** The predicate about one value: `cont` of `cont_any`, `eq` of `in`. */
+export function singlePredicate(predicate: PredicateName): PredicateName {
+  if (predicate === 'in') return 'eq'
+  if (predicate === 'not_in') return 'not_eq'
+  const single = predicate.replace(COMPOUND, '') as PredicateName
+  return single === predicate ? single : singlePredicate(single)
+}
+
+/**
+ * Whether one of the values is enough, said as people do: `not_cont_all` leaves out what contains
+ * any of them. `undefined` for predicates of one value.
+ */
+export function valuesJoin(predicate: PredicateName): 'any' | 'all' | undefined {
+  if (predicate === 'in' || predicate === 'not_in') return 'any'
+  const [, compound] = COMPOUND.exec(predicate) ?? []
+  if (compound === undefined) return undefined
+  return (compound === 'any') === isNegative(predicate) ? 'all' : 'any'
+}
+
+export const predicateWord = (
+  predicate: PredicateName,
+  attribute: string | undefined,
+  words: Words,
+): string =>
+  (attribute === 'created_at' ? words.timePredicates[predicate] : undefined) ??
+  words.predicates[predicate] ??
+  predicate
+
+export const attributeWord = (attribute: string, words: Words): string =>
+  own(words.attributes, attribute) ?? attribute
+
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu
+
+/** The text with what cannot be seen, or changes what is seen, by its number: `U+202E`. */
+export const visible = (text: string): string =>
+  text.replace(
+    INVISIBLE,
+    (mark) => `U+${mark.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`,
+  )
+
+const phrase = (kind: Phrase['kind'], text: string): Phrase => ({ kind, text: visible(text) })
+
+/** The same list with `between` in the gaps. */
+function joined(parts: readonly (readonly Phrase[])[], between: string): Phrase[] {
+  return parts.flatMap((part, index) => (index === 0 ? part : [phrase('join', between), ...part]))
+}
+
+function conditionPhrases(condition: Condition, words: Words): Phrase[] {
+  const { attributes, combinator, predicate, values } = condition
+  const single = singlePredicate(predicate)
+  const names = attributes.map((name) => [phrase('attribute', attributeWord(name, words))])
+  return [
+    ...joined(names, words[combinator]),
+    phrase('predicate', predicateWord(single, attributes[0], words)),
+    ...joined(
+      values.map((value) => [phrase('value', value)]),
+      valuesJoin(predicate) === 'all' ? words.and : words.or,
+    ),
+  ]
+}
+
+/** A filter in plain words: `level is error or warn`. */
+export function describeConjunct(conjunct: Conjunct, words: Words): readonly Phrase[] {
+  const choice = levelChoice(conjunct)
+  if (choice) {
+    const levels = choice.levels.map((level) => [{ ...phrase('value', level), level }])
+    const predicate = predicateWord(choice.not ? 'not_eq' : 'eq', undefined, words)
+    return [
+      phrase('attribute', words.level),
+      phrase('predicate', predicate),
+      ...joined(levels, words.or),
+    ]
+  }
+  if (!isGrouping(conjunct)) return conditionPhrases(conjunct, words)
+  const parts = [...conjunct.conditions, ...conjunct.groupings].map((part) => {
+    const phrases = describeConjunct(part, words)
+    const isNested = isGrouping(part) && !levelChoice(part)
+    return isNested ? [phrase('join', '('), ...phrases, phrase('join', ')')] : phrases
+  })
+  return joined(parts, words[conjunct.combinator])
+}
+
+/** The phrases as one line. */
+export const phraseText = (phrases: readonly Phrase[]): string =>
+  phrases.map(({ text }) => text).join(' ')
+
+/** Whether the filter says what must not be. */
+export function isNegativeConjunct(conjunct: Conjunct): boolean {
+  const choice = levelChoice(conjunct)
+  if (choice) return choice.not
+  return !isGrouping(conjunct) && isNegative(conjunct.predicate)
+}
+
+/** The attribute that an event must have beside not having the value; `undefined` for other filters. */
+export function requiredAttribute(conjunct: Conjunct): string | undefined {
+  if (isGrouping(conjunct) || levelChoice(conjunct)) return undefined
+  const { attributes, predicate } = conjunct
+  if (attributes.length > 1 || !/^(not_(?!null)|does_not_)/.test(predicate)) return undefined
+  // Every event has these.
+  return ['id', 'type', 'system', 'created_at'].includes(attributes[0]!) ? undefined : attributes[0]
+}

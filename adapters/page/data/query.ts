@@ -1,0 +1,227 @@
+import type { Condition, EventQuery, Grouping, Sort } from '../../../src/filter/ast.js'
+import { formatQuery } from '../../../src/filter/format.js'
+import { parseQueryText } from '../../../src/filter/parse.js'
+import type { PredicateName } from '../../../src/filter/predicates.js'
+import { LEVEL_PREFIXES, type Level, LEVELS } from '../../../src/event/level.js'
+
+/** What must hold beside the others: shown as one chip. */
+export type Conjunct = Condition | Grouping
+
+/** A stretch of time: a relative one as it is written (`24h`), or its ends as RFC 3339 times. */
+export type Range =
+  | { readonly last: string }
+  | { readonly from?: string | undefined; readonly to?: string | undefined }
+
+/** What the address asks for. */
+export interface PageQuery {
+  readonly where: readonly Conjunct[]
+  readonly sorts: readonly Sort[]
+  readonly range: Range
+}
+
+export const isGrouping = (conjunct: Conjunct): conjunct is Grouping => 'groupings' in conjunct
+
+export const ALL_TIME: Range = {}
+
+const UNITS: Readonly<Record<string, number>> = {
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+}
+
+const RELATIVE = /^([1-9]\d{0,4})([mhdw])$/
+
+/** Milliseconds of `15m`, `24h`, `7d`, `4w`; `undefined` for another text. */
+export function relativeMilliseconds(text: string): number | undefined {
+  const [, count, unit] = RELATIVE.exec(text) ?? []
+  return count === undefined ? undefined : Number(count) * UNITS[unit!]!
+}
+
+export function conditionOn(
+  attribute: string,
+  predicate: PredicateName,
+  values: readonly string[] = [],
+): Condition {
+  return { attributes: [attribute], combinator: 'and', predicate, values }
+}
+
+function isOn(conjunct: Conjunct, attribute: string, predicate: PredicateName): boolean {
+  return (
+    !isGrouping(conjunct) &&
+    conjunct.predicate === predicate &&
+    conjunct.attributes.length === 1 &&
+    conjunct.attributes[0] === attribute
+  )
+}
+
+const conjunctsOf = (where: Grouping | undefined): readonly Conjunct[] => {
+  if (!where) return []
+  if (where.combinator === 'or') return [where]
+  return [...where.conditions, ...where.groupings]
+}
+
+/** Takes out the one conjunct that says where the range begins or ends; of several none is taken. */
+function takeBound(
+  conjuncts: readonly Conjunct[],
+  predicate: PredicateName,
+): [bound: string | undefined, rest: readonly Conjunct[]] {
+  const bounds = conjuncts.filter((conjunct) => isOn(conjunct, 'created_at', predicate))
+  if (bounds.length !== 1) return [undefined, conjuncts]
+  return [(bounds[0] as Condition).values[0], conjuncts.filter((other) => other !== bounds[0])]
+}
+
+/**
+ * Reads what stands behind the address's `?`: `range=24h` and the filters as the endpoint takes
+ * them. Throws `AuditLogError` as `parseQuery`, and `RangeError` for a range that is none.
+ */
+export function parsePageQuery(search: string): PageQuery {
+  const pairs = search.replace(/^\?/, '').split('&')
+  const isRange = (pair: string): boolean => pair.startsWith('range=')
+  const filter = pairs.filter((pair) => pair !== '' && !isRange(pair) && !pair.startsWith('limit='))
+  const last = pairs.findLast(isRange)?.slice('range='.length)
+  if (last !== undefined && last !== 'all' && relativeMilliseconds(last) === undefined)
+    throw new RangeError(last)
+  const { where, sorts } = parseQueryText(filter.join('&'), { strict: true })
+  const all = conjunctsOf(where)
+  if (last !== undefined && last !== 'all') return { where: all, sorts, range: { last } }
+  const [from, withoutFrom] = takeBound(all, 'gteq')
+  const [to, rest] = takeBound(withoutFrom, 'lt')
+  return { where: rest, sorts, range: { from, to } }
+}
+
+/** Both must hold, and all of the others. */
+export function groupingOf(conjuncts: readonly Conjunct[]): Grouping | undefined {
+  if (conjuncts.length === 0) return undefined
+  const [only] = conjuncts
+  if (conjuncts.length === 1 && isGrouping(only!) && only.combinator === 'or') return only
+  return {
+    combinator: 'and',
+    conditions: conjuncts.filter((conjunct): conjunct is Condition => !isGrouping(conjunct)),
+    groupings: conjuncts.filter(isGrouping),
+  }
+}
+
+function filterText(where: readonly Conjunct[], sorts: readonly Sort[]): string {
+  const query: EventQuery = { where: groupingOf(where), sorts, limit: 1 }
+  return formatQuery(query).replace(/&?limit=1$/, '')
+}
+
+const boundsOf = ({
+  from,
+  to,
+}: {
+  readonly from?: string | undefined
+  readonly to?: string | undefined
+}) => [
+  ...(from === undefined ? [] : [conditionOn('created_at', 'gteq', [from])]),
+  ...(to === undefined ? [] : [conditionOn('created_at', 'lt', [to])]),
+]
+
+/** What {@link parsePageQuery} reads as this query, without `?`. All of time is `range=all`. */
+export function formatPageQuery({ where, sorts, range }: PageQuery): string {
+  if ('last' in range)
+    return [`range=${range.last}`, filterText(where, sorts)].filter(Boolean).join('&')
+  const bounds = boundsOf(range)
+  const filter = filterText([...bounds, ...where], sorts)
+  return bounds.length === 0 ? ['range=all', filter].filter(Boolean).join('&') : filter
+}
+
+/** The ends of the range at a time; `undefined` where it is open. */
+export function rangeAt(
+  range: Range,
+  now: Date,
+): { from: string | undefined; to: string | undefined } {
+  if (!('last' in range)) return { from: range.from, to: range.to }
+  const from = new Date(now.getTime() - relativeMilliseconds(range.last)!)
+  return { from: `${from.toISOString().slice(0, 19)}Z`, to: undefined }
+}
+
+/** The filter as scripts send it: with absolute times, without a limit. */
+export function apiQuery(query: PageQuery, now = new Date()): string {
+  return filterText([...boundsOf(rangeAt(query.range, now)), ...query.where], query.sorts)
+}
+
+/** The same without sorts and with further conditions, as pages and neighbours ask. */
+export function apiQueryWith(
+  query: PageQuery,
+  more: readonly Conjunct[],
+  now = new Date(),
+): string {
+  return apiQuery({ ...query, where: [...query.where, ...more], sorts: [] }, now)
+}
+
+export const sameConjunct = (left: Conjunct, right: Conjunct): boolean =>
+  JSON.stringify(left) === JSON.stringify(right)
+
+export function withConjunct(query: PageQuery, conjunct: Conjunct): PageQuery {
+  if (query.where.some((other) => sameConjunct(other, conjunct))) return query
+  return { ...query, where: [...query.where, conjunct] }
+}
+
+export function withoutConjunct(query: PageQuery, conjunct: Conjunct): PageQuery {
+  return { ...query, where: query.where.filter((other) => !sameConjunct(other, conjunct)) }
+}
+
+export function replaceConjunct(query: PageQuery, old: Conjunct, conjunct: Conjunct): PageQuery {
+  const where = query.where.map((other) => (sameConjunct(other, old) ? conjunct : other))
+  return { ...query, where }
+}
+
+/** A cell's value as a condition: `is`, or `is not`; null is what is missing. */
+export function valueCondition(attribute: string, value: string | null, not = false): Condition {
+  if (value === null) return conditionOn(attribute, not ? 'not_null' : 'null')
+  return conditionOn(attribute, not ? 'not_eq' : 'eq', [value])
+}
+
+/** Levels in words, where a conjunct on the type speaks of nothing else. */
+export interface LevelChoice {
+  readonly levels: readonly Level[]
+  readonly not: boolean
+}
+
+const KNOWN = LEVELS.filter((level) => level !== 'custom')
+
+const prefixesOf = (levels: readonly Level[]): readonly string[] =>
+  levels.flatMap((level) => (level === 'custom' ? [] : LEVEL_PREFIXES[level]))
+
+/**
+ * The condition for some levels. `custom` is whatever has none of the known prefixes, so that
+ * with other levels it makes a group.
+ */
+export function levelConjunct({ levels, not }: LevelChoice): Conjunct {
+  const ordered = LEVELS.filter((level) => levels.includes(level))
+  const known = conditionOn('type', not ? 'not_start_all' : 'start_any', prefixesOf(ordered))
+  if (!ordered.includes('custom')) return known
+  const custom = conditionOn('type', not ? 'start_any' : 'not_start_all', prefixesOf(KNOWN))
+  if (ordered.length === 1) return custom
+  return { combinator: not ? 'and' : 'or', conditions: [known, custom], groupings: [] }
+}
+
+/** What {@link levelConjunct} makes, read back; `undefined` for other conjuncts. */
+export function levelChoice(conjunct: Conjunct): LevelChoice | undefined {
+  const prefixes: ReadonlySet<string> = new Set(
+    isGrouping(conjunct) ? conjunct.conditions.flatMap(({ values }) => values) : conjunct.values,
+  )
+  const named = KNOWN.filter((level) => LEVEL_PREFIXES[level].every((text) => prefixes.has(text)))
+  const withCustom = [...named, 'custom'] as const
+  const candidates: LevelChoice[] = [false, true].flatMap((not) => [
+    { levels: named, not },
+    { levels: ['custom'], not },
+    { levels: withCustom, not },
+  ])
+  if (isGrouping(conjunct)) {
+    const [first] = conjunct.conditions
+    if (first?.attributes[0] !== 'type') return undefined
+    const levels: Level[] = [
+      ...KNOWN.filter((level) =>
+        LEVEL_PREFIXES[level].every((text) => first.values.includes(text)),
+      ),
+      'custom',
+    ]
+    candidates.push({ levels, not: false }, { levels, not: true })
+  }
+  return candidates.find(
+    (choice) => choice.levels.length > 0 && sameConjunct(levelConjunct(choice), conjunct),
+  )
+}

@@ -1,0 +1,85 @@
+import type { EventCounts, Facet } from '../../../src/store/counts.js'
+import { type Level, LEVELS } from '../../../src/event/level.js'
+import type { Choice, FacetValue } from './facet-choice.js'
+
+/** A value of a facet with the events that have it; `undefined` where nobody has counted them. */
+export interface Row {
+  readonly value: FacetValue
+  readonly count: number | undefined
+}
+
+/** How many values a facet shows until it is opened. */
+const FEW = 5
+
+/** The levels in their order; `custom` only where it occurs or is chosen. */
+export function levelRows(
+  counts: EventCounts | undefined,
+  choice: Choice,
+): { readonly level: Level; readonly count: number }[] {
+  const values = counts?.facets['level']?.values ?? []
+  const rows = LEVELS.map((level) => ({
+    level,
+    count: values.find(({ value }) => value === level)?.count ?? 0,
+  }))
+  return rows.filter(
+    ({ level, count }) => level !== 'custom' || count > 0 || choice.values.includes(level),
+  )
+}
+
+/** The values that were counted, the most frequent first, and those that are chosen beside them. */
+function valueRows(facet: Facet, choice: Choice, total: number): Row[] {
+  const counted = new Map<string, number>()
+  for (const { value, count } of facet.values) {
+    // 1 and "1" are the same to a filter.
+    const text = typeof value === 'string' ? value : JSON.stringify(value)
+    counted.set(text, Math.max(count, counted.get(text) ?? 0))
+  }
+  const isOnly = !choice.not && choice.values.length === 1
+  const others = choice.values.filter((value) => value !== null && !counted.has(value))
+  return [
+    ...[...counted].map(([value, count]) => ({ value, count })),
+    ...others.map((value) => ({ value, count: isOnly ? total : undefined })),
+  ]
+}
+
+export interface FacetRows {
+  readonly shown: readonly Row[]
+  /** Values that are there beside those that are shown. */
+  readonly more: number
+}
+
+function missingRows({ missing }: Facet, choice: Choice): Row[] {
+  const isChosen = !choice.not && choice.values.includes(null)
+  return missing > 0 || isChosen ? [{ value: null, count: missing }] : []
+}
+
+/** What a closed facet shows: the most frequent values, what is chosen, and last what has none. */
+export function fewRows(facet: Facet, choice: Choice, total: number): FacetRows {
+  const rows = valueRows(facet, choice, total)
+  const missing = missingRows(facet, choice)
+  const first = FEW - missing.length
+  const shown = rows.filter(({ value }, i) => i < first || choice.values.includes(value))
+  const uncounted = shown.filter(({ count }) => count === undefined).length
+  const more = Math.max(0, facet.distinct - (shown.length - uncounted))
+  return { shown: [...shown, ...missing], more }
+}
+
+/** What an opened one shows of the values that contain a text, `known` ones that do not occur among them. */
+export function rowsWith(
+  text: string,
+  facet: Facet,
+  choice: Choice,
+  { total, known, most }: { total: number; known: readonly string[]; most: number },
+): FacetRows {
+  const part = text.trim().toLowerCase()
+  const rows = valueRows(facet, choice, total)
+  const seen = new Set(rows.map(({ value }) => value))
+  const unseen = part === '' ? [] : known.filter((value) => !seen.has(value))
+  const found = [...rows, ...unseen.map((value): Row => ({ value, count: 0 }))].filter(
+    ({ value }) => value!.toLowerCase().includes(part),
+  )
+  const beyond = part === '' ? Math.max(0, facet.distinct - rows.length) : 0
+  const more = Math.max(0, found.length - most) + beyond
+  const missing = part === '' ? missingRows(facet, choice) : []
+  return { shown: [...found.slice(0, most), ...missing], more }
+}

@@ -1,0 +1,47 @@
+import { account } from '../data/account.js'
+import { hostName } from '../data/config.js'
+import { Icon } from '../ui/icon.js'
+import { toggleTheme } from '../data/preferences.js'
+import { texts } from '../ui/texts.js'
+import { State } from './status-message.js'
+
+/** The page for somebody who may not read. */
+export function Refused({ status }: { status: 401 | 403 }) {
+  const { signIn, forbidden } = texts.states
+  const words = status === 401 ? signIn : forbidden
+  return (
+    <>
+      <header class="bar bare-bar">
+        <span class="brand">
+          <Icon name="logo" className="" />
+          <span>
+            <span class="brand-name">{texts.bar.product}</span>
+            <span class="brand-host">{hostName}</span>
+          </span>
+        </span>
+        <span />
+        <div class="tools">
+          <button type="button" class="btn" onClick={toggleTheme}>
+            <Icon name="theme" />
+            {texts.bar.theme}
+          </button>
+        </div>
+      </header>
+      <div class="layout one">
+        <main class="bare">
+          <section class="events state-of" aria-label={texts.list.events}>
+            <State art>
+              <h1>{words.title(account.value?.username)}</h1>
+              <p>{words.text}</p>
+              <div class="do">
+                <button type="button" class="btn main" onClick={() => location.reload()}>
+                  {words.reload}
+                </button>
+              </div>
+            </State>
+          </section>
+        </main>
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,60 @@
+import { goTo, goToText, query, search } from '../data/address.js'
+import { isEditing } from '../ui/query-commands.js'
+import { repaired } from '../data/invalid-query.js'
+import { faultOf, queryTokens } from '../data/query-tokens.js'
+import { useKeys } from '../ui/keyboard.js'
+import { texts } from '../ui/texts.js'
+import { State } from './status-message.js'
+
+/** The query with what cannot be read underlined. */
+function Underlined({ error }: { error: Error }) {
+  return (
+    <>
+      {queryTokens(search.value, faultOf(error)).map(({ text, isBad }, index) =>
+        isBad ? <u key={index}>{text}</u> : text,
+      )}
+    </>
+  )
+}
+
+/** The query cannot be read: which part of it, and what comes nearest. */
+export function BadQuery({ error }: { error: Error }) {
+  const { part, suggestion } = faultOf(error)
+  const better = repaired(search.value, error)
+  const words = texts.states.badQuery
+  const message = error instanceof RangeError ? words.range(error.message) : error.message
+  const why = suggestion === undefined ? `${words.nothing}: ${message}` : words.nothing
+  useKeys({
+    Enter: ({ target }) => {
+      if (target === document.body && better !== undefined) goToText(better)
+    },
+  })
+  return (
+    <State>
+      <h2>{words.title[part]}</h2>
+      <p>{why}</p>
+      <p class="problem">
+        <Underlined error={error} />
+        {suggestion !== undefined && (
+          <>
+            <br />
+            {words.nearest(suggestion)}
+          </>
+        )}
+      </p>
+      <div class="do">
+        {better !== undefined && (
+          <button type="button" class="btn main" onClick={() => goToText(better)}>
+            {words.use(suggestion!)} <kbd aria-hidden="true">Enter</kbd>
+          </button>
+        )}
+        <button type="button" class="btn" onClick={() => (isEditing.value = true)}>
+          {words.edit}
+        </button>
+        <button type="button" class="btn quiet" onClick={() => goTo(query.value)}>
+          {words.back}
+        </button>
+      </div>
+    </State>
+  )
+}

@@ -1,0 +1,55 @@
+import { changeQuery, query } from '../data/address.js'
+import { formatOffset } from '../data/format.js'
+import { Icon } from '../ui/icon.js'
+import { isUtc } from '../data/preferences.js'
+import { texts } from '../ui/texts.js'
+import { isNewestFirst, nextSorts } from './paging.js'
+
+type SortKey = Parameters<typeof nextSorts>[1]
+
+function directionOf(attribute: SortKey): 'asc' | 'desc' | undefined {
+  const { sorts } = query.value
+  if (isNewestFirst(sorts)) return attribute === 'created_at' ? 'desc' : undefined
+  return sorts[0]?.attribute === attribute ? sorts[0].direction : undefined
+}
+
+const ARIA = { asc: 'ascending', desc: 'descending' } as const
+
+function SortHead({ attribute, text }: { attribute: SortKey; text: string }) {
+  const direction = directionOf(attribute)
+  const sort = (): void =>
+    changeQuery((asked) => ({ ...asked, sorts: nextSorts(asked.sorts, attribute) }))
+  return (
+    <span role="columnheader" aria-sort={direction && ARIA[direction]}>
+      <button type="button" tabIndex={-1} onClick={sort}>
+        {text}
+        {direction && (
+          <>
+            {' '}
+            <Icon name={direction === 'asc' ? 'up' : 'down'} />
+          </>
+        )}
+      </button>
+    </span>
+  )
+}
+
+/** The columns' names; a click sorts. */
+export function Head() {
+  const { columns } = texts.list
+  return (
+    <div class="head" role="row" aria-rowindex={1}>
+      <SortHead
+        attribute="created_at"
+        text={`${columns.time}, ${isUtc.value ? 'UTC' : formatOffset()}`}
+      />
+      <span role="columnheader">
+        <span class="sr">{columns.level}</span>
+      </span>
+      <SortHead attribute="username" text={columns.who} />
+      <span role="columnheader">{columns.what}</span>
+      <SortHead attribute="type" text={columns.type} />
+      <span role="columnheader">{columns.source}</span>
+    </div>
+  )
+}

@@ -1,0 +1,209 @@
+import { batch, computed, effect, signal, untracked } from '@preact/signals'
+import type { AuditEvent } from '../../../src/event/event.js'
+import { types } from '../data/account.js'
+import { changeQuery, fault, openId, query, search } from '../data/address.js'
+import { ApiError, type EventResource, eventOf, readEvent } from '../data/api.js'
+import { bumpCounts } from '../data/counts.js'
+import { noteOpen, openEvents } from '../data/open-events.js'
+import { texts } from '../ui/texts.js'
+import { announce } from '../ui/notes.js'
+import { connect, isOffline, tryNow } from './connection.js'
+import { withChanged, withNewest } from './loaded-window.js'
+import {
+  isFollowed,
+  type LiveState,
+  liveStateIn,
+  NONE_WAITING,
+  waitingSince,
+  withWaiting,
+} from './live-state.js'
+import { failure, held, isStale, knowUpTo, loadFirst, newestKnown, place, TOP } from './loading.js'
+import { isNewestFirst } from './paging.js'
+import { type Change, patched } from '../data/json-patch.js'
+import { isPointed, isSelecting } from './interaction.js'
+import { isAtTop } from './viewport.js'
+
+const isPaused = signal(false)
+const isVisible = signal(!document.hidden)
+const waiting = signal(NONE_WAITING)
+
+const isRefusal = (error: Error | undefined): boolean =>
+  error instanceof ApiError && error.status < 500
+
+export const liveState = computed((): LiveState =>
+  liveStateIn(
+    {
+      isRefused: fault.value !== undefined || isRefusal(failure.value),
+      isSorted: !isNewestFirst(query.value.sorts),
+      to: 'to' in query.value.range ? query.value.range.to : undefined,
+      isPaused: isPaused.value,
+      isOffline: isOffline.value || (failure.value !== undefined && isStale.value),
+      isReading:
+        !isAtTop.value ||
+        !held.value.hasFirst ||
+        isSelecting.value ||
+        isPointed.value ||
+        openId.value !== undefined,
+    },
+    new Date(),
+  ),
+)
+
+/** New events that wait until they are shown. */
+export const waitingCount = computed(() => waiting.value.count)
+
+/** Events that have just come in, for a moment. */
+const fresh = new WeakSet<AuditEvent>()
+const FRESH_MS = 1500
+
+export const isFresh = (event: AuditEvent): boolean => fresh.has(event)
+
+function takeIn(): void {
+  const { events, count } = waiting.value
+  waiting.value = NONE_WAITING
+  if (!held.value.hasFirst || count > events.length) {
+    void loadFirst()
+    return
+  }
+  for (const event of events) fresh.add(event)
+  setTimeout(() => events.forEach((event) => fresh.delete(event)), FRESH_MS)
+  held.value = withNewest(held.value, events)
+}
+
+/** Lets in what waits, and goes to the newest. */
+export function showWaiting(): void {
+  batch(() => {
+    place.value = TOP
+    if (waiting.value.count > 0 || !held.value.hasFirst) takeIn()
+  })
+}
+
+/** Pauses, or goes on; does what brings new events where something else keeps them out. */
+export function togglePause(): void {
+  if (liveState.value === 'sorted') changeQuery((asked) => ({ ...asked, sorts: [] }))
+  else if (liveState.value === 'offline') tryNow()
+  else {
+    isPaused.value = !isPaused.value
+    announce(isPaused.value ? texts.list.paused : texts.list.live, true)
+  }
+}
+
+interface ChangeFrame {
+  readonly id: string
+  readonly patch: readonly Change[]
+  readonly closed: boolean
+}
+
+const find = (id: string): AuditEvent | undefined =>
+  held.value.events.find((event) => event.id === id) ??
+  waiting.value.events.find((event) => event.id === id)
+
+function replace(event: AuditEvent): void {
+  held.value = withChanged(held.value, event)
+  const { events, count } = waiting.value
+  const at = events.findIndex(({ id }) => id === event.id)
+  if (at >= 0) waiting.value = { events: events.with(at, event), count }
+}
+
+async function readAgain(id: string): Promise<void> {
+  try {
+    replace(await readEvent(id))
+  } catch {
+    // It stays as it was last seen.
+  }
+}
+
+function change({ id, patch, closed }: ChangeFrame): void {
+  noteOpen(id, !closed)
+  const event = find(id)
+  if (!event) return
+  try {
+    replace({ ...event, attributes: patched(event.attributes, patch) })
+  } catch {
+    void readAgain(id)
+  }
+}
+
+const PAINT_MS = 250
+
+let arrived: AuditEvent[] = []
+let changes: ChangeFrame[] = []
+let painting: ReturnType<typeof setTimeout> | undefined
+let lastPainted = 0
+
+function paint(): void {
+  painting = undefined
+  lastPainted = performance.now()
+  const events = arrived.toReversed()
+  const changed = changes
+  arrived = []
+  changes = []
+  batch(() => {
+    if (events.length > 0) {
+      waiting.value = withWaiting(waiting.value, events)
+      bumpCounts()
+      if (liveState.value === 'live') takeIn()
+      else announce(texts.list.waiting(waiting.value.count))
+    }
+    changed.forEach(change)
+  })
+}
+
+const paintSoon = (): void => {
+  painting ??= setTimeout(paint, Math.max(0, lastPainted + PAINT_MS - performance.now()))
+}
+
+function arrive(event: AuditEvent): void {
+  // The page may have brought it before the stream did.
+  if (event.created_at <= newestKnown()) return
+  knowUpTo(event.created_at)
+  // The stream does not say so of what is new.
+  if (types.peek()[event.type]?.live) noteOpen(event.id, true)
+  arrived.push(event)
+  paintSoon()
+}
+
+function follow(): () => void {
+  const stop = connect({
+    event: (data) => arrive(eventOf((JSON.parse(data) as { data: EventResource }).data)),
+    change: (data) => {
+      changes.push(JSON.parse(data) as ChangeFrame)
+      paintSoon()
+    },
+    resumed: () => {
+      // That one has closed is not told where there was no stream; those that go on are told of anew.
+      for (const id of openEvents.peek()) {
+        noteOpen(id, false)
+        void readAgain(id)
+      }
+    },
+  })
+  return () => {
+    stop()
+    clearTimeout(painting)
+    painting = undefined
+    paint()
+  }
+}
+
+/** The query that is followed: one that is shown, in a page that is looked at. */
+const followed = computed(() =>
+  isFollowed(liveState.value) && !isStale.value && isVisible.value ? search.value : undefined,
+)
+
+/** Keeps the list up to date. */
+export function followEvents(): void {
+  document.addEventListener('visibilitychange', () => (isVisible.value = !document.hidden))
+  effect(() => (followed.value === undefined ? undefined : untracked(follow)))
+  effect(() => {
+    if (isStale.value) untracked(() => (waiting.value = NONE_WAITING))
+  })
+  effect(() => {
+    if (liveState.value === 'live' && waiting.value.count > 0) untracked(() => batch(takeIn))
+  })
+  effect(() => {
+    const { events, hasFirst } = held.value
+    const since = hasFirst ? events[0]?.created_at : undefined
+    untracked(() => (waiting.value = waitingSince(waiting.value, since)))
+  })
+}

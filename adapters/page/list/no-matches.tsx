@@ -1,0 +1,83 @@
+import { useEffect, useState } from 'preact/hooks'
+import { goTo, query, search } from '../data/address.js'
+import { countEvents } from '../data/api.js'
+import { Phrases } from '../ui/phrases.js'
+import { rangeText, shortRangeText } from '../ui/range-text.js'
+import { formatNumber } from '../data/format.js'
+import { liveState } from './live-updates.js'
+import { describeConjunct } from '../data/phrases.js'
+import { apiQuery, type PageQuery } from '../data/query.js'
+import { texts } from '../ui/texts.js'
+import { type Loosened, loosened } from './relaxed-queries.js'
+import { NothingYet } from './empty-log.js'
+import { State } from './status-message.js'
+
+/** How many events a query has; `undefined` until that is known. */
+function useTotal(asked: PageQuery): number | undefined {
+  const [total, setTotal] = useState<number>()
+  useEffect(() => {
+    const controller = new AbortController()
+    setTotal(undefined)
+    countEvents(apiQuery({ ...asked, sorts: [] }), {}, controller.signal).then(
+      (counts) => setTotal(counts.total),
+      () => undefined,
+    )
+    return () => controller.abort()
+  }, [search.value])
+  return total
+}
+
+const presentRange = (): string => {
+  const { range } = query.value
+  return 'last' in range ? shortRangeText(range) : rangeText(range)
+}
+
+function Loosen({ way }: { way: Loosened }) {
+  const total = useTotal(way.query)
+  const { without, insteadOf, leaveOut, widen } = texts.states.empty
+  return (
+    <li>
+      <span class="chip">
+        <span class="chip-body">
+          {way.conjunct ? (
+            <>
+              {without} <Phrases of={describeConjunct(way.conjunct, texts.words)} />
+            </>
+          ) : (
+            insteadOf(rangeText(way.query.range), presentRange())
+          )}
+        </span>
+      </span>
+      <span class="n">{total === undefined ? '' : formatNumber(total)}</span>
+      <button type="button" class="btn small" onClick={() => goTo(way.query)}>
+        {way.conjunct ? leaveOut : widen}
+      </button>
+    </li>
+  )
+}
+
+const EVERYTHING: PageQuery = { where: [], sorts: [], range: {} }
+
+/** Nothing matches: what each filter costs. */
+export function Empty() {
+  const all = useTotal(EVERYTHING)
+  const ways = loosened(query.value)
+  const words = texts.states.empty
+  if (all === 0) return <NothingYet />
+  return (
+    <State art>
+      <h2>{words.title(query.value.where.length)}</h2>
+      {ways.length > 0 && (
+        <>
+          <p>{words.change}</p>
+          <ul class="loosen">
+            {ways.map((way) => (
+              <Loosen key={JSON.stringify(way.query)} way={way} />
+            ))}
+          </ul>
+        </>
+      )}
+      {liveState.value === 'live' && <p>{words.live}</p>}
+    </State>
+  )
+}

@@ -1,0 +1,112 @@
+import { batch, signal, untracked } from '@preact/signals'
+import type { AuditEvent } from '../../../src/event/event.js'
+import { openEvent, openId } from '../data/address.js'
+import { COLUMNS, type Column } from './cells.js'
+import { activeId, anchorAt } from './layout.js'
+import { held, loadAround, loadNext, loadPrevious, place, shownSorts } from './loading.js'
+import { isByTime } from './paging.js'
+import { viewport } from './viewport.js'
+
+/* Moving through the list: which row and cell has the focus, and which event is open. */
+
+/** The cell that has the focus in the active row; `undefined` is the row itself. */
+export const activeColumn = signal<Column | undefined>(undefined)
+
+/** A cell of a row. */
+export interface Cell {
+  readonly id: string
+  readonly column: Column
+}
+
+/** The cell under the pointer. */
+export const pointedCell = signal<Cell | undefined>(undefined)
+
+/** The focus is to follow the active row, once that has an element. */
+let isFocusDue = false
+
+export function takeFocusDue(): boolean {
+  const due = isFocusDue
+  isFocusDue = false
+  return due
+}
+
+export const eventById = (id: string | undefined): AuditEvent | undefined =>
+  held.value.events.find((event) => event.id === id)
+
+/** The row that is reached by Tab: the last one that had the focus, else the first in view. */
+export const tabRow = (): string | undefined =>
+  eventById(activeId.value)?.id ?? anchorAt(viewport.value.top)?.id
+
+export function activate(id: string, focus = true): void {
+  batch(() => {
+    activeId.value = id
+    place.value = id
+    isFocusDue = focus
+  })
+}
+
+/** Keeps in mind where the focus came to by itself. */
+export function noteFocus(id: string, column: Column | undefined): void {
+  batch(() => {
+    activeId.value = id
+    activeColumn.value = column
+  })
+}
+
+function neighbour(id: string | undefined, step: number): AuditEvent | undefined {
+  const { events } = held.value
+  const at = events.findIndex((event) => event.id === id)
+  if (at < 0) return events[0]
+  return events[Math.min(events.length - 1, Math.max(0, at + step))]
+}
+
+/** Opens the event `step` rows further down the list than the one that is open. */
+export function openNext(step: 1 | -1): void {
+  const next = neighbour(openId.value, step)
+  if (!next || next.id === openId.value) {
+    void (step > 0 ? loadNext() : loadPrevious())
+    return
+  }
+  activate(next.id, false)
+  openEvent(next.id)
+}
+
+/** Moves the focus by some rows; gives whether there was one. */
+export function moveRow(step: number): boolean {
+  const from = tabRow()
+  const isInList = document.activeElement?.closest('.row') !== null
+  const next = isInList ? neighbour(from, step) : eventById(from)
+  if (!next || (isInList && next.id === from)) return false
+  activate(next.id)
+  return true
+}
+
+/** Moves the focus to the next cell; before the first one is the row itself. */
+export function moveColumn(step: 1 | -1): void {
+  const at = activeColumn.value === undefined ? -1 : COLUMNS.indexOf(activeColumn.value)
+  activeColumn.value = COLUMNS[Math.min(COLUMNS.length - 1, at + step)]
+  isFocusDue = true
+}
+
+/** The event and cell that *is* and *is not* are about: under the pointer, else in focus. */
+export function cellInHand(): { readonly event: AuditEvent; readonly column: Column } | undefined {
+  const inFocus = activeId.value === undefined ? undefined : document.activeElement?.closest('.row')
+  const cell =
+    pointedCell.value ??
+    (inFocus ? { id: activeId.value!, column: activeColumn.value ?? 'type' } : undefined)
+  const event = eventById(cell?.id)
+  return event && { event, column: cell!.column }
+}
+
+/** Scrolls to a time, loading what is there. */
+export function scrollToTime(time: string): void {
+  if (!isByTime(shownSorts.value)) return
+  const { events, hasFirst, hasLast } = held.value
+  const isDescending = shownSorts.value.length === 0 || shownSorts.value[0]!.direction === 'desc'
+  const at = events.findIndex(({ created_at }) =>
+    isDescending ? created_at <= time : created_at >= time,
+  )
+  const isWithin = at > 0 || (at === 0 && hasFirst) || (at < 0 && hasLast)
+  if (isWithin) place.value = (events[at] ?? events.at(-1))?.id
+  else untracked(() => void loadAround(time))
+}

@@ -1,0 +1,73 @@
+import type { Bucket } from '../../../src/store/counts.js'
+import { counts } from '../data/counts.js'
+import { eventsText } from '../ui/count-text.js'
+import {
+  formatClock,
+  formatDayMonth,
+  formatMinute,
+  formatMonth,
+  formatPlural,
+  formatWeekdayMinute,
+} from '../data/format.js'
+import { texts } from '../ui/texts.js'
+import type { Precision } from './axis.js'
+import { buckets } from './chart-state.js'
+import type { Stretch } from './timeline.js'
+
+const DAY = 86_400
+
+const formatsOf: Readonly<Record<Precision, (time: Date) => string>> = {
+  second: (time) => formatClock(time.toISOString()).time,
+  minute: formatMinute,
+  day: formatDayMonth,
+  month: formatMonth,
+}
+
+export const labelText = (time: number, precision: Precision): string =>
+  formatsOf[precision](new Date(time))
+
+const width = (): number => counts.value?.buckets?.width ?? DAY
+
+/** `15 minutes`. */
+export function widthText(): string {
+  const [seconds, one, other] = texts.chart.widths.find(([seconds]) => width() >= seconds)!
+  return formatPlural(Math.round(width() / seconds), one, other)
+}
+
+const precision = (): Precision => {
+  if (width() >= 28 * DAY) return 'month'
+  if (width() >= DAY) return 'day'
+  return width() >= 60 ? 'minute' : 'second'
+}
+
+/** `02:15`, or as much as tells one bar from the next. */
+export const barTime = ({ from }: Bucket): string => labelText(Date.parse(from), precision())
+
+/** `Fri 02:15 to 02:30`; days and months are named, the last one too. */
+export function stretchText({ from, to }: Stretch): string {
+  const [first, last] = [buckets.value[from]!, buckets.value[to]!]
+  if (width() >= DAY)
+    return from === to ? barTime(first) : texts.chart.stretch(barTime(first), barTime(last))
+  const [begin, end] = [Date.parse(first.from), Date.parse(last.to)]
+  if (precision() === 'second')
+    return texts.chart.stretch(labelText(begin, 'second'), labelText(end, 'second'))
+  const format = end - begin < (DAY / 2) * 1000 ? formatMinute : formatWeekdayMinute
+  return texts.chart.stretch(formatWeekdayMinute(new Date(begin)), format(new Date(end)))
+}
+
+const errorsOf = (bars: readonly Bucket[]): number =>
+  bars.reduce((sum, { levels }) => sum + (levels.error ?? 0), 0)
+
+/** `63 events, 11 errors`. */
+function numbersText(bars: readonly Bucket[]): string {
+  const total = bars.reduce((sum, bar) => sum + bar.total, 0)
+  const errors = errorsOf(bars)
+  return [eventsText(total), ...(errors > 0 ? [texts.chart.errors(errors)] : [])].join(', ')
+}
+
+/** `02:15, 63 events, 11 errors`. */
+export const barText = (bar: Bucket): string => `${barTime(bar)}, ${numbersText([bar])}`
+
+/** `01:45 to 03:15, 120 events`. */
+export const selectionText = (stretch: Stretch): string =>
+  `${stretchText(stretch)}, ${numbersText(buckets.value.slice(stretch.from, stretch.to + 1))}`

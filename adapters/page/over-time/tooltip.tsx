@@ -1,0 +1,32 @@
+import { LEVELS } from '../../../src/event/level.js'
+import { shortNumber } from '../ui/count-text.js'
+import { Mark } from '../ui/icon.js'
+import { aimed, buckets, selection } from './chart-state.js'
+import { stretchText } from './bar-labels.js'
+import { stretchOf } from './timeline.js'
+
+/** What the bar under the pointer or the arrow keys counts; the keys have it spoken as well. */
+export function Tip() {
+  const at = aimed.value
+  const bar = at === undefined ? undefined : buckets.value[at]
+  if (!bar || selection.value) return null
+  const place = ((at! + 0.5) / buckets.value.length) * 100
+  const style =
+    place > 60 ? { right: `calc(${100 - place}% + 20px)` } : { left: `calc(${place}% + 20px)` }
+  return (
+    <div class="tip" style={style} aria-hidden="true">
+      <p class="h">
+        <span>{stretchText(stretchOf(at!, at!))}</span>
+        <span class="mono">{shortNumber(bar.total)}</span>
+      </p>
+      <ul>
+        {LEVELS.filter((level) => (bar.levels[level] ?? 0) > 0).map((level) => (
+          <li key={level} class={`l-${level}`}>
+            <Mark level={level} />
+            <span class="n">{shortNumber(bar.levels[level]!)}</span>
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}

@@ -1,0 +1,158 @@
+import { signal } from '@preact/signals'
+import { useEffect, useState } from 'preact/hooks'
+import { sourceLabel } from '../../../src/describing/source-label.js'
+import { visibleText } from '../../../src/describing/visible-text.js'
+import type { AuditEvent } from '../../../src/event/event.js'
+import { levelOf } from '../../../src/event/level.js'
+import { goTo, openEvent, search } from '../data/address.js'
+import { countEvents, listEvents } from '../data/api.js'
+import { formatClock } from '../data/format.js'
+import { Mark, markOf } from '../ui/icon.js'
+import { useKeys } from '../ui/keyboard.js'
+import { apiQuery } from '../data/query.js'
+import { sentenceOf, What } from '../ui/sentence.js'
+import { texts } from '../ui/texts.js'
+import {
+  beforeAndAfter,
+  inARow,
+  type Kinship,
+  type Neighbours,
+  neighboursOf,
+  SIDE,
+} from './related-queries.js'
+
+// Who goes through the list wants to read, not to count.
+const WAIT_MS = 250
+
+/** The kinship whose events are shown; it stays while the reader goes on to other events. */
+const opened = signal<Kinship | undefined>(undefined)
+
+interface Count {
+  readonly total: number
+  readonly sampled: boolean
+}
+
+type Counts = Readonly<Partial<Record<Kinship, Count>>>
+
+function useCounts(event: AuditEvent, neighbours: readonly Neighbours[]): Counts {
+  const [counts, set] = useState<Counts>({})
+  useEffect(() => {
+    set({})
+    const asking = new AbortController()
+    const ask = async ({ kinship, query }: Neighbours): Promise<void> => {
+      const { total, sampled } = await countEvents(apiQuery(query), {}, asking.signal)
+      set((before) => ({ ...before, [kinship]: { total, sampled } }))
+    }
+    // Without its number a kinship can be looked at all the same.
+    const timer = setTimeout(() => void Promise.allSettled(neighbours.map(ask)), WAIT_MS)
+    return () => {
+      clearTimeout(timer)
+      asking.abort()
+    }
+  }, [event.id])
+  return counts
+}
+
+function useRow(event: AuditEvent, neighbours: Neighbours): readonly AuditEvent[] | undefined {
+  const [row, set] = useState<readonly AuditEvent[] | undefined>(undefined)
+  useEffect(() => {
+    const asking = new AbortController()
+    const { before, after } = beforeAndAfter(neighbours, event)
+    const ask = (query: string) => listEvents(query, SIDE, asking.signal)
+    Promise.all([ask(before), ask(after)]).then(
+      ([older, newer]) => set(inARow(older.events, event, newer.events)),
+      () => undefined,
+    )
+    return () => asking.abort()
+  }, [event.id, neighbours.kinship])
+  return row
+}
+
+function Neighbour({ event, isThis }: { event: AuditEvent; isThis: boolean }) {
+  const sentence = sentenceOf(event)
+  const open = (click: MouseEvent): void => {
+    if (click.ctrlKey || click.metaKey || click.shiftKey) return
+    click.preventDefault()
+    openEvent(event.id)
+  }
+  return (
+    <li>
+      <a
+        class={`l-${levelOf(event.type)}`}
+        href={`?${search.value}#event=${encodeURIComponent(event.id)}`}
+        aria-current={isThis ? 'true' : undefined}
+        onClick={open}
+      >
+        <time dateTime={event.created_at}>{formatClock(event.created_at).time}</time>
+        <Mark level={markOf(event.type)} />
+        <span>
+          {sentence.who !== null && (
+            <>
+              <b>
+                <bdi>{visibleText(sentence.who)}</bdi>
+              </b>{' '}
+            </>
+          )}
+          <What sentence={sentence} />
+        </span>
+      </a>
+    </li>
+  )
+}
+
+function Row({ event, neighbours }: { event: AuditEvent; neighbours: Neighbours }) {
+  const row = useRow(event, neighbours)
+  return (
+    <ol>
+      {(row ?? [event]).map((other) => (
+        <Neighbour key={other.id} event={other} isThis={other.id === event.id} />
+      ))}
+      <li class="near-all">
+        <button type="button" class="link" onClick={() => goTo(neighbours.query)}>
+          {texts.panel.inTheList}
+        </button>
+      </li>
+    </ol>
+  )
+}
+
+function nameOf(kinship: Kinship, event: AuditEvent): string {
+  const { same, aroundUser } = texts.panel
+  if (kinship === 'source') return same(sourceLabel(event)?.kind ?? texts.panel.source)
+  if (kinship === 'user') return aroundUser(visibleText(event.username ?? ''))
+  return texts.panel.kinships[kinship]
+}
+
+/** What happened around the event: to the same thing, by the same user, of the same type. */
+export function Near({ event }: { event: AuditEvent }) {
+  const neighbours = neighboursOf(event)
+  const counts = useCounts(event, neighbours)
+  const chosen = neighbours.find(({ kinship }) => kinship === opened.value)
+  useKeys({
+    n: () => (opened.value = chosen ? undefined : neighbours[0]!.kinship),
+  })
+  return (
+    <section class={chosen ? 'near open' : 'near'} aria-label={texts.panel.near}>
+      <div class="near-tabs">
+        <span>{texts.panel.around}</span>
+        {neighbours.map(({ kinship }) => (
+          <button
+            key={kinship}
+            type="button"
+            aria-expanded={kinship === chosen?.kinship}
+            onClick={() => (opened.value = kinship === chosen?.kinship ? undefined : kinship)}
+          >
+            {nameOf(kinship, event)} <Total count={counts[kinship]} />
+          </button>
+        ))}
+      </div>
+      {chosen && <Row key={chosen.kinship} event={event} neighbours={chosen} />}
+    </section>
+  )
+}
+
+function Total({ count }: { count: Count | undefined }) {
+  if (!count) return null
+  const number = texts.common.number(count.total)
+  return <span class="n">{count.sampled ? texts.common.about(number) : number}</span>
+}

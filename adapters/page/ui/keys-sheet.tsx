@@ -1,0 +1,120 @@
+import { useEffect, useRef } from 'preact/hooks'
+import { Icon } from './icon.js'
+import { useEscape } from './keyboard.js'
+import { letterKeys } from '../data/preferences.js'
+import { texts } from './texts.js'
+import { dialog } from './notes.js'
+import './keys-sheet.css'
+
+/** Keys that do the same stand in one row. */
+const KEYS = {
+  move: [
+    [['j', '↓'], 'older'],
+    [['k', '↑'], 'newer'],
+    [['g'], 'newest'],
+    [['←', '→'], 'cell'],
+    [['[', ']'], 'window'],
+  ],
+  read: [
+    [['Enter'], 'open'],
+    [['Esc'], 'close'],
+    [['d'], 'json'],
+    [['n'], 'near'],
+    [['y'], 'link'],
+  ],
+  find: [
+    [['/'], 'filter'],
+    [['b'], 'builder'],
+    [['i'], 'is'],
+    [['x'], 'isNot'],
+    [['⌫'], 'takeOut'],
+    [['u'], 'zone'],
+  ],
+  take: [
+    [['c'], 'curl'],
+    [['e'], 'export'],
+    [['l'], 'live'],
+    [['.'], 'waiting'],
+    [['?'], 'keys'],
+  ],
+} as const satisfies Readonly<
+  Record<
+    keyof typeof texts.keys.groups,
+    readonly (readonly [readonly string[], keyof typeof texts.keys.commands])[]
+  >
+>
+
+const close = (): void => {
+  dialog.value = undefined
+}
+
+function Group({ name }: { name: keyof typeof KEYS }) {
+  return (
+    <div>
+      <h3>{texts.keys.groups[name]}</h3>
+      <dl>
+        {KEYS[name].map(([keys, command]) => (
+          <>
+            <dt key={command}>
+              {keys.map((key, i) => (
+                <>
+                  {i > 0 && <span>{texts.common.or}</span>}
+                  <kbd>{key}</kbd>
+                </>
+              ))}
+            </dt>
+            <dd>{texts.keys.commands[command]}</dd>
+          </>
+        ))}
+      </dl>
+    </div>
+  )
+}
+
+/** All keys, and whether letters are among them. */
+export function KeysSheet() {
+  const sheet = useRef<HTMLDialogElement>(null)
+  useEscape(true, close)
+  useEffect(() => {
+    const opened = sheet.current!
+    opened.showModal()
+    // Gives the focus back, which taking it out of the document would not.
+    return () => opened.close()
+  }, [])
+  const isOn = letterKeys.value === 'on'
+  return (
+    <dialog
+      ref={sheet}
+      class="sheet keys"
+      aria-label={texts.keys.title}
+      onClose={close}
+      onClick={({ target, currentTarget }) => target === currentTarget && close()}
+    >
+      <div class="builder-head">
+        <h2>{texts.keys.title}</h2>
+        <button
+          type="button"
+          class="btn quiet square"
+          aria-label={texts.common.closeKey}
+          onClick={close}
+        >
+          <Icon name="x" />
+        </button>
+      </div>
+      <div class="keys-grid">
+        {Object.keys(KEYS).map((name) => (
+          <Group key={name} name={name as keyof typeof KEYS} />
+        ))}
+      </div>
+      <label class="keys-switch">
+        <input
+          type="checkbox"
+          role="switch"
+          checked={isOn}
+          onChange={() => (letterKeys.value = isOn ? 'off' : 'on')}
+        />
+        {texts.keys.letters}
+      </label>
+    </dialog>
+  )
+}

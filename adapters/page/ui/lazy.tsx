@@ -1,0 +1,27 @@
+import type { ComponentChild, ComponentType } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { texts } from './texts.js'
+import { showNote } from './notes.js'
+
+/** A component whose code is loaded when it is first shown; until then there is the other in its place. */
+export function lazy<Props extends object>(
+  load: () => Promise<ComponentType<Props>>,
+  instead: ComponentChild = null,
+): ComponentType<Props> {
+  let loaded: ComponentType<Props> | undefined
+  return function Lazy(props: Props) {
+    const [Component, show] = useState<{ it: ComponentType<Props> } | undefined>(
+      loaded && { it: loaded },
+    )
+    useEffect(() => {
+      if (Component) return
+      const take = async (): Promise<void> => {
+        loaded = await load()
+        show({ it: loaded })
+      }
+      // The server has a newer page by now, or is away.
+      take().catch(() => showNote(texts.common.reload))
+    }, [])
+    return Component ? <Component.it {...props} /> : <>{instead}</>
+  }
+}

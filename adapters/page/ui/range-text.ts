@@ -1,0 +1,29 @@
+import { formatShort } from '../data/format.js'
+import type { Range } from '../data/query.js'
+import { texts } from './texts.js'
+
+/** `24 hours` of `24h`. */
+function lengthText(last: string): string {
+  const unit = texts.range.units[last.slice(-1)]
+  return unit ? unit(Number.parseInt(last, 10)) : last
+}
+
+const timeText = (time: string): string => {
+  const at = new Date(time)
+  return Number.isNaN(at.getTime()) ? time : formatShort(at)
+}
+
+/** `Last 24 hours`, `Thu 19 Nov 14:06 to Fri 20 Nov 14:06`. */
+export function rangeText(range: Range): string {
+  const { ranges, last, all, between, since, until } = texts.range
+  if ('last' in range) return ranges[range.last] ?? last(lengthText(range.last))
+  const { from, to } = range
+  if (from === undefined) return to === undefined ? all : until(timeText(to))
+  return to === undefined ? since(timeText(from)) : between(timeText(from), timeText(to))
+}
+
+/** The same in as little room as there is: `24 hours`. */
+export function shortRangeText(range: Range): string {
+  if ('last' in range) return lengthText(range.last)
+  return range.from === undefined && range.to === undefined ? texts.range.all : texts.range.title
+}

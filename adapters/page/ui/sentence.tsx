@@ -1,0 +1,73 @@
+import type { AuditEvent } from '../../../src/event/event.js'
+import { describeEvent } from '../../../src/describing/describe-event.js'
+import type { Sentence, SentencePart } from '../../../src/describing/sentence.js'
+import { types } from '../data/account.js'
+import { formatShort } from '../data/format.js'
+import { openEvents } from '../data/open-events.js'
+
+let cache = new WeakMap<AuditEvent, Sentence>()
+let madeWith: unknown
+
+/** The event's sentence, made once; of one that goes on each time anew. */
+export function sentenceOf(event: AuditEvent): Sentence {
+  if (madeWith !== types.value) {
+    madeWith = types.value
+    cache = new WeakMap()
+  }
+  if (openEvents.value.has(event.id))
+    return describeEvent(event, { types: types.value, isOpen: true })
+  const known = cache.get(event)
+  if (known) return known
+  const sentence = describeEvent(event, { types: types.value })
+  cache.set(event, sentence)
+  return sentence
+}
+
+function Part({ part }: { part: SentencePart }) {
+  switch (part.kind) {
+    case 'text':
+      return <>{part.text}</>
+    case 'name':
+      return (
+        <b>
+          <bdi>{part.text}</bdi>
+        </b>
+      )
+    case 'reason':
+      return (
+        <span class="why">
+          <bdi>{part.text}</bdi>
+        </span>
+      )
+    case 'quote':
+      return (
+        <q>
+          <bdi>{part.text}</bdi>
+        </q>
+      )
+    case 'tag':
+      return <span class="tag">{part.text}</span>
+    case 'time':
+      return <time dateTime={part.text}>{formatShort(new Date(part.text))}</time>
+    case 'progress':
+      return (
+        <>
+          <svg class="meter" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
+            <rect width={part.percent} height="6" />
+          </svg>
+          {part.text}
+        </>
+      )
+  }
+}
+
+/** What happened, without who. */
+export function What({ sentence }: { sentence: Sentence }) {
+  return (
+    <>
+      {sentence.what.map((part, index) => (
+        <Part key={index} part={part} />
+      ))}
+    </>
+  )
+}

@@ -3,7 +3,7 @@ import Database from 'better-sqlite3'
 import pg from 'pg'
 import { DEFAULT_TUNING as POSTGRES_TUNING } from '../../adapters/postgres/index/segments.js'
 import { DEFAULT_TUNING as SQLITE_TUNING } from '../../adapters/sqlite/index/index-tables.js'
-import type { SealingTuning } from '../../src/store-kit/index/segment-levels.js'
+import type { SealingTuning } from '../../src/store-kit/index-builder/segment-levels.js'
 
 /* Waits until the attribute index of a log has caught up with its events. */
 

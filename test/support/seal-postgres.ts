@@ -1,5 +1,5 @@
 import { createPostgresStore } from '../../adapters/postgres/postgres-store.js'
-import type { SealingTuning } from '../../src/store-kit/index/segment-levels.js'
+import type { SealingTuning } from '../../src/store-kit/index-builder/segment-levels.js'
 
 /** Has a process of its own seal and merge what there is to be. */
 export async function sealPostgres(

@@ -1,4 +1,4 @@
-import type { SealingTuning } from '../../../src/store-kit/index/segment-levels.js'
+import type { SealingTuning } from '../../../src/store-kit/index-builder/segment-levels.js'
 import { ask, type PostgresPoolClient } from '../connection/client.js'
 import type { Names } from '../schema/names.js'
 import { State } from './segment-keys.js'

@@ -1,8 +1,14 @@
-import type { NamedChunk } from '../../../src/store-kit/index/column-chunks.js'
-import { withGramsAsTheyCome } from '../../../src/store-kit/index/list-grams.js'
-import { mergeAsTheyCome, type MergeSource } from '../../../src/store-kit/index/merge-chunks.js'
-import type { MergedTimes } from '../../../src/store-kit/index/merge-times.js'
-import { nextToMerge, type SealingTuning } from '../../../src/store-kit/index/segment-levels.js'
+import type { NamedChunk } from '../../../src/store-kit/index-builder/column-chunks.js'
+import { withGramsAsTheyCome } from '../../../src/store-kit/index-builder/list-grams.js'
+import {
+  mergeAsTheyCome,
+  type MergeSource,
+} from '../../../src/store-kit/index-builder/merge-chunks.js'
+import type { MergedTimes } from '../../../src/store-kit/index-builder/merge-times.js'
+import {
+  nextToMerge,
+  type SealingTuning,
+} from '../../../src/store-kit/index-builder/segment-levels.js'
 import { BLOCK } from '../../../src/store-kit/index/time-blocks.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { ask } from '../connection/client.js'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { throwIfAborted } from '../../../src/errors.js'
-import type { SealingTuning } from '../../../src/store-kit/index/segment-levels.js'
+import type { SealingTuning } from '../../../src/store-kit/index-builder/segment-levels.js'
 import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import type { PostgresLog } from '../log/log.js'
 import { isSealDue } from './due.js'

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { SealingTuning } from '../../../src/store-kit/index/segment-levels.js'
+import type { SealingTuning } from '../../../src/store-kit/index-builder/segment-levels.js'
 import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import type { PostgresLog } from '../log/log.js'
 import { type Due, findDue } from './due.js'

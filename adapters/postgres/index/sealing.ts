@@ -2,9 +2,9 @@ import {
   columnChunks,
   type NamedChunk,
   unindexedChunks,
-} from '../../../src/store-kit/index/column-chunks.js'
-import { withGrams } from '../../../src/store-kit/index/list-grams.js'
-import type { SealingTuning } from '../../../src/store-kit/index/segment-levels.js'
+} from '../../../src/store-kit/index-builder/column-chunks.js'
+import { withGrams } from '../../../src/store-kit/index-builder/list-grams.js'
+import type { SealingTuning } from '../../../src/store-kit/index-builder/segment-levels.js'
 import { ask } from '../connection/client.js'
 import { NO_NAME } from './segment-keys.js'
 import { type NumberedColumns, numberColumns } from './column-names.js'

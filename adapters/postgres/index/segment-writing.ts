@@ -1,5 +1,5 @@
 import { keyOf } from '../../../src/store-kit/index/segment-source.js'
-import type { NamedChunk } from '../../../src/store-kit/index/column-chunks.js'
+import type { NamedChunk } from '../../../src/store-kit/index-builder/column-chunks.js'
 import { BLOCK, encodeTimes } from '../../../src/store-kit/index/time-blocks.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { ask, type PostgresPoolClient } from '../connection/client.js'

@@ -1,5 +1,5 @@
 import { AuditLogError } from '../../../src/errors.js'
-import type { SealingTuning } from '../../../src/store-kit/index/segment-levels.js'
+import type { SealingTuning } from '../../../src/store-kit/index-builder/segment-levels.js'
 import type { SegmentInfo } from '../../../src/store-kit/index/segment-source.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { ask, inTransaction, type PostgresPoolClient } from '../connection/client.js'

@@ -3,7 +3,7 @@ import { createGrowingIndex } from '../../../src/store-kit/index/growing-index.j
 import type { IndexPart } from '../../../src/store-kit/index/part.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { type IndexState, loadIndexState } from './index-state.js'
-import type { SealingTuning } from '../../../src/store-kit/index/segment-levels.js'
+import type { SealingTuning } from '../../../src/store-kit/index-builder/segment-levels.js'
 import { EVENT_COLUMNS, type EventValues, rowToEvent, valuesToRow } from '../schema/rows.js'
 import { openSegment } from './segment.js'
 import type { Tables } from '../schema/tables.js'

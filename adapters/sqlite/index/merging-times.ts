@@ -1,4 +1,4 @@
-import { type MergedTimes, mergeTimes } from '../../../src/store-kit/index/merge-times.js'
+import { type MergedTimes, mergeTimes } from '../../../src/store-kit/index-builder/merge-times.js'
 import { decodeTimes } from '../../../src/store-kit/index/time-blocks.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Connection } from '../connection/connection.js'

@@ -1,8 +1,11 @@
-import { withGrams } from '../../../src/store-kit/index/list-grams.js'
-import { mergeChunks } from '../../../src/store-kit/index/merge-chunks.js'
-import { nextToMerge, type SealingTuning } from '../../../src/store-kit/index/segment-levels.js'
+import { withGrams } from '../../../src/store-kit/index-builder/list-grams.js'
+import { mergeChunks } from '../../../src/store-kit/index-builder/merge-chunks.js'
+import {
+  nextToMerge,
+  type SealingTuning,
+} from '../../../src/store-kit/index-builder/segment-levels.js'
 import type { Chunk } from '../../../src/store-kit/index/chunks.js'
-import type { NamedChunk } from '../../../src/store-kit/index/column-chunks.js'
+import type { NamedChunk } from '../../../src/store-kit/index-builder/column-chunks.js'
 import { ListKind } from '../../../src/store-kit/index/segment-source.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Connection } from '../connection/connection.js'

@@ -1,6 +1,6 @@
 import { throwIfAborted } from '../../../src/errors.js'
 import { createConnection, type Connection } from '../connection/connection.js'
-import type { SealingTuning } from '../../../src/store-kit/index/segment-levels.js'
+import type { SealingTuning } from '../../../src/store-kit/index-builder/segment-levels.js'
 import { openDatabase, type SqliteDatabase } from '../connection/database.js'
 import type { RestIn } from './pacing.js'
 import { type RoundEnd, sealRound } from './round.js'

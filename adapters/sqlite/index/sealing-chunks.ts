@@ -2,7 +2,7 @@ import {
   columnChunks,
   type NamedChunk,
   unindexedChunks,
-} from '../../../src/store-kit/index/column-chunks.js'
+} from '../../../src/store-kit/index-builder/column-chunks.js'
 import type { Column } from '../../../src/store-kit/index/columns.js'
 import type { Connection } from '../connection/connection.js'
 import { NO_NAME } from './index-tables.js'

@@ -1,4 +1,4 @@
-import type { SealingTuning } from '../../../src/store-kit/index/segment-levels.js'
+import type { SealingTuning } from '../../../src/store-kit/index-builder/segment-levels.js'
 import type { Connection } from '../connection/connection.js'
 import { DEFAULT_TUNING } from './index-tables.js'
 import { extractedChunks, nameColumns } from './sealing-chunks.js'

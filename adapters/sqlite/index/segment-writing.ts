@@ -1,4 +1,4 @@
-import type { NamedChunk } from '../../../src/store-kit/index/column-chunks.js'
+import type { NamedChunk } from '../../../src/store-kit/index-builder/column-chunks.js'
 import { keyOf } from '../../../src/store-kit/index/segment-source.js'
 import { BLOCK, encodeTimes } from '../../../src/store-kit/index/time-blocks.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'

@@ -1,4 +1,4 @@
-import type { SealingTuning } from '../../../src/store-kit/index/segment-levels.js'
+import type { SealingTuning } from '../../../src/store-kit/index-builder/segment-levels.js'
 import type { Connection } from '../connection/connection.js'
 import { State } from './index-tables.js'
 import { mergeNext } from './merging.js'

@@ -5,11 +5,11 @@ import { isStorableText, storableText } from '../../../../src/event/json-copy.js
 import { scalarTest } from '../../../../src/filter/evaluate.js'
 import { compareText, spellings } from '../../../../src/filter/values.js'
 import { type Chunk, encodeChunks } from '../../../../src/store-kit/index/chunks.js'
-import type { NamedChunk } from '../../../../src/store-kit/index/column-chunks.js'
+import type { NamedChunk } from '../../../../src/store-kit/index-builder/column-chunks.js'
 import { findPostings } from '../../../../src/store-kit/index/find-postings.js'
 import { placesOf } from '../../../../src/store-kit/index/find-grams.js'
 import { Extra } from '../../../../src/store-kit/index/grams.js'
-import { LEAST_CHUNKS, withGrams } from '../../../../src/store-kit/index/list-grams.js'
+import { LEAST_CHUNKS, withGrams } from '../../../../src/store-kit/index-builder/list-grams.js'
 import { indexFilter } from '../../../../src/store-kit/index/index-filter.js'
 import {
   indexedText,

@@ -1,6 +1,6 @@
-import { ANY_VALUE, type Chunk, encodeChunks, type Entry } from './chunks.js'
-import { type Column, type SortedValues, sortColumn, valuedOrdinals } from './columns.js'
-import { ListKind } from './segment-source.js'
+import { ANY_VALUE, type Chunk, encodeChunks, type Entry } from '../index/chunks.js'
+import { type Column, type SortedValues, sortColumn, valuedOrdinals } from '../index/columns.js'
+import { ListKind } from '../index/segment-source.js'
 
 /** A chunk of the lists of a name and kind; `Name` is what a store has in place of names. */
 export interface NamedChunk<Name> {

@@ -1,9 +1,9 @@
 import type { Scalar } from '../../filter/attributes.js'
 import { compareText } from '../../filter/values.js'
-import { ANY_VALUE, type Chunk, encode, type Entry } from './chunks.js'
-import { NONE, type Postings } from './postings.js'
-import { isPiece, listBounds, readPiece, readValues } from './read-chunks.js'
-import { takeVarint } from './varint.js'
+import { ANY_VALUE, type Chunk, encode, type Entry } from '../index/chunks.js'
+import { NONE, type Postings } from '../index/postings.js'
+import { isPiece, listBounds, readPiece, readValues } from '../index/read-chunks.js'
+import { takeVarint } from '../index/varint.js'
 
 /** What a part has in one attribute, of one type. */
 export interface MergeSource {

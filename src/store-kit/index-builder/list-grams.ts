@@ -1,8 +1,8 @@
-import { type Chunk, encodeChunks, type Entry } from './chunks.js'
+import { type Chunk, encodeChunks, type Entry } from '../index/chunks.js'
 import type { NamedChunk } from './column-chunks.js'
-import { addGrams, Extra, type GramBits, GRAMS, noGrams } from './grams.js'
-import { Kind, mayHaveCut } from './part.js'
-import { ListKind } from './segment-source.js'
+import { addGrams, Extra, type GramBits, GRAMS, noGrams } from '../index/grams.js'
+import { Kind, mayHaveCut } from '../index/part.js'
+import { ListKind } from '../index/segment-source.js'
 
 /*
  * Makes the lists of grams (grams.ts) of texts whose chunks come one by one. What it holds is a bit by

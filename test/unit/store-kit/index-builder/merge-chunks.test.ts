@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { Scalar } from '../../../../src/filter/attributes.js'
 import { encodeChunks } from '../../../../src/store-kit/index/chunks.js'
-import { GONE, mergeChunks } from '../../../../src/store-kit/index/merge-chunks.js'
+import { GONE, mergeChunks } from '../../../../src/store-kit/index-builder/merge-chunks.js'
 import { compareScalars, type Truth, truths } from '../../../support/index-values.js'
 
 const END = 3000

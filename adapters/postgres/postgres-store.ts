@@ -12,8 +12,8 @@ import { findDue } from './read/due.js'
 import { createFollower } from './log/follower.js'
 import { importInto } from './write/import.js'
 import { createLogIndex, type LogIndex } from './index/log-index.js'
-import { createSealer, type Sealer, type SealerOptions } from './index/sealer.js'
-import { DEFAULT_TUNING } from './index/segments.js'
+import { createPostgresSealer, type PostgresSealer, type SealerOptions } from './index/sealer.js'
+import { DEFAULT_TUNING } from './index/index-state.js'
 import { listEvents } from './read/list.js'
 import { openList, planList } from './read/list-plan.js'
 import { changeLive, closeLive, touchLive } from './write/live.js'
@@ -61,7 +61,7 @@ export function createPostgresStore(
   options: PostgresStoreOptions,
   sealing: Partial<SealerOptions> = {},
   firstProbe = FIRST_PROBE,
-): { readonly store: EventStore; readonly sealer: Sealer } {
+): { readonly store: EventStore; readonly sealer: PostgresSealer } {
   const { tuning = DEFAULT_TUNING } = sealing
   const names = namesIn(options.schema ?? 'daybook')
   const { pool, end, partitions, queryTimeoutMs } = readOptions(options)
@@ -77,7 +77,7 @@ export function createPostgresStore(
   const follower = createFollower(log, pool)
   const writer = createWriter(log, follower.tell)
   const silence = createSilenceKeeper(log, follower.tell)
-  const sealer = createSealer(log, sealing)
+  const sealer = createPostgresSealer(log, sealing)
   const own: OwnWrites = { recorded: 0, place: undefined }
   const reader = createReader(log, readPool, queryTimeoutMs, own)
   // A replica may be behind, and what it has is another state of the index.

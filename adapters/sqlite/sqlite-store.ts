@@ -10,7 +10,7 @@ import { createConnection } from './connection/connection.js'
 import { countEvents } from './read/count.js'
 import { openDatabase, type SqliteDatabase } from './connection/database.js'
 import { dueEvents } from './read/due.js'
-import { DEFAULT_TUNING } from './index/index-tables.js'
+import { DEFAULT_TUNING } from './index/index-state.js'
 import { createKeeping } from './write/append.js'
 import { listEvents } from './read/list.js'
 import { createLogIndex } from './index/log-index.js'
@@ -20,7 +20,8 @@ import { createPoll } from './write/poll.js'
 import { removeBefore, removeIds } from './write/remove.js'
 import { rowToEvent } from './schema/rows.js'
 import { EVENTS_SCHEMA, migrate } from './schema/schema.js'
-import { createSealer, type Sealer, type SealerOptions } from './index/sealer.js'
+import type { Sealer } from '../../src/store-kit/index-builder/sealer.js'
+import { createSqliteSealer, type SealerOptions } from './index/sealer.js'
 import { changeState } from './schema/state.js'
 import { createTables } from './schema/tables.js'
 import { createWatch } from './connection/watch.js'
@@ -94,7 +95,7 @@ export function createSqliteStore(
   const outbox = createOutbox(connection)
   const keeping = createKeeping(tables, outbox, clock)
   const watch = createWatch(database)
-  const sealer = createSealer(connection, sealing)
+  const sealer = createSqliteSealer(connection, sealing)
   const index = createLogIndex(tables, sealing?.tuning ?? DEFAULT_TUNING)
   const poll = createPoll(tables, outbox, keeping, watch.hint, sealer.look)
 

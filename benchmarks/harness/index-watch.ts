@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import pg from 'pg'
-import { DEFAULT_TUNING as POSTGRES_TUNING } from '../../adapters/postgres/index/segments.js'
-import { DEFAULT_TUNING as SQLITE_TUNING } from '../../adapters/sqlite/index/index-tables.js'
+import { DEFAULT_TUNING as POSTGRES_TUNING } from '../../adapters/postgres/index/index-state.js'
+import { DEFAULT_TUNING as SQLITE_TUNING } from '../../adapters/sqlite/index/index-state.js'
 import type { SealingTuning } from '../../src/store-kit/index-builder/segment-levels.js'
 
 /* Waits until the attribute index of a log has caught up with its events. */

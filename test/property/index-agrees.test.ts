@@ -183,7 +183,7 @@ describe('an index gives what a look at every event gives, whatever becomes of t
     try {
       await check((clock) => {
         const filename = temp.file(`${files++}.db`)
-        const tuning = { segmentSize: 16, fanOut: 3, leastChunks: 1 }
+        const tuning = { segmentSize: 16, fanOut: 3, minGramChunks: 1 }
         const { store, sealer } = createSqliteStore({ filename, clock }, { tuning }, 0)
         return { store, settle: () => sealer.settled() }
       }, 6)
@@ -198,7 +198,7 @@ describe('an index gives what a look at every event gives, whatever becomes of t
     try {
       await check((clock) => {
         const schema = `log_${schemas++}`
-        const tuning = { segmentSize: 8, fanOut: 3, leastChunks: 1 }
+        const tuning = { segmentSize: 8, fanOut: 3, minGramChunks: 1 }
         const options = { connectionString: database.url, schema, clock }
         const { store, sealer } = createPostgresStore(options, { tuning }, 0)
         return { store, settle: () => sealer.settled() }

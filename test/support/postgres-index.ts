@@ -1,96 +1,22 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type pg from 'pg'
-import type { Steps } from '../../adapters/postgres/index/steps.js'
-import { namesIn } from '../../adapters/postgres/schema/names.js'
-import { keyBytes, NO_NAME, State, TIMES } from '../../adapters/postgres/index/segment-keys.js'
-import { type IndexPart, Kind } from '../../src/store-kit/index/part.js'
-import { NONE } from '../../src/store-kit/index/postings.js'
+import { keyBytes } from '../../adapters/postgres/index/segment-keys.js'
+import type { SegmentRow } from '../../src/store-kit/index-builder/index-driver.js'
+import type { IndexPart } from '../../src/store-kit/index/part.js'
 import { openSegment } from '../../src/store-kit/index/segment.js'
 import {
   type ChunkReader,
   type ChunkValues,
   type Key,
   keyOf,
-  type SegmentInfo,
+  NO_NAME,
+  SegmentState,
+  TIMES_KIND,
 } from '../../src/store-kit/index/segment-source.js'
 import { readValues } from '../../src/store-kit/index/read-chunks.js'
 import { BLOCK, decodeTimes } from '../../src/store-kit/index/time-blocks.js'
+import { compareEvents, type IndexTruth } from './index-truth.js'
 
-/** Steps as they come, of which each may be held up: `before` is waited for. */
-export const stepsOn = (
-  pool: pg.Pool,
-  schema: string,
-  before: () => Promise<void> = () => Promise.resolve(),
-): Steps => ({
-  names: namesIn(schema),
-  async run(step) {
-    await before()
-    const client = await pool.connect()
-    try {
-      return await step(client)
-    } finally {
-      client.release()
-    }
-  },
-  isTurn: () => false,
-  turn: () => nextTurn(),
-  restFor: () => {},
-})
-
-/** Work on an index that goes on step by step. */
-export interface SlowWork {
-  /** Goes on for so many steps, or to the end; true there. */
-  advance(steps: number): Promise<boolean>
-  /** Goes on to the end, and gives what comes of it. */
-  finish(): Promise<boolean>
-}
-
-export function slowWork(
-  pool: pg.Pool,
-  schema: string,
-  start: (steps: Steps) => Promise<boolean>,
-): SlowWork {
-  let go: (() => void) | undefined
-  let isOver = false
-  let wake = (): void => {}
-  const before = (): Promise<void> =>
-    new Promise((resolve) => {
-      go = resolve
-      wake()
-    })
-  const result = start(stepsOn(pool, schema, before)).finally(() => {
-    isOver = true
-    wake()
-  })
-  // Whoever finishes it hears of its errors.
-  result.catch(() => {})
-  const untilStep = async (): Promise<void> => {
-    if (!go && !isOver) await new Promise<void>((resolve) => (wake = resolve))
-  }
-  const advance = async (steps: number): Promise<boolean> => {
-    await untilStep()
-    for (let step = 0; step < steps && !isOver; step++) {
-      const next = go
-      go = undefined
-      next?.()
-      await untilStep()
-    }
-    return isOver
-  }
-  return {
-    advance,
-    async finish() {
-      await advance(Infinity)
-      return result
-    },
-  }
-}
-
-export interface StoredSegment extends SegmentInfo {
-  readonly level: number
-}
-
-/** Chunks of one name and kind, in the order of their keys as the table has it. */
+/** The chunks of one name and kind, in the order of their keys. */
 type Lists = readonly ChunkValues[]
 
 interface ChunkRow {
@@ -103,10 +29,10 @@ interface ChunkRow {
   readonly posts: Buffer
 }
 
-export async function storedSegments(pool: pg.Pool, schema: string): Promise<StoredSegment[]> {
-  const { rows } = await pool.query<Record<keyof StoredSegment, string>>(
+export async function storedSegments(pool: pg.Pool, schema: string): Promise<SegmentRow[]> {
+  const { rows } = await pool.query<Record<keyof SegmentRow, string>>(
     `SELECT id, level, size, first, last FROM ${schema}.segments
-     WHERE state = ${State.visible} ORDER BY first, id`,
+     WHERE state = ${SegmentState.visible} ORDER BY first, id`,
   )
   return rows.map((row) => ({
     id: Number(row.id),
@@ -119,31 +45,31 @@ export async function storedSegments(pool: pg.Pool, schema: string): Promise<Sto
 
 const compareKeys = (a: Key, b: Key): number => Buffer.compare(keyBytes(a), keyBytes(b))
 
-/** All of a segment, read at once. */
+/** Reads a whole segment. */
 export async function loadSegment(
   pool: pg.Pool,
   schema: string,
-  info: StoredSegment,
+  info: SegmentRow,
 ): Promise<IndexPart> {
   const { rows } = await pool.query<ChunkRow>(
     `SELECT number, names.name, kind, first, ordinal, vals, posts
      FROM ${schema}.segment_chunks AS chunk LEFT JOIN ${schema}.attribute_names AS names ON names.id = chunk.name
      WHERE segment = $1 AND (names.name IS NOT NULL OR chunk.name = ${NO_NAME})
-     ORDER BY kind <> ${TIMES}, chunk.name, kind, chunk.first, ordinal`,
+     ORDER BY kind <> ${TIMES_KIND}, chunk.name, kind, chunk.first, ordinal`,
     [info.id],
   )
   if (rows.some(({ number }, i) => number !== i))
-    throw new Error(`the chunks of segment ${info.id} are numbered otherwise than by their keys`)
+    throw new Error(`the chunks of segment ${info.id} are not numbered in the order of their keys`)
   const byLists = new Map<string, ChunkValues[]>()
   for (const { name, kind, ordinal, vals, posts, first } of rows) {
     const key = `${kind} ${name ?? ''}`
-    const value = kind === TIMES ? undefined : keyOf(readValues(vals)[0]!)
+    const value = kind === TIMES_KIND ? undefined : keyOf(readValues(vals)[0]!)
     if (value !== undefined && !keyBytes(value).equals(first))
-      throw new Error(`a chunk of ${key} has another key than that of its first value`)
+      throw new Error(`a chunk of ${key} does not have the key of its first value`)
     byLists.set(key, [...(byLists.get(key) ?? []), [value ?? 0, ordinal, vals, posts]])
   }
   const times = rows
-    .filter(({ kind }) => kind === TIMES)
+    .filter(({ kind }) => kind === TIMES_KIND)
     .map(({ first, posts }) => decodeTimes(doubleOf(first), posts))
   if (times.length !== Math.ceil(info.size / BLOCK)) throw new Error('blocks of times are missing')
   return openSegment(
@@ -157,7 +83,7 @@ export async function loadSegment(
   )
 }
 
-/** Of a number that is not negative. */
+/** The key is of a number that is not negative. */
 function doubleOf(key: Buffer): number {
   const bytes = Buffer.from(key)
   bytes[0]! &= 0x7f
@@ -166,10 +92,10 @@ function doubleOf(key: Buffer): number {
 
 const READER: ChunkReader<Lists> = {
   inBulk: () => {
-    throw new Error('nothing is searched here')
+    throw new Error('this reader cannot search')
   },
   at: () => {
-    throw new Error('nothing is searched here')
+    throw new Error('this reader cannot search')
   },
   floor: (lists, key) => lists.findLast((chunk) => compareKeys(chunk[0], key) <= 0),
   floors: (lists, keys) =>
@@ -184,20 +110,8 @@ const READER: ChunkReader<Lists> = {
     lists.find((chunk) => compareKeys(chunk[0], key) === 0 && chunk[1] > at),
 }
 
-export interface PostgresTruth {
-  /** Level and size of each visible segment, by its first event. */
-  readonly segments: readonly (readonly [level: number, size: number])[]
-  /** How many segments are there that nobody sees. */
-  readonly hidden: number
-  readonly unsealed: number
-  /** The times of events that no visible segment finds by their type, and that are not unsealed. */
-  readonly missing: readonly number[]
-  /** Chunks of segments that are not there. */
-  readonly stray: number
-}
-
-/** Where the index of a log stands, from all of its rows, as of one moment. */
-export async function postgresTruth(pool: pg.Pool, schema: string): Promise<PostgresTruth> {
+/** The state of the index of a log. */
+export async function postgresTruth(pool: pg.Pool, schema: string): Promise<IndexTruth> {
   const client = await pool.connect()
   try {
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
@@ -208,10 +122,10 @@ export async function postgresTruth(pool: pg.Pool, schema: string): Promise<Post
   }
 }
 
-async function truthOf(client: pg.Pool, schema: string): Promise<PostgresTruth> {
+async function truthOf(client: pg.Pool, schema: string): Promise<IndexTruth> {
   const segments = await storedSegments(client, schema)
-  const found = new Set<string>()
-  for (const segment of segments) addFound(await loadSegment(client, schema, segment), found)
+  const parts: IndexPart[] = []
+  for (const segment of segments) parts.push(await loadSegment(client, schema, segment))
   const { rows } = await client.query<{ time: string; type: string; unsealed: boolean }>(
     `SELECT created_at AS time, type, created_at > sealed_to
        OR created_at IN (SELECT created_at FROM ${schema}.late_events) AS unsealed
@@ -219,24 +133,18 @@ async function truthOf(client: pg.Pool, schema: string): Promise<PostgresTruth> 
   )
   const { rows: counts } = await client.query<{ hidden: number; stray: number }>(
     `SELECT
-       (SELECT count(*) FROM ${schema}.segments WHERE state <> ${State.visible})::int AS hidden,
+       (SELECT count(*) FROM ${schema}.segments WHERE state <> ${SegmentState.visible})::int AS hidden,
        (SELECT count(*) FROM ${schema}.segment_chunks
         WHERE segment NOT IN (SELECT id FROM ${schema}.segments))::int AS stray`,
   )
+  const { hidden, stray } = counts[0]!
   return {
     segments: segments.map(({ level, size }) => [level, size]),
-    ...counts[0]!,
-    unsealed: rows.filter(({ unsealed }) => unsealed).length,
-    missing: rows
-      .filter(({ time, type, unsealed }) => !unsealed && !found.has(`${time} ${type}`))
-      .map(({ time }) => Number(time)),
-  }
-}
-
-function addFound(part: IndexPart, found: Set<string>): void {
-  for (const { value, postings } of part.values('type', Kind.text, 'asc')) {
-    const ordinals = postings()
-    for (let at = ordinals.seek(0, 1); at !== NONE; at = ordinals.seek(at + 1, 1))
-      found.add(`${part.timeOf(at)} ${String(value)}`)
+    hidden,
+    ...compareEvents(
+      parts,
+      rows.map(({ time, type, unsealed }) => ({ time: Number(time), type, isUnsealed: unsealed })),
+    ),
+    damage: stray === 0 ? [] : [`${stray} chunks of segments that do not exist`],
   }
 }

@@ -1,85 +1,97 @@
-import type { Chunk } from '../../../src/store-kit/index/chunks.js'
-import { ListKind } from '../../../src/store-kit/index/segment-source.js'
+import type {
+  ChunkFeed,
+  ChunkFeeds,
+  FeedChunk,
+  SegmentRow,
+} from '../../../src/store-kit/index-builder/index-driver.js'
+import { ListKind, missingRows } from '../../../src/store-kit/index/segment-source.js'
+import { BLOCK } from '../../../src/store-kit/index/time-blocks.js'
 import { ask, type PostgresPoolClient } from '../connection/client.js'
 import type { Names } from '../schema/names.js'
-import { missingRows } from './segments.js'
+import type { DriverContext } from './driver-context.js'
 
-/** Bytes as the server prints them. */
+/** Decodes bytea as the server prints it. */
 export const readBytes = (hex: string): Buffer => Buffer.from(hex.slice(2), 'hex')
 
-/** A chunk of a part's lists. */
-export interface FedChunk extends Pick<Chunk, 'values' | 'postings'> {
-  readonly name: number
-  readonly kind: number
-}
-
-/** The chunks of a part's lists, but for those of grams, in the order of their keys, some of which are in memory. */
-export interface ChunkFeed {
+/** A feed with some chunks in memory. */
+interface BufferedFeed extends ChunkFeed {
   readonly segment: number
-  /** The number of the next one to be read. */
-  next: number
-  /** True once all have been. */
-  isRead: boolean
-  /** Those that have been, from `at` on. */
-  chunks: readonly FedChunk[]
-  at: number
+  /** The number of the first chunk that has not been read. */
+  readonly next: number
+  /** True if it is worth reading more. */
+  isLow(): boolean
+  /** Takes in the chunks from `next` on. */
+  add(chunks: readonly NumberedChunk[]): void
 }
 
-export const createFeed = (segment: number, from: number): ChunkFeed => ({
-  segment,
-  next: from,
-  isRead: false,
-  chunks: [],
-  at: 0,
-})
+interface NumberedChunk extends FeedChunk {
+  readonly number: number
+}
 
-/** The next chunk; `undefined` where it is to be read first, or there is none. */
-export const headOf = ({ chunks, at }: ChunkFeed): FedChunk | undefined => chunks[at]
+/** Chunks that are read of each segment at once. */
+const MAX_CHUNKS = 64
 
-export const isReady = (feed: ChunkFeed): boolean => feed.isRead || feed.at < feed.chunks.length
+/** Blocks of times come first. */
+function createFeed({ id, size }: SegmentRow): BufferedFeed {
+  let next = Math.ceil(size / BLOCK)
+  let isRead = false
+  let chunks: readonly FeedChunk[] = []
+  let at = 0
+  return {
+    segment: id,
+    get next() {
+      return next
+    },
+    isReady: () => isRead || at < chunks.length,
+    head: () => chunks[at],
+    advance: () => void (at += 1),
+    isLow: () => !isRead && chunks.length - at < MAX_CHUNKS / 2,
+    add(read) {
+      if (read.some(({ number }, i) => number !== next + i)) throw missingRows(id)
+      next += read.length
+      isRead = read.length < MAX_CHUNKS
+      // Grams are listed anew, as they refer to chunks.
+      const more = read.filter(({ kind }) => kind !== ListKind.grams)
+      chunks = [...chunks.slice(at), ...more]
+      at = 0
+    },
+  }
+}
 
-// Of each part.
-const MOST_CHUNKS = 64
-
-const isLow = ({ isRead, chunks, at }: ChunkFeed): boolean =>
-  !isRead && chunks.length - at < MOST_CHUNKS / 2
-
-/** Reads more of the chunks of those that have few left, in one statement. */
-export async function fillFeeds(
+/** Reads more chunks for the feeds that have few left, in one statement. */
+async function fillFeeds(
   client: PostgresPoolClient,
   { chunks }: Names,
-  feeds: readonly ChunkFeed[],
+  feeds: readonly BufferedFeed[],
 ): Promise<void> {
-  const low = new Map(feeds.filter(isLow).map((feed) => [feed.segment, feed]))
+  const low = feeds.filter((feed) => feed.isLow())
   const rows = await ask(
     client,
     `SELECT part.segment, chunk.*
      FROM unnest($1::int8[], $2::int4[]) AS part(segment, start)
      CROSS JOIN LATERAL (
        SELECT number, name, kind, vals, posts FROM ${chunks}
-       WHERE segment = part.segment AND number >= start ORDER BY number LIMIT ${MOST_CHUNKS}
+       WHERE segment = part.segment AND number >= start ORDER BY number LIMIT ${MAX_CHUNKS}
      ) AS chunk`,
-    [...low.keys()],
-    [...low.values()].map(({ next }) => next),
+    low.map(({ segment }) => segment),
+    low.map(({ next }) => next),
   )
-  const read = new Map(
-    [...low].map(([segment, { next }]) => [segment, { from: next, more: [] as FedChunk[] }]),
-  )
-  for (const [id, number, name, kind, values, posts] of rows) {
-    const segment = Number(id)
-    const feed = low.get(segment)!
-    if (Number(number) !== feed.next) throw missingRows(segment)
-    feed.next += 1
-    // Made anew, as they are of the parts' chunks.
-    if (Number(kind) === ListKind.grams) continue
-    const postings = readBytes(posts!)
-    const chunk = { name: Number(name), kind: Number(kind), values: values!, postings }
-    read.get(segment)!.more.push(chunk)
-  }
-  for (const feed of low.values()) {
-    const { from, more } = read.get(feed.segment)!
-    feed.isRead = feed.next - from < MOST_CHUNKS
-    feed.chunks = [...feed.chunks.slice(feed.at), ...more]
-    feed.at = 0
-  }
+  const chunksOf = new Map(low.map(({ segment }): [number, NumberedChunk[]] => [segment, []]))
+  for (const [segment, number, name, kind, values, posts] of rows)
+    chunksOf.get(Number(segment))!.push({
+      number: Number(number),
+      name: Number(name),
+      kind: Number(kind),
+      values: values!,
+      postings: readBytes(posts!),
+    })
+  for (const feed of low) feed.add(chunksOf.get(feed.segment)!)
+}
+
+export function openFeeds(
+  { names, run }: DriverContext,
+  segments: readonly SegmentRow[],
+): ChunkFeeds {
+  const feeds = segments.map(createFeed)
+  return { feeds, fetch: () => run((client) => fillFeeds(client, names, feeds)) }
 }

@@ -1,6 +1,6 @@
+import { TIMES_KIND } from '../../../src/store-kit/index/segment-source.js'
 import type { TextRow } from '../connection/client.js'
 import type { Names } from '../schema/names.js'
-import { TIMES } from './segment-keys.js'
 import type { Place } from './known-chunks.js'
 
 /** The lists of one name and kind in one segment. */
@@ -89,7 +89,7 @@ const BRANCHES: Readonly<Record<Request['by'], Branch>> = {
       ['number', 'int'],
     ],
     select: ({ chunks }) => `SELECT ${CHUNK} FROM ${chunks} AS c
-      WHERE c.segment = r.segment AND c.number = r.number AND c.kind = ${TIMES}`,
+      WHERE c.segment = r.segment AND c.number = r.number AND c.kind = ${TIMES_KIND}`,
   },
   firsts: {
     columns: [

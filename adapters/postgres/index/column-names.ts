@@ -1,30 +1,25 @@
+import type { NumberedColumns } from '../../../src/store-kit/index-builder/index-driver.js'
 import type { Column } from '../../../src/store-kit/index/columns.js'
 import type { Extract } from '../../../src/store-kit/index/extract.js'
 import { ask, inTransaction, type PostgresPoolClient } from '../connection/client.js'
 import type { Names } from '../schema/names.js'
-import type { Steps } from './steps.js'
+import type { DriverContext } from './driver-context.js'
 
-/** The columns by the numbers of their names, in the order of these. */
-export interface NumberedColumns {
-  readonly columns: readonly (readonly [number: number, column: Column])[]
-  readonly unindexed: readonly number[]
-}
-
-// Names that one transaction adds.
-const MOST_NAMES = 1000
+/** Names that one transaction adds. */
+const MAX_ADDED = 1000
 
 /**
- * Numbers the names of attributes, for good. Nothing is remembered of earlier calls, as a server that takes over
- * for one that died may not have all of its last names.
+ * Gives each name a number that it keeps. Numbers are not cached, as a server that takes over after a failure
+ * may lack the latest names.
  */
 export async function numberColumns(
-  { names, run }: Steps,
+  { names, run }: DriverContext,
   { columns: { byName }, unindexed }: Extract,
 ): Promise<NumberedColumns> {
   const all = [...byName.keys()].filter(isText)
   const columns: (readonly [number, Column])[] = []
-  for (let from = 0; from < all.length; from += MOST_NAMES) {
-    const some = all.slice(from, from + MOST_NAMES)
+  for (let from = 0; from < all.length; from += MAX_ADDED) {
+    const some = all.slice(from, from + MAX_ADDED)
     const rows = await run((client) => numberNames(client, names, some))
     for (const [name, number] of rows) columns.push([number, byName.get(name)!])
   }
@@ -36,7 +31,7 @@ export async function numberColumns(
   }
 }
 
-/** No text of Postgres has a U+0000: whoever has an attribute with one in its name may have anything. */
+/** A text of Postgres cannot contain U+0000, so an event with such a name is listed as unindexed. */
 const isText = (name: string): boolean => !name.includes('\0')
 
 async function numberNames(
@@ -48,7 +43,7 @@ async function numberNames(
   if (known.length === some.length) return known
   const { attributeNames, locks } = names
   await inTransaction(client, async () => {
-    // The index of names holds no two apart, as those may be too long for one that does.
+    // The index of names is not unique, because names may be too long for a unique index.
     await ask(client, `SELECT pg_advisory_xact_lock(${locks.names})`)
     await ask(
       client,

@@ -1,8 +1,7 @@
-import type { SegmentInfo } from '../../../src/store-kit/index/segment-source.js'
+import { type SegmentInfo, SegmentState } from '../../../src/store-kit/index/segment-source.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { TextRow } from '../connection/client.js'
 import type { Names } from '../schema/names.js'
-import { State } from './segment-keys.js'
 
 /*
  * What of a log's index has changed, and the events that are in no segment yet: by one statement, and by
@@ -80,7 +79,7 @@ export function refreshStatement(
 
 /** The segments of the state that the snapshot sees. */
 export const visibleStatement = ({ segments }: Names): string =>
-  `SELECT id, size, first, last FROM ${segments} WHERE state = ${State.visible} ORDER BY first, id`
+  `SELECT id, size, first, last FROM ${segments} WHERE state = ${SegmentState.visible} ORDER BY first, id`
 
 export function readSegmentInfo(row: TextRow): SegmentInfo {
   const [id, size, first, last] = row.map(Number)

@@ -1,33 +1,24 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import type { SealingTuning } from '../../../src/store-kit/index-builder/segment-levels.js'
 import { timeoutSignal } from '../../../src/async/timeout-signal.js'
+import { runRound } from '../../../src/store-kit/index-builder/round.js'
+import {
+  type CommonSealerOptions,
+  createSealer,
+  type Sealer,
+} from '../../../src/store-kit/index-builder/sealer.js'
+import type { PostgresPoolClient } from '../connection/client.js'
 import type { PostgresLog } from '../log/log.js'
-import { type Due, findDue } from './due.js'
-import { createManners } from './pacing.js'
-import { type RoundEnd, sealRound } from './round.js'
-import { DEFAULT_TUNING } from './segments.js'
+import { findDue } from './due.js'
+import { createDriver } from './index-driver.js'
+import { DEFAULT_TUNING } from './index-state.js'
+import { createLease } from './lease.js'
+import { createPacer } from './pacing.js'
 
-/** Keeps the log's index up to date, in steps between what else the process does. */
-export interface Sealer {
-  /**
-   * Has it looked, a moment later, whether there is enough to do; at most once a second. `hasWritten`
-   * says that the process writes, and should have the most of its time for that. Never throws.
-   */
+/** A lease lasts for at most a minute. */
+export type SealerOptions = CommonSealerOptions
+
+export interface PostgresSealer extends Sealer {
+  /** `hasWritten` says that this process has just written, so that the sealer rests longer. */
   readonly look: (hasWritten?: boolean) => void
-  /** Resolves once there is nothing more to do, by whichever process. For tests. */
-  settled(): Promise<void>
-  /** Ends with the step under way. What has been begun is left to whoever looks next. */
-  close(): Promise<void>
-}
-
-export interface SealerOptions {
-  readonly tuning: SealingTuning
-  /** How long others wait for one who has died: a minute at most. */
-  readonly leaseMs: number
-  /** How often it looks whether there is enough to do. */
-  readonly lookMs: number
-  /** After an error the pauses grow up to so long; from then on errors are told, once. */
-  readonly maxPauseMs: number
 }
 
 const DEFAULTS: SealerOptions = {
@@ -37,108 +28,74 @@ const DEFAULTS: SealerOptions = {
   maxPauseMs: 60_000,
 }
 
-const MIN_PAUSE_MS = 1000
+/** How often a merge checks whether enough new events are unsealed. */
+const SEAL_CHECK_MS = 1000
+
 const LOOK_TIMEOUT_MS = 10_000
+/** A step that takes longer has probably met a server that hangs. */
+const STEP_TIMEOUT_MS = 30_000
+/** The step under way may take this long after `close`. */
 const CLOSE_MS = 1000
-const SETTLED_LOOK_MS = 20
 
-type End = RoundEnd | 'failed'
-
-export function createSealer(log: PostgresLog, given: Partial<SealerOptions> = {}): Sealer {
-  const { tuning, leaseMs, lookMs, maxPauseMs } = { ...DEFAULTS, ...given }
-  const manners = createManners()
+/** Keeps the index of the log up to date, in steps between the other work of the process. */
+export function createPostgresSealer(
+  log: PostgresLog,
+  given: Partial<SealerOptions> = {},
+): PostgresSealer {
+  const options = { ...DEFAULTS, ...given }
+  const { tuning, leaseMs } = options
+  const { names } = log
+  const pacer = createPacer()
   const closing = new AbortController()
   const giveUp = new AbortController()
-  let round: Promise<End> | undefined
-  let timer: NodeJS.Timeout | undefined
-  let lookAt = -Infinity
-  /** Asked for while a round was under way, which may have missed what there is now. */
-  let isAsked = false
-  let pause = 0
-  let hasToldError = false
-  let closed: Promise<void> | undefined
 
-  const tellError = (error: unknown): void => {
-    if (hasToldError || 2 * pause < maxPauseMs) return
-    hasToldError = true
-    process.emitWarning(
-      `the Postgres store goes on trying to build its index, which fails: ${reasonOf(error)}`,
-    )
+  const use = async <Result>(
+    timeoutMs: number,
+    act: (client: PostgresPoolClient) => Promise<Result>,
+  ): Promise<Result> => {
+    using timeout = timeoutSignal(timeoutMs, giveUp.signal)
+    return await log.use(timeout.signal, act)
   }
 
-  /** Where `isDue` is not known, looks first. */
-  const runOnce = async (isDue: boolean): Promise<End> => {
-    try {
-      using wait = timeoutSignal(LOOK_TIMEOUT_MS, giveUp.signal)
-      const look = (): Promise<Due> =>
-        log.use(wait.signal, (client) => findDue(client, log.names, tuning))
-      const due = isDue ? 'due' : await look()
-      if (due !== 'due') return due
-      return await sealRound(log, {
-        tuning,
-        leaseMs,
-        manners,
-        closing: closing.signal,
-        giveUp: giveUp.signal,
-      })
-    } catch (error) {
-      // Nobody's call fails for it: queries look at what is not in the index row by row.
-      if (!closed) tellError(error)
-      return 'failed'
-    }
-  }
-
-  /** What cannot be done now is not tried again and again. */
-  const setPause = (end: End): void => {
-    const longer = Math.min(maxPauseMs, Math.max(MIN_PAUSE_MS, 2 * pause))
-    pause = { done: 0, leased: 0, nothing: 0, failed: longer }[end]
-    lookAt = performance.now() + Math.max(lookMs, pause)
-  }
-
-  const runRound = (isDue = false): Promise<End> => {
-    if (round) return round
-    isAsked = false
-    round = runOnce(isDue).then((end) => {
-      round = undefined
-      setPause(end)
-      if (isAsked || end === 'done' || end === 'failed') schedule()
-      return end
-    })
-    return round
-  }
-
-  const schedule = (): void => {
-    if (closed || round || timer) return
-    timer = setTimeout(
-      () => {
-        timer = undefined
-        void runRound()
-      },
-      Math.max(0, lookAt - performance.now()),
-    ).unref()
-  }
-
-  return {
-    look(hasWritten = false) {
-      if (hasWritten) manners.noteWrite()
-      if (round) isAsked = true
-      schedule()
-    },
-    async settled() {
-      // A round that was under way may have missed the last events.
-      await round
-      while (!closed && (await runRound(true)) !== 'nothing') await delay(SETTLED_LOOK_MS)
-    },
-    close: () =>
-      (closed ??= (async () => {
-        clearTimeout(timer)
+  const sealer = createSealer(
+    {
+      store: 'Postgres',
+      findDue: () => use(LOOK_TIMEOUT_MS, (client) => findDue(client, names, tuning.segmentSize)),
+      run: () =>
+        runRound({
+          tuning,
+          leaseMs,
+          sealCheckMs: SEAL_CHECK_MS,
+          lease: createLease(names, (act) => use(STEP_TIMEOUT_MS, act)),
+          pacer,
+          signal: closing.signal,
+          createDriver: (steps) =>
+            createDriver({
+              names,
+              steps,
+              run: (act) =>
+                steps.run(() =>
+                  use(STEP_TIMEOUT_MS, async (client) => {
+                    await pacer.watch(client, names)
+                    return act(client)
+                  }),
+                ),
+            }),
+        }),
+      async close(running) {
         closing.abort()
         const late = setTimeout(() => giveUp.abort(), CLOSE_MS)
-        await round
+        await running
         clearTimeout(late)
-      })()),
+      },
+    },
+    options,
+  )
+  return {
+    ...sealer,
+    look(hasWritten = false) {
+      if (hasWritten) pacer.noteWrite()
+      sealer.look()
+    },
   }
 }
-
-const reasonOf = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error)

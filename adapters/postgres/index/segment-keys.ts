@@ -1,25 +1,8 @@
 import type { Key } from '../../../src/store-kit/index/segment-source.js'
 
-/*
- * The states of segments, and the keys of their chunks, as their tables have them.
- */
-export const State = {
-  /** Being written, or left so by a process that died. */
-  building: 0,
-  visible: 1,
-  /** Nobody begins to read it any more, and its rows are being removed. */
-  gone: 2,
-} as const
-
-/** In place of the name where there is none. */
-export const NO_NAME = 0
-
-/** Beside the kinds of lists: the blocks of a segment's times. */
-export const TIMES = 7
-
 const SIGN = 0x80
 
-/** Bytes that are in the order of the numbers, or of the texts by code point. */
+/** The key as bytes, which sort as the numbers do, or as the texts do by code point. */
 export function keyBytes(key: Key): Buffer {
   if (typeof key === 'string') return Buffer.from(key)
   const bytes = Buffer.alloc(8)
@@ -29,7 +12,7 @@ export function keyBytes(key: Key): Buffer {
   return bytes
 }
 
-/** The number of such bytes. */
+/** The number that such bytes stand for. */
 export function numberOfKey(key: Buffer): number {
   const bytes = Buffer.from(key)
   if (bytes[0]! >= SIGN) bytes[0]! &= SIGN - 1

@@ -7,12 +7,13 @@ import {
   type ChunkValues,
   type Key,
   keyOf,
+  NO_NAME,
   type PlaceRange,
   type SegmentInfo,
 } from '../../../src/store-kit/index/segment-source.js'
 import { readValues } from '../../../src/store-kit/index/read-chunks.js'
 import { BLOCK } from '../../../src/store-kit/index/time-blocks.js'
-import { keyBytes, NO_NAME } from './segment-keys.js'
+import { keyBytes } from './segment-keys.js'
 import type { ChunkRow, Lists } from './chunk-requests.js'
 import { before, behind, END, type Place, START } from './known-chunks.js'
 import { bulkKey, MISSING, type Reading } from './chunk-loader.js'

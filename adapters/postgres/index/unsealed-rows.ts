@@ -1,53 +1,65 @@
+import type { UnsealedEvents } from '../../../src/store-kit/index-builder/index-driver.js'
+import type { Steps } from '../../../src/store-kit/index-builder/steps.js'
 import { createExtractor, type Extract } from '../../../src/store-kit/index/extract.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { ask, askLast, type PostgresPoolClient, type TextRow } from '../connection/client.js'
 import type { Names } from '../schema/names.js'
-import type { IndexState } from './segments.js'
-import type { Steps } from './steps.js'
+import type { DriverContext } from './driver-context.js'
+import type { IndexState } from './index-state.js'
 
-/** Events that are in no segment yet, enough for one, as of one moment. */
-export interface UnsealedRows extends IndexState {
+interface ReadRows {
   /** In the order of their times. */
   readonly rows: readonly TextRow[]
-  /** The ids of the late ones among them, and of such as are gone. */
+  /** The ids of the late events among them, also of those that were removed. */
   readonly late: readonly string[]
-  /** Behind `sealedTo` all up to here are among them. */
+  /** They include all events after `sealedTo` up to this time. */
   readonly upTo: Microseconds
-  /** For how many segments there are enough events, counted no further than `MOST_BEHIND`. */
+  /** Number of segments that the unsealed events would fill, at most `MAX_BEHIND`. */
   readonly behind: number
 }
 
-/** Where the index is so many segments behind, there is no more rest while events are written. */
-export const MOST_BEHIND = 8
+export interface UnsealedRows extends UnsealedEvents, IndexState, Pick<ReadRows, 'late' | 'upTo'> {}
 
-// Along the key: of a table that has grown since it was analyzed the planner would sort the whole.
+/** If the index is this many segments behind, the builder no longer rests while events are written. */
+const MAX_BEHIND = 8
+
+const MAX_REST_FACTOR = 4
+
+/** A burst of events ends sooner if little is sealed during it, but the backlog must not keep growing. */
+const restFactor = (behind: number): number => (behind < MAX_BEHIND ? MAX_REST_FACTOR / behind : 0)
+
+// Index scans only: without current statistics of a table that has grown, the planner would sort all of it.
 const BEGIN = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
   SET LOCAL jit = off; SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off;`
 
 /**
- * Reads the late events, oldest first, and behind `sealed_to` so many that it is `size` of both;
- * `undefined` where there are not as many. Appends commit in the order of their times, so all that
- * comes later has a later time, or is late.
+ * Reads the late events, oldest first, then the events after `sealed_to`, `size` in all. Appends commit in
+ * the order of their times, so any event that is added later has a later time, or is listed as late.
  */
 export async function readUnsealed(
-  client: PostgresPoolClient,
-  names: Names,
+  { names, steps, run }: DriverContext,
   size: number,
 ): Promise<UnsealedRows | undefined> {
   const { indexState } = names
-  const [state] = await askLast(client, `${BEGIN} SELECT version, sealed_to FROM ${indexState}`)
-  const [version, sealedTo] = state!.map(Number)
-  const found = await readBehind(client, names, sealedTo!, size)
-  await ask(client, 'COMMIT')
-  return found && { version: version!, sealedTo: sealedTo!, ...found }
+  const found = await run(async (client) => {
+    const [state] = await askLast(client, `${BEGIN} SELECT version, sealed_to FROM ${indexState}`)
+    const [version, sealedTo] = state!.map(Number)
+    const read = await readRows(client, names, sealedTo!, size)
+    await ask(client, 'COMMIT')
+    return read && { version: version!, sealedTo: sealedTo!, ...read }
+  })
+  if (!found) return undefined
+  const { rows, behind, ...unsealed } = found
+  steps.setRestFactor(restFactor(behind))
+  return { ...unsealed, extract: await extractRows(steps, rows) }
 }
 
-async function readBehind(
+async function readRows(
   client: PostgresPoolClient,
   { events, late: lateEvents }: Names,
   sealedTo: Microseconds,
   size: number,
-): Promise<Pick<UnsealedRows, 'rows' | 'late' | 'upTo' | 'behind'> | undefined> {
+): Promise<ReadRows | undefined> {
   const late = await ask(
     client,
     `SELECT id, created_at FROM ${lateEvents} WHERE created_at <= $1 ORDER BY created_at LIMIT $2`,
@@ -60,7 +72,7 @@ async function readBehind(
     `SELECT count(*) FROM
        (SELECT FROM ${events} WHERE created_at > $1 ORDER BY created_at LIMIT $2) AS fresh`,
     sealedTo,
-    MOST_BEHIND * size,
+    MAX_BEHIND * size,
   )
   const unsealed = late.length + Number(count![0])
   if (unsealed < size) return undefined
@@ -77,7 +89,7 @@ async function readBehind(
     left,
   )
   const upTo = fresh.length > 0 ? Number(fresh.at(-1)![0]) : sealedTo
-  const met = await ask(
+  const passed = await ask(
     client,
     `SELECT id FROM ${lateEvents} WHERE created_at > $1 AND created_at <= $2`,
     sealedTo,
@@ -85,14 +97,13 @@ async function readBehind(
   )
   return {
     rows: [...old, ...fresh],
-    late: [...late, ...met].map(([id]) => id!),
+    late: [...late, ...passed].map(([id]) => id!),
     upTo,
-    behind: Math.min(MOST_BEHIND, Math.floor(unsealed / size)),
+    behind: Math.min(MAX_BEHIND, Math.floor(unsealed / size)),
   }
 }
 
-/** Takes the events apart. */
-export async function extractRows(steps: Steps, rows: readonly TextRow[]): Promise<Extract> {
+async function extractRows(steps: Steps, rows: readonly TextRow[]): Promise<Extract> {
   const extractor = createExtractor()
   for (const [time, type, username, system, attributes] of rows) {
     extractor.add({
@@ -102,7 +113,7 @@ export async function extractRows(steps: Steps, rows: readonly TextRow[]): Promi
       system: system === 't',
       attributes: attributes!,
     })
-    if (steps.isTurn()) await steps.turn()
+    if (steps.isSliceOver()) await steps.pause()
   }
   return extractor.extract()
 }

@@ -1,33 +1,56 @@
 import type { Microseconds } from '../../../src/event/timestamp.js'
+import type { SegmentRow } from '../../../src/store-kit/index-builder/index-driver.js'
+import type { SealingTuning } from '../../../src/store-kit/index-builder/segment-levels.js'
+import { SegmentState } from '../../../src/store-kit/index/segment-source.js'
 import type { Connection } from '../connection/connection.js'
-import { type SegmentRow, State } from './index-tables.js'
 
-/** What is in the index at one moment. */
-export interface IndexState {
-  /** Changes whenever any of the rest does. */
-  readonly version: number
-  /** What has a later time is in no segment, unless it was late. */
-  readonly sealedTo: Microseconds
-  /** Nor are those in `daybook_late`, whose ids are all behind this one. */
-  readonly sealedLate: number
-  /** Those to be read, by the times of their first events. */
-  readonly segments: readonly SegmentRow[]
+/*
+ * The index of the attributes on disk. A segment indexes some events, numbered in the order of their times,
+ * and never changes once it is visible. Events that are in no segment yet are sealed into one, and several
+ * segments of one level are merged into one of the next. At any moment, each event is in a visible segment,
+ * has a time after `sealed_to`, or is listed in `daybook_late`.
+ */
+
+export const DEFAULT_TUNING: SealingTuning = { segmentSize: 16_384, fanOut: 16 }
+
+export interface SqliteSegmentRow extends SegmentRow {
+  /** The count of removed events when the segment was built, which has none of those. */
+  readonly removed: number
 }
+
+/** The index at one moment. */
+export interface IndexState {
+  /** Changes whenever the other fields change. */
+  readonly version: number
+  /** Events with a later time are in no segment, unless they were late. */
+  readonly sealedTo: Microseconds
+  /** Events in `daybook_late` with a higher id are in no segment. */
+  readonly sealedLate: number
+  /** The visible segments, by the times of their first events. */
+  readonly segments: readonly SqliteSegmentRow[]
+}
+
+const VISIBLE_SEGMENTS = `SELECT id, level, size, first, last, removed FROM daybook_segments
+  WHERE state = ${SegmentState.visible} ORDER BY first, id`
 
 // One statement, so that all of it is of one moment.
 const STATE = `SELECT version, sealed_to, sealed_late, id, level, size, first, last, s.removed
-  FROM daybook_index LEFT JOIN daybook_segments AS s ON state = ${State.visible} ORDER BY first, id`
+  FROM daybook_index LEFT JOIN daybook_segments AS s ON state = ${SegmentState.visible} ORDER BY first, id`
 
-interface StateRow extends Omit<SegmentRow, 'id'> {
+interface StateRow extends Omit<SqliteSegmentRow, 'id'> {
   readonly version: number
   readonly sealed_to: Microseconds
   readonly sealed_late: number
   readonly id: number | null
 }
 
+/** By the times of their first events. */
+export const visibleSegments = ({ statement }: Connection): readonly SqliteSegmentRow[] =>
+  statement(VISIBLE_SEGMENTS).all() as SqliteSegmentRow[]
+
 /**
- * The state of the index. What it tells of, and the chunks of its segments, are there only as long as the
- * version stays: who reads more than once reads all of it in one transaction, or looks at the version again.
+ * The state of the index. Its segments can be read while the version stays the same, so a caller that reads
+ * more than once does so in one transaction, or checks the version again.
  */
 export function loadIndexState({ statement }: Connection): IndexState {
   const rows = statement(STATE).all() as StateRow[]

@@ -1,55 +1,60 @@
-import type { Microseconds } from '../../../src/event/timestamp.js'
+import type { Clock, Microseconds } from '../../../src/event/timestamp.js'
+import type { Lease } from '../../../src/store-kit/index-builder/steps.js'
 import type { Connection } from '../connection/connection.js'
 import { changeState } from '../schema/state.js'
 
-/*
- * Of the processes on a file one at a time builds the index, so that none does what another does
- * already. What is written stays right without it: each change of the index is checked by itself.
- */
-
 const KEY = 'sqlite:sealing'
 
-const HELD = 'SELECT value FROM daybook_state WHERE key = ?'
+const SELECT_LEASE = 'SELECT value FROM daybook_state WHERE key = ?'
 
-interface Holding {
+interface StoredLease {
   readonly holder: string
   readonly until: Microseconds
-  /** How long it was taken for. */
+  /** Duration for which it was taken. */
   readonly period: Microseconds
 }
 
-// What ends later than it can was taken before the clock was set back.
-const isHeld = ({ until, period }: Holding, now: Microseconds): boolean =>
+// A lease that ends later than one taken now was taken before the clock was set back.
+const isValid = ({ until, period }: StoredLease, now: Microseconds): boolean =>
   now < until && until <= now + period
 
-/** True while somebody has the lease. */
+/** True while a process has the lease. */
 export function isLeased({ statement }: Connection, now: Microseconds): boolean {
-  const row = statement(HELD).get(KEY) as { readonly value: string } | undefined
-  return row !== undefined && isHeld(JSON.parse(row.value) as Holding, now)
+  const row = statement(SELECT_LEASE).get(KEY) as { readonly value: string } | undefined
+  return row !== undefined && isValid(JSON.parse(row.value) as StoredLease, now)
 }
 
-/** Takes or renews the lease, within a write transaction; false where another holder has it. */
+/** Takes or renews the lease, within a write transaction; false if another holder has it. */
 export function takeLease(
   connection: Connection,
   holder: string,
   now: Microseconds,
   period: Microseconds,
 ): boolean {
-  let isOurs = false
+  let isTaken = false
   const take = (value: unknown) => {
-    const before = value as Holding | undefined
-    isOurs = !before || before.holder === holder || !isHeld(before, now)
-    return isOurs ? { holder, until: now + period, period } : { ...before! }
+    const stored = value as StoredLease | undefined
+    isTaken = !stored || stored.holder === holder || !isValid(stored, now)
+    return isTaken ? { holder, until: now + period, period } : { ...stored! }
   }
   changeState(connection, KEY, take, now, period)
-  return isOurs
+  return isTaken
 }
 
-/** Leaves the lease to others, within a write transaction. */
+/** Ends the lease of this holder, within a write transaction. */
 export function releaseLease(connection: Connection, holder: string, now: Microseconds): void {
   const release = (value: unknown) => {
-    const before = value as Holding | undefined
-    return before && before.holder !== holder ? { ...before } : undefined
+    const stored = value as StoredLease | undefined
+    return stored && stored.holder !== holder ? { ...stored } : undefined
   }
   changeState(connection, KEY, release, now, undefined)
 }
+
+export const createLease = (connection: Connection, clock: Clock, signal: AbortSignal): Lease => ({
+  take: (holder, ms) =>
+    connection.write(() => takeLease(connection, holder, clock(), ms * 1000), { signal }),
+  // One attempt, also after the signal.
+  async release(holder) {
+    connection.tryWrite(() => releaseLease(connection, holder, clock()))
+  },
+})

@@ -5,7 +5,7 @@ import type { Microseconds } from '../../../src/event/timestamp.js'
 import { type IndexState, loadIndexState } from './index-state.js'
 import type { SealingTuning } from '../../../src/store-kit/index-builder/segment-levels.js'
 import { EVENT_COLUMNS, type EventValues, rowToEvent, valuesToRow } from '../schema/rows.js'
-import { openSegment } from './segment.js'
+import { readSegment } from './segment-reader.js'
 import type { Tables } from '../schema/tables.js'
 
 /** What the index knows of the events at one moment. */
@@ -80,7 +80,7 @@ export function createLogIndex(
     segments = new Map(
       next.segments.map((row) => [
         row.id,
-        segments.get(row.id) ?? openSegment(connection, row, () => void (reads += 1)),
+        segments.get(row.id) ?? readSegment(connection, row, () => void (reads += 1)),
       ]),
     )
     state = next

@@ -1,42 +1,65 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Pacer } from '../../../src/store-kit/index-builder/steps.js'
 import type { Connection } from '../connection/connection.js'
 
-/** Rests after a step that read, and then wrote, for so long, so that others get their turn. */
-export type Rest = (readMs: number, wroteMs: number) => Promise<void>
+/** Measures the writes itself, as a transaction may have waited for a lock first. */
+export interface SqlitePacer extends Pacer {
+  /** Runs a write and measures it. */
+  time<Result>(act: () => Result): Result
+}
 
-export type RestIn = (connection: Connection, signal: AbortSignal) => Rest
+export type CreatePacer = (connection: Connection, signal: AbortSignal) => SqlitePacer
 
 const MIN_REST_MS = 1
 const MAX_REST_MS = 50
 
-const restOf = (ms: number, times: number): number =>
-  Math.min(MAX_REST_MS, Math.max(MIN_REST_MS, times * ms))
+const restMs = (ms: number, factor: number): number =>
+  Math.min(MAX_REST_MS, Math.max(MIN_REST_MS, factor * ms))
 
-// Who waits for the lock looks for it every few milliseconds.
-const THREAD_TIMES = 1
-const MAIN_TIMES = 3
+// A writer that waits for the lock tries again every few milliseconds.
+const THREAD_REST_FACTOR = 1
+const MAIN_REST_FACTOR = 3
 
-/** So long after others wrote they are taken to go on. */
-const LATELY_MS = 200
+/** Other connections are assumed to keep writing for this long after a write. */
+const RECENT_MS = 200
 
-/** In a thread of its own only writing is in the way, and only of those who write. */
-export const restForWriters: RestIn = (connection, signal) => {
-  let seen: unknown
-  let seenAt = -Infinity
-  // Changes when another connection has committed: https://www.sqlite.org/pragma.html#pragma_data_version
-  const othersWrite = (): boolean => {
-    const version = connection.database.pragma('data_version', { simple: true })
-    if (version !== seen) seenAt = performance.now()
-    seen = version
-    return connection.isContended() || performance.now() - seenAt < LATELY_MS
-  }
-  return async (_readMs, wroteMs) => {
-    if (wroteMs > 0 && othersWrite())
-      await connection.gap({ signal }, restOf(wroteMs, THREAD_TIMES))
-    else await nextTurn()
+function createPacer(rest: (computeMs: number, writeMs: number) => Promise<void>): SqlitePacer {
+  let writeMs = 0
+  return {
+    time(act) {
+      const start = performance.now()
+      const result = act()
+      writeMs = performance.now() - start
+      return result
+    },
+    async rest({ computeMs }) {
+      const lastMs = writeMs
+      writeMs = 0
+      await rest(computeMs, lastMs)
+    },
   }
 }
 
-/** In the main thread all of it is in the way of all the process does. */
-export const restInMain: RestIn = (connection, signal) => (readMs, wroteMs) =>
-  connection.gap({ signal }, restOf(readMs + wroteMs, MAIN_TIMES))
+/** For a thread of its own: rests only after writes, and only while other connections write. */
+export const pacerInThread: CreatePacer = (connection, signal) => {
+  let version: unknown
+  let changedAt = -Infinity
+  // Changes when another connection has committed: https://www.sqlite.org/pragma.html#pragma_data_version
+  const doOthersWrite = (): boolean => {
+    const current = connection.database.pragma('data_version', { simple: true })
+    if (current !== version) changedAt = performance.now()
+    version = current
+    return connection.isContended() || performance.now() - changedAt < RECENT_MS
+  }
+  return createPacer(async (_computeMs, writeMs) => {
+    if (writeMs > 0 && doOthersWrite())
+      await connection.gap({ signal }, restMs(writeMs, THREAD_REST_FACTOR))
+    else await nextTurn()
+  })
+}
+
+/** For the main thread, where all work holds up the rest of the process. */
+export const pacerInMain: CreatePacer = (connection, signal) =>
+  createPacer((computeMs, writeMs) =>
+    connection.gap({ signal }, restMs(computeMs + writeMs, MAIN_REST_FACTOR)),
+  )

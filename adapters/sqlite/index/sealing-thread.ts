@@ -1,27 +1,27 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { loadDriver } from '../connection/database.js'
-import { restForWriters } from './pacing.js'
-import { localRunner, type RunnerOptions } from './runner.js'
+import { pacerInThread } from './pacing.js'
+import { createRoundRunner, type RunnerOptions } from './round-runner.js'
 import type { FromThread, ToThread } from './start-sealing-thread.js'
 
 /* The entry of the thread that `startSealingThread` starts. */
 
-// This thread has nothing else to do.
+/** This thread has nothing else to do while it waits. */
 const LOCK_WAIT_MS = 1000
 
 const port = parentPort!
-const tell = (message: FromThread): void => port.postMessage(message)
+const post = (message: FromThread): void => port.postMessage(message)
 
-// Where the driver cannot be loaded in a thread this throws, and the main thread does the work.
+// Throws if the driver cannot be loaded in a thread; the main thread then builds the index.
 loadDriver()
-const runner = localRunner(workerData as RunnerOptions, restForWriters, LOCK_WAIT_MS)
+const runner = createRoundRunner(workerData as RunnerOptions, pacerInThread, LOCK_WAIT_MS)
 
-const acts: Readonly<Record<ToThread, () => Promise<void>>> = {
+const handlers: Readonly<Record<ToThread, () => Promise<void>>> = {
   async run() {
     try {
-      tell({ end: await runner.run() })
+      post({ end: await runner.run() })
     } catch (error) {
-      tell({ failure: error instanceof Error ? error.message : String(error) })
+      post({ failure: error instanceof Error ? error.message : String(error) })
     }
   },
   async stop() {
@@ -30,5 +30,5 @@ const acts: Readonly<Record<ToThread, () => Promise<void>>> = {
   },
 }
 
-port.on('message', (message: ToThread) => void acts[message]())
-tell('ready')
+port.on('message', (message: ToThread) => void handlers[message]())
+post('ready')

@@ -2,14 +2,14 @@ import { ANY_VALUE, type Chunk, encodeChunks, type Entry } from '../index/chunks
 import { type Column, type SortedValues, sortColumn, valuedOrdinals } from '../index/columns.js'
 import { ListKind } from '../index/segment-source.js'
 
-/** A chunk of the lists of a name and kind; `Name` is what a store has in place of names. */
+/** A chunk of the lists of one name and kind. `Name` is what a store writes for a name. */
 export interface NamedChunk<Name> {
   readonly name: Name
   readonly kind: number
   readonly chunk: Chunk
 }
 
-/** The chunks of a segment in the order of the names as they are given, then of kinds and values. */
+/** The chunks of the columns, in the given order of names, then by kind and value. */
 export function* columnChunks<Name>(
   columns: Iterable<readonly [Name, Column]>,
 ): Generator<NamedChunk<Name>, void> {
@@ -21,7 +21,7 @@ export function* columnChunks<Name>(
   }
 }
 
-/** Those of the events that cannot be in the index as they are. */
+/** The chunks that list the events that the index cannot represent. */
 export const unindexedChunks = <Name>(
   name: Name,
   ordinals: readonly number[],

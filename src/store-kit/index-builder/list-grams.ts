@@ -10,7 +10,7 @@ import { ListKind } from '../index/segment-source.js'
  */
 
 /** Fewer chunks than this are looked through as fast as the lists are read. */
-export const LEAST_CHUNKS = 32
+export const MIN_GRAM_CHUNKS = 32
 
 const GROUP_SIZE = 2
 const MOST_GROUPS = 4096
@@ -127,14 +127,14 @@ function putLists(
  */
 export const withGrams = <Name>(
   chunks: Iterable<NamedChunk<Name>>,
-  leastChunks?: number,
+  minGramChunks?: number,
 ): Generator<NamedChunk<Name>, void> =>
-  withGramsAsTheyCome(chunks, leastChunks) as Generator<NamedChunk<Name>, void>
+  withGramsAsTheyCome(chunks, minGramChunks) as Generator<NamedChunk<Name>, void>
 
 /** As {@link withGrams}; where the next chunk is to be waited for both give `undefined`. */
 export function* withGramsAsTheyCome<Name>(
   chunks: Iterable<NamedChunk<Name> | undefined>,
-  leastChunks = LEAST_CHUNKS,
+  minGramChunks = MIN_GRAM_CHUNKS,
 ): Generator<NamedChunk<Name> | undefined, void> {
   let name: Name | undefined
   let few: string[] = []
@@ -142,7 +142,7 @@ export function* withGramsAsTheyCome<Name>(
 
   const add = ({ values }: Chunk): void => {
     if (gathered) return gathered.add(values)
-    if (few.push(values) < leastChunks) return
+    if (few.push(values) < minGramChunks) return
     gathered = gatherGrams()
     for (const lines of few) gathered.add(lines)
     few = []

@@ -1,17 +1,17 @@
-/** How segments are made; a log may have been written with others. */
+/** How segments are built. Existing segments may have been built with other values. */
 export interface SealingTuning {
-  /** So many events are sealed at once. */
+  /** Number of events that are sealed into one segment. */
   readonly segmentSize: number
-  /** So many segments of a level are merged into one of the next. */
+  /** Number of segments of one level that are merged into one segment of the next level. */
   readonly fanOut: number
-  /** The grams of texts are listed where these fill so many chunks; left out it is `LEAST_CHUNKS`. */
-  readonly leastChunks?: number | undefined
+  /** Minimum number of text chunks of a name for which grams are listed. @default `MIN_GRAM_CHUNKS` */
+  readonly minGramChunks?: number | undefined
 }
 
-// Merging holds the times of all events in memory.
+/** Higher levels are not merged, as a merge holds the times of all its events in memory. */
 const MAX_LEVEL = 2
 
-/** Those to be merged next, which come in the order of time: the oldest of the lowest level that has enough. */
+/** The oldest segments of the lowest level that has enough to merge. `segments` are in order of time. */
 export function nextToMerge<Segment extends { readonly level: number }>(
   segments: readonly Segment[],
   fanOut: number,

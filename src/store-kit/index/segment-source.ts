@@ -1,18 +1,34 @@
+import { AuditLogError } from '../../errors.js'
 import type { Scalar } from '../../filter/attributes.js'
 import type { Microseconds } from '../../event/timestamp.js'
 
+/** States of a segment, as stores write them. */
+export const SegmentState = {
+  /** Being written, or abandoned by a process that ended. */
+  building: 0,
+  visible: 1,
+  /** Its rows are being removed, and no query begins to read it. */
+  gone: 2,
+} as const
+
 /**
- * What the lists of a name are of: a {@link Kind} of values, or one of these. All but those of texts have
- * numbers for values; `grams` (grams.ts) are of the chunks of the name's texts, where there are many.
+ * What the lists of a name hold: postings by value, for a {@link Kind} of values, or one of these. Their
+ * keys are numbers. `grams` (grams.ts) list the chunks of the name's texts, if there are many.
  */
 export const ListKind = { valued: 3, containers: 4, unindexed: 5, grams: 6 } as const
 
-/** What a value is in the keys of chunks. Those of one type are in the order of the values. */
+/** The kind of chunks that hold blocks of a segment's times. */
+export const TIMES_KIND = 7
+
+/** The number in place of a name for lists that belong to the segment itself. */
+export const NO_NAME = 0
+
+/** A value in the key of a chunk. Keys of one type sort as the values do. */
 export type Key = string | number
 
 export const keyOf = (value: Scalar): Key => (typeof value === 'boolean' ? Number(value) : value)
 
-/** A chunk as it is read: of pieces that of the highest ordinals has the highest `ordinal`. */
+/** A chunk as a store reads it; the pieces of one list have ascending ordinals. */
 export type ChunkValues = readonly [
   first: Key,
   ordinal: number,
@@ -26,49 +42,56 @@ export interface ChunkLines {
   readonly lines: string
 }
 
-/** Places among the chunks of some lists, of which the first is at 0; `to` is behind the last of them. */
+/** Positions among the chunks of some lists, from 0; `to` is exclusive. */
 export interface PlaceRange {
   readonly from: number
   readonly to: number
 }
 
-/** The chunks of a segment's lists, by their keys. `Lists` are those of one name and kind. */
+/** Reads the chunks of a segment by their keys. `Lists` identifies the lists of one name and kind. */
 export interface ChunkReader<Lists> {
   /**
-   * All of them, or those at the places alone, some at a time. The ranges are in order, apart from each
-   * other, and the last one may end behind the last chunk.
+   * All chunks, or those in the ranges, a few at a time. The ranges are sorted and do not touch; the last
+   * one may end after the last chunk.
    */
   inBulk(lists: Lists, places?: readonly PlaceRange[]): Iterable<readonly ChunkLines[]>
-  /** One of these, whole. */
+  /** The whole chunk of which `inBulk` gave the lines. */
   at(id: number, lines: string): ChunkValues
-  /** The last chunk that begins with the key, or before; of pieces that of the highest ordinals. */
+  /** The last chunk, or last piece, whose first key is not above the key. */
   floor(lists: Lists, key: Key): ChunkValues | undefined
-  /** As `floor` for each of the keys, which are few: for a store that fetches them together. */
+  /** `floor` for each of a few keys, which a store may fetch together. */
   floors(lists: Lists, keys: readonly Key[]): readonly (ChunkValues | undefined)[]
   before(lists: Lists, key: Key): ChunkValues | undefined
   after(lists: Lists, key: Key): ChunkValues | undefined
   first(lists: Lists): ChunkValues | undefined
   last(lists: Lists): ChunkValues | undefined
-  /** Of the pieces of a value the last one that begins at the ordinal, or before. */
+  /** The last piece of a value's list that begins at the ordinal or before. */
   pieceAt(lists: Lists, key: Key, ordinal: number): ChunkValues | undefined
   pieceAfter(lists: Lists, key: Key, ordinal: number): ChunkValues | undefined
 }
 
-/** Where a store keeps a segment. */
+/** Reads a segment from its store. */
 export interface SegmentSource<Lists> {
   readonly chunks: ChunkReader<Lists>
-  /** `undefined` where there are none; without a name those of the segment itself. */
+  /** `undefined` if there are none. Without a name, the lists of the segment itself. */
   readonly listsOf: (name: string | undefined, kind: number) => Lists | undefined
-  /** The times of a block of {@link BLOCK} events, and the first of them alone. */
+  /** The times of a block of {@link BLOCK} events. */
   timesOf(block: number): readonly Microseconds[]
+  /** The first time of a block. */
   firstTimeOf(block: number): Microseconds
 }
 
-/** A segment as its store knows it without reading it. */
+/** What a store knows of a segment before it reads any chunk. */
 export interface SegmentInfo {
   readonly id: number
+  /** Number of events. */
   readonly size: number
-  /** The times of the oldest event and of the newest. */
+  /** Time of the oldest event. */
   readonly first: Microseconds
+  /** Time of the newest event. */
   readonly last: Microseconds
 }
+
+/** For a segment that another process has begun to remove, or a damaged index. */
+export const missingRows = (id: number): AuditLogError =>
+  new AuditLogError('STORE_FAILED', `rows of segment ${id} of the index are missing`)

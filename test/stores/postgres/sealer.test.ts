@@ -1,10 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { AuditLog, type EventStore } from 'daybook'
 import pg from 'pg'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import {
-  createSealer,
-  type Sealer,
+  createPostgresSealer,
   type SealerOptions,
 } from '../../../adapters/postgres/index/sealer.js'
 import { createLog, type PostgresLog } from '../../../adapters/postgres/log/log.js'
@@ -12,61 +10,38 @@ import { namesIn } from '../../../adapters/postgres/schema/names.js'
 import { createPostgresStore } from '../../../adapters/postgres/postgres-store.js'
 import { postgresTruth } from '../../support/postgres-index.js'
 import { useSchemas } from '../../support/schemas.js'
-
-const tuning = { segmentSize: 8, fanOut: 4 }
-const FEW = { timeout: 20_000, interval: 50 }
+import { describeSealer, NEVER, SOON, TUNING, useSealer } from '../shared/sealer.js'
 
 const { database, schema } = useSchemas('sealer')
 
-interface Opened {
-  readonly audit: AuditLog
-  readonly store: EventStore
-  readonly sealer: Sealer
+interface Options extends SealerOptions {
+  readonly pool: pg.Pool
 }
 
-describe('the index of a log', () => {
-  const opened: Opened[] = []
+const query = (sql: string) => database().pool.query(sql.replaceAll('%', `${schema()}.`))
 
-  afterEach(async () => {
-    await Promise.all(opened.splice(0).map(({ audit }) => audit.close()))
-  })
+const fixture = useSealer<Options>({
+  open: ({ pool = database().pool, ...options }) =>
+    createPostgresStore({ pool, schema: schema() }, { tuning: TUNING, lookMs: 50, ...options }),
+  truth: () => postgresTruth(database().pool, schema()),
+  async hideChunks(isHidden) {
+    const [from, to] = isHidden
+      ? ['segment_chunks', 'hidden_chunks']
+      : ['hidden_chunks', 'segment_chunks']
+    await query(`ALTER TABLE %${from} RENAME TO ${to}`)
+  },
+  async isLeased() {
+    const { rows } = await query('SELECT holder FROM %index_state')
+    return rows[0].holder !== null
+  },
+})
+const { open, record, truth } = fixture
 
-  const open = (options: Partial<SealerOptions> = {}, pool = database().pool): Opened => {
-    const { store, sealer } = createPostgresStore(
-      { pool, schema: schema() },
-      { tuning, lookMs: 50, ...options },
-    )
-    const one = { audit: new AuditLog({ store, types: {} }), store, sealer }
-    opened.push(one)
-    return one
-  }
-  const record = async ({ audit }: Opened, count: number): Promise<void> => {
-    const all = Array.from({ length: count }, (_, n) => audit.recordCustom(`type-${n % 3}`, { n }))
-    await Promise.all(all)
-  }
-  const truth = () => postgresTruth(database().pool, schema())
-  const query = (sql: string) => database().pool.query(sql.replaceAll('%', `${schema()}.`))
-  const whole = { hidden: 0, missing: [], stray: 0 }
+describe('the sealer', () => describeSealer(fixture))
 
-  it('is sealed up to the last full segment, and merged', async () => {
+describe('the sealer of a log', () => {
+  it('the index is built after imports and lists', async () => {
     const log = open()
-    await record(log, 8 * 4 * 4 + 5)
-    await log.sealer.settled()
-    expect(await truth()).toEqual({ ...whole, segments: [[2, 128]], unsealed: 5 })
-    await record(log, 12)
-    await log.sealer.settled()
-    const segments = [
-      [2, 128],
-      [0, 8],
-      [0, 8],
-    ]
-    expect(await truth()).toEqual({ ...whole, segments, unsealed: 1 })
-  })
-
-  it('is built without anybody waiting for it, after appends, imports, closings and lists', async () => {
-    const log = open()
-    await record(log, 12)
-    await vi.waitFor(async () => expect((await truth()).unsealed).toBe(4), FEW)
     const time = (i: number) => new Date(1.6e12 + i).toISOString().replace('Z', '000Z')
     await log.audit.importEvents(
       Array.from({ length: 8 }, (_, i) => ({
@@ -75,26 +50,18 @@ describe('the index of a log', () => {
         ...{ type: 'old', username: null, system: false, source: null, attributes: {} },
       })),
     )
-    await vi.waitFor(async () => expect((await truth()).segments).toHaveLength(2), FEW)
-    await record(open({ tuning: { segmentSize: 1000, fanOut: 4 } }), 16)
+    await vi.waitFor(async () => expect((await truth()).segments).toHaveLength(1), SOON)
+    await record(open({ tuning: NEVER }), 24)
     await log.audit.list()
-    await vi.waitFor(async () => expect((await truth()).segments[0]).toEqual([1, 32]), FEW)
+    await vi.waitFor(async () => expect((await truth()).segments[0]).toEqual([1, 32]), SOON)
   })
 
-  it('what comes right after a look is looked for in time', async () => {
-    const log = open({ lookMs: 300 })
-    await record(log, 7)
-    await delay(100)
-    await record(log, 1)
-    await vi.waitFor(async () => expect((await truth()).unsealed).toBe(0), FEW)
-  })
-
-  it('what comes while it looks is looked for again', async () => {
-    // A log whose first answer takes so long, and is of before.
-    let tellAnswered = (): void => {}
-    const answered = new Promise<void>((resolve) => (tellAnswered = resolve))
-    let letGo = (): void => {}
-    const held = new Promise<void>((resolve) => (letGo = resolve))
+  it('events that are added during a check are found by another check', async () => {
+    // The first answer of this log is held back, so that it is outdated.
+    let setAnswered = (): void => {}
+    const answered = new Promise<void>((resolve) => (setAnswered = resolve))
+    let release = (): void => {}
+    const held = new Promise<void>((resolve) => (release = resolve))
     const log = createLog({
       names: namesIn(schema()),
       pool: database().pool,
@@ -106,27 +73,27 @@ describe('the index of a log', () => {
       ...log,
       async use(signal, act, end) {
         const result = await log.use(signal, act, end)
-        tellAnswered()
+        setAnswered()
         await held
         return result
       },
     }
-    const sealer = createSealer(slow, { tuning, lookMs: 20 })
+    const sealer = createPostgresSealer(slow, { tuning: TUNING, lookMs: 20 })
     try {
       sealer.look()
       await answered
-      await record(open({ lookMs: 600_000, tuning: { segmentSize: 1000, fanOut: 4 } }), 8)
+      await record(open({ lookMs: 600_000, tuning: NEVER }), 8)
       sealer.look()
-      letGo()
-      await vi.waitFor(async () => expect((await truth()).unsealed).toBe(0), FEW)
+      release()
+      await vi.waitFor(async () => expect((await truth()).unsealed).toBe(0), SOON)
     } finally {
       await sealer.close()
     }
   })
 
-  it('connects to nothing before the store is used, and takes no connection along', async () => {
+  it('nothing connects before the store is used, and close returns all connections', async () => {
     const pool = new pg.Pool({ connectionString: database().url, max: 2 })
-    const log = open({}, pool)
+    const log = open({ pool })
     await delay(200)
     expect(pool.totalCount).toBe(0)
     await record(log, 100)
@@ -136,51 +103,16 @@ describe('the index of a log', () => {
     await pool.end()
   })
 
-  it('is gone on with by the next one where the store is closed in the middle', async () => {
-    for (let n = 0; n < 5; n++) {
-      const log = open({ lookMs: 10 })
-      await record(log, 200)
-      await delay(30 * n)
-      await log.audit.close()
-      expect(await truth()).toMatchObject({ missing: [], stray: 0 })
-      const { rows } = await query('SELECT holder FROM %index_state')
-      expect(rows).toEqual([{ holder: null }])
-    }
-    await open().sealer.settled()
-    const end = await truth()
-    expect(end).toMatchObject({ ...whole, unsealed: 0 })
-    expect(end.segments.reduce((sum, [, size]) => sum + size, 0)).toBe(1000)
-  })
-
-  it('is tried again after errors, which no call notices, and which are told once', async () => {
-    const log = open({ maxPauseMs: 1000 })
-    await log.audit.list()
-    const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
-    try {
-      await query('ALTER TABLE %segment_chunks RENAME TO hidden_chunks')
-      await record(log, 20)
-      await vi.waitFor(() => expect(warn).toHaveBeenCalled(), FEW)
-      await delay(2500)
-      await query('ALTER TABLE %hidden_chunks RENAME TO segment_chunks')
-      expect(warn.mock.calls).toEqual([[expect.stringMatching(/fails: .*segment_chunks/)]])
-    } finally {
-      warn.mockRestore()
-    }
-    await vi.waitFor(async () => expect((await truth()).unsealed).toBe(4), FEW)
-    await log.sealer.settled()
-    expect(await truth()).toMatchObject(whole)
-  })
-
-  it('is nothing that who may only read attempts', async () => {
+  it('a store that can only read never tries to seal', async () => {
     const log = open()
-    await record(open({ tuning: { segmentSize: 1000, fanOut: 4 } }), 20)
+    await record(open({ tuning: NEVER }), 20)
     const pool = new pg.Pool({
       connectionString: database().url,
       options: '-c default_transaction_read_only=on',
     })
     const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
     try {
-      const reader = open({ maxPauseMs: 10 }, pool)
+      const reader = open({ maxPauseMs: 10, pool })
       expect((await reader.audit.list({ limit: 100 })).events).toHaveLength(20)
       await delay(300)
       expect((await truth()).segments).toEqual([])
@@ -194,19 +126,7 @@ describe('the index of a log', () => {
     expect((await truth()).unsealed).toBe(4)
   })
 
-  it('forgets what was removed', async () => {
-    const log = open()
-    await record(log, 40)
-    await log.sealer.settled()
-    expect(await log.store.removeBefore(Number.MAX_SAFE_INTEGER)).toBe(40)
-    await log.audit.list()
-    await vi.waitFor(
-      async () => expect(await truth()).toMatchObject({ segments: [], hidden: 0, stray: 0 }),
-      FEW,
-    )
-  })
-
-  it('a lease that ends later than any is taken for one before the clock was set back', async () => {
+  it('a lease that ends later than any new one was taken before the clock was set back', async () => {
     const log = open()
     await record(log, 8)
     await log.sealer.settled()

@@ -9,7 +9,7 @@ import type { NamedChunk } from '../../../../src/store-kit/index-builder/column-
 import { findPostings } from '../../../../src/store-kit/index/find-postings.js'
 import { placesOf } from '../../../../src/store-kit/index/find-grams.js'
 import { Extra } from '../../../../src/store-kit/index/grams.js'
-import { LEAST_CHUNKS, withGrams } from '../../../../src/store-kit/index-builder/list-grams.js'
+import { MIN_GRAM_CHUNKS, withGrams } from '../../../../src/store-kit/index-builder/list-grams.js'
 import { indexFilter } from '../../../../src/store-kit/index/index-filter.js'
 import {
   indexedText,
@@ -35,8 +35,8 @@ const textChunks = (texts: ReadonlyMap<string, readonly number[]>): Chunk[] => [
 const named = (chunks: readonly Chunk[]): NamedChunk<string>[] =>
   chunks.map((chunk) => ({ name: 'text', kind: Kind.text, chunk }))
 
-const gramChunks = (chunks: readonly Chunk[], leastChunks: number): Chunk[] =>
-  [...withGrams(named(chunks), leastChunks)]
+const gramChunks = (chunks: readonly Chunk[], minGramChunks: number): Chunk[] =>
+  [...withGrams(named(chunks), minGramChunks)]
     .filter(({ kind }) => kind === ListKind.grams)
     .map(({ chunk }) => chunk)
 
@@ -245,10 +245,10 @@ describe('grams', () => {
         ),
       ),
     ]
-    const few = some.slice(0, LEAST_CHUNKS - 1)
+    const few = some.slice(0, MIN_GRAM_CHUNKS - 1)
     const of = (name: string, kind: number, chunks: readonly Chunk[]): NamedChunk<string>[] =>
       chunks.map((chunk) => ({ name, kind, chunk }))
-    expect(some.length).toBeGreaterThanOrEqual(LEAST_CHUNKS)
+    expect(some.length).toBeGreaterThanOrEqual(MIN_GRAM_CHUNKS)
     const chunks = [
       ...of('few', Kind.text, few),
       ...of('many', Kind.text, some),

@@ -8,7 +8,7 @@ import {
   type PlaceRange,
 } from '../../../src/store-kit/index/segment-source.js'
 import type { Connection } from '../connection/connection.js'
-import { CHUNK_ID, rowId } from './index-tables.js'
+import { CHUNK_ID, rowId } from './row-ids.js'
 
 /** The lists of one name and kind in one segment. */
 export interface Lists {
@@ -17,7 +17,7 @@ export interface Lists {
   readonly kind: number
 }
 
-// The order of the join is ours: a key leads to its chunk.
+// CROSS JOIN fixes the order: the key is looked up first, then its chunk.
 const select = (where: string, order: 'ASC' | 'DESC'): string =>
   `SELECT k.first, k.ordinal, c.vals, c.posts
    FROM daybook_chunk_keys AS k CROSS JOIN daybook_chunks AS c ON c.id = ${CHUNK_ID}
@@ -32,7 +32,7 @@ const LAST = select('', 'DESC')
 const PIECE_AT = select('AND k.first = ? AND k.ordinal <= ?', 'DESC')
 const PIECE_AFTER = select('AND k.first = ? AND k.ordinal > ?', 'ASC')
 
-// Chunks that are read at once.
+/** Chunks that are read at once. */
 const BULK = 32
 
 const ALL: readonly PlaceRange[] = [{ from: 0, to: Infinity }]
@@ -45,12 +45,12 @@ const LINES = `SELECT id, vals AS lines FROM daybook_chunks WHERE id BETWEEN ? A
 
 const POSTINGS = 'SELECT posts FROM daybook_chunks WHERE id = ?'
 
-/** `onRead` is told of each chunk that is read. */
+/** `onRead` is called for each chunk that is read. */
 export function createChunkReader(
   { statement }: Connection,
   onRead?: () => void,
 ): ChunkReader<Lists> {
-  const reads =
+  const reader =
     (text: string) =>
     ({ segment, name, kind }: Lists, ...rest: readonly Key[]): ChunkValues | undefined => {
       const chunk = statement(text)
@@ -64,7 +64,7 @@ export function createChunkReader(
     return row && rowId(segment, row.chunk)
   }
 
-  /** They stand in the order of their keys. */
+  /** The ids of chunks ascend in the order of their keys. */
   function* inBulk(lists: Lists, places = ALL): Generator<readonly ChunkLines[], void> {
     const first = endOf(END_CHUNK('ASC'), lists)
     if (first === undefined) return
@@ -79,7 +79,7 @@ export function createChunkReader(
     }
   }
 
-  const floor = reads(FLOOR)
+  const floor = reader(FLOOR)
 
   return {
     inBulk,
@@ -90,11 +90,11 @@ export function createChunkReader(
     },
     floor,
     floors: (lists, keys) => keys.map((key) => floor(lists, key)),
-    before: reads(BEFORE),
-    after: reads(AFTER),
-    first: reads(FIRST),
-    last: reads(LAST),
-    pieceAt: reads(PIECE_AT),
-    pieceAfter: reads(PIECE_AFTER),
+    before: reader(BEFORE),
+    after: reader(AFTER),
+    first: reader(FIRST),
+    last: reader(LAST),
+    pieceAt: reader(PIECE_AT),
+    pieceAfter: reader(PIECE_AFTER),
   }
 }

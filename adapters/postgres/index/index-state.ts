@@ -1,16 +1,10 @@
-import { AuditLogError } from '../../../src/errors.js'
+import type { SegmentRow } from '../../../src/store-kit/index-builder/index-driver.js'
 import type { SealingTuning } from '../../../src/store-kit/index-builder/segment-levels.js'
-import type { SegmentInfo } from '../../../src/store-kit/index/segment-source.js'
+import { SegmentState } from '../../../src/store-kit/index/segment-source.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { ask, inTransaction, type PostgresPoolClient } from '../connection/client.js'
 import type { Names } from '../schema/names.js'
-import { State } from './segment-keys.js'
-import { IMPATIENT } from './steps.js'
-
-export interface SegmentRow extends SegmentInfo {
-  /** How often its events were merged. */
-  readonly level: number
-}
+import { IDLE_TIMEOUT } from './transaction-settings.js'
 
 export const DEFAULT_TUNING: SealingTuning = { segmentSize: 8192, fanOut: 16 }
 
@@ -22,7 +16,7 @@ export async function visibleSegments(
   const rows = await ask(
     client,
     `SELECT id, level, size, first, last FROM ${segments}
-     WHERE state = ${State.visible} ORDER BY first, id`,
+     WHERE state = ${SegmentState.visible} ORDER BY first, id`,
   )
   return rows.map((row) => {
     const [id, level, size, first, last] = row.map(Number)
@@ -31,13 +25,15 @@ export async function visibleSegments(
 }
 
 export interface IndexState {
+  /** Changes whenever the visible segments or `sealedTo` change. */
   readonly version: number
+  /** Events with a later time are in no segment, unless they were late. */
   readonly sealedTo: Microseconds
 }
 
 /**
- * One transaction that changes which segments are seen: the only one at that time. `change` gives the
- * new state, or `undefined` where it has changed nothing.
+ * Runs `change` in a transaction that may change which segments are visible; only one such transaction runs at
+ * a time. `change` returns the new state, or `undefined` if it has changed nothing.
  */
 export const changeIndex = (
   client: PostgresPoolClient,
@@ -45,7 +41,7 @@ export const changeIndex = (
   change: (state: IndexState) => Promise<Pick<IndexState, 'sealedTo'> | undefined>,
 ): Promise<boolean> =>
   inTransaction(client, async () => {
-    await ask(client, IMPATIENT)
+    await ask(client, IDLE_TIMEOUT)
     const [row] = await ask(client, `SELECT version, sealed_to FROM ${indexState} FOR UPDATE`)
     const [version, sealedTo] = row!.map(Number)
     const next = await change({ version: version!, sealedTo: sealedTo! })
@@ -57,7 +53,3 @@ export const changeIndex = (
     )
     return true
   })
-
-/** Another process has begun to remove the segment meanwhile, or the table is damaged. */
-export const missingRows = (id: number): AuditLogError =>
-  new AuditLogError('STORE_FAILED', `segment ${id} of the index is not there as a whole`)

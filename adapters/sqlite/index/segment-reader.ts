@@ -1,38 +1,43 @@
 import { LRUCache } from 'lru-cache'
 import type { IndexPart } from '../../../src/store-kit/index/part.js'
-import { openSegment as openPart } from '../../../src/store-kit/index/segment.js'
+import { openSegment } from '../../../src/store-kit/index/segment.js'
+import { NO_NAME } from '../../../src/store-kit/index/segment-source.js'
 import { decodeTimes } from '../../../src/store-kit/index/time-blocks.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Connection } from '../connection/connection.js'
-import { NO_NAME, rowId, type SegmentRow } from './index-tables.js'
-import { createChunkReader } from './segment-chunks.js'
-import { segmentNames } from './segment-names.js'
+import { createChunkReader } from './chunk-reader.js'
+import { columnNames } from './column-names.js'
+import type { SqliteSegmentRow } from './index-state.js'
+import { rowId } from './row-ids.js'
 
 const TIMES = 'SELECT first, times FROM daybook_segment_times WHERE id = ?'
 
 const FIRST_TIME = 'SELECT first FROM daybook_segment_times WHERE id = ?'
 
-// Half a megabyte: what is asked for again and again is mostly in the newest segments.
-const MOST_BLOCKS = 256
+/** Half a megabyte. Most repeated reads are of the newest segments. */
+const MAX_CACHED_BLOCKS = 256
 
-const blocks = new WeakMap<Connection, LRUCache<number, readonly Microseconds[]>>()
+const caches = new WeakMap<Connection, LRUCache<number, readonly Microseconds[]>>()
 
-/** The times of blocks that were read lately, which stay as they are. */
-function blocksOf(connection: Connection): LRUCache<number, readonly Microseconds[]> {
-  let known = blocks.get(connection)
-  if (!known) blocks.set(connection, (known = new LRUCache({ max: MOST_BLOCKS })))
-  return known
+/** Recently read blocks of times by row id; they never change. */
+function blockCache(connection: Connection): LRUCache<number, readonly Microseconds[]> {
+  let cache = caches.get(connection)
+  if (!cache) caches.set(connection, (cache = new LRUCache({ max: MAX_CACHED_BLOCKS })))
+  return cache
 }
 
-/** A visible segment, as long as it is that: see `loadIndexState`. `onRead` is told of each read. */
-export function openSegment(
+/**
+ * A segment, which can be read while it is visible: see `loadIndexState`. `onRead` is called for each chunk
+ * that is read.
+ */
+export function readSegment(
   connection: Connection,
-  row: SegmentRow,
+  row: SqliteSegmentRow,
   onRead?: () => void,
 ): IndexPart {
   const { statement } = connection
-  const names = segmentNames(connection)
-  const blocks = blocksOf(connection)
+  const names = columnNames(connection)
+  const blocks = blockCache(connection)
   const source = {
     chunks: createChunkReader(connection, onRead),
     listsOf(name: string | undefined, kind: number) {
@@ -41,8 +46,8 @@ export function openSegment(
     },
     timesOf(block: number) {
       const id = rowId(row.id, block)
-      const known = blocks.get(id)
-      if (known) return known
+      const cached = blocks.get(id)
+      if (cached) return cached
       const found = statement(TIMES).raw(true).get(id) as [Microseconds, Uint8Array]
       const times = decodeTimes(...found)
       blocks.set(id, times)
@@ -53,5 +58,5 @@ export function openSegment(
       return (found as { readonly first: Microseconds }).first
     },
   }
-  return openPart(source, row)
+  return openSegment(source, row)
 }

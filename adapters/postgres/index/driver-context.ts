@@ -1,0 +1,11 @@
+import type { Steps } from '../../../src/store-kit/index-builder/steps.js'
+import type { PostgresPoolClient } from '../connection/client.js'
+import type { Names } from '../schema/names.js'
+
+/** What building the index of a log works with. */
+export interface DriverContext {
+  readonly names: Names
+  readonly steps: Steps
+  /** Runs `act`, a short transaction, on a connection of the pool, then rests. */
+  readonly run: <Result>(act: (client: PostgresPoolClient) => Promise<Result>) => Promise<Result>
+}

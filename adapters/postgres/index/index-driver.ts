@@ -1,0 +1,42 @@
+import type { IndexDriver } from '../../../src/store-kit/index-builder/index-driver.js'
+import { openFeeds } from './chunk-feed.js'
+import { numberColumns } from './column-names.js'
+import type { DriverContext } from './driver-context.js'
+import { isSealDue } from './due.js'
+import { visibleSegments } from './index-state.js'
+import { publish, replace } from './publishing.js'
+import {
+  deleteChunks,
+  deleteSegment,
+  hiddenSegments,
+  hideExpired,
+  markGone,
+} from './segment-dropping.js'
+import { findPresent, readTimes } from './segment-times.js'
+import { BATCH_LIMITS, beginSegment, insertChunks } from './segment-writer.js'
+import { readUnsealed, type UnsealedRows } from './unsealed-rows.js'
+
+export function createDriver(context: DriverContext): IndexDriver<UnsealedRows> {
+  const { names, run } = context
+  return {
+    batchLimits: BATCH_LIMITS,
+    // Chunks that are searched without grams have to be fetched first.
+    hasGramsWhenSealed: true,
+    isSealDue: (size) => run((client) => isSealDue(client, names, size)),
+    readUnsealed: (size) => readUnsealed(context, size),
+    numberColumns: (extract) => numberColumns(context, extract),
+    beginSegment: (segment) => beginSegment(context, segment),
+    insertChunks: ({ id }, from, chunks) => insertChunks(context, id, from, chunks),
+    publish: (segment, unsealed) => publish(context, segment, unsealed),
+    visibleSegments: () => run((client) => visibleSegments(client, names)),
+    readTimes: (segment) => readTimes(context, segment),
+    findPresent: (_, times) => findPresent(context, times),
+    openFeeds: (segments) => openFeeds(context, segments),
+    replace: (parts, merged, duplicates) => replace(context, parts, merged, duplicates),
+    hiddenSegments: () => hiddenSegments(context),
+    hideExpired: () => hideExpired(context),
+    markGone: (id) => markGone(context, id),
+    deleteChunks: (id) => deleteChunks(context, id),
+    deleteSegment: (id) => deleteSegment(context, id),
+  }
+}

@@ -1,0 +1,75 @@
+import type {
+  ChunkFeed,
+  ChunkFeeds,
+  FeedChunk,
+} from '../../../src/store-kit/index-builder/index-driver.js'
+import { ListKind, missingRows } from '../../../src/store-kit/index/segment-source.js'
+import type { Connection } from '../connection/connection.js'
+import type { SqliteSegmentRow } from './index-state.js'
+import { rowId, rowIds } from './row-ids.js'
+
+/** The lists of one name and kind, and the number of their first chunk. */
+interface Lists {
+  readonly name: number
+  readonly kind: number
+  readonly chunk: number
+}
+
+const FIRST_LISTS = `SELECT name, kind, chunk FROM daybook_chunk_keys WHERE segment = ?
+  ORDER BY name, kind, first, ordinal LIMIT 1`
+
+const NEXT_LISTS = `SELECT name, kind, chunk FROM daybook_chunk_keys
+  WHERE segment = ? AND (name, kind) > (?, ?) ORDER BY name, kind, first, ordinal LIMIT 1`
+
+const CHUNK = 'SELECT vals, posts FROM daybook_chunks WHERE id = ?'
+
+const LAST_CHUNK = 'SELECT max(id) AS last FROM daybook_chunks WHERE id >= ? AND id < ?'
+
+/** Reads the chunks of a segment one by one, so it is always ready. */
+function openFeed({ statement }: Connection, id: number): ChunkFeed {
+  const { last } = statement(LAST_CHUNK).get(...rowIds(id)) as { readonly last: number | null }
+  const chunkCount = last === null ? 0 : last + 1 - rowId(id, 0)
+  let lists: Lists | undefined
+  let following: Lists | undefined
+  let number = 0
+  let head: FeedChunk | undefined
+
+  const after = (before: Lists | undefined): Lists | undefined =>
+    before && (statement(NEXT_LISTS).get(id, before.name, before.kind) as Lists | undefined)
+  /** Moves to these lists, or to the next ones that are merged. */
+  const moveTo = (next: Lists | undefined): void => {
+    lists = next
+    following = after(lists)
+    // Grams are listed anew, as they refer to chunks.
+    while (lists?.kind === ListKind.grams) {
+      lists = following
+      following = after(lists)
+    }
+    number = lists?.chunk ?? chunkCount
+  }
+  const read = ({ name, kind }: Lists): FeedChunk => {
+    const row = statement(CHUNK).raw(true).get(rowId(id, number))
+    if (!row) throw missingRows(id)
+    const [values, postings] = row as [string, Uint8Array]
+    return { name, kind, values, postings }
+  }
+
+  moveTo(statement(FIRST_LISTS).get(id) as Lists | undefined)
+  return {
+    isReady: () => true,
+    head: () => (head ??= lists && read(lists)),
+    advance() {
+      head = undefined
+      number += 1
+      if (number >= (following?.chunk ?? chunkCount)) moveTo(following)
+    },
+  }
+}
+
+export const openFeeds = (
+  connection: Connection,
+  segments: readonly SqliteSegmentRow[],
+): ChunkFeeds => ({
+  feeds: segments.map(({ id }) => openFeed(connection, id)),
+  fetch: () => Promise.resolve(),
+})

@@ -1,0 +1,10 @@
+import type { Steps } from '../../../src/store-kit/index-builder/steps.js'
+import type { Connection } from '../connection/connection.js'
+
+/** What building the index of a file works with. Reads run on the connection at once, writes by `write`. */
+export interface DriverContext {
+  readonly connection: Connection
+  readonly steps: Steps
+  /** Runs `act` in one write transaction, again if it failed because of a lock, then rests. */
+  readonly write: <Result>(act: () => Result) => Promise<Result>
+}

@@ -1,0 +1,41 @@
+import type { IndexDriver } from '../../../src/store-kit/index-builder/index-driver.js'
+import { openFeeds } from './chunk-feed.js'
+import { numberColumns } from './column-names.js'
+import type { DriverContext } from './driver-context.js'
+import { isSealDue } from './due.js'
+import { type SqliteSegmentRow, visibleSegments } from './index-state.js'
+import { publish, replace } from './publishing.js'
+import {
+  deleteChunks,
+  deleteSegment,
+  hiddenSegments,
+  hideExpired,
+  markGone,
+} from './segment-dropping.js'
+import { findPresent, readTimes } from './segment-times.js'
+import { BATCH_LIMITS, beginSegment, insertChunks } from './segment-writer.js'
+import { readUnsealed, type UnsealedRows } from './unsealed-rows.js'
+
+export function createDriver(context: DriverContext): IndexDriver<UnsealedRows, SqliteSegmentRow> {
+  const { connection } = context
+  return {
+    batchLimits: BATCH_LIMITS,
+    hasGramsWhenSealed: false,
+    isSealDue: async (size) => isSealDue(connection, size),
+    readUnsealed: (size) => readUnsealed(context, size),
+    numberColumns: (extract) => numberColumns(context, extract),
+    beginSegment: (segment) => beginSegment(context, segment),
+    insertChunks: (segment, from, chunks) => insertChunks(context, segment, from, chunks),
+    publish: (segment, unsealed) => publish(context, segment, unsealed),
+    visibleSegments: async () => visibleSegments(connection),
+    readTimes: (segment) => readTimes(context, segment),
+    findPresent: async (segments) => findPresent(connection, segments),
+    openFeeds: (segments) => openFeeds(connection, segments),
+    replace: (parts, merged, duplicates) => replace(context, parts, merged, duplicates),
+    hiddenSegments: async () => hiddenSegments(connection),
+    hideExpired: () => hideExpired(context),
+    markGone: (id) => markGone(context, id),
+    deleteChunks: (id) => deleteChunks(context, id),
+    deleteSegment: (id) => deleteSegment(context, id),
+  }
+}

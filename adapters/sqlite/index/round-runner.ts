@@ -1,0 +1,95 @@
+import { throwIfAborted } from '../../../src/errors.js'
+import { systemClock } from '../../../src/event/timestamp.js'
+import { type RoundEnd, runRound } from '../../../src/store-kit/index-builder/round.js'
+import type { SealingTuning } from '../../../src/store-kit/index-builder/segment-levels.js'
+import { createConnection, type Connection } from '../connection/connection.js'
+import { openDatabase, type SqliteDatabase } from '../connection/database.js'
+import { createDriver } from './index-driver.js'
+import { createLease } from './lease.js'
+import type { CreatePacer } from './pacing.js'
+
+/** Runs rounds of building the index, in this thread or in another. */
+export interface RoundRunner {
+  /** One call at a time. After it has rejected, the runner cannot be used again. */
+  run(): Promise<RoundEnd>
+  /** Ends after the transaction under way and closes the connection. */
+  close(): Promise<void>
+}
+
+/** Can be cloned, for a thread. */
+export interface RunnerOptions {
+  readonly filename: string
+  readonly tuning: SealingTuning
+  /** A process that dies keeps the lease for at most this long. */
+  readonly leaseMs: number
+}
+
+/** How often a merge checks whether enough new events are unsealed. */
+const SEAL_CHECK_MS = 100
+
+/**
+ * Pages in the WAL after which a commit runs a checkpoint. Fewer than for the store's own connection, so
+ * that checkpoints run here.
+ */
+const CHECKPOINT_PAGES = 2000
+
+/**
+ * The index can be built again from the events, so its commits need not be durable: the WAL keeps their
+ * order, and the next durable commit of the store includes them. Without WAL, `synchronous` stays as it is,
+ * because a lower level could corrupt the file.
+ */
+function openForSealing(filename: string, lockWaitMs: number): SqliteDatabase {
+  const database = openDatabase(filename, (database) => {
+    database.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
+    database.pragma('cache_size = -16384')
+  })
+  const isWal = database.pragma('journal_mode', { simple: true }) === 'wal'
+  database.pragma(isWal ? 'synchronous = NORMAL' : `busy_timeout = ${lockWaitMs}`)
+  return database
+}
+
+/**
+ * Runs rounds in this thread, on a connection of its own that the first round opens. A read that meets a lock,
+ * as it may without WAL, blocks the thread for up to `lockWaitMs`.
+ */
+export function createRoundRunner(
+  { filename, tuning, leaseMs }: RunnerOptions,
+  createPacer: CreatePacer,
+  lockWaitMs = 0,
+): RoundRunner {
+  const controller = new AbortController()
+  const { signal } = controller
+  const clock = systemClock()
+  let connection: Connection | undefined
+  let running: Promise<RoundEnd> | undefined
+
+  const round = async (): Promise<RoundEnd> => {
+    throwIfAborted(signal)
+    const open = (connection ??= createConnection(openForSealing(filename, lockWaitMs)))
+    const pacer = createPacer(open, signal)
+    return runRound({
+      tuning,
+      leaseMs,
+      sealCheckMs: SEAL_CHECK_MS,
+      lease: createLease(open, clock, signal),
+      pacer,
+      signal,
+      createDriver: (steps) =>
+        createDriver({
+          connection: open,
+          steps,
+          write: (act) => steps.run(() => open.write(() => pacer.time(act), { signal })),
+        }),
+    })
+  }
+
+  return {
+    run: () => (running = round()),
+    async close() {
+      controller.abort()
+      await running?.catch(() => {})
+      connection?.database.close()
+      connection = undefined
+    },
+  }
+}

@@ -1,0 +1,81 @@
+import type { Presence } from '../../../src/store-kit/index-builder/index-driver.js'
+import { missingRows } from '../../../src/store-kit/index/segment-source.js'
+import { decodeTimes } from '../../../src/store-kit/index/time-blocks.js'
+import type { Microseconds } from '../../../src/event/timestamp.js'
+import type { Connection } from '../connection/connection.js'
+import type { DriverContext } from './driver-context.js'
+import type { SqliteSegmentRow } from './index-state.js'
+import { rowIds } from './row-ids.js'
+
+/** Blocks of times that are read at once. */
+const MAX_BLOCKS = 256
+
+/** Rows of events that are read at once. */
+const MAX_ROWS = 4096
+
+const BLOCKS = `SELECT id, first, times FROM daybook_segment_times
+  WHERE id >= ? AND id < ? ORDER BY id LIMIT ${MAX_BLOCKS}`
+
+const EVENTS = `SELECT created_at FROM daybook_events
+  WHERE created_at >= ? ORDER BY created_at LIMIT ${MAX_ROWS}`
+
+const REMOVED = `SELECT removed, coalesce((SELECT min(created_at) FROM daybook_events), 9e15) AS oldest
+  FROM daybook_index`
+
+interface Removed {
+  readonly removed: number
+  /** `removeBefore` removes events without counting them. */
+  readonly oldest: Microseconds
+}
+
+export async function readTimes(
+  { connection: { statement }, steps }: DriverContext,
+  { id, size }: SqliteSegmentRow,
+): Promise<Float64Array> {
+  const times = new Float64Array(size)
+  const [start, end] = rowIds(id)
+  let from = start
+  let count = 0
+  while (count < size) {
+    const rows = statement(BLOCKS).raw(true).all(from, end) as [number, Microseconds, Uint8Array][]
+    if (rows.length === 0) throw missingRows(id)
+    for (const [, first, data] of rows) {
+      const block = decodeTimes(first, data)
+      times.set(block, count)
+      count += block.length
+    }
+    from = rows.at(-1)![0] + 1
+    await steps.pause()
+  }
+  return times
+}
+
+/** Reads the times of all events only if some were removed since the segments were built. */
+export function findPresent(
+  connection: Connection,
+  segments: readonly SqliteSegmentRow[],
+): Presence {
+  const { removed, oldest } = connection.statement(REMOVED).get() as Removed
+  const isUnchanged = segments.every((segment) => segment.removed === removed)
+  return {
+    isPresent: isUnchanged ? (time) => time >= oldest : eventsAt(connection),
+    removed,
+  }
+}
+
+/** Says whether there is an event at a time; called with times that never decrease. */
+function eventsAt({ statement }: Connection): (time: Microseconds) => boolean {
+  let rows: readonly (readonly [Microseconds])[] = []
+  let next = 0
+  return (time) => {
+    for (;;) {
+      while (next < rows.length && rows[next]![0] < time) next += 1
+      if (next < rows.length) return rows[next]![0] === time
+      // These were the last events; later ones are in none of the segments.
+      if (rows.length > 0 && rows.length < MAX_ROWS) return false
+      rows = statement(EVENTS).raw(true).all(time) as [Microseconds][]
+      next = 0
+      if (rows.length === 0) return false
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import type { NamedChunk } from '../../../src/store-kit/index-builder/column-chunks.js'
+import type {
+  BatchLimits,
+  BuildingSegment,
+  NewSegment,
+} from '../../../src/store-kit/index-builder/index-driver.js'
+import { keyOf, SegmentState, TIMES_KIND } from '../../../src/store-kit/index/segment-source.js'
+import { BLOCK } from '../../../src/store-kit/index/time-blocks.js'
+import type { Connection } from '../connection/connection.js'
+import type { DriverContext } from './driver-context.js'
+import { rowId } from './row-ids.js'
+
+export const BATCH_LIMITS: BatchLimits = { bytes: 131_072, rows: 500 }
+
+const INSERT_SEGMENT = `INSERT INTO daybook_segments (state, level, size, first, last, removed)
+  VALUES (${SegmentState.building}, ?, ?, ?, ?, ?) RETURNING id`
+
+const IS_BUILDING = `SELECT 1 FROM daybook_segments WHERE id = ? AND state = ${SegmentState.building}`
+
+const SET_VISIBLE = `UPDATE daybook_segments SET state = ${SegmentState.visible} WHERE id = ?`
+
+const INSERT_CHUNK = 'INSERT INTO daybook_chunks (id, vals, posts) VALUES (?, ?, ?)'
+
+const INSERT_KEY = `INSERT INTO daybook_chunk_keys (segment, name, kind, first, ordinal, chunk)
+  VALUES (?, ?, ?, ?, ?, ?)`
+
+const INSERT_TIMES = 'INSERT INTO daybook_segment_times (id, first, times) VALUES (?, ?, ?)'
+
+/** False once another process has marked the segment as gone. */
+export const isBuilding = ({ statement }: Connection, id: number): boolean =>
+  statement(IS_BUILDING).get(id) !== undefined
+
+/** Makes queries read the segment, within a transaction. */
+export function setVisible({ statement }: Connection, id: number): void {
+  statement(SET_VISIBLE).run(id)
+}
+
+export const beginSegment = (
+  { connection, write }: DriverContext,
+  { level, times, removed }: NewSegment,
+): Promise<number> =>
+  write(() => {
+    const values = [level, times.length, times[0], times[times.length - 1], removed]
+    return (connection.statement(INSERT_SEGMENT).get(...values) as { readonly id: number }).id
+  })
+
+/** The blocks of times have a table of their own. */
+export function insertChunks(
+  { connection, write }: DriverContext,
+  { id, size }: BuildingSegment,
+  from: number,
+  chunks: readonly NamedChunk<number>[],
+): Promise<boolean> {
+  const { statement } = connection
+  const blocks = Math.ceil(size / BLOCK)
+  const insert = ({ name, kind, chunk }: NamedChunk<number>, place: number): void => {
+    if (kind === TIMES_KIND) {
+      statement(INSERT_TIMES).run(rowId(id, place), chunk.first, chunk.postings)
+      return
+    }
+    const number = place - blocks
+    statement(INSERT_CHUNK).run(rowId(id, number), chunk.values, chunk.postings)
+    statement(INSERT_KEY).run(id, name, kind, keyOf(chunk.first), chunk.ordinal, number)
+  }
+  return write(() => {
+    if (!isBuilding(connection, id)) return false
+    for (const [i, chunk] of chunks.entries()) insert(chunk, from + i)
+    return true
+  })
+}

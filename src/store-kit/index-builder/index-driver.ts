@@ -1,0 +1,154 @@
+import type { Microseconds } from '../../event/timestamp.js'
+import type { Column } from '../index/columns.js'
+import type { Extract } from '../index/extract.js'
+import type { SegmentInfo } from '../index/segment-source.js'
+import type { NamedChunk } from './column-chunks.js'
+
+/** A visible segment. */
+export interface SegmentRow extends SegmentInfo {
+  /** 0 for a sealed segment; a merged segment is one level above its parts. */
+  readonly level: number
+}
+
+/** Events for one new segment, as they were at one moment. */
+export interface UnsealedEvents {
+  /** Empty if all of the events have been removed since they were listed. */
+  readonly extract: Extract
+  /** The store's count of removed events at that moment, if it keeps one. */
+  readonly removed?: number | undefined
+}
+
+/** The indexed attributes of some events, by the store's numbers for their names. */
+export interface NumberedColumns {
+  /** In ascending order of the numbers. */
+  readonly columns: readonly (readonly [number: number, column: Column])[]
+  /** Ordinals of events that the index cannot represent, ascending. */
+  readonly unindexed: readonly number[]
+}
+
+/** Which events of the segments to be merged still exist. */
+export interface Presence {
+  /** Call it with times that never decrease. */
+  isPresent(time: Microseconds): boolean
+  /** The store's count of removed events when the events were looked up, if it keeps one. */
+  readonly removed?: number | undefined
+}
+
+export interface NewSegment {
+  readonly level: number
+  /** Times of its events, ascending; at least one. */
+  readonly times: ArrayLike<Microseconds>
+  readonly removed: number | undefined
+}
+
+/** A segment that is being written. */
+export interface BuildingSegment {
+  readonly id: number
+  /** Number of its events. */
+  readonly size: number
+}
+
+/** A segment after its last chunk was written. */
+export interface WrittenSegment {
+  readonly id: number
+  /** Number of its chunks, blocks of times included. */
+  readonly chunks: number
+  /** True if another process took the segment for abandoned while it was written. */
+  readonly isLost: boolean
+}
+
+/** A chunk that is read for merging. */
+export interface FeedChunk {
+  readonly name: number
+  readonly kind: number
+  readonly values: string
+  readonly postings: Uint8Array
+}
+
+/** The chunks of one segment in the order of their keys, without its times and lists of grams. */
+export interface ChunkFeed {
+  /** False if the next chunk has to be fetched first. */
+  isReady(): boolean
+  /** The next chunk; `undefined` after the last one. Call it only if the feed is ready. */
+  head(): FeedChunk | undefined
+  /** Moves on to the chunk after the head. */
+  advance(): void
+}
+
+export interface ChunkFeeds {
+  /** One for each segment, in the same order. */
+  readonly feeds: readonly ChunkFeed[]
+  /** Fetches further chunks for the feeds that are not ready. */
+  readonly fetch: () => Promise<void>
+}
+
+/** The limits of one transaction that writes chunks, so that it takes a few milliseconds. */
+export interface BatchLimits {
+  readonly bytes: number
+  readonly rows: number
+}
+
+/**
+ * What a store does for the index builder. Each method runs one short transaction, or several, so the
+ * state may change between two calls: `publish` and `replace` check that what they rely on still holds.
+ */
+export interface IndexDriver<
+  Unsealed extends UnsealedEvents = UnsealedEvents,
+  Segment extends SegmentRow = SegmentRow,
+> {
+  readonly batchLimits: BatchLimits
+  /** Whether sealed segments get lists of grams too, not only merged ones. */
+  readonly hasGramsWhenSealed: boolean
+
+  /** True if `size` events may be unsealed. */
+  isSealDue(size: number): Promise<boolean>
+  /** The late events, oldest first, then the oldest others, `size` in all; `undefined` if there are fewer. */
+  readUnsealed(size: number): Promise<Unsealed | undefined>
+  /** Numbers the names of the columns. A number is never used for another name. */
+  numberColumns(extract: Extract): Promise<NumberedColumns>
+
+  /** Adds a segment that no query reads yet, and returns its id, which is never used again. */
+  beginSegment(segment: NewSegment): Promise<number>
+  /**
+   * Adds chunks, the first of which is the `from`th of the segment. False, without effect, if the segment
+   * is not being built any more.
+   */
+  insertChunks(
+    segment: BuildingSegment,
+    from: number,
+    chunks: readonly NamedChunk<number>[],
+  ): Promise<boolean>
+  /**
+   * In one transaction: makes the segment visible and the events sealed. False, without effect, if any of
+   * them were sealed, or the segment was removed, in the meantime. There is no segment for no events.
+   */
+  publish(segment: WrittenSegment | undefined, unsealed: Unsealed): Promise<boolean>
+
+  /** In the order of their first events. */
+  visibleSegments(): Promise<readonly Segment[]>
+  /** The times of all events of a segment, ascending. */
+  readTimes(segment: Segment): Promise<Float64Array>
+  /** Looks up the events of segments with these times. */
+  findPresent(segments: readonly Segment[], times: readonly Float64Array[]): Promise<Presence>
+  openFeeds(segments: readonly Segment[]): ChunkFeeds
+  /**
+   * In one transaction: replaces the visible segments by the merged one and lists the events at the times
+   * in `duplicates` as unsealed again. False, without effect, if any of the segments is gone.
+   */
+  replace(
+    parts: readonly Segment[],
+    merged: WrittenSegment | undefined,
+    duplicates: readonly Microseconds[],
+  ): Promise<boolean>
+
+  /** Ids of the segments that are not visible. */
+  hiddenSegments(): Promise<readonly number[]>
+  /** Hides the segments that end before the oldest event, and returns their ids. */
+  hideExpired(): Promise<readonly number[]>
+  /** Marks a segment as gone, so that nobody writes to it any more. False if it is visible or removed. */
+  markGone(id: number): Promise<boolean>
+  /** Removes the chunks and times of a segment that is gone. */
+  deleteChunks(id: number): Promise<void>
+  /** Removes the row of a segment that has no chunks any more. */
+  deleteSegment(id: number): Promise<void>
+}

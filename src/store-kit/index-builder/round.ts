@@ -1,0 +1,80 @@
+import type { Builder } from './builder.js'
+import type { IndexDriver } from './index-driver.js'
+import { mergeNext } from './merging.js'
+import { sealNext } from './sealing.js'
+import { dropAbandoned, dropExpired } from './segment-dropping.js'
+import type { SealingTuning } from './segment-levels.js'
+import { createSteps, LEASE_LOST, type StepOptions, type Steps } from './steps.js'
+
+/** How a round ends: work was done, there was no work, or another process has the lease. */
+export type RoundEnd = 'done' | 'nothing' | 'leased'
+
+export interface RoundOptions extends Omit<StepOptions, 'afterRest'> {
+  readonly tuning: SealingTuning
+  /** How often a merge checks whether enough new events are unsealed. */
+  readonly sealCheckMs: number
+  readonly createDriver: (steps: Steps) => IndexDriver
+}
+
+/**
+ * Does all the work there is for the index while it has the lease. Sealing comes first, also in the
+ * middle of a merge, which can take minutes, because queries read unsealed events row by row.
+ */
+export async function runRound(options: RoundOptions): Promise<RoundEnd> {
+  const { tuning, sealCheckMs, createDriver, ...stepOptions } = options
+  let isMerging = false
+  let checkAt = -Infinity
+  const steps = createSteps({
+    ...stepOptions,
+    afterRest: async () => {
+      if (isMerging && performance.now() >= checkAt) await sealDuringMerge()
+    },
+  })
+  const driver = createDriver(steps)
+  const builder: Builder = { driver, steps, tuning }
+
+  /** Repeats the work until there is no more; true if there was any. */
+  const repeat = async (work: (builder: Builder) => Promise<boolean>): Promise<boolean> => {
+    let count = 0
+    while (await work(builder)) count += 1
+    return count > 0
+  }
+
+  const seal = async (): Promise<boolean> => {
+    const hasSealed = await repeat(sealNext)
+    steps.setRestFactor(1)
+    return hasSealed
+  }
+
+  const sealDuringMerge = async (): Promise<void> => {
+    isMerging = false
+    if (await driver.isSealDue(tuning.segmentSize)) await seal()
+    isMerging = true
+    checkAt = performance.now() + sealCheckMs
+  }
+
+  const merge = async (): Promise<boolean> => {
+    isMerging = true
+    const hasMerged = await mergeNext(builder)
+    isMerging = false
+    return hasMerged
+  }
+
+  try {
+    await steps.keepLease()
+    const hasDroppedAbandoned = await repeat(dropAbandoned)
+    const hasDroppedExpired = await repeat(dropExpired)
+    let hasWorked = hasDroppedAbandoned || hasDroppedExpired
+    for (;;) {
+      const hasSealed = await seal()
+      const hasMerged = await merge()
+      if (!hasSealed && !hasMerged) return hasWorked ? 'done' : 'nothing'
+      hasWorked = true
+    }
+  } catch (error) {
+    if (error === LEASE_LOST) return 'leased'
+    throw error
+  } finally {
+    await steps.releaseLease()
+  }
+}

@@ -1,0 +1,131 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { RoundEnd } from './round.js'
+import type { SealingTuning } from './segment-levels.js'
+
+/** Keeps the index of a log up to date. */
+export interface Sealer {
+  /** Checks soon whether there is enough to do, and does it. Never throws. */
+  readonly look: () => void
+  /** Resolves once neither this process nor another has anything left to do. For tests. */
+  settled(): Promise<void>
+  /** Ends the round under way. The next process to check finishes what it began. */
+  close(): Promise<void>
+}
+
+/** Whether a round would find work; `leased` if another process has the lease. */
+export type Due = 'due' | 'nothing' | 'leased'
+
+/** How a store runs rounds. */
+export interface Rounds {
+  /** Name of the store for warnings. */
+  readonly store: string
+  findDue(): Due | Promise<Due>
+  run(): Promise<RoundEnd>
+  /** Ends the round under way soon; `running` resolves once it has ended. */
+  close(running: Promise<unknown>): Promise<void>
+}
+
+/** Options of both stores' sealers. */
+export interface CommonSealerOptions {
+  readonly tuning: SealingTuning
+  /** A process that dies keeps the lease for at most this long. */
+  readonly leaseMs: number
+  /** Minimum time between two checks for work. */
+  readonly lookMs: number
+  /** Maximum pause after an error. Once it is reached, a warning is emitted, once. */
+  readonly maxPauseMs: number
+}
+
+/** First pause after a round that failed, had nothing to do, or met another process's lease. */
+const MIN_PAUSE_MS = 1000
+const SETTLED_CHECK_MS = 20
+
+type End = RoundEnd | 'not due' | 'failed'
+
+export function createSealer(
+  rounds: Rounds,
+  { lookMs, maxPauseMs }: Pick<CommonSealerOptions, 'lookMs' | 'maxPauseMs'>,
+): Sealer {
+  let round: Promise<End> | undefined
+  let timer: NodeJS.Timeout | undefined
+  let lookAt = -Infinity
+  /** A check was asked for during a round, which may have missed what is new. */
+  let isAsked = false
+  let pauseMs = 0
+  let hasWarned = false
+  let closed: Promise<void> | undefined
+
+  const warn = (error: unknown): void => {
+    if (hasWarned || 2 * pauseMs < maxPauseMs) return
+    hasWarned = true
+    process.emitWarning(
+      `the ${rounds.store} store keeps trying to build its index, which fails: ${reasonOf(error)}`,
+    )
+  }
+
+  const runOnce = async (isDue: boolean): Promise<End> => {
+    try {
+      if (!isDue && (await rounds.findDue()) !== 'due') return 'not due'
+      return await rounds.run()
+    } catch (error) {
+      // No call fails because of it: queries read what is not in the index row by row.
+      if (!closed) warn(error)
+      return 'failed'
+    }
+  }
+
+  /** Pauses grow while rounds fail or find nothing although work was due. */
+  const setPause = (end: End): void => {
+    const longer = Math.min(maxPauseMs, Math.max(MIN_PAUSE_MS, 2 * pauseMs))
+    const pauses = { done: 0, 'not due': 0, leased: MIN_PAUSE_MS, nothing: longer, failed: longer }
+    pauseMs = pauses[end]
+    lookAt = performance.now() + Math.max(lookMs, pauseMs)
+  }
+
+  /** Runs a round, after a check that it is due unless `isDue` says so. */
+  const runRound = (isDue = false): Promise<End> => {
+    isAsked = false
+    round = runOnce(isDue).then((end) => {
+      round = undefined
+      setPause(end)
+      if (isAsked || end === 'done' || end === 'failed') schedule()
+      return end
+    })
+    return round
+  }
+
+  const schedule = (): void => {
+    if (closed || round || timer) return
+    const run = (): void => {
+      timer = undefined
+      if (!round) void runRound()
+    }
+    timer = setTimeout(run, Math.max(0, lookAt - performance.now())).unref()
+  }
+
+  return {
+    look() {
+      if (round) isAsked = true
+      schedule()
+    },
+    async settled() {
+      for (;;) {
+        // A round under way may have missed the latest events.
+        await round
+        if (closed) break
+        if ((await runRound(true)) === 'nothing' && (await rounds.findDue()) !== 'leased') break
+        await delay(SETTLED_CHECK_MS)
+      }
+      pauseMs = 0
+      lookAt = performance.now() + lookMs
+    },
+    close() {
+      clearTimeout(timer)
+      closed ??= rounds.close(round ?? Promise.resolve())
+      return closed
+    },
+  }
+}
+
+const reasonOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error)

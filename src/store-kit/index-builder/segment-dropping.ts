@@ -1,0 +1,31 @@
+import type { Builder } from './builder.js'
+
+/**
+ * Removes a segment that is not visible. Its row goes last, so that a segment that was removed in part is
+ * found again. A visible segment stays: its builder was slow, and has published it after all.
+ */
+export async function dropSegment({ driver }: Pick<Builder, 'driver'>, id: number): Promise<void> {
+  if (!(await driver.markGone(id))) return
+  await driver.deleteChunks(id)
+  await driver.deleteSegment(id)
+}
+
+/**
+ * Removes the segments that are not visible, which processes that ended left behind. Returns false if
+ * there are none. A process that still builds one of them finds it gone and gives up.
+ */
+export async function dropAbandoned(builder: Builder): Promise<boolean> {
+  const ids = await builder.driver.hiddenSegments()
+  for (const id of ids) await dropSegment(builder, id)
+  return ids.length > 0
+}
+
+/**
+ * Removes the segments whose events are all older than the oldest event of the log; returns false if there
+ * are none. An event that is added at such a time later is listed as late.
+ */
+export async function dropExpired(builder: Builder): Promise<boolean> {
+  const ids = await builder.driver.hideExpired()
+  for (const id of ids) await dropSegment(builder, id)
+  return ids.length > 0
+}

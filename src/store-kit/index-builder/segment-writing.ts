@@ -1,0 +1,61 @@
+import type { Microseconds } from '../../event/timestamp.js'
+import { NO_NAME, TIMES_KIND } from '../index/segment-source.js'
+import { BLOCK, encodeTimes } from '../index/time-blocks.js'
+import type { Builder } from './builder.js'
+import type { NamedChunk } from './column-chunks.js'
+import type { NewSegment, WrittenSegment } from './index-driver.js'
+
+/** The blocks of a segment's times, which come before all of its other chunks. */
+function* timeChunks(times: ArrayLike<Microseconds>): Generator<NamedChunk<number>, void> {
+  for (let from = 0; from < times.length; from += BLOCK) {
+    const postings = encodeTimes(times, from)
+    const chunk = { first: times[from]!, ordinal: 0, values: '', postings }
+    yield { name: NO_NAME, kind: TIMES_KIND, chunk }
+  }
+}
+
+/**
+ * Writes a segment that no query reads yet. The chunks come in the order of their keys; where the next
+ * chunk has to be fetched first, `undefined` comes in its place and `fetch` is called.
+ */
+export async function writeSegment(
+  { driver, steps }: Builder,
+  segment: NewSegment,
+  chunks: Iterable<NamedChunk<number> | undefined>,
+  fetch: () => Promise<void> = () => steps.pause(),
+): Promise<WrittenSegment> {
+  const { batchLimits } = driver
+  const id = await driver.beginSegment(segment)
+  const building = { id, size: segment.times.length }
+  let written = 0
+  let batch: NamedChunk<number>[] = []
+  let bytes = 0
+
+  /** False if the segment is lost. */
+  const writeBatch = (): Promise<boolean> => {
+    const [rows, from] = [batch, written]
+    batch = []
+    bytes = 0
+    written += rows.length
+    return driver.insertChunks(building, from, rows)
+  }
+  /** False if the segment is lost. */
+  const writeAll = async (some: Iterable<NamedChunk<number> | undefined>): Promise<boolean> => {
+    for (const one of some) {
+      if (one) {
+        batch.push(one)
+        bytes += one.chunk.values.length + one.chunk.postings.length
+        const isFull = bytes >= batchLimits.bytes || batch.length >= batchLimits.rows
+        if (isFull && !(await writeBatch())) return false
+      } else await fetch()
+      if (steps.isSliceOver()) await steps.pause()
+    }
+    return true
+  }
+
+  const isWhole =
+    (await writeAll(timeChunks(segment.times))) &&
+    (await writeAll(chunks)) &&
+    (batch.length === 0 || (await writeBatch()))
+  return { id, chunks: written, isLost: !isWhole }
+}

@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto'
+import { throwIfAborted } from '../../errors.js'
+
+/** Runs the index builder in short steps between which other work gets its turn. */
+export interface Steps {
+  /** Runs one short transaction, then rests. */
+  run<Result>(transact: () => Promise<Result>): Promise<Result>
+  /** True once computing since the last rest has taken a time slice. */
+  isSliceOver(): boolean
+  /** Rests after computing. */
+  pause(): Promise<void>
+  /** Multiplies the rests that follow; with 0 they last for one turn of the event loop. */
+  setRestFactor(factor: number): void
+}
+
+/** What was done since the last rest. */
+export interface StepTimes {
+  readonly computeMs: number
+  /** Duration of the transaction, 0 without one. */
+  readonly transactionMs: number
+  readonly restFactor: number
+}
+
+/** Decides how long the index builder rests, so that writers are not held up. */
+export interface Pacer {
+  rest(times: StepTimes): Promise<void>
+}
+
+/**
+ * Only the process with the lease builds the index, so that no two do the same work. The index is
+ * correct without it, because each change checks that what it relies on still holds.
+ */
+export interface Lease {
+  /** Takes or renews the lease for `ms` milliseconds; false if another holder has it. */
+  take(holder: string, ms: number): Promise<boolean>
+  /** Does nothing if another holder has it. */
+  release(holder: string): Promise<void>
+}
+
+export interface StepOptions {
+  readonly lease: Lease
+  /** A process that dies keeps the lease for at most this long. */
+  readonly leaseMs: number
+  readonly pacer: Pacer
+  /** Rejects the next step with `ABORTED`. */
+  readonly signal: AbortSignal
+  readonly afterRest: () => Promise<void>
+}
+
+export interface LeasedSteps extends Steps {
+  /** Takes the lease, or renews it if it is time to. Throws `LEASE_LOST` if another process has it. */
+  keepLease(): Promise<void>
+  releaseLease(): Promise<void>
+}
+
+/** Thrown when another process has the lease. */
+export const LEASE_LOST = Symbol('lease lost')
+
+/** Renewals in each lease period, so that a slow step takes no longer than the rest of the period. */
+const RENEWALS = 4
+
+/** Computing for this long is hardly noticed by other work of the thread. */
+const SLICE_MS = 4
+/** With rest factor 0 a slice may be as long as other work has just taken, but no longer than this. */
+const MAX_SLICE_MS = 20
+
+export function createSteps(options: StepOptions): LeasedSteps {
+  const { lease, leaseMs, pacer, signal, afterRest } = options
+  const holder = randomUUID()
+  let renewAt = -Infinity
+  let restedAt = performance.now()
+  let restFactor = 1
+  let sliceMs = SLICE_MS
+
+  const keepLease = async (): Promise<void> => {
+    const now = performance.now()
+    if (now < renewAt) return
+    if (!(await lease.take(holder, leaseMs))) throw LEASE_LOST
+    renewAt = now + leaseMs / RENEWALS
+  }
+
+  const rest = async (computeMs: number, transactionMs: number): Promise<void> => {
+    const start = performance.now()
+    await pacer.rest({ computeMs, transactionMs, restFactor })
+    restedAt = performance.now()
+    const othersMs = restedAt - start
+    sliceMs = restFactor > 0 ? SLICE_MS : Math.min(MAX_SLICE_MS, Math.max(SLICE_MS, othersMs))
+    await afterRest()
+  }
+
+  return {
+    keepLease,
+    async run(transact) {
+      throwIfAborted(signal)
+      const computeMs = performance.now() - restedAt
+      await keepLease()
+      const start = performance.now()
+      const result = await transact()
+      await rest(computeMs, performance.now() - start)
+      return result
+    },
+    isSliceOver: () => performance.now() - restedAt >= sliceMs,
+    async pause() {
+      throwIfAborted(signal)
+      const computeMs = performance.now() - restedAt
+      await keepLease()
+      await rest(computeMs, 0)
+    },
+    setRestFactor: (factor) => void (restFactor = factor),
+    async releaseLease() {
+      // If releasing fails, the lease expires.
+      if (renewAt > -Infinity) await lease.release(holder).catch(() => {})
+    },
+  }
+}

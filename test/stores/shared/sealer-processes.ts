@@ -1,0 +1,143 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { type Child, runScript } from '../../support/child.js'
+import { eventCount, type IndexTruth } from '../../support/index-truth.js'
+import type { ChildOptions, Place } from './sealing-child.js'
+
+const SOON = { timeout: 20_000, interval: 20 }
+
+/** A log that several processes index. */
+export interface ProcessesHarness {
+  /** Makes an empty log. */
+  begin(): Promise<void>
+  place(): Place
+  truth(): Promise<IndexTruth>
+  /** Opens the log in this process, waits until its index is built, and closes it. */
+  settle(leaseMs: number): Promise<void>
+  /** The holder of the lease, `undefined` without one. */
+  leaseHolder(): Promise<unknown>
+  /** True if a suspended process holds no lock that others wait for. */
+  isWritable(): Promise<boolean>
+  /** Number of segments that were ever begun. */
+  segmentsBegun(): Promise<number>
+  remove(): void
+  readonly rounds: number
+  readonly processes: number
+}
+
+export interface ProcessesFixture extends ProcessesHarness {
+  start(options?: ChildOptions): Child
+}
+
+export function useProcesses(harness: ProcessesHarness): ProcessesFixture {
+  const children: Child[] = []
+  beforeEach(() => harness.begin())
+  afterEach(async () => {
+    await Promise.all(children.splice(0).map((child) => child.kill()))
+    harness.remove()
+  })
+  return {
+    ...harness,
+    start(options = {}) {
+      const child = runScript('test/stores/shared/sealing-child.ts', [
+        JSON.stringify(harness.place()),
+        JSON.stringify(options),
+      ])
+      children.push(child)
+      return child
+    },
+  }
+}
+
+/** How several processes build the index of one log, in any store. */
+export function describeSealerProcesses(fixture: ProcessesFixture): void {
+  const { start, truth, settle, leaseHolder, isWritable, segmentsBegun } = fixture
+  const { rounds, processes } = fixture
+
+  it(
+    `${rounds} rounds of kill -9 during sealing and merging lose no event`,
+    { timeout: 180_000 },
+    async () => {
+      let abandoned = 0
+      for (let round = 0; round < rounds; round++) {
+        const child = start({ leaseMs: 300 })
+        await child.saw('recording\n')
+        const before = (await truth()).segments.length
+        await vi.waitFor(async () => expect((await truth()).segments.length).not.toBe(before), SOON)
+        await delay(Math.random() * 300)
+        await child.kill()
+        const { missing, damage, hidden } = await truth()
+        expect({ missing, damage }).toEqual({ missing: [], damage: [] })
+        abandoned += hidden
+      }
+      expect(abandoned).toBeGreaterThan(0)
+      await settle(300)
+      const end = await truth()
+      expect(end).toMatchObject({ missing: [], damage: [], hidden: 0 })
+      expect(end.unsealed).toBeLessThan(8)
+      expect(end.segments.some(([level]) => level === 2)).toBe(true)
+    },
+  )
+
+  it('one of several processes that append builds the index', { timeout: 120_000 }, async () => {
+    const each = 200
+    const children = Array.from({ length: processes }, () => start({ count: each }))
+    expect(await Promise.all(children.map((child) => child.ended))).toEqual(children.map(() => 0))
+    await settle(10_000)
+    const end = await truth()
+    expect([eventCount(end), end.unsealed]).toEqual([processes * each, 0])
+    expect(end).toMatchObject({ missing: [], damage: [], hidden: 0 })
+    // Each segment once, and those that a process was building when it ended: two, if it sealed amid a merge.
+    const sealed = (processes * each) / 8
+    const needed = sealed + Math.floor(sealed / 4) + Math.floor(sealed / 16)
+    expect(await segmentsBegun()).toBeLessThanOrEqual(needed + 2 * processes)
+  })
+
+  it('the lease of a process that died expires', { timeout: 60_000 }, async () => {
+    do {
+      const child = start({ leaseMs: 2000 })
+      await child.saw('recording\n')
+      await vi.waitFor(async () => expect(await leaseHolder()).toBeDefined(), SOON)
+      await child.kill()
+    } while ((await leaseHolder()) === undefined)
+    await settle(10_000)
+    expect(await leaseHolder()).toBeUndefined()
+    const end = await truth()
+    expect(end).toMatchObject({ missing: [], damage: [], hidden: 0 })
+    expect(end.unsealed).toBeLessThan(8)
+  })
+
+  it(
+    'a process that was suspended while it built the index may go on',
+    { timeout: 120_000 },
+    async () => {
+      const count = 1600
+      const child = start({ leaseMs: 200, count, end: 'stay' })
+      await child.saw('recording\n')
+      let isOver = false
+      const over = child.saw('recorded\n').then(() => (isOver = true))
+      let takenOver = 0
+      for (let round = 0; round < 10; round++) {
+        await vi.waitFor(
+          async () => expect(isOver || (await leaseHolder()) !== undefined).toBe(true),
+          SOON,
+        )
+        if (isOver) break
+        child.process.kill('SIGSTOP')
+        if ((await leaseHolder()) !== undefined && (await isWritable())) {
+          await settle(200)
+          takenOver += 1
+        }
+        child.process.kill('SIGCONT')
+        await delay(100)
+      }
+      await over
+      expect(takenOver).toBeGreaterThan(0)
+      await child.kill()
+      await settle(200)
+      const end = await truth()
+      expect(end).toMatchObject({ unsealed: 0, missing: [], damage: [], hidden: 0 })
+      expect(eventCount(end)).toBe(count)
+    },
+  )
+}

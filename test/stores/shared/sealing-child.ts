@@ -1,0 +1,46 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { AuditLog, type EventStore } from 'daybook'
+import { createPostgresStore } from '../../../adapters/postgres/postgres-store.js'
+import { createSqliteStore } from '../../../adapters/sqlite/sqlite-store.js'
+
+/*
+ * A process that records `count` events, or until it is killed, and seals a few at a time:
+ * `<place> <options>`, both JSON. Prints a line after the first event and after the last one.
+ */
+
+/** Where the events are. */
+export type Place =
+  | { readonly filename: string }
+  | { readonly connectionString: string; readonly schema: string }
+
+export interface ChildOptions {
+  readonly count?: number
+  readonly leaseMs?: number
+  /** How the process ends. */
+  readonly end?: 'close' | 'exit' | 'stay'
+}
+
+const tuning = { segmentSize: 8, fanOut: 4 }
+
+function openStore(place: Place, leaseMs: number): EventStore {
+  if ('filename' in place) {
+    // The thread ends only when the test ends it.
+    const idleMs = 600_000
+    return createSqliteStore(place, { tuning, leaseMs, idleMs }).store
+  }
+  return createPostgresStore({ ...place, partitions: 'none' }, { tuning, leaseMs, lookMs: 20 })
+    .store
+}
+
+const [place, options] = process.argv.slice(2).map((text): unknown => JSON.parse(text))
+const { count = Infinity, leaseMs = 10_000, end = 'close' } = options as ChildOptions
+const audit: AuditLog = new AuditLog({ store: openStore(place as Place, leaseMs), types: {} })
+
+for (let n = 0; n < count; n++) {
+  await audit.recordCustom(`type-${n % 3}`, { n, text: 'x'.repeat(n % 200) })
+  if (n === 0) process.stdout.write('recording\n')
+  await delay(Math.random() * 2)
+}
+process.stdout.write('recorded\n')
+if (end === 'close') await audit.close()
+if (end === 'stay') setInterval(() => {}, 1000)

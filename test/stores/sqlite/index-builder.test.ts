@@ -1,0 +1,256 @@
+import { AuditLog } from 'daybook'
+import { sqliteStore } from 'daybook/sqlite'
+import { describe, expect, it } from 'vitest'
+import {
+  createConnection,
+  type Connection,
+} from '../../../adapters/sqlite/connection/connection.js'
+import { openDatabase } from '../../../adapters/sqlite/connection/database.js'
+import { isSealDue } from '../../../adapters/sqlite/index/due.js'
+import { createDriver } from '../../../adapters/sqlite/index/index-driver.js'
+import {
+  loadIndexState,
+  type SqliteSegmentRow,
+} from '../../../adapters/sqlite/index/index-state.js'
+import { readSegment } from '../../../adapters/sqlite/index/segment-reader.js'
+import { createSqliteStore } from '../../../adapters/sqlite/sqlite-store.js'
+import type { Builder } from '../../../src/store-kit/index-builder/builder.js'
+import { mergeNext } from '../../../src/store-kit/index-builder/merging.js'
+import { sealNext } from '../../../src/store-kit/index-builder/sealing.js'
+import type { Steps } from '../../../src/store-kit/index-builder/steps.js'
+import { kindOf } from '../../../src/store-kit/index/part.js'
+import {
+  type IndexHarness,
+  OLD,
+  someAttributes,
+  TUNING,
+  TYPES,
+  useIndex,
+} from '../../support/index-fixture.js'
+import { ordinalsOf } from '../../support/index-values.js'
+import { sqliteTruth } from '../../support/sqlite-index.js'
+import { tempDir } from '../../support/temp.js'
+import { describeIndexBuilder } from '../shared/index-builder.js'
+
+let temp: ReturnType<typeof tempDir>
+let filename: string
+let connection: Connection
+
+const numbers = (sql: string): readonly number[] =>
+  (connection.statement(sql).raw(true).all() as [number][]).map(([value]) => value)
+const count = (from: string): number => numbers(`SELECT count(*) FROM ${from}`)[0]!
+
+const harness: IndexHarness = {
+  async open() {
+    temp = tempDir()
+    filename = temp.file('audit.db')
+    const store = sqliteStore({ filename })
+    connection = createConnection(openDatabase(filename, () => {}))
+    return store
+  },
+  async remove() {
+    connection.database.close()
+    temp.remove()
+  },
+  builder: (steps, tuning) => {
+    const write = <Result>(act: () => Result): Promise<Result> =>
+      steps.run(() => connection.write(act, {}))
+    return { steps, tuning, driver: createDriver({ connection, steps, write }) }
+  },
+  truth: async () => sqliteTruth(filename),
+  visibleSegments: async () => loadIndexState(connection).segments,
+  load: async (segment) => readSegment(connection, segment as SqliteSegmentRow),
+  version: async () => loadIndexState(connection).version,
+  segmentRows: async () =>
+    ['daybook_segments', 'daybook_chunks', 'daybook_chunk_keys', 'daybook_segment_times']
+      .map(count)
+      .reduce((a, b) => a + b),
+  lateTimes: async () => numbers('SELECT created_at FROM daybook_late'),
+}
+const index = useIndex(harness)
+
+describeIndexBuilder(index)
+
+describe('a file', () => {
+  it('long lists are read piece by piece, from the requested end', async () => {
+    const size = 60_000
+    const { database, statement } = connection
+    const text = (i: number): string =>
+      JSON.stringify({ all: true, third: i % 3, ninth: i % 9 === 4 ? 'x' : 'y', late: i > 50_000 })
+    database.exec('BEGIN')
+    const insert = database.prepare(
+      `INSERT INTO daybook_events VALUES (?, '8000000000000000', 'api:x:y', NULL, NULL, 0, jsonb(?))`,
+    )
+    for (let i = 0; i < size; i++) insert.run(OLD + i * 10, text(i))
+    statement('UPDATE daybook_high_water SET appended = ?').run(size)
+    database.exec('COMMIT')
+    expect(await index.repeat(sealNext, { segmentSize: size, fanOut: 2 })).toBe(1)
+
+    let reads = 0
+    const part = readSegment(
+      connection,
+      loadIndexState(connection).segments[0]!,
+      () => (reads += 1),
+    )
+    const ordinals = Array.from({ length: size }, (_, i) => i)
+    const lists = {
+      third: [1, ordinals.filter((i) => i % 3 === 1)],
+      ninth: ['x', ordinals.filter((i) => i % 9 === 4)],
+      late: [true, ordinals.filter((i) => i > 50_000)],
+      all: [true, ordinals],
+    } as const
+    for (const [name, [value, expected]] of Object.entries(lists)) {
+      expect(ordinalsOf(part.find(name, value)), name).toEqual(expected)
+      expect(ordinalsOf(part.find(name, value), -1), name).toEqual(expected.toReversed())
+      // Back and forth, as an intersection of lists does.
+      const found = part.find(name, value)
+      expect(found.size).toBe(expected.length)
+      for (let i = 0; i < 2000; i++) {
+        const at = (i * 7919) % size
+        expect(found.seek(at, 1)).toBe(expected.find((one) => one >= at) ?? -1)
+        expect(found.seek(at, -1)).toBe(expected.findLast((one) => one <= at) ?? -1)
+      }
+      const both = (['asc', 'desc'] as const).map((order) =>
+        [...part.values(name, kindOf(value), order)]
+          .find((entry) => entry.value === value)!
+          .postings(),
+      )
+      for (const postings of both) expect(ordinalsOf(postings)).toEqual(expected)
+    }
+    for (const [name, end] of [
+      ['ninth', size - 1],
+      ['all', size - 1],
+    ] as const) {
+      reads = 0
+      part.find(name, name === 'all' || 'x').seek(end, -1)
+      expect(reads).toBe(1)
+    }
+    expect(ordinalsOf(part.valued('all'))).toEqual(ordinals)
+    for (let i = 0; i < size; i += 128) {
+      expect(part.timeOf(i)).toBe(OLD + i * 10)
+      expect(part.countBefore(OLD + i * 10)).toBe(i)
+      expect(part.countBefore(OLD + i * 10 + 1)).toBe(i + 1)
+    }
+  })
+
+  it('an event with half of a surrogate pair is listed as unindexed', async () => {
+    await index.record(someAttributes(7))
+    await index.audit().recordCustom('halves')
+    connection
+      .statement(`UPDATE daybook_events SET attributes = jsonb(?) WHERE type = 'halves'`)
+      .run('{"text":"a\\ud83d","n":5}')
+    expect(await index.seal()).toBe(1)
+    const part = await index.load((await index.visibleSegments())[0]!)
+    expect(ordinalsOf(part.unindexed)).toEqual([7])
+    expect(ordinalsOf(part.find('type', 'halves'))).toEqual([7])
+  })
+
+  it('the count of unsealed events stays right', async () => {
+    await index.record(someAttributes(11))
+    await index.importAt([OLD, OLD + 1000], 'old')
+    const live = await index.audit().recordLive('info:runs:start')
+    await index.record(someAttributes(3))
+    await live.close()
+    const unsealed = (): number =>
+      numbers('SELECT appended - sealed FROM daybook_high_water, daybook_index')[0]!
+    expect(unsealed()).toBe(17)
+    await index.seal()
+    expect(unsealed()).toBe(sqliteTruth(filename).unsealed)
+    await index.record(someAttributes(5))
+    const events = await index.all()
+    await index.audit().store.remove(events.slice(-7).map(({ id }) => id))
+    // Removed events count as unsealed until a round has counted again.
+    await index.record(someAttributes(6))
+    while (isSealDue(connection, TUNING.segmentSize)) await index.seal()
+    expect(unsealed()).toBe(sqliteTruth(filename).unsealed)
+  })
+
+  it('merging lists the grams of texts anew, which gives the same results as a search without them', async () => {
+    const words = ['Kelvin', 'NEEDLE', 'ΣΊΣΥΦΟΣ', 'say "no"', 'one\ntwo', '😀 up', 'k'.repeat(600)]
+    await index.record(
+      Array.from({ length: 72 }, (_, i) => ({
+        text: `${'some text '.repeat(40)}${i % 9} ${i % 4 === 0 ? words[(i / 4) % words.length]! : ''}`,
+        short: `s${i}`,
+      })),
+    )
+    const cases = [
+      ...['needle', 'KELVIN', 'σίσυφος', '"NO"', 'E\nT', '😀', 'kkk', 'xyz', 'ne', '8 ', ' '],
+    ]
+    // Queries use the index at once, and the store builds none.
+    const { store } = createSqliteStore(
+      { filename },
+      { tuning: { segmentSize: 1e9, fanOut: 9 } },
+      0,
+    )
+    const reader = new AuditLog({ store, types: TYPES })
+    const query = async (): Promise<unknown[]> => {
+      const found: unknown[] = []
+      for (const predicate of ['cont', 'end'])
+        for (const value of cases)
+          for (const name of ['text', 'short', 'type']) {
+            const filter = { [`${name}_${predicate}`]: value }
+            found.push((await reader.list({ filter, limit: 1000 })).events.map(({ id }) => id))
+          }
+      return found
+    }
+    const grams = (): number[] => {
+      const rows = `SELECT count(*) AS n FROM daybook_chunk_keys WHERE segment = ? AND kind = 6`
+      return loadIndexState(connection).segments.map(
+        ({ id }) => (connection.statement(rows).get(id) as { n: number }).n,
+      )
+    }
+    const without = await query()
+    await index.seal()
+    expect(grams()).toEqual(Array.from({ length: 9 }, () => 0))
+    const mergeOnce = (minGramChunks: number): Promise<boolean> =>
+      mergeNext(index.builder({ ...TUNING, minGramChunks }))
+    for (const minGramChunks of [1, 1, Infinity]) expect(await mergeOnce(minGramChunks)).toBe(true)
+    const counts = grams()
+    expect(counts.map((count) => count > 0)).toEqual([true, true, false])
+    expect(await query()).toEqual(without)
+    expect(await mergeOnce(3)).toBe(true)
+    expect(loadIndexState(connection).segments.map(({ size }) => size)).toEqual([72])
+    expect(grams()[0]).toBeGreaterThan(0)
+    const { id } = loadIndexState(connection).segments[0]!
+    // Only the long texts.
+    expect(
+      count(`(SELECT DISTINCT name FROM daybook_chunk_keys WHERE segment = ${id} AND kind = 6)`),
+    ).toBe(1)
+    expect(await query()).toEqual(without)
+    await reader.close()
+    await index.expectSegments()
+  })
+
+  it('each chunk has one key, and a small segment has one block of times', async () => {
+    await index.record(someAttributes(24))
+    await index.seal()
+    expect(count('daybook_segment_times')).toBe(3)
+    await index.merge()
+    expect(count('daybook_segment_times')).toBe(1)
+    expect(count('daybook_chunk_keys')).toBe(count('daybook_chunks'))
+  })
+
+  it('a write may run again after it failed', async () => {
+    await index.record(someAttributes(24))
+    const steps: Steps = {
+      run: (transact) => transact(),
+      isSliceOver: () => false,
+      pause: async () => {},
+      setRestFactor: () => {},
+    }
+    const write = async <Result>(act: () => Result): Promise<Result> => {
+      const failed = (): void => {
+        act()
+        throw new Error('disk full')
+      }
+      expect(() => connection.tryWrite(failed)).toThrow('disk full')
+      return connection.tryWrite(act)
+    }
+    const driver = createDriver({ connection, steps, write })
+    const builder: Builder = { steps, tuning: TUNING, driver }
+    for (const work of [sealNext, sealNext, sealNext, mergeNext])
+      expect(await work(builder)).toBe(true)
+    expect((await index.truth()).segments).toEqual([[1, 24]])
+    await index.expectSegments()
+  })
+})

@@ -1,0 +1,142 @@
+import { type AuditEvent, AuditLog, type EventStore, type JsonObject } from 'daybook'
+import { afterEach, beforeEach, expect } from 'vitest'
+import type { Builder } from '../../src/store-kit/index-builder/builder.js'
+import type { SegmentRow } from '../../src/store-kit/index-builder/index-driver.js'
+import { mergeNext } from '../../src/store-kit/index-builder/merging.js'
+import { sealNext } from '../../src/store-kit/index-builder/sealing.js'
+import type { SealingTuning } from '../../src/store-kit/index-builder/segment-levels.js'
+import type { Steps } from '../../src/store-kit/index-builder/steps.js'
+import type { IndexPart } from '../../src/store-kit/index/part.js'
+import type { IndexTruth } from './index-truth.js'
+import { expectPart, timeOf } from './part-truth.js'
+import { type SlowWork, slowWork } from './slow-work.js'
+
+/** How a store's index is built and read by tests. */
+export interface IndexHarness {
+  /** Opens a store without events, which does not build its index itself. */
+  open(): Promise<EventStore>
+  /** Removes what `open` made, after the store was closed. */
+  remove(): Promise<void>
+  builder(steps: Steps, tuning: SealingTuning): Builder
+  truth(): Promise<IndexTruth>
+  visibleSegments(): Promise<readonly SegmentRow[]>
+  load(segment: SegmentRow): Promise<IndexPart>
+  version(): Promise<number>
+  /** Rows of all segments, chunks and times. */
+  segmentRows(): Promise<number>
+  /** Times in the list of late events. */
+  lateTimes(): Promise<readonly number[]>
+}
+
+export const TYPES = { 'info:runs:start': {} }
+export const TUNING: SealingTuning = { segmentSize: 8, fanOut: 3 }
+
+/** A time long before all events that tests record. */
+export const OLD = 1_600_000_000_000_000
+
+const testSteps = (before: () => Promise<void>): Steps => ({
+  async run(transact) {
+    await before()
+    return transact()
+  },
+  isSliceOver: () => false,
+  pause: before,
+  setRestFactor: () => {},
+})
+
+export type Work = (builder: Builder) => Promise<boolean>
+
+/** A log for each test, whose index the test builds. */
+export interface IndexFixture extends Omit<IndexHarness, 'open' | 'remove' | 'builder'> {
+  audit(): AuditLog<typeof TYPES>
+  /** Closes the log and opens an empty one. */
+  reopen(): Promise<void>
+  builder(tuning?: SealingTuning): Builder
+  /** Repeats the work until there is no more, and returns how often there was. */
+  repeat(work: Work, tuning?: SealingTuning): Promise<number>
+  seal(): Promise<number>
+  merge(): Promise<number>
+  slow(work: Work): SlowWork
+  /** All events, oldest first. */
+  all(): Promise<AuditEvent[]>
+  record(attributes: readonly JsonObject[]): Promise<void>
+  importAt(times: readonly number[], tag: string): Promise<void>
+  /** Reads every visible segment and compares it with the events at its times. */
+  expectSegments(): Promise<void>
+}
+
+export const someAttributes = (length: number, offset = 0): JsonObject[] =>
+  Array.from({ length }, (_, i) => ({ n: offset + i, even: i % 2 === 0, key: `key-${offset + i}` }))
+
+export function useIndex(harness: IndexHarness): IndexFixture {
+  let audit: AuditLog<typeof TYPES>
+  const open = async (): Promise<void> => {
+    audit = new AuditLog({ store: await harness.open(), types: TYPES })
+  }
+  const close = async (): Promise<void> => {
+    await audit.close()
+    await harness.remove()
+  }
+  beforeEach(open)
+  afterEach(close)
+
+  const builder = (tuning = TUNING): Builder =>
+    harness.builder(
+      testSteps(async () => {}),
+      tuning,
+    )
+  const repeat = async (work: Work, tuning = TUNING): Promise<number> => {
+    let count = 0
+    while (await work(builder(tuning))) count += 1
+    return count
+  }
+  const all = async (): Promise<AuditEvent[]> => [...(await audit.list({ limit: 1000 })).events]
+
+  return {
+    truth: () => harness.truth(),
+    visibleSegments: () => harness.visibleSegments(),
+    load: (segment) => harness.load(segment),
+    version: () => harness.version(),
+    segmentRows: () => harness.segmentRows(),
+    lateTimes: () => harness.lateTimes(),
+    audit: () => audit,
+    async reopen() {
+      await close()
+      await open()
+    },
+    builder,
+    repeat,
+    seal: () => repeat(sealNext),
+    merge: () => repeat(mergeNext),
+    slow: (work) => slowWork((before) => work(harness.builder(testSteps(before), TUNING))),
+    all,
+    async record(attributes) {
+      for (const [i, one] of attributes.entries()) await audit.recordCustom(`type-${i % 3}`, one)
+    },
+    async importAt(times, tag) {
+      await audit.importEvents(
+        times.map((time, i) => ({
+          id: `0196b3c2-0000-4000-8000-${String(time % 1e12).padStart(12, '0')}`,
+          created_at: new Date(time / 1000).toISOString().replace('Z', '000Z'),
+          username: null,
+          system: false,
+          type: 'old',
+          source: null,
+          attributes: { tag, i },
+        })),
+      )
+    },
+    async expectSegments() {
+      const events = new Map((await all()).map((event) => [timeOf(event), event]))
+      for (const segment of await harness.visibleSegments()) {
+        const part = await harness.load(segment)
+        const times = Array.from({ length: part.size }, (_, ordinal) => part.timeOf(ordinal))
+        expectPart(
+          part,
+          times.map((time) => events.get(time)!),
+        )
+      }
+      expect(await harness.truth()).toMatchObject({ missing: [], damage: [] })
+    },
+  }
+}

@@ -104,7 +104,7 @@ function readCommand(args: readonly string[]): Command {
     if (token.kind !== 'option') continue
     if (!allowed.has(token.name))
       throw new UsageError(
-        `there is no option --${token.name} here; allowed are ${list([...allowed].map((name) => `--${name}`))}`,
+        `unknown option --${token.name}; allowed here: ${list([...allowed].map((name) => `--${name}`))}`,
       )
     const takesValue = !['help', 'write'].includes(token.name)
     if (takesValue && token.value === undefined)
@@ -112,9 +112,7 @@ function readCommand(args: readonly string[]): Command {
   }
   const unknown = positionals.find((name) => !named.includes(name))
   if (unknown !== undefined)
-    throw new UsageError(
-      `there is no suite ${unknown}; the suites are ${list(Object.keys(SUITES))}`,
-    )
+    throw new UsageError(`unknown suite ${unknown}; the suites are ${list(Object.keys(SUITES))}`)
   const { help = false, keep, write = false, ...given } = values
   if (write && suites.some((name) => SUITES[name]!.kind !== 'sections'))
     throw new UsageError('--write is for suites without goals; the report has the others')

@@ -79,7 +79,7 @@ async function endAll<Name extends string>(workers: Workers<Name>): Promise<void
   for (const worker of Object.values<Worker<QueryJob, QueryAnswer>>(workers)) await worker.end()
 }
 
-/** The job of a side in one round, where `seed` selects the values that are asked for. */
+/** The job of a side in one round, where `seed` selects the values of the queries. */
 function jobOf(side: Side, one: QueryCase, seed: number, options: CompareOptions): QueryJob {
   const { setup, log, isIdeal } = side
   const { queries, warmUp } = options

@@ -63,6 +63,13 @@ export function oneOf<Choice extends string>(
   }
 }
 
+/** The options of most suites. */
+export interface TimedOptions {
+  readonly rounds: number
+  /** Measured time of a trial. */
+  readonly seconds: number
+}
+
 export const SIZES = { '10k': 1e4, '100k': 1e5, '1m': 1e6, '10m': 1e7 } as const
 export type Size = keyof typeof SIZES
 

@@ -5,7 +5,7 @@ const SETTINGS = [
   'max_wal_size=4GB',
 ]
 
-/** Starts a Postgres server of its own, which is as durable as Postgres is by default. */
+/** Starts a new Postgres server, as durable as Postgres is by default. */
 export const startServer = (...settings: readonly string[]): ReturnType<typeof startOwnPostgres> =>
   startOwnPostgres([...SETTINGS, ...settings])
 

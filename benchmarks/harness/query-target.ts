@@ -44,7 +44,7 @@ export type QuerySetup =
   | { readonly side: 'raw'; readonly filename: string }
   /** Handwritten SQL on a Postgres table of jsonb. */
   | { readonly side: 'jsonb'; readonly url: string }
-  /** The memory store, and a list of events; the process makes so many events itself. */
+  /** The memory store, or an array of events. The process generates the events itself. */
   | { readonly side: 'memory'; readonly events: number }
   | { readonly side: 'matcher'; readonly name: Matcher; readonly events: number }
 
@@ -54,7 +54,7 @@ export interface QueryJob {
   readonly warmUp: readonly Query[]
   /** See `QueryTarget.prepare`. */
   readonly ideal?: readonly string[] | undefined
-  /** No query starts after so many seconds. */
+  /** No query starts after this time. */
   readonly maxSeconds: number
   /** Explains the first query. */
   readonly explain?: boolean

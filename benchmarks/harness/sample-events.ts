@@ -93,7 +93,7 @@ export const NEEDLES = 100
 const NEEDLE_PERIOD = 333_333
 const NEEDLE_STEP = 3333
 
-/** The number of the needle at this position, if there is one; the first is at `offset`. */
+/** The number of the needle at this position, or `undefined`. The first needle is at `offset`. */
 function needleAt(at: number, offset: number): number | undefined {
   const number = ((at % NEEDLE_PERIOD) - offset) / NEEDLE_STEP
   return Number.isInteger(number) && number >= 0 && number < NEEDLES ? number : undefined
@@ -110,7 +110,7 @@ export const needleTicket = (number: number): string => `TCK-NEEDLE-${number}`
 /** No other word has this prefix. */
 export const needleWord = (number: number): string => `zephyr${String(number).padStart(3, '0')}`
 
-/** So many consecutive events belong to one rollout, which 1 % of them name. */
+/** The number of consecutive events that belong to one rollout; 1 % of them name it. */
 export const ROLLOUT_SIZE = 5000
 export const rolloutOf = (at: number): string => `rollout-${Math.floor(at / ROLLOUT_SIZE)}`
 

@@ -40,7 +40,7 @@ export class Worker<Job, Answer> {
     return (await this.nextMessage()) as Answer
   }
 
-  /** Kills the process and resolves to `undefined` if there is no answer after so many seconds. */
+  /** Kills the process and resolves to `undefined` if it does not answer in time. */
   async askWithin(seconds: number, job: Job): Promise<Answer | undefined> {
     let isOver = false
     const timer = setTimeout(() => {

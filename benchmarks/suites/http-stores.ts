@@ -2,6 +2,7 @@ import { milliseconds, ratios, table, times, whole, withSpread } from '../harnes
 import { AUTHORIZATION } from '../harness/listen.js'
 import { measuredOn, sqliteVersion } from '../harness/machine.js'
 import { storeTitles, type StoreSetup, withEachStore } from '../harness/open-store.js'
+import type { TimedOptions } from '../harness/options.js'
 import type { Section } from '../harness/results.js'
 import { type Answers, runRounds } from '../harness/rounds.js'
 import { Worker } from '../harness/workers.js'
@@ -18,11 +19,6 @@ import type { Answer as ServerAnswer, Job as ServerJob, Setup } from '../targets
 export const EVENTS = 100_000
 const HEADERS = { authorization: AUTHORIZATION }
 
-interface Options {
-  readonly rounds: number
-  readonly seconds: number
-}
-
 interface Load extends LoadAnswer {
   /** Reads of the store per response. */
   readonly reads: number
@@ -35,7 +31,7 @@ type Rounds = Answers<Side, Load>
 export async function measureFeed(
   store: StoreSetup,
   names: readonly CaseName[],
-  { rounds, seconds }: Options,
+  { rounds, seconds }: TimedOptions,
 ): Promise<ReadonlyMap<CaseName, Rounds>> {
   const setup: Setup = { store, events: EVENTS }
   const server = await Worker.start<ServerJob, ServerAnswer>('http-server.ts', setup)
@@ -98,7 +94,7 @@ const HEADS = [
   ...['ratio to prepared', 'reads per response', 'p50', 'p99', 'prepared, p99'],
 ]
 
-export const measure = (options: Options): Promise<Section[]> =>
+export const measure = (options: TimedOptions): Promise<Section[]> =>
   withEachStore(async ({ sqlite, postgres, memory }) => {
     const rows: string[][] = []
     for (const store of [sqlite, postgres, memory])

@@ -1,5 +1,6 @@
 import { perSecond, ratios, whole } from '../harness/format.js'
 import { withDurableStore } from '../harness/open-store.js'
+import type { TimedOptions } from '../harness/options.js'
 import { goalFor, type Row, rowOf } from '../harness/results.js'
 import { type CaseName, CASES } from '../targets/http-cases.js'
 import { EVENTS, measureFeed } from './http-stores.js'
@@ -12,10 +13,7 @@ const GOALS = { paged10: 0.5, newest10: 0.5, newest1000: 0.4 } satisfies Partial
 >
 const NAMES = Object.keys(GOALS) as (keyof typeof GOALS)[]
 
-export const measure = (options: {
-  readonly rounds: number
-  readonly seconds: number
-}): Promise<Row[]> =>
+export const measure = (options: TimedOptions): Promise<Row[]> =>
   withDurableStore('sqlite', async (store) => {
     const measured = await measureFeed(store, NAMES, options)
     return NAMES.map((name) => {

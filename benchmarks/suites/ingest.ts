@@ -1,6 +1,7 @@
 import { milliseconds, perSecond, ratios, whole } from '../harness/format.js'
 import type { TrialResult } from '../harness/meter.js'
 import { isInstalled, peerVersion } from '../harness/peers.js'
+import type { TimedOptions } from '../harness/options.js'
 import { goalFor, type Row, rowOf } from '../harness/results.js'
 import { type Answers, runRounds } from '../harness/rounds.js'
 import type { SqlitePeer } from '../targets/sqlite-peers.js'
@@ -11,11 +12,6 @@ import { runTrial, type TrialKind } from '../targets/sqlite-trial.js'
  * constant rate. Each trial has its own process and file. All are equally durable: WAL and
  * `synchronous=FULL`. At the end of a trial, all acknowledged events must be stored.
  */
-
-interface Options {
-  readonly rounds: number
-  readonly seconds: number
-}
 
 const PEERS: Readonly<Record<SqlitePeer, { name: string; packages: readonly string[] }>> = {
   knex: { name: 'knex', packages: ['knex'] },
@@ -34,7 +30,7 @@ const NOTES: Partial<Record<SqlitePeer, string>> = { emmett: ', calls one after 
 /** By trial name, the results of each round. */
 async function runTrials<Name extends string>(
   trials: Readonly<Record<Name, TrialKind>>,
-  { rounds, seconds }: Options,
+  { rounds, seconds }: TimedOptions,
 ): Promise<Answers<Name, TrialResult>> {
   const names = Object.keys(trials) as Name[]
   const results = await runRounds({
@@ -51,7 +47,7 @@ async function runTrials<Name extends string>(
 const ratesOf = (results: readonly TrialResult[]): number[] =>
   results.map(({ eventsPerSecond }) => eventsPerSecond)
 
-async function limitRows(options: Options): Promise<Row[]> {
+async function limitRows(options: TimedOptions): Promise<Row[]> {
   const group = 'Recording, SQLite: `record()`, 1,000 calls in flight, `strict`'
   const { record, batched, single } = await runTrials(
     {
@@ -81,7 +77,7 @@ async function limitRows(options: Options): Promise<Row[]> {
   ]
 }
 
-async function loopRows(options: Options): Promise<Row[]> {
+async function loopRows(options: TimedOptions): Promise<Row[]> {
   const { paced } = await runTrials({ paced: { kind: 'paced', perSecond: PER_SECOND } }, options)
   const reached = ratesOf(paced)
   const delays = paced.map(({ blockedP99 }) => blockedP99!)
@@ -102,7 +98,7 @@ async function loopRows(options: Options): Promise<Row[]> {
   ]
 }
 
-async function peerRows(options: Options): Promise<Row[]> {
+async function peerRows(options: TimedOptions): Promise<Row[]> {
   const peers = (Object.keys(PEERS) as SqlitePeer[]).filter((peer) => {
     const installed = PEERS[peer].packages.every(isInstalled)
     if (!installed) console.error(`${PEERS[peer].name} is not installed; left out`)
@@ -135,6 +131,6 @@ async function peerRows(options: Options): Promise<Row[]> {
   return rows
 }
 
-export async function measure(options: Options): Promise<Row[]> {
+export async function measure(options: TimedOptions): Promise<Row[]> {
   return [...(await limitRows(options)), ...(await loopRows(options)), ...(await peerRows(options))]
 }

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { compareSides, mediansOf, p99Of, type SideTimes } from '../harness/compare.js'
 import { milliseconds, perSecond, ratios, whole } from '../harness/format.js'
-import { type Size, SIZES } from '../harness/options.js'
+import { type Size, SIZES, type TimedOptions } from '../harness/options.js'
 import { peerVersion } from '../harness/peers.js'
 import { withPostgres } from '../harness/postgres-server.js'
 import { type Material, QUERY_CASES, type QueryCase, type Sample } from '../harness/query-cases.js'
@@ -17,14 +17,9 @@ import { type Outcome, withWorkerPool } from '../targets/worker-pool.js'
  * queries are those of the SQLite suite; both sides must return the same events in the same order.
  */
 
-interface Options {
-  readonly rounds: number
-  readonly seconds: number
-}
-
 const MAX_CHUNK = 50_000
 
-/** Records so many events. */
+/** Records the events that are queried; returns samples of them. */
 async function fill(url: string, events: number): Promise<Material> {
   const writer = await startWriter({ kind: 'record', store: { store: 'postgres', url } })
   const samples: Sample[] = []
@@ -101,7 +96,7 @@ const REFERENCES = ['jsonb', 'emmett', 'pg-boss'] as const
 const WRITERS = ['record', ...REFERENCES] as const
 const IN_FLIGHT = 1000
 
-async function recordRows({ rounds, seconds }: Options): Promise<Row[]> {
+async function recordRows({ rounds, seconds }: TimedOptions): Promise<Row[]> {
   const { record, ...others } = await withWorkerPool(async (pool) => {
     const results = await runRounds({
       cases: [pool],
@@ -144,6 +139,6 @@ async function recordRows({ rounds, seconds }: Options): Promise<Row[]> {
 export async function measure({
   size,
   ...options
-}: Options & { readonly size: Exclude<Size, '10m'> }): Promise<Row[]> {
+}: TimedOptions & { readonly size: Exclude<Size, '10m'> }): Promise<Row[]> {
   return [...(await queryRows(SIZES[size], options.rounds)), ...(await recordRows(options))]
 }

@@ -1,5 +1,6 @@
 import { measuredOn } from '../harness/machine.js'
 import { peerVersion } from '../harness/peers.js'
+import type { TimedOptions } from '../harness/options.js'
 import type { Section } from '../harness/results.js'
 import { withWorkerPool } from '../targets/worker-pool.js'
 import { orderTable } from './postgres-order.js'
@@ -17,11 +18,7 @@ export const measure = ({
   part,
   rounds,
   seconds,
-}: {
-  readonly part: keyof typeof PARTS
-  readonly rounds: number
-  readonly seconds: number
-}): Promise<Section[]> =>
+}: TimedOptions & { readonly part: keyof typeof PARTS }): Promise<Section[]> =>
   withWorkerPool(async (pool) => {
     const { rows } = await pool.client.query<{ server_version: string }>('SHOW server_version')
     const tables: string[] = []

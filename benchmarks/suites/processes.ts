@@ -11,6 +11,7 @@ import {
   withSpread,
 } from '../harness/format.js'
 import { measuredOn, sqliteVersion } from '../harness/machine.js'
+import type { TimedOptions } from '../harness/options.js'
 import type { Section } from '../harness/results.js'
 import { runRounds } from '../harness/rounds.js'
 import { withTempFolder } from '../harness/temp.js'
@@ -117,13 +118,7 @@ const COLUMNS: readonly (readonly [title: string, figure: keyof Outcome, print: 
   ['event loop delay, max', 'loopMax', milliseconds],
 ]
 
-export async function measure({
-  rounds,
-  seconds,
-}: {
-  readonly rounds: number
-  readonly seconds: number
-}): Promise<Section[]> {
+export async function measure({ rounds, seconds }: TimedOptions): Promise<Section[]> {
   const measured = await runRounds({
     cases: CASES,
     sides: ['all'],

@@ -12,6 +12,7 @@ import {
 } from '../harness/format.js'
 import { measuredOn, sqliteVersion } from '../harness/machine.js'
 import type { TrialResult } from '../harness/meter.js'
+import type { TimedOptions } from '../harness/options.js'
 import type { Section } from '../harness/results.js'
 import { roundTitle } from '../harness/rounds.js'
 import { runTrial } from '../targets/sqlite-trial.js'
@@ -109,13 +110,7 @@ const ratioTable = (measured: Measured): string[] =>
     0,
   )
 
-export async function measure({
-  rounds,
-  seconds,
-}: {
-  readonly rounds: number
-  readonly seconds: number
-}): Promise<Section[]> {
+export async function measure({ rounds, seconds }: TimedOptions): Promise<Section[]> {
   const measured = await runAll(rounds, seconds)
   const text = [
     `${measuredOn(sqliteVersion())} SQLite with WAL and \`synchronous=FULL\`, events of about 640 bytes.`,

@@ -1,6 +1,7 @@
 import { milliseconds, ratios, table, times, whole, withSpread } from '../harness/format.js'
 import { measuredOn, sqliteVersion } from '../harness/machine.js'
 import { storeTitles, type StoreSetup, withEachStore } from '../harness/open-store.js'
+import type { TimedOptions } from '../harness/options.js'
 import type { Section } from '../harness/results.js'
 import { type Answers, runRounds } from '../harness/rounds.js'
 import { Worker } from '../harness/workers.js'
@@ -23,11 +24,6 @@ const BODY = JSON.stringify({
   labels: ['backup', 'north'],
 })
 
-interface Options {
-  readonly rounds: number
-  readonly seconds: number
-}
-
 const SERVICES = ['recorded', 'plain'] as const
 
 type Rounds = Answers<(typeof SERVICES)[number], LoadAnswer>
@@ -35,7 +31,7 @@ type Rounds = Answers<(typeof SERVICES)[number], LoadAnswer>
 /** By number of connections, the rounds on one store. */
 async function measureStore(
   setup: StoreSetup,
-  { rounds, seconds }: Options,
+  { rounds, seconds }: TimedOptions,
 ): Promise<ReadonlyMap<number, Rounds>> {
   const server = await Worker.start<ServerJob, ServerAnswer>('requests-server.ts', setup)
   const client = await Worker.start<LoadJob, LoadAnswer>('http-client.ts', null)
@@ -99,7 +95,7 @@ const HEADS = [
   ...['requests/s, recorded', 'ratio to not recorded'],
 ]
 
-export const measure = (options: Options): Promise<Section[]> =>
+export const measure = (options: TimedOptions): Promise<Section[]> =>
   withEachStore(async ({ sqlite, postgres }) => {
     const rows: string[][] = []
     for (const store of [sqlite, postgres])

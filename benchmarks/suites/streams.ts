@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { milliseconds, percent, type Print, table, whole, withSpread } from '../harness/format.js'
 import { measuredOn, sqliteVersion } from '../harness/machine.js'
+import type { TimedOptions } from '../harness/options.js'
 import type { Section } from '../harness/results.js'
 import { runRounds } from '../harness/rounds.js'
 import { withTempFolder } from '../harness/temp.js'
@@ -83,13 +84,7 @@ const FIGURES: readonly Figure[] = [
   { title: 'MB received', print: whole, of: ({ reading }) => reading.megabytes },
 ]
 
-export async function measure({
-  rounds,
-  seconds,
-}: {
-  readonly rounds: number
-  readonly seconds: number
-}): Promise<Section[]> {
+export async function measure({ rounds, seconds }: TimedOptions): Promise<Section[]> {
   const measured = await runRounds<Case, 'all', Round>({
     cases: CASES,
     sides: ['all'],

@@ -1,6 +1,7 @@
 import { perSecond, ratios, table, times, whole, withSpread } from '../harness/format.js'
 import { measuredOn, sqliteVersion } from '../harness/machine.js'
 import { type StoreSetup, withEachStore } from '../harness/open-store.js'
+import type { TimedOptions } from '../harness/options.js'
 import type { Section } from '../harness/results.js'
 import { runRounds } from '../harness/rounds.js'
 import { Worker } from '../harness/workers.js'
@@ -21,15 +22,10 @@ const TITLES: { readonly [kind in CallKind]: string } = {
 
 const KINDS = Object.keys(TITLES) as CallKind[]
 
-interface Options {
-  readonly rounds: number
-  readonly seconds: number
-}
-
 /** Calls per second of each round. */
 type Rates = { readonly [kind in CallKind]: readonly number[] }
 
-async function measureStore(setup: StoreSetup, { rounds, seconds }: Options): Promise<Rates> {
+async function measureStore(setup: StoreSetup, { rounds, seconds }: TimedOptions): Promise<Rates> {
   const worker = await Worker.start<Job, number>('throttle-process.ts', setup)
   const measured = await runRounds({
     cases: [setup],
@@ -44,7 +40,7 @@ async function measureStore(setup: StoreSetup, { rounds, seconds }: Options): Pr
   return measured.get(setup)!
 }
 
-export const measure = (options: Options): Promise<Section[]> =>
+export const measure = (options: TimedOptions): Promise<Section[]> =>
   withEachStore(async (setups) => {
     const memory = await measureStore(setups.memory, options)
     const sqlite = await measureStore(setups.sqlite, options)

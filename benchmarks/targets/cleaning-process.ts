@@ -71,7 +71,7 @@ const audit = new AuditLog({
 
 const now = (): number => Date.now() * 1000
 
-/** Imports so many events, evenly spread over the time. */
+/** Imports `count` events, evenly spread over the time. */
 async function fill(from: number, to: number, count: number): Promise<void> {
   const clock = manualClock(new Date(from / 1000).toISOString())
   const maker = new AuditLog({

@@ -83,7 +83,7 @@ const WILDCARD_TESTERS: { readonly [library in Library]?: (pattern: string) => T
   },
 }
 
-/** Repeats the run for so many milliseconds. */
+/** Repeats the run for `duration` milliseconds. */
 function repeatFor(duration: number, run: () => number): Answer {
   let found = 0
   let runs = 0

@@ -21,7 +21,7 @@ export type Setup =
 export type Job =
   | {
       readonly events: number
-      /** One in so many events becomes a sample. */
+      /** Every n-th event becomes a sample. */
       readonly sampleInterval: number
       /** The `created_at` of the raw rows, in microseconds. */
       readonly times?: Float64Array

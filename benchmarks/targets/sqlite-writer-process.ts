@@ -32,7 +32,7 @@ export interface Answer {
 }
 
 interface Writer {
-  /** Resolves when so many events are durable. */
+  /** Writes `count` events; resolves when they are durable. */
   write(count: number): Promise<unknown>
   close(): Promise<unknown>
 }

@@ -35,7 +35,7 @@ export interface Answer {
 }
 
 const HEADERS = { authorization: AUTHORIZATION }
-/** The delay of one in so many events is measured; different events for each reader. */
+/** The delay of every n-th event is measured; different events for each reader. */
 const SAMPLE_INTERVAL = 50
 const SLOW_PAUSE_MS = 1000
 

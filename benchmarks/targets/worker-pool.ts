@@ -27,7 +27,7 @@ export interface Outcome {
 
 export interface WorkerPool {
   readonly client: pg.Client
-  /** Lets so many processes write to an empty table, and checks that it has all acknowledged events. */
+  /** Lets processes write to an empty table, and checks that it has all acknowledged events. */
   run(processes: number, job: Omit<Job, 'processNumber'>): Promise<Outcome>
   /** Ends the processes. */
   endWorkers(): Promise<void>

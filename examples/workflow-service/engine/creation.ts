@@ -15,7 +15,7 @@ export function newActivity(
   for (const key of ['project_path', 'node_path'] as const) {
     const path = plan[key]
     if (path !== null && !pathExists(documents, path))
-      throw invalid(`there is no project or node ${path}`, `/data/attributes/${key}`)
+      throw invalid(`project or node ${path} does not exist`, `/data/attributes/${key}`)
   }
   const id = randomUUID()
   const steps = plan.steps.map((definition): Step => ({

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { RouterContext } from '@koa/router'
 import { code, text } from '../attributes.js'
+import type { Documents } from '../documents/documents.js'
 import type { Node, NodeType } from '../model.js'
 import { endOf, findNode, parentPathOf, pathExists, projectPathOf } from '../paths.js'
 import { notFound } from '../problem.js'
@@ -32,6 +33,14 @@ function describeNode(ctx: RouterContext, { name, node_path }: Node): void {
   describe(ctx, { name, parent: endOf(parentPathOf(node_path)), project_path, node_path })
 }
 
+/** The path of the requested collection. Throws a 404 where its project or environment does not exist. */
+function collectionIn(documents: Documents, ctx: RouterContext, pattern: string): string {
+  const path = pathIn(ctx, pattern)
+  const parent = path.replace(/\/\w+$/, '')
+  if (!pathExists(documents, parent)) throw notFound(parent)
+  return path
+}
+
 function routesOf(service: Service, type: NodeType, collection: string): Route[] {
   const { documents } = service
   const member = `${collection}/:${type}_code`
@@ -43,18 +52,11 @@ function routesOf(service: Service, type: NodeType, collection: string): Route[]
     return node
   }
 
-  const collectionIn = (ctx: RouterContext): string => {
-    const path = pathIn(ctx, collection)
-    const parent = path.replace(/\/\w+$/, '')
-    if (!pathExists(documents, parent)) throw notFound(parent)
-    return path
-  }
-
   return [
     get(
       collection,
       listOf('nodes', (ctx) => {
-        const prefix = `${collectionIn(ctx)}/`
+        const prefix = `${collectionIn(documents, ctx, collection)}/`
         return documents
           .all('nodes')
           .filter(({ node_type, node_path }) => node_type === type && node_path.startsWith(prefix))
@@ -64,14 +66,14 @@ function routesOf(service: Service, type: NodeType, collection: string): Route[]
     post(
       collection,
       async (ctx) => {
-        const path = collectionIn(ctx)
+        const path = collectionIn(documents, ctx, collection)
         const attributes = readNew(ctx, type, NEW)
         const { code } = attributes
         const node_path = `${path}/${code}`
         const name = attributes.name || code
         const node: Node = { id: randomUUID(), node_type: type, ...attributes, name, node_path }
         await documents.write((tx) => {
-          collectionIn(ctx)
+          collectionIn(documents, ctx, collection)
           if (findNode(documents, node_path)) throw conflict(`an ${type} ${node_path}`)
           tx.put('nodes', node)
         })

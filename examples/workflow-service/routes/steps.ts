@@ -32,7 +32,7 @@ export function stepRoutes({ note }: Service, engine: Engine): Route[] {
   }
 
   const decisionRoute = (decision: Decision): Route => ({
-    // An approver need not be an editor. Other users are denied with an event of its own.
+    // Approvers need not be editors. For other users, an event records the denial.
     ...post(`${member}/${decision}`, async (ctx) => {
       const { activity, step } = stepIn(ctx)
       const username = usernameOf(ctx)

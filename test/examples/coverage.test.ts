@@ -6,7 +6,7 @@ import { serviceEventTypes } from '../../examples/workflow-service/event-types.j
 import { apiRoutes } from '../../examples/workflow-service/routes/index.js'
 import type { Service } from '../../examples/workflow-service/service.js'
 
-/** As much of the service as is looked at before a request comes. */
+/** The parts of the service that `apiRoutes` reads before the first request. */
 const service = {
   changes: { context: { names: CHANGES } },
   workflowRuns: { context: { names: WORKFLOW_RUNS } },
@@ -15,7 +15,7 @@ const service = {
 const typesOf = (subject: string, ...actions: readonly string[]): string[] =>
   actions.map((action) => `api:${subject}:${action}`)
 
-/** What comes of requests, recorded by the work itself. */
+/** Types that background work records, not requests. */
 const WORK = [
   ...['changes', 'workflow_runs'].flatMap((subject) => typesOf(subject, 'success', 'error')),
   ...['steps', 'workflow_steps'].flatMap((subject) =>
@@ -58,7 +58,7 @@ const MISSING = [
   ),
 ]
 
-it("the demo's routes and its event types fit each other", () => {
+it('every route of the demo has an event type, and every type a route', () => {
   const [routes] = apiRoutes(service) as unknown as readonly { router: Router }[]
   assertCoverage(routes!.router, serviceEventTypes, { except: [...WORK, ...MISSING] })
 })

@@ -32,14 +32,14 @@ const resourceOf = (response: RawResponse): Resource => {
 
 const stepsOf = (change: Resource): string[] => change.attributes['step_ids'] as string[]
 
-/** Asks again until there is what is asked for. */
-async function waitFor<T>(ask: () => Promise<T | undefined>): Promise<T> {
-  for (let tries = 0; tries < 600; tries++) {
-    const found = await ask()
+/** Polls until `poll` returns something. */
+async function waitFor<T>(poll: () => Promise<T | undefined>): Promise<T> {
+  for (let polls = 0; polls < 600; polls++) {
+    const found = await poll()
     if (found !== undefined) return found
     await delay(50)
   }
-  throw new Error('it never came')
+  throw new Error('timed out')
 }
 
 const events = async (url: string, query: string): Promise<readonly Resource[]> =>
@@ -85,7 +85,7 @@ describe('two demo processes on one Postgres database', { timeout: 90_000 }, () 
   }, 60_000)
 
   afterAll(async () => {
-    // With SIGKILL their directories would be left.
+    // SIGTERM, so that they remove their directories.
     for (const child of children) await child.kill('SIGTERM')
     await database.remove()
   })
@@ -109,7 +109,7 @@ describe('two demo processes on one Postgres database', { timeout: 90_000 }, () 
     expect(listOf(await send(one, '/api/settings_versions')).data).toHaveLength(1)
   })
 
-  it('finds at once through either what was done through the other', async () => {
+  it('each process sees at once what the other has written', async () => {
     for (const [n, [here, there]] of [
       [one, other],
       [other, one],
@@ -131,7 +131,7 @@ describe('two demo processes on one Postgres database', { timeout: 90_000 }, () 
     }
   })
 
-  it('takes one of two projects that are created with one code at the same time', async () => {
+  it('creates one of two projects with the same code that are sent at the same time', async () => {
     const statuses = await Promise.all(
       Array.from({ length: 10 }, (_, n) => n).flatMap((n) =>
         [one, other].map(async (url) => {
@@ -144,7 +144,7 @@ describe('two demo processes on one Postgres database', { timeout: 90_000 }, () 
     expect(statuses.filter((status) => status === 409)).toHaveLength(10)
   })
 
-  it('interrupts a step that is cancelled through the other', async () => {
+  it('interrupts a step that is cancelled through the other process', async () => {
     const change = await startChange(one, 'cancelled', [
       { action: 'wait', ms: 60_000 },
       { action: 'wait', ms: 1 },
@@ -162,7 +162,7 @@ describe('two demo processes on one Postgres database', { timeout: 90_000 }, () 
     ])
   })
 
-  it('goes on with a step that is approved through the other', async () => {
+  it('continues after a step that is approved through the other process', async () => {
     const change = await startChange(one, 'approved', [
       { action: 'write_file', path: 'notes.txt', content: 'hello' },
       { action: 'approval' },
@@ -175,7 +175,7 @@ describe('two demo processes on one Postgres database', { timeout: 90_000 }, () 
     for (const step of stepsOf(change)) expect(await startsOf(step)).toBe(1)
   })
 
-  it('holds a change that is paused through the other until it is resumed', async () => {
+  it('pauses and resumes a change through the other process', async () => {
     const change = await startChange(one, 'paused', [
       { action: 'wait', ms: 2500 },
       { action: 'wait', ms: 1 },
@@ -223,7 +223,7 @@ describe('two demo processes on one Postgres database', { timeout: 90_000 }, () 
       ).toHaveLength(names.length)
   })
 
-  it('gives those who follow through either the same events in the same order', async () => {
+  it('followers of both processes get the same events in the same order', async () => {
     const count = 60
     const follow = async (url: string): Promise<string[]> => {
       const seen: Resource[] = []
@@ -247,14 +247,14 @@ describe('two demo processes on one Postgres database', { timeout: 90_000 }, () 
     for (const ids of rest) expect(ids).toEqual(first)
   })
 
-  it('takes over what a killed process was running', async () => {
-    const doomed = await start()
-    const held = await startChange(doomed.url, 'held', [
+  it('takes over the activities of a killed process', async () => {
+    const killed = await start()
+    const held = await startChange(killed.url, 'held', [
       { action: 'write_file', path: 'notes.txt', content: 'hello' },
       { action: 'approval' },
       { action: 'checksum', path: 'notes.txt' },
     ])
-    const lost = await startChange(doomed.url, 'lost', [
+    const lost = await startChange(killed.url, 'lost', [
       { action: 'wait', ms: 1 },
       { action: 'wait', ms: 60_000 },
       { action: 'wait', ms: 1 },
@@ -262,7 +262,7 @@ describe('two demo processes on one Postgres database', { timeout: 90_000 }, () 
     const approval = `/api/steps/${stepsOf(held)[1]}`
     await status(one, approval, 'waiting_for_approval')
     await event(one, startOf(stepsOf(lost)[1]!))
-    await doomed.child.kill('SIGKILL')
+    await killed.child.kill('SIGKILL')
 
     await event(other, `filter[type_eq]=api:changes:error&filter[change_id_eq]=${lost.id}`)
     resourceOf(await request('POST', other, `${approval}/approve`))
@@ -278,7 +278,7 @@ describe('two demo processes on one Postgres database', { timeout: 90_000 }, () 
     expect(await events(one, `${failures}&filter[change_id_eq]=${lost.id}`)).toHaveLength(2)
   })
 
-  it('ends on SIGTERM, and leaves the rest to who stays', async () => {
+  it('ends on SIGTERM, and the other process takes over its activities', async () => {
     const [first, second] = children
     const change = await startChange(one, 'left', [{ action: 'wait', ms: 60_000 }])
     await status(other, `/api/steps/${stepsOf(change)[0]}`, 'running')
@@ -295,7 +295,7 @@ describe('two demo processes on one Postgres database', { timeout: 90_000 }, () 
     expect(rows).toEqual([])
   })
 
-  it('has everything when it starts again, and goes on when its connections break', async () => {
+  it('keeps its data after a restart, and recovers from broken connections', async () => {
     const { child, url } = await start()
     expect((await send(url, '/api/projects/both-0')).status).toBe(200)
     await database.pool.query(
@@ -313,7 +313,7 @@ describe('the demo process without its Postgres server', () => {
   it.each([
     'postgres://ann:secret@127.0.0.1:1/x',
     'postgresql://ann@127.0.0.1:1/x?password=secret',
-  ])('says that it cannot reach it, and ends: %s', async (url) => {
+  ])('exits with an error that hides the password: %s', async (url) => {
     const child = runScript(MAIN, [], { PORT: '0', DAYBOOK_STORE: url })
     expect(await child.ended).toBe(1)
     expect(child.stdout()).toBe('')

@@ -44,14 +44,14 @@ const resourceOf = (response: RawResponse): Resource => {
   return (JSON.parse(response.body) as { data: Resource }).data
 }
 
-/** Asks again, as a client that waits does, until something is found. */
+/** Polls until the query finds events. */
 async function waitFor(url: string, query: string): Promise<readonly Resource[]> {
-  for (let tries = 0; tries < 200; tries++) {
+  for (let polls = 0; polls < 200; polls++) {
     const { data } = listOf(await send(url, `/api/events?${query}`))
     if (data.length > 0) return data
     await delay(50)
   }
-  throw new Error(`nothing came for ${query}`)
+  throw new Error(`timed out: ${query}`)
 }
 
 async function startChange(
@@ -65,7 +65,7 @@ async function startChange(
   return change
 }
 
-/** A local repository with one commit; false where git is not installed. */
+/** Creates a local repository with one commit; returns false if git is not installed. */
 async function makeRepository(directory: string): Promise<boolean> {
   try {
     const author = ['-c', 'user.name=t', '-c', 'user.email=t@example.org']
@@ -77,7 +77,7 @@ async function makeRepository(directory: string): Promise<boolean> {
   }
 }
 
-/** What makes versions of a new template from a repository, and gives their ids. */
+/** Returns a function that creates a version of a new template from a repository and returns its id. */
 async function fetchesFrom(
   url: string,
   repository: string,
@@ -130,7 +130,7 @@ describe('the demo service', () => {
     expect(await types('')).toEqual([])
   })
 
-  it('answers each filter example of the interface with the right events', async () => {
+  it('each filter example of the API finds the right events', async () => {
     const environment = { code: 'qa', name: 'QA' }
     resourceOf(
       await post(url, '/api/projects/acme/environments', environment, 'ann', 'environment'),
@@ -174,7 +174,7 @@ describe('the demo service', () => {
     ).toEqual(where(({ type }) => type === 'note'))
   })
 
-  it('lets ann approve, and denies eve', async () => {
+  it('ann may approve a step, eve may not', async () => {
     const change = await startChange(url, 'release', [
       { name: 'sign off', action: 'approval', requires_approval_from: ['ann'] },
     ])
@@ -194,7 +194,7 @@ describe('the demo service', () => {
     )
   })
 
-  it('fails a change with the error of its step', async () => {
+  it('a change fails with the error of its step', async () => {
     const change = await startChange(url, 'broken', [
       { name: 'fail', action: 'fail', message: 'boom' },
     ])
@@ -249,7 +249,7 @@ describe('the demo service', () => {
     await waitFor(url, 'filter[type_eq]=api:changes:success&filter[name_eq]=planned')
   })
 
-  it('fetches a Git repository, and tells when it cannot', async ({ skip }) => {
+  it('fetches a Git repository, and records an error if that fails', async ({ skip }) => {
     const repository = temp.file('repository')
     if (!(await makeRepository(repository))) skip('git is not installed')
     const fetch = await fetchesFrom(url, repository)
@@ -266,13 +266,13 @@ describe('the demo service', () => {
     const [log] = await waitFor(url, `filter[type_eq]=info:template_version:fetch&${bad}`)
     expect(log!.attributes['progress']).toMatch(/Receiving objects[^]*fatal: [^]*nowhere/)
     expect(log!.attributes).not.toHaveProperty('unfinished')
-    // Another process on the file sees which live events are open.
+    // Another store on the file sees which live events are open.
     const store = sqliteStore({ filename: temp.file('daybook.db') })
     expect(await store.openEvents()).toEqual([])
     await store.close()
   })
 
-  it('lets eve read only', async () => {
+  it('eve may read, but not change anything', async () => {
     expect((await send(url, '/api/projects', { user: 'eve' })).status).toBe(200)
     expect((await post(url, '/api/projects', { code: 'x', name: 'x' }, 'eve')).status).toBe(403)
     expect((await post(url, '/api/events', { type: 'from:eve' }, 'eve', 'Event')).status).toBe(403)
@@ -286,7 +286,7 @@ describe('the demo service', () => {
     [{ project_path: '/projects/none' }, 'project_path'],
     [{ change_id: '0196b3c2-1111-4222-8333-444455556666' }, 'change_id'],
     [{ node_path: `${PROD}/assets/none` }, 'node_path'],
-  ])('refuses a link to what is not there: %j', async (link, attribute) => {
+  ])('a link without a target is refused: %j', async (link, attribute) => {
     const response = await post(url, '/api/events', { type: 'linked', ...link }, 'ann', 'Event')
     expect(response.status).toBe(422)
     expect(errorOf(response).source).toEqual({ pointer: `/data/attributes/${attribute}` })
@@ -298,40 +298,40 @@ describe('the demo service', () => {
     ...['projects/acme/environments/prod/assets', 'bookmarks', 'scheduled_changes', 'git_remotes'],
     ...['templates', 'settings_versions'],
   ])('filters and sorts the list of %s by id and every attribute', async (list) => {
-    const ask = (query: string): Promise<RawResponse> => send(url, `/api/${list}?${query}`)
-    const { data } = listOf(await ask(''))
+    const get = (query: string): Promise<RawResponse> => send(url, `/api/${list}?${query}`)
+    const { data } = listOf(await get(''))
     const names = new Set(data.flatMap(({ attributes }) => Object.keys(attributes)))
     for (const name of ['id', ...names]) {
       const held = data.filter(({ id, attributes }) => ({ ...attributes, id })[name] !== null)
-      const found = listOf(await ask(`filter[${name}_not_null]=1`)).data
+      const found = listOf(await get(`filter[${name}_not_null]=1`)).data
       const empty = held.filter((item) => !found.some(({ id }) => id === item.id))
       expect(empty.every(({ attributes }) => Object.keys(attributes[name]!).length === 0)).toBe(
         true,
       )
-      expect(listOf(await ask(`filter[sorts]=${name}+desc`)).data).toHaveLength(data.length)
+      expect(listOf(await get(`filter[sorts]=${name}+desc`)).data).toHaveLength(data.length)
     }
-    for (const { id } of data) expect(listOf(await ask(`filter[id_eq]=${id}`)).data).toHaveLength(1)
-    const unknown = await ask('filter[nothing_eq]=1')
+    for (const { id } of data) expect(listOf(await get(`filter[id_eq]=${id}`)).data).toHaveLength(1)
+    const unknown = await get('filter[nothing_eq]=1')
     expect(errorOf(unknown)).toMatchObject({ status: '400', code: 'UNKNOWN_ATTRIBUTE' })
   })
 
-  it('answers filters on projects', async () => {
-    const ask = async (query: string): Promise<unknown[]> =>
+  it('filters projects', async () => {
+    const get = async (query: string): Promise<unknown[]> =>
       listOf(await send(url, `/api/projects?${query}`)).data.map(
         ({ attributes }) => attributes['code'],
       )
     resourceOf(
       await post(url, '/api/projects', { code: 'old-shop', archived: true }, 'ann', 'project'),
     )
-    expect(await ask('filter[archived_true]=1')).toEqual(['old-shop'])
-    expect(await ask('filter[code_eq]=acme')).toEqual(['acme'])
-    expect(await ask('filter[name_or_code_cont]=SHOP')).toContain('old-shop')
-    expect((await ask('filter[sorts]=code+desc')).at(-1)).toBe('acme')
+    expect(await get('filter[archived_true]=1')).toEqual(['old-shop'])
+    expect(await get('filter[code_eq]=acme')).toEqual(['acme'])
+    expect(await get('filter[name_or_code_cont]=SHOP')).toContain('old-shop')
+    expect((await get('filter[sorts]=code+desc')).at(-1)).toBe('acme')
     const unreadable = await send(url, '/api/projects?filter[archived_eq]=perhaps')
     expect(errorOf(unreadable).source).toEqual({ parameter: 'filter[archived_eq]' })
   })
 
-  it('takes no filter on properties versions', async () => {
+  it('a filter on properties versions is refused', async () => {
     expect((await send(url, '/api/properties_versions')).status).toBe(200)
     const response = await send(url, '/api/properties_versions?filter[id_eq]=1')
     expect(response.status).toBe(400)
@@ -366,7 +366,7 @@ describe('the cleaning rules of the demo', () => {
     finished_at: finished === null ? null : daysAgo(finished).toISOString(),
   })
 
-  it('remove what is old, and tell of it', async () => {
+  it('remove expired activities and events, and record it', async () => {
     const temp = tempDir()
     const filename = temp.file('daybook.db')
     const documents = sqliteDocuments(serviceFile(filename))
@@ -404,8 +404,8 @@ describe('the cleaning rules of the demo', () => {
     })
     try {
       const { url } = service
-      const [told] = await waitFor(url, 'filter[type_eq]=info:data_cleanup:activities')
-      expect(told!.attributes).toMatchObject({
+      const [event] = await waitFor(url, 'filter[type_eq]=info:data_cleanup:activities')
+      expect(event!.attributes).toMatchObject({
         removed_count: 252,
         filters: {
           kinds: ['changes', 'workflow_runs'],
@@ -432,7 +432,7 @@ describe('the cleaning rules of the demo', () => {
 })
 
 describe('the demo process', () => {
-  it('has everything after SIGKILL and a new start', { timeout: 60_000 }, async () => {
+  it('keeps all acknowledged events after SIGKILL and a restart', { timeout: 60_000 }, async () => {
     const temp = tempDir()
     const children: ReturnType<typeof runScript>[] = []
     const start = async () => {
@@ -474,7 +474,7 @@ describe('the demo process', () => {
       await second.child.kill('SIGTERM')
       expect(await second.child.ended).toBe(0)
     } finally {
-      // With SIGKILL their directories would be left.
+      // SIGTERM, so that they remove their directories.
       for (const child of children) await child.kill('SIGTERM')
       temp.remove()
     }
@@ -483,7 +483,7 @@ describe('the demo process', () => {
   it('shows the log of a fetch while it runs', { timeout: 60_000 }, async ({ skip }) => {
     const temp = tempDir()
     const children: ReturnType<typeof runScript>[] = []
-    // The remote speaks, then waits for as long as this file is there.
+    // The remote prints a line, then waits until this file is removed.
     const hold = temp.file('hold')
     const hook = temp.file('pack-objects')
     const env = {
@@ -518,8 +518,8 @@ describe('the demo process', () => {
       expect(growing!.attributes['progress']).not.toContain('released')
       expect(listOf(await send(url, `/api/events?${complete}`)).data).toEqual([])
       rmSync(hold)
-      const [told] = await waitFor(url, complete)
-      expect(told!.attributes['success']).toBe(true)
+      const [event] = await waitFor(url, complete)
+      expect(event!.attributes['success']).toBe(true)
       const [whole, ...others] = listOf(await send(url, `/api/events?${logOf(done)}`)).data
       expect(others).toEqual([])
       expect(whole!.id).toBe(growing!.id)
@@ -527,7 +527,7 @@ describe('the demo process', () => {
       const before = String(growing!.attributes['progress'])
       expect(String(whole!.attributes['progress']).startsWith(before)).toBe(true)
       expect(whole!.attributes['progress']).toMatch(/released[^]*Receiving objects: 100%/)
-      expect(String(whole!.attributes['progress']).trim()).toBe(told!.attributes['message'])
+      expect(String(whole!.attributes['progress']).trim()).toBe(event!.attributes['message'])
 
       writeFileSync(hold, '')
       const stopped = await fetch('main')
@@ -546,7 +546,7 @@ describe('the demo process', () => {
         `filter[type_eq]=error:template_version:fetch&filter[template_version_id_eq]=${stopped}`,
       )
     } finally {
-      // With SIGKILL their directories would be left.
+      // SIGTERM, so that they remove their directories.
       for (const child of children) await child.kill('SIGTERM')
       temp.remove()
     }
@@ -558,7 +558,7 @@ describe('the demo process', () => {
     [{ DAYBOOK_STORE: 'postgres://localhost' }, 'DAYBOOK_STORE'],
     [{ DAYBOOK_STORE: 'postgresql://ann:%@localhost/x' }, 'DAYBOOK_STORE'],
     [{ DAYBOOK_TRAFFIC: 'maybe' }, 'DAYBOOK_TRAFFIC'],
-  ])('says what is wrong with %j and ends', async (env, name) => {
+  ])('exits with a message for the invalid setting %j', async (env, name) => {
     const child = runScript(MAIN, [], { PORT: '0', DAYBOOK_STORE: 'memory:', ...env })
     expect(await child.ended).toBe(1)
     expect(child.stdout()).toBe('')
@@ -566,7 +566,7 @@ describe('the demo process', () => {
     expect(child.stderr().trim().split('\n')).toHaveLength(1)
   })
 
-  it('keeps itself busy with simulated users', async () => {
+  it('records events of simulated users', async () => {
     const temp = tempDir()
     const service = await startService({ port: 0, store: { kind: 'memory' }, traffic: true })
     try {

@@ -17,7 +17,7 @@ import { tempDir } from '../support/temp.js'
 const root = path.resolve(import.meta.dirname, '../..')
 const fixture = (name: string): Buffer => fs.readFileSync(path.join(root, 'test/fixtures', name))
 
-/** The objects of a file of lines, read in the plainest way. */
+/** Parses a file of JSON lines with `JSON.parse`. */
 const objectsIn = (content: Buffer): JsonObject[] =>
   content
     .toString()
@@ -83,7 +83,7 @@ describe('a file of JSON lines', () => {
     ])
   }
 
-  it.each(containers)('is recorded line by line, each payload whole (%s)', async (_, pack) => {
+  it.each(containers)('is recorded line by line with complete payloads (%s)', async (_, pack) => {
     const content = fixture('cloud-trail.ndjson')
     const summary = await importContent(pack(content), CLOUD_FIELDS)
     expect(summary).toEqual({ ...CLEAN, recorded: 5, undated: 1 })
@@ -105,31 +105,34 @@ describe('a file of JSON lines', () => {
     expect(events.map(payloadOf)).toEqual(objectsIn(content))
   })
 
-  it.each(containers)('keeps numbers and texts as JSON.parse reads them (%s)', async (_, pack) => {
-    const content = fixture('windows-log.ndjson')
-    const summary = await importContent(pack(content), WINDOWS_FIELDS)
-    expect(summary).toEqual({ ...CLEAN, recorded: 5 })
-    const events = await recorded()
-    expect(events.map(({ type, username }) => [type, username])).toEqual([
-      ['windows:4624', 'SRV-07$'],
-      ['windows:1', null],
-      ['windows:4663', 'nadja'],
-      ['windows:12', null],
-      ['windows:4634', 'nadja'],
-    ])
-    expect(events.map(payloadOf)).toEqual(objectsIn(content))
-    expect(events[1]!.attributes['Keywords']).toBe(-9_223_372_036_854_775_808)
-    expect(events[4]!.attributes['Message']).toBe(
-      'An account was logged off.\r\n\u2028Größe: 3 µs 🧾',
-    )
-  })
+  it.each(containers)(
+    'keeps numbers and strings as JSON.parse reads them (%s)',
+    async (_, pack) => {
+      const content = fixture('windows-log.ndjson')
+      const summary = await importContent(pack(content), WINDOWS_FIELDS)
+      expect(summary).toEqual({ ...CLEAN, recorded: 5 })
+      const events = await recorded()
+      expect(events.map(({ type, username }) => [type, username])).toEqual([
+        ['windows:4624', 'SRV-07$'],
+        ['windows:1', null],
+        ['windows:4663', 'nadja'],
+        ['windows:12', null],
+        ['windows:4634', 'nadja'],
+      ])
+      expect(events.map(payloadOf)).toEqual(objectsIn(content))
+      expect(events[1]!.attributes['Keywords']).toBe(-9_223_372_036_854_775_808)
+      expect(events[4]!.attributes['Message']).toBe(
+        'An account was logged off.\r\n\u2028Größe: 3 µs 🧾',
+      )
+    },
+  )
 
   function payloadOf({ attributes }: AuditEvent): JsonObject {
     const { occurred_at: _, ...payload } = attributes
     return payload
   }
 
-  it('can be filtered, sorted and paged on any field afterwards', async () => {
+  it('can be filtered, sorted and paged by any field', async () => {
     await importContent(fixture('cloud-trail.ndjson'), CLOUD_FIELDS)
     const typesOf = async (query: string): Promise<string[]> =>
       (await audit.list(query)).events.map((event) => event.type)
@@ -160,7 +163,7 @@ describe('a file of JSON lines', () => {
 })
 
 describe('lines', () => {
-  it('that are no JSON object are counted and named, and the rest goes on', async () => {
+  it('that are not JSON objects are counted, listed and skipped', async () => {
     const content = Buffer.concat([
       Buffer.from('\uFEFF{"n":1}\r\n\r\n  \t\n{"n":2\n["n",3]\nnull\n{"n":"'),
       Buffer.of(0xff, 0xfe),
@@ -175,13 +178,13 @@ describe('lines', () => {
     expect(await importedAttributes()).toEqual([{ n: 1 }, { n: 4 }])
   })
 
-  it('are named up to the tenth problem', async () => {
+  it('the first ten problems are listed', async () => {
     const summary = await importContent('oops\n'.repeat(12))
     expect(summary.malformed).toBe(12)
     expect(summary.problems.map((problem) => problem.line)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
   })
 
-  it('that the log refuses are counted and named, and the rest goes on', async () => {
+  it('that the log refuses are counted, listed and skipped', async () => {
     const content = [{ change_id: 'no uuid' }, { kind: 'x'.repeat(256) }, { kind: 'ok' }]
     const summary = await importContent(content.map(line).join(''), { type: 'kind' })
     expect(summary).toMatchObject({ recorded: 1, malformed: 0, refused: 2 })
@@ -191,22 +194,22 @@ describe('lines', () => {
     ])
   })
 
-  it('may be longer than what is read at one time, but not without end', async () => {
+  it('may be longer than a chunk, but not longer than the limit', async () => {
     const text = 'Größe: 3 µs 🧾 \u2028'.repeat(20_000)
-    const endless = `{"text":"${'x'.repeat(17 * 1024 * 1024)}"}\n`
-    const summary = await importContent(line({ text, n: 1 }) + endless + line({ n: 2 }))
+    const tooLong = `{"text":"${'x'.repeat(17 * 1024 * 1024)}"}\n`
+    const summary = await importContent(line({ text, n: 1 }) + tooLong + line({ n: 2 }))
     expect(summary).toMatchObject({ recorded: 2, malformed: 1, altered: 0 })
     expect(summary.problems).toEqual([{ line: 2, reason: 'longer than 16777216 bytes' }])
     expect(await importedAttributes()).toEqual([{ text, n: 1 }, { n: 2 }])
   })
 
-  it('are read up to the limit, blank and malformed ones apart', async () => {
+  it('blank lines do not count towards the limit', async () => {
     const summary = await importContent('{"n":1}\n\n{"n":2}\n{"n":3}\n', { limit: 2 })
     expect(summary).toEqual({ ...CLEAN, recorded: 2 })
     expect(await importedAttributes()).toEqual([{ n: 1 }, { n: 2 }])
   })
 
-  it('with names of the own fields of events keep them as the log does, and are counted', async () => {
+  it('with keys of own fields are changed by the log and counted', async () => {
     const payload = { id: 7, type: 'x', occurred_at: 'yesterday', at: '2024-01-01' }
     const summary = await importContent(line(payload), { time: 'at' })
     expect(summary).toEqual({ ...CLEAN, recorded: 1, altered: 1 })
@@ -247,7 +250,7 @@ describe('fields', () => {
     expect((await recorded()).map((event) => event.type)).toEqual([expected])
   })
 
-  it('a missing type can have another name', async () => {
+  it('lines without a type get the given literal', async () => {
     await importContent(line(payload), { type: 'nix', typePrefix: 'w:', typeLiteral: 'legacy' })
     expect((await recorded()).map((event) => event.type)).toEqual(['legacy'])
   })
@@ -273,19 +276,19 @@ describe('fields', () => {
   })
 })
 
-describe('calls on their way', () => {
-  /** A log that takes its time, and tells how many calls and bytes waited at most. */
+describe('concurrent calls', () => {
+  /** A slow log that measures the peak of concurrent calls and bytes. */
   function slowLog(ms: number): {
     log: ImportOptions['audit']
-    most: { calls: number; bytes: number }
+    peak: { calls: number; bytes: number }
   } {
-    const most = { calls: 0, bytes: 0 }
+    const peak = { calls: 0, bytes: 0 }
     const now = { calls: 0, bytes: 0 }
     const count = (calls: number, bytes: number): void => {
       now.calls += calls
       now.bytes += bytes
-      most.calls = Math.max(most.calls, now.calls)
-      most.bytes = Math.max(most.bytes, now.bytes)
+      peak.calls = Math.max(peak.calls, now.calls)
+      peak.bytes = Math.max(peak.bytes, now.bytes)
     }
     const log: ImportOptions['audit'] = {
       async recordCustom(_type, data) {
@@ -296,25 +299,25 @@ describe('calls on their way', () => {
         return undefined
       },
     }
-    return { log, most }
+    return { log, peak }
   }
 
-  it('are as many as asked for', async () => {
-    const { log, most } = slowLog(1)
+  it('are as many as the option says', async () => {
+    const { log, peak } = slowLog(1)
     const file = write('{"n":1}\n'.repeat(100))
     await importNdjson({ audit: log, file, concurrency: 7 })
-    expect(most.calls).toBe(7)
+    expect(peak.calls).toBe(7)
   })
 
-  it('are fewer where they are large', async () => {
-    const { log, most } = slowLog(200)
+  it('are fewer if the lines are large', async () => {
+    const { log, peak } = slowLog(200)
     const large = line({ text: 'x'.repeat(3 * 1024 * 1024) })
     await importNdjson({ audit: log, file: write(large.repeat(5)) })
-    expect(most.calls).toBe(2)
-    expect(most.bytes).toBeLessThan(8 * 1024 * 1024)
+    expect(peak.calls).toBe(2)
+    expect(peak.bytes).toBeLessThan(8 * 1024 * 1024)
   })
 
-  it('end before the import rejects where the store fails', async () => {
+  it('end before the import rejects, if the store fails', async () => {
     let calls = 0
     const log: ImportOptions['audit'] = {
       async recordCustom() {
@@ -330,7 +333,7 @@ describe('calls on their way', () => {
     expect(calls).toBeLessThan(15)
   })
 
-  it('are durable where the file breaks off', async () => {
+  it('are durable, if the file is cut off', async () => {
     const content = gzipSync(Buffer.from('{"n":1}\n'.repeat(10_000)))
     await expect(importContent(content.subarray(0, content.length - 10))).rejects.toThrow(
       /stopped at line \d+, \d+ events recorded: unexpected end of file$/,
@@ -348,7 +351,7 @@ describe('the command', () => {
     return { code, stdout: child.stdout(), stderr: child.stderr() }
   }
 
-  it('records a file and sums up', async () => {
+  it('records a file and prints a summary', async () => {
     const file = write(fixture('cloud-trail.ndjson'))
     const store = ['--store', `sqlite:${temp.file('audit.db')}`]
     const fields = ['--type', 'eventName', '--user=userIdentity.userName', '--time', '@timestamp']
@@ -378,7 +381,7 @@ describe('the command', () => {
     expect(stderr).toMatch(/^line 2: not JSON: .*\n(line \d+: .*\n){9}… and 1 more\n$/)
   })
 
-  it('exits with 1 and says why where it is used wrongly', async () => {
+  it('exits with 1 and an error message for wrong arguments', async () => {
     const wrong = await run('log.ndjson', '--store', 'mysql://localhost')
     expect(wrong).toEqual({
       code: 1,
@@ -390,7 +393,7 @@ describe('the command', () => {
     expect(missing.stderr).toContain('no such file')
   })
 
-  it('explains itself', async () => {
+  it('prints its usage for --help', async () => {
     const { code, stdout } = await run('--help')
     expect(code).toBe(0)
     expect(stdout).toMatch(/^Usage: .*import-ndjson\.ts <file> --store <store>/)

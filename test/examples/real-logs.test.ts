@@ -25,11 +25,11 @@ const linesIn = (content: Buffer): string[] =>
 
 const types = defineEventTypes({ 'import:windows:event': {} })
 
-/** These records tell whole seconds. */
+/** The times of these records are whole seconds. */
 const occurredAt = (record: JsonObject): string =>
   (record['@timestamp'] as string).replace('.000Z', '.000000Z')
 
-/** From the newest page back to the oldest, as a client of the feed pages. */
+/** Reads all pages from the newest to the oldest, as a client of the feed does. */
 async function readBack(audit: Pick<AuditLog, 'list'>): Promise<AuditEvent[]> {
   const pages: (readonly AuditEvent[])[] = []
   let before = ''
@@ -65,7 +65,7 @@ describe.skipIf(isMissing)('real logs (skipped unless DAYBOOK_TEST_DATA holds th
       for (const [index, event] of events.entries()) {
         expect(event.created_at > previous).toBe(true)
         previous = event.created_at
-        // Text first: the deep comparison of all of them would take most of the test's time.
+        // Compares strings first: a deep comparison of all records would be slow.
         const payload = JSON.parse(lines[index]!) as JsonObject
         if (JSON.stringify(event.attributes) !== JSON.stringify(payload))
           expect(event.attributes).toEqual(payload)

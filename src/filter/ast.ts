@@ -3,31 +3,31 @@ import type { PredicateName } from './predicates.js'
 export type Combinator = 'and' | 'or'
 
 /**
- * One test, as Ransack's conditions are: some attributes, a predicate, its values as the client
- * wrote them. Predicates that only ask for presence or truth carry no values: an inverting value
- * (`filter[archived_true]=0`) has been turned into the opposite predicate.
+ * One test, like a condition in Ransack: attributes, a predicate, and values as the client wrote them.
+ * Predicates that test presence or truth have no values: an inverting value
+ * (`filter[archived_true]=0`) is already replaced by the opposite predicate.
  */
 export interface Condition {
   readonly attributes: readonly string[]
-  /** How the attributes' tests join, where there are several. */
+  /** Joins the tests of several attributes. */
   readonly combinator: Combinator
   /**
-   * The name as it was written, `a_or_b`, where several attributes came from one name: an event
-   * that has an attribute of that very name is tested by it instead.
+   * The name that the client wrote if several attributes came from it, such as `a_or_b`. An event that
+   * has an attribute with this name is tested by that attribute instead.
    */
   readonly joinedName?: string
   readonly predicate: PredicateName
   readonly values: readonly string[]
 }
 
-/** Conditions and further groupings that join by one combinator. Never empty. */
+/** Conditions and nested groupings, joined by one combinator. Never empty. */
 export interface Grouping {
   readonly combinator: Combinator
   readonly conditions: readonly Condition[]
   readonly groupings: readonly Grouping[]
 }
 
-/** True where not all of its members must hold. */
+/** True if one of several members is enough for a match. */
 export const isAlternative = ({ combinator, conditions, groupings }: Grouping): boolean =>
   combinator === 'or' && conditions.length + groupings.length > 1
 
@@ -38,21 +38,21 @@ export interface Sort {
 
 /** A parsed query. */
 export interface EventQuery {
-  /** What must hold; `undefined` matches every event. */
+  /** The filter; `undefined` matches every event. */
   readonly where: Grouping | undefined
   /**
-   * Without sorts the newest matching events are meant, oldest first. With sorts the first of that
-   * order, which `created_at` and `id`, ascending, make total.
+   * Without sorts the query asks for the newest matching events, oldest first. With sorts it asks for
+   * the first events in that order; ties are ordered by `created_at`, then `id`, ascending.
    */
   readonly sorts: readonly Sort[]
-  /** Most events to give, 1 to 1000. */
+  /** The most events to return, 1 to 1000. */
   readonly limit: number
 }
 
 export const DEFAULT_LIMIT = 10
 export const MAX_LIMIT = 1000
 
-/** Both must hold. */
+/** Matches what both filters match. */
 export function bothOf(
   left: Grouping | undefined,
   right: Grouping | undefined,
@@ -61,7 +61,7 @@ export function bothOf(
   return { combinator: 'and', conditions: [], groupings: [left, right] }
 }
 
-/** The same query for what is older; takes the place of an older-than that it has, as a page's. */
+/** Restricts the filter to events before `created_at`. Replaces such a restriction of an earlier page. */
 export function olderThan(where: Grouping | undefined, created_at: string): Grouping {
   const older = oneCondition('created_at', 'lt', [created_at])
   if (!where) return older

@@ -1,18 +1,18 @@
 import type { AuditEvent, JsonObject, JsonValue } from '../event/event.js'
 import { isOwnField, type OwnField } from '../event/own-fields.js'
 
-/** Given each JSON value that stands where a name leads to; true ends the walk. */
+/** Called with each JSON value that a name leads to. Returns true to end the walk. */
 export type Visit = (value: JsonValue) => boolean
 
-/** Walks to every place in an item that a name reaches; gives true as soon as the visit does. */
+/** Visits every value of an item that a name leads to. Returns true as soon as the visit does. */
 export type Walk<Item> = (item: Item) => boolean
 
 export type AttributeType = 'string' | 'uuid' | 'number' | 'boolean' | 'timestamp'
 
-/** What a list's attributes are, so far as it is known before any item is seen. */
+/** The attributes of a list that are known before any item is read. */
 export interface Declaration {
   readonly types: ReadonlyMap<string, AttributeType>
-  /** True where items may have attributes beyond these, of any type. */
+  /** True if items may have other attributes, of any type. */
   readonly isOpen: boolean
 }
 
@@ -21,7 +21,7 @@ export interface Attributes<Item> extends Declaration {
   walk(name: string, visit: Visit): Walk<Item>
 }
 
-/** A key of an object; `isInherited` where a plain object that lacks it has one of that name too. */
+/** A key of an object. `isInherited`: plain objects inherit a member with this name. */
 interface Key {
   readonly text: string
   readonly isInherited: boolean
@@ -66,7 +66,7 @@ function walkObject(
   return leaf !== undefined && visit(leaf)
 }
 
-/** The same by the keys that there are, for a name that can be split in too many ways. */
+/** Like {@link walkObject}, but starts from the object's keys, for names with too many ways to split. */
 function walkKeys(
   value: JsonObject | JsonValue[],
   name: string,
@@ -84,14 +84,14 @@ function walkKeys(
   })
 }
 
-// There are as many pairs of segments as keys to look for.
+// The number of keys to look up grows with the square of the number of segments.
 const MAX_SEGMENTS = 12
 
 /**
- * The walk for an attribute's name in data without a schema. Path segments are joined by `_`, keys
- * of objects inside arrays carry no index: `parent_code` reaches `{ parent: { code } }`,
- * `{ parent_code }` and `{ parent: [{ code }, …] }`, all of them where an event has several.
- * Own fields are always the event's own.
+ * The walk for an attribute's name in data without a schema. Path segments are joined by `_`, and
+ * array elements add no segment: `parent_code` reaches `{ parent: { code } }`, `{ parent_code }` and
+ * `{ parent: [{ code }, …] }`, and all of them if an event has several. The name of an own field always
+ * means that field.
  */
 function eventWalk(name: string, visit: Visit): Walk<AuditEvent> {
   if (isOwnField(name)) return OWN_FIELD_WALKS[name](visit)
@@ -110,7 +110,7 @@ function eventWalk(name: string, visit: Visit): Walk<AuditEvent> {
   return (event) => walkObject(event.attributes, heads, 0, visit)
 }
 
-// A function for each, as reading one fixed property is faster than one by name.
+// One function per field, because reading a fixed property is faster than reading one by name.
 const OWN_FIELD_WALKS: Readonly<Record<OwnField, (visit: Visit) => Walk<AuditEvent>>> = {
   id: (visit) => (event) => visit(event.id),
   type: (visit) => (event) => visit(event.type),
@@ -127,7 +127,7 @@ const OWN_TYPES: Readonly<Record<OwnField, AttributeType>> = {
   created_at: 'timestamp',
 }
 
-/** Events: their own fields are declared, all else is data without a schema. */
+/** Attributes of events: the own fields are declared, everything else is data without a schema. */
 export const eventAttributes: Attributes<AuditEvent> = {
   types: new Map(Object.entries(OWN_TYPES)),
   isOpen: true,
@@ -136,7 +136,7 @@ export const eventAttributes: Attributes<AuditEvent> = {
 
 export type Scalar = string | number | boolean
 
-/** Tests values until one passes: the scalar at a visited place, or those of an array's elements. */
+/** True if a scalar passes the test: the value itself, or an element if it is an array. */
 export function someScalar(
   value: JsonValue,
   test: (scalar: Scalar) => boolean | undefined,
@@ -145,7 +145,7 @@ export function someScalar(
   return Array.isArray(value) && value.some((element) => someScalar(element, test))
 }
 
-/** True where the place holds more than nothing: a scalar, or an object or array with members. */
+/** True for a scalar, and for an object or array that is not empty. */
 export function isPresent(value: JsonValue): boolean {
   if (value === null) return false
   return typeof value !== 'object' || Object.keys(value).length > 0

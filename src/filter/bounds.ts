@@ -2,7 +2,7 @@ import { parseTimestamp, type Microseconds } from '../event/timestamp.js'
 import { type Condition, type Grouping, isAlternative } from './ast.js'
 import type { PredicateName } from './predicates.js'
 
-/** The times between which every match lies, both ends included. */
+/** The range of times that contains every match, both ends included. */
 export interface TimeBounds {
   readonly from: Microseconds
   readonly to: Microseconds
@@ -12,25 +12,25 @@ export const ALL_TIME: TimeBounds = { from: -Infinity, to: Infinity }
 
 export const isEmpty = ({ from, to }: TimeBounds): boolean => from > to
 
-/** What of the bounds an index knows that has all up to a time, and what it does not. */
+/** Splits the bounds at the last time that an index covers. */
 export function splitAt(
   { from, to }: TimeBounds,
-  covered: Microseconds,
-): { readonly known: TimeBounds; readonly others: TimeBounds } {
+  last: Microseconds,
+): { readonly covered: TimeBounds; readonly rest: TimeBounds } {
   return {
-    known: { from, to: Math.min(to, covered) },
-    others: { from: Math.max(from, covered + 1), to },
+    covered: { from, to: Math.min(to, last) },
+    rest: { from: Math.max(from, last + 1), to },
   }
 }
 
-/** What is left of the bounds for who has come to the time. */
+/** The part of the bounds that remains after a scan in this order has reached the time. */
 export const beyond = (
   { from, to }: TimeBounds,
   time: Microseconds,
   order: 'asc' | 'desc',
 ): TimeBounds => (order === 'asc' ? { from: time + 1, to } : { from, to: time - 1 })
 
-/** The times that pass a test of `created_at`, where they are one stretch. */
+/** The times that pass a test of `created_at`; all times if they are not one range. */
 export function predicateBounds(predicate: PredicateName, text: string): TimeBounds {
   const time = parseTimestamp(text)
   if (time === undefined) return ALL_TIME
@@ -56,11 +56,11 @@ function conditionBounds({ attributes, predicate, values }: Condition): TimeBoun
   return predicateBounds(predicate, values[0] ?? '')
 }
 
-/** True for what {@link timeBounds} takes wholly into account, where it must hold. */
+/** True if {@link timeBounds} expresses the whole condition. */
 export const setsTimeBound = (condition: Condition): boolean =>
   conditionBounds(condition) !== ALL_TIME
 
-/** The bounds that a filter sets on `created_at` whatever else it asks: paging and waiting. */
+/** The bounds that a filter sets on `created_at`, as paging and waiting do. */
 export function timeBounds(where: Grouping | undefined): TimeBounds {
   if (!where || isAlternative(where)) return ALL_TIME
   const parts = [...where.conditions.map(conditionBounds), ...where.groupings.map(timeBounds)]

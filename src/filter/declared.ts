@@ -4,10 +4,10 @@ import { formatTimestamp, parseTimestamp } from '../event/timestamp.js'
 import type { Attributes, AttributeType, Declaration } from './attributes.js'
 import { lowerAscii, readNumber } from './values.js'
 
-/** The attributes of a list by name, beside `id`, which is a `string` unless it is declared too. */
+/** The types of a list's attributes by name. `id` is a `string` unless it is declared. */
 export type AttributeTypes = Readonly<Record<string, AttributeType>>
 
-/** Microseconds of a Date, of milliseconds as `Date.now()` gives them, or of ISO 8601 text. */
+/** Reads a Date, milliseconds like those of `Date.now()`, or ISO 8601 text as microseconds. */
 function readTime(value: unknown): number | undefined {
   if (typeof value === 'string') return parseTimestamp(value)
   const isTime = typeof value === 'number' || typeof value === 'bigint' || value instanceof Date
@@ -15,8 +15,8 @@ function readTime(value: unknown): number | undefined {
   return Number.isSafeInteger(time) ? time : undefined
 }
 
-/** A value as its declared type; `undefined` where it does not read as that. */
-const AS_TYPE: Readonly<Record<AttributeType, (value: unknown) => JsonValue | undefined>> = {
+/** Converts a value to its declared type; `undefined` if that is not possible. */
+const CONVERSIONS: Readonly<Record<AttributeType, (value: unknown) => JsonValue | undefined>> = {
   string(value) {
     if (typeof value === 'string') return value
     const isScalar = typeof value === 'number' || typeof value === 'bigint'
@@ -30,7 +30,7 @@ const AS_TYPE: Readonly<Record<AttributeType, (value: unknown) => JsonValue | un
   },
   boolean(value) {
     if (typeof value === 'boolean') return value
-    // As SQLite keeps it.
+    // SQLite stores booleans as 0 and 1.
     const bit = typeof value === 'bigint' ? Number(value) : value
     return bit === 0 || bit === 1 ? bit === 1 : undefined
   },
@@ -40,27 +40,27 @@ const AS_TYPE: Readonly<Record<AttributeType, (value: unknown) => JsonValue | un
   },
 }
 
-/** Throws `INVALID_OPTION` for a type that there is not. */
+/** Throws `INVALID_OPTION` for an unknown type. */
 export function declare(types: AttributeTypes): Declaration {
   for (const [name, type] of Object.entries(types)) {
-    if (Object.hasOwn(AS_TYPE, type)) continue
-    const known = Object.keys(AS_TYPE).join(', ')
+    if (Object.hasOwn(CONVERSIONS, type)) continue
+    const known = Object.keys(CONVERSIONS).join(', ')
     throw new AuditLogError(
       'INVALID_OPTION',
-      `the attribute ${name} has the type ${type}; there are ${known}`,
+      `the attribute ${name} has the type ${type}; the types are ${known}`,
     )
   }
   return { types: new Map(Object.entries({ id: 'string' as const, ...types })), isOpen: false }
 }
 
 /**
- * What a list's item holds under an attribute, as the declared type: a timestamp as it is printed,
- * whatever form it is kept in. What does not read as the type stays what it is in JSON.
+ * The value of an item's attribute as the declared type; a timestamp becomes its printed form. A value
+ * that cannot be converted stays as it is in JSON.
  */
 export function readAttribute(value: unknown, type: AttributeType): JsonValue {
   if (value === null || value === undefined) return null
   if (Array.isArray(value)) return value.map((element) => readAttribute(element, type))
-  const read = AS_TYPE[type](value)
+  const read = CONVERSIONS[type](value)
   if (read !== undefined) return read
   if (typeof value === 'bigint') return Number(value)
   return JSON.parse(JSON.stringify(value) ?? 'null') as JsonValue

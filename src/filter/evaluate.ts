@@ -13,10 +13,10 @@ import { predicateOf, type Predicate, type TestName } from './predicates.js'
 import { containing, endingWith, startingWith } from './search.js'
 import { compareText, readBoolean, readNumber } from './values.js'
 
-/** Decides about one item of a list. */
+/** True if an item of a list matches. */
 export type ItemPredicate<Item> = (item: Item) => boolean
 
-/** Decides about one value; `undefined` where the test does not apply to a value of that type. */
+/** Tests one value; `undefined` if the test does not apply to values of that type. */
 export type ScalarTest = (value: Scalar) => boolean | undefined
 
 function equals(text: string): ScalarTest {
@@ -38,7 +38,7 @@ function isIn(texts: readonly string[]): ScalarTest {
   }
 }
 
-// Below these all of UTF-16 is in the order of code points, and two texts differ there first.
+// For texts without these characters, UTF-16 order is code point order.
 const NEEDS_RANK = /[\uD800-\uFFFF]/
 
 function ordered(text: string, holds: (value: Scalar, bound: Scalar) => boolean): ScalarTest {
@@ -75,16 +75,16 @@ const TESTS: Readonly<Record<ValueTestName, (texts: readonly string[]) => Scalar
   false: () => (value) => value === false,
 }
 
-/** The test of one value that a predicate makes of each. */
+/** The test that a predicate applies to each value. */
 export const scalarTest = (test: ValueTestName, texts: readonly string[]): ScalarTest =>
   TESTS[test](texts)
 
-/** Tests that read their values by the attribute's type; the others look at text as it is printed. */
+/** True for tests that read their values by the type of the attribute. The others test printed text. */
 export function readsValues(test: TestName): boolean {
   return ['eq', 'in', 'lt', 'lteq', 'gt', 'gteq'].includes(test)
 }
 
-/** Null, or there are values and all of them are empty text. */
+/** `blank`: no value, or only empty texts. */
 function isBlankAttribute<Item>(attributes: Attributes<Item>, name: string): ItemPredicate<Item> {
   let present = false
   let empty = false
@@ -108,7 +108,7 @@ const not =
   (item) =>
     !predicate(item)
 
-/** Positive: some value passes. Negated: there are values, and every one fails the test. */
+/** Positive: some value passes the test. Negated: there is a value, and none passes. */
 function quantify<Item>(
   attributes: Attributes<Item>,
   name: string,
@@ -151,7 +151,7 @@ function join<Item>(
 }
 
 /** Timestamps are compared in their printed form, whose text order is time order. */
-function readableValues(values: readonly string[]): readonly string[] {
+function printedTimes(values: readonly string[]): readonly string[] {
   return values.map((value) => {
     const time = parseTimestamp(value)
     return time === undefined ? value : formatTimestamp(time)
@@ -174,7 +174,7 @@ function compileAttribute<Item>(
     return negated ? not(isBlank) : isBlank
   }
   const isTime = attributes.types.get(name) === 'timestamp' && readsValues(test)
-  const values = isTime ? readableValues(texts) : texts
+  const values = isTime ? printedTimes(texts) : texts
   if (!compound) return quantify(attributes, name, TESTS[test](values), negated)
   const tests = values.map((value) => quantify(attributes, name, TESTS[test]([value]), negated))
   return join(tests, compound === 'any' ? 'or' : 'and')
@@ -195,18 +195,18 @@ function compileCondition<Item>(
   return (item) => (hasWhole(item) ? whole : apart)(item)
 }
 
-/** The meaning of a filter on items that have these attributes. */
+/** Compiles a filter on items with these attributes. */
 export function compileWhere<Item>(
   attributes: Attributes<Item>,
   where: Grouping | undefined,
 ): ItemPredicate<Item> {
   if (!where) return () => true
-  // What is declared is at hand; where the rest is has to be found first.
-  const isAtHand = (condition: Condition): boolean =>
+  // Test declared attributes first: they are read directly, others need a search in the item.
+  const isDeclared = (condition: Condition): boolean =>
     condition.attributes.every((name) => attributes.types.has(name))
   const inOrder = [
-    ...where.conditions.filter(isAtHand),
-    ...where.conditions.filter((condition) => !isAtHand(condition)),
+    ...where.conditions.filter(isDeclared),
+    ...where.conditions.filter((condition) => !isDeclared(condition)),
   ]
   const parts = [
     ...inOrder.map((condition) => compileCondition(attributes, condition)),
@@ -216,8 +216,8 @@ export function compileWhere<Item>(
 }
 
 /**
- * The meaning of a filter: true for the events that it matches. Every store gives the same answer
- * as this; SQL and indexes only save it work. Compile once, call for many events.
+ * Compiles a filter to a predicate on events. It defines what a filter means: every store gives the
+ * same answer, and SQL and indexes only reduce the events to test. Compile once, call for many events.
  */
 export function compileFilter(where: Grouping | undefined): ItemPredicate<AuditEvent> {
   return compileWhere(eventAttributes, where)

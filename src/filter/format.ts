@@ -3,7 +3,7 @@ import { predicateOf, splitKey } from './predicates.js'
 
 type Pair = [name: string, value: string]
 
-/** The key under which the condition can be written in one piece, where it reads back the same. */
+/** The short form of the condition's key, such as `type_eq`, if it parses to the same condition. */
 function keyOf(condition: Condition): string | undefined {
   const attribute = condition.joinedName ?? condition.attributes[0]!
   if (condition.joinedName === undefined) {
@@ -24,7 +24,7 @@ function valuePairs(condition: Condition, name: string): Pair[] {
   return condition.values.map((value) => [`${name}[]`, value])
 }
 
-function apart(condition: Condition, at: string): Pair[] {
+function longForm(condition: Condition, at: string): Pair[] {
   const values = predicateOf(condition.predicate).takes === 'flag' ? ['1'] : condition.values
   return [
     ...condition.attributes.map((attribute): Pair => [`${at}[a][]`, attribute]),
@@ -34,14 +34,14 @@ function apart(condition: Condition, at: string): Pair[] {
   ]
 }
 
-/** Top-level values are trimmed when they are read, but for those of lists. */
+/** Parsing trims single top-level values. True if that does not change this condition. */
 function isTrimmed({ predicate, values }: Condition): boolean {
   return predicateOf(predicate).takes === 'list' || values.every((value) => value === value.trim())
 }
 
 /**
- * For each condition the key it is written under in one piece, or `undefined` where it is written
- * apart. What is apart stands together when it is read, so what lies between goes along.
+ * The short key of each condition, or `undefined` for the long form. The parser reads all long forms
+ * together, so conditions between two long ones take the long form too, which keeps the order.
  */
 function keysOf(conditions: readonly Condition[], top: boolean): (string | undefined)[] {
   const used = new Set<string>()
@@ -67,8 +67,8 @@ function groupingPairs(grouping: Grouping, at: string, top: boolean): Pair[] {
     const key = keys[i]
     if (key !== undefined) pairs.push(...valuePairs(condition, `${at}[${key}]`))
     else if (condition.joinedName === undefined)
-      pairs.push(...apart(condition, `${at}[c][${conditions++}]`))
-    // A condition apart has no joined name: a grouping of its own makes room for the key.
+      pairs.push(...longForm(condition, `${at}[c][${conditions++}]`))
+    // The long form cannot express a joined name, so put the condition into a grouping of its own.
     else nested.push({ combinator: 'and', conditions: [condition], groupings: [] })
   }
   for (const [i, child] of nested.entries())
@@ -80,8 +80,8 @@ const encodeName = (name: string): string =>
   encodeURIComponent(name).replaceAll('%5B', '[').replaceAll('%5D', ']')
 
 /**
- * The query string, without `?`, that {@link parseQuery} reads as this query. Square brackets stay
- * unencoded, as the interface asks of clients.
+ * The query string, without `?`, that {@link parseQuery} parses to this query. Square brackets are not
+ * encoded, as the interface asks of clients.
  */
 export function formatQuery(query: EventQuery): string {
   const pairs = query.where ? groupingPairs(query.where, 'filter', true) : []

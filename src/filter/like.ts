@@ -1,26 +1,26 @@
 import { classOf, MAX_CLASSES, type TextTest } from './search.js'
 import { fold } from './values.js'
 
-/** A stretch of a pattern between two `%`: its characters, `undefined` where `_` stands. */
-type Stretch = readonly (string | undefined)[]
+/** The characters between two `%` of a pattern; `undefined` stands for `_`. */
+type Piece = readonly (string | undefined)[]
 
-function parsePattern(pattern: string): Stretch[] {
-  const stretches: (string | undefined)[][] = [[]]
+function parsePattern(pattern: string): Piece[] {
+  const pieces: (string | undefined)[][] = [[]]
   let escaped = false
   for (const char of pattern) {
-    const stretch = stretches.at(-1)!
+    const piece = pieces.at(-1)!
     if (escaped) {
-      stretch.push(fold(char))
+      piece.push(fold(char))
       escaped = false
     } else if (char === '\\') escaped = true
-    else if (char === '%') stretches.push([])
-    else stretch.push(char === '_' ? undefined : fold(char))
+    else if (char === '%') pieces.push([])
+    else piece.push(char === '_' ? undefined : fold(char))
   }
-  if (escaped) stretches.at(-1)!.push('\\')
-  return stretches
+  if (escaped) pieces.at(-1)!.push('\\')
+  return pieces
 }
 
-/** Where the last of these ends, each looked for from the end of the one before; -1 where one lacks. */
+/** Finds the runs one after the other and returns the end of the last one; -1 if one is missing. */
 function endOfRuns(text: string, runs: readonly string[], from: number): number {
   let at = from
   for (const run of runs) {
@@ -31,12 +31,12 @@ function endOfRuns(text: string, runs: readonly string[], from: number): number 
   return at
 }
 
-/** Patterns without `_`: whole characters, so UTF-16 units can be compared. */
-function literalMatcher(stretches: readonly string[]): TextTest {
-  const first = stretches[0]!
-  if (stretches.length === 1) return (text) => text === first
-  const last = stretches.at(-1)!
-  const middle = stretches.slice(1, -1).filter((stretch) => stretch !== '')
+/** For patterns without `_`: these can compare UTF-16 units instead of characters. */
+function literalMatcher(pieces: readonly string[]): TextTest {
+  const first = pieces[0]!
+  if (pieces.length === 1) return (text) => text === first
+  const last = pieces.at(-1)!
+  const middle = pieces.slice(1, -1).filter((piece) => piece !== '')
   return (text) => {
     if (text.length < first.length + last.length) return false
     if (!text.startsWith(first) || !text.endsWith(last)) return false
@@ -45,30 +45,30 @@ function literalMatcher(stretches: readonly string[]): TextTest {
   }
 }
 
-/** The ordinary characters of stretches as texts, in order: what every match has in it. */
-function runsOf(stretches: readonly Stretch[]): string[] {
-  const marked = stretches.map((stretch) => stretch.map((char) => char ?? '\0').join(''))
+/** The runs of ordinary characters in order. Every match contains them. */
+function runsOf(pieces: readonly Piece[]): string[] {
+  const marked = pieces.map((piece) => piece.map((char) => char ?? '\0').join(''))
   return marked.join('\0').split('\0').filter(Boolean)
 }
 
-/** Finds where a stretch first ends, from `from` on and not beyond `end`; -1 where nowhere. */
+/** Finds the first match of a piece between `from` and `end` and returns its end; -1 without a match. */
 type Search = (text: readonly string[], from: number, end: number) => number
 
 /**
- * Shift-And (Baeza-Yates and Gonnet, "A new approach to text searching", 1992): the beginnings of
- * the stretch that end at a character are one bit each, so 32 of its characters cost one step.
- * Characters that stand at few places of a long stretch go by their places instead of a mask, so
- * that masks stay few.
+ * Shift-And (Baeza-Yates and Gonnet, "A new approach to text searching", 1992): one bit for each prefix
+ * of the piece that matches up to the current character, so one step handles 32 characters of the
+ * piece. Characters that are rare in a long piece use a list of their places instead of a mask, which
+ * bounds the number of masks.
  */
-function wildSearch(stretch: Stretch): Search {
-  const words = Math.ceil(stretch.length / 32)
+function wildSearch(piece: Piece): Search {
+  const words = Math.ceil(piece.length / 32)
   const maskOf = (places: readonly number[]): Int32Array => {
     const mask = new Int32Array(words)
     for (const place of places) mask[place >> 5]! |= 1 << (place & 31)
     return mask
   }
   const placesOf = new Map<string | undefined, number[]>()
-  for (const [place, char] of stretch.entries()) {
+  for (const [place, char] of piece.entries()) {
     const places = placesOf.get(char)
     if (places) places.push(place)
     else placesOf.set(char, [place])
@@ -90,13 +90,13 @@ function wildSearch(stretch: Stretch): Search {
       const passed = places.filter((place) => place === 0 || hasBit(state, place - 1))
       advance(state, mask ?? anyMask)
       for (const place of passed) state[place >> 5]! |= 1 << (place & 31)
-      if (hasBit(state, stretch.length - 1)) return at + 1
+      if (hasBit(state, piece.length - 1)) return at + 1
     }
     return -1
   }
 }
 
-/** Every beginning grows by a character, and a new one is begun; those stay that the mask has. */
+/** Shifts all prefixes by one character, starts a new one, and keeps those that the mask allows. */
 function advance(state: Int32Array, mask: Int32Array): void {
   let carry = 1
   for (let word = 0; word < state.length; word++) {
@@ -106,23 +106,23 @@ function advance(state: Int32Array, mask: Int32Array): void {
   }
 }
 
-const matchesAt = (text: readonly string[], at: number, stretch: Stretch): boolean =>
-  stretch.every((char, i) => char === undefined || char === text[at + i])
+const matchesAt = (text: readonly string[], at: number, piece: Piece): boolean =>
+  piece.every((char, i) => char === undefined || char === text[at + i])
 
-function wildMatcher(stretches: readonly Stretch[]): TextTest {
-  const first = stretches[0]!
-  const last = stretches.at(-1)!
-  const middle = stretches
+function wildMatcher(pieces: readonly Piece[]): TextTest {
+  const first = pieces[0]!
+  const last = pieces.at(-1)!
+  const middle = pieces
     .slice(1, -1)
-    .filter((stretch) => stretch.length > 0)
+    .filter((piece) => piece.length > 0)
     .map(wildSearch)
-  const shortest = stretches.reduce((sum, stretch) => sum + stretch.length, 0)
-  const runs = runsOf(stretches)
+  const shortest = pieces.reduce((sum, piece) => sum + piece.length, 0)
+  const runs = runsOf(pieces)
   return (whole) => {
-    // Few texts come by this, which is faster by far than what follows.
+    // Rejects most texts, much faster than the tests below.
     if (whole.length < shortest || endOfRuns(whole, runs, 0) === -1) return false
     const text = Array.from(whole)
-    if (stretches.length === 1) return text.length === first.length && matchesAt(text, 0, first)
+    if (pieces.length === 1) return text.length === first.length && matchesAt(text, 0, first)
     if (text.length < shortest || !matchesAt(text, 0, first)) return false
     const end = text.length - last.length
     if (!matchesAt(text, end, last)) return false
@@ -138,17 +138,17 @@ function wildMatcher(stretches: readonly Stretch[]): TextTest {
 const MAX_SHORT = 32
 
 /**
- * A few short stretches, each an expression without repetition, as in search.ts, with any character
- * for `_`. `undefined` for more, and for half of a surrogate pair.
+ * Matches a few short pieces by regular expressions without repetition, as search.ts does; `_` is any
+ * character. `undefined` for longer patterns and for half of a surrogate pair.
  */
-function shortMatcher(stretches: readonly Stretch[]): TextTest | undefined {
-  const isShort = stretches.every(({ length }) => length <= MAX_CLASSES)
-  const isWellFormed = stretches.flat().every((char) => char?.isWellFormed() ?? true)
-  if (stretches.length > MAX_SHORT || !isShort || !isWellFormed) return undefined
-  const last = stretches.length - 1
-  const searches = stretches.flatMap((stretch, i) => {
-    if (stretch.length === 0 && last > 0) return []
-    const classes = stretch.map((char) => (char === undefined ? '.' : classOf(char)))
+function shortMatcher(pieces: readonly Piece[]): TextTest | undefined {
+  const isShort = pieces.every(({ length }) => length <= MAX_CLASSES)
+  const isWellFormed = pieces.flat().every((char) => char?.isWellFormed() ?? true)
+  if (pieces.length > MAX_SHORT || !isShort || !isWellFormed) return undefined
+  const last = pieces.length - 1
+  const searches = pieces.flatMap((piece, i) => {
+    if (piece.length === 0 && last > 0) return []
+    const classes = piece.map((char) => (char === undefined ? '.' : classOf(char)))
     return [new RegExp(classes.join('') + (i === last ? '$' : ''), i === 0 ? 'suy' : 'sug')]
   })
   return (text) => {
@@ -163,17 +163,17 @@ function shortMatcher(stretches: readonly Stretch[]): TextTest | undefined {
 }
 
 /**
- * SQL's LIKE without regard to case: `%` stands for any text, `_` for one character, a backslash
- * makes the next character ordinary. Each stretch between two `%` is looked for once, from where
- * the one before ended, so the time grows with the length of the text, not with the number of `%`.
+ * SQL's LIKE, ignoring case: `%` matches any text, `_` one character, and a backslash makes the next
+ * character ordinary. Each piece between two `%` is searched once, from the end of the piece before,
+ * so the time grows with the length of the text and not with the number of `%`.
  */
 export function likeMatcher(pattern: string): TextTest {
-  const stretches = parsePattern(pattern)
-  const short = shortMatcher(stretches)
+  const pieces = parsePattern(pattern)
+  const short = shortMatcher(pieces)
   if (short) return short
-  const isLiteral = stretches.every((stretch) => !stretch.includes(undefined))
+  const isLiteral = pieces.every((piece) => !piece.includes(undefined))
   const test = isLiteral
-    ? literalMatcher(stretches.map((stretch) => stretch.join('')))
-    : wildMatcher(stretches)
+    ? literalMatcher(pieces.map((piece) => piece.join('')))
+    : wildMatcher(pieces)
   return (text) => test(fold(text))
 }

@@ -8,7 +8,7 @@ const TYPE_RANK = { boolean: 0, number: 1, string: 2 } as const
 const typeRank = (value: Scalar): number =>
   TYPE_RANK[typeof value as 'boolean' | 'number' | 'string']
 
-/** Booleans before numbers before text, each in its own order. */
+/** Orders booleans before numbers before text. */
 export function compareScalars(left: Scalar, right: Scalar): number {
   const rank = typeRank(left) - typeRank(right)
   if (rank !== 0) return rank
@@ -18,7 +18,7 @@ export function compareScalars(left: Scalar, right: Scalar): number {
 
 export type SortKey = Scalar | undefined
 
-/** The value an item sorts by: its least ascending, its greatest descending. */
+/** The value by which an item sorts: its least when ascending, its greatest when descending. */
 export function sortKey<Item>(attributes: Attributes<Item>, sort: Sort): (item: Item) => SortKey {
   const wanted = sort.direction === 'asc' ? -1 : 1
   let key: SortKey
@@ -35,7 +35,7 @@ export function sortKey<Item>(attributes: Attributes<Item>, sort: Sort): (item: 
   }
 }
 
-/** No value is last ascending and first descending, as NULL is in Postgres. */
+/** Items without a value sort last when ascending and first when descending, like NULL in Postgres. */
 function compareKeys(left: SortKey, right: SortKey): number {
   if (left === undefined) return right === undefined ? 0 : 1
   return right === undefined ? -1 : compareScalars(left, right)
@@ -44,11 +44,11 @@ function compareKeys(left: SortKey, right: SortKey): number {
 interface Ranked<Item> {
   readonly item: Item
   readonly keys: readonly SortKey[]
-  /** How many were added before. */
+  /** The number of items added before. */
   readonly place: number
 }
 
-/** Keeps the first `size` items of a sort order out of any number that are added. */
+/** Keeps the first items of a sort order among all that are added. */
 export interface TopItems<Item> {
   add(item: Item): void
   /** The kept items in order. */
@@ -56,8 +56,9 @@ export interface TopItems<Item> {
 }
 
 /**
- * A binary heap with the last of the kept items on top: memory for `size`, O(log size) an item.
- * Items that all of the sorts find equal go by the `ties`, ascending, and then stay as they came.
+ * Keeps the first `size` items in a binary heap with the last of them on top: memory for `size` items,
+ * O(log size) per item. Items that are equal in all sorts are ordered by the `ties`, ascending, then by
+ * the order in which they were added.
  */
 export function topItems<Item>(
   attributes: Attributes<Item>,
@@ -120,19 +121,18 @@ export function topItems<Item>(
   }
 }
 
-/** The first events of an order that `created_at` and `id` make total. */
+/** Keeps the first events of a sort order, with ties in the order of `created_at`, then `id`. */
 export function topEvents(sorts: readonly Sort[], size: number): TopItems<AuditEvent> {
   return topItems(eventAttributes, sorts, ['created_at', 'id'], size)
 }
 
 /**
- * The direction of time in which a scan meets the events in the wanted order, so that it can stop
- * early: newest first without sorts. `undefined` where the order is by something else, and every
- * match has to be seen.
+ * The direction in time in which a scan finds the events in the requested order and can stop early:
+ * newest first without sorts. `undefined` if the order is by another attribute, which needs all matches.
  */
 export function scanDirection(sorts: readonly Sort[]): 'asc' | 'desc' | undefined {
   const [first] = sorts
   if (!first) return 'desc'
-  // `created_at` is unique, so whatever follows it decides nothing.
+  // `created_at` is unique, so later sorts have no effect.
   return first.attribute === 'created_at' ? first.direction : undefined
 }

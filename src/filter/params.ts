@@ -1,13 +1,13 @@
 import { AuditLogError } from '../errors.js'
 
 /**
- * What a query string's brackets, or an object, spell out: texts, lists, and maps that keep the
- * order of their keys. The grammar is read from this one form.
+ * The structure of a query string's brackets, or of an object: texts, lists, and maps that keep the
+ * order of their keys. The parser reads only this form.
  */
 export type Param = string | Param[] | ParamMap
 export type ParamMap = Map<string, Param>
 
-/** 400 beyond these: what no person and no honest client sends. */
+/** Limits that no ordinary client reaches. */
 const MAX_BYTES = 65_536
 const MAX_BRACKETS = 32
 
@@ -33,7 +33,7 @@ const encoder = new TextEncoder()
 
 const byteLength = (text: string): number => encoder.encode(text).length
 
-/** Name and value of each parameter of a query string, as they are written, in order. */
+/** Name and value of each parameter of a query string, in order, not decoded. */
 function rawPairs(query: string): [name: string, value: string][] {
   if (byteLength(query) > MAX_BYTES)
     throw tooLarge(`the query string is longer than ${MAX_BYTES} bytes`)
@@ -50,7 +50,7 @@ function rawPairs(query: string): [name: string, value: string][] {
   return pairs
 }
 
-/** `filter[g][0][m]` -> [`g`, `0`, `m`]; throws with the position of a wrong bracket. */
+/** `filter[g][0][m]` -> [`g`, `0`, `m`]. Throws with the position of a wrong bracket. */
 function splitBrackets(name: string): string[] {
   const open = name.indexOf('[')
   const stray = name.indexOf(']')
@@ -80,9 +80,9 @@ function splitBrackets(name: string): string[] {
 }
 
 const clash = (name: string): AuditLogError =>
-  malformed(`${name} is given in two forms that do not go together`, name)
+  malformed(`${name} is given in two forms that exclude each other`, name)
 
-/** Puts a value where its brackets say. `[]` appends; a plain key given twice becomes a list. */
+/** Inserts a value at the place that its brackets name. `[]` appends; a repeated plain key becomes a list. */
 function insert(
   map: ParamMap,
   root: string,
@@ -123,8 +123,8 @@ function insert(
 }
 
 /**
- * As Rack reads `g[][m]=or&g[][a_eq]=1`: a list's last element is gone on with until a key comes
- * that it has already; a key that ends in a list of its own, `g[][a_in][]`, always goes on.
+ * The element of a list that a further key extends. Like Rack for `g[][m]=or&g[][a_eq]=1`: keys extend
+ * the last element until one repeats; a key that ends in a list itself, `g[][a_in][]`, always extends.
  */
 function unfinished(list: readonly Param[], path: readonly string[]): ParamMap | undefined {
   const last = list.at(-1)
@@ -143,13 +143,13 @@ function setChild(holder: ParamMap | Param[], key: string, child: Param): void {
   else holder.set(key, child)
 }
 
-/** How much of a name stands before a bracket, raw or encoded. */
+/** Length of the name before the first bracket, raw or encoded. */
 function rootLength(name: string): number {
   const end = name.search(/[[\]%]/)
   return end === -1 ? name.length : end
 }
 
-/** The parameters of a query string whose roots `isOurs` accepts; the names of the others. */
+/** Reads the parameters whose roots `isOurs` accepts, and the names of the others. */
 export function readQueryString(
   query: string,
   isOurs: (root: string) => boolean,
@@ -157,7 +157,7 @@ export function readQueryString(
   const params: ParamMap = new Map()
   const others: string[] = []
   for (const [rawName, rawValue] of rawPairs(query)) {
-    // Brackets may be encoded; of what is not ours not even the encoding is.
+    // Brackets may be encoded. Other parameters need not even be valid encoding.
     const root = rawName.slice(0, rootLength(rawName))
     if (!isOurs(root)) {
       others.push(rawName)
@@ -178,7 +178,7 @@ function isPlainObject(value: unknown): value is object {
 const definedEntries = (object: object): [string, unknown][] =>
   Object.entries(object).filter(([, value]) => value !== undefined)
 
-/** Turns members of an object into parameters; counts the bytes of their texts. */
+/** Turns members of an object into parameters, and limits the bytes of their texts. */
 class ObjectReader {
   private bytes = 0
 
@@ -213,7 +213,7 @@ class ObjectReader {
   }
 }
 
-/** The same from an object: numbers and booleans stand for their text, `undefined` leaves out. */
+/** Reads parameters from an object. Numbers and booleans become text; `undefined` members are left out. */
 export function readObject(
   object: unknown,
   isOurs: (root: string) => boolean,
@@ -230,7 +230,7 @@ export function readObject(
     }
   } catch (error) {
     if (error instanceof AuditLogError) throw error
-    // A getter of the caller's, or a proxy.
+    // A getter or a proxy of the caller threw.
     throw new AuditLogError('INVALID_VALUE', 'the query cannot be read', { cause: error })
   }
   return { params, others }

@@ -50,13 +50,13 @@ export interface ParseOptions {
    */
   readonly strict?: boolean
   /**
-   * The attributes of a list, beside `id`: others are refused with `UNKNOWN_ATTRIBUTE`, values that
-   * do not read as the declared type with `INVALID_VALUE`.
+   * The attributes of a list, in addition to `id`. Others are refused with `UNKNOWN_ATTRIBUTE`, and
+   * values that cannot be read as the declared type with `INVALID_VALUE`.
    * @default those of events: their own fields, and any name
    */
   readonly attributes?: AttributeTypes
   /**
-   * Most items that the query may ask for, and how many it asks for where it names no limit.
+   * The largest limit, and the limit of a query that names none.
    * @default 1000, and 10
    */
   readonly maxLimit?: number
@@ -69,12 +69,12 @@ const wrong = (
 ): AuditLogError => new AuditLogError(code, `${parameter}: ${message}`, { parameter })
 
 function wordsOf(text: string): string[] {
-  // Other white space than the usual space is rare, and takes longer.
+  // White space other than the ordinary space is rare, and splitting by it is slower.
   const words = /^[!-~ ]*$/.test(text) ? text.split(' ') : text.split(/\p{White_Space}+/u)
   return words.filter((word) => word !== '')
 }
 
-/** One reading of a query; counts what limits are set on. */
+/** Reads one query, and counts conditions and list values for the limits. */
 class Reader {
   private conditions = 0
   private listValues = 0
@@ -152,7 +152,7 @@ class Reader {
       throw wrong(
         'MALFORMED_PARAMETER',
         at,
-        'several sorts are given as a list, filter[sorts][]=…, not joined by a comma',
+        'write several sorts as a list, filter[sorts][]=…, not joined by a comma',
       )
     const [attribute, direction = 'asc', ...rest] = wordsOf(text)
     if (attribute === undefined) return []
@@ -177,18 +177,18 @@ class Reader {
     const split = splitKey(key)
     if (!split) throw this.unknownPredicate(key, at)
     const { attribute, predicate } = split
-    // A list that declares its attributes decides by that; else each event does.
+    // A declared name is one attribute. On events each event decides, by the attributes it has.
     if (this.declaration.types.has(attribute))
       return this.build([attribute], 'and', predicate, this.values(value, predicate, at, top), at)
     const isOr = attribute.includes('_or_')
     const isAnd = attribute.includes('_and_')
     if (isOr && isAnd)
-      throw wrong('MALFORMED_PARAMETER', at, '_or_ and _and_ do not go together in one name')
+      throw wrong('MALFORMED_PARAMETER', at, '_or_ and _and_ cannot be mixed in one name')
     const names = isOr || isAnd ? attribute.split(isOr ? '_or_' : '_and_') : [attribute]
     if (names.some((name) => name === ''))
       throw wrong('MALFORMED_PARAMETER', at, 'an attribute is missing beside _or_ or _and_')
     if (names.length > 1 && /[[\]]/.test(attribute))
-      throw wrong('MALFORMED_PARAMETER', at, 'names with brackets are given as a condition, c')
+      throw wrong('MALFORMED_PARAMETER', at, 'write names with brackets as a condition, c')
     for (const name of names) this.checkAttribute(name, at)
     const values = this.values(value, predicate, at, top)
     const condition = this.build(names, isOr ? 'or' : 'and', predicate, values, at)
@@ -196,7 +196,7 @@ class Reader {
     return { ...condition, joinedName: attribute }
   }
 
-  /** `c[0][a]=type&c[0][p]=eq&c[0][v]=x`: the parts of a condition apart. */
+  /** The long form of a condition: `c[0][a]=type&c[0][p]=eq&c[0][v]=x`. */
   private condition(map: ParamMap, at: string): Condition | undefined {
     const part = (short: string, long: string): Param | undefined => map.get(short) ?? map.get(long)
     const known = new Set(['a', 'attributes', 'p', 'predicate', 'v', 'values', 'm', 'combinator'])
@@ -250,7 +250,7 @@ class Reader {
     throw new AuditLogError('UNKNOWN_ATTRIBUTE', message, { parameter: at, suggestion })
   }
 
-  /** A value that does not read as the type of an attribute is refused. */
+  /** Refuses values that cannot be read as the type of an attribute. */
   private readValues(
     attributes: readonly string[],
     predicate: Predicate,
@@ -302,7 +302,7 @@ class Reader {
     throw wrong('INVALID_VALUE', at, 'takes one text')
   }
 
-  /** One text, a list of texts, or of hashes that hold each under `member` (Ransack's long form). */
+  /** One text, a list of texts, or a list of hashes with each text under `member` (Ransack's long form). */
   private texts(value: Param, at: string, member: 'name' | 'value'): string[] {
     if (typeof value === 'string') return [value]
     if (value instanceof Map && value.has(member))
@@ -314,7 +314,7 @@ class Reader {
     )
   }
 
-  /** The elements of a list, or of a hash by index, with their names; in the order given. */
+  /** The elements of a list, or of a hash by index, with their names, in the given order. */
   private members(value: Param, at: string): [name: string, element: Param][] {
     if (typeof value === 'string') {
       if (isBlank(value)) return []
@@ -340,7 +340,7 @@ class Reader {
   }
 }
 
-/** From 1 to `max`; more counts as `max`, anything else throws `INVALID_VALUE`. */
+/** Reads a limit from 1 to `max`. A larger one counts as `max`; anything else throws `INVALID_VALUE`. */
 export function readLimit(
   value: Param | undefined,
   { standard = DEFAULT_LIMIT, max = MAX_LIMIT } = {},
@@ -354,8 +354,8 @@ export function readLimit(
 
 /**
  * Reads a query string (`filter[type_eq]=x&limit=5`, brackets raw or encoded), a `URLSearchParams`
- * or an object of the same shape. Other parameters are ignored unless `strict`. What is wrong
- * throws an `AuditLogError` that names the parameter, never anything else:
+ * or an object of the same shape. Other parameters are ignored unless `strict`. Throws only
+ * `AuditLogError`s, which name the wrong parameter:
  * `MALFORMED_PARAMETER`, `UNKNOWN_PREDICATE`, `UNKNOWN_ATTRIBUTE`, `INVALID_VALUE`,
  * `QUERY_TOO_LARGE`, `UNKNOWN_PARAMETER`. See the interface, "List endpoints".
  */
@@ -369,7 +369,7 @@ export function parseQuery(
     : toQuery(readObject(query, isOurs), options)
 }
 
-/** The same of a query string alone, for where there are no objects to read. */
+/** Like {@link parseQuery}, for query strings only. */
 export function parseQueryText(query: string, options: ParseOptions = {}): EventQuery {
   return toQuery(readQueryString(query, isOurs), options)
 }
@@ -399,7 +399,7 @@ function toQuery(
   }
 }
 
-// Where JSON:API clients look for what is called otherwise here.
+// Parameters of JSON:API clients that have another name here.
 const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['sort', 'filter[sorts]'],
   ['page', 'limit'],

@@ -1,4 +1,4 @@
-/** The tests that predicates are made of; each decides about one value of an attribute. */
+/** The tests that predicates consist of. Each tests one value of an attribute. */
 export type TestName =
   | 'eq'
   | 'lt'
@@ -15,7 +15,7 @@ export type TestName =
   | 'null'
   | 'blank'
 
-/** The tests that apply to text only, negated too. */
+/** The tests that apply only to text, also when negated. */
 export type TextTest = 'cont' | 'start' | 'end' | 'matches'
 
 const TEXT_TESTS: ReadonlySet<TestName> = new Set<TextTest>(['cont', 'start', 'end', 'matches'])
@@ -24,17 +24,17 @@ export const isTextTest = (test: TestName): test is TextTest => TEXT_TESTS.has(t
 
 interface SimplePredicate {
   readonly test: TestName
-  /** Holds where there is a value and none passes the test; for `null` and `blank`: the opposite. */
+  /** Holds if there is a value and none passes the test. For `null` and `blank`: holds if the test does not. */
   readonly negated: boolean
-  /** What the predicate takes: one value, a list, or a flag that applies or inverts it. */
+  /** The value: one, a list, or a flag that applies or inverts the predicate. */
   readonly takes: 'one' | 'list' | 'flag'
 }
 
 export interface Predicate extends SimplePredicate {
   readonly name: PredicateName
-  /** `_any` and `_all`: one test for each element of the list, joined by or and by and. */
+  /** `_any` and `_all` test each element of the list, joined by `or` or by `and`. */
   readonly compound: 'any' | 'all' | undefined
-  /** For flags: the predicate that an inverting value stands for. */
+  /** For flags: the predicate that an inverting value means. */
   readonly inverse: PredicateName | undefined
 }
 
@@ -122,7 +122,7 @@ function buildTable(): Map<string, Predicate> {
 /** All 62 predicates by name. */
 export const predicates: ReadonlyMap<string, Predicate> = buildTable()
 
-/** No predicate's name is longer, so what stands before needs no look, however long it is. */
+/** Length of the longest predicate name. It bounds the search for a suffix. */
 export const MAX_PREDICATE_LENGTH = Math.max(...[...predicates.keys()].map((name) => name.length))
 
 export function predicateOf(name: PredicateName): Predicate {
@@ -130,8 +130,8 @@ export function predicateOf(name: PredicateName): Predicate {
 }
 
 /**
- * Splits `type_not_eq` into attribute and predicate: the longest predicate name that is a suffix.
- * `undefined` where no predicate ends the key, or nothing is left for the attribute.
+ * Splits `type_not_eq` into attribute and predicate, the longest predicate name that is a suffix.
+ * `undefined` if the key does not end with a predicate, or no attribute is left.
  */
 export function splitKey(key: string): { attribute: string; predicate: Predicate } | undefined {
   const first = Math.max(key.length - MAX_PREDICATE_LENGTH - 1, 1)

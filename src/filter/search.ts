@@ -1,9 +1,9 @@
 import { fold, spellings } from './values.js'
 
 /*
- * Looking for a text in others without regard to case. A short one is looked for by an expression of
- * our own making, which spares a lowered copy of every text: a class of spellings for each character
- * and no repetition, so a text is gone through once for each of them at most.
+ * Searches text ignoring case. For a short search text it builds a regular expression, which avoids a
+ * folded copy of every text: one character class for the spellings of each character, without
+ * repetition, so matching takes at most one pass per character.
  */
 
 export type TextTest = (text: string) => boolean
@@ -11,13 +11,13 @@ export type TextTest = (text: string) => boolean
 export const MAX_CLASSES = 32
 const SYNTAX = /[\^$\\.*+?()[\]{}|/]/
 
-/** All spellings of a character, as an expression with the flag `u` has them. */
+/** A regular expression, for the flag `u`, that matches all spellings of a character. */
 export function classOf(char: string): string {
   const all = spellings(char)
   return all === char ? char.replace(SYNTAX, String.raw`\$&`) : `[${all}]`
 }
 
-/** `undefined` for what is long, and for half of a surrogate pair, which it would find in no text. */
+/** `undefined` for long texts, and for half of a surrogate pair, which the flag `u` never matches. */
 function expression(element: string, before: '' | '^'): RegExp | undefined {
   const chars = Array.from(element)
   if (chars.length > MAX_CLASSES || !element.isWellFormed()) return undefined
@@ -40,7 +40,7 @@ export function startingWith(element: string): TextTest {
 
 export function endingWith(element: string): TextTest {
   const folded = fold(element)
-  // Folding keeps the length, so no more than the end has to be folded.
+  // Folding keeps the length, so folding the end of the text is enough.
   if (element.isWellFormed())
     return (text) => fold(text.slice(Math.max(text.length - folded.length, 0))) === folded
   return (text) => fold(text).endsWith(folded)

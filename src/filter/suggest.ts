@@ -1,8 +1,8 @@
 import { MAX_PREDICATE_LENGTH, predicates } from './predicates.js'
 
 /**
- * Edits between two words, where two letters that changed places count as one ("optimal string
- * alignment"); given up as `limit + 1` once it is certain to be larger.
+ * The number of edits between two words; two swapped letters count as one ("optimal string
+ * alignment"). Returns `limit + 1` as soon as the distance exceeds the limit.
  */
 function distance(left: string, right: string, limit: number): number {
   if (Math.abs(left.length - right.length) > limit) return limit + 1
@@ -23,7 +23,7 @@ function distance(left: string, right: string, limit: number): number {
   return row[right.length]!
 }
 
-/** The candidate that needs the fewest edits, where a third of the word or less would be edited. */
+/** The candidate with the fewest edits, if these are at most a third of the word. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined
   let bestDistance = Math.floor(word.length / 3) + 1
@@ -37,7 +37,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best
 }
 
-/** The end of a message that names what is nearest, where something is near. */
+/** The end of a message that names the suggestion, if there is one. */
 export const didYouMean = (suggestion: string | undefined): string =>
   suggestion === undefined ? '' : `; did you mean ${suggestion}?`
 
@@ -47,14 +47,14 @@ export function suggestKey(key: string): string | undefined {
   if (whole !== undefined && !key.includes('_')) return whole
   const first = Math.max(key.length - 2 * MAX_PREDICATE_LENGTH, 1)
   for (let at = key.indexOf('_', first); at !== -1; at = key.indexOf('_', at + 1)) {
-    const tail = key.slice(at + 1)
-    const predicate = SYNONYMS.get(tail) ?? nearest(tail, predicates.keys())
+    const ending = key.slice(at + 1)
+    const predicate = SYNONYMS.get(ending) ?? nearest(ending, predicates.keys())
     if (predicate !== undefined) return `${key.slice(0, at)}_${predicate}`
   }
   return whole === key ? undefined : whole
 }
 
-// What other query languages call them.
+// Names of predicates in other query languages.
 const SYNONYMS: ReadonlyMap<string, string> = new Map([
   ['equals', 'eq'],
   ['not_equals', 'not_eq'],

@@ -5,7 +5,7 @@ const FALSE = new Set(['0', 'f', 'F', 'false', 'FALSE'])
 const isAsciiSpace = (unit: number): boolean => unit === 0x20 || (unit >= 0x09 && unit <= 0x0d)
 
 /**
- * Without white space at its ends. Not by a regular expression: one that is tied to the end takes
+ * Removes ASCII white space from both ends. A regular expression anchored at the end would take
  * quadratic time on inner white space.
  */
 export function trimAscii(text: string): string {
@@ -19,8 +19,8 @@ export const lowerAscii = (text: string): string =>
   text.replaceAll(/[A-Z]+/g, (capitals) => capitals.toLowerCase())
 
 /**
- * A decimal number with sign, leading zeros and exponent: `007` is 7, `1e3` is 1000. White space
- * around it does not matter, as in SQL's casts.
+ * Reads a decimal number with sign, leading zeros and exponent: `007` is 7, `1e3` is 1000. Ignores
+ * white space around it, as SQL casts do.
  */
 export function readNumber(text: string): number | undefined {
   const trimmed = trimAscii(text)
@@ -32,7 +32,7 @@ export function readBoolean(text: string): boolean | undefined {
   return FALSE.has(text) ? false : undefined
 }
 
-/** True for a flag's value that turns its predicate into the opposite. */
+/** True for a value of a flag that inverts its predicate. */
 export function inverts(text: string): boolean {
   return FALSE.has(text)
 }
@@ -44,8 +44,8 @@ export function isBlank(text: string): boolean {
   return !(unit > 0x20 && unit < 0x7f) && BLANK.test(text)
 }
 
-// `toLowerCase` of a text differs from that of its single code points in these two only: a capital
-// sigma at the end of a word, and the dotted capital I, which becomes two code points.
+// Lowering a text differs from lowering its code points only for a capital sigma at the end of a word
+// and for the dotted capital I, which becomes two code points.
 const CONTEXTUAL = /[\u0130\u03A3]/u
 
 function foldCodePoint(char: string): string {
@@ -53,7 +53,7 @@ function foldCodePoint(char: string): string {
   return lower.length === 1 || [...lower].length === 1 ? lower : char
 }
 
-/** Text without regard to case: every code point lowered by itself where that is one code point. */
+/** Folds case: lowers each code point on its own, if the result is one code point. */
 export function fold(text: string): string {
   const lower = text.toLowerCase()
   if (lower === text || !CONTEXTUAL.test(text)) return lower
@@ -62,10 +62,10 @@ export function fold(text: string): string {
   return folded
 }
 
-// Beyond it no character has two cases.
+// No higher code point has two cases.
 const END_OF_CASES = 0x1ffff
 
-/** The characters that fold to another one, by that one. */
+/** The characters that fold to another character, by that character. */
 let capitals: Map<string, string> | undefined
 
 function findCapitals(): Map<string, string> {
@@ -78,7 +78,7 @@ function findCapitals(): Map<string, string> {
   return found
 }
 
-/** All characters that fold as this one does: `k`, `K` and U+212A for each of them. */
+/** All characters with the same fold, such as `k`, `K` and U+212A. */
 export function spellings(char: string): string {
   capitals ??= findCapitals()
   const folded = fold(char)
@@ -89,7 +89,7 @@ export function spellings(char: string): string {
 const codePointRank = (unit: number): number =>
   unit >= 0xe000 ? unit - 0x800 : unit >= 0xd800 ? unit + 0x2000 : unit
 
-/** Order by code point, as UTF-8 bytes order in SQLite (BINARY) and Postgres (C). */
+/** Compares by code point, like UTF-8 bytes in SQLite (BINARY) and Postgres (C). */
 export function compareText(left: string, right: string): number {
   const length = Math.min(left.length, right.length)
   for (let i = 0; i < length; i++) {

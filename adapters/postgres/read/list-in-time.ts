@@ -72,7 +72,7 @@ async function* rowsBehind(
   const { told } = answer
   await told.enter('index', reason)
   const coverage = await coverageIn(answer, index)
-  const { known, others } = splitAt(bounds, coverage.to)
+  const { covered: known, rest: others } = splitAt(bounds, coverage.to)
   const ask = (): Rows => rowsByIndex(answer, index, coverage, order, known, reason)
   const scan = (): Rows => scanOthers(answer, order, others, 'too many events are in no index yet')
   for (const rows of order === 'asc' ? [ask, scan] : [scan, ask]) yield* rows()

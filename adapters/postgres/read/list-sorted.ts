@@ -33,7 +33,7 @@ export async function collectSorted(
     return sweep(answer, pageCollector(query), bounds, matches, 'the index has no such order')
   await told.enter('sort')
   const coverage = await coverageIn(answer, index)
-  const { known, others } = splitAt(bounds, coverage.to)
+  const { covered: known, rest: others } = splitAt(bounds, coverage.to)
   const collector = isEmpty(known)
     ? pageCollector(query)
     : await collectKnown(answer, index, coverage, known, matches)

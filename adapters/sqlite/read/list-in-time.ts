@@ -30,7 +30,7 @@ export async function listInTime(
   if (!rest || isEmpty(rest)) return collector.page()
 
   options.trace?.enter('index')
-  const { known, others } = splitAt(rest, await coveredTo(indexed, present, options))
+  const { covered: known, rest: others } = splitAt(rest, await coveredTo(indexed, present, options))
   const askIndex = (): Promise<boolean> => walk(answer, collector, order, known)
   const scanOthers = (): Promise<boolean> => scanAll(answer, collector, others)
   const [first, second] = order === 'asc' ? [askIndex, scanOthers] : [scanOthers, askIndex]

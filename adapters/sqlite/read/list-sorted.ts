@@ -20,7 +20,7 @@ export async function listSorted(answer: Answer, bounds: TimeBounds): Promise<Ev
     options.trace?.enter('sort')
     covered = await coveredTo(indexed, present, options)
   }
-  const { known, others } = splitAt(bounds, covered)
+  const { covered: known, rest: others } = splitAt(bounds, covered)
   const take = (event: AuditEvent): boolean => {
     if (!matches(event)) return false
     collector.add(event)

@@ -11,7 +11,7 @@ export interface ManualClock extends Clock {
 export function manualClock(start = '2026-01-01T00:00:00.000000Z'): ManualClock {
   const time = parseTimestamp(start)
   if (time === undefined)
-    throw new AuditLogError('INVALID_OPTION', `${start} is no ISO 8601 timestamp`)
+    throw new AuditLogError('INVALID_OPTION', `${start} is not an ISO 8601 timestamp`)
   let now: Microseconds = time
   return Object.assign(() => now, {
     advance(microseconds: Microseconds) {

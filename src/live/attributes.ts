@@ -1,216 +1,128 @@
 import { AuditLogError } from '../errors.js'
-import type { JsonObject, JsonValue } from '../event/event.js'
+import { createBaseAttributes } from './base-attributes.js'
+import type { JsonObject } from '../event/event.js'
 import { isOwnField } from '../event/own-fields.js'
 import { type JsonLimits, toJsonText } from '../event/json.js'
-import { jsonPointer, setKey, storableText } from '../event/json-copy.js'
+import { jsonPointer, storableText } from '../event/json-copy.js'
+import { createGrowingTexts } from './growing-texts.js'
 import { createReplacements, recordingReserve } from './replacements.js'
-import { GrowingText, jsonBytes, newestText } from './growing-text.js'
+import { createSizeLimit } from './size-limit.js'
 import type { LiveChange } from '../store/store.js'
 
-type Reckoning = (attributes: JsonObject) => object
+type ChangeFunction = (attributes: JsonObject) => object
 
-/** An object's keys take the place of the attributes of these names; a function gives them all. */
-export type AttributesChange = object | Reckoning
+/** An object replaces the attributes that it names; a function returns all of the new attributes. */
+export type AttributesChange = object | ChangeFunction
 
-/** The attributes of a live event as they are by now, and what of them is not written yet. */
+/** The present attributes of a live event, and which of them have to be written. */
 export interface LiveAttributes {
-  /** `INVALID_DATA` for what is no object, and a function that throws: then nothing changes. */
+  /**
+   * Throws `INVALID_DATA` for a change that is not an object, and for a function that throws; then
+   * nothing changes.
+   */
   update(change: AttributesChange): void
-  /** `INVALID_DATA` for an attribute that is no text. */
+  /** Throws `INVALID_DATA` for an attribute that is not a text. */
   append(key: string, text: string): void
-  /** Nothing will be added any more. */
+  /** Nothing is appended after this. */
   end(): void
   isUnfinished(): boolean
   isChanged(): boolean
-  /** About how much `take` would give. */
+  /** Approximate size of what `take` would return. */
   pendingBytes(): number
-  /** What has changed since the last call. */
+  /** The changes since the last call. */
   take(): Pick<LiveChange, 'json' | 'texts'>
 }
 
-// Of a text that has to be cut so much of the room is used, so that it is rarely written anew.
-const KEPT_SHARE = 3 / 4
-const FRAME_BYTES = 100
-
-/**
- * Holds the texts that grow apart from the other attributes: what is added to one costs no more
- * than itself. The whole is never larger than the limits say: what is too long for any event is
- * cut as there, and of the texts the longest keep their newest part only.
- */
+/** The attributes never exceed the limits: see `createSizeLimit`. */
 export function createLiveAttributes(opened: JsonObject, limits: JsonLimits): LiveAttributes {
-  const reserve = recordingReserve(limits)
-  const replacements = createReplacements(reserve)
-  /** Without a `recording` of ours; a text that grows is `''` here. */
-  const base: JsonObject = {}
-  const sizes = new Map<string, number>()
-  let baseBytes = 0
-  const texts = new Map<string, GrowingText>()
-  /** All that ever grew: of these the store may hold parts. */
-  const grown = new Set<string>()
-  const changed = new Set<string>()
-  let changedBytes = 0
-  let isBaseChanged = false
+  const base = createBaseAttributes()
+  const texts = createGrowingTexts(base)
+  const replacements = createReplacements(recordingReserve(limits))
 
-  const put = (key: string, value: JsonValue): void => {
-    const bytes = jsonBytes(key) + Buffer.byteLength(JSON.stringify(value)) + '"":,'.length
-    const before = sizes.get(key) ?? 0
-    setKey(base, key, value)
-    sizes.set(key, bytes)
-    baseBytes += bytes - before
-    changedBytes += bytes - (changed.has(key) ? before : 0)
-    changed.add(key)
-    isBaseChanged = true
+  const note = (pointer: string, cutBytes = 0): void => {
+    if (replacements.note(pointer, cutBytes)) base.markChanged()
   }
-
-  const remove = (key: string): void => {
-    if (!Object.hasOwn(base, key)) return
-    const bytes = sizes.get(key)!
-    delete base[key]
-    sizes.delete(key)
-    baseBytes -= bytes
-    if (changed.delete(key)) changedBytes -= bytes
-    texts.delete(key)
-    isBaseChanged = true
+  const markWritten = (): void => {
+    base.markWritten()
+    texts.markWritten()
   }
-
-  const note = (key: string, cutBytes = 0): void => {
-    if (replacements.note(jsonPointer([key]), cutBytes)) isBaseChanged = true
-  }
-
-  const written = (): void => {
-    changed.clear()
-    changedBytes = 0
-    isBaseChanged = false
-    for (const text of texts.values()) text.written()
-  }
-
-  const growing = (key: string): GrowingText => {
-    const known = texts.get(key)
-    if (known) return known
-    const text = new GrowingText(grown.has(key))
-    const value = Object.hasOwn(base, key) ? base[key] : undefined
-    if (typeof value === 'string') text.set(value)
-    if (value !== '') put(key, '')
-    texts.set(key, text)
-    grown.add(key)
-    return text
-  }
-
-  const set = (key: string, value: JsonValue): void => {
-    if (typeof value === 'string' && grown.has(key)) return growing(key).set(value)
-    texts.delete(key)
-    return put(key, value)
-  }
-
-  const whole = (): JsonObject => {
-    const copy = JSON.parse(JSON.stringify(base)) as JsonObject
-    for (const [key, { text }] of texts) setKey(copy, key, text)
-    return copy
-  }
-
-  /** The data as it can be stored, without what tells how it differs: that is noted. */
+  /** A copy that can be stored. Its attribute `recording` goes into `replacements`. */
   const storable = (data: object, maxBytes: number): JsonObject => {
     const attributes = { ...toJsonText(data, { maxDepth: limits.maxDepth, maxBytes }).attributes }
     if (replacements.take(attributes['recording'])) delete attributes['recording']
     return attributes
   }
+  const fit = createSizeLimit({ limits, base, texts, replacements, storable, noteCut: note })
 
-  const textBytes = (): number => [...texts.values()].reduce((sum, { bytes }) => sum + bytes, 0)
-
-  const cutTexts = (room: number): void => {
-    const longestFirst = [...texts].toSorted(([, a], [, b]) => b.bytes - a.bytes)
-    for (const [key, text] of longestFirst) {
-      const excess = baseBytes + textBytes() - room
-      if (excess <= 0) return
-      const before = text.bytes
-      text.set(newestText(text.text, Math.floor(Math.max(0, before - excess) * KEPT_SHARE)))
-      note(key, before - text.bytes)
-    }
-  }
-
-  const cutBase = (room: number): void => {
-    const attributes = storable(base, room)
-    for (const key of Object.keys(base)) if (!Object.hasOwn(attributes, key)) remove(key)
-    for (const key of Object.keys(attributes)) if (!texts.has(key)) put(key, attributes[key]!)
-  }
-
-  const fit = (): void => {
-    const bytes = baseBytes + textBytes() + replacements.bytes() + FRAME_BYTES
-    if (bytes <= limits.maxBytes) return
-    const room = limits.maxBytes - reserve - FRAME_BYTES
-    if (baseBytes > room) cutBase(room)
-    cutTexts(room)
-  }
-
-  /** The attributes as a store is given them. */
-  const told = (): JsonObject => {
+  /** The attributes as they are written. */
+  const written = (): JsonObject => {
     const recording = replacements.recording()
-    if (!recording) return base
-    if (Object.hasOwn(base, 'recording')) {
-      const name = freeName('recording', base)
-      put(name, base['recording']!)
-      remove('recording')
+    if (!recording) return base.values
+    if (Object.hasOwn(base.values, 'recording')) {
+      base.put(freeName('recording', base.values), base.values['recording']!)
+      texts.remove('recording')
     }
-    return { ...base, recording }
+    return { ...base.values, recording }
+  }
+
+  const replaceAll = (change: ChangeFunction): void => {
+    // `fit` cuts the beginning of growing texts; a smaller limit here would cut their end.
+    const maxBytes = 2 * limits.maxBytes
+    const attributes = storable(resultOf(change, texts.copyAll()), maxBytes)
+    for (const key of Object.keys(base.values))
+      if (!Object.hasOwn(attributes, key)) texts.remove(key)
+    for (const key of Object.keys(attributes))
+      if (attributes[key] !== texts.text(key)) texts.set(key, attributes[key]!)
+  }
+  const replaceSome = (change: object): void => {
+    const attributes = storable(checkObject(change, 'a change'), limits.maxBytes)
+    for (const key of Object.keys(attributes)) texts.set(key, attributes[key]!)
+    // A key with the value `undefined` removes the attribute.
+    for (const key of Object.keys(change).map(storedName))
+      if (!Object.hasOwn(attributes, key)) texts.remove(key)
   }
 
   for (const [key, value] of Object.entries(opened))
-    if (key !== 'recording' || !replacements.take(value)) put(key, value)
-  written()
+    if (key !== 'recording' || !replacements.take(value)) base.put(key, value)
+  markWritten()
 
   return {
     update(change) {
-      if (typeof change === 'function') {
-        // Of the texts that grow `fit` cuts off the beginning; here it would be the end.
-        const room = 2 * limits.maxBytes
-        const attributes = storable(resultOf(change as Reckoning, whole()), room)
-        for (const key of Object.keys(base)) if (!Object.hasOwn(attributes, key)) remove(key)
-        for (const key of Object.keys(attributes))
-          if (attributes[key] !== texts.get(key)?.text) set(key, attributes[key]!)
-      } else {
-        const attributes = storable(checkObject(change, 'a change'), limits.maxBytes)
-        for (const key of Object.keys(attributes)) set(key, attributes[key]!)
-        for (const key of Object.keys(change).map(storedName))
-          if (!Object.hasOwn(attributes, key)) remove(key)
-      }
+      if (typeof change === 'function') replaceAll(change as ChangeFunction)
+      else replaceSome(change)
       fit()
     },
     append(key, addition) {
       if (typeof key !== 'string' || typeof addition !== 'string')
         throw new AuditLogError('INVALID_DATA', 'append takes the name of an attribute and a text')
-      // Another `recording` has to stand back behind ours, and cannot while it grows.
+      // The name `recording` is ours, and a text cannot be renamed while it grows.
       const name = key === 'recording' ? 'attributes_recording' : storedName(key)
-      if (Object.hasOwn(base, name) && typeof base[name] !== 'string')
+      const { values } = base
+      if (Object.hasOwn(values, name) && typeof values[name] !== 'string')
         throw new AuditLogError('INVALID_DATA', `${name} is not a text`, {
           pointer: jsonPointer([name]),
         })
-      const isKept = growing(name).add(addition)
-      if (!isKept || name !== key) note(name)
+      const isUnchanged = texts.grow(name).add(addition)
+      if (!isUnchanged || name !== key) note(jsonPointer([name]))
       fit()
     },
     end() {
-      for (const [key, text] of texts) if (!text.end()) note(key)
+      for (const [key, text] of texts.entries()) if (!text.end()) note(jsonPointer([key]))
       fit()
     },
-    isUnfinished: () => base['unfinished'] === true,
-    isChanged: () =>
-      isBaseChanged || [...texts.values()].some((text) => text.replaces || text.pending !== ''),
-    pendingBytes: () =>
-      [...texts.values()].reduce((sum, { pending }) => sum + pending.length, changedBytes),
+    isUnfinished: () => base.values['unfinished'] === true,
+    isChanged: () => base.isChanged() || texts.isChanged(),
+    pendingBytes: () => base.changedBytes() + texts.pendingLength(),
     take() {
-      const json = isBaseChanged ? JSON.stringify(told()) : undefined
-      const added = Array.from(texts, ([key, { pending: text, replaces }]) => ({
-        key,
-        text,
-        replaces,
-      }))
-      written()
-      return { json, texts: added.filter(({ text, replaces }) => replaces || text !== '') }
+      const json = base.isChanged() ? JSON.stringify(written()) : undefined
+      const changes = texts.changes()
+      markWritten()
+      return { json, texts: changes }
     },
   }
 }
 
-/** The name under which an attribute is kept. */
+/** The name under which an attribute is stored. */
 function storedName(key: string): string {
   const name = storableText(key)
   return isOwnField(name) ? `attributes_${name}` : name
@@ -222,13 +134,13 @@ function freeName(taken: string, attributes: JsonObject): string {
 }
 
 function checkObject(value: unknown, what: string): object {
-  // Of a promise nothing would be left, and so of the attributes.
+  // A promise has no keys of its own: it would remove all attributes.
   const isOther = Array.isArray(value) || value instanceof Promise
   if (value !== null && typeof value === 'object' && !isOther) return value
   throw new AuditLogError('INVALID_DATA', `${what} of attributes must be an object`)
 }
 
-function resultOf(change: Reckoning, attributes: JsonObject): object {
+function resultOf(change: ChangeFunction, attributes: JsonObject): object {
   let result: unknown
   try {
     result = change(attributes)

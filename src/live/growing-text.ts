@@ -1,14 +1,14 @@
 import { storableText } from '../event/json-copy.js'
 
-/** How many bytes of JSON text a text takes, without its quotation marks. */
+/** Size of the text as JSON, without its quotation marks. */
 export function jsonBytes(text: string): number {
   return Buffer.byteLength(JSON.stringify(text)) - 2
 }
 
-/** The end of the text, whole characters only, that takes so many bytes of JSON text at most. */
+/** The longest end of the text, in whole characters, that takes at most `bytes` as JSON. */
 export function newestText(text: string, bytes: number): string {
   const newest = lastBytes(text, bytes)
-  // Each byte that goes now takes a byte of JSON text or more with it.
+  // Each byte removed now removes at least one byte of JSON text.
   return lastBytes(newest, bytes - Math.max(0, jsonBytes(newest) - bytes))
 }
 
@@ -20,40 +20,41 @@ function lastBytes(text: string, bytes: number): string {
   return encoded.toString('utf8', start)
 }
 
-/** A text that grows, and what of it is not written yet. */
+/** A text to which text is appended, and the part of it that is not written yet. */
 export class GrowingText {
   text = ''
-  /** Of JSON text. */
+  /** Size as JSON. */
   bytes = 0
-  /** What is added to what is written, or takes its place. */
+  /** Text that has to be written. */
   pending = ''
+  /** True if `pending` replaces the text in the store, false if it is appended. */
   replaces: boolean
-  /** The first half of a character, whose other half may come with the next addition. */
-  private half = ''
+  /** A high surrogate whose other half may come with the next addition. */
+  private highSurrogate = ''
 
   constructor(replaces: boolean) {
     this.replaces = replaces
   }
 
-  /** Gives whether it could be kept as it is. */
+  /** Returns false if characters were replaced, because they cannot be stored. */
   add(addition: string): boolean {
-    const joined = this.half + addition
-    const isHalved = /[\uD800-\uDBFF]$/.test(joined)
-    this.half = isHalved ? joined.slice(-1) : ''
-    return this.keep(isHalved ? joined.slice(0, -1) : joined)
+    const joined = this.highSurrogate + addition
+    const endsHigh = /[\uD800-\uDBFF]$/.test(joined)
+    this.highSurrogate = endsHigh ? joined.slice(-1) : ''
+    return this.grow(endsHigh ? joined.slice(0, -1) : joined)
   }
 
-  /** No other half will come. Gives whether all could be kept as it is. */
+  /** Nothing is added after this. Returns false if a character was replaced. */
   end(): boolean {
-    const { half } = this
-    this.half = ''
-    return this.keep(half)
+    const { highSurrogate } = this
+    this.highSurrogate = ''
+    return this.grow(highSurrogate)
   }
 
   set(text: string): void {
-    this.half = ''
+    this.highSurrogate = ''
     if (text.startsWith(this.text)) {
-      this.keep(text.slice(this.text.length))
+      this.grow(text.slice(this.text.length))
       return
     }
     this.text = text
@@ -62,16 +63,16 @@ export class GrowingText {
     this.replaces = true
   }
 
-  written(): void {
+  markWritten(): void {
     this.pending = ''
     this.replaces = false
   }
 
-  private keep(addition: string): boolean {
-    const kept = storableText(addition)
-    this.text += kept
-    this.bytes += jsonBytes(kept)
-    this.pending += kept
-    return kept === addition
+  private grow(addition: string): boolean {
+    const stored = storableText(addition)
+    this.text += stored
+    this.bytes += jsonBytes(stored)
+    this.pending += stored
+    return stored === addition
   }
 }

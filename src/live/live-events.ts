@@ -7,51 +7,51 @@ import { BEAT_MS } from '../store/liveness.js'
 import type { EventStore, WaitOptions } from '../store/store.js'
 
 /**
- * An event that is readable from its start and goes on changing until it is closed. Changes count
- * at once and in the order of the calls; readers see them within 250 ms. They are durable once
- * `flush` or `close` resolves: `update` and `append` wait only where more than 64 KiB have not been
- * written yet, and then for the next attempt, so that a loop may await them for every line. Both
- * reject with `LIVE_CLOSED` once the event is closed, by `close` or, as unfinished, by another who
- * had no sign of this process for about 20 seconds; then nothing of the change is kept.
+ * An event that can be read from its start and whose attributes change until it is closed. Changes
+ * take effect in the order of the calls; readers see them within 250 ms. They are durable once `flush`
+ * or `close` resolves. `update` and `append` resolve at once, unless more than 64 KiB wait to be
+ * written: then they wait for the next attempt to write, so a loop may await them for every line. Both
+ * reject with `LIVE_CLOSED` once the event is closed: by `close`, or as unfinished by another process
+ * after about 20 seconds without a heartbeat of this one; then nothing of the change is stored.
  *
- * Where the event was held back, dropped or journalled, there is nothing to change: then `event` is
- * `undefined` and all methods resolve without effect.
+ * If the event was held back, dropped or journalled, there is nothing to change: `event` is
+ * `undefined`, and all methods resolve without effect.
  */
 export interface LiveEvent extends AsyncDisposable {
-  /** As it was opened. */
+  /** The event as it was opened. */
   readonly event: AuditEvent | undefined
   /**
-   * The object's keys take the place of the attributes of these names, `undefined` removes one. A
-   * function is given a copy of the attributes and gives all of the new ones. `INVALID_DATA` where
-   * that is no object. A text to which `append` added is written anew only where it differs.
+   * An object replaces the attributes that it names; the value `undefined` removes one. A function
+   * gets a copy of the attributes and returns all of the new ones. `INVALID_DATA` for anything but an
+   * object. A text that grew by `append` is written as a whole only if its beginning differs.
    */
   update(change: AttributesChange, options?: WaitOptions): Promise<void>
   /**
-   * Adds to a text that is an attribute itself; `INVALID_DATA` where the attribute is something
-   * else. When the event grows beyond the log's limit, the longest of these texts lose their oldest
-   * part, and the attribute `recording` tells so.
+   * Appends to a top-level attribute that is a text; `INVALID_DATA` if it is something else. If the
+   * event exceeds the log's limits, the longest of these texts lose their oldest part, and the
+   * attribute `recording` says so.
    */
   append(key: string, text: string, options?: WaitOptions): Promise<void>
   /**
-   * Resolves when all changes made so far are durable. Rejects with `DEADLINE_EXCEEDED` where that
-   * takes too long: the store is tried further then.
+   * Resolves when all changes made so far are durable. Rejects with `DEADLINE_EXCEEDED` if that takes
+   * too long; writing continues.
    */
   flush(options?: WaitOptions): Promise<void>
   /**
-   * Gives the closed event, whole and durable; safe to call twice. `DEADLINE_EXCEEDED` where the
-   * store does not take it in time: the event stays as it was written last, and is closed as
-   * unfinished later. Aborted, it goes on, but is not waited for.
+   * Resolves to the closed event, complete and durable. Safe to call twice. Rejects with
+   * `DEADLINE_EXCEEDED` if the store does not take it in time: then the event stays as it was last
+   * written, and is closed as unfinished later. An aborted signal ends the wait, not the closing.
    */
   close(options?: WaitOptions): Promise<AuditEvent | undefined>
-  /** Closes the event as it is, with the attribute `unfinished: true`, unless `close` was called. */
+  /** Closes the event with the attribute `unfinished: true`, unless `close` was called. */
   [Symbol.asyncDispose](): Promise<void>
 }
 
 /** The live events of one log. */
 export interface LiveEvents {
-  /** The event has just been opened in the store; `undefined` where it was not. */
+  /** Takes an event that the store has just opened; `undefined` if it was not stored. */
   open(event: AuditEvent | undefined): LiveEvent
-  /** Closes all that are open as unfinished. Never rejects. */
+  /** Closes all open events as unfinished. Never rejects. */
   close(): Promise<void>
 }
 
@@ -65,24 +65,24 @@ export function createLiveEvents(
   limits: JsonLimits,
   { deadlineMs = 10_000 }: LiveOptions = {},
 ): LiveEvents {
-  const held = new Map<string, LiveEvent>()
+  const open = new Map<string, LiveEvent>()
   let timer: NodeJS.Timeout | undefined
-  let beating = new AbortController()
+  let heartbeat = new AbortController()
 
-  /** Tells the store of all that are held: it takes those that nobody speaks of for dead. */
-  const beat = (): void => {
-    beating.abort()
-    beating = new AbortController()
-    // The next beat says the same.
-    store.touchLive([...held.keys()], { signal: beating.signal }).catch(() => {})
+  /** The store closes open events without heartbeats as unfinished. */
+  const sendHeartbeat = (): void => {
+    heartbeat.abort()
+    heartbeat = new AbortController()
+    // If it fails, the next heartbeat covers the same events.
+    store.touchLive([...open.keys()], { signal: heartbeat.signal }).catch(() => {})
   }
-  const hold = (id: string, live: LiveEvent): void => {
-    held.set(id, live)
-    timer ??= setInterval(beat, BEAT_MS).unref()
+  const add = (id: string, live: LiveEvent): void => {
+    open.set(id, live)
+    timer ??= setInterval(sendHeartbeat, BEAT_MS).unref()
   }
-  const release = (id: string): void => {
-    held.delete(id)
-    if (held.size > 0) return
+  const remove = (id: string): void => {
+    open.delete(id)
+    if (open.size > 0) return
     clearInterval(timer)
     timer = undefined
   }
@@ -90,12 +90,13 @@ export function createLiveEvents(
   return {
     open(event) {
       if (!event) return notOpened
-      const live = openLive(store, event, limits, deadlineMs, () => release(event.id))
-      hold(event.id, live)
+      const onEnd = (): void => remove(event.id)
+      const live = openLive({ store, event, limits, deadlineMs, onEnd })
+      add(event.id, live)
       return live
     },
     async close() {
-      await Promise.allSettled(Array.from(held.values(), (live) => live[Symbol.asyncDispose]()))
+      await Promise.allSettled(Array.from(open.values(), (live) => live[Symbol.asyncDispose]()))
     },
   }
 }
@@ -111,24 +112,26 @@ const notOpened: LiveEvent = {
   async [Symbol.asyncDispose]() {},
 }
 
-function openLive(
-  store: EventStore,
-  event: AuditEvent,
-  limits: JsonLimits,
-  deadlineMs: number,
-  onEnd: () => void,
-): LiveEvent {
+interface LiveParts {
+  readonly store: EventStore
+  readonly event: AuditEvent
+  readonly limits: JsonLimits
+  readonly deadlineMs: number
+  readonly onEnd: () => void
+}
+
+function openLive({ store, event, limits, deadlineMs, onEnd }: LiveParts): LiveEvent {
   const attributes = createLiveAttributes(event.attributes, limits)
-  const writer = createLiveWriter(store, event.id, attributes, deadlineMs, onEnd)
+  const writer = createLiveWriter({ store, id: event.id, attributes, deadlineMs, onEnd })
   let closing: Promise<AuditEvent> | undefined
 
   const change = async (apply: () => void, { signal }: WaitOptions = {}): Promise<void> => {
     throwIfAborted(signal)
-    if (writer.fault) throw writer.fault
+    if (writer.error) throw writer.error
     if (closing) throw liveClosed('is closed')
     apply()
-    if (attributes.isChanged()) writer.wake()
-    await untilAborted(writer.room(), signal)
+    if (attributes.isChanged()) writer.changed()
+    await untilAborted(writer.untilRoom(), signal)
   }
 
   const finish = async (): Promise<AuditEvent> => {
@@ -136,7 +139,7 @@ function openLive(
     const isUnfinished = attributes.isUnfinished()
     const closed = await writer.close()
     if (closed.attributes['unfinished'] === true && !isUnfinished)
-      throw liveClosed('was closed by another, as unfinished')
+      throw liveClosed('was closed as unfinished by another process')
     return closed
   }
 
@@ -155,13 +158,13 @@ function openLive(
       return untilAborted(closing, signal)
     },
     async [Symbol.asyncDispose]() {
-      // Who called `close` has been told what came of it.
+      // The caller of `close` gets its error.
       if (closing) return void (await closing.catch(() => {}))
       attributes.update({ unfinished: true })
       closing = finish()
       await closing.catch((error: unknown) => {
-        const isThere = error instanceof AuditLogError && error.code === 'LIVE_CLOSED'
-        if (!isThere) throw error
+        const isClosed = error instanceof AuditLogError && error.code === 'LIVE_CLOSED'
+        if (!isClosed) throw error
       })
     },
   }

@@ -2,24 +2,24 @@ import type { JsonObject, JsonValue } from '../event/event.js'
 import type { JsonLimits } from '../event/json.js'
 import { storableText } from '../event/json-copy.js'
 
-/** Room that is kept for the attribute `recording` in what is cut. */
+/** Bytes reserved for the attribute `recording` when an event is cut. */
 export function recordingReserve({ maxBytes }: JsonLimits): number {
   return Math.min(8192, maxBytes >> 2)
 }
 
-/** What was replaced and cut in one event while it changed, for its attribute `recording`. */
+/** Collects what was replaced and cut in a live event, for its attribute `recording`. */
 export interface Replacements {
-  /** Gives whether that is news. */
+  /** Returns true if the attribute changes. */
   note(pointer: string, cutBytes?: number): boolean
-  /** Adds those of such an attribute; gives whether it is one. */
+  /** Adds the entries of another `recording`. Returns false if the value is not one. */
   take(value: JsonValue | undefined): boolean
-  /** The attribute; `undefined` where nothing was replaced. */
+  /** The attribute; `undefined` if nothing was replaced. */
   recording(): JsonObject | undefined
-  /** Of its JSON text. */
+  /** Size of the attribute as JSON. */
   bytes(): number
 }
 
-// As many as are listed for any event.
+// The same limit as for other events.
 const MAX_POINTERS = 50
 const FRAME_BYTES = 60
 

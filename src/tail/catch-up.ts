@@ -1,33 +1,39 @@
 import type { AuditLogErrorCode } from '../errors.js'
 import type { WaitOptions } from '../store/store.js'
-import { attempt } from './following.js'
-import { type EventLister, type Found, look, newestTime, step, type TailFilter } from './poll.js'
+import {
+  type EventLister,
+  newestTime,
+  pollAll,
+  pollMatching,
+  type PollResult,
+  type TailFilter,
+} from './poll.js'
+import { ignoreTransient } from './transient-failures.js'
 
-// A reader holds so many events while it is given them.
-const PAGE = 200
+// Bounds the events that one reader holds in memory.
+const PAGE_SIZE = 200
 
-/** What the store has next, after a position. */
-export type CatchUp = (position: string, options: WaitOptions) => Promise<Found>
+/** Reads the next events after a position. */
+export type CatchUp = (position: string, options: WaitOptions) => Promise<PollResult>
 
 /**
- * Reads a store on from a position, a page at a time. Gives the position as it was where the store can
- * tell of nothing more at the moment: it may have failed in a way that passes, or have answered from
- * a copy that is behind.
+ * Reads a store page by page. Returns the given position, without events, if the store has nothing
+ * more at present: also if it failed in a way that may pass, or answered from a replica that lags.
  */
 export function createCatchUp(store: EventLister, filter: TailFilter): CatchUp {
-  let isTooLong = false
+  let hasTimedOut = false
   const onFailure = (code: AuditLogErrorCode): void => {
-    isTooLong ||= code === 'QUERY_TIMEOUT'
+    hasTimedOut ||= code === 'QUERY_TIMEOUT'
   }
-  return async (position, options) => {
-    const readOn = async (): Promise<Found> => {
-      const end = await newestTime(store, options)
-      return isTooLong
-        ? step(store, filter, position, end, options)
-        : look(store, filter, position, end, options, PAGE)
+  return async (position, { signal }) => {
+    const read = async (): Promise<PollResult> => {
+      const range = { after: position, upTo: await newestTime(store, { signal }) }
+      return hasTimedOut
+        ? pollAll(store, filter, range, { signal })
+        : pollMatching(store, filter, range, { signal, limit: PAGE_SIZE })
     }
-    const found = await attempt(readOn(), onFailure)
-    if (found?.hasMore === false) isTooLong = false
+    const found = await ignoreTransient(read(), onFailure)
+    if (found?.hasMore === false) hasTimedOut = false
     return found ?? { events: [], position, hasMore: false }
   }
 }

@@ -7,29 +7,30 @@ import { type Operation, safePatch, wholePatch } from '../event/json-patch.js'
 import type { EventStore, OpenEvent, WaitOptions } from '../store/store.js'
 import { formatTimestamp } from '../event/timestamp.js'
 
-/** What became of a live event since it was given, or since its last change. */
+/** The change of a live event since it was delivered, or since its last delivered change. */
 export interface EventChange {
-  /** Those of the event. */
+  /** Id and time of the event. */
   readonly id: string
   readonly created_at: string
   /**
-   * Operations of JSON Patch (RFC 6902) on the event's `attributes`. The first change of an event
-   * from before the tail's start puts in all of them.
+   * JSON Patch (RFC 6902) operations on the event's `attributes`. The first change of an event that
+   * is older than the tail adds all of them.
    */
   readonly patch: readonly Operation[]
-  /** True for the last one, whose patch may be empty: the event is as it stays. */
+  /** True for the last change of the event; its patch may be empty. */
   readonly closed: boolean
 }
 
-/** The event at this revision or a later one, shared by the tails of one log. */
+/** Loads the event at this revision or a later one. */
 export type LoadLive = (id: string, revision: number) => Promise<AuditEvent | undefined>
 
-// For tails that are told of a change at the same time.
+// Tails that learn of a change at the same time share a load.
 const MAX_SHARED = 16
 
-/** The revision of an event that is closed: it has no later one. */
+/** Stands for the revision of a closed event: it has no later one. */
 const CLOSED = Infinity
 
+/** Shares loads between the tails of one log. */
 export function sharedLoads(store: EventStore): LoadLive {
   interface Load {
     readonly revision: number
@@ -50,31 +51,39 @@ export function sharedLoads(store: EventStore): LoadLive {
 
 /** Follows the open events of one tail. */
 export interface ChangeTracker {
-  /** The tail is about to give the event, which it has read after the open ones were these. */
-  give(event: AuditEvent, open: readonly OpenEvent[]): void
-  /** Those that may have changed, with the revision to load. */
-  due(open: readonly OpenEvent[]): { readonly id: string; readonly revision: number }[]
-  /** What became of one of those that were due, if anything did. */
-  change(id: string, revision: number, options: WaitOptions): Promise<EventChange | undefined>
+  /** The tail delivers this event. It was read after the open events. */
+  track(event: AuditEvent, open: readonly OpenEvent[]): void
+  /** The tracked events with a new revision. */
+  changed(open: readonly OpenEvent[]): OpenEvent[]
+  /** Loads one of the changed events; `undefined` if there is nothing to deliver. */
+  change(changed: OpenEvent, options: WaitOptions): Promise<EventChange | undefined>
+}
+
+export interface ChangeTrackerParts {
+  readonly load: LoadLive
+  readonly filter: TailFilter
+  /** Where the tail starts. */
+  readonly start: Position
+  readonly isVisible: (event: AuditEvent) => boolean
 }
 
 interface Tracked {
-  /** What the reader has by now; `undefined` where that is nothing. */
+  /** The attributes that the reader has; `undefined` before the first change of an older event. */
   attributes: JsonObject | undefined
-  /** What the reader has is of this revision or a later one. */
+  /** The attributes are of this revision or a later one. */
   revision: number
 }
 
-export function createChangeTracker(
-  load: LoadLive,
-  { matches }: TailFilter,
-  start: Position,
-  isVisible: (event: AuditEvent) => boolean,
-): ChangeTracker {
+export function createChangeTracker({
+  load,
+  filter: { matches },
+  start,
+  isVisible,
+}: ChangeTrackerParts): ChangeTracker {
   const tracked = new Map<string, Tracked>()
   let hasBegun = false
 
-  /** Those from before the start are met once: none of them can come later. */
+  /** Tracks the open events from before the start. No further ones can appear later. */
   const begin = (open: readonly OpenEvent[]): void => {
     hasBegun = true
     for (const { id } of open) {
@@ -85,12 +94,12 @@ export function createChangeTracker(
   }
 
   return {
-    give({ id, attributes }, open) {
+    track({ id, attributes }, open) {
       const found = open.find((other) => other.id === id)
       if (found)
         tracked.set(id, { attributes: structuredClone(attributes), revision: found.revision })
     },
-    due(open) {
+    changed(open) {
       if (!hasBegun) begin(open)
       if (tracked.size === 0) return []
       const revisions = new Map(open.map(({ id, revision }) => [id, revision]))
@@ -100,7 +109,7 @@ export function createChangeTracker(
         revision: revisions.get(id) ?? CLOSED,
       })).filter(({ from, revision }) => revision > from)
     },
-    async change(id, revision, { signal }) {
+    async change({ id, revision }, { signal }) {
       const event = await untilAborted(load(id, revision), signal)
       const known = tracked.get(id)!
       const closed = revision === CLOSED
@@ -110,7 +119,7 @@ export function createChangeTracker(
         tracked.delete(id)
         return undefined
       }
-      // Where it was removed meanwhile, what the reader has is the last there was.
+      // If the event was removed meanwhile, the reader has its last attributes.
       const attributes = event?.attributes ?? known.attributes!
       const patch = isNew ? wholePatch(attributes) : safePatch(known.attributes!, attributes)
       if (closed) tracked.delete(id)
@@ -121,7 +130,7 @@ export function createChangeTracker(
   }
 }
 
-/** Ids of events that were recorded live carry their time. */
+/** The ids of live events carry their time. */
 function createdAt(id: string): string | undefined {
   const time = parseEventId(id)?.time
   return time === undefined ? undefined : formatTimestamp(time)

@@ -4,7 +4,7 @@ import { bothOf, type EventQuery, type Grouping, MAX_LIMIT, oneCondition } from 
 import type { EventStore, WaitOptions } from '../store/store.js'
 import { parseTimestamp } from '../event/timestamp.js'
 
-/** Everything up to this `created_at` has been met; `undefined` before the first event. */
+/** The reader has all events up to this `created_at`; `undefined` before the first event. */
 export type Position = string | undefined
 
 export interface TailFilter {
@@ -12,25 +12,36 @@ export interface TailFilter {
   readonly matches: (event: AuditEvent) => boolean
 }
 
-export interface Found {
+/** A store, or a log. */
+export type EventLister = Pick<EventStore, 'list'>
+
+export interface PollRange {
+  /** Events after this position. */
+  readonly after: Position
+  /** The `created_at` of the newest event. */
+  readonly upTo: Position
+}
+
+export interface PollOptions extends WaitOptions {
+  /** @default the largest limit of a query */
+  readonly limit?: number | undefined
+}
+
+export interface PollResult {
+  /** Oldest first. */
   readonly events: readonly AuditEvent[]
   readonly position: Position
-  /** True where there is more to be had at once. */
+  /** True if the range has more events than the limit. */
   readonly hasMore: boolean
 }
 
-/** What is read from: a store, or a log. */
-export type EventLister = Pick<EventStore, 'list'>
-
-/** What comes after `position`, up to `end`, the newest event there was a moment ago. */
-export type Look = (
+/** Reads the matching events of a range. */
+export type Poll = (
   store: EventLister,
   filter: TailFilter,
-  position: Position,
-  end: Position,
-  options: WaitOptions,
-  limit?: number,
-) => Promise<Found>
+  range: PollRange,
+  options: PollOptions,
+) => Promise<PollResult>
 
 const OLDEST_FIRST: EventQuery['sorts'] = [{ attribute: 'created_at', direction: 'asc' }]
 
@@ -41,40 +52,32 @@ export async function newestTime(store: EventLister, options: WaitOptions): Prom
 }
 
 /**
- * Asks for the newest event whether it matches or not: it tells that all before it was there to be
- * found. So what does not match is not scanned twice, and a store may answer from a copy that is
- * behind the one it answered from before.
+ * Queries the matching events, and the newest event whether it matches or not. If the answer has the
+ * newest event, it has all events before it too: so events that do not match are not scanned twice,
+ * and a store may answer from a replica that lags behind the one of the previous answer.
  */
-export const look: Look = (store, filter, position, end, options, limit) => {
-  const { where, matches } = filter
-  const isEnd = end === undefined ? undefined : oneCondition('created_at', 'eq', [end])
-  const wanted = where && isEnd && eitherOf(where, isEnd)
-  const isFound = (event: AuditEvent): boolean => event.created_at !== end || matches(event)
-  return find(store, wanted, isFound, position, end, options, limit)
+export const pollMatching: Poll = (store, { where, matches }, range, options) => {
+  const { upTo } = range
+  const isNewest = upTo === undefined ? undefined : oneCondition('created_at', 'eq', [upTo])
+  const queried = where && isNewest && eitherOf(where, isNewest)
+  const isMatch = (event: AuditEvent): boolean => event.created_at !== upTo || matches(event)
+  return poll(store, { where: queried, matches: isMatch }, range, options)
 }
 
-/** All of it, filtered here: far more to read, but it gets on where `look` takes too long. */
-export const step: Look = (store, { matches }, position, end, options, limit) =>
-  find(store, undefined, matches, position, end, options, limit)
+/** Reads all events and filters them here: more to read, but it advances where the query times out. */
+export const pollAll: Poll = (store, { matches }, range, options) =>
+  poll(store, { where: undefined, matches }, range, options)
 
-async function find(
-  store: EventLister,
-  wanted: Grouping | undefined,
-  isFound: (event: AuditEvent) => boolean,
-  position: Position,
-  end: Position,
-  options: WaitOptions,
-  limit = MAX_LIMIT,
-): Promise<Found> {
-  if (end === undefined || (position !== undefined && end <= position))
-    return { events: [], position, hasMore: false }
-  const after = position === undefined ? undefined : oneCondition('created_at', 'gt', [position])
-  const between = bothOf(after, oneCondition('created_at', 'lteq', [end]))
-  const query = { where: bothOf(between, wanted), sorts: OLDEST_FIRST, limit }
-  const { events, truncated } = await store.list(query, options)
+const poll: Poll = async (store, { where, matches }, { after, upTo }, { limit, signal }) => {
+  if (upTo === undefined || (after !== undefined && upTo <= after))
+    return { events: [], position: after, hasMore: false }
+  const isAfter = after === undefined ? undefined : oneCondition('created_at', 'gt', [after])
+  const range = bothOf(isAfter, oneCondition('created_at', 'lteq', [upTo]))
+  const query = { where: bothOf(range, where), sorts: OLDEST_FIRST, limit: limit ?? MAX_LIMIT }
+  const { events, truncated } = await store.list(query, { signal })
   return {
-    events: events.filter((event) => carriesItsTime(event) && isFound(event)),
-    position: events.at(-1)?.created_at ?? position,
+    events: events.filter((event) => carriesItsTime(event) && matches(event)),
+    position: events.at(-1)?.created_at ?? after,
     hasMore: truncated,
   }
 }
@@ -83,7 +86,7 @@ function eitherOf(left: Grouping, right: Grouping): Grouping {
   return { combinator: 'or', conditions: [], groupings: [left, right] }
 }
 
-/** Not so the ids of events imported from elsewhere: these are of the past and are not delivered. */
+/** False for most imported events: they belong to the past and are not delivered. */
 function carriesItsTime({ id, created_at }: AuditEvent): boolean {
   const time = parseEventId(id)?.time
   return time !== undefined && time === parseTimestamp(created_at)

@@ -1,4 +1,4 @@
-import { AuditLogError, untilAborted } from '../errors.js'
+import { type AuditLogError, untilAborted } from '../errors.js'
 import { pause } from './pause.js'
 import type { EventStore } from '../store/store.js'
 import { asStoreFailure } from '../recording/store-failure.js'

@@ -85,9 +85,10 @@ function* listsOf(groups: readonly GramBits[]): Generator<Entry, void> {
   const lists = new Uint16Array(LISTS * most)
   const lengths = new Uint16Array(LISTS)
   for (let from = 0; from < GRAMS; from += LISTS) {
-    putLists(groups, from, most, lists, lengths)
+    if (!putLists(groups, from, most, lists, lengths)) continue
     for (let i = 0; i < LISTS; i++) {
-      const [value, length] = [from + i, lengths[i]!]
+      const value = from + i
+      const length = lengths[i]!
       if (length > most) everywhere.push(value)
       else if (length > 0) {
         const ordinals = lists.subarray(i * most, i * most + length)
@@ -98,15 +99,19 @@ function* listsOf(groups: readonly GramBits[]): Generator<Entry, void> {
   yield { value: Extra.everywhere, ordinals: everywhere }
 }
 
-/** Those of the grams from one on, each with room for `most`: a longer list is left at that, one longer. */
+/**
+ * Those of the grams from one on, each with room for `most`: a longer list is left at that, one longer.
+ * Returns false where all are empty.
+ */
 function putLists(
   groups: readonly GramBits[],
   from: number,
   most: number,
   lists: Uint16Array,
   lengths: Uint16Array,
-): void {
+): boolean {
   lengths.fill(0)
+  let isAny = false
   const open = new Int32Array(WORDS).fill(-1)
   for (let group = 0; group < groups.length; group++) {
     const bits = groups[group]!
@@ -114,11 +119,13 @@ function putLists(
       for (let rest = bits[from / 32 + word]! & open[word]!; rest !== 0; rest &= rest - 1) {
         const bit = 31 - Math.clz32(rest & -rest)
         const list = word * 32 + bit
+        isAny = true
         const length = lengths[list]!++
         if (length < most) lists[list * most + length] = group
         else open[word]! &= ~(1 << bit)
       }
   }
+  return isAny
 }
 
 /**

@@ -177,11 +177,14 @@ export async function runFaultRound(
   place: Place,
   maxWaiting: number,
 ): Promise<RoundTotals> {
-  const store = faultyStore(place.openStore())
+  const opened = place.openStore()
+  // A call's deadline is too short for the making of tables.
+  await opened.openEvents()
+  const store = faultyStore(opened)
   const observed = observe(store, place.openJournal(), maxWaiting)
   const { audit, calls, check } = observed
   try {
-    // Until the store is there, with its tables and connections.
+    // Until the store has its connections, and takes what it is given in time.
     do await makeCall(observed, 'block:test:call')
     while (calls.at(-1)!.settled !== 'stored')
     const made: Promise<void>[] = []

@@ -6,6 +6,7 @@ import {
   formatTimestamp,
   parseQuery,
   parseTimestamp,
+  type QueryObject,
 } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { postgresStore } from 'daybook/postgres'
@@ -24,8 +25,6 @@ interface World {
   readonly memory: AuditLog
   /** The others, which have to agree with it. */
   readonly others: readonly AuditLog[]
-  /** The file of the SQLite store. */
-  readonly filename: string
 }
 
 let database: TestDatabase
@@ -43,21 +42,52 @@ async function withStores(
 ): Promise<void> {
   const temp = tempDir()
   const clock = manualClock('2026-06-01T00:00:00Z')
-  const filename = temp.file('audit.db')
   const schema = `agree_${schemas++}`
-  const [memory, ...others] = [
+  const logs = [
     memoryStore({ clock }),
-    sqliteStore({ filename, clock }),
-    postgresStore({ connectionString: database.url, schema, clock, partitions: 'none' }),
+    sqliteStore({ filename: temp.file('audit.db'), clock }),
+    postgresStore({ pool: database.pool, schema, clock, partitions: 'none' }),
   ].map((store): AuditLog => new AuditLog({ store, types: {} }))
-  const all = [memory!, ...others]
+  const [memory, ...others] = logs
   try {
-    for (const audit of all) await audit.importEvents(events)
-    await use({ memory: memory!, others, filename })
+    await Promise.all(logs.map((audit) => audit.importEvents(events)))
+    await use({ memory: memory!, others })
   } finally {
-    for (const audit of all) await audit.close()
+    await Promise.all(logs.map((audit) => audit.close()))
     temp.remove()
   }
+}
+
+/** The events in the file of an SQLite store, for as long as `use` takes. */
+async function withFile(
+  events: readonly AuditEvent[],
+  use: (filename: string) => void,
+): Promise<void> {
+  const temp = tempDir()
+  const filename = temp.file('audit.db')
+  const store = sqliteStore({ filename, clock: manualClock('2026-06-01T00:00:00Z') })
+  const audit: AuditLog = new AuditLog({ store, types: {} })
+  try {
+    await audit.importEvents(events)
+    use(filename)
+  } finally {
+    await audit.close()
+    temp.remove()
+  }
+}
+
+/** Asks all stores all queries at once, compares the answers, and gives those of the memory store. */
+async function agreedPages(
+  { memory, others }: World,
+  queries: readonly QueryObject[],
+): Promise<readonly EventPage[]> {
+  const listAll = (audit: AuditLog): Promise<EventPage[]> =>
+    Promise.all(queries.map((query) => audit.list(query)))
+  const [expected, ...found] = await Promise.all([memory, ...others].map(listAll))
+  for (const [i, query] of queries.entries())
+    for (const pages of found)
+      expect(ids(pages[i]!), JSON.stringify(query)).toEqual(ids(expected![i]!))
+  return expected!
 }
 
 const ids = ({ events, truncated }: EventPage): unknown => ({
@@ -74,11 +104,8 @@ describe('the stores', () => {
         events,
         fc.array(query, { minLength: 60, maxLength: 60, size: 'max' }),
         (events, queries) =>
-          withStores(events, async ({ memory, others }) => {
-            for (const query of queries) {
-              const page = await memory.list(query)
-              for (const other of others)
-                expect(ids(await other.list(query)), JSON.stringify(query)).toEqual(ids(page))
+          withStores(events, async (world) => {
+            for (const page of await agreedPages(world, queries)) {
               asked++
               if (page.events.length > 0 && page.events.length < events.length) telling++
             }
@@ -106,13 +133,9 @@ describe('the stores', () => {
         events,
         fc.array(query, { minLength: 60, maxLength: 60, size: 'max' }),
         (events, queries) =>
-          withStores([...events, ...newer], async ({ memory, others }) => {
-            for (const query of queries) {
-              const page = await memory.list(query)
-              for (const other of others)
-                expect(ids(await other.list(query)), JSON.stringify(query)).toEqual(ids(page))
+          withStores([...events, ...newer], async (world) => {
+            for (const page of await agreedPages(world, queries))
               if (page.events.some((event) => event.type !== 'filler')) found++
-            }
           }),
       ),
       { numRuns: 4, endOnFailure: true },
@@ -178,7 +201,7 @@ describe('SQL that narrows a filter', () => {
         events,
         fc.array(filter, { minLength: 60, maxLength: 60, size: 'max' }),
         (events, filters) =>
-          withStores(events, async ({ filename }) => {
+          withFile(events, (filename) => {
             using database = openReadonly(filename)
             for (const filter of filters) measure(narrowing, database.handle, events, filter)
             expect(narrowing.lost).toEqual([])
@@ -198,7 +221,7 @@ describe('SQL that narrows a filter', () => {
     const onePerPredicate = fc.tuple(...PREDICATES.map(filterOf))
     await fc.assert(
       fc.asyncProperty(events, onePerPredicate, (events, filters) =>
-        withStores(events, async ({ filename }) => {
+        withFile(events, (filename) => {
           using database = openReadonly(filename)
           for (const filter of filters) measure(narrowing, database.handle, events, filter)
           expect(narrowing.lost).toEqual([])

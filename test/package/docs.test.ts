@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { parseQuery } from 'daybook'
+import { errorCodes, parseQuery } from 'daybook'
 import { describe, expect, it } from 'vitest'
 import config from '../../docs/.vitepress/config.js'
 import manifest from '../../package.json' with { type: 'json' }
@@ -27,6 +27,11 @@ describe.each(docPages.map((page) => [page.file, page] as const))('%s', (_file, 
   it('has JSON that can be parsed', () => {
     for (const { language, code } of page.blocks)
       if (language === 'json') expect(() => JSON.parse(code) as unknown).not.toThrow()
+  })
+
+  it('shows errors with the titles that they have', () => {
+    const shown = [...page.text.matchAll(/"code": "(\w+)",\s*"title": "([^"]*)"/g)]
+    for (const [, code, title] of shown) expect(errorCodes).toHaveProperty(code!, title)
   })
 
   it('names scripts that package.json has', () => {

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../event/event.js'
 export type Scalar = string | number | boolean
 
 // A sentence lists a few values only.
-const MOST_VALUES = 5
+const MAX_VALUES = 5
 
 /**
  * The values that filters reach by the name, a few at most: `parent_code` is the attribute of that
@@ -16,10 +16,10 @@ export function valuesAt(attributes: JsonObject, name: string): JsonValue[] {
 }
 
 function collect(value: JsonValue, name: string, found: JsonValue[]): void {
-  if (value === null || typeof value !== 'object' || found.length >= MOST_VALUES) return
+  if (value === null || typeof value !== 'object' || found.length >= MAX_VALUES) return
   if (Array.isArray(value)) {
     for (const element of value) {
-      if (found.length >= MOST_VALUES) return
+      if (found.length >= MAX_VALUES) return
       collect(element, name, found)
     }
     return
@@ -36,9 +36,9 @@ function collect(value: JsonValue, name: string, found: JsonValue[]): void {
 export function scalarsIn(values: readonly JsonValue[]): Scalar[] {
   const scalars: Scalar[] = []
   for (const value of values) {
-    if (scalars.length >= MOST_VALUES) break
+    if (scalars.length >= MAX_VALUES) break
     if (Array.isArray(value)) scalars.push(...scalarsIn(value))
     else if (value !== null && typeof value !== 'object' && value !== '') scalars.push(value)
   }
-  return scalars.slice(0, MOST_VALUES)
+  return scalars.slice(0, MAX_VALUES)
 }

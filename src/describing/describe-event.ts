@@ -22,15 +22,15 @@ export interface DescribeOptions {
 /** What a sentence says after who. */
 type Rest = Omit<Sentence, 'who'>
 
-const MOST_OF_WHO = 80
-const MOST_OF_A_TYPE = 120
+const MAX_WHO_LENGTH = 80
+const MAX_TYPE_LENGTH = 120
 
 /**
  * One readable line that tells the event: by the sentence of its type in the registry, else by rules
  * over type and attributes. Every event has one, whatever its attributes hold.
  */
 export function describeEvent(event: AuditEvent, options: DescribeOptions = {}): Sentence {
-  const who = shortText(event.username ?? '', MOST_OF_WHO) || null
+  const who = shortText(event.username ?? '', MAX_WHO_LENGTH) || null
   return { who, ...(event.system ? systemRest(event, who, options) : customRest(event)) }
 }
 
@@ -41,14 +41,14 @@ function systemRest(event: AuditEvent, who: string | null, options: DescribeOpti
   const fitting = FAMILIES.filter(([start, end]) => type.startsWith(start) && type.endsWith(end))
   const templates = fitting.map(([, , template]) => template)
   for (const template of own === undefined ? templates : [own, ...templates]) {
-    const rest = tell(template, event, who, isOpen)
+    const rest = fillTemplate(template, event, who, isOpen)
     if (rest) return rest
   }
   return { what: [typePart(type)], isVerbFirst: false }
 }
 
 /** `undefined` where the template cannot be read, or the event lacks something that it asks for. */
-function tell(
+function fillTemplate(
   text: string,
   event: AuditEvent,
   who: string | null,
@@ -60,20 +60,20 @@ function tell(
   const isVerbFirst = afterUser !== undefined && (who !== null || afterUser === alone)
   const facts = factsOf(event, { isOpen, isVerbFirst })
   const told = (isVerbFirst ? afterUser : alone)(facts)
-  const sentence = tidy(told ?? [])
+  const sentence = joinTexts(told ?? [])
   if (sentence.length === 0) return undefined
-  return { what: tidy([...sentence, ...templateOf(POSTSCRIPT)!.alone(facts)!]), isVerbFirst }
+  return { what: joinTexts([...sentence, ...templateOf(POSTSCRIPT)!.alone(facts)!]), isVerbFirst }
 }
 
 /** As many as registries have. */
 const templates = new Map<string, Template | undefined>()
 
 function templateOf(text: string): Template | undefined {
-  if (!templates.has(text)) templates.set(text, readIfSound(text))
+  if (!templates.has(text)) templates.set(text, readIfValid(text))
   return templates.get(text)
 }
 
-function readIfSound(text: string): Template | undefined {
+function readIfValid(text: string): Template | undefined {
   try {
     return readTemplate(text)
   } catch {
@@ -82,7 +82,7 @@ function readIfSound(text: string): Template | undefined {
 }
 
 /** Neighbouring texts joined, without white space around the whole. */
-function tidy(parts: readonly SentencePart[]): readonly SentencePart[] {
+function joinTexts(parts: readonly SentencePart[]): readonly SentencePart[] {
   const joined: SentencePart[] = []
   for (const part of parts) {
     const last = joined.at(-1)
@@ -100,11 +100,11 @@ function tidy(parts: readonly SentencePart[]): readonly SentencePart[] {
 
 const typePart = (type: string): SentencePart => ({
   kind: 'text',
-  text: shortText(type, MOST_OF_A_TYPE) || CUSTOM,
+  text: shortText(type, MAX_TYPE_LENGTH) || CUSTOM,
 })
 
-const LONGEST_SHORT_VALUE = 40
-const SHORT_VALUES = 2
+const MAX_SHORT_VALUE_LENGTH = 40
+const MAX_SHORT_VALUES = 2
 /** Of links and other ids, which say little to a reader. */
 const LINK = /_(?:id|path)$/
 
@@ -115,7 +115,7 @@ function customRest({ type, attributes }: AuditEvent): Rest {
   const names = values.map((text): SentencePart => ({ kind: 'name', text }))
   const listed = names.flatMap((part) => [...plain(', ')!, part]).slice(1)
   const what = [typePart(type), ...(listed.length > 0 ? plain(': ')! : []), ...listed]
-  return { what: [{ kind: 'tag', text: CUSTOM }, ...tidy(what)], isVerbFirst: false }
+  return { what: [{ kind: 'tag', text: CUSTOM }, ...joinTexts(what)], isVerbFirst: false }
 }
 
 function shortValues(attributes: AuditEvent['attributes']): string[] {
@@ -123,10 +123,10 @@ function shortValues(attributes: AuditEvent['attributes']): string[] {
   for (const key in attributes) {
     const value = attributes[key]!
     const text = !LINK.test(key) && isShort(value) ? listText([value]) : ''
-    if (text !== '' && values.push(text) === SHORT_VALUES) break
+    if (text !== '' && values.push(text) === MAX_SHORT_VALUES) break
   }
   return values
 }
 
 const isShort = (value: JsonValue): value is string | number =>
-  typeof value === 'number' || (typeof value === 'string' && value.length <= LONGEST_SHORT_VALUE)
+  typeof value === 'number' || (typeof value === 'string' && value.length <= MAX_SHORT_VALUE_LENGTH)

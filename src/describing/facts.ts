@@ -1,12 +1,12 @@
 import type { AuditEvent, JsonObject, JsonValue } from '../event/event.js'
 import { scalarsIn, valuesAt } from './attributes.js'
-import { formatOf, listText, plain, reasonOf, type Told } from './formats.js'
+import { formatOf, listText, plain, reasonOf, type Parts } from './formats.js'
 import { kindOf, nameOf, subjectOf, wordsOf } from './resources.js'
 import type { Facts } from './template.js'
 import { FIELDS, percentText, someOf, VERBS } from './texts.js'
 
 /** How the event is told. */
-interface Telling {
+interface SentenceContext {
   /** The work that a live event tells of goes on. */
   readonly isOpen: boolean
   /** The sentence begins with a verb, not as a headline that leaves articles out. */
@@ -14,7 +14,7 @@ interface Telling {
 }
 
 /** Gives what `{@word}` stands for. */
-type Word = (event: AuditEvent, telling: Telling) => Told
+type Word = (event: AuditEvent, telling: SentenceContext) => Parts
 
 /** What a thing is part of, and named with. */
 const OWNERS: Readonly<Record<string, string>> = { step: 'change', workflow_step: 'workflow_run' }
@@ -28,7 +28,7 @@ const verbOf = (event: AuditEvent): readonly [string, string] | undefined => {
   return action !== undefined && Object.hasOwn(VERBS, action) ? VERBS[action] : undefined
 }
 
-function named(event: AuditEvent, kind: string): Told {
+function named(event: AuditEvent, kind: string): Parts {
   const name = nameOf(event, kind)
   if (name === undefined) return undefined
   const words = wordsOf(kindOf(event, kind))
@@ -51,11 +51,11 @@ const thing: Word = (event, { isVerbFirst }) => {
 }
 
 /** Another resource that the event tells of. */
-function other(event: AuditEvent, kind: string): Told {
+function other(event: AuditEvent, kind: string): Parts {
   return kindOf(event, subjectOf(event)) === kind ? undefined : named(event, kind)
 }
 
-const MOST_FIELDS = 5
+const MAX_FIELDS = 5
 
 function changesOf({ attributes }: AuditEvent): readonly JsonValue[] {
   const { changes } = attributes
@@ -72,11 +72,11 @@ const fieldOf = (change: JsonValue): string => {
 
 /** Those that were changed, else those that the request named. */
 const fields: Word = (event) => {
-  const changed = changesOf(event).slice(0, MOST_FIELDS).map(fieldOf)
+  const changed = changesOf(event).slice(0, MAX_FIELDS).map(fieldOf)
   if (changed.length > 0) return plain(listText(changed))
   const { request_body: body } = event.attributes
   const isObject = body !== null && typeof body === 'object' && !Array.isArray(body)
-  return isObject ? plain(listText(Object.keys(body).slice(0, MOST_FIELDS))) : undefined
+  return isObject ? plain(listText(Object.keys(body).slice(0, MAX_FIELDS))) : undefined
 }
 
 const changes: Word = (event) => {
@@ -89,18 +89,21 @@ const changes: Word = (event) => {
 
 const reason: Word = ({ attributes }) => {
   const names = ['error', 'error_message', 'message']
-  return names.reduce<Told>((told, name) => told ?? reasonOf(valuesAt(attributes, name)), undefined)
+  return names.reduce<Parts>(
+    (told, name) => told ?? reasonOf(valuesAt(attributes, name)),
+    undefined,
+  )
 }
 
 // The end of a log that holds the newest of its percentages.
-const LOG_END = 2000
+const LOG_END_LENGTH = 2000
 
 /** How far work is that goes on: a number, or the last percentage in a log. */
 const progress: Word = ({ attributes }, { isOpen }) => {
   if (!isOpen) return undefined
   const [value] = scalarsIn(valuesAt(attributes, 'progress'))
   const found = String(value)
-    .slice(-LOG_END)
+    .slice(-LOG_END_LENGTH)
     .match(/\d{1,3}(?=(?:\.\d+)? ?%)/g)
   const number = typeof value === 'number' ? value : Number(found?.at(-1) ?? NaN)
   if (!(number >= 0 && number <= 100)) return undefined
@@ -123,7 +126,7 @@ const WORDS: Readonly<Record<string, Word>> = {
 }
 
 /** What templates can ask of the event. */
-export function factsOf(event: AuditEvent, telling: Telling): Facts {
+export function factsOf(event: AuditEvent, telling: SentenceContext): Facts {
   const { attributes } = event
   return {
     attribute: (name, format) => format(valuesAt(attributes, name)),

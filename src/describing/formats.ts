@@ -5,32 +5,32 @@ import { AND_MORE, LOCALE } from './texts.js'
 import { shortText } from './visible-text.js'
 
 /** The pieces that tell something; `undefined` where the event does not know it. */
-export type Told = readonly SentencePart[] | undefined
+export type Parts = readonly SentencePart[] | undefined
 
 /** Tells the values found for an attribute. */
-export type Format = (values: readonly JsonValue[]) => Told
+export type Format = (values: readonly JsonValue[]) => Parts
 
-const MOST_CHARACTERS = 120
-const MOST_OF_A_REASON = 300
-const MOST_LISTED = 4
+const MAX_LENGTH = 120
+const MAX_REASON_LENGTH = 300
+const MAX_LISTED = 4
 
 const NUMBER = new Intl.NumberFormat(LOCALE)
 const PLURAL = new Intl.PluralRules(LOCALE)
 
-export const plain = (text: string): Told => (text === '' ? undefined : [{ kind: 'text', text }])
+export const plain = (text: string): Parts => (text === '' ? undefined : [{ kind: 'text', text }])
 
 const scalarText = (value: Scalar, most: number): string =>
   typeof value === 'number' ? NUMBER.format(value) : shortText(String(value), most)
 
 /** `a, b and more`; `''` where there is nothing to list. */
-export function listText(values: readonly Scalar[], most = MOST_CHARACTERS): string {
+export function listText(values: readonly Scalar[], most = MAX_LENGTH): string {
   const texts = values.map((value) => scalarText(value, most)).filter((text) => text !== '')
-  const listed = texts.slice(0, MOST_LISTED).join(', ')
-  return texts.length > MOST_LISTED ? `${listed} ${AND_MORE}` : listed
+  const listed = texts.slice(0, MAX_LISTED).join(', ')
+  return texts.length > MAX_LISTED ? `${listed} ${AND_MORE}` : listed
 }
 
-export function reasonOf(values: readonly JsonValue[]): Told {
-  const text = listText(scalarsIn(values), MOST_OF_A_REASON)
+export function reasonOf(values: readonly JsonValue[]): Parts {
+  const text = listText(scalarsIn(values), MAX_REASON_LENGTH)
   return text === '' ? undefined : [{ kind: 'reason', text }]
 }
 

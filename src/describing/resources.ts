@@ -3,8 +3,8 @@ import { scalarsIn, valuesAt } from './attributes.js'
 import { PLURALS, THING } from './texts.js'
 import { shortText } from './visible-text.js'
 
-const MOST_OF_A_NAME = 80
-const MOST_OF_A_KIND = 40
+const MAX_NAME_LENGTH = 80
+const MAX_KIND_LENGTH = 40
 
 const NODES: ReadonlySet<string> = new Set(['environment', 'asset', 'agent'])
 const NODE_PATH = /\/projects\/([^/]+)(?:\/environments\/([^/]+)(?:\/assets\/([^/]+))?)?$/
@@ -20,14 +20,14 @@ function singular(plural: string): string {
 
 /** `git_remote` -> `git remote`. */
 export function wordsOf(kind: string): string {
-  return shortText(kind.replaceAll('_', ' '), MOST_OF_A_KIND) || THING
+  return shortText(kind.replaceAll('_', ' '), MAX_KIND_LENGTH) || THING
 }
 
 /** A name as it is shown; `undefined` where there is nothing to show. */
 function shown(name: string): string | undefined {
   // The beginning of an id is often a time, alike for many.
   if (UUID.test(name)) return `…${name.slice(-6)}`
-  return shortText(name, MOST_OF_A_NAME) || undefined
+  return shortText(name, MAX_NAME_LENGTH) || undefined
 }
 
 /** What of the event an API path leads to: its kind, and its id or codes. */

@@ -1,17 +1,17 @@
-import { type Format, FORMAT_NAMES, formatOf, plain, type Told } from './formats.js'
+import { type Format, FORMAT_NAMES, formatOf, plain, type Parts } from './formats.js'
 import type { SentencePart } from './sentence.js'
 
 /** What a template asks of an event. */
 export interface Facts {
   /** The attribute's values as the format tells them. */
-  attribute(name: string, format: Format): Told
+  attribute(name: string, format: Format): Parts
   isAttribute(name: string, text: string): boolean
   /** What `{@word}` stands for. */
-  word(word: string): Told
+  word(word: string): Parts
 }
 
 /** A part of a template: gives `undefined` where the event lacks something in it. */
-type Piece = (facts: Facts) => Told
+type Piece = (facts: Facts) => Parts
 
 /** A template that has been read: how it goes on after the user's name, and how it stands alone. */
 export interface Template {
@@ -80,7 +80,7 @@ export function readTemplate(template: string): Template {
         at++
         choices.push(sequence([']', '|']))
       }
-      return (facts) => firstTold(choices, facts) ?? []
+      return (facts) => firstParts(choices, facts) ?? []
     })
   }
 
@@ -99,7 +99,7 @@ export function readTemplate(template: string): Template {
   const sequence = (ends: readonly string[]): Piece => {
     const pieces: Piece[] = []
     while (at < tokens.length && !ends.includes(tokens[at]![0])) pieces.push(next())
-    return (facts) => allTold(pieces, facts)
+    return (facts) => allParts(pieces, facts)
   }
 
   const first = sequence(['|'])
@@ -117,7 +117,7 @@ const literal = (text: string): Piece => {
   return () => told
 }
 
-function firstTold(pieces: readonly Piece[], facts: Facts): Told {
+function firstParts(pieces: readonly Piece[], facts: Facts): Parts {
   for (const piece of pieces) {
     const told = piece(facts)
     if (told) return told
@@ -125,7 +125,7 @@ function firstTold(pieces: readonly Piece[], facts: Facts): Told {
   return undefined
 }
 
-function allTold(pieces: readonly Piece[], facts: Facts): Told {
+function allParts(pieces: readonly Piece[], facts: Facts): Parts {
   const parts: SentencePart[] = []
   for (const piece of pieces) {
     const told = piece(facts)

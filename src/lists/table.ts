@@ -31,7 +31,7 @@ export interface Column {
 /** How a database is asked. */
 export interface TableDialect {
   /** What of a filter the database can tell, without losing a row. */
-  narrow(where: Grouping | undefined, columnOf: (attribute: string) => Column): Sql | undefined
+  pushDown(where: Grouping | undefined, columnOf: (attribute: string) => Column): Sql | undefined
   /** An expression for the column's value as {@link TableDialect.read} takes it. */
   select(column: Column): string
   /** An expression for the id by which the next slice is found. */
@@ -68,7 +68,7 @@ async function* readRows(
   const key = columnOf('id').name
   const from = [schema, table].filter((name) => name !== undefined).map(quoteName)
   const select = `SELECT ${dialect.selectKey(key)} AS k, ${selected.join(', ')} FROM ${from.join('.')} AS t`
-  const narrowed = dialect.narrow(where, columnOf)
+  const narrowed = dialect.pushDown(where, columnOf)
 
   let last: unknown
   for (let size = FIRST_SLICE; ; size = Math.min(size * 4, MAX_SLICE)) {

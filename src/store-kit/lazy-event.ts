@@ -5,7 +5,7 @@ import type { EventPage } from '../store/store.js'
  * An event whose attributes stay JSON text until somebody asks for them: most of what a list gives is
  * only sent on. Spreading and printing do not ask.
  */
-export class UnreadEvent implements AuditEvent {
+export class LazyEvent implements AuditEvent {
   readonly id: string
   readonly created_at: string
   readonly username: string | null
@@ -35,25 +35,27 @@ export class UnreadEvent implements AuditEvent {
   }
 
   /** The event as it came, for a store that has read attributes, and changed none. */
-  unread(): UnreadEvent {
-    return this.#attributes ? new UnreadEvent(this, this.#json) : this
+  withUnparsedAttributes(): LazyEvent {
+    return this.#attributes ? new LazyEvent(this, this.#json) : this
   }
 }
 
 /** The page of a store whose filter may have read attributes, and has changed none. */
-export function unreadPage({ events, truncated }: EventPage): EventPage {
+export function lazyPage({ events, truncated }: EventPage): EventPage {
   return {
-    events: events.map((event) => (event instanceof UnreadEvent ? event.unread() : event)),
+    events: events.map((event) =>
+      event instanceof LazyEvent ? event.withUnparsedAttributes() : event,
+    ),
     truncated,
   }
 }
 
 /** The event's attributes as JSON text. */
 export function attributesJson(event: AuditEvent): string {
-  return event instanceof UnreadEvent ? event.json : JSON.stringify(event.attributes)
+  return event instanceof LazyEvent ? event.json : JSON.stringify(event.attributes)
 }
 
 /** The event as everybody expects one to be. */
 export function plainEvent(event: AuditEvent): AuditEvent {
-  return event instanceof UnreadEvent ? { ...event, attributes: event.attributes } : event
+  return event instanceof LazyEvent ? { ...event, attributes: event.attributes } : event
 }

@@ -7,13 +7,13 @@ import { andSql, orSql, type Sql } from './sql.js'
  * A test of one attribute that a store can make by itself, weaker than the predicate or equal to it:
  * it may let events through that do not match, and loses none that do. `undefined` where it has none.
  */
-export type Narrow<Test> = (
+export type PushDown<Test> = (
   attribute: string,
   predicate: Predicate,
   values: readonly string[],
 ) => Test | undefined
 
-export type NarrowAttribute = Narrow<Sql>
+export type PushDownAttribute = PushDown<Sql>
 
 export type Join<Test> = (tests: readonly Test[], combinator: Combinator) => Test
 
@@ -28,11 +28,11 @@ function combine<Test>(
   return join(known, combinator)
 }
 
-function narrowOne<Test>(
+function pushDownAttribute<Test>(
   attribute: string,
   predicate: Predicate,
   values: readonly string[],
-  narrow: Narrow<Test>,
+  narrow: PushDown<Test>,
   join: Join<Test>,
 ): Test | undefined {
   // A database would read another text than the predicate does.
@@ -42,14 +42,14 @@ function narrowOne<Test>(
   return combine(parts, predicate.compound === 'any' ? 'or' : 'and', join)
 }
 
-function narrowCondition<Test>(
+function pushDownCondition<Test>(
   condition: Condition,
-  narrow: Narrow<Test>,
+  narrow: PushDown<Test>,
   join: Join<Test>,
 ): Test | undefined {
   const predicate = predicateOf(condition.predicate)
   const one = (attribute: string): Test | undefined =>
-    narrowOne(attribute, predicate, condition.values, narrow, join)
+    pushDownAttribute(attribute, predicate, condition.values, narrow, join)
   const apart = combine(condition.attributes.map(one), condition.combinator, join)
   return condition.joinedName === undefined
     ? apart
@@ -57,16 +57,16 @@ function narrowCondition<Test>(
 }
 
 /** The whole filter as far as the store's tests go, to be followed by the compiled predicate. */
-export function narrowWith<Test>(
+export function pushDownWith<Test>(
   where: Grouping | undefined,
-  narrow: Narrow<Test>,
+  narrow: PushDown<Test>,
   join: Join<Test>,
 ): Test | undefined {
   if (!where) return undefined
   return combine(
     [
-      ...where.conditions.map((condition) => narrowCondition(condition, narrow, join)),
-      ...where.groupings.map((grouping) => narrowWith(grouping, narrow, join)),
+      ...where.conditions.map((condition) => pushDownCondition(condition, narrow, join)),
+      ...where.groupings.map((grouping) => pushDownWith(grouping, narrow, join)),
     ],
     where.combinator,
     join,
@@ -74,11 +74,11 @@ export function narrowWith<Test>(
 }
 
 /** The same in SQL. */
-export function narrowFilter(
+export function pushDownFilter(
   where: Grouping | undefined,
-  narrow: NarrowAttribute,
+  narrow: PushDownAttribute,
 ): Sql | undefined {
-  return narrowWith(where, narrow, (parts, combinator) =>
+  return pushDownWith(where, narrow, (parts, combinator) =>
     combinator === 'or' ? orSql(parts) : andSql(parts),
   )
 }

@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { eventsDocument } from '../../src/http/events/documents.js'
 import type { Fieldset } from '../../src/http/events/fieldset.js'
-import { UnreadEvent } from '../../src/store-kit/lazy-event.js'
+import { LazyEvent } from '../../src/store-kit/lazy-event.js'
 import { tempDir } from '../support/temp.js'
 import { events, query } from './arbitraries.js'
 
@@ -59,7 +59,7 @@ it('documents are the same whether attributes are read or sent on as text', asyn
         const text = textOf(lazy)
         expect(text).toBe(textOf(plain))
         expect(text).toBe(JSON.stringify(documentOf(plain, fields)))
-        for (const event of lazy.events) if (event instanceof UnreadEvent) unread++
+        for (const event of lazy.events) if (event instanceof LazyEvent) unread++
       } finally {
         await memory.close()
         await sqlite.close()

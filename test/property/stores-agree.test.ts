@@ -16,7 +16,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { narrowAttribute } from '../../adapters/sqlite/read/pushdown.js'
 import { compileFilter } from '../../src/filter/evaluate.js'
-import { narrowFilter } from '../../src/store-kit/pushdown.js'
+import { pushDownFilter } from '../../src/store-kit/pushdown.js'
 import { postgresDatabase, type TestDatabase } from '../support/database.js'
 import { tempDir } from '../support/temp.js'
 import { events, filter, filterOf, PREDICATES, query } from './arbitraries.js'
@@ -173,7 +173,7 @@ function measure(
   filter: Readonly<Record<string, unknown>>,
 ): void {
   const { where } = parseQuery({ filter })
-  const narrowed = narrowFilter(where, narrowAttribute)
+  const narrowed = pushDownFilter(where, narrowAttribute)
   if (!narrowed) return
   const found = database
     .prepare<unknown[], number>(

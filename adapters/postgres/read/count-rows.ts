@@ -1,5 +1,5 @@
 import type { Slice } from '../../../src/store-kit/counting/slices.js'
-import { lengthOf } from '../../../src/store-kit/counting/slices.js'
+import { durationOf } from '../../../src/store-kit/counting/slices.js'
 import type { TimeBounds } from '../../../src/filter/bounds.js'
 import { type Sql, sql } from '../../../src/store-kit/sql.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
@@ -37,7 +37,7 @@ export const boundsOf = (slices: readonly Slice[]): TimeBounds => ({
 })
 
 export const totalLength = (slices: readonly Slice[]): Microseconds =>
-  slices.reduce((sum, slice) => sum + lengthOf(slice), 0)
+  slices.reduce((sum, slice) => sum + durationOf(slice), 0)
 
 /** Slices that wait for their turn. */
 export interface SliceQueue {

@@ -1,4 +1,4 @@
-import { filterParts, leavesOf } from '../../../src/store-kit/counting/own-conditions.js'
+import { filterParts, conditionsOf } from '../../../src/store-kit/counting/own-conditions.js'
 import type { CountsQuery } from '../../../src/store/counts.js'
 import type { Figure, Tally } from '../../../src/store-kit/counting/tally.js'
 import type { Grouping } from '../../../src/filter/ast.js'
@@ -119,7 +119,7 @@ function selectAlike({ keys, tests, tested }: Look, byCell: boolean, rows: Sql):
 }
 
 const namesIn = (where: Grouping | undefined): string[] =>
-  (where ? leavesOf(where) : []).flatMap(({ attributes, joinedName }) =>
+  (where ? conditionsOf(where) : []).flatMap(({ attributes, joinedName }) =>
     joinedName === undefined ? attributes : [...attributes, joinedName],
   )
 

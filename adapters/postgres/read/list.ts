@@ -6,7 +6,7 @@ import { compileFilter } from '../../../src/filter/evaluate.js'
 import type { Order } from '../../../src/store-kit/index/part.js'
 import type { EventPage } from '../../../src/store/store.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
-import { unreadPage } from '../../../src/store-kit/lazy-event.js'
+import { lazyPage } from '../../../src/store-kit/lazy-event.js'
 import { type Answer, type Indexed, OUTDATED, timeOf } from './answer.js'
 import { listTrace } from './list-trace.js'
 import { rowsInTime } from './list-in-time.js'
@@ -62,7 +62,7 @@ export async function listEvents(
       for (const event of await readOpen(snapshot.ask, names, snapshot.open))
         if (matches(event)) collector.add(event)
     await answer.told.end()
-    return unreadPage(collector.page())
+    return lazyPage(collector.page())
   } catch (error) {
     if (error !== OUTDATED) throw error
     return 'outdated'

@@ -1,5 +1,5 @@
 import type { AttributeType } from '../../../src/filter/attributes.js'
-import type { NarrowAttribute } from '../../../src/store-kit/pushdown.js'
+import type { PushDownAttribute } from '../../../src/store-kit/pushdown.js'
 import type { Predicate, TestName, TextTest } from '../../../src/filter/predicates.js'
 import { andSql, OPERATORS, orSql, type Sql, sql } from '../../../src/store-kit/sql.js'
 import { readBoolean, readNumber } from '../../../src/filter/values.js'
@@ -146,6 +146,6 @@ function narrowColumn(column: Column, predicate: Predicate, values: readonly str
 }
 
 /** What Postgres can tell of columns that hold declared attributes. */
-export function narrowColumns(columnOf: (attribute: string) => Column): NarrowAttribute {
+export function narrowColumns(columnOf: (attribute: string) => Column): PushDownAttribute {
   return (attribute, predicate, values) => narrowColumn(columnOf(attribute), predicate, values)
 }

@@ -1,7 +1,7 @@
 import { isOwnField, type OwnField } from '../../../src/event/own-fields.js'
 import { parseEventId } from '../../../src/event/event-id.js'
 import type { Grouping } from '../../../src/filter/ast.js'
-import { type NarrowAttribute, narrowFilter } from '../../../src/store-kit/pushdown.js'
+import { type PushDownAttribute, pushDownFilter } from '../../../src/store-kit/pushdown.js'
 import { isTextTest, type Predicate } from '../../../src/filter/predicates.js'
 import { andSql, OPERATORS, orSql, type Sql, sql } from '../../../src/store-kit/sql.js'
 import { parseTimestamp } from '../../../src/event/timestamp.js'
@@ -47,7 +47,7 @@ const hasSome = (terms: readonly number[]): Sql =>
     ? sql('arrayoverlap(terms, ?::int4[])', terms)
     : sql('EXISTS (SELECT FROM unnest(terms) AS term WHERE term = ANY (?::int4[]))', terms)
 
-const narrowByTerms: NarrowAttribute = (name, predicate, values) => {
+const narrowByTerms: PushDownAttribute = (name, predicate, values) => {
   const terms = termsFor(name, predicate, values)
   return terms && hasSome(terms)
 }
@@ -137,9 +137,9 @@ export const lengthOf = ({ text, params }: Sql): number =>
   params.filter(isText).reduce((sum, param) => sum + param.length, text.length)
 
 /** As far as the length allows; the predicate sees to the rest. */
-function narrowBriefly(where: Grouping | undefined, narrow: NarrowAttribute): Sql | undefined {
+function narrowBriefly(where: Grouping | undefined, narrow: PushDownAttribute): Sql | undefined {
   let length = 0
-  return narrowFilter(where, (name, predicate, values) => {
+  return pushDownFilter(where, (name, predicate, values) => {
     const narrowed = length < MAX_LENGTH ? narrow(name, predicate, values) : undefined
     if (narrowed) length += lengthOf(narrowed)
     return length < MAX_LENGTH ? narrowed : undefined
@@ -151,7 +151,7 @@ function narrowBriefly(where: Grouping | undefined, narrow: NarrowAttribute): Sq
  * predicate. `foreignIds` is the table of ids that carry no time.
  */
 export function narrowEvents(where: Grouping | undefined, foreignIds: string): Sql | undefined {
-  const narrowRows = (ofAttribute: NarrowAttribute): Sql | undefined =>
+  const narrowRows = (ofAttribute: PushDownAttribute): Sql | undefined =>
     narrowBriefly(where, (name, predicate, values) =>
       isOwnField(name)
         ? narrowOwn(name, predicate, values, foreignIds)

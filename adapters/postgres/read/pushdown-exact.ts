@@ -1,6 +1,6 @@
 import { type Condition, type Grouping, isAlternative } from '../../../src/filter/ast.js'
 import { readsValues } from '../../../src/filter/evaluate.js'
-import { narrowFilter } from '../../../src/store-kit/pushdown.js'
+import { pushDownFilter } from '../../../src/store-kit/pushdown.js'
 import { isTextTest, predicateOf } from '../../../src/filter/predicates.js'
 import type { Sql } from '../../../src/store-kit/sql.js'
 import { isStorableText } from '../../../src/event/json-copy.js'
@@ -58,7 +58,7 @@ const allHold = ({ conditions, groupings }: Members): Grouping | undefined =>
 
 const exactSql = (where: Grouping): Sql | undefined =>
   // The table of ids is for those alone.
-  narrowFilter(where, (name, predicate, values) =>
+  pushDownFilter(where, (name, predicate, values) =>
     isOwnField(name) ? narrowOwn(name, predicate, values, '') : undefined,
   )
 

@@ -1,4 +1,4 @@
-import { narrowFilter } from '../../../src/store-kit/pushdown.js'
+import { pushDownFilter } from '../../../src/store-kit/pushdown.js'
 import type { ListTable } from '../../../src/lists/list-source.js'
 import { databaseTable, type TableOptions, type TableRow } from '../../../src/lists/table.js'
 import type { PostgresClient } from '../connection/client.js'
@@ -18,7 +18,7 @@ export interface PostgresTableOptions extends TableOptions {
  */
 export function postgresTable({ pool, ...options }: PostgresTableOptions): ListTable<TableRow> {
   return databaseTable(options, {
-    narrow: (where, columnOf) => narrowFilter(where, narrowColumns(columnOf)),
+    pushDown: (where, columnOf) => pushDownFilter(where, narrowColumns(columnOf)),
     // As JSON, so that neither the type parsers that a host sets nor its time zone have a say.
     select: ({ name, type }) =>
       `to_json(${name}${type === 'string' || type === 'uuid' ? '::text' : ''})::text`,

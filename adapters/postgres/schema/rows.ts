@@ -1,7 +1,7 @@
 import type { AuditEvent } from '../../../src/event/event.js'
 import { eventId, parseEventId, TAIL_LENGTH } from '../../../src/event/event-id.js'
 import { formatTimestamp } from '../../../src/event/timestamp.js'
-import { UnreadEvent } from '../../../src/store-kit/lazy-event.js'
+import { LazyEvent } from '../../../src/store-kit/lazy-event.js'
 import type { TextRow } from '../connection/client.js'
 import type { Ask } from '../connection/connection.js'
 import type { Names } from './names.js'
@@ -36,7 +36,7 @@ const ADDED = '"suppressed_since"'
 export function rowToUnread(row: TextRow): AuditEvent {
   const json = jsonOf(row)
   // The caller's data may have had one of that name, which is then there twice.
-  return json.includes(ADDED) ? rowToEvent(row) : new UnreadEvent(ownFields(row), json)
+  return json.includes(ADDED) ? rowToEvent(row) : new LazyEvent(ownFields(row), json)
 }
 
 /** The event with this id that is not open, or `undefined`. */

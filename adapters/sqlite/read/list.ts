@@ -5,7 +5,7 @@ import { compileFilter } from '../../../src/filter/evaluate.js'
 import { scanDirection } from '../../../src/filter/order.js'
 import { indexFilter } from '../../../src/store-kit/index/index-filter.js'
 import type { EventPage, ListOptions } from '../../../src/store/store.js'
-import { unreadPage } from '../../../src/store-kit/lazy-event.js'
+import { lazyPage } from '../../../src/store-kit/lazy-event.js'
 import type { Answer } from './answer.js'
 import type { Indexed } from './index-run.js'
 import { listInTime } from './list-in-time.js'
@@ -43,7 +43,7 @@ export async function listEvents(
   }
   const { from, to } = timeBounds(query.where)
   const bounds = { from: Math.max(from, 0), to: Math.min(to, present.end) }
-  return unreadPage(
+  return lazyPage(
     direction ? await listInTime(answer, direction, bounds) : await listSorted(answer, bounds),
   )
 }

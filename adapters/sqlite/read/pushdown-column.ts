@@ -1,4 +1,4 @@
-import type { NarrowAttribute } from '../../../src/store-kit/pushdown.js'
+import type { PushDownAttribute } from '../../../src/store-kit/pushdown.js'
 import { isTextTest } from '../../../src/filter/predicates.js'
 import { orSql, sql } from '../../../src/store-kit/sql.js'
 import type { Column } from '../../../src/lists/table.js'
@@ -20,7 +20,7 @@ const STORED = {
  * What SQLite can tell of columns that hold declared attributes. A column may hold any type of value:
  * those of another storage class are let through.
  */
-export function narrowColumns(columnOf: (attribute: string) => Column): NarrowAttribute {
+export function narrowColumns(columnOf: (attribute: string) => Column): PushDownAttribute {
   return (attribute, predicate, values) => {
     const { name, type } = columnOf(attribute)
     const { test, negated } = predicate

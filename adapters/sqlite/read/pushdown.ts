@@ -1,5 +1,5 @@
 import { isOwnField } from '../../../src/event/own-fields.js'
-import type { NarrowAttribute } from '../../../src/store-kit/pushdown.js'
+import type { PushDownAttribute } from '../../../src/store-kit/pushdown.js'
 import type { Sql } from '../../../src/store-kit/sql.js'
 import { atCertainPlaces, somewhere } from './pushdown-name.js'
 import { narrowOwn } from './pushdown-own.js'
@@ -17,7 +17,7 @@ function narrowAbsence(name: string, test: 'null' | 'blank'): Sql | undefined {
 }
 
 /** What SQLite can tell of an attribute, or of an own field, which is a column. */
-export const narrowAttribute: NarrowAttribute = (attribute, predicate, values) => {
+export const narrowAttribute: PushDownAttribute = (attribute, predicate, values) => {
   if (isOwnField(attribute)) return narrowOwn(attribute, predicate, values)
   const { test, negated } = predicate
   if (!negated && (test === 'null' || test === 'blank')) return narrowAbsence(attribute, test)

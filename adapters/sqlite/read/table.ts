@@ -18,7 +18,7 @@ export interface SqliteTableOptions extends TableOptions {
  */
 export function sqliteTable({ database, ...options }: SqliteTableOptions): ListTable<TableRow> {
   return databaseTable(options, {
-    narrow: (where, columnOf) => narrowWhere(where, narrowColumns(columnOf)),
+    pushDown: (where, columnOf) => narrowWhere(where, narrowColumns(columnOf)),
     select: ({ name }) => name,
     selectKey: (column) => column,
     read: (value) => value,

@@ -1,7 +1,7 @@
 import type { AuditEvent } from '../../../src/event/event.js'
 import { eventId, TAIL_LENGTH } from '../../../src/event/event-id.js'
 import { formatTimestamp, type Microseconds } from '../../../src/event/timestamp.js'
-import { UnreadEvent } from '../../../src/store-kit/lazy-event.js'
+import { LazyEvent } from '../../../src/store-kit/lazy-event.js'
 
 /** A row of `daybook_events` as {@link EVENT_COLUMNS} selects it. */
 export interface EventRow {
@@ -58,4 +58,4 @@ const UNREAD: AuditEvent['attributes'] = {}
 
 /** As `rowToEvent`, the attributes not read. */
 export const rowToUnread = (row: EventRow): AuditEvent =>
-  new UnreadEvent(eventOf(row, UNREAD), row.attributes)
+  new LazyEvent(eventOf(row, UNREAD), row.attributes)

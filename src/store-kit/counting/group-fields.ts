@@ -1,7 +1,7 @@
 import { type Condition, type Grouping, isAlternative } from '../../filter/ast.js'
 import { setsTimeBound } from '../../filter/bounds.js'
 import type { CountsQuery } from '../../store/counts.js'
-import { leavesOf } from './own-conditions.js'
+import { conditionsOf } from './own-conditions.js'
 
 /** Own fields whose values many events share. */
 const GROUP_FIELDS = ['type', 'username', 'system'] as const
@@ -11,7 +11,7 @@ export type GroupField = (typeof GROUP_FIELDS)[number]
 /** The conditions, but for those on the time that all events of a slice fulfil. */
 const untimed = (where: Grouping): Condition[] =>
   isAlternative(where)
-    ? leavesOf(where)
+    ? conditionsOf(where)
     : [
         ...where.conditions.filter((condition) => !setsTimeBound(condition)),
         ...where.groupings.flatMap(untimed),

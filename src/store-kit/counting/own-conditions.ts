@@ -23,9 +23,9 @@ function asksForLevels({ predicate, values }: Condition): boolean {
 }
 
 /** All conditions of a filter. */
-export const leavesOf = ({ conditions, groupings }: Grouping): Condition[] => [
+export const conditionsOf = ({ conditions, groupings }: Grouping): Condition[] => [
   ...conditions,
-  ...groupings.flatMap(leavesOf),
+  ...groupings.flatMap(conditionsOf),
 ]
 
 /** The facet of which alone these speak; `undefined` where it is none, or several. */
@@ -45,10 +45,10 @@ function conjunctsOf(
   isWanted: (facet: string | undefined) => boolean,
 ): Pick<Grouping, 'conditions' | 'groupings'> {
   if (isAlternative(where))
-    return { conditions: [], groupings: isWanted(facetOf(leavesOf(where))) ? [where] : [] }
+    return { conditions: [], groupings: isWanted(facetOf(conditionsOf(where))) ? [where] : [] }
   return {
     conditions: where.conditions.filter((condition) => isWanted(facetOf([condition]))),
-    groupings: where.groupings.filter((grouping) => isWanted(facetOf(leavesOf(grouping)))),
+    groupings: where.groupings.filter((grouping) => isWanted(facetOf(conditionsOf(grouping)))),
   }
 }
 

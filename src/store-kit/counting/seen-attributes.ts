@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../../event/event.js'
 import { compareText } from '../../filter/values.js'
 import type { SeenAttribute } from '../../store/counts.js'
 import { isOwnField } from '../../event/own-fields.js'
-import { createSeenValues, type Room, type SeenValues } from './seen-values.js'
+import { createSeenValues, type Capacity, type SeenValues } from './seen-values.js'
 
 /** In this order where they are equally frequent. */
 const TYPES = ['string', 'number', 'boolean', 'null'] as const
@@ -24,7 +24,7 @@ export interface SeenAttributes {
 }
 
 const MAX_NAMES = 10_000
-const MAX_GIVEN = 1000
+const MAX_RETURNED = 1000
 const MAX_NAME = 255
 // What is longer, or comes when so many values are kept, is no example of a value.
 const MAX_TEXT = 100
@@ -33,7 +33,7 @@ const MAX_EXAMPLES = 5
 
 export function createSeenAttributes(): SeenAttributes {
   const names = new Map<string, Seen>()
-  const room: Room = { values: MAX_VALUES, characters: MAX_VALUES * MAX_TEXT }
+  const room: Capacity = { values: MAX_VALUES, characters: MAX_VALUES * MAX_TEXT }
 
   const seenOf = (name: string): Seen | undefined => {
     const seen = names.get(name)
@@ -74,7 +74,7 @@ export function createSeenAttributes(): SeenAttributes {
     top: (scale) =>
       Array.from(names)
         .toSorted(([a, { count: m }], [b, { count: n }]) => n - m || compareText(a, b))
-        .slice(0, MAX_GIVEN)
+        .slice(0, MAX_RETURNED)
         .map(([name, { count, types, values }]) => ({
           name,
           types: typesOf(types),

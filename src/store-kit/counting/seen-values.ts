@@ -3,7 +3,7 @@ import { compareScalars } from '../../filter/order.js'
 import type { ValueCount } from '../../store/counts.js'
 
 /** What different values may be kept, in all places that share it. */
-export interface Room {
+export interface Capacity {
   values: number
   characters: number
 }
@@ -24,7 +24,7 @@ export interface SeenValues {
   top(most: number, scale: (count: number) => number): ValueCount[]
 }
 
-export function createSeenValues(room: Room): SeenValues {
+export function createSeenValues(room: Capacity): SeenValues {
   const values = new Map<Scalar, Seen>()
 
   const hasRoom = (value: Scalar): boolean => {

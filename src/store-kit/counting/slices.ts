@@ -32,7 +32,7 @@ const GOLDEN_RATIO = (1 + Math.sqrt(5)) / 2
 /** Between 0 and 1; those of neighbours lie far apart, and many together everywhere alike. */
 const spread = (index: number): number => (index * GOLDEN_RATIO) % 1
 
-export const lengthOf = ({ from, to }: TimeRange): Microseconds => to - from + 1
+export const durationOf = ({ from, to }: TimeRange): Microseconds => to - from + 1
 
 /** The cells of a stretch, each within one bucket. */
 export function cellsOf(stretch: TimeRange, edges: readonly Microseconds[]): Cell[] {
@@ -58,7 +58,7 @@ export function cellsOf(stretch: TimeRange, edges: readonly Microseconds[]): Cel
  * comes to its end: else what happens at full hours would be counted too much, or too little.
  */
 function slicesOf(cell: Cell, index: number, from: number, to: number): Slice[] {
-  const length = lengthOf(cell)
+  const length = durationOf(cell)
   const first = Math.floor(spread(index) * length)
   const [begin, end] = [first + Math.ceil(length * from), first + Math.ceil(length * to)]
   const parts =

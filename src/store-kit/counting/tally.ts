@@ -8,7 +8,7 @@ import { createFacetTally, type FacetTally } from './facet-tally.js'
 import { type GroupField, groupFields } from './group-fields.js'
 import { filterParts } from './own-conditions.js'
 import { createSeenAttributes } from './seen-attributes.js'
-import { lengthOf, type Rounds, type Slice } from './slices.js'
+import { durationOf, type Rounds, type Slice } from './slices.js'
 import { createStrata, type Strata } from './strata.js'
 import type { TimeBuckets } from './time-buckets.js'
 
@@ -96,7 +96,7 @@ export function createTally(query: CountsQuery, span: Span): Tally {
   const attributes = query.attributes ? createSeenAttributes() : undefined
   const seen = cells.map(() => 0)
   /** Of the first round. */
-  let unseen = (rounds[0] ?? []).reduce((sum, slice) => sum + lengthOf(slice), 0)
+  let unseen = (rounds[0] ?? []).reduce((sum, slice) => sum + durationOf(slice), 0)
   let events = 0
 
   /** The one population whose own conditions the event fails; `main` where it fails none. */
@@ -110,7 +110,7 @@ export function createTally(query: CountsQuery, span: Span): Tally {
     return found
   }
 
-  const isScaled = (): boolean => cells.some((cell, i) => seen[i]! < lengthOf(cell))
+  const isScaled = (): boolean => cells.some((cell, i) => seen[i]! < durationOf(cell))
 
   return {
     shared,
@@ -135,12 +135,12 @@ export function createTally(query: CountsQuery, span: Span): Tally {
     },
 
     seen(slice) {
-      seen[slice.cell]! += lengthOf(slice)
-      unseen -= lengthOf(slice)
+      seen[slice.cell]! += durationOf(slice)
+      unseen -= durationOf(slice)
     },
 
     counts() {
-      const factors = cells.map((cell, i) => lengthOf(cell) / Math.max(1, seen[i]!))
+      const factors = cells.map((cell, i) => durationOf(cell) / Math.max(1, seen[i]!))
       const groups = Math.max(1, (buckets?.edges.length ?? 0) - 1)
       const scaledOf = ({ strata }: Population): Strata =>
         strata.scaled(groups, (cell) => cells[cell]!.bucket, factors)

@@ -2,7 +2,7 @@ import type { Combinator, Grouping } from '../../filter/ast.js'
 import type { Scalar } from '../../filter/attributes.js'
 import { ALL_TIME, predicateBounds, type TimeBounds } from '../../filter/bounds.js'
 import { type ScalarTest, scalarTest, type ValueTestName } from '../../filter/evaluate.js'
-import { narrowWith } from '../pushdown.js'
+import { pushDownWith } from '../pushdown.js'
 import type { Predicate } from '../../filter/predicates.js'
 import { containing } from '../../filter/search.js'
 import { readBoolean, readNumber } from '../../filter/values.js'
@@ -158,7 +158,7 @@ function ofType(field: string, find: Find): Find {
 
 /** `undefined` where an index can tell nothing: every event may match. */
 export function indexFilter(where: Grouping | undefined): IndexFilter | undefined {
-  return narrowWith<IndexFilter>(where, narrowName, (parts, combinator) =>
+  return pushDownWith<IndexFilter>(where, narrowName, (parts, combinator) =>
     parts.length === 1 ? parts[0]! : { combinator, parts },
   )
 }

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { draft, MINUTE, throttled } from '../../../src/testing/conformance/helpers.js'
 import { manualClock } from '../../../src/testing/conformance/manual-clock.js'
 import { eventsDocument } from '../../../src/http/events/documents.js'
-import { UnreadEvent } from '../../../src/store-kit/lazy-event.js'
+import { LazyEvent } from '../../../src/store-kit/lazy-event.js'
 import { useSchemas } from '../../support/schemas.js'
 
 const schemas = useSchemas('lazy')
@@ -19,7 +19,7 @@ afterEach(() => audit.close())
 const textOf = ({ events }: EventPage): string =>
   [...eventsDocument(events, '/api/events', {})].join('')
 
-const isUnread = (event: AuditEvent): boolean => event instanceof UnreadEvent
+const isUnread = (event: AuditEvent): boolean => event instanceof LazyEvent
 
 /** The page of a list that leaves attributes unread, which says the same as one that reads them. */
 async function lazyList(query: string): Promise<EventPage> {

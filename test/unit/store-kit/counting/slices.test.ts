@@ -2,13 +2,13 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   cellsOf,
-  lengthOf,
+  durationOf,
   roundsOf,
   type Slice,
 } from '../../../../src/store-kit/counting/slices.js'
 
 const sumOf = (slices: readonly Slice[]): number =>
-  slices.reduce((sum, slice) => sum + lengthOf(slice), 0)
+  slices.reduce((sum, slice) => sum + durationOf(slice), 0)
 
 describe('cells', () => {
   it('part the stretch, each within one bucket', () => {
@@ -41,7 +41,7 @@ describe('rounds', () => {
   it('see every time once', () => {
     fc.assert(
       fc.property(stretch, fc.integer({ min: 0, max: 50 }), (stretch, count) => {
-        const width = Math.ceil(lengthOf(stretch) / Math.max(1, count))
+        const width = Math.ceil(durationOf(stretch) / Math.max(1, count))
         const edges = Array.from({ length: count + 1 }, (_, i) => stretch.from + i * width)
         const cells = cellsOf(stretch, edges)
         const slices = roundsOf(cells)
@@ -86,7 +86,7 @@ describe('rounds', () => {
     const cells = cellsOf({ from: 0, to: 2 ** 30 - 1 }, [])
     const [first = []] = roundsOf(cells)
     const places = first.map(
-      ({ cell, from }) => (from - cells[cell]!.from) / lengthOf(cells[cell]!),
+      ({ cell, from }) => (from - cells[cell]!.from) / durationOf(cells[cell]!),
     )
     // As many in each tenth, so that nothing that happens regularly is met too often.
     const tenths = Array.from(

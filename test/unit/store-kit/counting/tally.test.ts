@@ -1,6 +1,6 @@
 import { type AuditEvent, type CountsQuery, parseQuery } from 'daybook'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { lengthOf } from '../../../../src/store-kit/counting/slices.js'
+import { durationOf } from '../../../../src/store-kit/counting/slices.js'
 import { createTally, type Tally } from '../../../../src/store-kit/counting/tally.js'
 
 const asked = (overrides: Partial<CountsQuery> = {}): CountsQuery => ({
@@ -31,7 +31,7 @@ const SPAN = { first: 0, last: 2 ** 26 - 1, now: 2 ** 26 - 1 }
 /** Goes through the first rounds as a store would; each slice has an event for 1024 microseconds. */
 function see(tally: Tally, rounds: number, one: AuditEvent = event()): void {
   for (const slice of tally.rounds.slice(0, rounds).flat()) {
-    tally.add(slice.cell, one, lengthOf(slice) / 1024)
+    tally.add(slice.cell, one, durationOf(slice) / 1024)
     tally.seen(slice)
   }
 }
@@ -67,7 +67,7 @@ describe('a tally', () => {
     see(tally, 1, event({ attributes: { n: 7 } }))
     // One cell further than the others.
     const [further] = tally.rounds[1]!
-    tally.add(further!.cell, event({ type: 'error:a:b' }), lengthOf(further!) / 1024)
+    tally.add(further!.cell, event({ type: 'error:a:b' }), durationOf(further!) / 1024)
     tally.seen(further!)
     const counts = tally.counts()
     expect(counts).toMatchObject({
@@ -111,8 +111,8 @@ describe('a tally', () => {
     see(tally, 10)
     const last = tally.rounds.at(-1)!
     for (const slice of last) {
-      const half = { ...slice, to: slice.from + Math.floor(lengthOf(slice) / 2) - 1 }
-      tally.add(slice.cell, event(), lengthOf(half) / 1024)
+      const half = { ...slice, to: slice.from + Math.floor(durationOf(slice) / 2) - 1 }
+      tally.add(slice.cell, event(), durationOf(half) / 1024)
       tally.seen(half)
     }
     const { total, sampled, counted } = tally.counts()

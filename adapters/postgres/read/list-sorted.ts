@@ -5,7 +5,7 @@ import type { Work } from '../../../src/store-kit/index/find-postings.js'
 import { requiresAttribute } from '../../../src/store-kit/index/index-filter.js'
 import {
   type Candidates,
-  goesAlong,
+  shouldFollowOrder,
   isIndexedOrder,
   takeSortedOf,
 } from '../../../src/store-kit/index/index-list.js'
@@ -158,7 +158,7 @@ async function warmUp(
   candidates: Candidates,
   bounds: TimeBounds,
 ): Promise<void> {
-  const isAlong = goesAlong(candidates, limit)
+  const isAlong = shouldFollowOrder(candidates, limit)
   function* go(set: PartPostings): Work<void> {
     let steps = 0
     const isFull = (): boolean => steps > limit

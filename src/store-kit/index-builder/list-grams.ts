@@ -5,28 +5,28 @@ import { Kind, mayHaveCut } from '../index/part.js'
 import { ListKind } from '../index/segment-source.js'
 
 /*
- * Makes the lists of grams (grams.ts) of texts whose chunks come one by one. What it holds is a bit by
- * gram and group: 32 MB at most, as the groups become larger where they would be too many.
+ * Makes the lists of grams (grams.ts) of texts whose chunks come one by one. Holds one bit for each gram and
+ * group, at most 32 MB, as it makes the groups larger before there are too many.
  */
 
-/** Fewer chunks than this are looked through as fast as the lists are read. */
+/** Fewer chunks are searched as fast as the lists are read. */
 export const MIN_GRAM_CHUNKS = 32
 
 const GROUP_SIZE = 2
-const MOST_GROUPS = 4096
+const MAX_GROUPS = 4096
 
-// So few groups are always worth a list; otherwise one that has no more than this share of them.
-const FEW = 8
-const MOST_SHARE = 1 / 2
+// A gram has a list if it is in at most this many groups, or at most this share of them.
+const MAX_LISTED_GROUPS = 8
+const MAX_LISTED_SHARE = 1 / 2
 
-// Read of each group at once, as memory gives them.
+// Adjacent words of each group are read together, which suits the processor's cache.
 const WORDS = 16
 const LISTS = WORDS * 32
 
-/** What the chunks of one name's texts have. */
-interface Gathered {
+/** Collects the grams of one name's texts. */
+interface GramCollector {
   add(lines: string): void
-  /** In the order of the values. */
+  /** Sorted by value. */
   entries(): Generator<Entry, void>
 }
 
@@ -35,7 +35,7 @@ interface Group {
   hasCut: boolean
 }
 
-function gatherGrams(): Gathered {
+function collectGrams(): GramCollector {
   let groups: Group[] = []
   let groupSize = GROUP_SIZE
   let places = 0
@@ -50,14 +50,14 @@ function gatherGrams(): Gathered {
     })
   }
   const groupAt = (place: number): Group => {
-    if (place === groupSize * MOST_GROUPS) grow()
+    if (place === groupSize * MAX_GROUPS) grow()
     return (groups[Math.floor(place / groupSize)] ??= { bits: noGrams(), hasCut: false })
   }
 
   return {
     add(lines) {
       const group = groupAt(places++)
-      // The first of a value's pieces leads to the others.
+      // All pieces of a list have the same line; the first one is enough.
       if (lines === before) return
       before = lines
       addGrams(group.bits, lines)
@@ -78,20 +78,20 @@ function unite(group: Group, { bits, hasCut }: Group): Group {
   return group
 }
 
-/** The groups of each gram; those of the grams that too many have are left out. */
+/** The lists of groups by gram, without grams that are in too many groups. */
 function* listsOf(groups: readonly GramBits[]): Generator<Entry, void> {
   const everywhere: number[] = []
-  const most = Math.floor(Math.max(FEW, groups.length * MOST_SHARE))
-  const lists = new Uint16Array(LISTS * most)
+  const max = Math.floor(Math.max(MAX_LISTED_GROUPS, groups.length * MAX_LISTED_SHARE))
+  const lists = new Uint16Array(LISTS * max)
   const lengths = new Uint16Array(LISTS)
   for (let from = 0; from < GRAMS; from += LISTS) {
-    if (!putLists(groups, from, most, lists, lengths)) continue
+    if (!fillLists(groups, from, max, lists, lengths)) continue
     for (let i = 0; i < LISTS; i++) {
       const value = from + i
       const length = lengths[i]!
-      if (length > most) everywhere.push(value)
+      if (length > max) everywhere.push(value)
       else if (length > 0) {
-        const ordinals = lists.subarray(i * most, i * most + length)
+        const ordinals = lists.subarray(i * max, i * max + length)
         yield { value, ordinals, line: String(value) }
       }
     }
@@ -100,13 +100,13 @@ function* listsOf(groups: readonly GramBits[]): Generator<Entry, void> {
 }
 
 /**
- * Those of the grams from one on, each with room for `most`: a longer list is left at that, one longer.
- * Returns false where all are empty.
+ * Makes the lists of the grams from `from` on; false if all are empty. The length of a list that exceeds `max`
+ * is only `max + 1`.
  */
-function putLists(
+function fillLists(
   groups: readonly GramBits[],
   from: number,
-  most: number,
+  max: number,
   lists: Uint16Array,
   lengths: Uint16Array,
 ): boolean {
@@ -121,7 +121,7 @@ function putLists(
         const list = word * 32 + bit
         isAny = true
         const length = lengths[list]!++
-        if (length < most) lists[list * most + length] = group
+        if (length < max) lists[list * max + length] = group
         else open[word]! &= ~(1 << bit)
       }
   }
@@ -129,8 +129,8 @@ function putLists(
 }
 
 /**
- * Adds the lists of grams to all chunks of a segment, which come in the order of names and kinds: behind
- * those of each name whose texts have so many chunks. Holds some of these at a time.
+ * Adds lists of grams to the chunks of a segment, which come in the order of names and kinds: after the chunks
+ * of each name that has at least `minGramChunks` chunks of texts.
  */
 export const withGrams = <Name>(
   chunks: Iterable<NamedChunk<Name>>,
@@ -138,28 +138,28 @@ export const withGrams = <Name>(
 ): Generator<NamedChunk<Name>, void> =>
   withGramsAsTheyCome(chunks, minGramChunks) as Generator<NamedChunk<Name>, void>
 
-/** As {@link withGrams}; where the next chunk is to be waited for both give `undefined`. */
+/** {@link withGrams} for chunks that are not ready at times: both yield `undefined` then. */
 export function* withGramsAsTheyCome<Name>(
   chunks: Iterable<NamedChunk<Name> | undefined>,
   minGramChunks = MIN_GRAM_CHUNKS,
 ): Generator<NamedChunk<Name> | undefined, void> {
   let name: Name | undefined
-  let few: string[] = []
-  let gathered: Gathered | undefined
+  let earlier: string[] = []
+  let collector: GramCollector | undefined
 
   const add = ({ values }: Chunk): void => {
-    if (gathered) return gathered.add(values)
-    if (few.push(values) < minGramChunks) return
-    gathered = gatherGrams()
-    for (const lines of few) gathered.add(lines)
-    few = []
+    if (collector) return collector.add(values)
+    if (earlier.push(values) < minGramChunks) return
+    collector = collectGrams()
+    for (const lines of earlier) collector.add(lines)
+    earlier = []
   }
   function* end(): Generator<NamedChunk<Name>, void> {
-    if (gathered)
-      for (const chunk of encodeChunks(gathered.entries()))
+    if (collector)
+      for (const chunk of encodeChunks(collector.entries()))
         yield { name: name!, kind: ListKind.grams, chunk }
-    gathered = undefined
-    few = []
+    collector = undefined
+    earlier = []
   }
 
   for (const one of chunks) {

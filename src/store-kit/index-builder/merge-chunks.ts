@@ -5,49 +5,48 @@ import { NONE, type Postings } from '../index/postings.js'
 import { isPiece, listBounds, readPiece, readValues } from '../index/read-chunks.js'
 import { takeVarint } from '../index/varint.js'
 
-/** What a part has in one attribute, of one type. */
+/** The values of one attribute and type in one segment. */
 export interface MergeSource {
-  /** In the order of their values; asked for one by one. */
+  /** In the order of their values; read lazily. */
   readonly chunks: Iterator<Pick<Chunk, 'values' | 'postings'>>
-  /** Whether the next of them is there, or there is none; they always are where it is left out. */
+  /** False if the next chunk has to be fetched first. @default always true */
   readonly isReady?: () => boolean
-  /** By the part's ordinals those in the whole; {@link GONE} where it is not to have the event. */
+  /** The segment's ordinals mapped to ordinals of the merged segment; {@link GONE} for events left out. */
   readonly ordinals: Uint32Array
 }
 
 export const GONE = 0xffffffff
 
-/** The list that is being gathered. */
-interface Gathered {
+/** The list that is being merged. */
+interface MergedList {
   ordinals: Uint32Array
   length: number
-  /** True while each is above the one before. */
+  /** True while each ordinal is above the one before. */
   isRising: boolean
 }
 
-/** A place among the values of a source. */
+/** A position among the values of a source. */
 interface Cursor {
-  /** Among sources with the same value the lower one comes first. */
+  /** Breaks ties: of sources with the same value the lower rank comes first. */
   readonly rank: number
   value: Scalar
   line: string
-  /** False where the next value is to be waited for. */
+  /** False if the next value has to be fetched first. */
   isReady(): boolean
-  /** False where there is no further value. */
+  /** Moves on; false if there is no further value. */
   next(): boolean
   /** Adds the ordinals of the value. */
-  addTo(list: Gathered): void
+  addTo(list: MergedList): void
 }
 
 /**
- * Merges what parts have in one attribute, of one type, into the chunks of the whole: of each part one chunk is
- * held at a time, and the list of one value. The parts come in the order of their times, so that
- * mostly nothing is to be sorted.
+ * Merges the values of one attribute and type into the chunks of the merged segment. Holds one chunk of each
+ * source and the list of one value. The sources are in the order of time, so lists mostly need no sorting.
  */
 export const mergeChunks = (sources: readonly MergeSource[]): Generator<Chunk, void> =>
   mergeAsTheyCome(sources) as Generator<Chunk, void>
 
-/** As {@link mergeChunks}; `undefined` as long as a source is not ready, and nothing else can be done. */
+/** {@link mergeChunks} for sources that are not ready at times: yields `undefined` then. */
 export const mergeAsTheyCome = (
   sources: readonly MergeSource[],
 ): Generator<Chunk | undefined, void> => encode(mergeEntries(sources))
@@ -57,7 +56,7 @@ function* mergeEntries(sources: readonly MergeSource[]): Generator<Entry | undef
   while (!cursors.every((cursor) => cursor.isReady())) yield
   const heap = cursors.filter((cursor) => cursor.next())
   for (let i = heap.length >> 1; i >= 0; i--) sink(heap, i)
-  const list: Gathered = { ordinals: new Uint32Array(1024), length: 0, isRising: true }
+  const list: MergedList = { ordinals: new Uint32Array(1024), length: 0, isRising: true }
   while (heap.length > 0) {
     const { value, line } = heap[0]!
     list.length = 0
@@ -86,8 +85,8 @@ const isBefore = (a: Cursor, b: Cursor): boolean =>
   (compare(a.value, b.value) || a.rank - b.rank) < 0
 
 /**
- * Moves the cursor down to its place: first to the end, along the nearest ones below, from where it is mostly not
- * far up to it. That takes half of the comparisons.
+ * Moves the cursor down the heap to its place: first to a leaf, then up, which is mostly not far. That takes half
+ * of the comparisons: https://en.wikipedia.org/wiki/Heapsort#Bottom-up_heapsort
  */
 function sink(heap: Cursor[], from: number): void {
   const cursor = heap[from]
@@ -107,15 +106,15 @@ function sink(heap: Cursor[], from: number): void {
   heap[at] = cursor
 }
 
-function ordinalsIn({ ordinals, length, isRising }: Gathered): Uint32Array {
+function ordinalsIn({ ordinals, length, isRising }: MergedList): Uint32Array {
   const all = ordinals.subarray(0, length)
   if (isRising) return all
   all.sort()
-  // Parts may share an event.
+  // Sources may share an event.
   return all.filter((ordinal, i) => i === 0 || ordinal !== all[i - 1])
 }
 
-function gather(list: Gathered, ordinal: number): void {
+function append(list: MergedList, ordinal: number): void {
   if (ordinal === GONE) return
   if (list.length === list.ordinals.length) {
     const grown = new Uint32Array(2 * list.length)
@@ -130,11 +129,11 @@ function createCursor({ chunks, isReady, ordinals }: MergeSource, rank: number):
   const reader: { data: Uint8Array; at: number } = { data: new Uint8Array(), at: 0 }
   let values: readonly Scalar[] = []
   let lines: readonly string[] = []
-  // None where the chunk is a piece.
+  // Empty if the chunk is a piece.
   let bounds: Uint32Array = new Uint32Array()
   let index = -1
 
-  /** False where there is no further chunk. */
+  /** False if there is no further chunk. */
   const nextChunk = (): boolean => {
     const next = chunks.next()
     if (next.done) return false
@@ -145,9 +144,9 @@ function createCursor({ chunks, isReady, ordinals }: MergeSource, rank: number):
     index = 0
     return true
   }
-  const addPostings = (list: Gathered, postings: Postings): void => {
+  const addPostings = (list: MergedList, postings: Postings): void => {
     for (let at = postings.seek(0, 1); at !== NONE; at = postings.seek(at + 1, 1))
-      gather(list, ordinals[at]!)
+      append(list, ordinals[at]!)
   }
 
   return {
@@ -167,7 +166,7 @@ function createCursor({ chunks, isReady, ordinals }: MergeSource, rank: number):
       if (end === undefined) return addPostings(list, readPiece(reader.data).postings)
       reader.at = bounds[index]!
       for (let ordinal = 0; reader.at < end;)
-        gather(list, ordinals[(ordinal += takeVarint(reader))]!)
+        append(list, ordinals[(ordinal += takeVarint(reader))]!)
     },
   }
 }

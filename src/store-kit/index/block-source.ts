@@ -4,27 +4,27 @@ import { isOwnField } from '../../event/own-fields.js'
 import { createColumns } from './columns.js'
 import { indexedValue } from './part.js'
 
-/** Is given what events have in one attribute, event by event. */
+/** Receives the values of one attribute, event by event. */
 export interface ColumnSink {
   value(value: Scalar, ordinal: number): void
-  /** The name leads to an object or an array that has members; may be told more than once. */
+  /** Called if the name leads to an object or array that is not empty; maybe several times for one event. */
   container(ordinal: number): void
 }
 
-/** Gives what has come since it was last asked. */
+/** Passes on what was added since the last call. */
 export type ReadColumn = (sink: ColumnSink) => void
 
-/** Events that are taken in one after another, as an index in memory has them. */
+/** The events of an index in memory, which are added one by one. */
 export interface BlockSource {
   add(event: AuditEvent): void
   readonly size: number
-  /** False only where the name leads to nothing. */
+  /** False if the name leads to nothing in any event; true may be wrong. */
   mayLead(name: string): boolean
   read(name: string): ReadColumn
   readonly unindexed: readonly number[]
 }
 
-/** Takes each event apart at once, and lets go of it. */
+/** Extracts the attributes of each event at once and does not keep the event. */
 export function extractedSource(): BlockSource {
   const columns = createColumns()
   return {
@@ -45,11 +45,11 @@ export function extractedSource(): BlockSource {
   }
 }
 
-/** Keeps the events, and looks through them for the attributes that are asked for. */
+/** Keeps the events and reads an attribute from them when it is requested. */
 export function keptSource(): BlockSource {
   const events: AuditEvent[] = []
   const keys = new Set<string>()
-  /** The keys of so many of the events are known. */
+  /** Number of events whose keys are in `keys`. */
   let keyed = 0
 
   const learnKeys = (): void => {
@@ -61,29 +61,29 @@ export function keptSource(): BlockSource {
     get size() {
       return events.length
     },
-    // Some event has to have a key with which a path to the name can begin.
+    // A path to the name begins with one of these keys.
     mayLead(name) {
       if (isOwnField(name)) return true
       learnKeys()
-      return beginningsOf(name).some((key) => keys.has(key))
+      return firstKeysOf(name).some((key) => keys.has(key))
     },
     read: (name) => readEvents(events, name),
     unindexed: [],
   }
 }
 
-// One name is asked of many blocks.
+// Many blocks are asked for the same name in turn.
 let lastName = ''
-let lastBeginnings: readonly string[] = ['']
+let lastFirstKeys: readonly string[] = ['']
 
-/** The first keys of all paths that join to the name. */
-function beginningsOf(name: string): readonly string[] {
-  if (name === lastName) return lastBeginnings
-  const beginnings = [name]
+/** The first keys of all paths whose joined keys give the name. */
+function firstKeysOf(name: string): readonly string[] {
+  if (name === lastName) return lastFirstKeys
+  const firstKeys = [name]
   for (let end = name.indexOf('_'); end !== -1; end = name.indexOf('_', end + 1))
-    beginnings.push(name.slice(0, end))
+    firstKeys.push(name.slice(0, end))
   lastName = name
-  return (lastBeginnings = beginnings)
+  return (lastFirstKeys = firstKeys)
 }
 
 function readEvents(events: readonly AuditEvent[], name: string): ReadColumn {

@@ -5,25 +5,25 @@ import { type ColumnIndex, createColumnIndex, lowerBound } from './column-index.
 import type { IndexPart } from './part.js'
 import { EMPTY, listPostings } from './postings.js'
 
-/** Some events in the order of their times, with an index of those attributes that are asked for. */
+/** Events in the order of their times, with an index of each attribute that has been requested. */
 export interface Block {
   readonly size: number
   readonly last: Microseconds
-  /** The event is later than all that are there. */
+  /** The event must be later than all events of the block. */
   add(time: Microseconds, event: AuditEvent): void
-  /** As it is now; what is found in it later may have later events too. */
+  /** The events so far; a later search in the part may also find events that were added since. */
   part(): IndexPart
 }
 
-interface KnownColumn extends ColumnIndex {
-  /** The number of events whose values it has. */
+interface CachedColumn extends ColumnIndex {
+  /** Number of events whose values are in it. */
   upTo: number
 }
 
 export function createBlock(id: string, createSource: () => BlockSource): Block {
   const times: Microseconds[] = []
   const source = createSource()
-  const columns = new Map<string, KnownColumn>()
+  const columns = new Map<string, CachedColumn>()
   let part: IndexPart | undefined
 
   const columnOf = (name: string): ColumnIndex | undefined => {

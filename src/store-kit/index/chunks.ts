@@ -2,44 +2,44 @@ import type { Scalar } from '../../filter/attributes.js'
 import { type ByteWriter, byteWriter, putVarint, reserve, writtenBytes } from './varint.js'
 
 /*
- * How an attribute's values and the events that have them are kept: in order, cut into chunks about
- * as long as a page. The first byte of a chunk's postings tells of which layout it is:
- *   shared  several values: their number, the bytes of each one's list, then the lists
- *   list    a piece of the list of one value, which is long: its whole size, then the ordinals
- *   bits    such a piece where that is shorter: the whole size, the first bit's ordinal, then the bits
- * Numbers are varints. A list has its first ordinal, then the distances between them.
+ * The values of an attribute and the ordinals that have them are stored in order, in chunks of about a page.
+ * The first byte of a chunk's postings is its layout:
+ *   shared  several values: their number, the length of each list in bytes, then the lists
+ *   list    a piece of one value's long list: the size of the whole list, then the ordinals
+ *   bits    such a piece as a bitmap, if that is shorter: the whole size, the ordinal of the first bit, the bits
+ * Numbers are varints. A list has its first ordinal, then the difference of each ordinal to the one before.
  */
 export const Layout = { shared: 0, list: 1, bits: 2 } as const
 
 export interface Chunk {
   /** The lowest of its values. */
   readonly first: Scalar
-  /** The lowest ordinal of a piece; 0 where the chunk has the lists of its values whole. */
+  /** The lowest ordinal of a piece; 0 if the chunk has whole lists. */
   readonly ordinal: number
-  /** The values in their order, each a line of JSON text. */
+  /** The values, sorted, each a line of JSON text. */
   readonly values: string
   readonly postings: Uint8Array
 }
 
-/** A value, and the events that have it, rising; read before the next entry is asked for. */
+/** A value and the ordinals that have it, ascending. Valid until the next entry. */
 export interface Entry {
   readonly value: Scalar
   readonly ordinals: ArrayLike<number>
-  /** The value as {@link valueLine} gives it, where that is known. */
+  /** The result of {@link valueLine}, if it is known already. */
   readonly line?: string
 }
 
-/** Events without regard to a value are kept as those of this one. */
+/** The value of lists that do not depend on a value. */
 export const ANY_VALUE = 0
 
-// What of a page of 4096 bytes is left of the row's and the page's own.
-const MOST_BYTES = 3900
-// A list that is longer than this has chunks of its own.
-const MOST_SHARED = 1000
-// The layout and the numbers before a piece.
+// What a page of 4096 bytes has room for, besides the headers of the page and the row.
+const MAX_BYTES = 3900
+// Longer lists have chunks of their own.
+const MAX_SHARED_BYTES = 1000
+// Maximum length of the layout and the numbers before a piece.
 const PIECE_HEAD = 17
 
-/** The value as JSON text; beyond JSON's numbers such as reads as it. */
+/** The value as JSON text; infinity as a number that is parsed as infinity. */
 export function valueLine(value: Scalar): string {
   if (typeof value !== 'number' || Number.isFinite(value)) return JSON.stringify(value)
   return value > 0 ? '1e999' : '-1e999'
@@ -50,9 +50,9 @@ const PLAIN = /^[ -~]*$/
 const byteLength = (line: string): number =>
   PLAIN.test(line) ? line.length : Buffer.byteLength(line)
 
-/** Adds the list; false where it takes more bytes than that. */
-function putList(writer: ByteWriter, ordinals: ArrayLike<number>, mostBytes: number): boolean {
-  const end = writer.length + mostBytes
+/** Appends the list; false if it takes more than `maxBytes`. */
+function putList(writer: ByteWriter, ordinals: ArrayLike<number>, maxBytes: number): boolean {
+  const end = writer.length + maxBytes
   let before = 0
   for (let i = 0; i < ordinals.length; i++) {
     const ordinal = ordinals[i]!
@@ -63,11 +63,11 @@ function putList(writer: ByteWriter, ordinals: ArrayLike<number>, mostBytes: num
   return true
 }
 
-/** The values of one type, which come in their order, as chunks. */
+/** Encodes the sorted values of one type into chunks. */
 export const encodeChunks = (entries: Iterable<Entry>): Generator<Chunk, void> =>
   encode(entries) as Generator<Chunk, void>
 
-/** As {@link encodeChunks}; where the next entry is to be waited for both give `undefined`. */
+/** {@link encodeChunks} for entries that are not ready at times: both yield `undefined` then. */
 export function* encode(entries: Iterable<Entry | undefined>): Generator<Chunk | undefined, void> {
   const lists = byteWriter()
   let lengths: number[] = []
@@ -75,7 +75,7 @@ export function* encode(entries: Iterable<Entry | undefined>): Generator<Chunk |
   let first: Scalar = ANY_VALUE
   let bytes = 0
 
-  /** A chunk of what came before, whose lists end there. */
+  /** Makes a chunk of the values so far, whose lists end at `end`. */
   const cut = (end: number): Chunk => {
     const postings = byteWriter()
     putVarint(postings, Layout.shared)
@@ -105,16 +105,16 @@ export function* encode(entries: Iterable<Entry | undefined>): Generator<Chunk |
     }
     const { value, ordinals, line = valueLine(value) } = entry
     const start = lists.length
-    if (!putList(lists, ordinals, MOST_SHARED)) {
+    if (!putList(lists, ordinals, MAX_SHARED_BYTES)) {
       lists.length = start
       if (lines.length > 0) yield cut(start)
       yield* encodePieces(value, line, ordinals)
       continue
     }
     const length = lists.length - start
-    // With the line's end, and the length itself.
+    // Includes the line end and the length itself.
     const added = byteLength(line) + length + 3
-    if (lines.length > 0 && bytes + added > MOST_BYTES) yield cut(start)
+    if (lines.length > 0 && bytes + added > MAX_BYTES) yield cut(start)
     if (lines.length === 0) first = value
     lines.push(line)
     lengths.push(length)
@@ -128,7 +128,7 @@ function* encodePieces(
   line: string,
   ordinals: ArrayLike<number>,
 ): Generator<Chunk, void> {
-  const room = MOST_BYTES - PIECE_HEAD - byteLength(line)
+  const room = MAX_BYTES - PIECE_HEAD - byteLength(line)
   let from = 0
   while (from < ordinals.length) {
     const postings = byteWriter()
@@ -144,14 +144,14 @@ function* encodePieces(
   }
 }
 
-/** Adds as many as the bytes hold; gives the index of the next. */
+/** Appends as many ordinals as fit; returns the index of the next one. */
 function putPiece(
   writer: ByteWriter,
   ordinals: ArrayLike<number>,
   from: number,
-  mostBytes: number,
+  maxBytes: number,
 ): number {
-  const end = writer.length + mostBytes
+  const end = writer.length + maxBytes
   let before = 0
   for (let i = from; i < ordinals.length; i++) {
     const start = writer.length
@@ -186,7 +186,7 @@ function putBits(
   return end
 }
 
-/** The index of the first that is not below. */
+/** Index of the first ordinal that is not below `bound`. */
 function countBelow(ordinals: ArrayLike<number>, bound: number, from: number): number {
   let [low, high] = [from, ordinals.length]
   while (low < high) {

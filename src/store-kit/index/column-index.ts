@@ -14,16 +14,16 @@ import {
   sortGroups,
 } from './value-groups.js'
 
-/** What the events of a block have in one attribute, for what an index part is asked. */
+/** The index of one attribute of a block's events. */
 export interface ColumnIndex {
-  /** Takes in what the events have that have come since. */
+  /** Adds the values of the events that were added since the last call. */
   catchUp(): void
   mayHave(value: Scalar): boolean
   find(value: Scalar): Postings
   values(kind: Kind, order: Order, from: Scalar | undefined): Iterable<ValueEntry>
   inAnyOrder(kind: Kind): Iterable<ValueEntry>
   search(kind: Kind, search: LineSearch): Iterable<ValueEntry | undefined>
-  /** Of the first so many events of the block. */
+  /** Considers only the first `size` events of the block. */
   valued(size: number): Postings
   containers(): Postings
 }
@@ -87,7 +87,7 @@ function anyValue(groups: Iterable<Having>, size: number): Postings {
   return builder.build()
 }
 
-/** In the order in which events have them, in which they mostly lie in memory; one entry for all. */
+/** In insertion order, which is fast as it is mostly the order in memory. Yields the same object each time. */
 function* entriesOf(
   groups: ReadonlyMap<Scalar, Having>,
   kind: Kind,
@@ -125,7 +125,7 @@ function* inOrder(
   }
 }
 
-/** The first of so many indexes that is not below. */
+/** The lowest index up to `size` that is not below. */
 export function lowerBound(size: number, isBelow: (index: number) => boolean): number {
   let [low, high] = [0, size]
   while (low < high) {

@@ -4,13 +4,13 @@ import { compareText } from '../../filter/values.js'
 import { isOwnField } from '../../event/own-fields.js'
 import { indexedText, Kind, kindOf } from './part.js'
 
-/** What some events have in one attribute, in the order in which they were added. */
+/** The values of one attribute of some events, in the order in which the events were added. */
 export interface Column {
   readonly name: string
-  /** The value at an index belongs to the event whose ordinal is there; several may be of one event. */
+  /** `values[i]` belongs to the event with ordinal `ordinals[i]`; an event may have several values. */
   readonly values: readonly Scalar[]
   readonly ordinals: readonly number[]
-  /** The events in which the name leads to an object or an array that has members. */
+  /** Ordinals of the events in which the name leads to an object or array that is not empty. */
   readonly containers: readonly number[]
 }
 
@@ -20,33 +20,33 @@ interface GrowingColumn extends Column {
   readonly containers: number[]
 }
 
-/** The attributes of some events, taken apart by their names. */
+/** The attributes of some events, by name. */
 export interface Columns {
-  /** Adds the next event; its ordinal is the number of those before. */
+  /** Adds an event; its ordinal is the number of events before it. */
   add(event: Pick<AuditEvent, 'type' | 'username' | 'system' | 'attributes'>): void
   readonly size: number
   readonly byName: ReadonlyMap<string, Column>
-  /** The ordinals of events that have too much to be taken apart. */
+  /** Ordinals of events with too many values, or too long names, to be indexed. */
   readonly unindexed: readonly number[]
 }
 
-/** A key that stands below others, and the column of the name that all of them join to. */
+/** A key at the end of a path of keys, and the column of the path's joined name. */
 interface Place {
   readonly column: GrowingColumn | undefined
   readonly below: Map<string, Place>
 }
 
-// Hostile or huge events are looked at one by one.
+// Larger events are listed as unindexed, so that hostile ones cost little.
 const MAX_VALUES = 2000
 const MAX_NAME = 500
 
-// The reason of a copy: a part of a text would keep the whole in memory.
+// Copies a cut text, because a substring would keep the whole text in memory.
 const ownText = (text: string): string => {
   const cut = indexedText(text)
   return cut.length === text.length ? text : Buffer.from(cut).toString()
 }
 
-/** Places are found by their keys, so that names are joined once for all events. */
+/** Finds places by their keys, so that each name is joined only once. */
 export function createColumns(): Columns {
   const byName = new Map<string, GrowingColumn>()
   const unindexed: number[] = []
@@ -62,7 +62,7 @@ export function createColumns(): Columns {
     return column
   }
 
-  // A path that joins to an own field's name is never reached by it.
+  // A path whose joined name is that of an own field cannot be queried.
   const placeOf = (name: string): Place => ({
     column: isOwnField(name) ? undefined : columnOf(name),
     below: new Map(),
@@ -88,7 +88,7 @@ export function createColumns(): Columns {
     if (column && column.containers.at(-1) !== size) column.containers.push(size)
   }
 
-  /** False once it is too much. */
+  /** False once the event has too many values. */
   const addValue = (place: Place, value: JsonValue): boolean => {
     if (value === null) return true
     if (left-- <= 0) return false
@@ -132,14 +132,14 @@ export function createColumns(): Columns {
       addOwn('type', ownText(type))
       if (username !== null) addOwn('username', ownText(username))
       addOwn('system', system)
-      // What has been added of it by then stays: each hit is looked at.
+      // The values that were added already may stay, as the caller checks each event it finds.
       if (!addMembers(undefined, attributes)) unindexed.push(size)
       size += 1
     },
   }
 }
 
-/** The distinct values of one type in their order, and of each the ordinals that have it, rising. */
+/** The distinct values of one type, sorted, and the ordinals that have each, ascending. */
 export interface SortedValues {
   readonly values: readonly Scalar[]
   readonly ordinals: readonly (readonly number[])[]
@@ -148,7 +148,7 @@ export interface SortedValues {
 const NEEDS_RANK = /[\uD800-\uFFFF]/
 
 function sortTexts(texts: string[]): string[] {
-  // By UTF-16 units, which is the order of code points below the surrogates, and faster by far.
+  // Sorting by UTF-16 units is much faster, and the same as by code point without surrogates and later units.
   texts.sort()
   return texts.some((text) => NEEDS_RANK.test(text)) ? texts.toSorted(compareText) : texts
 }
@@ -159,21 +159,21 @@ const SORTS: Readonly<Record<Kind, (values: Scalar[]) => readonly Scalar[]>> = {
   [Kind.text]: (values) => sortTexts(values as string[]),
 }
 
-/** The values by their types ({@link Kind}), and in order. */
+/** The values by type ({@link Kind}), sorted. */
 export function sortByKind(values: Iterable<Scalar>): readonly (readonly Scalar[])[] {
   const kinds: Scalar[][] = [[], [], []]
   for (const value of values) kinds[kindOf(value)]!.push(value)
   return kinds.map((some, kind) => SORTS[kind as Kind](some))
 }
 
-/** A column's values in order, by their types. */
+/** A column's values by type, sorted. */
 export function sortColumn({ values, ordinals }: Column): readonly SortedValues[] {
   const groups = new Map<Scalar, number[]>()
   for (const [i, value] of values.entries()) {
     const ordinal = ordinals[i]!
-    const met = groups.get(value)
-    if (!met) groups.set(value, [ordinal])
-    else if (met.at(-1) !== ordinal) met.push(ordinal)
+    const found = groups.get(value)
+    if (!found) groups.set(value, [ordinal])
+    else if (found.at(-1) !== ordinal) found.push(ordinal)
   }
   return sortByKind(groups.keys()).map((sorted) => ({
     values: sorted,
@@ -181,6 +181,6 @@ export function sortColumn({ values, ordinals }: Column): readonly SortedValues[
   }))
 }
 
-/** The ordinals that have any value in the column, rising. */
+/** The ordinals that have any value in the column, ascending. */
 export const valuedOrdinals = ({ ordinals }: Column): number[] =>
   ordinals.filter((ordinal, i) => i === 0 || ordinal !== ordinals[i - 1])

@@ -2,30 +2,30 @@ import type { AuditEvent } from '../../event/event.js'
 import type { Microseconds } from '../../event/timestamp.js'
 import { type Columns, createColumns } from './columns.js'
 
-/** Events taken apart, in the order of their times. */
+/** The attributes of some events, in the order of time. */
 export interface Extract {
   readonly times: readonly Microseconds[]
   readonly columns: Columns
-  /** The ordinals of those that cannot be in the index as they are, rising. */
+  /** Ordinals of events that the index cannot represent, ascending. */
   readonly unindexed: readonly number[]
 }
 
-/** An event as a store's rows have it. */
+/** An event as read from a store's row. */
 export interface ExtractedRow extends Pick<AuditEvent, 'type' | 'username' | 'system'> {
   readonly time: Microseconds
-  /** As JSON text. */
+  /** JSON text. */
   readonly attributes: string
 }
 
 export interface Extractor {
   readonly size: number
-  /** The event is later than all before. */
+  /** The event must be later than all before it. */
   add(row: ExtractedRow): void
   extract(): Extract
 }
 
-// Texts of databases cannot hold half a character, so it would be found by another one.
-const MAYBE_HALF_A_CHARACTER = /\\u[dD][89a-fA-F]/
+// A lone surrogate cannot be stored in a database's text, which would hold a replacement character.
+const MAYBE_LONE_SURROGATE = /\\u[dD][89a-fA-F]/
 
 export function createExtractor(): Extractor {
   const columns = createColumns()
@@ -36,7 +36,7 @@ export function createExtractor(): Extractor {
       return times.length
     },
     add({ time, type, username, system, attributes: text }) {
-      const isReadable = !MAYBE_HALF_A_CHARACTER.test(text)
+      const isReadable = !MAYBE_LONE_SURROGATE.test(text)
       if (!isReadable) unreadable.push(times.length)
       const attributes = isReadable ? (JSON.parse(text) as AuditEvent['attributes']) : {}
       columns.add({ type, username, system, attributes })

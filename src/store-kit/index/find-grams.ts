@@ -2,15 +2,15 @@ import { Extra, gramsOf } from './grams.js'
 import { allOfPostings, anyOfPostings, NONE, type Postings } from './postings.js'
 import type { PlaceRange } from './segment-source.js'
 
-// A few of them tell as much as all.
-const MOST_GRAMS = 12
+// More grams hardly exclude more chunks.
+const MAX_GRAMS = 12
 
-/** Finds the lists of grams, and of what else there is. */
+/** Finds the lists of grams, and of the values of `Extra`. */
 export type FindLists = (values: readonly number[]) => readonly Postings[]
 
 /**
- * The places of the chunks that may have the part in one of their lines, or a line that was cut.
- * `undefined` where the lists tell nothing of it, or are not there.
+ * The places of the chunks that may have the part in one of their lines, or have a line that was cut.
+ * `undefined` if there are no lists, or they exclude no chunk.
  */
 export function placesOf(part: string, find: FindLists): readonly PlaceRange[] | undefined {
   const grams = gramsOf(part)
@@ -18,18 +18,18 @@ export function placesOf(part: string, find: FindLists): readonly PlaceRange[] |
   const [everywhere, cut, size] = find([Extra.everywhere, Extra.cut, Extra.groupSize])
   const groupSize = size!.seek(0, 1)
   if (groupSize === NONE) return undefined
-  const telling = spread(grams.filter((gram) => everywhere!.seek(gram, 1) !== gram))
-  if (telling.length === 0) return undefined
-  return rangesOf(anyOfPostings([allOfPostings(find(telling)), cut!]), groupSize)
+  const selective = spread(grams.filter((gram) => everywhere!.seek(gram, 1) !== gram))
+  if (selective.length === 0) return undefined
+  return rangesOf(anyOfPostings([allOfPostings(find(selective)), cut!]), groupSize)
 }
 
-/** So many of them, from all over. */
+/** At most `MAX_GRAMS` of the grams, evenly spread. */
 const spread = (grams: readonly number[]): readonly number[] =>
-  grams.length <= MOST_GRAMS
+  grams.length <= MAX_GRAMS
     ? grams
     : Array.from(
-        { length: MOST_GRAMS },
-        (_, i) => grams[Math.floor((i * grams.length) / MOST_GRAMS)]!,
+        { length: MAX_GRAMS },
+        (_, i) => grams[Math.floor((i * grams.length) / MAX_GRAMS)]!,
       )
 
 function rangesOf(groups: Postings, groupSize: number): readonly PlaceRange[] {

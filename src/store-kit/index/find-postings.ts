@@ -15,19 +15,19 @@ import {
 } from './postings.js'
 import { nextSpelling } from './spelled.js'
 
-/** Work on an index, which may be laid down wherever it yields. */
+/** Work on an index, which may pause wherever it yields. */
 export type Work<Result> = Generator<undefined, Result, undefined>
 
-/** The times of the events that have these ids, where they can be found. */
+/** The times of the events with these ids; unknown ids are left out. */
 export type TimesOf = (ids: readonly string[]) => readonly Microseconds[]
 
-// So few events are looked at faster than a further list is read, and so many than a long one.
-const FEW = 16
-const SOME = 256
-// Values between two looks at the time.
+// With so few candidates, checking the events is faster than reading another list, or a costly one.
+const MAX_CANDIDATES_FOR_LIST = 16
+const MAX_CANDIDATES_FOR_COSTLY_LIST = 256
+/** Values between two points where the work may pause. */
 const STEP = 256
 
-/** What the part has of the filter, all of it where `filter` is `undefined`: at once where that is little work. */
+/** The events of the part that may match the filter; without a filter all. Returned at once if that is little work. */
 export function findPostings(
   part: IndexPart,
   filter: IndexFilter | undefined,
@@ -45,7 +45,7 @@ function* findAtLength(part: IndexPart, filter: IndexFilter, timesOf: TimesOf): 
   return withUnindexed(part, yield* evaluate(part, filter, timesOf))
 }
 
-/** What takes a few reads; `undefined` for what takes more. */
+/** The result if it takes only a few reads, otherwise `undefined`. */
 function lookUp(part: IndexPart, filter: IndexFilter, timesOf: TimesOf): Postings | undefined {
   if ('bounds' in filter) {
     const { from, to } = filter.bounds
@@ -70,30 +70,31 @@ function* evaluate(part: IndexPart, filter: IndexFilter, timesOf: TimesOf): Work
   return anyOfPostings(alternatives)
 }
 
-/** How much work it takes to find out. */
-function effort(filter: IndexFilter): number {
+/** Rank of a filter by the work it takes. */
+function cost(filter: IndexFilter): number {
   if ('find' in filter) {
     const { find } = filter
     if (find.by === 'test') return 4
     if (find.by === 'ranges') return 3
     return find.by === 'start' ? 2 : 1
   }
-  return 'parts' in filter ? Math.max(...filter.parts.map(effort)) : 0
+  return 'parts' in filter ? Math.max(...filter.parts.map(cost)) : 0
 }
 
-/** The easiest first; what would take more than a look at the events themselves is left out. */
+/** Evaluates the cheapest filters first, and none that costs more than checking the events themselves. */
 function* allOf(
   part: IndexPart,
   filters: readonly IndexFilter[],
   timesOf: TimesOf,
 ): Work<Postings> {
   const found: Postings[] = []
-  let least = Infinity
-  for (const filter of filters.toSorted((a, b) => effort(a) - effort(b))) {
-    if (least <= (effort(filter) > 2 ? SOME : FEW)) break
+  let fewest = Infinity
+  for (const filter of filters.toSorted((a, b) => cost(a) - cost(b))) {
+    if (fewest <= (cost(filter) > 2 ? MAX_CANDIDATES_FOR_COSTLY_LIST : MAX_CANDIDATES_FOR_LIST))
+      break
     const postings = yield* evaluate(part, filter, timesOf)
     if (postings.size === 0) return EMPTY
-    least = Math.min(least, postings.size)
+    fewest = Math.min(fewest, postings.size)
     found.push(postings)
   }
   return allOfPostings(found)
@@ -174,14 +175,14 @@ function present(
   presence: Extract<Find, { by: 'presence' }>['presence'],
 ): Postings {
   const valued = part.valued(name)
-  const there = anyOfPostings([valued, part.containers(name)])
-  if (presence === 'present') return there
-  // The sizes of both together may be more than they are.
-  const absent = valued.size === part.size ? EMPTY : exceptPostings(there, part.size)
+  const found = anyOfPostings([valued, part.containers(name)])
+  if (presence === 'present') return found
+  // `present` may overstate its size, as the two lists may overlap.
+  const absent = valued.size === part.size ? EMPTY : exceptPostings(found, part.size)
   return presence === 'absent' ? absent : anyOfPostings([absent, part.find(name, '')])
 }
 
-/** The entries of all types in the order in which they are sorted. */
+/** The entries of all types in sort order. */
 export function* sortedEntries(
   part: IndexPart,
   name: string,

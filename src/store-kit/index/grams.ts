@@ -1,37 +1,37 @@
 import { fold } from '../../filter/values.js'
 
 /*
- * Where the texts of a name fill many chunks, a segment has further lists, which tell in which of them
- * a part of a text can stand. Every three characters that stand together in the lines of a chunk, folded
- * as texts are compared, give one of 65536 numbers, a gram; its list has the groups of chunks that have
- * it. A text can only be where all of its grams are, and others may be there too.
+ * If the texts of a name fill many chunks, the segment has lists that say which chunks may contain a part of
+ * a text. Each three adjacent characters in the lines of a chunk, case-folded as in comparisons, are hashed to
+ * one of 65536 numbers, a gram; its list has the groups of chunks that contain it. A part can only be in the
+ * groups that contain all of its grams.
  *
  * Characters are UTF-16 units, as folding keeps their number. Lines are JSON text, in which each character
- * stands for itself or is escaped by itself, so that what is looked for is put into JSON as well.
+ * stands for itself or is escaped on its own, so the part is converted to JSON as well.
  *
- * Behind the grams stand the values of `Extra`.
+ * The values of `Extra` follow after the grams.
  */
 const GRAM_BITS = 16
 export const GRAMS = 1 << GRAM_BITS
 
 export const Extra = {
-  /** Its list has the grams that are in too many groups to tell anything, and have no lists. */
+  /** Its list has the grams that are in too many groups to be useful and have no lists of their own. */
   everywhere: GRAMS,
-  /** The groups that have cut texts. */
+  /** Its list has the groups with cut texts. */
   cut: GRAMS + 1,
-  /** The number of chunks in a group, alone. */
+  /** Its list has only the number of chunks in a group. */
   groupSize: GRAMS + 2,
 } as const
 
 const WINDOW = 0x1fffff
 
-/** Moves the window on by a character: it is made of no more than the last three. */
+/** Adds a character to the window, which depends only on the last three. */
 const moved = (window: number, unit: number): number => ((window << 7) ^ unit) & WINDOW
 
-// The golden ratio's bits, which spread neighbouring windows.
+// Multiplication by the golden ratio spreads similar windows: https://en.wikipedia.org/wiki/Hash_function#Fibonacci_hashing
 const gramOf = (window: number): number => Math.imul(window, 0x9e3779b1) >>> (32 - GRAM_BITS)
 
-/** Gives the grams of a part of a line; none where it has fewer than three characters. */
+/** Calls `take` with each gram of a part of a line; a part of fewer than three characters has none. */
 export function eachGram(part: string, take: (gram: number) => void): void {
   const folded = fold(part)
   let window = 0
@@ -41,7 +41,7 @@ export function eachGram(part: string, take: (gram: number) => void): void {
   }
 }
 
-/** The same, each once. */
+/** The distinct grams of a part of a line. */
 export function gramsOf(part: string): readonly number[] {
   const grams = new Set<number>()
   eachGram(part, (gram) => grams.add(gram))
@@ -53,7 +53,7 @@ export type GramBits = Uint32Array
 
 export const noGrams = (): GramBits => new Uint32Array(GRAMS / 32)
 
-/** Adds the grams of all these lines; also those across their ends, which nobody looks for. */
+/** Adds the grams of the lines. Grams across line ends are added too, but never searched for. */
 export function addGrams(bits: GramBits, lines: string): void {
   const folded = fold(lines)
   let window = 0

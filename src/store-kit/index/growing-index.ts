@@ -4,57 +4,58 @@ import { type Block, createBlock } from './block.js'
 import type { BlockSource } from './block-source.js'
 import type { IndexPart } from './part.js'
 
-/** An index in memory of events that come in, block by block. */
+/** An index in memory, which events are added to, in blocks. */
 export interface GrowingIndex {
-  /** Of how many events it knows. */
+  /** Number of events. */
   readonly size: number
-  /** The time of the newest that came in order, or up to which they were dropped. */
+  /** Time of the newest event that was added in order, or up to which events were dropped. */
   readonly last: Microseconds
-  /** Takes in an event that is later than all before. */
+  /** Adds an event that is later than all before it. */
   add(time: Microseconds, event: AuditEvent): void
-  /** Takes in an event of any time. */
+  /** Adds an event of any time. */
   addLate(time: Microseconds, event: AuditEvent): void
-  /** As it is now; later additions leave them alone. */
+  /** The events so far; events that are added later are not in these parts. */
   parts(): readonly IndexPart[]
-  /** Lets go of the blocks that have nothing later than the time. */
+  /** Drops the blocks without events later than the time. */
   dropUntil(time: Microseconds): void
-  /** Lets go of what came late. */
+  /** Drops the late events. */
   dropLate(): void
 }
 
-/** Blocks are begun anew where they have so many events, or as many as is said then. */
+/** A block takes up to `blockSize` events; a function is called before each addition. */
 export function createGrowingIndex(
   blockSize: number | (() => number),
   createSource: () => BlockSource,
 ): GrowingIndex {
   let blocks: Block[] = []
   let last = -Infinity
-  /** Blocks of what came late, and what is not in one yet: it may have to be put before others. */
+  // Late events are sorted into a block once there are enough of them.
+
   let lateBlocks: Block[] = []
-  let lateOnes = new Map<Microseconds, AuditEvent>()
-  let latest: Block | undefined
+  let lateEvents = new Map<Microseconds, AuditEvent>()
+  let lastLateBlock: Block | undefined
   let made = 0
 
-  const mostInBlock = (): number => (typeof blockSize === 'number' ? blockSize : blockSize())
+  const maxInBlock = (): number => (typeof blockSize === 'number' ? blockSize : blockSize())
   const newBlock = (): Block => createBlock(`memory-${++made}`, createSource)
 
   const blockOfLate = (): Block => {
     const block = newBlock()
-    const inOrder = Array.from(lateOnes).toSorted(([a], [b]) => a - b)
+    const inOrder = Array.from(lateEvents).toSorted(([a], [b]) => a - b)
     for (const [time, event] of inOrder) block.add(time, event)
     return block
   }
 
   return {
     get size() {
-      return [...blocks, ...lateBlocks].reduce((sum, { size }) => sum + size, lateOnes.size)
+      return [...blocks, ...lateBlocks].reduce((sum, { size }) => sum + size, lateEvents.size)
     },
     get last() {
       return last
     },
     add(time, event) {
       let block = blocks.at(-1)
-      if (!block || block.size >= mostInBlock()) {
+      if (!block || block.size >= maxInBlock()) {
         block = newBlock()
         blocks.push(block)
       }
@@ -62,15 +63,17 @@ export function createGrowingIndex(
       last = time
     },
     addLate(time, event) {
-      lateOnes.set(time, event)
-      latest = undefined
-      if (lateOnes.size < mostInBlock()) return
+      lateEvents.set(time, event)
+      lastLateBlock = undefined
+      if (lateEvents.size < maxInBlock()) return
       lateBlocks.push(blockOfLate())
-      lateOnes = new Map()
+      lateEvents = new Map()
     },
     parts() {
-      if (lateOnes.size > 0) latest ??= blockOfLate()
-      const all = latest ? [...blocks, ...lateBlocks, latest] : [...blocks, ...lateBlocks]
+      if (lateEvents.size > 0) lastLateBlock ??= blockOfLate()
+      const all = lastLateBlock
+        ? [...blocks, ...lateBlocks, lastLateBlock]
+        : [...blocks, ...lateBlocks]
       return all.map((block) => block.part())
     },
     dropUntil(time) {
@@ -79,8 +82,8 @@ export function createGrowingIndex(
     },
     dropLate() {
       lateBlocks = []
-      lateOnes = new Map()
-      latest = undefined
+      lateEvents = new Map()
+      lastLateBlock = undefined
     },
   }
 }

@@ -9,19 +9,19 @@ import { readBoolean, readNumber } from '../../filter/values.js'
 import { isOwnField } from '../../event/own-fields.js'
 import { indexedText, indexedValue, Kind, type LineSearch, mayBeCut, mayHaveCut } from './part.js'
 
-/** Values of one type between two, both included. */
+/** Values of one type between two bounds, inclusive. */
 export interface ValueRange {
   readonly kind: Kind
   readonly from?: Scalar | undefined
   readonly to?: Scalar | undefined
 }
 
-/** How an index finds the events that may pass a test of one attribute. */
+/** How an index finds the events that may pass a test on one attribute. */
 export type Find =
   | { readonly by: 'values'; readonly values: readonly Scalar[] }
   | { readonly by: 'ranges'; readonly ranges: readonly ValueRange[] }
   | { readonly by: 'start'; readonly text: string; readonly test: ScalarTest }
-  /** Each distinct value is looked at. */
+  /** Tests each distinct value. */
   | {
       readonly by: 'test'
       readonly kinds: readonly Kind[]
@@ -30,9 +30,7 @@ export type Find =
     }
   | { readonly by: 'presence'; readonly presence: 'present' | 'absent' | 'blank' }
 
-/**
- * What an index can tell of a filter: it loses no event that matches, and may have some that do not.
- */
+/** The part of a filter that an index can evaluate: finds every event that matches, and maybe others. */
 export type IndexFilter =
   | { readonly combinator: Combinator; readonly parts: readonly IndexFilter[] }
   | { readonly name: string; readonly find: Find }
@@ -42,7 +40,7 @@ export type IndexFilter =
 const ALL_KINDS = [Kind.boolean, Kind.number, Kind.text] as const
 const TEXTS = [Kind.text] as const
 
-/** The values of each type that a text can stand for. */
+/** The values, one of each type, that a text in a query can mean. */
 function readings(text: string): Scalar[] {
   const [number, boolean] = [readNumber(text), readBoolean(text)]
   return [
@@ -56,7 +54,7 @@ const isBelow = (test: ValueTestName): boolean => test === 'lt' || test === 'lte
 
 const MAX_START = 100
 
-// Beyond so many lookups it takes less to look at what there is.
+// Testing each distinct value is faster than more lookups.
 const MAX_LOOKUPS = 100
 
 function findValue(test: ValueTestName, texts: readonly string[]): Find {
@@ -83,7 +81,7 @@ function findValue(test: ValueTestName, texts: readonly string[]): Find {
       return { by: 'ranges', ranges }
     }
     case 'start': {
-      // No longer than what is kept of a long text.
+      // At most as long as the indexed beginning of a long text.
       const start = indexedText(text, MAX_START)
       return { by: 'start', text: start, test: scalarTest('start', [start]) }
     }
@@ -103,8 +101,8 @@ function findValue(test: ValueTestName, texts: readonly string[]): Find {
 }
 
 /**
- * Finds lines in which the text stands, or may have stood before they were cut. As JSON it is a part of
- * them: each character is put into JSON by itself, and what has half of one is not looked for by an index.
+ * Finds lines that contain the text, or may have contained it before they were cut. The JSON of the text is a
+ * part of such a line, because each character is escaped on its own.
  */
 function inLines(text: string, atEnd: boolean): LineSearch {
   const part = JSON.stringify(text).slice(1, atEnd ? undefined : -1)
@@ -112,7 +110,7 @@ function inLines(text: string, atEnd: boolean): LineSearch {
   return { part, mayPass: (lines) => isIn(lines) || mayHaveCut(lines) }
 }
 
-/** Where some value fails the test. */
+/** Finds the events with a value that fails the test. */
 function findFailing(test: ValueTestName, texts: readonly string[]): Find {
   const passes = scalarTest(test, texts)
   return {
@@ -143,7 +141,7 @@ function narrowName(
   return { name, find: isOwnField(name) ? ofType(name, find) : find }
 }
 
-/** Without the readings that an own field never has. */
+/** Leaves out the types that an own field never has. */
 function ofType(field: string, find: Find): Find {
   const isBoolean = field === 'system'
   if (find.by === 'values')
@@ -156,14 +154,14 @@ function ofType(field: string, find: Find): Find {
   return { by: 'ranges', ranges: find.ranges.filter((range) => range.kind === kind) }
 }
 
-/** `undefined` where an index can tell nothing: every event may match. */
+/** `undefined` if an index cannot exclude any event. */
 export function indexFilter(where: Grouping | undefined): IndexFilter | undefined {
   return pushDownWith<IndexFilter>(where, narrowName, (parts, combinator) =>
     parts.length === 1 ? parts[0]! : { combinator, parts },
   )
 }
 
-/** True where all that the filter lets through have something in the attribute. */
+/** True if every event that matches has the attribute. */
 export function requiresAttribute(filter: IndexFilter | undefined, name: string): boolean {
   if (!filter) return false
   if ('find' in filter) {
@@ -182,14 +180,14 @@ export function idsOf(filter: IndexFilter | undefined): readonly string[] {
   return 'parts' in filter ? filter.parts.flatMap(idsOf) : []
 }
 
-/** True where all of it takes a few reads, whatever the values. */
+/** True if evaluating the filter takes only a few reads, whatever the values. */
 export function isLookup(filter: IndexFilter | undefined): boolean {
   if (!filter) return true
   if ('parts' in filter) return filter.parts.every(isLookup)
   return !('find' in filter) || filter.find.by === 'values' || filter.find.by === 'presence'
 }
 
-/** True where lists of given values, all of which take a few reads, lead to what may match. */
+/** True if lists of given values lead to the events that may match, in a few reads. */
 export function isLed(filter: IndexFilter): boolean {
   if ('ids' in filter) return true
   if ('find' in filter) return filter.find.by === 'values'

@@ -11,19 +11,19 @@ import { NONE, type Postings } from './postings.js'
 import { inSortOrder, type SortedTime } from './sort-order.js'
 import { inTimeOrder, overlaps, type PartPostings, timesOfSets } from './time-order.js'
 
-/** The index of a log at some moment, and the events that it leads to. */
+/** The index of a log at one moment, and access to the events. */
 export interface IndexView {
   readonly parts: readonly IndexPart[]
-  /** As it is now; `undefined` where it was removed. */
+  /** The current event; `undefined` if it was removed. */
   eventAt(time: Microseconds): AuditEvent | undefined
   readonly timesOf: TimesOf
-  /** Told of each part that is looked into. */
+  /** Called for each part that is searched. */
   readonly onOpen?: (part: IndexPart) => void
 }
 
 /**
- * The events that may match, in the order of time; `undefined` where the work may be laid down. An event
- * that is removed meanwhile may be missing, one that is added later too.
+ * The events that may match, in the order of time; `undefined` where the work may pause. An event that is
+ * removed or added in the meantime may be missing.
  */
 export function* candidatesInTime(
   view: IndexView,
@@ -39,16 +39,18 @@ export function* candidatesInTime(
     yield time === undefined ? undefined : view.eventAt(time)
 }
 
-// What it takes to look at an event, measured by what it takes to go on by one in an order.
+/** Cost of checking an event, relative to one step along a sort order. */
 const EVENT_COST = 5
-// Beyond so many steps for each event there is, an order is not what leads to them.
-const MOST_STEPS = 8
-const SOME_STEPS = 1000
+// Following a sort order is given up after this many steps for each candidate, and some more.
+const MAX_STEPS_PER_CANDIDATE = 8
+const EXTRA_STEPS = 1000
 
-/** The events that may match, by part, and about how many of how many they are. */
+/** The events that may match, by part. */
 export interface Candidates {
   readonly sets: readonly PartPostings[]
+  /** About how many events may match. */
   readonly count: number
+  /** Number of events in the parts that were searched. */
   readonly of: number
 }
 
@@ -72,19 +74,19 @@ function* candidatesOf(
   return { sets, count, of }
 }
 
-/** Whether the order leads to the first sooner than to look at all of the candidates does. */
-export const goesAlong = (
+/** True if following the sort order finds a page sooner than checking all candidates. */
+export const shouldFollowOrder = (
   { count, of }: Pick<Candidates, 'count' | 'of'>,
   limit: number,
 ): boolean => count * count * EVENT_COST > limit * of
 
-/** Ids are in no index. */
+/** True if an index has the order; it has no ids. */
 export const isIndexedOrder = (sorts: readonly Sort[]): boolean =>
   sorts.every(({ attribute }) => attribute !== 'id')
 
 /**
- * Gives `take` events that may match, none twice, which says whether one does: so many that those are
- * among them which come first in the query's order, or all.
+ * Passes events that may match to `take`, none twice, until the first `limit + 1` matches in the query's order
+ * are among them, or all. `take` returns whether an event matches.
  */
 export function* takeSorted(
   view: IndexView,
@@ -96,7 +98,7 @@ export function* takeSorted(
   yield* takeSortedOf(view, yield* candidatesOf(view, filter, bounds), filter, query, bounds, take)
 }
 
-/** As {@link takeSorted}, of candidates that have been found. */
+/** {@link takeSorted} for candidates that have been found already. */
 export function* takeSortedOf(
   { eventAt }: Pick<IndexView, 'eventAt'>,
   { sets, count, of }: Candidates,
@@ -105,38 +107,39 @@ export function* takeSortedOf(
   bounds: TimeBounds,
   take: (event: AuditEvent) => boolean,
 ): Work<void> {
-  /** Those that match and have not been met in their place yet, `undefined` for the others. */
-  const met = new Map<Microseconds, AuditEvent | undefined>()
-  const meet = (time: Microseconds): AuditEvent | undefined => {
-    if (met.has(time)) return met.get(time)
+  /** Matching events that were not reached at their place in the order yet; `undefined` for other events. */
+  const checked = new Map<Microseconds, AuditEvent | undefined>()
+  const check = (time: Microseconds): AuditEvent | undefined => {
+    if (checked.has(time)) return checked.get(time)
     const event = eventAt(time)
     const matching = event && take(event) ? event : undefined
-    met.set(time, matching)
+    checked.set(time, matching)
     return matching
   }
 
-  if (goesAlong({ count, of }, limit)) {
+  if (shouldFollowOrder({ count, of }, limit)) {
     for (const { part } of sets)
       for (const time of unindexedTimes(part))
-        if (time >= bounds.from && time <= bounds.to) meet(time)
+        if (time >= bounds.from && time <= bounds.to) check(time)
     const isInPlace = placeTest(sorts)
     let steps = 0
     let found = 0
-    const isFull = (): boolean => found > limit || steps > count * MOST_STEPS + SOME_STEPS
+    const isFull = (): boolean =>
+      found > limit || steps > count * MAX_STEPS_PER_CANDIDATE + EXTRA_STEPS
     const requires = (name: string): boolean => requiresAttribute(filter, name)
     for (const sorted of inSortOrder(sets, sorts, { bounds, isFull, requires })) {
       steps += 1
-      const event = sorted && meet(sorted.time)
+      const event = sorted && check(sorted.time)
       if (event && isInPlace(event, sorted.keys)) {
         found += 1
-        met.set(sorted.time, undefined)
+        checked.set(sorted.time, undefined)
       }
       yield
     }
     if (!isFull() || found > limit) return
   }
   for (const time of timesOfSets(sets, 'asc', bounds)) {
-    if (time !== undefined) meet(time)
+    if (time !== undefined) check(time)
     yield
   }
 }
@@ -147,7 +150,7 @@ function* unindexedTimes(part: IndexPart): Generator<Microseconds, void> {
     yield part.timeOf(at)
 }
 
-/** Whether an event still has the values by which the index has put it where it is met. */
+/** Tests whether an event still has the values at which the index lists it. */
 function placeTest(
   sorts: readonly Sort[],
 ): (event: AuditEvent, keys: SortedTime['keys']) => boolean {

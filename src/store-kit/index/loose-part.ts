@@ -2,7 +2,7 @@ import type { Microseconds } from '../../event/timestamp.js'
 import type { IndexPart } from './part.js'
 import { EMPTY, rangePostings } from './postings.js'
 
-/** Events of which no more is known than their times, which rise: each may have anything. */
+/** An index part that knows only the times of its events, ascending, so each event may match any filter. */
 export function loosePart(id: string, times: readonly Microseconds[]): IndexPart {
   const size = times.length
   return {

@@ -1,10 +1,10 @@
 import type { IndexFilter } from './index-filter.js'
 import type { IndexPart } from './part.js'
 
-/** False only where it is known at once that no event of the part passes a filter. */
+/** False if no event of the part can match a filter, as far as that is known without reading. */
 export type MayMatch = (part: IndexPart) => boolean
 
-/** `undefined` where nothing of a filter can be told so fast. Compile once, call for many parts. */
+/** `undefined` if no part can be excluded for this filter. Compile once, call for many parts. */
 export function compileMayMatch(filter: IndexFilter | undefined): MayMatch | undefined {
   if (!filter) return undefined
   if ('parts' in filter) {
@@ -19,9 +19,9 @@ export function compileMayMatch(filter: IndexFilter | undefined): MayMatch | und
   const [value, ...others] = find.values
   if (value === undefined || others.length > 0)
     return (part) =>
-      isUntold(part) || find.values.some((value) => part.mayHave?.(name, value) ?? true)
-  return (part) => isUntold(part) || (part.mayHave?.(name, value) ?? true)
+      hasUnindexed(part) || find.values.some((value) => part.mayHave?.(name, value) ?? true)
+  return (part) => hasUnindexed(part) || (part.mayHave?.(name, value) ?? true)
 }
 
-/** Where some events may have anything. */
-const isUntold = (part: IndexPart): boolean => part.unindexed.size > 0
+/** True if some events of the part are not indexed. */
+const hasUnindexed = (part: IndexPart): boolean => part.unindexed.size > 0

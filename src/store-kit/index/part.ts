@@ -17,74 +17,73 @@ export type Order = 'asc' | 'desc'
 export interface ValueEntry {
   /** A long text is cut: see {@link indexedText}. */
   readonly value: Scalar
-  /** How many events have it. */
+  /** Number of events that have it. */
   readonly size: number
   postings(): Postings
 }
 
-/** What is known of the values that pass a test by the lines of JSON text that they are kept as. */
+/** A search in lines of JSON text, as chunks hold values. */
 export interface LineSearch {
-  /** Stands in each line that has not been cut, in any case. */
+  /** Contained in each matching line that was not cut, in upper or lower case. */
   readonly part: string
-  /** Is given many lines at a time, and says whether one of them may be of a value that passes. */
+  /** Takes many lines at once and returns whether one of them may match. */
   readonly mayPass: (lines: string) => boolean
 }
 
 /**
- * The index of some events of a log, which are numbered from 0 in the order of their times. What it says
- * may be out of date where events were removed: whoever asks looks at the events themselves.
- * Attributes go by the joined names of the filter grammar, `type`, `username` and `system` by their own.
- * `id` and `created_at` are not in it.
+ * The index of some events of a log, numbered from 0 in the order of their times. It may list events that were
+ * removed, so callers check the events themselves. Attributes have the joined names of the filter grammar;
+ * `type`, `username` and `system` have their own. `id` and `created_at` are not indexed.
  */
 export interface IndexPart {
-  /** No other part of the log ever has it. */
+  /** Unique in the log, also among parts that no longer exist. */
   readonly id: string
   readonly size: number
-  /** The times of the oldest and of the newest. */
+  /** Time of the oldest event. */
   readonly first: Microseconds
+  /** Time of the newest event. */
   readonly last: Microseconds
   timeOf(ordinal: number): Microseconds
-  /** How many of them are before the time. */
+  /** Number of events before the time. */
   countBefore(time: Microseconds): number
   /**
-   * The values of one type that the attribute has, in their order (text by code point), read as they
-   * are asked for; from `from` on where it is given, itself included.
+   * The values of one type that the attribute has, sorted (text by code point), from `from` on, inclusive. Read
+   * lazily.
    */
   values(name: string, kind: Kind, order: Order, from?: Scalar): Iterable<ValueEntry>
   /**
-   * The same values in any order, without some of those that cannot pass. `undefined` where the work may
-   * be laid down.
+   * The same values in any order, maybe without some that cannot match. `undefined` where the work may pause.
    */
   search?(name: string, kind: Kind, search: LineSearch): Iterable<ValueEntry | undefined>
-  /** The same values in any order, each to be read before the next one is asked for; where that takes less. */
+  /** The same values in any order, if that is cheaper. An entry is valid until the next one. */
   inAnyOrder?(name: string, kind: Kind): Iterable<ValueEntry>
-  /** False only where no event has the value in the attribute, as far as that is known at once. */
+  /** False if no event has the value in the attribute, as far as that is known without reading. */
   mayHave?(name: string, value: Scalar): boolean
-  /** The events that have the value in the attribute, a long text cut. */
+  /** The events that have the value in the attribute; a long text is cut first. */
   find(name: string, value: Scalar): Postings
   /** The events that have any value in the attribute. */
   valued(name: string): Postings
-  /** The events in which the name leads to an object or an array that has members. */
+  /** The events in which the name leads to an object or array that is not empty. */
   containers(name: string): Postings
-  /** The events that may have anything in any attribute, as they have too much to be indexed. */
+  /** The events that the index cannot represent; they may match any filter. */
   readonly unindexed: Postings
 }
 
-// Longer texts are mostly told apart by their beginnings, and would fill the index.
+// The beginnings of longer texts mostly differ, and whole texts would make the index large.
 const MAX_CHARS = 512
 
 const SURROGATE = /[\uD800-\uDFFF]/
 
 /**
- * The text as an index has it: so many of its first characters. As it is whole characters that count,
- * the beginnings are in the order of the texts.
+ * The text as an index has it: its first characters. It is cut between whole characters, so that cut texts
+ * sort as the texts do.
  */
-export function indexedText(text: string, most = MAX_CHARS): string {
-  if (text.length <= most) return text
-  const start = text.slice(0, most)
+export function indexedText(text: string, max = MAX_CHARS): string {
+  if (text.length <= max) return text
+  const start = text.slice(0, max)
   if (!SURROGATE.test(start)) return start
-  return Array.from(text.slice(0, 2 * most))
-    .slice(0, most)
+  return Array.from(text.slice(0, 2 * max))
+    .slice(0, max)
     .join('')
 }
 
@@ -93,7 +92,7 @@ export const indexedValue = (value: Scalar): Scalar =>
 
 const QUOTES = 2
 
-/** Whether one of the lines, which are texts as JSON, may stand for longer texts too. */
+/** True if one of the lines of JSON text may be of a cut text. */
 export function mayHaveCut(lines: string): boolean {
   for (let at = 0; at + MAX_CHARS + QUOTES <= lines.length;) {
     const found = lines.indexOf('\n', at)
@@ -104,6 +103,6 @@ export function mayHaveCut(lines: string): boolean {
   return false
 }
 
-/** True for what may stand for longer texts too. */
+/** True if the indexed value may be a cut text. */
 export const mayBeCut = (value: Scalar): boolean =>
   typeof value === 'string' && value.length >= MAX_CHARS

@@ -1,20 +1,20 @@
-/** Where there is no further ordinal. */
+/** Returned by `seek` if there is no further ordinal. */
 export const NONE = -1
 
-/** The direction in which ordinals are gone through: rising or falling. */
+/** Direction: ascending or descending. */
 export type Step = 1 | -1
 
-/** A set of a part's ordinals, in order, read as far as somebody goes. */
+/** A sorted set of a part's ordinals, read lazily. */
 export interface Postings {
-  /** How many there are, or somewhat more. */
+  /** Number of ordinals, or an upper bound near it. */
   readonly size: number
-  /** The nearest that is not before `at` in the direction; {@link NONE} where there is none. */
+  /** The first ordinal from `at` on in the direction; {@link NONE} if there is none. */
   seek(at: number, step: Step): number
 }
 
 export const EMPTY: Postings = { size: 0, seek: () => NONE }
 
-/** All ordinals from `from` on, before `to`. */
+/** All ordinals from `from` to `to`, exclusive. */
 export function rangePostings(from: number, to: number): Postings {
   if (from >= to) return EMPTY
   return {
@@ -31,14 +31,14 @@ export const singlePosting = (ordinal: number): Postings => ({
   seek: (at, step) => ((ordinal - at) * step >= 0 ? ordinal : NONE),
 })
 
-/** Rising ordinals without repetition. */
+/** `ordinals` are ascending and distinct. */
 export function listPostings(ordinals: ArrayLike<number>): Postings {
   const size = ordinals.length
   if (size === 0) return EMPTY
-  // Mostly the next one is asked for, or one near by.
+  // Most calls seek the next ordinal or one near it.
   let near = 0
 
-  /** The first index whose ordinal is not below. */
+  /** The first index whose ordinal is not below `at`. */
   const indexOf = (at: number): number => {
     let [low, high] = [0, size]
     if (ordinals[near]! < at) {
@@ -82,7 +82,7 @@ export function listPostings(ordinals: ArrayLike<number>): Postings {
   }
 }
 
-/** Bit `ordinal & 31` of word `ordinal >> 5`, from the ordinal `base` on, which is a multiple of 32. */
+/** A bitmap: bit 0 of the first word stands for the ordinal `base`, a multiple of 32. */
 export function bitPostings(words: Uint32Array, size: number, base = 0): Postings {
   const up = (from: number): number => {
     let index = from >> 5
@@ -114,7 +114,7 @@ export function bitPostings(words: Uint32Array, size: number, base = 0): Posting
   }
 }
 
-/** What all of them have; the rarest lead. */
+/** The ordinals that all sets have. Starts from the smallest set. */
 export function allOfPostings(sets: readonly Postings[]): Postings {
   if (sets.length === 1) return sets[0]!
   const rarestFirst = sets.toSorted((a, b) => a.size - b.size)
@@ -145,7 +145,7 @@ export function allOfPostings(sets: readonly Postings[]): Postings {
   }
 }
 
-/** What any of them has. */
+/** The ordinals that any set has. */
 export function anyOfPostings(sets: readonly Postings[]): Postings {
   const some = sets.filter(({ size }) => size > 0)
   if (some.length === 0) return EMPTY
@@ -164,7 +164,7 @@ export function anyOfPostings(sets: readonly Postings[]): Postings {
   }
 }
 
-/** What the other has not, of the ordinals below `end`. */
+/** The ordinals below `end` that the set does not have. */
 export function exceptPostings(set: Postings, end: number): Postings {
   if (set.size === 0) return rangePostings(0, end)
   return {
@@ -180,7 +180,7 @@ export function exceptPostings(set: Postings, end: number): Postings {
   }
 }
 
-/** Gathers ordinals in any order, few of them as a list, many as bits. */
+/** Collects ordinals in any order, few of them in a list, many in a bitmap. */
 export interface PostingsBuilder {
   add(ordinal: number): void
   addAll(set: Postings): void
@@ -188,7 +188,7 @@ export interface PostingsBuilder {
 }
 
 export function postingsBuilder(end: number): PostingsBuilder {
-  const most = Math.max(64, end >> 6)
+  const maxInList = Math.max(64, end >> 6)
   let list: number[] = []
   let words: Uint32Array | undefined
   let size = 0
@@ -200,7 +200,7 @@ export function postingsBuilder(end: number): PostingsBuilder {
   }
   const add = (ordinal: number): void => {
     if (words) set(words, ordinal)
-    else if (list.push(ordinal) > most) {
+    else if (list.push(ordinal) > maxInList) {
       words = new Uint32Array((end + 31) >> 5)
       for (const one of list) set(words, one)
       list = []

@@ -1,28 +1,28 @@
-/** How many events a query looks at one by one before it asks an index. */
+/** Number of events that a query checks one by one before it uses an index. */
 export const FIRST_PROBE = 64
 const GROWTH = 4
-// Where so many have to be passed over for each that matches, an index takes less.
-const MOST_PASSED_OVER = 8
-// And where so many, it takes less to have the database rule out some.
-const MOST_LOOKED_AT = 4
+// With more events checked for each match, an index is faster.
+const MAX_CHECKED_PER_MATCH = 8
+// With more, it is faster to let the database exclude some.
+const MAX_CHECKED_PER_MATCH_DENSE = 4
 
 /**
- * How many more events to look at one by one, after so many of which so many match; 0 where the index
- * should be asked: what many events have is found faster without it.
+ * Number of further events to check one by one, after `seen` events of which `matched` matched; 0 if the index
+ * should be used. Frequent matches are found faster without it.
  */
 export const nextProbe = (seen: number, matched: number): number =>
-  matched * MOST_PASSED_OVER >= seen ? seen * GROWTH : 0
+  matched * MAX_CHECKED_PER_MATCH >= seen ? seen * GROWTH : 0
 
 /**
- * Goes through the events at the end where a query begins, as long as enough of them match: see
+ * Counts the events that are checked at the start of a query's order, as long as enough of them match: see
  * {@link nextProbe}.
  */
 export interface Probe {
-  /** How many more to go through; 0 where the index should be asked. */
+  /** Number of further events to check; 0 if the index should be used. */
   left(): number
-  /** True as long as so many match that each is looked at, whatever the database could rule out. */
+  /** True while so many events match that predicates in SQL would exclude too few. */
   isDense(): boolean
-  /** So many have been gone through, those among them that match told before. */
+  /** Reports checked events, after `matched` was called for each match among them. */
   passed(events: number): void
   matched(): void
 }
@@ -31,7 +31,7 @@ export function createProbe(first: number): Probe {
   let [seen, matches, end] = [0, 0, first]
   return {
     left: () => end - seen,
-    isDense: () => matches * MOST_LOOKED_AT >= seen,
+    isDense: () => matches * MAX_CHECKED_PER_MATCH_DENSE >= seen,
     passed(events) {
       seen += events
       if (seen >= end) end = seen + nextProbe(seen, matches)

@@ -3,11 +3,11 @@ import { Layout } from './chunks.js'
 import { bitPostings, listPostings, type Postings } from './postings.js'
 import { type ByteReader, takeVarint } from './varint.js'
 
-/** The values of a chunk, from its lines. */
+/** Parses the lines of a chunk. */
 export const readValues = (lines: string): readonly Scalar[] =>
   JSON.parse(`[${lines.replaceAll('\n', ',')}]`) as Scalar[]
 
-/** Which of the lines is this one; -1 where none is. */
+/** Index of the line; -1 if it is not among the lines. */
 export function indexOfLine(lines: string, line: string): number {
   for (let at = lines.indexOf(line); at !== -1; at = lines.indexOf(line, at + 1)) {
     const end = at + line.length
@@ -27,7 +27,7 @@ function countLines(lines: string, end: number): number {
 
 export const isPiece = (postings: Uint8Array): boolean => postings[0] !== Layout.shared
 
-/** Where the lists of a chunk's values are, in their order: each ends where the next begins. */
+/** Offsets of the lists of a chunk's values; each list ends where the next begins. */
 export function listBounds(data: Uint8Array): Uint32Array {
   const reader: ByteReader = { data, at: 1 }
   const count = takeVarint(reader)
@@ -37,7 +37,7 @@ export function listBounds(data: Uint8Array): Uint32Array {
   return bounds
 }
 
-/** How many ordinals a list has: each ends with a byte below 128. */
+/** Number of ordinals of a list: each ends with a byte below 128. */
 export function listSize(data: Uint8Array, from: number, to: number): number {
   let size = 0
   for (let i = from; i < to; i++) if (data[i]! < 128) size += 1
@@ -52,11 +52,11 @@ export function readList(data: Uint8Array, from: number, to: number): Uint32Arra
   return ordinals
 }
 
-/** A piece of the list of a value. */
+/** A piece of a value's list. */
 export interface Piece {
   readonly first: number
   readonly last: number
-  /** Of the whole list. */
+  /** Size of the whole list. */
   readonly size: number
   readonly postings: Postings
 }
@@ -72,7 +72,7 @@ export function readPiece(data: Uint8Array): Piece {
   return { first: postings.seek(base, 1), last: postings.seek(end, -1), size, postings }
 }
 
-/** Of the piece that leads to the others mostly no more than this is asked for: the rest is read where it is. */
+/** Decodes the ordinals lazily, as often only the size is needed. */
 function listPiece(data: Uint8Array, from: number, size: number): Piece {
   let ordinals: Uint32Array | undefined
   let postings: Postings | undefined
@@ -89,7 +89,7 @@ function listPiece(data: Uint8Array, from: number, size: number): Piece {
   }
 }
 
-/** Byte by byte, as files may come from machines that order them otherwise. */
+/** Byte by byte, so that the byte order of the machine does not matter. */
 function readWords(data: Uint8Array, from: number): Uint32Array {
   const words = new Uint32Array((data.length - from + 3) >>> 2)
   for (let i = from, bit = 0; i < data.length; i++, bit += 8)

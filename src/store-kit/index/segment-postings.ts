@@ -2,15 +2,14 @@ import { isPiece, listBounds, listSize, type Piece, readList, readPiece } from '
 import { listPostings, NONE, type Postings, type Step } from './postings.js'
 import type { ChunkReader, ChunkValues, Key } from './segment-source.js'
 
-/** The lists of a chunk's values, by their places in it. */
+/** The lists of a chunk's values, by index in the chunk. */
 export interface ChunkLists {
   sizeOf(index: number): number
   postings(index: number): Postings
 }
 
 /**
- * A list is all there; of one that is in pieces those that are come to are read, beginning with this
- * chunk's. `isLast` tells that no piece comes behind it.
+ * A list in pieces is read piece by piece, beginning with this chunk's. `isLast` says that no piece follows it.
  */
 export function chunkLists<Lists>(
   reader: ChunkReader<Lists>,
@@ -32,7 +31,7 @@ export function chunkLists<Lists>(
   }
 }
 
-/** One piece at a time is held, which is enough for who goes in one direction. */
+/** Holds one piece at a time, which is enough for going in one direction. */
 function piecedPostings<Lists>(
   reader: ChunkReader<Lists>,
   lists: Lists,
@@ -41,10 +40,10 @@ function piecedPostings<Lists>(
   isLast: boolean,
 ): Postings {
   let piece = known
-  // Of the ordinals from the piece's first to this one none is in another piece.
+  // No other piece has ordinals from the piece's first up to this one.
   let to = isLast ? Infinity : known.last
 
-  // A read may throw, so nothing is changed before the last one.
+  // A read may throw, so the state changes only after the last read.
   const read = (chunk: ChunkValues | undefined): Piece | undefined => chunk && readPiece(chunk[3])
 
   const down = (at: number): number => {

@@ -2,7 +2,7 @@ import type { Microseconds } from '../../event/timestamp.js'
 import type { SegmentInfo, SegmentSource } from './segment-source.js'
 import { BLOCK } from './time-blocks.js'
 
-/** Leads from the ordinals of a segment to times and back. */
+/** Converts between ordinals and times of a segment. */
 export interface SegmentTimes {
   readonly timeOf: (ordinal: number) => Microseconds
   readonly countBefore: (time: Microseconds) => number
@@ -12,14 +12,14 @@ export function segmentTimes(
   source: Pick<SegmentSource<unknown>, 'timesOf' | 'firstTimeOf'>,
   { size, first, last }: SegmentInfo,
 ): SegmentTimes {
-  let known = -1
+  let cached = -1
   let times: readonly Microseconds[] = []
   const firsts: Microseconds[] = []
 
   const block = (number: number): readonly Microseconds[] => {
-    if (number === known) return times
+    if (number === cached) return times
     times = source.timesOf(number)
-    known = number
+    cached = number
     return times
   }
 
@@ -38,7 +38,7 @@ export function segmentTimes(
   }
 }
 
-/** The last index below `end` that passes, where all before it do and none behind; the first one does. */
+/** The last index below `end` that passes. Index 0 passes, and no index after one that fails. */
 function lastIndex(end: number, passes: (index: number) => boolean): number {
   let [low, high] = [0, end]
   while (high - low > 1) {

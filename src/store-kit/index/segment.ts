@@ -25,10 +25,7 @@ import {
 } from './segment-source.js'
 import { segmentTimes } from './segment-times.js'
 
-/**
- * A segment, of which nothing is read before it is asked for; a value, and each further piece of its
- * list, takes one read.
- */
+/** Reads a segment lazily: one read for a value, and one for each further piece of its list. */
 export function openSegment<Lists>(source: SegmentSource<Lists>, info: SegmentInfo): IndexPart {
   const { id, size, first, last } = info
   const { chunks: reader, listsOf } = source
@@ -55,7 +52,7 @@ export function openSegment<Lists>(source: SegmentSource<Lists>, info: SegmentIn
       const grams = kind === Kind.text ? listsOf(name, ListKind.grams) : undefined
       return searchChunks(reader, lists, grams, search)
     },
-    find: (name, value) => find(listsOf(name, kindOf(value)), sameNumber(indexedValue(value))),
+    find: (name, value) => find(listsOf(name, kindOf(value)), positiveZero(indexedValue(value))),
     valued: (name) => find(listsOf(name, ListKind.valued), ANY_VALUE),
     containers: (name) => find(listsOf(name, ListKind.containers), ANY_VALUE),
     get unindexed() {
@@ -64,7 +61,7 @@ export function openSegment<Lists>(source: SegmentSource<Lists>, info: SegmentIn
   }
 }
 
-/** What has the value, where the chunk is the last one that begins with it, or before. */
+/** The postings of the value; `chunk` is the last one whose first value is not above it. */
 function inChunk<Lists>(
   reader: ChunkReader<Lists>,
   lists: Lists,
@@ -75,10 +72,7 @@ function inChunk<Lists>(
   return chunk && index >= 0 ? chunkLists(reader, lists, chunk, true).postings(index) : EMPTY
 }
 
-/**
- * Goes through the chunks in bulk, of which the grams may tell that some are not worth it. Of pieces the
- * first has the list of all.
- */
+/** Reads the chunks in bulk, without those that the grams exclude. Reads a list in pieces from its first piece. */
 function* searchChunks<Lists>(
   reader: ChunkReader<Lists>,
   lists: Lists,
@@ -101,8 +95,8 @@ function* searchChunks<Lists>(
   }
 }
 
-/** There is one zero. */
-const sameNumber = (value: Scalar): Scalar => (value === 0 ? 0 : value)
+/** The index has no negative zero. */
+const positiveZero = (value: Scalar): Scalar => (value === 0 ? 0 : value)
 
 function* valuesOf<Lists>(
   reader: ChunkReader<Lists>,
@@ -132,14 +126,14 @@ function startOf<Lists>(
 
 const LONE_SURROGATE = /\p{Surrogate}/u
 
-/** Half a character has no place in the order of keys, nor is it in the index; before it, or behind it, is. */
+/** Keys have no lone surrogates, so the start is moved before or after all keys with the text up to there. */
 function startKey(from: Scalar, isRising: boolean): Key {
   if (typeof from !== 'string') return keyOf(from)
   const at = from.search(LONE_SURROGATE)
   return at < 0 ? from : from.slice(0, at) + (isRising ? '' : '\u{10FFFF}')
 }
 
-/** Tells whether a value is not before `from` in the direction. */
+/** Tests whether a value is not before `from` in the direction. */
 function boundOf(from: Scalar, isRising: boolean): (value: Scalar) => boolean {
   if (typeof from === 'string')
     return isRising
@@ -148,7 +142,7 @@ function boundOf(from: Scalar, isRising: boolean): (value: Scalar) => boolean {
   return isRising ? (value) => value >= from : (value) => value <= from
 }
 
-/** The values of a chunk that pass, in the order; their lists are read where they are asked for. */
+/** The values of a chunk that pass, in order; their lists are decoded lazily. */
 function* entriesOf<Lists>(
   reader: ChunkReader<Lists>,
   lists: Lists,

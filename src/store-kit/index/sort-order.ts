@@ -8,10 +8,10 @@ import { type IndexPart, mayBeCut, type Order, type ValueEntry } from './part.js
 import { allOfPostings, EMPTY, exceptPostings, type Postings } from './postings.js'
 import { type PartPostings, timesOfSets } from './time-order.js'
 
-/** An event's place in an order. */
+/** A place of an event in a sort order. */
 export interface SortedTime {
   readonly time: Microseconds
-  /** By which the index has put it there, as far as it has come; long texts are cut. */
+  /** The indexed values it is sorted by, for the sorts that were needed; long texts are cut. */
   readonly keys: readonly (Scalar | undefined)[]
 }
 
@@ -29,7 +29,7 @@ interface Group {
   readonly sets: readonly PartPostings[]
 }
 
-/** The values of an attribute in order, each once, with the events of all parts that have it. */
+/** The distinct values of an attribute, sorted, each with the events of all parts that have it. */
 function* groups(
   sets: readonly PartPostings[],
   attribute: string,
@@ -46,15 +46,15 @@ function* groups(
     let value = heads[0]!.entry.value
     for (const { entry } of heads)
       if (compareScalars(entry.value, value) * sign < 0) value = entry.value
-    const met = heads.filter(({ entry }) => compareScalars(entry.value, value) === 0)
+    const lowest = heads.filter(({ entry }) => compareScalars(entry.value, value) === 0)
     yield {
       value,
-      sets: met.map(({ part, restriction, entry }) => ({
+      sets: lowest.map(({ part, restriction, entry }) => ({
         part,
         postings: allOfPostings([entry.postings(), restriction]),
       })),
     }
-    for (const head of met) {
+    for (const head of lowest) {
       const next = head.entries.next()
       if (next.done) heads.splice(heads.indexOf(head), 1)
       else head.entry = next.value
@@ -62,10 +62,10 @@ function* groups(
   }
 }
 
-/** What a filter says of the events that have no value to sort by: none but containers can be left. */
+/** True if a filter requires the attribute, so that events without a value can only have containers. */
 export type Requires = (attribute: string) => boolean
 
-function valueless(
+function eventsWithoutValue(
   { part, postings }: PartPostings,
   attribute: string,
   isRequired: boolean,
@@ -78,15 +78,14 @@ function valueless(
 
 export interface SortOrder {
   readonly bounds: TimeBounds
-  /** Says that there are enough of those that are in their place. */
+  /** True once enough events were found at their place. */
   readonly isFull: () => boolean
   readonly requires: Requires
 }
 
 /**
- * The times of the events of the sets in the order of the sorts and then of their times, until there are
- * enough. An event with several values is met again at each of them. Where long texts have been cut
- * alike, all of their events come, in any order.
+ * The times of the sets' events in the order of the sorts, then of time, until there are enough. An event with
+ * several values comes once for each. Events whose long texts were cut to the same text come in any order.
  */
 export function* inSortOrder(
   sets: readonly PartPostings[],
@@ -105,7 +104,7 @@ export function* inSortOrder(
   const { attribute, direction } = sort
   const withoutValue = (): SortedTimes => {
     const isRequired = requires(attribute)
-    const some = sets.map((set) => valueless(set, attribute, isRequired))
+    const some = sets.map((set) => eventsWithoutValue(set, attribute, isRequired))
     return inSortOrder(some, rest, order, [...keys, undefined])
   }
 

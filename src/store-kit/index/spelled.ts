@@ -1,31 +1,30 @@
 import { compareText, fold, spellings } from '../../filter/values.js'
 
 /**
- * Goes from text to text in the order of code points where only those count that begin as the given
- * one without regard to case: gives the least beginning in any spelling that is above `text`, which
- * does not begin so; without `text` the least of all. `undefined` where none is above.
+ * The lowest spelling of a start, in upper and lower case, that is above `text` by code point; without `text`
+ * the lowest of all, and `undefined` if none is above. `text` must not begin with a spelling of the start.
  */
 export type NextSpelling = (text?: string) => string | undefined
 
 export function nextSpelling(start: string): NextSpelling {
   const chars = Array.from(fold(start), (char) => Array.from(spellings(char)).toSorted(compareText))
-  const leastFrom = (place: number): string =>
+  const lowestFrom = (place: number): string =>
     chars
       .slice(place)
-      .map(([least]) => least)
+      .map(([lowest]) => lowest)
       .join('')
 
   return (text) => {
-    if (text === undefined) return leastFrom(0)
+    if (text === undefined) return lowestFrom(0)
     const given = Array.from(text).slice(0, chars.length)
-    /** The last place, and what stands before it, where a greater spelling can follow. */
+    // Built at the last character at which a greater spelling can follow.
     let above: string | undefined
     let before = ''
     for (const [place, options] of chars.entries()) {
       const char = given[place]
-      if (char === undefined) return before + leastFrom(place)
+      if (char === undefined) return before + lowestFrom(place)
       const greater = options.find((option) => compareText(option, char) > 0)
-      if (greater !== undefined) above = before + greater + leastFrom(place + 1)
+      if (greater !== undefined) above = before + greater + lowestFrom(place + 1)
       if (!options.includes(char)) return above
       before += char
     }

@@ -3,39 +3,40 @@ import { eachGram, GRAMS, gramsOf } from './grams.js'
 import { mayBeCut } from './part.js'
 
 /**
- * The texts that may have the part of JSON text in theirs, or have been cut; `undefined` where nothing
- * is known of it. Yields where the work may be laid down.
+ * The texts whose JSON may contain the part, or that were cut; `undefined` if the filter cannot exclude any.
+ * Yields where the work may pause.
  */
 export type TextFilter = (
   part: string,
 ) => Generator<undefined, readonly string[] | undefined, undefined>
 
 /*
- * Grams (grams.ts) are dealt out to some rows, which have a bit for each text: it is set in the rows of
- * all grams that the text has. So a text can only have a part if its bits are set in the rows of all of
- * the part's grams.
+ * A bitmap with a row for each range of grams (grams.ts) and a bit for each text, which is set in the rows of
+ * all grams that the text has. A text can contain a part only if its bit is set in the rows of all of the
+ * part's grams.
  */
 
-// So that a gram that a text has not mostly leads to a row in which the text has no other one.
-const ROWS_FOR_EACH = 4
-const LEAST_ROWS = 32
+// With this many rows for each gram of a text, most rows are not set for a text.
+const ROWS_PER_GRAM = 4
+const MIN_ROWS = 32
 const SAMPLES = 64
-// A few rows tell as much as all.
-const MOST_GRAMS = 8
-/** The texts of a word are added at once, those that are fewer yet are in no row. */
+// More rows hardly exclude more texts.
+const MAX_GRAMS = 8
+/** Texts are added 32 at a time; the remaining ones are in no row and always candidates. */
 const WORD = 32
-const MOST_GROWTH = 4
-// Words of texts between two looks at the time.
+/** The rows are made anew once there are this many times as many texts. */
+const MAX_GROWTH = 4
+/** Words between two points where the work may pause. */
 const STEP = 8
 
-/** Of those keys of a map that are texts, also of those that come to it later. */
+/** Filters the keys of a map that are texts, also keys that are added later. */
 export function textFilter(values: ReadonlyMap<Scalar, unknown>): TextFilter {
   const texts: string[] = []
   const keys = values.keys()
   let known = 0
   let rows: Rows | undefined
-  /** By how many texts it was found how many rows there should be. */
-  let madeOf = 0
+  /** Number of texts when the rows were made. */
+  let textsAtStart = 0
 
   const learn = (): void => {
     for (; known < values.size; known++) {
@@ -44,12 +45,12 @@ export function textFilter(values: ReadonlyMap<Scalar, unknown>): TextFilter {
     }
   }
   return function* (part) {
-    const grams = gramsOf(part).slice(0, MOST_GRAMS)
+    const grams = gramsOf(part).slice(0, MAX_GRAMS)
     if (grams.length === 0) return undefined
     learn()
-    if (!rows || texts.length > MOST_GROWTH * madeOf) {
+    if (!rows || texts.length > MAX_GROWTH * textsAtStart) {
       rows = createRows(texts)
-      madeOf = texts.length
+      textsAtStart = texts.length
     }
     for (let words = 1; rows.add(texts); words++) if (words % STEP === 0) yield
     return rows.candidates(grams, texts)
@@ -57,12 +58,12 @@ export function textFilter(values: ReadonlyMap<Scalar, unknown>): TextFilter {
 }
 
 interface Rows {
-  /** Takes in a further word of the texts; false where there is none. */
+  /** Adds the next 32 texts; false if there are fewer left. */
   add(texts: readonly string[]): boolean
   candidates(grams: readonly number[], texts: readonly string[]): readonly string[]
 }
 
-/** The number of grams that a text has on average. */
+/** Mean number of grams of a text, from a sample. */
 function meanGrams(texts: readonly string[]): number {
   const every = Math.ceil(texts.length / SAMPLES)
   let [sum, count] = [0, 0]
@@ -72,13 +73,13 @@ function meanGrams(texts: readonly string[]): number {
 }
 
 function createRows(first: readonly string[]): Rows {
-  const count = Math.max(LEAST_ROWS, Math.ceil(meanGrams(first) * ROWS_FOR_EACH))
-  /** Words from the start of a row to that of the next one. */
+  const count = Math.max(MIN_ROWS, Math.ceil(meanGrams(first) * ROWS_PER_GRAM))
+  /** Number of words between the starts of two rows. */
   let stride = Math.max(1, Math.floor(first.length / WORD))
   let bits = new Uint32Array(count * stride)
   let words = 0
   const rowOf = (gram: number): number => Math.floor((gram * count) / GRAMS)
-  /** Of the texts of a word, by row. */
+  /** The bits of the current word of texts, by row. */
   const column = new Uint32Array(count)
 
   const addText = (text: string, bit: number): void => {

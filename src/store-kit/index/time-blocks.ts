@@ -1,10 +1,10 @@
 import type { Microseconds } from '../../event/timestamp.js'
 import { byteWriter, putVarint, takeVarint, writtenBytes } from './varint.js'
 
-/** So many events of a part have their times together, so that one read leads from an ordinal to its time. */
+/** Number of events whose times are stored together, so that one read gives the time of an ordinal. */
 export const BLOCK = 256
 
-/** The times of the events from `from` on, as many as belong together: the distances from one to the next. */
+/** Encodes the times of a block that begins at `from`: the distance of each time to the one before. */
 export function encodeTimes(times: ArrayLike<Microseconds>, from: number): Uint8Array {
   const writer = byteWriter()
   const end = Math.min(times.length, from + BLOCK)

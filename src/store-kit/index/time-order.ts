@@ -4,13 +4,13 @@ import type { Work } from './find-postings.js'
 import type { IndexPart, Order } from './part.js'
 import { NONE, type Postings, type Step } from './postings.js'
 
-/** Those of a part's events that are meant. */
+/** A set of events of a part. */
 export interface PartPostings {
   readonly part: IndexPart
   readonly postings: Postings
 }
 
-/** Gives what is meant of a part, when somebody comes to it. */
+/** Finds the events of a part, once the order has reached it. */
 export type OpenPart = (part: IndexPart) => Postings | Work<Postings>
 
 interface Cursor extends PartPostings {
@@ -22,8 +22,8 @@ export const overlaps = ({ first, last }: IndexPart, { from, to }: TimeBounds): 
   first <= to && last >= from
 
 /**
- * The times of the events that are meant, each once, in their order. A part is opened when the order
- * has come to where it may have some. Yields `undefined` where the work may be laid down.
+ * The distinct times of the found events, in order. A part is opened once the order has reached its first
+ * event. Yields `undefined` where the work may pause.
  */
 export function* inTimeOrder(
   parts: readonly IndexPart[],
@@ -39,7 +39,7 @@ export function* inTimeOrder(
     .toSorted((a, b) => (begins(b) - begins(a)) * step)
   const cursors: Cursor[] = []
 
-  /** False where the part has no more within the bounds. */
+  /** False if the part has no more events within the bounds. */
   const move = (cursor: Cursor, at: number): boolean => {
     const { part, postings } = cursor
     if (at < 0 || at >= part.size) return false
@@ -85,7 +85,7 @@ export function* inTimeOrder(
   }
 }
 
-/** The times of all events of the sets in their order. */
+/** The distinct times of all events of the sets, in order. */
 export function timesOfSets(
   sets: readonly PartPostings[],
   order: Order,

@@ -1,7 +1,7 @@
 import type { QueryTrace } from '../../store/trace.js'
 import type { IndexView } from './index-list.js'
 
-/** The view, which also tells the step under way what of it is looked into. */
+/** The view, which also counts in the trace which parts are searched. */
 export function tracedView(view: IndexView, trace: QueryTrace | undefined): IndexView {
   const step = trace?.current
   if (!step) return view

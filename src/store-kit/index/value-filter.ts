@@ -1,36 +1,36 @@
 import type { Scalar } from '../../filter/attributes.js'
 
-/** Whether a set of values may have this one: false only where it has not. */
+/** A Bloom filter: false if a set does not have the value; true may be wrong. */
 export type ValueFilter = (value: Scalar) => boolean
 
-// Fewer values are found faster than it is told that they are not there.
-const LEAST = 8
-// Two of them are set, so that of the values that are not there one in seventy is looked for in vain.
-const BITS_FOR_EACH = 16
-/** As the values become more, until there are no more than so many for each. */
-const LEAST_BITS = 12
+// Fewer values are looked up faster without a filter.
+const MIN_VALUES = 8
+// Two bits are set for each value, so about one in seventy answers of true is wrong.
+const BITS_PER_VALUE = 16
+/** The filter is made anew once it has fewer bits for each value. */
+const MIN_BITS_PER_VALUE = 12
 const SECOND_HASH = 0x9e3779b1
 const MAX_LOG = 26
 
-/** Of the keys of a map, also of those that come to it later. */
+/** Filters the keys of a map, also keys that are added later. */
 export function valueFilter(values: ReadonlyMap<Scalar, unknown>): ValueFilter {
   let words = new Uint32Array(0)
   let shift = 0
-  let most = LEAST - 1
+  let maxValues = MIN_VALUES - 1
   let known = 0
   let keys = values.keys()
 
   const make = (): void => {
-    const log = Math.min(MAX_LOG, Math.ceil(Math.log2(values.size * BITS_FOR_EACH)))
+    const log = Math.min(MAX_LOG, Math.ceil(Math.log2(values.size * BITS_PER_VALUE)))
     words = new Uint32Array(1 << (log - 5))
     shift = 32 - log
-    most = log === MAX_LOG ? Infinity : 2 ** log / LEAST_BITS
+    maxValues = log === MAX_LOG ? Infinity : 2 ** log / MIN_BITS_PER_VALUE
     known = 0
     keys = values.keys()
   }
-  // Never as far as its end, so that the iterator goes on to what is added.
+  // Never reads the iterator to its end, so that it continues with keys that are added.
   const learn = (): void => {
-    if (values.size > most) make()
+    if (values.size > maxValues) make()
     for (; known < values.size; known++) {
       const hash = hashOf(keys.next().value!)
       const [first, second] = [hash >>> shift, Math.imul(hash, SECOND_HASH) >>> shift]
@@ -39,7 +39,7 @@ export function valueFilter(values: ReadonlyMap<Scalar, unknown>): ValueFilter {
     }
   }
   return (value) => {
-    if (values.size < LEAST) return values.has(value)
+    if (values.size < MIN_VALUES) return values.has(value)
     if (known < values.size) learn()
     const hash = hashOf(value)
     const first = hash >>> shift
@@ -49,7 +49,7 @@ export function valueFilter(values: ReadonlyMap<Scalar, unknown>): ValueFilter {
   }
 }
 
-// One value is looked for in many sets.
+// Many filters are asked for the same value in turn.
 let lastText: string | undefined
 let lastHash = 0
 

@@ -2,23 +2,23 @@ import type { Scalar } from '../../filter/attributes.js'
 import { sortByKind } from './columns.js'
 import { listPostings, type Postings, singlePosting } from './postings.js'
 
-/** The ordinals of the events that have a value, rising; most values have one, which needs no list. */
+/** Ordinals of the events that have a value, ascending; just a number for one, the most frequent case. */
 export type Having = number | readonly number[]
 
-/** Values in the order in which they were first met, and those that have each. */
+/** The events that have each value, in the order in which the values were first added. */
 export type ValueGroups = ReadonlyMap<Scalar, Having>
 
-/** Ordinals come in rising order. */
+/** Call it with ascending ordinals. */
 export function addToGroup(
   groups: Map<Scalar, number | number[]>,
   value: Scalar,
   ordinal: number,
 ): void {
-  const met = groups.get(value)
-  if (met === undefined) groups.set(value, ordinal)
-  else if (typeof met === 'number') {
-    if (met !== ordinal) groups.set(value, [met, ordinal])
-  } else if (met.at(-1) !== ordinal) met.push(ordinal)
+  const found = groups.get(value)
+  if (found === undefined) groups.set(value, ordinal)
+  else if (typeof found === 'number') {
+    if (found !== ordinal) groups.set(value, [found, ordinal])
+  } else if (found.at(-1) !== ordinal) found.push(ordinal)
 }
 
 export const postingsOf = (having: Having): Postings =>
@@ -26,13 +26,13 @@ export const postingsOf = (having: Having): Postings =>
 
 export const sizeOf = (having: Having): number => (typeof having === 'number' ? 1 : having.length)
 
-/** The values of one type in their order, and those that have each. */
+/** The values of one type, sorted, and the events that have each. */
 export interface SortedGroups {
   readonly values: readonly Scalar[]
   readonly having: readonly Having[]
 }
 
-/** By their types (`Kind`). */
+/** By type (`Kind`). */
 export const sortGroups = (groups: ValueGroups): readonly SortedGroups[] =>
   sortByKind(groups.keys()).map((values) => ({
     values,

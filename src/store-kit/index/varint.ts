@@ -1,4 +1,4 @@
-/** Bytes that grow at their end. */
+/** A buffer that bytes are appended to. */
 export interface ByteWriter {
   data: Uint8Array
   length: number
@@ -9,8 +9,8 @@ export interface ByteReader {
   at: number
 }
 
-// Eight times seven bits hold every safe integer.
-const LONGEST = 8
+// Eight bytes of seven bits hold every safe integer.
+const MAX_LENGTH = 8
 
 export const byteWriter = (): ByteWriter => ({ data: new Uint8Array(1024), length: 0 })
 
@@ -23,9 +23,9 @@ export function reserve(writer: ByteWriter, count: number): void {
   writer.data = grown
 }
 
-/** A whole number, not negative: seven bits in each byte, the lowest first, the last byte below 128. */
+/** Writes a non-negative integer: seven bits in each byte, lowest first, and the last byte below 128. */
 export function putVarint(writer: ByteWriter, value: number): void {
-  reserve(writer, LONGEST)
+  reserve(writer, MAX_LENGTH)
   const { data } = writer
   let rest = value
   while (rest > 127) {

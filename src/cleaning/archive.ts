@@ -7,21 +7,21 @@ import { untilAborted } from '../errors.js'
 import type { AuditEvent } from '../event/event.js'
 import type { ArchiveEvents } from './rule.js'
 
-/** Where the events of one run go. */
+/** Takes the events that one run removes. */
 export interface Archive {
-  /** Resolves once they are safe there. */
+  /** Resolves once the events are durable in the archive. */
   add(events: readonly AuditEvent[]): Promise<void>
-  /** Path of the file, once there is one. */
+  /** Path of the file, from the first events on. */
   readonly file: string | undefined
   close(): Promise<void>
 }
 
 const compress = promisify(gzip)
 
-// Of large events this is a few; a page of them would make too long a text.
-const MEMBER_LENGTH = 4_194_304
+// In characters. A page of large events would be too long for one string.
+const MAX_MEMBER_LENGTH = 4_194_304
 
-/** What the host's function does is not waited for once the signal aborts. */
+/** `target` is a directory or a function of the host. Once the signal aborts, the function is not awaited. */
 export function openArchive(
   target: string | ArchiveEvents,
   rule: string,
@@ -56,14 +56,14 @@ function fileArchive(directory: string, rule: string): Archive {
       let end = size
       try {
         for (const text of linesOf(events)) {
-          // Members one after another are one gzip file.
+          // A gzip file may consist of several members (RFC 1952, section 2.2).
           const member = await compress(text)
           await writeAll(handle, member, end)
           end += member.length
         }
         await handle.sync()
       } catch (error) {
-        // What was written of a page that stays in the store; a full disk may refuse even this.
+        // The events of this page stay in the store. On a full disk even `truncate` may fail.
         await handle.truncate(size).catch(() => {})
         throw error
       }
@@ -78,12 +78,12 @@ function fileArchive(directory: string, rule: string): Archive {
   }
 }
 
-/** The events as lines of JSON, in texts that are not too long. */
+/** The events as lines of JSON, in strings of a bounded length. */
 function* linesOf(events: readonly AuditEvent[]): Generator<string, void, void> {
   let text = ''
   for (const event of events) {
     text += `${JSON.stringify(event)}\n`
-    if (text.length < MEMBER_LENGTH) continue
+    if (text.length < MAX_MEMBER_LENGTH) continue
     yield text
     text = ''
   }
@@ -98,9 +98,9 @@ async function writeAll(handle: FileHandle, bytes: Buffer, position: number): Pr
   }
 }
 
-/** Makes the names of new files in it durable. */
+/** Makes the names of new files in the directory durable. */
 async function syncDirectory(directory: string): Promise<void> {
-  // Windows opens no directories, and does without.
+  // Windows cannot open directories, and needs no sync of them.
   if (process.platform === 'win32') return
   const handle = await open(directory, 'r')
   try {

@@ -3,7 +3,7 @@ import { AuditLogError, throwIfAborted } from '../errors.js'
 import type { EventDraft } from '../event/event.js'
 import type { EventStore, SuppressedCount, WaitOptions } from '../store/store.js'
 import { checkHolds } from './filters.js'
-import { type Claim, claimLease } from './lease.js'
+import { claimLease } from './lease.js'
 import { readRules } from './read-rules.js'
 import type {
   CleaningOptions,
@@ -11,19 +11,19 @@ import type {
   CleaningResult,
   OnCleaningProgress,
 } from './rule.js'
-import { LEASE_MS, storeTime } from './rule-state.js'
+import { storeTime } from './rule-state.js'
 import { previewRule, runRule, type RunOptions } from './run-rule.js'
 import type { Schedule } from './schedule.js'
+import { type Refusal, startScheduledRuns } from './scheduled-runs.js'
 import { type CleaningStatus, readStatuses } from './status.js'
-import type { Rule, Tally } from './task.js'
-import { type RecordEvent, tellDone } from './run-events.js'
-import { startTurns } from './timer-loop.js'
+import type { Rule, RunTotals } from './task.js'
+import { type RecordEvent, recordDone } from './run-events.js'
 
-/** What the log gives to its cleaning. */
+/** What cleaning needs of its log. */
 export interface CleaningContext {
   readonly store: EventStore
   readonly record: RecordEvent
-  /** The event that tells what throttles have held back. */
+  /** The event that reports what throttles have held back. */
   readonly suppressedDraft: (counts: readonly SuppressedCount[]) => EventDraft
 }
 
@@ -39,55 +39,42 @@ export interface CleaningRunOptions extends CleaningPreviewOptions {
 /** The cleaning rules of a log. */
 export interface Cleaning {
   /**
-   * Runs the rules, one after another, whether their turn has come or not. One that fails is told
-   * in its result and in the log, and stops no other; one that another process is running is skipped.
-   * First it tells in the log what throttles have held back and no event has told of.
+   * Runs the rules one after another, also those that are not due. A rule that fails does not stop the
+   * others: its error is in its result and in the log. A rule that another process is running is
+   * skipped. First, what throttles have held back and no event has reported is recorded.
    *
-   * Rejects with `INVALID_OPTION` for a rule that there is not, `STORE_FAILED`, `CLOSED`, and
-   * `ABORTED`: between two batches, what was removed until then stays removed. A store that does not
-   * answer is waited for about 30 seconds at most, besides the log's deadline; of the last batch some may
-   * be gone then, uncounted.
+   * Rejects with `INVALID_OPTION` for an unknown rule, `STORE_FAILED`, `CLOSED`, and `ABORTED`. An
+   * abort takes effect between two batches; what was removed by then stays removed. If the store does
+   * not answer, the run ends after about 30 seconds and the log's deadline; then part of the last batch
+   * may be removed without being counted.
    */
   run(options?: CleaningRunOptions): Promise<readonly CleaningResult[]>
   /** What `run` would remove now. Removes nothing. */
   preview(options?: CleaningPreviewOptions): Promise<readonly CleaningResult[]>
   status(options?: WaitOptions): Promise<CleaningStatus>
-  /** Ends what goes on, between two batches, and all turns to come. */
+  /** Ends the present runs between two batches, and all scheduled ones. */
   close(): Promise<void>
 }
 
-// What throttles have held back is told in turns of their own too; no rule has this name.
-const TELLING = ''
-const TELLING_SCHEDULE: Schedule = { every: { hours: 1 } }
-
-const FIRST_LOOK_MS = 1000
-// A log without a schedule leaves its store alone at first.
-const FIRST_TELLING_MS = 3_600_000
-const AGAIN_MS = 1000
-const RETRY_MS = 60_000
-// A clock that was set, and what other processes did, is noticed within this time.
-const LONGEST_WAIT_MS = 600_000
-
-/** Checks the rules, and runs those that have a schedule when their turn comes. */
+/** Checks the rules, and runs those with a schedule when they are due. */
 export function createCleaning(
   { store, record, suppressedDraft }: CleaningContext,
   options: CleaningOptions = { rules: [] },
 ): Cleaning {
   const rules = readRules(options.rules)
   if (typeof options.holds !== 'function') checkHolds(options.holds)
-  const scheduled = rules.filter(({ schedule }) => schedule !== undefined)
-  const closing = new AbortController()
-  const running = new Set<Promise<unknown>>()
+  const tasks = createTaskTracker()
+  const { closing } = tasks
 
   const choose = (names: readonly string[] | undefined): readonly Rule[] => {
-    const stray = names?.find((name) => !rules.some((rule) => rule.name === name))
-    if (stray !== undefined)
-      throw new AuditLogError('INVALID_OPTION', `there is no cleaning rule ${stray}`)
+    const unknown = names?.find((name) => !rules.some((rule) => rule.name === name))
+    if (unknown !== undefined)
+      throw new AuditLogError('INVALID_OPTION', `there is no cleaning rule ${unknown}`)
     return names ? rules.filter(({ name }) => names.includes(name)) : rules
   }
 
-  const recordSuppressed = async (options: WaitOptions): Promise<void> => {
-    while ((await store.recordSuppressed(suppressedDraft, options)) > 0);
+  const recordSuppressed = async (given: WaitOptions): Promise<void> => {
+    while ((await store.recordSuppressed(suppressedDraft, given)) > 0);
   }
 
   const runOptions = ({ signal, onProgress }: CleaningRunOptions = {}): RunOptions => ({
@@ -95,124 +82,107 @@ export function createCleaning(
     record,
     holds: options.holds,
     prepare: recordSuppressed,
-    signal: AbortSignal.any([closing.signal, ...(signal ? [signal] : [])]),
+    signal: AbortSignal.any([closing, ...(signal ? [signal] : [])]),
     onProgress(progress) {
       notify(options.onProgress, progress)
       notify(onProgress, progress)
     },
   })
 
-  /** Gives the result, or why the rule has not been run. */
-  const tryToRun = async (
-    rule: Rule,
-    schedule: Schedule | undefined,
-    options: RunOptions,
-  ): Promise<CleaningResult | Refusal> => {
-    const tally: Tally = { removed_count: 0 }
-    const removedCount = (): number => tally.removed_count
-    const { signal } = options
-    const claim = await claimLease(store, rule.name, { schedule, removedCount, signal })
-    return claim.outcome === 'granted' ? runRule(rule, claim.lease, tally, options) : claim
-  }
-
-  const skip = async (rule: Rule): Promise<CleaningResult> => {
-    const skipped = 'another process is cleaning'
-    const analysis = { analyzed_tables: [], skipped_reason: skipped }
-    if (rule.target === 'statistics') await tellDone(record, rule, { removed_count: 0, analysis })
-    return { name: rule.name, target: rule.target, removed_count: 0, skipped }
-  }
-
-  const runNow = async (
-    chosen: readonly Rule[],
-    options: RunOptions,
-  ): Promise<CleaningResult[]> => {
-    if (chosen.length === 0) await recordSuppressed(options)
+  const runNow = async (chosen: readonly Rule[], given: RunOptions): Promise<CleaningResult[]> => {
+    if (chosen.length === 0) await recordSuppressed(given)
     const results: CleaningResult[] = []
     for (const rule of chosen) {
-      const result = await tryToRun(rule, undefined, options)
-      results.push('outcome' in result ? await skip(rule) : result)
+      const result = await runUnlessRefused(rule, undefined, given)
+      results.push('outcome' in result ? await skip(rule, record) : result)
     }
     return results
   }
 
   const previewNow = async (
     chosen: readonly Rule[],
-    options: RunOptions,
+    given: RunOptions,
   ): Promise<CleaningResult[]> => {
-    const now = await storeTime(store, options)
+    const now = await storeTime(store, given)
     const results: CleaningResult[] = []
-    for (const rule of chosen) results.push(await previewRule(rule, now, options))
+    for (const rule of chosen) results.push(await previewRule(rule, now, given))
     return results
   }
 
-  /** The rule's turn, where it has come; gives the milliseconds until the next look at it. */
-  const takeTurn = async (rule: Rule): Promise<number> => {
-    const result = await tryToRun(rule, rule.schedule, runOptions())
-    return 'outcome' in result ? waitFor(result) : AGAIN_MS
-  }
-
-  const tellInTurn = async (): Promise<number> => {
-    const { signal } = closing
-    const schedule = TELLING_SCHEDULE
-    const claim = await claimLease(store, TELLING, { schedule, removedCount: () => 0, signal })
-    if (claim.outcome !== 'granted') return waitFor(claim)
-    try {
-      await recordSuppressed({ signal })
-    } finally {
-      await claim.lease.release({ removedCount: 0 })
-    }
-    return AGAIN_MS
-  }
-
-  const look = async (): Promise<number> => {
-    let wait = LONGEST_WAIT_MS
-    for (const turn of [tellInTurn, ...scheduled.map((rule) => () => takeTurn(rule))]) {
-      if (closing.signal.aborted) break
-      // What went wrong with a rule is told; else the store is away.
-      wait = Math.min(wait, await turn().catch(() => RETRY_MS))
-    }
-    return wait
-  }
-
-  const turns = startTurns(look, scheduled.length > 0 ? FIRST_LOOK_MS : FIRST_TELLING_MS)
-
-  /** Has `close` wait for it; rejects with `CLOSED` where the log's end has ended it. */
-  const track = async <Value>(
-    work: () => Promise<Value>,
-    { signal }: WaitOptions = {},
-  ): Promise<Value> => {
-    if (closing.signal.aborted) throw closedError()
-    throwIfAborted(signal)
-    const promise = work()
-    running.add(promise)
-    try {
-      return await promise
-    } catch (error) {
-      throw closing.signal.aborted && !signal?.aborted ? closedError() : error
-    } finally {
-      running.delete(promise)
-    }
-  }
+  const scheduled = startScheduledRuns({
+    store,
+    rules: rules.filter(({ schedule }) => schedule !== undefined),
+    run: (rule) => runUnlessRefused(rule, rule.schedule, runOptions()),
+    recordSuppressed,
+    signal: closing,
+  })
 
   return {
-    run: (given) => track(() => runNow(choose(given?.rules), runOptions(given)), given),
-    preview: (given) => track(() => previewNow(choose(given?.rules), runOptions(given)), given),
-    status: (given) => track(() => readStatuses(store, rules, given), given),
-    async close() {
+    run: (given) => tasks.track(() => runNow(choose(given?.rules), runOptions(given)), given),
+    preview: (given) =>
+      tasks.track(() => previewNow(choose(given?.rules), runOptions(given)), given),
+    status: (given) => tasks.track(() => readStatuses(store, rules, given), given),
+    close: () => tasks.close(() => scheduled.stop()),
+  }
+}
+
+/** The result, or why the rule was not run. With a schedule it runs only if it is due. */
+async function runUnlessRefused(
+  rule: Rule,
+  schedule: Schedule | undefined,
+  options: RunOptions,
+): Promise<CleaningResult | Refusal> {
+  const totals: RunTotals = { removed_count: 0 }
+  const removedCount = (): number => totals.removed_count
+  const { store, signal } = options
+  const claim = await claimLease(store, rule.name, { schedule, removedCount, signal })
+  return claim.outcome === 'granted' ? runRule(rule, claim.lease, totals, options) : claim
+}
+
+async function skip(rule: Rule, record: RecordEvent): Promise<CleaningResult> {
+  const skipped = 'another process is cleaning'
+  const analysis = { analyzed_tables: [], skipped_reason: skipped }
+  if (rule.target === 'statistics') await recordDone(record, rule, { removed_count: 0, analysis })
+  return { name: rule.name, target: rule.target, removed_count: 0, skipped }
+}
+
+interface TaskTracker {
+  /** Aborts when `close` is called. */
+  readonly closing: AbortSignal
+  /** Rejects with `CLOSED` if `close` has ended the work. */
+  track<Value>(work: () => Promise<Value>, options?: WaitOptions): Promise<Value>
+  /** Resolves when `stop` and all tracked work have ended. */
+  close(stop: () => Promise<void>): Promise<void>
+}
+
+function createTaskTracker(): TaskTracker {
+  const closing = new AbortController()
+  const running = new Set<Promise<unknown>>()
+  return {
+    closing: closing.signal,
+    async track(work, { signal } = {}) {
+      if (closing.signal.aborted) throw closedError()
+      throwIfAborted(signal)
+      const promise = work()
+      running.add(promise)
+      try {
+        return await promise
+      } catch (error) {
+        throw closing.signal.aborted && !signal?.aborted ? closedError() : error
+      } finally {
+        running.delete(promise)
+      }
+    },
+    async close(stop) {
       closing.abort()
-      await Promise.allSettled([turns.stop(), ...running])
+      await Promise.allSettled([stop(), ...running])
     },
   }
 }
 
-type Refusal = Exclude<Claim, { readonly outcome: 'granted' }>
-
-const waitFor = (refusal: Refusal): number =>
-  refusal.outcome === 'held' ? LEASE_MS : refusal.dueIn / 1000
-
 const closedError = (): AuditLogError => new AuditLogError('CLOSED', 'the audit log is closed')
 
-/** A handler that throws stops no run. */
+/** A handler that throws does not end the run. */
 function notify(handler: OnCleaningProgress | undefined, progress: CleaningProgress): void {
   try {
     handler?.(progress)

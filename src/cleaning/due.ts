@@ -2,18 +2,15 @@ import type { AuditEvent } from '../event/event.js'
 import type { EventStore, KeptBounds, WaitOptions } from '../store/store.js'
 import { type Microseconds, parseTimestamp } from '../event/timestamp.js'
 import type { Filter } from './filters.js'
-import { scan, unlessTooLong } from './scan.js'
+import { scan, ignoreTimeout } from './scan.js'
 
-/** The ids of the live events that are open. */
+/** The ids of the open live events. */
 export async function openIds(store: EventStore, options: WaitOptions): Promise<Set<string>> {
   const open = await store.openEvents(options)
   return new Set(open.map(({ id }) => id))
 }
 
-/**
- * The time before which all events that match the filter are due, as `due` of the store has it for
- * all events; 0 where none is.
- */
+/** All events before this time that match the filter are due; 0 if none is. */
 export async function dueBefore(
   store: EventStore,
   filter: Filter | undefined,
@@ -22,13 +19,13 @@ export async function dueBefore(
 ): Promise<Microseconds> {
   const { from = 0, rows, bytes } = bounds
   if (rows === undefined && bytes === undefined) return from
-  const due = filter ? undefined : await unlessTooLong(store.excess(bounds, options))
-  if (due) return due.before
-  return Math.max(from, await behindTheNewest(store, filter, bounds, options))
+  const excess = filter ? undefined : await ignoreTimeout(store.excess(bounds, options))
+  if (excess) return excess.before
+  return Math.max(from, await beyondNewest(store, filter, bounds, options))
 }
 
-/** Goes back from the newest to what goes beyond the rows or the bytes. */
-async function behindTheNewest(
+/** Reads from the newest event back until the rows or the bytes are used up. */
+async function beyondNewest(
   store: EventStore,
   filter: Filter | undefined,
   { from, rows = Infinity, bytes = Infinity }: KeptBounds,
@@ -41,7 +38,7 @@ async function behindTheNewest(
   for await (const events of scan(store, { direction: 'desc', filter, signal })) {
     for (const event of events) {
       const time = parseTimestamp(event.created_at)!
-      // From here on age alone decides.
+      // All older events are due by their age.
       if (from !== undefined && time < from) return 0
       if (open.has(event.id)) continue
       rowsLeft -= 1

@@ -14,25 +14,25 @@ export interface Filter {
   readonly text: string
 }
 
-/** What no rule removes; empty where nothing is on hold. */
+/** Filters of the events that no rule removes. */
 export type Holds = readonly Filter[]
 
 /**
- * Reads which events are meant. A filter that says nothing would mean all of them: that is refused,
- * as are sorts and a limit. Throws `INVALID_OPTION` that begins with `at`.
+ * Reads a filter. Throws `INVALID_OPTION`, with a message that begins with `at`, for sorts, a limit,
+ * and a filter without conditions, which would match all events.
  */
 export function readFilter(given: QueryInput, at: string): Filter {
   const { where, sorts, limit } = parse(given, at)
   const fault = (message: string): AuditLogError =>
     new AuditLogError('INVALID_OPTION', `${at} ${message}`)
-  if (sorts.length > 0) throw fault('takes no sorts: it says which events, in no order')
-  if (limit !== Infinity) throw fault('takes no limit')
-  if (!where) throw fault('names no condition, which would mean all events')
+  if (sorts.length > 0) throw fault('cannot have sorts')
+  if (limit !== Infinity) throw fault('cannot have a limit')
+  if (!where) throw fault('has no condition, so it would match all events')
   const text = formatQuery({ where, sorts: [], limit: 1 }).replace(/&limit=1$/, '')
   return { where, matches: compileFilter(where), text }
 }
 
-/** With `Infinity` as the limit where none is given. */
+/** The limit is `Infinity` if none is given. */
 function parse(given: QueryInput, at: string): EventQuery {
   const isParsed =
     given !== null && typeof given === 'object' && 'where' in given && 'sorts' in given
@@ -46,7 +46,7 @@ function parse(given: QueryInput, at: string): EventQuery {
   }
 }
 
-/** Throws `INVALID_OPTION` for a wrong one, and what the host's function throws. */
+/** Throws `INVALID_OPTION` for an invalid hold, and any error of the host's function. */
 export async function readHolds(given: CleaningOptions['holds'] = []): Promise<Holds> {
   return checkHolds(typeof given === 'function' ? await given() : given)
 }

@@ -9,21 +9,21 @@ import {
   type LastRun,
   LEASE_MS,
   type LeasedRun,
-  nextTurn,
+  nextRunTime,
   type RuleState,
 } from './rule-state.js'
 import type { Schedule } from './schedule.js'
 
-/** The right to run a rule, which one process has at a time. */
+/** The right to run a rule. One process has it at a time. */
 export interface Lease {
   readonly startedAt: Microseconds
-  /** Aborts when the lease is lost to another. */
+  /** Aborts when another process has taken the lease. */
   readonly signal: AbortSignal
-  /** The run before where it never came to its end: its process died, or lost the store. */
+  /** The previous run if it did not end: its process died, or lost the store. */
   readonly unfinished: LeasedRun | undefined
   /**
-   * Ends the lease, and notes what became of the run. One that was given up was not the rule's turn.
-   * Rejects where the store does not take it within a while: the lease ends by itself then.
+   * Ends the lease, and stores the result of the run. After an aborted run the rule is still due.
+   * Rejects if the store does not answer within 10 seconds; then the lease expires.
    */
   release(run: FinishedRun): Promise<void>
 }
@@ -31,27 +31,27 @@ export interface Lease {
 export interface FinishedRun {
   readonly removedCount: number
   readonly error?: string | undefined
-  readonly isGivenUp?: boolean | undefined
+  readonly isAborted?: boolean | undefined
 }
 
-/** How a try to get the lease ends. */
+/** Result of `claimLease`. `held`: by another process. `early`: the rule is not due yet. */
 export type Claim =
   | { readonly outcome: 'granted'; readonly lease: Lease }
   | { readonly outcome: 'held' }
   | { readonly outcome: 'early'; readonly dueIn: Microseconds }
 
 export interface ClaimOptions extends WaitOptions {
-  /** Given where the lease is wanted only when the rule's turn has come. */
+  /** If given, the lease is granted only when the rule is due. */
   readonly schedule?: Schedule | undefined
-  /** Asked at each renewal how many have been removed so far. */
+  /** The number of events removed so far; stored at each renewal. */
   readonly removedCount: () => number
 }
 
 const RENEWAL_MS = 10_000
 
 /**
- * Tries to get the lease of the rule. It is renewed until it is released; where its process dies it
- * ends by itself within 30 seconds.
+ * Claims the lease of the rule. It is renewed every 10 seconds until it is released; if its process
+ * dies, it expires within 30 seconds.
  */
 export async function claimLease(
   store: EventStore,
@@ -65,16 +65,16 @@ export async function claimLease(
   const take = (state: RuleState, now: Microseconds): RuleState => {
     refusal = undefined
     const { lease, from = now } = state
-    // The answer to a first attempt may have been lost.
+    // The answer to an earlier attempt may have been lost.
     if (lease?.holder === holder) return state
     if (isHeld(lease, now)) {
       refusal = { outcome: 'held' }
       return state
     }
-    const due = schedule ? nextTurn(state, schedule, now) : now
+    const due = schedule ? nextRunTime(state, schedule, now) : now
     if (due > now) {
       refusal = { outcome: 'early', dueIn: due - now }
-      // Turns are counted from when the rule was first seen, and from no time that has not come yet.
+      // The schedule counts from when the rule was first seen; after the clock was set back, from now.
       return { ...state, from: Math.min(from, now) }
     }
     startedAt = now
@@ -89,13 +89,13 @@ export async function claimLease(
     startedAt,
     signal: renewal.lost,
     unfinished,
-    async release({ removedCount, error, isGivenUp }) {
+    async release({ removedCount, error, isAborted }) {
       await renewal.stop()
       const end = (state: RuleState, now: Microseconds): RuleState => {
         if (state.lease?.holder !== holder) return state
         const finishedAt = Math.max(startedAt, now)
         const last: LastRun = { startedAt, finishedAt, removedCount, error }
-        const from = isGivenUp ? state.from : startedAt
+        const from = isAborted ? state.from : startedAt
         return { ...(from !== undefined && { from }), last }
       }
       using wait = timeoutSignal(RENEWAL_MS)
@@ -131,21 +131,21 @@ function startRenewal(
   const renew = async (): Promise<void> => {
     const since = performance.now()
     let isOurs = false
-    const prolong = (state: RuleState, now: Microseconds): RuleState => {
+    const extend = (state: RuleState, now: Microseconds): RuleState => {
       isOurs = state.lease?.holder === holder
       if (!isOurs) return state
       return { ...state, lease: leaseOf(holder, state.lease!.startedAt, now, removedCount()) }
     }
     using wait = timeoutSignal(RENEWAL_MS)
     try {
-      await changeState(store, name, prolong, { signal: wait.signal })
+      await changeState(store, name, extend, { signal: wait.signal })
       renewedAt = since
     } catch {
-      // Nobody else gets it before it has run out.
+      // No other process gets the lease before it expires.
       isOurs = performance.now() - renewedAt < LEASE_MS
     }
     if (!isOurs) {
-      const message = `cleaning rule ${name}: another process has taken over`
+      const message = `cleaning rule ${name}: another process has taken the lease`
       lost.abort(new AuditLogError('STORE_FAILED', message))
     }
   }

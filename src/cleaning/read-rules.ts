@@ -19,14 +19,14 @@ const MAX_NAME_LENGTH = 100
 
 type Fault = (message: string) => AuditLogError
 
-/** Checks the rules. Throws `INVALID_OPTION` that names the rule and the member that is wrong. */
+/** Checks the rules. Throws `INVALID_OPTION`, whose message names the rule and the invalid member. */
 export function readRules(rules: readonly CleaningRule[]): Rule[] {
   if (!Array.isArray(rules)) throw new AuditLogError('INVALID_OPTION', 'rules must be a list')
   const read = (rules as readonly CleaningRule[]).map(readRule)
   const names = read.map(({ name }) => name)
-  const twice = names.find((name, index) => names.indexOf(name) < index)
-  if (twice !== undefined) {
-    const message = `there are two cleaning rules ${twice}: give them different names`
+  const duplicate = names.find((name, index) => names.indexOf(name) < index)
+  if (duplicate !== undefined) {
+    const message = `there are two cleaning rules ${duplicate}: give them different names`
     throw new AuditLogError('INVALID_OPTION', message)
   }
   return read
@@ -42,13 +42,13 @@ function readRule(given: CleaningRule, index: number): Rule {
   const { target, name = target } = rule
   const isTarget = typeof target === 'string' && target !== ''
   if (!isTarget || eventTypeFault(errorType(target)) !== undefined)
-    throw fault('target must be a text that can end an event type')
+    throw fault('target must be a text that is valid at the end of an event type')
   if (typeof name !== 'string' || name === '' || name.length > MAX_NAME_LENGTH)
     throw fault(`name must be a text of 1 to ${MAX_NAME_LENGTH} characters`)
   const known = [...SHARED_MEMBERS, ...membersOf(target)]
-  const stray = Object.keys(rule).find((member) => !known.includes(member))
-  if (stray !== undefined)
-    throw fault(`a rule for ${target} has no ${stray}; it may have ${known.join(', ')}`)
+  const unknown = Object.keys(rule).find((member) => !known.includes(member))
+  if (unknown !== undefined)
+    throw fault(`a rule for ${target} has no ${unknown}; it may have ${known.join(', ')}`)
   const schedule = readSchedule(rule, fault)
   return { name, target, schedule, ...readTask(rule, fault) }
 }
@@ -59,7 +59,7 @@ function membersOf(target: string): readonly string[] {
 }
 
 function readSchedule({ every, at }: CleaningRule, fault: Fault): Schedule | undefined {
-  if (every !== undefined && at !== undefined) throw fault('takes every or at, not both')
+  if (every !== undefined && at !== undefined) throw fault('cannot have both every and at')
   if (every !== undefined) return { every: readDuration(every, 'every', fault)! }
   if (at === undefined) return undefined
   const time = parseTimeOfDay(at)
@@ -79,10 +79,9 @@ function readEvents(rule: EventsRule, fault: Fault): ReadTask {
   const { archive, maxRows, maxBytes } = rule
   const maxAge = readDuration(rule.maxAge, 'maxAge', fault)
   const counts = Object.entries({ maxRows, maxBytes }).filter(([, count]) => count !== undefined)
-  const wrong = counts.find(([, count]) => !Number.isSafeInteger(count) || count! < 0)
-  if (wrong) throw fault(`${wrong[0]} must be a whole number of at least 0`)
-  if (maxAge === undefined && counts.length === 0)
-    throw fault('needs maxAge, maxRows or maxBytes: nothing says which events are due')
+  const invalid = counts.find(([, count]) => !Number.isSafeInteger(count) || count! < 0)
+  if (invalid) throw fault(`${invalid[0]} must be a whole number of at least 0`)
+  if (maxAge === undefined && counts.length === 0) throw fault('needs maxAge, maxRows or maxBytes')
   const isArchive = typeof archive === 'function' || (typeof archive === 'string' && archive !== '')
   if (archive !== undefined && !isArchive)
     throw fault('archive must be the name of a directory, or a function')

@@ -2,85 +2,85 @@ import type { Duration } from 'date-fns'
 import type { AuditEvent, JsonObject } from '../event/event.js'
 import type { QueryInput } from '../filter/query-input.js'
 
-/** Without `every` and `at` a rule runs only when it is asked to. */
+/** Without `every` and `at` a rule runs only by `run`. */
 interface CommonRule {
   /**
-   * No other rule of the log may have it; processes that share a store know a rule by it.
+   * Unique within the log. Processes on one store recognize a rule by its name.
    * @default the target
    */
   readonly name?: string
-  /** How long after the start of one run the next one begins. */
+  /** Time from the start of one run to the start of the next. */
   readonly every?: Duration
   /** Time of day in UTC, `HH:MM`. */
   readonly at?: string
 }
 
-/** Takes whole events out of the log; they are removed once it resolves. */
+/** Stores complete events elsewhere; they are removed from the log once it resolves. */
 export type ArchiveEvents = (events: readonly AuditEvent[]) => Promise<void>
 
 /**
- * Removes those of the events that match the filter which are due by at least one of the bounds.
- * Live events that are open stay and count for nothing. Events on legal hold stay too, but do count
- * among those that `maxRows` and `maxBytes` keep.
+ * Removes the events that match the filter and are due by at least one of the bounds. Open live events
+ * stay, and do not count towards the bounds. Events on legal hold stay too, but count towards `maxRows`
+ * and `maxBytes`.
  */
 export interface EventsRule extends CommonRule {
   readonly target: 'events'
-  /** Which events, without sorts and limit. @default all events */
+  /** A query without sorts and limit. @default all events */
   readonly filter?: QueryInput
-  /** Due is what is older. Years and months are those of the calendar in UTC. */
+  /** Older events are due. Years and months are those of the UTC calendar. */
   readonly maxAge?: Duration
-  /** Due is what goes beyond so many of the newest. */
+  /** All but this many of the newest events are due. */
   readonly maxRows?: number
-  /** Due is what goes beyond the newest that have so many bytes of attributes together (JSON in UTF-8). */
+  /** All but the newest events with this many bytes of attributes in total (JSON, UTF-8) are due. */
   readonly maxBytes?: number
   /**
-   * Where events go before they are removed, a page of at most 200 at a time. A directory gets a file for
-   * each run, `<rule>-<created_at of the first>-<random>.ndjson.gz`: an event a line, as `importEvents`
-   * takes it. Each page is on the disk before its events are removed. Where the process dies in
-   * between, that page comes again in the next run's file; where it dies while it writes, the file
-   * ends in the middle of that page.
+   * Where to store events before they are removed, in pages of at most 200. A function gets the pages.
+   * A directory gets one file for each run, `<rule>-<created_at of the first>-<random>.ndjson.gz`, with
+   * one event per line, as `importEvents` takes it. Each page is on disk before its events are removed.
+   * If the process dies in between, the next run's file has the page again; if it dies while it writes
+   * a page, the file ends within that page.
    */
   readonly archive?: string | ArchiveEvents
 }
 
-/** Refreshes what the planner of the store's database knows of its tables. */
+/** Refreshes the statistics of the database's query planner. */
 export interface StatisticsRule extends CommonRule {
   readonly target: 'statistics'
 }
 
 export interface HostRunContext {
-  /** What was created before this time (ISO 8601) is due; `undefined` where the rule has no `maxAge`. */
+  /** Things from before this time (ISO 8601) are due; `undefined` if the rule has no `maxAge`. */
   readonly before: string | undefined
-  /** True where nothing may be removed, only counted. */
+  /** True if nothing may be removed, only counted. */
   readonly preview: boolean
-  /** Aborts when the run is given up. */
+  /** Aborts the run. */
   readonly signal: AbortSignal
-  /** To be told how many have been removed so far. */
+  /** Call it with the number removed so far. */
   progress(removed: number): void
 }
 
 export interface HostRemoved {
   readonly removed_count: number
-  /** Told in the event, in place of the rule's. */
+  /** Shown in the event in place of the rule's `filters`. */
   readonly filters?: JsonObject
 }
 
-/** Removes what the host keeps elsewhere, such as `jobs` or `agent_images`. */
+/** Removes things that the host stores elsewhere, such as `jobs` or `agent_images`. */
 export interface HostRule extends CommonRule {
-  /** Ends the type of the events that tell of it: `info:data_cleanup:<target>`. */
+  /** The last part of the type of the rule's events: `info:data_cleanup:<target>`. */
   readonly target: string
-  /** What the rule goes by, told in its events. */
+  /** The criteria of the rule, shown in its events. */
   readonly filters?: JsonObject
   readonly maxAge?: Duration
-  /** Gives how many it has removed, or, in a preview, would remove. */
+  /** Resolves to the number of things removed, or in a preview, that would be removed. */
   readonly run: (context: HostRunContext) => Promise<number | HostRemoved>
 }
 
 export type CleaningRule = EventsRule | StatisticsRule | HostRule
 
-/** Events that no rule removes. */
+/** Matching events are not removed by any rule. */
 export interface LegalHold {
-  /** Told in messages. */
+  /** Shown in error messages. */
   readonly name?: string
   readonly filter: QueryInput
 }
@@ -89,7 +89,7 @@ export interface CleaningProgress {
   /** The rule's name. */
   readonly rule: string
   readonly removed_count: number
-  /** Events in the archive so far, where the rule has one. */
+  /** Number of archived events so far, if the rule has an archive. */
   readonly archived_count?: number
 }
 
@@ -98,9 +98,9 @@ export type OnCleaningProgress = (progress: CleaningProgress) => void
 export interface CleaningOptions {
   readonly rules: readonly CleaningRule[]
   /**
-   * A function is asked at the start of each rule's run; where it fails nothing is removed. With
-   * holds a rule for all events looks at each one: slower than without, where stretches of time go
-   * as a whole, and on Postgres whole partitions.
+   * A function is called at the start of each rule's run; if it fails, nothing is removed. With holds, a
+   * rule for all events has to check each event. Without them it is faster: it removes time ranges, on
+   * Postgres whole partitions.
    */
   readonly holds?:
     | readonly LegalHold[]
@@ -108,24 +108,24 @@ export interface CleaningOptions {
   readonly onProgress?: OnCleaningProgress
 }
 
-/** What became of one rule in a run, or would in a preview. */
+/** The result of one rule in a run or a preview. */
 export interface CleaningResult {
   readonly name: string
   readonly target: string
   /** 0 in a preview. */
   readonly removed_count: number
-  /** Only in a preview: how many a run would remove. */
+  /** In a preview: the number that a run would remove. */
   readonly due_count?: number
-  /** Only in a preview of events: `created_at` of the oldest and the newest that is due; null where none is. */
+  /** In a preview of events: `created_at` of the oldest and newest due event; null if there is none. */
   readonly oldest_due?: string | null
   readonly newest_due?: string | null
-  /** Events that are due are older. */
+  /** Due events are from before this time. */
   readonly before?: string
   readonly archived_count?: number
-  /** Path of the archive's file. */
+  /** Path of the archive file. */
   readonly archive_file?: string
   /** Why the rule was not run. */
   readonly skipped?: string
-  /** Why the run failed; what it had removed until then stays removed. */
+  /** Why the run failed. What it had removed by then stays removed. */
   readonly error?: string
 }

@@ -1,39 +1,44 @@
 import { inspect } from 'node:util'
 import type { LeasedRun } from './rule-state.js'
-import type { Rule, Tally } from './task.js'
+import type { Rule, RunTotals } from './task.js'
 import { formatTimestamp } from '../event/timestamp.js'
 
-/** Records a system event of the log; resolves once it is kept. */
+/** Records a system event; resolves once it is stored. */
 export type RecordEvent = (type: string, data: object) => Promise<unknown>
 
 const infoType = (target: string): string => `info:data_cleanup:${target}`
 export const errorType = (target: string): string => `error:data_cleanup:${target}`
 
-const LOST = 'the run came to no end: its process died, or lost the store'
+const LOST_RUN = 'the run did not end: its process died, or lost the store'
 
-/** Tells of a run that ended well, or was given up; where there is nothing to tell there is no event. */
-export async function tellDone(record: RecordEvent, rule: Rule, tally: Tally): Promise<void> {
-  const { analysis } = tally
-  if (tally.removed_count === 0 && !analysis) return
-  const data = analysis ? { rule: rule.name, ...analysis } : dataOf(rule, tally)
+/** Records a run that succeeded or was aborted, if it removed or analysed something. */
+export async function recordDone(
+  record: RecordEvent,
+  rule: Rule,
+  totals: RunTotals,
+): Promise<void> {
+  const { analysis } = totals
+  if (totals.removed_count === 0 && !analysis) return
+  const data = analysis ? { rule: rule.name, ...analysis } : dataOf(rule, totals)
   await record(infoType(rule.target), data)
 }
 
-export async function tellFailed(
+/** Records a run that failed. */
+export async function recordFailed(
   record: RecordEvent,
   rule: Rule,
-  tally: Tally,
+  totals: RunTotals,
   thrown: unknown,
 ): Promise<void> {
   const { stack } = Object(thrown) as { stack?: string }
   const fault = { error: messageOf(thrown), ...(stack !== undefined && { backtrace: stack }) }
-  await record(errorType(rule.target), { ...fault, ...dataOf(rule, tally) })
+  await record(errorType(rule.target), { ...fault, ...dataOf(rule, totals) })
 }
 
-/** Tells of the run before, which could not tell of itself. */
-export async function tellLost(record: RecordEvent, rule: Rule, run: LeasedRun): Promise<void> {
+/** Records a previous run that did not end. */
+export async function recordLost(record: RecordEvent, rule: Rule, run: LeasedRun): Promise<void> {
   await record(errorType(rule.target), {
-    error: LOST,
+    error: LOST_RUN,
     ...dataOf(rule, { removed_count: run.removedCount }),
     started_at: formatTimestamp(run.startedAt),
   })
@@ -43,6 +48,6 @@ export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : inspect(thrown)
 }
 
-function dataOf({ name, filters }: Rule, tally: Tally): object {
-  return { rule: name, ...(filters && { filters }), ...tally }
+function dataOf({ name, filters }: Rule, totals: RunTotals): object {
+  return { rule: name, ...(filters && { filters }), ...totals }
 }

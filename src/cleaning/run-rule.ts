@@ -3,83 +3,87 @@ import type { EventStore, WaitOptions } from '../store/store.js'
 import { readHolds } from './filters.js'
 import type { Lease } from './lease.js'
 import type { CleaningOptions, CleaningResult, OnCleaningProgress } from './rule.js'
-import type { Job, Rule, Tally } from './task.js'
-import { messageOf, type RecordEvent, tellDone, tellFailed, tellLost } from './run-events.js'
+import type { Job, Rule, RunTotals } from './task.js'
+import { messageOf, type RecordEvent, recordDone, recordFailed, recordLost } from './run-events.js'
 
 export interface RunOptions {
   readonly store: EventStore
   readonly record: RecordEvent
   readonly holds: CleaningOptions['holds']
-  /** Aborts when the run is given up. */
+  /** Aborts the run. */
   readonly signal: AbortSignal
   readonly onProgress: OnCleaningProgress
-  /** Comes first in every run. */
+  /** Called at the start of every run. */
   readonly prepare: (options: WaitOptions) => Promise<void>
 }
 
 /**
- * Runs the rule, for which `lease` has been granted, and has the log tell of it. What goes wrong is in
- * the result; rejects with `ABORTED` only, once it has told what was removed until then.
+ * Runs the rule, whose lease has been granted, and records the run. Errors are in the result. Rejects
+ * only with `ABORTED`, after it has recorded what was removed by then.
  */
 export async function runRule(
   rule: Rule,
   lease: Lease,
-  tally: Tally,
+  totals: RunTotals,
   options: RunOptions,
 ): Promise<CleaningResult> {
-  const { record, signal: givenUp } = options
-  const signal = AbortSignal.any([givenUp, lease.signal])
-  const job = jobOf(rule, lease.startedAt, tally, { ...options, signal })
+  const { record, signal: abortSignal } = options
+  const signal = AbortSignal.any([abortSignal, lease.signal])
+  const job = jobOf(rule, lease.startedAt, totals, { ...options, signal })
   const work = async (): Promise<void> => {
     await options.prepare({ signal })
-    if (lease.unfinished) await tellLost(record, rule, lease.unfinished)
+    if (lease.unfinished) await recordLost(record, rule, lease.unfinished)
     await rule.task.run(job)
   }
-  const tell = ({ error }: Outcome): Promise<void> =>
-    error ? tellFailed(record, rule, tally, error.thrown) : tellDone(record, rule, tally)
+  const recordOutcome = ({ error }: Outcome): Promise<void> =>
+    error ? recordFailed(record, rule, totals, error.thrown) : recordDone(record, rule, totals)
 
   let outcome = await outcomeOf(work())
-  const isGivenUp = givenUp.aborted
-  // What a store says about a signal that has aborted is less than the reason.
+  const isAborted = abortSignal.aborted
+  // The reason says more than the store's error.
   if (lease.signal.aborted) outcome = { error: { thrown: lease.signal.reason } }
-  else if (isGivenUp) outcome = {}
-  const told = await outcomeOf(tell(outcome))
-  const failure = outcome.error ?? told.error
+  else if (isAborted) outcome = {}
+  const recorded = await outcomeOf(recordOutcome(outcome))
+  const failure = outcome.error ?? recorded.error
   const error = failure && messageOf(failure.thrown)
-  const run = { removedCount: tally.removed_count, error: isGivenUp ? 'aborted' : error, isGivenUp }
-  // Where the store is away the lease ends by itself.
+  const run = {
+    removedCount: totals.removed_count,
+    error: isAborted ? 'aborted' : error,
+    isAborted,
+  }
+  // If the store fails, the lease expires.
   await outcomeOf(lease.release(run))
-  if (isGivenUp) throw abortedError(givenUp)
-  return resultOf(rule, tally, error)
+  if (isAborted) throw abortedError(abortSignal)
+  return resultOf(rule, totals, error)
 }
 
-/** What the rule would remove; an error of it is in the result. Rejects with `ABORTED`. */
+/** What the rule would remove. Errors are in the result. Rejects only with `ABORTED`. */
 export async function previewRule(
   rule: Rule,
   now: number,
   options: RunOptions,
 ): Promise<CleaningResult> {
-  const tally: Tally = { removed_count: 0 }
+  const totals: RunTotals = { removed_count: 0 }
   try {
-    const due = await rule.task.preview(jobOf(rule, now, tally, options))
+    const due = await rule.task.preview(jobOf(rule, now, totals, options))
     return { name: rule.name, target: rule.target, removed_count: 0, ...due }
   } catch (thrown) {
     if (options.signal.aborted) throw abortedError(options.signal)
-    return resultOf(rule, tally, messageOf(thrown))
+    return resultOf(rule, totals, messageOf(thrown))
   }
 }
 
-function jobOf(rule: Rule, now: number, tally: Tally, options: RunOptions): Job {
+function jobOf(rule: Rule, now: number, totals: RunTotals, options: RunOptions): Job {
   const { store, holds, signal, onProgress } = options
   return {
     store,
     rule: rule.name,
     now,
     signal,
-    tally,
+    totals,
     holds: () => untilAborted(readHolds(holds), signal),
     progress() {
-      const { removed_count, archived_count } = tally
+      const { removed_count, archived_count } = totals
       onProgress({
         rule: rule.name,
         removed_count,
@@ -89,8 +93,8 @@ function jobOf(rule: Rule, now: number, tally: Tally, options: RunOptions): Job 
   }
 }
 
-function resultOf(rule: Rule, tally: Tally, error: string | undefined): CleaningResult {
-  const { removed_count, archived_count, archive_file, before, analysis } = tally
+function resultOf(rule: Rule, totals: RunTotals, error: string | undefined): CleaningResult {
+  const { removed_count, archived_count, archive_file, before, analysis } = totals
   return {
     name: rule.name,
     target: rule.target,

@@ -6,19 +6,19 @@ import type { EventStore, WaitOptions } from '../store/store.js'
 import { formatTimestamp, type Microseconds } from '../event/timestamp.js'
 import type { Filter } from './filters.js'
 
-// Small, so that those who record meanwhile wait little, and large events take little memory.
-const PAGE = 200
-const MAX_REST_MS = 50
+// Small, so that concurrent appends wait little and large events take little memory.
+const PAGE_SIZE = 200
+const MAX_PAUSE_MS = 50
 
 export interface ScanOptions extends WaitOptions {
   readonly direction: 'asc' | 'desc'
-  /** @default undefined all events */
+  /** @default all events */
   readonly filter?: Filter | undefined
-  /** Only events that were created before this. */
+  /** Only events before this time. */
   readonly before?: Microseconds | undefined
 }
 
-/** The events in pages, along `created_at`; half of the time is left to others. */
+/** The events in pages, in the order of `created_at`. Pauses half of the time, for other work. */
 export async function* scan(
   store: EventStore,
   { direction, filter, before, signal }: ScanOptions,
@@ -26,29 +26,29 @@ export async function* scan(
   const sorts: EventQuery['sorts'] = [{ attribute: 'created_at', direction }]
   const end = before === undefined ? undefined : createdBefore(before)
   let passed: EventQuery['where']
-  let isTooLong = false
+  let hasTimedOut = false
   for (;;) {
     const began = performance.now()
     const between = bothOf(end, passed)
-    const where = bothOf(isTooLong ? undefined : filter?.where, between)
-    const query = { where, sorts, limit: PAGE }
+    const where = bothOf(hasTimedOut ? undefined : filter?.where, between)
+    const query = { where, sorts, limit: PAGE_SIZE }
     const listing = store.list(query, { signal })
-    const page = filter && !isTooLong ? await unlessTooLong(listing) : await listing
+    const page = filter && !hasTimedOut ? await ignoreTimeout(listing) : await listing
     if (!page) {
-      // Filtered here it is more to read, but gets on where the store takes too long to find any.
-      isTooLong = true
+      // The query timed out: read all events from here on and filter them here.
+      hasTimedOut = true
       continue
     }
-    const events = isTooLong ? page.events.filter(filter!.matches) : page.events
+    const events = hasTimedOut ? page.events.filter(filter!.matches) : page.events
     if (events.length > 0) yield events
     if (!page.truncated) return
     const last = page.events.at(-1)!.created_at
     passed = oneCondition('created_at', direction === 'asc' ? 'gt' : 'lt', [last])
-    await delay(Math.min(performance.now() - began, MAX_REST_MS))
+    await delay(Math.min(performance.now() - began, MAX_PAUSE_MS))
   }
 }
 
-/** True where one of the events created before matches one of the filters; also where that takes too long to tell. */
+/** True if an event before this time matches one of the filters, or if the query times out. */
 export async function mayMatch(
   store: EventStore,
   filters: readonly Filter[],
@@ -58,17 +58,17 @@ export async function mayMatch(
   if (filters.length === 0) return false
   const groupings = filters.map((filter) => filter.where)
   const where = bothOf(createdBefore(before), { combinator: 'or', conditions: [], groupings })
-  const page = await unlessTooLong(store.list({ where, sorts: [], limit: 1 }, options))
+  const page = await ignoreTimeout(store.list({ where, sorts: [], limit: 1 }, options))
   return page === undefined || page.events.length > 0
 }
 
 const createdBefore = (time: Microseconds): EventQuery['where'] =>
   oneCondition('created_at', 'lt', [formatTimestamp(time)])
 
-/** `undefined` where it took longer than the store lets a query take. */
-export async function unlessTooLong<Answer>(asking: Promise<Answer>): Promise<Answer | undefined> {
+/** Resolves to `undefined` on `QUERY_TIMEOUT`. */
+export async function ignoreTimeout<Answer>(request: Promise<Answer>): Promise<Answer | undefined> {
   try {
-    return await asking
+    return await request
   } catch (error) {
     if (error instanceof AuditLogError && error.code === 'QUERY_TIMEOUT') return undefined
     throw error

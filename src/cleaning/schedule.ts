@@ -2,7 +2,7 @@ import type { Duration } from 'date-fns'
 import type { Microseconds } from '../event/timestamp.js'
 import { add } from '../event/duration.js'
 
-/** Every so often, or at a time of day: so long after midnight, UTC. */
+/** At an interval, or at a time of day: microseconds after midnight UTC. */
 export type Schedule = { readonly every: Duration } | { readonly at: Microseconds }
 
 const MINUTE: Microseconds = 60_000_000
@@ -11,16 +11,16 @@ const DAY = 24 * HOUR
 
 const TIME_OF_DAY = /^([01]\d|2[0-3]):([0-5]\d)$/
 
-/** `03:30` as the time since midnight, or `undefined` where the text is no time of day. */
+/** Reads a time such as `03:30`; `undefined` if the text is not a time of day. */
 export function parseTimeOfDay(text: string): Microseconds | undefined {
   const match = TIME_OF_DAY.exec(text)
   return match ? Number(match[1]) * HOUR + Number(match[2]) * MINUTE : undefined
 }
 
-/** The first turn after `time`. */
-export function turnAfter(schedule: Schedule, time: Microseconds): Microseconds {
+/** The first time of the schedule after `time`. */
+export function nextTimeAfter(schedule: Schedule, time: Microseconds): Microseconds {
   if ('every' in schedule) return add(time, schedule.every)
-  // All days are of one length in UTC.
+  // In UTC all days have the same length.
   const today = Math.floor(time / DAY) * DAY + schedule.at
   return today > time ? today : today + DAY
 }

@@ -6,21 +6,21 @@ import type { Rule } from './task.js'
 export interface CleaningRuleStatus {
   readonly name: string
   readonly target: string
-  /** True while any process runs it. */
+  /** True while a process runs the rule. */
   readonly running: boolean
-  /** The last run that came to its end, well or not; null where there is none. */
+  /** The last run that ended, with or without an error; null if there is none. */
   readonly lastRun: {
     readonly started_at: string
     readonly finished_at: string
     readonly removed_count: number
     readonly error?: string
   } | null
-  /** Null where the rule runs only when it is asked to. */
+  /** Null if the rule has no schedule. */
   readonly nextRun: string | null
 }
 
 export interface CleaningStatus {
-  /** `created_at` of the oldest event; null where there is none. */
+  /** `created_at` of the oldest event; null if there is none. */
   readonly oldest: string | null
   readonly rules: readonly CleaningRuleStatus[]
 }

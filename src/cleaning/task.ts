@@ -5,18 +5,18 @@ import type { Holds } from './filters.js'
 import type { CleaningResult } from './rule.js'
 import type { Schedule } from './schedule.js'
 
-/** What a run has to tell so far; if it fails, that is told. */
-export interface Tally {
+/** What a run has done so far. Recorded also if the run fails. */
+export interface RunTotals {
   removed_count: number
   archived_count?: number
   archive_file?: string
   before?: string
-  /** What the rule goes by. */
+  /** Criteria that the host's function reports in place of the rule's. */
   filters?: JsonObject
   analysis?: Analysis
 }
 
-/** What a task is given. */
+/** One run or preview of a task. */
 export interface Job {
   readonly store: EventStore
   /** The rule's name. */
@@ -24,10 +24,10 @@ export interface Job {
   /** The store's time at the start. */
   readonly now: Microseconds
   readonly signal: AbortSignal
-  readonly tally: Tally
-  /** Asks the host for what is on hold; it is waited for no longer once the signal aborts. */
+  readonly totals: RunTotals
+  /** Reads the legal holds. Once the signal aborts, the host's function is not awaited. */
   readonly holds: () => Promise<Holds>
-  /** To be called when the tally has grown. */
+  /** Reports that `totals` has changed. */
   readonly progress: () => void
 }
 
@@ -35,18 +35,18 @@ export type Preview = Pick<CleaningResult, 'oldest_due' | 'newest_due' | 'before
   readonly due_count: number
 }
 
-/** What a rule does. */
+/** The work of a rule. */
 export interface Task {
   run(job: Job): Promise<void>
   preview(job: Job): Promise<Preview>
 }
 
-/** A rule that has been read. */
+/** A checked rule. */
 export interface Rule {
   readonly name: string
   readonly target: string
   readonly schedule: Schedule | undefined
-  /** What it goes by, told in its events. */
+  /** The criteria of the rule, shown in its events. */
   readonly filters: JsonObject | undefined
   readonly task: Task
 }

@@ -1,33 +1,33 @@
-/** Looks again and again, by one timer that keeps no process alive. */
-export interface Turns {
-  /** No look begins from then on; resolves when the one that goes on is over. */
+/** Runs a function again and again. Its timer does not keep the process alive. */
+export interface TimerLoop {
+  /** Starts no further run; resolves when the present one has ended. */
   stop(): Promise<void>
 }
 
-// Of several processes one is first: the others find its turn taken.
+// Spreads the checks of several processes, so that one of them is first.
 const MAX_JITTER_MS = 5000
 
 const jitter = (ms: number): number => Math.random() * Math.min(ms / 10, MAX_JITTER_MS)
 
-/** `look`, which must not reject, gives the milliseconds until the next one. */
-export function startTurns(look: () => Promise<number>, firstMs: number): Turns {
+/** `run` returns the milliseconds until its next run. It must not reject. */
+export function startTimerLoop(run: () => Promise<number>, firstMs: number): TimerLoop {
   let timer: NodeJS.Timeout | undefined
-  let looking: Promise<void> | undefined
-  let stopped = false
+  let running: Promise<void> | undefined
+  let isStopped = false
   const wait = (ms: number): void => {
-    if (stopped) return
-    timer = setTimeout(run, Math.ceil(ms + jitter(ms)))
+    if (isStopped) return
+    timer = setTimeout(start, Math.ceil(ms + jitter(ms)))
     timer.unref()
   }
-  const run = (): void => {
-    looking = look().then(wait)
+  const start = (): void => {
+    running = run().then(wait)
   }
   wait(firstMs)
   return {
     async stop() {
-      stopped = true
+      isStopped = true
       clearTimeout(timer)
-      await looking
+      await running
     },
   }
 }

@@ -287,11 +287,11 @@ describe('a run', () => {
     ])
   })
 
-  it('fails where the host does not tell how many it has removed', async () => {
+  it('fails if the host does not return the number it removed', async () => {
     const run = (): Promise<number> => Promise.resolve(undefined as unknown as number)
     const world = open(memoryStore(), { rules: [{ target: 'jobs', run }] })
     expect(await world.cleaning.run()).toMatchObject([
-      { removed_count: 0, error: 'run must give how many it has removed' },
+      { removed_count: 0, error: 'run must resolve to the number of removed things' },
     ])
   })
 

@@ -27,12 +27,24 @@ const wrong: [string, object, RegExp][] = [
     { target: 'events', maxAge, filter: 'fliter[type_eq]=a' },
     /rule events: filter: fliter\[type_eq\] is not a parameter/,
   ],
-  ['a limit', { target: 'events', maxAge, filter: 'filter[type_eq]=a&limit=5' }, /no limit/],
-  ['sorts', { target: 'events', maxAge, filter: 'filter[type_eq]=a&filter[s]=type' }, /no sorts/],
+  [
+    'a limit',
+    { target: 'events', maxAge, filter: 'filter[type_eq]=a&limit=5' },
+    /cannot have a limit/,
+  ],
+  [
+    'sorts',
+    { target: 'events', maxAge, filter: 'filter[type_eq]=a&filter[s]=type' },
+    /cannot have sorts/,
+  ],
   ['a blank filter', { target: 'events', maxAge, filter: 'filter[type_eq]=' }, /no condition/],
   ['null as filter', { target: 'events', maxAge, filter: null }, /rule events: filter: a query is/],
   ['an archive without a name', { target: 'events', maxAge, archive: '' }, /archive must be/],
-  ['every and at', { target: 'events', maxAge, every: { days: 1 }, at: '03:00' }, /not both/],
+  [
+    'every and at',
+    { target: 'events', maxAge, every: { days: 1 }, at: '03:00' },
+    /cannot have both/,
+  ],
   ['a wrong interval', { target: 'statistics', every: { fortnights: 1 } }, /every must be/],
   ['a wrong time of day', { target: 'statistics', at: '24:00' }, /at must be a time of day/],
   ['a time of day that is a number', { target: 'statistics', at: 330 }, /at must be a time of day/],
@@ -111,7 +123,7 @@ describe('cleaning rules', () => {
 describe('legal holds', () => {
   it('that would hold all events, or are no filter, are refused', () => {
     expect(() => checkHolds([{ name: 'case 7', filter: '' }])).toThrow(
-      'legal hold case 7: filter names no condition',
+      'legal hold case 7: filter has no condition',
     )
     expect(() => checkHolds([{ filter: 'filter[a]=1' }])).toThrow('legal hold 0: filter: filter[a]')
   })

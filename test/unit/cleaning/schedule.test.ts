@@ -2,7 +2,7 @@ import { sub } from 'date-fns'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import { add, subtract } from '../../../src/event/duration.js'
-import { parseTimeOfDay, turnAfter } from '../../../src/cleaning/schedule.js'
+import { parseTimeOfDay, nextTimeAfter } from '../../../src/cleaning/schedule.js'
 import { formatTimestamp, parseTimestamp } from '../../../src/event/timestamp.js'
 
 const zone = process.env['TZ']
@@ -65,14 +65,14 @@ describe('a duration', () => {
 
 describe('a schedule', () => {
   it('has its next turn an interval after the last', () => {
-    expect(turnAfter({ every: { hours: 6 } }, time('2026-03-29T00:30:00Z'))).toBe(
+    expect(nextTimeAfter({ every: { hours: 6 } }, time('2026-03-29T00:30:00Z'))).toBe(
       time('2026-03-29T06:30:00Z'),
     )
   })
 
   it('has its next turn at the next time of day, which the turn itself is not', () => {
     const at = parseTimeOfDay('03:30')!
-    const next = (from: string): string => formatTimestamp(turnAfter({ at }, time(from)))
+    const next = (from: string): string => formatTimestamp(nextTimeAfter({ at }, time(from)))
     expect(next('2026-03-29T03:29:59.999999Z')).toBe('2026-03-29T03:30:00.000000Z')
     expect(next('2026-03-29T03:30:00Z')).toBe('2026-03-30T03:30:00.000000Z')
     expect(next('2026-12-31T23:59:00Z')).toBe('2027-01-01T03:30:00.000000Z')

@@ -309,7 +309,7 @@ describe('the lease of a rule', () => {
     await pass(SECOND, SECOND)
     await store.updateState('cleaning:jobs', () => lease(30 * SECOND))
     await pass(20 * SECOND, SECOND)
-    const error = 'cleaning rule jobs: another process has taken over'
+    const error = 'cleaning rule jobs: another process has taken the lease'
     expect(await running).toEqual([{ name: 'jobs', target: 'jobs', removed_count: 3, error }])
     expect(await world.told()).toMatchObject([
       { type: 'error:data_cleanup:jobs', attributes: { error, removed_count: 3 } },
@@ -338,7 +338,7 @@ describe('the lease of a rule', () => {
     await pass(15 * SECOND, SECOND)
     now.mockRestore()
     isAway = false
-    expect(await running).toMatchObject([{ error: expect.stringContaining('taken over') }])
+    expect(await running).toMatchObject([{ error: expect.stringContaining('taken the lease') }])
   })
 })
 

@@ -1,0 +1,123 @@
+import { throwIfAborted } from '../errors.js'
+import type { TimeoutSignal } from '../async/timeout-signal.js'
+import type { AuditEvent } from '../event/event.js'
+import { formatTimestamp, type Microseconds } from '../event/timestamp.js'
+import { openArchive } from './archive.js'
+import { openIds } from './due.js'
+import type { Filter, Holds } from './filters.js'
+import type { ArchiveEvents } from './rule.js'
+import { scan } from './scan.js'
+import type { Job, Preview } from './task.js'
+
+// How long an aborted run waits for the store to remove the present page.
+const LATE_MS = 5000
+
+/** Which events are due. */
+export interface DueSelection {
+  readonly filter: Filter | undefined
+  readonly holds: Holds
+  readonly before: Microseconds
+}
+
+/** The due events that are not on hold, in pages, oldest first. */
+export async function* removable(
+  { store, signal }: Job,
+  { filter, holds, before }: DueSelection,
+): AsyncGenerator<readonly AuditEvent[], void, void> {
+  // Read after `before` is known: events that are opened later are after it. An event that is open now
+  // stays even if it is closed during the run: the archive could get it before its last change.
+  const open = await openIds(store, { signal })
+  const isFree = (event: AuditEvent): boolean =>
+    !open.has(event.id) && !holds.some((hold) => hold.matches(event))
+  for await (const events of scan(store, { direction: 'asc', filter, before, signal })) {
+    const free = events.filter(isFree)
+    if (free.length > 0) yield free
+  }
+}
+
+/** Archives and removes the due events page by page. */
+export async function removeSelected(
+  job: Job,
+  selection: DueSelection,
+  archive: string | ArchiveEvents | undefined,
+): Promise<void> {
+  const { store, totals, signal } = job
+  const archived = archive === undefined ? undefined : openArchive(archive, job.rule, signal)
+  try {
+    for await (const events of removable(job, selection)) {
+      if (archived) {
+        await archived.add(events)
+        totals.archived_count = (totals.archived_count ?? 0) + events.length
+        if (archived.file !== undefined) totals.archive_file = archived.file
+      }
+      throwIfAborted(signal)
+      // The store gets some time to finish, so that the number of removed events is known.
+      using late = delayedAbort(signal)
+      const ids = events.map((event) => event.id)
+      totals.removed_count += await store.remove(ids, { signal: late.signal })
+      job.progress()
+    }
+  } finally {
+    await archived?.close()
+  }
+}
+
+/** Removes all events before this time. */
+export async function removeAll(
+  { store, totals, signal, progress }: Job,
+  before: Microseconds,
+): Promise<void> {
+  const onProgress = (removed: number): void => {
+    totals.removed_count = removed
+    progress()
+  }
+  totals.removed_count = await store.removeBefore(before, { signal, onProgress })
+}
+
+/** What `removeAll` would remove. */
+export async function previewAll({ store, signal }: Job, before: Microseconds): Promise<Preview> {
+  const open = await openIds(store, { signal })
+  const first = async (direction: 'asc' | 'desc'): Promise<string | null> => {
+    for await (const events of scan(store, { direction, before, signal })) {
+      const closed = events.find(({ id }) => !open.has(id))
+      if (closed) return closed.created_at
+    }
+    return null
+  }
+  return {
+    due_count: (await store.excess({ from: before }, { signal })).count,
+    oldest_due: await first('asc'),
+    newest_due: await first('desc'),
+    before: formatTimestamp(before),
+  }
+}
+
+/** What `removeSelected` would remove. */
+export async function previewSelected(job: Job, selection: DueSelection): Promise<Preview> {
+  let due: Preview = { due_count: 0, oldest_due: null, newest_due: null }
+  for await (const events of removable(job, selection)) {
+    due = {
+      due_count: due.due_count + events.length,
+      oldest_due: due.oldest_due ?? events[0]!.created_at,
+      newest_due: events.at(-1)!.created_at,
+    }
+  }
+  return { ...due, before: formatTimestamp(selection.before) }
+}
+
+/** A signal that aborts `LATE_MS` after the given one, which must not be aborted yet. */
+function delayedAbort(signal: AbortSignal): TimeoutSignal {
+  const late = new AbortController()
+  let timer: NodeJS.Timeout | undefined
+  const onAbort = (): void => {
+    timer = setTimeout(() => late.abort(signal.reason), LATE_MS)
+  }
+  signal.addEventListener('abort', onAbort, { once: true })
+  return {
+    signal: late.signal,
+    [Symbol.dispose]() {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', onAbort)
+    },
+  }
+}

@@ -1,0 +1,76 @@
+import type { EventStore, WaitOptions } from '../store/store.js'
+import { type Claim, claimLease } from './lease.js'
+import type { CleaningResult } from './rule.js'
+import { LEASE_MS } from './rule-state.js'
+import type { Schedule } from './schedule.js'
+import type { Rule } from './task.js'
+import { startTimerLoop, type TimerLoop } from './timer-loop.js'
+
+/** Why a rule was not run. */
+export type Refusal = Exclude<Claim, { readonly outcome: 'granted' }>
+
+export interface ScheduledRunsParts {
+  readonly store: EventStore
+  /** Those with a schedule. */
+  readonly rules: readonly Rule[]
+  /** Runs the rule if it is due. */
+  readonly run: (rule: Rule) => Promise<CleaningResult | Refusal>
+  /** Records what throttles have held back and no event has reported. */
+  readonly recordSuppressed: (options: WaitOptions) => Promise<void>
+  readonly signal: AbortSignal
+}
+
+// Suppressed calls are also recorded when no rule runs. The lease has this name, which no rule has.
+const SUPPRESSED_LEASE = ''
+const SUPPRESSED_SCHEDULE: Schedule = { every: { hours: 1 } }
+
+const FIRST_CHECK_MS = 1000
+// Without scheduled rules, the store is left alone at first.
+const FIRST_SUPPRESSED_MS = 3_600_000
+const AFTER_RUN_MS = 1000
+const RETRY_MS = 60_000
+// Bounds how late a changed clock, or a run of another process, is noticed.
+const MAX_WAIT_MS = 600_000
+
+/** Runs each rule when it is due, until the signal aborts. */
+export function startScheduledRuns({
+  store,
+  rules,
+  run,
+  recordSuppressed,
+  signal,
+}: ScheduledRunsParts): TimerLoop {
+  /** Returns the milliseconds until the next check. */
+  const runIfDue = async (rule: Rule): Promise<number> => {
+    const result = await run(rule)
+    return 'outcome' in result ? waitAfter(result) : AFTER_RUN_MS
+  }
+
+  const recordSuppressedIfDue = async (): Promise<number> => {
+    const schedule = SUPPRESSED_SCHEDULE
+    const removedCount = (): number => 0
+    const claim = await claimLease(store, SUPPRESSED_LEASE, { schedule, removedCount, signal })
+    if (claim.outcome !== 'granted') return waitAfter(claim)
+    try {
+      await recordSuppressed({ signal })
+    } finally {
+      await claim.lease.release({ removedCount: 0 })
+    }
+    return AFTER_RUN_MS
+  }
+
+  const checkAll = async (): Promise<number> => {
+    let waitMs = MAX_WAIT_MS
+    for (const check of [recordSuppressedIfDue, ...rules.map((rule) => () => runIfDue(rule))]) {
+      if (signal.aborted) break
+      // A rule that fails is in the log; this error is one of the store.
+      waitMs = Math.min(waitMs, await check().catch(() => RETRY_MS))
+    }
+    return waitMs
+  }
+
+  return startTimerLoop(checkAll, rules.length > 0 ? FIRST_CHECK_MS : FIRST_SUPPRESSED_MS)
+}
+
+const waitAfter = (refusal: Refusal): number =>
+  refusal.outcome === 'held' ? LEASE_MS : refusal.dueIn / 1000

@@ -5,7 +5,7 @@ import type { EventStore } from '../../src/store/store.js'
 import { systemClock } from '../../src/event/timestamp.js'
 import { analyzeTables } from './write/analyze.js'
 import type { Indexed } from './read/answer.js'
-import { doAtLength, doPersistently, rejecting } from './log/calls.js'
+import { rejecting, withoutTimeLimit, withRetry } from './log/calls.js'
 import { ask } from './connection/client.js'
 import { countBounds, countEvents } from './read/count.js'
 import { findDue } from './read/due.js'
@@ -26,37 +26,37 @@ import { createReader, type OwnWrites } from './log/reader.js'
 import { removeBefore, removeIds } from './write/remove.js'
 import { findEvent } from './schema/rows.js'
 import { FIRST_PROBE } from './read/ranges.js'
-import { createSilenceKeeper } from './write/liveness.js'
+import { createLivenessMonitor } from './write/liveness.js'
 import { updateState } from './schema/state.js'
 import { reportSuppressed, recordSuppressed } from './write/throttles.js'
 import { createWriter } from './write/writer.js'
 
-// A batch of so many events holds the lock for some milliseconds.
+// A batch of this size holds the lock for some milliseconds.
 const MAX_BATCH = 500
 
-/** How far in the server's log the one that answers has come, or what is further. */
-const REACHED = `SELECT greatest($1::pg_lsn,
+/** The WAL position that the answering server has reached, at least $1. */
+const WAL_POSITION = `SELECT greatest($1::pg_lsn,
   CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_insert_lsn() END)`
 
-// Snapshots of a list that are older than what is known of the index, before it is answered without.
+// How many snapshots of a list may be older than the cached state of the index. After these the list
+// is answered without the index.
 const MAX_OUTDATED = 3
 
 const ALL_TIME = { from: 0, to: Number.MAX_SAFE_INTEGER } as const
 
 /**
- * Keeps events in a Postgres database (14 or newer, UTF8) through pg, shared by any number of
- * processes: durable when `append` resolves, whatever `synchronous_commit` the server has by
- * default. Connects with the first call, and then makes or migrates its schema, for which the role
- * needs CREATE on the database, or on the schema where there is one. While the server is away,
- * refuses writes or has no room, `append` tries again until its signal aborts; a query that has
- * begun rejects with `STORE_FAILED`. A `transaction` that is given before the first call has found
- * the schema gets its statement once it has. Throws `MISSING_DEPENDENCY` or `INVALID_OPTION`.
+ * A store in a Postgres database (14 or newer, UTF8) through pg, for any number of processes. Events
+ * are durable when `append` resolves, whatever the server's default of `synchronous_commit`. The first
+ * call connects and creates or migrates the schema; for that the role needs CREATE on the database, or
+ * on the schema if it exists. While the server is away, refuses writes or is out of space, `append`
+ * retries until its signal aborts; a query that has begun rejects with `STORE_FAILED`. If `enlist` is
+ * the first call, it waits for the schema. Throws `MISSING_DEPENDENCY` or `INVALID_OPTION`.
  */
 export function postgresStore(options: PostgresStoreOptions): EventStore {
   return createPostgresStore(options).store
 }
 
-/** The store, and what keeps its index, which tests set otherwise. */
+/** The store and the builder of its index, with settings that tests change. */
 export function createPostgresStore(
   options: PostgresStoreOptions,
   sealing: Partial<SealerOptions> = {},
@@ -75,12 +75,12 @@ export function createPostgresStore(
     onPrepared: (state) => writer.synchronize(state),
   })
   const follower = createFollower(log, pool)
-  const writer = createWriter(log, follower.tell)
-  const silence = createSilenceKeeper(log, follower.tell)
+  const writer = createWriter(log, follower.notify)
+  const liveness = createLivenessMonitor(log, follower.notify)
   const sealer = createPostgresSealer(log, sealing)
-  const own: OwnWrites = { recorded: 0, place: undefined }
+  const own: OwnWrites = { appended: 0, walPosition: undefined }
   const reader = createReader(log, readPool, queryTimeoutMs, own)
-  // A replica may be behind, and what it has is another state of the index.
+  // A replica may be behind, so its index is cached separately.
   const index = createLogIndex(names, tuning)
   const replicaIndex = readPool && createLogIndex(names, tuning)
   const indexOf = (isReplica: boolean): LogIndex | undefined => (isReplica ? replicaIndex : index)
@@ -92,19 +92,19 @@ export function createPostgresStore(
   }
 
   let preparing: Promise<void> | undefined
-  /** The same for all that wait, who then go on in their order. */
+  /** Shared by all waiting calls, which then continue in their order. */
   const prepare = async (): Promise<void> => {
     using wait = timeoutSignal(queryTimeoutMs)
     await log.use(wait.signal, () => Promise.resolve())
   }
 
-  /** Has replicas catch up with what is written by now, before they answer this process. */
+  /** From now on replicas answer this process only if they have replayed what is written by now. */
   const noteOwnWrite = async (signal: AbortSignal | undefined): Promise<void> => {
     if (!readPool) return
-    const [row] = await doPersistently(log, signal, (client) =>
+    const [row] = await withRetry(log, signal, (client) =>
       ask(client, 'SELECT pg_current_wal_lsn()'),
     )
-    own.place = row![0]!
+    own.walPosition = row![0]!
   }
 
   const store: EventStore = {
@@ -115,11 +115,11 @@ export function createPostgresStore(
     async append(drafts, options = {}) {
       check(options.signal)
       if (drafts.length === 0) return []
-      const { kept, heldBack } = await writer.append(drafts, options)
-      own.recorded = kept.reduce((newest, { time }) => Math.max(newest, time), own.recorded)
+      const { stored, suppressed } = await writer.append(drafts, options)
+      own.appended = stored.reduce((newest, { time }) => Math.max(newest, time), own.appended)
       sealer.look(true)
-      for (const { draft, opensIn } of heldBack) options.onSuppressed?.(draft, opensIn)
-      return kept.map(({ event }) => event)
+      for (const { draft, opensIn } of suppressed) options.onSuppressed?.(draft, opensIn)
+      return stored.map(({ event }) => event)
     },
 
     async enlist(draft, transaction, { signal } = {}) {
@@ -129,14 +129,14 @@ export function createPostgresStore(
         preparing ??= prepare().finally(() => (preparing = undefined))
         await rejecting(untilAborted(preparing, signal), signal)
       }
-      await putInOutbox(transaction, names, draft, processClock())
+      await putInOutbox(transaction, log, draft, processClock())
     },
 
     async importEvents(events, { signal } = {}) {
       check(signal)
       if (events.length === 0) return { imported: 0, skipped: 0 }
-      const result = await doAtLength(signal, (waiting) =>
-        log.use(waiting, (client, state) => importInto(client, names, state, events, clock?.())),
+      const result = await withoutTimeLimit(signal, (waiting) =>
+        log.use(waiting, (client) => importInto(client, log, events)),
       )
       sealer.look(true)
       if (result.imported > 0) await noteOwnWrite(signal)
@@ -190,12 +190,12 @@ export function createPostgresStore(
 
     async removeBefore(time, { signal, onProgress } = {}) {
       check(signal)
-      return doAtLength(signal, (waiting) => removeBefore(log, time, waiting, onProgress))
+      return withoutTimeLimit(signal, (waiting) => removeBefore(log, time, waiting, onProgress))
     },
 
     async remove(ids, { signal } = {}) {
       check(signal)
-      return doAtLength(signal, (waiting) => removeIds(log, ids, waiting))
+      return withoutTimeLimit(signal, (waiting) => removeIds(log, ids, waiting))
     },
 
     async excess(bounds, { signal } = {}) {
@@ -205,17 +205,13 @@ export function createPostgresStore(
 
     async reportSuppressed(report, { signal } = {}) {
       check(signal)
-      await doPersistently(log, signal, (client) =>
-        reportSuppressed(client, names, report, clock?.()),
-      )
+      await withRetry(log, signal, (client) => reportSuppressed(client, log, report))
     },
 
     async recordSuppressed(draftOf, { signal } = {}) {
       check(signal)
-      const told = await doPersistently(log, signal, (client) =>
-        recordSuppressed(client, names, draftOf, clock?.()),
-      )
-      // It is in the outbox, where nothing gets lost.
+      const told = await withRetry(log, signal, (client) => recordSuppressed(client, log, draftOf))
+      // A failure to move it is harmless: the outbox is moved later.
       if (told > 0) await writer.move(signal).catch(() => {})
       return told
     },
@@ -223,12 +219,18 @@ export function createPostgresStore(
     async updateState(key, change, { signal, keepFor } = {}) {
       check(signal)
       let isWritten = false
-      return doPersistently(
+      return withRetry(
         log,
         signal,
         (client) =>
-          updateState(client, names, key, change, clock?.(), keepFor, () => {
-            isWritten = true
+          updateState(client, names, {
+            key,
+            change,
+            now: clock?.(),
+            keepFor,
+            onWrite: () => {
+              isWritten = true
+            },
           }),
         () => !isWritten,
       )
@@ -236,43 +238,40 @@ export function createPostgresStore(
 
     async changeLive(id, change, { signal } = {}) {
       check(signal)
-      const isOpen = await doPersistently(log, signal, (client) =>
-        changeLive(client, names, id, change),
-      )
+      const isOpen = await withRetry(log, signal, (client) => changeLive(client, log, id, change))
       await noteOwnWrite(signal)
-      follower.tell()
+      follower.notify()
       return isOpen
     },
 
     async touchLive(ids, { signal } = {}) {
       check(signal)
-      await doPersistently(log, signal, (client) => touchLive(client, names, ids))
+      await withRetry(log, signal, (client) => touchLive(client, log, ids))
     },
 
     async closeLive(id, change, { signal } = {}) {
       check(signal)
-      const event = await doPersistently(log, signal, (client, state) =>
-        closeLive(client, names, state.partitions, id, change),
-      )
+      const event = await withRetry(log, signal, (client) => closeLive(client, log, id, change))
       sealer.look(true)
       await noteOwnWrite(signal)
-      follower.tell()
+      follower.notify()
       return event
     },
 
     async openEvents({ signal } = {}) {
       check(signal)
       return reader.read(signal, ALL_TIME, async ({ ask, open }) => {
-        // Who is told here that an event is closed must not be shown it open by another replica.
-        if (readPool) [[own.place]] = (await ask(REACHED, own.place ?? null)) as [[string]]
+        // A caller that sees an event closed here must not see it open on another replica.
+        if (readPool)
+          [[own.walPosition]] = (await ask(WAL_POSITION, own.walPosition ?? null)) as [[string]]
         return open.map(({ base, revision }) => ({ id: base.id, revision }))
       })
     },
 
     async analyze({ signal } = {}) {
       check(signal)
-      return doAtLength(signal, (waiting) =>
-        log.use(waiting, (client) => analyzeTables(client, names, waiting)),
+      return withoutTimeLimit(signal, (waiting) =>
+        log.use(waiting, (client) => analyzeTables(client, log, waiting)),
       )
     },
 
@@ -283,11 +282,11 @@ export function createPostgresStore(
 
     close() {
       closed ??= (async () => {
-        const told = follower.close()
-        silence.close()
+        const notified = follower.close()
+        liveness.close()
         await writer.close()
         await sealer.close()
-        await told
+        await notified
         await end()
       })()
       return closed

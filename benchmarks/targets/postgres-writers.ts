@@ -56,10 +56,10 @@ async function insertStoreRows({ client, take, nextTime, batch }: PlainSql): Pro
   const rows = take(batch)
   await client.query(
     `INSERT INTO plain.events
-     SELECT $1::bigint + i, tail, type, username, source, system, attributes::json, terms::int4[]
+     SELECT $1::bigint + i, suffix, type, username, source, system, attributes::json, terms::int4[]
      FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::boolean[],
        string_to_array($7, ${NEWLINE}), string_to_array($8, ${NEWLINE})
-     ) WITH ORDINALITY AS draft(tail, type, username, source, system, attributes, terms, i)`,
+     ) WITH ORDINALITY AS draft(suffix, type, username, source, system, attributes, terms, i)`,
     [
       nextTime(),
       rows.map((row) => row.suffix),
@@ -123,7 +123,7 @@ async function openPlainSql(
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   const { rows } = await client.query<Row>(
-    `SELECT tail AS suffix, type, username, source, system, attributes::text, terms::text
+    `SELECT suffix, type, username, source, system, attributes::text, terms::text
      FROM samples.events ORDER BY created_at LIMIT ${EVENTS.length}`,
   )
   // COPY reads a backslash as an escape.

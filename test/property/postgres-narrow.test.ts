@@ -20,7 +20,7 @@ const FOREIGN_IDS = '"odd ? schema".foreign_ids'
 const SCHEMA = `
   CREATE SCHEMA "odd ? schema";
   CREATE TABLE events (
-    created_at bigint PRIMARY KEY, tail text COLLATE "C", type text COLLATE "C" NOT NULL,
+    created_at bigint PRIMARY KEY, suffix text COLLATE "C", type text COLLATE "C" NOT NULL,
     username text COLLATE "C", source text, system boolean NOT NULL,
     attributes json NOT NULL, terms int4[] NOT NULL
   );

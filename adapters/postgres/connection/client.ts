@@ -2,8 +2,8 @@ import { createRequire } from 'node:module'
 import { AuditLogError } from '../../../src/errors.js'
 
 /*
- * The part of pg (8.11 or newer) that is used here, by shape: its types are not needed to compile
- * against Daybook, nor is the package where another store is used.
+ * The part of pg (8.11 or newer) that is used here, as structural types: compiling against Daybook
+ * does not need the types of pg, and other stores do not need the package.
  */
 
 /** A `Pool` or a `Client`. */
@@ -11,13 +11,13 @@ export interface PostgresClient {
   query(text: string, params: unknown[]): Promise<{ readonly rows: unknown[] }>
 }
 
-/** What a pool hands out. */
+/** A client of a pool. */
 export interface PostgresPoolClient extends PostgresClient {
-  /** The server's process behind the connection. */
+  /** The id of the server process of the connection. */
   readonly processID?: number | null | undefined
   query(config: QueryConfig): Promise<{ readonly rows: unknown[] }>
   query(text: string, params?: unknown[]): Promise<{ readonly rows: unknown[] }>
-  /** Given true, the connection is closed instead of kept. */
+  /** With true, the connection is closed instead of returned to the pool. */
   release(destroy?: boolean): void
   on(event: 'error' | 'end' | 'notification', listener: () => void): unknown
   removeListener(event: 'error' | 'end' | 'notification', listener: () => void): unknown
@@ -33,8 +33,9 @@ export interface PostgresPool {
 const ignore = (): void => {}
 
 /**
- * A connection of the pool's, whose breaking does not end the process: without a listener it would.
- * The server may say goodbye in the same packet as welcome, so that a promise would be too late.
+ * Takes a connection from the pool and listens for its errors, as an error event without a listener
+ * ends the process. The listener is added in the callback: the first packet of the server may
+ * already close the connection, which is too early for a promise.
  */
 export const checkOut = (pool: PostgresPool): Promise<PostgresPoolClient> =>
   new Promise((resolve, reject) => {
@@ -45,9 +46,9 @@ export const checkOut = (pool: PostgresPool): Promise<PostgresPoolClient> =>
     })
   })
 
-/** Gives it back to be used again, or to be closed. */
+/** Returns the connection to the pool; closes it if it is not sound. */
 export function giveBack(client: PostgresPoolClient, isSound: boolean): void {
-  // What is left of a broken connection may still complain.
+  // A broken connection may emit further errors.
   if (isSound) client.removeListener('error', ignore)
   client.release(!isSound)
 }
@@ -59,7 +60,7 @@ interface QueryConfig {
   readonly types: { getTypeParser(): (value: string) => unknown }
 }
 
-/** A pool of our own. */
+/** A pool that this module has opened. */
 export interface OwnPool extends PostgresPool {
   on(event: 'error', listener: () => void): unknown
   on(event: 'connect', listener: (client: PostgresPoolClient) => void): unknown
@@ -92,14 +93,14 @@ export function openPool(connectionString: string): OwnPool {
     keepAlive: true,
     fallback_application_name: 'daybook',
   })
-  // A connection that breaks while it is idle is replaced; without a listener it ends the process.
+  // The pool replaces a connection that breaks while idle; without a listener the process would end.
   pool.on('error', () => {})
-  // So does one that is told goodbye while it is being closed, of which the pool knows no more.
+  // The same for a connection that breaks while it is being closed, which the pool no longer watches.
   pool.on('connect', (client) => void client.on('error', () => {}))
   return pool
 }
 
-/** A row as Postgres prints its columns, whatever type parsers the host has set. */
+/** A row in Postgres' text format, whatever type parsers the host has set. */
 export type TextRow = readonly (string | null)[]
 
 const AS_TEXT = { getTypeParser: () => (value: string) => value }
@@ -113,21 +114,21 @@ export async function ask(
   return rows as TextRow[]
 }
 
-/** Several statements at a time, without values; gives the rows of each. */
+/** Sends several statements without parameters in one message; returns the rows of each. */
 export async function askAll(client: PostgresPoolClient, text: string): Promise<TextRow[][]> {
   const results = await client.query({ text, values: [], rowMode: 'array', types: AS_TEXT })
   return [results].flat().map(({ rows }) => rows as TextRow[])
 }
 
-/** The same; gives the rows of the last. */
+/** Like {@link askAll}, but returns only the rows of the last statement. */
 export const askLast = async (client: PostgresPoolClient, text: string): Promise<TextRow[]> =>
   (await askAll(client, text)).at(-1)!
 
-/** SQL that has the transaction be on disk when it is committed, whatever the server's default. */
+/** SQL that makes the commit wait for the disk, whatever the server's default. */
 export const DURABLE = `CASE current_setting('synchronous_commit')
   WHEN 'off' THEN set_config('synchronous_commit', 'on', true) END`
 
-/** What `act` does is one transaction, in which each statement sees what is committed by then. */
+/** Runs `act` in a READ COMMITTED transaction. */
 export async function inTransaction<Result>(
   client: PostgresPoolClient,
   act: () => Promise<Result>,

@@ -8,9 +8,9 @@ import {
   type PostgresPoolClient,
   type TextRow,
 } from './client.js'
-import { givenUp } from './backoff.js'
+import { abortedAfter } from './backoff.js'
 
-/** Asks one statement; see {@link ask}. */
+/** Sends one statement; see {@link ask}. */
 export type Ask = (text: string, ...values: unknown[]) => Promise<TextRow[]>
 
 export const asker =
@@ -18,7 +18,7 @@ export const asker =
   (text, ...values) =>
     ask(client, text, ...values)
 
-/** The promise's outcome, or `ABORTED` with the signal; what comes too late goes to `onLate`. */
+/** The result of the promise; `ABORTED` once the signal aborts. A later value is passed to `onLate`. */
 export function until<Value>(
   promise: Promise<Value>,
   signal: AbortSignal,
@@ -29,7 +29,7 @@ export function until<Value>(
     let isLate = false
     const onAbort = (): void => {
       isLate = true
-      reject(givenUp(new Error(what)))
+      reject(abortedAfter(new Error(what)))
     }
     if (signal.aborted) onAbort()
     else signal.addEventListener('abort', onAbort, { once: true })
@@ -41,13 +41,13 @@ export function until<Value>(
 
 const ignore = (): void => {}
 
-/** How long a statement that is cancelled is waited for. */
+/** How long to wait for a statement that is being cancelled. */
 const GRACE_MS = 250
 
-/** How long the server may take to hear of that. */
+/** The time limit of a cancel request. */
 const CANCEL_MS = 1000
 
-/** Asks the server to stop what the connection does, as long as anybody waits for that. */
+/** Asks the server to cancel the connection's statement, unless the work is over by then. */
 async function cancel(
   pool: PostgresPool,
   { processID }: PostgresPoolClient,
@@ -56,7 +56,7 @@ async function cancel(
   if (processID === undefined || processID === null) return
   const client = await checkOut(pool)
   try {
-    // Later the number might be another's.
+    // By now another connection may have the process id.
     if (isOver()) return
     using wait = timeoutSignal(CANCEL_MS)
     const asking = ask(client, 'SELECT pg_cancel_backend($1)', processID)
@@ -67,9 +67,9 @@ async function cancel(
 }
 
 /**
- * Has `use` work with one of the pool's connections until `signal` aborts. Then what the server does
- * is cancelled, and its answer waited for until `end`, on the scale of `performance.now()`, or a
- * moment. A connection whose work failed or was given up is closed: what it still does nobody knows.
+ * Calls `use` with a connection of the pool. When `signal` aborts, the statement under way is cancelled,
+ * and its result awaited until `end` (as of `performance.now()`), at least for a moment. A connection
+ * whose work failed or was aborted is closed, as its state is unknown.
  */
 export async function withConnection<Result>(
   pool: PostgresPool,

@@ -1,25 +1,25 @@
 import { AuditLogError } from '../../../src/errors.js'
 
-/** The SQLSTATE of a server's error, or the system's code of a failed connection. */
+/** The SQLSTATE of a server error, or the system error code of a failed connection; '' for others. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : ''
 }
 
-/** Raised by our own functions, in a class that SQL leaves to applications. */
+/** Raised by the SQL function `append`; class DB is not used by the SQL standard or Postgres. */
 export const TOO_LATE = 'DB001'
 export const NO_PARTITION = '23514'
 export const QUERY_CANCELED = '57014'
 export const DATATYPE_MISMATCH = '42804'
 export const UNDEFINED_TABLE = '42P01'
 
-// https://www.postgresql.org/docs/current/errcodes-appendix.html: what may be gone a moment later.
+// Conditions that may end soon: https://www.postgresql.org/docs/current/errcodes-appendix.html
 const TRANSIENT = new Set([
-  '25006', // read_only_sql_transaction: a standby, or a server that refuses writes for now
+  '25006', // read_only_sql_transaction: a standby, or a server that currently refuses writes
   '25P03', // idle_in_transaction_session_timeout
   '25P04', // transaction_timeout
   '40001', // serialization_failure
   '40P01', // deadlock_detected
-  '55000', // object_not_in_prerequisite_state: a database that takes no connections
+  '55000', // object_not_in_prerequisite_state: a database that accepts no connections
   '55006', // object_in_use
   '55P03', // lock_not_available
 ])
@@ -27,20 +27,20 @@ const TRANSIENT_CLASSES = /^(?:08|53|57|58)/
 
 const isFromServer = (error: unknown): boolean => error instanceof Error && 'severity' in error
 
-/** True where the same call may succeed later: the server is away, out of room or read-only. */
+/** True if the same call may succeed later: the server is away, out of space or read-only. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof AuditLogError || error instanceof TypeError) return false
   const code = codeOf(error)
-  // What does not come from the server is about the connection to it.
+  // Errors that are not from the server are connection errors.
   return !isFromServer(error) || TRANSIENT.has(code) || TRANSIENT_CLASSES.test(code)
 }
 
-/** True where the server told that the statement failed; not where it ended the connection. */
-export function isAnswer(error: unknown): boolean {
+/** True if the server reported that the statement failed; false if the connection ended. */
+export function isStatementError(error: unknown): boolean {
   return isFromServer(error) && !/^(?:08|25P04|57P)/.test(codeOf(error))
 }
 
-/** `STORE_FAILED`, but for a query of ours that was stopped after so long. */
+/** `QUERY_TIMEOUT` for a statement that was cancelled after `queryTimeoutMs`, else `STORE_FAILED`. */
 export function asAuditLogError(error: unknown, queryTimeoutMs?: number): AuditLogError {
   if (error instanceof AuditLogError) return error
   if (queryTimeoutMs !== undefined && codeOf(error) === QUERY_CANCELED)
@@ -49,8 +49,8 @@ export function asAuditLogError(error: unknown, queryTimeoutMs?: number): AuditL
   return new AuditLogError('STORE_FAILED', `the Postgres store failed: ${reason}`, { cause: error })
 }
 
-/** What the caller's own function gives; where it throws, that is nothing to be tried again. */
-export function ofCaller<Result>(act: () => Result): Result {
+/** Calls a function of the caller. What it throws becomes an `AuditLogError`, which is not retried. */
+export function callBack<Result>(act: () => Result): Result {
   try {
     return act()
   } catch (error) {

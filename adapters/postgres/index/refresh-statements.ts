@@ -9,7 +9,7 @@ import type { Names } from '../schema/names.js'
  */
 
 /** As `EVENT_COLUMNS` prints them. */
-const EVENT_TEXTS = `e.created_at::text, e.tail, e.type, e.username, e.source,
+const EVENT_TEXTS = `e.created_at::text, e.suffix, e.type, e.username, e.source,
   CASE WHEN e.system THEN 't' ELSE 'f' END, e.attributes::text`
 const NO_EVENT = 'NULL, NULL, NULL, NULL, NULL, NULL, NULL'
 

@@ -3,11 +3,10 @@ import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import type { PostgresPoolClient } from '../connection/client.js'
 import { asAuditLogError, isTransient } from '../connection/failures.js'
 import type { PostgresLog } from './log.js'
-import { LONG_MS } from './options.js'
+import { MAX_TIMER_MS } from './options.js'
 import { pause } from '../connection/backoff.js'
-import type { SchemaState } from '../schema/schema.js'
 
-/** The work's outcome; `ABORTED` where the caller's signal ended it, else what the server said. */
+/** The result of the work. Rejects with `ABORTED` if the caller's signal ended it, else with the failure. */
 export async function rejecting<Result>(
   work: Promise<Result>,
   signal: AbortSignal | undefined,
@@ -16,24 +15,24 @@ export async function rejecting<Result>(
     return await work
   } catch (error) {
     if (signal?.aborted) throw abortedError(signal)
-    // Given up by us, not by the caller: the reason is what counts.
-    const isOver = error instanceof AuditLogError && error.code === 'ABORTED'
-    throw asAuditLogError(isOver ? error.cause : error)
+    // An abort by our own time limit: the cause says what failed.
+    const isOwnAbort = error instanceof AuditLogError && error.code === 'ABORTED'
+    throw asAuditLogError(isOwnAbort ? error.cause : error)
   }
 }
 
-/** What takes as long as it takes. */
-export async function doAtLength<Result>(
+/** Does work without a time limit of its own. */
+export async function withoutTimeLimit<Result>(
   signal: AbortSignal | undefined,
   act: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
-  using wait = timeoutSignal(LONG_MS, signal)
+  using wait = timeoutSignal(MAX_TIMER_MS, signal)
   return await rejecting(act(wait.signal), signal)
 }
 
 const RETRY_MS = 10_000
 
-async function persist<Result>(
+async function retry<Result>(
   signal: AbortSignal | undefined,
   act: (signal: AbortSignal) => Promise<Result>,
   mayRepeat: () => boolean,
@@ -51,17 +50,17 @@ async function persist<Result>(
 }
 
 /**
- * Tries again while the server is away, for some seconds; what `act` does must come to the same
- * however often it is done. `mayRepeat` tells whether that still holds.
+ * Retries for up to 10 seconds while the server is away. `act` must have the same effect however often
+ * it is called, or `mayRepeat` must return false once it must not be called again.
  */
-export function doPersistently<Result>(
+export function withRetry<Result>(
   log: PostgresLog,
   signal: AbortSignal | undefined,
-  act: (client: PostgresPoolClient, state: SchemaState) => Promise<Result>,
+  act: (client: PostgresPoolClient) => Promise<Result>,
   mayRepeat = (): boolean => true,
 ): Promise<Result> {
   return rejecting(
-    persist(signal, (waiting) => log.use(waiting, act), mayRepeat),
+    retry(signal, (waiting) => log.use(waiting, act), mayRepeat),
     signal,
   )
 }

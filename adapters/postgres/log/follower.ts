@@ -11,18 +11,19 @@ import {
 import { until } from '../connection/connection.js'
 import type { PostgresLog } from './log.js'
 
-// NOTIFY takes a lock that the whole server shares, at each commit: so it has transactions of its
-// own, and few of them (https://www.postgresql.org/docs/current/sql-notify.html).
+// Each commit with a NOTIFY takes a lock that the whole server shares, so notifications are coalesced
+// and sent in transactions of their own (https://www.postgresql.org/docs/current/sql-notify.html).
 const NOTIFY_EVERY_MS = 50
 const CONNECT_MS = 5000
 const RECONNECT_MS = 1000
 
-/** Hints between processes that events became visible. */
+/** Notifies other processes that events became visible, and listens for their notifications. */
 export interface Follower {
-  /** This process has made some visible. */
-  readonly tell: () => void
+  /** To be called when this process has made events visible. */
+  readonly notify: () => void
+  /** Calls `hint` when events may have become visible; returns a function that stops that. */
   watch(hint: () => void): () => void
-  /** Resolves when nothing of it is under way any more. */
+  /** Resolves when no notification is being sent any more. */
   close(): Promise<void>
 }
 
@@ -30,32 +31,32 @@ export function createFollower(log: PostgresLog, pool: PostgresPool): Follower {
   const watchers = createWatchers()
   const hintAll = (): void => watchers.hint()
   const { channel } = log.names
-  let isTelling = false
-  let telling: Promise<void> = Promise.resolve()
-  let isUntold = false
+  let isNotifying = false
+  let sending: Promise<void> = Promise.resolve()
+  let isPending = false
   const closing = new AbortController()
   const isClosed = (): boolean => closing.signal.aborted
   let listener: PostgresPoolClient | undefined
   let isConnecting = false
   let reconnect: NodeJS.Timeout | undefined
 
-  const notify = async (): Promise<void> => {
+  const send = async (): Promise<void> => {
     using wait = timeoutSignal(CONNECT_MS)
     await log.use(wait.signal, (client) => ask(client, `SELECT pg_notify($1, '')`, channel))
   }
 
-  const tell = (): void => {
+  const notify = (): void => {
     watchers.hint()
-    isUntold = true
-    if (isTelling || isClosed()) return
-    isTelling = true
-    isUntold = false
-    telling = notify()
+    isPending = true
+    if (isNotifying || isClosed()) return
+    isNotifying = true
+    isPending = false
+    sending = send()
       .catch(() => {})
       .finally(() => {
         const timer = setTimeout(() => {
-          isTelling = false
-          if (isUntold) tell()
+          isNotifying = false
+          if (isPending) notify()
         }, NOTIFY_EVERY_MS)
         timer.unref()
       })
@@ -93,7 +94,7 @@ export function createFollower(log: PostgresLog, pool: PostgresPool): Follower {
       listener.on('notification', hintAll)
       const asking = ask(listener, `LISTEN ${quoteName(channel)}`)
       await until(asking, wait.signal, 'Postgres did not answer')
-      // What was told while nobody listened.
+      // Notifications that were sent before LISTEN took effect are lost.
       watchers.hint()
       if (watchers.size === 0 || isClosed()) dropListener()
     } catch {
@@ -104,7 +105,7 @@ export function createFollower(log: PostgresLog, pool: PostgresPool): Follower {
   }
 
   return {
-    tell,
+    notify,
     watch(hint) {
       const unwatch = watchers.add(hint)
       void listen()
@@ -118,7 +119,7 @@ export function createFollower(log: PostgresLog, pool: PostgresPool): Follower {
       watchers.clear()
       clearTimeout(reconnect)
       if (!isConnecting) dropListener()
-      return telling
+      return sending
     },
   }
 }

@@ -5,17 +5,19 @@ import type { Names, Partitions } from '../schema/names.js'
 import { makePartitions, periodsAhead } from '../schema/partitions.js'
 import { prepareSchema, type SchemaState } from '../schema/schema.js'
 
-/** One log in one database: its names, and its connections once the schema is there. */
+/** One log in one database. */
 export interface PostgresLog {
   readonly names: Names
-  /** The time by the clock the host has set; the server's counts where it has set none. */
+  /** The time by the clock of the options; `undefined` if the server's clock counts. */
   readonly now: () => Microseconds | undefined
-  /** What was found when the schema was prepared; `undefined` before. */
+  /** The schema as it was found when it was prepared; `undefined` before the first connection. */
   state(): SchemaState | undefined
-  /** As `withConnection`, on a schema that is up to date. */
+  /** How the table of events is partitioned. To be called within `use`. */
+  partitions(): Partitions
+  /** Like `withConnection`, after the schema has been created or migrated. */
   use<Result>(
     signal: AbortSignal,
-    act: (client: PostgresPoolClient, state: SchemaState) => Promise<Result>,
+    act: (client: PostgresPoolClient) => Promise<Result>,
     end?: number,
   ): Promise<Result>
 }
@@ -32,23 +34,27 @@ export function createLog(options: LogOptions): PostgresLog {
   const { names, pool, partitions, clock, onPrepared } = options
   let state: SchemaState | undefined
 
-  const prepare = async (client: PostgresPoolClient): Promise<SchemaState> => {
+  const prepare = async (client: PostgresPoolClient): Promise<void> => {
     const found = await prepareSchema(client, names, partitions)
     const newest = Math.max(clock?.() ?? found.serverTime, found.highWater)
     await makePartitions(client, names, found.partitions, periodsAhead(newest, found.partitions))
     onPrepared(found)
-    return (state ??= found)
+    state ??= found
   }
 
   return {
     names,
     now: () => clock?.(),
     state: () => state,
+    partitions: () => state!.partitions,
     use: (signal, act, end) =>
       withConnection(
         pool,
         signal,
-        async (client) => act(client, state ?? (await prepare(client))),
+        async (client) => {
+          if (!state) await prepare(client)
+          return act(client)
+        },
         end,
       ),
   }

@@ -5,45 +5,45 @@ import type { Partitions } from '../schema/names.js'
 
 interface CommonOptions {
   /**
-   * The database schema that holds the log's tables; made where there is none. Each schema is a log
-   * of its own.
+   * The database schema that holds the log's tables; it is created if it does not exist. Each schema
+   * is a separate log.
    * @default 'daybook'
    */
   readonly schema?: string
   /**
-   * A pool of connections to a replica, for reading. The replica answers what it has caught up with;
-   * where it has not yet what this process has recorded, the primary does.
+   * A pool of connections to a replica, for reading. While the replica lacks something that this
+   * process has written, the primary answers.
    */
   readonly readPool?: PostgresPool
   /**
-   * By what stretch of time (UTC) a new log's table is parted; a whole one is dropped at once when
-   * its events are removed. A log that exists keeps the form it was made in.
+   * The period (in UTC) of one partition of a new log's table of events. Removing all events of a
+   * period drops its partition. An existing log keeps the partitions that it was created with.
    * @default 'month'
    */
   readonly partitions?: Partitions
   /**
-   * How long one query may take, in milliseconds; then it is stopped with `QUERY_TIMEOUT`.
+   * The time limit of a query, in milliseconds. A query that exceeds it rejects with `QUERY_TIMEOUT`.
    * @default 10000
    */
   readonly queryTimeoutMs?: number
-  /** The present time in microseconds, for tests. @default the database server's clock */
+  /** Returns the current time in microseconds, for tests. @default the database server's clock */
   readonly clock?: Clock
 }
 
 export type PostgresStoreOptions = CommonOptions &
   (
     | {
-        /** `postgres://user:password@host:port/database`; the store opens a pool of its own. */
+        /** `postgres://user:password@host:port/database`; the store opens its own pool. */
         readonly connectionString: string
       }
     | {
-        /** The host's pool of pg, which stays the host's to end. */
+        /** A `Pool` of pg. The store does not end it. */
         readonly pool: PostgresPool
       }
   )
 
-/** About as long as a timer can be. */
-export const LONG_MS = 2_147_483_647
+// https://nodejs.org/api/timers.html#settimeoutcallback-delay-args
+export const MAX_TIMER_MS = 2_147_483_647
 
 type ResolvedOptions = Required<Pick<CommonOptions, 'partitions' | 'queryTimeoutMs'>> & {
   readonly pool: PostgresPool
@@ -58,10 +58,10 @@ export function readOptions(options: PostgresStoreOptions): ResolvedOptions {
       'INVALID_OPTION',
       `partitions must be month, day or none; it is ${partitions}`,
     )
-  if (!Number.isInteger(queryTimeoutMs) || queryTimeoutMs < 1 || queryTimeoutMs > LONG_MS)
+  if (!Number.isInteger(queryTimeoutMs) || queryTimeoutMs < 1 || queryTimeoutMs > MAX_TIMER_MS)
     throw new AuditLogError(
       'INVALID_OPTION',
-      `queryTimeoutMs must be a whole number from 1 to ${LONG_MS}; it is ${String(queryTimeoutMs)}`,
+      `queryTimeoutMs must be a whole number from 1 to ${MAX_TIMER_MS}; it is ${String(queryTimeoutMs)}`,
     )
   if ('pool' in options && typeof options.pool?.connect === 'function')
     return { partitions, queryTimeoutMs, pool: options.pool, end: () => Promise.resolve() }

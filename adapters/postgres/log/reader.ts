@@ -13,7 +13,7 @@ import { type Ask, asker, withConnection } from '../connection/connection.js'
 import {
   asAuditLogError,
   codeOf,
-  isAnswer,
+  isStatementError,
   isTransient,
   QUERY_CANCELED,
   timedOut,
@@ -22,26 +22,26 @@ import {
 import type { PostgresLog } from './log.js'
 import { LIVE_COLUMNS, type LiveRow, readLiveRow } from '../schema/live-rows.js'
 
-/** What a replica must have, so that nobody misses there what he has recorded himself. */
+/** What a replica must have replayed before it may answer this process. */
 export interface OwnWrites {
-  /** The newest event that this process has appended. */
-  recorded: Microseconds
-  /** That in the server's log after its last import or live change, such as `0/3000060`. */
-  place: string | undefined
+  /** The time of the newest event that this process has appended. */
+  appended: Microseconds
+  /** The WAL position after its last import or live change, such as `0/3000060`. */
+  walPosition: string | undefined
 }
 
 /** One snapshot of the log. */
 export interface Snapshot {
   readonly ask: Ask
-  /** Whether it is one of `readPool`'s. */
+  /** True if it is a snapshot of a replica. */
   readonly isReplica: boolean
-  /** The live events within the bounds that are open, oldest first, without their texts. */
+  /** The open live events within the bounds, oldest first, without their texts. */
   readonly open: readonly LiveRow[]
-  /** Throws `QUERY_TIMEOUT` once the time is over that all of its statements have together. */
+  /** Throws `QUERY_TIMEOUT` once the time limit of all its statements together is over. */
   readonly checkTime: () => void
 }
 
-/** Statements without parameters, by what they are called, and the rows of each. */
+/** Named statements without parameters that are sent with BEGIN, and the rows of each. */
 export type Opening = Readonly<Record<string, string>>
 export type Opened = Readonly<Record<string, readonly TextRow[]>>
 
@@ -49,8 +49,8 @@ type Use<Result> = (snapshot: Snapshot, opened: Opened) => Promise<Result>
 
 export interface Reader {
   /**
-   * `bounds` are whole numbers: those of the open live events that are wanted. What `open` gives is asked
-   * along with the beginning of a snapshot.
+   * Calls `use` with a snapshot of a replica, or of the primary. `bounds`, in whole microseconds, select
+   * the open live events. The statements of `open` are sent with the BEGIN of the snapshot.
    */
   read<Result>(
     signal: AbortSignal | undefined,
@@ -60,17 +60,16 @@ export interface Reader {
   ): Promise<Result>
 }
 
-/** What one read wants of whichever server answers it. */
-interface Wanted<Result> {
+interface Read<Result> {
   readonly bounds: TimeBounds
   readonly use: Use<Result>
   readonly open: (isReplica: boolean) => Opening
 }
 
-// A server that stops a statement in time is given so much longer to say so.
+// How much longer to wait for the server to report that it stopped the statement.
 const GRACE_MS = 1000
 
-class Behind extends Error {}
+class ReplicaBehind extends Error {}
 
 export function createReader(
   log: PostgresLog,
@@ -78,13 +77,13 @@ export function createReader(
   timeoutMs: number,
   own: OwnWrites,
 ): Reader {
-  // Along the key, unless `list` says otherwise: of a table that has grown since it was analyzed the
-  // planner would collect and sort the whole.
+  // Index scans along the key, unless `list` sets another plan: for a table that has grown since it was
+  // analyzed, the planner would read and sort all of it.
   const begin = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
     SET LOCAL statement_timeout = ${timeoutMs}; SET LOCAL jit = off;
     SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off;`
 
-  // In the statement that there is anyhow: mostly there are none.
+  // Sent with BEGIN, so that it costs no round trip; mostly there are none.
   const readLive = ({ from, to }: TimeBounds): string =>
     `SELECT ${LIVE_COLUMNS} FROM ${log.names.liveEvents}
      WHERE created_at BETWEEN ${from} AND ${to} ORDER BY created_at`
@@ -92,7 +91,7 @@ export function createReader(
   const inSnapshot = async <Result>(
     client: PostgresPoolClient,
     isReplica: boolean,
-    { bounds, use, open }: Wanted<Result>,
+    { bounds, use, open }: Read<Result>,
   ): Promise<Result> => {
     const end = performance.now() + timeoutMs
     const opening = open(isReplica)
@@ -113,66 +112,66 @@ export function createReader(
     return result
   }
 
-  /** `created_at` rises in the order of commits, so one event tells of all before it. */
+  /** `created_at` rises in the order of commits, so a replica with one event has all events before it. */
   const checkReplica = async (ask: Ask): Promise<void> => {
-    if (own.recorded === 0 && own.place === undefined) return
+    if (own.appended === 0 && own.walPosition === undefined) return
     const [row] = await ask(
       `SELECT (
            $1::bigint = 0 OR EXISTS (SELECT FROM ${log.names.events} WHERE created_at >= $1)
              OR EXISTS (SELECT FROM ${log.names.liveEvents} WHERE created_at >= $1)
          ) AND coalesce(NOT pg_is_in_recovery() OR pg_last_wal_replay_lsn() >= $2::pg_lsn, true)`,
-      own.recorded,
-      own.place ?? null,
+      own.appended,
+      own.walPosition ?? null,
     )
-    if (row![0] !== 't') throw new Behind()
+    if (row![0] !== 't') throw new ReplicaBehind()
   }
 
   const readReplica = async <Result>(
     pool: PostgresPool,
     signal: AbortSignal,
-    wanted: Wanted<Result>,
+    read: Read<Result>,
   ): Promise<{ readonly result: Result } | undefined> => {
     try {
-      // The schema is the primary's business.
+      // Only the primary can create or migrate the schema.
       if (!log.state()) await log.use(signal, () => Promise.resolve())
       const result = await withConnection(pool, signal, (client) =>
         inSnapshot(client, true, {
-          ...wanted,
+          ...read,
           async use(snapshot, opened) {
             await checkReplica(snapshot.ask)
-            return wanted.use(snapshot, opened)
+            return read.use(snapshot, opened)
           },
         }),
       )
       return { result }
     } catch (error) {
-      // A replica that has not the schema yet is behind as well.
+      // A replica without the schema is behind as well.
       if (codeOf(error) === UNDEFINED_TABLE) return undefined
-      // A replica that is behind, away, or cannot keep what the query reads: the primary answers.
-      if (error instanceof Behind || isTransient(error)) {
+      // If the replica is behind, away, or has cancelled the query for recovery, the primary answers.
+      if (error instanceof ReplicaBehind || isTransient(error)) {
         if (codeOf(error) !== QUERY_CANCELED) return undefined
       }
       throw error
     }
   }
 
-  const readOnce = async <Result>(signal: AbortSignal, wanted: Wanted<Result>): Promise<Result> => {
-    const replied = readPool && (await readReplica(readPool, signal, wanted))
+  const readOnce = async <Result>(signal: AbortSignal, read: Read<Result>): Promise<Result> => {
+    const replied = readPool && (await readReplica(readPool, signal, read))
     if (replied) return replied.result
-    return log.use(signal, (client) => inSnapshot(client, false, wanted))
+    return log.use(signal, (client) => inSnapshot(client, false, read))
   }
 
   return {
     async read(signal, bounds, use, open = () => ({})) {
-      const wanted = { bounds, use, open }
+      const query = { bounds, use, open }
       using wait = timeoutSignal(timeoutMs + GRACE_MS, signal)
       try {
         try {
-          return await readOnce(wait.signal, wanted)
+          return await readOnce(wait.signal, query)
         } catch (error) {
-          // A connection may have died while it waited in the pool: the next one is a new one.
-          if (!isTransient(error) || isAnswer(error)) throw error
-          return await readOnce(wait.signal, wanted)
+          // An idle connection of the pool may have died; the second attempt gets a new one.
+          if (!isTransient(error) || isStatementError(error)) throw error
+          return await readOnce(wait.signal, query)
         }
       } catch (error) {
         if (signal?.aborted) throw abortedError(signal)

@@ -29,12 +29,12 @@ export interface CountStatement {
   take(row: TextRow): void
 }
 
-type Column = 'created_at' | 'tail' | 'type' | 'username' | 'system'
+type Column = 'created_at' | 'suffix' | 'type' | 'username' | 'system'
 
-const COLUMNS: readonly Column[] = ['created_at', 'tail', 'type', 'username', 'system']
+const COLUMNS: readonly Column[] = ['created_at', 'suffix', 'type', 'username', 'system']
 
 const COLUMNS_OF: Readonly<Record<OwnField, readonly Column[]>> = {
-  id: ['created_at', 'tail'],
+  id: ['created_at', 'suffix'],
   created_at: ['created_at'],
   type: ['type'],
   username: ['username'],
@@ -44,7 +44,7 @@ const COLUMNS_OF: Readonly<Record<OwnField, readonly Column[]>> = {
 /** In place of a column that is not looked at. */
 const NOTHING: Readonly<Record<Column, string>> = {
   created_at: '0',
-  tail: `''`,
+  suffix: `''`,
   type: `''`,
   username: 'NULL',
   system: 'FALSE',
@@ -53,7 +53,7 @@ const NOTHING: Readonly<Record<Column, string>> = {
 /** The value of one event of several. */
 const ANY_ONE: Readonly<Record<Column, string>> = {
   created_at: 'min(created_at)',
-  tail: 'min(tail)',
+  suffix: 'min(suffix)',
   type: 'min(type)',
   username: 'min(username)',
   system: 'bool_and(system)',
@@ -106,11 +106,11 @@ function selectAlike({ keys, tests, tested }: Look, byCell: boolean, rows: Sql):
     if (keyColumns.has(column)) return column
     return (testedColumns.has(column) ? ANY_ONE : NOTHING)[column]
   }
-  const [created_at, tail, type, username, system] = COLUMNS.map(expression)
+  const [created_at, suffix, type, username, system] = COLUMNS.map(expression)
   const cell = byCell ? 'cell' : '0'
   const groups = ['7, 8', ...keyColumns, ...tests.map(({ text }) => text)]
   return sql(
-    `SELECT ${created_at}, ${tail}, ${type}, ${username}, NULL, ${system}, ${attributes.text}, ${cell}, count(*)
+    `SELECT ${created_at}, ${suffix}, ${type}, ${username}, NULL, ${system}, ${attributes.text}, ${cell}, count(*)
      FROM ${rows.text} GROUP BY ${groups.join()}`,
     ...attributes.params,
     ...rows.params,

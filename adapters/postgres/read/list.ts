@@ -14,7 +14,7 @@ import { type ListPlan, type ListRequest, planList } from './list-plan.js'
 import { collectSorted } from './list-sorted.js'
 import { readOpen } from '../schema/live-rows.js'
 import type { Opened, Snapshot } from '../log/reader.js'
-import { rowToEvent, rowToUnread } from '../schema/rows.js'
+import { rowToEvent, rowToLazyEvent } from '../schema/rows.js'
 import type { Run } from './ranges.js'
 import { numbered } from './sql.js'
 
@@ -47,7 +47,7 @@ export async function listEvents(
     query,
     filter,
     where,
-    toEvent: lazy ? rowToUnread : rowToEvent,
+    toEvent: lazy ? rowToLazyEvent : rowToEvent,
     told: listTrace(run, names.events, trace),
     trace,
   }

@@ -6,12 +6,12 @@ import type { Ask } from '../connection/connection.js'
 import type { Names } from './names.js'
 import { EVENT_COLUMNS, rowToEvent } from './rows.js'
 
-/** An open live event as its row has it: the texts that were added to its attributes are apart. */
+/** The row of an open live event, without the texts that were appended to its attributes. */
 export interface LiveRow {
   readonly time: Microseconds
   readonly revision: number
   readonly beats: number
-  /** The change that the attributes are from. */
+  /** The revision that wrote the attributes. */
   readonly baseRevision: number
   readonly base: AuditEvent
 }
@@ -29,13 +29,13 @@ export function readLiveRow(row: TextRow): LiveRow {
   }
 }
 
-/** The attributes with a text added, or in place of what is there. */
-function withText(attributes: JsonObject, key: string, text: string, replaces: boolean): void {
+/** Appends the text to the attribute, or replaces the attribute by it. */
+function applyText(attributes: JsonObject, key: string, text: string, replaces: boolean): void {
   const before = Object.hasOwn(attributes, key) ? attributes[key] : ''
   setKey(attributes, key, replaces || typeof before !== 'string' ? text : before + text)
 }
 
-/** The events as the rows and their texts make them; `ask` reads in the rows' snapshot. */
+/** The open events of the rows, with their texts. `ask` must read in the snapshot of the rows. */
 export async function readOpen(
   ask: Ask,
   { liveTexts }: Names,
@@ -44,7 +44,7 @@ export async function readOpen(
   if (rows.length === 0) return []
   const texts = await ask(
     `SELECT created_at, key, text, replaces, revision FROM ${liveTexts}
-     WHERE created_at = ANY ($1::bigint[]) ORDER BY created_at, revision, place`,
+     WHERE created_at = ANY ($1::bigint[]) ORDER BY created_at, revision, position`,
     rows.map(({ time }) => time),
   )
   const byTime = new Map(
@@ -55,9 +55,9 @@ export async function readOpen(
   )
   for (const [created_at, key, text, replaces, revision] of texts) {
     const { baseRevision, event } = byTime.get(Number(created_at))!
-    // What came in place of a text stands behind the text of attributes that came later.
-    const isFirst = replaces === 't' && Number(revision) >= baseRevision
-    withText(event.attributes, key!, text!, isFirst)
+    // A replacement that is older than the attributes is appended to the text in them.
+    const isReplaced = replaces === 't' && Number(revision) >= baseRevision
+    applyText(event.attributes, key!, text!, isReplaced)
   }
   return rows.map(({ time }) => byTime.get(time)!.event)
 }

@@ -12,9 +12,9 @@ type Lock =
   | 'analysis'
   | 'names'
 
-/** The names of a log's tables and functions, quoted and with their schema before them. */
+/** The names of a log's tables and functions, quoted and qualified with the schema. */
 export interface Names {
-  /** The schema's name as it is, not quoted. */
+  /** The schema's name, unquoted. */
   readonly schemaName: string
   readonly schema: string
   readonly events: string
@@ -22,7 +22,7 @@ export interface Names {
   readonly highWater: string
   readonly outbox: string
   readonly voidAttempts: string
-  readonly takers: string
+  readonly appendClaims: string
   readonly liveEvents: string
   readonly liveTexts: string
   readonly throttles: string
@@ -36,10 +36,10 @@ export interface Names {
   readonly late: string
   readonly noteLate: string
   readonly append: string
-  readonly claim: string
-  /** On which processes tell each other that events became visible. */
+  readonly claimThrottle: string
+  /** The NOTIFY channel for events that became visible. */
   readonly channel: string
-  /** Keys of advisory locks, as SQL. */
+  /** SQL for the keys of advisory locks. */
   readonly locks: Readonly<Record<Lock, string>>
 }
 
@@ -63,7 +63,7 @@ export function namesIn(schema: string): Names {
     highWater: named('high_water'),
     outbox: named('outbox'),
     voidAttempts: named('void_attempts'),
-    takers: named('takers'),
+    appendClaims: named('append_claims'),
     liveEvents: named('live_events'),
     liveTexts: named('live_texts'),
     throttles: named('throttles'),
@@ -77,8 +77,8 @@ export function namesIn(schema: string): Names {
     late: named('late_events'),
     noteLate: named('note_late_event'),
     append: named('append'),
-    claim: named('claim_throttle'),
-    // A channel's name is as short as a schema's.
+    claimThrottle: named('claim_throttle'),
+    // The name of a channel has the same maximum length as that of a schema.
     channel: `daybook_${createHash('md5').update(schema).digest('hex')}`,
     locks: {
       order: lock('order'),
@@ -93,8 +93,8 @@ export function namesIn(schema: string): Names {
   }
 }
 
-/** A text as SQL has it. */
+/** A string literal of SQL. */
 export const quoteText = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
-/** How the table of events is parted by time. */
+/** The period of a partition of the table of events. */
 export type Partitions = 'month' | 'day' | 'none'

@@ -3,7 +3,7 @@ import { formatTimestamp, type Microseconds, parseTimestamp } from '../../../src
 import { ask, inTransaction, type PostgresPoolClient } from '../connection/client.js'
 import type { Names, Partitions } from './names.js'
 
-/** A stretch of time with its own table; `to` is excluded. */
+/** The period of a partition; `to` is excluded. */
 interface Period {
   readonly name: string
   readonly from: Microseconds
@@ -14,25 +14,25 @@ const DAY = 86_400_000_000
 
 const startOf = (date: string): Microseconds => parseTimestamp(date)!
 
-/** The calendar month or day, in UTC, in which the time lies. */
+/** The calendar month or day, in UTC, that contains the time. */
 export function periodOf(time: Microseconds, partitions: 'month' | 'day'): Period {
   const date = formatTimestamp(time).slice(0, partitions === 'day' ? 10 : 7)
   const from = startOf(partitions === 'day' ? date : `${date}-01`)
-  // 31 days after its first day a month is over, and the next has begun.
+  // 31 days after its first day is always in the next month.
   const next = formatTimestamp(from + 31 * DAY).slice(0, 7)
   const to = partitions === 'day' ? from + DAY : startOf(`${next}-01`)
   return { name: `events_${date.replaceAll('-', '')}`, from, to }
 }
 
-/** The tables of periods that there are, by name. */
+/** Names and bounds of the attached partitions. */
 const PARTITIONS = `
   SELECT child.relname, pg_get_expr(child.relpartbound, child.oid)
   FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid
   WHERE inhparent = $1::regclass AND NOT inhdetachpending`
 
 /**
- * Makes the tables for these times, where they lack. `ATTACH PARTITION` holds up neither readers nor
- * writers of the others: https://www.postgresql.org/docs/current/ddl-partitioning.html
+ * Creates the partitions of these times that are missing. `ATTACH PARTITION` blocks neither readers nor
+ * writers of other partitions: https://www.postgresql.org/docs/current/ddl-partitioning.html
  */
 export async function makePartitions(
   client: PostgresPoolClient,
@@ -47,7 +47,7 @@ export async function makePartitions(
   if (periods.size === 0) return
   await inTransaction(client, async () => {
     await ask(client, `SELECT pg_advisory_xact_lock(${locks.schema})`)
-    // Whoever removes one of the name has finished then, or died before he could drop it.
+    // After this no process is removing a partition; one that died may have left a detached table.
     await ask(client, `SELECT pg_advisory_xact_lock(${locks.removal})`)
     for (const [name] of await ask(client, PARTITIONS, events)) periods.delete(name!)
     for (const { name, from, to } of periods.values()) {
@@ -62,19 +62,19 @@ export async function makePartitions(
   })
 }
 
-// Events of one append lie a microsecond apart, and end at the present time.
-const LONGEST_APPEND = 10_000
+// Events of one append are a microsecond apart and end at the current time.
+const MAX_APPEND_LENGTH = 10_000
 
-/** Times in the periods that have to be there: the present one, ahead of time the next two. */
+/** Times in the periods that need a partition: the current one and the next two. */
 export function periodsAhead(time: Microseconds, partitions: Partitions): Microseconds[] {
   if (partitions === 'none') return []
   const next = periodOf(time, partitions).to
-  return [time - LONGEST_APPEND, time, next, periodOf(next, partitions).to]
+  return [time - MAX_APPEND_LENGTH, time, next, periodOf(next, partitions).to]
 }
 
 /**
- * Drops the tables of the periods that are over before `time`, and yields the number of their events.
- * Detached concurrently first, so that nobody waits for readers of what is left:
+ * Drops the partitions that end before `time`, and yields the number of events in each. They are
+ * detached concurrently first, so that no query has to wait for others:
  * https://www.postgresql.org/docs/current/sql-altertable.html
  */
 export async function* dropPartitions(
@@ -97,7 +97,7 @@ async function dropDetached(client: PostgresPoolClient, table: string): Promise<
   return Number(row![0])
 }
 
-/** Ends what a process that died left half done: tables that are detached or about to be. */
+/** Drops the tables that a process which died was detaching or had detached; returns their events. */
 export async function finishDetaching(
   client: PostgresPoolClient,
   { schema, events }: Names,

@@ -6,13 +6,13 @@ import type { TextRow } from '../connection/client.js'
 import type { Ask } from '../connection/connection.js'
 import type { Names } from './names.js'
 
-export const EVENT_COLUMNS = 'created_at, tail, type, username, source, system, attributes'
+export const EVENT_COLUMNS = 'created_at, suffix, type, username, source, system, attributes'
 
 function ownFields(row: TextRow): Omit<AuditEvent, 'attributes'> {
-  const [created_at, tail, type, username, source, system] = row
+  const [created_at, suffix, type, username, source, system] = row
   const time = Number(created_at)
   return {
-    id: tail!.length === TAIL_LENGTH ? eventId(time, tail!) : tail!,
+    id: suffix!.length === TAIL_LENGTH ? eventId(time, suffix!) : suffix!,
     created_at: formatTimestamp(time),
     username: username!,
     system: system === 't',
@@ -23,23 +23,23 @@ function ownFields(row: TextRow): Omit<AuditEvent, 'attributes'> {
 
 const jsonOf = (row: TextRow): string => row[6]!
 
-/** A row of the events as {@link EVENT_COLUMNS} selects it. */
+/** The event of a row with the columns {@link EVENT_COLUMNS}. */
 export function rowToEvent(row: TextRow): AuditEvent {
   const attributes = JSON.parse(jsonOf(row)) as AuditEvent['attributes']
   return { ...ownFields(row), attributes }
 }
 
-/** Of the members that the server adds in SQL, which are added together. */
-const ADDED = '"suppressed_since"'
+/** One of the members that SQL adds to attributes, always together. */
+const ADDED_MEMBER = '"suppressed_since"'
 
-/** As `rowToEvent`, the attributes not read. */
-export function rowToUnread(row: TextRow): AuditEvent {
+/** Like `rowToEvent`; parses the attributes when they are read. */
+export function rowToLazyEvent(row: TextRow): AuditEvent {
   const json = jsonOf(row)
-  // The caller's data may have had one of that name, which is then there twice.
-  return json.includes(ADDED) ? rowToEvent(row) : new LazyEvent(ownFields(row), json)
+  // If the caller's data has a member of that name, the JSON has it twice, so it has to be parsed.
+  return json.includes(ADDED_MEMBER) ? rowToEvent(row) : new LazyEvent(ownFields(row), json)
 }
 
-/** The event with this id that is not open, or `undefined`. */
+/** The event with this id, or `undefined`; open live events are not found. */
 export async function findEvent(
   ask: Ask,
   { events, foreignIds }: Names,

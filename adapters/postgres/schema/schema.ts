@@ -1,11 +1,12 @@
 import { ask, type PostgresPoolClient } from '../connection/client.js'
-import { appendFunction, claimFunction } from './append-function.js'
+import { appendFunction } from './append-function.js'
 import { type Migration, migrate } from './migrate.js'
 import type { Names, Partitions } from './names.js'
 import { tables } from './tables.js'
+import { claimThrottleFunction } from './throttle-function.js'
 
 const createSchema: Migration = (names, partitions) =>
-  tables(names, partitions) + claimFunction(names) + appendFunction(names)
+  tables(names, partitions) + claimThrottleFunction(names) + appendFunction(names)
 
 const MIGRATIONS: readonly Migration[] = [createSchema]
 

@@ -1,29 +1,34 @@
 import type { JsonValue } from '../../../src/event/event.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { ask, inTransaction, type PostgresPoolClient } from '../connection/client.js'
-import { ofCaller } from '../connection/failures.js'
+import { callBack } from '../connection/failures.js'
 import type { Names } from './names.js'
 
-// So much of what is forgotten a write clears up on its way.
-const MAX_TIDIED = 100
+// Maximum number of expired values that one write deletes.
+const MAX_EXPIRED = 100
 
-/**
- * Reads the value, has `change` make the new one of it, and writes that, while nobody else changes
- * values. `onWrite` is told before anything is written.
- */
+export interface StateChange {
+  readonly key: string
+  /** Returns the new value; `undefined` deletes it. */
+  readonly change: (value: JsonValue | undefined, now: Microseconds) => JsonValue | undefined
+  /** `undefined` for the server's clock. */
+  readonly now: Microseconds | undefined
+  /** The value expires after this time; `undefined` keeps it for good. */
+  readonly keepFor: Microseconds | undefined
+  /** Called before anything is written. */
+  readonly onWrite: () => void
+}
+
+/** Changes a value in a transaction that excludes other changes; returns the new value. */
 export function updateState(
   client: PostgresPoolClient,
   { state, locks }: Names,
-  key: string,
-  change: (value: JsonValue | undefined, now: Microseconds) => JsonValue | undefined,
-  clock: Microseconds | undefined,
-  keepFor: Microseconds | undefined,
-  onWrite: () => void,
+  { key, change, now: clock, keepFor, onWrite }: StateChange,
 ): Promise<JsonValue | undefined> {
   return inTransaction(client, async () => {
-    // A process that is stopped just now keeps nobody waiting.
+    // Ends this transaction after 2 s idle, so that a suspended process cannot hold the lock.
     await ask(client, `SET LOCAL idle_in_transaction_session_timeout = '2s'`)
-    // A row that is not there yet cannot be locked.
+    // The row may not exist yet, so its lock would not do.
     await ask(client, `SELECT pg_advisory_xact_lock(${locks.state})`)
     const [row] = await ask(
       client,
@@ -31,33 +36,33 @@ export function updateState(
        FROM (
          SELECT coalesce($2::bigint, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS present
        ) AS clock
-       LEFT JOIN ${state} ON key = $1 AND (forgotten_at IS NULL OR forgotten_at > present)`,
+       LEFT JOIN ${state} ON key = $1 AND (expires_at IS NULL OR expires_at > present)`,
       key,
       clock ?? null,
     )
     const [present, json] = row!
     const now = Number(present)
     const before = json === null ? undefined : (JSON.parse(json!) as JsonValue)
-    const next = ofCaller(() => change(before, now))
+    const next = callBack(() => change(before, now))
     const text = next === undefined ? undefined : JSON.stringify(next)
     if (text === (json ?? undefined)) return before
     onWrite()
     if (text === undefined) await ask(client, `DELETE FROM ${state} WHERE key = $1`, key)
     else {
-      const isForAWhile = keepFor !== undefined
+      const expires = keepFor !== undefined
       await ask(
         client,
-        `WITH tidied AS (
+        `WITH expired AS (
            DELETE FROM ${state} WHERE key IN (
-             SELECT key FROM ${state} WHERE forgotten_at <= $4 AND key <> $1 LIMIT ${MAX_TIDIED}
+             SELECT key FROM ${state} WHERE expires_at <= $4 AND key <> $1 LIMIT ${MAX_EXPIRED}
            )
          )
-         INSERT INTO ${state} (key, value, forgotten_at) VALUES ($1, $2, $3)
-         ON CONFLICT (key) DO UPDATE SET value = excluded.value, forgotten_at = excluded.forgotten_at`,
+         INSERT INTO ${state} (key, value, expires_at) VALUES ($1, $2, $3)
+         ON CONFLICT (key) DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at`,
         key,
         text,
-        isForAWhile ? now + keepFor : null,
-        isForAWhile ? now : null,
+        expires ? now + keepFor : null,
+        expires ? now : null,
       )
     }
     return text === undefined ? undefined : (JSON.parse(text) as JsonValue)

@@ -2,7 +2,7 @@ import { type Names, type Partitions, quoteText } from './names.js'
 
 /** The columns of an event that has no time yet. */
 const DRAFT_COLUMNS = `
-    tail text COLLATE "C" NOT NULL,
+    suffix text COLLATE "C" NOT NULL,
     type text COLLATE "C" NOT NULL,
     username text COLLATE "C",
     source text COLLATE "C",
@@ -10,8 +10,8 @@ const DRAFT_COLUMNS = `
     attributes json NOT NULL`
 
 /*
- * `created_at`, in microseconds, is the primary key; the id consists of it and `tail`, so ids need no
- * index. `tail` holds the last 16 hexadecimal digits of the id, or the whole of an imported id that
+ * `created_at`, in microseconds, is the primary key; the id consists of it and `suffix`, so ids need no
+ * index. `suffix` holds the last 16 hexadecimal digits of the id, or the whole of an imported id that
  * does not contain the time; `foreign_ids` finds those. Text is compared by code point, whatever the
  * collation of the database. `terms` are hashes of what an event has (terms.ts).
  *
@@ -46,18 +46,18 @@ const eventTables = (names: Names, partitions: Partitions): string => `
     id uuid PRIMARY KEY,
     voided_at timestamptz NOT NULL DEFAULT now()
   );
-  CREATE TABLE ${names.takers} (
-    tail text COLLATE "C" NOT NULL,
+  CREATE TABLE ${names.appendClaims} (
+    suffix text COLLATE "C" NOT NULL,
     attempt uuid NOT NULL,
-    taken_at timestamptz NOT NULL DEFAULT now(),
-    PRIMARY KEY (tail, attempt)
+    claimed_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (suffix, attempt)
   );
-  CREATE INDEX takers_taken_at ON ${names.takers} (taken_at);
+  CREATE INDEX append_claims_claimed_at ON ${names.appendClaims} (claimed_at);
 `
 
 /*
- * `told` is the count of suppressed events that the event of `kept_tail` carries, so that removing
- * that event can restore the count.
+ * `reported` is the count of suppressed events that the event of `kept_suffix` carries, so that
+ * removing that event can restore the count.
  */
 const throttleTables = (names: Names): string => `
   CREATE TABLE ${names.throttles} (
@@ -66,10 +66,10 @@ const throttleTables = (names: Names): string => `
     scope json NOT NULL,
     period bigint NOT NULL,
     kept_at bigint,
-    kept_tail text COLLATE "C",
-    told bigint NOT NULL DEFAULT 0,
-    told_first bigint,
-    told_last bigint,
+    kept_suffix text COLLATE "C",
+    reported bigint NOT NULL DEFAULT 0,
+    reported_first_at bigint,
+    reported_last_at bigint,
     suppressed bigint NOT NULL DEFAULT 0,
     first_at bigint,
     last_at bigint
@@ -86,9 +86,9 @@ const stateTable = (names: Names): string => `
   CREATE TABLE ${names.state} (
     key text COLLATE "C" PRIMARY KEY,
     value json NOT NULL,
-    forgotten_at bigint
+    expires_at bigint
   );
-  CREATE INDEX state_forgotten_at ON ${names.state} (forgotten_at) WHERE forgotten_at IS NOT NULL;
+  CREATE INDEX state_expires_at ON ${names.state} (expires_at) WHERE expires_at IS NOT NULL;
 `
 
 /*
@@ -106,11 +106,11 @@ const liveTables = (names: Names): string => `
   CREATE TABLE ${names.liveTexts} (
     created_at bigint NOT NULL REFERENCES ${names.liveEvents} ON DELETE CASCADE,
     revision bigint NOT NULL,
-    place integer NOT NULL,
+    position integer NOT NULL,
     key text COLLATE "C" NOT NULL,
     text text COLLATE "C" NOT NULL,
     replaces boolean NOT NULL,
-    PRIMARY KEY (created_at, revision, place)
+    PRIMARY KEY (created_at, revision, position)
   );
 `
 

@@ -1,10 +1,10 @@
 import { throwIfAborted } from '../../../src/errors.js'
 import type { Analysis } from '../../../src/store/store.js'
 import { ask, type PostgresPoolClient } from '../connection/client.js'
-import type { Names } from '../schema/names.js'
+import type { PostgresLog } from '../log/log.js'
 
-// As autovacuum decides: https://www.postgresql.org/docs/current/routine-vacuuming.html#AUTOVACUUM.
-// Of a table that is parted only its parts are asked: the whole has no count of changes.
+// The rule of autovacuum: https://www.postgresql.org/docs/current/routine-vacuuming.html#AUTOVACUUM.
+// A partitioned table has no count of changes, so only its partitions are checked.
 const STALE = `
   SELECT format('%I.%I', schemaname, relname), reltuples
   FROM (
@@ -34,17 +34,17 @@ const STALE = `
 
 const readEstimate = (reltuples: string | null | undefined): number | null => {
   const rows = Number(reltuples ?? -1)
-  // What was never analyzed nor vacuumed has -1.
+  // -1 for a table that was never analyzed or vacuumed.
   return rows < 0 ? null : rows
 }
 
-/** Refreshes what is stale, of the tables that this connection may analyze, unless somebody else does. */
+/** Analyzes stale tables that the role may analyze, unless another process is doing so. */
 export async function analyzeTables(
   client: PostgresPoolClient,
-  { schemaName, locks }: Names,
+  { names: { schemaName, locks } }: PostgresLog,
   signal: AbortSignal,
 ): Promise<Analysis> {
-  // ANALYZE has a transaction for each table, so the lock is one of the session.
+  // Each table is analyzed in its own transaction, so the session holds the lock.
   const [row] = await ask(client, `SELECT pg_try_advisory_lock(${locks.analysis})`)
   if (row![0] !== 't')
     return { analyzed_tables: [], skipped_reason: 'another process is analyzing this database' }

@@ -4,36 +4,36 @@ import type { Microseconds } from '../../../src/event/timestamp.js'
 import { termsOf } from '../schema/terms.js'
 
 /*
- * Rows of the table of events as the server takes an array of them in binary, which is what pg sends a
- * Buffer as: neither side prints or parses a number, or escapes a text (`array_recv` and `record_recv` in
+ * An array of rows of `events` in Postgres' binary format, in which pg sends a Buffer: neither side
+ * formats or parses numbers, or escapes text (`array_recv` and `record_recv` in
  * https://github.com/postgres/postgres/tree/master/src/backend/utils/adt).
  */
 const Type = { bool: 16, int8: 20, int4: 23, text: 25, json: 114, int4Array: 1007 } as const
 
-// Of the array with its dimension, of a row and of each of its values, of a row's array of terms.
+// Bytes of the headers of the array, of a row, of each value, and of the array of terms.
 const ARRAY_HEAD = 20
 const ROW_HEAD = 8
 const VALUE_HEAD = 8
 const TERMS_HEAD = 20
 const COLUMNS = 8
-/** A term with its length before it. */
-const NUMBER = 8
+/** Bytes of a term and its length. */
+const TERM_BYTES = 8
 const TIME_BYTES = 8
-/** All of a row but its texts and terms. */
+/** Bytes of a row without its texts and terms. */
 const ROW_BYTES = ROW_HEAD + COLUMNS * VALUE_HEAD + TIME_BYTES + 1 + TERMS_HEAD
 const NULL = -1
 
-/** Of no UTF-16 unit UTF-8 takes more. */
+/** Maximum number of bytes of a UTF-16 unit in UTF-8. */
 const MAX_UNIT_BYTES = 3
 
-/** At least so many bytes as the texts take. */
-const textBytes = ({ tail, type, username, source, json }: EventDraft): number =>
+/** Maximum number of bytes of the texts. */
+const maxTextBytes = ({ tail, type, username, source, json }: EventDraft): number =>
   MAX_UNIT_BYTES * (tail.length + type.length + (username?.length ?? 0) + (source?.length ?? 0)) +
   Buffer.byteLength(json)
 
 /**
- * For `$1::events[]`, where `rowType` is the number that the server has given the type `events`. The
- * times are NULL but for what `foundAt` has.
+ * The value of a parameter of type `events[]`; `rowType` is the OID of the type `events`. The times are
+ * NULL except for the drafts in `foundAt`.
  */
 export function draftRows(
   drafts: readonly EventDraft[],
@@ -41,11 +41,11 @@ export function draftRows(
   foundAt: ReadonlyMap<IdTail, Microseconds> = new Map(),
 ): Buffer {
   const terms = drafts.map(termsOf)
-  const most = drafts.reduce(
-    (sum, draft, i) => sum + ROW_BYTES + textBytes(draft) + NUMBER * terms[i]!.length,
+  const maxBytes = drafts.reduce(
+    (sum, draft, i) => sum + ROW_BYTES + maxTextBytes(draft) + TERM_BYTES * terms[i]!.length,
     ARRAY_HEAD,
   )
-  const rows = Buffer.allocUnsafe(most)
+  const rows = Buffer.allocUnsafe(maxBytes)
   const view = new DataView(rows.buffer, rows.byteOffset)
   let at = 0
 
@@ -69,15 +69,15 @@ export function draftRows(
   }
   const putTerms = (of: readonly number[]): void => {
     putNumber(Type.int4Array)
-    putNumber(TERMS_HEAD + NUMBER * of.length)
+    putNumber(TERMS_HEAD + TERM_BYTES * of.length)
     putDimension(Type.int4, of.length)
     for (const term of of) {
       view.setInt32(at, 4)
       view.setInt32(at + 4, term)
-      at += NUMBER
+      at += TERM_BYTES
     }
   }
-  /** One, without NULLs, that begins with 1. */
+  /** The dimension of an array without NULLs whose first index is 1. */
   const putDimension = (type: number, length: number): void => {
     for (const number of [length > 0 ? 1 : 0, 0, type]) putNumber(number)
     if (length > 0) for (const number of [length, 1]) putNumber(number)

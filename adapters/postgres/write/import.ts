@@ -5,28 +5,27 @@ import type { ImportResult } from '../../../src/store/store.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { ask, inTransaction, type PostgresPoolClient } from '../connection/client.js'
 import { asker } from '../connection/connection.js'
+import type { PostgresLog } from '../log/log.js'
 import { LIVE_COLUMNS, readLiveRow, readOpen } from '../schema/live-rows.js'
-import type { Names } from '../schema/names.js'
 import { makePartitions } from '../schema/partitions.js'
 import { EVENT_COLUMNS, rowToEvent } from '../schema/rows.js'
-import type { SchemaState } from '../schema/schema.js'
 import { termsOf } from '../schema/terms.js'
 
-interface Kept {
+interface StoredJson {
   readonly event: AuditEvent
   readonly json: string
 }
 
 const BATCH = 1000
 
-/** What is there at the times of the imported events, or has one of their ids. */
-async function findKept(
+/** The events at the times of the imported events, and the ids that exist already. */
+async function findExisting(
   client: PostgresPoolClient,
-  names: Names,
+  { names }: PostgresLog,
   imported: readonly ImportedEvent[],
-): Promise<{ readonly byTime: Map<Microseconds, Kept>; readonly ids: Set<string> }> {
+): Promise<{ readonly byTime: Map<Microseconds, StoredJson>; readonly ids: Set<string> }> {
   const { events, foreignIds, liveEvents } = names
-  const byTime = new Map<Microseconds, Kept>()
+  const byTime = new Map<Microseconds, StoredJson>()
   const ids = new Set<string>()
   for (let at = 0; at < imported.length; at += BATCH) {
     const slice = imported.slice(at, at + BATCH)
@@ -63,26 +62,26 @@ async function findKept(
 
 async function insert(
   client: PostgresPoolClient,
-  { events, foreignIds, late }: Names,
+  { names: { events, foreignIds, late: lateEvents } }: PostgresLog,
   fresh: readonly ImportedEvent[],
-  mark: Microseconds,
+  highWater: Microseconds,
 ): Promise<void> {
   for (let at = 0; at < fresh.length; at += BATCH) {
     const slice = fresh.slice(at, at + BATCH).map((one) => {
-      const carried = parseEventId(one.event.id)
-      const isNative = carried?.time === one.time
-      return { ...one, isNative, tail: isNative ? carried.tail : one.event.id }
+      const parsed = parseEventId(one.event.id)
+      const isNative = parsed?.time === one.time
+      return { ...one, isNative, suffix: isNative ? parsed.tail : one.event.id }
     })
     await ask(
       client,
       `INSERT INTO ${events}
-       SELECT created_at, tail, type, username, source, system, attributes::json, terms::int4[]
+       SELECT created_at, suffix, type, username, source, system, attributes::json, terms::int4[]
        FROM unnest(
          $1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::boolean[],
          string_to_array($7, E'\\n'), string_to_array($8, E'\\n')
-       ) AS imported(created_at, tail, type, username, source, system, attributes, terms)`,
+       ) AS imported(created_at, suffix, type, username, source, system, attributes, terms)`,
       slice.map((one) => one.time),
-      slice.map((one) => one.tail),
+      slice.map((one) => one.suffix),
       slice.map((one) => one.event.type),
       slice.map((one) => one.event.username),
       slice.map((one) => one.event.source),
@@ -97,52 +96,52 @@ async function insert(
       foreign.map((one) => one.event.id),
       foreign.map((one) => one.time),
     )
-    // What comes behind others that may be in the index, or are about to.
-    const behind = slice.filter((one) => one.time <= mark)
+    // Older events may be in the index already, or about to be.
+    const late = slice.filter((one) => one.time <= highWater)
     await ask(
       client,
-      `INSERT INTO ${late} (created_at) SELECT unnest($1::bigint[])`,
-      behind.map((one) => one.time),
+      `INSERT INTO ${lateEvents} (created_at) SELECT unnest($1::bigint[])`,
+      late.map((one) => one.time),
     )
   }
 }
 
 /**
- * One transaction for all. Imports come one after the other; appends wait only for one that reaches
- * past the newest event, since all others keep below what is appended meanwhile.
+ * Like `EventStore.importEvents`, in one transaction. Imports run one at a time. Appends wait only for
+ * an import with events later than the high-water mark: other imports stay below what is appended.
  */
 export async function importInto(
   client: PostgresPoolClient,
-  names: Names,
-  { partitions }: SchemaState,
+  log: PostgresLog,
   imported: readonly ImportedEvent[],
-  clock: Microseconds | undefined,
 ): Promise<ImportResult> {
+  const { names } = log
   const times = imported.map(({ time }) => time)
   const [row] = await ask(
     client,
     `SELECT coalesce($1, extract(epoch FROM clock_timestamp()) * 1000000)::bigint`,
-    clock ?? null,
+    log.now() ?? null,
   )
   const now = Number(row![0])
   const newest = times.reduce((a, b) => Math.max(a, b), 0)
-  // A time later than now is refused below; it needs no table.
+  // A time later than now is refused below; it needs no partition.
   const past = times.filter((time) => time <= now)
-  await makePartitions(client, names, partitions, past)
+  await makePartitions(client, names, log.partitions(), past)
   return inTransaction(client, async () => {
     await ask(client, `SELECT pg_advisory_xact_lock(${names.locks.imports})`)
-    const highWater = async (): Promise<number> =>
+    const readHighWater = async (): Promise<number> =>
       Number((await ask(client, `SELECT last_value FROM ${names.highWater}`))[0]![0])
-    const isLatest = newest > (await highWater())
+    const isLatest = newest > (await readHighWater())
     if (isLatest) await ask(client, `SELECT pg_advisory_xact_lock(${names.locks.order})`)
-    const { byTime, ids } = await findKept(client, names, imported)
+    const { byTime, ids } = await findExisting(client, log, imported)
     const fresh = freshEvents(imported, now, {
       at: (time) => byTime.get(time),
       hasId: (id) => ids.has(id),
     })
-    const mark = await highWater()
-    await insert(client, names, fresh, mark)
-    if (newest > mark) await ask(client, `SELECT setval($1::regclass, $2)`, names.highWater, newest)
+    const highWater = await readHighWater()
+    await insert(client, log, fresh, highWater)
+    if (newest > highWater)
+      await ask(client, `SELECT setval($1::regclass, $2)`, names.highWater, newest)
     return { imported: fresh.length, skipped: imported.length - fresh.length }
   })
 }

@@ -2,63 +2,59 @@ import { AuditLogError } from '../../../src/errors.js'
 import type { AuditEvent, JsonObject } from '../../../src/event/event.js'
 import { isUuid, parseEventId } from '../../../src/event/event-id.js'
 import type { LiveChange } from '../../../src/store/store.js'
-import type { Microseconds } from '../../../src/event/timestamp.js'
 import { ask, DURABLE, type PostgresPoolClient } from '../connection/client.js'
 import { asker } from '../connection/connection.js'
 import { codeOf, NO_PARTITION } from '../connection/failures.js'
+import type { PostgresLog } from '../log/log.js'
 import { LIVE_COLUMNS, type LiveRow, readLiveRow, readOpen } from '../schema/live-rows.js'
-import type { Names, Partitions } from '../schema/names.js'
 import { makePartitions } from '../schema/partitions.js'
 import { findEvent } from '../schema/rows.js'
 import { termsOf } from '../schema/terms.js'
 
-/** Where an event of this log would be: imported ones are never live. */
-interface Place {
-  readonly time: Microseconds
-  readonly tail: string
-}
+/** The key of a live event, parsed from its id; imported events are never live. */
+type Key = NonNullable<ReturnType<typeof parseEventId>>
 
 async function findRow(
   client: PostgresPoolClient,
-  { liveEvents }: Names,
-  { time, tail }: Place,
+  { names: { liveEvents } }: PostgresLog,
+  { time, tail: suffix }: Key,
 ): Promise<LiveRow | undefined> {
   const [row] = await ask(
     client,
-    `SELECT ${LIVE_COLUMNS} FROM ${liveEvents} WHERE created_at = $1 AND tail = $2`,
+    `SELECT ${LIVE_COLUMNS} FROM ${liveEvents} WHERE created_at = $1 AND suffix = $2`,
     time,
-    tail,
+    suffix,
   )
   return row && readLiveRow(row)
 }
 
-/** True where the change comes right after the one that is stored; false where it has been applied. */
+/** True if the change follows the stored revision; false if it has been applied already. */
 function isNext({ revision }: LiveRow, change: LiveChange): boolean {
   if (change.revision > revision + 1)
     throw new AuditLogError(
       'INVALID_OPTION',
-      `the change ${change.revision} of a live event comes after ${revision}`,
+      `change ${change.revision} of a live event cannot follow change ${revision}`,
     )
   return change.revision > revision
 }
 
-type GrownText = NonNullable<LiveChange['texts']>[number]
+type AppendedText = NonNullable<LiveChange['texts']>[number]
 
-/** Without what another of them replaces. */
-function lasting(texts: readonly GrownText[]): readonly GrownText[] {
+/** The texts that no later one of them replaces. */
+function withoutReplaced(texts: readonly AppendedText[]): readonly AppendedText[] {
   const replaced = new Map<string, number>()
   for (const [i, { key, replaces }] of texts.entries()) if (replaces) replaced.set(key, i)
   return texts.filter(({ key }, i) => i >= (replaced.get(key) ?? 0))
 }
 
-/** In one statement, so that a reader finds all of the change. True where it has taken effect. */
+/** Applies the change in one statement, so that readers see all of it or none. True if it took effect. */
 async function apply(
   client: PostgresPoolClient,
-  { liveEvents, liveTexts }: Names,
-  { time, tail }: Place,
+  { names: { liveEvents, liveTexts } }: PostgresLog,
+  { time, tail: suffix }: Key,
   { revision, json, ...change }: LiveChange,
 ): Promise<boolean> {
-  const texts = lasting(change.texts ?? [])
+  const texts = withoutReplaced(change.texts ?? [])
   const rows = await ask(
     client,
     `WITH changed AS (
@@ -66,7 +62,7 @@ async function apply(
          revision = $3, beats = beats + 1,
          attributes = coalesce($4::json, attributes),
          base_revision = CASE WHEN $4::json IS NULL THEN base_revision ELSE $3 END
-       WHERE created_at = $1 AND tail = $2 AND revision = $3 - 1
+       WHERE created_at = $1 AND suffix = $2 AND revision = $3 - 1
        RETURNING created_at, ${DURABLE}
      ), dropped AS (
        DELETE FROM ${liveTexts} AS text USING changed
@@ -76,13 +72,13 @@ async function apply(
        )
      ), added AS (
        INSERT INTO ${liveTexts}
-       SELECT created_at, $3, place, key, text, replaces
+       SELECT created_at, $3, position, key, text, replaces
        FROM changed, unnest($6::text[], $7::text[], $8::boolean[]) WITH ORDINALITY
-         AS added(key, text, replaces, place)
+         AS added(key, text, replaces, position)
      )
      SELECT FROM changed`,
     time,
-    tail,
+    suffix,
     revision,
     json ?? null,
     texts.filter(({ replaces }) => replaces).map(({ key }) => key),
@@ -93,29 +89,29 @@ async function apply(
   return rows.length > 0
 }
 
-/** As `EventStore.changeLive`; can be repeated. */
+/** Like `EventStore.changeLive`; may be repeated. */
 export async function changeLive(
   client: PostgresPoolClient,
-  names: Names,
+  log: PostgresLog,
   id: string,
   change: LiveChange,
 ): Promise<boolean> {
-  const place = parseEventId(id)
-  if (!place) return false
+  const key = parseEventId(id)
+  if (!key) return false
   for (;;) {
-    if (await apply(client, names, place, change)) return true
-    const row = await findRow(client, names, place)
+    if (await apply(client, log, key, change)) return true
+    const row = await findRow(client, log, key)
     if (!row) return false
-    // Where it is the next one after all, another attempt was at the row until now.
+    // If it is the next one, another attempt has just changed the row: retry.
     if (!isNext(row, change)) return true
   }
 }
 
-/** What makes an event that is open one of the others; `undefined` where it has changed meanwhile. */
-async function move(
+/** Moves an open event to the closed ones; `undefined` if its row has changed meanwhile. */
+async function tryMove(
   client: PostgresPoolClient,
-  { events, liveEvents }: Names,
-  { time, tail }: Place,
+  { names: { events, liveEvents } }: PostgresLog,
+  { time, tail: suffix }: Key,
   { revision, beats }: LiveRow,
   event: AuditEvent,
 ): Promise<AuditEvent | undefined> {
@@ -123,14 +119,14 @@ async function move(
     client,
     `WITH closed AS (
        DELETE FROM ${liveEvents}
-       WHERE created_at = $1 AND tail = $2 AND revision = $3 AND beats = $4
-       RETURNING created_at, tail, type, username, source, system, ${DURABLE}
+       WHERE created_at = $1 AND suffix = $2 AND revision = $3 AND beats = $4
+       RETURNING created_at, suffix, type, username, source, system, ${DURABLE}
      )
      INSERT INTO ${events}
-     SELECT created_at, tail, type, username, source, system, $5::json, $6::int4[] FROM closed
+     SELECT created_at, suffix, type, username, source, system, $5::json, $6::int4[] FROM closed
      RETURNING 1`,
     time,
-    tail,
+    suffix,
     revision,
     beats,
     JSON.stringify(event.attributes),
@@ -139,79 +135,76 @@ async function move(
   return rows.length > 0 ? event : undefined
 }
 
-/** In a table that is there: that of the event's time may have been dropped, with all the others. */
-async function moveOut(
+/** Like {@link tryMove}; creates the partition of the event's time if it has been dropped. */
+async function move(
   client: PostgresPoolClient,
-  names: Names,
-  partitions: Partitions,
-  place: Place,
+  log: PostgresLog,
+  key: Key,
   row: LiveRow,
   change: (attributes: JsonObject) => JsonObject,
 ): Promise<AuditEvent | undefined> {
-  const [open] = await readOpen(asker(client), names, [row])
+  const [open] = await readOpen(asker(client), log.names, [row])
   const event = { ...open!, attributes: change(open!.attributes) }
   try {
-    return await move(client, names, place, row, event)
+    return await tryMove(client, log, key, row, event)
   } catch (error) {
     if (codeOf(error) !== NO_PARTITION) throw error
-    await makePartitions(client, names, partitions, [place.time])
-    return move(client, names, place, row, event)
+    await makePartitions(client, log.names, log.partitions(), [key.time])
+    return tryMove(client, log, key, row, event)
   }
 }
 
-const asItIs = (attributes: JsonObject): JsonObject => attributes
+const unchanged = (attributes: JsonObject): JsonObject => attributes
 
-/** As `EventStore.closeLive`; can be repeated. */
+/** Like `EventStore.closeLive`; may be repeated. */
 export async function closeLive(
   client: PostgresPoolClient,
-  names: Names,
-  partitions: Partitions,
+  log: PostgresLog,
   id: string,
   change: LiveChange,
 ): Promise<AuditEvent | undefined> {
-  const place = parseEventId(id)
-  for (let row = place && (await findRow(client, names, place)); place && row;) {
-    if (isNext(row, change)) await apply(client, names, place, change)
+  const key = parseEventId(id)
+  for (let row = key && (await findRow(client, log, key)); key && row;) {
+    if (isNext(row, change)) await apply(client, log, key, change)
     else {
-      const event = await moveOut(client, names, partitions, place, row, asItIs)
+      const event = await move(client, log, key, row, unchanged)
       if (event) return event
     }
-    row = await findRow(client, names, place)
+    row = await findRow(client, log, key)
   }
-  return isUuid(id) ? findEvent(asker(client), names, id) : undefined
+  return isUuid(id) ? findEvent(asker(client), log.names, id) : undefined
 }
 
-/** Closes an event as one that nobody finishes, unless it has given a sign since it had so many beats. */
+/** Closes an event whose process is gone as unfinished, unless it got a heartbeat since `beats`. */
 export async function abandonLive(
   client: PostgresPoolClient,
-  names: Names,
-  partitions: Partitions,
+  log: PostgresLog,
   id: string,
   beats: number,
 ): Promise<boolean> {
-  const place = parseEventId(id)!
-  const row = await findRow(client, names, place)
+  const key = parseEventId(id)!
+  const row = await findRow(client, log, key)
   if (row?.beats !== beats) return false
-  const event = await moveOut(client, names, partitions, place, row, (attributes) => ({
+  const event = await move(client, log, key, row, (attributes) => ({
     ...attributes,
     unfinished: true,
   }))
   return event !== undefined
 }
 
-/** As `EventStore.touchLive`. */
+/** Like `EventStore.touchLive`. */
 export async function touchLive(
   client: PostgresPoolClient,
-  { liveEvents }: Names,
+  { names: { liveEvents } }: PostgresLog,
   ids: readonly string[],
 ): Promise<void> {
-  const places = ids.flatMap((id) => parseEventId(id) ?? [])
+  const keys = ids.flatMap((id) => parseEventId(id) ?? [])
   await ask(
     client,
     `UPDATE ${liveEvents} SET beats = beats + 1
-     FROM unnest($1::bigint[], $2::text[]) AS held(time, end_of_id)
-     WHERE created_at = time AND tail = end_of_id`,
-    places.map(({ time }) => time),
-    places.map(({ tail }) => tail),
+     FROM unnest($1::bigint[], $2::text[]) AS touched(time, key_suffix)
+     WHERE created_at = time AND suffix = key_suffix`,
+    keys.map(({ time }) => time),
+    keys.map(({ tail }) => tail),
   )
 }

@@ -5,44 +5,47 @@ import { ask } from '../connection/client.js'
 import { abandonLive } from './live.js'
 import type { PostgresLog } from '../log/log.js'
 
-const LOOK_MS = 2000
+const CHECK_MS = 2000
 
-/** Closes open live events whose process has died. */
-export interface SilenceKeeper {
-  /** Closes those that have been silent for too long; called every few seconds. */
-  look(): Promise<void>
+/** Closes live events whose process sends no heartbeats any more. */
+export interface LivenessMonitor {
+  /** Closes abandoned events; called every few seconds. */
+  check(): Promise<void>
   close(): void
 }
 
-/** `onClosed` is told when some were. */
-export function createSilenceKeeper(
+/** `onClosed` is called for each event that is closed. */
+export function createLivenessMonitor(
   log: PostgresLog,
   onClosed: () => void,
   now?: () => number,
-): SilenceKeeper {
+): LivenessMonitor {
   const findSilent = createSilenceWatch(now)
 
-  const look = async (): Promise<void> => {
-    // A store that is not used connects to nothing.
+  const check = async (): Promise<void> => {
+    // An unused store opens no connection.
     if (!log.state()) return
-    using wait = timeoutSignal(LOOK_MS)
-    await log.use(wait.signal, async (client, { partitions }) => {
-      const rows = await ask(client, `SELECT created_at, tail, beats FROM ${log.names.liveEvents}`)
-      const open = rows.map(([time, tail, beats]): Beating => ({
-        id: eventId(Number(time), tail!),
+    using wait = timeoutSignal(CHECK_MS)
+    await log.use(wait.signal, async (client) => {
+      const rows = await ask(
+        client,
+        `SELECT created_at, suffix, beats FROM ${log.names.liveEvents}`,
+      )
+      const open = rows.map(([time, suffix, beats]): Beating => ({
+        id: eventId(Number(time), suffix!),
         beats: Number(beats),
       }))
       for (const { id, beats } of findSilent(open))
-        if (await abandonLive(client, log.names, partitions, id, beats)) onClosed()
+        if (await abandonLive(client, log, id, beats)) onClosed()
     })
   }
 
-  // The server may be away: the next look comes soon.
-  const timer = setInterval(() => void look().catch(() => {}), BEAT_MS)
+  // The server may be away; the next check comes soon.
+  const timer = setInterval(() => void check().catch(() => {}), BEAT_MS)
   timer.unref()
 
   return {
-    look,
+    check,
     close: () => clearInterval(timer),
   }
 }

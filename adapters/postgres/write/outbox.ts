@@ -3,10 +3,10 @@ import type { EventDraft } from '../../../src/event/event.js'
 import { formatTimestamp, type Microseconds } from '../../../src/event/timestamp.js'
 import type { PostgresClient } from '../connection/client.js'
 import { asAuditLogError, codeOf, UNDEFINED_TABLE } from '../connection/failures.js'
-import type { Names } from '../schema/names.js'
+import type { PostgresLog } from '../log/log.js'
 import { termsOf } from '../schema/terms.js'
 
-/** A client, such as a pool hands out: each query of a pool itself would be a transaction alone. */
+/** Throws `INVALID_OPTION` unless it is a client: each query of a pool is a transaction of its own. */
 export function checkClient(transaction: object): asserts transaction is PostgresClient {
   const isPool = 'totalCount' in transaction
   if (isPool || !('query' in transaction) || typeof transaction.query !== 'function')
@@ -16,10 +16,10 @@ export function checkClient(transaction: object): asserts transaction is Postgre
     )
 }
 
-/** Sends the draft to the outbox at once, as the client's next statement. */
+/** Inserts the draft into the outbox as the client's next statement. */
 export async function putInOutbox(
   client: PostgresClient,
-  { outbox }: Names,
+  { names: { outbox } }: PostgresLog,
   draft: EventDraft,
   recordedAt: Microseconds,
 ): Promise<void> {
@@ -36,7 +36,7 @@ export async function putInOutbox(
   try {
     await client.query(
       `INSERT INTO ${outbox}
-         (tail, type, username, source, system, attributes, terms, recorded_at, occurred_at, occurred_terms,
+         (suffix, type, username, source, system, attributes, terms, recorded_at, occurred_at, occurred_terms,
           throttle_key, throttle_scope, throttle_period)
        VALUES ($1, $2, $3, $4, $5, $6, $7::int4[], $8, $9, $10::int4[], $11, $12, $13)`,
       [

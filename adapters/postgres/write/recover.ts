@@ -7,40 +7,40 @@ import {
 import type { IdTail } from '../../../src/event/event-id.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { ask, type PostgresPoolClient } from '../connection/client.js'
-import type { Names } from '../schema/names.js'
+import type { PostgresLog } from '../log/log.js'
 
-export interface KeptEvent {
+export interface StoredEvent {
   readonly event: AuditEvent
   readonly time: Microseconds
 }
 
-/** The event that the server has kept; `json` where its attributes may be others than the draft's. */
-export function keptEvent(draft: EventDraft, time: Microseconds, json?: string): KeptEvent {
+/** The event of a stored draft; `json` has its attributes if they may differ from the draft's. */
+export function storedEvent(draft: EventDraft, time: Microseconds, json?: string): StoredEvent {
   const event = stampDraft(draft, time)
   if (json === undefined) return { event, time }
   return { event: { ...event, attributes: JSON.parse(json) as JsonObject }, time }
 }
 
-/** What was found of drafts that another process may have had kept. */
+/** What was found of drafts that another process may have stored. */
 export interface Recovered {
-  /** Only the append can tell whether one is still there, and answer for it. */
+  /** The times of the drafts that were found. Only `append` can tell whether they are still there. */
   readonly foundAt: ReadonlyMap<IdTail, Microseconds>
-  /** What else may be kept of them is later. */
+  /** Drafts that were not found can only be stored later than this. */
   readonly since: Microseconds
 }
 
 /**
- * Looks for drafts that may have been kept later than `since`. That may be long ago, so nobody who
- * appends waits for it: what becomes visible afterwards is left to the append.
+ * Looks for drafts that may have been stored later than `since`. It takes no lock, as that may be long
+ * ago; `append` itself looks for what becomes visible afterwards.
  */
 export async function recover(
   client: PostgresPoolClient,
-  { events, liveEvents }: Names,
+  { names: { events, liveEvents } }: PostgresLog,
   drafts: readonly EventDraft[],
   since: Microseconds,
 ): Promise<Recovered> {
   const recent = (table: string): string =>
-    `SELECT created_at, tail FROM ${table} WHERE created_at > $1 AND tail = ANY ($2::text[])`
+    `SELECT created_at, suffix FROM ${table} WHERE created_at > $1 AND suffix = ANY ($2::text[])`
   const newest = (table: string): string => `(SELECT max(created_at) FROM ${table})`
   const rows = await ask(
     client,
@@ -51,7 +51,7 @@ export async function recover(
   )
   const [first, ...found] = rows
   return {
-    foundAt: new Map(found.map(([time, tail]) => [tail!, Number(time)])),
+    foundAt: new Map(found.map(([time, suffix]) => [suffix!, Number(time)])),
     since: Number(first![0]),
   }
 }

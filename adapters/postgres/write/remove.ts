@@ -9,14 +9,14 @@ import { dropPartitions, finishDetaching } from '../schema/partitions.js'
 
 const BATCH = 250
 
-// What a crash brings back is removed by the next call; the disk is left to those who append. What is
-// durable and comes later brings the removal along.
-const WITHOUT_WAITING = `set_config('synchronous_commit', 'off', true)`
+// Removals do not wait for the disk, which is left to appends. If a crash undoes one, the next call
+// removes the events again.
+const WITHOUT_FLUSH = `set_config('synchronous_commit', 'off', true)`
 
 const MAX_PAUSE_MS = 1000
 
-/** Runs a transaction that removes some, and leaves the server about the same time for others. */
-async function withManners<Result>(remove: () => Promise<Result>): Promise<Result> {
+/** Runs a transaction, then pauses for as long as it took, so that other clients get their share. */
+async function paced<Result>(remove: () => Promise<Result>): Promise<Result> {
   const begun = performance.now()
   const result = await remove()
   await delay(Math.min(performance.now() - begun, MAX_PAUSE_MS))
@@ -29,10 +29,10 @@ async function* removeRows(
   table: string,
   time: Microseconds,
 ): AsyncGenerator<number> {
-  // What has been removed stays in the index for a while: it is not gone through again.
+  // Index entries of removed rows stay until a vacuum: `from` skips them.
   let from = 0
   for (;;) {
-    const [row] = await withManners(() =>
+    const [row] = await paced(() =>
       ask(
         client,
         `WITH removed AS (
@@ -40,7 +40,7 @@ async function* removeRows(
              SELECT created_at FROM ${table} WHERE created_at >= $1 AND created_at < $2
              ORDER BY created_at LIMIT ${BATCH}
            ) RETURNING created_at
-         ) SELECT count(*), max(created_at), ${WITHOUT_WAITING} FROM removed`,
+         ) SELECT count(*), max(created_at), ${WITHOUT_FLUSH} FROM removed`,
         from,
         time,
       ),
@@ -53,7 +53,7 @@ async function* removeRows(
 }
 
 /**
- * Whole partitions are detached and dropped, by one process at a time; what is left goes in short
+ * Like `EventStore.removeBefore`. One process at a time drops partitions; the rest is removed in short
  * transactions.
  */
 export function removeBefore(
@@ -63,14 +63,14 @@ export function removeBefore(
   onProgress: (removed: number) => void = () => {},
 ): Promise<number> {
   const { names } = log
-  return log.use(signal, async (client, { partitions }) => {
+  return log.use(signal, async (client) => {
     let removed = 0
     const add = (count: number): void => {
       removed += count
       onProgress(removed)
     }
-    if (partitions !== 'none') {
-      // No transaction can detach without waiting, so the lock is one of the session.
+    if (log.partitions() !== 'none') {
+      // DETACH CONCURRENTLY cannot run in a transaction, so the session holds the lock.
       await ask(client, `SELECT pg_advisory_lock(${names.locks.removal})`)
       try {
         await finishDetaching(client, names)
@@ -83,41 +83,41 @@ export function removeBefore(
       add(count)
       throwIfAborted(signal)
     }
-    const forgotten = removeRows(client, names.foreignIds, time)
-    while (!(await forgotten.next()).done) throwIfAborted(signal)
+    const foreignIds = removeRows(client, names.foreignIds, time)
+    while (!(await foreignIds.next()).done) throwIfAborted(signal)
     return removed
   })
 }
 
-/** One transaction for some of the ids; gives how many events it removed. */
-async function removeSome(
+/** Removes the events with the ids in one transaction; returns their number. */
+async function removeBatch(
   client: PostgresPoolClient,
   { events, foreignIds }: Names,
   ids: readonly string[],
 ): Promise<number> {
-  const carried = ids.flatMap((id) => parseEventId(id) ?? [])
+  const parsed = ids.flatMap((id) => parseEventId(id) ?? [])
   const [row] = await ask(
     client,
     `WITH places AS MATERIALIZED (
-       SELECT time, tail FROM unnest($1::bigint[], $2::text[]) AS carried(time, tail)
+       SELECT time, suffix FROM unnest($1::bigint[], $2::text[]) AS parsed(time, suffix)
        UNION ALL SELECT created_at, id FROM ${foreignIds} WHERE id = ANY ($3::text[])
-     ), forgotten AS (
+     ), removed_ids AS (
        DELETE FROM ${foreignIds} WHERE id = ANY ($3::text[])
      ), removed AS (
        DELETE FROM ${events}
        WHERE created_at = ANY (ARRAY(SELECT time FROM places))
-         AND (created_at, tail) IN (SELECT time, tail FROM places)
+         AND (created_at, suffix) IN (SELECT time, suffix FROM places)
        RETURNING 1
      )
-     SELECT count(*), ${WITHOUT_WAITING} FROM removed`,
-    carried.map(({ time }) => time),
-    carried.map(({ tail }) => tail),
+     SELECT count(*), ${WITHOUT_FLUSH} FROM removed`,
+    parsed.map(({ time }) => time),
+    parsed.map(({ tail }) => tail),
     ids,
   )
   return Number(row![0])
 }
 
-/** As `EventStore.remove`, in short transactions. */
+/** Like `EventStore.remove`, in short transactions. */
 export function removeIds(
   log: PostgresLog,
   ids: readonly string[],
@@ -128,7 +128,7 @@ export function removeIds(
     const given = ids.filter(isUuid)
     for (let at = 0; at < given.length; at += BATCH) {
       throwIfAborted(signal)
-      removed += await withManners(() => removeSome(client, log.names, given.slice(at, at + BATCH)))
+      removed += await paced(() => removeBatch(client, log.names, given.slice(at, at + BATCH)))
     }
     return removed
   })

@@ -10,52 +10,50 @@ import {
   type PostgresPoolClient,
   type TextRow,
 } from '../connection/client.js'
-import { ofCaller } from '../connection/failures.js'
-import type { Names } from '../schema/names.js'
+import { callBack } from '../connection/failures.js'
+import type { PostgresLog } from '../log/log.js'
 import { putInOutbox } from './outbox.js'
 
 const DAY: Microseconds = 86_400_000_000
-const MOST_TOLD = 1000
+const MAX_RECORDED = 1000
 
-/** The present time where the parameter gives it, else by the server's clock. */
+/** SQL for the current time: the parameter, or the server's clock if it is NULL. */
 const present = (parameter: string): string =>
   `coalesce(${parameter}::bigint, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)`
 
 /**
- * Those of the drafts whose throttles are surely closed, and for how long. What only reads waits for
- * no lock, and for no disk: that is what becomes of nearly all drafts of a throttle that works.
+ * The drafts whose throttles are certainly closed, and for how long. Reading waits for no lock and no
+ * disk; it decides most drafts of a busy throttle.
  */
 export async function findClosed(
   client: PostgresPoolClient,
-  { throttles }: Names,
+  { names: { throttles }, now }: PostgresLog,
   drafts: readonly EventDraft[],
-  now: Microseconds | undefined,
 ): Promise<Map<IdTail, Microseconds>> {
   const rows = await ask(
     client,
     `SELECT key, kept_at, ${present('$2')} FROM ${throttles}
      WHERE key = ANY ($1::text[]) AND kept_at IS NOT NULL`,
     drafts.map(({ throttle }) => throttle!.key),
-    now ?? null,
+    now() ?? null,
   )
   const keptAt = new Map(rows.map(([key, time]) => [key, Number(time)]))
   const time = Number(rows[0]?.[2])
   const closed = new Map<IdTail, Microseconds>()
   for (const draft of drafts) {
     const state = closedPeriod(keptAt.get(draft.throttle!.key), draft.throttle!.period, time)
-    // A clock that was set back is a case for the append, which takes note of it.
+    // If the clock was set back, `append` decides, as it has to update the throttle.
     const isCertain = state.keptAt === keptAt.get(draft.throttle!.key)
     if (state.opensIn > 0 && isCertain) closed.set(draft.tail, state.opensIn)
   }
   return closed
 }
 
-/** One statement, so that nobody who appends waits for this process. */
+/** One statement, so that no append waits for this process. */
 export async function reportSuppressed(
   client: PostgresPoolClient,
-  { throttles, reporters, locks }: Names,
+  { names: { throttles, reporters, locks }, now }: PostgresLog,
   { reporter, number, counts }: SuppressedReport,
-  now: Microseconds | undefined,
 ): Promise<void> {
   await ask(
     client,
@@ -80,7 +78,7 @@ export async function reportSuppressed(
        last_at = greatest(known.last_at, excluded.last_at)`,
     reporter,
     number,
-    now ?? null,
+    now() ?? null,
     counts.map(({ key }) => key),
     counts.map(({ type }) => type),
     counts.map(({ scope }) => JSON.stringify(scope)),
@@ -92,7 +90,7 @@ export async function reportSuppressed(
 }
 
 // As `isForgotten` has it. A row that somebody else is at is not forgotten, or he tells it.
-const FORGOTTEN = `suppressed > 0 AND (
+const UNCLAIMED = `suppressed > 0 AND (
   kept_at > $1 OR (coalesce(kept_at + 2 * period, 0) <= $1 AND coalesce(last_at + period, 0) <= $1)
 )`
 
@@ -111,25 +109,24 @@ function readCount(row: TextRow): SuppressedCount {
 }
 
 /**
- * Puts a draft that tells of forgotten counts into the outbox, and lets go of what means nothing any
- * more; gives how many counts are told. While it is at it, appends wait only for these throttles.
+ * Like `EventStore.recordSuppressed`, through the outbox; also deletes expired throttles and reporters.
+ * Returns the number of counts. Appends wait only for the throttles that are counted.
  */
 export function recordSuppressed(
   client: PostgresPoolClient,
-  names: Names,
+  log: PostgresLog,
   draftOf: (counts: readonly SuppressedCount[]) => EventDraft,
-  clock: Microseconds | undefined,
 ): Promise<number> {
-  const { throttles, reporters } = names
+  const { throttles, reporters } = log.names
   return inTransaction(client, async () => {
-    // A process that is stopped just now keeps nobody waiting.
+    // Ends this transaction after 2 s idle, so that a suspended process cannot hold its locks.
     await ask(client, `SET LOCAL idle_in_transaction_session_timeout = '2s'`)
-    const [row] = await ask(client, `SELECT ${present('$1')}`, clock ?? null)
+    const [row] = await ask(client, `SELECT ${present('$1')}`, log.now() ?? null)
     const now = Number(row![0])
     const found = await ask(
       client,
       `SELECT key, type, scope, period, suppressed, first_at, last_at FROM ${throttles}
-       WHERE ${FORGOTTEN} ORDER BY last_at LIMIT ${MOST_TOLD} FOR UPDATE SKIP LOCKED`,
+       WHERE ${UNCLAIMED} ORDER BY last_at LIMIT ${MAX_RECORDED} FOR UPDATE SKIP LOCKED`,
       now,
     )
     const counts = found.map(readCount)
@@ -142,8 +139,8 @@ export function recordSuppressed(
       )
       await putInOutbox(
         client,
-        names,
-        ofCaller(() => draftOf(counts)),
+        log,
+        callBack(() => draftOf(counts)),
         now,
       )
     }

@@ -2,7 +2,7 @@ import { abortedError, AuditLogError, throwIfAborted } from '../../../src/errors
 import type { EventDraft } from '../../../src/event/event.js'
 import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import type { AppendOptions } from '../../../src/store/store.js'
-import { type Appended, type Appender, type AppendRequest, createAppender } from './appender.js'
+import { type Appended, type Appender, type AppendRequest, createAppender } from './append.js'
 import { MAX_MOVED } from '../schema/append-function.js'
 import { ask } from '../connection/client.js'
 import {
@@ -16,34 +16,34 @@ import {
 } from '../connection/failures.js'
 import type { PostgresLog } from '../log/log.js'
 import { makePartitions, periodsAhead } from '../schema/partitions.js'
-import { givenUp, pause } from '../connection/backoff.js'
+import { abortedAfter, pause } from '../connection/backoff.js'
 
-/** How long the server may take for an attempt where the caller sets no deadline. */
+/** The time limit of an attempt if the caller sets no deadline. */
 const ATTEMPT_MS = 10_000
 const POLL_MS = 1000
 const POLL_ATTEMPT_MS = 2000
 const PARTITIONS_MS = 3_600_000
-const PARTITIONS_AGAIN_MS = 60_000
+const PARTITIONS_RETRY_MS = 60_000
 
-/** Appends for one process, one call after the other. */
+/** Appends for one process, one call at a time. */
 export interface Writer {
   synchronize: Appender['synchronize']
   append(drafts: readonly EventDraft[], options: AppendOptions): Promise<Appended>
-  /** Moves what is in the outbox. */
+  /** Moves all drafts of the outbox. */
   move(signal: AbortSignal | undefined): Promise<void>
   close(): Promise<void>
 }
 
-/** `onVisible` is told whenever this process has made events visible. */
+/** `onVisible` is called when this process has made events visible. */
 export function createWriter(log: PostgresLog, onVisible: () => void): Writer {
-  const appender = createAppender(log.names, log.now)
+  const appender = createAppender(log)
   let queue: Promise<unknown> = Promise.resolve()
   let lastAppend = -Infinity
   let lastFailure = -Infinity
   let nextPartitions = performance.now() + PARTITIONS_MS
   let isClosed = false
 
-  /** Calls take turns, so that what an earlier one may have left behind is cleared up in order. */
+  /** Runs one call at a time, so that each recovers from the lost attempts of the earlier ones. */
   const inTurn = <Result>(act: () => Promise<Result>, signal?: AbortSignal): Promise<Result> => {
     let hasBegun = false
     const turn = queue.then(() => {
@@ -62,20 +62,20 @@ export function createWriter(log: PostgresLog, onVisible: () => void): Writer {
     })
   }
 
-  const makeAhead = (signal: AbortSignal): Promise<void> =>
-    log.use(signal, async (client, { partitions }) => {
+  const makePartitionsAhead = (signal: AbortSignal): Promise<void> =>
+    log.use(signal, async (client) => {
       const [row] = await ask(
         client,
         `SELECT greatest(last_value, coalesce($1, extract(epoch FROM now()) * 1000000)::bigint)
          FROM ${log.names.highWater}`,
         log.now() ?? null,
       )
-      const times = periodsAhead(Number(row![0]), partitions)
-      await makePartitions(client, log.names, partitions, times)
+      const times = periodsAhead(Number(row![0]), log.partitions())
+      await makePartitions(client, log.names, log.partitions(), times)
       nextPartitions = performance.now() + PARTITIONS_MS
     })
 
-  /** Tells the appender where the server is by now; true where something is in the outbox. */
+  /** Gives the appender the server's state; true if the outbox is not empty. */
   const synchronize = async (signal: AbortSignal): Promise<boolean> => {
     const [row] = await log.use(signal, (client) =>
       ask(
@@ -89,14 +89,14 @@ export function createWriter(log: PostgresLog, onVisible: () => void): Writer {
   }
 
   const attempt = async (request: AppendRequest, signal: AbortSignal): Promise<Appended> => {
-    // An attempt that the server has begun is waited for until nothing can come of it any more.
+    // An attempt that the server has begun is awaited until its deadline, after which it stores nothing.
     const appended = await log.use(
       signal,
       (client) => appender.attempt(client, request),
       request.deadline,
     )
-    const visible = appended.kept.length + appended.moved
-    // What is held back does not look into the outbox.
+    const visible = appended.stored.length + appended.moved
+    // A call whose drafts are all suppressed does not move the outbox.
     if (visible > 0 || request.drafts.length === 0) lastAppend = performance.now()
     if (visible > 0) onVisible()
     return appended
@@ -104,29 +104,30 @@ export function createWriter(log: PostgresLog, onVisible: () => void): Writer {
 
   const append = async (
     drafts: readonly EventDraft[],
-    { signal, deadline, since, retriedLater: comingAgain }: AppendOptions,
+    { signal, deadline, since, retriedLater }: AppendOptions,
   ): Promise<Appended> => {
     let failure: unknown
     for (let attempts = 0; ; attempts++) {
       const until = deadline ?? performance.now() + ATTEMPT_MS
       using wait = timeoutSignal(until - performance.now(), signal)
-      if (signal?.aborted || until <= performance.now()) throw givenUp(failure ?? signal?.reason)
+      if (signal?.aborted || until <= performance.now())
+        throw abortedAfter(failure ?? signal?.reason)
       try {
-        return await attempt({ drafts, deadline: until, since, comingAgain }, wait.signal)
+        return await attempt({ drafts, deadline: until, since, retriedLater }, wait.signal)
       } catch (error) {
         if (codeOf(error) === NO_PARTITION && attempts < 2) {
-          await makeAhead(wait.signal).catch(() => {})
+          await makePartitionsAhead(wait.signal).catch(() => {})
           continue
         }
-        // Of the rows' type, whose number is asked for again.
+        // The row type has another OID, which the next attempt reads.
         if (codeOf(error) === DATATYPE_MISMATCH && attempts < 2) continue
-        const isGivenUp = error instanceof AuditLogError && error.code === 'ABORTED'
-        const isOver = isGivenUp || codeOf(error) === TOO_LATE || codeOf(error) === QUERY_CANCELED
+        const isAborted = error instanceof AuditLogError && error.code === 'ABORTED'
+        const isOver = isAborted || codeOf(error) === TOO_LATE || codeOf(error) === QUERY_CANCELED
         if (!isOver && !isTransient(error)) throw asAuditLogError(error)
-        // What ended the waiting tells less than what failed before.
+        // An earlier failure says more than the time limit.
         if (!isOver) failure = error
-        else failure ??= isGivenUp ? error.cause : error
-        // Before the deadline it is a clock that went ahead, or this machine stood still.
+        else failure ??= isAborted ? error.cause : error
+        // Before the deadline this means that a clock was changed or this machine was paused.
         if (codeOf(error) === TOO_LATE) await synchronize(wait.signal).catch(() => {})
       }
       await pause(attempts, signal)
@@ -137,45 +138,45 @@ export function createWriter(log: PostgresLog, onVisible: () => void): Writer {
     lastFailure = performance.now()
     throw error
   }
-  /** What failed just now may be given again: what was kept of it must not be removed before that. */
-  const isGivenAgain = (): boolean =>
+  /** True if the caller may still retry a lost attempt: what it stored must not be removed before. */
+  const mayBeRetried = (): boolean =>
     appender.hasLost() && performance.now() - lastFailure < POLL_MS
 
-  /** True where more may be left. */
+  /** Moves one batch of the outbox; true if more may be left. */
   const moveSome = async (signal?: AbortSignal): Promise<boolean> => {
-    if (isClosed || isGivenAgain()) return false
+    if (isClosed || mayBeRetried()) return false
     using wait = timeoutSignal(POLL_ATTEMPT_MS, signal)
     const deadline = performance.now() + POLL_ATTEMPT_MS
     const { moved } = await attempt({ drafts: [], deadline }, wait.signal)
     return moved === MAX_MOVED
   }
 
-  /** In many turns, so that what is appended meanwhile need not wait for the last. */
+  /** One batch a turn, so that appends need not wait for all batches. */
   const move = async (signal?: AbortSignal): Promise<void> => {
     let isLeft = true
     while (isLeft) isLeft = await inTurn(() => moveSome(signal), signal)
   }
 
-  /** An append that lacks a partition makes it: here it may fail, and is not tried again at once. */
-  const makeAheadInTime = async (): Promise<void> => {
+  /** May fail: an append that lacks a partition creates it. */
+  const makePartitionsWhenDue = async (): Promise<void> => {
     if (performance.now() < nextPartitions) return
-    nextPartitions = performance.now() + PARTITIONS_AGAIN_MS
+    nextPartitions = performance.now() + PARTITIONS_RETRY_MS
     using wait = timeoutSignal(POLL_ATTEMPT_MS)
-    await makeAhead(wait.signal).catch(() => {})
+    await makePartitionsAhead(wait.signal).catch(() => {})
   }
 
-  /** True where silence left something in the outbox, or something lost is to be cleared up. */
-  const look = async (): Promise<boolean> => {
-    // A store that is not used connects to nothing.
-    if (!log.state() || performance.now() - lastAppend < POLL_MS || isGivenAgain()) return false
-    await makeAheadInTime()
+  /** After a second without appends: true if the outbox is not empty, or a lost attempt needs recovery. */
+  const isMoveDue = async (): Promise<boolean> => {
+    // An unused store opens no connection.
+    if (!log.state() || performance.now() - lastAppend < POLL_MS || mayBeRetried()) return false
+    await makePartitionsWhenDue()
     using wait = timeoutSignal(POLL_ATTEMPT_MS)
     const isFilled = await synchronize(wait.signal)
     return isFilled || appender.hasLost()
   }
 
   const poll = async (): Promise<void> => {
-    if (await inTurn(look)) await move()
+    if (await inTurn(isMoveDue)) await move()
   }
 
   let isPolling = false
@@ -183,7 +184,7 @@ export function createWriter(log: PostgresLog, onVisible: () => void): Writer {
     if (isPolling) return
     isPolling = true
     void poll()
-      // The server is away: the next poll comes soon.
+      // The server may be away; the next poll retries.
       .catch(() => {})
       .finally(() => (isPolling = false))
   }, POLL_MS)

@@ -96,11 +96,11 @@ async function comesBack({ audit, proxy }: Recording): Promise<void> {
 
 /** The tails of what is kept, as the database has it. */
 async function keptTails(type: string): Promise<string[]> {
-  const { rows } = await database().pool.query<{ tail: string }>(
-    `SELECT tail FROM ${schema()}.events WHERE type = $1 ORDER BY created_at`,
+  const { rows } = await database().pool.query<{ suffix: string }>(
+    `SELECT suffix FROM ${schema()}.events WHERE type = $1 ORDER BY created_at`,
     [type],
   )
-  return rows.map(({ tail }) => tail)
+  return rows.map(({ suffix }) => suffix)
 }
 
 /** One event, that which was acknowledged. */
@@ -260,7 +260,9 @@ describe('the same draft', () => {
 
   /** Every mark is a day older then, and its time is over. */
   const letDayPass = (): Promise<unknown> =>
-    database().pool.query(`UPDATE ${schema()}.takers SET taken_at = taken_at - interval '25 hours'`)
+    database().pool.query(
+      `UPDATE ${schema()}.append_claims SET claimed_at = claimed_at - interval '25 hours'`,
+    )
 
   it.each(LOST)('is not removed where it was kept long ago, and the %s gets lost', async (lost) => {
     const [a, b] = [await startStore(), await startStore()]
@@ -274,10 +276,10 @@ describe('the same draft', () => {
   })
 
   const marks = async (): Promise<string[]> => {
-    const { rows } = await database().pool.query<{ tail: string }>(
-      `SELECT tail FROM ${schema()}.takers ORDER BY taken_at`,
+    const { rows } = await database().pool.query<{ suffix: string }>(
+      `SELECT suffix FROM ${schema()}.append_claims ORDER BY claimed_at`,
     )
-    return rows.map(({ tail }) => tail)
+    return rows.map(({ suffix }) => suffix)
   }
 
   it('leaves a mark for a day', async () => {
@@ -288,7 +290,7 @@ describe('the same draft', () => {
     await a.store.append([draft({ n: 0 })])
     expect(await marks()).toEqual([one.tail, two.tail])
     await database().pool.query(
-      `UPDATE ${schema()}.takers SET taken_at = taken_at - interval '25 hours' WHERE tail = $1`,
+      `UPDATE ${schema()}.append_claims SET claimed_at = claimed_at - interval '25 hours' WHERE suffix = $1`,
       [one.tail],
     )
     await append(a.store, three)

@@ -4,7 +4,7 @@ import pg from 'pg'
 import { expect, it, vi } from 'vitest'
 import { createLog } from '../../../adapters/postgres/log/log.js'
 import { namesIn } from '../../../adapters/postgres/schema/names.js'
-import { createSilenceKeeper } from '../../../adapters/postgres/write/liveness.js'
+import { createLivenessMonitor } from '../../../adapters/postgres/write/liveness.js'
 import { DAY, draft, numbers, upTo } from '../../../src/testing/conformance/helpers.js'
 import { manualClock } from '../../../src/testing/conformance/manual-clock.js'
 import { useSchemas } from '../../support/schemas.js'
@@ -148,18 +148,18 @@ it('that a process left behind is closed as unfinished, and no other', async () 
   await log.use(AbortSignal.timeout(10_000), () => Promise.resolve())
   let now = 0
   let closed = 0
-  const silence = createSilenceKeeper(
+  const liveness = createLivenessMonitor(
     log,
     () => closed++,
     () => now,
   )
   for (; now < 20_000; now += 5000) {
-    await silence.look()
+    await liveness.check()
     await store.touchLive([held.id])
     expect(closed).toBe(0)
   }
-  await silence.look()
-  silence.close()
+  await liveness.check()
+  liveness.close()
   expect(closed).toBe(1)
   expect(await store.openEvents()).toEqual([{ id: held.id, revision: 0 }])
   const unfinished = { n: 1, log: 'as far as this', unfinished: true }

@@ -470,7 +470,7 @@ it(
           const { rows } = await onReplica.query(`SELECT to_regclass('${schema}.events') AS table`)
           if (rows[0].table !== null) {
             const { rowCount } = await onReplica.query(
-              `SELECT FROM ${schema}.events WHERE '${id}' LIKE '%' || substr(tail, 5)`,
+              `SELECT FROM ${schema}.events WHERE '${id}' LIKE '%' || substr(suffix, 5)`,
             )
             if (rowCount === 1) return
           }

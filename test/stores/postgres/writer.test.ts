@@ -132,7 +132,7 @@ describe('the outbox', () => {
   it('is emptied in turns with what is recorded', async () => {
     const audit = new AuditLog({ store: openStore(), types: {} })
     await audit.recordCustom('test:event', { n: 0 })
-    await ask(`INSERT INTO ${schema()}.outbox (tail, type, system, attributes, terms, recorded_at)
+    await ask(`INSERT INTO ${schema()}.outbox (suffix, type, system, attributes, terms, recorded_at)
       SELECT '8' || lpad(to_hex(i), 15, '0'), 'test:enlisted', false, '{}', '{}', 1
       FROM generate_series(1, 20000) AS i`)
     const moved = `SELECT count(*) > 0 FROM ${schema()}.events WHERE type = 'test:enlisted'`

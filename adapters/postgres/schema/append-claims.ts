@@ -1,0 +1,89 @@
+import type { Names } from './names.js'
+
+/** The drafts with their positions, from 1. */
+export const DRAFTS = `unnest(_drafts) WITH ORDINALITY
+      AS draft(found_at, suffix, type, username, source, system, attributes, terms, i)`
+
+/** Maximum number of expired claims that one append deletes; more than it adds. */
+const MAX_EXPIRED = 1000
+
+/*
+ * Calls with one idempotency key give drafts the same suffix in several processes, so an event that one
+ * process reports as not stored may be one that another process acknowledges. Each attempt that searches
+ * therefore claims the events that it has stored or found. A process that rejects an event deletes the
+ * claims of its lost attempts, and the event is removed with its last claim. All this happens within
+ * the lock, so that nobody finds an event that is being removed. A claim belongs to the attempt, not to
+ * the process, which may have acknowledged the event before.
+ *
+ * A claim expires after a day, which is longer than a process waits for an answer. An event without
+ * claims was settled by then: it gets no new ones, and a process without a claim on an event that
+ * others may have stored does not remove it.
+ */
+
+/**
+ * The part of `append` that recovers from lost attempts: voids them, removes rejected events, and
+ * searches for drafts that an attempt has stored.
+ */
+export const recoverStatements = (names: Names): string => `
+      DELETE FROM ${names.voidAttempts} WHERE voided_at < now() - interval '1 day';
+      INSERT INTO ${names.voidAttempts} (id) SELECT unnest(_void) ON CONFLICT DO NOTHING;
+      DELETE FROM ${names.appendClaims} WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM ${names.appendClaims} WHERE claimed_at < now() - interval '1 day'
+        ORDER BY claimed_at LIMIT ${MAX_EXPIRED}
+      ));
+      IF cardinality(_reject) > 0 THEN
+        WITH withdrawn AS (
+          DELETE FROM ${names.appendClaims} WHERE suffix = ANY (_reject) AND attempt = ANY (_void)
+          RETURNING suffix
+        )
+        SELECT array_agg(rejected.suffix) INTO _reject
+        FROM unnest(_reject) AS rejected(suffix)
+        WHERE (rejected.suffix <> ALL (_shared) OR rejected.suffix IN (SELECT suffix FROM withdrawn))
+          AND NOT EXISTS (
+            SELECT FROM ${names.appendClaims} AS claim
+            WHERE claim.suffix = rejected.suffix AND claim.attempt <> ALL (_void)
+          );
+      END IF;
+      IF cardinality(_reject) > 0 THEN
+        DELETE FROM ${names.events} WHERE created_at > _since AND suffix = ANY (_reject);
+        DELETE FROM ${names.liveEvents} WHERE created_at > _since AND suffix = ANY (_reject);
+        PERFORM pg_advisory_xact_lock(${names.locks.throttles});
+        UPDATE ${names.throttles} SET
+          kept_at = NULL, kept_suffix = NULL, suppressed = suppressed + reported,
+          first_at = least(first_at, reported_first_at),
+          last_at = greatest(last_at, reported_last_at)
+        WHERE kept_suffix = ANY (_reject);
+      END IF;
+      SELECT
+        array_agg(coalesce(kept.created_at, open.created_at) ORDER BY draft.i),
+        array_agg(coalesce(kept.attributes, open.attributes)::text ORDER BY draft.i)
+      INTO _found, stored
+      FROM ${DRAFTS}
+      LEFT JOIN ${names.events} AS kept ON kept.created_at > _since AND kept.suffix = draft.suffix
+      LEFT JOIN ${names.liveEvents} AS open ON open.created_at > _since AND open.suffix = draft.suffix;
+      FOR _draft IN
+        SELECT found_at, suffix, i::integer FROM ${DRAFTS} WHERE found_at IS NOT NULL
+      LOOP
+        SELECT attributes::text INTO _attributes
+        FROM (
+          SELECT created_at, suffix, attributes FROM ${names.events}
+          UNION ALL SELECT created_at, suffix, attributes FROM ${names.liveEvents}
+        ) AS visible
+        WHERE created_at = _draft.found_at AND suffix = _draft.suffix;
+        IF FOUND THEN
+          _found[_draft.i] := _draft.found_at;
+          stored[_draft.i] := _attributes;
+        END IF;
+      END LOOP;
+`
+
+/** After a search: claims the events that were stored now, and those found that others claim. */
+export const claimStatement = (names: Names): string => `
+      INSERT INTO ${names.appendClaims} (suffix, attempt)
+      SELECT suffix, _attempt FROM ${DRAFTS}
+      WHERE times[i] IS NOT NULL AND (
+        _found[i] IS NULL
+        OR EXISTS (SELECT FROM ${names.appendClaims} AS claim WHERE claim.suffix = draft.suffix)
+      )
+      ON CONFLICT DO NOTHING;
+`

@@ -1,0 +1,38 @@
+import type { Names } from './names.js'
+
+/**
+ * Decides whether an event that is about to become visible passes its throttle. `opens_in` is 0 if it
+ * does, and the throttle is closed then. One lock covers all throttles, so that no two transactions
+ * wait for each other's rows.
+ */
+export const claimThrottleFunction = (names: Names): string => `
+  CREATE FUNCTION ${names.claimThrottle}(
+    _key text, _type text, _scope json, _period bigint, _suffix text, _time bigint, _present bigint,
+    OUT opens_in bigint, OUT suppressed bigint, OUT since bigint
+  ) LANGUAGE plpgsql VOLATILE AS $daybook$
+  DECLARE
+    _throttle ${names.throttles};
+  BEGIN
+    PERFORM pg_advisory_xact_lock(${names.locks.throttles});
+    SELECT * INTO _throttle FROM ${names.throttles} WHERE key = _key FOR UPDATE;
+    opens_in := 0;
+    IF _throttle.kept_at > _present THEN
+      UPDATE ${names.throttles} SET kept_at = _present WHERE key = _key;
+      opens_in := _period;
+    ELSIF _throttle.kept_at + _period > _present THEN
+      opens_in := _throttle.kept_at + _period - _present;
+    ELSE
+      suppressed := coalesce(_throttle.suppressed, 0);
+      since := _throttle.first_at;
+      INSERT INTO ${names.throttles} AS throttle (key, type, scope, period, kept_at, kept_suffix)
+      VALUES (_key, _type, _scope, _period, least(_time, _present), _suffix)
+      ON CONFLICT (key) DO UPDATE SET
+        type = excluded.type, scope = excluded.scope, period = excluded.period,
+        kept_at = excluded.kept_at, kept_suffix = excluded.kept_suffix,
+        reported = throttle.suppressed,
+        reported_first_at = throttle.first_at, reported_last_at = throttle.last_at,
+        suppressed = 0, first_at = NULL, last_at = NULL;
+    END IF;
+  END
+  $daybook$;
+`

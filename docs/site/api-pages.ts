@@ -196,12 +196,18 @@ function classMembers(item: ApiClass, links: Links): string[] {
     .toSorted((a, b) => rank(a) - rank(b))
   return [
     ...propertyTable(properties, links),
-    ...methods.flatMap((member) => {
+    ...methods.flatMap((member, i) => {
       const name =
         member.kind === ApiItemKind.Constructor
           ? 'constructor'
           : member.displayName.replace(/^\[.*\.(\w+)\]$/, '[Symbol.$1]')
-      return [`### ${name.replaceAll('[', '\\[')}`, ...describe(member), signature(member, links)]
+      // Overloads share a heading.
+      const isNew = methods[i - 1]?.displayName !== member.displayName
+      return [
+        ...(isNew ? [`### ${name.replaceAll('[', '\\[')}`] : []),
+        ...describe(member),
+        signature(member, links),
+      ]
     }),
   ]
 }

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import LongestFirst from './test/support/longest-first.js'
 import tsconfig from './tsconfig.json' with { type: 'json' }
 
 /** Tests and examples import `daybook` as users do; here the names lead to the sources. */
@@ -21,6 +22,7 @@ export default defineConfig({
     maxWorkers: 2,
     // A third of the time would be spent on loading the same modules again; tests leave nothing behind.
     isolate: false,
+    sequence: { sequencer: LongestFirst },
     // For what hangs, not for what is slow on a busy machine.
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -1,5 +1,4 @@
 import fs from 'node:fs'
-import { setTimeout as delay } from 'node:timers/promises'
 import { constants, gunzipSync } from 'node:zlib'
 import { type AuditEvent, formatTimestamp } from 'daybook'
 import { sqliteStore } from 'daybook/sqlite'
@@ -43,17 +42,18 @@ it(
       const recorded = await world.all()
       clock.advance(2 * 24 * 60 * MINUTE)
 
-      const clean = (): ReturnType<typeof runScript> => {
+      const clean = (...end: readonly string[]): ReturnType<typeof runScript> => {
         // Longer than the lease of the one that was killed.
         clock.advance(MINUTE)
-        const args = [filename, archive, formatTimestamp(clock())]
+        const args = [filename, archive, formatTimestamp(clock()), ...end]
         return runScript('test/processes/cleaning-child.ts', args)
       }
       for (let kill = 0; kill < KILLS; kill++) {
-        const child = clean()
-        await child.saw('removed')
-        await delay(Math.random() * 10)
-        await child.kill()
+        // By its own hand: this process might come to it only when the work is done.
+        const child = clean('killed')
+        await child.ended
+        expect(child.process.signalCode, child.stderr()).toBe('SIGKILL')
+        expect(child.stdout()).toContain('removed')
         expect(child.stdout()).not.toContain('done')
       }
       const last = clean()

@@ -14,10 +14,10 @@ const MAX_FACETS = 20
 const fault = (parameter: string, message: string): AuditLogError =>
   new AuditLogError('INVALID_VALUE', `${parameter} ${message}`, { parameter })
 
-function whole(parameter: string, value: unknown, least: number, most: number): number {
-  if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most)
+function whole(parameter: string, value: unknown, min: number, max: number): number {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max)
     return value
-  throw fault(parameter, `must be a whole number from ${least} to ${most}`)
+  throw fault(parameter, `must be a whole number from ${min} to ${max}`)
 }
 
 function flag(parameter: string, value: unknown): boolean {
@@ -30,9 +30,9 @@ function readZone(zone: unknown): string {
   try {
     if (isText) return timeZone(zone).name
   } catch {
-    // Told below.
+    // The error below names the zone.
   }
-  const given = isText ? `${zone} is none` : `${typeof zone} was given`
+  const given = isText ? `${zone} is not` : `${typeof zone} was given`
   throw fault('zone', `must be the name of an IANA time zone, such as Europe/Berlin: ${given}`)
 }
 
@@ -52,14 +52,14 @@ function readFacets(facets: readonly string[]): string[] {
     if (typeof name !== 'string' || name === '')
       throw fault('facets', 'must be names of attributes, or level')
     if (name === 'id' || name === 'created_at')
-      throw fault('facets', `cannot have ${name}, of which each event has its own`)
+      throw fault('facets', `cannot have ${name}, whose values are all different`)
   }
   return [...names]
 }
 
 /**
- * What is to be counted, from what a caller asks. Throws the codes of `parseQuery`, and `INVALID_VALUE`
- * with the option as its parameter.
+ * The counts query for a call. Throws like `parseQuery`, and `INVALID_VALUE` with the option as its
+ * parameter.
  */
 export function countsQuery(query: QueryInput | undefined, options: CountOptions): CountsQuery {
   const { facets = [], top = DEFAULT_TOP, attributes = false } = options

@@ -3,12 +3,12 @@ import { timeBounds } from '../filter/bounds.js'
 import type { EventStore, WaitOptions } from '../store/store.js'
 import type { CountsQuery } from '../store/counts.js'
 
-/** Later than all events. */
+/** Later than any event. */
 const NEVER = '9999-12-31T23:59:59.999999Z'
 
 /**
- * The query with a beginning where it has none: buckets begin with the oldest event then, which for who
- * sees a part of the log is the oldest of that part.
+ * Adds a lower time bound for readers that see only part of the log. Without a bound, buckets start at
+ * the oldest event, and for these readers that is their oldest visible event.
  */
 export async function fromFirstVisible(
   store: Pick<EventStore, 'list'>,

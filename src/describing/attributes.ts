@@ -2,12 +2,12 @@ import type { JsonObject, JsonValue } from '../event/event.js'
 
 export type Scalar = string | number | boolean
 
-// A sentence lists a few values only.
+// A sentence lists only a few values.
 const MAX_VALUES = 5
 
 /**
- * The values that filters reach by the name, a few at most: `parent_code` is the attribute of that
- * name, and `code` in `parent`. Null counts as none.
+ * The first values that a filter finds under the name: `parent_code` is the attribute with that name,
+ * and `code` in `parent`. Leaves out null.
  */
 export function valuesAt(attributes: JsonObject, name: string): JsonValue[] {
   const found: JsonValue[] = []
@@ -25,14 +25,14 @@ function collect(value: JsonValue, name: string, found: JsonValue[]): void {
     return
   }
   if (Object.hasOwn(value, name) && value[name] !== null) found.push(value[name]!)
-  // What one key alone cannot reach may be a member of another's object.
+  // A part of the name may be a key whose object has the rest of it.
   for (let end = name.indexOf('_'); end !== -1; end = name.indexOf('_', end + 1)) {
     const key = name.slice(0, end)
     if (Object.hasOwn(value, key)) collect(value[key]!, name.slice(end + 1), found)
   }
 }
 
-/** The scalars among the values and in their arrays, a few at most. */
+/** The first scalars among the values and the elements of their arrays. */
 export function scalarsIn(values: readonly JsonValue[]): Scalar[] {
   const scalars: Scalar[] = []
   for (const value of values) {

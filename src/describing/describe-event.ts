@@ -9,25 +9,25 @@ import { CUSTOM, FAMILIES, POSTSCRIPT } from './texts.js'
 import { shortText } from './visible-text.js'
 
 export interface DescribeOptions {
-  /** The registry of event types, of which some bring a `sentence` of their own: `audit.types`. */
+  /** The registry of event types, `audit.types`. A type may have a `sentence` of its own. */
   readonly types?: EventTypes | undefined
   /**
-   * True for a live event that goes on: then its progress is told. An event itself does not tell
-   * whether it is closed; the changes of a tail do.
+   * True for an open live event: the sentence then includes its progress. The event itself does not
+   * say whether it is open; the changes of a tail do.
    * @default false
    */
   readonly isOpen?: boolean | undefined
 }
 
-/** What a sentence says after who. */
+/** The sentence without its user. */
 type Rest = Omit<Sentence, 'who'>
 
 const MAX_WHO_LENGTH = 80
 const MAX_TYPE_LENGTH = 120
 
 /**
- * One readable line that tells the event: by the sentence of its type in the registry, else by rules
- * over type and attributes. Every event has one, whatever its attributes hold.
+ * Describes the event in one readable line: by the sentence of its type in the registry, else by rules
+ * over its type and attributes. Works for every event, whatever its attributes contain.
  */
 export function describeEvent(event: AuditEvent, options: DescribeOptions = {}): Sentence {
   const who = shortText(event.username ?? '', MAX_WHO_LENGTH) || null
@@ -47,7 +47,7 @@ function systemRest(event: AuditEvent, who: string | null, options: DescribeOpti
   return { what: [typePart(type)], isVerbFirst: false }
 }
 
-/** `undefined` where the template cannot be read, or the event lacks something that it asks for. */
+/** `undefined` if the template is invalid or the event lacks a value that it needs. */
 function fillTemplate(
   text: string,
   event: AuditEvent,
@@ -59,13 +59,12 @@ function fillTemplate(
   const { afterUser, alone } = template
   const isVerbFirst = afterUser !== undefined && (who !== null || afterUser === alone)
   const facts = factsOf(event, { isOpen, isVerbFirst })
-  const told = (isVerbFirst ? afterUser : alone)(facts)
-  const sentence = joinTexts(told ?? [])
+  const sentence = joinTexts((isVerbFirst ? afterUser : alone)(facts) ?? [])
   if (sentence.length === 0) return undefined
   return { what: joinTexts([...sentence, ...templateOf(POSTSCRIPT)!.alone(facts)!]), isVerbFirst }
 }
 
-/** As many as registries have. */
+/** Parsed templates by their text. Registries bound their number. */
 const templates = new Map<string, Template | undefined>()
 
 function templateOf(text: string): Template | undefined {
@@ -81,7 +80,7 @@ function readIfValid(text: string): Template | undefined {
   }
 }
 
-/** Neighbouring texts joined, without white space around the whole. */
+/** Joins adjacent texts and trims the whole. */
 function joinTexts(parts: readonly SentencePart[]): readonly SentencePart[] {
   const joined: SentencePart[] = []
   for (const part of parts) {
@@ -105,10 +104,10 @@ const typePart = (type: string): SentencePart => ({
 
 const MAX_SHORT_VALUE_LENGTH = 40
 const MAX_SHORT_VALUES = 2
-/** Of links and other ids, which say little to a reader. */
+/** Names of links and other ids, which mean little to readers. */
 const LINK = /_(?:id|path)$/
 
-/** Users can give their events any type, also one of the service's: so it is shown as it is. */
+/** Users can give custom events any type, even one of the service's, so the sentence shows it as it is. */
 function customRest({ type, attributes }: AuditEvent): Rest {
   const name = listText(scalarsIn(valuesAt(attributes, 'name')))
   const values = name === '' ? shortValues(attributes) : [name]

@@ -5,18 +5,18 @@ import { kindOf, nameOf, subjectOf, wordsOf } from './resources.js'
 import type { Facts } from './template.js'
 import { FIELDS, percentText, someOf, VERBS } from './texts.js'
 
-/** How the event is told. */
+/** How the sentence is written. */
 interface SentenceContext {
-  /** The work that a live event tells of goes on. */
+  /** The event is live and open. */
   readonly isOpen: boolean
-  /** The sentence begins with a verb, not as a headline that leaves articles out. */
+  /** The sentence begins with a verb. Otherwise it is a headline, without articles. */
   readonly isVerbFirst: boolean
 }
 
-/** Gives what `{@word}` stands for. */
-type Word = (event: AuditEvent, telling: SentenceContext) => Parts
+/** Returns the parts that `{@word}` stands for. */
+type Word = (event: AuditEvent, context: SentenceContext) => Parts
 
-/** What a thing is part of, and named with. */
+/** The kind of resource that contains a resource and is named with it. */
 const OWNERS: Readonly<Record<string, string>> = { step: 'change', workflow_step: 'workflow_run' }
 
 const DENIED = 'denied'
@@ -38,7 +38,7 @@ function named(event: AuditEvent, kind: string): Parts {
   ]
 }
 
-/** What the event is about: `step **Deploy** of change **nightly**`, `a step`. */
+/** The subject of the event: `step **Deploy** of change **nightly**`, `a step`. */
 const thing: Word = (event, { isVerbFirst }) => {
   const kind = subjectOf(event)
   const itself = named(event, kind)
@@ -50,7 +50,7 @@ const thing: Word = (event, { isVerbFirst }) => {
   return owner ? [...itself, { kind: 'text', text: ' of ' }, ...owner] : itself
 }
 
-/** Another resource that the event tells of. */
+/** Another resource of the event. */
 function other(event: AuditEvent, kind: string): Parts {
   return kindOf(event, subjectOf(event)) === kind ? undefined : named(event, kind)
 }
@@ -70,7 +70,7 @@ const fieldOf = (change: JsonValue): string => {
   return keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~')).join('.')
 }
 
-/** Those that were changed, else those that the request named. */
+/** The changed fields, else those that the request names. */
 const fields: Word = (event) => {
   const changed = changesOf(event).slice(0, MAX_FIELDS).map(fieldOf)
   if (changed.length > 0) return plain(listText(changed))
@@ -95,10 +95,10 @@ const reason: Word = ({ attributes }) => {
   )
 }
 
-// The end of a log that holds the newest of its percentages.
+// The end of a log that is searched for its last percentage.
 const LOG_END_LENGTH = 2000
 
-/** How far work is that goes on: a number, or the last percentage in a log. */
+/** The progress of an open event: a number, or the last percentage in a log. */
 const progress: Word = ({ attributes }, { isOpen }) => {
   if (!isOpen) return undefined
   const [value] = scalarsIn(valuesAt(attributes, 'progress'))
@@ -120,19 +120,19 @@ const WORDS: Readonly<Record<string, Word>> = {
   verb: (event) => plain(verbOf(event)?.[0] ?? ''),
   past: (event) => plain(verbOf(event)?.[1] ?? ''),
   action: (event) => plain(wordsOf(segmentsOf(event).at(-1) ?? '')),
-  // Of a type that nothing more is known of.
+  // For types that no other rule describes.
   statement: (event) =>
     plain(segmentsOf(event).slice(-2).map(wordsOf).join(' ') || wordsOf(event.type)),
 }
 
-/** What templates can ask of the event. */
-export function factsOf(event: AuditEvent, telling: SentenceContext): Facts {
+/** The facts of an event that templates use. */
+export function factsOf(event: AuditEvent, context: SentenceContext): Facts {
   const { attributes } = event
   return {
     attribute: (name, format) => format(valuesAt(attributes, name)),
     isAttribute: (name, text) =>
       scalarsIn(valuesAt(attributes, name)).some((value) => String(value) === text),
     word: (word) =>
-      Object.hasOwn(WORDS, word) ? WORDS[word]!(event, telling) : other(event, word),
+      Object.hasOwn(WORDS, word) ? WORDS[word]!(event, context) : other(event, word),
   }
 }

@@ -4,10 +4,10 @@ import type { SentencePart } from './sentence.js'
 import { AND_MORE, LOCALE } from './texts.js'
 import { shortText } from './visible-text.js'
 
-/** The pieces that tell something; `undefined` where the event does not know it. */
+/** Parts of a sentence; `undefined` if the event lacks the value. */
 export type Parts = readonly SentencePart[] | undefined
 
-/** Tells the values found for an attribute. */
+/** Formats the values of an attribute. */
 export type Format = (values: readonly JsonValue[]) => Parts
 
 const MAX_LENGTH = 120
@@ -22,7 +22,7 @@ export const plain = (text: string): Parts => (text === '' ? undefined : [{ kind
 const scalarText = (value: Scalar, most: number): string =>
   typeof value === 'number' ? NUMBER.format(value) : shortText(String(value), most)
 
-/** `a, b and more`; `''` where there is nothing to list. */
+/** `a, b and more`; `''` without values. */
 export function listText(values: readonly Scalar[], most = MAX_LENGTH): string {
   const texts = values.map((value) => scalarText(value, most)).filter((text) => text !== '')
   const listed = texts.slice(0, MAX_LISTED).join(', ')
@@ -40,7 +40,7 @@ const numberIn = (values: readonly JsonValue[]): number | undefined => {
   return typeof first === 'number' ? first : undefined
 }
 
-/** Built on numbers; what has none is not told. An array's number is its length. */
+/** Formats numbers only; the number of an array is its length. */
 const ofNumber =
   (print: (number: number) => string): Format =>
   (values) => {
@@ -63,7 +63,7 @@ const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/
 const FORMATS: Readonly<Record<string, Format>> = {
   bytes: ofNumber(bytesText),
   count: ofNumber((number) => NUMBER.format(number)),
-  // As much of a commit's SHA as Git shows.
+  // Git shortens a commit's SHA to 7 digits.
   sha: ([first]) =>
     typeof first === 'string' ? plain(shortText(first.slice(0, 7), 7)) : undefined,
   time: ([first]) =>
@@ -74,7 +74,7 @@ const FORMATS: Readonly<Record<string, Format>> = {
 
 const asText: Format = (values) => plain(listText(scalarsIn(values)))
 
-/** How `{name:format}` tells the attribute; `undefined` where there is no such format. */
+/** The format of `{name:format}`; `undefined` for an unknown one. */
 export function formatOf(name: string, format: string | undefined): Format | undefined {
   if (format === undefined) return name === 'error' ? reasonOf : asText
   if (Object.hasOwn(FORMATS, format)) return FORMATS[format]

@@ -91,13 +91,13 @@ function codesIn({ attributes, source }: AuditEvent, kind: string): string | und
 }
 
 /**
- * The name of the resource of that kind which the event tells of, else the end of its id;
- * `undefined` where it tells of none.
+ * The name of the event's resource of that kind, else the end of its id; `undefined` if the event has
+ * no such resource.
  */
 export function nameOf(event: AuditEvent, kind: string): string | undefined {
   const own = isNamedAfter(event, kind) ? firstText(event, OWN_NAMES) : undefined
   const told = own ?? firstText(event, namesOf(kind)) ?? codesIn(event, kind)
-  // Of settings there are versions, but the id of a whole tells nothing.
+  // The id of a kind without a singular, such as settings, identifies nothing to a reader.
   return told ?? (PLURALS.has(kind) ? undefined : idOf(event, kind))
 }
 
@@ -111,7 +111,7 @@ function idOf(event: AuditEvent, kind: string): string | undefined {
   )
 }
 
-/** `node` -> `environment`, where the event tells which it is. */
+/** `node` -> `environment`, if the event has a path that shows it. */
 export function kindOf({ attributes, source }: AuditEvent, kind: string): string {
   if (kind !== 'node') return kind
   const places = [valuesAt(attributes, 'node_path'), [source], valuesAt(attributes, 'request_path')]

@@ -1,10 +1,10 @@
 /**
- * A piece of a sentence. `name`: of a thing, or a figure that stands out. `reason`: why something
- * went wrong. `quote`: what a person wrote, without quotation marks. `time`: a timestamp as events
- * have it, to be shown in the reader's zone. `tag`: the word before the type of a custom event.
- * `progress`: how far open work is, 0 to 100.
+ * A part of a sentence. `name`: the name of a thing, or a figure to emphasize. `reason`: why something
+ * failed. `quote`: text that a person wrote, without quotation marks. `time`: a timestamp in the format
+ * of events, to be shown in the reader's time zone. `tag`: the word before the type of a custom event.
+ * `progress`: the progress of open work, 0 to 100.
  *
- * The texts hold no markup, line breaks or invisible characters, and are of bounded length.
+ * The texts contain no markup, line breaks or invisible characters, and their length is bounded.
  */
 export type SentencePart =
   | {
@@ -13,12 +13,12 @@ export type SentencePart =
     }
   | { readonly kind: 'progress'; readonly text: string; readonly percent: number }
 
-/** What an event tells, in one line: `ann` | `created change nightly in project acme`. */
+/** An event in one line: `ann` | `created change nightly in project acme`. */
 export interface Sentence {
-  /** The user behind it; null where that is the service. */
+  /** The user; null for the service itself. */
   readonly who: string | null
   /** The rest, without a full stop. Never empty. */
   readonly what: readonly SentencePart[]
-  /** True where the rest begins with the verb, so that `who` is its subject. */
+  /** True if the rest begins with the verb, so that `who` is its subject. */
   readonly isVerbFirst: boolean
 }

@@ -1,11 +1,11 @@
 import type { AuditEvent } from '../event/event.js'
 import { nameOf, targetOf, wordsOf } from './resources.js'
 
-/** What an event's source is, in words. */
+/** The source of an event in words. */
 export interface SourceLabel {
   /** `step`, `git remote`. */
   readonly kind: string
-  /** The thing's name, or the end of its id where the event does not tell it. */
+  /** The name of the resource, or the end of its id if the event does not have the name. */
   readonly name: string
 }
 

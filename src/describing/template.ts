@@ -1,21 +1,21 @@
 import { type Format, FORMAT_NAMES, formatOf, plain, type Parts } from './formats.js'
 import type { SentencePart } from './sentence.js'
 
-/** What a template asks of an event. */
+/** The facts of an event that a template uses. */
 export interface Facts {
-  /** The attribute's values as the format tells them. */
+  /** The attribute's values in this format. */
   attribute(name: string, format: Format): Parts
   isAttribute(name: string, text: string): boolean
-  /** What `{@word}` stands for. */
+  /** The parts that `{@word}` stands for. */
   word(word: string): Parts
 }
 
-/** A part of a template: gives `undefined` where the event lacks something in it. */
+/** A piece of a template. Returns `undefined` if the event lacks a value that it needs. */
 type Piece = (facts: Facts) => Parts
 
-/** A template that has been read: how it goes on after the user's name, and how it stands alone. */
+/** A parsed template: one form to follow the user's name, and one to stand alone. */
 export interface Template {
-  /** `undefined` where the thing comes first even with a user. */
+  /** `undefined` if the sentence starts with the thing even when there is a user. */
   readonly afterUser: Piece | undefined
   readonly alone: Piece
 }
@@ -31,12 +31,12 @@ const PLACE = /^(?:@(?<word>[a-z_]+)|(?<name>[^@:=][^:=]*)(?::(?<format>[^:]+)|=
  *     part     := ( text | place | '**' part '**' | '“' part '”' | '[' part { '|' part } ']' )*
  *     place    := '{' name [ ':' format | '=' text ] '}' | '{@' word '}'
  *
- * A backslash takes its meaning from the character after it. Throws a `SyntaxError` that names what
- * is wrong and where.
+ * A backslash makes the next character ordinary. Throws a `SyntaxError` that says what is wrong and
+ * where.
  */
 export function readTemplate(template: string): Template {
   if (typeof template !== 'string' || template.trim() === '')
-    throw new SyntaxError('a sentence must be a text that says something')
+    throw new SyntaxError('a sentence must be a text that is not blank')
   const tokens = [...template.matchAll(TOKEN)]
   let at = 0
   const fault = (problem: string, index = tokens[at]?.index ?? template.length): SyntaxError =>
@@ -46,12 +46,14 @@ export function readTemplate(template: string): Template {
     const { word, name, format, text } = PLACE.exec(content)?.groups ?? {}
     if (word !== undefined) return (facts) => facts.word(word)
     if (name === undefined)
-      throw fault(`{${content}} is no {name}, {name:format}, {name=text} or {@word}`)
+      throw fault(`{${content}} is not {name}, {name:format}, {name=text} or {@word}`)
     if (text !== undefined) return (facts) => (facts.isAttribute(name, text) ? [] : undefined)
-    const told = formatOf(name, format)
-    if (!told)
-      throw fault(`there is no format ${format}, only ${FORMAT_NAMES} and words as in item/items`)
-    return (facts) => facts.attribute(name, told)
+    const print = formatOf(name, format)
+    if (!print)
+      throw fault(
+        `unknown format ${format}; the formats are ${FORMAT_NAMES} and two words such as item/items`,
+      )
+    return (facts) => facts.attribute(name, print)
   }
 
   const enclosed = (closer: string, read: () => Piece): Piece => {
@@ -90,7 +92,7 @@ export function readTemplate(template: string): Template {
     if (token === '“') return marked('quote', '”')
     if (token === '[') return choice()
     if (/^[{}\]|”\\]$/.test(token))
-      throw fault(`${token} has no place here; write \\${token} for the character`)
+      throw fault(`unexpected ${token}; write \\${token} for the character itself`)
     const piece = content === undefined ? literal(escaped ?? token) : place(content)
     at++
     return piece
@@ -106,21 +108,21 @@ export function readTemplate(template: string): Template {
   if (at === tokens.length) return { afterUser: first, alone: first }
   const isEmpty = template.slice(0, tokens[at]!.index).trim() === ''
   if (template.slice(tokens[at]!.index + 1).trim() === '')
-    throw fault('nothing is told without a user')
+    throw fault('there is no form without a user')
   at++
   const second = sequence([])
   return { afterUser: isEmpty ? undefined : first, alone: second }
 }
 
 const literal = (text: string): Piece => {
-  const told = plain(text)
-  return () => told
+  const parts = plain(text)
+  return () => parts
 }
 
 function firstParts(pieces: readonly Piece[], facts: Facts): Parts {
   for (const piece of pieces) {
-    const told = piece(facts)
-    if (told) return told
+    const parts = piece(facts)
+    if (parts) return parts
   }
   return undefined
 }
@@ -128,9 +130,9 @@ function firstParts(pieces: readonly Piece[], facts: Facts): Parts {
 function allParts(pieces: readonly Piece[], facts: Facts): Parts {
   const parts: SentencePart[] = []
   for (const piece of pieces) {
-    const told = piece(facts)
-    if (!told) return undefined
-    parts.push(...told)
+    const more = piece(facts)
+    if (!more) return undefined
+    parts.push(...more)
   }
   return parts
 }

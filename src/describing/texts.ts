@@ -1,15 +1,15 @@
 /*
- * All that the sentences say by themselves, for translation. Sentences of single types are in the
- * registry of event types. How templates are written: see `readTemplate`.
+ * The texts of sentences, for translation. Sentences of single types are in the registry of event
+ * types. See `readTemplate` for the syntax of templates.
  */
 
 export const LOCALE = 'en'
 export const AND_MORE = 'and more'
 export const CUSTOM = 'custom'
-/** Of which nothing is known. */
+/** A resource of unknown kind. */
 export const THING = 'thing'
 
-/** Verbs by the actions of event types: as in `could not create` and `created`. */
+/** Verbs by the actions of event types, as in `could not create` and `created`. */
 export const VERBS: Readonly<Record<string, readonly [verb: string, past: string]>> = {
   abort: ['abort', 'aborted'],
   add: ['add', 'added'],
@@ -50,7 +50,7 @@ export const VERBS: Readonly<Record<string, readonly [verb: string, past: string
   update: ['update', 'updated'],
 }
 
-/** How a type begins, how it ends, and the template of its sentence. */
+/** Beginning and end of a type, and the template of its sentence. */
 type Family = readonly [start: string, end: string, template: string]
 
 const REASON = '[: {@reason}]'
@@ -60,7 +60,7 @@ const MESSAGE = '[: “{message}”|: “{request_body_message}”]'
 const DONE = `{@past} {@thing}${IN_PROJECT} | {@thing} {@past}${IN_PROJECT}`
 const STATED = `| {@statement}[ **{name}**| **{code}**]${REASON}`
 
-/** The first that fits the type and of which the event can tell all that is not in brackets. */
+/** The first template applies that fits the type and whose values outside of brackets the event has. */
 export const FAMILIES: readonly Family[] = [
   [
     'error:api:controller:unhandled',
@@ -117,20 +117,20 @@ export const FAMILIES: readonly Family[] = [
   ['', '', STATED],
 ]
 
-/** Follows every sentence. */
+/** The end of every sentence. */
 export const POSTSCRIPT =
   '[{unfinished=true}, left unfinished][ ({suppressed_count} more held back[ since {suppressed_since:time}])]'
 
-/** Kinds that have no singular. */
+/** Kinds without a singular. */
 export const PLURALS: ReadonlySet<string> = new Set(['settings', 'properties', 'statistics'])
 
-/** `a step`, `the settings`: what has no name. */
+/** A resource without a name: `a step`, `the settings`. */
 export function someOf(kind: string, words: string): string {
   if (PLURALS.has(kind)) return `the ${words}`
   return /^(?:[aeio]|un(?!i))/i.test(words) ? `an ${words}` : `a ${words}`
 }
 
-/** What a recorded change changed. */
+/** The noun for the parts of a recorded change. */
 export const FIELDS = 'field/fields'
 
 export const percentText = (percent: number): string => `${percent} %`

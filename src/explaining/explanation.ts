@@ -3,24 +3,24 @@ import type { EventPage } from '../store/store.js'
 import { queryText } from './query-text.js'
 import type { QueryStep, QueryTrace } from '../store/trace.js'
 
-/** How a list was answered. The figures of all are the sums of those of the steps, but for the time. */
+/** How a list was answered. The figures, except the time, are the sums over the steps. */
 export interface QueryExplanation {
-  /** As text that `parseQuery` reads. */
+  /** The query as text for `parseQuery`. */
   readonly query: string
   /** The name of the store. */
   readonly store: string
-  /** Events of the answer, and whether there are more. */
+  /** Number of events in the answer, and whether there are more. */
   readonly events: number
   readonly truncated: boolean
   readonly rows: number
   readonly checked: number
   readonly matched: number
-  /** From the call to the answer: what is more than the steps' is waiting for a turn, or a connection. */
+  /** From the call to the answer. The part beyond the steps is waiting for a turn or a connection. */
   readonly took_ms: number
   readonly steps: readonly QueryStep[]
 }
 
-/** The explanation of a page, or of a query that came to none. */
+/** Explains a page, or a query that failed. */
 export function explanationOf(
   store: string,
   query: EventQuery,
@@ -28,7 +28,7 @@ export function explanationOf(
   page: EventPage | undefined,
   took_ms: number,
 ): QueryExplanation {
-  // A store may know of no more rows than those it was given.
+  // A store may not know how many rows the database examined; it saw at least those it checked.
   const steps = trace.steps.map((step) => ({
     ...step,
     rows: Math.max(step.rows, step.checked),
@@ -49,5 +49,5 @@ export function explanationOf(
   }
 }
 
-/** To three places. */
+/** Rounds milliseconds to three decimal places. */
 export const toMicroseconds = (ms: number): number => Math.round(ms * 1000) / 1000

@@ -4,7 +4,7 @@ import { formatQuery } from '../filter/format.js'
 const wellFormed = (_key: string, value: unknown): unknown =>
   typeof value === 'string' ? value.toWellFormed() : value
 
-/** As `formatQuery`; halves of characters, which no query string can hold, become U+FFFD. */
+/** Like `formatQuery`, but half of a surrogate pair, which query strings cannot contain, becomes U+FFFD. */
 export function queryText(query: EventQuery): string {
   try {
     return formatQuery(query)

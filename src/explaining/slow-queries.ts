@@ -6,20 +6,20 @@ import { explanationOf, type QueryExplanation, toMicroseconds } from './explanat
 import { queryText } from './query-text.js'
 import { createTrace } from '../store/trace.js'
 
-/** A query that took as long as `slowQueryMs`, or longer. */
+/** A query that took at least `slowQueryMs`. */
 export interface SlowQuery {
-  /** The method of {@link AuditLog} that asked; `pages` asks once for each of its pages. */
+  /** The called method of {@link AuditLog}. `pages` runs one query per page. */
   readonly method: 'list' | 'pages' | 'count'
-  /** As text that `parseQuery` reads; that of a count has its filter. */
+  /** The query as text for `parseQuery`; for a count, its filter. */
   readonly query: string
   readonly took_ms: number
-  /** How it was answered; `undefined` for a count, which is over all that matches. */
+  /** How the store answered; `undefined` for a count. */
   readonly explanation: QueryExplanation | undefined
-  /** What the call rejected with, where it did; then the explanation tells how far it had come. */
+  /** The error if the call rejected. The explanation then covers the work until the error. */
   readonly error: unknown
 }
 
-/** Asks a store, and tells of what took long. */
+/** Runs queries on a store and reports the slow ones. */
 export interface SlowQueries {
   list(
     method: 'list' | 'pages',
@@ -29,7 +29,7 @@ export interface SlowQueries {
   count(query: CountsQuery, options: WaitOptions): Promise<EventCounts>
 }
 
-/** The option as it is given, or `undefined` for none. */
+/** Checks the option. Throws `INVALID_OPTION`. */
 export function readSlowQueryMs(ms: unknown): number | undefined {
   if (ms === undefined || (typeof ms === 'number' && Number.isFinite(ms) && ms >= 0)) return ms
   throw new AuditLogError(
@@ -38,12 +38,12 @@ export function readSlowQueryMs(ms: unknown): number | undefined {
   )
 }
 
-/** `isHeard` is asked before each query: where nobody listens nothing is measured. */
+/** Calls `isHeard` before each query, and measures nothing without a listener. */
 export function createSlowQueries(
   store: EventStore,
   slowMs: number | undefined,
   isHeard: () => boolean,
-  tell: (slow: SlowQuery) => void,
+  report: (slow: SlowQuery) => void,
 ): SlowQueries {
   const isWatching = (): boolean => slowMs !== undefined && isHeard()
 
@@ -61,10 +61,10 @@ export function createSlowQueries(
       throw thrown
     } finally {
       const took_ms = performance.now() - start
-      // Whoever waits for the answer has it before anybody handles this.
+      // Deliver the answer before listeners run.
       if (took_ms >= slowMs!)
         setImmediate(() =>
-          tell({ ...describe(took_ms, answer), took_ms: toMicroseconds(took_ms), error }),
+          report({ ...describe(took_ms, answer), took_ms: toMicroseconds(took_ms), error }),
         )
     }
   }

@@ -7,22 +7,22 @@ import { compileWhere } from '../filter/evaluate.js'
 import { topItems } from '../filter/order.js'
 
 /*
- * Lists of a host's own, asked in the same language as the event feed. They are read in the order
- * of their source; the compiled predicate decides, and a table only leaves out what it can tell.
+ * Lists of the host, queried in the same language as the event feed. Items are read in the order of
+ * their source. The compiled predicate decides; a table may leave out rows that cannot match.
  */
 
-/** A table of a database that leaves out rows which cannot match. */
+/** A database table that may leave out rows that cannot match. */
 export interface ListTable<Item extends object> {
-  /** Rows in the order of their ids, with a member for each of the attributes and `id`. */
+  /** Rows in the order of their ids, with a member for each attribute and `id`. */
   rows(query: EventQuery, attributes: AttributeTypes): AsyncIterable<Item>
 }
 
 export type ListSource<Item extends object> = Iterable<Item> | AsyncIterable<Item> | ListTable<Item>
 
-// The event loop gets a turn after so many items.
+// The number of items between turns of the event loop.
 const SLICE = 10_000
 
-/** The items of a list that match: in the list's own order, or sorted and then by `id`. */
+/** The matching items: in the list's own order, or sorted with ties by `id`. */
 export async function selectItems<Item extends object>(
   items: Iterable<Item> | AsyncIterable<Item>,
   attributes: Attributes<Item>,

@@ -6,35 +6,35 @@ import { type AttributeTypes, declare } from '../filter/declared.js'
 import { andSql, quoteName, type Sql, sql } from '../store-kit/sql.js'
 import type { ListTable } from './list-source.js'
 
-/** Which table of a database a list is read from. */
+/** The table of a list. */
 export interface TableOptions {
   /** The name of a table or view. */
   readonly table: string
-  /** The schema, or attached database, that has it. @default the first that has one of the name */
+  /** The schema, or attached database. @default the first one that has a table of this name */
   readonly schema?: string
   /**
-   * The column of an attribute, where its name is another. That of `id` must be unique and not
-   * null; an index on it lets the rows be read in slices.
+   * Columns of attributes with another name. The column of `id` must be unique and not null, and should
+   * have an index, because rows are read in slices by id.
    */
   readonly columns?: Readonly<Record<string, string>>
 }
 
-/** A row by the names of the attributes. */
+/** A row, by names of attributes. */
 export type TableRow = Readonly<Record<string, unknown>>
 
-/** The column that holds an attribute, as SQL names it, and the attribute's type. */
+/** The column of an attribute, as quoted SQL, and the attribute's type. */
 export interface Column {
   readonly name: string
   readonly type: AttributeType
 }
 
-/** How a database is asked. */
+/** The SQL of one kind of database. */
 export interface TableDialect {
-  /** What of a filter the database can tell, without losing a row. */
+  /** A condition that accepts every row that matches the filter. */
   pushDown(where: Grouping | undefined, columnOf: (attribute: string) => Column): Sql | undefined
-  /** An expression for the column's value as {@link TableDialect.read} takes it. */
+  /** An expression for the column's value, for {@link TableDialect.read}. */
   select(column: Column): string
-  /** An expression for the id by which the next slice is found. */
+  /** An expression for the id, for the start of the next slice. */
   selectKey(column: string): string
   read(value: unknown): unknown
   all(query: Sql): readonly object[] | Promise<readonly object[]>
@@ -43,10 +43,10 @@ export interface TableDialect {
 const FIRST_SLICE = 100
 const MAX_SLICE = 1000
 
-/** `k` is the key, `c0`, `c1` … are the attributes. */
+/** `k` is the key; `c0`, `c1` … are the attributes. */
 type SelectedRow = Readonly<Record<string, unknown>>
 
-/** A table as the source of a list: its rows by id, in slices, as far as a filter lets them through. */
+/** A table as the source of a list. Reads rows by id, in slices, that may match the filter. */
 export function databaseTable(options: TableOptions, dialect: TableDialect): ListTable<TableRow> {
   return { rows: (query, attributes) => readRows(options, dialect, query, attributes) }
 }
@@ -59,7 +59,7 @@ async function* readRows(
 ): AsyncGenerator<TableRow> {
   const { types } = declare(attributes)
   const columnOf = (attribute: string): Column => ({
-    // With the table's name before it: SQLite would take an unknown name alone for a text.
+    // The prefix matters: SQLite reads an unknown quoted name without it as text.
     name: `t.${quoteName(Object.hasOwn(columns, attribute) ? columns[attribute]! : attribute)}`,
     type: types.get(attribute)!,
   })
@@ -68,12 +68,12 @@ async function* readRows(
   const key = columnOf('id').name
   const from = [schema, table].filter((name) => name !== undefined).map(quoteName)
   const select = `SELECT ${dialect.selectKey(key)} AS k, ${selected.join(', ')} FROM ${from.join('.')} AS t`
-  const narrowed = dialect.pushDown(where, columnOf)
+  const pushedDown = dialect.pushDown(where, columnOf)
 
   let last: unknown
   for (let size = FIRST_SLICE; ; size = Math.min(size * 4, MAX_SLICE)) {
     const after = last === undefined ? sql('1 = 1') : sql(`${key} > ?`, last)
-    const filter = narrowed ? andSql([after, narrowed]) : after
+    const filter = pushedDown ? andSql([after, pushedDown]) : after
     const slice = `${select} WHERE ${filter.text} ORDER BY ${key} LIMIT ${size}`
     const rows = await ask(table, dialect, sql(slice, ...filter.params))
     for (const row of rows)

@@ -3,29 +3,29 @@ import type { EventPage } from '../store/store.js'
 import type { EventQuery } from '../filter/ast.js'
 import { scanDirection, topEvents, type TopItems } from '../filter/order.js'
 
-/** Builds a page out of the matches that a scan meets. */
+/** Builds a page from the matches of a scan. */
 export interface Collector<Page, Item> {
-  /** Takes a match; true once no further one can change the page. */
+  /** Adds a match. Returns true once no further match can change the page. */
   add(item: Item): boolean
   page(): Page
 }
 
 export interface ItemPage<Item> {
   readonly items: readonly Item[]
-  /** True when more matched than the limit let through. */
+  /** True when more items matched than the limit allows. */
   readonly truncated: boolean
 }
 
-/** The first that come. One item more than the limit is kept: it tells that the page was cut. */
+/** Collects the first matches. Keeps one more than the limit, which shows that the page is truncated. */
 export function firstItems<Item>(limit: number): Collector<ItemPage<Item>, Item> {
-  const met: Item[] = []
+  const matches: Item[] = []
   return {
-    add: (item) => met.push(item) > limit,
-    page: () => cut(met, limit),
+    add: (item) => matches.push(item) > limit,
+    page: () => truncate(matches, limit),
   }
 }
 
-/** The first of an order, whose `top` keeps one item more than the limit. */
+/** Collects the first matches of an order. `top` has to keep one item more than the limit. */
 export function firstInOrder<Item>(
   top: TopItems<Item>,
   limit: number,
@@ -35,15 +35,15 @@ export function firstInOrder<Item>(
       top.add(item)
       return false
     },
-    page: () => cut(top.inOrder(), limit),
+    page: () => truncate(top.inOrder(), limit),
   }
 }
 
-function cut<Item>(items: readonly Item[], limit: number): ItemPage<Item> {
+function truncate<Item>(items: readonly Item[], limit: number): ItemPage<Item> {
   return { items: items.slice(0, limit), truncated: items.length > limit }
 }
 
-/** A page of events, for a store's scan. */
+/** Collects a page of events from a scan. */
 export interface EventCollector extends Collector<EventPage, AuditEvent> {
   /** The direction in time in which the scan must run. */
   readonly direction: 'asc' | 'desc'

@@ -2,8 +2,8 @@ import type { AuditEvent, JsonObject } from '../event/event.js'
 import type { EventPage } from '../store/store.js'
 
 /**
- * An event whose attributes stay JSON text until somebody asks for them: most of what a list gives is
- * only sent on. Spreading and printing do not ask.
+ * An event whose attributes stay JSON text until they are read, because most listed events are only
+ * serialized. Spreading or printing it does not read them.
  */
 export class LazyEvent implements AuditEvent {
   readonly id: string
@@ -29,18 +29,18 @@ export class LazyEvent implements AuditEvent {
     return (this.#attributes ??= JSON.parse(this.#json) as JsonObject)
   }
 
-  /** The attributes as JSON text: the store's own until they are read, as then they may be changed too. */
+  /** The attributes as JSON text: the stored text until they are read, because a reader may change them. */
   get json(): string {
     return this.#attributes ? JSON.stringify(this.#attributes) : this.#json
   }
 
-  /** The event as it came, for a store that has read attributes, and changed none. */
+  /** The event with unparsed attributes again, for a store that has read but not changed them. */
   withUnparsedAttributes(): LazyEvent {
     return this.#attributes ? new LazyEvent(this, this.#json) : this
   }
 }
 
-/** The page of a store whose filter may have read attributes, and has changed none. */
+/** Restores unparsed attributes, for a store whose filter has read but not changed them. */
 export function lazyPage({ events, truncated }: EventPage): EventPage {
   return {
     events: events.map((event) =>
@@ -55,7 +55,7 @@ export function attributesJson(event: AuditEvent): string {
   return event instanceof LazyEvent ? event.json : JSON.stringify(event.attributes)
 }
 
-/** The event as everybody expects one to be. */
+/** The event as a plain object. */
 export function plainEvent(event: AuditEvent): AuditEvent {
   return event instanceof LazyEvent ? { ...event, attributes: event.attributes } : event
 }

@@ -4,8 +4,8 @@ import { predicateOf, type Predicate } from '../filter/predicates.js'
 import { andSql, orSql, type Sql } from './sql.js'
 
 /**
- * A test of one attribute that a store can make by itself, weaker than the predicate or equal to it:
- * it may let events through that do not match, and loses none that do. `undefined` where it has none.
+ * Translates a test of one attribute for a store. The result may accept events that do not match, but
+ * never rejects one that does. `undefined` if the store cannot run such a test.
  */
 export type PushDown<Test> = (
   attribute: string,
@@ -17,7 +17,7 @@ export type PushDownAttribute = PushDown<Sql>
 
 export type Join<Test> = (tests: readonly Test[], combinator: Combinator) => Test
 
-/** A part of a conjunction that cannot be narrowed is left out; of a disjunction, it spoils all. */
+/** A part that cannot be pushed down is left out of a conjunction, and prevents pushdown of a disjunction. */
 function combine<Test>(
   parts: readonly (Test | undefined)[],
   combinator: Combinator,
@@ -32,53 +32,53 @@ function pushDownAttribute<Test>(
   attribute: string,
   predicate: Predicate,
   values: readonly string[],
-  narrow: PushDown<Test>,
+  pushDown: PushDown<Test>,
   join: Join<Test>,
 ): Test | undefined {
-  // A database would read another text than the predicate does.
+  // A database would read these texts differently from the predicate.
   if (![attribute, ...values].every(isStorableText)) return undefined
-  if (!predicate.compound) return narrow(attribute, predicate, values)
-  const parts = values.map((value) => narrow(attribute, predicate, [value]))
+  if (!predicate.compound) return pushDown(attribute, predicate, values)
+  const parts = values.map((value) => pushDown(attribute, predicate, [value]))
   return combine(parts, predicate.compound === 'any' ? 'or' : 'and', join)
 }
 
 function pushDownCondition<Test>(
   condition: Condition,
-  narrow: PushDown<Test>,
+  pushDown: PushDown<Test>,
   join: Join<Test>,
 ): Test | undefined {
   const predicate = predicateOf(condition.predicate)
   const one = (attribute: string): Test | undefined =>
-    pushDownAttribute(attribute, predicate, condition.values, narrow, join)
-  const apart = combine(condition.attributes.map(one), condition.combinator, join)
+    pushDownAttribute(attribute, predicate, condition.values, pushDown, join)
+  const separate = combine(condition.attributes.map(one), condition.combinator, join)
   return condition.joinedName === undefined
-    ? apart
-    : combine([one(condition.joinedName), apart], 'or', join)
+    ? separate
+    : combine([one(condition.joinedName), separate], 'or', join)
 }
 
-/** The whole filter as far as the store's tests go, to be followed by the compiled predicate. */
+/** Pushes a filter down as far as possible. The compiled predicate has to test the results. */
 export function pushDownWith<Test>(
   where: Grouping | undefined,
-  narrow: PushDown<Test>,
+  pushDown: PushDown<Test>,
   join: Join<Test>,
 ): Test | undefined {
   if (!where) return undefined
   return combine(
     [
-      ...where.conditions.map((condition) => pushDownCondition(condition, narrow, join)),
-      ...where.groupings.map((grouping) => pushDownWith(grouping, narrow, join)),
+      ...where.conditions.map((condition) => pushDownCondition(condition, pushDown, join)),
+      ...where.groupings.map((grouping) => pushDownWith(grouping, pushDown, join)),
     ],
     where.combinator,
     join,
   )
 }
 
-/** The same in SQL. */
+/** Pushes a filter down to SQL. */
 export function pushDownFilter(
   where: Grouping | undefined,
-  narrow: PushDownAttribute,
+  pushDown: PushDownAttribute,
 ): Sql | undefined {
-  return pushDownWith(where, narrow, (parts, combinator) =>
+  return pushDownWith(where, pushDown, (parts, combinator) =>
     combinator === 'or' ? orSql(parts) : andSql(parts),
   )
 }

@@ -1,4 +1,4 @@
-/** A piece of SQL; every value is a parameter, `?` in the text, never part of it. */
+/** A piece of SQL. Values are always parameters, written `?`, and never part of the text. */
 export interface Sql {
   readonly text: string
   readonly params: readonly unknown[]
@@ -17,8 +17,8 @@ function joinSql(parts: readonly Sql[], operator: 'AND' | 'OR'): Sql {
 export const andSql = (parts: readonly Sql[]): Sql => joinSql(parts, 'AND')
 export const orSql = (parts: readonly Sql[]): Sql => joinSql(parts, 'OR')
 
-/** SQL's spelling of the predicates of order. */
+/** SQL operators of the ordering predicates. */
 export const OPERATORS = { lt: '<', lteq: '<=', gt: '>', gteq: '>=' } as const
 
-/** A delimited identifier (SQL-92, 5.2): names come from the host's own code, never from a query. */
+/** A delimited identifier (SQL-92, 5.2). Names come from the host's code, never from a query. */
 export const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`

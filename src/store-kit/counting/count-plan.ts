@@ -5,13 +5,13 @@ import type { CountsQuery, TimeRange } from '../../store/counts.js'
 import { type Cell, cellsOf, type Rounds, roundsOf } from './slices.js'
 import { timeBuckets, type TimeBuckets } from './time-buckets.js'
 
-/** What a store's events span as a count begins. */
+/** The time span of a store's events when a count begins. */
 export interface Span {
-  /** The time of the oldest event; `undefined` where there is none. */
+  /** The time of the oldest event; `undefined` without events. */
   readonly first: Microseconds | undefined
-  /** That of the newest. */
+  /** The time of the newest event. */
   readonly last: Microseconds
-  /** By the store's clock. */
+  /** The present time by the store's clock. */
   readonly now: Microseconds
 }
 
@@ -21,12 +21,12 @@ export interface CountPlan {
   readonly rounds: Rounds
 }
 
-const stretch = (from: Microseconds, to: Microseconds): TimeRange | undefined =>
+const rangeOf = (from: Microseconds, to: Microseconds): TimeRange | undefined =>
   from <= to ? { from, to } : undefined
 
 /**
- * Where to look for what matches, and into which buckets it falls. These reach from one bound of
- * `created_at` to the other; where the filter sets none, from the oldest event to the present.
+ * The cells to count, and the buckets of the matching events. Buckets reach from the lower to the upper
+ * bound of `created_at`; without bounds, from the oldest event to the present.
  */
 export function countPlan(
   { buckets: wanted }: Pick<CountsQuery, 'buckets'>,
@@ -36,8 +36,8 @@ export function countPlan(
   const bounds = timeBounds(where)
   const from = Math.max(0, bounds.from === -Infinity ? first : bounds.from)
   const to = bounds.to === Infinity ? Math.max(last, now) : bounds.to
-  const buckets = wanted && timeBuckets(stretch(from, to), wanted)
-  const inhabited = stretch(Math.max(from, first), Math.min(to, last))
-  const cells = inhabited ? cellsOf(inhabited, buckets?.edges ?? []) : []
+  const buckets = wanted && timeBuckets(rangeOf(from, to), wanted)
+  const populated = rangeOf(Math.max(from, first), Math.min(to, last))
+  const cells = populated ? cellsOf(populated, buckets?.edges ?? []) : []
   return { buckets, cells, rounds: roundsOf(cells) }
 }

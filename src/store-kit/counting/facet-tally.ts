@@ -3,17 +3,17 @@ import { eventAttributes, someScalar } from '../../filter/attributes.js'
 import type { Facet } from '../../store/counts.js'
 import { createSeenValues } from './seen-values.js'
 
-/** Values of one attribute. */
+/** Counts the values of one attribute. */
 export interface FacetTally {
-  /** Counts for the event, of which there are `count` alike. */
+  /** Counts an event that stands for `count` equal ones. */
   add(event: AuditEvent, number: number, count: number): void
   facet(top: number, scale: (count: number) => number): Facet
 }
 
-// Different values that are kept.
+// Limits of the distinct values kept.
 const MAX_VALUES = 100_000
 const MAX_CHARACTERS = 4_000_000
-// Longer text is no value that anyone chooses.
+// Nobody selects a longer text from a list of values.
 const MAX_TEXT = 1000
 
 export function createFacetTally(attribute: string): FacetTally {
@@ -30,12 +30,12 @@ export function createFacetTally(attribute: string): FacetTally {
     }),
   )
   return {
-    add(one, number, alike) {
+    add(one, number, equal) {
       hasValue = false
       event = number
-      count = alike
+      count = equal
       walk(one)
-      if (!hasValue) missing += alike
+      if (!hasValue) missing += equal
     },
     facet: (top, scale) => ({
       values: values.top(top, scale),

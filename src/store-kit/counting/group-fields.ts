@@ -3,12 +3,12 @@ import { setsTimeBound } from '../../filter/bounds.js'
 import type { CountsQuery } from '../../store/counts.js'
 import { conditionsOf } from './own-conditions.js'
 
-/** Own fields whose values many events share. */
+/** Own fields with few distinct values. */
 const GROUP_FIELDS = ['type', 'username', 'system'] as const
 
 export type GroupField = (typeof GROUP_FIELDS)[number]
 
-/** The conditions, but for those on the time that all events of a slice fulfil. */
+/** The conditions without time bounds, which all events of a slice fulfill. */
 const untimed = (where: Grouping): Condition[] =>
   isAlternative(where)
     ? conditionsOf(where)
@@ -18,8 +18,8 @@ const untimed = (where: Grouping): Condition[] =>
       ]
 
 /**
- * The fields, `type` among them, in which events of one slice have to be alike to be counted in one;
- * `undefined` where it depends on other things too how they count.
+ * The fields, always with `type`, by which a store may group the events of a slice and count each group
+ * as one. `undefined` if the counts depend on other attributes too.
  */
 export function groupFields({
   where,
@@ -30,7 +30,7 @@ export function groupFields({
   | readonly GroupField[]
   | undefined {
   const conditions = [where, visible].flatMap((part) => (part ? untimed(part) : []))
-  // The facet level is made of types; a condition on that name asks for an attribute.
+  // The facet `level` comes from types; a condition on `level` means an attribute.
   const names = new Set<string>(facets.filter((facet) => facet !== 'level'))
   for (const { attributes, joinedName } of conditions)
     for (const name of [...attributes, joinedName ?? 'type']) names.add(name)

@@ -4,18 +4,18 @@ import { lowerAscii } from '../../filter/values.js'
 import { LEVEL_PREFIXES } from '../../event/level.js'
 import type { CountsQuery } from '../../store/counts.js'
 
-/** A filter in its parts, so that a facet can be counted without its own. */
+/** A filter in parts, so that each facet can be counted without its own conditions. */
 export interface FilterParts {
-  /** What every figure heeds. */
+  /** Applies to every figure. */
   readonly shared: Grouping | undefined
-  /** By facet, what all figures heed but its own. */
+  /** By facet: applies to every figure but that of the facet. */
   readonly own: ReadonlyMap<string, Grouping>
 }
 
 const PREFIXES: ReadonlySet<string> = new Set(Object.values(LEVEL_PREFIXES).flat())
 
-/** `type_start_any[]=error:` and its like: what asks for levels. */
-function asksForLevels({ predicate, values }: Condition): boolean {
+/** True for conditions such as `type_start_any[]=error:`, which select levels. */
+function selectsLevels({ predicate, values }: Condition): boolean {
   return (
     predicateOf(predicate).test === 'start' &&
     values.every((value) => PREFIXES.has(lowerAscii(value)))
@@ -28,18 +28,18 @@ export const conditionsOf = ({ conditions, groupings }: Grouping): Condition[] =
   ...groupings.flatMap(conditionsOf),
 ]
 
-/** The facet of which alone these speak; `undefined` where it is none, or several. */
+/** The one facet that all of these conditions concern; `undefined` for none or several. */
 function facetOf(leaves: readonly Condition[]): string | undefined {
   const [name, ...others] = new Set(leaves.flatMap(({ attributes }) => attributes))
-  // A joined name means an attribute of its own where an event has one.
+  // On some events a joined name is an attribute of its own.
   const isJoined = leaves.some(({ joinedName }) => joinedName !== undefined)
   if (others.length > 0 || isJoined) return undefined
-  if (name === 'type' && leaves.every(asksForLevels)) return 'level'
-  // The facet of this name is made of types, whatever attributes there are.
+  if (name === 'type' && leaves.every(selectsLevels)) return 'level'
+  // The facet `level` comes from types, not from an attribute of that name.
   return name === 'level' ? undefined : name
 }
 
-/** What must all hold, so far as it is of facets that are wanted. */
+/** The conjuncts of a filter whose facet is wanted. */
 function conjunctsOf(
   where: Grouping,
   isWanted: (facet: string | undefined) => boolean,
@@ -53,8 +53,8 @@ function conjunctsOf(
 }
 
 /**
- * A facet's own are the parts which must all hold, conditions or groupings, that speak of nothing but
- * its attribute. Those that ask a type for its level are the own of `level`, and not of `type`.
+ * Splits a filter. A facet's own part consists of the conjuncts, conditions or groupings, that concern
+ * only its attribute. Conditions that select levels by type belong to `level` and not to `type`.
  */
 export function filterParts({
   where,

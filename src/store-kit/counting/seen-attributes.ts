@@ -4,29 +4,29 @@ import type { SeenAttribute } from '../../store/counts.js'
 import { isOwnField } from '../../event/own-fields.js'
 import { createSeenValues, type Capacity, type SeenValues } from './seen-values.js'
 
-/** In this order where they are equally frequent. */
+/** The order of equally frequent types. */
 const TYPES = ['string', 'number', 'boolean', 'null'] as const
 
 interface Seen {
   count: number
-  /** The event that was counted last. */
+  /** The number of the event that was counted last. */
   event: number
   readonly types: SeenValues
   readonly values: SeenValues
 }
 
-/** The names under which filters find the values of events. */
+/** Collects the names by which filters find values of events. */
 export interface SeenAttributes {
-  /** Takes the attributes of an event, of which there are `count` alike. */
+  /** Adds the attributes of an event that stands for `count` equal ones. */
   add(attributes: JsonObject, event: number, count: number): void
-  /** The most frequent; of equally frequent ones in the order of their names. */
+  /** The most frequent names; ties in the order of the names. */
   top(scale: (count: number) => number): SeenAttribute[]
 }
 
 const MAX_NAMES = 10_000
 const MAX_RETURNED = 1000
 const MAX_NAME = 255
-// What is longer, or comes when so many values are kept, is no example of a value.
+// Longer texts, and values beyond this number, are not used as examples.
 const MAX_TEXT = 100
 const MAX_VALUES = 100_000
 const MAX_EXAMPLES = 5

@@ -2,7 +2,7 @@ import type { Scalar } from '../../filter/attributes.js'
 import { compareScalars } from '../../filter/order.js'
 import type { ValueCount } from '../../store/counts.js'
 
-/** What different values may be kept, in all places that share it. */
+/** How many more distinct values may be kept. Several collections can share one capacity. */
 export interface Capacity {
   values: number
   characters: number
@@ -10,28 +10,28 @@ export interface Capacity {
 
 interface Seen {
   count: number
-  /** The event that was counted last: a value counts once for each. */
+  /** The number of the event that was counted last. A value counts once per event. */
   event: number
 }
 
-/** Values with the number of events that have them. */
+/** Counts the events of each value. */
 export interface SeenValues {
-  /** How many different ones are kept: those that came first, where there was no room for all. */
+  /** The number of distinct values kept: the first ones, up to the capacity. */
   readonly size: number
-  /** Counts the value for an event, of which there are `count` alike. */
+  /** Counts the value for an event that stands for `count` equal ones. */
   add(value: Scalar, event: number, count: number): void
-  /** The most frequent; of equally frequent ones the lower first. */
-  top(most: number, scale: (count: number) => number): ValueCount[]
+  /** The most frequent values; ties in sort order. */
+  top(max: number, scale: (count: number) => number): ValueCount[]
 }
 
-export function createSeenValues(room: Capacity): SeenValues {
+export function createSeenValues(capacity: Capacity): SeenValues {
   const values = new Map<Scalar, Seen>()
 
   const hasRoom = (value: Scalar): boolean => {
     const length = typeof value === 'string' ? value.length : 0
-    if (room.values < 1 || room.characters < length) return false
-    room.values -= 1
-    room.characters -= length
+    if (capacity.values < 1 || capacity.characters < length) return false
+    capacity.values -= 1
+    capacity.characters -= length
     return true
   }
 
@@ -48,11 +48,11 @@ export function createSeenValues(room: Capacity): SeenValues {
         seen.event = event
       }
     },
-    top(most, scale) {
+    top(max, scale) {
       const order = Array.from(values, ([value, { count }]) => ({ value, count })).toSorted(
         (a, b) => b.count - a.count || compareScalars(a.value, b.value),
       )
-      return order.slice(0, most).map(({ value, count }) => ({ value, count: scale(count) }))
+      return order.slice(0, max).map(({ value, count }) => ({ value, count: scale(count) }))
     },
   }
 }

@@ -2,18 +2,18 @@ import type { Microseconds } from '../../event/timestamp.js'
 import type { TimeRange } from '../../store/counts.js'
 
 /*
- * In which order a log is counted, so that it can be broken off: its time is divided into cells, and
- * round after round each cell is seen a little further. The first round sees a tiny share of each, every
- * later one as much as all before it.
+ * The order in which a log is counted, so that counting can stop early. The time is divided into cells,
+ * and each round counts a further part of every cell. The first round counts a small share, and each
+ * later one as much as all rounds before it.
  */
 
-/** A part of the time that is counted as one where a sample is scaled. */
+/** A range of time with one scale factor. */
 export interface Cell extends TimeRange {
-  /** That it lies in; 0 where there are no buckets. */
+  /** The bucket that contains it; 0 without buckets. */
   readonly bucket: number
 }
 
-/** A stretch of one cell, to be gone through at once. */
+/** A part of one cell that is counted at once. */
 export interface Slice extends TimeRange {
   /** The number of the cell. */
   readonly cell: number
@@ -21,27 +21,27 @@ export interface Slice extends TimeRange {
 
 export type Rounds = readonly (readonly Slice[])[]
 
-// What is scaled rests on at least so many places in time.
+// The least number of places in time that a sample has.
 const MIN_CELLS = 64
-// About as many slices as the first round's would fill all of the time.
+// The first round counts about one part in this many of the whole time.
 const SHARE = 65_536
 const MAX_DOUBLINGS = 10
 
 const GOLDEN_RATIO = (1 + Math.sqrt(5)) / 2
 
-/** Between 0 and 1; those of neighbours lie far apart, and many together everywhere alike. */
+/** A low-discrepancy sequence in 0 to 1: neighbors are far apart, and many are evenly spread. */
 const spread = (index: number): number => (index * GOLDEN_RATIO) % 1
 
 export const durationOf = ({ from, to }: TimeRange): Microseconds => to - from + 1
 
-/** The cells of a stretch, each within one bucket. */
-export function cellsOf(stretch: TimeRange, edges: readonly Microseconds[]): Cell[] {
-  const inner = edges.slice(1, -1).filter((edge) => edge > stretch.from && edge <= stretch.to)
-  const starts = [stretch.from, ...inner]
-  const skipped = edges.slice(1, -1).filter((edge) => edge <= stretch.from).length
+/** The cells of a range, each within one bucket. */
+export function cellsOf(range: TimeRange, edges: readonly Microseconds[]): Cell[] {
+  const inner = edges.slice(1, -1).filter((edge) => edge > range.from && edge <= range.to)
+  const starts = [range.from, ...inner]
+  const skipped = edges.slice(1, -1).filter((edge) => edge <= range.from).length
   const parts = Math.ceil(MIN_CELLS / starts.length)
   return starts.flatMap((from, i) => {
-    const length = (starts[i + 1] ?? stretch.to + 1) - from
+    const length = (starts[i + 1] ?? range.to + 1) - from
     const ends = Array.from(
       { length: parts + 1 },
       (_, k) => from + Math.floor((length * k) / parts),
@@ -54,8 +54,8 @@ export function cellsOf(stretch: TimeRange, edges: readonly Microseconds[]): Cel
 }
 
 /**
- * Where in a cell a round begins differs from cell to cell, and it goes on at the cell's start when it
- * comes to its end: else what happens at full hours would be counted too much, or too little.
+ * The part of a cell that a round counts. It starts at a different place in each cell and wraps around
+ * at the end, so that events at full hours are not over- or underrepresented.
  */
 function slicesOf(cell: Cell, index: number, from: number, to: number): Slice[] {
   const length = durationOf(cell)
@@ -75,7 +75,7 @@ function slicesOf(cell: Cell, index: number, from: number, to: number): Slice[] 
     .filter(({ from, to }) => from <= to)
 }
 
-/** The rounds in which cells are seen; together they see all of them, and each time once. */
+/** The rounds of counting. Together they cover every cell exactly once. */
 export function roundsOf(cells: readonly Cell[]): Rounds {
   const doublings = Math.min(
     MAX_DOUBLINGS,

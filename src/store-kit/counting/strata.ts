@@ -3,17 +3,16 @@ import type { LevelCounts } from '../../store/counts.js'
 
 const RANKS: ReadonlyMap<Level, number> = new Map(LEVELS.map((level, rank) => [level, rank]))
 
-/** Numbers of events by group and level: groups are cells, or buckets. */
+/** Numbers of events by group and level. Groups are cells or buckets. */
 export interface Strata {
   add(group: number, type: string, count: number): void
-  /** The number of all. */
+  /** The total number. */
   total(): number
   levels(): LevelCounts
   /** The levels of one group. */
   levelsOf(group: number): LevelCounts
   /**
-   * The same in other groups, each cell's numbers times its factor: whole numbers, so that their sums
-   * agree however they are made.
+   * Regroups the numbers, multiplied by each cell's factor and rounded, so that all sums agree.
    */
   scaled(groups: number, groupOf: (cell: number) => number, factors: readonly number[]): Strata
 }

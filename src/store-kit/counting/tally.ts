@@ -12,33 +12,32 @@ import { durationOf, type Rounds, type Slice } from './slices.js'
 import { createStrata, type Strata } from './strata.js'
 import type { TimeBuckets } from './time-buckets.js'
 
-/** What a tally counts: by time and level, names of attributes, or the values of one facet. */
+/** A figure of a tally: levels over time, names of attributes, or the values of one facet. */
 export type Figure = 'levels' | 'attributes' | { readonly facet: string }
 
 /**
- * The definition of what is counted, for every store. A store goes through the slices, all of a round
- * before the next, until the time is over; adds the events in them that pass `shared`; and tells what
- * it has seen.
+ * Defines what is counted, for every store. A store processes the slices, round by round, until
+ * `isOver`. It adds the events that pass `shared`, and reports each finished slice with `seen`.
  */
 export interface Tally {
-  /** What events must pass to be added; beyond it the tally decides. */
+  /** The filter that events must pass to be added. The tally applies the rest of the query. */
   readonly shared: Grouping | undefined
-  /** The fields by which a store may group the events of a slice, where it can tell no other apart. */
+  /** The fields by which a store may group the events of a slice; `undefined` if it must not. */
   readonly groupFields: readonly GroupField[] | undefined
   readonly rounds: Rounds
-  /** True once it is to be broken off; never before the first round is done. */
+  /** True once the time is over, but never before the first round is complete. */
   isOver(): boolean
   /**
-   * Counts an event, or `count` of them that are alike in all that is asked, of one cell. Events that
-   * are alike only in what one figure looks at are given to that figure alone.
+   * Counts an event of a cell, or `count` events that are equal for the query. Events that are equal
+   * for only one figure are added to that figure alone.
    */
   add(cell: number, event: AuditEvent, count?: number, figure?: Figure): void
-  /** Notes that all events of the slice have been added; of one that was broken off the part. */
+  /** Marks a slice as counted, or the counted part of one that was interrupted. */
   seen(slice: Slice): void
   counts(): EventCounts
 }
 
-/** Events that pass all of the filter, or all but the own conditions of one facet. */
+/** The events that pass the whole filter, or all of it but one facet's own conditions. */
 interface Population {
   readonly strata: Strata
   readonly matches: ((event: AuditEvent) => boolean) | undefined
@@ -95,11 +94,11 @@ export function createTally(query: CountsQuery, span: Span): Tally {
   }))
   const attributes = query.attributes ? createSeenAttributes() : undefined
   const seen = cells.map(() => 0)
-  /** Of the first round. */
+  /** Time of the first round that is not counted yet. */
   let unseen = (rounds[0] ?? []).reduce((sum, slice) => sum + durationOf(slice), 0)
   let events = 0
 
-  /** The one population whose own conditions the event fails; `main` where it fails none. */
+  /** The only population whose own conditions the event fails; `main` if it fails none. */
   const failed = (event: AuditEvent): Population | undefined => {
     let found = main
     for (const one of restricted) {

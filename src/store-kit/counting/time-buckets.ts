@@ -3,23 +3,23 @@ import type { BucketsQuery, TimeRange } from '../../store/counts.js'
 import { type Seconds, timeZone, type TimeZone } from '../../event/time-zone.js'
 
 /*
- * A width has labels: the local times at which its buckets begin, such as full hours, or the first of
- * each month. Counted in local seconds they are plain calendar arithmetic; what the clocks of a zone
- * make of them is said in one place, `nextEdge`.
+ * A width has labels: the local times at which its buckets begin, such as full hours or the first day
+ * of each month. In local seconds they are plain calendar arithmetic. Only `nextEdge` and `edgeAt`
+ * handle changes of a zone's offset.
  */
 
 const MINUTE = 60
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 const WEEK = 7 * DAY
-/** The mean one of the Gregorian calendar. */
+/** The average month of the Gregorian calendar. */
 const MONTH = 2_629_746
-/** 1970-01-05, as weeks begin on Mondays (ISO 8601). */
+/** 1970-01-05. Weeks begin on Mondays (ISO 8601). */
 const FIRST_MONDAY = 4 * DAY
 
 interface Width {
   readonly seconds: Seconds
-  /** The label of a local time: the last one that is not after it. */
+  /** The last label at or before a local time. */
   label(local: Seconds): Seconds
   /** The label after this one. */
   next(label: Seconds): Seconds
@@ -40,7 +40,7 @@ function months(count: number): Width {
     const date = new Date(local * 1000)
     return (date.getUTCFullYear() - 1970) * 12 + date.getUTCMonth()
   }
-  // Counted from the year 0, so that decades begin with years that end in 0.
+  // Count from the year 0, so that decades begin with years that end in 0.
   const first = -1970 * 12
   return {
     seconds: count * MONTH,
@@ -49,7 +49,7 @@ function months(count: number): Width {
   }
 }
 
-/** From fine to coarse; the last one holds all times that can be written. */
+/** From fine to coarse. The last one contains every time that can be written. */
 const WIDTHS: readonly Width[] = [
   ...[1, 2, 5, 10, 15, 30].map((seconds) => fixed(seconds)),
   ...[1, 2, 5, 10, 15, 30].map((minutes) => fixed(minutes * MINUTE)),
@@ -60,14 +60,14 @@ const WIDTHS: readonly Width[] = [
   ...[1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 100_000].map((years) => months(12 * years)),
 ]
 
-// Of the changes of clocks only the last one before a label matters to it. No clock was ever changed by
-// more than a day, and what is as wide as FAR has one label within it at most.
+// Only the last change of offset before a label affects it. No offset ever changed by more than a day,
+// and a width of at least FAR has at most one label within FAR.
 const NEAR = 2 * DAY
 const FAR = 3 * DAY
 
 /**
- * When the next bucket begins. Clocks that are set forward over a label leave its bucket the moment at
- * which they jump; those that are set back over a whole bucket, such as an hour, give one to each time.
+ * The beginning of the next bucket. If clocks are set forward over a label, its bucket begins when they
+ * jump. If they are set back over a whole bucket, such as an hour, there are two buckets for it.
  */
 function nextEdge(time: Seconds, width: Width, zone: TimeZone): Seconds {
   const offset = zone.offsetAt(time)
@@ -82,7 +82,7 @@ function nextEdge(time: Seconds, width: Width, zone: TimeZone): Seconds {
   return local >= label || isTwice ? change : nextEdge(change, width, zone)
 }
 
-/** When the bucket began in which the time lies. */
+/** The beginning of the bucket that contains the time. */
 function edgeAt(time: Seconds, width: Width, zone: TimeZone): Seconds {
   const offset = zone.offsetAt(time)
   const straight = width.label(time + offset) - offset
@@ -93,48 +93,48 @@ function edgeAt(time: Seconds, width: Width, zone: TimeZone): Seconds {
   return isEdge ? change : edgeAt(change - 1, width, zone)
 }
 
-/** The edges around a stretch, or `undefined` where more than so many buckets lie between them. */
+/** The edges around a range, or `undefined` for more than `max` buckets. */
 function edgesOf(
   { from, to }: { readonly from: Seconds; readonly to: Seconds },
   width: Width,
   zone: TimeZone,
-  most: number,
+  max: number,
 ): Seconds[] | undefined {
-  if ((to - from) / width.seconds > most) return undefined
+  if ((to - from) / width.seconds > max) return undefined
   const edges = [edgeAt(from, width, zone)]
   while (edges.at(-1)! <= to) {
-    if (edges.length > most) return undefined
+    if (edges.length > max) return undefined
     edges.push(nextEdge(edges.at(-1)!, width, zone))
   }
   return edges
 }
 
-/** Buckets of time, the one beginning where the one before it ends. */
+/** Adjacent buckets of time. */
 export interface TimeBuckets {
-  /** Of one, in seconds, as the calendar has it on average. */
+  /** The width of a bucket in seconds, on average. */
   readonly width: number
   readonly zone: string
-  /** Where each begins and, last, where the last one ends; empty for no stretch of time. */
+  /** The beginnings of the buckets, then the end of the last one; empty without a range. */
   readonly edges: readonly Microseconds[]
 }
 
 const SECOND = 1_000_000
-/** Later times have no text. */
+/** Later times cannot be written. */
 const END_OF_TIME = parseTimestamp('9999-12-31T23:59:59Z')!
 
 /**
- * The finest buckets of a round width that begin at round local times of the zone and hold the stretch,
- * not more than `count`. Throws a `RangeError` for an unknown zone.
+ * At most `count` buckets that contain the range, of the finest possible width, beginning at round local
+ * times of the zone. Throws a `RangeError` for an unknown zone.
  */
 export function timeBuckets(
-  stretch: TimeRange | undefined,
+  range: TimeRange | undefined,
   { count, zone: name }: BucketsQuery,
 ): TimeBuckets {
   const zone = timeZone(name)
-  if (!stretch) return { width: WIDTHS[0]!.seconds, zone: name, edges: [] }
+  if (!range) return { width: WIDTHS[0]!.seconds, zone: name, edges: [] }
   const seconds = {
-    from: Math.floor(stretch.from / SECOND),
-    to: Math.floor(stretch.to / SECOND),
+    from: Math.floor(range.from / SECOND),
+    to: Math.floor(range.to / SECOND),
   }
   let coarseness = 0
   let edges: readonly Seconds[] | undefined

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { countsQuery } from '../../../src/counting/count-options.js'
 import { fakeStore } from '../fake-store.js'
 
-describe('what is to be counted', () => {
+describe('countsQuery', () => {
   it('has defaults', () => {
     expect(countsQuery(undefined, {})).toEqual({
       where: undefined,
@@ -51,7 +51,7 @@ describe('what is to be counted', () => {
     ['buckets', { buckets: { count: 1001 } }, 'buckets must be a whole number from 1 to 1000'],
     ['buckets', { buckets: 5 }, 'buckets must be an object'],
     ['buckets', { buckets: null }, 'buckets must be an object'],
-    ['zone', { buckets: { zone: 'Nowhere' } }, 'such as Europe/Berlin: Nowhere is none'],
+    ['zone', { buckets: { zone: 'Nowhere' } }, 'such as Europe/Berlin: Nowhere is not'],
     ['zone', { buckets: { zone: 7 } }, 'such as Europe/Berlin: number was given'],
     ['facets', { facets: 'type' }, 'facets must be a list of names'],
     ['facets', { facets: [''] }, 'facets must be names of attributes, or level'],
@@ -74,7 +74,7 @@ describe('what is to be counted', () => {
     )
   })
 
-  it('refuses a wrong filter as everywhere', async () => {
+  it('refuses a wrong filter', async () => {
     const audit = new AuditLog({ store: fakeStore(), types: {} })
     await expect(audit.count('filter[type_equals]=x')).rejects.toMatchObject({
       code: 'UNKNOWN_PREDICATE',

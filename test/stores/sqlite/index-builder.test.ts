@@ -67,6 +67,19 @@ const harness: IndexHarness = {
       .reduce((a, b) => a + b),
   lateTimes: async () => numbers('SELECT created_at FROM daybook_late'),
 }
+/** For each place below `size`, the nearest ordinal at or after it, and at or before it; -1 for none. */
+function nearest(
+  ordinals: readonly number[],
+  size: number,
+): { readonly after: readonly number[]; readonly before: readonly number[] } {
+  const after = Array.from({ length: size }, () => -1)
+  const before = Array.from({ length: size }, () => -1)
+  for (const ordinal of ordinals) after[ordinal] = before[ordinal] = ordinal
+  for (let at = 1; at < size; at++) if (before[at] === -1) before[at] = before[at - 1]!
+  for (let at = size - 2; at >= 0; at--) if (after[at] === -1) after[at] = after[at + 1]!
+  return { after, before }
+}
+
 const index = useIndex(harness)
 
 describeIndexBuilder(index)
@@ -105,11 +118,13 @@ describe('a file', () => {
       // Back and forth, as an intersection of lists does.
       const found = part.find(name, value)
       expect(found.size).toBe(expected.length)
+      const wrong: number[] = []
+      const { after, before } = nearest(expected, size)
       for (let i = 0; i < 2000; i++) {
         const at = (i * 7919) % size
-        expect(found.seek(at, 1)).toBe(expected.find((one) => one >= at) ?? -1)
-        expect(found.seek(at, -1)).toBe(expected.findLast((one) => one <= at) ?? -1)
+        if (found.seek(at, 1) !== after[at] || found.seek(at, -1) !== before[at]) wrong.push(at)
       }
+      expect(wrong, name).toEqual([])
       const both = (['asc', 'desc'] as const).map((order) =>
         [...part.values(name, kindOf(value), order)]
           .find((entry) => entry.value === value)!

@@ -1,7 +1,7 @@
 /*
- * Arrays as the server takes them in binary, which is what pg sends a Buffer as: twice as fast as text, in
- * which each byte is two letters and each quote is escaped (`array_recv` in
- * https://github.com/postgres/postgres/blob/master/src/backend/utils/adt/arrayfuncs.c).
+ * Arrays in the binary format of the protocol, in which pg sends a Buffer. Twice as fast as text, which has two
+ * characters for each byte and escapes quotes. See `array_recv` in
+ * https://github.com/postgres/postgres/blob/master/src/backend/utils/adt/arrayfuncs.c
  */
 const Type = { bytea: 17, int8: 20, int4: 23, text: 25 } as const
 
@@ -14,7 +14,7 @@ function arrayOf(
   put: (array: Buffer, at: number, index: number) => number,
 ): Buffer {
   const array = Buffer.allocUnsafe(HEAD + 4 * count + bytes)
-  // One dimension, without NULLs, that begins with 1.
+  // One dimension, no NULLs, the element type, the length, and the lower bound 1.
   let at = 0
   for (const number of [1, 0, type, count, 1]) at = array.writeInt32BE(number, at)
   for (let i = 0; i < count; i++) {
@@ -34,7 +34,7 @@ export const int4Array = (numbers: readonly number[]): Buffer =>
 
 const HIGH = 2 ** 32
 
-/** For `$1::int8[]`, of whole numbers that are safe and not negative. */
+/** For `$1::int8[]`; takes safe, non-negative integers. */
 export const int8Array = (numbers: ArrayLike<number>): Buffer =>
   arrayOf(Type.int8, numbers.length, 8 * numbers.length, (array, at, i) => {
     array.writeUInt32BE(Math.floor(numbers[i]! / HIGH), at)
@@ -51,7 +51,7 @@ export const byteaArray = (all: readonly Uint8Array[]): Buffer =>
     return all[i]!.length
   })
 
-/** For `$1::text[]`; the texts have no U+0000. */
+/** For `$1::text[]`; the texts must not contain U+0000. */
 export function textArray(texts: readonly string[]): Buffer {
   const bytes = sum(texts.map((text) => Buffer.byteLength(text)))
   return arrayOf(Type.text, texts.length, bytes, (array, at, i) => array.write(texts[i]!, at))

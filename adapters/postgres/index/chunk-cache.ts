@@ -3,16 +3,16 @@ import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Lists } from './chunk-requests.js'
 import { createKnownChunks, type KnownChunks } from './known-chunks.js'
 
-/** What a process remembers of segments, which never change. */
+/** Caches what a process has read of segments, which never change. */
 export interface ChunkCache {
-  /** What is known of the lists' chunks; to be told of again once more is. */
+  /** The known chunks of the lists; call `keep` after more were learned. */
   known(lists: Lists): KnownChunks
   keep(lists: Lists, known: KnownChunks): void
   times(segment: number, block: number): readonly Microseconds[] | undefined
   keepTimes(segment: number, block: number, times: readonly Microseconds[]): void
   firsts(segment: number): Float64Array | undefined
   keepFirsts(segment: number, times: Float64Array): void
-  /** `unknown` where it may have been given since, as the index was in another state then. */
+  /** The number of a name; `undefined` if it has none, `unknown` if it may have got one by this version. */
   name(name: string, version: number): number | undefined | 'unknown'
   keepName(name: string, version: number, number: number | undefined): void
 }
@@ -36,8 +36,8 @@ export function createChunkCache(): ChunkCache {
     sizeCalculation: ({ length }) => ENTRY_BYTES + NUMBER_BYTES * length,
   })
   const numbers = new LRUCache<string, number>({ max: MAX_NAMES })
-  /** The states in which they had none. */
-  const missing = new LRUCache<string, number>({ max: MAX_NAMES })
+  /** The last version in which a name had no number. */
+  const unnumbered = new LRUCache<string, number>({ max: MAX_NAMES })
   const blockKey = (segment: number, block: number): string => `${segment} ${block}`
 
   return {
@@ -50,12 +50,12 @@ export function createChunkCache(): ChunkCache {
     name(name, version) {
       const number = numbers.get(name)
       if (number !== undefined) return number
-      // Names are never taken away.
-      return (missing.get(name) ?? -1) >= version ? undefined : 'unknown'
+      // A name never loses its number.
+      return (unnumbered.get(name) ?? -1) >= version ? undefined : 'unknown'
     },
     keepName(name, version, number) {
       if (number !== undefined) numbers.set(name, number)
-      else missing.set(name, Math.max(version, missing.get(name) ?? version))
+      else unnumbered.set(name, Math.max(version, unnumbered.get(name) ?? version))
     },
   }
 }

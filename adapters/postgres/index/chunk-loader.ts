@@ -15,53 +15,53 @@ import {
   type Request,
   requestStatement,
 } from './chunk-requests.js'
-import { before, behind, END, type KnownChunks, type PlacedChunk, START } from './known-chunks.js'
+import { before, after, END, type KnownChunks, type PlacedChunk, START } from './known-chunks.js'
 
-/** Thrown by work on the index where something has to be fetched before it can be done. */
-export const MISSING = new Error('a part of the index is not there yet')
+/** Thrown by work on the index if a chunk has to be fetched first. */
+export const CACHE_MISS = new Error('a chunk of the index has to be fetched first')
 
-/** Thrown where a query would take more of the index into memory than is worth it. */
+/** Thrown if a query would read too much of the index into memory. */
 export const TOO_MUCH = new Error('too much of the index would be read')
 
-// What one query may hold of the index at a time.
-const MOST_BYTES = 64 * 2 ** 20
-// Chunks of one statement.
-const MOST_CHUNKS = 4096
-// Who goes from chunk to chunk gets the more at once the further he goes.
+/** Chunks that one query may hold at a time. */
+const MAX_BYTES = 64 * 2 ** 20
+/** Chunks that one statement may fetch. */
+const MAX_CHUNKS = 4096
+/** Each fetch in one direction gets this many times as many chunks as the one before. */
 const GROWTH = 4
 
 /**
- * What one query reads of the index, in its snapshot. What is not there is noted, and then all that has been
- * noted is fetched at once. What was fetched stays until the query is done: others may drop it from the cache.
+ * Reads the index for one query, in its snapshot. Requests for missing chunks are noted, and then fetched in one
+ * statement. Chunks stay until the query ends, even if the cache drops them.
  */
-export interface Reading {
-  /** What is known of the lists' chunks. */
+export interface ChunkLoader {
+  /** The known chunks of the lists. */
   known(lists: Lists): KnownChunks
   numberOf(name: string): number | undefined
   times(segment: number, block: number): readonly Microseconds[]
   firsts(segment: number, blocks: number): Float64Array
-  /** Has it fetched with what else is missing. */
+  /** Adds a request to the next fetch. */
   note(request: Request): void
-  /** How many chunks to ask for of those who go on in a direction. */
+  /** Number of chunks to fetch at once when reading on in a direction. */
   ahead(lists: Lists, direction: 'up' | 'down'): number
-  /** Of chunks by their numbers, once they have been fetched. */
+  /** Chunks fetched by number. */
   readonly bulk: Map<string, readonly ChunkRow[]>
-  /** How many requests have been noted, in all. */
+  /** Number of requests that were ever noted. */
   readonly noted: number
-  /** False where nothing is missing. */
+  /** Runs the noted requests; false if there are none. */
   fetch(): Promise<boolean>
-  /** Lets go of what is not in the cache. */
+  /** Drops the chunks that only this query holds. */
   release(): void
 }
 
-export interface ReadingOptions {
+export interface ChunkLoaderOptions {
   readonly names: Names
   readonly cache: ChunkCache
-  /** The state of the index in the snapshot. */
+  /** Version of the index in the snapshot. */
   readonly version: number
   readonly ask: Ask
-  /** Told how many pieces of the index have been read. */
-  readonly onRead?: ((pieces: number) => void) | undefined
+  /** Called with the number of rows that were fetched. */
+  readonly onRead?: ((rows: number) => void) | undefined
 }
 
 export const bulkKey = (segment: number, from: number, to: number): string =>
@@ -84,13 +84,19 @@ function readFirsts(posts: string | null): Float64Array {
   return times
 }
 
-export function createReading({ names, cache, version, ask, onRead }: ReadingOptions): Reading {
+export function createChunkLoader({
+  names,
+  cache,
+  version,
+  ask,
+  onRead,
+}: ChunkLoaderOptions): ChunkLoader {
   let held = new Map<string, KnownChunks>()
   let times = new Map<string, readonly Microseconds[]>()
   let firsts = new Map<number, Float64Array>()
   const numbers = new Map<string, number | undefined>()
   const bulk = new Map<string, readonly ChunkRow[]>()
-  let steps = new Map<string, number>()
+  let counts = new Map<string, number>()
   let missing = new Map<string, Request>()
   let [noted, bytes] = [0, 0]
 
@@ -98,9 +104,9 @@ export function createReading({ names, cache, version, ask, onRead }: ReadingOpt
     noted += 1
     missing.set(keyOf(request), request)
   }
-  const want = (request: Request): never => {
+  const miss = (request: Request): never => {
     note(request)
-    throw MISSING
+    throw CACHE_MISS
   }
   const known = (lists: Lists): KnownChunks => {
     const key = listsKey(lists)
@@ -121,9 +127,9 @@ export function createReading({ names, cache, version, ask, onRead }: ReadingOpt
       found.ends = first === null ? 'none' : [Number(first), Number(last)]
     } else {
       const chunks = rows.map((row) => placedChunk(lists.kind, readChunkRow(row)))
-      if (by === 'pieces') found.learn(before(request.first), chunks, behind(request.first))
+      if (by === 'pieces') found.learn(before(request.first), chunks, after(request.first))
       else {
-        const isAll = chunks.length < request.most
+        const isAll = chunks.length < request.max
         if (by === 'up') found.learn(request.place, chunks, isAll ? END : chunks.at(-1)!)
         else found.learn(isAll ? START : chunks.at(-1)!, chunks.toReversed(), request.place)
       }
@@ -172,30 +178,30 @@ export function createReading({ names, cache, version, ask, onRead }: ReadingOpt
     numberOf(name) {
       if (numbers.has(name)) return numbers.get(name)
       const number = cache.name(name, version)
-      if (number === 'unknown') return want({ by: 'name', name })
+      if (number === 'unknown') return miss({ by: 'name', name })
       numbers.set(name, number)
       return number
     },
     times(segment, block) {
       const request: Request = { by: 'times', segment, block }
       const found = times.get(keyOf(request)) ?? cache.times(segment, block)
-      return found ?? want(request)
+      return found ?? miss(request)
     },
     firsts(segment, blocks) {
       const found = firsts.get(segment) ?? cache.firsts(segment)
-      return found ?? want({ by: 'firsts', segment, blocks })
+      return found ?? miss({ by: 'firsts', segment, blocks })
     },
     ahead(lists, direction) {
       const key = `${listsKey(lists)} ${direction}`
-      const most = (steps.get(key) ?? 1) * GROWTH
-      steps.set(key, Math.min(most, MOST_CHUNKS))
-      return most
+      const count = (counts.get(key) ?? 1) * GROWTH
+      counts.set(key, Math.min(count, MAX_CHUNKS))
+      return count
     },
     async fetch() {
       if (missing.size === 0) return false
       const requests = [...missing.values()]
       missing = new Map()
-      limit(requests)
+      limitChunks(requests)
       const { text, params } = requestStatement(names, requests)
       const found: TextRow[][] = requests.map(() => [])
       for (const row of await ask(text, ...params)) found[Number(row[0])]!.push(row)
@@ -203,25 +209,25 @@ export function createReading({ names, cache, version, ask, onRead }: ReadingOpt
         onRead?.(rows.length)
         learn(requests[i]!, rows)
       }
-      if (bytes > MOST_BYTES) throw TOO_MUCH
+      if (bytes > MAX_BYTES) throw TOO_MUCH
       return true
     },
     release() {
       held = new Map()
       times = new Map()
       firsts = new Map()
-      steps = new Map()
+      counts = new Map()
       bytes = 0
     },
   }
 }
 
-/** So many chunks are asked for in all that a statement's answer is not too much for memory. */
-function limit(requests: readonly Request[]): void {
+/** Limits the number of chunks that one statement fetches. */
+function limitChunks(requests: readonly Request[]): void {
   const runs = requests.flatMap((request) =>
     request.by === 'up' || request.by === 'down' ? [request] : [],
   )
-  const sum = runs.reduce((sum, { most }) => sum + most, 0)
-  if (sum <= MOST_CHUNKS) return
-  for (const run of runs) run.most = Math.max(1, Math.floor((run.most * MOST_CHUNKS) / sum))
+  const sum = runs.reduce((sum, { max }) => sum + max, 0)
+  if (sum <= MAX_CHUNKS) return
+  for (const run of runs) run.max = Math.max(1, Math.floor((run.max * MAX_CHUNKS) / sum))
 }

@@ -11,19 +11,19 @@ export interface Lists {
 }
 
 export type Request =
-  /** So many of the last chunks at the place and before, or of the first behind it. */
-  | { readonly by: 'down' | 'up'; readonly lists: Lists; readonly place: Place; most: number }
-  /** All chunks that begin with the key. */
+  /** Up to `max` chunks: the last ones not after the place, or the first ones after it. */
+  | { readonly by: 'down' | 'up'; readonly lists: Lists; readonly place: Place; max: number }
+  /** All chunks whose first key is this one. */
   | { readonly by: 'pieces'; readonly lists: Lists; readonly first: string }
-  /** The numbers of the first chunk and of the last. */
+  /** The numbers of the first and the last chunk. */
   | { readonly by: 'ends'; readonly lists: Lists }
   | { readonly by: 'numbers'; readonly segment: number; readonly from: number; readonly to: number }
   | { readonly by: 'times'; readonly segment: number; readonly block: number }
-  /** The first times of all blocks, of which there are so many. */
+  /** The first times of all blocks. */
   | { readonly by: 'firsts'; readonly segment: number; readonly blocks: number }
   | { readonly by: 'name'; readonly name: string }
 
-/** What is said of a request to the server, in the order of its branch's columns. */
+/** The parameters of a request, in the order of its branch's columns. */
 type Values = readonly (string | number)[]
 
 interface Branch {
@@ -38,27 +38,27 @@ const LISTS = [
   ['name', 'int'],
   ['kind', 'smallint'],
 ] as const
-const PLACE = [...LISTS, ['first', 'text'], ['ordinal', 'int'], ['most', 'int']] as const
+const PLACE = [...LISTS, ['first', 'text'], ['ordinal', 'int'], ['max_rows', 'int']] as const
 
-// As text base64 takes least to send and to read, line ends and all.
+// Base64 is the text format that is fastest to send and decode, despite its line ends.
 const CHUNK = `encode(c.first, 'hex'), c.ordinal::text, c.vals, encode(c.posts, 'base64')`
 
 const IN_LISTS = 'c.segment = r.segment AND c.name = r.name AND c.kind = r.kind'
 const AT_PLACE = `(decode(r.first, 'hex'), r.ordinal)`
 
-/** Each leads down the index of keys once, or down that of numbers. */
+/** Each branch descends the index of keys, or of numbers, once. */
 const BRANCHES: Readonly<Record<Request['by'], Branch>> = {
   down: {
     columns: PLACE,
     select: ({ chunks }) => `SELECT ${CHUNK} FROM ${chunks} AS c
       WHERE ${IN_LISTS} AND (c.first, c.ordinal) <= ${AT_PLACE}
-      ORDER BY c.first DESC, c.ordinal DESC LIMIT r.most`,
+      ORDER BY c.first DESC, c.ordinal DESC LIMIT r.max_rows`,
   },
   up: {
     columns: PLACE,
     select: ({ chunks }) => `SELECT ${CHUNK} FROM ${chunks} AS c
       WHERE ${IN_LISTS} AND (c.first, c.ordinal) > ${AT_PLACE}
-      ORDER BY c.first, c.ordinal LIMIT r.most`,
+      ORDER BY c.first, c.ordinal LIMIT r.max_rows`,
   },
   pieces: {
     columns: [...LISTS, ['first', 'text']],
@@ -113,8 +113,8 @@ function valuesOf(request: Request): Values {
   switch (request.by) {
     case 'down':
     case 'up': {
-      const { lists, place, most } = request
-      return [...listsValues(lists), place.first, place.ordinal, most]
+      const { lists, place, max } = request
+      return [...listsValues(lists), place.first, place.ordinal, max]
     }
     case 'pieces':
       return [...listsValues(request.lists), request.first]
@@ -131,10 +131,10 @@ function valuesOf(request: Request): Values {
   }
 }
 
-/** Tells requests apart, but for how much they ask for. */
+/** Identifies a request, apart from `max`. */
 export const keyOf = (request: Request): string =>
   request.by === 'down' || request.by === 'up'
-    ? [request.by, ...valuesOf({ ...request, most: 0 })].join(' ')
+    ? [request.by, ...valuesOf({ ...request, max: 0 })].join(' ')
     : [request.by, ...valuesOf(request)].join(' ')
 
 export interface Statement {
@@ -142,7 +142,7 @@ export interface Statement {
   readonly params: readonly unknown[]
 }
 
-/** One statement for all of them. Its rows have the request's place before what they are. */
+/** One statement for all requests. Each row begins with the index of its request. */
 export function requestStatement(names: Names, requests: readonly Request[]): Statement {
   const params: unknown[] = []
   const param = (values: readonly unknown[], type: string): string =>
@@ -167,7 +167,7 @@ export function requestStatement(names: Names, requests: readonly Request[]): St
   return { text: parts.join(' UNION ALL '), params }
 }
 
-/** What the statement gives of one chunk. */
+/** A chunk in the statement's result. */
 export interface ChunkRow {
   readonly first: string
   readonly number: number

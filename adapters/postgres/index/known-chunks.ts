@@ -1,42 +1,42 @@
 import type { ChunkValues } from '../../../src/store-kit/index/segment-source.js'
 
-/** A place in the order of some lists' chunks: the bytes of a key as hexadecimal text, and an ordinal. */
+/** A place in the order of chunks: the bytes of a key in hexadecimal, and an ordinal. */
 export interface Place {
   readonly first: string
   readonly ordinal: number
 }
 
-/** Before all chunks, and behind them: no text has such bytes, nor has a number as many of them. */
+/** Places before and after all chunks: no key of a text has bytes ff, and no key of a number nine bytes. */
 export const START: Place = { first: '', ordinal: -2 }
 export const END: Place = { first: 'ff'.repeat(9), ordinal: 0 }
 
-/** Before all chunks that begin with the key, and behind them. */
+/** Places before and after all chunks whose first key is this one. */
 export const before = (first: string): Place => ({ first, ordinal: -1 })
-export const behind = (first: string): Place => ({ first, ordinal: 2 ** 31 - 1 })
+export const after = (first: string): Place => ({ first, ordinal: 2 ** 31 - 1 })
 
 export interface PlacedChunk extends Place {
   readonly chunk: ChunkValues
 }
 
-/** What of the chunks of some lists is known. What is once known stays as it is. */
+/** The chunks of some lists that have been read. They never change. */
 export interface KnownChunks {
-  /** How much memory they take, about. */
+  /** Approximate memory. */
   readonly bytes: number
-  /** The numbers of the first and of the last chunk, where they have been asked for. */
+  /** The numbers of the first and the last chunk, if they have been read. */
   ends?: readonly [first: number, last: number] | 'none'
-  /** The last chunk at the place, or before; `unknown` where that has not been read. */
+  /** The last chunk not after the place; `unknown` if it has not been read. */
   down(place: Place): ChunkValues | undefined | 'unknown'
-  /** The first chunk behind the place. */
+  /** The first chunk after the place. */
   up(place: Place): ChunkValues | undefined | 'unknown'
-  /** All that begin with the key. */
+  /** All chunks whose first key is this one. */
   pieces(first: string): readonly ChunkValues[] | 'unknown'
-  /** That these, which rise, are all chunks behind `from`, up to `until`; the first one may be at `from`. */
+  /** Adds all chunks from `from` to `until`, inclusive, ascending. There may be no chunk at `from` itself. */
   learn(from: Place, chunks: readonly PlacedChunk[], until: Place): void
 }
 
-/** Between an entry and its `until` there is no chunk, nor there, unless that is the next entry. */
+/** There is no chunk after an entry up to its `until`, except the next entry if it is at `until`. */
 interface Entry extends Place {
-  /** `undefined` where nothing is known of what is there, or before. */
+  /** `undefined` if it is not known what is at the place or before. */
   readonly chunk: ChunkValues | undefined
   until: Place
 }
@@ -59,7 +59,7 @@ export function createKnownChunks(): KnownChunks {
   const entries: Entry[] = [{ ...START, chunk: undefined, until: START }]
   let bytes = ENTRY_BYTES
 
-  /** The index of the last entry at the place, or before. */
+  /** Index of the last entry not after the place. */
   const indexAt = (place: Place): number => {
     let [low, high] = [0, entries.length]
     while (high - low > 1) {
@@ -83,7 +83,7 @@ export function createKnownChunks(): KnownChunks {
     const index = indexAt(chunk)
     if (compare(entries[index]!, chunk) !== 0) entries.splice(index + 1, 0, newEntry(chunk))
   }
-  /** The index of an entry from which on it is known what there is until the place. */
+  /** Index of an entry whose `until` reaches the place; adds one if there is none. */
   const coverFrom = (place: Place): number => {
     const index = indexAt(place)
     if (reaches(entries[index]!, place)) return index
@@ -108,7 +108,7 @@ export function createKnownChunks(): KnownChunks {
       return nextOf(index)?.chunk ?? (reaches(entry, END) ? undefined : 'unknown')
     },
     pieces(first) {
-      const end = behind(first)
+      const end = after(first)
       let index = indexAt(before(first))
       if (!reaches(entries[index]!, before(first))) return 'unknown'
       const found: ChunkValues[] = []
@@ -120,15 +120,15 @@ export function createKnownChunks(): KnownChunks {
       }
     },
     learn(from, chunks, until) {
-      const isFirstThere = chunks[0] !== undefined && compare(chunks[0], from) === 0
-      if (isFirstThere) addAt(chunks[0]!)
+      const isFirstAtFrom = chunks[0] !== undefined && compare(chunks[0], from) === 0
+      if (isFirstAtFrom) addAt(chunks[0]!)
       const head = coverFrom(from)
       let end = head + 1
       while (end < entries.length && compare(entries[end]!, until) <= 0) end += 1
-      const met = entries.slice(head, end)
-      const known = met.reduce((last, entry) => later(last, entry.until), until)
-      const byPlace = new Map(met.map((entry) => [keyOf(entry), entry]))
-      const rest = isFirstThere ? chunks.slice(1) : chunks
+      const covered = entries.slice(head, end)
+      const known = covered.reduce((last, entry) => later(last, entry.until), until)
+      const byPlace = new Map(covered.map((entry) => [keyOf(entry), entry]))
+      const rest = isFirstAtFrom ? chunks.slice(1) : chunks
       const placed = rest.map((chunk) => byPlace.get(keyOf(chunk)) ?? newEntry(chunk))
       entries.splice(head + 1, end - head - 1, ...placed)
       const last = head + placed.length

@@ -5,11 +5,11 @@ import { type IndexPart, Kind, type Order } from '../../../src/store-kit/index/p
 import { nextSpelling } from '../../../src/store-kit/index/spelled.js'
 import { NONE } from '../../../src/store-kit/index/postings.js'
 import type { PartPostings } from '../../../src/store-kit/index/time-order.js'
-import { MISSING } from './chunk-loader.js'
+import { CACHE_MISS } from './chunk-loader.js'
 
 /**
- * Notes what looking for the filter in a segment begins with, so that it is fetched at once; what it comes to
- * from there is fetched as it comes to it.
+ * Notes the chunks that a search for the filter in a segment begins with, so that they are fetched together.
+ * Later chunks are fetched when the search reaches them.
  */
 export function prefetch(part: IndexPart, filter: IndexFilter | undefined, timesOf: TimesOf): void {
   touch(() => part.unindexed)
@@ -17,16 +17,16 @@ export function prefetch(part: IndexPart, filter: IndexFilter | undefined, times
 }
 
 /**
- * Notes what leads to the first times within the bounds, so many in all. The sets are in the order of their parts,
- * of which nearly none has times between those of another.
+ * Notes the blocks with the first `count` times within the bounds. The sets are in the order of their parts, whose
+ * times hardly overlap.
  */
 export function prefetchTimes(
   sets: readonly PartPostings[],
   order: Order,
   bounds: TimeBounds,
-  most: number,
+  count: number,
 ): void {
-  let left = most
+  let left = count
   const step = order === 'asc' ? 1 : -1
   for (const { part, postings } of sets) {
     if (left <= 0) return
@@ -47,13 +47,13 @@ function touch(act: () => unknown): void {
   try {
     act()
   } catch (error) {
-    if (error !== MISSING) throw error
+    if (error !== CACHE_MISS) throw error
   }
 }
 
-const begin = (values: Iterable<unknown>): unknown => values[Symbol.iterator]().next()
+const startReading = (values: Iterable<unknown>): unknown => values[Symbol.iterator]().next()
 
-/** Of several conditions those that take one read; which of the others are needed at all is not known. */
+/** Of several conditions only those that take one read, as it is not known which others are needed. */
 function visit(part: IndexPart, filter: IndexFilter, timesOf: TimesOf, isAlone: boolean): void {
   if ('parts' in filter) {
     for (const one of filter.parts) visit(part, one, timesOf, isAlone && filter.combinator === 'or')
@@ -78,7 +78,7 @@ function visitName(
   }
   if (find.by === 'ranges' && isAlone)
     for (const { kind, from } of find.ranges)
-      touch(() => begin(part.values(name, kind, 'asc', from)))
+      touch(() => startReading(part.values(name, kind, 'asc', from)))
   if (find.by === 'start' && isAlone)
-    touch(() => begin(part.values(name, Kind.text, 'asc', nextSpelling(find.text)())))
+    touch(() => startReading(part.values(name, Kind.text, 'asc', nextSpelling(find.text)())))
 }

@@ -4,16 +4,16 @@ import type { TextRow } from '../connection/client.js'
 import type { Names } from '../schema/names.js'
 
 /*
- * What of a log's index has changed, and the events that are in no segment yet: by one statement, and by
- * further ones where there is more than a slice.
+ * Statements that read what has changed in a log's index, and the events that are in no segment yet: one
+ * statement for the first slice, and others for further slices.
  */
 
-/** As `EVENT_COLUMNS` prints them. */
+/** `EVENT_COLUMNS` as text. */
 const EVENT_TEXTS = `e.created_at::text, e.suffix, e.type, e.username, e.source,
   CASE WHEN e.system THEN 't' ELSE 'f' END, e.attributes::text`
 const NO_EVENT = 'NULL, NULL, NULL, NULL, NULL, NULL, NULL'
 
-/** What is listed as late, in the order in which it is read. */
+/** An entry of the list of late events, which is read by transaction and id. */
 export interface LateRow {
   readonly transaction: bigint
   readonly id: string
@@ -21,26 +21,27 @@ export interface LateRow {
 }
 
 export interface Refreshed {
-  /** That of what was known. */
+  /** The stage of the request. */
   readonly stage: number
   readonly version: number
   readonly sealedTo: Microseconds
-  /** All earlier transactions are over. */
+  /** The oldest transaction that may still be running. */
   readonly running: bigint
   readonly late: readonly LateRow[]
-  /** Rows of events in the order of their times. */
+  /** Rows of events, by time. */
   readonly fresh: readonly TextRow[]
 }
 
-/** What a process knows of the index. */
+/** What a process has read of the index. */
 export interface Known {
-  /** Rises with all that it takes in, and comes back with the answer. */
+  /** Increases with each addition; returned with the result. */
   readonly stage: number
-  /** The last of the events in the order of their times. */
+  /** Time of the last event that was read in order. */
   readonly last: Microseconds
-  /** All late ones of earlier transactions are known, and of later ones those with these ids. */
+  /** All late events of earlier transactions were read. */
   readonly before: bigint
-  readonly taken: readonly string[]
+  /** Ids of late events of later transactions that were read. */
+  readonly added: readonly string[]
 }
 
 const selectFresh = (
@@ -55,19 +56,19 @@ const selectLate = ({ late }: Names, slice: number, condition: string): string =
   `SELECT 'late', l.id::text, l.transaction::text, l.created_at::text, NULL, ${NO_EVENT}
    FROM ${late} AS l WHERE ${condition} ORDER BY l.transaction, l.id LIMIT ${slice}`
 
-/** The state, and what is not known: of late ones and of fresh ones a slice. Without parameters: all are numbers. */
+/** Reads the state, and a slice each of new late events and new events. Has no parameters, as all are numbers. */
 export function refreshStatement(
   names: Names,
   slice: number,
-  { stage, last, before, taken }: Known,
+  { stage, last, before, added }: Known,
 ): string {
-  const isNotTaken = `l.id <> ALL ('{${taken.join()}}'::bigint[])`
+  const isNotAdded = `l.id <> ALL ('{${added.join()}}'::bigint[])`
   return `
     SELECT 'state', version::text, sealed_to::text, pg_snapshot_xmin(pg_current_snapshot())::text,
       '${stage}', ${NO_EVENT}
     FROM ${names.indexState}
     UNION ALL
-    (${selectLate(names, slice, `l.transaction >= '${before}'::xid8 AND ${isNotTaken}`)})
+    (${selectLate(names, slice, `l.transaction >= '${before}'::xid8 AND ${isNotAdded}`)})
     UNION ALL
     (${selectFresh(
       names,
@@ -77,7 +78,7 @@ export function refreshStatement(
     )})`
 }
 
-/** The segments of the state that the snapshot sees. */
+/** Reads the visible segments. */
 export const visibleStatement = ({ segments }: Names): string =>
   `SELECT id, size, first, last FROM ${segments} WHERE state = ${SegmentState.visible} ORDER BY first, id`
 
@@ -105,17 +106,17 @@ export function readRefreshed(rows: readonly TextRow[]): Refreshed {
   }
 }
 
-/** Further slices, behind a time, and behind a late one: its transaction and its id. */
+/** Reads the next slice of events after a time, and of late events after a transaction and id. */
 export const moreFresh = (names: Names, slice: number): string =>
   selectFresh(names, slice, EVENT_TEXTS, 'e.created_at > $1')
 export const moreLate = (names: Names, slice: number): string =>
   selectLate(names, slice, '(l.transaction, l.id) > ($1::xid8, $2::bigint)')
 
-/** Those of the times whose events are there. */
+/** Reads the events at the given times. */
 export const eventsAt = ({ events }: Names): string =>
   `SELECT ${EVENT_TEXTS} FROM ${events} AS e WHERE e.created_at = ANY ($1::bigint[])`
 
-/** How many there are behind them, counted up to the last parameter. */
+/** Counts the rest, up to the last parameter. */
 export const countFresh = ({ events }: Names): string =>
   `SELECT count(*) FROM (SELECT FROM ${events} WHERE created_at > $1 ORDER BY created_at LIMIT $2) AS e`
 export const countLate = ({ late }: Names): string =>

@@ -15,56 +15,56 @@ import { readValues } from '../../../src/store-kit/index/read-chunks.js'
 import { BLOCK } from '../../../src/store-kit/index/time-blocks.js'
 import { keyBytes } from './segment-keys.js'
 import type { ChunkRow, Lists } from './chunk-requests.js'
-import { before, behind, END, type Place, START } from './known-chunks.js'
-import { bulkKey, MISSING, type Reading } from './chunk-loader.js'
+import { after, before, END, type Place, START } from './known-chunks.js'
+import { bulkKey, CACHE_MISS, type ChunkLoader } from './chunk-loader.js'
 
-// Chunks that are fetched at once where all are gone through.
+/** Chunks that a search fetches at once. */
 const BULK = 64
 
 const ALL: readonly PlaceRange[] = [{ from: 0, to: Infinity }]
 
 const hexOf = (key: Key): string => keyBytes(key).toString('hex')
 
-/** The chunks as far as they have been fetched; throws {@link MISSING} where they have not. */
-function createChunkReader(reading: Reading): ChunkReader<Lists> {
+/** Reads chunks that have been fetched; throws {@link CACHE_MISS} for others. */
+function createChunkReader(loader: ChunkLoader): ChunkReader<Lists> {
   const batch = new Map<number, ChunkRow>()
 
   const tryDown = (
     lists: Lists,
     place: Place,
-    most: () => number,
+    max: () => number,
   ): ChunkValues | undefined | 'unknown' => {
-    const found = reading.known(lists).down(place)
-    if (found === 'unknown') reading.note({ by: 'down', lists, place, most: most() })
+    const found = loader.known(lists).down(place)
+    if (found === 'unknown') loader.note({ by: 'down', lists, place, max: max() })
     return found
   }
   const known = <Found>(found: Found | 'unknown'): Found => {
-    if (found === 'unknown') throw MISSING
+    if (found === 'unknown') throw CACHE_MISS
     return found
   }
-  const down = (lists: Lists, place: Place, most: () => number): ChunkValues | undefined =>
-    known(tryDown(lists, place, most))
-  const up = (lists: Lists, place: Place, most: () => number): ChunkValues | undefined => {
-    const found = reading.known(lists).up(place)
-    if (found === 'unknown') reading.note({ by: 'up', lists, place, most: most() })
+  const down = (lists: Lists, place: Place, max: () => number): ChunkValues | undefined =>
+    known(tryDown(lists, place, max))
+  const up = (lists: Lists, place: Place, max: () => number): ChunkValues | undefined => {
+    const found = loader.known(lists).up(place)
+    if (found === 'unknown') loader.note({ by: 'up', lists, place, max: max() })
     return known(found)
   }
   const one = (): number => 1
 
   const piecesOf = (lists: Lists, key: Key): readonly ChunkValues[] => {
     const first = hexOf(key)
-    const found = reading.known(lists).pieces(first)
-    if (found === 'unknown') reading.note({ by: 'pieces', lists, first })
+    const found = loader.known(lists).pieces(first)
+    if (found === 'unknown') loader.note({ by: 'pieces', lists, first })
     return known(found)
   }
 
   const endsOf = (lists: Lists): readonly [number, number] | 'none' => {
-    const { ends } = reading.known(lists)
-    if (!ends) reading.note({ by: 'ends', lists })
+    const { ends } = loader.known(lists)
+    if (!ends) loader.note({ by: 'ends', lists })
     return known(ends ?? 'unknown')
   }
 
-  /** Yields nothing as long as something is to be fetched: what came before is not to be done again. */
+  /** Yields an empty list while chunks have to be fetched, instead of throwing, so that the search can go on. */
   function* inBulk(lists: Lists, places = ALL): Generator<readonly ChunkLines[], void> {
     const ends = endsOf(lists)
     if (ends === 'none') return
@@ -74,12 +74,12 @@ function createChunkReader(reading: Reading): ChunkReader<Lists> {
       for (let next = ends[0] + from; next <= last; next += BULK) {
         const until = Math.min(next + BULK - 1, last)
         const key = bulkKey(segment, next, until)
-        while (!reading.bulk.has(key)) {
-          reading.note({ by: 'numbers', segment, from: next, to: until })
+        while (!loader.bulk.has(key)) {
+          loader.note({ by: 'numbers', segment, from: next, to: until })
           yield []
         }
-        const rows = reading.bulk.get(key)!
-        reading.bulk.delete(key)
+        const rows = loader.bulk.get(key)!
+        loader.bulk.delete(key)
         batch.clear()
         for (const row of rows) batch.set(row.number, row)
         yield rows.map(({ number, vals }) => ({ id: number, lines: vals }))
@@ -94,11 +94,11 @@ function createChunkReader(reading: Reading): ChunkReader<Lists> {
       const [first] = readValues(lines.slice(0, (lines.indexOf('\n') + 1 || Infinity) - 1))
       return [keyOf(first!), 0, lines, posts]
     },
-    floor: (lists, key) => down(lists, behind(hexOf(key)), one),
+    floor: (lists, key) => down(lists, after(hexOf(key)), one),
     floors: (lists, keys) =>
-      keys.map((key) => tryDown(lists, behind(hexOf(key)), one)).map((found) => known(found)),
-    before: (lists, key) => down(lists, before(hexOf(key)), () => reading.ahead(lists, 'down')),
-    after: (lists, key) => up(lists, behind(hexOf(key)), () => reading.ahead(lists, 'up')),
+      keys.map((key) => tryDown(lists, after(hexOf(key)), one)).map((found) => known(found)),
+    before: (lists, key) => down(lists, before(hexOf(key)), () => loader.ahead(lists, 'down')),
+    after: (lists, key) => up(lists, after(hexOf(key)), () => loader.ahead(lists, 'up')),
     first: (lists) => up(lists, START, one),
     last: (lists) => down(lists, END, one),
     pieceAt: (lists, key, ordinal) =>
@@ -107,19 +107,19 @@ function createChunkReader(reading: Reading): ChunkReader<Lists> {
   }
 }
 
-/** A segment as far as it has been fetched: what is not throws {@link MISSING}. */
-export function readSegment(reading: Reading, info: SegmentInfo): IndexPart {
+/** Reads a segment from fetched chunks; throws {@link CACHE_MISS} for others. */
+export function readSegment(loader: ChunkLoader, info: SegmentInfo): IndexPart {
   const { id: segment, size } = info
   const source = {
-    chunks: createChunkReader(reading),
+    chunks: createChunkReader(loader),
     listsOf(name: string | undefined, kind: number) {
-      // What has a name that is no text for Postgres is among the unindexed.
+      // Events with a name that is not a text for Postgres are listed as unindexed.
       if (name !== undefined && !isStorableText(name)) return undefined
-      const number = name === undefined ? NO_NAME : reading.numberOf(name)
+      const number = name === undefined ? NO_NAME : loader.numberOf(name)
       return number === undefined ? undefined : { segment, name: number, kind }
     },
-    timesOf: (block: number) => reading.times(segment, block),
-    firstTimeOf: (block: number) => reading.firsts(segment, Math.ceil(size / BLOCK))[block]!,
+    timesOf: (block: number) => loader.times(segment, block),
+    firstTimeOf: (block: number) => loader.firsts(segment, Math.ceil(size / BLOCK))[block]!,
   }
   return openSegment(source, info)
 }

@@ -17,24 +17,24 @@ import type { Snapshot } from '../log/reader.js'
 import type { ChunkCache } from './chunk-cache.js'
 import type { Coverage } from './log-index.js'
 import { prefetch, prefetchTimes } from './prefetch.js'
-import { createReading } from './chunk-loader.js'
+import { createChunkLoader } from './chunk-loader.js'
 import { readSegment } from './segment-reader.js'
-import { createWorks, type Works } from './task-runner.js'
+import { createTaskRunner, type TaskRunner } from './task-runner.js'
 
-/** The index as one query reads it, in its snapshot. */
+/** Reads the index for one query, in its snapshot. */
 export interface IndexSession {
   readonly parts: readonly IndexPart[]
-  readonly works: Works
-  /** Of these parts what may match, where there is anything. */
+  readonly tasks: TaskRunner
+  /** The events of these parts that may match; parts without any are left out. */
   find(parts: readonly IndexPart[]): Promise<PartPostings[]>
-  /** The first times of the sets within the bounds, so many in all. */
+  /** The first times of the sets within the bounds, at most `max`. */
   timesOf(
     sets: readonly PartPostings[],
     order: Order,
     bounds: TimeBounds,
-    most: number,
+    max: number,
   ): Promise<readonly Microseconds[]>
-  /** Lets go of what has been read for work that is done. */
+  /** Drops chunks that were read for earlier tasks. */
   release(): void
 }
 
@@ -43,34 +43,34 @@ export interface SessionOptions {
   readonly snapshot: Pick<Snapshot, 'ask' | 'checkTime'>
   readonly cache: ChunkCache
   readonly coverage: Coverage
-  /** Parts that have nothing within them are left out. */
+  /** Parts outside of them are left out. */
   readonly bounds: TimeBounds
   readonly filter: IndexFilter | undefined
   readonly timesOf: TimesOf
-  /** Told how many parts were looked into, and how many pieces of them read. */
-  readonly onRead?: ((parts: number, pieces: number) => void) | undefined
+  /** Called with the number of parts that are searched, and of chunks that were read. */
+  readonly onRead?: ((parts: number, chunks: number) => void) | undefined
 }
 
 export function openSession(options: SessionOptions): IndexSession {
   const { names, snapshot, cache, coverage, bounds, filter, timesOf, onRead } = options
   const { segments, recent, version } = coverage
-  const reading = createReading({
+  const loader = createChunkLoader({
     names,
     cache,
     version,
     ask: snapshot.ask,
-    onRead: onRead && ((pieces) => onRead(0, pieces)),
+    onRead: onRead && ((chunks) => onRead(0, chunks)),
   })
-  const stored = new Set(segments.map((info) => readSegment(reading, info)))
-  const works = createWorks(reading, snapshot.checkTime)
+  const stored = new Set(segments.map((info) => readSegment(loader, info)))
+  const tasks = createTaskRunner(loader, snapshot.checkTime)
 
   return {
     parts: [...stored, ...recent].filter((part) => overlaps(part, bounds)),
-    works,
-    release: () => reading.release(),
+    tasks,
+    release: () => loader.release(),
     async find(parts) {
       onRead?.(parts.length, 0)
-      const found = await works.all(
+      const found = await tasks.all(
         parts.map((part) => () => {
           if (stored.has(part)) prefetch(part, filter, timesOf)
           return findPostings(part, filter, timesOf)
@@ -80,13 +80,13 @@ export function openSession(options: SessionOptions): IndexSession {
         .map((part, i) => ({ part, postings: found[i]! }))
         .filter(({ postings }) => postings.size > 0)
     },
-    timesOf(sets, order, bounds, most) {
-      const near = sets
+    timesOf(sets, order, bounds, max) {
+      const sorted = sets
         .filter(({ part }) => overlaps(part, bounds))
-        .toSorted((a, b) => compareBegins(a.part, b.part, order))
-      return works.one(() => {
-        prefetchTimes(near, order, bounds, most)
-        return takeTimes(near, order, bounds, most)
+        .toSorted((a, b) => compareStarts(a.part, b.part, order))
+      return tasks.one(() => {
+        prefetchTimes(sorted, order, bounds, max)
+        return takeTimes(sorted, order, bounds, max)
       })
     },
   }
@@ -96,61 +96,61 @@ function* takeTimes(
   sets: readonly PartPostings[],
   order: Order,
   bounds: TimeBounds,
-  most: number,
+  max: number,
 ): Work<readonly Microseconds[]> {
   const times: Microseconds[] = []
   for (const time of timesOfSets(sets, order, bounds)) {
     if (time === undefined) yield
-    else if (times.push(time) >= most) break
+    else if (times.push(time) >= max) break
   }
   return times
 }
 
-// Of the parts that are nearest so many are looked into first, then ever more.
-const FIRST_PARTS = { ofLittleWork: 32, ofMore: 8 } as const
+// Number of parts, in the order of time, that are searched first; each further search takes more parts.
+const FIRST_PARTS = { forLookups: 32, forSearches: 8 } as const
 const PARTS_GROWTH = 4
 
-/** By where they begin in the direction. */
-const compareBegins = (a: IndexPart, b: IndexPart, order: Order): number =>
+/** By their first event in the direction. */
+const compareStarts = (a: IndexPart, b: IndexPart, order: Order): number =>
   order === 'asc' ? a.first - b.first : b.last - a.last
 
 /**
- * The times of the events that may match in their order, some at a time. The parts are looked into when the order has come
- * to where they may have some.
+ * The times of the events that may match, in order, at most `max()` at a time. A part is searched once the order has
+ * reached its first event.
  */
 export async function* timesInOrder(
   session: IndexSession,
   filter: IndexFilter | undefined,
   order: Order,
   bounds: TimeBounds,
-  most: () => number,
+  max: () => number,
 ): AsyncGenerator<readonly Microseconds[]> {
   const waiting = session.parts
     .filter((part) => overlaps(part, bounds))
-    .toSorted((a, b) => compareBegins(b, a, order))
+    .toSorted((a, b) => compareStarts(b, a, order))
   let ready: readonly PartPostings[] = []
   let rest = bounds
-  const { ofLittleWork, ofMore } = FIRST_PARTS
-  for (let count = isLookup(filter) ? ofLittleWork : ofMore; ; count *= PARTS_GROWTH) {
+  const { forLookups, forSearches } = FIRST_PARTS
+  for (let count = isLookup(filter) ? forLookups : forSearches; ; count *= PARTS_GROWTH) {
     ready = ready.concat(await session.find(waiting.splice(-count)))
     const next = waiting.at(-1)
     const isRising = order === 'asc'
     const end = next && (isRising ? next.first - 1 : next.last + 1)
-    // What comes before the first that has not been looked into.
-    let stretch = {
+    // The times before the first part that has not been searched.
+    let range = {
       from: isRising || end === undefined ? rest.from : Math.max(end, rest.from),
       to: isRising && end !== undefined ? Math.min(end, rest.to) : rest.to,
     }
-    while (stretch.from <= stretch.to) {
-      const wanted = most()
-      const times = await session.timesOf(ready, order, stretch, wanted)
+    while (range.from <= range.to) {
+      const wanted = max()
+      const times = await session.timesOf(ready, order, range, wanted)
       if (times.length > 0) yield times
       if (times.length < wanted) break
-      stretch = beyond(stretch, times.at(-1)!, order)
+      range = beyond(range, times.at(-1)!, order)
     }
     session.release()
     if (end === undefined) return
-    // The next part may begin before where the order has come to.
+    // The next part may begin before the place that the order has reached.
     const last = isRising ? Math.max(end, rest.from - 1) : Math.min(end, rest.to + 1)
     rest = beyond(rest, last, order)
     ready = ready.filter(({ part }) => overlaps(part, rest))

@@ -1,24 +1,21 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Work } from '../../../src/store-kit/index/find-postings.js'
-import { MISSING, type Reading } from './chunk-loader.js'
+import { CACHE_MISS, type ChunkLoader } from './chunk-loader.js'
 
-/** Work on the index: it may throw {@link MISSING}, and is begun anew then. */
-export type Start<Result> = () => Result | Work<Result>
+/** Work on the index. It may throw {@link CACHE_MISS} and is started again then. */
+export type Task<Result> = () => Result | Work<Result>
 
-export interface Works {
-  /**
-   * Does all of them, which are independent of each other, so that what they miss is fetched together. Gives
-   * their results in their order.
-   */
-  all<Result>(starts: readonly Start<Result>[]): Promise<Result[]>
-  one<Result>(start: Start<Result>): Promise<Result>
+export interface TaskRunner {
+  /** Runs independent tasks and fetches what they miss together. Returns their results in order. */
+  all<Result>(tasks: readonly Task<Result>[]): Promise<Result[]>
+  one<Result>(task: Task<Result>): Promise<Result>
 }
 
-// So long a turn keeps the event loop.
-const TURN_MS = 5
+/** Tasks may keep the event loop this long. */
+const SLICE_MS = 5
 
 interface Running<Result> {
-  readonly start: Start<Result>
+  readonly task: Task<Result>
   steps: Work<Result> | undefined
   done: { readonly result: Result } | undefined
 }
@@ -26,63 +23,63 @@ interface Running<Result> {
 const isWork = <Result>(value: Result | Work<Result>): value is Work<Result> =>
   typeof value === 'object' && value !== null && Symbol.iterator in value && 'next' in value
 
-/** `checkTime` throws where the query has taken too long. */
-export function createWorks(reading: Reading, checkTime: () => void): Works {
-  /** Goes on until it is done or waits for something; what is laid down in between is taken up at once. */
-  const goOn = async <Result>(running: Running<Result>, isOver: () => boolean): Promise<void> => {
+/** `checkTime` throws if the query has taken too long. */
+export function createTaskRunner(loader: ChunkLoader, checkTime: () => void): TaskRunner {
+  /** Continues a task until it is done or has noted a request. */
+  const resume = async <Result>(running: Running<Result>, isOver: () => boolean): Promise<void> => {
     if (!running.steps) {
-      const begun = running.start()
-      if (!isWork(begun)) {
-        running.done = { result: begun }
+      const started = running.task()
+      if (!isWork(started)) {
+        running.done = { result: started }
         return
       }
-      running.steps = begun
+      running.steps = started
     }
     for (;;) {
-      const { noted } = reading
+      const { noted } = loader
       const next = running.steps.next()
       if (next.done) {
         running.done = { result: next.value }
         return
       }
-      if (reading.noted > noted) return
+      if (loader.noted > noted) return
       if (isOver()) await nextTurn()
     }
   }
 
-  const all = async <Result>(starts: readonly Start<Result>[]): Promise<Result[]> => {
-    const works: Running<Result>[] = starts.map((start) => ({
-      start,
+  const all = async <Result>(tasks: readonly Task<Result>[]): Promise<Result[]> => {
+    const all: Running<Result>[] = tasks.map((task) => ({
+      task,
       steps: undefined,
       done: undefined,
     }))
     for (;;) {
-      const isOver = turnTimer()
-      for (const work of works) {
-        if (work.done) continue
+      const isOver = sliceTimer()
+      for (const running of all) {
+        if (running.done) continue
         checkTime()
         try {
-          await goOn(work, isOver)
+          await resume(running, isOver)
         } catch (error) {
-          if (error !== MISSING) throw error
-          work.steps = undefined
+          if (error !== CACHE_MISS) throw error
+          running.steps = undefined
         }
         if (isOver()) await nextTurn()
       }
-      if (!(await reading.fetch())) return works.map(({ done }) => done!.result)
+      if (!(await loader.fetch())) return all.map(({ done }) => done!.result)
     }
   }
 
-  return { all, one: async (start) => (await all([start]))[0]! }
+  return { all, one: async (task) => (await all([task]))[0]! }
 }
 
-/** True once a turn is over, at which another one begins. */
-function turnTimer(): () => boolean {
-  let end = performance.now() + TURN_MS
+/** True once a time slice is over; the next one begins then. */
+function sliceTimer(): () => boolean {
+  let end = performance.now() + SLICE_MS
   return () => {
     const now = performance.now()
     if (now < end) return false
-    end = now + TURN_MS
+    end = now + SLICE_MS
     return true
   }
 }

@@ -32,7 +32,7 @@ export async function* rowsInTime(answer: Answer, order: Order, bounds: TimeBoun
   let rest = bounds
   let [seen, matched] = [0, 0]
   const least = query.limit + 1
-  if (filter) index?.habits.note(filter, 'rows')
+  if (filter) index?.probeHistory.note(filter, 'rows')
   for (let size = firstProbe; size > 0; size = nextProbe(seen, matched)) {
     const probed = seen === 0 ? opened['probe'] : undefined
     const found = probed ?? (await run(probeStatement(answer, order, rest, size, least)))
@@ -52,7 +52,7 @@ export async function* rowsInTime(answer: Answer, order: Order, bounds: TimeBoun
     yield* scanRows(answer, order, rest)
     return
   }
-  index.habits.note(filter, matched === 0 ? 'index' : 'both')
+  index.probeHistory.note(filter, matched === 0 ? 'index' : 'both')
   const end = order === 'asc' ? 'oldest' : 'newest'
   const reason =
     seen > 0
@@ -103,7 +103,8 @@ async function* rowsByIndex(
   let most = query.limit + 1
   try {
     for await (const times of timesInOrder(session, answer.filter, order, bounds, () => most)) {
-      if (times.length > query.limit && answer.filter) index.habits.note(answer.filter, 'both')
+      if (times.length > query.limit && answer.filter)
+        index.probeHistory.note(answer.filter, 'both')
       const rows = await rowsAt(answer, times)
       const sign = order === 'asc' ? 1 : -1
       yield rows.toSorted((a, b) => (timeOf(a) - timeOf(b)) * sign)

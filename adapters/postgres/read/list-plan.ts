@@ -52,7 +52,7 @@ export function firstProbeOf(
   filter: IndexFilter | undefined,
   { index, firstProbe }: Indexed,
 ): number {
-  return index && filter && index.habits.of(filter) === 'index' ? 0 : firstProbe
+  return index && filter && index.probeHistory.of(filter) === 'index' ? 0 : firstProbe
 }
 
 /**
@@ -84,7 +84,7 @@ function openRows(plan: ListPlan, indexed: Indexed): Opening {
 function openIndex({ direction, filter, query }: ListPlan, { index }: Indexed): Opening {
   if (!index) return {}
   const isAsked = direction
-    ? filter && index.habits.of(filter) !== 'rows'
+    ? filter && index.probeHistory.of(filter) !== 'rows'
     : filter || isIndexedOrder(query.sorts)
   return isAsked ? { index: index.statement() } : {}
 }

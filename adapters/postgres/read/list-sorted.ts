@@ -141,7 +141,7 @@ async function collectFirst(
   }
 
   for (let most = query.limit + 1; ; most = Math.min(most * GROWTH, Math.max(most, FETCHED))) {
-    const collector = await session.works.one(() => go(most))
+    const collector = await session.tasks.one(() => go(most))
     if (wanted.size === 0) return collector
     for (const time of wanted) known.set(time, undefined)
     for (const row of await rowsAt(answer, [...wanted])) {
@@ -154,7 +154,7 @@ async function collectFirst(
 /** Has each part lead to what comes first in it, so that all of them are read at once. */
 async function warmUp(
   { query: { sorts, limit }, filter }: Answer,
-  { works }: IndexSession,
+  { tasks }: IndexSession,
   candidates: Candidates,
   bounds: TimeBounds,
 ): Promise<void> {
@@ -171,5 +171,5 @@ async function warmUp(
       yield
     }
   }
-  await works.all(candidates.sets.map((set) => () => go(set)))
+  await tasks.all(candidates.sets.map((set) => () => go(set)))
 }

@@ -8,37 +8,37 @@ import { EVENT_COLUMNS, type EventValues, rowToEvent, valuesToRow } from '../sch
 import { readSegment } from './segment-reader.js'
 import type { Tables } from '../schema/tables.js'
 
-/** What the index knows of the events at one moment. */
+/** The index of the events at one moment. */
 export interface Coverage {
   readonly segments: readonly IndexPart[]
-  /** In memory; what they have stays as it is. */
+  /** Parts in memory, which do not change. */
   readonly recent: readonly IndexPart[]
-  /** All events up to this time are in the parts, but for live ones that are open. */
+  /** All events up to this time are in the parts, except open live events. */
   readonly to: Microseconds
 }
 
-/** The index of the events: segments in the file, and in memory what is in none of them yet. */
+/** The index of a file: segments in the file, and in memory the events that are in no segment yet. */
 export interface LogIndex {
-  /** What it knows already, where that is all there is at the moment of the marks. */
+  /** The last coverage, if it is still complete at these marks. */
   known(marks: Marks): Coverage | undefined
   /**
-   * Takes in what is new, until the turn is over; `undefined` where more is left to be taken in. Belongs into a
-   * snapshot, of which the coverage is then.
+   * Adds what is new until `isOver`; `undefined` if there is more to add. Call it within a snapshot, which the
+   * coverage describes.
    */
   refresh(isOver: () => boolean): Coverage | undefined
-  /** Whether these can still be read; belongs into a snapshot after `refresh`. */
+  /** Whether these segments can still be read. Call it within a snapshot, after `refresh`. */
   has(segments: readonly IndexPart[]): boolean
-  /** How many pieces of the index have been read. */
+  /** Number of chunks that have been read. */
   readonly reads: () => number
 }
 
 const BLOCK = 2048
-// Rows that are taken in between two looks at the time.
+/** Rows between two checks of the time. */
 const STEP = 64
-// So many segments' worth of events is kept in memory; where more are in none, they are looked at one by one.
-const MOST_UNSEALED = 4
+/** Unsealed events that are kept in memory, in segments; with more, queries check the events one by one. */
+const MAX_UNSEALED = 4
 
-/** All that the index knows stays as it is as long as these do. */
+/** While these stay the same, so do the index and the events. */
 export interface Marks {
   readonly version: number
   readonly appended: number
@@ -62,12 +62,12 @@ export function createLogIndex(
   { segmentSize }: SealingTuning,
 ): LogIndex {
   const { statement } = connection
-  const most = MOST_UNSEALED * segmentSize
+  const max = MAX_UNSEALED * segmentSize
   const recent = createGrowingIndex(BLOCK, extractedSource)
   let state: IndexState | undefined
   let segments = new Map<number, IndexPart>()
-  /** Of `daybook_late`, the last one that was taken in. */
-  let lateTaken = 0
+  /** Id of the last row of `daybook_late` that was added. */
+  let lastLate = 0
   let reads = 0
   let last: { readonly marks: Marks; readonly coverage: Coverage } | undefined
 
@@ -75,7 +75,7 @@ export function createLogIndex(
     recent.dropUntil(next.sealedTo)
     if (next.sealedLate !== state?.sealedLate) {
       recent.dropLate()
-      lateTaken = next.sealedLate
+      lastLate = next.sealedLate
     }
     segments = new Map(
       next.segments.map((row) => [
@@ -86,8 +86,8 @@ export function createLogIndex(
     state = next
   }
 
-  /** False where the turn was over before all was taken in. */
-  const takeNew = (isOver: () => boolean): boolean => {
+  /** False if `isOver` came before all events were added. */
+  const addNew = (isOver: () => boolean): boolean => {
     for (;;) {
       const rows = statement(NEW_ROWS).raw(true).all(recent.last) as EventValues[]
       for (const values of rows) recent.add(values[0], rowToEvent(valuesToRow(values)))
@@ -96,38 +96,38 @@ export function createLogIndex(
     }
   }
 
-  const takeLate = (isOver: () => boolean): boolean => {
+  const addLate = (isOver: () => boolean): boolean => {
     for (;;) {
-      const late = statement(LATE).all(lateTaken) as { id: number; time: Microseconds }[]
+      const late = statement(LATE).all(lastLate) as { id: number; time: Microseconds }[]
       for (const { id, time } of late) {
         const row = events.at(time)
         if (row) recent.addLate(time, rowToEvent(row))
-        lateTaken = id
+        lastLate = id
       }
       if (late.length < STEP) return true
       if (isOver()) return false
     }
   }
 
-  const isTooMuch = ({
+  const tooMany = ({
     appended,
     sealed,
   }: Marks): { readonly isNew: boolean; readonly isLate: boolean } => {
-    if (appended - sealed <= most) return { isNew: false, isLate: false }
-    const { late } = statement(COUNT_LATE).get(lateTaken, most) as { readonly late: number }
-    return { isNew: true, isLate: late >= most }
+    if (appended - sealed <= max) return { isNew: false, isLate: false }
+    const { late } = statement(COUNT_LATE).get(lastLate, max) as { readonly late: number }
+    return { isNew: true, isLate: late >= max }
   }
 
   const cover = (marks: Marks, isOver: () => boolean): Coverage | undefined => {
     if (state?.version !== marks.version) setState(loadIndexState(connection))
-    const { isNew, isLate } = isTooMuch(marks)
+    const { isNew, isLate } = tooMany(marks)
     if (isLate) return { segments: [], recent: [], to: -1 }
-    if (!takeLate(isOver)) return undefined
-    if (!isNew && !takeNew(isOver)) return undefined
+    if (!addLate(isOver)) return undefined
+    if (!isNew && !addNew(isOver)) return undefined
     return {
       segments: [...segments.values()],
       recent: recent.parts(),
-      // In no segment, or taken in before there were too many.
+      // With too many events, only those that were added before.
       to: isNew ? recent.last : Number.MAX_SAFE_INTEGER,
     }
   }

@@ -2,10 +2,10 @@ import { AuditLog, parseQuery } from 'daybook'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createChunkCache } from '../../../adapters/postgres/index/chunk-cache.js'
 import { createLogIndex, type LogIndex } from '../../../adapters/postgres/index/log-index.js'
-import { createReading } from '../../../adapters/postgres/index/chunk-loader.js'
+import { createChunkLoader } from '../../../adapters/postgres/index/chunk-loader.js'
 import { readSegment } from '../../../adapters/postgres/index/segment-reader.js'
 import { openSession } from '../../../adapters/postgres/index/session.js'
-import { createWorks } from '../../../adapters/postgres/index/task-runner.js'
+import { createTaskRunner } from '../../../adapters/postgres/index/task-runner.js'
 import { namesIn } from '../../../adapters/postgres/schema/names.js'
 import { createPostgresStore } from '../../../adapters/postgres/postgres-store.js'
 import { ALL_TIME } from '../../../src/filter/bounds.js'
@@ -22,12 +22,12 @@ let database: TestDatabase
 let index: LogIndex
 let moment: Moment
 
-/** Half of the events have the flag; each has a long text of its own. The tests only read them. */
+/** Half of the events have the flag; each has a long text of its own. Tests only read the events. */
 beforeAll(async () => {
   database = await postgresDatabase()
   const { store, sealer } = createPostgresStore(
     { connectionString: database.url, schema: names.schemaName },
-    // The store's own sealer runs while events are recorded: with other sizes there are other segments.
+    // The store seals while events are recorded, so it needs the same sizes.
     { tuning: TUNING },
   )
   const audit: AuditLog = new AuditLog({ store, types: {} })
@@ -66,15 +66,15 @@ async function open(query: string) {
   return { coverage, session }
 }
 
-/** How many statements it takes, and what it gives. */
+/** Runs `act` and counts its statements. */
 async function counted<Result>(act: () => Promise<Result>) {
   const before = moment.asked.length
   const result = await act()
   return { result, statements: moment.asked.length - before }
 }
 
-describe('what is missing in several segments is fetched at once', () => {
-  it('a value: first its name, then where it is, then its times; later nothing', async () => {
+describe('one statement fetches what is missing in several segments', () => {
+  it('for a value: first its name, then its chunks, then its times, and nothing again later', async () => {
     const { session } = await open('filter[n_eq]=4321')
     const cold = await counted(() => session.find(session.parts))
     expect(cold.statements).toBe(2)
@@ -82,7 +82,7 @@ describe('what is missing in several segments is fetched at once', () => {
     const times = await counted(() => session.timesOf(cold.result, 'desc', ALL_TIME, 10))
     expect([times.statements, times.result.length]).toEqual([1, 1])
 
-    // Another query of the process.
+    // Another query in the same process.
     const { session: again } = await open('filter[n_eq]=4321')
     const warm = await counted(async () => {
       const sets = await again.find(again.parts)
@@ -91,7 +91,7 @@ describe('what is missing in several segments is fetched at once', () => {
     expect(warm).toEqual({ statements: 0, result: times.result })
   })
 
-  it('both readings of a text, and several conditions', async () => {
+  it('for several types of a value and several conditions', async () => {
     await counted(async () => (await open('filter[n_null]=1&filter[text_null]=1')).session)
     const { session } = await open('filter[n_eq]=77&filter[flag_eq]=false')
     const { statements, result } = await counted(() => session.find(session.parts))
@@ -99,14 +99,14 @@ describe('what is missing in several segments is fetched at once', () => {
     expect(result.length).toBe(1)
   })
 
-  it('the times of many, in as many blocks', async () => {
+  it('for times in several blocks', async () => {
     const { session } = await open('filter[n_in][]=3000&filter[n_in][]=3700&filter[n_in][]=9001')
     const sets = await session.find(session.parts)
     const { statements, result } = await counted(() => session.timesOf(sets, 'asc', ALL_TIME, 10))
     expect([statements, result.length]).toEqual([1, 3])
   })
 
-  it('the name of an attribute that none has, once as long as the index stays as it is', async () => {
+  it('for a name that no event has, once while the index stays the same', async () => {
     const { session } = await open('filter[other_eq]=1')
     expect(await counted(() => session.find(session.parts))).toEqual({ statements: 1, result: [] })
     const { session: again } = await open('filter[other_eq]=1')
@@ -114,35 +114,35 @@ describe('what is missing in several segments is fetched at once', () => {
   })
 })
 
-it('who goes from chunk to chunk is given ever more of them at once', async () => {
+it('each fetch in one direction gets more chunks than the one before', async () => {
   const { session } = await open('filter[text_gteq]=0')
   const [first] = session.parts
   const { statements, result } = await counted(() =>
-    session.works.one(() => Array.from(first!.values('text', Kind.text, 'asc')).length),
+    session.tasks.one(() => Array.from(first!.values('text', Kind.text, 'asc')).length),
   )
   expect(result).toBe(TUNING.segmentSize)
   // About seventy chunks: the name, the first one, then 4, 16, 64.
   expect(statements).toBe(5)
   const falling = await counted(() =>
-    session.works.one(() =>
+    session.tasks.one(() =>
       Array.from(first!.values('text', Kind.text, 'desc'), ({ value }) => String(value)),
     ),
   )
-  // What lies between two fetches is not known.
+  // The chunks are cached now, except those between two fetches.
   expect(falling.statements).toBeLessThan(statements)
   expect(falling.result).toEqual(falling.result.toSorted().toReversed())
 })
 
-it('what is read in bulk is not begun anew, and not kept', async () => {
+it('a bulk read continues after each fetch, and its chunks are not kept', async () => {
   const { coverage } = await open('')
   const { version, segments } = coverage
   const cache = createChunkCache()
-  const reading = createReading({ names, cache, version, ask: moment.ask })
-  const works = createWorks(reading, () => {})
-  const part = readSegment(reading, segments[0]!)
+  const loader = createChunkLoader({ names, cache, version, ask: moment.ask })
+  const tasks = createTaskRunner(loader, () => {})
+  const part = readSegment(loader, segments[0]!)
   let looks = 0
   const { result } = await counted(() =>
-    works.one(function* () {
+    tasks.one(function* () {
       const found: unknown[] = []
       const mayPass = (lines: string): boolean => {
         looks += 1
@@ -157,10 +157,10 @@ it('what is read in bulk is not begun anew, and not kept', async () => {
   )
   expect(result).toBeGreaterThan(0)
   expect(looks).toBeLessThan(200)
-  expect(reading.bulk.size).toBe(0)
+  expect(loader.bulk.size).toBe(0)
 })
 
-it('a list that is long is fetched as a whole', async () => {
+it('a long list is fetched as a whole', async () => {
   const { session } = await open('filter[flag_eq]=true')
   const sets = await session.find(session.parts)
   const { statements, result } = await counted(() =>
@@ -170,15 +170,15 @@ it('a list that is long is fetched as a whole', async () => {
   expect(statements).toBeLessThanOrEqual(2)
 })
 
-it('work that takes too long is broken off', async () => {
+it('a task that takes too long is aborted', async () => {
   const { coverage } = await open('')
   const { version, segments } = coverage
   const cache = createChunkCache()
-  const reading = createReading({ names, cache, version, ask: moment.ask })
+  const loader = createChunkLoader({ names, cache, version, ask: moment.ask })
   const late = new Error('late')
-  const works = createWorks(reading, () => {
+  const tasks = createTaskRunner(loader, () => {
     throw late
   })
-  const part = readSegment(reading, segments[0]!)
-  await expect(works.one(() => part.find('n', 1))).rejects.toBe(late)
+  const part = readSegment(loader, segments[0]!)
+  await expect(tasks.one(() => part.find('n', 1))).rejects.toBe(late)
 })

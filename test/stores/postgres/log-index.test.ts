@@ -31,7 +31,7 @@ async function record(from: number, to: number): Promise<void> {
   )
 }
 
-/** A log of so many events, none of which is sealed. */
+/** Records events that are not sealed. */
 async function openLog(size = SIZE): Promise<void> {
   audit = new AuditLog({ store: schemas.openStore(), types: {} })
   await record(0, size)
@@ -58,7 +58,7 @@ const timesOf = ({ unindexed, size, timeOf }: IndexPart): number[] => {
   return Array.from({ length: size }, (_, ordinal) => timeOf(ordinal))
 }
 
-/** What is found at the moment, and in which ways. */
+/** Runs a query at the moment, and returns what it found and by which methods. */
 async function ask(index: LogIndex, moment: Moment, query: string) {
   const trace = createTrace({ detailed: false })
   const page = await listEvents(
@@ -80,14 +80,14 @@ describe.each([
   ['filter[n_gteq]=290&filter[sorts]=n desc&limit=7', numbers(299, -1)],
   ['filter[sorts]=n&limit=7', numbers(0, 1)],
 ])('%s', (query, found) => {
-  it('is answered by what is kept in memory of events that are in no segment', async () => {
+  it('is answered from memory for events that are in no segment', async () => {
     await openLog()
     const answer = await ask(createLogIndex(names(), TUNING), await take(), query)
     expect(answer).toMatchObject({ found })
     expect(answer).not.toMatchObject({ ways: expect.arrayContaining(['scan']) })
   })
 
-  it('is answered by segments', async () => {
+  it('is answered from segments', async () => {
     await openLog()
     await seal()
     const index = createLogIndex(names(), TUNING)
@@ -98,13 +98,13 @@ describe.each([
     expect(answer).not.toMatchObject({ ways: expect.arrayContaining(['scan']) })
   })
 
-  it('is answered row by row where too many are in none', async () => {
+  it('is answered by a scan if too many events are in no segment', async () => {
     await openLog()
     const index = createLogIndex(names(), { segmentSize: 50 })
     expect(await ask(index, await take(), query)).toEqual({ found, ways: ['scan'] })
   })
 
-  it('is answered by both where too many behind the segments are in none', async () => {
+  it('is answered from segments and a scan if too many newer events are in no segment', async () => {
     await openLog(100)
     await seal()
     await record(100, SIZE)
@@ -114,12 +114,12 @@ describe.each([
   })
 })
 
-it('a snapshot that is older than what is known is told so, as long as it lacks something', async () => {
+it('a snapshot is outdated once events that it needs were dropped', async () => {
   await openLog()
   const [old, older] = [await take(), await take()]
   const index = createLogIndex(names(), TUNING)
   await coverageOf(index, await take())
-  // Nothing has been dropped yet.
+  // No event has been dropped yet.
   expect(await ask(index, old, 'filter[n_lt]=3')).toMatchObject({ found: [0, 1, 2] })
   await seal()
   await coverageOf(index, await take())
@@ -127,7 +127,7 @@ it('a snapshot that is older than what is known is told so, as long as it lacks 
   expect(await ask(index, older, 'filter[n_lt]=3')).toBe('outdated')
 })
 
-it('what a snapshot does not see yet is not told of', async () => {
+it('events that a snapshot does not see are not found in it', async () => {
   await openLog(50)
   const old = await take()
   await record(50, 60)
@@ -140,7 +140,7 @@ it('what a snapshot does not see yet is not told of', async () => {
   })
 })
 
-it('what was asked ahead is taken as it is, unless others have taken in more since', async () => {
+it('rows that were read ahead are used unless others have added events since', async () => {
   await openLog(10)
   const index = createLogIndex(names(), TUNING)
   await coverageOf(index, await take())
@@ -154,7 +154,7 @@ it('what was asked ahead is taken as it is, unless others have taken in more sin
   expect(second.asked.length).toBe(3)
 })
 
-it('late events are met though they commit after later ones, and once', async () => {
+it('late events are found once, even if they commit after later ones', async () => {
   await openLog(20)
   const { late, events } = names()
   const times = (await audit.list('filter[sorts]=created_at&limit=20')).events.map(
@@ -188,7 +188,7 @@ it('late events are met though they commit after later ones, and once', async ()
   }
 })
 
-it('too many late events are looked at one by one, and those that were sealed no longer', async () => {
+it('too many late events are scanned until they are sealed', async () => {
   await openLog(20)
   const oldest = await audit.list('filter[sorts]=created_at&limit=1')
   const time = parseTimestamp(oldest.events[0]!.created_at)!
@@ -206,19 +206,19 @@ it('too many late events are looked at one by one, and those that were sealed no
   expect((await coverageOf(index, await take())).to).toBeGreaterThan(time)
 })
 
-it('what waits for a slow one goes on where it has come to', async () => {
+it('a refresh that waits for a slow one continues where that ended', async () => {
   await openLog(2500)
   const index = createLogIndex(names(), { segmentSize: 10_000 })
   const [a, b] = [await take(), await take()]
   const [one, other] = await Promise.all([coverageOf(index, a), coverageOf(index, b)])
   const sizes = [one, other].map(({ recent }) => recent.reduce((sum, { size }) => sum + size, 0))
   expect(sizes).toEqual([2500, 2500])
-  // Slices for the first, and nothing more for the second.
+  // The first reads slices, the second nothing more.
   expect(b.asked.length).toBe(1)
   expect(a.asked.length).toBeGreaterThan(2)
 })
 
-it('while other processes seal and merge, a store finds what there is', async () => {
+it('a store finds all events while other processes seal and merge', async () => {
   const tuning = { segmentSize: 8, fanOut: 3 }
   const { database, schema } = schemas
   const { store } = createPostgresStore(
@@ -250,7 +250,7 @@ it('while other processes seal and merge, a store finds what there is', async ()
   }
 })
 
-it('is read through a pool of replicas too', async () => {
+it('replicas read the index too', async () => {
   const { database, schema } = schemas
   const readPool = new pg.Pool({ connectionString: database().url })
   readPool.on('error', () => {})
@@ -268,8 +268,8 @@ it('is read through a pool of replicas too', async () => {
   expect(await find()).toBe(3)
 })
 
-// More than a query looks into at first, each from the old times that were imported to the end of what was recorded.
-describe('segments that all reach far back', () => {
+// More segments than a query searches at first, each with old imported events and new ones.
+describe('overlapping segments', () => {
   const ROUNDS = 12
   const EACH = 100
   const SPARSE = 27
@@ -302,7 +302,7 @@ describe('segments that all reach far back', () => {
     return all
   }
 
-  it('are gone through within the times that are asked for, each event once', async () => {
+  it('give each event within the bounds once', async () => {
     const all = await openOverlapping()
     const near = all[all.length - Math.round(8.5 * EACH)]!.created_at
     const queries = ['10', '3', '100'].flatMap((limit) =>

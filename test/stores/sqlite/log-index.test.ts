@@ -21,7 +21,7 @@ beforeAll(async () => {
   const { store } = createSqliteStore({ filename })
   audit = new AuditLog({ store, types: {} })
   await Promise.all(Array.from({ length: SIZE }, (_, n) => audit.recordCustom('own', { n })))
-  // Another connection on the file, as another process has it.
+  // Another connection to the file, as in another process.
   database = openDatabase(filename, () => {})
   tables = createTables(createConnection(database))
 })
@@ -38,7 +38,7 @@ const QUERIES = [
   'filter[sorts]=n&limit=7',
 ]
 
-/** What is found, and in which ways. */
+/** Runs a query, and returns what it found and by which methods. */
 async function ask(index: LogIndex, query: string, firstProbe = 0) {
   const trace = createTrace({ detailed: false })
   const indexed = { tables, index, firstProbe }
@@ -53,33 +53,30 @@ const numbers = (from: number, step: 1 | -1): number[] =>
 const FOUND = [numbers(13, 1), numbers(0, 1), numbers(299, -1), numbers(0, 1)]
 
 describe.each(QUERIES.map((query, i) => [query, FOUND[i]!] as const))('%s', (query, found) => {
-  it('is answered by what is kept in memory of events that are in no segment', async () => {
+  it('is answered from memory for events that are in no segment', async () => {
     const answer = await ask(createLogIndex(tables, DEFAULT_TUNING), query)
     expect(answer).toMatchObject({ found, truncated: true })
     expect(answer.ways).not.toContain('scan')
   })
 
-  it.each([1, 2, 7, 64])(
-    'is answered by the index from where a probe of %i ends',
-    async (probe) => {
-      const answer = await ask(createLogIndex(tables, DEFAULT_TUNING), query, probe)
-      expect(answer).toMatchObject({ found, truncated: true })
-      expect(answer.ways).not.toContain('scan')
-    },
-  )
+  it.each([1, 2, 7, 64])('is answered by the index after a probe of %i events', async (probe) => {
+    const answer = await ask(createLogIndex(tables, DEFAULT_TUNING), query, probe)
+    expect(answer).toMatchObject({ found, truncated: true })
+    expect(answer.ways).not.toContain('scan')
+  })
 
-  it('is answered row by row where too many are in none', async () => {
+  it('is answered by a scan if too many events are in no segment', async () => {
     const index = createLogIndex(tables, { segmentSize: 50, fanOut: 16 })
     expect(await ask(index, query)).toEqual({ found, truncated: true, ways: ['scan'] })
   })
 
-  it('is answered row by row where too many have come late meanwhile', async () => {
+  it('is answered by a scan if too many late events were added in the meantime', async () => {
     const index = createLogIndex(tables, DEFAULT_TUNING)
-    let looks = 0
+    let refreshes = 0
     const flooded: LogIndex = {
       ...index,
       refresh: (isOver) =>
-        ++looks > 1 ? { segments: [], recent: [], to: -1 } : index.refresh(isOver),
+        ++refreshes > 1 ? { segments: [], recent: [], to: -1 } : index.refresh(isOver),
     }
     expect(await ask(flooded, query)).toEqual({ found, truncated: true, ways: ['scan'] })
   })

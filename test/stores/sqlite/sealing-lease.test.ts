@@ -8,7 +8,7 @@ import { tempDir } from '../../support/temp.js'
 const NOW = 1_700_000_000_000_000
 const PERIOD = 10_000_000
 
-describe('the lease of those who build the index', () => {
+describe('the lease for building the index', () => {
   let temp: ReturnType<typeof tempDir>
   let database: Database.Database
 
@@ -27,7 +27,7 @@ describe('the lease of those who build the index', () => {
   const take = (holder: string, now: number) => takeLease(connection(), holder, now, PERIOD)
   const release = (holder: string, now: number) => releaseLease(connection(), holder, now)
 
-  it('is one holder’s until its period is over', () => {
+  it('belongs to one holder until it expires', () => {
     expect(isLeased(connection(), NOW)).toBe(false)
     expect(take('a', NOW)).toBe(true)
     expect(take('b', NOW + PERIOD - 1)).toBe(false)
@@ -37,14 +37,14 @@ describe('the lease of those who build the index', () => {
     expect(take('a', NOW + PERIOD)).toBe(false)
   })
 
-  it('lasts as long again when it is renewed', () => {
+  it('lasts for another period after a renewal', () => {
     take('a', NOW)
     expect(take('a', NOW + PERIOD - 1)).toBe(true)
     expect(take('b', NOW + PERIOD)).toBe(false)
     expect(take('b', NOW + 2 * PERIOD - 1)).toBe(true)
   })
 
-  it('is free once its holder has released it, which nobody else can', () => {
+  it('is free once its holder has released it; others cannot release it', () => {
     take('a', NOW)
     release('b', NOW)
     expect(take('b', NOW)).toBe(false)
@@ -59,7 +59,7 @@ describe('the lease of those who build the index', () => {
     expect(take('b', NOW)).toBe(true)
   })
 
-  it('leaves the file as it is where it is refused', () => {
+  it('writes nothing if it is refused', () => {
     take('a', NOW)
     const rows = () => database.prepare('SELECT * FROM daybook_state').all()
     const before = rows()

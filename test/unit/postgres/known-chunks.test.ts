@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   before,
-  behind,
+  after,
   createKnownChunks,
   END,
   type KnownChunks,
@@ -47,7 +47,7 @@ const question = fc.record({
     fc.constantFrom(START, END),
     fc
       .tuple(fc.constantFrom(...KEYS, '5050'), fc.boolean())
-      .map(([first, isBehind]) => (isBehind ? behind(first) : before(first))),
+      .map(([first, isBehind]) => (isBehind ? after(first) : before(first))),
   ),
   most: fc.integer({ min: 1, max: 4 }),
 })
@@ -64,7 +64,7 @@ function fetch(
     known.learn(
       before(first),
       all.filter((chunk) => chunk.first === first),
-      behind(first),
+      after(first),
     )
   } else if (asked === 'up') {
     const rows = all.filter((chunk) => compare(chunk, place) > 0).slice(0, most)
@@ -100,7 +100,7 @@ describe('chunks that are known', () => {
           } else answered++
           expect(ask(known, question)).toEqual(truth(all, question))
           for (const key of [...KEYS, '5050'])
-            for (const place of [before(key), behind(key), START, END])
+            for (const place of [before(key), after(key), START, END])
               for (const asked of ['down', 'up', 'pieces'] as const) {
                 const other = { asked, place, most: 1 }
                 const told = ask(known, other)
@@ -117,13 +117,13 @@ describe('chunks that are known', () => {
     const all = KEYS.map((first) => chunkAt({ first, ordinal: 0 }))
     const known = createKnownChunks()
     fetch(known, all, { asked: 'up', place: START, most: 4 })
-    expect(KEYS.slice(0, 3).map((key) => known.up(behind(key)))).toEqual(
+    expect(KEYS.slice(0, 3).map((key) => known.up(after(key)))).toEqual(
       all.slice(1, 4).map(({ chunk }) => chunk),
     )
-    expect(known.up(behind(KEYS[3]!))).toBe('unknown')
-    expect(known.down(behind(KEYS[3]!))).toBe('unknown')
+    expect(known.up(after(KEYS[3]!))).toBe('unknown')
+    expect(known.down(after(KEYS[3]!))).toBe('unknown')
     // Behind the last that was fetched anything may come, in between nothing.
-    expect(known.down(behind('0055'))).toBe(all[2]!.chunk)
+    expect(known.down(after('0055'))).toBe(all[2]!.chunk)
   })
 
   it('take more memory the more they are, and once each', () => {

@@ -13,66 +13,66 @@ import type { RecorderOptions } from './recording/queue-limits.js'
 import type { EventStore, WaitOptions } from './store/store.js'
 
 export interface AuditLogOptions<Types extends EventTypes> {
-  /** Where events are kept. `close` closes it. */
+  /** The store of the events. `close` closes it. */
   readonly store: EventStore
   /** The system event types that `record` takes, from `defineEventTypes`. */
   readonly types: Types
   /**
-   * For tests: `record` rejects data keys that the type does not declare, and link attributes that
-   * name nothing, instead of keeping them.
+   * For tests: `record` rejects data keys that the type does not declare, and invalid link attributes,
+   * instead of storing them.
    * @default false
    */
   readonly strict?: boolean
-  /** Replaces the convention by which link attributes become an event's source. */
+  /** Replaces the convention that derives an event's source from its link attributes. */
   readonly resolveSource?: ResolveSource
-  /** Bounds of one event's attributes. */
+  /** Limits of one event's attributes. */
   readonly limits?: Partial<JsonLimits>
-  /** Bounds of waiting for the store. */
+  /** Limits of the events that wait for the store. */
   readonly waiting?: Partial<RecorderOptions>
   /**
-   * What becomes of calls that the store does not take: for all, or by level and type.
+   * What happens to calls if the store fails or is too slow: for all types, or by level and type.
    * @default 'block'
    */
   readonly failurePolicy?: FailurePolicy | FailurePolicies
-  /** Where the policy `queue` keeps events, such as `sqliteJournal`. `close` closes it. */
+  /** Holds the events of the policy `queue`, such as `sqliteJournal`. `close` closes it. */
   readonly journal?: EventJournal
   /**
-   * The host's own throttle periods by event type, in place of those of the registry: a date-fns
-   * Duration, or `false` for no throttle. A type without a throttle gets one, without a scope.
+   * Throttle periods by event type, in place of those of the registry: a date-fns Duration, or `false`
+   * for no throttle. A type without a throttle gets one without a scope.
    */
   readonly throttles?: { readonly [Type in keyof Types]?: Duration | false }
-  /** Rules by which events, and things of the host's, are cleaned up: see {@link Cleaning}. */
+  /** Rules that remove old events, and things of the host: see {@link Cleaning}. */
   readonly cleaning?: CleaningOptions
   /**
-   * From how many milliseconds on a query is told of as `slow-query`; 0 tells of each.
-   * @default none is
+   * Queries that take at least this many milliseconds are reported as `slow-query`; 0 reports all.
+   * @default none
    */
   readonly slowQueryMs?: number | undefined
-  /** Randomness of ids. @default `crypto.randomFillSync` */
+  /** Source of the random bits of ids. @default `crypto.randomFillSync` */
   readonly random?: RandomBytes
 }
 
 export interface RecordOptions extends WaitOptions {
-  /** The requesting user; null where none is behind it. @default that of the actor: `withActor` */
+  /** The requesting user; null if there is none. @default the user of the actor: see `withActor` */
   readonly username?: string | null | undefined
   /**
-   * A handle on the store's database with a transaction open, of which the event becomes part: a
-   * better-sqlite3 `Database`, a `pg` client. There is no event for work that is rolled back, and
-   * none is missing for work that is committed; it becomes visible within about a second of the
-   * commit. The handle has been given its statement when the call returns. The call resolves to
-   * `undefined` once the event is handed over, which is no news of the commit, and reaches no
-   * listener; `INVALID_OPTION` where this is no open handle on that database. A call that rejects
-   * has left nothing in the transaction: wait for it before the commit. A synchronous transaction
-   * function cannot, and learns of it too late to undo its work.
+   * A handle on the store's database with an open transaction, of which the event becomes part: a
+   * better-sqlite3 `Database` or a `pg` client. If the transaction commits, the event becomes visible
+   * within about a second; if it rolls back, there is no event. The statement has been issued when the
+   * call returns. The call resolves to `undefined` once the event is in the transaction, whether or not
+   * that commits; listeners do not get the event. Rejects with `INVALID_OPTION` for anything but an
+   * open handle on that database. A call that rejects has left nothing in the transaction: await it
+   * before the commit. A synchronous transaction function cannot await it, and learns of the error too
+   * late to roll back.
    */
   readonly transaction?: object | undefined
 }
 
 export interface RecordCustomOptions extends RecordOptions {
   /**
-   * Names the call, so that it can be made again when nobody knows what became of it: 1 to 255 visible
-   * ASCII characters, `INVALID_OPTION` otherwise, and together with a `transaction`. Each user has keys
-   * of his own.
+   * Makes the call safe to repeat if its outcome is unknown: 1 to 255 visible ASCII characters. Keys of
+   * different users are independent. Rejects with `INVALID_OPTION` for other values, and together with
+   * a `transaction`.
    */
   readonly idempotencyKey?: string | undefined
 }
@@ -82,21 +82,21 @@ export interface RecordChangeOptions extends RecordOptions {
   readonly data?: object | undefined
 }
 
-/** What `on` can listen to. Handlers run synchronously; one that throws becomes an `error`. */
+/** Events of `on`. Handlers run synchronously; if one throws, that is reported as `error`. */
 export type AuditLogEvents = {
-  /** An event became durable; in the order of `created_at`. */
+  /** An event became durable. Emitted in the order of `created_at`. */
   recorded: AuditEvent
   /** A call of `record` or `recordCustom` was rejected. */
   rejected: { readonly type: string; readonly error: AuditLogError }
-  /** The event of a call is lost by the policy `drop`; why, is the error. */
+  /** The event of a call was lost under the policy `drop`, because of this error. */
   dropped: { readonly type: string; readonly error: AuditLogError }
-  /** A query took as long as `slowQueryMs`; after its answer. */
+  /** A query took at least `slowQueryMs`. Emitted after its answer. */
   'slow-query': SlowQuery
-  /** A handler threw. Without a handler for this it becomes a process warning. */
+  /** A handler threw. Without a handler for `error` it becomes a process warning. */
   error: unknown
 }
 
-/** The defaults with what is given, all of it whole numbers of at least 1. */
+/** The given options with defaults. Throws `INVALID_OPTION` unless all are whole numbers of at least 1. */
 export function positive<Options extends object>(
   defaults: Options,
   given: Partial<Options> = {},
@@ -108,6 +108,7 @@ export function positive<Options extends object>(
   return options
 }
 
+/** Throws `INVALID_OPTION` for limits out of range. */
 export function readLimits(given: Partial<JsonLimits> | undefined): JsonLimits {
   const limits = positive(defaultJsonLimits, given)
   if (limits.maxDepth > 64)

@@ -55,24 +55,24 @@ const KNOWN: SystemCall = { mustBeKnown: true }
 const LIVE: SystemCall = { mustBeKnown: true, live: true }
 
 /**
- * An audit log on a store: `record` what happened, `list` it again.
+ * An audit log on a store: `record` events, `list` them.
  *
- * Every method rejects with {@link AuditLogError} only.
+ * All methods reject only with {@link AuditLogError}.
  */
 export class AuditLog<const Types extends EventTypes = EventTypes> {
-  /** The registry this log was made with. */
+  /** The registry: the given types and those that the log itself records. */
   readonly types: Types
   readonly store: EventStore
-  /** Cleaning rules: run, look ahead, look back. */
+  /** The cleaning rules. */
   readonly cleaning: Cleaning
-  /** Bounds of one event's attributes, as resolved from the options. */
+  /** Limits of one event's attributes, with defaults. */
   readonly limits: JsonLimits
   readonly #calls: Calls
   readonly #live: LiveEvents
   readonly #following: Following
   readonly #emitter = createEmitter<AuditLogEvents>()
-  /** The store, asked so that what takes long is told of. */
-  readonly #asked: SlowQueries
+  /** Queries of the store, of which slow ones are reported. */
+  readonly #queries: SlowQueries
   #closed: Promise<void> | undefined
 
   constructor(options: AuditLogOptions<Types>) {
@@ -82,7 +82,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     this.limits = readLimits(options.limits)
     const waiting = positive(defaultRecorderOptions, options.waiting)
     const now = store.clock ?? systemClock()
-    this.#asked = createSlowQueries(
+    this.#queries = createSlowQueries(
       store,
       readSlowQueryMs(options.slowQueryMs),
       () => (this.#emitter.all.get('slow-query')?.length ?? 0) > 0,
@@ -120,13 +120,12 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
   }
 
   /**
-   * Records a system event of a registered type. Resolves to the stored event once it is durable,
-   * or to `undefined` where nothing is readable yet: a throttle or the type's `enabled` holds it
-   * back, its failure policy has journalled or dropped it, or it is part of a `transaction` of the
-   * host's. Rejects only when the event is certainly not kept: `UNKNOWN_EVENT_TYPE`, `QUEUE_FULL`,
-   * `DEADLINE_EXCEEDED`, `ABORTED`, `STORE_FAILED`, `CLOSED`; in
-   * strict mode also `INVALID_DATA` and `INVALID_LINK`. The data is copied before the call returns.
-   * Calls made at the same time share one transaction.
+   * Records a system event of a registered type. Resolves to the stored event once it is durable. It
+   * resolves to `undefined` if the event is held back by a throttle or by the type's `enabled`,
+   * journalled or dropped by its failure policy, or part of a `transaction` of the host. If it rejects,
+   * the event is not stored: `UNKNOWN_EVENT_TYPE`, `QUEUE_FULL`, `DEADLINE_EXCEEDED`, `ABORTED`,
+   * `STORE_FAILED`, `CLOSED`; in strict mode also `INVALID_DATA` and `INVALID_LINK`. The data is
+   * copied before the call returns. Concurrent calls share a transaction.
    */
   record<Type extends keyof Types & string>(
     type: Type,
@@ -137,8 +136,9 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
   }
 
   /**
-   * Records a system event whose type is only known at run time, such as one derived from a
-   * request's route. As `record`, but any text of 1 to 255 characters is a type (`INVALID_EVENT`).
+   * Records a system event whose type is only known at run time, such as one derived from the route of
+   * a request. Like `record`, but the type need not be registered: any text of 1 to 255 characters is
+   * valid, others reject with `INVALID_EVENT`.
    */
   recordSystem(
     type: string,
@@ -149,15 +149,15 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
   }
 
   /**
-   * Records a custom event: `system` is false, the type is the caller's. As `record`; a link
-   * attribute that names nothing rejects with `INVALID_LINK`, an unusable type with
-   * `INVALID_EVENT`, both with a pointer.
+   * Records a custom event: `system` is false, and the caller chooses the type. Like `record`, but an
+   * invalid link attribute rejects with `INVALID_LINK`, and an invalid type with `INVALID_EVENT`, both
+   * with a pointer.
    *
-   * With an `idempotencyKey`, calls of one user with the same key within 24 hours of the first come to
-   * one event, in whatever process, and all resolve to it; one with another type or other data rejects
-   * with `IDEMPOTENCY_CONFLICT`. Such a call takes its place in the order once the store has told
-   * whether the key is new; where it does not tell, the call rejects whatever its failure policy, and
-   * can be made again.
+   * With an `idempotencyKey`, calls of one user with the same key within 24 hours of the first one
+   * resolve to one event, in any process; a call with another type or other data rejects with
+   * `IDEMPOTENCY_CONFLICT`. The event takes its place in the order once the store has answered whether
+   * the key is new. If the store does not answer, the call rejects under every failure policy, and can
+   * be repeated.
    */
   recordCustom(
     type: string,
@@ -168,11 +168,11 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
   }
 
   /**
-   * Records how something was changed: as `record`, with the attribute `changes`, the operations of
-   * JSON Patch (RFC 6902) that make `before` into `after`, each with the `old_value` too. So
-   * `filter[changes_path_eq]=/name` finds it. `null` stands for what is not there, before it was
-   * made or after it was removed. Values under the keys of secrets are not shown; long ones are
-   * cut, and operations beyond the first 1000 (`changes_cut`).
+   * Records a change of something. Like `record`, with the attribute `changes`: the JSON Patch
+   * (RFC 6902) operations that turn `before` into `after`, each with its `old_value`, so that
+   * `filter[changes_path_eq]=/name` finds it. Pass `null` for `before` if it was created, and for
+   * `after` if it was removed. Values under the keys of secrets are left out. Long values are cut, and
+   * so are operations beyond the first 1000 (`changes_cut`).
    */
   recordChange(
     type: keyof Types & string,
@@ -185,9 +185,9 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
   }
 
   /**
-   * Records a system event that goes on changing, such as the log of a job while it runs: as
-   * `record`, and its attributes change until it is closed. Readers find it where it was recorded,
-   * each time as it is then. `await using live = await audit.recordLive(…)` closes it in any case.
+   * Records a system event whose attributes change until it is closed, such as the log of a running
+   * job. Otherwise like `record`. The event keeps its place in the order; readers get its attributes
+   * as of the read. `await using live = await audit.recordLive(…)` closes it in any case.
    */
   async recordLive<Type extends keyof Types & string>(
     type: Type,
@@ -200,31 +200,31 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
   }
 
   /**
-   * The events that match, at most `limit` of them (10 unless the query says, 1000 at most):
-   * without sorts the newest, oldest first; with sorts the first of that order. Rejects with the
-   * codes of `parseQuery`, `ABORTED`, `STORE_FAILED`, `CLOSED`.
+   * The matching events, at most `limit` (default 10, maximum 1000): without sorts the newest ones,
+   * oldest first; with sorts the first ones in that order. Rejects with the codes of `parseQuery`,
+   * `ABORTED`, `STORE_FAILED`, `CLOSED`.
    */
   async list(query?: QueryInput, options?: ListOptions): Promise<EventPage> {
-    return this.#asked.list('list', toQuery(query), options)
+    return this.#queries.list('list', toQuery(query), options)
   }
 
   /**
-   * How `list` answers the query: its steps, the events gone through in each, and the time. The query
-   * is run as `list` runs it, and what the store has to tell of itself is asked besides. Rejects as
-   * `list` does.
+   * How `list` answers the query: the steps, the events that each of them read, and the time. Runs the
+   * query as `list` does, and also asks the store for details. Rejects as `list` does.
    */
   async explain(query?: QueryInput, { signal }: WaitOptions = {}): Promise<QueryExplanation> {
-    const asked = toQuery(query)
+    const parsed = toQuery(query)
     const trace = createTrace({ detailed: true })
     const start = performance.now()
-    const page = await this.store.list(asked, { signal, trace }).finally(() => trace.stop())
-    return explanationOf(this.store.name, asked, trace, page, performance.now() - start)
+    const page = await this.store.list(parsed, { signal, trace }).finally(() => trace.stop())
+    return explanationOf(this.store.name, parsed, trace, page, performance.now() - start)
   }
 
   /**
-   * Every match in pages of at most 1000 events, in constant memory: from the newest page back,
-   * each page oldest first; with `created_at asc` as the sort from the oldest on. Another sort
-   * rejects with `INVALID_VALUE`. Events recorded meanwhile are not among them, or at the end.
+   * All matching events in pages of at most 1000, in constant memory. Without sorts the newest page
+   * comes first, and each page has its oldest event first; with the sort `created_at asc` the oldest
+   * page comes first. Other sorts reject with `INVALID_VALUE`. Events recorded meanwhile are left out,
+   * or come last.
    */
   async *pages(
     query?: QueryInput,
@@ -238,7 +238,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     }
     let bound: EventQuery['where']
     for (;;) {
-      const page = await this.#asked.list(
+      const page = await this.#queries.list(
         'pages',
         { where: bothOf(where, bound), sorts, limit: MAX_LIMIT },
         options,
@@ -251,20 +251,20 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
   }
 
   /**
-   * Every match that becomes visible after the call, or after the time `after`, once and in the
-   * order of `created_at`: `for await (const event of audit.tail('filter[type_start]=error:')) …`.
-   * It waits for more until the loop is left; the signal ends it with `ABORTED`, the log's end with
-   * `CLOSED`, a wrong query or `after` with the codes of `parseQuery`. While the store fails it waits
-   * and tries again, without a bound but the signal; only where it starts, without `after`, has to be
-   * read at once. A `limit` means nothing to it, sorts reject with `INVALID_VALUE`. Whoever reads
-   * slowly holds one page in memory. Imported events are not delivered, but for those of another
-   * Daybook that are newer than all that was there.
+   * All matching events that become visible after the call, or after the time `after`, each once and
+   * in the order of `created_at`: `for await (const event of audit.tail('filter[type_start]=error:'))`.
+   * Waits for further events until the loop is left. Rejects with `ABORTED` once the signal aborts,
+   * with `CLOSED` once the log is closed, and with the codes of `parseQuery` for an invalid query or
+   * `after`. While the store fails, the tail retries without a time limit; only reading the start of a
+   * tail without `after` must succeed at once. `limit` has no effect; sorts reject with
+   * `INVALID_VALUE`. A slow reader holds one page in memory. Imported events are not delivered, except
+   * those of another Daybook that are newer than all events in the store.
    */
   tail(query?: QueryInput, options?: TailOptions & { readonly changes?: false }): EventTail
   /**
-   * The same, and with `changes` how the open ones among them change: {@link EventChange}s with the
-   * JSON Patch (RFC 6902) of the attributes, within 250 ms; changes in quick succession share one.
-   * Of matching events that were open before, the first one gives the attributes as they are then.
+   * With `changes` also the changes of the live events among them, within 250 ms: {@link EventChange}s
+   * with the JSON Patch (RFC 6902) of the attributes. Changes in quick succession are merged. For
+   * matching events that were open before, the first change has all attributes.
    */
   tail(query: QueryInput | undefined, options: TailOptions): EventTail<AuditEvent | EventChange>
   tail(query?: QueryInput, options: TailOptions = {}): EventTail<AuditEvent | EventChange> {
@@ -272,15 +272,16 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
   }
 
   /**
-   * Figures over all events that match, whatever the query's sorts and limit: how many they are, of which
-   * levels, and if asked over time, by the most frequent values of attributes, and which attributes they
-   * have. After 2 seconds, or `within`, they are estimates from a sample: `sampled` tells. Rejects with
-   * the codes of `parseQuery`, `INVALID_VALUE` for a wrong option, `ABORTED`, `STORE_FAILED`, `CLOSED`.
+   * Counts all matching events; sorts and limit have no effect. Returns the total and the counts by
+   * level; on request also counts over time, the most frequent values of attributes, and the names of
+   * the attributes. After 2 seconds, or `within`, the figures are estimates from a sample, and
+   * `sampled` is true. Rejects with the codes of `parseQuery`, `INVALID_VALUE` for an invalid option,
+   * `ABORTED`, `STORE_FAILED`, `CLOSED`.
    */
   async count(query?: QueryInput, options: CountOptions = {}): Promise<EventCounts> {
     const { signal } = options
     const wanted = await fromFirstVisible(this.store, countsQuery(query, options), { signal })
-    return this.#asked.count(wanted, { signal })
+    return this.#queries.count(wanted, { signal })
   }
 
   /** The event with this id, or `undefined`. */
@@ -289,11 +290,11 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
   }
 
   /**
-   * Keeps whole events with their own `id` (any UUID) and `created_at`, for migration and backfill:
-   * all of the call or none. They take their place in the past and are delivered to no listener.
-   * One that is there already with the same content is skipped, so an import can be repeated.
-   * `INVALID_EVENT` names the first unusable event; `IMPORT_CONFLICT` an id or a time that another
-   * event has, or a time later than now.
+   * Stores complete events with their own `id` (any UUID) and `created_at`, for migration and backfill:
+   * all events of the call or none. They take their place in the past, and are not delivered to
+   * listeners. An event that the store already has with the same content is skipped, so an import can be
+   * repeated. Rejects with `INVALID_EVENT` for the first invalid event, and with `IMPORT_CONFLICT` for
+   * an id or a time of another event, or a time in the future.
    */
   async importEvents(events: readonly AuditEvent[], options?: WaitOptions): Promise<ImportResult> {
     const imported = events.map((event, index) => readImported(event, index, this.limits))
@@ -311,23 +312,23 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     this.#emitter.off(name, handler)
   }
 
-  /** Where the calls made so far stand; exact at every moment. */
+  /** Counts of the calls made so far; exact at every moment. */
   stats(): AuditLogStats {
     return this.#calls.stats()
   }
 
   /**
-   * Resolves when every call made before is settled, and what throttles have held back is told to
-   * the store, if it is there. Rejects with `ABORTED` only.
+   * Resolves when all calls made before are settled and, if the store is available, the counts of held
+   * back calls are stored. Rejects only with `ABORTED`.
    */
   flush(options?: WaitOptions): Promise<void> {
     return untilAborted(this.#calls.flush(), options?.signal)
   }
 
   /**
-   * Refuses further calls with `CLOSED`, waits for those made, marks live events that are open as
-   * unfinished, and closes store and journal. Idempotent. With an aborted signal it is not waited
-   * for, but goes on.
+   * Rejects further calls with `CLOSED`, waits for those made before, closes open live events as
+   * unfinished, and closes store and journal. Idempotent. An aborted signal ends the wait, not the
+   * closing.
    */
   close(options?: WaitOptions): Promise<void> {
     this.#closed ??= this.#end()
@@ -341,7 +342,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
   async #end(): Promise<void> {
     this.#calls.refuseNew()
     try {
-      // Both may still record; neither keeps the store from being closed.
+      // Both may still record. The store is closed even if one of them fails.
       await Promise.allSettled([this.cleaning.close(), this.#live.close()])
       await this.#calls.close()
       await this.store.close()

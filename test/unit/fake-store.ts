@@ -8,21 +8,21 @@ import type {
 } from 'daybook'
 import { AuditLogError, type EventQuery } from 'daybook'
 
-/** What a fake store does with one append; it gives back nothing, or throws. */
+/** What the fake store does before one append; the append fails if it throws or rejects. */
 export type Answer = (signal: AbortSignal | undefined, drafts: readonly EventDraft[]) => unknown
 
 export interface FakeStore extends EventStore {
-  /** The types of each append that was tried. */
+  /** The types of each append. */
   readonly tried: string[][]
-  /** The drafts of each append that was tried. */
+  /** The drafts of each append. */
   readonly drafts: (readonly EventDraft[])[]
-  /** The types of what was kept, in order. */
+  /** The types of the stored events, in order. */
   readonly kept: string[]
-  /** The deadline of each append that was tried. */
+  /** The deadline of each append. */
   readonly deadlines: (number | undefined)[]
   readonly imports: (readonly ImportedEvent[])[]
   readonly queries: EventQuery[]
-  /** Waits for the answers in turn; beyond them every append is kept at once. */
+  /** One for each append; further appends succeed at once. */
   readonly answers: Answer[]
   closed: number
 }
@@ -38,7 +38,7 @@ const NOTHING_COUNTED: EventCounts = {
   took_ms: 0,
 }
 
-/** A store that keeps nothing but a record of what it was asked. */
+/** A store that only records its calls. */
 export function fakeStore(options: { maxBatch?: number; answers?: Answer[] } = {}): FakeStore {
   const tried: string[][] = []
   const drafts: (readonly EventDraft[])[] = []
@@ -109,7 +109,7 @@ export function fakeStore(options: { maxBatch?: number; answers?: Answer[] } = {
   }
 }
 
-/** An append that does not end before its signal aborts, as the store contract asks. */
+/** Rejects with `ABORTED` when the signal aborts, as the store contract requires. */
 export const untilAborted: Answer = (signal) =>
   new Promise((_, reject) => {
     signal?.addEventListener('abort', () =>
@@ -117,7 +117,7 @@ export const untilAborted: Answer = (signal) =>
     )
   })
 
-/** An append that ends when it is let go, whatever its signal says. */
+/** An append that ends when `open` or `fail` is called; it ignores its signal. */
 export function gate(): { answer: Answer; open: () => void; fail: (error: unknown) => void } {
   let open!: () => void
   let fail!: (error: unknown) => void
@@ -134,12 +134,12 @@ export function failing(error: unknown): Answer {
   }
 }
 
-/** Lets the event loop turn a few times, so that whatever can happen without time has happened. */
+/** Waits a few event loop turns, so that everything that needs no timer has happened. */
 export async function turns(): Promise<void> {
   for (let i = 0; i < 5; i++) await new Promise<void>((resolve) => void setImmediate(resolve))
 }
 
-/** What became of a promise so far: its value, its error's code, or that it waits. */
+/** The state of a promise: `stored` or `undefined`, the code of its error, or `waiting`. */
 export async function stateOf(promise: Promise<unknown>): Promise<string> {
   const waiting = Symbol('waiting')
   const settled = await Promise.race([

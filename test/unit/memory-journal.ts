@@ -2,13 +2,13 @@ import { AuditLogError, type EventJournal, type JournalEntry } from 'daybook'
 
 export interface MemoryJournal extends EventJournal {
   readonly entries: readonly JournalEntry[]
-  /** The numbers of entries of each `add`. */
+  /** The number of entries of each `add`. */
   readonly adds: readonly number[]
   failing: Error | undefined
   closed: number
 }
 
-/** A journal that keeps at most so many entries, in memory. */
+/** A journal in memory, with at most `max` entries; `found` are those of an earlier process. */
 export function memoryJournal(max = Infinity, found: readonly JournalEntry[] = []): MemoryJournal {
   let entries: readonly JournalEntry[] = found
   const adds: number[] = []

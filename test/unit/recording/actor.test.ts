@@ -8,12 +8,12 @@ import { describe, expect, it } from 'vitest'
 const username = (): string | null | undefined => currentActor()?.username
 
 describe('withActor', () => {
-  it('gives back what is run', async () => {
+  it('returns the result of the function', async () => {
     expect(withActor('ann', () => 7)).toBe(7)
     await expect(withActor('ann', () => delay(1, 'later'))).resolves.toBe('later')
   })
 
-  it('nests, and ends with what it runs', () => {
+  it('nests, and ends with the function', () => {
     const seen: unknown[] = [username()]
     withActor('ann', () => {
       seen.push(username())
@@ -24,7 +24,7 @@ describe('withActor', () => {
     expect([...seen, username()]).toEqual([undefined, 'ann', 'bob', null, 'ann', undefined])
   })
 
-  it('ends when what it runs throws or rejects', async () => {
+  it('ends if the function throws or rejects', async () => {
     const broken = new Error('broken')
     expect(() =>
       withActor('ann', () => {
@@ -36,7 +36,7 @@ describe('withActor', () => {
     expect(username()).toBeUndefined()
   })
 
-  it('reads the name of an actor whenever it is asked for', () => {
+  it('reads the name of the actor for each event', () => {
     const actor = { username: null as string | null }
     withActor(actor, () => {
       expect(username()).toBeNull()
@@ -45,7 +45,7 @@ describe('withActor', () => {
     })
   })
 
-  it('is who events are recorded by, unless the call says otherwise', async () => {
+  it('sets the user of events, unless the call names one', async () => {
     await using audit: AuditLog = new AuditLog({ store: memoryStore(), types: { 'a:b:c': {} } })
     await audit.record('a:b:c')
     await withActor('ann', async () => {
@@ -62,7 +62,7 @@ describe('withActor', () => {
 })
 
 describe('bindActor', () => {
-  it('keeps a function to the actor it was bound by', () => {
+  it('runs a function as the actor that bound it', () => {
     const emitter = new EventEmitter()
     const seen: unknown[] = []
     withActor('ann', () => {
@@ -80,7 +80,7 @@ describe('bindActor', () => {
     expect(seen).toEqual(['bob', 'ann', undefined])
   })
 
-  it('passes on this, arguments, result and what is thrown', () => {
+  it('passes on this, arguments, result and errors', () => {
     const bound = bindActor(function (this: { n: number }, more: number) {
       if (more < 0) throw new RangeError('less')
       return this.n + more
@@ -89,8 +89,8 @@ describe('bindActor', () => {
     expect(() => bound.call({ n: 1 }, -1)).toThrow(RangeError)
   })
 
-  it('leaves alone what else follows the course of calls', () => {
-    // Another library's context goes with the caller, not with whom the function was bound by.
+  it('does not affect other AsyncLocalStorage instances', () => {
+    // The context of another library stays that of the caller.
     const resource = new AsyncResource('test')
     const bound = withActor('ann', () => bindActor(() => username()))
     expect(resource.runInAsyncScope(() => withActor('bob', bound))).toBe('ann')

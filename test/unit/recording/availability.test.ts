@@ -84,7 +84,7 @@ describe('the transitions', () => {
 
   it('lead from up to every state', () => {
     const reached = new Set<AvailabilityState>(['up'])
-    // Entries that are added on the way are visited too.
+    // The loop also visits members that are added on the way.
     for (const state of reached)
       for (const next of Object.values(transitions[state])) if (next) reached.add(next)
     expect([...reached].toSorted()).toEqual(states.toSorted())

@@ -22,6 +22,7 @@ type Options = Partial<AuditLogOptions<EventTypes>>
 const open = new Set<() => Promise<void>>()
 
 afterEach(async () => {
+  vi.useRealTimers()
   for (const close of open) await close()
   open.clear()
 })
@@ -29,9 +30,9 @@ afterEach(async () => {
 interface Rig {
   readonly audit: AuditLog
   readonly store: FaultyStore
-  /** The numbers of the events in the store, oldest first, the log's own left out. */
+  /** Numbers of the stored events, oldest first, without those of the log itself. */
   kept(): Promise<unknown[]>
-  /** Records event number `n`, as ann, with the key `k` unless told otherwise. */
+  /** Records event number `n`; by default by ann with the key `k`. */
   note(n: number, options?: { key?: string; username?: string | null; signal?: AbortSignal }): Call
 }
 
@@ -62,7 +63,7 @@ function rig(options: Options = {}, events: EventStore = memoryStore()): Rig {
   }
 }
 
-/** Outlives the logs that are made on it, as if each were a process. */
+/** Stays open when a log closes it: so several logs on it are like several processes. */
 function sharedStore(clock?: Clock): EventStore {
   return { ...memoryStore(clock && { clock }), close: async () => {} }
 }
@@ -72,7 +73,7 @@ function twins(): [Rig, Rig] {
   return [rig({}, events), rig({}, events)]
 }
 
-/** The events as a process has them that dies once it knows what an event has become. */
+/** The store of a process that dies once its append has succeeded. */
 function dyingStore(events: EventStore): EventStore {
   let isAlive = true
   return {
@@ -99,7 +100,7 @@ const codeOf = async (call: Call): Promise<unknown> =>
   )
 
 describe('a key', () => {
-  it('has a call that is made again come to the same event', async () => {
+  it('makes a repeated call resolve to the same event', async () => {
     const { audit, note, kept } = rig()
     const first = await note(1)
     expect(first).toMatchObject({ username: 'ann', system: false, attributes: { n: 1 } })
@@ -108,7 +109,7 @@ describe('a key', () => {
     expect(audit.stats()).toMatchObject({ calls: 2, stored: 2, waiting: 0 })
   })
 
-  it('does so in another process', async () => {
+  it('does so in another process too', async () => {
     const [one, other] = twins()
     const first = await one.note(1)
     expect(await other.note(1)).toEqual(first)
@@ -117,7 +118,7 @@ describe('a key', () => {
     expect(await one.kept()).toEqual([1])
   })
 
-  it('is its own for each user', async () => {
+  it('is separate for each user', async () => {
     const { audit, note, kept } = rig()
     const users = [
       { username: 'ann', key: 'k' },
@@ -135,7 +136,7 @@ describe('a key', () => {
     expect(await again).toEqual(events[0])
   })
 
-  it('refuses another type or other data', async () => {
+  it('rejects another type or other data', async () => {
     const { audit, note, kept } = rig()
     await note(1)
     const options = { username: 'ann', idempotencyKey: 'k' }
@@ -150,7 +151,7 @@ describe('a key', () => {
     expect(audit.stats()).toMatchObject({ calls: 5, stored: 1, rejected: 4 })
   })
 
-  it('refuses them also while the first call is on its way', async () => {
+  it('also rejects them while the first call is in flight', async () => {
     const [{ note }, other] = twins()
     const calls = [note(1), note(2), other.note(1), other.note(2)]
     expect(await Promise.all(calls.map(codeOf))).toEqual([
@@ -161,7 +162,7 @@ describe('a key', () => {
     ])
   })
 
-  it('does not look at the order of members', async () => {
+  it('ignores the order of members', async () => {
     const { audit } = rig()
     const options = { idempotencyKey: 'k' }
     const parse = (text: string) => JSON.parse(text) as object
@@ -174,31 +175,34 @@ describe('a key', () => {
     expect(await codeOf(call)).toBe('IDEMPOTENCY_CONFLICT')
   })
 
-  it.each(['', ' ', 'a b', 'a\n', 'é', 'x'.repeat(256), 5, null])('cannot be %j', async (key) => {
-    const { audit, kept } = rig()
-    const options = { idempotencyKey: key as string }
-    const call = audit.recordCustom('test:note', {}, options)
-    await expect(call).rejects.toMatchObject({
-      code: 'INVALID_OPTION',
-      message: 'idempotencyKey must have 1 to 255 visible ASCII characters',
-    })
-    expect(audit.stats()).toMatchObject({ calls: 1, rejected: 1, waiting: 0 })
-    expect(await kept()).toEqual([])
-  })
+  it.each(['', ' ', 'a b', 'a\n', 'é', 'x'.repeat(256), 5, null])(
+    'is rejected if it is %j',
+    async (key) => {
+      const { audit, kept } = rig()
+      const options = { idempotencyKey: key as string }
+      const call = audit.recordCustom('test:note', {}, options)
+      await expect(call).rejects.toMatchObject({
+        code: 'INVALID_OPTION',
+        message: 'idempotencyKey must have 1 to 255 visible ASCII characters',
+      })
+      expect(audit.stats()).toMatchObject({ calls: 1, rejected: 1, waiting: 0 })
+      expect(await kept()).toEqual([])
+    },
+  )
 
-  it.each(['!', '~', 'x'.repeat(255), 'a"\\,;b'])('can be %j', async (key) => {
+  it.each(['!', '~', 'x'.repeat(255), 'a"\\,;b'])('may be %j', async (key) => {
     const { note } = rig()
     expect(await note(1, { key })).toEqual(await note(1, { key }))
   })
 
-  it('goes with no transaction', async () => {
+  it('is rejected together with a transaction', async () => {
     const { audit } = rig()
     const call = audit.recordCustom('x', {}, { idempotencyKey: 'k', transaction: {} })
     expect(await codeOf(call)).toBe('INVALID_OPTION')
     expectBalanced(audit.stats())
   })
 
-  it('does nothing for a call that is refused', async () => {
+  it('is not used up by a rejected call', async () => {
     const { audit, note } = rig()
     const options = { username: 'ann', idempotencyKey: 'k' }
     expect(await codeOf(audit.recordCustom('test:note', { change_id: 1 }, options))).toBe(
@@ -207,7 +211,7 @@ describe('a key', () => {
     expect(await codeOf(note(1))).toBe(1)
   })
 
-  it('has the copy that was made as the call was', async () => {
+  it('records the data as of the call', async () => {
     const { audit } = rig()
     const data = { n: 1 }
     const call = audit.recordCustom('x', data, { idempotencyKey: 'k' })
@@ -215,7 +219,7 @@ describe('a key', () => {
     expect((await call)!.attributes).toEqual({ n: 1 })
   })
 
-  it('makes one event of calls at once, in several processes', async () => {
+  it('makes one event of concurrent calls in several processes', async () => {
     const [one, other] = twins()
     const calls = Array.from({ length: 50 }, (_, i) => (i % 2 ? one : other).note(1))
     const ids = new Set((await Promise.all(calls)).map((event) => event!.id))
@@ -225,8 +229,8 @@ describe('a key', () => {
   })
 })
 
-describe('24 hours', () => {
-  it.each(['again and again', 'never before'])('end a key that was used %s', async (title) => {
+describe('the 24 hours of a key', () => {
+  it.each(['again and again', 'never before'])('end, whether it was used %s', async (title) => {
     const clock = manualClock()
     const { note, kept } = rig({}, memoryStore({ clock }))
     const first = await note(1)
@@ -243,7 +247,7 @@ describe('24 hours', () => {
     expect(await kept()).toEqual([1, 2])
   })
 
-  it('are counted from the first call, also where a later one has the event kept', async () => {
+  it('start at the first call, even if a later one stores the event', async () => {
     const clock = manualClock()
     const { audit, note, store, kept } = rig({}, memoryStore({ clock }))
     store.fail('append', 1)
@@ -256,7 +260,7 @@ describe('24 hours', () => {
     expect(await kept()).toEqual([1, 2])
   })
 
-  it('leave the answer as it was where cleaning has removed the event', async () => {
+  it('keep the answer after cleaning has removed the event', async () => {
     const clock = manualClock()
     const { audit, note, store, kept } = rig({}, memoryStore({ clock }))
     const first = await note(1)
@@ -267,8 +271,8 @@ describe('24 hours', () => {
   })
 })
 
-describe('a store in trouble', () => {
-  it('that rejects the event has it kept by the next call', async () => {
+describe('a failing store', () => {
+  it('rejects the event, and the next call stores it', async () => {
     const { audit, store, note, kept } = rig()
     store.fail('append', 1)
     expect(await codeOf(note(1))).toBe('STORE_FAILED')
@@ -278,15 +282,19 @@ describe('a store in trouble', () => {
     expect(audit.stats()).toMatchObject({ calls: 3, stored: 1, rejected: 2 })
   })
 
-  it('that hangs gives nothing to the call, and all to the next', async () => {
-    const { store, note, kept } = rig({ waiting: { deadlineMs: 30 } })
+  it('that hangs once rejects the call after its deadline, and the next call stores the event', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    const { store, note, kept } = rig()
     store.hang('append', 1)
-    expect(await codeOf(note(1))).toBe('DEADLINE_EXCEEDED')
+    const code = codeOf(note(1))
+    await turns()
+    await vi.advanceTimersByTimeAsync(1001)
+    expect(await code).toBe('DEADLINE_EXCEEDED')
     expect(await codeOf(note(1))).toBe(1)
     expect(await kept()).toEqual([1])
   })
 
-  it('that cannot note what became of the event finds it', async () => {
+  it('that could not note the event finds it', async () => {
     const events = sharedStore()
     const [one, other] = [rig({}, dyingStore(events)), rig({}, events)]
     const first = await one.note(1)
@@ -296,7 +304,7 @@ describe('a store in trouble', () => {
   })
 
   it.each(['block', 'drop', 'queue'] as const)(
-    'that cannot tell of the key rejects the call by the policy %s',
+    'that fails to look up the key rejects the call under the policy %s',
     async (failurePolicy) => {
       const journal = memoryJournal()
       const { audit, store, note, kept } = rig({ failurePolicy, journal })
@@ -309,29 +317,28 @@ describe('a store in trouble', () => {
     },
   )
 
-  it('that keeps silent about the key is given up at the deadline, and that is told', async () => {
+  it('that hangs at the key rejects the call after its deadline, and a gap event follows', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     const { audit, store, note } = rig({ waiting: { deadlineMs: 30 } })
     store.hang('updateState')
     const call = note(1)
+    call.catch(() => {})
     expect(audit.stats()).toMatchObject({ calls: 1, waiting: 1 })
+    await vi.advanceTimersByTimeAsync(31)
     await expect(call).rejects.toMatchObject({
       code: 'DEADLINE_EXCEEDED',
       message: 'the memory store did not take the event within 30 ms',
     })
     store.heal()
     await audit.recordCustom('x')
-    await vi.waitFor(
-      async () => {
-        const { events } = await audit.list('filter[type_eq]=warn:audit_log:gap')
-        expect(events[0]?.attributes['losses']).toMatchObject([
-          { type: 'test:note', reason: 'deadline_exceeded', count: 1 },
-        ])
-      },
-      { timeout: 20_000 },
-    )
+    await turns()
+    const { events } = await audit.list('filter[type_eq]=warn:audit_log:gap')
+    expect(events[0]?.attributes['losses']).toMatchObject([
+      { type: 'test:note', reason: 'deadline_exceeded', count: 1 },
+    ])
   })
 
-  it('has the time that the key took count for the event', async () => {
+  it('counts the time of the key lookup towards the deadline', async () => {
     const events = memoryStore()
     const deadlines: (number | undefined)[] = []
     const append: EventStore['append'] = async (drafts, options) => {
@@ -348,7 +355,7 @@ describe('a store in trouble', () => {
     expect(deadlines[0]).toBeLessThanOrEqual(after + 1000)
   })
 
-  it('leaves the event to the policy drop', async () => {
+  it('drops the event under the policy drop', async () => {
     const { audit, store, note, kept } = rig({ failurePolicy: 'drop' })
     store.fail('append', 1)
     expect(await note(1)).toBeUndefined()
@@ -357,7 +364,7 @@ describe('a store in trouble', () => {
     expect(await kept()).toEqual([1])
   })
 
-  it('leaves it to the policy queue, and calls made again to one event', async () => {
+  it('journals repeated calls under the policy queue, and stores one event', async () => {
     const journal = memoryJournal()
     const { audit, store, note, kept } = rig({ failurePolicy: 'queue', journal })
     store.fail('append')
@@ -372,13 +379,13 @@ describe('a store in trouble', () => {
     expect(await kept()).toEqual([1, 3])
   })
 
-  it('finds what a call made again has had kept before the journal gets to it', async () => {
+  it('finds an event that a repeated call has stored before the replay', async () => {
     const journal = memoryJournal()
     const [one, other] = twins()
     const oneByOne = { ...one.store, maxBatch: 1 }
     const queueing = rig({ failurePolicy: 'queue', journal }, oneByOne)
     queueing.store.fail('append')
-    // From here on calls go to the journal without a try.
+    // From here on calls go to the journal without an attempt to store them.
     expect(await queueing.audit.recordCustom('x')).toBeUndefined()
     expect(await queueing.note(1)).toBeUndefined()
     expect(await codeOf(other.note(1))).toBe(1)
@@ -389,7 +396,7 @@ describe('a store in trouble', () => {
 })
 
 describe('a call with a key', () => {
-  it('can be aborted while the store is asked for the key', async () => {
+  it('can be aborted during the key lookup', async () => {
     const { audit, store, note } = rig()
     store.hang('updateState', 1)
     const giving = new AbortController()
@@ -401,7 +408,7 @@ describe('a call with a key', () => {
     expect(await codeOf(note(1))).toBe(1)
   })
 
-  it('can be aborted as the store tells of the key', async () => {
+  it('can be aborted when the key lookup resolves', async () => {
     const events = memoryStore()
     const giving = new AbortController()
     const updateState: EventStore['updateState'] = async (key, change, options) => {
@@ -415,7 +422,7 @@ describe('a call with a key', () => {
     expect(await kept()).toEqual([])
   })
 
-  it('that is aborted in its turn leaves the others alone', async () => {
+  it('that is aborted while it waits for another does not affect the others', async () => {
     const { audit, store, note, kept } = rig()
     store.hang('append', 1)
     const giving = new AbortController()
@@ -431,13 +438,13 @@ describe('a call with a key', () => {
     expectBalanced(audit.stats())
   })
 
-  it('is aborted before it begins', async () => {
+  it('rejects if it is aborted already', async () => {
     const { audit, note } = rig()
     expect(await codeOf(note(1, { signal: AbortSignal.abort() }))).toBe('ABORTED')
     expectBalanced(audit.stats())
   })
 
-  it.each(['flush', 'close'] as const)('is waited for by %s', async (method) => {
+  it.each(['flush', 'close'] as const)('is awaited by %s', async (method) => {
     const { audit, store, note, kept } = rig()
     store.delay('updateState', 20)
     const call = note(1)
@@ -448,7 +455,7 @@ describe('a call with a key', () => {
     if (method === 'flush') expect(await kept()).toEqual([1, 2])
   })
 
-  it('counts among those that wait, in number and in bytes', async () => {
+  it('counts as waiting, in number and in bytes', async () => {
     const { audit, store, note } = rig({ waiting: { maxWaiting: 2 } })
     store.hang('updateState')
     const calls = [1, 2].map((n) => note(n, { key: `${n}` }))
@@ -465,7 +472,7 @@ describe('a call with a key', () => {
     await waiting
   })
 
-  it('keeps the figures right at every moment', async () => {
+  it('keeps the counts balanced at every moment', async () => {
     const events = memoryStore()
     const looking: EventStore = {
       ...events,
@@ -492,7 +499,7 @@ describe('a call with a key', () => {
     expect(audit.stats()).toMatchObject({ calls: 30, waiting: 0 })
   })
 
-  it('shares its batch with others, each with its own answer, and is no news', async () => {
+  it('shares a batch with others, and is not emitted as recorded again', async () => {
     const clock = manualClock()
     const events = sharedStore(clock)
     const first = await rig({}, dyingStore(events)).note(1)

@@ -27,7 +27,7 @@ interface Rig {
   readonly audit: AuditLog<typeof types>
   readonly store: FaultyStore
   readonly journal: MemoryJournal
-  /** Types in the store, oldest first, the log's own left out. */
+  /** Types of the stored events, oldest first, without those of the log itself. */
   readonly kept: () => Promise<string[]>
   /** The attributes of the gap reports. */
   readonly gaps: () => Promise<unknown[]>
@@ -71,7 +71,7 @@ afterEach(async () => {
 })
 
 describe('block', () => {
-  it('rejects after the deadline, and the log tells it once the store is back', async () => {
+  it('rejects after the deadline, and a gap event follows once the store is back', async () => {
     const { audit, store, kept, gaps } = rig()
     store.hang('append')
     const calls = [audit.record('api:a:b'), audit.record('api:a:b'), audit.record('info:c:d')]
@@ -94,7 +94,7 @@ describe('block', () => {
     expect(audit.stats()).toMatchObject({ calls: 3, rejected: 3, stored: 0, waiting: 0 })
   })
 
-  it('tells the gap with the first event that gets through', async () => {
+  it('records the gap with the first event that is stored', async () => {
     const { audit, store, gaps } = rig()
     store.hang('append')
     const state = stateOfEnd(audit.record('api:a:b'))
@@ -106,7 +106,7 @@ describe('block', () => {
     expect(await gaps()).toHaveLength(1)
   })
 
-  it('tells no gap of what failed at once: the caller knows', async () => {
+  it('records no gap for calls that failed at once', async () => {
     const { audit, store, gaps } = rig()
     store.fail('append', 1)
     await expect(audit.record('api:a:b')).rejects.toMatchObject({ code: 'STORE_FAILED' })
@@ -118,7 +118,7 @@ describe('block', () => {
 describe('drop', () => {
   const failurePolicy = { default: 'drop' } as const
 
-  it('resolves to nothing, counts, and is told', async () => {
+  it('resolves to undefined, counts the event, and records a gap', async () => {
     const { audit, store, gaps } = rig({ failurePolicy })
     const dropped: unknown[] = []
     audit.on('dropped', ({ type, error }) => dropped.push([type, error.code]))
@@ -130,7 +130,7 @@ describe('drop', () => {
     expect(await gaps()).toMatchObject([{ count: 1, losses: [{ reason: 'dropped', count: 1 }] }])
   })
 
-  it('waits for a hung store until the deadline, and later calls for one of them only', async () => {
+  it('waits for a hanging store until the deadline; of later calls only one waits', async () => {
     const { audit, store } = rig({ failurePolicy })
     store.hang('append')
     const first = stateOfEnd(audit.record('api:a:b'))
@@ -144,7 +144,7 @@ describe('drop', () => {
     expect(await audit.record('info:c:d')).toBeDefined()
   })
 
-  it('does not hide what is wrong with a call', async () => {
+  it('still rejects invalid calls', async () => {
     const { audit } = rig({ failurePolicy })
     await expect(audit.record('no:such:type' as 'api:a:b')).rejects.toMatchObject({
       code: 'UNKNOWN_EVENT_TYPE',
@@ -153,7 +153,7 @@ describe('drop', () => {
     await expect(audit.record('api:a:b', {}, { signal })).rejects.toMatchObject({ code: 'ABORTED' })
   })
 
-  it('drops what is too much', async () => {
+  it('drops events beyond the queue limits', async () => {
     const { audit, store } = rig({ failurePolicy, waiting: { maxWaiting: 2 } })
     store.hang('append')
     const [first, second] = [audit.record('api:a:b'), audit.record('api:a:b')]
@@ -168,7 +168,7 @@ describe('drop', () => {
 describe('queue', () => {
   const failurePolicy = { types: { 'info:c:d': 'queue', 'info:c:e': 'queue' } } as const
 
-  it('keeps events in the journal, and brings them to the store in their order', async () => {
+  it('writes events to the journal, and then to the store in the same order', async () => {
     const { audit, store, journal, kept, gaps } = rig({ failurePolicy })
     store.hang('append')
     const calls = [
@@ -191,7 +191,7 @@ describe('queue', () => {
     expect(await audit.record('info:c:d', { n: 3 })).toBeDefined()
   })
 
-  it('says when an event that is late was recorded', async () => {
+  it('adds occurred_at to an event that is stored late', async () => {
     const clock = manualClock()
     const memory = memoryStore({ clock })
     const { audit, store } = rig({ failurePolicy }, memoryJournal(), memory)
@@ -209,7 +209,7 @@ describe('queue', () => {
     ])
   })
 
-  it('lets nothing overtake what waits in the journal', async () => {
+  it('lets no event overtake those in the journal', async () => {
     const { audit, store, kept } = rig({ failurePolicy })
     store.fail('append', 1)
     await audit.record('info:c:d')
@@ -219,7 +219,7 @@ describe('queue', () => {
     expect(await kept()).toEqual(['info:c:d', 'info:c:e', 'info:c:e', 'info:c:d'])
   })
 
-  it('writes the calls of one turn together', async () => {
+  it('writes the calls of one turn to the journal together', async () => {
     const { audit, store, journal } = rig({ failurePolicy })
     store.fail('append')
     await audit.record('info:c:d')
@@ -227,7 +227,7 @@ describe('queue', () => {
     expect(journal.adds).toEqual([1, 500, 500, 200])
   })
 
-  it('takes what is too much for the queue', async () => {
+  it('writes events beyond the queue limits to the journal', async () => {
     const { audit, store, journal } = rig({
       failurePolicy: 'queue',
       waiting: { maxWaiting: 2 },
@@ -240,7 +240,7 @@ describe('queue', () => {
     for (const call of calls.slice(0, 2)) expect(await call).toBeDefined()
   })
 
-  it('rejects when the journal is full, and keeps what has room', async () => {
+  it('rejects if the journal is full, and keeps the events that fit', async () => {
     const { audit, store, journal } = rig({ failurePolicy: 'queue' }, memoryJournal(2))
     store.fail('append')
     await audit.record('api:a:b')
@@ -254,7 +254,7 @@ describe('queue', () => {
     expect(audit.stats()).toMatchObject({ journalled: 2, rejected: 2, waiting: 0 })
   })
 
-  it('rejects when the journal fails', async () => {
+  it('rejects if the journal fails', async () => {
     const { audit, store, journal } = rig({ failurePolicy: 'queue' })
     store.fail('append')
     journal.failing = new Error('no space left')
@@ -262,7 +262,7 @@ describe('queue', () => {
     await expect(call).rejects.toMatchObject({ code: 'STORE_FAILED', cause: journal.failing })
   })
 
-  it('tries the store again after the journal has refused something', async () => {
+  it('tries the store again after the journal has refused an event', async () => {
     const { audit, store, journal } = rig({ failurePolicy })
     store.fail('append', 1)
     journal.failing = new Error('no space left')
@@ -271,7 +271,7 @@ describe('queue', () => {
     expect(audit.stats()).toMatchObject({ calls: 2, rejected: 1, stored: 1, waiting: 0 })
   })
 
-  it('waits for no store that is away because of what the journal refused long ago', async () => {
+  it('does not wait for a store that is down because the journal refused an event long ago', async () => {
     const { audit, store, journal } = rig({ failurePolicy })
     store.fail('append', 1)
     journal.failing = new Error('no space left')
@@ -285,7 +285,7 @@ describe('queue', () => {
     expect(journal.length).toBe(1)
   })
 
-  it('lets nothing overtake what follows a refused one into the journal', async () => {
+  it('lets no event overtake those behind a refused one', async () => {
     const { audit, store, journal, kept } = rig({ failurePolicy })
     store.fail('append', 1)
     await expect(audit.record('api:a:b')).rejects.toMatchObject({ code: 'STORE_FAILED' })
@@ -302,7 +302,7 @@ describe('queue', () => {
     expect(await kept()).toEqual(['info:c:e', 'info:c:d'])
   })
 
-  it('brings what an earlier process left, and looks for what that may have stored', async () => {
+  it('replays the journal of an earlier process, and finds what that has stored already', async () => {
     const memory = memoryStore()
     const draft: JournalEntry['draft'] = {
       tail: '8000000000000001',
@@ -324,7 +324,7 @@ describe('queue', () => {
     expect(await kept()).toEqual(['info:c:d', 'info:c:d'])
   })
 
-  it('notes what it is about to append before it does', async () => {
+  it('marks journal entries before it appends them', async () => {
     const { audit, store, journal } = rig({ failurePolicy })
     const { created_at } = (await audit.record('api:a:b'))!
     store.fail('append')
@@ -337,7 +337,7 @@ describe('queue', () => {
     )
   })
 
-  it('counts what is held back when it gets to the store', async () => {
+  it('counts events that are held back during the replay', async () => {
     const clock = manualClock()
     const { audit, store, kept } = rig(
       { failurePolicy: { types: { 'warn:throttled:g': 'queue' } } },
@@ -349,7 +349,7 @@ describe('queue', () => {
     store.fail('append', 2)
     expect(await audit.record('warn:throttled:g')).toBeUndefined()
     await turns()
-    // Another process was first.
+    // Another process records the event first.
     const other = new AuditLog({ store, types })
     expect(await other.record('warn:throttled:g')).toBeDefined()
     await vi.advanceTimersByTimeAsync(1000)
@@ -361,7 +361,7 @@ describe('queue', () => {
     expect(next!.attributes['suppressed_count']).toBe(1)
   })
 
-  it('closes with what waits, and with the gap that could not be told', async () => {
+  it('leaves waiting events and the unrecorded gap in the journal on close', async () => {
     const { audit, store, journal } = rig({ failurePolicy })
     store.hang('append')
     const states = [audit.record('info:c:d'), audit.record('api:a:b')].map(stateOfEnd)
@@ -400,7 +400,7 @@ describe('the option failurePolicy', () => {
     },
   )
 
-  it('goes by type, then by level, then for all', async () => {
+  it('applies by type, then by level, then the default', async () => {
     const { audit, store } = rig({
       failurePolicy: { default: 'drop', levels: { info: 'block' }, types: { 'info:c:e': 'queue' } },
     })
@@ -412,11 +412,11 @@ describe('the option failurePolicy', () => {
 })
 
 describe('counters', () => {
-  it('are published as calls settle', async () => {
-    const told: unknown[] = []
+  it('are published when calls settle', async () => {
+    const messages: unknown[] = []
     const listener = (message: unknown): void => {
       const { audit, type, outcome } = message as OutcomeMessage
-      told.push([type, outcome])
+      messages.push([type, outcome])
       expect(audit).toBe(log.audit)
       expectBalanced(log.audit.stats())
     }
@@ -434,7 +434,7 @@ describe('counters', () => {
     } finally {
       unsubscribe('daybook:outcome', listener)
     }
-    expect(told).toEqual([
+    expect(messages).toEqual([
       ['warn:throttled:g', 'stored'],
       ['warn:throttled:g', 'heldBack'],
       ['info:c:d', 'dropped'],
@@ -444,7 +444,7 @@ describe('counters', () => {
   })
 })
 
-/** What becomes of a call, however long it takes. */
+/** The outcome of a call, however long it takes. */
 async function stateOfEnd(call: Promise<unknown>): Promise<string> {
   return call.then(
     (event) => (event === undefined ? 'undefined' : 'stored'),

@@ -28,8 +28,8 @@ const draft = (type: string, json = '{}'): EventDraft => ({
 interface Rig {
   readonly recorder: Recorder
   readonly store: FakeStore
-  /** What the observer was told, in order. */
-  readonly told: string[]
+  /** The calls of the observer, in order. */
+  readonly observed: string[]
   readonly add: (type: string, signal?: AbortSignal, options?: AddOptions) => Promise<unknown>
 }
 
@@ -38,35 +38,36 @@ function rig(
   options: Partial<RecorderOptions> = {},
   journaling?: Journaling,
 ): Rig {
-  const told: string[] = []
+  const observed: string[] = []
   const recorder = createRecorder(
     store,
     { ...defaultRecorderOptions, ...options },
     {
       journaling,
       observer: {
-        stored: (events) => void told.push(...events.map((event) => `stored ${event.type}`)),
-        heldBack: ({ type }, opensIn) => void told.push(`held back ${type} for ${opensIn}`),
-        enlisted: () => void told.push('enlisted'),
-        rejected: ({ type }, error) => void told.push(`${error.code} ${type}`),
-        dropped: ({ type }, error) => void told.push(`dropped ${type} ${error.code}`),
-        journalled: ({ type }) => void told.push(`journalled ${type}`),
-        replayed: (events) => void told.push(...events.map((event) => `replayed ${event.type}`)),
+        stored: (events) => void observed.push(...events.map((event) => `stored ${event.type}`)),
+        heldBack: ({ type }, opensIn) => void observed.push(`held back ${type} for ${opensIn}`),
+        enlisted: () => void observed.push('enlisted'),
+        rejected: ({ type }, error) => void observed.push(`${error.code} ${type}`),
+        dropped: ({ type }, error) => void observed.push(`dropped ${type} ${error.code}`),
+        journalled: ({ type }) => void observed.push(`journalled ${type}`),
+        replayed: (events) =>
+          void observed.push(...events.map((event) => `replayed ${event.type}`)),
       },
     },
   )
   const add: Rig['add'] = (type, signal, further) => {
     const call = recorder.add(draft(type), { ...further, signal })
-    // Looked at later, and an unhandled rejection until then.
+    // The test awaits it later; until then it would be an unhandled rejection.
     call.catch(() => {})
     return call
   }
-  return { recorder, store, told, add }
+  return { recorder, store, observed, add }
 }
 
 describe('batches', () => {
   it('calls of one turn share one append', async () => {
-    const { store, add, told } = rig()
+    const { store, add, observed } = rig()
     const first = add('a')
     const second = add('b')
     await Promise.resolve()
@@ -79,17 +80,17 @@ describe('batches', () => {
     await expect(second).resolves.toMatchObject({ type: 'b' })
     await expect(third).resolves.toMatchObject({ type: 'c' })
     expect(store.tried).toEqual([['a', 'b', 'c']])
-    expect(told).toEqual(['stored a', 'stored b', 'stored c'])
+    expect(observed).toEqual(['stored a', 'stored b', 'stored c'])
   })
 
-  it('hold as many as the store takes, in order', async () => {
+  it('have at most `maxBatch` events, in order', async () => {
     const { store, add, recorder } = rig(fakeStore({ maxBatch: 2 }))
     for (const type of ['a', 'b', 'c', 'd', 'e']) void add(type)
     await recorder.flush()
     expect(store.tried).toEqual([['a', 'b'], ['c', 'd'], ['e']])
   })
 
-  it('what is added during an append goes with the next', async () => {
+  it('events added during an append form the next batch', async () => {
     const hold = gate()
     const { store, add, recorder } = rig(fakeStore({ answers: [hold.answer] }))
     void add('a')
@@ -105,17 +106,17 @@ describe('batches', () => {
     expect(recorder.waiting()).toBe(0)
   })
 
-  it('a promise settles after the observer was told', async () => {
-    const { add, told } = rig()
+  it('the observer is called before a promise settles', async () => {
+    const { add, observed } = rig()
     const seen: string[][] = []
-    await Promise.all(['a', 'b'].map((type) => add(type).then(() => seen.push([...told]))))
+    await Promise.all(['a', 'b'].map((type) => add(type).then(() => seen.push([...observed]))))
     expect(seen).toEqual([
       ['stored a', 'stored b'],
       ['stored a', 'stored b'],
     ])
   })
 
-  it('nothing is tried where nothing was added', async () => {
+  it('without events there is no append', async () => {
     const { store, recorder } = rig()
     await recorder.flush()
     expect(store.tried).toEqual([])
@@ -123,10 +124,10 @@ describe('batches', () => {
 })
 
 describe('a failing append', () => {
-  it('rejects its batch with STORE_FAILED, and the next goes on', async () => {
+  it('rejects its batch with STORE_FAILED, and the next batch is stored', async () => {
     const broken = new Error('disk full')
     const store = fakeStore({ maxBatch: 2, answers: [failing(broken)] })
-    const { add, recorder, told } = rig(store)
+    const { add, recorder, observed } = rig(store)
     const calls = ['a', 'b', 'c'].map((type) => add(type))
     await recorder.flush()
     await expect(calls[0]).rejects.toMatchObject({
@@ -138,17 +139,17 @@ describe('a failing append', () => {
     await expect(calls[1]).rejects.toMatchObject({ code: 'STORE_FAILED', cause: broken })
     await expect(calls[2]).resolves.toMatchObject({ type: 'c' })
     expect(store.kept).toEqual(['c'])
-    expect(told).toEqual(['STORE_FAILED a', 'STORE_FAILED b', 'stored c'])
+    expect(observed).toEqual(['STORE_FAILED a', 'STORE_FAILED b', 'stored c'])
     expect(recorder.waiting()).toBe(0)
   })
 
-  it('rejects with the very error where the store gives one of ours', async () => {
+  it('rejects with the same error if it is an AuditLogError', async () => {
     const closed = new AuditLogError('CLOSED', 'the fake store is closed')
     const { add } = rig(fakeStore({ answers: [failing(closed)] }))
     await expect(add('a')).rejects.toBe(closed)
   })
 
-  it('is one too where the store throws at once', async () => {
+  it('may also throw synchronously', async () => {
     const store = fakeStore()
     const broken = new Error('not even a promise')
     store.append = () => {
@@ -177,7 +178,7 @@ describe('the deadline', () => {
 
   it('aborts the append and rejects with DEADLINE_EXCEEDED', async () => {
     const store = fakeStore({ answers: [untilAborted] })
-    const { add, recorder, told } = rig(store, { deadlineMs: 40 })
+    const { add, recorder, observed } = rig(store, { deadlineMs: 40 })
     const call = add('a')
     await pass(35)
     expect(await stateOf(call)).toBe('waiting')
@@ -189,14 +190,14 @@ describe('the deadline', () => {
     })
     expect(store.tried).toEqual([['a']])
     expect(store.kept).toEqual([])
-    expect(told).toEqual(['DEADLINE_EXCEEDED a'])
+    expect(observed).toEqual(['DEADLINE_EXCEEDED a'])
     expect(recorder.waiting()).toBe(0)
   })
 
-  it('is of each event: what is not due is tried again, in order and before newer ones', async () => {
+  it('applies to each event: the others are tried again, in order and before newer ones', async () => {
     const hold = gate()
     const store = fakeStore({ answers: [hold.answer, untilAborted] })
-    const { add, told } = rig(store, { deadlineMs: 40 })
+    const { add, observed } = rig(store, { deadlineMs: 40 })
     void add('first')
     await pass(1)
     const due = add('due')
@@ -210,18 +211,18 @@ describe('the deadline', () => {
     expect(await stateOf(due)).toBe('DEADLINE_EXCEEDED')
     expect(store.tried).toEqual([['first'], ['due', 'b', 'c'], ['b', 'c', 'newer']])
     await Promise.all(calls)
-    expect(told).toEqual([
+    expect(observed).toEqual([
       'stored first',
       'DEADLINE_EXCEEDED due',
       'stored b',
       'stored c',
       'stored newer',
     ])
-    // The same drafts: a store that kept the first try would know their random bits.
+    // The same drafts, so a store that stored the first attempt finds their random bits.
     expect(store.drafts[2]![0]).toBe(store.drafts[1]![1])
   })
 
-  it('rejects what is queued behind an append that hangs, and never stores it', async () => {
+  it('rejects events queued behind an append that hangs, and never stores them', async () => {
     const hold = gate()
     const store = fakeStore({ answers: [hold.answer] })
     const { add, recorder } = rig(store, { deadlineMs: 40 })
@@ -254,13 +255,13 @@ describe('the deadline', () => {
       ': connect ECONNREFUSED',
     ],
     [
-      'the first of several',
+      'the first of several errors',
       new AggregateError([new Error('refused ::1'), new Error('refused 127.0.0.1')], ''),
       ': refused ::1',
     ],
     ['an error without a message', new Error(''), ''],
-    ['what is no error', 'out of room', ''],
-  ])('tells why, where the store knows: %s', async (_, cause, told) => {
+    ['a value that is not an error', 'out of room', ''],
+  ])('appends the reason that the store gives: %s', async (_, cause, suffix) => {
     const knowing: Answer = (signal) =>
       new Promise((_, reject) => {
         const error = new AuditLogError('ABORTED', 'the fake store gave up', { cause })
@@ -271,14 +272,14 @@ describe('the deadline', () => {
     await pass(50)
     await expect(call).rejects.toMatchObject({
       code: 'DEADLINE_EXCEEDED',
-      message: `the fake store did not take the event within 40 ms${told}`,
+      message: `the fake store did not take the event within 40 ms${suffix}`,
       cause: { code: 'ABORTED', cause },
     })
   })
 
-  it('does not tell its own signal as the reason, nor follows a circle of causes for ever', async () => {
-    const circle = new Error('a circle')
-    circle.cause = new Error('of causes', { cause: circle })
+  it('does not give its own signal as the reason, and ends at a cycle of causes', async () => {
+    const cycle = new Error('a cycle')
+    cycle.cause = new Error('of causes', { cause: cycle })
     const giveUp =
       (causeOf: (signal: AbortSignal) => unknown): Answer =>
       (signal) =>
@@ -287,7 +288,7 @@ describe('the deadline', () => {
             reject(new AuditLogError('ABORTED', 'gave up', { cause: causeOf(signal!) })),
           )
         })
-    const answers = [giveUp((signal) => signal.reason), giveUp(() => circle)]
+    const answers = [giveUp((signal) => signal.reason), giveUp(() => cycle)]
     const { add } = rig(fakeStore({ answers }), { deadlineMs: 40 })
     const first = add('a')
     await pass(50)
@@ -299,7 +300,7 @@ describe('the deadline', () => {
     await expect(second).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' })
   })
 
-  it('of the oldest event is told to the store', async () => {
+  it('of the oldest event is passed to the store', async () => {
     const hold = gate()
     const { add, store } = rig(fakeStore({ answers: [hold.answer] }), { deadlineMs: 40 })
     const start = performance.now()
@@ -314,7 +315,7 @@ describe('the deadline', () => {
     expect(store.deadlines.map((deadline) => deadline! - start)).toEqual([40, 50])
   })
 
-  it('may be nearer than that of events before it, and is told to the store', async () => {
+  it('may be earlier than that of older events, and is passed to the store', async () => {
     const hold = gate()
     const { add, store } = rig(fakeStore({ answers: [hold.answer, untilAborted] }), {
       deadlineMs: 40,
@@ -333,7 +334,7 @@ describe('the deadline', () => {
     expect(store.tried).toEqual([['a'], ['b', 'c'], ['b']])
   })
 
-  it('may be nearer than that of what is in flight and queued before it', async () => {
+  it('may be earlier than that of events in flight or queued before it', async () => {
     const hold = gate()
     const { add, store } = rig(fakeStore({ answers: [hold.answer] }), { deadlineMs: 40 })
     const start = performance.now()
@@ -349,27 +350,31 @@ describe('the deadline', () => {
     expect(store.kept).toEqual(['a', 'b'])
   })
 
-  it('that is over is not looked at again and again', async () => {
+  it('that has passed does not set the timer again', async () => {
     const journaling = createJournaling(memoryJournal(), () => 0)
     const hold = gate()
-    const { add, told } = rig(fakeStore({ answers: [hold.answer] }), { deadlineMs: 40 }, journaling)
+    const { add, observed } = rig(
+      fakeStore({ answers: [hold.answer] }),
+      { deadlineMs: 40 },
+      journaling,
+    )
     void add('a')
     await pass(1)
-    // It follows what is in flight.
+    // It waits for the batch in flight.
     void add('b', undefined, { policy: 'queue', deadline: performance.now() + 5 })
     await pass(10)
     const timers = vi.spyOn(globalThis, 'setTimeout')
     await pass(20)
     const set = timers.mock.calls.length
-    // Before the timers are real again: later it would put these back.
+    // Restored before the fake timers are: otherwise it would restore those.
     timers.mockRestore()
     expect(set).toBe(0)
     hold.open()
     await pass(1)
-    expect(told).toEqual(['stored a', 'stored b'])
+    expect(observed).toEqual(['stored a', 'stored b'])
   })
 
-  it('has what is not due tried again before the journal is', async () => {
+  it('events that are not due are tried again before the journal is replayed', async () => {
     const entry = { draft: draft('journalled'), recordedAt: 0, since: undefined }
     const journaling = createJournaling(memoryJournal(Infinity, [entry]), () => 0)
     const store = fakeStore({ answers: [untilAborted] })
@@ -383,7 +388,7 @@ describe('the deadline', () => {
     await recorder.close()
   })
 
-  it('lets an event through that the store keeps at the last moment', async () => {
+  it('does not reject an event that the store takes after it', async () => {
     const hold = gate()
     const { add, store } = rig(fakeStore({ answers: [hold.answer] }), { deadlineMs: 40 })
     const call = add('a')
@@ -393,7 +398,7 @@ describe('the deadline', () => {
     expect(store.kept).toEqual(['a'])
   })
 
-  it('far away neither aborts nor busies', async () => {
+  it('beyond the longest timer neither aborts nor fires', async () => {
     // A timer of more than 2^31 - 1 ms fires at once.
     const warnings: unknown[] = []
     vi.spyOn(process, 'emitWarning').mockImplementation((warning) => void warnings.push(warning))
@@ -422,7 +427,7 @@ describe('the deadline', () => {
     expect(warnings).toEqual([])
   })
 
-  it('leaves no timer behind that keeps the process', async () => {
+  it('leaves no timer behind', async () => {
     const { add, recorder } = rig(fakeStore(), { deadlineMs: 40 })
     void add('a')
     await recorder.flush()
@@ -432,7 +437,7 @@ describe('the deadline', () => {
 })
 
 describe('a full queue', () => {
-  it('refuses by count, and takes again what there is room for', async () => {
+  it('rejects by count, and accepts events once there is room', async () => {
     const hold = gate()
     const store = fakeStore({ answers: [hold.answer] })
     const { add, recorder } = rig(store, { maxWaiting: 3 })
@@ -454,7 +459,7 @@ describe('a full queue', () => {
     expect(store.kept).toEqual(['a', 'b', 'c', 'e'])
   })
 
-  it('refuses by bytes of JSON', async () => {
+  it('rejects by bytes of JSON', async () => {
     const { recorder, store } = rig(fakeStore(), { maxWaitingBytes: 100 })
     const add = (type: string, json: string): void => void recorder.add(draft(type, json))
     add('a', JSON.stringify({ t: 'x'.repeat(60) }))
@@ -476,7 +481,7 @@ describe('a full queue', () => {
     expect(store.kept).toEqual(['a', 'c'])
   })
 
-  it('has room again for what was rejected', async () => {
+  it('has room again after a rejection', async () => {
     const store = fakeStore({ answers: [failing(new Error('no'))] })
     const { add, recorder } = rig(store, { maxWaiting: 1 })
     void add('a')
@@ -488,28 +493,28 @@ describe('a full queue', () => {
 })
 
 describe('an abort signal', () => {
-  it('that is aborted already refuses at once', () => {
-    const { recorder, store, told } = rig()
+  it('that is aborted already throws', () => {
+    const { recorder, store, observed } = rig()
     const reason = new Error('changed my mind')
     expect(() => recorder.add(draft('a'), { signal: AbortSignal.abort(reason) })).toThrow(
       expect.objectContaining({ name: 'AuditLogError', code: 'ABORTED', cause: reason }),
     )
     expect(recorder.waiting()).toBe(0)
     expect(store.tried).toEqual([])
-    expect(told).toEqual([])
+    expect(observed).toEqual([])
   })
 
-  it('takes an event out of the queue', async () => {
+  it('removes an event from the queue', async () => {
     const hold = gate()
     const store = fakeStore({ answers: [hold.answer] })
-    const { add, recorder, told } = rig(store)
+    const { add, recorder, observed } = rig(store)
     const controller = new AbortController()
     void add('a')
     await turns()
     const queued = add('b', controller.signal)
     const other = add('c')
     controller.abort(new Error('changed my mind'))
-    expect(told).toEqual(['ABORTED b'])
+    expect(observed).toEqual(['ABORTED b'])
     expect(recorder.waiting()).toBe(2)
     await expect(queued).rejects.toMatchObject({
       code: 'ABORTED',
@@ -520,7 +525,7 @@ describe('an abort signal', () => {
     expect(store.tried).toEqual([['a'], ['c']])
   })
 
-  it('before the end of the turn leaves nothing to try', async () => {
+  it('before the end of the turn prevents the append', async () => {
     const { add, recorder, store } = rig()
     const controller = new AbortController()
     const call = add('a', controller.signal)
@@ -530,9 +535,9 @@ describe('an abort signal', () => {
     expect(store.tried).toEqual([])
   })
 
-  it('during the append leaves it to the store: it is stored', async () => {
+  it('during the append has no effect: the event is stored', async () => {
     const hold = gate()
-    const { add, store, told } = rig(fakeStore({ answers: [hold.answer] }))
+    const { add, store, observed } = rig(fakeStore({ answers: [hold.answer] }))
     const controller = new AbortController()
     const call = add('a', controller.signal)
     await turns()
@@ -541,10 +546,10 @@ describe('an abort signal', () => {
     hold.open()
     expect(await stateOf(call)).toBe('stored')
     expect(store.kept).toEqual(['a'])
-    expect(told).toEqual(['stored a'])
+    expect(observed).toEqual(['stored a'])
   })
 
-  it('during the append leaves it to the store: it fails', async () => {
+  it('during the append has no effect: the append fails', async () => {
     const hold = gate()
     const { add } = rig(fakeStore({ answers: [hold.answer] }))
     const controller = new AbortController()
@@ -555,7 +560,7 @@ describe('an abort signal', () => {
     expect(await stateOf(call)).toBe('STORE_FAILED')
   })
 
-  it('during an append that is given up: the event is not tried again', async () => {
+  it('during an append that is aborted: the event is not tried again', async () => {
     const hold = gate()
     const store = fakeStore({ answers: [hold.answer] })
     const { add, recorder } = rig(store)
@@ -571,8 +576,8 @@ describe('an abort signal', () => {
     expect(store.tried).toEqual([['a', 'b'], ['b']])
   })
 
-  it('has no listener left once the event is settled', async () => {
-    const { add, recorder, told } = rig()
+  it('has no listener once the event is settled', async () => {
+    const { add, recorder, observed } = rig()
     const controller = new AbortController()
     const { signal } = controller
     const remove = vi.spyOn(signal, 'removeEventListener')
@@ -580,12 +585,12 @@ describe('an abort signal', () => {
     expect(remove).toHaveBeenCalledTimes(1)
     controller.abort()
     await recorder.flush()
-    expect(told).toEqual(['stored a'])
+    expect(observed).toEqual(['stored a'])
   })
 })
 
 describe('flush', () => {
-  it('called as an earlier event of the batch is rejected ends though a later one is in the journal', async () => {
+  it('resolves if it is called while the batch in flight goes into the journal', async () => {
     const journal = memoryJournal()
     const store = fakeStore({ answers: [failing(new Error('down'))] })
     const { add, recorder } = rig(
@@ -595,7 +600,7 @@ describe('flush', () => {
     )
     const queued = add('queued', undefined, { policy: 'queue' })
     const blocked = add('blocked')
-    // Runs before the batch has landed: the queued event is on its way into the journal.
+    // Runs while the batch is in flight and the queued event is on its way into the journal.
     const flushed = blocked.catch(() => recorder.flush().then(() => 'flushed'))
     expect(await stateOf(flushed)).toBe('stored')
     expect(await stateOf(queued)).toBe('undefined')
@@ -603,7 +608,7 @@ describe('flush', () => {
     await recorder.close()
   })
 
-  it('resolves when all that was added before is settled', async () => {
+  it('resolves when all events added before are settled', async () => {
     const hold = gate()
     const store = fakeStore({ maxBatch: 1, answers: [hold.answer, failing(new Error('no'))] })
     const { add, recorder } = rig(store)
@@ -615,10 +620,10 @@ describe('flush', () => {
     expect(await Promise.all(calls.map(stateOf))).toEqual(['stored', 'STORE_FAILED', 'stored'])
   })
 
-  it('does not wait for what is added later', async () => {
+  it('does not wait for events added later', async () => {
     const store = fakeStore({ maxBatch: 1 })
     const { add, recorder } = rig(store)
-    // Each event that is stored brings the next, as steady traffic does.
+    // Each stored event adds the next one, like steady traffic.
     let count = 0
     const next = async (): Promise<void> => {
       while (count < 200) await add(`n${count++}`)

@@ -23,7 +23,7 @@ interface Rig {
   readonly audit: AuditLog<typeof types>
   readonly clock: ManualClock
   readonly store: EventStore
-  /** How often the store was asked to append. */
+  /** Number of appends. */
   readonly appends: () => number
 }
 
@@ -54,7 +54,7 @@ afterEach(async () => {
 })
 
 describe('a throttled type', () => {
-  it('is stored once in a period, counted from the last stored one', async () => {
+  it('is stored once per period, counted from the last stored event', async () => {
     const { audit, clock } = rig()
     const first = await audit.record('warn:disk:full')
     expect(first).toBeDefined()
@@ -68,7 +68,7 @@ describe('a throttled type', () => {
     expect(audit.stats()).toMatchObject({ calls: 4, stored: 2, heldBack: 2, waiting: 0 })
   })
 
-  it('tells with the next one how many were held back, and since when', async () => {
+  it('the next stored event says how many calls were held back, and since when', async () => {
     const { audit, clock } = rig()
     await audit.record('warn:disk:full')
     clock.advance(5)
@@ -86,7 +86,7 @@ describe('a throttled type', () => {
     expect(last!.attributes).toEqual({})
   })
 
-  it('asks the store once in a period', async () => {
+  it('accesses the store once per period', async () => {
     const { audit, clock, appends } = rig()
     for (let i = 0; i < 100; i++) await audit.record('warn:disk:full')
     expect(appends()).toBe(1)
@@ -95,7 +95,7 @@ describe('a throttled type', () => {
     expect(appends()).toBe(2)
   })
 
-  it('is held back while the first of a flood is on its way', async () => {
+  it('is held back while the first event is in flight', async () => {
     const { audit, appends } = rig()
     const calls = await Promise.all(
       Array.from({ length: 1000 }, () => audit.record('warn:disk:full')),
@@ -106,7 +106,7 @@ describe('a throttled type', () => {
     expect(audit.stats()).toMatchObject({ stored: 1, heldBack: 999 })
   })
 
-  it('is tried again when nothing came of the first', async () => {
+  it('is tried again after the first event failed', async () => {
     const store = faultyStore(memoryStore())
     const { audit } = rig({}, manualClock(), store)
     store.fail('append', 1)
@@ -117,7 +117,7 @@ describe('a throttled type', () => {
     expect(third!.attributes['suppressed_count']).toBe(1)
   })
 
-  it('has a period for each value of its scope', async () => {
+  it('has a separate period for each value of its scope', async () => {
     const { audit } = rig()
     const record = (cluster: unknown, pool: unknown): Promise<unknown> =>
       audit.record('warn:slot:full', { cluster, pool })
@@ -128,17 +128,17 @@ describe('a throttled type', () => {
         expect(await record(cluster, pool)).toBeUndefined()
       }
     expect(await record(undefined, undefined)).toBeDefined()
-    // What is missing is null.
+    // A missing value counts as null.
     expect(await record(null, undefined)).toBeUndefined()
   })
 
-  it('keeps its scope apart where values look alike', async () => {
+  it('distinguishes scope values with equal text', async () => {
     const { audit } = rig()
     expect(await audit.record('warn:slot:full', { cluster: 'a"\n"b', pool: 'c' })).toBeDefined()
     expect(await audit.record('warn:slot:full', { cluster: 'a', pool: 'b"\n"c' })).toBeDefined()
   })
 
-  it('outlives data that cannot be read', async () => {
+  it('works with data whose getters throw', async () => {
     const { audit } = rig()
     const data = {
       get cluster(): string {
@@ -149,7 +149,7 @@ describe('a throttled type', () => {
     expect(await audit.record('warn:slot:full', data)).toBeUndefined()
   })
 
-  it('is not moved by custom events of its name', async () => {
+  it('is not affected by custom events of the same type', async () => {
     const { audit } = rig()
     expect(await audit.recordCustom('warn:disk:full')).toBeDefined()
     expect(await audit.record('warn:disk:full')).toBeDefined()
@@ -157,7 +157,7 @@ describe('a throttled type', () => {
     expect(await audit.recordCustom('warn:disk:full')).toBeDefined()
   })
 
-  it('counts nothing while its type is off', async () => {
+  it('counts nothing while its type is disabled', async () => {
     let isOn = true
     const clock = manualClock()
     const audit = new AuditLog({
@@ -175,7 +175,7 @@ describe('a throttled type', () => {
     expect(audit.stats()).toMatchObject({ calls: 3, stored: 2, heldBack: 1 })
   })
 
-  it('holds back types known at run time only, too', async () => {
+  it('also applies to recordSystem', async () => {
     const { audit } = rig()
     expect(await audit.recordSystem('warn:disk:full')).toBeDefined()
     expect(await audit.recordSystem('warn:disk:full')).toBeUndefined()
@@ -183,7 +183,7 @@ describe('a throttled type', () => {
 })
 
 describe('the period', () => {
-  it('can be the host’s', async () => {
+  it('can be set by the host', async () => {
     const { audit, clock } = rig({
       throttles: { 'warn:disk:full': { minutes: 1 }, 'warn:slot:full': false },
     })
@@ -195,7 +195,7 @@ describe('the period', () => {
     expect(await audit.record('warn:slot:full', slot)).toBeDefined()
   })
 
-  it('can be given to a type that has none', async () => {
+  it('can be added to a type without a throttle', async () => {
     const { audit } = rig({ throttles: { 'info:plain:event': { days: 1 } } })
     expect(await audit.record('info:plain:event')).toBeDefined()
     expect(await audit.record('info:plain:event')).toBeUndefined()
@@ -206,7 +206,7 @@ describe('the period', () => {
     [{ 'warn:disk:full': { hours: -1 } }, 'throttles.warn:disk:full must be a date-fns Duration'],
     [{ 'warn:disk:full': 60 }, 'throttles.warn:disk:full must be a date-fns Duration'],
     [{ 'warn:disk:full': {} }, 'throttles.warn:disk:full must be a date-fns Duration'],
-  ])('is refused: %j', (throttles, message) => {
+  ])('is rejected: %j', (throttles, message) => {
     const make = (): AuditLog => new AuditLog({ store: memoryStore(), types, throttles } as never)
     expect(make).toThrow(expect.objectContaining({ code: 'INVALID_OPTION' }))
     expect(make).toThrow(message)
@@ -229,7 +229,7 @@ describe('the period', () => {
 })
 
 describe('a clock that is set', () => {
-  it('back jams a throttle for no longer than a period', async () => {
+  it('back keeps a throttle closed for at most one period', async () => {
     const { audit, clock } = rig()
     await audit.record('warn:disk:full')
     clock.advance(-24 * HOUR)
@@ -240,7 +240,7 @@ describe('a clock that is set', () => {
     expect(await audit.record('warn:disk:full')).toBeDefined()
   })
 
-  it('forth opens it once', async () => {
+  it('forward opens it once', async () => {
     const { audit, clock } = rig()
     await audit.record('warn:disk:full')
     clock.advance(24 * HOUR)
@@ -255,7 +255,7 @@ describe('a clock that is set', () => {
 })
 
 describe('counts of what was held back', () => {
-  it('of several logs on one store come together', async () => {
+  it('of several logs on one store are added up', async () => {
     const clock = manualClock()
     const store = memoryStore({ clock })
     const [one, two] = [rig({}, clock, store), rig({}, clock, store)]
@@ -268,7 +268,7 @@ describe('counts of what was held back', () => {
     expect(next!.attributes['suppressed_count']).toBe(8)
   })
 
-  it('are told by flush however long the deadline is', async () => {
+  it('are reported by flush, however long the deadline is', async () => {
     const clock = manualClock()
     const store = memoryStore({ clock })
     const slow: EventStore = {
@@ -287,7 +287,7 @@ describe('counts of what was held back', () => {
     expect(next!.attributes['suppressed_count']).toBe(1)
   })
 
-  it('are told to the store once a second', async () => {
+  it('are reported to the store once a second', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const reports: number[] = []
     const memory = memoryStore()
@@ -310,7 +310,7 @@ describe('counts of what was held back', () => {
     expect(reports).toEqual([4, 3])
   })
 
-  it('are told again, as the same report, where that failed', async () => {
+  it('are reported again with the same number after a failure', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const clock = manualClock()
     const store = faultyStore(memoryStore({ clock }))
@@ -326,7 +326,7 @@ describe('counts of what was held back', () => {
     expect(next!.attributes['suppressed_count']).toBe(5)
   })
 
-  it('hold up no call beyond its deadline while they are told, nor the closing', async () => {
+  it('delay neither a call beyond its deadline nor close while they are reported', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     const faulty = faultyStore(memoryStore())
     const signals: (AbortSignal | undefined)[] = []
@@ -352,7 +352,7 @@ describe('counts of what was held back', () => {
     expect(signals[0]?.aborted).toBe(true)
   })
 
-  it('are told by the cleaning run where no further event comes', async () => {
+  it('are recorded by the cleaning run if no further event comes', async () => {
     const { audit, clock } = rig()
     await audit.record('warn:slot:full', { cluster: 'a', pool: 'b' })
     clock.advance(10)

@@ -5,37 +5,37 @@ import { cutText } from './json-cut.js'
 import { comparePatch, type Operation } from './json-patch.js'
 import { redactAt } from './redact.js'
 
-/** An operation of JSON Patch (RFC 6902), and what it takes away. */
+/** An operation of JSON Patch (RFC 6902), with the old value. */
 export interface RecordedChange {
   readonly op: 'add' | 'remove' | 'replace'
-  /** JSON Pointer; `''` is the whole. */
+  /** JSON Pointer; `''` is the whole document. */
   readonly path: string
-  /** What is there after the change; missing for `remove`. */
+  /** The value after the change; missing for `remove`. */
   readonly value?: JsonValue
-  /** What was there before it; missing for `add`. RFC 6902 lets a reader ignore it. */
+  /** The value before the change; missing for `add`. RFC 6902 lets readers ignore it. */
   readonly old_value?: JsonValue
-  /** How many bytes of the two values are left out here. */
+  /** How many bytes of the two values are cut. */
   readonly cut_bytes?: number
 }
 
-/** The attributes that tell a change. */
+/** The attributes of a recorded change. */
 export interface ChangeData {
-  /** In the order in which they make the one state the other; empty where nothing changed. */
+  /** The changes in the order to apply them; empty if nothing changed. */
   readonly changes: readonly RecordedChange[]
-  /** How many further changes are left out, 1 or more; at least so many, where the states are too large. */
+  /** How many further changes are left out. A lower bound if the states are too large to compare. */
   readonly changes_cut?: number
 }
 
 const MAX_CHANGES = 1000
 const MAX_TEXT_BYTES = 4096
-// What a state may hold to be compared in a fraction of a second.
+// States with more values take too long to compare.
 const MAX_VALUES = 400_000
 
 /**
- * What turned one state into the other. A state that is missing is an empty object: so every member
- * of one that was created or deleted is told. Each value is compared as a record would keep it, and
- * only then what a key of its path, or within it, names as secret becomes `[redacted]`: a changed
- * password is told as a change. Long texts are cut, and large values become their JSON text, cut.
+ * The changes from one state to the other. A missing state counts as an empty object, so for a created
+ * or deleted object every member is a change. Values are compared as `record` would store them.
+ * Secrets become `[redacted]` after the comparison, so a changed password is still a change. Long texts
+ * are cut, and large values become their JSON text, cut.
  */
 export function changeData(
   before: unknown,
@@ -45,11 +45,11 @@ export function changeData(
   const states = [stateOf(before, maxDepth), stateOf(after, maxDepth)] as const
   if (states[0] === undefined || states[1] === undefined) return { changes: [], changes_cut: 1 }
   const operations = withOldValues(comparePatch(states[0], states[1], { invertible: true }))
-  // The other half is for what else the event tells.
+  // The other half is for the other attributes of the event.
   let room = maxBytes >> 1
   const changes: RecordedChange[] = []
   for (const operation of operations.slice(0, MAX_CHANGES)) {
-    const change = toldChange(operation, maxBytes >> 4)
+    const change = recordedChange(operation, maxBytes >> 4)
     room -= Buffer.byteLength(JSON.stringify(change)) + 1
     if (room < 0) break
     changes.push(change)
@@ -58,7 +58,7 @@ export function changeData(
   return left > 0 ? { changes, changes_cut: left } : { changes }
 }
 
-/** A copy of the state that is JSON; `undefined` where it is too large to be compared. */
+/** A JSON copy of the state; `undefined` if it is too large to compare. */
 function stateOf(state: unknown, maxDepth: number): JsonValue | undefined {
   if (state === undefined || state === null) return {}
   const copy = (attempt: (budget: Budget) => JsonValue | undefined): JsonValue | undefined => {
@@ -70,7 +70,7 @@ function stateOf(state: unknown, maxDepth: number): JsonValue | undefined {
     try {
       return copyPlain(state, maxDepth, budget)
     } catch {
-      // A getter threw: the copier finds out where.
+      // A getter threw. The copier finds out where.
       return undefined
     }
   }
@@ -79,7 +79,7 @@ function stateOf(state: unknown, maxDepth: number): JsonValue | undefined {
 
 type Change = Pick<RecordedChange, 'op' | 'path' | 'value' | 'old_value'>
 
-/** Each `test` joined to the operation that it comes before. */
+/** Merges each `test` into the operation that follows it. */
 function withOldValues(operations: readonly Operation[]): Change[] {
   const changes: Change[] = []
   let old: Pick<Change, 'old_value'> = {}
@@ -93,11 +93,11 @@ function withOldValues(operations: readonly Operation[]): Change[] {
   return changes
 }
 
-/** The change with values that may be told, each in not much more than so many bytes. */
-function toldChange({ op, path, ...values }: Change, maxBytes: number): RecordedChange {
+/** The change with redacted values, each cut to about `maxBytes` bytes. */
+function recordedChange({ op, path, ...values }: Change, maxBytes: number): RecordedChange {
   const keys = path.split('/').map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
   let cutBytes = 0
-  const told = Object.entries(values).map(([name, value]) => {
+  const recorded = Object.entries(values).map(([name, value]) => {
     const redacted = redactAt(keys, value) as JsonValue
     const cut = cutValue(redacted, maxBytes)
     if (cut !== redacted)
@@ -105,10 +105,10 @@ function toldChange({ op, path, ...values }: Change, maxBytes: number): Recorded
         Buffer.byteLength(JSON.stringify(redacted)) - Buffer.byteLength(JSON.stringify(cut))
     return [name, cut] as const
   })
-  return { op, path, ...Object.fromEntries(told), ...(cutBytes > 0 && { cut_bytes: cutBytes }) }
+  return { op, path, ...Object.fromEntries(recorded), ...(cutBytes > 0 && { cut_bytes: cutBytes }) }
 }
 
-/** The value itself where it is small enough. */
+/** The value itself if it is small enough. */
 function cutValue(value: JsonValue, maxBytes: number): JsonValue {
   const textBytes = Math.min(MAX_TEXT_BYTES, maxBytes)
   const cut = cutTexts(value, textBytes)

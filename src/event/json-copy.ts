@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from './event.js'
 
-// Of what was changed, this many places are listed, each pointer at most this long.
+// Limits of the list of changed places.
 const MAX_POINTERS = 50
 const MAX_POINTER_LENGTH = 120
 
@@ -11,7 +11,7 @@ export function jsonPointer(path: readonly string[]): string {
 
 const UNSTORABLE = /[\0\p{Surrogate}]/gu
 
-/** True for text that every store keeps as it is: no U+0000 (Postgres) and no lone surrogate. */
+/** True for text that every store can keep unchanged: no U+0000 (Postgres) and no lone surrogate. */
 export function isStorableText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0')
 }
@@ -20,7 +20,7 @@ export function storableText(text: string): string {
   return isStorableText(text) ? text : text.replace(UNSTORABLE, '\uFFFD')
 }
 
-/** Sets also the key `__proto__`, which plain assignment would take for the prototype. */
+/** Sets a key, even `__proto__`, which an assignment would take for the prototype. */
 export function setKey(target: JsonObject, key: string, value: JsonValue): void {
   if (key === '__proto__') {
     Object.defineProperty(target, key, {
@@ -33,8 +33,8 @@ export function setKey(target: JsonObject, key: string, value: JsonValue): void 
 }
 
 /**
- * How many values a walk may still visit. One object can be reached by any number of ways, so that
- * a small structure may be an endless text; what is cut anyway need not be walked first.
+ * How many more values a copy may visit. An object can be referenced many times, so a small structure
+ * can be a huge text. The budget stops before visiting what would be cut anyway.
  */
 export interface Budget {
   values: number
@@ -42,15 +42,15 @@ export interface Budget {
 
 const MIN_BUDGET = 65_536
 
-/** A value takes two bytes of text or more. */
+/** Every value takes at least two bytes of text. */
 export const budgetFor = (maxBytes: number): Budget => ({
   values: Math.max(maxBytes >> 1, MIN_BUDGET),
 })
 
 /**
- * The copy of a value that is JSON as it stands but for its texts, which are not looked at, as
- * nearly all values are; `undefined` for any other, which takes a {@link Copier}. Objects are cloned
- * first and checked then, which takes half the time of copying member by member.
+ * Copies a value that is JSON already, as most are, without checking its texts; `undefined` for any
+ * other value, which needs a {@link Copier}. Clones objects first and checks them afterwards, which
+ * takes half the time of copying member by member.
  */
 export function copyPlain(value: unknown, maxDepth: number, budget: Budget): JsonValue | undefined {
   if (budget.values-- <= 0) return undefined
@@ -91,7 +91,7 @@ function copyPlainObject(value: object, maxDepth: number, budget: Budget): JsonV
   return copy as JsonObject
 }
 
-/** One walk over a value of the host's: the copy that is JSON, and where it differs. */
+/** Copies a value of the host as JSON, and notes where the copy differs. */
 export class Copier {
   readonly replaced: string[] = []
   private readonly path: string[] = []
@@ -142,7 +142,7 @@ export class Copier {
     }
   }
 
-  /** What JSON.stringify would write, but for what it would empty to `{}` and a log must not. */
+  /** The value that JSON.stringify would write, but with contents where it would write only `{}`. */
   private written(value: object): unknown {
     let written: unknown = value
     if ('toJSON' in value && typeof value.toJSON === 'function')
@@ -181,7 +181,7 @@ export class Copier {
     this.path.push(String(key))
     try {
       const member: unknown = (holder as Record<string | number, unknown>)[key]
-      // An absent member, as in JSON; in an array it would shift the others.
+      // JSON leaves out undefined members. In an array that would shift the other elements.
       if (member === undefined && typeof key === 'string') return undefined
       return this.copy(member)
     } catch {
@@ -191,7 +191,7 @@ export class Copier {
     }
   }
 
-  /** Once the budget is spent, what is left of a container is left out, and told. */
+  /** True once the budget is spent. The rest of the container is then left out, and noted. */
   private isSpent(): boolean {
     if (this.budget.values-- > 0) return false
     this.note(this.path)
@@ -203,7 +203,7 @@ export class Copier {
     return value
   }
 
-  /** Places within a member that has been given another name are told by the new one. */
+  /** Updates the noted places within a renamed member. */
   rename(from: string, to: string): void {
     const [old, pointer] = [jsonPointer([from]), jsonPointer([to])]
     const isWithin = (place: string): boolean => place === old || place.startsWith(`${old}/`)

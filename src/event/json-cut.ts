@@ -20,15 +20,16 @@ function stringLeaves(value: JsonValue, path: readonly string[], found: StringLe
   }
 }
 
-/** The first `bytes` bytes of the text, whole characters only. */
+/** The beginning of the text in at most `bytes` bytes of UTF-8, without partial characters. */
 export function cutText(text: string, bytes: number): string {
   if (Buffer.byteLength(text) <= bytes) return text
   return new StringDecoder('utf8').write(Buffer.from(text).subarray(0, bytes))
 }
 
 /**
- * Cuts in place until the JSON text fits: first the longest texts, all to the same length, so that
- * the short attributes one searches by survive; then whole attributes go, the largest first.
+ * Cuts the attributes in place until their JSON text fits. It first cuts the longest texts, all to the
+ * same length, so that short attributes stay searchable, and then removes whole attributes, the largest
+ * first.
  */
 export function cutToSize(attributes: JsonObject, maxBytes: number, copier: Copier): string {
   const noted = new Set<string>()

@@ -3,10 +3,10 @@ import { OWN_FIELDS } from './own-fields.js'
 import { budgetFor, Copier, copyPlain, isStorableText, jsonPointer, setKey } from './json-copy.js'
 import { cutToSize } from './json-cut.js'
 
-/** How large the attributes of one event may be; what goes beyond is cut and told. */
+/** Limits of the attributes of one event. Larger attributes are cut, and `recording` says so. */
 export interface JsonLimits {
   /**
-   * Deepest nesting of objects and arrays, 1 to 64; what lies deeper becomes null.
+   * Depth of nested objects and arrays, 1 to 64. Deeper values become null.
    * @default 64
    */
   readonly maxDepth: number
@@ -25,23 +25,23 @@ export interface JsonText {
   readonly json: string
 }
 
-// Room for the attribute `recording` in what is cut, and what of it is no pointer: its names, and
-// that a `recording` of the host's is called otherwise.
+// Bytes kept free for the attribute `recording`, and the part of them that is not pointers: its keys,
+// and the longer name of an attribute `recording` of the host.
 const RECORDING_RESERVE = 8192
 const RECORDING_FRAME = 100
 
-/** The short way, for data that is JSON as it stands; `undefined` where anything has to be changed. */
+/** The fast path, for data that is JSON already; `undefined` if anything has to be changed. */
 function plainText(data: object, limits: JsonLimits): JsonText | undefined {
   try {
     const attributes = copyPlain(data, limits.maxDepth, budgetFor(limits.maxBytes))
     if (!isJsonObject(attributes)) return undefined
     if (OWN_FIELDS.some((name) => Object.hasOwn(attributes, name))) return undefined
     const json = JSON.stringify(attributes)
-    // JSON.stringify escapes so what is not storable, and other control characters.
+    // JSON.stringify escapes unstorable characters and other control characters this way.
     const fits = json.length * 3 <= limits.maxBytes && !json.includes('\\u')
     return fits ? { attributes, json } : undefined
   } catch {
-    // A getter or a proxy threw: the copier finds out where.
+    // A getter or a proxy threw. The copier finds out where.
     return undefined
   }
 }
@@ -50,8 +50,8 @@ function isJsonObject(value: JsonValue | undefined): value is JsonObject {
   return value !== null && typeof value === 'object' && !Array.isArray(value)
 }
 
-/** Own fields' names, and a `recording` that is not ours, make room: `type` -> `attributes_type`. */
-function setAside(copy: JsonObject, taken: readonly string[], copier: Copier): JsonObject {
+/** Renames attributes that have the name of an own field, or `recording`: `type` -> `attributes_type`. */
+function renameTaken(copy: JsonObject, taken: readonly string[], copier: Copier): JsonObject {
   if (!taken.some((name) => Object.hasOwn(copy, name))) return copy
   const moved: JsonObject = {}
   for (const key of Object.keys(copy)) {
@@ -68,24 +68,25 @@ function setAside(copy: JsonObject, taken: readonly string[], copier: Copier): J
 }
 
 /**
- * The one JSON value that every store is given for the host's data.
+ * Converts the host's data to the one JSON value that every store receives.
  *
  * Numbers are IEEE doubles: NaN, infinities and BigInt beyond 2^53 become their text. `toJSON` is
- * honoured; an Error becomes its text, a Map an object, a Set an array. U+0000 and lone surrogates
- * become U+FFFD; cycles, functions, throwing getters and what lies too deep become null. Own
- * fields' names are kept as `attributes_<name>`. Whatever was changed so is listed in the attribute
- * `recording`: `{ replaced: [JSON Pointer, …], cut_bytes }` (at most 50 pointers). Never throws.
+ * called; an Error becomes its text, a Map an object, a Set an array. U+0000 and lone surrogates
+ * become U+FFFD. Cycles, functions, throwing getters and values that are too deep become null.
+ * Attributes with the name of an own field are renamed to `attributes_<name>`. The attribute
+ * `recording` lists the changes: `{ replaced: [JSON Pointer, …], cut_bytes }` (at most 50 pointers).
+ * Never throws.
  */
 export function toJsonText(data: object, limits: JsonLimits = defaultJsonLimits): JsonText {
-  return plainText(data, limits) ?? bookedText(data, limits)
+  return plainText(data, limits) ?? changedText(data, limits)
 }
 
-/** The long way: every change is booked. */
-function bookedText(data: object, limits: JsonLimits): JsonText {
+/** The slow path: notes every change. */
+function changedText(data: object, limits: JsonLimits): JsonText {
   const copier = new Copier(limits.maxDepth, budgetFor(limits.maxBytes))
   const copy = copier.copy(data)
   if (!isJsonObject(copy) && copier.replaced.length === 0) copier.note([])
-  let attributes = setAside(isJsonObject(copy) ? copy : {}, OWN_FIELDS, copier)
+  let attributes = renameTaken(isJsonObject(copy) ? copy : {}, OWN_FIELDS, copier)
   const reserve = Math.min(RECORDING_RESERVE, limits.maxBytes >> 2)
   const room = limits.maxBytes - reserve
   let json = JSON.stringify(attributes)
@@ -93,7 +94,7 @@ function bookedText(data: object, limits: JsonLimits): JsonText {
   if (bytes > (copier.replaced.length > 0 ? room : limits.maxBytes))
     json = cutToSize(attributes, room, copier)
   if (copier.replaced.length === 0) return { attributes, json }
-  attributes = setAside(attributes, ['recording'], copier)
+  attributes = renameTaken(attributes, ['recording'], copier)
   attributes['recording'] = {
     replaced: upToSize(copier.replaced, reserve - RECORDING_FRAME),
     cut_bytes: bytes - Buffer.byteLength(json),
@@ -101,7 +102,7 @@ function bookedText(data: object, limits: JsonLimits): JsonText {
   return { attributes, json: JSON.stringify(attributes) }
 }
 
-/** As many of the pointers as fit. */
+/** The pointers that fit into this many bytes. */
 function upToSize(pointers: readonly string[], maxBytes: number): string[] {
   let bytes = 0
   return pointers.filter(
@@ -110,8 +111,8 @@ function upToSize(pointers: readonly string[], maxBytes: number): string[] {
 }
 
 /**
- * What {@link toJsonText} would change in an already parsed document, as the pointer to the first
- * such place and the reason; `undefined` where it would keep everything.
+ * The first place in a parsed document that {@link toJsonText} would change, with the reason;
+ * `undefined` if there is none.
  */
 export function findUnstorable(
   value: JsonValue,
@@ -123,11 +124,11 @@ export function findUnstorable(
     reason,
   })
   if (typeof value === 'string' && !isStorableText(value))
-    return fault('holds U+0000 or half of a surrogate pair')
+    return fault('contains U+0000 or half of a surrogate pair')
   if (typeof value === 'number' && !Number.isFinite(value))
     return fault('is too large for a number')
   if (value === null || typeof value !== 'object') return undefined
-  if (path.length >= maxDepth) return fault(`lies deeper than ${maxDepth} levels`)
+  if (path.length >= maxDepth) return fault(`is nested deeper than ${maxDepth} levels`)
   for (const key of Object.keys(value)) {
     const at = [...path, key]
     if (!isStorableText(key)) return fault('has a name with U+0000 or half of a surrogate pair', at)

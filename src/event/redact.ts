@@ -5,18 +5,18 @@ import { type IsSecret, isSensitive } from './secrets.js'
 
 export const REDACTED = '[redacted]'
 
-/** Deeper than any event is kept, so that the log itself tells what it leaves out. */
+/** Deeper than the limit of events, so that the event's own limit applies and is recorded. */
 const MAX_DEPTH = 100
 
 export interface RedactedCopy {
-  /** `undefined` where nothing of the value fits. */
+  /** `undefined` if nothing of the value fits. */
   readonly copy: unknown
   /** Whether anything was cut or left out for its size. */
   readonly isCut: boolean
 }
 
-/** What of a value that is no plain data is shown instead of it. */
-function shown(value: object): unknown {
+/** Replaces a value that is not plain data with a description of it. */
+function asData(value: object): unknown {
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return { bytes: value.byteLength }
   if (value instanceof Blob) {
     const { name } = value as { name?: unknown }
@@ -34,11 +34,11 @@ const bytesOf = (text: string): number => Buffer.byteLength(JSON.stringify(text)
 
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00
 
-/** As much of the text's beginning as is so many bytes of JSON text, or somewhat fewer. */
+/** The beginning of the text in at most `maxBytes` bytes of JSON text. */
 function cutJsonText(text: string, maxBytes: number): string {
   let cut = text
   for (let bytes = bytesOf(cut); bytes > maxBytes && cut !== ''; bytes = bytesOf(cut)) {
-    // Characters are of different sizes, and some are escaped: it may take several times.
+    // Characters have different sizes and some are escaped, so this may take several rounds.
     let units = Math.max(0, Math.floor((cut.length * (maxBytes - 2)) / bytes))
     if (isHighSurrogate(cut.charCodeAt(units - 1))) units--
     cut = cut.slice(0, units)
@@ -74,7 +74,7 @@ function copyWithin(
     return cut === '' ? LEFT_OUT : take(cut, bytesOf(cut), end)
   }
 
-  /** The members that fit; each may take all that is left, or half of it where it is to be fair. */
+  /** Copies the members that fit. Each may take the rest of the room, or half of it with `isFair`. */
   const members = (keys: Iterable<string>, holder: object, end: number): object => {
     const isList = Array.isArray(holder)
     const elements: unknown[] = []
@@ -102,13 +102,13 @@ function copyWithin(
     try {
       return copyOf((holder as Readonly<Record<string, unknown>>)[key], limit)
     } catch {
-      // A getter threw, or a proxy.
+      // A getter or a proxy threw.
       return take(null, 4, limit)
     }
   }
 
   const object = (value: object, end: number): unknown => {
-    const data = shown(value)
+    const data = asData(value)
     if (data === null || typeof data !== 'object') return copyOf(data, end)
     if (holders.length === MAX_DEPTH || holders.includes(value)) return take(null, 4, end)
     const keys = Array.isArray(data) ? indexes(data) : Object.keys(data)
@@ -124,7 +124,7 @@ function copyWithin(
   const copyOf = (value: unknown, end: number): unknown => {
     if (typeof value === 'string') return text(value, end)
     if (value !== null && typeof value === 'object') return object(value, end)
-    // What else there is, such as functions, becomes null.
+    // Other values, such as functions, become null.
     const isWritten = typeof value === 'number' || typeof value === 'bigint'
     return take(value, isWritten ? String(value).length : 5, end)
   }
@@ -137,17 +137,16 @@ function copyWithin(
   }
 }
 
-/** A list's length may be beyond all that can be held. */
+/** A generator, because an array can claim a length that no list of indexes could have. */
 function* indexes({ length }: readonly unknown[]): Generator<string> {
   for (let i = 0; i < length; i++) yield String(i)
 }
 
 /**
- * A copy of what lies at the path, in which secrets are `[redacted]`, in at most so many bytes of
- * JSON text: of more, long texts are cut and members beyond left out, those that come last the
- * first; no member takes more than half of what the ones before it have left. Only data is copied:
- * of bytes and files what they are is told, of streams that they are some. Cycles, what cannot be
- * read and what lies deeper than any event is kept become null. Never throws.
+ * Copies the value at a path with secrets replaced by `[redacted]`, in at most `maxBytes` bytes of JSON
+ * text. If it is larger, long texts are cut and the last members left out; no member takes more than
+ * half of the room that the members before it leave. Bytes, files and streams are replaced by a
+ * description. Cycles, unreadable values and values that are too deep become null. Never throws.
  */
 export function redactWithin(
   value: unknown,
@@ -162,15 +161,15 @@ export function redactWithin(
 const isSecretByDefault: IsSecret = (path) => isSensitive(path.at(-1) ?? '')
 
 /**
- * A copy in which the value of every key that names a password, a token, a secret, a cookie or the
- * like, at any depth, is the text `[redacted]`. Without `maxBytes` the value has to be a tree: what is met
- * in two places is copied twice.
+ * A copy in which the value of every key that names a password, token, secret, cookie or the like, at
+ * any depth, is `[redacted]`. Without `maxBytes` the value should be a tree, because an object in two
+ * places is copied twice.
  */
 export function redact(value: unknown, maxBytes = Infinity): unknown {
   return redactWithin(value, [], isSecretByDefault, maxBytes).copy
 }
 
-/** As {@link redact}, for a value whose keys, those that lead to it, are these. */
+/** Like {@link redact}, for the value at a path of keys. */
 export function redactAt(path: readonly string[], value: unknown): unknown {
   return path.some(isSensitive) ? REDACTED : redact(value)
 }

@@ -1,42 +1,43 @@
 import { AuditLogError } from '../errors.js'
 
-/** What of a request's data shows as `[redacted]`, beside what is secret by default. */
+/** Which parts of a request's data become `[redacted]`, in addition to the defaults. */
 export interface RedactOptions {
   /**
-   * Keys whose values are secret at any depth. A text is a whole key in any spelling: `cardNumber`
-   * means `card_number` and `Card-Number` too; an expression is tested on the key as it stands.
+   * Keys whose values are secret at any depth. A text matches the whole key in any spelling:
+   * `cardNumber` also matches `card_number` and `Card-Number`. A regular expression is tested on the
+   * key as it is.
    */
   readonly keys?: readonly (string | RegExp)[]
   /**
-   * Places, from the event's attribute on, joined by dots; `*` is any one key or index:
+   * Paths that start with an event's attribute, joined by dots. `*` matches any one key or index:
    * `request_body.items.*.note`, `url_params.id`.
    */
   readonly paths?: readonly string[]
-  /** Keys that are no secret, though the defaults or `keys` say so: `token_count`. */
+  /** Keys that are not secret although they match the defaults or `keys`, such as `token_count`. */
   readonly except?: readonly string[]
 }
 
-/** True where the value that these keys lead to is secret, by the last of them or by the place. */
+/** True if the value at this path is secret, by its last key or by the whole path. */
 export type IsSecret = (path: readonly string[]) => boolean
 
-// Of a key's letters: `apiKey`, `api-key` and `API_KEY` are one.
+// Tested on the letters of a key only, so `apiKey`, `api-key` and `API_KEY` are the same.
 const PARTS =
   /passw(?:or)?d|passphrase|passcode|secret|token|authorization|cookie|credential|bearer|sessionid|(?:api|private|access|signing|encryption|ssh)key|^pass$/
-// Too short to be looked for within words: `shipping`, `opinion`.
+// Tested on whole words, because longer words contain them: `shipping`, `opinion`.
 const WORDS = /(?:^|[^a-z])(?:pin|otp|totp|cvv|cvc|pwd|jwt)(?:[^a-z]|$)/
 
-/** True for keys that are called as passwords, tokens, keys and codes of access usually are. */
+/** True for keys with the usual names of passwords, tokens, keys and access codes. */
 export function isSensitive(key: string): boolean {
-  // As the indexes of lists, of which there are many.
+  // Most such keys are indexes of lists.
   if (!/[a-z]/i.test(key)) return false
   const words = key.replaceAll(/([a-z\d])([A-Z])/g, '$1_$2').toLowerCase()
   return PARTS.test(words.replaceAll(/[^a-z]/g, '')) || WORDS.test(words)
 }
 
-/** The key in one spelling. */
+/** The normal spelling of a key. */
 const plain = (key: string): string => key.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '')
 
-/** A sticky or global expression would remember where it was. */
+/** Removes the flags with which an expression keeps state between tests. */
 const stateless = ({ source, flags }: RegExp): RegExp =>
   new RegExp(source, flags.replaceAll(/[gy]/g, ''))
 
@@ -55,7 +56,7 @@ const isKey = (entry: unknown): boolean => typeof entry === 'string' && plain(en
 const isPath = (entry: unknown): boolean =>
   typeof entry === 'string' && entry.split('.').every((part) => part !== '')
 
-/** Throws `INVALID_OPTION` for what cannot be keys or paths. */
+/** The test for secrets. Throws `INVALID_OPTION` for values that are not keys or paths. */
 export function secretsOf(options: RedactOptions = {}): IsSecret {
   const { keys = [], paths = [], except = [] } = options
   checkList('keys', keys, (key) => isKey(key) || key instanceof RegExp, 'keys and expressions')

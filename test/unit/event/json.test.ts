@@ -563,8 +563,8 @@ describe('findUnstorable', () => {
     pointer: string,
     reason: string,
   ])[] = [
-    ['U+0000', 'a\0', '', 'holds U+0000 or half of a surrogate pair'],
-    ['half a pair', { a: ['x', '\uD83D'] }, '/a/1', 'holds U+0000 or half of a surrogate pair'],
+    ['U+0000', 'a\0', '', 'contains U+0000 or half of a surrogate pair'],
+    ['half a pair', { a: ['x', '\uD83D'] }, '/a/1', 'contains U+0000 or half of a surrogate pair'],
     [
       'half a pair in a name',
       { a: { '\uDE00': 1 } },
@@ -575,7 +575,7 @@ describe('findUnstorable', () => {
       'names that a pointer escapes',
       { 'a/b': { 'c~d': '\0' } },
       '/a~1b/c~0d',
-      'holds U+0000 or half of a surrogate pair',
+      'contains U+0000 or half of a surrogate pair',
     ],
     [
       'a number beyond IEEE doubles',
@@ -583,7 +583,7 @@ describe('findUnstorable', () => {
       '/a',
       'is too large for a number',
     ],
-    ['65 levels', nested(65) as JsonValue, '/o'.repeat(64), 'lies deeper than 64 levels'],
+    ['65 levels', nested(65) as JsonValue, '/o'.repeat(64), 'is nested deeper than 64 levels'],
   ]
   it.each(found)('finds the first place of %s', (_, value, pointer, reason) => {
     expect(findUnstorable(value, 64)).toEqual({ pointer, reason })

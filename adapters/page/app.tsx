@@ -1,4 +1,5 @@
-import { announcement, dialog, note } from './ui/notes.js'
+import { dialog } from './ui/dialog.js'
+import { announcement, note } from './ui/notes.js'
 import { openId } from './data/address.js'
 import { QueryLine } from './bar/query-line.js'
 import { TopBar } from './bar/top-bar.js'

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { changeQuery, fault, query, search } from '../data/address.js'
-import { afterRender } from '../after-render.js'
+import { afterRender } from '../ui/after-render.js'
 import { countEvents } from '../data/api.js'
 import { counts } from '../data/counts.js'
 import { lazy } from '../ui/lazy.js'

@@ -1,7 +1,7 @@
 import { fault, query } from '../data/address.js'
 import { Icon } from '../ui/icon.js'
 import { texts } from '../ui/texts.js'
-import { dialog } from '../ui/notes.js'
+import { dialog } from '../ui/dialog.js'
 import { isEditing, shownRange } from '../ui/query-commands.js'
 import { shortRangeText } from '../ui/range-text.js'
 

@@ -1,5 +1,5 @@
 import { predicates, splitKey } from '../../../src/filter/predicates.js'
-import type { KnownAttribute } from './suggestions.js'
+import type { KnownAttribute } from '../data/filterable-attribute.js'
 
 /** What may stand at the caret, and where it goes. */
 export interface Completion {

@@ -4,36 +4,12 @@ import { apiPath } from '../data/config.js'
 import { Icon } from '../ui/icon.js'
 import { lazy } from '../ui/lazy.js'
 import { ALL_TIME, apiQuery, formatPageQuery } from '../data/query.js'
+import { QueryText } from '../ui/query-text.js'
 import { texts } from '../ui/texts.js'
 import { copyAddress, copyCurl, isEditing } from '../ui/query-commands.js'
-import { faultOf, queryTokens, readable, type Token } from '../data/query-tokens.js'
+import { faultOf, queryTokens, readable } from '../data/query-tokens.js'
 
 const LineField = lazy(async () => (await import('./query-line-field.js')).LineField)
-
-function Piece({ kind, text, isBad }: Token) {
-  if (isBad) return <span class="bad">{text}</span>
-  switch (kind) {
-    case 'plain':
-      return <>{text}</>
-    case 'attribute':
-      return <i>{text}</i>
-    case 'predicate':
-      return <em>{text}</em>
-    case 'value':
-      return <b>{text}</b>
-  }
-}
-
-/** A query's text in the colours of its parts. */
-export function Pieces({ of }: { of: readonly Token[] }) {
-  return (
-    <>
-      {of.map((token, index) => (
-        <Piece key={index} {...token} />
-      ))}
-    </>
-  )
-}
 
 function Line() {
   const error = fault.value
@@ -48,7 +24,7 @@ function Line() {
     >
       GET {apiPath}
       {text !== '' && '?'}
-      <Pieces of={queryTokens(text, error && faultOf(error))} />
+      <QueryText tokens={queryTokens(text, error && faultOf(error))} />
     </code>
   )
 }

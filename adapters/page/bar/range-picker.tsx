@@ -5,7 +5,7 @@ import { Icon } from '../ui/icon.js'
 import { useModal } from '../ui/modal.js'
 import { ALL_TIME, type Range, rangeAt } from '../data/query.js'
 import { texts } from '../ui/texts.js'
-import { dialog } from '../ui/notes.js'
+import { dialog } from '../ui/dialog.js'
 import { fromWallClock, toWallClock } from './zoned-time.js'
 
 const close = (): void => {

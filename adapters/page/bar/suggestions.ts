@@ -1,5 +1,6 @@
 import { type PredicateName, predicateOf } from '../../../src/filter/predicates.js'
 import { type Level, LEVELS } from '../../../src/event/level.js'
+import type { KnownAttribute } from '../data/filterable-attribute.js'
 import {
   attributeWord,
   describeConjunct,
@@ -8,21 +9,6 @@ import {
   type Words,
 } from '../data/phrases.js'
 import { conditionOn, type Conjunct, levelConjunct, parsePageQuery } from '../data/query.js'
-
-/** An attribute that can be filtered by, with some of its values. */
-export interface KnownAttribute {
-  readonly name: string
-  readonly values: readonly { readonly value: string; readonly count?: number }[]
-}
-
-/** The same with what is known of it. */
-export interface FilterableAttribute extends KnownAttribute {
-  readonly from: 'own' | 'seen' | 'registry'
-  /** JSON types, or what an own field is. */
-  readonly types: readonly string[]
-  /** Events that have it, where that is known. */
-  readonly count: number | undefined
-}
 
 export interface Known {
   readonly attributes: readonly KnownAttribute[]

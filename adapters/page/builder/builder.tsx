@@ -1,9 +1,8 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect } from 'preact/hooks'
-import './builder.css'
 import { countEvents } from '../data/api.js'
 import { Phrases } from '../ui/phrases.js'
-import { Pieces } from '../bar/query-line.js'
+import { QueryText } from '../ui/query-text.js'
 import { queryTokens, readable } from '../data/query-tokens.js'
 import { useEscape } from '../ui/keyboard.js'
 import { useModal } from '../ui/modal.js'
@@ -82,7 +81,7 @@ function Foot() {
       </div>
       {filter !== '' && (
         <p class="raw-live">
-          <Pieces of={queryTokens(filter)} />
+          <QueryText tokens={queryTokens(filter)} />
         </p>
       )}
     </div>

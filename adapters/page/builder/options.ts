@@ -1,6 +1,6 @@
 import type { PredicateName } from '../../../src/filter/predicates.js'
 import { LEVELS } from '../../../src/event/level.js'
-import type { FilterableAttribute } from '../bar/suggestions.js'
+import type { FilterableAttribute } from '../data/filterable-attribute.js'
 import { predicateWord, type Words } from '../data/phrases.js'
 import { ROW_PREDICATES, type Row } from './model.js'
 

@@ -1,10 +1,10 @@
 import { computed, signal } from '@preact/signals'
 import type { PredicateName } from '../../../src/filter/predicates.js'
 import { goTo, query } from '../data/address.js'
-import { afterRender } from '../after-render.js'
+import { afterRender } from '../ui/after-render.js'
 import { filterable, loadSeen } from '../data/filter-options.js'
 import { texts } from '../ui/texts.js'
-import { builderAt, dialog } from '../ui/notes.js'
+import { builderAt, dialog } from '../ui/dialog.js'
 import { addAfter, changeRow, rowsOf } from './edits.js'
 import {
   emptyRow,

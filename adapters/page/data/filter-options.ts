@@ -4,7 +4,7 @@ import type { OwnField } from '../../../src/event/own-fields.js'
 import { types } from './account.js'
 import { fault, query } from './address.js'
 import { countEvents } from './api.js'
-import type { FilterableAttribute } from '../bar/suggestions.js'
+import type { FilterableAttribute } from './filterable-attribute.js'
 import { apiQuery } from './query.js'
 
 /*

@@ -1,6 +1,6 @@
 import { Icon } from '../ui/icon.js'
 import { texts } from '../ui/texts.js'
-import { dialog } from '../ui/notes.js'
+import { dialog } from '../ui/dialog.js'
 
 /** Opens the facets where they have no column. */
 export function FiltersButton() {

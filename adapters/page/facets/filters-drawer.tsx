@@ -5,7 +5,7 @@ import { eventsText } from '../ui/count-text.js'
 import { Icon } from '../ui/icon.js'
 import { useEscape } from '../ui/keyboard.js'
 import { texts } from '../ui/texts.js'
-import { dialog } from '../ui/notes.js'
+import { dialog } from '../ui/dialog.js'
 import { FacetList } from './facet-list.js'
 
 const close = (): void => {

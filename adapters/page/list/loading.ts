@@ -26,6 +26,9 @@ const TIMEOUT_MS = 30_000
 
 export const held = signal<Held>(HOLDS_NOTHING)
 
+/** The loaded events, in the order of the list. Changes only when the events do. */
+export const loadedEvents = computed(() => held.value.events)
+
 /** The first page of the query is on its way. */
 export const isLoading = signal(false)
 

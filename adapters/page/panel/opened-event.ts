@@ -3,7 +3,7 @@ import type { AuditEvent } from '../../../src/event/event.js'
 import { types } from '../data/account.js'
 import { openId } from '../data/address.js'
 import { ApiError, readEvent, streamUrl } from '../data/api.js'
-import { rows } from '../list/events.js'
+import { loadedEvents } from '../list/loading.js'
 import { type Change, patched } from '../data/json-patch.js'
 import { noteOpen, openEvents } from '../data/open-events.js'
 import { ALL_TIME, apiQuery, conditionOn } from '../data/query.js'
@@ -40,7 +40,7 @@ effect(() => {
     shown.value = undefined
     return
   }
-  const row = rows.peek().find((event) => event.id === id)
+  const row = loadedEvents.peek().find((event) => event.id === id)
   if (row) {
     show(row)
     return
@@ -56,7 +56,7 @@ effect(() => {
 })
 
 effect(() => {
-  const row = rows.value.find(({ id }) => id === openId.value)
+  const row = loadedEvents.value.find(({ id }) => id === openId.value)
   if (row && row.id !== followed && row !== shown.peek()) show(row)
 })
 

@@ -3,8 +3,7 @@ import { Icon } from './icon.js'
 import { useEscape } from './keyboard.js'
 import { letterKeys } from '../data/preferences.js'
 import { texts } from './texts.js'
-import { dialog } from './notes.js'
-import './keys-sheet.css'
+import { dialog } from './dialog.js'
 
 /** Keys that do the same stand in one row. */
 const KEYS = {

@@ -1,14 +1,6 @@
 import { signal } from '@preact/signals'
 import { texts } from './texts.js'
 
-/** What is open over the page; one at a time. */
-export type Dialog = 'builder' | 'range' | 'export' | 'keys' | 'filters'
-
-export const dialog = signal<Dialog | undefined>(undefined)
-
-/** A condition that the builder is to show first, by its place among the query's conjuncts. */
-export const builderAt = signal<number | undefined>(undefined)
-
 /** What screen readers are told, politely. */
 export const announcement = signal('')
 

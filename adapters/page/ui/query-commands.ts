@@ -3,7 +3,8 @@ import { account } from '../data/account.js'
 import { fault, query, search } from '../data/address.js'
 import { apiPath } from '../data/config.js'
 import { apiQuery, parsePageQuery } from '../data/query.js'
-import { builderAt, copyText, dialog } from './notes.js'
+import { builderAt, dialog } from './dialog.js'
+import { copyText } from './notes.js'
 import { curlLine } from '../data/curl-command.js'
 
 /** Whether the query's line is a field at the moment. */

@@ -1,0 +1,14 @@
+/** An attribute to filter by, with some of its values. */
+export interface KnownAttribute {
+  readonly name: string
+  readonly values: readonly { readonly value: string; readonly count?: number }[]
+}
+
+/** A known attribute, with where it comes from, its types and its count. */
+export interface FilterableAttribute extends KnownAttribute {
+  readonly from: 'own' | 'seen' | 'registry'
+  /** The JSON types of its values; for a field of every event, the kind of the field. */
+  readonly types: readonly string[]
+  /** Number of events that have it; `undefined` while unknown. */
+  readonly count: number | undefined
+}

@@ -1,0 +1,10 @@
+import { signal } from '@preact/signals'
+
+/** A dialog of the page. At most one is open. */
+export type Dialog = 'builder' | 'range' | 'export' | 'keys' | 'filters'
+
+/** The open dialog. */
+export const dialog = signal<Dialog | undefined>(undefined)
+
+/** Index, among the conjuncts of the query, of the one that the builder focuses first. */
+export const builderAt = signal<number | undefined>(undefined)

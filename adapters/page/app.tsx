@@ -5,7 +5,7 @@ import { QueryLine } from './bar/query-line.js'
 import { TopBar } from './bar/top-bar.js'
 import { lazy } from './ui/lazy.js'
 import { EventList } from './list/event-list.js'
-import { refusal } from './list/access-status.js'
+import { deniedStatus } from './list/access-status.js'
 import { texts } from './ui/texts.js'
 
 const Facets = lazy(
@@ -16,10 +16,10 @@ const OverTime = lazy(
   async () => (await import('./over-time/over-time.js')).OverTime,
   <section class="over-time" aria-label={texts.chart.region} />,
 )
-const Dock = lazy(async () => (await import('./bar/mobile-toolbar.js')).Dock)
+const MobileToolbar = lazy(async () => (await import('./bar/mobile-toolbar.js')).MobileToolbar)
 const RangePicker = lazy(async () => (await import('./bar/range-picker.js')).RangePicker)
 const Notices = lazy(async () => (await import('./list/notices.js')).Notices)
-const Refused = lazy(async () => (await import('./list/access-denied.js')).Refused)
+const AccessDenied = lazy(async () => (await import('./list/access-denied.js')).AccessDenied)
 const Panel = lazy(async () => (await import('./panel/panel.js')).Panel)
 const Builder = lazy(async () => (await import('./builder/builder.js')).Builder)
 const ExportSheet = lazy(async () => (await import('./export/export-sheet.js')).ExportSheet)
@@ -43,7 +43,7 @@ function Dialogs() {
   }
 }
 
-/** To the list, not to another address: what stands behind `#` is the event that is open. */
+/** Focuses the list without changing the address, whose hash names the open event. */
 function skip(event: MouseEvent): void {
   event.preventDefault()
   document.querySelector<HTMLElement>('.rows [tabindex="0"]')?.focus()
@@ -51,7 +51,7 @@ function skip(event: MouseEvent): void {
 
 export function App() {
   const withPanel = openId.value !== undefined
-  if (refusal.value !== undefined) return <Refused status={refusal.value} />
+  if (deniedStatus.value !== undefined) return <AccessDenied status={deniedStatus.value} />
   return (
     <>
       <a class="skip" href="#events" onClick={skip}>
@@ -68,7 +68,7 @@ export function App() {
         </main>
         {withPanel && <Panel />}
       </div>
-      <Dock />
+      <MobileToolbar />
       <Dialogs />
       <div class="sr" role="status">
         {announcement}

@@ -15,22 +15,22 @@ import { render } from 'preact'
 import { loadAccount } from './data/account.js'
 import { followAddress } from './data/address.js'
 import { App } from './app.js'
-import { followRecent } from './bar/recent-queries.js'
+import { recordRecentQueries } from './bar/recent-queries.js'
 import { hostName } from './data/config.js'
 import { followCounts } from './data/counts.js'
 import { followKeys } from './ui/keyboard.js'
 import { followEvents } from './list/live-updates.js'
-import { followScreen } from './list/layout.js'
+import { trackTimesOnScreen } from './list/layout.js'
 import { followQuery } from './list/loading.js'
 import { texts } from './ui/texts.js'
 
 document.title = [texts.common.page, hostName].filter(Boolean).join(' · ')
 followAddress()
 followKeys()
-followRecent()
+recordRecentQueries()
 loadAccount()
 followCounts()
 followQuery()
 followEvents()
-followScreen()
+trackTimesOnScreen()
 render(<App />, document.querySelector('#app')!)

@@ -1,13 +1,12 @@
 import { defineConfig } from 'vite'
 
-/** The page as files that a strict content security policy lets through: nothing inline, no other origin. */
+/** Builds the page as files that a strict content security policy allows: nothing inline, no other origin. */
 export default defineConfig({
   root: import.meta.dirname,
   base: './',
-  // The page is an entry of its own: nothing of it is looked up in the package's tests or sources.
   plugins: [
     {
-      // The one style sheet is in the document: there is nothing to load before a module.
+      // The document links the only style sheet, so modules need no preloading of CSS.
       name: 'no-preload',
       enforce: 'pre',
       load: (id) =>
@@ -20,12 +19,12 @@ export default defineConfig({
     emptyOutDir: true,
     target: 'es2022',
     assetsInlineLimit: 0,
-    // What is loaded at once is one file, and the others take from it.
+    // All code of the first load goes into one chunk, which lazy chunks import from.
     rolldownOptions: {
       output: { codeSplitting: { groups: [{ name: 'page', tags: ['$initial'] }] } },
     },
     modulePreload: false,
-    // One style sheet: what is loaded later needs no code that loads styles.
+    // One style sheet, so lazy chunks need no code to load CSS.
     cssCodeSplit: false,
   },
   logLevel: 'warn',

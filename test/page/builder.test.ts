@@ -201,7 +201,7 @@ describe('predicates', () => {
       ['is at most', 'lteq'],
       ['is more than', 'gt'],
       ['is missing', 'null'],
-      ['is there', 'not_null'],
+      ['is set', 'not_null'],
       ['is blank', 'blank'],
       ['is true', 'true'],
     ] as const) {

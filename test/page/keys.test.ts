@@ -74,7 +74,7 @@ describe('the Tab key', () => {
     expect(landmarks.filter((name, i) => name !== landmarks[i - 1])).toEqual([
       'a',
       'header',
-      'The query as the API takes it',
+      'API query',
       'Facets',
       'Events over time',
       'Events, newest first',

@@ -32,7 +32,7 @@ describe('without a connection', () => {
     await record(host, ...Array.from({ length: 30 }, (_, n) => `meanwhile ${n}`))
     isDown = false
     // It tries by itself as well, and the button goes then.
-    const tried = page.getByRole('button', { name: 'Try now' }).click()
+    const tried = page.getByRole('button', { name: 'Retry now' }).click()
     await Promise.race([tried.catch(() => {}), notice.waitFor({ state: 'detached' })])
     await page.mouse.move(0, 0)
     await expectNewest(page, host)

@@ -33,13 +33,10 @@ async function open(filter = '', options: OpenPageOptions = {}): Promise<Page> {
   return page
 }
 const shows = (page: Page, filter: string) => expectShown(page, host.audit, filter)
-const line = (page: Page) => page.getByRole('textbox', { name: 'The query' })
-const editor = (page: Page) => page.getByRole('combobox', { name: 'The query' })
+const line = (page: Page) => page.getByRole('textbox', { name: 'Query', exact: true })
+const editor = (page: Page) => page.getByRole('combobox', { name: 'Query', exact: true })
 const press = (page: Page, name: string) =>
-  page
-    .getByRole('region', { name: 'The query as the API takes it' })
-    .getByRole('button', { name, exact: true })
-    .click()
+  page.getByRole('region', { name: 'API query' }).getByRole('button', { name, exact: true }).click()
 
 /** What the copied line prints when a shell runs it; curl would ask for the password. */
 async function runInShell(command: string): Promise<string> {
@@ -186,9 +183,9 @@ describe('a query that cannot be read', () => {
     await editor(page).fill('range=all&filter[created_at_gt]=yesterday')
     await page.keyboard.press('Enter')
     const state = page.getByRole('region', { name: 'Events', exact: true })
-    await state.getByRole('heading', { name: 'A value of the query cannot be read' }).waitFor()
+    await state.getByRole('heading', { name: 'The query has an invalid value' }).waitFor()
     expect(await state.locator('u').textContent()).toBe('yesterday')
-    await state.getByRole('button', { name: 'Back to the last one that worked' }).click()
+    await state.getByRole('button', { name: 'Back to the last valid query' }).click()
     await shows(page, ANN)
     expect(addressed(page).where).toEqual(parseQuery(ANN).where)
   })

@@ -130,7 +130,7 @@ describe('the range', () => {
     await page.getByRole('button', { name: 'All time' }).click()
     await times(page, 'To').fill(wall(first!))
     await times(page, 'From').fill(wall(second!))
-    await dialog(page).getByText('The range must end after it begins').waitFor()
+    await dialog(page).getByText('The range must end after it starts').waitFor()
     await times(page, 'From').fill(wall(first!))
     await times(page, 'To').fill(wall(second!))
     await dialog(page).getByRole('button', { name: 'Show this range' }).click()

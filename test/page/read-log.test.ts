@@ -145,6 +145,6 @@ describe('a log', () => {
     const { live, page } = await openFetch({ viewport: { width: 390, height: 844 } })
     await panel(page).getByText('still open').waitFor()
     await live[Symbol.asyncDispose]()
-    await panel(page).getByText('Left unfinished: its process ended').waitFor()
+    await panel(page).getByText('Unfinished: the process ended').waitFor()
   })
 })

@@ -97,9 +97,9 @@ describe('an error', () => {
     expect(await frames.allTextContents()).toEqual([
       backtrace[0],
       backtrace[1],
-      '… 9 frames of libraries',
+      '… 9 library frames',
       backtrace[11],
-      '… 14 frames of libraries',
+      '… 14 library frames',
     ])
     await error.getByRole('button', { name: 'All 26 frames' }).click()
     expect(await frames.allTextContents()).toEqual(backtrace)
@@ -182,14 +182,14 @@ describe('the raw text', () => {
 describe('neighbours', () => {
   it('are counted as the server counts them, and shown in the list', async () => {
     const page = await open(failure)
-    const around = section(page, 'Around this event')
+    const around = section(page, 'Related events')
     const { change_id: change, step_id: step } = failure.attributes as Record<string, string>
     const at = Date.parse(failure.created_at)
     const [from, to] = [at - 300_000, at + 300_000].map((time) => new Date(time).toISOString())
     for (const [name, filter] of [
       ['Same change', `filter[change_id_eq]=${change}`],
       ['Same step', `filter[step_id_eq]=${step}`],
-      ['5 min around', `filter[created_at_gteq]=${from}&filter[created_at_lt]=${to}`],
+      ['± 5 min', `filter[created_at_gteq]=${from}&filter[created_at_lt]=${to}`],
       ['Same type', 'filter[type_eq]=error:step:action'],
     ] as const) {
       const { total } = await host.audit.count(filter)
@@ -210,7 +210,7 @@ describe('neighbours', () => {
     const next = ids[place - 2]!
     await expect.poll(() => panel(page).getByText(next, { exact: true }).count(), WAIT).toBe(1)
     expect(page.url()).toContain(`#event=${next}`)
-    await around.getByRole('button', { name: 'In the list' }).click()
+    await around.getByRole('button', { name: 'Show in list' }).click()
     await expectShown(page, host.audit, `filter[change_id_eq]=${change}`)
     expect(page.url()).toContain(`#event=${next}`)
   })

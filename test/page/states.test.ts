@@ -48,7 +48,7 @@ describe('with nothing to show', () => {
   it('an empty log tells how to record, and shows the first event as it comes', async () => {
     const host = await serve({ events: [] })
     const page = await open(host)
-    await title(page, 'Nothing is recorded yet').waitFor()
+    await title(page, 'No events recorded yet').waitFor()
     expect(await page.getByRole('main').innerText()).toContain('audit.record(')
     const event = await host.audit.record('api:changes:create', { name: 'first' })
     await expect.poll(() => rowIds(page), WAIT).toEqual([event!.id])
@@ -60,7 +60,7 @@ describe('with nothing to show', () => {
       const type = 'filter[project_code_eq]=acme'
       const user = 'filter[username_eq]=nobody'
       const page = await open(host, `?range=all&${type}&${user}`, options)
-      await title(page, 'No event matches all 2 filters').waitFor()
+      await title(page, 'No events match all 2 filters').waitFor()
       const ways = page.getByRole('main').getByRole('listitem')
       for (const [left, text] of [
         [type, 'user is nobody'],
@@ -92,7 +92,7 @@ describe('a query that cannot be read', () => {
       ],
     })
     const page = await open(host, '?range=all&filter[username_equals]=ann')
-    await title(page, /predicate that there is not/).waitFor()
+    await title(page, /unknown predicate/).waitFor()
     expect(await page.getByRole('main').innerText()).toContain('nearest valid name: username_eq')
     expect(await page.getByRole('button', { name: /^Stopped/ }).count()).toBe(1)
     expect(asked.filter((url) => url.includes('equals') && url.startsWith('/api'))).toEqual([])
@@ -148,7 +148,7 @@ describe('who may not', () => {
       tolerates: /403/,
     })
     const panel = page.getByRole('complementary', { name: 'Event' })
-    await panel.getByRole('heading', { name: 'Not for you' }).waitFor()
+    await panel.getByRole('heading', { name: 'No access' }).waitFor()
   })
 })
 
@@ -173,13 +173,13 @@ describe('when the service fails', () => {
     const before = await rowIds(page)
     store.fail('list')
     await page.getByRole('group', { name: 'Levels' }).getByRole('button', { name: 'error' }).click()
-    await page.getByText('What you see stays as it was loaded.').waitFor()
+    await page.getByText('Showing the events loaded before.').waitFor()
     // The notice takes the place of a row.
     expect(await firstIds(page, 10)).toEqual(before.slice(0, 10))
     store.heal()
     await page.getByRole('status').getByRole('button', { name: 'Try again' }).click()
     await expectShown(page, host.audit, 'filter[type_start_any][]=error:')
-    expect(await page.getByText('What you see stays as it was loaded.').count()).toBe(0)
+    expect(await page.getByText('Showing the events loaded before.').count()).toBe(0)
   })
 
   it('rows are there without counts, which can be asked for again', async () => {

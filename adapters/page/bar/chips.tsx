@@ -19,7 +19,7 @@ import { openBuilder } from '../ui/query-commands.js'
 import { chipClass, RemoveButton } from './chip-parts.js'
 import { Phrases } from '../ui/phrases.js'
 
-/** How many events a filter leaves out because they lack its attribute; `undefined` until known. */
+/** The number of events that a filter excludes because they lack its attribute; `undefined` until known. */
 function useDropped(conjunct: Conjunct): number | undefined {
   const attribute = requiredAttribute(conjunct)
   const [asked, setAsked] = useState<number>()
@@ -45,7 +45,7 @@ const focusChip = (list: Element | null, at: number): void =>
     bodies[Math.max(0, Math.min(at, bodies.length - 1))]?.focus()
   })
 
-/** Goes to the chip before or after, or to the field behind the last. */
+/** Moves the focus to the previous or next chip, or to the field after the last. */
 function walk(event: KeyboardEvent): void {
   const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key]
   if (step === undefined) return
@@ -103,11 +103,11 @@ function Chip({ conjunct, index }: { conjunct: Conjunct; index: number }) {
   )
 }
 
-const FaultyChips = lazy(async () => (await import('./invalid-chips.js')).FaultyChips)
+const InvalidChips = lazy(async () => (await import('./invalid-chips.js')).InvalidChips)
 
-/** A chip for each filter of the query. */
+/** One chip for each filter of the query. */
 export function Chips() {
-  if (fault.value) return <FaultyChips />
+  if (fault.value) return <InvalidChips />
   return (
     <>
       {query.value.where.map((conjunct, index) => (

@@ -2,15 +2,15 @@ import { fault, goToText, search } from '../data/address.js'
 import { describeConjunct, phraseText } from '../data/phrases.js'
 import { texts } from '../ui/texts.js'
 import { chipClass, RemoveButton } from './chip-parts.js'
-import { type QueryPart, queryParts, repaired, withoutPart } from '../data/invalid-query.js'
+import { type QueryPart, queryParts, repairedQuery, withoutPart } from '../data/invalid-query.js'
 import { Phrases } from '../ui/phrases.js'
 import { queryTokens, readable } from '../data/query-tokens.js'
 
-function BadChip({ part, remove }: { part: QueryPart; remove: () => void }) {
+function InvalidChip({ part, remove }: { part: QueryPart; remove: () => void }) {
   const tokens = queryTokens(readable(part.text), part.fault)
   const text = (kind: string): string =>
     tokens.flatMap((token) => (token.kind === kind ? [token.text] : [])).join(' ')
-  const better = repaired(search.value, fault.value!)
+  const better = repairedQuery(search.value, fault.value!)
   const key = part.fault?.suggestion
   return (
     <li class={part.fault?.part === 'value' ? 'chip bad bad-value' : 'chip bad'}>
@@ -28,14 +28,14 @@ function BadChip({ part, remove }: { part: QueryPart; remove: () => void }) {
   )
 }
 
-/** What can be read of a query that cannot be read as a whole, and what cannot. */
-export function FaultyChips() {
+/** The chips of an invalid query: its valid filters, and its invalid parts marked as such. */
+export function InvalidChips() {
   const parts = queryParts(search.value)
   return (
     <>
       {parts.map((part) => {
         const remove = (): void => goToText(withoutPart(parts, part))
-        if (part.fault) return <BadChip key={part.text} part={part} remove={remove} />
+        if (part.fault) return <InvalidChip key={part.text} part={part} remove={remove} />
         return part.conjuncts.map((conjunct) => {
           const phrases = describeConjunct(conjunct, texts.words)
           return (

@@ -5,8 +5,8 @@ import { dialog } from '../ui/dialog.js'
 import { isEditing, shownRange } from '../ui/query-commands.js'
 import { shortRangeText } from '../ui/range-text.js'
 
-/** The tools at the foot of a phone's page. */
-export function Dock() {
+/** The toolbar at the bottom of the page on phones. */
+export function MobileToolbar() {
   const count = fault.value ? 0 : query.value.where.length
   return (
     <nav class="dock" aria-label={texts.dock.tools}>

@@ -1,7 +1,7 @@
 const WORD = /(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s'"\\])+/gs
 const PIECE = /'([^']*)'|"((?:\\.|[^"\\])*)"|\\(.)|([^'"\\]+)/gs
 
-/** The words of a shell's line, quotes taken off. */
+/** Splits a shell command into words and removes the quotes. */
 function shellWords(line: string): string[] {
   return [...line.matchAll(WORD)].map(([word]) =>
     [...word.matchAll(PIECE)]
@@ -15,20 +15,20 @@ function shellWords(line: string): string[] {
 
 const QUERY = /^(?:filter(?:\[|%5B)|range=)/i
 
-/** What stands behind the `?` of an address, without what stands behind `#`. */
+/** The query string of an address, without the hash. */
 const queryOf = (address: string): string => /\?([^#]*)/.exec(address)?.[1] ?? ''
 
-export interface Pasted {
+export interface PastedQuery {
   readonly query: string
-  /** Nothing but filters: no address says that all of time is meant. */
+  /** The text has only filters and no address, so a missing range does not mean all time. */
   readonly isBare: boolean
 }
 
 /**
- * The query in a pasted text: the address of this page or of the endpoint, a line with curl, or a
+ * Extracts the query from a pasted text: an address of this page or of the API, a curl command, or a
  * bare `filter[…]`. `undefined` for any other text.
  */
-export function readPasted(text: string): Pasted | undefined {
+export function parsePasted(text: string): PastedQuery | undefined {
   const line = text.trim()
   const bare = line.replace(/^[?&]/, '')
   if (QUERY.test(bare)) return { query: withoutLimit(bare.replace(/#.*$/s, '')), isBare: true }

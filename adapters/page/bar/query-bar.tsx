@@ -6,35 +6,35 @@ import { useEscape } from '../ui/keyboard.js'
 import { lazy } from '../ui/lazy.js'
 import { formatPageQuery, withConjunct } from '../data/query.js'
 import { texts } from '../ui/texts.js'
-import type * as OffersModule from './suggestion-list.js'
+import type * as SuggestionModule from './suggestion-list.js'
 import type { Suggestion } from './suggestions.js'
 
-/** What makes offers and reads what is pasted, once it is loaded: when the field is first entered. */
-const offers = signal<typeof OffersModule | undefined>(undefined)
+/** The module for suggestions and pasted queries, loaded when the field first gets the focus. */
+const suggestions = signal<typeof SuggestionModule | undefined>(undefined)
 
 async function prepare(): Promise<void> {
-  offers.value ??= await import('./suggestion-list.js')
-  offers.value.prepareOffers()
+  suggestions.value ??= await import('./suggestion-list.js')
+  suggestions.value.loadSuggestions()
 }
 
 const Chips = lazy(async () => (await import('./chips.js')).Chips)
 
 const INPUT = 'add-filter'
 
-// What reads it in full may have to be loaded first.
+// A quick test that needs no lazy module.
 const QUERY_LIKE = /filter(?:\[|%5B)|range=/i
 
-/** Puts the caret where a filter is typed. */
+/** Focuses the filter field. */
 export const focusBar = (): void => document.getElementById(INPUT)?.focus()
 
-/** The filters as chips, and the field that takes another, or a whole query that is pasted. */
+/** The filters as chips, and a field to add a filter or to paste a query. */
 export function QueryBar() {
   const field = useRef<HTMLInputElement>(null)
   const text = useSignal('')
   const isOpen = useSignal(false)
   const isFocused = useSignal(false)
   const active = useSignal(0)
-  const options = (isOpen.value && offers.value?.offersFor(text.value)) || []
+  const options = (isOpen.value && suggestions.value?.suggestionsFor(text.value)) || []
 
   useEscape(isFocused.value, () => field.current!.blur())
   useEscape(options.length > 0, () => (isOpen.value = false))
@@ -65,9 +65,9 @@ export function QueryBar() {
     prepare().then(() => takeQuery(copied) || put(), put)
   }
 
-  /** Takes a whole query, a bare filter with the range that is shown; gives whether it was one. */
+  /** Replaces the query by a pasted one; returns whether the text was a query. Bare filters keep the current range. */
   function takeQuery(copied: string): boolean {
-    const pasted = offers.value!.readPasted(copied)
+    const pasted = suggestions.value!.parsePasted(copied)
     if (pasted === undefined) return false
     show('')
     isOpen.value = false
@@ -87,7 +87,7 @@ export function QueryBar() {
     ArrowUp: () => (step(-1), true),
     Enter() {
       const option = options[active.value]
-      // Nothing typed: Enter opens what is offered, and takes nothing by mistake.
+      // With an empty field, Enter must not accept the first suggestion by accident.
       if (option && (text.value !== '' || active.value > 0)) take(option)
       return true
     },
@@ -109,7 +109,7 @@ export function QueryBar() {
   }
 
   const isListed = options.length > 0
-  const Offers = offers.value?.Offers
+  const SuggestionList = suggestions.value?.SuggestionList
   return (
     <search class="query" onClick={(event) => event.target === event.currentTarget && focusBar()}>
       <Icon name="search" />
@@ -147,8 +147,8 @@ export function QueryBar() {
         </li>
       </ul>
       <kbd>/</kbd>
-      {isListed && Offers && (
-        <Offers id={INPUT} options={options} active={active.value} take={take} />
+      {isListed && SuggestionList && (
+        <SuggestionList id={INPUT} options={options} active={active.value} take={take} />
       )}
     </search>
   )

@@ -1,19 +1,19 @@
 import { predicates, splitKey } from '../../../src/filter/predicates.js'
 import type { KnownAttribute } from '../data/filterable-attribute.js'
 
-/** What may stand at the caret, and where it goes. */
+/** The completions at the caret, and the range of text that they replace. */
 export interface Completion {
   readonly from: number
   readonly to: number
   readonly options: readonly string[]
 }
 
-const MOST = 8
+const MAX_OPTIONS = 8
 
-const beginning = (names: Iterable<string>, part: string): string[] =>
-  [...names].filter((name) => name.startsWith(part) && name !== part).slice(0, MOST)
+const namesStartingWith = (names: Iterable<string>, part: string): string[] =>
+  [...names].filter((name) => name.startsWith(part) && name !== part).slice(0, MAX_OPTIONS)
 
-/** What goes on from the text before the caret: an attribute's name, a predicate, or a value. */
+/** Completes the text before the caret: an attribute name, a predicate, or a value. */
 export function completeLine(
   text: string,
   caret: number,
@@ -26,26 +26,30 @@ export function completeLine(
     const key = /\[([^[\]]+)\](?:\[\])?=/.exec(before)?.[1]
     const name = key === undefined ? undefined : splitKey(key)?.attribute
     const known = attributes.find((attribute) => attribute.name === name)?.values ?? []
-    const options = beginning(
+    const options = namesStartingWith(
       known.map(({ value }) => encodeURIComponent(value).replaceAll('%3A', ':')),
       value,
     )
     return completion(caret - value.length, caret, options)
   }
   const at = before.lastIndexOf('[') + 1
-  if (at === 0) return completion(start, caret, beginning(['filter[', 'range='], before))
+  if (at === 0) return completion(start, caret, namesStartingWith(['filter[', 'range='], before))
   const key = before.slice(at)
-  // Of the attributes that the key may begin with the longest is meant.
+  // The longest attribute name that the key starts with wins.
   const name = attributes
     .map((attribute) => attribute.name)
     .filter((name) => key.startsWith(`${name}_`))
     .toSorted((left, right) => right.length - left.length)[0]
-  const names = beginning(
+  const names = namesStartingWith(
     attributes.map((attribute) => attribute.name),
     key,
   ).map((attribute) => `${attribute}_`)
-  const keys = name === undefined ? [] : beginning(predicates.keys(), key.slice(name.length + 1))
-  const options = [...keys.map((predicate) => `${name}_${predicate}]`), ...names].slice(0, MOST)
+  const keys =
+    name === undefined ? [] : namesStartingWith(predicates.keys(), key.slice(name.length + 1))
+  const options = [...keys.map((predicate) => `${name}_${predicate}]`), ...names].slice(
+    0,
+    MAX_OPTIONS,
+  )
   return completion(start + at, caret, options)
 }
 

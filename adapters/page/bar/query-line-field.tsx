@@ -2,27 +2,27 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { search } from '../data/address.js'
 import { useEscape } from '../ui/keyboard.js'
-import { filterable, loadSeen } from '../data/filter-options.js'
+import { filterableAttributes, loadFilterOptions } from '../data/filter-options.js'
 import { texts } from '../ui/texts.js'
 import { isEditing } from '../ui/query-commands.js'
-import { readPasted } from './pasted-query.js'
+import { parsePasted } from './pasted-query.js'
 import { completeLine } from './query-line-completion.js'
 import { readable } from '../data/query-tokens.js'
 
 const ID = 'query-line'
 
-/** The query's line as a text field. Enter applies, Escape restores. */
-export function LineField({ apply }: { apply: (text: string) => void }) {
+/** The query line as a text field. Enter applies, Escape restores. */
+export function QueryLineField({ apply }: { apply: (text: string) => void }) {
   const field = useRef<HTMLInputElement>(null)
   const text = useSignal(readable(search.value))
   const caret = useSignal(-1)
   const active = useSignal(-1)
   const completion =
-    caret.value < 0 ? undefined : completeLine(text.value, caret.value, filterable.value)
+    caret.value < 0 ? undefined : completeLine(text.value, caret.value, filterableAttributes.value)
 
   useEffect(() => {
     field.current!.focus()
-    loadSeen()
+    loadFilterOptions()
   }, [])
   useEscape(true, () => (isEditing.value = false))
   useEscape(completion !== undefined, () => (caret.value = -1))
@@ -42,12 +42,12 @@ export function LineField({ apply }: { apply: (text: string) => void }) {
     const count = completion?.options.length ?? 0
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (step !== undefined && count > 0) {
-      // Of no choice, the one before the first.
+      // The options form a cycle with "none" (-1) before the first.
       active.value = ((active.value + 1 + step + count + 1) % (count + 1)) - 1
     } else if (event.key === 'Enter' && !event.isComposing) {
       const option = completion?.options[active.value]
       if (option !== undefined) complete(option)
-      else apply(readPasted(text.value)?.query ?? text.value.trim())
+      else apply(parsePasted(text.value)?.query ?? text.value.trim())
     } else return
     event.preventDefault()
   }

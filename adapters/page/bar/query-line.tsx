@@ -9,7 +9,7 @@ import { texts } from '../ui/texts.js'
 import { copyAddress, copyCurl, isEditing } from '../ui/query-commands.js'
 import { faultOf, queryTokens, readable } from '../data/query-tokens.js'
 
-const LineField = lazy(async () => (await import('./query-line-field.js')).LineField)
+const QueryLineField = lazy(async () => (await import('./query-line-field.js')).QueryLineField)
 
 function Line() {
   const error = fault.value
@@ -29,7 +29,7 @@ function Line() {
   )
 }
 
-/** The query as scripts write it. */
+/** The API call for the query, with buttons to edit and copy it. */
 export function QueryLine() {
   const { username } = account.value ?? {}
   const apply = (text: string): void => {
@@ -45,12 +45,12 @@ export function QueryLine() {
           </>
         )}
       </span>
-      {isEditing.value ? <LineField apply={apply} /> : <Line />}
+      {isEditing.value ? <QueryLineField apply={apply} /> : <Line />}
       <div class="raw-do">
         <button
           type="button"
           class="link"
-          // The field would be left, and the text restored, before the click.
+          // Otherwise the field would lose the focus, and restore its text, before the click.
           onPointerDown={(event) => event.preventDefault()}
           onClick={() => (isEditing.value = !isEditing.value)}
         >

@@ -51,7 +51,7 @@ function Presets() {
   )
 }
 
-/** Ends of the range in the zone that is shown; an end that is left empty is open. */
+/** Fields for the ends of the range in the current time zone; an empty end is open. */
 function Between() {
   const shown = rangeAt(query.value.range, new Date())
   const wall = {
@@ -60,7 +60,7 @@ function Between() {
   }
   const from = useSignal(wall.from)
   const to = useSignal(wall.to)
-  // What was not touched stays as exact as it was.
+  // An unchanged end keeps its full precision.
   const readEnd = (end: 'from' | 'to', text: string): string | undefined =>
     text === wall[end] ? shown[end] : fromWallClock(text, zone.value)
   const isDisordered = from.value !== '' && to.value !== '' && from.value >= to.value
@@ -91,7 +91,7 @@ function Between() {
   )
 }
 
-/** The stretch of time that is shown: up to now, or between two times. */
+/** Picks the time range: up to now, or between two times. */
 export function RangePicker() {
   const { ref, ...modal } = useModal(close)
   return (

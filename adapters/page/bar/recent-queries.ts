@@ -3,7 +3,7 @@ import { fault, query } from '../data/address.js'
 import { formatPageQuery, parsePageQuery } from '../data/query.js'
 
 const KEY = 'daybook.recent'
-const MOST = 12
+const MAX_RECENT = 12
 
 const isReadable = (search: unknown): search is string => {
   try {
@@ -22,16 +22,19 @@ function read(): readonly string[] {
   }
 }
 
-/** Queries that were shown in this browser, the latest first. */
-export const recent = signal(read())
+/** Queries used in this browser, latest first. */
+export const recentQueries = signal(read())
 
-/** Keeps each query that is shown, whether or not it was typed. */
-export function followRecent(): void {
+/** Records every query with filters, typed or not. */
+export function recordRecentQueries(): void {
   effect(() => {
     if (fault.value || query.value.where.length === 0) return
     const search = formatPageQuery(query.value)
-    const kept = [search, ...recent.peek().filter((other) => other !== search)].slice(0, MOST)
-    recent.value = kept
+    const kept = [search, ...recentQueries.peek().filter((other) => other !== search)].slice(
+      0,
+      MAX_RECENT,
+    )
+    recentQueries.value = kept
     localStorage.setItem(KEY, JSON.stringify(kept))
   })
 }

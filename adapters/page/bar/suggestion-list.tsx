@@ -1,25 +1,29 @@
-import { filterable, loadSeen } from '../data/filter-options.js'
+import { filterableAttributes, loadFilterOptions } from '../data/filter-options.js'
 import { texts } from '../ui/texts.js'
 import { Phrases } from '../ui/phrases.js'
-import { readPasted } from './pasted-query.js'
-import { recent } from './recent-queries.js'
+import { parsePasted } from './pasted-query.js'
+import { recentQueries } from './recent-queries.js'
 import { suggest, type Suggestion } from './suggestions.js'
 
-export { readPasted }
+export { parsePasted }
 
-/** Asks for what is seen in the events, so that it can be offered. */
-export const prepareOffers = loadSeen
+/** Loads the attributes and values to suggest. */
+export const loadSuggestions = loadFilterOptions
 
-/** What is offered for a text. */
-export const offersFor = (text: string): readonly Suggestion[] =>
-  suggest(text, { attributes: filterable.value, recent: recent.value }, texts.words)
+/** The suggestions for a text. */
+export const suggestionsFor = (text: string): readonly Suggestion[] =>
+  suggest(
+    text,
+    { attributes: filterableAttributes.value, recent: recentQueries.value },
+    texts.words,
+  )
 
-/** Where it is not what is read already. */
+/** The API name to show; empty if the phrases already end with it. */
 const apiName = ({ apiName = '', phrases }: Suggestion): string =>
   phrases.at(-1)?.text === apiName ? '' : apiName
 
-/** What is offered under the field `id`. */
-export function Offers({
+/** The list of suggestions below the field `id`. */
+export function SuggestionList({
   id,
   options,
   active,
@@ -43,7 +47,7 @@ export function Offers({
           id={`${id}-${index}`}
           role="option"
           aria-selected={index === active}
-          // The field keeps the focus.
+          // Keeps the focus in the field.
           onPointerDown={(event) => event.preventDefault()}
           onClick={() => take(option)}
         >

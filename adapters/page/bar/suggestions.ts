@@ -12,27 +12,27 @@ import { conditionOn, type Conjunct, levelConjunct, parsePageQuery } from '../da
 
 export interface Known {
   readonly attributes: readonly KnownAttribute[]
-  /** Filters that were used before, the latest first; each as the address has it. */
+  /** Earlier query strings, latest first. */
   readonly recent: readonly string[]
 }
 
-/** What is offered under a field. */
+/** A suggestion below the filter field. */
 export interface Suggestion {
   readonly kind: 'value' | 'attribute' | 'predicate' | 'recent' | 'text'
   readonly phrases: readonly Phrase[]
   readonly count?: number | undefined
-  /** What it is to the API. */
+  /** Its API name. */
   readonly apiName?: string
-  /** What taking it does: add a filter, go on with this text, or go to the query. */
+  /** What accepting it does: add a filter, continue with a text, or go to a query. */
   readonly take:
     | { readonly conjunct: Conjunct }
     | { readonly text: string }
     | { readonly search: string }
 }
 
-const MOST = 6
+const MAX_SUGGESTIONS = 6
 
-/** In the order of the picker; `i_cont` tells the same as `cont`. */
+/** The predicates to suggest, in this order. `i_cont` is left out: it reads the same as `cont`. */
 export const PREDICATES: readonly PredicateName[] = [
   ...(['eq', 'not_eq', 'in', 'not_in', 'cont', 'not_cont', 'start', 'not_start'] as const),
   ...(['end', 'not_end', 'matches', 'does_not_match', 'lt', 'lteq', 'gt', 'gteq'] as const),
@@ -41,32 +41,32 @@ export const PREDICATES: readonly PredicateName[] = [
 
 const LEVEL_PREDICATES: readonly PredicateName[] = ['eq', 'not_eq']
 
-const holds = (text: string, part: string): boolean =>
+const containsText = (text: string, part: string): boolean =>
   text.toLowerCase().includes(part.toLowerCase())
 
-const beginsWith = (text: string, part: string): boolean =>
+const startsWithText = (text: string, part: string): boolean =>
   text.toLowerCase().startsWith(part.toLowerCase())
 
-/** Those that match, what begins with the text first. */
+/** The items that contain the text; those that start with it come first. */
 function matching<Item>(
   items: readonly Item[],
   part: string,
   textOf: (item: Item) => string,
 ): readonly Item[] {
-  const found = items.filter((item) => holds(textOf(item), part))
+  const found = items.filter((item) => containsText(textOf(item), part))
   return [
-    ...found.filter((item) => beginsWith(textOf(item), part)),
-    ...found.filter((item) => !beginsWith(textOf(item), part)),
-  ].slice(0, MOST)
+    ...found.filter((item) => startsWithText(textOf(item), part)),
+    ...found.filter((item) => !startsWithText(textOf(item), part)),
+  ].slice(0, MAX_SUGGESTIONS)
 }
 
-/** `a, b` is a list where the predicate takes one. */
+/** Splits `a, b` into values if the predicate takes a list. */
 function readValues(predicate: PredicateName, text: string): readonly string[] {
   const texts = predicateOf(predicate).takes === 'list' ? text.split(',') : [text]
   return texts.map((value) => value.trim()).filter((value) => value !== '')
 }
 
-/** Suggestions for a text in the query bar, the likeliest first. */
+/** Suggestions for a text in the query bar, best first. */
 export function suggest(typed: string, known: Known, words: Words): readonly Suggestion[] {
   const text = typed.trimStart()
   const level = words.level
@@ -118,15 +118,15 @@ export function suggest(typed: string, known: Known, words: Words): readonly Sug
     const typedValue = adds('text', conjunctFor(name, predicate, literal))
     const isSeen = seen.some(({ take }) => JSON.stringify(take) === JSON.stringify(typedValue.take))
     if (isSeen) return seen
-    // Of `is` a value that occurs is meant; of `contains` what was typed.
+    // For `is`, existing values come first; for `contains`, the typed text does.
     const isExact = predicate === 'eq' || predicate === 'not_eq'
     return isExact ? [...seen, typedValue] : [typedValue, ...seen]
   }
 
   const restAfter = (rest: string, word: string): string | undefined =>
-    beginsWith(rest, `${word} `) ? rest.slice(word.length + 1).trimStart() : undefined
+    startsWithText(rest, `${word} `) ? rest.slice(word.length + 1).trimStart() : undefined
 
-  /** The longest of the words that the text goes on from. */
+  /** The item with the longest word that the text starts with. */
   function leading<Item>(
     rest: string,
     items: readonly Item[],
@@ -160,19 +160,19 @@ export function suggest(typed: string, known: Known, words: Words): readonly Sug
       ...(index === 0 ? [] : [{ kind: 'join', text: words.and } as const]),
       ...describeConjunct(conjunct, words),
     ])
-    return phrases.some((phrase) => holds(phrase.text, text))
+    return phrases.some((phrase) => containsText(phrase.text, text))
       ? [{ kind: 'recent', phrases, take: { search } }]
       : []
   })
   const attributes = matching(names, text, (name) =>
-    holds(wordOf(name), text) ? wordOf(name) : name,
+    containsText(wordOf(name), text) ? wordOf(name) : name,
   ).map((name): Suggestion => ({
     kind: 'attribute',
     phrases: [{ kind: 'attribute', text: wordOf(name) }],
     apiName: name === level ? 'type_start_any' : name,
     take: { text: `${wordOf(name)} ` },
   }))
-  if (text.trim() === '') return [...attributes, ...recent.slice(0, MOST)]
+  if (text.trim() === '') return [...attributes, ...recent.slice(0, MAX_SUGGESTIONS)]
 
   const values = names.flatMap((name) =>
     valuesOf(name).map(({ value, count }) => ({ name, value, count: count ?? 0 })),
@@ -186,17 +186,17 @@ export function suggest(typed: string, known: Known, words: Words): readonly Sug
   )
   const exact = names.find((name) => [name, wordOf(name)].includes(text))
   return [
-    ...asWritten(text, adds),
+    ...apiSuggestions(text, adds),
     ...seen,
     ...attributes,
     ...(exact === undefined ? [] : predicatesFor(exact, '')),
-    ...recent.slice(0, MOST),
+    ...recent.slice(0, MAX_SUGGESTIONS),
     ...['name', 'type'].map((name) => adds('text', conditionOn(name, 'cont', [text.trim()]))),
   ]
 }
 
-/** `type_start=api:`, as the API takes it but for the brackets. */
-function asWritten(
+/** Reads `type_start=api:`, a filter in API form without the brackets. */
+function apiSuggestions(
   text: string,
   adds: (kind: 'text', conjunct: Conjunct) => Suggestion,
 ): readonly Suggestion[] {

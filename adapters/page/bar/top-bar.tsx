@@ -1,6 +1,6 @@
 import { changeQuery, query } from '../data/address.js'
 import { hostName } from '../data/config.js'
-import { ExportMark } from '../export/export-progress.js'
+import { ExportProgress } from '../export/export-progress.js'
 import { FiltersButton } from '../facets/filters-button.js'
 import { Icon } from '../ui/icon.js'
 import { useKeys } from '../ui/keyboard.js'
@@ -14,7 +14,7 @@ import { copyAddress, copyCurl, openBuilder, shownRange } from '../ui/query-comm
 import { focusBar, QueryBar } from './query-bar.js'
 import { rangeText } from '../ui/range-text.js'
 
-/** How the button shows each state, beside its word. */
+/** CSS classes of the live button by state. */
 const LIVE_CLASSES: Readonly<Record<LiveState, string>> = {
   live: '',
   held: 'held',
@@ -56,7 +56,7 @@ function opens(event: KeyboardEvent, open: () => void): void {
   open()
 }
 
-/** The bar at the top, and the keys for what is in it. */
+/** The top bar, and the shortcuts for its commands. */
 export function TopBar() {
   useKeys({
     '/': (event) => opens(event, focusBar),
@@ -98,7 +98,7 @@ export function TopBar() {
           onClick={() => (dialog.value = 'export')}
         >
           <Icon name="out" />
-          <ExportMark />
+          <ExportProgress />
         </button>
         <button type="button" class="btn square" aria-label={texts.bar.theme} onClick={toggleTheme}>
           <Icon name="theme" />

@@ -1,5 +1,6 @@
 /*
- * Between RFC 3339 times and what a field for local time holds, `2026-11-20T14:05:52`, in any zone.
+ * Converts between RFC 3339 times and values of `datetime-local` fields (`2026-11-20T14:05:52`) in any
+ * time zone.
  */
 
 const formats = new Map<string, Intl.DateTimeFormat>()
@@ -7,7 +8,7 @@ const formats = new Map<string, Intl.DateTimeFormat>()
 function formatIn(zone: string): Intl.DateTimeFormat {
   const known = formats.get(zone)
   if (known) return known
-  // Swedish dates are written as ISO 8601 has them.
+  // The Swedish format is ISO 8601.
   const format = new Intl.DateTimeFormat('sv-SE', {
     timeZone: zone,
     dateStyle: 'short',
@@ -17,22 +18,22 @@ function formatIn(zone: string): Intl.DateTimeFormat {
   return format
 }
 
-/** The wall clock of the zone at a time; `` for a time that is none. */
+/** The local time in the zone; empty for an invalid time. */
 export function toWallClock(time: string | Date, zone: string): string {
   const at = new Date(time)
   return Number.isNaN(at.getTime()) ? '' : formatIn(zone).format(at).replace(' ', 'T')
 }
 
 /**
- * The time at which the zone's wall clock shows this: the first of two where it is set back, and
- * as if it had not been set ahead where it never shows it. `undefined` for what is no time.
+ * The time for a local time in the zone. If clocks were set back and it occurs twice, the first; if
+ * they were set forward and it never occurs, the offset from before applies. `undefined` if invalid.
  */
 export function fromWallClock(wall: string, zone: string): string | undefined {
   const wanted = Date.parse(`${wall}Z`)
   if (Number.isNaN(wanted)) return undefined
   const offsetAt = (time: number): number =>
     Date.parse(`${toWallClock(new Date(time), zone)}Z`) - time
-  // The clock is set at most once within a day, so one of these offsets is the right one.
+  // Clocks change at most once a day, so one of these offsets applies.
   const [before, after] = [offsetAt(wanted - 86_400_000), offsetAt(wanted + 86_400_000)]
   const time = [wanted - before, wanted - after].find((at) => at + offsetAt(at) === wanted)
   return `${new Date(time ?? wanted - before).toISOString().slice(0, 19)}Z`

@@ -12,10 +12,10 @@ import { AddTo, AllOrAny, Members } from './rows.js'
 import { querySentence } from './sentence.js'
 import { apply, cancel, closePicker, draft, draftQuery, picking, start } from './state.js'
 
-/** Waits for the hand to rest before it asks. */
-const REST_MS = 250
+/** Debounce before events are counted. */
+const COUNT_DEBOUNCE_MS = 250
 
-/** How many events the rows would show; `undefined` until it is known. */
+/** The number of events that the draft matches; `undefined` until known. */
 function useCount(search: string, isReadable: boolean): string | undefined {
   const count = useSignal<string | undefined>(undefined)
   useEffect(() => {
@@ -31,9 +31,9 @@ function useCount(search: string, isReadable: boolean): string | undefined {
       count.value = sampled ? texts.common.about(text) : text
     }
     const timer = setTimeout(() => {
-      // Aborted, or not to be had: the button does without the number.
+      // Aborted or failed: the button shows no number.
       ask().catch(() => (count.value = undefined))
-    }, REST_MS)
+    }, COUNT_DEBOUNCE_MS)
     return () => {
       clearTimeout(timer)
       controller.abort()
@@ -42,7 +42,7 @@ function useCount(search: string, isReadable: boolean): string | undefined {
   return count.value
 }
 
-/** Why the rows cannot be asked for, such as a time that is none. */
+/** The error in the draft, such as an invalid time. */
 function problemOf(search: string): string | undefined {
   try {
     parsePageQuery(search)
@@ -88,17 +88,17 @@ function Foot() {
   )
 }
 
-/** A picker that closes as a button is pressed would move that button from under the pointer. */
+/** Keeps the picker open while a button is pressed: closing it would move the button away from the pointer. */
 function keepField(event: PointerEvent): void {
   if (picking.value && (event.target as Element).closest('button')) event.preventDefault()
 }
 
-/** The query's filters as rows of attribute, predicate and value, in groups of all or any. */
+/** Edits the query's filters as rows of attribute, predicate and value, in groups of all or any. */
 export function Builder() {
   const { ref, onKeyDown, ...modal } = useModal(cancel)
   useEffect(start, [])
   useLayoutEffect(() => {
-    // Chips may have wrapped into several lines.
+    // The height of the bar depends on how many lines its chips take.
     const { bottom } = document.querySelector('.bar')!.getBoundingClientRect()
     document.documentElement.style.setProperty('--under-bar', `${bottom}px`)
   }, [])

@@ -7,7 +7,7 @@ import type { Part } from './options.js'
 import { LISTBOX, optionId } from './picker.js'
 import {
   active,
-  addBehind,
+  addRowAfter,
   choose,
   closePicker,
   fieldId,
@@ -16,7 +16,7 @@ import {
   picking,
   removeValue,
   take,
-  turnJoin,
+  toggleJoin,
   type,
   typed,
 } from './state.js'
@@ -38,7 +38,7 @@ function onKeyDown(event: KeyboardEvent, row: Row, part: Part, isOpen: boolean):
       active.value = (Math.max(active.value, step === 1 ? -1 : 0) + step + count) % count
   } else if (event.key === 'Enter') {
     if (option) choose(option)
-    else addBehind(row)
+    else addRowAfter(row)
   } else if (event.key === 'Tab') {
     // The typed text is taken; the browser moves the focus.
     if (option && typed.value !== '') take(option)
@@ -51,7 +51,7 @@ function onKeyDown(event: KeyboardEvent, row: Row, part: Part, isOpen: boolean):
   event.preventDefault()
 }
 
-/** A field that is typed into and offers what there is. */
+/** A text field with options. */
 function Combo({ row, part, shown }: { row: Row; part: Part; shown: string }) {
   const isOpen = picking.value?.id === row.id && picking.value.part === part
   return (
@@ -109,7 +109,7 @@ export function ValueField({ row }: { row: Row }) {
           type="button"
           class="and-or"
           aria-pressed={join === 'all'}
-          onClick={() => turnJoin(row)}
+          onClick={() => toggleJoin(row)}
         >
           {join === 'any' ? texts.builder.anyOf : texts.builder.allOf}
         </button>

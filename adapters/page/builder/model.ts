@@ -11,22 +11,22 @@ import {
   levelConjunct,
 } from '../data/query.js'
 
-/** A condition as it is edited: it may lack what it needs. */
+/** A condition being edited; it may be incomplete. */
 export interface Row {
   readonly id: number
-  /** `level` is ours: prefixes of the type. Empty where no attribute is chosen yet. */
+  /** Empty for a level, and until an attribute is chosen. */
   readonly attribute: string
   readonly isLevel: boolean
-  /** About one value. */
+  /** In its single-value form. */
   readonly predicate: PredicateName
   readonly values: readonly string[]
-  /** Of several values, whether one is enough. */
+  /** Whether any or all of several values must match. */
   readonly join: 'any' | 'all'
-  /** What the row was read from, as long as it is not changed. */
+  /** The conjunct that the row was read from, until the row is changed. */
   readonly source?: Conjunct
 }
 
-/** Rows and further groups, joined by one word. */
+/** Rows and nested groups, joined by one combinator. */
 export interface Group {
   readonly id: number
   readonly combinator: Combinator
@@ -79,14 +79,14 @@ function memberOf(conjunct: Conjunct): Member {
   return groupOf(combinator, [...conditions, ...groupings].map(memberOf))
 }
 
-/** The query's filters as rows. */
+/** Converts the query's filters to rows and groups. */
 export function readGroup(where: readonly Conjunct[]): Group {
   const members = where.map(memberOf)
   const [only] = members
   return members.length === 1 && isGroup(only!) ? only : groupOf('and', members)
 }
 
-/** The predicate for the row's values: `cont_any`, `in`. */
+/** The predicate for the row's number of values, such as `cont_any` or `in`. */
 export function predicateFor({ predicate, values, join }: Row): PredicateName {
   if (values.length < 2) return predicate
   if (join === 'any' && predicate === 'eq') return 'in'
@@ -98,7 +98,7 @@ export function predicateFor({ predicate, values, join }: Row): PredicateName {
 export const takesValue = (predicate: PredicateName): boolean =>
   predicateOf(predicate).takes !== 'flag'
 
-/** Whether the row has all that it needs to be asked. */
+/** Whether the row is complete. */
 export function isFinished({ attribute, isLevel, predicate, values }: Row): boolean {
   if (isLevel) return values.length > 0
   return attribute.trim() !== '' && (values.length > 0 || !takesValue(predicate))
@@ -122,7 +122,7 @@ function conjunctsIn(group: Group): readonly Conjunct[] {
     if (inner.length < 2 || member.combinator === group.combinator) return inner
     return [groupingWith(member.combinator, inner)]
   })
-  // The order in which the API's text keeps them.
+  // The query string has conditions before groups.
   return [...all.filter((part) => !isGrouping(part)), ...all.filter(isGrouping)]
 }
 
@@ -132,13 +132,13 @@ const groupingWith = (combinator: Combinator, parts: readonly Conjunct[]): Conju
   groupings: parts.filter(isGrouping),
 })
 
-/** The filters that the rows stand for; rows that are not finished are left out. */
+/** Converts the rows to filters; incomplete rows are left out. */
 export function writeGroup(root: Group): readonly Conjunct[] {
   const parts = conjunctsIn(root)
   return root.combinator === 'or' && parts.length > 1 ? [groupingWith('or', parts)] : parts
 }
 
-/** Predicates about one value, for rows: what `in` says a list of values does. */
+/** The single-value predicates offered for rows; a row with several values implies `in` and the like. */
 export const ROW_PREDICATES: readonly PredicateName[] = [...predicates.keys()]
   .map((name) => name as PredicateName)
   .filter((name) => singlePredicate(name) === name && !name.includes('i_cont'))

@@ -4,27 +4,27 @@ import type { FilterableAttribute } from '../data/filterable-attribute.js'
 import { predicateWord, type Words } from '../data/phrases.js'
 import { ROW_PREDICATES, type Row } from './model.js'
 
-/** What of a row is chosen. */
+/** The part of a row that an option is for. */
 export type Part = 'attribute' | 'predicate' | 'value'
 
-/** What can be chosen. */
+/** An option of the picker. */
 export interface Option {
   readonly value: string
   readonly text: string
-  /** The heading it stands under. */
+  /** The heading it is listed under. */
   readonly group: FilterableAttribute['from'] | 'typed' | ''
-  /** Chosen, it is our level, not an attribute of that name. */
+  /** Stands for the level of the event type, not for an attribute named `level`. */
   readonly isLevel?: boolean
   readonly count?: number | undefined
   readonly types?: readonly string[]
 }
 
-const MOST = 50
+const MAX_OPTIONS = 50
 
-const holds = (text: string, part: string): boolean =>
+const containsText = (text: string, part: string): boolean =>
   text.toLowerCase().includes(part.toLowerCase())
 
-const asTyped = (typed: string, options: readonly Option[]): readonly Option[] => {
+const typedOption = (typed: string, options: readonly Option[]): readonly Option[] => {
   const value = typed.trim()
   const isThere = value === '' || options.some((option) => option.value === value)
   return isThere ? [] : [{ value, text: value, group: 'typed' }]
@@ -46,9 +46,9 @@ function attributeOptions(
   const own = all.filter(({ group }) => group === 'own')
   const others = all.filter(({ group }) => group !== 'own')
   const found = [...own, level, ...others].filter(
-    ({ text }) => holds(text, typed) || holds(words.attributes[text] ?? '', typed),
+    ({ text }) => containsText(text, typed) || containsText(words.attributes[text] ?? '', typed),
   )
-  return [...found.slice(0, MOST), ...asTyped(typed, all)]
+  return [...found.slice(0, MAX_OPTIONS), ...typedOption(typed, all)]
 }
 
 const LEVEL_PREDICATES: readonly PredicateName[] = ['eq', 'not_eq']
@@ -60,7 +60,7 @@ function predicateOptions(typed: string, row: Row, words: Words): readonly Optio
       text: predicateWord(value, row.attribute, words),
       group: '',
     }))
-    .filter(({ value, text }) => holds(text, typed) || value.startsWith(typed))
+    .filter(({ value, text }) => containsText(text, typed) || value.startsWith(typed))
 }
 
 function valueOptions(
@@ -72,15 +72,15 @@ function valueOptions(
     ? LEVELS.map((value) => ({ value }))
     : (attributes.find(({ name }) => name === row.attribute)?.values ?? [])
   const seen = known
-    .filter(({ value }) => holds(value, typed) && !row.values.includes(value))
-    .slice(0, MOST)
+    .filter(({ value }) => containsText(value, typed) && !row.values.includes(value))
+    .slice(0, MAX_OPTIONS)
     .map((known): Option => ({ ...known, text: known.value, group: '' }))
-  const literal = row.isLevel ? [] : asTyped(typed, seen)
-  // Of `is` a value that occurs is meant; of `contains` what was typed.
+  const literal = row.isLevel ? [] : typedOption(typed, seen)
+  // For `is`, existing values come first; for `contains`, the typed text does.
   return /^(not_)?eq$/.test(row.predicate) ? [...seen, ...literal] : [...literal, ...seen]
 }
 
-/** What can be chosen for a part of a row, where this was typed. */
+/** The options for a part of a row, filtered by the typed text. */
 export function optionsFor(
   part: Part,
   row: Row,

@@ -2,7 +2,12 @@ import { useEffect } from 'preact/hooks'
 import type { Level } from '../../../src/event/level.js'
 import { Mark } from '../ui/icon.js'
 import { visible } from '../data/phrases.js'
-import { filterable, loadValues, seenTotal, valueCounts } from '../data/filter-options.js'
+import {
+  filterableAttributes,
+  loadValues,
+  countedTotal,
+  valueCounts,
+} from '../data/filter-options.js'
 import { texts } from '../ui/texts.js'
 import type { Option, Part } from './options.js'
 import { active, choose, options, pickedRow, picking, typed } from './state.js'
@@ -17,8 +22,8 @@ const LABELS: Readonly<Record<Part, string>> = {
   value: texts.builder.values,
 }
 
-/** The text, what was typed of it in bold. */
-function Found({ text }: { text: string }) {
+/** The text, with the typed part in bold. */
+function HighlightedText({ text }: { text: string }) {
   const at = text.toLowerCase().indexOf(typed.value.toLowerCase())
   const end = at + typed.value.length
   if (at === -1) return <span>{visible(text)}</span>
@@ -39,20 +44,20 @@ function hint(option: Option, part: Part): string {
   return [types, events].filter(Boolean).join(', ')
 }
 
-/** What is known of the marked attribute. */
-function Peek({ name }: { name: string }) {
+/** The count and the most frequent values of the marked attribute. */
+function AttributePreview({ name }: { name: string }) {
   const facet = valueCounts.value.get(name)
-  const attribute = filterable.value.find((other) => other.name === name)
+  const attribute = filterableAttributes.value.find((other) => other.name === name)
   useEffect(() => {
     const controller = new AbortController()
-    // Not for each of those that are passed on the way.
+    // Skips attributes that are only passed with the arrow keys.
     const timer = setTimeout(() => void loadValues(name, controller.signal), 150)
     return () => {
       clearTimeout(timer)
       controller.abort()
     }
   }, [name])
-  const total = seenTotal.value
+  const total = countedTotal.value
   const count =
     attribute?.count ?? (facet && total !== undefined ? total - facet.missing : undefined)
   const { number } = texts.common
@@ -73,7 +78,7 @@ function Peek({ name }: { name: string }) {
   )
 }
 
-/** What can be chosen, under the row whose field is open. */
+/** The options, below the row whose field is open. */
 export function Picker() {
   const { part } = picking.value!
   const all = options.value
@@ -107,13 +112,13 @@ export function Picker() {
                   class={isOfLevels ? `l-${option.value}` : undefined}
                   role="option"
                   aria-selected={index === active.value}
-                  // The field keeps the focus.
+                  // Keeps the focus in the field.
                   onPointerDown={(event) => event.preventDefault()}
                   onPointerMove={() => part !== 'value' && (active.value = index)}
                   onClick={() => choose(option)}
                 >
                   {isOfLevels && <Mark level={option.value as Level} />}
-                  <Found text={option.text} />
+                  <HighlightedText text={option.text} />
                   <code>{hint(option, part)}</code>
                 </li>
               ) : null,
@@ -121,7 +126,7 @@ export function Picker() {
           </ul>
         ))}
       </div>
-      {withPeek && <Peek name={marked.value} />}
+      {withPeek && <AttributePreview name={marked.value} />}
     </div>
   )
 }

@@ -1,6 +1,6 @@
 import { Icon } from '../ui/icon.js'
 import { texts } from '../ui/texts.js'
-import { addGroup, addTo, moveMember, removeMember, turnGroup } from './edits.js'
+import { addGroup, addTo, moveMember, removeMember, toggleGroup } from './edits.js'
 import { AttributeField, PredicateField, ValueField } from './fields.js'
 import { emptyRow, type Group, isGroup, type Row } from './model.js'
 import { Picker } from './picker.js'
@@ -8,7 +8,7 @@ import { draft, fieldId, focusField, picking } from './state.js'
 
 const PARTS = ['attribute', 'predicate', 'value'] as const
 
-/** Alt with an arrow moves the row; the field that has the focus keeps it. */
+/** Alt with an arrow key moves the row; the field keeps the focus. */
 function moveRow(event: KeyboardEvent, row: Row): void {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key] as 1 | -1 | undefined
   if (step === undefined || !event.altKey) return
@@ -40,13 +40,13 @@ function Condition({ row, word }: { row: Row; word: string }) {
   )
 }
 
-/** Turns all into any, and any into all. */
+/** Switches a group between all and any. */
 export function AllOrAny({ group }: { group: Group }) {
   return (
     <button
       type="button"
       class="and-or"
-      onClick={() => (draft.value = turnGroup(draft.value, group.id))}
+      onClick={() => (draft.value = toggleGroup(draft.value, group.id))}
     >
       {group.combinator === 'and' ? texts.builder.all : texts.builder.any}
       <Icon name="down" />
@@ -82,7 +82,7 @@ export function AddTo({ group }: { group: Group }) {
   )
 }
 
-/** The members of a group, a group within as one of them. */
+/** The rows and nested groups of a group. */
 export function Members({ group }: { group: Group }) {
   return (
     <>

@@ -2,7 +2,7 @@ import type { Combinator } from '../../../src/filter/ast.js'
 import { describeConjunct, type Phrase, type Words } from '../data/phrases.js'
 import { type Conjunct, isGrouping, levelChoice } from '../data/query.js'
 
-/** The words around the phrases: "Events", "whose", "all events". */
+/** The words around the phrases. */
 export interface SentenceWords extends Words {
   readonly events: string
   readonly whose: string
@@ -10,8 +10,8 @@ export interface SentenceWords extends Words {
 }
 
 /**
- * What the filters ask for, as a sentence: `Events whose type is x and whose level is error, and
- * whose user is ann or whose name contains y`. A comma parts what differs in its joining word.
+ * The filters as a sentence: `Events whose type is x and whose level is error, and whose user is ann or
+ * whose name contains y`. Commas separate nested groups.
  */
 export function querySentence(where: readonly Conjunct[], words: SentenceWords): readonly Phrase[] {
   const join = (text: string): Phrase => ({ kind: 'join', text })

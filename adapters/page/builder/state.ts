@@ -2,7 +2,7 @@ import { computed, signal } from '@preact/signals'
 import type { PredicateName } from '../../../src/filter/predicates.js'
 import { goTo, query } from '../data/address.js'
 import { afterRender } from '../ui/after-render.js'
-import { filterable, loadSeen } from '../data/filter-options.js'
+import { filterableAttributes, loadFilterOptions } from '../data/filter-options.js'
 import { texts } from '../ui/texts.js'
 import { builderAt, dialog } from '../ui/dialog.js'
 import { addAfter, changeRow, rowsOf } from './edits.js'
@@ -35,7 +35,7 @@ export const pickedRow = computed(() =>
 export const options = computed((): readonly Option[] => {
   const row = pickedRow.value
   return row && picking.value
-    ? optionsFor(picking.value.part, row, typed.value, filterable.value, texts.words)
+    ? optionsFor(picking.value.part, row, typed.value, filterableAttributes.value, texts.words)
     : []
 })
 
@@ -54,7 +54,7 @@ export function start(): void {
   const added = emptyRow()
   draft.value = row ? root : { ...root, members: [...root.members, added] }
   closePicker()
-  loadSeen()
+  loadFilterOptions()
   focusField(
     row?.id ?? added.id,
     row ? (takesValue(row.predicate) ? 'value' : 'predicate') : 'attribute',
@@ -139,7 +139,7 @@ export function choose(option: Option): void {
   if (next) focusField(next.id, next.part)
 }
 
-export const turnJoin = (row: Row): void =>
+export const toggleJoin = (row: Row): void =>
   change(row, { join: row.join === 'any' ? 'all' : 'any' })
 
 export function removeValue(row: Row, value: string): void {
@@ -147,7 +147,7 @@ export function removeValue(row: Row, value: string): void {
 }
 
 /** A row behind this one, once this one has all it needs. */
-export function addBehind(row: Row): void {
+export function addRowAfter(row: Row): void {
   if (!isFinished(row)) return
   const added = emptyRow()
   draft.value = addAfter(draft.value, row.id, added)

@@ -2,13 +2,13 @@ import { signal } from '@preact/signals'
 import type { EventTypes } from '../../../src/event/event-types.js'
 import { type Account, readAccount, readTypes } from './api.js'
 
-/** Who reads; `undefined` until it is known. */
+/** The signed-in user; `undefined` until loaded. */
 export const account = signal<Account | undefined>(undefined)
 
-/** The host's event types; empty until they are known, and where they cannot be had. */
+/** The host's registered event types; empty until loaded, or when loading failed. */
 export const types = signal<EventTypes>({})
 
-/** Asks once. The page does without what does not come: the list tells what is wrong. */
+/** Loads account and types once. Failures are ignored: the page works without them, and the list reports errors. */
 export function loadAccount(): void {
   readAccount().then(
     (read) => (account.value = read),

@@ -2,14 +2,14 @@ import { computed, signal } from '@preact/signals'
 import { ALL_TIME, formatPageQuery, type PageQuery, parsePageQuery } from './query.js'
 
 /*
- * The address is where the query is kept: whatever changes it, changes the address, and back and
- * forward bring the old one again. `#event=<id>` is the event that is open.
+ * The query is stored in the page's address, so Back and Forward restore earlier queries.
+ * `#event=<id>` names the open event.
  */
 
 const DEFAULT_SEARCH = 'range=24h'
 
 const read = (): string => {
-  // Brackets are shown and copied as they are meant.
+  // Unescaped brackets are easier to read and to copy.
   const search = location.search.slice(1).replaceAll('%5B', '[').replaceAll('%5D', ']')
   return search === '' ? DEFAULT_SEARCH : search
 }
@@ -21,15 +21,15 @@ const readOpen = (): string | undefined => {
   return id === undefined ? undefined : decodeURIComponent(id)
 }
 
-/** The query as the address has it, without `?`. */
+/** The query string of the address, without `?`. */
 export const search = signal(read())
 
-/** The id of the event that is open. */
+/** The id of the open event. */
 export const openId = signal(readOpen())
 
 interface Read {
   readonly query: PageQuery
-  /** Why the address cannot be read. */
+  /** The error from parsing the address. */
   readonly fault: Error | undefined
 }
 
@@ -46,10 +46,10 @@ const parsed = computed((): Read => {
   }
 })
 
-/** What the address asks for; where it cannot be read, what it asked for before. */
+/** The query in the address; while that is invalid, the last valid one. */
 export const query = computed(() => parsed.value.query)
 
-/** Why the address cannot be read; nothing is asked of the server then. */
+/** The error from parsing the address; while it is set, no request is sent. */
 export const fault = computed(() => parsed.value.fault)
 
 function write(replace: boolean): void {
@@ -60,7 +60,7 @@ function write(replace: boolean): void {
   else history.pushState(null, '', address)
 }
 
-/** Takes a query as text, also one that cannot be read: then `fault` says why. */
+/** Navigates to a query string. An invalid one sets `fault`. */
 export function goToText(text: string): void {
   search.value = text
   write(false)
@@ -74,14 +74,14 @@ export function changeQuery(change: (query: PageQuery) => PageQuery): void {
   goTo(change(query.value))
 }
 
-/** Shows an event beside the list; `undefined` shows none. Stepping from one to another leaves no trail. */
+/** Opens an event beside the list; `undefined` closes it. Going from one event to the next adds no history entry. */
 export function openEvent(id: string | undefined): void {
   const replace = openId.value !== undefined && id !== undefined
   openId.value = id
   write(replace)
 }
 
-/** Follows the browser's back and forward. */
+/** Updates the signals on the browser's Back and Forward. */
 export function followAddress(): void {
   write(true)
   addEventListener('popstate', () => {

@@ -2,9 +2,9 @@ import type { EventCounts } from '../../../src/store/counts.js'
 import type { AuditEvent, JsonObject } from '../../../src/event/event.js'
 import type { EventTypes } from '../../../src/event/event-types.js'
 import { apiPath } from './config.js'
-import { noteOpen } from './open-events.js'
+import { markOpen } from './open-events.js'
 
-/** A JSON:API error object, as the endpoints answer it. */
+/** A JSON:API error object. */
 export interface Problem {
   readonly status: string
   readonly code: string
@@ -14,7 +14,7 @@ export interface Problem {
   readonly meta?: { readonly suggestion?: string }
 }
 
-/** The server has refused. Without an answer at all `fetch` rejects with a `TypeError`. */
+/** An error response. Without any response, `fetch` rejects with a `TypeError`. */
 export class ApiError extends Error {
   readonly status: number
   readonly problem: Problem | undefined
@@ -35,12 +35,12 @@ export interface EventResource {
 }
 
 /**
- * The event of a resource; the own fields are no longer among its attributes. Whether it is open is
- * noted by the way.
+ * Converts a resource to an event: moves the event's own fields out of its attributes. Also records
+ * whether the event is still open.
  */
 export function eventOf({ id, attributes: all, relationships, meta }: EventResource): AuditEvent {
   const { type, username, system, created_at, ...attributes } = all
-  noteOpen(id, meta?.live === true)
+  markOpen(id, meta?.live === true)
   return {
     id,
     created_at: created_at as string,
@@ -53,17 +53,17 @@ export function eventOf({ id, attributes: all, relationships, meta }: EventResou
 }
 
 export interface Page {
-  /** As the endpoint gives them: oldest first without sorts. */
+  /** In the order of the response: without sorts, oldest first. */
   readonly events: readonly AuditEvent[]
-  /** More match than the limit let through. */
+  /** Whether more events match than the limit allows. */
   readonly truncated: boolean
 }
 
-/** Who reads, and what he may. */
+/** The signed-in user and their permissions. */
 export interface Account {
   readonly username: string
   readonly may: Readonly<Record<string, boolean>>
-  /** True where a rule of the host's hides events from him. */
+  /** Whether a rule of the host hides events from this user. */
   readonly restricted: boolean
 }
 
@@ -85,7 +85,7 @@ async function getJson<Body>(path: string, signal?: AbortSignal): Promise<Body> 
 const joined = (...parameters: readonly string[]): string =>
   parameters.filter((text) => text !== '').join('&')
 
-/** `query` is everywhere what {@link apiQuery} gives: the filter, without a limit. */
+/** In this module, `query` is always a result of {@link apiQuery}: a filter without a limit. */
 export async function listEvents(
   query: string,
   limit: number,
@@ -109,7 +109,7 @@ export interface CountsWanted {
   readonly attributes?: boolean
 }
 
-/** Without `buckets` there are none. */
+/** Counts matching events. Without `buckets`, the result has none. */
 export async function countEvents(
   query: string,
   { buckets = 0, zone, facets = [], top, attributes }: CountsWanted,
@@ -134,7 +134,7 @@ export async function readAccount(): Promise<Account> {
   return { username: data.id, ...data.attributes }
 }
 
-/** The host's registry, as far as it is data. */
+/** The serializable part of the host's registry of event types. */
 export async function readTypes(): Promise<EventTypes> {
   const { data } = await getJson<{ data: { id: string; attributes: EventTypes[string] }[] }>(
     '/types',

@@ -1,7 +1,7 @@
 const { dataset } = document.documentElement
 
-/** Where the endpoints are, as the server wrote it into the document. */
+/** The path of the event feed, written into the document by the server. */
 export const apiPath = dataset['api'] ?? '/api/events'
 
-/** What the host calls itself. */
+/** The name of the host service, shown in the top bar and the title. */
 export const hostName = dataset['name'] ?? ''

@@ -6,95 +6,95 @@ import { zone } from './format.js'
 import { apiQuery, rangeAt } from './query.js'
 
 /*
- * Chart, legend and facets come from one call: asked with each query, cancelled by the next, and
- * again as events come in.
+ * One request counts the events for chart, legend and facets. A new query cancels it; new events
+ * repeat it.
  */
 
-/** Most bars: the server takes the narrowest round width that keeps within it. */
-const BUCKETS = 120
+/** The maximum number of bars; the server picks the narrowest round width that fits. */
+const MAX_BUCKETS = 120
 
-/** Beyond the five that a facet shows, so that chosen values are mostly among them. */
-const FEW_VALUES = 20
+/** More than the five that a facet shows, so that selected values are usually included. */
+const CLOSED_FACET_VALUES = 20
 
-/** What the server gives at most. */
-const ALL_VALUES = 1000
+/** The server's maximum. */
+const OPEN_FACET_VALUES = 1000
 
 interface Counted {
   readonly counts: EventCounts
   readonly search: string
-  /** The ends of the range when it was asked; an open end was then. */
+  /** The ends of the range at the time of the request. */
   readonly range: ReturnType<typeof rangeAt>
 }
 
 const counted = signal<Counted | undefined>(undefined)
 
-/** The counts of the present query; those of the one before while they are being asked for. */
+/** The counts of the current query; while they load, those of the previous one. */
 export const counts = computed(() => counted.value?.counts)
 
-/** The ends of the stretch that was counted; an open one is `undefined`. */
+/** The ends of the counted range; `undefined` for an open end. */
 export const countedRange = computed(
   () => counted.value?.range ?? { from: undefined, to: undefined },
 )
 
-/** The counts are those of a query before. */
-export const areOld = computed(
+/** Whether the counts belong to an earlier query. */
+export const areCountsStale = computed(
   () => counted.value !== undefined && counted.value.search !== search.value,
 )
 
 export const isCounting = signal(false)
 
-/** Why the last asking failed; the counts are then older ones. */
-export const countingFault = signal<Error | undefined>(undefined)
+/** The error of the last request; the counts are then older ones. */
+export const countError = signal<Error | undefined>(undefined)
 
-/** The facet of which all values are shown. */
+/** The facet that shows all its values. */
 export const openFacet = signal<string | undefined>(undefined)
 
-/** The attribute of this facet is in few events, so that it is shown only where it has values. */
-const SOMETIMES = 'url_params_project_code'
+/** Few events have this attribute, so its default facet is shown only when it has values. */
+const OPTIONAL_FACET = 'url_params_project_code'
 
-const DEFAULT_FACETS: readonly string[] = ['type', 'username', SOMETIMES]
+const DEFAULT_FACETS: readonly string[] = ['type', 'username', OPTIONAL_FACET]
 
-const KEPT = 'daybook.facets'
+const STORAGE_KEY = 'daybook.facets'
 
-/** `undefined` while the reader has chosen none. */
+/** `undefined` until the user changes the facets. */
 const chosenFacets = signal(readChosen())
 
 function readChosen(): readonly string[] | undefined {
   try {
-    const kept: unknown = JSON.parse(localStorage.getItem(KEPT) ?? 'null')
+    const kept: unknown = JSON.parse(localStorage.getItem(STORAGE_KEY) ?? 'null')
     if (Array.isArray(kept)) return kept.filter((name) => typeof name === 'string')
   } catch {
-    // Written by somebody else: the defaults do.
+    // Not valid JSON: use the defaults.
   }
   return undefined
 }
 
-const askedFacets = computed(() => chosenFacets.value ?? DEFAULT_FACETS)
+const requestedFacets = computed(() => chosenFacets.value ?? DEFAULT_FACETS)
 
-/** The attributes that are shown as facets, beside level. */
+/** The attributes shown as facets, besides level. */
 export const facetNames = computed(() => {
   if (chosenFacets.value) return chosenFacets.value
-  const isSeen = (counts.value?.facets[SOMETIMES]?.distinct ?? 0) > 0
-  return DEFAULT_FACETS.filter((name) => name !== SOMETIMES || isSeen)
+  const isSeen = (counts.value?.facets[OPTIONAL_FACET]?.distinct ?? 0) > 0
+  return DEFAULT_FACETS.filter((name) => name !== OPTIONAL_FACET || isSeen)
 })
 
-/** Shows these facets from now on, in this browser. */
+/** Sets the facets and stores them in this browser. */
 export function chooseFacets(names: readonly string[]): void {
   chosenFacets.value = names
-  localStorage.setItem(KEPT, JSON.stringify(names))
+  localStorage.setItem(STORAGE_KEY, JSON.stringify(names))
 }
 
-/** What to ask for; `undefined` while the address cannot be read. */
-const asked = computed(() =>
+/** The request to send; `undefined` while the address is invalid. */
+const request = computed(() =>
   fault.value === undefined
     ? {
         search: search.value,
         query: query.value,
         wanted: {
-          buckets: BUCKETS,
+          buckets: MAX_BUCKETS,
           zone: zone.value,
-          facets: ['level', ...askedFacets.value],
-          top: openFacet.value === undefined ? FEW_VALUES : ALL_VALUES,
+          facets: ['level', ...requestedFacets.value],
+          top: openFacet.value === undefined ? CLOSED_FACET_VALUES : OPEN_FACET_VALUES,
         },
       }
     : undefined,
@@ -102,9 +102,9 @@ const asked = computed(() =>
 
 let asking: AbortController | undefined
 let next: ReturnType<typeof setTimeout> | undefined
-let isAskedAgain = false
+let isRecountDue = false
 
-/** Milliseconds; tenfold the time it takes, so that pages left open do not keep the server busy. */
+/** Milliseconds until the next count: ten times its duration, so that open pages do not keep the server busy. */
 const pause = (): number => Math.max(3000, 10 * (counts.value?.took_ms ?? 0))
 
 function stop(): void {
@@ -112,11 +112,11 @@ function stop(): void {
   asking = undefined
   clearTimeout(next)
   next = undefined
-  isAskedAgain = false
+  isRecountDue = false
   isCounting.value = false
 }
 
-async function count({ search, query, wanted }: NonNullable<typeof asked.value>): Promise<void> {
+async function count({ search, query, wanted }: NonNullable<typeof request.value>): Promise<void> {
   stop()
   const controller = new AbortController()
   asking = controller
@@ -127,37 +127,37 @@ async function count({ search, query, wanted }: NonNullable<typeof asked.value>)
     const answer = await countEvents(text, wanted, controller.signal)
     if (asking !== controller) return
     counted.value = { counts: answer, search, range: rangeAt(query.range, now) }
-    countingFault.value = undefined
+    countError.value = undefined
   } catch (error) {
     if (asking !== controller) return
-    countingFault.value = error as Error
+    countError.value = error as Error
   }
-  const isBumped = isAskedAgain
+  const isDue = isRecountDue
   stop()
-  if (isBumped) bumpCounts()
+  if (isDue) recountSoon()
 }
 
-/** Asks again for the same. */
-export function countAgain(): void {
-  if (asked.value) void count(asked.value)
+/** Repeats the current count. */
+export function recount(): void {
+  if (request.value) void count(request.value)
 }
 
-function countWhenSeen(): void {
-  if (document.hidden) document.addEventListener('visibilitychange', countAgain, { once: true })
-  else countAgain()
+function countWhenVisible(): void {
+  if (document.hidden) document.addEventListener('visibilitychange', recount, { once: true })
+  else recount()
 }
 
-/** Counts again soon, for events have come in; may be called as often as they do. */
-export function bumpCounts(): void {
-  if (asking) isAskedAgain = true
-  else next ??= setTimeout(countWhenSeen, pause())
+/** Schedules another count after new events. Calls are coalesced. */
+export function recountSoon(): void {
+  if (asking) isRecountDue = true
+  else next ??= setTimeout(countWhenVisible, pause())
 }
 
 /** Counts whenever the query, the zone or the facets change. */
 export function followCounts(): void {
   effect(() => {
     stop()
-    const now = asked.value
+    const now = request.value
     if (now) untracked(() => void count(now))
   })
 }

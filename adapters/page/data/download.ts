@@ -1,4 +1,4 @@
-/** Lets the browser save the file of an address of this page under a name. */
+/** Makes the browser save the file at a same-origin address under a name. */
 export function download(url: string, name: string): void {
   const link = document.createElement('a')
   link.href = url
@@ -6,10 +6,10 @@ export function download(url: string, name: string): void {
   link.click()
 }
 
-// Browsers read a handed-out file while they save it.
+// The browser reads the blob while it saves, so it must stay available for a while.
 const KEEP_MS = 120_000
 
-/** Saves what the page has; `done` is called when it may go. */
+/** Makes the browser save a blob. `done` is called once the blob is no longer needed. */
 export function downloadBlob(blob: Blob, name: string, done?: () => void): void {
   const url = URL.createObjectURL(blob)
   download(url, name)

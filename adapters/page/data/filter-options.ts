@@ -8,18 +8,18 @@ import type { FilterableAttribute } from './filterable-attribute.js'
 import { apiQuery } from './query.js'
 
 /*
- * What can be filtered by: asked for once a field wants to offer it, and again for another query.
+ * Attributes and values to filter by. Loaded when a field first needs them, and again for another query.
  */
 
-/** Attributes of the events that match, and the frequent users and types. */
+/** Attributes of matching events, with the most frequent users and types. */
 const counted = signal<EventCounts | undefined>(undefined)
 
-/** Each attribute's frequent values, by its name. */
+/** The most frequent values of each attribute, by attribute name. */
 export const valueCounts = signal<ReadonlyMap<string, Facet>>(new Map())
 
-let askedFor: unknown
+let loadedFor: unknown
 
-// Of a query that nothing matches its range is what can be gone on from.
+// If nothing matches, the options come from all events in the range.
 async function count(): Promise<EventCounts> {
   const wanted = { attributes: true, facets: ['username', 'type'], top: 20 }
   const counts = await countEvents(apiQuery(query.value), wanted)
@@ -28,27 +28,27 @@ async function count(): Promise<EventCounts> {
 }
 
 async function load(): Promise<void> {
-  const asking = (askedFor = query.value)
+  const loading = (loadedFor = query.value)
   try {
     const counts = await count()
-    if (asking !== askedFor) return
+    if (loading !== loadedFor) return
     counted.value = counts
     valueCounts.value = new Map(Object.entries(counts.facets))
   } catch {
-    // Asked again when a field is entered next.
-    askedFor = undefined
+    // Retried when the next field gets the focus.
+    loadedFor = undefined
   }
 }
 
-/** Asks what there is, unless that is known for the present query. */
-export function loadSeen(): void {
-  if (askedFor !== query.value && !fault.value) void load()
+/** Loads the options, unless they are loaded for the current query. */
+export function loadFilterOptions(): void {
+  if (loadedFor !== query.value && !fault.value) void load()
 }
 
-// Each event has one of its own, so the API does not count them.
+// Unique per event, so the API does not count their values.
 const UNCOUNTED: ReadonlySet<string> = new Set(['id', 'created_at'])
 
-/** Asks for the frequent values of an attribute, unless they are known. */
+/** Loads the most frequent values of an attribute, unless they are loaded. */
 export async function loadValues(name: string, signal: AbortSignal): Promise<void> {
   if (valueCounts.value.has(name) || UNCOUNTED.has(name)) return
   try {
@@ -56,14 +56,14 @@ export async function loadValues(name: string, signal: AbortSignal): Promise<voi
     const facet = facets[name]
     if (facet) valueCounts.value = new Map([...valueCounts.value, [name, facet]])
   } catch {
-    // Aborted, or not to be had: the field does without.
+    // Aborted or failed: the field works without values.
   }
 }
 
-/** How many events the numbers are about. */
-export const seenTotal = computed(() => counted.value?.total)
+/** The number of events that were counted. */
+export const countedTotal = computed(() => counted.value?.total)
 
-/** What is asked for most comes first. */
+/** Most used first. */
 const OWN_TYPES: Readonly<Record<OwnField, string>> = {
   username: 'string',
   type: 'string',
@@ -79,8 +79,8 @@ const texts = (facet: Pick<Facet, 'values'> | undefined): FilterableAttribute['v
     value === null || typeof value === 'object' ? [] : [{ value: String(value), count }],
   )
 
-/** Fields of every event, then what was seen, then what the registry declares beside these. */
-export const filterable = computed((): readonly FilterableAttribute[] => {
+/** The fields of every event, then attributes seen in events, then others that the registry declares. */
+export const filterableAttributes = computed((): readonly FilterableAttribute[] => {
   const facets = valueCounts.value
   const attribute = (
     name: string,

@@ -2,12 +2,13 @@ import { computed } from '@preact/signals'
 import { isUtc } from './preferences.js'
 
 /*
- * Numbers and times as the reader writes them. Formatters are dear to make and made once per zone.
+ * Numbers and times in the user's language. Creating an `Intl` formatter is slow, so each is created
+ * once per time zone.
  */
 
 const language = navigator.language.replace(/@.*$/, '')
 
-/** The zone times are shown in, an IANA name. */
+/** The time zone in use, an IANA name. */
 export const zone = computed(() =>
   isUtc.value ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone,
 )
@@ -89,10 +90,10 @@ export const formatMonth = (time: Date): string => formats.value.month.format(ti
 /** `Thu 19 Nov 14:06`. */
 export const formatShort = (time: Date): string => formats.value.short.format(time)
 
-/** `2026-11-20` in the zone: the same for all times of a day. */
+/** `2026-11-20` in the current zone; equal for all times of a day. */
 export const dayKey = (time: string | Date): string => formats.value.dayKey.format(new Date(time))
 
-/** `Friday 20 November`, with the year where it is not this one. */
+/** `Friday 20 November`, with the year unless it is the current one. */
 export function formatDay(time: string): string {
   const isThisYear = dayKey(time).slice(0, 4) === dayKey(new Date()).slice(0, 4)
   const { day, dayWithYear } = formats.value
@@ -125,14 +126,14 @@ const STEPS: readonly (readonly [seconds: number, unit: Intl.RelativeTimeFormatU
 export function formatAgo(time: string, now = Date.now()): string {
   const seconds = (new Date(time).getTime() - now) / 1000
   const [size, unit] = STEPS.find(([size]) => Math.abs(seconds) >= size) ?? STEPS.at(-1)!
-  // Takes ten milliseconds to make, which the first rows need not wait for.
+  // Created on first use: it takes ten milliseconds, which would delay the first rows.
   relative ??= new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'narrow' })
   return relative.format(Math.trunc(seconds / size), unit)
 }
 
 const plurals = new Intl.PluralRules('en')
 
-/** `1 event`, `2,163 events`; both forms are written out. */
+/** `1 event`, `2,163 events`. */
 export function formatPlural(count: number, one: string, other: string): string {
   return `${formatNumber(count)} ${plurals.select(count) === 'one' ? one : other}`
 }

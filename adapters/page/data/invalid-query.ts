@@ -2,9 +2,9 @@ import { AuditLogError } from '../../../src/errors.js'
 import { type Conjunct, parsePageQuery } from './query.js'
 import { type Fault, faultOf } from './query-tokens.js'
 
-/** A part of a query that stands for itself, read or not. */
+/** A part of a query string that can be parsed on its own. */
 export interface QueryPart {
-  /** As the address has it. */
+  /** As written in the address. */
   readonly text: string
   readonly conjuncts: readonly Conjunct[]
   readonly fault: Fault | undefined
@@ -13,7 +13,7 @@ export interface QueryPart {
 const nameOf = (pair: string): string =>
   pair.split('=', 1)[0]!.replaceAll('%5B', '[').replaceAll('%5D', ']')
 
-/** Pairs that are read together: the elements of a list, a numbered group or condition. */
+/** The name shared by pairs that belong together: elements of a list, of a numbered group or condition. */
 function rootOf(pair: string): string {
   const name = nameOf(pair)
   return /^filter\[(?:g|groupings|c|conditions)\](?:\[\d+\])?/.exec(name)?.[0] ?? name
@@ -29,7 +29,7 @@ function readPart(text: string): QueryPart {
   }
 }
 
-/** The parts of a query that cannot be read as a whole. */
+/** Splits an invalid query string into parts, each parsed on its own. */
 export function queryParts(search: string): readonly QueryPart[] {
   const parts = new Map<string, string>()
   for (const pair of search.split('&').filter((text) => text !== '')) {
@@ -40,15 +40,15 @@ export function queryParts(search: string): readonly QueryPart[] {
   return [...parts.values()].map(readPart)
 }
 
-/** The query without one of its parts. */
+/** The query string without one of its parts. */
 export const withoutPart = (parts: readonly QueryPart[], part: QueryPart): string =>
   parts
     .filter((other) => other !== part)
     .map(({ text }) => text)
     .join('&')
 
-/** The query with the nearest key that there is in the bad part; `undefined` where none is near. */
-export function repaired(search: string, error: Error): string | undefined {
+/** The query string with the unknown key replaced by the suggested one; `undefined` without a suggestion. */
+export function repairedQuery(search: string, error: Error): string | undefined {
   if (!(error instanceof AuditLogError) || error.code !== 'UNKNOWN_PREDICATE') return undefined
   const { parameter, suggestion } = error
   const [, key] = /\[([^[\]]*)\](?:\[\d*\])*$/.exec(parameter ?? '') ?? []

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../../src/event/event.js'
 import type { Operation } from '../../../src/event/json-patch.js'
 
-/** What the stream sends of RFC 6902. */
+/** The RFC 6902 operations that the stream sends. */
 export type Change = Extract<Operation, { op: 'add' | 'replace' | 'remove' }>
 
 const keysOf = (pointer: string): readonly string[] =>
@@ -29,7 +29,7 @@ function after(
     const { [key]: _, ...others } = value
     return others
   }
-  // A computed key is a member like any other, `__proto__` too.
+  // A computed key defines an own property, even for `__proto__`.
   return {
     ...value,
     [key]: after(Object.hasOwn(value, key) ? value[key] : undefined, rest, change),
@@ -37,8 +37,8 @@ function after(
 }
 
 /**
- * The document after the changes, RFC 6902; what they do not touch is shared with it. Throws where a
- * path leads through nothing: the document is not the one that the changes were made for.
+ * Applies a JSON Patch (RFC 6902). The result shares unchanged parts with `document`. Throws if a path
+ * does not exist, which means that the patch was made for another document.
  */
 export function patched(document: JsonObject, changes: readonly Change[]): JsonObject {
   return changes.reduce<JsonValue>(

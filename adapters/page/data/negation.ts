@@ -2,7 +2,7 @@ import type { Combinator, Condition, Grouping } from '../../../src/filter/ast.js
 import type { PredicateName } from '../../../src/filter/predicates.js'
 import { conditionOn, type Conjunct, isGrouping } from './query.js'
 
-/** Each with what says the opposite of values; the forms for lists follow. */
+/** Pairs of opposite predicates about a value; the `_any` and `_all` forms are derived below. */
 const VALUE_OPPOSITES = [
   ['eq', 'not_eq'],
   ['in', 'not_in'],
@@ -36,7 +36,7 @@ const opposites: ReadonlyMap<PredicateName, PredicateName> = new Map(
 
 const NEGATIVE = /^(not_(?!null)|does_not_|null$|blank$)/
 
-/** Whether the predicate says what must not be; `null` and `blank` do too. */
+/** Whether the predicate is negative, such as `not_eq`; `null` and `blank` count as negative. */
 export const isNegative = (predicate: PredicateName): boolean => NEGATIVE.test(predicate)
 
 const flipped = (combinator: Combinator): Combinator => (combinator === 'and' ? 'or' : 'and')
@@ -50,7 +50,7 @@ function negatedCondition({ attributes, combinator, predicate, values }: Conditi
   }
 }
 
-/** What says the opposite, of events that have the attributes. */
+/** The opposite condition, for events that have the attributes. */
 export function negated(conjunct: Condition): Condition
 export function negated(conjunct: Conjunct): Conjunct
 export function negated(conjunct: Conjunct): Conjunct {
@@ -63,7 +63,7 @@ const negatedGrouping = ({ combinator, conditions, groupings }: Grouping): Group
   groupings: groupings.map(negatedGrouping),
 })
 
-/** The same, and events that lack the attribute. */
+/** The conjunct, or the attribute is missing. */
 export const orMissing = (conjunct: Conjunct): Conjunct =>
   isGrouping(conjunct)
     ? conjunct

@@ -1,4 +1,4 @@
-/** The member of this name; what every object has from birth, such as `constructor`, is none. */
+/** The value of an own property; `undefined` for inherited names such as `constructor`. */
 export const own = <Value>(
   members: Readonly<Record<string, Value>> | undefined,
   name: string,

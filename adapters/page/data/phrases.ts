@@ -5,20 +5,20 @@ import { isNegative } from './negation.js'
 import { own } from './own-property.js'
 import { type Conjunct, isGrouping, levelChoice } from './query.js'
 
-/** A piece of a filter in plain words. `join` stands between values, attributes or conditions. */
+/** A part of a filter in plain words. `join` stands between values, attributes or conditions. */
 export interface Phrase {
   readonly kind: 'attribute' | 'predicate' | 'value' | 'join'
   readonly text: string
   readonly level?: Level
 }
 
-/** The words that phrases are made of. */
+/** The words used in phrases. */
 export interface Words {
-  /** For attributes that have a shorter name than the API's. */
+  /** Words for attributes whose API name is too technical. */
   readonly attributes: Readonly<Record<string, string>>
   readonly level: string
   readonly predicates: Readonly<Partial<Record<PredicateName, string>>>
-  /** Instead of those, for `created_at`. */
+  /** Replace `predicates` for `created_at`. */
   readonly timePredicates: Readonly<Partial<Record<PredicateName, string>>>
   readonly or: string
   readonly and: string
@@ -26,7 +26,7 @@ export interface Words {
 
 const COMPOUND = /_(any|all)$/
 
-/** The predicate about one value: `cont` of `cont_any`, `eq` of `in`. */
+/** The single-value form of a predicate: `cont` for `cont_any`, `eq` for `in`. */
 export function singlePredicate(predicate: PredicateName): PredicateName {
   if (predicate === 'in') return 'eq'
   if (predicate === 'not_in') return 'not_eq'
@@ -35,8 +35,8 @@ export function singlePredicate(predicate: PredicateName): PredicateName {
 }
 
 /**
- * Whether one of the values is enough, said as people do: `not_cont_all` leaves out what contains
- * any of them. `undefined` for predicates of one value.
+ * Whether the values of a predicate read as joined by `any` or `all`. `not_cont_all` reads as "does
+ * not contain any of". `undefined` for predicates of one value.
  */
 export function valuesJoin(predicate: PredicateName): 'any' | 'all' | undefined {
   if (predicate === 'in' || predicate === 'not_in') return 'any'
@@ -59,7 +59,7 @@ export const attributeWord = (attribute: string, words: Words): string =>
 
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu
 
-/** The text with what cannot be seen, or changes what is seen, by its number: `U+202E`. */
+/** The text with invisible and bidirectional control characters replaced by their code: `U+202E`. */
 export const visible = (text: string): string =>
   text.replace(
     INVISIBLE,
@@ -68,7 +68,7 @@ export const visible = (text: string): string =>
 
 const phrase = (kind: Phrase['kind'], text: string): Phrase => ({ kind, text: visible(text) })
 
-/** The same list with `between` in the gaps. */
+/** Concatenates the parts, with `between` in the gaps. */
 function joined(parts: readonly (readonly Phrase[])[], between: string): Phrase[] {
   return parts.flatMap((part, index) => (index === 0 ? part : [phrase('join', between), ...part]))
 }
@@ -108,22 +108,22 @@ export function describeConjunct(conjunct: Conjunct, words: Words): readonly Phr
   return joined(parts, words[conjunct.combinator])
 }
 
-/** The phrases as one line. */
+/** The phrases as one line of text. */
 export const phraseText = (phrases: readonly Phrase[]): string =>
   phrases.map(({ text }) => text).join(' ')
 
-/** Whether the filter says what must not be. */
+/** Whether the filter is negative, such as `type is not x`. */
 export function isNegativeConjunct(conjunct: Conjunct): boolean {
   const choice = levelChoice(conjunct)
   if (choice) return choice.not
   return !isGrouping(conjunct) && isNegative(conjunct.predicate)
 }
 
-/** The attribute that an event must have beside not having the value; `undefined` for other filters. */
+/** The attribute that a negative filter also requires to exist; `undefined` for other filters. */
 export function requiredAttribute(conjunct: Conjunct): string | undefined {
   if (isGrouping(conjunct) || levelChoice(conjunct)) return undefined
   const { attributes, predicate } = conjunct
   if (attributes.length > 1 || !/^(not_(?!null)|does_not_)/.test(predicate)) return undefined
-  // Every event has these.
+  // Every event has these attributes.
   return ['id', 'type', 'system', 'created_at'].includes(attributes[0]!) ? undefined : attributes[0]
 }

@@ -1,6 +1,6 @@
 import { effect, signal } from '@preact/signals'
 
-/* What the reader has chosen, kept in this browser. */
+/* The user's preferences, stored in this browser. */
 
 function stored<Value extends string>(name: string, values: readonly Value[], initial: Value) {
   const key = `daybook.${name}`
@@ -10,12 +10,12 @@ function stored<Value extends string>(name: string, values: readonly Value[], in
   return state
 }
 
-/** `system` follows the browser. */
+/** `system` follows the browser's setting. */
 export const theme = stored('theme', ['system', 'light', 'dark'], 'system')
 
 export const isUtc = signal(localStorage.getItem('daybook.zone') === 'utc')
 
-/** Whether single letters are commands (WCAG 2.2, 2.1.4). */
+/** Whether single-letter keyboard shortcuts are on (WCAG 2.2, 2.1.4). */
 export const letterKeys = stored('letters', ['on', 'off'], 'on')
 
 effect(() => localStorage.setItem('daybook.zone', isUtc.value ? 'utc' : 'local'))

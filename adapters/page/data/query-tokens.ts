@@ -1,19 +1,19 @@
 import { AuditLogError } from '../../../src/errors.js'
 import { splitKey } from '../../../src/filter/predicates.js'
 
-/** A piece of a query's text: `plain` is what brackets and signs are. */
+/** A token of a query string. Brackets and separators are `plain`. */
 export interface Token {
   readonly kind: 'plain' | 'attribute' | 'predicate' | 'value'
   readonly text: string
-  /** What cannot be read. */
+  /** Whether this is the invalid part. */
   readonly isBad?: boolean
 }
 
-/** What is wrong with a query, of the error that reading it threw. */
+/** Which part of a query is invalid, taken from the parse error. */
 export interface Fault {
   readonly part: 'predicate' | 'value' | 'name'
   readonly parameter: string
-  /** The nearest key that there is: `type_start`. */
+  /** The nearest valid key: `type_start`. */
   readonly suggestion: string | undefined
 }
 
@@ -22,7 +22,7 @@ const PARTS: Readonly<Record<string, Fault['part']>> = {
   INVALID_VALUE: 'value',
 }
 
-/** A `RangeError` is about the range, which `parseQuery` does not know. */
+/** A `RangeError` concerns `range`, which is the page's own parameter. */
 export function faultOf(error: Error): Fault {
   if (!(error instanceof AuditLogError))
     return { part: 'value', parameter: 'range', suggestion: undefined }
@@ -38,7 +38,7 @@ function decode(text: string): string {
   }
 }
 
-/** What would be read as something else, cut off where text is copied, or not seen. */
+/** Characters with a meaning in URLs, that break copied links, or that are invisible. */
 const SPECIAL = /[%&+#\s"<>\\^`{|}]|[\p{C}\p{Zl}\p{Zp}]/gu
 
 const encoded = (text: string): string => text.toWellFormed().replace(SPECIAL, encodeURIComponent)
@@ -56,12 +56,12 @@ const readablePair = (pair: string): string => {
   return value === undefined ? text : `${text}=${encoded(value)}`
 }
 
-/** The same query with no more percent-encoding than it needs. */
+/** The query string with only the percent-encoding that it needs. */
 export const readable = (query: string): string => query.split('&').map(readablePair).join('&')
 
 const KEY = /^(.*\[)([^[\]]*[^[\]\d][^[\]]*)(\](?:\[\d*\])*)$/
 
-/** The attribute and the rest of a key whose predicate there is not. */
+/** Splits a key with an unknown predicate into attribute and rest. */
 function splitUnknown(key: string, suggestion: string | undefined): [string, string] {
   const near = suggestion === undefined ? undefined : splitKey(suggestion)?.attribute
   const isNear = near !== undefined && key.startsWith(`${near}_`)
@@ -90,7 +90,7 @@ const isOf = (name: string, fault: Fault): boolean =>
   fault.parameter !== '' &&
   (name.startsWith(fault.parameter) || fault.parameter.startsWith(name.replace(/(\[\])+$/, '[')))
 
-/** A {@link readable} query in pieces. What is bad is marked, where there is a fault. */
+/** The tokens of a {@link readable} query string. With a fault, its tokens are marked. */
 export function queryTokens(query: string, fault?: Fault): readonly Token[] {
   const pairs = query.split('&').filter((pair) => pair !== '')
   const tokens = pairs.flatMap((pair, index): Token[] => {

@@ -4,15 +4,15 @@ import { parseQueryText } from '../../../src/filter/parse.js'
 import type { PredicateName } from '../../../src/filter/predicates.js'
 import { LEVEL_PREFIXES, type Level, LEVELS } from '../../../src/event/level.js'
 
-/** What must hold beside the others: shown as one chip. */
+/** One of the conditions that must all hold; shown as one chip. */
 export type Conjunct = Condition | Grouping
 
-/** A stretch of time: a relative one as it is written (`24h`), or its ends as RFC 3339 times. */
+/** A time range: relative, as written (`24h`), or with absolute RFC 3339 ends. */
 export type Range =
   | { readonly last: string }
   | { readonly from?: string | undefined; readonly to?: string | undefined }
 
-/** What the address asks for. */
+/** The query of the page: filters, order and time range. */
 export interface PageQuery {
   readonly where: readonly Conjunct[]
   readonly sorts: readonly Sort[]
@@ -32,7 +32,7 @@ const UNITS: Readonly<Record<string, number>> = {
 
 const RELATIVE = /^([1-9]\d{0,4})([mhdw])$/
 
-/** Milliseconds of `15m`, `24h`, `7d`, `4w`; `undefined` for another text. */
+/** The milliseconds in `15m`, `24h`, `7d` or `4w`; `undefined` for any other text. */
 export function relativeMilliseconds(text: string): number | undefined {
   const [, count, unit] = RELATIVE.exec(text) ?? []
   return count === undefined ? undefined : Number(count) * UNITS[unit!]!
@@ -61,7 +61,7 @@ const conjunctsOf = (where: Grouping | undefined): readonly Conjunct[] => {
   return [...where.conditions, ...where.groupings]
 }
 
-/** Takes out the one conjunct that says where the range begins or ends; of several none is taken. */
+/** Removes the conjunct that bounds the range, and returns its value. With several such conjuncts, none is removed. */
 function takeBound(
   conjuncts: readonly Conjunct[],
   predicate: PredicateName,
@@ -72,8 +72,8 @@ function takeBound(
 }
 
 /**
- * Reads what stands behind the address's `?`: `range=24h` and the filters as the endpoint takes
- * them. Throws `AuditLogError` as `parseQuery`, and `RangeError` for a range that is none.
+ * Parses the query string of the page: `range=24h`, and filters as the endpoint takes them.
+ * Throws `AuditLogError` like `parseQuery`, and `RangeError` for an invalid range.
  */
 export function parsePageQuery(search: string): PageQuery {
   const pairs = search.replace(/^\?/, '').split('&')
@@ -90,7 +90,7 @@ export function parsePageQuery(search: string): PageQuery {
   return { where: rest, sorts, range: { from, to } }
 }
 
-/** Both must hold, and all of the others. */
+/** The conjuncts as one grouping joined with `and`; `undefined` without any. */
 export function groupingOf(conjuncts: readonly Conjunct[]): Grouping | undefined {
   if (conjuncts.length === 0) return undefined
   const [only] = conjuncts
@@ -118,7 +118,7 @@ const boundsOf = ({
   ...(to === undefined ? [] : [conditionOn('created_at', 'lt', [to])]),
 ]
 
-/** What {@link parsePageQuery} reads as this query, without `?`. All of time is `range=all`. */
+/** The inverse of {@link parsePageQuery}, without `?`. All time is `range=all`. */
 export function formatPageQuery({ where, sorts, range }: PageQuery): string {
   if ('last' in range)
     return [`range=${range.last}`, filterText(where, sorts)].filter(Boolean).join('&')
@@ -127,7 +127,7 @@ export function formatPageQuery({ where, sorts, range }: PageQuery): string {
   return bounds.length === 0 ? ['range=all', filter].filter(Boolean).join('&') : filter
 }
 
-/** The ends of the range at a time; `undefined` where it is open. */
+/** The ends of the range, relative to `now`; `undefined` for an open end. */
 export function rangeAt(
   range: Range,
   now: Date,
@@ -137,12 +137,12 @@ export function rangeAt(
   return { from: `${from.toISOString().slice(0, 19)}Z`, to: undefined }
 }
 
-/** The filter as scripts send it: with absolute times, without a limit. */
+/** The query string for the API: with absolute times, without a limit. */
 export function apiQuery(query: PageQuery, now = new Date()): string {
   return filterText([...boundsOf(rangeAt(query.range, now)), ...query.where], query.sorts)
 }
 
-/** The same without sorts and with further conditions, as pages and neighbours ask. */
+/** The query string for the API without sorts and with further conditions. */
 export function apiQueryWith(
   query: PageQuery,
   more: readonly Conjunct[],
@@ -168,13 +168,13 @@ export function replaceConjunct(query: PageQuery, old: Conjunct, conjunct: Conju
   return { ...query, where }
 }
 
-/** A cell's value as a condition: `is`, or `is not`; null is what is missing. */
+/** The condition that an attribute is, or is not, a value; null means that it is missing. */
 export function valueCondition(attribute: string, value: string | null, not = false): Condition {
   if (value === null) return conditionOn(attribute, not ? 'not_null' : 'null')
   return conditionOn(attribute, not ? 'not_eq' : 'eq', [value])
 }
 
-/** Levels in words, where a conjunct on the type speaks of nothing else. */
+/** The levels that a conjunct on the event type selects or excludes. */
 export interface LevelChoice {
   readonly levels: readonly Level[]
   readonly not: boolean
@@ -186,8 +186,8 @@ const prefixesOf = (levels: readonly Level[]): readonly string[] =>
   levels.flatMap((level) => (level === 'custom' ? [] : LEVEL_PREFIXES[level]))
 
 /**
- * The condition for some levels. `custom` is whatever has none of the known prefixes, so that
- * with other levels it makes a group.
+ * The condition for some levels. `custom` means a type without any known prefix, so together with
+ * other levels it needs a group.
  */
 export function levelConjunct({ levels, not }: LevelChoice): Conjunct {
   const ordered = LEVELS.filter((level) => levels.includes(level))
@@ -198,7 +198,7 @@ export function levelConjunct({ levels, not }: LevelChoice): Conjunct {
   return { combinator: not ? 'and' : 'or', conditions: [known, custom], groupings: [] }
 }
 
-/** What {@link levelConjunct} makes, read back; `undefined` for other conjuncts. */
+/** The inverse of {@link levelConjunct}; `undefined` for other conjuncts. */
 export function levelChoice(conjunct: Conjunct): LevelChoice | undefined {
   const prefixes: ReadonlySet<string> = new Set(
     isGrouping(conjunct) ? conjunct.conditions.flatMap(({ values }) => values) : conjunct.values,

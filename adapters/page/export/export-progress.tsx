@@ -1,8 +1,8 @@
 import { texts } from '../ui/texts.js'
 import { exportRun } from './export-state.js'
 
-/** Shows at the button how far an export is that goes on. */
-export function ExportMark() {
+/** The progress of a running export, on the export button. */
+export function ExportProgress() {
   const run = exportRun.value
   if (run?.state !== 'running') return null
   const { count, total = 0 } = run

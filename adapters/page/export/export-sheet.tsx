@@ -25,7 +25,7 @@ const curl = (format: ExportFormat): string =>
   `${curlLine(account.value?.username, location.origin + presentExportUrl(format))} > events.${format}`
 
 function Progress({ count, total, isEstimate, state }: ExportRun) {
-  // Of an estimated total it may be more than all.
+  // The count may exceed an estimated total.
   const percent = total ? Math.min(100, Math.round((count / total) * 100)) : 0
   const whole = state === 'done' ? 100 : percent
   return (
@@ -49,7 +49,7 @@ function Progress({ count, total, isEstimate, state }: ExportRun) {
   )
 }
 
-/** Asks for the format, and shows how far the export is, which goes on when this is closed. */
+/** Starts an export and shows its progress. Closing the sheet does not stop the export. */
 export function ExportSheet() {
   const [format, choose] = useState<ExportFormat>(exportRun.value?.format ?? 'ndjson')
   const sheet = useRef<HTMLElement>(null)
@@ -60,14 +60,14 @@ export function ExportSheet() {
     return () => opener instanceof HTMLElement && opener.focus()
   }, [])
   useLayoutEffect(() => {
-    // Chips may have wrapped into several lines.
+    // The height of the bar depends on how many lines its chips take.
     const { bottom } = document.querySelector('.bar')!.getBoundingClientRect()
     sheet.current!.style.setProperty('--under-bar', `${bottom}px`)
   }, [])
   const run = exportRun.value
   const isRunning = run?.state === 'running'
   const total = counts.value
-  // The line tells of the present query.
+  // Subscribes to the query, which the curl command contains.
   void query.value
   return (
     <section

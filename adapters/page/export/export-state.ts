@@ -1,18 +1,18 @@
 import { signal } from '@preact/signals'
 import type { ExportFormat } from './records.js'
 
-/** An export that runs, or has ended. */
+/** A running or finished export. */
 export interface ExportRun {
   readonly format: ExportFormat
-  /** Events that are written. */
+  /** The number of events written. */
   readonly count: number
-  /** How many there will be; `undefined` until the server says. */
+  /** The expected number of events; `undefined` until the server reports it. */
   readonly total: number | undefined
-  /** The server has only estimated the total. */
+  /** Whether the total is an estimate. */
   readonly isEstimate: boolean
-  /** `full`: the browser has no room for more. `refused`: nothing came. */
+  /** `lost`: the connection broke. `full`: no storage left. `refused`: an error response. */
   readonly state: 'running' | 'done' | 'stopped' | 'lost' | 'full' | 'refused'
 }
 
-/** The latest export: it goes on while the reader works. */
+/** The latest export; it runs in the background. */
 export const exportRun = signal<ExportRun | undefined>(undefined)

@@ -1,17 +1,17 @@
-/** The formats of an export, by what the endpoint calls them. */
+/** The export formats, by their API names. */
 export type ExportFormat = 'ndjson' | 'csv'
 
 export interface WholeRecords {
-  /** What may be written now: it ends with a record's line break. */
+  /** Bytes to write; they end with the line break of a record. */
   readonly whole: readonly Uint8Array<ArrayBuffer>[]
-  /** How many records were completed. */
+  /** The number of records completed. */
   readonly count: number
 }
 
-/** Parts a file that comes in chunks behind its records, so that it can be ended where one ends. */
-export interface RecordParter {
+/** Splits a chunked file at record ends, so that a cut file ends with a whole record. */
+export interface RecordSplitter {
   push(chunk: Uint8Array<ArrayBuffer>): WholeRecords
-  /** What is left: a last record without a line break. */
+  /** The remaining bytes: a last record without a line break. */
   rest(): readonly Uint8Array<ArrayBuffer>[]
 }
 
@@ -19,13 +19,13 @@ const LINE_FEED = 0x0a
 const QUOTE = 0x22
 
 /**
- * Bytes of UTF-8 that mean something here are never part of a longer character. Between the quotes
- * of a CSV cell a line break ends nothing (RFC 4180, section 2).
+ * Works on bytes: in UTF-8, a quote or line feed is never part of a longer character. A line break in a
+ * quoted CSV field does not end the record (RFC 4180, section 2).
  */
-export function createRecordParter(format: ExportFormat): RecordParter {
+export function createRecordSplitter(format: ExportFormat): RecordSplitter {
   let pending: Uint8Array<ArrayBuffer>[] = []
   let isQuoted = false
-  // The first record of a table names its columns.
+  // The first CSV record is the header.
   let isHead = format === 'csv'
 
   const scan = (chunk: Uint8Array): { end: number; count: number } => {
@@ -60,14 +60,14 @@ export function createRecordParter(format: ExportFormat): RecordParter {
   }
 }
 
-/** The last line of a file that is not whole. */
+/** The last line of a cut file. */
 export function cutLine(format: ExportFormat, count: number, total: number | undefined): string {
   if (format === 'ndjson') return `${JSON.stringify({ cut: true, events: count, of: total })}\n`
   const of = total === undefined ? '' : ` of ${total}`
   return `"cut after ${count}${of} events"\r\n`
 }
 
-/** `events-2026-11-20T130600Z.csv`, and `…-cut.csv` of what is not whole. */
+/** `events-2026-11-20T130600Z.csv`, or `…-cut.csv` for a cut file. */
 export function fileName(format: ExportFormat, at: Date, isCut = false): string {
   const time = at.toISOString().replaceAll(/:|\.\d+/g, '')
   return `events-${time}${isCut ? '-cut' : ''}.${format}`

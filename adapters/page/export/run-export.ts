@@ -5,22 +5,22 @@ import { apiQueryWith } from '../data/query.js'
 import { texts } from '../ui/texts.js'
 import { showNote } from '../ui/notes.js'
 import { type ExportRun, exportRun } from './export-state.js'
-import { createRecordParter, cutLine, type ExportFormat, fileName } from './records.js'
+import { createRecordSplitter, cutLine, type ExportFormat, fileName } from './records.js'
 import { openSink, type Sink } from './sinks.js'
 
 let stopping = new AbortController()
 
-/** Of a cut file both its name and its last line say so. */
+/** Stops the running export. The name and the last line of the cut file say so. */
 export const stopExport = (): void => stopping.abort()
 
-/** The address of the export of the present query. */
+/** The export URL of the current query. */
 export const presentExportUrl = (format: ExportFormat): string =>
   exportUrl(apiQueryWith(query.value, []), format)
 
-/** Asks the reader whether he means to leave. */
-const holdPage = (event: BeforeUnloadEvent): void => event.preventDefault()
+/** Makes the browser ask before it leaves the page. */
+const confirmLeave = (event: BeforeUnloadEvent): void => event.preventDefault()
 
-/** Exports the present query. Does nothing while another export runs. */
+/** Exports the current query. Does nothing while another export runs. */
 export async function startExport(format: ExportFormat): Promise<void> {
   if (exportRun.value?.state === 'running') return
   const url = presentExportUrl(format)
@@ -28,10 +28,10 @@ export async function startExport(format: ExportFormat): Promise<void> {
   try {
     const sink = await openSink(fileName(format, at))
     if (sink) await run(url, format, at, sink)
-    // The browser writes by itself then, and shows how far it is.
+    // Without a sink, the browser downloads the file itself and shows the progress.
     else download(url, fileName(format, at))
   } catch {
-    // The reader has chosen no file.
+    // The user cancelled the file picker.
   }
 }
 
@@ -44,19 +44,19 @@ async function run(url: string, format: ExportFormat, at: Date, sink: Sink): Pro
   stopping = new AbortController()
   const { signal } = stopping
   exportRun.value = { format, count: 0, total: undefined, isEstimate: false, state: 'running' }
-  addEventListener('beforeunload', holdPage)
+  addEventListener('beforeunload', confirmLeave)
   const copied = await copy(url, format, sink, signal).catch((error: unknown) =>
     signal.aborted ? 'stopped' : reasonOf(error),
   )
   const state = await finish(copied, at, sink)
-  removeEventListener('beforeunload', holdPage)
+  removeEventListener('beforeunload', confirmLeave)
   showNote(texts.export.ended[state](change({ state }).count))
 }
 
 const reasonOf = (error: unknown): End =>
   error instanceof DOMException && error.name === 'QuotaExceededError' ? 'full' : 'lost'
 
-/** Writes what comes, as far as records are whole. */
+/** Streams the response into the sink, one whole record at a time. */
 async function copy(
   url: string,
   format: ExportFormat,
@@ -66,22 +66,22 @@ async function copy(
   const response = await fetch(url, { signal })
   if (!response.ok || !response.body) return 'refused'
   const exact = response.headers.get('x-total-count')
-  const told = exact ?? response.headers.get('x-total-count-estimated')
-  change({ total: told === null ? undefined : Number(told), isEstimate: exact === null })
-  const parter = createRecordParter(format)
+  const header = exact ?? response.headers.get('x-total-count-estimated')
+  change({ total: header === null ? undefined : Number(header), isEstimate: exact === null })
+  const splitter = createRecordSplitter(format)
   const reader = response.body.getReader()
   for (;;) {
     const { value, done } = await reader.read()
     if (done) break
-    const { whole, count } = parter.push(value)
+    const { whole, count } = splitter.push(value)
     for (const bytes of whole) await sink.write(bytes)
     change({ count: exportRun.value!.count + count })
   }
-  for (const bytes of parter.rest()) await sink.write(bytes)
+  for (const bytes of splitter.rest()) await sink.write(bytes)
   return 'done'
 }
 
-/** Hands over what there is; gives what came of it all. */
+/** Completes or discards the file; returns the final state. */
 async function finish(state: End, at: Date, sink: Sink): Promise<End> {
   const { format, count, total } = exportRun.value!
   const isCut = state !== 'done'

@@ -1,15 +1,15 @@
 import { downloadBlob } from '../data/download.js'
 
-/** Where an export is written. What it takes is on a disk, not in memory. */
+/** The destination of an export, on disk, not in memory. */
 export interface Sink {
   write(bytes: Uint8Array<ArrayBuffer> | string): Promise<void>
-  /** Hands the file over under this name. */
+  /** Completes the file under this name. */
   finish(name: string): Promise<void>
-  /** Takes back what was written. */
+  /** Deletes what was written. */
   discard(): Promise<void>
 }
 
-/** Not in every browser, and renaming in fewer still. */
+/** The File System Access API, which few browsers have; fewer support `move`. */
 interface SavePicker {
   showSaveFilePicker(options: { suggestedName: string }): Promise<MovableHandle>
 }
@@ -18,12 +18,12 @@ interface MovableHandle extends FileSystemFileHandle {
   move?(name: string): Promise<void>
 }
 
-const PARTS = 'daybook-exports'
+const FOLDER = 'daybook-exports'
 
-// What pages left that were closed too early; another one may be writing still.
-const LEFT_MS = 86_400_000
+// Age after which leftover files are deleted; another page may still be writing to newer ones.
+const LEFTOVER_AGE_MS = 86_400_000
 
-/** The file that the reader chooses; rejects with `AbortError` where he chooses none. */
+/** A file that the user picks; rejects with `AbortError` if they cancel. */
 async function pickedSink(name: string): Promise<Sink> {
   const handle = await (globalThis as unknown as SavePicker).showSaveFilePicker({
     suggestedName: name,
@@ -33,26 +33,26 @@ async function pickedSink(name: string): Promise<Sink> {
     write: (bytes) => stream.write(bytes),
     async finish(finished) {
       await stream.close()
-      // Its last line tells as well that it is cut.
+      // If renaming fails, the last line still says that the file is cut.
       if (finished !== name) await handle.move?.(finished).catch(() => undefined)
     },
     discard: () => stream.abort(),
   }
 }
 
-async function removeLeft(directory: FileSystemDirectoryHandle): Promise<void> {
+async function removeLeftovers(directory: FileSystemDirectoryHandle): Promise<void> {
   for await (const handle of directory.values()) {
     if (handle.kind !== 'file') continue
     const { lastModified } = await handle.getFile()
-    if (Date.now() - lastModified > LEFT_MS) await directory.removeEntry(handle.name)
+    if (Date.now() - lastModified > LEFTOVER_AGE_MS) await directory.removeEntry(handle.name)
   }
 }
 
-/** A file of the browser's own, handed out as a download once it is there. */
+/** A file in the origin private file system, downloaded once it is complete. */
 async function privateSink(name: string): Promise<Sink> {
   const root = await navigator.storage.getDirectory()
-  const directory = await root.getDirectoryHandle(PARTS, { create: true })
-  await removeLeft(directory)
+  const directory = await root.getDirectoryHandle(FOLDER, { create: true })
+  await removeLeftovers(directory)
   const handle = await directory.getFileHandle(`${crypto.randomUUID()}-${name}`, { create: true })
   const stream = await handle.createWritable()
   const remove = (): Promise<void> => directory.removeEntry(handle.name).catch(() => undefined)
@@ -69,22 +69,22 @@ async function privateSink(name: string): Promise<Sink> {
   }
 }
 
-const isChoice = (error: unknown): boolean =>
+const isCancellation = (error: unknown): boolean =>
   error instanceof DOMException && error.name === 'AbortError'
 
 /**
- * The best place there is: the reader's choice, else a file of the browser's own. `undefined` where
- * the browser has neither. Rejects with `AbortError` where the reader changed his mind.
+ * Opens the best available sink: a file that the user picks, else a private file. `undefined` if the
+ * browser supports neither. Rejects with `AbortError` if the user cancels.
  */
 export async function openSink(name: string): Promise<Sink | undefined> {
-  // A browser that is driven by a program has nobody who could choose.
+  // An automated browser has no user to pick a file.
   const canAsk = 'showSaveFilePicker' in globalThis && !navigator.webdriver
   const ways = [...(canAsk ? [pickedSink] : []), privateSink]
   for (const open of ways) {
     try {
       return await open(name)
     } catch (error) {
-      if (isChoice(error)) throw error
+      if (isCancellation(error)) throw error
     }
   }
   return undefined

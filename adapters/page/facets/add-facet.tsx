@@ -9,10 +9,10 @@ import { apiQueryWith } from '../data/query.js'
 import { texts } from '../ui/texts.js'
 import { showNote } from '../ui/notes.js'
 
-/** What the server counts in one call, without level. */
-const MOST_FACETS = 19
+/** The server's maximum number of facets per request, minus level. */
+const MAX_FACETS = 19
 
-const EACH_ITS_OWN = new Set(['id', 'created_at'])
+const UNIQUE_ATTRIBUTES = new Set(['id', 'created_at'])
 
 const declared = (): string[] =>
   Object.values(types.value).flatMap(({ data }) => (Array.isArray(data) ? data : []))
@@ -26,7 +26,7 @@ const seen = async (signal: AbortSignal): Promise<string[]> => {
   return (attributes ?? []).map(({ name }) => name)
 }
 
-/** Names of attributes to choose from: those seen, the most frequent first, then those declared. */
+/** Suggested attribute names: those seen in events, most frequent first, then declared ones. */
 function Names({ id }: { id: string }) {
   const names = useSignal<readonly string[]>([])
   useEffect(() => {
@@ -34,7 +34,7 @@ function Names({ id }: { id: string }) {
     const take = async (): Promise<void> => {
       names.value = await seen(controller.signal)
     }
-    // Any name can be written without them.
+    // Ignored: users can type any name.
     take().catch(() => undefined)
     return () => controller.abort()
   }, [])
@@ -49,7 +49,7 @@ function Names({ id }: { id: string }) {
   )
 }
 
-/** Takes the name of any attribute, and shows its values from then on. */
+/** Adds a facet for any attribute. */
 export function AddFacet({ within }: { within: string }) {
   const isOpen = useSignal(false)
   const field = useRef<HTMLInputElement>(null)
@@ -60,9 +60,9 @@ export function AddFacet({ within }: { within: string }) {
   useEffect(() => {
     if (isOpen.value) field.current?.focus()
   }, [isOpen.value])
-  if (facetNames.value.length >= MOST_FACETS) return null
+  if (facetNames.value.length >= MAX_FACETS) return null
   const add = (name: string): void => {
-    if (EACH_ITS_OWN.has(name)) return showNote(texts.facets.eachItsOwn(name))
+    if (UNIQUE_ATTRIBUTES.has(name)) return showNote(texts.facets.eachItsOwn(name))
     if (name !== '' && name !== 'level') chooseFacets([...new Set([...facetNames.value, name])])
     close()
   }
@@ -92,7 +92,7 @@ export function AddFacet({ within }: { within: string }) {
           autocomplete="off"
           spellcheck={false}
           onInput={(event) => {
-            // Chosen from the list, not written.
+            // The name was picked from the list, not typed.
             const { inputType } = event as InputEvent
             if (inputType === undefined || inputType === 'insertReplacementText')
               add(event.currentTarget.value)

@@ -10,16 +10,16 @@ import {
   type PageQuery,
 } from '../data/query.js'
 
-/** A value of a facet as filters write it; null is an event that has none. */
+/** A facet value as text; null for events without the attribute. */
 export type FacetValue = string | null
 
-/** The values that the query lets through: these, or with `not` all but these. */
+/** The selected values of a facet; with `not`, the excluded ones. */
 export interface Choice {
   readonly not: boolean
   readonly values: readonly FacetValue[]
 }
 
-/** What is chosen of no facet: all values, none shut out. */
+/** No selection: all values match. */
 const ALL: Choice = { not: true, values: [] }
 
 const LISTING: Readonly<Partial<Record<PredicateName, boolean>>> = {
@@ -39,11 +39,11 @@ function choiceOfCondition({ predicate, values }: Condition): Choice | undefined
   if (predicate === 'not_null') return { not: true, values: [null] }
   const not = LISTING[predicate]
   if (not === undefined) return undefined
-  // What is not this must be something: events that have no value are shut out too.
+  // A negative predicate also excludes events without the attribute.
   return { not, values: not ? [...values, null] : values }
 }
 
-/** `username is ann or missing`, and its opposite `username is not ann or missing`. */
+/** Reads `username is ann or missing`, and its opposite `username is not ann or missing`. */
 function choiceOfGrouping(choices: readonly (Choice | undefined)[]): Choice | undefined {
   const [listed, missing] = choices[0]?.values[0] === null ? choices.toReversed() : choices
   if (!listed || !missing || choices.length !== 2) return undefined
@@ -76,24 +76,24 @@ function choiceOfLevels(conjunct: Conjunct): Choice | undefined {
 const readChoice = (conjunct: Conjunct, attribute: string): Choice | undefined =>
   attribute === 'level' ? choiceOfLevels(conjunct) : valueChoice(conjunct, attribute)
 
-/** Whether events with this value may be among those that match. */
-export const letsIn = ({ not, values }: Choice, value: FacetValue): boolean =>
+/** Whether the choice includes events with this value. */
+export const includesValue = ({ not, values }: Choice, value: FacetValue): boolean =>
   values.includes(value) !== not
 
-/** What both let through. */
-function both(one: Choice, other: Choice): Choice {
+/** The intersection of two choices. */
+function intersection(one: Choice, other: Choice): Choice {
   if (one.not && other.not)
     return { not: true, values: [...new Set([...one.values, ...other.values])] }
   const [listed, second] = one.not ? [other, one] : [one, other]
-  const values = listed.values.filter((value) => letsIn(second, value))
+  const values = listed.values.filter((value) => includesValue(second, value))
   return { not: false, values }
 }
 
-/** What the query lets through of an attribute's values, as far as it lists them. */
+/** The selection that the query makes among the values of an attribute. */
 export function choiceOf({ where }: PageQuery, attribute: string): Choice {
   return where.reduce((choice, conjunct) => {
     const read = readChoice(conjunct, attribute)
-    return read ? both(choice, read) : choice
+    return read ? intersection(choice, read) : choice
   }, ALL)
 }
 
@@ -115,7 +115,7 @@ function conjunctOf(attribute: string, choice: Choice): Conjunct | undefined {
   return levels.length === 0 ? undefined : levelConjunct({ levels, not: choice.not })
 }
 
-/** Puts the choice where the query's own stood; what else it says of the attribute stays. */
+/** Replaces the query's choice for an attribute. Other filters on the attribute stay. */
 function withChoice(query: PageQuery, attribute: string, choice: Choice): PageQuery {
   const isOwn = (conjunct: Conjunct): boolean => readChoice(conjunct, attribute) !== undefined
   const first = query.where.findIndex(isOwn)
@@ -126,42 +126,46 @@ function withChoice(query: PageQuery, attribute: string, choice: Choice): PageQu
   return { ...query, where: [...before, ...(conjunct ? [conjunct] : []), ...after] }
 }
 
-function without({ not, values }: Choice, value: FacetValue): Choice {
+function deselected({ not, values }: Choice, value: FacetValue): Choice {
   const rest = values.filter((other) => other !== value)
-  // "is not ann" has shut out what is missing only by the way.
+  // "is not ann" excludes missing values only as a side effect.
   const isOver = rest.every((other) => other === null && not)
   return isOver ? ALL : { not, values: rest }
 }
 
 function toggled(choice: Choice, value: FacetValue): Choice {
-  if (choice.values.includes(value)) return without(choice, value)
+  if (choice.values.includes(value)) return deselected(choice, value)
   return { not: false, values: choice.not ? [value] : [...choice.values, value] }
 }
 
-function shutOut(choice: Choice, value: FacetValue, attribute: string): Choice {
-  if (choice.not && choice.values.includes(value)) return without(choice, value)
+function toggledExclusion(choice: Choice, value: FacetValue, attribute: string): Choice {
+  if (choice.not && choice.values.includes(value)) return deselected(choice, value)
   if (choice.not && choice.values.length > 0)
     return { not: true, values: [...choice.values, value] }
   const values = value === null || attribute === 'level' ? [value] : [value, null]
   return { not: true, values }
 }
 
-/** Chooses the value beside the facet's others, or no longer; one that is shut out is let in again. */
+/** Selects or deselects a value; an excluded value is no longer excluded. */
 export function toggleValue(query: PageQuery, attribute: string, value: FacetValue): PageQuery {
   return withChoice(query, attribute, toggled(choiceOf(query, attribute), value))
 }
 
-/** Chooses the value and none of the facet's others. */
+/** Selects only this value of the facet. */
 export function onlyValue(query: PageQuery, attribute: string, value: FacetValue): PageQuery {
   return withChoice(query, attribute, { not: false, values: [value] })
 }
 
-/** Shuts the value out, or lets it in again; what was chosen beside it no longer is. */
+/** Excludes a value, or stops excluding it; other values are deselected. */
 export function excludeValue(query: PageQuery, attribute: string, value: FacetValue): PageQuery {
-  return withChoice(query, attribute, shutOut(choiceOf(query, attribute), value, attribute))
+  return withChoice(
+    query,
+    attribute,
+    toggledExclusion(choiceOf(query, attribute), value, attribute),
+  )
 }
 
-/** As a checkbox says it: chosen, not chosen, or shut out. */
+/** The `aria-checked` state: selected, not selected, or excluded (`mixed`). */
 export function stateOf({ not, values }: Choice, value: FacetValue): 'true' | 'false' | 'mixed' {
   if (!values.includes(value)) return 'false'
   return not ? 'mixed' : 'true'

@@ -1,5 +1,5 @@
 import { query } from '../data/address.js'
-import { areOld, counts, facetNames } from '../data/counts.js'
+import { areCountsStale, counts, facetNames } from '../data/counts.js'
 import { texts } from '../ui/texts.js'
 import { AddFacet } from './add-facet.js'
 import { choiceOf } from './facet-choice.js'
@@ -30,10 +30,10 @@ function LevelFacet() {
   )
 }
 
-/** All facets, where they stand (`within`): beside the list or in the drawer. */
+/** All facets, in the column or the drawer, as `within` says; it keeps element ids unique. */
 export function FacetList({ within }: { within: string }) {
   return (
-    <div class={areOld.value ? 'facet-list is-old' : 'facet-list'}>
+    <div class={areCountsStale.value ? 'facet-list is-old' : 'facet-list'}>
       <LevelFacet />
       {facetNames.value.map((name) => (
         <ValueFacet key={name} name={name} />

@@ -24,7 +24,7 @@ function textOf(facet: string, value: FacetValue): string {
 
 type Change = (query: PageQuery, attribute: string, value: FacetValue) => PageQuery
 
-/** One value of a facet: a click chooses it, *only* and *not* do what they say. */
+/** One value of a facet. A click toggles it; *only* deselects the others, *not* excludes it. */
 export function FacetRow({
   facet,
   value,
@@ -35,14 +35,14 @@ export function FacetRow({
   facet: string
   value: FacetValue
   count: number | undefined
-  /** The greatest number of the facet. */
+  /** The largest count in the facet. */
   most: number
   choice: Choice
 }) {
   const text = textOf(facet, value)
   const state = stateOf(choice, value)
   const isLevel = facet === 'level'
-  // The interface leaves filters with a blank value out.
+  // The API ignores filters with a blank value.
   const isBlank = value?.trim() === ''
   const change = (how: Change) => () => changeQuery((query) => how(query, facet, value))
   return (

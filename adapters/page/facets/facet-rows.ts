@@ -2,16 +2,16 @@ import type { EventCounts, Facet } from '../../../src/store/counts.js'
 import { type Level, LEVELS } from '../../../src/event/level.js'
 import type { Choice, FacetValue } from './facet-choice.js'
 
-/** A value of a facet with the events that have it; `undefined` where nobody has counted them. */
+/** A facet value and its number of events; `undefined` if not counted. */
 export interface Row {
   readonly value: FacetValue
   readonly count: number | undefined
 }
 
-/** How many values a facet shows until it is opened. */
-const FEW = 5
+/** The number of values that a closed facet shows. */
+const CLOSED_ROWS = 5
 
-/** The levels in their order; `custom` only where it occurs or is chosen. */
+/** The levels in their order; `custom` only if it occurs or is selected. */
 export function levelRows(
   counts: EventCounts | undefined,
   choice: Choice,
@@ -26,11 +26,11 @@ export function levelRows(
   )
 }
 
-/** The values that were counted, the most frequent first, and those that are chosen beside them. */
+/** The counted values, most frequent first, then selected values that were not counted. */
 function valueRows(facet: Facet, choice: Choice, total: number): Row[] {
   const counted = new Map<string, number>()
   for (const { value, count } of facet.values) {
-    // 1 and "1" are the same to a filter.
+    // Filters do not distinguish 1 from "1".
     const text = typeof value === 'string' ? value : JSON.stringify(value)
     counted.set(text, Math.max(count, counted.get(text) ?? 0))
   }
@@ -44,7 +44,7 @@ function valueRows(facet: Facet, choice: Choice, total: number): Row[] {
 
 export interface FacetRows {
   readonly shown: readonly Row[]
-  /** Values that are there beside those that are shown. */
+  /** The number of values not shown. */
   readonly more: number
 }
 
@@ -53,19 +53,19 @@ function missingRows({ missing }: Facet, choice: Choice): Row[] {
   return missing > 0 || isChosen ? [{ value: null, count: missing }] : []
 }
 
-/** What a closed facet shows: the most frequent values, what is chosen, and last what has none. */
-export function fewRows(facet: Facet, choice: Choice, total: number): FacetRows {
+/** The rows of a closed facet: the most frequent and the selected values, then the missing value. */
+export function closedRows(facet: Facet, choice: Choice, total: number): FacetRows {
   const rows = valueRows(facet, choice, total)
   const missing = missingRows(facet, choice)
-  const first = FEW - missing.length
+  const first = CLOSED_ROWS - missing.length
   const shown = rows.filter(({ value }, i) => i < first || choice.values.includes(value))
   const uncounted = shown.filter(({ count }) => count === undefined).length
   const more = Math.max(0, facet.distinct - (shown.length - uncounted))
   return { shown: [...shown, ...missing], more }
 }
 
-/** What an opened one shows of the values that contain a text, `known` ones that do not occur among them. */
-export function rowsWith(
+/** The rows of an open facet whose values contain a text; with a text, also `known` values that do not occur. */
+export function openRows(
   text: string,
   facet: Facet,
   choice: Choice,

@@ -3,8 +3,8 @@ import { formatMilliseconds } from '../data/format.js'
 import { texts } from '../ui/texts.js'
 import { FacetList } from './facet-list.js'
 
-/** What the numbers cover, and how exactly. */
-function Honest() {
+/** How many events were counted, and whether the counts are estimates. */
+function CountSummary() {
   if (!counts.value) return null
   const { total, sampled, counted, took_ms } = counts.value
   const time = formatMilliseconds(took_ms)
@@ -22,7 +22,7 @@ export function Facets() {
   return (
     <aside class="facets" aria-label={texts.facets.region}>
       <FacetList within="column" />
-      <Honest />
+      <CountSummary />
     </aside>
   )
 }

@@ -2,7 +2,7 @@ import { Icon } from '../ui/icon.js'
 import { texts } from '../ui/texts.js'
 import { dialog } from '../ui/dialog.js'
 
-/** Opens the facets where they have no column. */
+/** Opens the facets in a drawer, for widths without a facet column. */
 export function FiltersButton() {
   return (
     <button

@@ -12,7 +12,7 @@ const close = (): void => {
   dialog.value = undefined
 }
 
-/** The facets where there is no column for them: from the side, on a phone from below. */
+/** The facets in a drawer, for widths without a facet column: at the side, on phones at the bottom. */
 export function FiltersDrawer() {
   const sheet = useRef<HTMLDialogElement>(null)
   useEscape(true, close)

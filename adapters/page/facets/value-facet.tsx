@@ -8,17 +8,17 @@ import { own } from '../data/own-property.js'
 import { texts } from '../ui/texts.js'
 import { choiceOf } from './facet-choice.js'
 import { FacetRow } from './facet-row.js'
-import { fewRows, rowsWith } from './facet-rows.js'
+import { closedRows, openRows } from './facet-rows.js'
 
-/** Most values of an opened facet in the document; the rest is found by a part of it. */
-const MOST = 200
+/** The maximum number of values shown in an open facet; searching finds the others. */
+const MAX_ROWS = 200
 
-/** From so many on a list is searched. */
-const SEARCHED = 10
+/** Facets with more values than this have a search field. */
+const SEARCH_THRESHOLD = 10
 
 const labels: Readonly<Record<string, string>> = texts.facets.names
 
-/** These are always there. */
+/** Facets that cannot be removed. */
 const FIXED = new Set(['type', 'username'])
 
 function Heading({ name }: { name: string }) {
@@ -41,7 +41,7 @@ function Heading({ name }: { name: string }) {
   )
 }
 
-/** The values of an attribute: a few, and all of them once it is opened. */
+/** The values of an attribute: the most frequent ones, or all once opened. */
 export function ValueFacet({ name }: { name: string }) {
   const [text, search] = useState('')
   const isOpen = openFacet.value === name
@@ -57,14 +57,14 @@ export function ValueFacet({ name }: { name: string }) {
   const isType = name === 'type'
   const known = isType ? Object.keys(types.value) : []
   const { shown, more } = isOpen
-    ? rowsWith(text, facet, choice, { total, known, most: MOST })
-    : fewRows(facet, choice, total)
+    ? openRows(text, facet, choice, { total, known, most: MAX_ROWS })
+    : closedRows(facet, choice, total)
   const most = Math.max(facet.missing, ...facet.values.map(({ count }) => count))
   const find = (isType ? texts.facets.findTypes : texts.facets.find)(facet.distinct)
   return (
     <section class="facet">
       <Heading name={name} />
-      {(isType || (isOpen && facet.distinct > SEARCHED)) && (
+      {(isType || (isOpen && facet.distinct > SEARCH_THRESHOLD)) && (
         <input
           class="facet-find"
           placeholder={find}

@@ -3,10 +3,10 @@ import { hostName } from '../data/config.js'
 import { Icon } from '../ui/icon.js'
 import { toggleTheme } from '../data/preferences.js'
 import { texts } from '../ui/texts.js'
-import { State } from './status-message.js'
+import { StatusMessage } from './status-message.js'
 
-/** The page for somebody who may not read. */
-export function Refused({ status }: { status: 401 | 403 }) {
+/** Replaces the page for users who are not signed in or may not read the log. */
+export function AccessDenied({ status }: { status: 401 | 403 }) {
   const { signIn, forbidden } = texts.states
   const words = status === 401 ? signIn : forbidden
   return (
@@ -30,7 +30,7 @@ export function Refused({ status }: { status: 401 | 403 }) {
       <div class="layout one">
         <main class="bare">
           <section class="events state-of" aria-label={texts.list.events}>
-            <State art>
+            <StatusMessage art>
               <h1>{words.title(account.value?.username)}</h1>
               <p>{words.text}</p>
               <div class="do">
@@ -38,7 +38,7 @@ export function Refused({ status }: { status: 401 | 403 }) {
                   {words.reload}
                 </button>
               </div>
-            </State>
+            </StatusMessage>
           </section>
         </main>
       </div>

@@ -1,12 +1,12 @@
 import { goTo, goToText, query, search } from '../data/address.js'
 import { isEditing } from '../ui/query-commands.js'
-import { repaired } from '../data/invalid-query.js'
+import { repairedQuery } from '../data/invalid-query.js'
 import { faultOf, queryTokens } from '../data/query-tokens.js'
 import { useKeys } from '../ui/keyboard.js'
 import { texts } from '../ui/texts.js'
-import { State } from './status-message.js'
+import { StatusMessage } from './status-message.js'
 
-/** The query with what cannot be read underlined. */
+/** The query with its invalid part underlined. */
 function Underlined({ error }: { error: Error }) {
   return (
     <>
@@ -17,10 +17,10 @@ function Underlined({ error }: { error: Error }) {
   )
 }
 
-/** The query cannot be read: which part of it, and what comes nearest. */
+/** Shown for an invalid query: the invalid part, and the nearest valid name. */
 export function BadQuery({ error }: { error: Error }) {
   const { part, suggestion } = faultOf(error)
-  const better = repaired(search.value, error)
+  const better = repairedQuery(search.value, error)
   const words = texts.states.badQuery
   const message = error instanceof RangeError ? words.range(error.message) : error.message
   const why = suggestion === undefined ? `${words.nothing}: ${message}` : words.nothing
@@ -30,7 +30,7 @@ export function BadQuery({ error }: { error: Error }) {
     },
   })
   return (
-    <State>
+    <StatusMessage>
       <h2>{words.title[part]}</h2>
       <p>{why}</p>
       <p class="problem">
@@ -55,6 +55,6 @@ export function BadQuery({ error }: { error: Error }) {
           {words.back}
         </button>
       </div>
-    </State>
+    </StatusMessage>
   )
 }

@@ -15,7 +15,7 @@ export const COLUMNS = ['time', 'level', 'who', 'what', 'type', 'source'] as con
 
 export type Column = (typeof COLUMNS)[number]
 
-/** The attribute that gave the event its source. */
+/** The condition on the attribute that the event's source was made from. */
 function sourceCondition({ source, attributes }: AuditEvent, not: boolean): Conjunct | undefined {
   for (const [name, value] of Object.entries(attributes)) {
     const isLink = typeof value === 'string' && /_(?:id|path)$/.test(name)
@@ -25,7 +25,7 @@ function sourceCondition({ source, attributes }: AuditEvent, not: boolean): Conj
   return undefined
 }
 
-/** What a cell's *is* and *is not* ask for; `undefined` where a cell is no value of one attribute. */
+/** The filter for *is* and *is not* of a cell; `undefined` if the cell does not show a single attribute. */
 export function cellConjunct(
   event: AuditEvent,
   column: Column,
@@ -45,7 +45,7 @@ export function cellConjunct(
   }
 }
 
-/** Both ask for one value of the same: together they would ask for nothing. */
+/** Whether both require different values of the same attribute, so that together nothing would match. */
 function isRival(one: Conjunct, other: Conjunct): boolean {
   const [level, otherLevel] = [levelChoice(one), levelChoice(other)]
   if (level && otherLevel) return !level.not && !otherLevel.not
@@ -57,7 +57,7 @@ function isRival(one: Conjunct, other: Conjunct): boolean {
   )
 }
 
-/** The query with a cell's value in it, in the place of another value of the same. */
+/** Adds the filter of a cell to the query; it replaces an `is` filter on the same attribute. */
 export function withCell(query: PageQuery, conjunct: Conjunct): PageQuery {
   const where = query.where.filter((other) => !isRival(other, conjunct))
   return withConjunct({ ...query, where }, conjunct)

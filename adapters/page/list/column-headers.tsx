@@ -15,7 +15,7 @@ function directionOf(attribute: SortKey): 'asc' | 'desc' | undefined {
 
 const ARIA = { asc: 'ascending', desc: 'descending' } as const
 
-function SortHead({ attribute, text }: { attribute: SortKey; text: string }) {
+function SortHeader({ attribute, text }: { attribute: SortKey; text: string }) {
   const direction = directionOf(attribute)
   const sort = (): void =>
     changeQuery((asked) => ({ ...asked, sorts: nextSorts(asked.sorts, attribute) }))
@@ -34,21 +34,21 @@ function SortHead({ attribute, text }: { attribute: SortKey; text: string }) {
   )
 }
 
-/** The columns' names; a click sorts. */
-export function Head() {
+/** The column headers. Time, who and type sort on click. */
+export function ColumnHeaders() {
   const { columns } = texts.list
   return (
     <div class="head" role="row" aria-rowindex={1}>
-      <SortHead
+      <SortHeader
         attribute="created_at"
         text={`${columns.time}, ${isUtc.value ? 'UTC' : formatOffset()}`}
       />
       <span role="columnheader">
         <span class="sr">{columns.level}</span>
       </span>
-      <SortHead attribute="username" text={columns.who} />
+      <SortHeader attribute="username" text={columns.who} />
       <span role="columnheader">{columns.what}</span>
-      <SortHead attribute="type" text={columns.type} />
+      <SortHeader attribute="type" text={columns.type} />
       <span role="columnheader">{columns.source}</span>
     </div>
   )

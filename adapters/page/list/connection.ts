@@ -3,17 +3,17 @@ import { query } from '../data/address.js'
 import { ApiError, listEvents, streamUrl } from '../data/api.js'
 import { apiQuery } from '../data/query.js'
 import { retryDelay } from './live-state.js'
-import { failure, newestKnown, timeOfAsking } from './loading.js'
+import { failure, newestKnown, queryTime } from './loading.js'
 
-/* The stream of new events, and how it comes back when it is lost. */
+/* The stream of new events, and its reconnection. */
 
 interface Loss {
   readonly since: string
-  /** When the next try is due, in milliseconds as `Date.now` counts them; `undefined` during one. */
+  /** The time of the next attempt, as from `Date.now`; `undefined` during an attempt. */
   readonly retryAt: number | undefined
 }
 
-/** Set while the server cannot be reached. */
+/** Set while the server is unreachable. */
 export const loss = signal<Loss | undefined>(undefined)
 
 export const isOffline = computed(() => loss.value !== undefined)
@@ -21,25 +21,25 @@ export const isOffline = computed(() => loss.value !== undefined)
 interface StreamHandlers {
   readonly event: (data: string) => void
   readonly change: (data: string) => void
-  /** It is there again after a gap. */
+  /** The stream is open again after a gap. */
   readonly resumed: () => void
 }
 
 let retryNow: (() => void) | undefined
 
-/** Does not wait for the next try. */
+/** Reconnects at once. */
 export function tryNow(): void {
   retryNow?.()
 }
 
-/** Follows the query until it is stopped; no event is missed over a loss of the connection. */
+/** Opens a stream for the query; the result closes it. Reconnects without missing events. */
 export function connect(handlers: StreamHandlers): () => void {
   let source: EventSource | undefined
   let timer: ReturnType<typeof setTimeout> | undefined
   let attempt = 0
   let isStopped = false
 
-  const filter = (): string => apiQuery(query.value, timeOfAsking())
+  const filter = (): string => apiQuery(query.value, queryTime())
 
   function open(): void {
     let isForgiving = false
@@ -55,7 +55,7 @@ export function connect(handlers: StreamHandlers): () => void {
     source.addEventListener('message', ({ data }) => handlers.event(data as string))
     source.addEventListener('change', ({ data }: MessageEvent<string>) => handlers.change(data))
     source.addEventListener('error', () => {
-      // A stream that ends is opened again by the browser, once without a word of it.
+      // When the server ends a stream, the browser reopens it; the first such error is not a loss.
       if (isForgiving && source!.readyState === EventSource.CONNECTING) isForgiving = false
       else lose()
     })
@@ -69,7 +69,7 @@ export function connect(handlers: StreamHandlers): () => void {
     timer = setTimeout(() => void retry(), seconds * 1000)
   }
 
-  /** A stream does not say why it is refused: a request does. */
+  /** Sends a plain request first: an `EventSource` does not report the status of an error. */
   async function retry(): Promise<void> {
     clearTimeout(timer)
     if (loss.value) loss.value = { ...loss.value, retryAt: undefined }

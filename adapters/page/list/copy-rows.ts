@@ -1,4 +1,4 @@
-/** Rows that are selected are copied as lines, their cells apart by tabs. */
+/** Copies two or more selected rows as lines with tab-separated cells. */
 export function copySelectedRows(event: ClipboardEvent): void {
   const selection = getSelection()
   const rows = (event.currentTarget as HTMLElement).querySelectorAll('.row[data-id]')

@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 import { fault, openId } from '../data/address.js'
 import { Icon } from '../ui/icon.js'
 import { lazy } from '../ui/lazy.js'
-import { Bones } from './skeleton.js'
+import { Skeleton } from './skeleton.js'
 import { texts } from '../ui/texts.js'
 import { liveState, showWaiting, waitingCount } from './live-updates.js'
 import { Grid } from './grid.js'
@@ -10,11 +10,11 @@ import { failure, held, isStale } from './loading.js'
 import { activate } from './row-focus.js'
 
 const BadQuery = lazy(async () => (await import('./bad-query.js')).BadQuery)
-const Empty = lazy(async () => (await import('./no-matches.js')).Empty)
-const Failed = lazy(async () => (await import('./load-failure.js')).Failed)
+const NoMatches = lazy(async () => (await import('./no-matches.js')).NoMatches)
+const LoadFailure = lazy(async () => (await import('./load-failure.js')).LoadFailure)
 
-/** New events wait: how many, and the way to them. */
-function Pending() {
+/** The button that shows waiting events, with their number. */
+function WaitingButton() {
   if (waitingCount.value === 0 || liveState.value === 'live') return null
   return (
     <button class="pending" type="button" onClick={showWaiting}>
@@ -24,10 +24,10 @@ function Pending() {
   )
 }
 
-/** The focus goes back to the row whose event was open. */
-function useReturn(): void {
+/** Returns the focus to the row of an event when its panel closes. */
+function useFocusReturn(): void {
   const last = useRef<string | undefined>(undefined)
-  // At once, so that the next key finds what is open.
+  // A layout effect, so that the next key press finds the focus on the row.
   useLayoutEffect(() => {
     const closed = openId.value === undefined ? last.current : undefined
     last.current = openId.value
@@ -37,21 +37,21 @@ function useReturn(): void {
   }, [openId.value])
 }
 
-function Shown() {
+function ListContent() {
   if (fault.value) return <BadQuery error={fault.value} />
   if (held.value.events.length > 0) return <Grid />
-  if (failure.value) return <Failed error={failure.value} />
-  return isStale.value ? <Bones /> : <Empty />
+  if (failure.value) return <LoadFailure error={failure.value} />
+  return isStale.value ? <Skeleton /> : <NoMatches />
 }
 
-/** What matches the query, newest first; or why there is nothing of it. */
+/** The matching events, newest first, or a message that says why there are none. */
 export function EventList() {
-  useReturn()
+  useFocusReturn()
   const isGrid = !fault.value && (held.value.events.length > 0 || isStale.value)
   return (
     <section class={isGrid ? 'events' : 'events state-of'} aria-label={texts.list.events}>
-      <Shown />
-      <Pending />
+      <ListContent />
+      <WaitingButton />
     </section>
   )
 }

@@ -3,7 +3,7 @@ import { useKeys } from '../ui/keyboard.js'
 import { showWaiting, togglePause } from './live-updates.js'
 import { held } from './loading.js'
 import { activeId } from './layout.js'
-import { activate, activeColumn, cellInHand, moveColumn, moveRow, openNext } from './row-focus.js'
+import { activate, activeColumn, targetCell, moveColumn, moveRow, openNext } from './row-focus.js'
 import { filterBy } from './row.js'
 import { ROW_HEIGHT, viewport } from './viewport.js'
 
@@ -13,7 +13,7 @@ const step = (by: 1 | -1): void => {
 }
 
 function filter(not: boolean): void {
-  const at = cellInHand()
+  const at = targetCell()
   if (at) filterBy(at.event, at.column, not)
 }
 
@@ -29,7 +29,7 @@ function openActive(event: KeyboardEvent): void {
   openEvent(activeId.value)
 }
 
-/** Keys that mean something while the focus is on a row. */
+/** Keys that work while the focus is on a row. */
 const KEYS: Readonly<Record<string, (event: KeyboardEvent) => void>> = {
   ArrowDown: () => moveRow(1),
   ArrowUp: (event) => {
@@ -47,7 +47,7 @@ const KEYS: Readonly<Record<string, (event: KeyboardEvent) => void>> = {
 const focusHead = (grid: HTMLElement): void =>
   grid.querySelector<HTMLElement>('[role=columnheader] button')?.focus()
 
-/** In the head: from one button to the next, and down to the rows. */
+/** Arrow keys in the column headers: between the buttons, and down to the rows. */
 function moveInHead(event: KeyboardEvent): void {
   const grid = event.currentTarget as HTMLElement
   const buttons = [...grid.querySelectorAll<HTMLElement>('[role=columnheader] button')]
@@ -72,7 +72,7 @@ function onKeyDown(event: KeyboardEvent): void {
   event.preventDefault()
 }
 
-/** Binds the list's keys; gives the handler for those that need the focus on a row. */
+/** Binds the list's global shortcuts; returns the handler for keys pressed inside the grid. */
 export function useGridKeys(): (event: KeyboardEvent) => void {
   const onBody = (act: () => void) => (event: KeyboardEvent) => {
     if (event.target !== document.body) return

@@ -5,28 +5,28 @@ import { openId } from '../data/address.js'
 import { dayKey, formatDay, formatPlural } from '../data/format.js'
 import { counts } from '../data/counts.js'
 import { texts } from '../ui/texts.js'
-import { Head } from './column-headers.js'
+import { ColumnHeaders } from './column-headers.js'
 import { loadInView } from './scroll-loading.js'
 import {
   activeId,
   forgetHeights,
   mounted,
   positions,
-  restHeight,
-  spareRows,
+  heightAfterRows,
+  renderSpareRows,
   totalsOfDays,
 } from './layout.js'
 import { held, isStale, place, shownSorts, totalRows } from './loading.js'
-import { activeColumn, pointedCell, tabRow } from './row-focus.js'
+import { activeColumn, hoveredCell, tabRow } from './row-focus.js'
 import { isNewestFirst, isPaged } from './paging.js'
 import { pointerHandlers, useSelecting } from './row-pointer.js'
 import type { Item } from './positions.js'
 import { Row } from './row.js'
-import { keepPlace, noteAnchor } from './scroll-anchor.js'
+import { restoreScroll, storeAnchor } from './scroll-anchor.js'
 import { useGridKeys } from './grid-keys.js'
 import { isPhone, watchViewport } from './viewport.js'
 
-/** Room for items that have no element. */
+/** Empty space in place of items that are not rendered. */
 function Gap({ height }: { height: number }) {
   if (height <= 0) return null
   return <div class="gap" role="presentation" style={{ height: `${height}px` }} />
@@ -67,7 +67,7 @@ function Rows() {
         const { event, row } = item
         const isActive = event.id === first
         const column = event.id === activeId.value ? activeColumn.value : undefined
-        const pointed = pointedCell.value?.id === event.id ? pointedCell.value.column : undefined
+        const pointed = hoveredCell.value?.id === event.id ? hoveredCell.value.column : undefined
         return (
           <Fragment key={event.id}>
             <Gap height={gap} />
@@ -82,39 +82,39 @@ function Rows() {
           </Fragment>
         )
       })}
-      <Gap height={offsets.at(-1)! - end + restHeight.value} />
+      <Gap height={offsets.at(-1)! - end + heightAfterRows.value} />
     </>
   )
 }
 
 const useViewport = (box: { readonly current: HTMLElement | null }): void => {
-  useEffect(() => watchViewport(box.current!, noteAnchor), [])
-  useEffect(spareRows, [])
+  useEffect(() => watchViewport(box.current!, storeAnchor), [])
+  useEffect(renderSpareRows, [])
   useEffect(() => forgetHeights(), [isPhone.value])
   useSignalEffect(loadInView)
 }
 
-/** The total where it is known and exact, the head included. */
+/** The number of rows including the header, for `aria-rowcount`; -1 if unknown or estimated. */
 function rowCount(): number {
   const { hasFirst, hasLast, events } = held.value
   if (hasFirst && hasLast) return events.length + 1
   return totalRows.value === undefined || counts.value?.sampled ? -1 : totalRows.value + 1
 }
 
-/** The events as a grid: what is near the viewport has elements, the rest only room. */
+/** The events as a virtual grid: only rows near the viewport are rendered. */
 export function Grid() {
   const box = useRef<HTMLDivElement>(null)
   useViewport(box)
   useSelecting(box)
   const onKeyDown = useGridKeys()
-  // Whatever moves rows, or asks for another place or focus, is followed by keeping to it.
+  // Subscribes to everything that moves rows, scrolls, or changes the focus; `keepPlace` runs after each render.
   void mounted.value
   void positions.value
-  void restHeight.value
+  void heightAfterRows.value
   void place.value
   void activeId.value
   void activeColumn.value
-  useLayoutEffect(() => keepPlace(box.current!))
+  useLayoutEffect(() => restoreScroll(box.current!))
   const sorts = shownSorts.value
   return (
     <div
@@ -126,7 +126,7 @@ export function Grid() {
       aria-busy={isStale.value}
       onKeyDown={onKeyDown}
     >
-      <Head />
+      <ColumnHeaders />
       <div
         class="rows"
         id="events"

@@ -1,14 +1,14 @@
 import { signal } from '@preact/signals'
 
-/* What the reader does with the list: nothing moves under him meanwhile. */
+/* What the user is doing with the list. New events wait while text is selected or a row is hovered. */
 
-/** Text of the list is selected. */
+/** Whether text of the list is selected. */
 export const isSelecting = signal(false)
 
-/** The pointer is on a row. */
-export const isPointed = signal(false)
+/** Whether the pointer is on a row. */
+export const isRowHovered = signal(false)
 
-/** The first and last `created_at` on screen, oldest first; `undefined` while there is none. */
-export const onScreen = signal<{ readonly from: string; readonly to: string } | undefined>(
+/** The oldest and newest `created_at` on screen; `undefined` if there is none. */
+export const timesOnScreen = signal<{ readonly from: string; readonly to: string } | undefined>(
   undefined,
 )

@@ -7,22 +7,22 @@ import { MAX_ROWS, rowsAfter } from './loaded-window.js'
 import { canJump, held, shownSorts, totalRows } from './loading.js'
 import { isByTime } from './paging.js'
 import { itemAt, itemsBetween, itemsOf, mountedItems, positionsOf } from './positions.js'
-import { onScreen } from './interaction.js'
+import { timesOnScreen } from './interaction.js'
 import { isPhone, PHONE_DAY_HEIGHT, PHONE_ROW_HEIGHT, ROW_HEIGHT, viewport } from './viewport.js'
 
-/* Where everything of the list is, and which of it has elements. */
+/* The position of every item of the list, and which items are rendered. */
 
-const MINUTE = 16
-const MOST_MINUTES = 5000
+const MINUTE_LENGTH = 16
+const MAX_CACHED_MINUTES = 5000
 
-/** The day of a time; zones differ by whole minutes, and asking the zone is dear. */
+/** Returns the day of a time. Cached per minute: formatting is slow, and zone offsets are whole minutes. */
 const days = computed(() => {
   const known = new Map<string, string>()
   void zone.value
   return (time: string): string => {
-    const minute = time.slice(0, MINUTE)
+    const minute = time.slice(0, MINUTE_LENGTH)
     const day = known.get(minute) ?? dayKey(time)
-    if (known.size > MOST_MINUTES) known.clear()
+    if (known.size > MAX_CACHED_MINUTES) known.clear()
     known.set(minute, day)
     return day
   }
@@ -31,20 +31,20 @@ const days = computed(() => {
 let heights = new WeakMap<AuditEvent, number>()
 const measured = signal(0)
 
-/** Takes what a row's element measures; `settle` then makes it count. */
-export function measure(event: AuditEvent, height: number): boolean {
+/** Stores the measured height of a row; returns whether it changed. Call `settle` afterwards. */
+export function storeHeight(event: AuditEvent, height: number): boolean {
   if (heights.get(event) === height) return false
   heights.set(event, height)
   return true
 }
 
-export function settle(): void {
+export function applyHeights(): void {
   measured.value++
 }
 
 export function forgetHeights(): void {
   heights = new WeakMap()
-  settle()
+  applyHeights()
 }
 
 const items = computed(() => {
@@ -64,8 +64,8 @@ export const positions = computed(() => {
   })
 })
 
-/** Pixels behind the last item. */
-export const restHeight = computed(
+/** The height in pixels of the rows after the loaded ones. */
+export const heightAfterRows = computed(
   () => rowsAfter(held.value, canJump.value ? totalRows.value : undefined) * rowHeight.value,
 )
 
@@ -77,16 +77,16 @@ const inView = computed(() => {
 const firstInView = computed(() => inView.value?.[0])
 const lastInView = computed(() => inView.value?.[1])
 
-const SPARE = 10
+const SPARE_ROWS = 10
 
-/** Rows beyond the view; none before the first are painted. */
+/** Rows rendered beyond the viewport; 0 until the first paint. */
 const spare = signal(0)
 
-export function spareRows(): void {
-  spare.value = SPARE
+export function renderSpareRows(): void {
+  spare.value = SPARE_ROWS
 }
 
-/** The row in the tab order: it keeps its element wherever it is. */
+/** The event of the row in the tab order. Its row stays rendered even when out of view. */
 export const activeId = signal<string | undefined>(undefined)
 
 export const mounted = computed(() => {
@@ -95,7 +95,7 @@ export const mounted = computed(() => {
   return mountedItems(positions.value, view, spare.value, activeId.value)
 })
 
-/** The row that a reader at this place has before him, with where it begins. */
+/** The first row at or after an offset, with the offset of its top. */
 export function anchorAt(
   offset: number,
 ): { readonly id: string; readonly offset: number } | undefined {
@@ -107,19 +107,19 @@ export function anchorAt(
   return undefined
 }
 
-/** The row at an offset beyond what is held, among all rows of the list. */
+/** The row number at an offset outside of the loaded rows. */
 export const rowAtOffset = (offset: number): number => {
   const total = totalRows.value ?? 0
   return Math.round((offset / rowHeight.value) * Math.max(1, total / MAX_ROWS))
 }
 
-/** How many events the days have, where the counts tell. */
+/** The number of events of each day, as far as the counts know it. */
 export const totalsOfDays = computed(() =>
   dayTotals(counts.value?.buckets?.buckets ?? [], days.value),
 )
 
-/** Tells what is on screen. */
-export function followScreen(): void {
+/** Keeps `onScreen` up to date. */
+export function trackTimesOnScreen(): void {
   effect(() => {
     const [first, last] = [firstInView.value, lastInView.value]
     const { items } = positions.value
@@ -128,7 +128,7 @@ export function followScreen(): void {
       .flatMap((item) => (item.kind === 'row' ? [item.event.created_at] : []))
     const [one, other] = [events[0], events.at(-1)]
     if (!isByTime(shownSorts.value) || one === undefined || other === undefined)
-      onScreen.value = undefined
-    else onScreen.value = one < other ? { from: one, to: other } : { from: other, to: one }
+      timesOnScreen.value = undefined
+    else timesOnScreen.value = one < other ? { from: one, to: other } : { from: other, to: one }
   })
 }

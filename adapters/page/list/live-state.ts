@@ -1,18 +1,18 @@
 import type { AuditEvent } from '../../../src/event/event.js'
 
-/** Whether new events come in by themselves, and if not, why. */
+/** Whether new events are added automatically, and if not, why. */
 export type LiveState = 'live' | 'held' | 'paused' | 'offline' | 'stopped' | 'fixed' | 'sorted'
 
 export interface Situation {
-  /** The query cannot be read, or may not be asked. */
+  /** The query is invalid, or the server refused it. */
   readonly isRefused: boolean
-  /** The order is another than newest first. */
+  /** The order is not newest first. */
   readonly isSorted: boolean
-  /** The end of the range, if it has one. */
+  /** The end of the range; `undefined` if open. */
   readonly to: string | undefined
   readonly isPaused: boolean
   readonly isOffline: boolean
-  /** Somebody reads: nothing may move. */
+  /** The user is reading, so rows must not move. */
   readonly isReading: boolean
 }
 
@@ -25,25 +25,25 @@ const STATES: readonly (readonly [LiveState, (situation: Situation, now: Date) =
   ['held', ({ isReading }) => isReading],
 ]
 
-/** The first reason against coming in live counts. */
+/** The first state that applies, in the order above, else `live`. */
 export function liveStateIn(situation: Situation, now: Date): LiveState {
   return STATES.find(([, holds]) => holds(situation, now))?.[0] ?? 'live'
 }
 
-/** Whether new events are waited for at all. */
+/** Whether a stream of new events is open in this state. */
 export const isFollowed = (state: LiveState): boolean =>
   state !== 'stopped' && state !== 'sorted' && state !== 'fixed'
 
 /** New events that are not in the list yet. */
 export interface Waiting {
-  /** Newest first; empty where there are more than are kept. */
+  /** Newest first; empty if there are more than {@link MAX_WAITING}. */
   readonly events: readonly AuditEvent[]
   readonly count: number
 }
 
 export const NONE_WAITING: Waiting = { events: [], count: 0 }
 
-/** More than that are not kept: the list is loaded anew to show them. */
+/** Beyond this number only a count is kept, and showing them reloads the list. */
 export const MAX_WAITING = 1000
 
 export function withWaiting(waiting: Waiting, events: readonly AuditEvent[]): Waiting {
@@ -51,14 +51,15 @@ export function withWaiting(waiting: Waiting, events: readonly AuditEvent[]): Wa
   return { events: count > MAX_WAITING ? [] : [...events, ...waiting.events], count }
 }
 
-/** What still waits once the list holds all up to a time. */
+/** The events that still wait once the list includes all events up to a time. */
 export function waitingSince(waiting: Waiting, time: string | undefined): Waiting {
   const events = waiting.events.filter(({ created_at }) => time === undefined || created_at > time)
-  // None are kept of too many: only loading the list anew shows those.
+  // With too many waiting there is only a count, which stays until the list is reloaded.
   return events.length === waiting.events.length ? waiting : { events, count: events.length }
 }
 
-const LONGEST_S = 30
+const MAX_RETRY_DELAY_S = 30
 
-/** Seconds until the next try to reach the server again, the first being 0. */
-export const retryDelay = (attempt: number): number => Math.min(LONGEST_S, 2 ** (attempt + 1))
+/** Seconds to wait before reconnecting; `attempt` starts at 0. */
+export const retryDelay = (attempt: number): number =>
+  Math.min(MAX_RETRY_DELAY_S, 2 ** (attempt + 1))

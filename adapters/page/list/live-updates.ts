@@ -3,8 +3,8 @@ import type { AuditEvent } from '../../../src/event/event.js'
 import { types } from '../data/account.js'
 import { changeQuery, fault, openId, query, search } from '../data/address.js'
 import { ApiError, type EventResource, eventOf, readEvent } from '../data/api.js'
-import { bumpCounts } from '../data/counts.js'
-import { noteOpen, openEvents } from '../data/open-events.js'
+import { recountSoon } from '../data/counts.js'
+import { markOpen, openEvents } from '../data/open-events.js'
 import { texts } from '../ui/texts.js'
 import { announce } from '../ui/notes.js'
 import { connect, isOffline, tryNow } from './connection.js'
@@ -17,10 +17,19 @@ import {
   waitingSince,
   withWaiting,
 } from './live-state.js'
-import { failure, held, isStale, knowUpTo, loadFirst, newestKnown, place, TOP } from './loading.js'
+import {
+  failure,
+  held,
+  isStale,
+  markKnownUpTo,
+  loadFirst,
+  newestKnown,
+  place,
+  TOP,
+} from './loading.js'
 import { isNewestFirst } from './paging.js'
 import { type Change, patched } from '../data/json-patch.js'
-import { isPointed, isSelecting } from './interaction.js'
+import { isRowHovered, isSelecting } from './interaction.js'
 import { isAtTop } from './viewport.js'
 
 const isPaused = signal(false)
@@ -42,23 +51,23 @@ export const liveState = computed((): LiveState =>
         !isAtTop.value ||
         !held.value.hasFirst ||
         isSelecting.value ||
-        isPointed.value ||
+        isRowHovered.value ||
         openId.value !== undefined,
     },
     new Date(),
   ),
 )
 
-/** New events that wait until they are shown. */
+/** The number of new events that are not shown yet. */
 export const waitingCount = computed(() => waiting.value.count)
 
-/** Events that have just come in, for a moment. */
+/** Events that were added a moment ago, for highlighting. */
 const fresh = new WeakSet<AuditEvent>()
 const FRESH_MS = 1500
 
 export const isFresh = (event: AuditEvent): boolean => fresh.has(event)
 
-function takeIn(): void {
+function addWaiting(): void {
   const { events, count } = waiting.value
   waiting.value = NONE_WAITING
   if (!held.value.hasFirst || count > events.length) {
@@ -70,15 +79,15 @@ function takeIn(): void {
   held.value = withNewest(held.value, events)
 }
 
-/** Lets in what waits, and goes to the newest. */
+/** Adds the waiting events to the list and scrolls to the top. */
 export function showWaiting(): void {
   batch(() => {
     place.value = TOP
-    if (waiting.value.count > 0 || !held.value.hasFirst) takeIn()
+    if (waiting.value.count > 0 || !held.value.hasFirst) addWaiting()
   })
 }
 
-/** Pauses, or goes on; does what brings new events where something else keeps them out. */
+/** Pauses or resumes live updates. If sorted, it restores the default order; if offline, it reconnects. */
 export function togglePause(): void {
   if (liveState.value === 'sorted') changeQuery((asked) => ({ ...asked, sorts: [] }))
   else if (liveState.value === 'offline') tryNow()
@@ -109,12 +118,12 @@ async function readAgain(id: string): Promise<void> {
   try {
     replace(await readEvent(id))
   } catch {
-    // It stays as it was last seen.
+    // Keep the last known state.
   }
 }
 
 function change({ id, patch, closed }: ChangeFrame): void {
-  noteOpen(id, !closed)
+  markOpen(id, !closed)
   const event = find(id)
   if (!event) return
   try {
@@ -141,39 +150,39 @@ function paint(): void {
   batch(() => {
     if (events.length > 0) {
       waiting.value = withWaiting(waiting.value, events)
-      bumpCounts()
-      if (liveState.value === 'live') takeIn()
+      recountSoon()
+      if (liveState.value === 'live') addWaiting()
       else announce(texts.list.waiting(waiting.value.count))
     }
     changed.forEach(change)
   })
 }
 
-const paintSoon = (): void => {
+const schedulePaint = (): void => {
   painting ??= setTimeout(paint, Math.max(0, lastPainted + PAINT_MS - performance.now()))
 }
 
-function arrive(event: AuditEvent): void {
-  // The page may have brought it before the stream did.
+function receive(event: AuditEvent): void {
+  // The event may already be part of a loaded page.
   if (event.created_at <= newestKnown()) return
-  knowUpTo(event.created_at)
-  // The stream does not say so of what is new.
-  if (types.peek()[event.type]?.live) noteOpen(event.id, true)
+  markKnownUpTo(event.created_at)
+  // For new events the stream does not say whether they are open.
+  if (types.peek()[event.type]?.live) markOpen(event.id, true)
   arrived.push(event)
-  paintSoon()
+  schedulePaint()
 }
 
 function follow(): () => void {
   const stop = connect({
-    event: (data) => arrive(eventOf((JSON.parse(data) as { data: EventResource }).data)),
+    event: (data) => receive(eventOf((JSON.parse(data) as { data: EventResource }).data)),
     change: (data) => {
       changes.push(JSON.parse(data) as ChangeFrame)
-      paintSoon()
+      schedulePaint()
     },
     resumed: () => {
-      // That one has closed is not told where there was no stream; those that go on are told of anew.
+      // A close during the gap is not sent again; the stream reports events that are still open.
       for (const id of openEvents.peek()) {
-        noteOpen(id, false)
+        markOpen(id, false)
         void readAgain(id)
       }
     },
@@ -186,12 +195,12 @@ function follow(): () => void {
   }
 }
 
-/** The query that is followed: one that is shown, in a page that is looked at. */
+/** The query to stream: the one whose rows are shown, while the page is visible. */
 const followed = computed(() =>
   isFollowed(liveState.value) && !isStale.value && isVisible.value ? search.value : undefined,
 )
 
-/** Keeps the list up to date. */
+/** Starts the live updates of the list. */
 export function followEvents(): void {
   document.addEventListener('visibilitychange', () => (isVisible.value = !document.hidden))
   effect(() => (followed.value === undefined ? undefined : untracked(follow)))
@@ -199,7 +208,7 @@ export function followEvents(): void {
     if (isStale.value) untracked(() => (waiting.value = NONE_WAITING))
   })
   effect(() => {
-    if (liveState.value === 'live' && waiting.value.count > 0) untracked(() => batch(takeIn))
+    if (liveState.value === 'live' && waiting.value.count > 0) untracked(() => batch(addWaiting))
   })
   effect(() => {
     const { events, hasFirst } = held.value

@@ -1,27 +1,27 @@
 import { ApiError } from '../data/api.js'
 import { tryAgain } from './loading.js'
 import { texts } from '../ui/texts.js'
-import { State } from './status-message.js'
+import { StatusMessage } from './status-message.js'
 
-/** What the server said, or that it said nothing. */
-export function reasonOf(error: Error): string {
+/** The server's error message, or that it could not be reached. */
+export function errorText(error: Error): string {
   const { failed } = texts.states
   if (error instanceof ApiError) return failed.answered(error.status, error.problem?.detail ?? '')
   return error.name === 'TimeoutError' ? failed.timeout : failed.unreachable
 }
 
-/** The list could not be loaded, and there is none from before. */
-export function Failed({ error }: { error: Error }) {
+/** Shown when the list could not be loaded and no rows are left from before. */
+export function LoadFailure({ error }: { error: Error }) {
   const { failed } = texts.states
   return (
-    <State>
+    <StatusMessage>
       <h2>{failed.title}</h2>
-      <p>{reasonOf(error)}</p>
+      <p>{errorText(error)}</p>
       <div class="do">
         <button type="button" class="btn main" onClick={tryAgain}>
           {failed.again}
         </button>
       </div>
-    </State>
+    </StatusMessage>
   )
 }

@@ -1,31 +1,35 @@
 import type { AuditEvent } from '../../../src/event/event.js'
 
-/** One stretch of the list: as much as is kept of it. */
-export interface Held {
-  /** In the order of the list. */
+/** The loaded part of the list: a window of consecutive rows. */
+export interface LoadedWindow {
+  /** In list order. */
   readonly events: readonly AuditEvent[]
-  /** Rows before them; an estimate where they never were here. */
+  /** The number of rows before the window; an estimate if they were never loaded. */
   readonly before: number
-  /** Whether the list begins with these. */
+  /** Whether the window includes the first row of the list. */
   readonly hasFirst: boolean
-  /** Whether it ends with them. */
+  /** Whether the window includes the last row of the list. */
   readonly hasLast: boolean
 }
 
-export const HOLDS_NOTHING: Held = { events: [], before: 0, hasFirst: true, hasLast: true }
+export const EMPTY_WINDOW: LoadedWindow = { events: [], before: 0, hasFirst: true, hasLast: true }
 
-/** Rows kept; those that leave are loaded again when somebody comes back. */
-export const MAX_HELD = 2000
+/** The maximum number of loaded rows. Dropped rows are loaded again when scrolled to. */
+export const MAX_LOADED = 2000
 
-/** Room to scroll on into what is not known yet. */
+/** Rows of empty space to scroll into while the number of rows is unknown. */
 const ROOM = 20
 
-/** Browsers end elements at 17 million pixels. */
+/** Browsers limit the height of elements to 17 million pixels. */
 export const MAX_ROWS = 400_000
 
-export function withNext(held: Held, events: readonly AuditEvent[], more: boolean): Held {
+export function withNext(
+  held: LoadedWindow,
+  events: readonly AuditEvent[],
+  more: boolean,
+): LoadedWindow {
   const all = [...held.events, ...events]
-  const leaving = Math.max(0, all.length - MAX_HELD)
+  const leaving = Math.max(0, all.length - MAX_LOADED)
   return {
     events: all.slice(leaving),
     before: held.before + leaving,
@@ -34,29 +38,33 @@ export function withNext(held: Held, events: readonly AuditEvent[], more: boolea
   }
 }
 
-export function withPrevious(held: Held, events: readonly AuditEvent[], more: boolean): Held {
+export function withPrevious(
+  held: LoadedWindow,
+  events: readonly AuditEvent[],
+  more: boolean,
+): LoadedWindow {
   const all = [...events, ...held.events]
   return {
-    events: all.slice(0, MAX_HELD),
+    events: all.slice(0, MAX_LOADED),
     before: more ? Math.max(ROOM, held.before - events.length) : 0,
     hasFirst: !more,
-    hasLast: held.hasLast && all.length <= MAX_HELD,
+    hasLast: held.hasLast && all.length <= MAX_LOADED,
   }
 }
 
-/** With events that are newer than all of a list whose newest are held, newest first. */
-export function withNewest(held: Held, events: readonly AuditEvent[]): Held {
+/** Adds events that are newer than the first row. The window must include the first row. */
+export function withNewest(held: LoadedWindow, events: readonly AuditEvent[]): LoadedWindow {
   const [first] = held.events
   const newer = first ? events.filter(({ created_at }) => created_at > first.created_at) : events
   return newer.length === 0 ? held : withPrevious(held, newer, false)
 }
 
-/** `around` comes from the two directions away from a place, `row` rows below the list's beginning. */
-export function heldAround(
+/** A window made of the pages before and after a place that is `row` rows below the start of the list. */
+export function windowAround(
   row: number,
   previous: { readonly events: readonly AuditEvent[]; readonly more: boolean },
   next: { readonly events: readonly AuditEvent[]; readonly more: boolean },
-): Held {
+): LoadedWindow {
   return {
     events: [...previous.events, ...next.events],
     before: previous.more ? Math.max(ROOM, row - previous.events.length) : 0,
@@ -65,14 +73,17 @@ export function heldAround(
   }
 }
 
-/** With this one in the place of an older state of itself; the same where it is not held. */
-export function withChanged(held: Held, event: AuditEvent): Held {
+/** Replaces an event by its new state; returns the same window if it is not loaded. */
+export function withChanged(held: LoadedWindow, event: AuditEvent): LoadedWindow {
   const at = held.events.findIndex(({ id }) => id === event.id)
   return at < 0 ? held : { ...held, events: held.events.with(at, event) }
 }
 
-/** Rows behind those held: what `total` says, as far as it is known. */
-export function rowsAfter({ events, before, hasLast }: Held, total: number | undefined): number {
+/** The number of rows after the window, from `total` if known. */
+export function rowsAfter(
+  { events, before, hasLast }: LoadedWindow,
+  total: number | undefined,
+): number {
   if (hasLast) return 0
   const known = before + events.length
   return Math.max(ROOM, Math.min(total ?? 0, MAX_ROWS) - known)

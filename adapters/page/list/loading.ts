@@ -3,10 +3,16 @@ import type { AuditEvent } from '../../../src/event/event.js'
 import type { Sort } from '../../../src/filter/ast.js'
 import { fault, openId, query, search } from '../data/address.js'
 import { listEvents, readEvent } from '../data/api.js'
-import { areOld, counts } from '../data/counts.js'
+import { areCountsStale, counts } from '../data/counts.js'
 import { rangeAt } from '../data/query.js'
 import { rowAtTime, timeAtRow } from './row-estimate.js'
-import { type Held, heldAround, HOLDS_NOTHING, withNext, withPrevious } from './loaded-window.js'
+import {
+  type LoadedWindow,
+  windowAround,
+  EMPTY_WINDOW,
+  withNext,
+  withPrevious,
+} from './loaded-window.js'
 import {
   firstPage,
   isNewestFirst,
@@ -17,54 +23,54 @@ import {
   previousPage,
 } from './paging.js'
 
-/* What is loaded of the list, and what is being loaded. */
+/* The loaded part of the list, and the requests that extend it. */
 
 const FIRST_PAGE = 100
 const PAGE = 200
-const MOST = 1000
+const MAX_UNPAGED = 1000
 const TIMEOUT_MS = 30_000
 
-export const held = signal<Held>(HOLDS_NOTHING)
+export const held = signal<LoadedWindow>(EMPTY_WINDOW)
 
 /** The loaded events, in the order of the list. Changes only when the events do. */
 export const loadedEvents = computed(() => held.value.events)
 
-/** The first page of the query is on its way. */
+/** Whether the first page of the query is loading. */
 export const isLoading = signal(false)
 
-/** Why the last page did not come. */
+/** The error of the last request for a page. */
 export const failure = signal<Error | undefined>(undefined)
 
 const shown = signal<{ readonly search: string; readonly sorts: readonly Sort[] } | undefined>(
   undefined,
 )
 
-/** The rows are those of the query before, or there are none yet. */
+/** Whether the rows belong to the previous query, or nothing is loaded yet. */
 export const isStale = computed(() => shown.value?.search !== search.value)
 
-/** The order that the rows have. */
+/** The order of the loaded rows. */
 export const shownSorts = computed(() => shown.value?.sorts ?? [])
 
-/** Where to scroll once it is there: the id of an event, or the top. */
+/** Where to scroll after the next render: the id of an event, or {@link TOP}. */
 export const place = signal<string | undefined>(undefined)
 
 export const TOP = ''
 
-/** Aborted by the next query: what it asked for is of no use then. */
+/** Aborts the requests of the current query when the next one starts. */
 let current = new AbortController()
 
-/** Relative ranges begin at one time for all pages of a query. */
-let askedAt = new Date()
+/** Relative ranges are resolved against this time, the same for all pages of a query. */
+let queriedAt = new Date()
 
 let newest = ''
 
-/** The query's first page has been asked for at that time. */
-export const timeOfAsking = (): Date => askedAt
+/** The time of the request for the query's first page. */
+export const queryTime = (): Date => queriedAt
 
-/** Nothing up to this time is missing in what was shown; new events come after it. */
+/** All events up to this time are known; new events come after it. */
 export const newestKnown = (): string => newest
 
-export function knowUpTo(time: string): void {
+export function markKnownUpTo(time: string): void {
   if (time > newest) newest = time
 }
 
@@ -79,10 +85,10 @@ async function load({ query: text, isReversed }: PageRequest, limit: number): Pr
   return { events: isReversed ? events.toReversed() : events, more: truncated }
 }
 
-/** What failed and is not asked for again by scrolling. */
-let owed: (() => Promise<void>) | undefined
+/** Repeats the failed request, unless scrolling repeats it. */
+let failedRequest: (() => Promise<void>) | undefined
 
-/** What an answer changes is done at once, and not at all where another query was asked meanwhile. */
+/** Runs a request and applies its result in one batch; ignores it if another query has started meanwhile. */
 async function attempt(
   work: () => Promise<() => void>,
   again?: () => Promise<void>,
@@ -94,12 +100,12 @@ async function attempt(
     batch(() => {
       take()
       failure.value = undefined
-      owed = undefined
+      failedRequest = undefined
     })
   } catch (error) {
     if (signal.aborted) return
     failure.value = error as Error
-    owed = again
+    failedRequest = again
   }
 }
 
@@ -109,7 +115,7 @@ function renew(): AbortController {
   return current
 }
 
-/** Loads the beginning of the list; what is shown stays until it is there. */
+/** Loads the first page; the old rows stay until it arrives. */
 export async function loadFirst(): Promise<void> {
   const mine = renew()
   const now = new Date()
@@ -117,9 +123,9 @@ export async function loadFirst(): Promise<void> {
   const hasPages = isPaged(asked.sorts)
   isLoading.value = true
   await attempt(async () => {
-    const { events, more } = await load(firstPage(asked, now), hasPages ? FIRST_PAGE : MOST)
+    const { events, more } = await load(firstPage(asked, now), hasPages ? FIRST_PAGE : MAX_UNPAGED)
     return () => {
-      askedAt = now
+      queriedAt = now
       newest = isNewestFirst(asked.sorts) && events[0] ? events[0].created_at : ''
       newest ||= rangeAt(asked.range, now).from ?? '1970-01-01T00:00:00Z'
       held.value = { events, before: 0, hasFirst: true, hasLast: !(more && hasPages) }
@@ -132,7 +138,7 @@ export async function loadFirst(): Promise<void> {
 
 let extending: AbortController | undefined
 
-/** One page at a time, and none while the last one is still owed. */
+/** Loads one page at a time, and none after a failure. */
 async function extend(work: () => Promise<() => void>): Promise<void> {
   if (extending === current || failure.value || isStale.value) return
   const mine = current
@@ -141,25 +147,25 @@ async function extend(work: () => Promise<() => void>): Promise<void> {
   if (extending === mine) extending = undefined
 }
 
-/** Loads the next page at the end of what is held. */
+/** Loads the page after the loaded rows. */
 export async function loadNext(): Promise<void> {
   const last = held.value.events.at(-1)
   if (!last || held.value.hasLast) return
   await extend(async () => {
-    const { events, more } = await load(nextPage(query.value, last, askedAt), PAGE)
+    const { events, more } = await load(nextPage(query.value, last, queriedAt), PAGE)
     return () => {
-      // New events may have pushed the end out meanwhile.
+      // New events may have dropped the last rows meanwhile.
       if (held.value.events.at(-1)?.id === last.id) held.value = withNext(held.value, events, more)
     }
   })
 }
 
-/** Loads the page before what is held. */
+/** Loads the page before the loaded rows. */
 export async function loadPrevious(): Promise<void> {
   const first = held.value.events[0]
   if (!first || held.value.hasFirst) return
   await extend(async () => {
-    const { events, more } = await load(previousPage(query.value, first, askedAt), PAGE)
+    const { events, more } = await load(previousPage(query.value, first, queriedAt), PAGE)
     return () => {
       if (held.value.events[0]?.id === first.id) held.value = withPrevious(held.value, events, more)
     }
@@ -167,22 +173,24 @@ export async function loadPrevious(): Promise<void> {
 }
 
 const buckets = computed(() =>
-  isNewestFirst(query.value.sorts) && !areOld.value ? counts.value?.buckets?.buckets : undefined,
+  isNewestFirst(query.value.sorts) && !areCountsStale.value
+    ? counts.value?.buckets?.buckets
+    : undefined,
 )
 
-/** How many rows there are; `undefined` where it is not known. */
-export const totalRows = computed(() => (areOld.value ? undefined : counts.value?.total))
+/** The number of rows of the list; `undefined` if unknown. */
+export const totalRows = computed(() => (areCountsStale.value ? undefined : counts.value?.total))
 
-/** Holds the list around a time instead, and shows `id` there, or the nearest. */
+/** Replaces the loaded rows by those around a time, and scrolls to `id` or the nearest row. */
 export async function loadAround(time: string, id?: string, row?: number): Promise<void> {
   if (isLoading.value) return
   renew()
   await attempt(
     async () => {
-      const { previous, next } = pagesAround(query.value, time, askedAt)
+      const { previous, next } = pagesAround(query.value, time, queriedAt)
       const [before, after] = await Promise.all([load(previous, FIRST_PAGE), load(next, PAGE)])
       return () => {
-        held.value = heldAround(row ?? rowAtTime(buckets.value ?? [], time), before, after)
+        held.value = windowAround(row ?? rowAtTime(buckets.value ?? [], time), before, after)
         place.value = id ?? (after.events[0] ?? before.events.at(-1))?.id
       }
     },
@@ -190,22 +198,22 @@ export async function loadAround(time: string, id?: string, row?: number): Promi
   )
 }
 
-/** Whether {@link loadAtRow} can tell where a row is. */
+/** Whether {@link loadAtRow} can estimate the time of a row. */
 export const canJump = computed(() => buckets.value !== undefined)
 
-/** Holds the list around a row that is far from what is held, as near as the counts can tell. */
+/** Replaces the loaded rows by those around a distant row, estimated from the counts. */
 export async function loadAtRow(row: number): Promise<void> {
   const time = buckets.value && timeAtRow(buckets.value, row)
   if (time !== undefined) await loadAround(time, undefined, row)
 }
 
-/** After a failure: asks again for what did not come. */
+/** Repeats the failed request. */
 export function tryAgain(): void {
   failure.value = undefined
-  void owed?.()
+  void failedRequest?.()
 }
 
-/** What the address opens at the start is shown with the list around it. */
+/** Loads the list around the event that the initial address opens. */
 async function showOpen(id: string): Promise<void> {
   if (held.value.events.some((event) => event.id === id)) {
     place.value = id
@@ -215,30 +223,30 @@ async function showOpen(id: string): Promise<void> {
     const { created_at } = await readEvent(id)
     await loadAround(created_at, id)
   } catch {
-    // The panel tells.
+    // The panel shows the error.
   }
 }
 
 let opened = openId.peek()
 
-async function ask(): Promise<void> {
+async function loadQuery(): Promise<void> {
   await loadFirst()
   const id = opened
   opened = undefined
   if (id !== undefined) await showOpen(id)
 }
 
-function askNothing(): void {
+function cancelLoading(): void {
   renew()
   isLoading.value = false
   failure.value = undefined
 }
 
-/** Loads whatever the address asks for, now and whenever it changes. */
+/** Loads the query of the address, now and whenever it changes. */
 export function followQuery(): void {
   effect(() => {
     const isFaulty = fault.value !== undefined
     void search.value
-    untracked(isFaulty ? askNothing : () => void ask())
+    untracked(isFaulty ? cancelLoading : () => void loadQuery())
   })
 }

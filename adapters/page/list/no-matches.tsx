@@ -8,11 +8,11 @@ import { liveState } from './live-updates.js'
 import { describeConjunct } from '../data/phrases.js'
 import { apiQuery, type PageQuery } from '../data/query.js'
 import { texts } from '../ui/texts.js'
-import { type Loosened, loosened } from './relaxed-queries.js'
-import { NothingYet } from './empty-log.js'
-import { State } from './status-message.js'
+import { type RelaxedQuery, relaxedQueries } from './relaxed-queries.js'
+import { EmptyLog } from './empty-log.js'
+import { StatusMessage } from './status-message.js'
 
-/** How many events a query has; `undefined` until that is known. */
+/** The number of events that match a query; `undefined` until known. */
 function useTotal(asked: PageQuery): number | undefined {
   const [total, setTotal] = useState<number>()
   useEffect(() => {
@@ -32,7 +32,7 @@ const presentRange = (): string => {
   return 'last' in range ? shortRangeText(range) : rangeText(range)
 }
 
-function Loosen({ way }: { way: Loosened }) {
+function RelaxedQueryItem({ way }: { way: RelaxedQuery }) {
   const total = useTotal(way.query)
   const { without, insteadOf, leaveOut, widen } = texts.states.empty
   return (
@@ -58,26 +58,26 @@ function Loosen({ way }: { way: Loosened }) {
 
 const EVERYTHING: PageQuery = { where: [], sorts: [], range: {} }
 
-/** Nothing matches: what each filter costs. */
-export function Empty() {
+/** Shown when nothing matches: how many events each filter excludes. */
+export function NoMatches() {
   const all = useTotal(EVERYTHING)
-  const ways = loosened(query.value)
+  const ways = relaxedQueries(query.value)
   const words = texts.states.empty
-  if (all === 0) return <NothingYet />
+  if (all === 0) return <EmptyLog />
   return (
-    <State art>
+    <StatusMessage art>
       <h2>{words.title(query.value.where.length)}</h2>
       {ways.length > 0 && (
         <>
           <p>{words.change}</p>
           <ul class="loosen">
             {ways.map((way) => (
-              <Loosen key={JSON.stringify(way.query)} way={way} />
+              <RelaxedQueryItem key={JSON.stringify(way.query)} way={way} />
             ))}
           </ul>
         </>
       )}
       {liveState.value === 'live' && <p>{words.live}</p>}
-    </State>
+    </StatusMessage>
   )
 }

@@ -5,11 +5,11 @@ import { Mark } from '../ui/icon.js'
 import { loss, tryNow } from './connection.js'
 import { failure, held, tryAgain } from './loading.js'
 import { texts } from '../ui/texts.js'
-import { reasonOf } from './load-failure.js'
+import { errorText } from './load-failure.js'
 
 const SECOND_MS = 1000
 
-/** Seconds until a time, counted down. */
+/** The seconds left until a time. */
 function useCountdown(until: number): number {
   const [now, setNow] = useState(Date.now())
   useEffect(() => {
@@ -48,14 +48,14 @@ function Offline() {
   )
 }
 
-/** The rows are there, and what was asked for next is not. */
+/** Shown above existing rows when the next request failed. */
 function Failure() {
   if (!failure.value || held.value.events.length === 0) return null
   return (
     <div class="notice l-warn" role="status">
       <Mark level="warn" />
       <span>
-        {reasonOf(failure.value)} {texts.states.failed.stays}
+        {errorText(failure.value)} {texts.states.failed.stays}
       </span>
       <button type="button" class="link" onClick={tryAgain}>
         {texts.states.failed.again}
@@ -64,7 +64,7 @@ function Failure() {
   )
 }
 
-/** Lines above the list about the list as a whole. */
+/** Notices above the list: offline, failed request, restricted view. */
 export function Notices() {
   return (
     <>

@@ -9,9 +9,9 @@ import {
   valueCondition,
 } from '../data/query.js'
 
-/* How a list goes on from an event, either way. */
+/* Keyset pagination: the queries for the pages before and after an event. */
 
-/** The attributes whose order can be gone on in: every event has one text, or none. */
+/** The sort attributes that support pagination: each has at most one text per event. */
 type Key = 'created_at' | 'type' | 'username'
 
 interface KeySort {
@@ -25,14 +25,14 @@ const NEWEST_FIRST: readonly KeySort[] = [{ attribute: 'created_at', direction: 
 
 const isKeySort = (sort: Sort): sort is KeySort => KEYS.has(sort.attribute)
 
-/** Whether events come newest first, which is how new ones can join them. */
+/** Whether events are sorted newest first, as live updates require. */
 export const isNewestFirst = (sorts: readonly Sort[]): boolean => sorts.length === 0
 
-/** Whether events come by time, so that they have days. */
+/** Whether events are sorted by time, so that day headings make sense. */
 export const isByTime = (sorts: readonly Sort[]): boolean =>
   isNewestFirst(sorts) || sorts[0]!.attribute === 'created_at'
 
-/** The total order of the list; `undefined` for one that shows its first events only. */
+/** The total order of the list; `undefined` if the sorts do not support pagination. */
 function orderOf(sorts: readonly Sort[]): readonly KeySort[] | undefined {
   const [sort] = sorts
   if (!sort) return NEWEST_FIRST
@@ -60,28 +60,28 @@ function joined(combinator: 'and' | 'or', all: readonly Conjunct[]): Conjunct {
   }
 }
 
-/** What comes behind the event: without a value comes last ascending, first descending. */
-function behind([sort, ...rest]: readonly KeySort[], event: AuditEvent): Conjunct {
+/** The condition for events after the given one. Missing values sort last ascending, first descending. */
+function eventsAfter([sort, ...rest]: readonly KeySort[], event: AuditEvent): Conjunct {
   const { attribute, direction } = sort!
   const value = event[attribute]
   const isAscending = direction === 'asc'
-  const further = (): Conjunct =>
+  const beyond = (): Conjunct =>
     conditionOn(attribute, isAscending ? 'gt' : 'lt', [value as string])
-  if (rest.length === 0) return further()
-  const alike = joined('and', [valueCondition(attribute, value), behind(rest, event)])
+  if (rest.length === 0) return beyond()
+  const alike = joined('and', [valueCondition(attribute, value), eventsAfter(rest, event)])
   if (value === null) return isAscending ? alike : either(alike, conditionOn(attribute, 'not_null'))
   return isAscending
-    ? either(further(), alike, conditionOn(attribute, 'null'))
-    : either(further(), alike)
+    ? either(beyond(), alike, conditionOn(attribute, 'null'))
+    : either(beyond(), alike)
 }
 
-/** A page to ask for, and whether it comes in the list's order or against it. */
+/** The query of a page, and whether its result must be reversed. */
 export interface PageRequest {
   readonly query: string
   readonly isReversed: boolean
 }
 
-/** Without sorts the endpoint gives the newest, oldest first. */
+/** Builds a request. Without sorts, the endpoint returns the newest events, oldest first. */
 function requestOf(
   query: PageQuery,
   order: readonly KeySort[],
@@ -95,26 +95,26 @@ function requestOf(
   return { query: apiQuery(asked, now), isReversed: isNewest !== against }
 }
 
-/** The list's beginning. */
+/** The first page. */
 export function firstPage(query: PageQuery, now: Date): PageRequest {
   const order = orderOf(query.sorts)
   if (!order) return { query: apiQuery(query, now), isReversed: false }
   return requestOf(query, order, [], now, false)
 }
 
-/** What comes behind an event; only of a list that {@link isPaged}. */
+/** The page after an event. The sorts must be {@link isPaged}. */
 export function nextPage(query: PageQuery, event: AuditEvent, now: Date): PageRequest {
   const order = orderOf(query.sorts)!
-  return requestOf(query, order, [behind(order, event)], now, false)
+  return requestOf(query, order, [eventsAfter(order, event)], now, false)
 }
 
-/** What comes before an event, the nearest of it. */
+/** The page directly before an event. The sorts must be {@link isPaged}. */
 export function previousPage(query: PageQuery, event: AuditEvent, now: Date): PageRequest {
   const order = reversed(orderOf(query.sorts)!)
-  return requestOf(query, order, [behind(order, event)], now, true)
+  return requestOf(query, order, [eventsAfter(order, event)], now, true)
 }
 
-/** The pages that lead away from a time; only of a list that {@link isByTime}. */
+/** The pages before and after a time. The list must be sorted {@link isByTime}. */
 export function pagesAround(
   query: PageQuery,
   time: string,
@@ -130,7 +130,7 @@ export function pagesAround(
   }
 }
 
-/** The order that a click on a column's head leads to; the list's own is newest first. */
+/** The order after a click on a column header. The default order is newest first. */
 export function nextSorts(sorts: readonly Sort[], attribute: Key): readonly Sort[] {
   const [present] = sorts
   if (attribute === 'created_at') return present ? [] : [{ attribute, direction: 'asc' }]

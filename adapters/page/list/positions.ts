@@ -1,18 +1,18 @@
 import type { AuditEvent } from '../../../src/event/event.js'
 
-/** What takes a place in the list: an event, or the day that begins above it. */
+/** An item of the list: the row of an event, or the heading of a day. */
 export type Item =
   | { readonly kind: 'row'; readonly event: AuditEvent; readonly row: number }
   | { readonly kind: 'day'; readonly day: string; readonly time: string }
 
-/** Items with where they begin; one more offset is where the last one ends. */
+/** Items and their offsets; the additional last offset is the end of the last item. */
 export interface Positions {
   readonly items: readonly Item[]
   readonly offsets: readonly number[]
   readonly indexById: ReadonlyMap<string, number>
 }
 
-/** The events from `before` on; `dayOf` is left out where they have no days. */
+/** The items for events that start at row `before`. Without `dayOf` there are no day headings. */
 export function itemsOf(
   events: readonly AuditEvent[],
   before: number,
@@ -44,7 +44,7 @@ export function positionsOf(
   return { items, offsets, indexById }
 }
 
-/** The item that covers an offset; the nearest where none does. */
+/** The index of the item at an offset, else of the nearest item. */
 export function itemAt({ items, offsets }: Positions, offset: number): number {
   let [low, high] = [0, items.length - 1]
   while (low < high) {
@@ -55,7 +55,7 @@ export function itemAt({ items, offsets }: Positions, offset: number): number {
   return Math.max(0, low)
 }
 
-/** The first and last item between two offsets; `undefined` where there is none. */
+/** The indexes of the first and last item between two offsets; `undefined` if there is none. */
 export function itemsBetween(
   positions: Positions,
   top: number,
@@ -67,8 +67,8 @@ export function itemsBetween(
 }
 
 /**
- * The items to be there, in their order: those in view with some to spare on each side, the heading
- * of the day in view, and what `keep` names.
+ * The indexes of the items to render: those in view with `spare` more on each side, the heading of the
+ * first day in view, and the row of the event `keep`.
  */
 export function mountedItems(
   positions: Positions,

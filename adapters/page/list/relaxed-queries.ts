@@ -1,9 +1,9 @@
 import { ALL_TIME, type Conjunct, type PageQuery, withoutConjunct } from '../data/query.js'
 
-/** A query that asks for more than another. */
-export interface Loosened {
+/** A less restrictive variant of a query. */
+export interface RelaxedQuery {
   readonly query: PageQuery
-  /** What was left out; `undefined` where the range is wider instead. */
+  /** The removed filter; `undefined` if the range is wider instead. */
   readonly conjunct: Conjunct | undefined
 }
 
@@ -17,13 +17,13 @@ function widened({ range }: PageQuery): PageQuery['range'] | undefined {
   return range.from === undefined && range.to === undefined ? undefined : ALL_TIME
 }
 
-/** Filters whose cost is told. */
-const MOST = 8
+/** The maximum number of filters to offer for removal; each costs a request. */
+const MAX_FILTERS = 8
 
-/** The query without each of its filters, and over a longer time. */
-export function loosened(query: PageQuery): readonly Loosened[] {
+/** The query without each of its filters in turn, and with a wider range. */
+export function relaxedQueries(query: PageQuery): readonly RelaxedQuery[] {
   const without = query.where
-    .slice(0, MOST)
+    .slice(0, MAX_FILTERS)
     .map((conjunct) => ({ query: withoutConjunct(query, conjunct), conjunct }))
   const range = widened(query)
   return range ? [...without, { query: { ...query, range }, conjunct: undefined }] : without

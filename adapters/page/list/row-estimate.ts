@@ -1,13 +1,13 @@
 import type { Bucket } from '../../../src/store/counts.js'
 
 /*
- * Where in a list, newest first, a time stands, and what time a row has: as exact as the buckets of the
- * counts are narrow.
+ * Converts between times and row numbers in a list sorted newest first. Precision is limited by the
+ * width of the count buckets.
  */
 
 const at = (time: string): number => Date.parse(time)
 
-/** The row with which the list is at a time. */
+/** The row number of a time. */
 export function rowAtTime(buckets: readonly Bucket[], time: string): number {
   const moment = at(time)
   return Math.round(
@@ -18,7 +18,7 @@ export function rowAtTime(buckets: readonly Bucket[], time: string): number {
   )
 }
 
-/** The time of a row; `undefined` where the buckets count fewer. */
+/** The time of a row. For rows beyond the buckets, the start of the oldest; `undefined` without buckets. */
 export function timeAtRow(buckets: readonly Bucket[], row: number): string | undefined {
   let newer = 0
   for (const { from, to, total } of buckets.toReversed()) {
@@ -32,8 +32,8 @@ export function timeAtRow(buckets: readonly Bucket[], row: number): string | und
 }
 
 /**
- * How many events each day has; a day that shares a bucket with another is not among them. `dayOf`
- * tells the day of a time in the zone that is shown.
+ * The number of events of each day, except for days that share a bucket with another. `dayOf` returns
+ * the day of a time in the current zone.
  */
 export function dayTotals(
   buckets: readonly Bucket[],

@@ -7,9 +7,9 @@ import { held, loadAround, loadNext, loadPrevious, place, shownSorts } from './l
 import { isByTime } from './paging.js'
 import { viewport } from './viewport.js'
 
-/* Moving through the list: which row and cell has the focus, and which event is open. */
+/* Navigation in the list: which row and cell have the focus, and which event is open. */
 
-/** The cell that has the focus in the active row; `undefined` is the row itself. */
+/** The focused cell of the active row; `undefined` for the row itself. */
 export const activeColumn = signal<Column | undefined>(undefined)
 
 /** A cell of a row. */
@@ -19,12 +19,12 @@ export interface Cell {
 }
 
 /** The cell under the pointer. */
-export const pointedCell = signal<Cell | undefined>(undefined)
+export const hoveredCell = signal<Cell | undefined>(undefined)
 
-/** The focus is to follow the active row, once that has an element. */
+/** Whether to focus the active row after the next render. */
 let isFocusDue = false
 
-export function takeFocusDue(): boolean {
+export function takeFocusRequest(): boolean {
   const due = isFocusDue
   isFocusDue = false
   return due
@@ -33,7 +33,7 @@ export function takeFocusDue(): boolean {
 export const eventById = (id: string | undefined): AuditEvent | undefined =>
   held.value.events.find((event) => event.id === id)
 
-/** The row that is reached by Tab: the last one that had the focus, else the first in view. */
+/** The row in the tab order: the last focused one, else the first in view. */
 export const tabRow = (): string | undefined =>
   eventById(activeId.value)?.id ?? anchorAt(viewport.value.top)?.id
 
@@ -45,8 +45,8 @@ export function activate(id: string, focus = true): void {
   })
 }
 
-/** Keeps in mind where the focus came to by itself. */
-export function noteFocus(id: string, column: Column | undefined): void {
+/** Stores the row and cell that received the focus. */
+export function storeFocus(id: string, column: Column | undefined): void {
   batch(() => {
     activeId.value = id
     activeColumn.value = column
@@ -60,7 +60,7 @@ function neighbour(id: string | undefined, step: number): AuditEvent | undefined
   return events[Math.min(events.length - 1, Math.max(0, at + step))]
 }
 
-/** Opens the event `step` rows further down the list than the one that is open. */
+/** Opens the event `step` rows below the open one. */
 export function openNext(step: 1 | -1): void {
   const next = neighbour(openId.value, step)
   if (!next || next.id === openId.value) {
@@ -71,7 +71,7 @@ export function openNext(step: 1 | -1): void {
   openEvent(next.id)
 }
 
-/** Moves the focus by some rows; gives whether there was one. */
+/** Moves the focus by some rows; returns whether it moved. */
 export function moveRow(step: number): boolean {
   const from = tabRow()
   const isInList = document.activeElement?.closest('.row') !== null
@@ -81,24 +81,24 @@ export function moveRow(step: number): boolean {
   return true
 }
 
-/** Moves the focus to the next cell; before the first one is the row itself. */
+/** Moves the focus to the next cell; the row itself comes before the first cell. */
 export function moveColumn(step: 1 | -1): void {
   const at = activeColumn.value === undefined ? -1 : COLUMNS.indexOf(activeColumn.value)
   activeColumn.value = COLUMNS[Math.min(COLUMNS.length - 1, at + step)]
   isFocusDue = true
 }
 
-/** The event and cell that *is* and *is not* are about: under the pointer, else in focus. */
-export function cellInHand(): { readonly event: AuditEvent; readonly column: Column } | undefined {
+/** The cell that *is* and *is not* apply to: the one under the pointer, else the focused one. */
+export function targetCell(): { readonly event: AuditEvent; readonly column: Column } | undefined {
   const inFocus = activeId.value === undefined ? undefined : document.activeElement?.closest('.row')
   const cell =
-    pointedCell.value ??
+    hoveredCell.value ??
     (inFocus ? { id: activeId.value!, column: activeColumn.value ?? 'type' } : undefined)
   const event = eventById(cell?.id)
   return event && { event, column: cell!.column }
 }
 
-/** Scrolls to a time, loading what is there. */
+/** Scrolls to a time; loads the rows around it if needed. */
 export function scrollToTime(time: string): void {
   if (!isByTime(shownSorts.value)) return
   const { events, hasFirst, hasLast } = held.value

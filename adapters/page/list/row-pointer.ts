@@ -1,12 +1,12 @@
 import { useEffect } from 'preact/hooks'
 import { openEvent } from '../data/address.js'
 import { COLUMNS, type Column } from './cells.js'
-import { activate, activeColumn, eventById, noteFocus, pointedCell } from './row-focus.js'
-import { isPointed, isSelecting } from './interaction.js'
+import { activate, activeColumn, eventById, storeFocus, hoveredCell } from './row-focus.js'
+import { isRowHovered, isSelecting } from './interaction.js'
 import { momentOf } from './row.js'
 import { copySelectedRows } from './copy-rows.js'
 
-/* What pointer and focus do on rows. Handled where all of them are, so that rows stay cheap. */
+/* Pointer and focus handlers of rows, delegated to their container to keep rows cheap. */
 
 interface Place {
   readonly id: string
@@ -14,7 +14,7 @@ interface Place {
   readonly cell: HTMLElement | null
 }
 
-function placeOf(target: EventTarget | null): Place | undefined {
+function positionOf(target: EventTarget | null): Place | undefined {
   if (!(target instanceof Element)) return undefined
   const row = target.closest<HTMLElement>('.row[data-id]')
   if (!row) return undefined
@@ -25,18 +25,18 @@ function placeOf(target: EventTarget | null): Place | undefined {
 
 function point(event: PointerEvent): void {
   if (event.pointerType !== 'mouse') return
-  const at = placeOf(event.target)
-  isPointed.value = at !== undefined
-  const known = pointedCell.value
+  const at = positionOf(event.target)
+  isRowHovered.value = at !== undefined
+  const known = hoveredCell.value
   if (known?.id === at?.id && known?.column === at?.column) return
-  pointedCell.value = at?.column && { id: at.id, column: at.column }
+  hoveredCell.value = at?.column && { id: at.id, column: at.column }
   const hovered = at?.column === 'time' ? eventById(at.id) : undefined
   if (hovered) at!.cell!.title = momentOf(hovered)
 }
 
 function leave(): void {
-  isPointed.value = false
-  pointedCell.value = undefined
+  isRowHovered.value = false
+  hoveredCell.value = undefined
 }
 
 const hasSelection = (): boolean => getSelection()?.isCollapsed === false
@@ -48,8 +48,8 @@ function openTab(id: string): void {
 }
 
 function press(event: MouseEvent): void {
-  const at = placeOf(event.target)
-  // A link or button does its own, and who selects text does not mean to open.
+  const at = positionOf(event.target)
+  // Links and buttons have their own action, and selecting text must not open the event.
   if (!at || (event.target as Element).closest('a, button') || hasSelection()) return
   if (event.metaKey || event.ctrlKey || event.button === 1) {
     openTab(at.id)
@@ -61,8 +61,8 @@ function press(event: MouseEvent): void {
 }
 
 function focus({ target }: FocusEvent): void {
-  const at = placeOf(target)
-  if (at && (target as Element).matches('.row, [role=gridcell]')) noteFocus(at.id, at.column)
+  const at = positionOf(target)
+  if (at && (target as Element).matches('.row, [role=gridcell]')) storeFocus(at.id, at.column)
 }
 
 export const pointerHandlers = {
@@ -76,7 +76,7 @@ export const pointerHandlers = {
   onCopy: copySelectedRows,
 }
 
-/** Tells whether text of the list is selected. */
+/** Keeps `isSelecting` up to date. */
 export function useSelecting(box: { readonly current: HTMLElement | null }): void {
   useEffect(() => {
     const read = (): void => {

@@ -7,12 +7,12 @@ import { changeQuery } from '../data/address.js'
 import { formatAgo, formatClock } from '../data/format.js'
 import { Mark, markOf } from '../ui/icon.js'
 import { isSafePath } from '../data/safe-path.js'
-import { sentenceOf, What } from '../ui/sentence.js'
+import { sentenceOf, SentenceBody } from '../ui/sentence.js'
 import { texts } from '../ui/texts.js'
 import { cellConjunct, type Column, withCell } from './cells.js'
 import { isFresh } from './live-updates.js'
 
-/** Filters by a cell's value; does nothing where the cell has none. */
+/** Filters by the value of a cell; does nothing if the cell has no filter. */
 export function filterBy(event: AuditEvent, column: Column, not: boolean): void {
   const conjunct = cellConjunct(event, column, not)
   if (conjunct) changeQuery((query) => withCell(query, conjunct))
@@ -66,13 +66,13 @@ export const momentOf = ({ created_at }: AuditEvent): string =>
 
 interface RowProps {
   readonly event: AuditEvent
-  /** Among all rows of the list. */
+  /** The row number in the whole list. */
   readonly row: number
   readonly isActive: boolean
   readonly isOpen: boolean
-  /** The cell under pointer or focus. */
+  /** The cell under the pointer, else the focused one. */
   readonly hot: Column | undefined
-  /** The time is in focus: it is told in full. */
+  /** The time cell has the focus and shows the full time. */
   readonly isTimeFocused: boolean
 }
 
@@ -115,7 +115,7 @@ export function Row({ event, row, isActive, isOpen, hot, isTimeFocused }: RowPro
             {sentence.isVerbFirst ? ' ' : ': '}
           </span>
         )}
-        <What sentence={sentence} />
+        <SentenceBody sentence={sentence} />
       </span>
       <span class="type" role="gridcell" tabIndex={-1}>
         <Type type={type} />

@@ -1,30 +1,30 @@
-import { activeId, anchorAt, measure, positions, settle } from './layout.js'
+import { activeId, anchorAt, storeHeight, positions, applyHeights } from './layout.js'
 import { held, place, TOP } from './loading.js'
-import { activeColumn, eventById, takeFocusDue } from './row-focus.js'
+import { activeColumn, eventById, takeFocusRequest } from './row-focus.js'
 import { COLUMNS } from './cells.js'
 import { isAtTop, isPhone, scrollRowsBy, scrollToTop, viewport } from './viewport.js'
 
-/* Nothing moves under the reader: what he has before him stays where it is, whatever comes above it. */
+/* Keeps the rows in view in place when rows are added above them. */
 
 let anchor: ReturnType<typeof anchorAt>
 
-/** Keeps in mind what the reader has before him. At the very top that is the top itself. */
-export function noteAnchor(): void {
+/** Stores the first row in view as the anchor; at the top of the list there is none. */
+export function storeAnchor(): void {
   anchor = isAtTop.value && held.value.hasFirst ? undefined : anchorAt(viewport.value.top)
 }
 
-/** On a phone rows are as high as their text. */
+/** On phones, row heights depend on the text and must be measured. */
 function measureRows(rows: HTMLElement): void {
   if (!isPhone.value) return
   let isChanged = false
   for (const element of rows.querySelectorAll<HTMLElement>('.row[data-id]')) {
     const event = eventById(element.dataset['id'])
-    if (event && measure(event, element.offsetHeight)) isChanged = true
+    if (event && storeHeight(event, element.offsetHeight)) isChanged = true
   }
-  if (isChanged) settle()
+  if (isChanged) applyHeights()
 }
 
-/** What must be free above and below a row: the day's heading, or on a phone bar and dock. */
+/** Pixels to keep free above and below a row: for the day heading, on phones for bar and toolbar. */
 const MARGINS = { desk: [40, 0], phone: [150, 70] } as const
 
 function scrollTo(rows: HTMLElement, id: string): void {
@@ -54,8 +54,8 @@ function focusActive(rows: HTMLElement): void {
   target.focus({ preventScroll: true })
 }
 
-/** Once elements are as they should be: scrolls to where it is wanted, or back to what was in view. */
-export function keepPlace(rows: HTMLElement): void {
+/** After a render: scrolls to `place` if set, else restores the anchor; then moves the focus if due. */
+export function restoreScroll(rows: HTMLElement): void {
   measureRows(rows)
   if (place.value !== undefined) {
     goToPlace(rows, place.value)
@@ -66,6 +66,6 @@ export function keepPlace(rows: HTMLElement): void {
     const moved = index === undefined ? 0 : offsets[index]! - anchor.offset
     if (moved !== 0) scrollRowsBy(rows, moved)
   }
-  noteAnchor()
-  if (takeFocusDue()) focusActive(rows)
+  storeAnchor()
+  if (takeFocusRequest()) focusActive(rows)
 }

@@ -2,18 +2,18 @@ import { positions, rowAtOffset } from './layout.js'
 import { canJump, failure, loadAtRow, loadNext, loadPrevious } from './loading.js'
 import { ROW_HEIGHT, viewport } from './viewport.js'
 
-/* Loads what the reader scrolls to. */
+/* Loads rows as the user scrolls. */
 
-/** So far before its end more is asked for. */
-const NEAR = 60 * ROW_HEIGHT
+/** The next page is loaded within this distance, in pixels, of the end of the loaded rows. */
+const LOAD_DISTANCE = 60 * ROW_HEIGHT
 
-/** What is farther off is loaded on its own. */
-const FAR = 150 * ROW_HEIGHT
+/** Beyond this distance the loaded rows are replaced instead of extended. */
+const JUMP_DISTANCE = 150 * ROW_HEIGHT
 
-/** Somebody who drags the scroll bar has not arrived before he rests. */
-const REST_MS = 120
+/** Debounce for dragging the scroll bar. */
+const SCROLL_DEBOUNCE_MS = 120
 
-let rest: ReturnType<typeof setTimeout> | undefined
+let jumpTimer: ReturnType<typeof setTimeout> | undefined
 
 function jump(): void {
   const { top, height } = viewport.value
@@ -21,18 +21,18 @@ function jump(): void {
   if (top > offsets.at(-1)! || top + height < offsets[0]!) void loadAtRow(rowAtOffset(top))
 }
 
-/** Asks for what is missing around the viewport; reads signals, as an effect of which it is to be run. */
+/** Loads missing rows around the viewport. Run it as an effect: it reads signals. */
 export function loadInView(): void {
   const { top, height } = viewport.value
   const { offsets } = positions.value
   const [first, end] = [offsets[0]!, offsets.at(-1)!]
-  clearTimeout(rest)
+  clearTimeout(jumpTimer)
   if (failure.value) return
-  const isFar = top > end + FAR || top + height < first - FAR
+  const isFar = top > end + JUMP_DISTANCE || top + height < first - JUMP_DISTANCE
   if (isFar && canJump.value) {
-    rest = setTimeout(jump, REST_MS)
+    jumpTimer = setTimeout(jump, SCROLL_DEBOUNCE_MS)
     return
   }
-  if (top + height > end - NEAR) void loadNext()
-  if (top < first + NEAR) void loadPrevious()
+  if (top + height > end - LOAD_DISTANCE) void loadNext()
+  if (top < first + LOAD_DISTANCE) void loadPrevious()
 }

@@ -1,19 +1,19 @@
 import { useEffect, useState } from 'preact/hooks'
 import { texts } from '../ui/texts.js'
 
-/** What comes sooner needs no sign that it is coming. */
-const PATIENCE_MS = 150
+/** Faster responses need no skeleton. */
+const SKELETON_DELAY_MS = 150
 
 const ROWS = 18
 const LENGTHS = ['w3', 'w4', 'w5']
 
-const Bone = ({ of }: { of: string }) => <span class={`bone ${of}`} />
+const SkeletonBar = ({ of }: { of: string }) => <span class={`bone ${of}`} />
 
-/** Rows that are on their way, in the real columns. */
-export function Bones() {
+/** Placeholder rows in the real columns, while the first page loads. */
+export function Skeleton() {
   const [isShown, show] = useState(false)
   useEffect(() => {
-    const timer = setTimeout(() => show(true), PATIENCE_MS)
+    const timer = setTimeout(() => show(true), SKELETON_DELAY_MS)
     return () => clearTimeout(timer)
   }, [])
   if (!isShown) return null
@@ -32,22 +32,22 @@ export function Bones() {
         {Array.from({ length: ROWS }, (_, index) => (
           <div key={index} class="row">
             <span class="when">
-              <Bone of="w1" />
+              <SkeletonBar of="w1" />
             </span>
             <span class="lv">
-              <Bone of="w8" />
+              <SkeletonBar of="w8" />
             </span>
             <span class="who">
-              <Bone of="w2" />
+              <SkeletonBar of="w2" />
             </span>
             <span class="what">
-              <Bone of={LENGTHS[index % LENGTHS.length]!} />
+              <SkeletonBar of={LENGTHS[index % LENGTHS.length]!} />
             </span>
             <span class="type">
-              <Bone of="w6" />
+              <SkeletonBar of="w6" />
             </span>
             <span class="src">
-              <Bone of="w7" />
+              <SkeletonBar of="w7" />
             </span>
           </div>
         ))}

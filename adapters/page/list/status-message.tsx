@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 
-/** In the place of the list: what is, and what to do. */
-export function State({ art, children }: { art?: boolean; children: ComponentChildren }) {
+/** A message in place of the list: what happened, and what to do. */
+export function StatusMessage({ art, children }: { art?: boolean; children: ComponentChildren }) {
   return (
     <div class="state" id="events" tabIndex={-1}>
       {art && (

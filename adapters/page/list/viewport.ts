@@ -1,8 +1,8 @@
 import { computed, signal } from '@preact/signals'
 
-/* The part of the list that is in view. On a phone it scrolls with the whole document. */
+/* The visible part of the list. On phones the whole document scrolls. */
 
-/** Pixels of a row and of a day's heading; on a phone rows are measured instead. */
+/** Heights in pixels of rows and day headings. The phone row height is an estimate until measured. */
 export const ROW_HEIGHT = 34
 export const PHONE_ROW_HEIGHT = 66
 export const PHONE_DAY_HEIGHT = 36
@@ -11,13 +11,13 @@ const phone = matchMedia('(max-width: 760px)')
 
 export const isPhone = signal(phone.matches)
 
-/** In pixels from where the rows begin; a guess until it is measured, so that rows need not wait for that. */
+/** In pixels from the top of the rows. A guess until measured, so that the first rows render at once. */
 export const viewport = signal({ top: 0, height: innerHeight })
 
-/** Less than that is no scrolling. */
-const NUDGE = 4
+/** Smaller scroll offsets count as the top. */
+const TOP_TOLERANCE = 4
 
-export const isAtTop = computed(() => viewport.value.top <= NUDGE)
+export const isAtTop = computed(() => viewport.value.top <= TOP_TOLERANCE)
 
 export function readViewport(rows: HTMLElement): void {
   const top = isPhone.value ? -rows.getBoundingClientRect().top : rows.scrollTop
@@ -38,7 +38,7 @@ export function scrollRowsBy(rows: HTMLElement, pixels: number): void {
   readViewport(rows)
 }
 
-/** Reads the viewport whenever it changes; gives what ends that. */
+/** Updates the viewport on scrolling and resizing; returns a function that stops it. */
 export function watchViewport(rows: HTMLElement, onChange: () => void): () => void {
   const read = (): void => {
     isPhone.value = phone.matches

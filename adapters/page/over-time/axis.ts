@@ -6,12 +6,12 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** How much of a time its label has to say. */
+/** The precision of a label. */
 export type Precision = 'second' | 'minute' | 'day' | 'month'
 
 interface Step {
   readonly precision: Precision
-  /** The number of the period a time lies in; wall clock time, written as if it were UTC. */
+  /** The number of the period that contains a local time, given as if it were UTC. */
   readonly periodOf: (wall: number) => number
 }
 
@@ -20,7 +20,7 @@ const every = (precision: Precision, step: number): Step => ({
   periodOf: (wall) => Math.floor(wall / step),
 })
 
-// Weeks begin on Monday; the epoch began on a Thursday.
+// Weeks start on Monday; the epoch was a Thursday.
 const weeks: Step = { precision: 'day', periodOf: (wall) => Math.floor((wall / DAY + 3) / 7) }
 
 const months = (step: number): Step => ({
@@ -41,16 +41,16 @@ const STEPS: readonly Step[] = [
 ]
 
 export interface AxisLabel {
-  /** Along the chart, 0 to 1. */
+  /** The horizontal position in the chart, 0 to 1. */
   readonly place: number
-  /** Milliseconds. */
+  /** Milliseconds since the epoch. */
   readonly time: number
   readonly precision: Precision
 }
 
 /**
- * Labels at round times of the zone, at most so many: where the first bar of a minute, a day, a
- * month begins. Midnight says the day.
+ * At most `most` labels at round local times, such as the first bar of an hour, a day or a month.
+ * Midnight is labelled with the day.
  */
 export function axisLabels(edges: Edges, zone: string, most: number): AxisLabel[] {
   const local = timeZone(zone)

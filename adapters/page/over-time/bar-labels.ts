@@ -12,7 +12,7 @@ import {
 import { texts } from '../ui/texts.js'
 import type { Precision } from './axis.js'
 import { buckets } from './chart-state.js'
-import type { Stretch } from './timeline.js'
+import type { BarRange } from './timeline.js'
 
 const DAY = 86_400
 
@@ -28,7 +28,7 @@ export const labelText = (time: number, precision: Precision): string =>
 
 const width = (): number => counts.value?.buckets?.width ?? DAY
 
-/** `15 minutes`. */
+/** The width of a bar: `15 minutes`. */
 export function widthText(): string {
   const [seconds, one, other] = texts.chart.widths.find(([seconds]) => width() >= seconds)!
   return formatPlural(Math.round(width() / seconds), one, other)
@@ -40,19 +40,19 @@ const precision = (): Precision => {
   return width() >= 60 ? 'minute' : 'second'
 }
 
-/** `02:15`, or as much as tells one bar from the next. */
+/** The start of a bar: `02:15`, or with the precision that tells bars apart. */
 export const barTime = ({ from }: Bucket): string => labelText(Date.parse(from), precision())
 
-/** `Fri 02:15 to 02:30`; days and months are named, the last one too. */
-export function stretchText({ from, to }: Stretch): string {
+/** `Fri 02:15 to 02:30`; for days and months, the first and the last. */
+export function rangeLabel({ from, to }: BarRange): string {
   const [first, last] = [buckets.value[from]!, buckets.value[to]!]
   if (width() >= DAY)
-    return from === to ? barTime(first) : texts.chart.stretch(barTime(first), barTime(last))
+    return from === to ? barTime(first) : texts.chart.range(barTime(first), barTime(last))
   const [begin, end] = [Date.parse(first.from), Date.parse(last.to)]
   if (precision() === 'second')
-    return texts.chart.stretch(labelText(begin, 'second'), labelText(end, 'second'))
+    return texts.chart.range(labelText(begin, 'second'), labelText(end, 'second'))
   const format = end - begin < (DAY / 2) * 1000 ? formatMinute : formatWeekdayMinute
-  return texts.chart.stretch(formatWeekdayMinute(new Date(begin)), format(new Date(end)))
+  return texts.chart.range(formatWeekdayMinute(new Date(begin)), format(new Date(end)))
 }
 
 const errorsOf = (bars: readonly Bucket[]): number =>
@@ -69,5 +69,5 @@ function numbersText(bars: readonly Bucket[]): string {
 export const barText = (bar: Bucket): string => `${barTime(bar)}, ${numbersText([bar])}`
 
 /** `01:45 to 03:15, 120 events`. */
-export const selectionText = (stretch: Stretch): string =>
-  `${stretchText(stretch)}, ${numbersText(buckets.value.slice(stretch.from, stretch.to + 1))}`
+export const selectionText = (stretch: BarRange): string =>
+  `${rangeLabel(stretch)}, ${numbersText(buckets.value.slice(stretch.from, stretch.to + 1))}`

@@ -1,8 +1,8 @@
 import { computed, signal } from '@preact/signals'
-import { aimed, buckets, selection } from './chart-state.js'
+import { highlightedBar, buckets, selection } from './chart-state.js'
 import { roundBelow, segmentsOf } from './bar-segments.js'
 
-/** Of a bar and the space beside it; the drawing is stretched to the chart's width. */
+/** The width of a bar and its gap in drawing units; the drawing is stretched to the chart's width. */
 export const BAR = 12
 
 const narrow = matchMedia('(max-width: 760px)')
@@ -10,25 +10,25 @@ const narrow = matchMedia('(max-width: 760px)')
 export const isNarrow = signal(narrow.matches)
 narrow.addEventListener('change', () => (isNarrow.value = narrow.matches))
 
-/** Pixels, as the style sheet has them. */
+/** The height in pixels; must match the style sheet. */
 export const height = computed(() => (isNarrow.value ? 52 : 76))
 
-/** Room for what rises above the scale because small numbers are drawn as well. */
+/** Space above the scale: minimum heights of small segments can make a bar exceed it. */
 const ABOVE = 6
 const BELOW = 1.8
 
-/** Fewer events do not fill the chart. */
-const LEAST_SCALE = 4
+/** The smallest maximum of the scale, so that a few events do not fill the chart. */
+const MIN_SCALE = 4
 
-/** What one event measures, and the number at the upper grid line. */
+/** The height of one event, and the number at the upper grid line. */
 const scale = computed(() => {
-  const most = Math.max(LEAST_SCALE, ...buckets.value.map(({ total }) => total))
+  const most = Math.max(MIN_SCALE, ...buckets.value.map(({ total }) => total))
   return { unit: (height.value - ABOVE - BELOW) / most, grid: roundBelow(most) }
 })
 
 const baseline = (): number => height.value - BELOW
 
-/** The upper grid line, its number and its place in pixels. */
+/** The upper grid line: its number and its y position in pixels. */
 export const gridLine = computed(() => ({
   number: scale.value.grid,
   y: baseline() - scale.value.grid * scale.value.unit,
@@ -65,14 +65,14 @@ export function Bars() {
   )
 }
 
-/** Behind the bar that is looked at. */
-export function Aim() {
-  if (aimed.value === undefined || selection.value) return null
-  return <rect class="aim" x={aimed.value * BAR} y="0" width={BAR} height={height.value} />
+/** The highlight behind the bar under the pointer or the arrow keys. */
+export function BarHighlight() {
+  if (highlightedBar.value === undefined || selection.value) return null
+  return <rect class="aim" x={highlightedBar.value * BAR} y="0" width={BAR} height={height.value} />
 }
 
-/** What is selected; the rest is dimmed. */
-export function Brush() {
+/** The selected bars; the others are dimmed. */
+export function Selection() {
   if (!selection.value) return null
   const [from, to] = [selection.value.from * BAR, (selection.value.to + 1) * BAR]
   const end = buckets.value.length * BAR

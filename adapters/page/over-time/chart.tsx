@@ -1,22 +1,22 @@
 import { computed } from '@preact/signals'
 import { formatNumber } from '../data/format.js'
 import { useEscape } from '../ui/keyboard.js'
-import { onScreen } from '../list/interaction.js'
+import { timesOnScreen } from '../list/interaction.js'
 import { scrollToTime } from '../list/row-focus.js'
 import { texts } from '../ui/texts.js'
 import { announce } from '../ui/notes.js'
 import { openId } from '../data/address.js'
 import { countedRange, counts } from '../data/counts.js'
 import { axisLabels } from './axis.js'
-import { Aim, BAR, Bars, Brush, Grid, gridLine, height, isNarrow } from './bars.js'
-import { aimed, buckets, dropSelection, edges, selection, zoomTo } from './chart-state.js'
-import { cancelDrag, placeIn, pointing } from './drag.js'
+import { BarHighlight, BAR, Bars, Selection, Grid, gridLine, height, isNarrow } from './bars.js'
+import { highlightedBar, buckets, dropSelection, edges, selection, zoomTo } from './chart-state.js'
+import { cancelDrag, pointerPosition, pointerHandlers } from './drag.js'
 import { highestOf } from './bar-segments.js'
 import { barText, barTime, labelText, selectionText, widthText } from './bar-labels.js'
-import { placeOf, stretchOf, timeAt } from './timeline.js'
-import { Tip } from './tooltip.js'
+import { positionOf, barRange, timeAt } from './timeline.js'
+import { Tooltip } from './tooltip.js'
 
-/** Where Shift began to select. */
+/** The bar where the selection with Shift started. */
 let anchor: number | undefined
 
 const STEPS: Readonly<Record<string, (at: number, last: number) => number>> = {
@@ -28,12 +28,12 @@ const STEPS: Readonly<Record<string, (at: number, last: number) => number>> = {
 
 function walk(step: (at: number, last: number) => number, isSelecting: boolean): void {
   const last = buckets.value.length - 1
-  const at = aimed.value ?? last
+  const at = highlightedBar.value ?? last
   const next = Math.min(last, Math.max(0, step(at, last)))
-  aimed.value = next
+  highlightedBar.value = next
   if (isSelecting) {
     if (!selection.value) anchor = at
-    selection.value = stretchOf(anchor ?? at, next)
+    selection.value = barRange(anchor ?? at, next)
     announce(selectionText(selection.value), true)
   } else {
     dropSelection()
@@ -45,7 +45,10 @@ function onKeyDown(event: KeyboardEvent): void {
   if (event.ctrlKey || event.metaKey || event.altKey || buckets.value.length === 0) return
   const step = STEPS[event.key]
   const chosen =
-    selection.value ?? (aimed.value === undefined ? undefined : stretchOf(aimed.value, aimed.value))
+    selection.value ??
+    (highlightedBar.value === undefined
+      ? undefined
+      : barRange(highlightedBar.value, highlightedBar.value))
   if (step) walk(step, event.shiftKey)
   else if (event.key === 'Enter' && chosen) zoomTo(chosen)
   else return
@@ -54,10 +57,10 @@ function onKeyDown(event: KeyboardEvent): void {
 
 function onFocus({ currentTarget }: FocusEvent): void {
   const isByKey = (currentTarget as Element).matches(':focus-visible')
-  if (isByKey && buckets.value.length > 0) aimed.value ??= buckets.value.length - 1
+  if (isByKey && buckets.value.length > 0) highlightedBar.value ??= buckets.value.length - 1
 }
 
-/** The chart in one sentence, for those who do not see it. */
+/** The chart in one sentence, for screen readers. */
 function summary(): string {
   const highest = highestOf(buckets.value)
   if (!highest) return texts.chart.empty
@@ -66,16 +69,16 @@ function summary(): string {
     `${barTime(highest)}: ${texts.common.events(highest.total)}`,
     ...(error > 0 ? [texts.chart.ofThem(formatNumber(error))] : []),
   ]
-  return texts.chart.inEach(widthText(), most.join(', '))
+  return texts.chart.summary(widthText(), most.join(', '))
 }
 
-/** What of the time is on screen in the list. */
-function Here() {
+/** Marks the time range that the list has on screen. */
+function VisibleTimeMark() {
   const bars = buckets.value.length
-  const seen = onScreen.value
+  const seen = timesOnScreen.value
   if (bars === 0 || !seen) return <svg class="here" aria-hidden="true" />
   const [from, to] = [seen.from, seen.to].map(
-    (time) => placeOf(edges.value, Date.parse(time)) * bars * BAR,
+    (time) => positionOf(edges.value, Date.parse(time)) * bars * BAR,
   ) as [number, number]
   const width = Math.max(BAR / 2, to - from)
   return (
@@ -87,12 +90,12 @@ function Here() {
 
 const labels = computed(() => {
   const zone = counts.value?.buckets?.zone
-  // Beside an open event there is room for fewer.
+  // The panel leaves room for fewer labels.
   const most = isNarrow.value || openId.value !== undefined ? 5 : 10
   return zone === undefined ? [] : axisLabels(edges.value, zone, most)
 })
 
-/** What is this near to an edge of the chart is written inside of it, or gives way to "now". */
+/** Labels this close to an edge are aligned to stay inside the chart, or hidden in favour of "now". */
 const EDGE = 0.03
 
 const anchorAt = (place: number): string => {
@@ -109,7 +112,7 @@ function Axis() {
       aria-hidden="true"
       onClick={(event) => {
         if (buckets.value.length === 0) return
-        scrollToTime(new Date(timeAt(edges.value, placeIn(event))).toISOString())
+        scrollToTime(new Date(timeAt(edges.value, pointerPosition(event))).toISOString())
       }}
     >
       {shown.map(({ place, time, precision }) => (
@@ -138,7 +141,7 @@ export function Chart() {
         aria-label={texts.chart.keys}
         onKeyDown={onKeyDown}
         onFocus={onFocus}
-        onBlur={() => (aimed.value = undefined)}
+        onBlur={() => (highlightedBar.value = undefined)}
       >
         <svg
           class="bars"
@@ -146,20 +149,20 @@ export function Chart() {
           preserveAspectRatio="none"
           role="img"
           aria-label={summary()}
-          {...pointing}
+          {...pointerHandlers}
         >
-          <Aim />
+          <BarHighlight />
           {bars > 0 && <Grid />}
           <Bars />
-          <Brush />
+          <Selection />
         </svg>
-        <Here />
+        <VisibleTimeMark />
         {bars > 0 && (
           <span class="ymax" style={{ top: `${gridLine.value.y - 7}px` }} aria-hidden="true">
             {formatNumber(gridLine.value.number)}
           </span>
         )}
-        <Tip />
+        <Tooltip />
       </div>
       <Axis />
     </>

@@ -1,55 +1,62 @@
-import { aimed, buckets, dropSelection, selection, zoomOut, zoomTo } from './chart-state.js'
-import { barAt, moved, type Stretch, stretchOf } from './timeline.js'
+import {
+  highlightedBar,
+  buckets,
+  dropSelection,
+  selection,
+  zoomOut,
+  zoomTo,
+} from './chart-state.js'
+import { barAt, shifted, type BarRange, barRange } from './timeline.js'
 
 interface Drag {
   readonly at: number
-  /** Where the pointer went down. */
+  /** The x position where the pointer was pressed. */
   readonly x: number
-  /** What is moved; otherwise it is being selected. */
-  readonly stretch: Stretch | undefined
+  /** The selection being moved; `undefined` while a new one is drawn. */
+  readonly moving: BarRange | undefined
   isUnderWay: boolean
 }
 
 let drag: Drag | undefined
 
-/** Pixels within which a hand does not hold still. */
-const STILL = 4
+/** Pixels of movement that still count as a click. */
+const CLICK_TOLERANCE = 4
 
-/** A click waits for the second one that would undo it. */
+/** A click waits this long for the second one of a double click. */
 const DOUBLE_CLICK_MS = 250
 
 let click: ReturnType<typeof setTimeout> | undefined
 
-/** How far along the element the pointer is, 0 to 1. */
-export function placeIn({ clientX, currentTarget }: MouseEvent): number {
+/** The horizontal position of the pointer in the element, 0 to 1. */
+export function pointerPosition({ clientX, currentTarget }: MouseEvent): number {
   const { left, width } = (currentTarget as Element).getBoundingClientRect()
   return (clientX - left) / width
 }
 
-const barOf = (event: MouseEvent): number => barAt(buckets.value.length, placeIn(event))
+const barOf = (event: MouseEvent): number => barAt(buckets.value.length, pointerPosition(event))
 
-const holds = (stretch: Stretch | undefined, bar: number): boolean =>
-  stretch !== undefined && stretch.from <= bar && bar <= stretch.to
+const holds = (moving: BarRange | undefined, bar: number): boolean =>
+  moving !== undefined && moving.from <= bar && bar <= moving.to
 
-function zoomSoon(stretch: Stretch): void {
+function zoomSoon(moving: BarRange): void {
   clearTimeout(click)
-  click = setTimeout(() => zoomTo(stretch), DOUBLE_CLICK_MS)
+  click = setTimeout(() => zoomTo(moving), DOUBLE_CLICK_MS)
 }
 
-/** Drops what is selected, also while it is being dragged. */
+/** Drops the selection, even during a drag. */
 export function cancelDrag(): void {
   drag = undefined
   dropSelection()
 }
 
-/** What a pointer does to the bars: drag to select, drag the selection to move it, click, click twice. */
-export const pointing = {
+/** Pointer handlers of the bars: drag selects or moves the selection, click zooms in, double click zooms out. */
+export const pointerHandlers = {
   onPointerDown(event: PointerEvent): void {
     if (event.button !== 0 || buckets.value.length === 0) return
     const at = barOf(event)
-    const stretch = holds(selection.value, at) ? selection.value : undefined
-    if (!stretch) dropSelection()
-    drag = { at, x: event.clientX, stretch, isUnderWay: false }
+    const moving = holds(selection.value, at) ? selection.value : undefined
+    if (!moving) dropSelection()
+    drag = { at, x: event.clientX, moving, isUnderWay: false }
     ;(event.currentTarget as Element).setPointerCapture(event.pointerId)
   },
 
@@ -57,25 +64,25 @@ export const pointing = {
     const bars = buckets.value.length
     if (bars === 0) return
     const bar = barOf(event)
-    aimed.value = bar
-    if (!drag || (!drag.isUnderWay && Math.abs(event.clientX - drag.x) < STILL)) return
+    highlightedBar.value = bar
+    if (!drag || (!drag.isUnderWay && Math.abs(event.clientX - drag.x) < CLICK_TOLERANCE)) return
     drag.isUnderWay = true
-    const { at, stretch } = drag
-    selection.value = stretch ? moved(stretch, bar - at, bars) : stretchOf(at, bar)
+    const { at, moving } = drag
+    selection.value = moving ? shifted(moving, bar - at, bars) : barRange(at, bar)
   },
 
   onPointerUp(): void {
     if (!drag) return
-    const { at, stretch, isUnderWay } = drag
+    const { at, moving, isUnderWay } = drag
     drag = undefined
-    if (!isUnderWay) zoomSoon(stretch ?? stretchOf(at, at))
-    else if (!stretch && selection.value) zoomTo(selection.value)
+    if (!isUnderWay) zoomSoon(moving ?? barRange(at, at))
+    else if (!moving && selection.value) zoomTo(selection.value)
   },
 
   onPointerCancel: cancelDrag,
 
   onPointerLeave(): void {
-    if (!drag) aimed.value = undefined
+    if (!drag) highlightedBar.value = undefined
   },
 
   onDblClick(): void {

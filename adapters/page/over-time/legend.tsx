@@ -1,12 +1,12 @@
 import { changeQuery, query } from '../data/address.js'
 import { counts } from '../data/counts.js'
 import { shortNumber } from '../ui/count-text.js'
-import { choiceOf, letsIn, toggleValue } from '../facets/facet-choice.js'
+import { choiceOf, includesValue, toggleValue } from '../facets/facet-choice.js'
 import { levelRows } from '../facets/facet-rows.js'
 import { Mark } from '../ui/icon.js'
 import { texts } from '../ui/texts.js'
 
-/** The levels with their numbers; a click shows one more, or no longer. */
+/** The levels with their counts; a click toggles the filter on a level. */
 export function Legend() {
   const choice = choiceOf(query.value, 'level')
   return (
@@ -16,7 +16,7 @@ export function Legend() {
           key={level}
           type="button"
           class={`l-${level}`}
-          aria-pressed={letsIn(choice, level)}
+          aria-pressed={includesValue(choice, level)}
           onClick={() => changeQuery((query) => toggleValue(query, 'level', level))}
         >
           <span class="key" />

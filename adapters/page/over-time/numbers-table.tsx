@@ -4,10 +4,10 @@ import { shortNumber } from '../ui/count-text.js'
 import { useEscape } from '../ui/keyboard.js'
 import { texts } from '../ui/texts.js'
 import { buckets } from './chart-state.js'
-import { stretchText, widthText } from './bar-labels.js'
-import { stretchOf } from './timeline.js'
+import { rangeLabel, widthText } from './bar-labels.js'
+import { barRange } from './timeline.js'
 
-/** The chart's numbers as a table. */
+/** The numbers of the chart as a table. */
 export function NumbersTable({ close }: { close: () => void }) {
   const region = useRef<HTMLDivElement>(null)
   useEscape(true, close)
@@ -37,7 +37,7 @@ export function NumbersTable({ close }: { close: () => void }) {
         <tbody>
           {buckets.value.map((bar, i) => (
             <tr key={bar.from}>
-              <th scope="row">{stretchText(stretchOf(i, i))}</th>
+              <th scope="row">{rangeLabel(barRange(i, i))}</th>
               {levels.map((level) => (
                 <td key={level}>{shortNumber(bar.levels[level] ?? 0)}</td>
               ))}

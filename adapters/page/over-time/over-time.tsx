@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { areOld, countAgain, countedRange, countingFault, counts } from '../data/counts.js'
+import { areCountsStale, recount, countedRange, countError, counts } from '../data/counts.js'
 import { eventsText } from '../ui/count-text.js'
 import { dayKey, formatMinute, formatShort } from '../data/format.js'
 import { useKeys } from '../ui/keyboard.js'
@@ -10,7 +10,7 @@ import { Chart } from './chart.js'
 import { edges, isZoomed, moveWindow, selection, zoomOut } from './chart-state.js'
 import { Legend } from './legend.js'
 import { NumbersTable } from './numbers-table.js'
-import { stretchText, widthText } from './bar-labels.js'
+import { rangeLabel, widthText } from './bar-labels.js'
 
 const isTable = signal(false)
 
@@ -24,23 +24,23 @@ function endText(begin: Date, to: string | undefined): string {
   return dayKey(begin) === dayKey(end) ? formatMinute(end) : formatShort(end)
 }
 
-/** What the chart shows, and while something is selected, how to go there. */
-function stretch(): string {
-  if (selection.value) return texts.chart.select(stretchText(selection.value))
+/** The time range of the chart; with a selection, the selected range and how to zoom in. */
+function rangeText(): string {
+  if (selection.value) return texts.chart.selected(rangeLabel(selection.value))
   const { from, to } = countedRange.value
   const [first] = edges.value
   const begin = from === undefined ? first : Date.parse(from)
   if (begin === undefined) return ''
-  const whole = texts.chart.stretch(formatShort(new Date(begin)), endText(new Date(begin), to))
-  return first === undefined ? whole : `${whole}, ${texts.chart.aBar(widthText())}`
+  const whole = texts.chart.range(formatShort(new Date(begin)), endText(new Date(begin), to))
+  return first === undefined ? whole : `${whole}, ${texts.chart.perBar(widthText())}`
 }
 
-function Stale() {
-  if (!countingFault.value) return null
+function CountFailure() {
+  if (!countError.value) return null
   return (
     <span>
       {counts.value ? texts.chart.stale : texts.chart.uncounted}{' '}
-      <button type="button" class="link" onClick={countAgain}>
+      <button type="button" class="link" onClick={recount}>
         {texts.chart.again}
       </button>
     </span>
@@ -54,7 +54,7 @@ export function OverTime() {
     ']': () => moveWindow(1),
   })
   const total = counts.value?.total
-  const isOld = areOld.value
+  const isOld = areCountsStale.value
   useEffect(() => {
     if (total !== undefined && !isOld) announce(eventsText(total))
   }, [total === undefined, isOld])
@@ -62,13 +62,13 @@ export function OverTime() {
     <section class={isOld ? 'over-time is-old' : 'over-time'} aria-label={texts.chart.region}>
       <div class="over-time-head">
         <h1>{total === undefined ? texts.chart.title : eventsText(total)}</h1>
-        {counts.value && <span>{stretch()}</span>}
+        {counts.value && <span>{rangeText()}</span>}
         {isZoomed.value && (
           <button type="button" class="link" onClick={zoomOut}>
             {texts.chart.zoomOut}
           </button>
         )}
-        <Stale />
+        <CountFailure />
         <Legend />
       </div>
       <Chart />

@@ -1,6 +1,6 @@
 import type { Bucket } from '../../../src/store/counts.js'
 
-/** Where bars begin, in milliseconds, and last where the last one ends. */
+/** The start of each bar and the end of the last, in milliseconds. */
 export type Edges = readonly number[]
 
 export function edgesOf(buckets: readonly Bucket[]): Edges {
@@ -9,8 +9,8 @@ export function edgesOf(buckets: readonly Bucket[]): Edges {
   return [...buckets.map(({ from }) => from), last.to].map((time) => Date.parse(time))
 }
 
-/** How far along the chart a time is, 0 to 1. Bars are equally wide, also where days are not equally long. */
-export function placeOf(edges: Edges, time: number): number {
+/** The horizontal position of a time, 0 to 1. All bars are drawn equally wide, even if days differ in length. */
+export function positionOf(edges: Edges, time: number): number {
   const bars = edges.length - 1
   const after = edges.findIndex((edge) => edge > time)
   if (after === 0) return 0
@@ -19,7 +19,7 @@ export function placeOf(edges: Edges, time: number): number {
   return (after - 1 + (time - from) / (to - from)) / bars
 }
 
-/** The time at a place. */
+/** The time at a horizontal position, 0 to 1. */
 export function timeAt(edges: Edges, place: number): number {
   const bars = edges.length - 1
   const along = Math.min(1, Math.max(0, place)) * bars
@@ -28,30 +28,30 @@ export function timeAt(edges: Edges, place: number): number {
   return from + (along - bar) * (to - from)
 }
 
-/** The bar at a place, by its number. */
+/** The index of the bar at a horizontal position. */
 export function barAt(bars: number, place: number): number {
   return Math.min(bars - 1, Math.max(0, Math.floor(place * bars)))
 }
 
-/** Bars from one to another, both included. */
-export interface Stretch {
+/** A range of bars by index, both ends included. */
+export interface BarRange {
   readonly from: number
   readonly to: number
 }
 
-export const stretchOf = (one: number, other: number): Stretch => ({
+export const barRange = (one: number, other: number): BarRange => ({
   from: Math.min(one, other),
   to: Math.max(one, other),
 })
 
-/** The stretch moved along, as far as there are bars. */
-export function moved({ from, to }: Stretch, by: number, bars: number): Stretch {
+/** The range shifted by some bars, within the chart. */
+export function shifted({ from, to }: BarRange, by: number, bars: number): BarRange {
   const step = Math.min(bars - 1 - to, Math.max(-from, by))
   return { from: from + step, to: to + step }
 }
 
-/** The same time among other bars; `undefined` where it does not begin and end with bars of theirs. */
-export function carried({ from, to }: Stretch, old: Edges, now: Edges): Stretch | undefined {
+/** The range of the same times after the bars changed; `undefined` if no bars start and end there. */
+export function sameTimes({ from, to }: BarRange, old: Edges, now: Edges): BarRange | undefined {
   const [first, end] = [now.indexOf(old[from]!), now.indexOf(old[to + 1]!)]
   return first === -1 || end === -1 ? undefined : { from: first, to: end - 1 }
 }

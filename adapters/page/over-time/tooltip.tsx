@@ -1,13 +1,13 @@
 import { LEVELS } from '../../../src/event/level.js'
 import { shortNumber } from '../ui/count-text.js'
 import { Mark } from '../ui/icon.js'
-import { aimed, buckets, selection } from './chart-state.js'
-import { stretchText } from './bar-labels.js'
-import { stretchOf } from './timeline.js'
+import { highlightedBar, buckets, selection } from './chart-state.js'
+import { rangeLabel } from './bar-labels.js'
+import { barRange } from './timeline.js'
 
-/** What the bar under the pointer or the arrow keys counts; the keys have it spoken as well. */
-export function Tip() {
-  const at = aimed.value
+/** The counts of the bar under the pointer or the arrow keys. Hidden from screen readers, which get an announcement. */
+export function Tooltip() {
+  const at = highlightedBar.value
   const bar = at === undefined ? undefined : buckets.value[at]
   if (!bar || selection.value) return null
   const place = ((at! + 0.5) / buckets.value.length) * 100
@@ -16,7 +16,7 @@ export function Tip() {
   return (
     <div class="tip" style={style} aria-hidden="true">
       <p class="h">
-        <span>{stretchText(stretchOf(at!, at!))}</span>
+        <span>{rangeLabel(barRange(at!, at!))}</span>
         <span class="mono">{shortNumber(bar.total)}</span>
       </p>
       <ul>

@@ -2,15 +2,15 @@ import type { RecordedChange } from '../../../src/event/changes.js'
 import type { JsonValue } from '../../../src/event/event.js'
 import { diffWords, type Piece } from './word-diff.js'
 
-/** One changed place: what was there, and what is there now. */
+/** One changed value, before and after. */
 export interface ChangeRow {
-  /** `limits.parallel_changes`, `requires_approval_from[1]`; `''` is the whole. */
+  /** `limits.parallel_changes`, `requires_approval_from[1]`; `''` is the whole document. */
   readonly path: string
   readonly kind: 'changed' | 'added' | 'removed'
-  /** Missing where nothing was there, or nobody recorded it. */
+  /** `undefined` if there was no value, or it was not recorded. */
   readonly before: readonly Piece[] | undefined
   readonly after: readonly Piece[] | undefined
-  /** How many bytes of the values were not recorded. */
+  /** The number of bytes of the values that were not recorded. */
   readonly cutBytes: number
 }
 
@@ -26,7 +26,7 @@ function isChange(value: JsonValue): boolean {
   return typeof op === 'string' && Object.hasOwn(KINDS, op) && typeof path === 'string'
 }
 
-/** The attribute `changes` as the library records it; `undefined` for what somebody else means by it. */
+/** The attribute `changes` if it has the form that the library records, else `undefined`. */
 export function recordedChanges(
   changes: JsonValue | undefined,
 ): readonly RecordedChange[] | undefined {
@@ -37,7 +37,7 @@ export function recordedChanges(
 const PLAIN_KEY = /^[\p{L}_$][\p{L}\p{N}_$-]*$/u
 const INDEX = /^(?:0|[1-9]\d*|-)$/
 
-/** A JSON Pointer (RFC 6901) as people write paths. */
+/** Converts a JSON Pointer (RFC 6901) to a dotted path. */
 export function dottedPath(pointer: string): string {
   const keys = pointer.split('/').slice(1)
   return keys.reduce((path, escaped) => {
@@ -54,7 +54,7 @@ const whole = (value: JsonValue | undefined, isChanged: boolean): readonly Piece
 const isWords = (value: JsonValue | undefined): value is string =>
   typeof value === 'string' && value !== ''
 
-/** Two texts stand without quotation marks, with the words that differ; all else is JSON. */
+/** A changed text becomes a word diff without quotes; other values are JSON. */
 export function changeRow({ op, path, value, old_value, cut_bytes }: RecordedChange): ChangeRow {
   const kind = KINDS[op]
   const sides =

@@ -8,7 +8,7 @@ import { type ChangeRow, changeRow, recordedChanges } from './change-rows.js'
 import { Segments } from '../ui/segmented-control.js'
 import type { Piece } from './word-diff.js'
 
-// So many places are shown at once, and so much of each text.
+// Changes shown at first, and characters shown of each text.
 const STEP = 50
 const MAX_LENGTH = 10_000
 
@@ -75,7 +75,7 @@ function Rows({ changes, cut }: { changes: readonly RecordedChange[]; cut: numbe
 const patchText = (changes: readonly RecordedChange[]): string =>
   `[\n${changes.map((change) => `  ${JSON.stringify(change)}`).join(',\n')}\n]`
 
-/** What was changed from what to what. */
+/** The recorded changes of an event. */
 export function Changes({ attributes }: Pick<AuditEvent, 'attributes'>) {
   const [isPatch, choose] = useState(false)
   const changes = recordedChanges(attributes['changes'])

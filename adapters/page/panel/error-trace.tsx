@@ -5,11 +5,11 @@ import { texts } from '../ui/texts.js'
 import { foldFrames, frameLines, isLibrary, reasonText } from './stack-frames.js'
 import { Segments } from '../ui/segmented-control.js'
 
-// A text that ends in an endless recursion has many frames that say the same.
+// An endless recursion has many identical frames.
 const MAX_FRAMES = 500
 
-/** Why it failed, and where. */
-export function Trace({ attributes }: Pick<AuditEvent, 'attributes'>) {
+/** The error of an event: the reason and the backtrace. */
+export function ErrorTrace({ attributes }: Pick<AuditEvent, 'attributes'>) {
   const [isWhole, choose] = useState(false)
   const reason = reasonText(attributes['error'])
   const lines = frameLines(attributes['backtrace'])

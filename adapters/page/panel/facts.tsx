@@ -11,7 +11,7 @@ import { ValueActions } from './value-actions.js'
 
 const AGO_MS = 15_000
 
-/** How long ago, told anew while it is shown. */
+/** How long ago, updated while it is shown. */
 function Ago({ time }: { time: string }) {
   const [, tick] = useState(0)
   useEffect(() => {
@@ -57,7 +57,7 @@ function Request({ attributes }: Pick<AuditEvent, 'attributes'>) {
   )
 }
 
-/** When and by whom, and what it is about. */
+/** When, who, request, source and id of the event. */
 export function Facts({ event }: { event: AuditEvent }) {
   const { created_at, username, attributes, id } = event
   const occurred = attributes['occurred_at']

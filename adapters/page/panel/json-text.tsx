@@ -5,10 +5,10 @@ import { formatBytes } from '../data/format.js'
 import { texts } from '../ui/texts.js'
 import { copyText } from '../ui/notes.js'
 
-// What is longer would take a browser long to lay out.
+// Longer texts take browsers too long to lay out.
 const MAX_LENGTH = 200_000
 
-/** The event as exports have it, over several lines. */
+/** The event as indented JSON, with the same fields as an export. */
 export function JsonText({ event }: { event: AuditEvent }) {
   const text = JSON.stringify(event, null, 2)
   const save = (): void =>

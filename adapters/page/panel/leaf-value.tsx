@@ -6,7 +6,7 @@ import { texts } from '../ui/texts.js'
 import { copyText } from '../ui/notes.js'
 import { isParent, preview, type TreeNode } from './tree-nodes.js'
 
-// Longer texts are folded; longer ones still are not shown at all.
+// Texts beyond the first limit are folded; beyond the second they are not shown.
 const FOLD_LENGTH = 300
 const MAX_LENGTH = 65_536
 
@@ -50,7 +50,7 @@ function LongText({ text, isOpen, toggle }: { text: string; isOpen: boolean; tog
 
 const printed = (value: JsonValue): string => visibleText(JSON.stringify(value))
 
-/** A value as JSON has it, or what it is where that is too long. */
+/** A value as JSON; for long texts, a preview or only the size. */
 export function LeafValue({ node: { value, name }, isOpen, toggle }: LeafValueProps) {
   if (typeof value === 'string') {
     if (value.length > MAX_LENGTH) return <HugeText text={value} name={name} />

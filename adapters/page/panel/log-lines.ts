@@ -1,13 +1,13 @@
 import type { JsonObject } from '../../../src/event/event.js'
 
-/** A log as it stands on a terminal. */
+/** A log as a terminal would show it. */
 export interface FoldedLog {
   readonly lines: readonly string[]
-  /** How many lines were overwritten by the next. */
+  /** The number of overwritten lines. */
   readonly overwritten: number
 }
 
-/** How far the work is that the log's newest lines tell of. */
+/** Progress, read from the newest lines of a log. */
 export interface LogProgress {
   /** `Receiving objects`; may be empty. */
   readonly label: string
@@ -15,16 +15,16 @@ export interface LogProgress {
   readonly percent: number
 }
 
-/** What the log is called that the event holds, and its text. */
+/** The log of an event: the name of its attribute, and its text. */
 export interface EventLog {
   readonly attribute: string
   readonly text: string
 }
 
-/** Attributes that hold what a program has printed. */
+/** Names of attributes that usually contain the output of a program. */
 const LOG_NAMES = ['progress', 'fetch_output', 'output', 'log', 'stdout', 'stderr']
 
-/** The log that an event holds: a text under one of the usual names that has more than one line, or grows. */
+/** The log of an event: a text under one of the usual names that is live or has more than one line. */
 export function logOf(attributes: JsonObject, isLive: boolean): EventLog | undefined {
   const isLog = (name: string): boolean => {
     const text = Object.hasOwn(attributes, name) ? attributes[name] : undefined
@@ -34,7 +34,7 @@ export function logOf(attributes: JsonObject, isLive: boolean): EventLog | undef
   return attribute === undefined ? undefined : { attribute, text: attributes[attribute] as string }
 }
 
-// What terminals are told by ESC [: colours, and to clear the line (ECMA-48, section 5.4).
+// Terminal control sequences, such as colours and clearing the line (ECMA-48, section 5.4).
 // oxlint-disable-next-line no-control-regex
 const CONTROL_SEQUENCES = /\x1B\[[0-?]*[ -/]*[@-~]/g
 
@@ -44,7 +44,7 @@ const linesOf = (text: string): string[] => {
   return lines
 }
 
-/** Of what a carriage return overwrites, the last stays. */
+/** Applies carriage returns: the last state of each line stays. */
 export function foldLog(text: string): FoldedLog {
   let overwritten = 0
   const lines = linesOf(text.replaceAll(CONTROL_SEQUENCES, '')).map((line) => {
@@ -56,13 +56,13 @@ export function foldLog(text: string): FoldedLog {
   return { lines, overwritten }
 }
 
-/** With every state that was overwritten, in lines of their own. */
+/** The lines with every overwritten state on a line of its own. */
 export const unfoldedLines = (text: string): readonly string[] =>
   linesOf(text.replaceAll(CONTROL_SEQUENCES, '').replaceAll(/\r+\n?/g, '\n'))
 
 const PERCENT = /^(.*?)(\d{1,3}(?:\.\d+)?)\s?%/
 
-/** The newest percentage; `undefined` where the newest lines tell of none. */
+/** The newest percentage; `undefined` if the last three lines have none. */
 export function progressOf(lines: readonly string[]): LogProgress | undefined {
   const newest = lines.slice(-3).findLast((line) => PERCENT.test(line))
   const [, before, percent] = PERCENT.exec(newest ?? '') ?? []

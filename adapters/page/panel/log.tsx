@@ -5,23 +5,23 @@ import { types } from '../data/account.js'
 import { openEvent } from '../data/address.js'
 import { listEvents } from '../data/api.js'
 import { formatClock, formatNumber } from '../data/format.js'
-import { What, sentenceOf } from '../ui/sentence.js'
+import { SentenceBody, sentenceOf } from '../ui/sentence.js'
 import { texts } from '../ui/texts.js'
 import { copyText } from '../ui/notes.js'
 import { foldLog, logOf, progressOf, unfoldedLines } from './log-lines.js'
 import { closingQuery } from './related-queries.js'
 import { isGrowing } from './opened-event.js'
 
-// Older lines are shown when they are asked for.
+// Older lines are shown on demand.
 const MAX_LINES = 1000
 
-/** `auto` and `on` keep the end in sight; what comes is spoken with `on`, which the reader has chosen. */
+/** `auto` and `on` scroll to the end; `on`, chosen by the user, also announces new lines. */
 type Following = 'auto' | 'on' | 'off'
 
 const isAtEnd = ({ scrollHeight, scrollTop, clientHeight }: Element): boolean =>
   scrollHeight - scrollTop - clientHeight < 8
 
-/** The event that tells how the work ended, once there is one. */
+/** A link to the event that reports the result, once it exists. */
 function Closing({ event }: { event: AuditEvent }) {
   const [closing, found] = useState<AuditEvent | undefined>(undefined)
   useEffect(() => {
@@ -30,7 +30,7 @@ function Closing({ event }: { event: AuditEvent }) {
     const asking = new AbortController()
     listEvents(query, 1, asking.signal).then(
       ({ events }) => found(events[0]),
-      // Nothing is missed but a link.
+      // Only the link is missing then.
       () => undefined,
     )
     return () => asking.abort()
@@ -42,12 +42,12 @@ function Closing({ event }: { event: AuditEvent }) {
   }
   return (
     <a class="link" href={`#event=${closing.id}`} onClick={open}>
-      <What sentence={sentenceOf(closing)} />
+      <SentenceBody sentence={sentenceOf(closing)} />
     </a>
   )
 }
 
-/** What a program has printed, as it stands on a terminal; grows in place. */
+/** The output of a program as a terminal would show it; grows in place. */
 export function Log({ event }: { event: AuditEvent }) {
   const log = logOf(event.attributes, types.value[event.type]?.live === true)
   return log ? <Lines key={log.attribute} event={event} text={log.text} /> : null

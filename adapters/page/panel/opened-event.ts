@@ -5,26 +5,26 @@ import { openId } from '../data/address.js'
 import { ApiError, readEvent, streamUrl } from '../data/api.js'
 import { loadedEvents } from '../list/loading.js'
 import { type Change, patched } from '../data/json-patch.js'
-import { noteOpen, openEvents } from '../data/open-events.js'
+import { markOpen, openEvents } from '../data/open-events.js'
 import { ALL_TIME, apiQuery, conditionOn } from '../data/query.js'
 
-/** Whether the event that is asked for is the one shown, and if not, why. */
+/** The loading state of the open event. */
 export type OpenedState = 'loading' | 'ready' | 'missing' | 'denied' | 'failed'
 
 export const openedState = signal<OpenedState>('loading')
 
-/** The event as it is by now; while the next one loads, the one before. */
+/** The current state of the open event; while another one loads, the previous event. */
 export const shown = signal<AuditEvent | undefined>(undefined)
 
-/** Counts up to ask again. */
-const tries = signal(0)
+/** Incremented to retry. */
+const attempts = signal(0)
 
 export const tryAgain = (): void => {
-  tries.value++
+  attempts.value++
 }
 
-/** The event that has a stream of its own: what that tells is newer than what the list has. */
-let followed: string | undefined
+/** The event that has its own stream, which is newer than the row in the list. */
+let streamedId: string | undefined
 
 const STATES: Readonly<Record<number, OpenedState>> = { 403: 'denied', 404: 'missing' }
 
@@ -35,7 +35,7 @@ const show = (event: AuditEvent): void => {
 
 effect(() => {
   const id = openId.value
-  void tries.value
+  void attempts.value
   if (id === undefined) {
     shown.value = undefined
     return
@@ -57,44 +57,44 @@ effect(() => {
 
 effect(() => {
   const row = loadedEvents.value.find(({ id }) => id === openId.value)
-  if (row && row.id !== followed && row !== shown.peek()) show(row)
+  if (row && row.id !== streamedId && row !== shown.peek()) show(row)
 })
 
-/** True while the event is open and goes on changing. */
+/** Whether the shown event is live and still open. */
 export const isGrowing = computed(() => {
   const id = shown.value?.id
   return id !== undefined && id === openId.value && openEvents.value.has(id)
 })
 
-/** The event, where it may go on, also beside a list that it is not in. */
-const followedId = computed(() => {
+/** The id of the event to stream, if it may be live. It need not be in the list. */
+const idToStream = computed(() => {
   const event = shown.value
   if (!event || event.id !== openId.value) return undefined
   return types.value[event.type]?.live || openEvents.value.has(event.id) ? event.id : undefined
 })
 
-// A stream tells at once of an event that is open; of another it never would.
-const SILENCE_MS = 5000
+// A stream reports an open event at once; without a report in this time, the event is closed.
+const REPORT_TIMEOUT_MS = 5000
 
 effect(() => {
-  const id = followedId.value
+  const id = idToStream.value
   if (id === undefined) return
   const where = [conditionOn('id', 'eq', [id])]
   const query = apiQuery({ where, sorts: [], range: ALL_TIME })
   const stream = new EventSource(streamUrl(query, shown.peek()!.created_at))
-  const silence = setTimeout(() => stream.close(), SILENCE_MS)
+  const reportTimeout = setTimeout(() => stream.close(), REPORT_TIMEOUT_MS)
   stream.addEventListener('change', ({ data }: MessageEvent<string>) => {
     const { patch, closed } = JSON.parse(data) as { patch: Change[]; closed: boolean }
-    clearTimeout(silence)
-    followed = id
+    clearTimeout(reportTimeout)
+    streamedId = id
     const event = shown.peek()!
     show({ ...event, attributes: patched(event.attributes, patch) })
-    noteOpen(id, !closed)
+    markOpen(id, !closed)
     if (closed) stream.close()
   })
   return () => {
-    clearTimeout(silence)
+    clearTimeout(reportTimeout)
     stream.close()
-    followed = undefined
+    streamedId = undefined
   }
 })

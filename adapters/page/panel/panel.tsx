@@ -11,19 +11,19 @@ import { copyAddress } from '../ui/query-commands.js'
 import { Icon, Mark, markOf } from '../ui/icon.js'
 import { useEscape, useKeys } from '../ui/keyboard.js'
 import { openNext } from '../list/row-focus.js'
-import { sentenceOf, What } from '../ui/sentence.js'
+import { sentenceOf, SentenceBody } from '../ui/sentence.js'
 import { texts } from '../ui/texts.js'
 import { announce } from '../ui/notes.js'
 import { Changes } from './changes.js'
 import { Facts } from './facts.js'
 import { JsonText } from './json-text.js'
 import { Log } from './log.js'
-import { Near } from './related.js'
+import { Related } from './related.js'
 import { isGrowing, openedState, shown, tryAgain } from './opened-event.js'
-import { Trace } from './error-trace.js'
+import { ErrorTrace } from './error-trace.js'
 import { Attributes } from './tree.js'
 
-/** Whether the raw text is shown; it stays while the reader goes on to other events. */
+/** Whether JSON is shown; it stays so when another event is opened. */
 const isJson = signal(false)
 
 const close = (): void => openEvent(undefined)
@@ -92,7 +92,7 @@ function Heading({ event }: { event: AuditEvent }) {
           </b>{' '}
         </>
       )}
-      <What sentence={sentence} />
+      <SentenceBody sentence={sentence} />
     </>
   )
 }
@@ -103,7 +103,7 @@ function Detail({ event }: { event: AuditEvent }) {
     <>
       <Facts event={event} />
       <Changes attributes={event.attributes} />
-      <Trace attributes={event.attributes} />
+      <ErrorTrace attributes={event.attributes} />
       <Log event={event} />
       <Attributes event={event} />
     </>
@@ -128,7 +128,7 @@ function Failure({ state }: { state: 'missing' | 'denied' | 'failed' }) {
 const isLost = (): boolean =>
   document.activeElement === null || document.activeElement === document.body
 
-/** One event, to be read beside the list. */
+/** The open event, beside the list. */
 export function Panel() {
   const heading = useRef<HTMLHeadingElement>(null)
   const panel = useRef<HTMLElement>(null)
@@ -176,7 +176,7 @@ export function Panel() {
         </h2>
         {isFailed ? <Failure state={state} /> : event && <Detail key={event.id} event={event} />}
       </div>
-      {event && !isFailed && <Near key={event.id} event={event} />}
+      {event && !isFailed && <Related key={event.id} event={event} />}
     </aside>
   )
 }

@@ -1,12 +1,12 @@
 import type { AuditEvent } from '../../../src/event/event.js'
 import { ALL_TIME, apiQuery, type Conjunct, conditionOn, type PageQuery } from '../data/query.js'
 
-/** What events may have in common with one of them. */
-export type Kinship = 'change' | 'source' | 'user' | 'time' | 'type'
+/** How events can be related to another event. */
+export type Relation = 'change' | 'source' | 'user' | 'time' | 'type'
 
-export interface Neighbours {
-  readonly kinship: Kinship
-  /** Finds them all, the event itself too. */
+export interface RelatedQuery {
+  readonly kinship: Relation
+  /** Finds all of them, including the event itself. */
   readonly query: PageQuery
 }
 
@@ -15,12 +15,12 @@ const AROUND_MS = 300_000
 const around = (created_at: string, by: number): string =>
   new Date(new Date(created_at).getTime() + by).toISOString()
 
-const of = (kinship: Kinship, where: readonly Conjunct[], range = ALL_TIME): Neighbours => ({
+const of = (kinship: Relation, where: readonly Conjunct[], range = ALL_TIME): RelatedQuery => ({
   kinship,
   query: { where, sorts: [], range },
 })
 
-/** The link attribute that the source comes from: it ends with the id or path that was linked. */
+/** The attribute that the source was made from: the source ends with its value. */
 export function sourceLink({ source, attributes }: AuditEvent): [string, string] | undefined {
   if (source === null) return undefined
   for (const [name, value] of Object.entries(attributes)) {
@@ -30,8 +30,8 @@ export function sourceLink({ source, attributes }: AuditEvent): [string, string]
   return undefined
 }
 
-/** Whom an event can be seen among, the nearest first. */
-export function neighboursOf(event: AuditEvent): readonly Neighbours[] {
+/** The relations of an event, closest first. */
+export function relationsOf(event: AuditEvent): readonly RelatedQuery[] {
   const { attributes, created_at, username, type } = event
   const link = sourceLink(event)
   const change = attributes['change_id']
@@ -47,25 +47,25 @@ export function neighboursOf(event: AuditEvent): readonly Neighbours[] {
   ]
 }
 
-/** The query with more conditions, as the endpoint takes it. */
+/** The API query string with one more condition. */
 const asked = (query: PageQuery, more: Conjunct, sorts: PageQuery['sorts'] = []): string =>
   apiQuery({ ...query, where: [...query.where, more], sorts })
 
 const OLDEST_FIRST = [{ attribute: 'created_at', direction: 'asc' }] as const
 
-/** Asks for what comes before the event, and after it, the nearest each time. */
-export const beforeAndAfter = ({ query }: Neighbours, { created_at }: AuditEvent) => ({
+/** The queries for the nearest related events before and after an event. */
+export const beforeAndAfter = ({ query }: RelatedQuery, { created_at }: AuditEvent) => ({
   before: asked(query, conditionOn('created_at', 'lt', [created_at])),
   after: asked(query, conditionOn('created_at', 'gt', [created_at]), OLDEST_FIRST),
 })
 
 const SHOWN = 5
 
-/** How many are asked for on either side. */
-export const SIDE = SHOWN - 1
+/** The number of events to load on either side. */
+export const MAX_PER_SIDE = SHOWN - 1
 
-/** Five in a row, oldest first, with the event in the middle as far as there are others. */
-export function inARow(
+/** Five consecutive events, oldest first, with the event in the middle where possible. */
+export function centredOn(
   before: readonly AuditEvent[],
   event: AuditEvent,
   after: readonly AuditEvent[],
@@ -77,8 +77,8 @@ export function inARow(
 }
 
 /**
- * Asks for the event that tells how the work of this one ended: the first later one of the same source
- * whose type tells of the same action. `undefined` without a source.
+ * The query for the event that reports the result of this one: the first later event of the same source
+ * whose type names the same action. `undefined` without a source.
  */
 export function closingQuery(event: AuditEvent): string | undefined {
   const link = sourceLink(event)

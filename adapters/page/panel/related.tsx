@@ -10,40 +10,40 @@ import { formatClock } from '../data/format.js'
 import { Mark, markOf } from '../ui/icon.js'
 import { useKeys } from '../ui/keyboard.js'
 import { apiQuery } from '../data/query.js'
-import { sentenceOf, What } from '../ui/sentence.js'
+import { sentenceOf, SentenceBody } from '../ui/sentence.js'
 import { texts } from '../ui/texts.js'
 import {
   beforeAndAfter,
-  inARow,
-  type Kinship,
-  type Neighbours,
-  neighboursOf,
-  SIDE,
+  centredOn,
+  type Relation,
+  type RelatedQuery,
+  relationsOf,
+  MAX_PER_SIDE,
 } from './related-queries.js'
 
-// Who goes through the list wants to read, not to count.
+// Debounce, so that paging through events does not count for each one.
 const WAIT_MS = 250
 
-/** The kinship whose events are shown; it stays while the reader goes on to other events. */
-const opened = signal<Kinship | undefined>(undefined)
+/** The open relation; it stays open when another event is shown. */
+const openRelation = signal<Relation | undefined>(undefined)
 
 interface Count {
   readonly total: number
   readonly sampled: boolean
 }
 
-type Counts = Readonly<Partial<Record<Kinship, Count>>>
+type Counts = Readonly<Partial<Record<Relation, Count>>>
 
-function useCounts(event: AuditEvent, neighbours: readonly Neighbours[]): Counts {
+function useCounts(event: AuditEvent, neighbours: readonly RelatedQuery[]): Counts {
   const [counts, set] = useState<Counts>({})
   useEffect(() => {
     set({})
     const asking = new AbortController()
-    const ask = async ({ kinship, query }: Neighbours): Promise<void> => {
+    const ask = async ({ kinship, query }: RelatedQuery): Promise<void> => {
       const { total, sampled } = await countEvents(apiQuery(query), {}, asking.signal)
       set((before) => ({ ...before, [kinship]: { total, sampled } }))
     }
-    // Without its number a kinship can be looked at all the same.
+    // Failures are ignored: the tab works without its number.
     const timer = setTimeout(() => void Promise.allSettled(neighbours.map(ask)), WAIT_MS)
     return () => {
       clearTimeout(timer)
@@ -53,14 +53,14 @@ function useCounts(event: AuditEvent, neighbours: readonly Neighbours[]): Counts
   return counts
 }
 
-function useRow(event: AuditEvent, neighbours: Neighbours): readonly AuditEvent[] | undefined {
+function useRow(event: AuditEvent, neighbours: RelatedQuery): readonly AuditEvent[] | undefined {
   const [row, set] = useState<readonly AuditEvent[] | undefined>(undefined)
   useEffect(() => {
     const asking = new AbortController()
     const { before, after } = beforeAndAfter(neighbours, event)
-    const ask = (query: string) => listEvents(query, SIDE, asking.signal)
+    const ask = (query: string) => listEvents(query, MAX_PER_SIDE, asking.signal)
     Promise.all([ask(before), ask(after)]).then(
-      ([older, newer]) => set(inARow(older.events, event, newer.events)),
+      ([older, newer]) => set(centredOn(older.events, event, newer.events)),
       () => undefined,
     )
     return () => asking.abort()
@@ -68,7 +68,7 @@ function useRow(event: AuditEvent, neighbours: Neighbours): readonly AuditEvent[
   return row
 }
 
-function Neighbour({ event, isThis }: { event: AuditEvent; isThis: boolean }) {
+function RelatedEvent({ event, isThis }: { event: AuditEvent; isThis: boolean }) {
   const sentence = sentenceOf(event)
   const open = (click: MouseEvent): void => {
     if (click.ctrlKey || click.metaKey || click.shiftKey) return
@@ -93,19 +93,19 @@ function Neighbour({ event, isThis }: { event: AuditEvent; isThis: boolean }) {
               </b>{' '}
             </>
           )}
-          <What sentence={sentence} />
+          <SentenceBody sentence={sentence} />
         </span>
       </a>
     </li>
   )
 }
 
-function Row({ event, neighbours }: { event: AuditEvent; neighbours: Neighbours }) {
+function Row({ event, neighbours }: { event: AuditEvent; neighbours: RelatedQuery }) {
   const row = useRow(event, neighbours)
   return (
     <ol>
       {(row ?? [event]).map((other) => (
-        <Neighbour key={other.id} event={other} isThis={other.id === event.id} />
+        <RelatedEvent key={other.id} event={other} isThis={other.id === event.id} />
       ))}
       <li class="near-all">
         <button type="button" class="link" onClick={() => goTo(neighbours.query)}>
@@ -116,20 +116,20 @@ function Row({ event, neighbours }: { event: AuditEvent; neighbours: Neighbours 
   )
 }
 
-function nameOf(kinship: Kinship, event: AuditEvent): string {
+function nameOf(kinship: Relation, event: AuditEvent): string {
   const { same, aroundUser } = texts.panel
   if (kinship === 'source') return same(sourceLabel(event)?.kind ?? texts.panel.source)
   if (kinship === 'user') return aroundUser(visibleText(event.username ?? ''))
   return texts.panel.kinships[kinship]
 }
 
-/** What happened around the event: to the same thing, by the same user, of the same type. */
-export function Near({ event }: { event: AuditEvent }) {
-  const neighbours = neighboursOf(event)
+/** Related events: of the same source, change, user or type. */
+export function Related({ event }: { event: AuditEvent }) {
+  const neighbours = relationsOf(event)
   const counts = useCounts(event, neighbours)
-  const chosen = neighbours.find(({ kinship }) => kinship === opened.value)
+  const chosen = neighbours.find(({ kinship }) => kinship === openRelation.value)
   useKeys({
-    n: () => (opened.value = chosen ? undefined : neighbours[0]!.kinship),
+    n: () => (openRelation.value = chosen ? undefined : neighbours[0]!.kinship),
   })
   return (
     <section class={chosen ? 'near open' : 'near'} aria-label={texts.panel.near}>
@@ -140,7 +140,7 @@ export function Near({ event }: { event: AuditEvent }) {
             key={kinship}
             type="button"
             aria-expanded={kinship === chosen?.kinship}
-            onClick={() => (opened.value = kinship === chosen?.kinship ? undefined : kinship)}
+            onClick={() => (openRelation.value = kinship === chosen?.kinship ? undefined : kinship)}
           >
             {nameOf(kinship, event)} <Total count={counts[kinship]} />
           </button>

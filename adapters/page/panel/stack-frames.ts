@@ -1,17 +1,17 @@
 import type { JsonValue } from '../../../src/event/event.js'
 
-/** A line of a backtrace, or how many in a row are of libraries. */
+/** A line of a backtrace, or the number of consecutive library lines. */
 export type Frame = { readonly text: string } | { readonly libraries: number }
 
-/** Of Node's own modules, of packages, and of what other languages keep theirs in. */
+/** Matches frames of Node's own modules and of packages, also those of other languages. */
 const LIBRARY =
   /\bnode:|[/\\](?:node_modules|gems|site-packages|dist-packages)[/\\]|<internal:|\(native\)|\(<anonymous>\)$|^async Promise\./
 
 const JS_FRAME = /^\s*at /
 
 /**
- * The lines of a backtrace, text or list, without the error's own lines before the first of a
- * JavaScript stack.
+ * The lines of a backtrace given as text or list. The error message before the first frame of a
+ * JavaScript stack is left out.
  */
 export function frameLines(backtrace: JsonValue | undefined): readonly string[] {
   const lines = Array.isArray(backtrace)
@@ -28,7 +28,7 @@ export function frameLines(backtrace: JsonValue | undefined): readonly string[] 
 
 export const isLibrary = (line: string): boolean => LIBRARY.test(line)
 
-/** Own lines one by one, libraries by their number. */
+/** Folds consecutive library lines into their number. */
 export function foldFrames(lines: readonly string[]): readonly Frame[] {
   const frames: Frame[] = []
   for (const text of lines) {
@@ -41,7 +41,7 @@ export function foldFrames(lines: readonly string[]): readonly Frame[] {
   return frames
 }
 
-/** Why it failed, in words: of an error object its message. */
+/** The reason of the failure as text: for an error object, its message. */
 export function reasonText(error: JsonValue | undefined): string | undefined {
   if (error === undefined || error === null || error === '') return undefined
   if (typeof error === 'string') return error

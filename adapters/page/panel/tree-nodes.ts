@@ -3,19 +3,19 @@ import type { JsonObject, JsonValue } from '../../../src/event/event.js'
 import { isOwnField } from '../../../src/event/own-fields.js'
 import { valueCondition } from '../data/query.js'
 
-/** A member of an object, or an element of an array, with where it stands. */
+/** A member of an object or an element of an array, with its position in the tree. */
 export interface TreeNode {
-  /** Unique in its tree: the keys as a JSON Pointer. */
+  /** The path as a JSON Pointer; unique in the tree. */
   readonly pointer: string
   readonly key: string
   readonly value: JsonValue
   /** 0 for the event's attributes. */
   readonly depth: number
-  /** What filters call it; `''` where they cannot reach it. */
+  /** The attribute name for filters; `''` if filters cannot address it. */
   readonly name: string
 }
 
-// Filters with longer values are of no use, and neither are addresses.
+// Longer values make filters and addresses unusable.
 const MAX_FILTER_LENGTH = 300
 
 export const isParent = (value: JsonValue): value is JsonValue[] | JsonObject =>
@@ -39,12 +39,12 @@ function nodeOf(parent: TreeNode | undefined, key: string, value: JsonValue): Tr
   }
 }
 
-/** The attributes, in their order; no key is taken for anything but a key. */
+/** The nodes of the attributes, in their order. */
 export const rootNodes = (
   entries: readonly (readonly [key: string, value: JsonValue])[],
 ): readonly TreeNode[] => entries.map(([key, value]) => nodeOf(undefined, key, value))
 
-/** The first members of the node, in their order. */
+/** The first `limit` children of a node, in their order. */
 export function childNodes(node: TreeNode, limit: number): readonly TreeNode[] {
   const { value } = node
   if (Array.isArray(value))
@@ -61,8 +61,8 @@ const isReachable = ({ name, depth }: TreeNode): boolean =>
   name !== '' && (!isOwnField(name) || (depth === 0 && name === 'system'))
 
 /**
- * The condition that an event with this value meets; `undefined` where no filter says it: filters
- * pass over blank values and trim the others, and long ones help nobody.
+ * The filter for this value; `undefined` if no filter can express it. The API ignores blank values and
+ * trims others, and long values are excluded.
  */
 export function nodeCondition(node: TreeNode, not = false): Condition | undefined {
   const { value, name } = node
@@ -78,7 +78,7 @@ const PREVIEW_LENGTH = 48
 const isShort = (value: JsonValue): boolean =>
   value === null || (typeof value !== 'object' && String(value).length < PREVIEW_LENGTH)
 
-/** `{ parallel_changes: 8 }` where that is short, else, or where it is open, how many there are: `[ 10000 ]`. */
+/** `{ parallel_changes: 8 }` if short; when long or open, the number of children: `[ 10000 ]`. */
 export function preview(value: JsonValue[] | JsonObject, isOpen: boolean): string {
   const [begin, end] = Array.isArray(value) ? ['[', ']'] : ['{', '}']
   const count = childCount(value)

@@ -16,15 +16,15 @@ import {
 } from './tree-nodes.js'
 import { filterBy, ValueActions } from './value-actions.js'
 
-// So many members of one place are shown at once.
+// Children of a node shown per step.
 const STEP = 100
 
 interface TreeState {
-  /** Places that are not as they were at first. */
+  /** Pointers of nodes whose open state differs from the initial one. */
   readonly toggled: ReadonlySet<string>
-  /** How many members are shown, where that is not the first step. */
+  /** The number of children shown, by pointer, after the first step. */
   readonly limits: ReadonlyMap<string, number>
-  /** The place that the Tab key leads to. */
+  /** The pointer of the node in the tab order. */
   readonly active: string
 }
 
@@ -34,10 +34,10 @@ interface BranchProps {
   readonly change: (part: Partial<TreeState>) => void
 }
 
-// What has more members is closed at first.
+// Nodes with more children are closed at first.
 const MAX_OPEN = 50
 
-/** At first two levels are open: the attributes, and what is in them, but for what is shown above. */
+/** At first, two levels are open, except `changes`, which has a section of its own. */
 const isOpenAtFirst = ({ value, depth, key }: TreeNode): boolean =>
   depth === 0 && isParent(value) && childCount(value) <= MAX_OPEN && key !== 'changes'
 
@@ -60,7 +60,7 @@ const itemsIn = (tree: Element): HTMLElement[] => [
   ...tree.querySelectorAll<HTMLElement>('[role=treeitem]'),
 ]
 
-/** Moves the focus among what is shown. */
+/** Moves the focus among the rendered items. */
 function moveFrom(item: HTMLElement, key: string): void {
   const items = itemsIn(item.closest('[role=tree]')!)
   const at = items.indexOf(item)
@@ -178,7 +178,7 @@ function Branch({ nodes, ...rest }: BranchProps) {
   )
 }
 
-/** All that the event tells, as a tree. What is folded is not there yet. */
+/** The attributes of the event as a tree. Closed nodes have no elements for their children. */
 export function Attributes({ event }: { event: AuditEvent }) {
   const nodes = rootNodes([...Object.entries(event.attributes), ['system', event.system]])
   const [state, set] = useState<TreeState>({

@@ -11,13 +11,13 @@ export const filterBy = (condition: Condition | undefined): void => {
 export interface ValueActionsProps {
   readonly is: Condition | undefined
   readonly isNot: Condition | undefined
-  /** What is copied. */
+  /** Returns the text to copy. */
   readonly copied?: (() => string) | undefined
-  /** Whether the buttons are on the way of the Tab key. */
+  /** Whether the buttons are in the tab order. */
   readonly inTabOrder?: boolean
 }
 
-/** What can be done with a value: filter by it, or take it along. */
+/** Buttons to filter by a value or copy it. */
 export function ValueActions({ is, isNot, copied, inTabOrder = true }: ValueActionsProps) {
   const tabIndex = inTabOrder ? 0 : -1
   return (

@@ -1,4 +1,4 @@
-/** Of a text that was changed: what is the same on both sides, or is only on this one. */
+/** A piece of one side of a diff: unchanged, or only on this side. */
 export interface Piece {
   readonly text: string
   readonly isChanged: boolean
@@ -9,7 +9,7 @@ export interface Sides {
   readonly after: readonly Piece[]
 }
 
-/** Some words that are the same on both sides, or what stands in their place on each. */
+/** Words that are equal on both sides, or their replacement on each side. */
 interface Run {
   readonly isChanged: boolean
   readonly before: string
@@ -18,10 +18,10 @@ interface Run {
 
 const WORDS = /[\p{L}\p{M}\p{N}_]+|\s+|./gsu
 
-// Longer texts are not taken apart.
+// Longer texts are compared as a whole.
 const MAX_LENGTH = 100_000
 
-// The table of both sides has so many cells at most; what would need more is changed as a whole.
+// The maximum number of cells in the table of the algorithm; longer texts count as changed as a whole.
 const MAX_CELLS = 250_000
 
 const same = (words: readonly string[]): Run => ({
@@ -41,7 +41,7 @@ function sharedCount(left: readonly string[], right: readonly string[]): number 
   return count === -1 ? left.length : count
 }
 
-/** By the longest common subsequence, a word at a time. */
+/** Compares word by word with the longest common subsequence. */
 function runsBetween(before: readonly string[], after: readonly string[]): Run[] {
   const width = after.length + 1
   if ((before.length + 1) * width > MAX_CELLS) return [changed(before, after)]
@@ -66,7 +66,7 @@ function runsBetween(before: readonly string[], after: readonly string[]): Run[]
   return [...runs, changed(before.slice(i), after.slice(j))]
 }
 
-/** Neighbours of one kind become one. */
+/** Merges adjacent runs of the same kind. */
 function joined(runs: readonly Run[]): Run[] {
   const result: Run[] = []
   for (const run of runs) {
@@ -83,7 +83,7 @@ function joined(runs: readonly Run[]): Run[] {
   return result
 }
 
-/** A few letters that stayed between changes help nobody to read. */
+/** Short unchanged runs between changes count as changed, for readability. */
 const withoutIslands = (runs: readonly Run[]): Run[] =>
   joined(
     runs.map((run, i) =>
@@ -99,7 +99,7 @@ function side(runs: readonly Run[], name: 'before' | 'after'): Piece[] {
     .filter(({ text }) => text !== '')
 }
 
-/** Both texts in pieces that join to them again, the words marked that differ. */
+/** Splits both texts into pieces, with different words marked. The pieces of a side concatenate to its text. */
 export function diffWords(before: string, after: string): Sides {
   const isLong = before.length + after.length > MAX_LENGTH
   const wordsOf = (text: string): string[] => (isLong ? [text] : (text.match(WORDS) ?? []))

@@ -1,6 +1,5 @@
 /**
- * Calls `act` once what has just changed is rendered, and before the next key is handled: Preact renders in a
- * microtask, which the change has queued ahead of this one. A frame later would be too late, as keys
- * pressed meanwhile find no field with the focus.
+ * Calls `act` after the pending render and before the next key press. Preact renders in a microtask that
+ * the change has already queued. Waiting for a frame would lose keys pressed before the focus moves.
  */
 export const afterRender = (act: () => void): void => queueMicrotask(act)

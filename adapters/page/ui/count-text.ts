@@ -2,13 +2,13 @@ import { formatNumber } from '../data/format.js'
 import { texts } from './texts.js'
 import { counts } from '../data/counts.js'
 
-/** A number of events as it stands in a narrow place. */
+/** A number of events for narrow places: `2,163`, or `≈2,163` for an estimate. */
 export function shortNumber(count: number): string {
   const text = formatNumber(count)
   return counts.value?.sampled ? `≈${text}` : text
 }
 
-/** `2,163 events`, and `about 2,163 events` where that is an estimate. */
+/** `2,163 events`, or `about 2,163 events` for an estimate. */
 export function eventsText(count: number): string {
   const text = texts.common.events(count)
   return counts.value?.sampled ? texts.common.about(text) : text

@@ -1,7 +1,7 @@
 import type { Level } from '../../../src/event/level.js'
 import { levelOf } from '../../../src/event/level.js'
 
-/** A drawing of the document's sprite, 16 px; what it means stands beside it in words. */
+/** A 16 px icon from the sprite in the document. Decorative: a text beside it says what it means. */
 export function Icon({ name, className = 'ico' }: { name: string; className?: string }) {
   return (
     <svg class={className} aria-hidden="true">
@@ -10,11 +10,11 @@ export function Icon({ name, className = 'ico' }: { name: string; className?: st
   )
 }
 
-/** The shape of a level. */
+/** The icon of a level. */
 export function Mark({ level }: { level: Level | 'denied' }) {
   return <Icon name={`m-${level}`} className="mark" />
 }
 
-/** An event type's shape: what was denied has one of its own. */
+/** The icon of an event type; denied actions have their own. */
 export const markOf = (type: string): Level | 'denied' =>
   type.endsWith(':denied') ? 'denied' : levelOf(type)

@@ -3,10 +3,10 @@ import { letterKeys } from '../data/preferences.js'
 
 export type KeyHandler = (event: KeyboardEvent) => void
 
-/** Pressed outside of fields, without Ctrl, Alt or Meta: the key's name as `KeyboardEvent.key` has it. */
+/** Shortcuts by `KeyboardEvent.key`. They work outside of fields, without Ctrl, Alt or Meta. */
 const bindings = new Map<string, KeyHandler[]>()
 
-/** What Escape closes: the latest that was opened first. */
+/** What Escape closes; the last opened is closed first. */
 const closers: (() => void)[] = []
 
 const FIELDS = 'input, textarea, select, [contenteditable], dialog, [role=dialog]'
@@ -31,9 +31,9 @@ export function followKeys(): void {
   })
 }
 
-/** Binds keys while the component is there; of several bindings of a key the latest counts. */
+/** Binds keys while the component is mounted. The last binding of a key wins. */
 export function useKeys(handlers: Readonly<Record<string, KeyHandler>>): void {
-  // At once, so that keys mean what is shown.
+  // A layout effect, so that shortcuts always match what is shown.
   useLayoutEffect(() => {
     for (const [key, handler] of Object.entries(handlers))
       bindings.set(key, [...(bindings.get(key) ?? []), handler])
@@ -47,9 +47,9 @@ export function useKeys(handlers: Readonly<Record<string, KeyHandler>>): void {
   })
 }
 
-/** While `isOpen`, Escape calls `close`, unless something was opened after it. */
+/** While `isOpen`, Escape calls `close`, unless something else was opened later. */
 export function useEscape(isOpen: boolean, close: () => void): void {
-  // At once, so that the next key finds what is open.
+  // A layout effect, so that the next key press already closes this.
   useLayoutEffect(() => {
     if (!isOpen) return
     closers.push(close)

@@ -5,7 +5,7 @@ import { letterKeys } from '../data/preferences.js'
 import { texts } from './texts.js'
 import { dialog } from './dialog.js'
 
-/** Keys that do the same stand in one row. */
+/** Keys for the same command share a row. */
 const KEYS = {
   move: [
     [['j', '↓'], 'older'],
@@ -70,14 +70,14 @@ function Group({ name }: { name: keyof typeof KEYS }) {
   )
 }
 
-/** All keys, and whether letters are among them. */
+/** Lists the keyboard shortcuts, with a switch for single-letter ones. */
 export function KeysSheet() {
   const sheet = useRef<HTMLDialogElement>(null)
   useEscape(true, close)
   useEffect(() => {
     const opened = sheet.current!
     opened.showModal()
-    // Gives the focus back, which taking it out of the document would not.
+    // `close` restores the focus; removing the element would not.
     return () => opened.close()
   }, [])
   const isOn = letterKeys.value === 'on'

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { texts } from './texts.js'
 import { showNote } from './notes.js'
 
-/** A component whose code is loaded when it is first shown; until then there is the other in its place. */
+/** A component whose code is loaded when it is first rendered; until then the placeholder is shown. */
 export function lazy<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
   instead: ComponentChild = null,
@@ -19,7 +19,7 @@ export function lazy<Props extends object>(
         loaded = await load()
         show({ it: loaded })
       }
-      // The server has a newer page by now, or is away.
+      // The server has a newer build of the page, or is unreachable.
       take().catch(() => showNote(texts.common.reload))
     }, [])
     return Component ? <Component.it {...props} /> : <>{instead}</>

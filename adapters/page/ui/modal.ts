@@ -20,8 +20,8 @@ function keepInside(event: KeyboardEvent): void {
 }
 
 /**
- * Makes an element a dialog: focus goes to its first control or to what has `data-first`, stays
- * inside, and comes back where it was; Escape calls `close`. Give the result to the element.
+ * Makes an element a modal dialog: focus moves to `[data-first]` or the first control, stays inside,
+ * and returns on close; Escape calls `close`. Spread the result onto the element.
  */
 export function useModal(close: () => void) {
   const ref = useRef<HTMLElement>(null)

@@ -1,14 +1,14 @@
 import { signal } from '@preact/signals'
 import { texts } from './texts.js'
 
-/** What screen readers are told, politely. */
+/** The text of the polite live region for screen readers. */
 export const announcement = signal('')
 
 const ANNOUNCE_EVERY = 5000
 let lastAnnounced = -ANNOUNCE_EVERY
 let waiting: ReturnType<typeof setTimeout> | undefined
 
-/** Tells a screen reader, at most every five seconds; the latest text wins. `now` is for what a key was pressed for. */
+/** Announces a text to screen readers, at most every five seconds; the latest wins. `now` is for the result of a key press. */
 export function announce(text: string, now = false): void {
   clearTimeout(waiting)
   const wait = now ? 0 : Math.max(0, lastAnnounced + ANNOUNCE_EVERY - performance.now())
@@ -18,7 +18,7 @@ export function announce(text: string, now = false): void {
   }, wait)
 }
 
-/** A short note at the foot of the page, such as "Copied". */
+/** A short message at the bottom of the page, such as "Copied". */
 export const note = signal<string | undefined>(undefined)
 
 let noteEnd: ReturnType<typeof setTimeout> | undefined
@@ -30,7 +30,7 @@ export function showNote(text: string): void {
   noteEnd = setTimeout(() => (note.value = undefined), 2000)
 }
 
-/** The clipboard is closed to pages that came over plain http from another machine. */
+/** Copies to the clipboard. Over plain http the Clipboard API is unavailable, so this falls back to `execCommand`. */
 export async function copyText(text: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text)

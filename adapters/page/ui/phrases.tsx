@@ -17,7 +17,7 @@ function Shown({ kind, text }: Phrase) {
   }
 }
 
-/** A filter in plain words, its parts set apart. */
+/** A filter in plain words, with its parts styled. */
 export function Phrases({ of }: { of: readonly Phrase[] }) {
   return (
     <>

@@ -7,12 +7,12 @@ import { builderAt, dialog } from './dialog.js'
 import { copyText } from './notes.js'
 import { curlLine } from '../data/curl-command.js'
 
-/** Whether the query's line is a field at the moment. */
+/** Whether the query line is being edited. */
 export const isEditing = signal(false)
 
 const RELATIVE = /(?:^|&)(range=\w+)/
 
-/** The range; of a query that cannot be read as a whole a relative one, else that of the one before. */
+/** The range to show. For an invalid query: its relative range if it has one, else that of the last valid query. */
 export const shownRange = computed(() => {
   const [, range] = (fault.value && RELATIVE.exec(search.value)) ?? []
   try {
@@ -22,10 +22,10 @@ export const shownRange = computed(() => {
   }
 })
 
-/** Copies the address of the page, the open event included. */
+/** Copies the address of the page, including the open event. */
 export const copyAddress = (): Promise<void> => copyText(location.href)
 
-/** Copies the call with times as they are now; nothing is copied of a query that cannot be read. */
+/** Copies the API call as a curl command with absolute times. Does nothing for an invalid query. */
 export async function copyCurl(): Promise<void> {
   if (fault.value) return
   const filter = apiQuery(query.value).replaceAll(/%(?:3A|2F|2C|40)/g, decodeURIComponent)
@@ -33,7 +33,7 @@ export async function copyCurl(): Promise<void> {
   await copyText(curlLine(account.value?.username, url))
 }
 
-/** Opens the builder, at one of the query's conjuncts. */
+/** Opens the builder, focused on one of the query's conjuncts. */
 export function openBuilder(at?: number): void {
   builderAt.value = at
   dialog.value = 'builder'

@@ -2,7 +2,7 @@ import { formatShort } from '../data/format.js'
 import type { Range } from '../data/query.js'
 import { texts } from './texts.js'
 
-/** `24 hours` of `24h`. */
+/** `24 hours` for `24h`. */
 function lengthText(last: string): string {
   const unit = texts.range.units[last.slice(-1)]
   return unit ? unit(Number.parseInt(last, 10)) : last
@@ -22,7 +22,7 @@ export function rangeText(range: Range): string {
   return to === undefined ? since(timeText(from)) : between(timeText(from), timeText(to))
 }
 
-/** The same in as little room as there is: `24 hours`. */
+/** A short form for narrow places: `24 hours`. */
 export function shortRangeText(range: Range): string {
   if ('last' in range) return lengthText(range.last)
   return range.from === undefined && range.to === undefined ? texts.range.all : texts.range.title

@@ -5,7 +5,7 @@ export interface SegmentsProps {
   readonly choose: (index: number) => void
 }
 
-/** One of a few ways to show the same. */
+/** A group of toggle buttons, one of which is pressed. */
 export function Segments({ label, names, chosen, choose }: SegmentsProps) {
   return (
     <span class="seg" role="group" aria-label={label}>

@@ -8,7 +8,7 @@ import { openEvents } from '../data/open-events.js'
 let cache = new WeakMap<AuditEvent, Sentence>()
 let madeWith: unknown
 
-/** The event's sentence, made once; of one that goes on each time anew. */
+/** The event's sentence, cached; for an open event it is built each time. */
 export function sentenceOf(event: AuditEvent): Sentence {
   if (madeWith !== types.value) {
     madeWith = types.value
@@ -61,8 +61,8 @@ function Part({ part }: { part: SentencePart }) {
   }
 }
 
-/** What happened, without who. */
-export function What({ sentence }: { sentence: Sentence }) {
+/** The sentence without its subject. */
+export function SentenceBody({ sentence }: { sentence: Sentence }) {
   return (
     <>
       {sentence.what.map((part, index) => (

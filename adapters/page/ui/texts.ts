@@ -2,11 +2,11 @@ import type { PredicateName } from '../../../src/filter/predicates.js'
 import { formatNumber, formatPlural } from '../data/format.js'
 
 /*
- * All that the page says, for translation; sentences about events come from the library. Plain
- * words, sentence case; buttons say the verb and the number.
+ * All texts of the page. Sentences about events come from the library. Plain words, sentence case;
+ * buttons name the action and the number.
  */
 
-/** Predicates in plain words; `_any` and `_all` are said by how their values are joined. */
+/** Predicates in plain words. `_any` and `_all` show in how their values are joined. */
 const predicates: Readonly<Partial<Record<PredicateName, string>>> = {
   eq: 'is',
   not_eq: 'is not',
@@ -31,12 +31,12 @@ const predicates: Readonly<Partial<Record<PredicateName, string>>> = {
   false: 'is false',
   not_false: 'is not false',
   null: 'is missing',
-  not_null: 'is there',
+  not_null: 'is set',
   blank: 'is blank',
   present: 'is not blank',
 }
 
-/** Where the attribute is a time. */
+/** For attributes that are times. */
 const timePredicates: typeof predicates = {
   lt: 'is before',
   lteq: 'is at or before',
@@ -50,7 +50,7 @@ export const texts = {
   common: {
     page: 'Audit history',
     copied: 'Copied',
-    notCopied: 'Could not be copied',
+    notCopied: 'Could not copy',
     close: 'Close',
     closeKey: 'Close (Esc)',
     cancel: 'Cancel',
@@ -62,10 +62,10 @@ export const texts = {
     about: (text: string) => `about ${text}`,
     number: formatNumber,
     percent: (percent: number) => `${formatNumber(percent)} %`,
-    reload: 'Could not be loaded. Reload the page',
+    reload: 'Could not load. Reload the page',
   },
   predicates,
-  /** What filters are told with. */
+  /** The words used to describe filters. */
   words: {
     attributes: { username: 'user', created_at: 'time', url_params_project_code: 'project' },
     level: 'level',
@@ -74,7 +74,7 @@ export const texts = {
     or: 'or',
     and: 'and',
   },
-  /** The query bar, the chips, the query line, the range. */
+  /** Query bar, chips, query line and range. */
   bar: {
     product: 'Daybook',
     filters: 'Filters',
@@ -89,7 +89,6 @@ export const texts = {
     attribute: 'attribute',
     predicate: 'predicate',
     recent: 'recent',
-    noFullText: 'No search over whole events: name an attribute',
     export: 'Export',
     theme: 'Theme',
     live: {
@@ -102,25 +101,25 @@ export const texts = {
       sorted: 'Sorted',
     },
     liveHints: {
-      live: 'New events come in by themselves. Pause',
-      held: 'New events wait while you read. Pause',
-      paused: 'New events wait. Go on',
-      offline: 'No connection to the service',
-      stopped: 'The query cannot be read',
+      live: 'New events appear automatically. Click to pause',
+      held: 'New events wait while you read. Click to pause',
+      paused: 'New events wait. Click to resume',
+      offline: 'No connection to the service. Click to retry',
+      stopped: 'The query is invalid',
       fixed: 'The range ends in the past',
-      sorted: 'Only with the newest first new events come in by themselves',
+      sorted: 'Live needs newest first. Click to restore that order',
     },
   },
   line: {
-    region: 'The query as the API takes it',
-    query: 'The query',
+    region: 'API query',
+    query: 'Query',
     signedIn: 'Signed in as',
     edit: 'Edit',
     apply: 'Apply',
     url: 'URL',
     copyUrl: 'Copy the address of this page',
     curl: 'curl',
-    copyCurl: 'Copy the call as a curl line',
+    copyCurl: 'Copy as a curl command',
     completions: 'Completions',
   },
   range: {
@@ -146,7 +145,7 @@ export const texts = {
     from: 'From',
     to: 'To',
     apply: 'Show this range',
-    order: 'The range must end after it begins',
+    order: 'The range must end after it starts',
     zone: (name: string) => `Times in ${name}`,
   },
   builder: {
@@ -173,7 +172,7 @@ export const texts = {
     },
     types: { string: 'text', uuid: 'UUID' } as Readonly<Record<string, string>>,
     ours: 'first part of the type',
-    setOn: (count: string, total: string) => `Set on ${count} of ${total} events. Most often:`,
+    setOn: (count: string, total: string) => `Set on ${count} of ${total} events. Most frequent:`,
     removeRow: 'Remove condition',
     removeValue: (value: string) => `Remove ${value}`,
     addCondition: 'Condition',
@@ -186,7 +185,7 @@ export const texts = {
     events: 'Events',
     newestFirst: 'Events, newest first',
     sorted: 'Events',
-    loading: 'Reading',
+    loading: 'Loading',
     columns: {
       time: 'Time',
       level: 'Level',
@@ -204,18 +203,19 @@ export const texts = {
         : formatPlural(count, 'new event', 'new events'),
     paused: 'Paused',
     live: 'Live',
-    firstOnly: (count: string) => `The first ${count} in this order. Filter further to see others`,
+    firstOnly: (count: string) =>
+      `Only the first ${count} in this order. Add filters to see others`,
   },
   /** Empty, loading, error, offline, no access. */
   states: {
     restricted: 'You see what your role may read.',
     offline: {
       text: (since: string) =>
-        `No connection since ${since}. You see what was loaded; new events will follow without a gap.`,
-      nextTry: 'Next try in',
+        `No connection since ${since}. Showing loaded events; new ones will follow without a gap.`,
+      nextTry: 'Retrying in',
       seconds: (count: string) => `${count} s`,
-      trying: 'Trying now.',
-      now: 'Try now',
+      trying: 'Retrying now.',
+      now: 'Retry now',
     },
     failed: {
       title: 'The events could not be loaded',
@@ -223,14 +223,14 @@ export const texts = {
         `The service answered ${status}${detail === '' ? '' : `: ${detail}`}.`,
       timeout: 'The service took too long to answer.',
       unreachable: 'The service could not be reached.',
-      stays: 'What you see stays as it was loaded.',
+      stays: 'Showing the events loaded before.',
       again: 'Try again',
     },
     badQuery: {
       title: {
-        predicate: 'The query names a predicate that there is not',
-        value: 'A value of the query cannot be read',
-        name: 'A part of the query cannot be read',
+        predicate: 'The query has an unknown predicate',
+        value: 'The query has an invalid value',
+        name: 'Part of the query is invalid',
       },
       nothing: 'Nothing was searched',
       range: (text: string) =>
@@ -238,44 +238,44 @@ export const texts = {
       nearest: (name: string) => `nearest valid name: ${name}`,
       use: (name: string) => `Use ${name}`,
       edit: 'Edit the query',
-      back: 'Back to the last one that worked',
+      back: 'Back to the last valid query',
     },
     empty: {
       title: (filters: number) =>
         filters === 0
-          ? 'No event in this time'
+          ? 'No events in this time range'
           : filters === 1
-            ? 'No event matches the filter'
-            : `No event matches all ${formatNumber(filters)} filters`,
-      change: 'Change one thing and you would see:',
+            ? 'No events match the filter'
+            : `No events match all ${formatNumber(filters)} filters`,
+      change: 'Change one thing to see events:',
       without: 'without',
       insteadOf: (range: string, present: string) => `${range} instead of ${present}`,
       leaveOut: 'Leave out',
       widen: 'Widen',
-      live: 'Live is on: a match will appear here as it happens.',
+      live: 'Live is on: new matches will appear here.',
     },
     nothingYet: {
-      title: 'Nothing is recorded yet',
-      text: 'Events appear here as soon as the application records them. These lines do:',
+      title: 'No events recorded yet',
+      text: 'Events appear here as soon as the application records them. For example:',
     },
     signIn: {
       title: (_user: string | undefined) => 'Sign in to read the audit history',
-      text: 'The service answered 401: it does not know who you are. Nothing was shown to you.',
+      text: 'You are not signed in: the service answered 401.',
       reload: 'Sign in',
     },
     forbidden: {
       title: (user: string | undefined) => `${user ?? 'You'} may not read the audit history`,
-      text: 'The service answered 403. Who may read is decided by the application that keeps this history, not by this page. Ask the person who runs it for the right to read, then reload.',
+      text: 'The service answered 403. The application that keeps this history decides who may read it. Ask the person who runs it for access, then reload.',
       reload: 'Reload',
     },
   },
   chart: {
     region: 'Events over time',
     title: 'Events',
-    stretch: (from: string, to: string) => `${from} to ${to}`,
+    range: (from: string, to: string) => `${from} to ${to}`,
     now: 'now',
-    aBar: (width: string) => `${width} a bar`,
-    inEach: (width: string, most: string) => `Events in each ${width}, most at ${most}`,
+    perBar: (width: string) => `${width} per bar`,
+    summary: (width: string, peak: string) => `Events per ${width}, peak at ${peak}`,
     empty: 'No events',
     widths: [
       [31_536_000, 'year', 'years'],
@@ -289,21 +289,21 @@ export const texts = {
     ofThem: (count: string) => `${count} of them errors`,
     errors: (count: number) => formatPlural(count, 'error', 'errors'),
     keys: 'Chart: arrow keys move, Shift and arrow keys select, Enter zooms',
-    select: (stretch: string) => `Select ${stretch}, Enter zooms`,
+    selected: (range: string) => `${range} selected, press Enter to zoom in`,
     zoomOut: 'Zoom out',
     levels: 'Levels',
     table: 'Show the numbers as a table',
-    tableCaption: (width: string) => `Events in each ${width}`,
+    tableCaption: (width: string) => `Events per ${width}`,
     time: 'Time',
     total: 'All',
-    stale: 'The numbers could not be brought up to date',
+    stale: 'The counts could not be updated',
     uncounted: 'The events could not be counted',
     again: 'Try again',
   },
   facets: {
     region: 'Facets',
     names: { level: 'Level', type: 'Type', username: 'User', url_params_project_code: 'Project' },
-    missing: { username: 'no user, the service' },
+    missing: { username: 'no user (service)' },
     notSet: 'not set',
     blank: 'blank',
     only: 'only',
@@ -315,11 +315,11 @@ export const texts = {
     fewer: 'Fewer',
     find: (count: number) => `Find in ${formatPlural(count, 'value', 'values')}`,
     findTypes: (count: number) => `Find in ${formatPlural(count, 'type', 'types')}`,
-    none: (text: string) => `Nothing seen contains ${text}`,
-    unshown: (count: number) => `${formatNumber(count)} more: write a part of the value`,
+    none: (text: string) => `No value contains ${text}`,
+    unshown: (count: number) => `${formatNumber(count)} more: type to find them`,
     add: '+ Facet by any attribute',
     name: 'Name of an attribute',
-    eachItsOwn: (name: string) => `Each event has ${name} of its own`,
+    eachItsOwn: (name: string) => `${name} is different for every event`,
     remove: (name: string) => `Remove facet ${name}`,
     exact: (events: string, time: string) => `Counted over all ${events} in ${time}.`,
     sampled: (events: string, counted: string, time: string) =>
@@ -343,7 +343,7 @@ export const texts = {
     stillOpen: ', still open',
     occurred: 'Occurred',
     who: 'Who',
-    noUser: 'no user, the service',
+    noUser: 'no user (service)',
     request: 'Request',
     source: 'Source',
     id: 'Id',
@@ -359,51 +359,51 @@ export const texts = {
     patch: 'JSON Patch',
     before: 'before',
     after: 'after',
-    whole: 'the whole',
+    whole: 'whole document',
     kinds: { added: 'added', removed: 'removed' },
-    leftOut: (size: string) => `${size} left out`,
+    leftOut: (size: string) => `${size} not recorded`,
     showMore: (count: number) => `Show ${formatNumber(count)} more`,
     showMoreOf: (count: number, all: number) =>
       count === all
         ? `Show ${formatNumber(count)} more`
         : `Show ${formatNumber(count)} of ${formatNumber(all)} more`,
     changesCut: (count: number) =>
-      `${formatPlural(count, 'more change', 'more changes')} left out when it was recorded`,
+      `${formatPlural(count, 'more change', 'more changes')} not recorded`,
     error: 'Error',
     backtrace: 'Backtrace',
     ownCode: 'Own code',
     allFrames: (count: number) => `All ${formatPlural(count, 'frame', 'frames')}`,
-    libraryFrames: (count: number) => `… ${formatPlural(count, 'frame', 'frames')} of libraries`,
+    libraryFrames: (count: number) => `… ${formatPlural(count, 'library frame', 'library frames')}`,
     moreFrames: (count: number) => `… ${formatPlural(count, 'more frame', 'more frames')}`,
     log: 'Log',
     lines: (count: number) => formatPlural(count, 'line', 'lines'),
     follow: 'Follow',
     newLines: (count: number) => formatPlural(count, 'new line', 'new lines'),
     updated: (time: string) => `Updated ${time}`,
-    unfinished: 'Left unfinished: its process ended',
-    folded: 'Overwritten and older lines are folded,',
+    unfinished: 'Unfinished: the process ended',
+    folded: 'Overwritten and older lines are hidden,',
     showLines: (count: string) => `show all ${count}`,
     fold: 'fold',
     attributes: 'Attributes',
     textOf: (size: string) => `${size} of text`,
     showAll: (size: string) => `show all ${size}`,
-    near: 'Around this event',
-    around: 'Around',
+    near: 'Related events',
+    around: 'Related',
     same: (kind: string) => `Same ${kind}`,
-    aroundUser: (user: string) => `${user}, 5 min around`,
-    kinships: { change: 'Same change', time: '5 min around', type: 'Same type' },
-    inTheList: 'In the list',
+    aroundUser: (user: string) => `${user} ± 5 min`,
+    kinships: { change: 'Same change', time: '± 5 min', type: 'Same type' },
+    inTheList: 'Show in list',
     tryAgain: 'Try again',
     states: {
       missing: {
         title: 'No such event',
         detail:
-          'Nothing with this id is in the log, or it is not among what you may read. Old events are removed by the cleaning rules of the service.',
+          'No event has this id, or you may not read it. The cleaning rules of the service remove old events.',
       },
-      denied: { title: 'Not for you', detail: 'Your role may not read single events.' },
+      denied: { title: 'No access', detail: 'Your role may not read single events.' },
       failed: {
         title: 'The event could not be loaded',
-        detail: 'The service did not answer. The list is as it was.',
+        detail: 'The service did not answer. The list is unchanged.',
       },
     },
   },
@@ -413,59 +413,60 @@ export const texts = {
       `Export ${isEstimate ? 'about ' : ''}${events(count)}`,
     format: 'Format',
     what: {
-      ndjson: 'Every event of this query, oldest first, with all attributes. One JSON text a line.',
-      csv: 'Every event of this query, oldest first, with all attributes. Cells that a spreadsheet would run as a formula begin with a single quote.',
+      ndjson:
+        'Every event of this query, oldest first, with all attributes. One JSON object per line.',
+      csv: 'Every event of this query, oldest first, with all attributes. Cells that a spreadsheet would run as a formula start with a single quote.',
     },
     states: {
       running: 'Writing',
       done: 'Written',
       stopped: 'Stopped',
       lost: 'Cut off',
-      full: 'No room left',
-      refused: 'Not given',
+      full: 'No space left',
+      refused: 'Refused',
     },
-    /** Said when it is over, wherever the reader is by then. */
+    /** Shown when the export ends, even after the sheet is closed. */
     ended: {
       done: (count: number) => `${events(count)} exported`,
       stopped: (count: number) => `Export stopped after ${events(count)}`,
       lost: (count: number) => `Connection lost: export cut after ${events(count)}`,
-      full: (count: number) => `No room left: export cut after ${events(count)}`,
-      refused: () => 'The service did not give the export',
+      full: (count: number) => `No space left: export cut after ${events(count)}`,
+      refused: () => 'The service refused the export',
     },
     of: (count: number, total: number, isEstimate: boolean) =>
       `${formatNumber(count)} of ${isEstimate ? 'about ' : ''}${formatNumber(total)}`,
-    goesOn: 'Runs on if you filter anew',
+    goesOn: 'Continues if you change the filters',
     start: (format: string) => `Export ${format}`,
     stop: 'Stop',
     copyCurl: 'Copy curl',
   },
   keys: {
     title: 'Keyboard',
-    groups: { move: 'Move', read: 'Read', find: 'Find', take: 'Take along' },
+    groups: { move: 'Move', read: 'Read', find: 'Find', take: 'Tools' },
     commands: {
       older: 'Older event',
       newer: 'Newer event',
       newest: 'Newest event',
-      cell: 'Cell in the row',
+      cell: 'Previous or next cell',
       window: 'Earlier or later part of the chart',
       open: 'Open the event',
-      close: 'Close the innermost thing',
+      close: 'Close picker, dialog or panel',
       json: 'Changes or JSON',
-      near: 'Neighbours of the event',
+      near: 'Related events',
       link: 'Copy link to the event',
       filter: 'Filter',
       builder: 'Filter builder',
       is: 'Only this value',
       isNot: 'Not this value',
-      takeOut: 'Take the last filter out',
+      takeOut: 'Remove the last filter',
       zone: 'Local time or UTC',
       curl: 'Copy the query as curl',
       export: 'Export',
-      live: 'Live, or pause',
-      waiting: 'Show what waits',
+      live: 'Pause or resume live',
+      waiting: 'Show waiting events',
       keys: 'This list',
     },
-    letters: 'Single letters are commands outside of fields',
+    letters: 'Single-letter shortcuts outside of fields',
   },
   dock: {
     tools: 'Tools',

@@ -7,7 +7,7 @@ import {
   moveMember,
   removeMember,
   rowsOf,
-  turnGroup,
+  toggleGroup,
 } from '../../../adapters/page/builder/edits.js'
 import {
   emptyRow,
@@ -156,10 +156,10 @@ describe('edits', () => {
     expect(shape(addAfter(root, b.id, row('x')))).toBe('a (b x c) d')
     const grown = addGroup(root, inner, row('x'))
     expect(shape(grown)).toBe('a (b c (x)) d')
-    expect(filterOf(turnGroup(root, inner.id))).toBe(
+    expect(filterOf(toggleGroup(root, inner.id))).toBe(
       'filter[a_eq]=1&filter[b_eq]=1&filter[c_eq]=1&filter[d_eq]=1',
     )
-    expect(filterOf(turnGroup(root, root.id))).toContain('filter[m]=or')
+    expect(filterOf(toggleGroup(root, root.id))).toContain('filter[m]=or')
   })
 })
 

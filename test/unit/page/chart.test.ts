@@ -3,11 +3,11 @@ import { axisLabels } from '../../../adapters/page/over-time/axis.js'
 import { highestOf, roundBelow, segmentsOf } from '../../../adapters/page/over-time/bar-segments.js'
 import {
   barAt,
-  carried,
+  sameTimes,
   edgesOf,
-  moved,
-  placeOf,
-  stretchOf,
+  shifted,
+  positionOf,
+  barRange,
   timeAt,
 } from '../../../adapters/page/over-time/timeline.js'
 import type { Bucket } from '../../../src/store/counts.js'
@@ -89,13 +89,13 @@ describe('time along the chart', () => {
     [3, 0.5],
     [5, 1],
   ])('minute %d is at %d, and back', (minute, place) => {
-    expect(placeOf(edges, start + minute * MINUTE)).toBeCloseTo(place)
+    expect(positionOf(edges, start + minute * MINUTE)).toBeCloseTo(place)
     expect(timeAt(edges, place)).toBeCloseTo(start + minute * MINUTE)
   })
 
   test('outside it is at an end', () => {
-    expect(placeOf(edges, start - 1)).toBe(0)
-    expect(placeOf(edges, start + 9 * MINUTE)).toBe(1)
+    expect(positionOf(edges, start - 1)).toBe(0)
+    expect(positionOf(edges, start + 9 * MINUTE)).toBe(1)
     expect(timeAt(edges, -1)).toBe(start)
     expect(timeAt(edges, 2)).toBe(start + 5 * MINUTE)
   })
@@ -113,21 +113,21 @@ describe('time along the chart', () => {
 
 describe('what is selected', () => {
   test('is the same from either end', () => {
-    expect(stretchOf(3, 5)).toEqual({ from: 3, to: 5 })
-    expect(stretchOf(5, 3)).toEqual({ from: 3, to: 5 })
+    expect(barRange(3, 5)).toEqual({ from: 3, to: 5 })
+    expect(barRange(5, 3)).toEqual({ from: 3, to: 5 })
   })
 
   test('moves as far as there are bars', () => {
-    expect(moved({ from: 3, to: 5 }, 2, 10)).toEqual({ from: 5, to: 7 })
-    expect(moved({ from: 3, to: 5 }, 9, 10)).toEqual({ from: 7, to: 9 })
-    expect(moved({ from: 3, to: 5 }, -9, 10)).toEqual({ from: 0, to: 2 })
+    expect(shifted({ from: 3, to: 5 }, 2, 10)).toEqual({ from: 5, to: 7 })
+    expect(shifted({ from: 3, to: 5 }, 9, 10)).toEqual({ from: 7, to: 9 })
+    expect(shifted({ from: 3, to: 5 }, -9, 10)).toEqual({ from: 0, to: 2 })
   })
 
   test('keeps its time when bars move on', () => {
     const old = [0, 1, 2, 3, 4]
-    expect(carried({ from: 2, to: 2 }, old, [1, 2, 3, 4, 5])).toEqual({ from: 1, to: 1 })
-    expect(carried({ from: 0, to: 2 }, old, [1, 2, 3, 4, 5])).toBeUndefined()
-    expect(carried({ from: 0, to: 3 }, old, [0, 2, 4])).toEqual({ from: 0, to: 1 })
+    expect(sameTimes({ from: 2, to: 2 }, old, [1, 2, 3, 4, 5])).toEqual({ from: 1, to: 1 })
+    expect(sameTimes({ from: 0, to: 2 }, old, [1, 2, 3, 4, 5])).toBeUndefined()
+    expect(sameTimes({ from: 0, to: 3 }, old, [0, 2, 4])).toEqual({ from: 0, to: 1 })
   })
 })
 

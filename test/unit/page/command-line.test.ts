@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { curlLine, shellQuote } from '../../../adapters/page/data/curl-command.js'
-import { readPasted } from '../../../adapters/page/bar/pasted-query.js'
+import { parsePasted } from '../../../adapters/page/bar/pasted-query.js'
 import { apiQuery, parsePageQuery } from '../../../adapters/page/data/query.js'
 import { pageQuery } from './queries.js'
 
@@ -45,7 +45,7 @@ describe('a line for the shell', () => {
       fc.property(pageQuery, (query) => {
         const filter = apiQuery(query, new Date(0))
         fc.pre(filter !== '')
-        const pasted = readPasted(curlLine("o'hara", `https://h/api/events?${filter}`))
+        const pasted = parsePasted(curlLine("o'hara", `https://h/api/events?${filter}`))
         expect(pasted).toEqual({ query: filter, isBare: false })
       }),
       { numRuns: 100 },
@@ -67,11 +67,11 @@ describe('a pasted text', () => {
     ],
     [String.raw`curl -g 'http://h/e?filter[a_eq]=it'\''s'`, "filter[a_eq]=it's"],
   ])('%s', (text, query) => {
-    expect(readPasted(text)).toEqual({ query, isBare: false })
+    expect(parsePasted(text)).toEqual({ query, isBare: false })
   })
 
   it('is bare where it is nothing but filters', () => {
-    expect(readPasted(' ?filter[a_eq]=1&filter[b_eq]=2 \n')).toEqual({
+    expect(parsePasted(' ?filter[a_eq]=1&filter[b_eq]=2 \n')).toEqual({
       query: 'filter[a_eq]=1&filter[b_eq]=2',
       isBare: true,
     })
@@ -85,11 +85,11 @@ describe('a pasted text', () => {
     'what is filter[a]?',
     '',
   ])('is none of ours: %s', (text) => {
-    expect(readPasted(text)).toBeUndefined()
+    expect(parsePasted(text)).toBeUndefined()
   })
 
   it('that is wrong is taken too, so that it can be shown what is', () => {
-    const pasted = readPasted('filter[type_begins]=x')
+    const pasted = parsePasted('filter[type_begins]=x')
     expect(() => parsePageQuery(pasted!.query)).toThrow('type_start')
   })
 })

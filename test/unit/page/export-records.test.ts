@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import {
-  createRecordParter,
+  createRecordSplitter,
   cutLine,
   type ExportFormat,
   fileName,
@@ -9,16 +9,16 @@ import {
 /** The file in chunks of so many bytes, as far as it would be written when it is cut. */
 function parted(format: ExportFormat, text: string, size: number) {
   const bytes = new TextEncoder().encode(text)
-  const parter = createRecordParter(format)
+  const splitter = createRecordSplitter(format)
   const written: Uint8Array[] = []
   let count = 0
   for (let at = 0; at < bytes.length; at += size) {
-    const part = parter.push(bytes.slice(at, at + size))
+    const part = splitter.push(bytes.slice(at, at + size))
     written.push(...part.whole)
     count += part.count
   }
   const read = (parts: readonly Uint8Array[]): string => Buffer.concat(parts).toString('utf8')
-  return { written: read(written), rest: read(parter.rest()), count }
+  return { written: read(written), rest: read(splitter.rest()), count }
 }
 
 const SIZES = [1, 2, 3, 7, 1000]

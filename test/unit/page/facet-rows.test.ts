@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Choice } from '../../../adapters/page/facets/facet-choice.js'
-import { fewRows, levelRows, rowsWith } from '../../../adapters/page/facets/facet-rows.js'
+import { closedRows, levelRows, openRows } from '../../../adapters/page/facets/facet-rows.js'
 import type { EventCounts, Facet } from '../../../src/store/counts.js'
 
 const ALL: Choice = { not: true, values: [] }
@@ -18,40 +18,40 @@ const facetOf = (
 const SEVEN = { a: 70, b: 60, c: 50, d: 40, e: 30, f: 20, g: 10 }
 
 test('five values are shown, and how many more there are', () => {
-  const { shown, more } = fewRows(facetOf(SEVEN, 0, 61), ALL, 280)
+  const { shown, more } = closedRows(facetOf(SEVEN, 0, 61), ALL, 280)
   expect(shown.map(({ value }) => value)).toEqual(['a', 'b', 'c', 'd', 'e'])
   expect(more).toBe(56)
 })
 
 test('what has no value takes the last of the five places', () => {
-  const { shown, more } = fewRows(facetOf(SEVEN, 900), ALL, 280)
+  const { shown, more } = closedRows(facetOf(SEVEN, 900), ALL, 280)
   expect(shown.at(-1)).toEqual({ value: null, count: 900 })
   expect(shown.map(({ value }) => value)).toEqual(['a', 'b', 'c', 'd', null])
   expect(more).toBe(3)
 })
 
 test('what is chosen is shown though others are more frequent', () => {
-  const { shown, more } = fewRows(facetOf(SEVEN), { not: false, values: ['g', 'a'] }, 280)
+  const { shown, more } = closedRows(facetOf(SEVEN), { not: false, values: ['g', 'a'] }, 280)
   expect(shown.map(({ value }) => value)).toEqual(['a', 'b', 'c', 'd', 'e', 'g'])
   expect(more).toBe(1)
 })
 
 test('what is chosen and was not counted has no number, unless it is all there is', () => {
-  const two = fewRows(facetOf(SEVEN, 0, 61), { not: false, values: ['z', 'a'] }, 280)
+  const two = closedRows(facetOf(SEVEN, 0, 61), { not: false, values: ['z', 'a'] }, 280)
   expect(two.shown.at(-1)).toEqual({ value: 'z', count: undefined })
   expect(two.more).toBe(56)
-  const one = fewRows(facetOf(SEVEN), { not: false, values: ['z'] }, 4)
+  const one = closedRows(facetOf(SEVEN), { not: false, values: ['z'] }, 4)
   expect(one.shown.at(-1)).toEqual({ value: 'z', count: 4 })
-  const shutOut = fewRows(facetOf(SEVEN), { not: true, values: ['z'] }, 280)
+  const shutOut = closedRows(facetOf(SEVEN), { not: true, values: ['z'] }, 280)
   expect(shutOut.shown.at(-1)).toEqual({ value: 'z', count: undefined })
 })
 
 test('missing is there while it is chosen, and not where nothing lacks the attribute', () => {
-  expect(fewRows(facetOf({ a: 1 }), { not: false, values: [null] }, 0).shown).toEqual([
+  expect(closedRows(facetOf({ a: 1 }), { not: false, values: [null] }, 0).shown).toEqual([
     { value: 'a', count: 1 },
     { value: null, count: 0 },
   ])
-  expect(fewRows(facetOf({ a: 1 }), { not: true, values: ['a', null] }, 0).shown).toEqual([
+  expect(closedRows(facetOf({ a: 1 }), { not: true, values: ['a', null] }, 0).shown).toEqual([
     { value: 'a', count: 1 },
   ])
 })
@@ -66,7 +66,7 @@ test('a number and the text of it are one value', () => {
     distinct: 3,
     missing: 0,
   }
-  expect(fewRows(facet, ALL, 10).shown).toEqual([
+  expect(closedRows(facet, ALL, 10).shown).toEqual([
     { value: '1', count: 5 },
     { value: 'false', count: 2 },
   ])
@@ -75,13 +75,13 @@ test('a number and the text of it are one value', () => {
 const OPTIONS = { total: 280, known: ['b', 'bee', 'x:bee'], most: 3 }
 
 test('an opened facet shows all that was counted, up to so many', () => {
-  const { shown, more } = rowsWith('', facetOf(SEVEN, 5, 9), ALL, OPTIONS)
+  const { shown, more } = openRows('', facetOf(SEVEN, 5, 9), ALL, OPTIONS)
   expect(shown.map(({ value }) => value)).toEqual(['a', 'b', 'c', null])
   expect(more).toBe(6)
 })
 
 test('a part of a value finds it, and known values that do not occur', () => {
-  const { shown, more } = rowsWith(' BE', facetOf({ ...SEVEN, 'to be': 1 }), ALL, OPTIONS)
+  const { shown, more } = openRows(' BE', facetOf({ ...SEVEN, 'to be': 1 }), ALL, OPTIONS)
   expect(shown).toEqual([
     { value: 'to be', count: 1 },
     { value: 'bee', count: 0 },

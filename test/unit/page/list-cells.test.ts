@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { cellConjunct, withCell } from '../../../adapters/page/list/cells.js'
 import { conditionOn, levelConjunct, type PageQuery } from '../../../adapters/page/data/query.js'
 import { isSafePath } from '../../../adapters/page/data/safe-path.js'
-import { loosened } from '../../../adapters/page/list/relaxed-queries.js'
+import { relaxedQueries } from '../../../adapters/page/list/relaxed-queries.js'
 import { eventOfMinute } from './list-events.js'
 
 const event = eventOfMinute(1, {
@@ -54,13 +54,15 @@ test('one value takes the place of another of the same, and stands beside the re
 
 test('a query is loosened by each filter, and by its time', () => {
   const both = { ...query, where: [eve, ann] }
-  expect(loosened(both)).toEqual([
+  expect(relaxedQueries(both)).toEqual([
     { query: { ...both, where: [ann] }, conjunct: eve },
     { query: { ...both, where: [eve] }, conjunct: ann },
     { query: { ...both, range: { last: '30d' } }, conjunct: undefined },
   ])
-  expect(loosened({ ...query, where: [], range: {} })).toEqual([])
-  expect(loosened({ ...query, where: [], range: { last: '30d' } })[0]!.query.range).toEqual({})
+  expect(relaxedQueries({ ...query, where: [], range: {} })).toEqual([])
+  expect(relaxedQueries({ ...query, where: [], range: { last: '30d' } })[0]!.query.range).toEqual(
+    {},
+  )
 })
 
 test.each([

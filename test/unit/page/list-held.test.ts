@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import {
-  type Held,
-  heldAround,
-  HOLDS_NOTHING,
+  type LoadedWindow,
+  windowAround,
+  EMPTY_WINDOW,
   rowsAfter,
   withChanged,
   withNewest,
@@ -11,10 +11,10 @@ import {
 } from '../../../adapters/page/list/loaded-window.js'
 import { eventOfMinute, newestFirst } from './list-events.js'
 
-const names = ({ events }: Held): string[] => events.map(({ id }) => id)
+const names = ({ events }: LoadedWindow): string[] => events.map(({ id }) => id)
 
 const all = newestFirst(3000)
-const firstOf = (count: number): Held => withNext(HOLDS_NOTHING, all.slice(0, count), true)
+const firstOf = (count: number): LoadedWindow => withNext(EMPTY_WINDOW, all.slice(0, count), true)
 
 test('pages join at the end, and say whether it is one', () => {
   const held = withNext(firstOf(2), all.slice(2, 4), false)
@@ -39,7 +39,12 @@ test('rows that come back at the beginning let the last ones leave', () => {
 })
 
 test('while there is more before, there is room to scroll to it', () => {
-  const held: Held = { events: all.slice(200, 300), before: 30, hasFirst: false, hasLast: false }
+  const held: LoadedWindow = {
+    events: all.slice(200, 300),
+    before: 30,
+    hasFirst: false,
+    hasLast: false,
+  }
   expect(withPrevious(held, all.slice(100, 200), true).before).toBe(20)
   expect(withPrevious({ ...held, before: 500 }, all.slice(100, 200), true).before).toBe(400)
 })
@@ -59,13 +64,13 @@ test('new events of a list that is full push out the oldest', () => {
 test('the list around a place begins where its row is', () => {
   const previous = { events: all.slice(400, 500), more: true }
   const next = { events: all.slice(500, 700), more: true }
-  expect(heldAround(500, previous, next)).toMatchObject({
+  expect(windowAround(500, previous, next)).toMatchObject({
     before: 400,
     hasFirst: false,
     hasLast: false,
   })
-  expect(heldAround(70, previous, next).before).toBe(20)
-  expect(heldAround(500, { ...previous, more: false }, next)).toMatchObject({
+  expect(windowAround(70, previous, next).before).toBe(20)
+  expect(windowAround(500, { ...previous, more: false }, next)).toMatchObject({
     before: 0,
     hasFirst: true,
   })

@@ -3,8 +3,8 @@ import type { AuditEvent } from '../../../src/event/event.js'
 import {
   beforeAndAfter,
   closingQuery,
-  inARow,
-  neighboursOf,
+  centredOn,
+  relationsOf,
   sourceLink,
 } from '../../../adapters/page/panel/related-queries.js'
 import { formatPageQuery } from '../../../adapters/page/data/query.js'
@@ -47,19 +47,19 @@ describe('sourceLink', () => {
 describe('neighboursOf', () => {
   it('gives the nearest first', () => {
     const kinships = (part: Partial<AuditEvent>) =>
-      neighboursOf(event(part)).map(({ kinship }) => kinship)
+      relationsOf(event(part)).map(({ kinship }) => kinship)
     expect(kinships({})).toEqual(['change', 'source', 'time', 'type'])
     expect(kinships({ username: 'ann', source: null, attributes: {} })).toEqual(['user', 'type'])
   })
 
   it('does not tell the change twice that is the source', () => {
     const change = { source: `/api/changes/${CHANGE}`, attributes: { change_id: CHANGE } }
-    const [first, second] = neighboursOf(event(change))
+    const [first, second] = relationsOf(event(change))
     expect([first!.kinship, second!.kinship]).toEqual(['source', 'time'])
   })
 
   it('asks for five minutes before and after', () => {
-    const { query } = neighboursOf(event({ username: 'ann' })).find(
+    const { query } = relationsOf(event({ username: 'ann' })).find(
       ({ kinship }) => kinship === 'user',
     )!
     expect(decodeURIComponent(formatPageQuery(query))).toBe(
@@ -70,7 +70,7 @@ describe('neighboursOf', () => {
 
 describe('beforeAndAfter', () => {
   it('asks for the nearest on either side', () => {
-    const { before, after } = beforeAndAfter(neighboursOf(event())[0]!, event())
+    const { before, after } = beforeAndAfter(relationsOf(event())[0]!, event())
     expect(decodeURIComponent(before)).toBe(
       `filter[change_id_eq]=${CHANGE}&filter[created_at_lt]=2026-11-20T12:58:21.307114Z`,
     )
@@ -89,7 +89,7 @@ describe('inARow', () => {
     [[1, 2, 3, 4], [], '1 2 3 4 5'],
     [[4], [6], '4 5 6'],
   ])('shows five of those before and after: %j 5 %j', (before, after, row) => {
-    expect(ids(inARow(numbered(...before), event({ id: '5' }), numbered(...after)))).toBe(row)
+    expect(ids(centredOn(numbered(...before), event({ id: '5' }), numbered(...after)))).toBe(row)
   })
 })
 

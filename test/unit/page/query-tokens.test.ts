@@ -1,6 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { queryParts, repaired, withoutPart } from '../../../adapters/page/data/invalid-query.js'
+import {
+  queryParts,
+  repairedQuery,
+  withoutPart,
+} from '../../../adapters/page/data/invalid-query.js'
 import { faultOf, queryTokens, readable } from '../../../adapters/page/data/query-tokens.js'
 import { formatPageQuery, parsePageQuery } from '../../../adapters/page/data/query.js'
 import { pageQuery } from './queries.js'
@@ -88,13 +92,15 @@ describe('a query that cannot be read', () => {
     expect(withoutPart(parts, parts[1]!)).toBe(search.replace('filter[type_begins]=a&', ''))
   })
 
-  it('is repaired by the nearest name', () => {
-    expect(repaired(search, faultIn(search))).toBe(search.replace('begins', 'start'))
+  it('is repairedQuery by the nearest name', () => {
+    expect(repairedQuery(search, faultIn(search))).toBe(search.replace('begins', 'start'))
     const quoted = 'range=1h&filter[a_eq]=type_begins&filter[type_begins]=a'
-    expect(repaired(quoted, faultIn(quoted))).toBe(quoted.replace('[type_begins]', '[type_start]'))
+    expect(repairedQuery(quoted, faultIn(quoted))).toBe(
+      quoted.replace('[type_begins]', '[type_start]'),
+    )
     const nested = 'range=1h&filter[g][0][type_begins]=a'
-    expect(repaired(nested, faultIn(nested))).toBe(nested.replace('begins', 'start'))
+    expect(repairedQuery(nested, faultIn(nested))).toBe(nested.replace('begins', 'start'))
     const other = 'range=1h&filter[created_at_gt]=soon'
-    expect(repaired(other, faultIn(other))).toBeUndefined()
+    expect(repairedQuery(other, faultIn(other))).toBeUndefined()
   })
 })

@@ -11,6 +11,33 @@ import { readable } from '../data/query-tokens.js'
 
 const ID = 'query-line'
 
+interface CompletionsProps {
+  readonly options: readonly string[]
+  /** The index of the marked option; -1 for none. */
+  readonly active: number
+  readonly accept: (option: string) => void
+}
+
+function Completions({ options, active, accept }: CompletionsProps) {
+  return (
+    <ul class="drop" id={`${ID}-options`} role="listbox" aria-label={texts.line.completions}>
+      {options.map((option, index) => (
+        <li
+          key={option}
+          id={`${ID}-${index}`}
+          class="mono"
+          role="option"
+          aria-selected={index === active}
+          onPointerDown={(event) => event.preventDefault()}
+          onClick={() => accept(option)}
+        >
+          {option}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
 /** The query line as a text field. Enter applies, Escape restores. */
 export function QueryLineField({ apply }: { apply: (text: string) => void }) {
   const field = useRef<HTMLInputElement>(null)
@@ -80,21 +107,7 @@ export function QueryLineField({ apply }: { apply: (text: string) => void }) {
         onKeyDown={onKeyDown}
       />
       {completion && (
-        <ul class="drop" id={`${ID}-options`} role="listbox" aria-label={texts.line.completions}>
-          {completion.options.map((option, index) => (
-            <li
-              key={option}
-              id={`${ID}-${index}`}
-              class="mono"
-              role="option"
-              aria-selected={index === active.value}
-              onPointerDown={(event) => event.preventDefault()}
-              onClick={() => complete(option)}
-            >
-              {option}
-            </li>
-          ))}
-        </ul>
+        <Completions options={completion.options} active={active.value} accept={complete} />
       )}
     </span>
   )

@@ -3,8 +3,9 @@ import { account } from '../data/account.js'
 import { query } from '../data/address.js'
 import { curlLine } from '../data/curl-command.js'
 import { counts } from '../data/counts.js'
-import { Icon } from '../ui/icon.js'
 import { useEscape } from '../ui/keyboard.js'
+import { ProgressBar } from '../ui/progress-bar.js'
+import { SheetHead } from '../ui/sheet-head.js'
 import { texts } from '../ui/texts.js'
 import { dialog } from '../ui/dialog.js'
 import { copyText } from '../ui/notes.js'
@@ -31,15 +32,7 @@ function Progress({ count, total, isEstimate, state }: ExportRun) {
   return (
     <div class="log-top">
       <span>{texts.export.states[state]}</span>
-      <svg
-        class="meter"
-        viewBox="0 0 100 6"
-        preserveAspectRatio="none"
-        role="img"
-        aria-label={texts.common.percent(whole)}
-      >
-        <rect width={whole} height="6" />
-      </svg>
+      <ProgressBar percent={whole} />
       <span class="n">
         {total === undefined || state === 'done'
           ? texts.common.events(count)
@@ -77,17 +70,10 @@ export function ExportSheet() {
       aria-label={texts.export.title}
       tabIndex={-1}
     >
-      <div class="builder-head">
-        <h2>{total ? texts.export.heading(total.total, total.sampled) : texts.export.title}</h2>
-        <button
-          type="button"
-          class="btn quiet square"
-          aria-label={texts.common.closeKey}
-          onClick={close}
-        >
-          <Icon name="x" />
-        </button>
-      </div>
+      <SheetHead
+        title={total ? texts.export.heading(total.total, total.sampled) : texts.export.title}
+        close={close}
+      />
       <div class="export-body">
         <span class="seg" role="group" aria-label={texts.export.format}>
           {FORMATS.map(([name, label]) => (

@@ -6,9 +6,10 @@ import { openEvent } from '../data/address.js'
 import { listEvents } from '../data/api.js'
 import { formatClock, formatNumber } from '../data/format.js'
 import { SentenceBody, sentenceOf } from '../ui/sentence.js'
+import { ProgressBar } from '../ui/progress-bar.js'
 import { texts } from '../ui/texts.js'
 import { copyText } from '../ui/notes.js'
-import { foldLog, logOf, progressOf, unfoldedLines } from './log-lines.js'
+import { foldLog, type LogProgress, logOf, progressOf, unfoldedLines } from './log-lines.js'
 import { closingQuery } from './related-queries.js'
 import { isGrowing } from './opened-event.js'
 
@@ -53,6 +54,47 @@ export function Log({ event }: { event: AuditEvent }) {
   return log ? <Lines key={log.attribute} event={event} text={log.text} /> : null
 }
 
+const HeadButtons = ({
+  isFollowing,
+  follow,
+  text,
+}: {
+  isFollowing: boolean
+  follow: (following: Following) => void
+  text: string
+}) => (
+  <span class="seg" role="group" aria-label={texts.panel.log}>
+    <button
+      type="button"
+      aria-pressed={isFollowing}
+      onClick={() => follow(isFollowing ? 'off' : 'on')}
+    >
+      {texts.panel.follow}
+    </button>
+    <button type="button" onClick={() => void copyText(text)}>
+      {texts.panel.copyAll}
+    </button>
+  </span>
+)
+
+function Progress({ progress: { label, percent } }: { progress: LogProgress }) {
+  return (
+    <div class="log-top">
+      <span>{visibleText(label)}</span>
+      <ProgressBar percent={percent} />
+      <span class="n">{texts.common.percent(percent)}</span>
+    </div>
+  )
+}
+
+/** The state of the log: when it last grew, that it is unfinished, or a link to the result. */
+function LogState({ event, text }: { event: AuditEvent; text: string }) {
+  const { time } = useMemo(() => formatClock(new Date().toISOString()), [text])
+  if (isGrowing.value) return <span>{texts.panel.updated(time)}</span>
+  if (event.attributes['unfinished'] === true) return <span>{texts.panel.unfinished}</span>
+  return <Closing event={event} />
+}
+
 function Lines({ event, text }: { event: AuditEvent; text: string }) {
   const [isWhole, showWhole] = useState(false)
   const [following, follow] = useState<Following>('auto')
@@ -60,8 +102,7 @@ function Lines({ event, text }: { event: AuditEvent; text: string }) {
   const { lines: folded, overwritten } = foldLog(text)
   const lines = isWhole ? unfoldedLines(text) : folded.slice(-MAX_LINES)
   const seen = useRef(folded.length)
-  const grows = isGrowing.value
-  const progress = grows ? progressOf(folded) : undefined
+  const progress = isGrowing.value ? progressOf(folded) : undefined
   const isFollowing = following !== 'off'
 
   useLayoutEffect(() => {
@@ -77,42 +118,17 @@ function Lines({ event, text }: { event: AuditEvent; text: string }) {
 
   const unseen = folded.length - seen.current
   const hidden = overwritten + Math.max(0, folded.length - MAX_LINES)
-  const last = visibleText(lines.at(-1) ?? '')
-  const { time } = useMemo(() => formatClock(new Date().toISOString()), [text])
+  const shown = lines.map(visibleText)
+  const last = shown.pop() ?? ''
   return (
     <section class="sec" aria-label={texts.panel.log}>
       <div class="sec-head">
         <h2>{texts.panel.log}</h2>
         <span class="n">{texts.panel.lines(folded.length)}</span>
-        <span class="seg" role="group" aria-label={texts.panel.log}>
-          <button
-            type="button"
-            aria-pressed={isFollowing}
-            onClick={() => follow(isFollowing ? 'off' : 'on')}
-          >
-            {texts.panel.follow}
-          </button>
-          <button type="button" onClick={() => void copyText(text)}>
-            {texts.panel.copyAll}
-          </button>
-        </span>
+        <HeadButtons isFollowing={isFollowing} follow={follow} text={text} />
       </div>
       <div class="log">
-        {progress && (
-          <div class="log-top">
-            <span>{visibleText(progress.label)}</span>
-            <svg
-              class="meter"
-              viewBox="0 0 100 6"
-              preserveAspectRatio="none"
-              role="img"
-              aria-label={texts.common.percent(progress.percent)}
-            >
-              <rect width={progress.percent} height="6" />
-            </svg>
-            <span class="n">{texts.common.percent(progress.percent)}</span>
-          </div>
-        )}
+        {progress && <Progress progress={progress} />}
         <pre
           ref={pre}
           tabIndex={0}
@@ -121,10 +137,7 @@ function Lines({ event, text }: { event: AuditEvent; text: string }) {
           aria-live={following === 'on' ? 'polite' : 'off'}
           onScroll={onScroll}
         >
-          {lines
-            .slice(0, -1)
-            .map((line) => `${visibleText(line)}\n`)
-            .join('')}
+          {shown.map((line) => `${line}\n`).join('')}
           {progress ? <b class="now">{last}</b> : last}
         </pre>
         {unseen > 0 && !isFollowing && (
@@ -133,13 +146,7 @@ function Lines({ event, text }: { event: AuditEvent; text: string }) {
           </button>
         )}
         <div class="log-foot">
-          {grows ? (
-            <span>{texts.panel.updated(time)}</span>
-          ) : event.attributes['unfinished'] === true ? (
-            <span>{texts.panel.unfinished}</span>
-          ) : (
-            <Closing event={event} />
-          )}
+          <LogState event={event} text={text} />
           <span class="grow" />
           {hidden > 0 && (
             <span>

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
-import { Icon } from './icon.js'
 import { useEscape } from './keyboard.js'
 import { letterKeys } from '../data/preferences.js'
+import { SheetHead } from './sheet-head.js'
 import { texts } from './texts.js'
 import { dialog } from './dialog.js'
 
@@ -89,17 +89,7 @@ export function KeysSheet() {
       onClose={close}
       onClick={({ target, currentTarget }) => target === currentTarget && close()}
     >
-      <div class="builder-head">
-        <h2>{texts.keys.title}</h2>
-        <button
-          type="button"
-          class="btn quiet square"
-          aria-label={texts.common.closeKey}
-          onClick={close}
-        >
-          <Icon name="x" />
-        </button>
-      </div>
+      <SheetHead title={texts.keys.title} close={close} />
       <div class="keys-grid">
         {Object.keys(KEYS).map((name) => (
           <Group key={name} name={name as keyof typeof KEYS} />

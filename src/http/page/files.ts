@@ -2,18 +2,18 @@ import fs from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 
-/** The built page: its document, and the files that the document asks for. */
+/** The built page: its document and its assets. */
 export interface PageFiles {
-  /** With places for what is known only where it is mounted. */
+  /** The HTML, with placeholders such as `{{api}}` that depend on the mount. */
   readonly document: string
-  /** By their path relative to the document. */
+  /** Assets by path, relative to the document. */
   readonly assets: ReadonlyMap<string, PageAsset>
 }
 
 export interface PageAsset {
   readonly text: string
   readonly type: string
-  /** True where the name changes with the content. */
+  /** Whether the file name contains a hash of the content. */
   readonly isHashed: boolean
 }
 
@@ -25,7 +25,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const HASHED = 'assets/'
 
-/** The package's own folder, found by its name: modules are at other places once they are built. */
+/** The folder of the built page. Resolved by package name, as source and built modules lie at different depths. */
 function folder(): string {
   const manifest = createRequire(import.meta.url).resolve('daybook/package.json')
   return path.join(path.dirname(manifest), 'dist', 'page')
@@ -38,7 +38,7 @@ async function readAsset(root: string, file: string): Promise<[name: string, Pag
   return [name, { text, type, isHashed: name.startsWith(HASHED) }]
 }
 
-/** Reads them all, once; rejects where the page has not been built. */
+/** Reads all files of the page. Rejects if the page has not been built. */
 export async function readPage(root = folder()): Promise<PageFiles> {
   const document = await fs.readFile(path.join(root, 'index.html'), 'utf8')
   const files = await fs.readdir(root, { recursive: true })

@@ -10,29 +10,29 @@ import { type PageAsset, type PageFiles, readPage } from './files.js'
 
 export interface AuditPageOptions {
   /**
-   * Where the page is: `<path>` and all that is under it. It is the path that clients send, also where
-   * the host mounts this under another path.
+   * The path of the page; paths below it belong to the page too. It is the whole path that clients send,
+   * even if the host mounts this under another path.
    * @default '/audit'
    */
   readonly path?: string
   /**
-   * Where clients find the event feed of the same log.
-   * @default where `auditRoutes` of this log are mounted, else '/api/events'
+   * The path of the event feed of the same log.
+   * @default the path of this log's `auditRoutes`, else '/api/events'
    */
   readonly api?: string
-  /** What the service is called, shown at the top and in the title. @default '' */
+  /** The name of the service, shown at the top and in the title. @default '' */
   readonly name?: string
-  /** Realm of the challenge that goes with a 401. @default 'Daybook' */
+  /** The realm of the challenge in a 401 response. @default 'Daybook' */
   readonly realm?: string
 }
 
-/** The log whose page it is. */
+/** The part of an audit log that the page uses. */
 export type PageAudit = Pick<AuditLog, 'list'>
 
 const DEFAULT_PAGE_PATH = '/audit'
 
-/** Nothing inline, nothing from elsewhere, and no text that becomes markup or script. */
-const POLICY = [
+/** No inline code, no other origins, and no text that becomes markup or script. */
+const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
@@ -45,16 +45,16 @@ const POLICY = [
   "trusted-types 'none'",
 ].join('; ')
 
-const SAFETY = {
-  'content-security-policy': POLICY,
+const SECURITY_HEADERS = {
+  'content-security-policy': CONTENT_SECURITY_POLICY,
   'x-content-type-options': 'nosniff',
-  // Addresses of the page hold what people look for.
+  // The address contains the user's query.
   'referrer-policy': 'no-referrer',
 }
 
-const VARIED = { vary: 'Accept-Encoding' }
-const REVALIDATED = 'private, no-cache'
-const KEPT = 'private, max-age=31536000, immutable'
+const VARY = { vary: 'Accept-Encoding' }
+const REVALIDATE = 'private, no-cache'
+const IMMUTABLE = 'private, max-age=31536000, immutable'
 
 const ESCAPES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -65,8 +65,8 @@ const ESCAPES: Readonly<Record<string, string>> = {
 
 const escapeHtml = (text: string): string => text.replaceAll(/[&<>"]/g, (sign) => ESCAPES[sign]!)
 
-/** The document for where it is mounted. */
-function placed(document: string, path: string, api: string, name: string): string {
+/** Fills the placeholders of the document and makes its asset paths absolute. */
+function fillDocument(document: string, path: string, api: string, name: string): string {
   const values: Readonly<Record<string, string>> = { api, name }
   return document
     .replaceAll('"./', () => `"${escapeHtml(path)}/`)
@@ -75,7 +75,7 @@ function placed(document: string, path: string, api: string, name: string): stri
 
 type Bytes = Promise<Uint8Array>
 
-/** Each text is compressed once in each coding. */
+/** Compresses each text once per coding. */
 function compressOnce(): Compress {
   const done = { br: new Map<Content, Bytes>(), gzip: new Map<Content, Bytes>() }
   return (coding, text) => {
@@ -87,14 +87,14 @@ function compressOnce(): Compress {
 
 const ok = (text: string, type: string, caching: string): HttpResponse => ({
   status: 200,
-  headers: { 'content-type': type, 'cache-control': caching, ...VARIED, ...SAFETY },
+  headers: { 'content-type': type, 'cache-control': caching, ...VARY, ...SECURITY_HEADERS },
   body: text,
 })
 
 /**
- * The page as a function from a request to a response that any HTTP server can mount; `undefined`, at
- * once, for a path that is not its own. It is served to whoever is authenticated, and reads from the
- * event feed, which decides what is shown.
+ * The page as a function from request to response that any HTTP server can mount. Returns `undefined`
+ * synchronously for paths outside of the page. Any authenticated user gets the page; what it shows comes
+ * from the event feed, which checks permissions.
  */
 export function pageEndpoint(
   audit: PageAudit,
@@ -102,7 +102,7 @@ export function pageEndpoint(
 ): (request: HttpRequest) => Promise<HttpResponse> | undefined {
   const { path = DEFAULT_PAGE_PATH, name = '', realm = 'Daybook' } = options
   const mount = path.replace(/\/+$/, '')
-  // All that is under the root would be the page's.
+  // Mounted at the root, the page would take every path.
   if (!/^\/[^/]/.test(mount))
     throw new AuditLogError(
       'INVALID_OPTION',
@@ -112,7 +112,7 @@ export function pageEndpoint(
   declareMount(audit, { kind: 'page', path: mount })
   let files: Promise<PageFiles> | undefined
 
-  // The feed may be mounted after the page.
+  // Looked up per request, as the feed may be mounted after the page.
   const api = (): string =>
     options.api ?? mountsOf(audit).find(({ kind }) => kind === 'feed')?.path ?? DEFAULT_PATH
 
@@ -120,10 +120,10 @@ export function pageEndpoint(
     files ??= readPage()
     const { document, assets } = await files
     if (under === '')
-      return ok(placed(document, mount, api(), name), 'text/html; charset=utf-8', REVALIDATED)
+      return ok(fillDocument(document, mount, api(), name), 'text/html; charset=utf-8', REVALIDATE)
     const asset: PageAsset | undefined = assets.get(under)
     if (!asset) throw new HttpProblem('NOT_FOUND', `there is nothing at ${mount}/${under}`)
-    return ok(asset.text, asset.type, asset.isHashed ? KEPT : REVALIDATED)
+    return ok(asset.text, asset.type, asset.isHashed ? IMMUTABLE : REVALIDATE)
   }
 
   const answer = async (request: HttpRequest): Promise<HttpResponse> => {

@@ -4,7 +4,7 @@ import type { Scalar } from '../../src/filter/attributes.js'
 import { indexedText } from '../../src/store-kit/index/part.js'
 import { NONE, type Postings } from '../../src/store-kit/index/postings.js'
 
-/** Values of one type, and the ordinals that have them. */
+/** Values of one type and the ordinals that have each. */
 export type Truth = ReadonlyMap<Scalar, readonly number[]>
 
 const numbers = fc.oneof(
@@ -34,7 +34,7 @@ const texts = fc
   )
   .map((text) => indexedText(text.toWellFormed()))
 
-/** Some ordinals below `end`, rising: few or many, near by each other or not. */
+/** Ascending ordinals below `end`: few or many, near each other or not. */
 const ordinals = (end: number): fc.Arbitrary<readonly number[]> =>
   fc
     .oneof(
@@ -53,7 +53,7 @@ export const compareScalars = (a: Scalar, b: Scalar): number => {
   return a < b ? -1 : Number(a > b)
 }
 
-/** Values of one of the types, in their order, of events below `end`. */
+/** Sorted values of one type, with ordinals below `end`. */
 export const truths = (end: number): fc.Arbitrary<Truth> =>
   fc
     .oneof(fc.constant(numbers), fc.constant(texts), fc.constant(fc.boolean()))
@@ -69,7 +69,7 @@ export const sortedTruth = (pairs: Iterable<readonly [Scalar, readonly number[]]
     ),
   )
 
-/** All of them, as somebody meets them who goes in one direction. */
+/** All ordinals, in one direction. */
 export function ordinalsOf(
   postings: Postings,
   step: 1 | -1 = 1,

@@ -9,19 +9,19 @@ import {
   keyOf,
 } from '../../src/store-kit/index/segment-source.js'
 
-/** Lists of a segment that is held in memory. */
+/** The chunks of one kind, in the order of their keys. */
 type Lists = readonly ChunkValues[]
 
 export interface MemorySegment {
   readonly part: IndexPart
-  /** Numbers of chunks: those whose lines were read in bulk, and those that keys led to. */
+  /** Numbers of chunks that were read in bulk and by key. */
   readonly reads: { bulk: number; byKey: number }
 }
 
 const compareKeys = (a: Key, b: Key): number =>
   typeof a === 'string' ? compareText(a, b as string) : a - (b as number)
 
-/** A segment of so many events, a microsecond apart, whose lists are these chunks, given by kind. */
+/** A segment of `size` events, a microsecond apart, with these chunks by kind. */
 export function memorySegment(
   size: number,
   kinds: ReadonlyMap<number, readonly Chunk[]>,

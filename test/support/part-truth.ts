@@ -18,7 +18,7 @@ const add = (list: number[], ordinal: number): void => {
   if (list.at(-1) !== ordinal) list.push(ordinal)
 }
 
-/** What an index of the events has to say, from the events themselves. */
+/** The expected content of an index of the events. */
 function namesOf(events: readonly AuditEvent[]): Map<string, Name> {
   const names = new Map<string, Name>()
   const nameOf = (name: string): Name => {
@@ -52,7 +52,7 @@ function namesOf(events: readonly AuditEvent[]): Map<string, Name> {
 
 export const timeOf = ({ created_at }: AuditEvent): number => parseTimestamp(created_at)!
 
-/** Asks a part for everything, and looks whether it is what the events have; these come oldest first. */
+/** Reads all of a part and compares it with the events, oldest first. */
 export function expectPart(part: IndexPart, events: readonly AuditEvent[]): void {
   const times = events.map(timeOf)
   expect([part.size, part.first, part.last]).toEqual([times.length, times[0], times.at(-1)])

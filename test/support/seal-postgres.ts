@@ -1,7 +1,7 @@
 import { createPostgresStore } from '../../adapters/postgres/postgres-store.js'
 import type { SealingTuning } from '../../src/store-kit/index-builder/segment-levels.js'
 
-/** Has a process of its own seal and merge what there is to be. */
+/** Opens a store of its own, waits until the index is built, and closes it. */
 export async function sealPostgres(
   connectionString: string,
   schema: string,

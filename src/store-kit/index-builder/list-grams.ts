@@ -136,10 +136,10 @@ export const withGrams = <Name>(
   chunks: Iterable<NamedChunk<Name>>,
   minGramChunks?: number,
 ): Generator<NamedChunk<Name>, void> =>
-  withGramsAsTheyCome(chunks, minGramChunks) as Generator<NamedChunk<Name>, void>
+  withGramsWhenReady(chunks, minGramChunks) as Generator<NamedChunk<Name>, void>
 
 /** {@link withGrams} for chunks that are not ready at times: both yield `undefined` then. */
-export function* withGramsAsTheyCome<Name>(
+export function* withGramsWhenReady<Name>(
   chunks: Iterable<NamedChunk<Name> | undefined>,
   minGramChunks = MIN_GRAM_CHUNKS,
 ): Generator<NamedChunk<Name> | undefined, void> {

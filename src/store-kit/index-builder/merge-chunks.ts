@@ -42,14 +42,10 @@ interface Cursor {
 /**
  * Merges the values of one attribute and type into the chunks of the merged segment. Holds one chunk of each
  * source and the list of one value. The sources are in the order of time, so lists mostly need no sorting.
+ * Yields `undefined` while a source is not ready.
  */
-export const mergeChunks = (sources: readonly MergeSource[]): Generator<Chunk, void> =>
-  mergeAsTheyCome(sources) as Generator<Chunk, void>
-
-/** {@link mergeChunks} for sources that are not ready at times: yields `undefined` then. */
-export const mergeAsTheyCome = (
-  sources: readonly MergeSource[],
-): Generator<Chunk | undefined, void> => encode(mergeEntries(sources))
+export const mergeChunks = (sources: readonly MergeSource[]): Generator<Chunk | undefined, void> =>
+  encode(mergeEntries(sources))
 
 function* mergeEntries(sources: readonly MergeSource[]): Generator<Entry | undefined, void> {
   const cursors = sources.map(createCursor)

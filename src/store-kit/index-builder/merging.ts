@@ -1,8 +1,8 @@
 import type { Builder } from './builder.js'
 import type { NamedChunk } from './column-chunks.js'
 import type { ChunkFeed, SegmentRow, WrittenSegment } from './index-driver.js'
-import { withGramsAsTheyCome } from './list-grams.js'
-import { mergeAsTheyCome, type MergeSource } from './merge-chunks.js'
+import { withGramsWhenReady } from './list-grams.js'
+import { mergeChunks, type MergeSource } from './merge-chunks.js'
 import { type MergedTimes, mergeTimes } from './merge-times.js'
 import { dropSegment } from './segment-dropping.js'
 import { nextToMerge } from './segment-levels.js'
@@ -56,7 +56,7 @@ function writeMerged(
   return writeSegment(
     builder,
     { level: parts[0]!.level + 1, times, removed },
-    withGramsAsTheyCome(chunks, tuning.minGramChunks),
+    withGramsWhenReady(chunks, tuning.minGramChunks),
     () => (feeds.every((feed) => feed.isReady()) ? steps.pause() : fetch()),
   )
 }
@@ -80,7 +80,7 @@ function* mergedChunks(
       isReady: () => feed.isReady() && !isSliceOver(),
       ordinals: ordinals[i]!,
     }))
-    for (const chunk of mergeAsTheyCome(sources)) yield chunk && { name, kind, chunk }
+    for (const chunk of mergeChunks(sources)) yield chunk && { name, kind, chunk }
   }
 }
 

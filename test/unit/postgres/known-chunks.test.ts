@@ -21,7 +21,7 @@ const chunkAt = (place: Place): PlacedChunk => ({
 
 const KEYS = ['', '00', '0000', '01', '7f', 'c3a4', 'f0']
 
-/** The chunks of some lists: of some values one, of others several pieces. */
+/** Chunks of some lists: one chunk for some values, several pieces for others. */
 const lists = fc
   .uniqueArray(fc.constantFrom(...KEYS), { maxLength: KEYS.length })
   .chain((keys) =>
@@ -39,34 +39,34 @@ const lists = fc
   )
   .map((all) => all.flat())
 
-type Asked = 'down' | 'up' | 'pieces'
+type Method = 'down' | 'up' | 'pieces'
 
-const question = fc.record({
-  asked: fc.constantFrom<Asked>('down', 'up', 'pieces'),
+const query = fc.record({
+  method: fc.constantFrom<Method>('down', 'up', 'pieces'),
   place: fc.oneof(
     fc.constantFrom(START, END),
     fc
       .tuple(fc.constantFrom(...KEYS, '5050'), fc.boolean())
-      .map(([first, isBehind]) => (isBehind ? after(first) : before(first))),
+      .map(([first, isAfter]) => (isAfter ? after(first) : before(first))),
   ),
   most: fc.integer({ min: 1, max: 4 }),
 })
-type Question = typeof question extends fc.Arbitrary<infer One> ? One : never
+type Query = typeof query extends fc.Arbitrary<infer One> ? One : never
 
-/** What the server gives, and what is learnt from that. */
+/** Learns the rows that the server would return. */
 function fetch(
   known: KnownChunks,
   all: readonly PlacedChunk[],
-  { asked, place, most }: Question,
+  { method, place, most }: Query,
 ): void {
-  if (asked === 'pieces') {
+  if (method === 'pieces') {
     const { first } = place
     known.learn(
       before(first),
       all.filter((chunk) => chunk.first === first),
       after(first),
     )
-  } else if (asked === 'up') {
+  } else if (method === 'up') {
     const rows = all.filter((chunk) => compare(chunk, place) > 0).slice(0, most)
     known.learn(place, rows, rows.length < most ? END : rows.at(-1)!)
   } else {
@@ -75,65 +75,65 @@ function fetch(
   }
 }
 
-const ask = (known: KnownChunks, { asked, place }: Question): unknown =>
-  asked === 'pieces' ? known.pieces(place.first) : known[asked](place)
+const ask = (known: KnownChunks, { method, place }: Query): unknown =>
+  method === 'pieces' ? known.pieces(place.first) : known[method](place)
 
-function truth(all: readonly PlacedChunk[], { asked, place }: Question): unknown {
-  if (asked === 'pieces')
+function truth(all: readonly PlacedChunk[], { method, place }: Query): unknown {
+  if (method === 'pieces')
     return all.filter(({ first }) => first === place.first).map(({ chunk }) => chunk)
-  return asked === 'up'
+  return method === 'up'
     ? all.find((chunk) => compare(chunk, place) > 0)?.chunk
     : all.findLast((chunk) => compare(chunk, place) <= 0)?.chunk
 }
 
-describe('chunks that are known', () => {
-  it('are told of as they are, or not at all, and what was fetched is known', () => {
-    let answered = 0
+describe('known chunks', () => {
+  it('are returned as the server would, or unknown, and are known after a fetch', () => {
+    let knownAtOnce = 0
     fc.assert(
-      fc.property(lists, fc.array(question, { minLength: 5, maxLength: 30 }), (all, questions) => {
+      fc.property(lists, fc.array(query, { minLength: 5, maxLength: 30 }), (all, queries) => {
         const known = createKnownChunks()
-        for (const question of questions) {
-          const first = ask(known, question)
+        for (const query of queries) {
+          const first = ask(known, query)
           if (first === 'unknown') {
-            fetch(known, all, question)
-            expect(ask(known, question)).not.toBe('unknown')
-          } else answered++
-          expect(ask(known, question)).toEqual(truth(all, question))
+            fetch(known, all, query)
+            expect(ask(known, query)).not.toBe('unknown')
+          } else knownAtOnce++
+          expect(ask(known, query)).toEqual(truth(all, query))
           for (const key of [...KEYS, '5050'])
             for (const place of [before(key), after(key), START, END])
-              for (const asked of ['down', 'up', 'pieces'] as const) {
-                const other = { asked, place, most: 1 }
-                const told = ask(known, other)
-                if (told !== 'unknown') expect(told).toEqual(truth(all, other))
+              for (const method of ['down', 'up', 'pieces'] as const) {
+                const other = { method, place, most: 1 }
+                const found = ask(known, other)
+                if (found !== 'unknown') expect(found).toEqual(truth(all, other))
               }
         }
       }),
       { numRuns: 100 },
     )
-    expect(answered).toBeGreaterThan(200)
+    expect(knownAtOnce).toBeGreaterThan(200)
   })
 
-  it('lead on from one to the next after one fetch of many', () => {
+  it('are known one after the other after one fetch of many', () => {
     const all = KEYS.map((first) => chunkAt({ first, ordinal: 0 }))
     const known = createKnownChunks()
-    fetch(known, all, { asked: 'up', place: START, most: 4 })
+    fetch(known, all, { method: 'up', place: START, most: 4 })
     expect(KEYS.slice(0, 3).map((key) => known.up(after(key)))).toEqual(
       all.slice(1, 4).map(({ chunk }) => chunk),
     )
     expect(known.up(after(KEYS[3]!))).toBe('unknown')
     expect(known.down(after(KEYS[3]!))).toBe('unknown')
-    // Behind the last that was fetched anything may come, in between nothing.
+    // There is no chunk between fetched ones; there may be others after the last one.
     expect(known.down(after('0055'))).toBe(all[2]!.chunk)
   })
 
-  it('take more memory the more they are, and once each', () => {
+  it('count their memory once each', () => {
     const all = KEYS.map((first) => chunkAt({ first, ordinal: 0 }))
     const known = createKnownChunks()
     const empty = known.bytes
-    fetch(known, all, { asked: 'up', place: START, most: 9 })
+    fetch(known, all, { method: 'up', place: START, most: 9 })
     const full = known.bytes
     expect(full).toBeGreaterThan(empty)
-    fetch(known, all, { asked: 'down', place: END, most: 9 })
+    fetch(known, all, { method: 'down', place: END, most: 9 })
     expect(known.bytes).toBe(full)
   })
 })

@@ -9,7 +9,7 @@ const END = 3000
 
 interface Part {
   readonly truth: Truth
-  /** The new ordinals of the part's. */
+  /** Ordinals in the merged segment, by ordinal in the part. */
   readonly ordinals: readonly number[]
 }
 
@@ -24,15 +24,13 @@ const merge = (parts: readonly Part[]) =>
         ordinals: Uint32Array.from(ordinals),
       })),
     ),
-  ].map(({ first, ordinal, values, postings }) => ({
-    first,
-    ordinal,
-    values,
-    postings: [...postings],
-  }))
+  ].map((chunk) => {
+    const { first, ordinal, values, postings } = chunk!
+    return { first, ordinal, values, postings: [...postings] }
+  })
 
-/** The chunks of what the parts have together, made at once. */
-function whole(parts: readonly Part[]) {
+/** Encodes the values of all parts at once. */
+function encodeAll(parts: readonly Part[]) {
   const all = new Map<Scalar, Set<number>>()
   for (const { truth, ordinals } of parts)
     for (const [value, list] of truth)
@@ -51,7 +49,7 @@ function whole(parts: readonly Part[]) {
   }))
 }
 
-/** Parts of one type, and for each where its events come to in the whole. */
+/** Parts of one type. `place` maps a part's ordinals to the merged segment. */
 const parts = (places: fc.Arbitrary<(part: number, ordinal: number) => number>) =>
   fc
     .tuple(fc.array(truths(END), { minLength: 1, maxLength: 20 }), places)
@@ -68,16 +66,16 @@ const parts = (places: fc.Arbitrary<(part: number, ordinal: number) => number>) 
 const agree = (places: fc.Arbitrary<(part: number, ordinal: number) => number>): void =>
   fc.assert(
     fc.property(parts(places), (parts) => {
-      expect(merge(parts)).toEqual(whole(parts))
+      expect(merge(parts)).toEqual(encodeAll(parts))
     }),
     { numRuns: 60 },
   )
 
-it('parts one after the other come to what they are together', () => {
+it('parts that do not overlap are merged', () => {
   agree(fc.constant((part, ordinal) => part * END + ordinal))
 })
 
-it('events that are gone are left out', () => {
+it('removed events are left out', () => {
   agree(
     fc
       .integer({ min: 1, max: 5 })
@@ -88,12 +86,12 @@ it('events that are gone are left out', () => {
   )
 })
 
-it('parts whose times overlap, and that share events, are put in order', () => {
+it('parts that overlap or share events are merged in order', () => {
   agree(fc.constantFrom(1, 3).map((gap) => (part, ordinal) => ordinal * 7 + part * gap))
   agree(fc.constant((_part, ordinal) => ordinal))
 })
 
-it('one chunk of each part is held at a time', () => {
+it('chunks are read lazily', () => {
   const truth = new Map(
     Array.from({ length: 2000 }, (_, i) => [`value ${String(i).padStart(6, '0')}`, [i]] as const),
   )

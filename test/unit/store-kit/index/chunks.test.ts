@@ -26,7 +26,7 @@ const encode = (truth: Truth): Chunk[] => [
   ...encodeChunks([...truth].map(([value, ordinals]) => ({ value, ordinals }))),
 ]
 
-/** What is in chunks: each value with all of its ordinals. */
+/** Decodes chunks: each value with all of its ordinals. */
 function decode(chunks: readonly Chunk[]): [Scalar, number[]][] {
   const entries: [Scalar, number[]][] = []
   for (const { first, values: lines, postings: data } of chunks) {
@@ -49,7 +49,7 @@ function decode(chunks: readonly Chunk[]): [Scalar, number[]][] {
   return entries
 }
 
-it('all values come back with their ordinals, in order', () => {
+it('decoding gives the values with their ordinals, in order', () => {
   fc.assert(
     fc.property(truths(END), (truth) => {
       expect(decode(encode(truth))).toEqual([...truth].map(([value, list]) => [value, [...list]]))
@@ -58,7 +58,7 @@ it('all values come back with their ordinals, in order', () => {
   )
 })
 
-it('a chunk fits in a page, and keys rise', () => {
+it('a chunk fits in a page, and keys are ascending', () => {
   fc.assert(
     fc.property(truths(END), (truth) => {
       let before: Chunk | undefined
@@ -72,7 +72,7 @@ it('a chunk fits in a page, and keys rise', () => {
   )
 })
 
-it('many values go from one page to the next', () => {
+it('many values fill their pages', () => {
   const values = Array.from(
     { length: 3000 },
     (_, i) => `${i % 2 ? 'ü' : 'u'}"${i * 7919}"\u{1F600}`,
@@ -86,11 +86,11 @@ it('many values go from one page to the next', () => {
   expect(decode(chunks)).toEqual([...truth])
   const sizes = chunks.map(({ values, postings }) => Buffer.byteLength(values) + postings.length)
   expect(Math.max(...sizes)).toBeLessThanOrEqual(PAGE)
-  // None is left half empty but the last.
+  // Only the last one may be half empty.
   expect(Math.min(...sizes.slice(0, -1))).toBeGreaterThan(PAGE * 0.95)
 })
 
-it('a piece tells its ends, and the size of the whole list', () => {
+it('a piece has its first and last ordinal and the size of the whole list', () => {
   const ordinals = Array.from({ length: 9000 }, (_, i) => 11 + i * 13)
   const chunks = encode(new Map([['x', ordinals]]))
   expect(chunks.length).toBeGreaterThan(1)
@@ -106,7 +106,7 @@ it('a piece tells its ends, and the size of the whole list', () => {
   expect(next).toBe(9000)
 })
 
-it('what is dense is kept as bits, what is not as a list', () => {
+it('dense pieces are bitmaps, others lists', () => {
   const layouts = (step: number): number[] => {
     const ordinals = Array.from({ length: 5000 }, (_, i) => 5 + i * step)
     return encode(new Map([[true, ordinals]])).map(({ postings }) => postings[0]!)
@@ -116,7 +116,7 @@ it('what is dense is kept as bits, what is not as a list', () => {
   expect(layouts(1)).toEqual([Layout.bits])
 })
 
-it('a line is found by itself only', () => {
+it('only whole lines are found', () => {
   fc.assert(
     fc.property(truths(END), fc.string(), (truth, other) => {
       const values = [...truth.keys()]

@@ -40,7 +40,7 @@ const gramChunks = (chunks: readonly Chunk[], minGramChunks: number): Chunk[] =>
     .filter(({ kind }) => kind === ListKind.grams)
     .map(({ chunk }) => chunk)
 
-/** The texts of events by their ordinals, in a segment with grams, and in one without. */
+/** A segment with lists of grams and one without. `texts` are those of the events, by ordinal. */
 function segmentsOf(texts: readonly string[]): Record<'listed' | 'plain', MemorySegment> {
   const ordinals = new Map<string, number[]>()
   for (const [i, text] of texts.map((one) => indexedText(one)).entries())
@@ -63,7 +63,7 @@ function search(part: IndexPart, test: Test, text: string): number[] {
   }
 }
 
-// Texts that share parts with others, so that most grams are in several groups.
+// Texts with common parts, so that most grams are in several groups.
 const word = fc.oneof(
   {
     weight: 6,
@@ -91,7 +91,7 @@ const anyCase = (part: string, picks: readonly number[]): string =>
     return all[picks[i % picks.length]! % all.length]!
   }).join('')
 
-/** A part of one of the texts in any spelling, by code points or by halves of them, or what is in none. */
+/** A part of one of the texts in any case, which may begin or end within a code point, or another text. */
 const needle = (texts: readonly string[]): fc.Arbitrary<string> =>
   fc.oneof(
     {
@@ -119,9 +119,9 @@ const needle = (texts: readonly string[]): fc.Arbitrary<string> =>
     { weight: 1, arbitrary: word },
   )
 
-describe('grams', () => {
-  it('lose nothing of what a search without them finds', () => {
-    let [found, spared] = [0, 0]
+describe('searching with grams', () => {
+  it('finds the same as a search without them', () => {
+    let [found, skipped] = [0, 0]
     fc.assert(
       fc.property(
         fc
@@ -145,17 +145,17 @@ describe('grams', () => {
               expect(search(plain.part, test, needle), JSON.stringify(needle)).toEqual(expected)
               expect(search(listed.part, test, needle), JSON.stringify(needle)).toEqual(expected)
               if (expected.length > 0) found += 1
-              if (listed.reads.bulk - beforeListed < plain.reads.bulk - before) spared += 1
+              if (listed.reads.bulk - beforeListed < plain.reads.bulk - before) skipped += 1
             }
         },
       ),
       { numRuns: 60 },
     )
     expect(found).toBeGreaterThan(1000)
-    expect(spared).toBeGreaterThan(200)
+    expect(skipped).toBeGreaterThan(200)
   })
 
-  it('lead to the few chunks that may have a text, and to all pieces of its list', () => {
+  it('reads only the few chunks that may contain a text, and all pieces of its list', () => {
     const texts = Array.from({ length: 20_000 }, (_, i) =>
       i % 4 === 0 ? 'the Zephyr blows' : `event ${i} of the build on node ${i % 97}`,
     )
@@ -166,7 +166,7 @@ describe('grams', () => {
       ['cont', '"NEEDLE"', [777]],
       ['end', '" HERE', [777]],
       ['cont', 'zephyr', many],
-      ['cont', 'nothing of that', []],
+      ['cont', 'nothing like it', []],
     ] as const) {
       for (const { reads } of [plain, listed]) Object.assign(reads, { bulk: 0, byKey: 0 })
       expect(search(plain.part, test, needle)).toEqual(expected)
@@ -177,7 +177,7 @@ describe('grams', () => {
     }
   })
 
-  it('a cut text is found by what may stand behind its cut', () => {
+  it('finds cut texts for any part', () => {
     const texts = Array.from({ length: 3000 }, (_, i) => `event ${i} of the build`)
     texts[1234] = `${'k'.repeat(600)} needle`
     const { listed } = segmentsOf(texts)
@@ -185,7 +185,7 @@ describe('grams', () => {
     expect(listed.reads.bulk).toBeLessThan(5)
   })
 
-  /** Chunks of these lines, and the lists of their grams. */
+  /** Finds the lists of grams for chunks of these lines. */
   function listed(lines: readonly string[]): (value: number) => Postings {
     const chunks = lines.map((values) => ({
       first: 0,
@@ -197,11 +197,11 @@ describe('grams', () => {
     return (value) => part.find('', value)
   }
 
-  it('have the groups of a few, or of up to half of all', () => {
+  it('a gram has a list if it is in a few groups or at most half of them', () => {
     const [groups, first] = [41, 0x4e00]
     const word = (k: number): string =>
       String.fromCodePoint(...[0, 1, 2].map((i) => first + 3 * k + i))
-    // In so many groups of two chunks the word of this number stands.
+    // Word k is in the first k groups of two chunks.
     const find = listed(
       Array.from({ length: 2 * groups - 1 }, (_, place) =>
         Array.from({ length: groups + 1 }, (_, k) => k)
@@ -234,13 +234,13 @@ describe('grams', () => {
     }
   })
 
-  it('are made of the texts of a name alone, and of so many chunks', () => {
+  it('grams are listed only for texts of names with enough chunks', () => {
     const some = textChunks(
       new Map(Array.from({ length: 9000 }, (_, i) => [`a text with the number ${i}`, [i]])),
     )
-    const namesOf = (chunks: readonly NamedChunk<string>[], least?: number): string[] => [
+    const namesOf = (chunks: readonly NamedChunk<string>[], minChunks?: number): string[] => [
       ...new Set(
-        [...withGrams(chunks, least)].flatMap(({ name, kind }) =>
+        [...withGrams(chunks, minChunks)].flatMap(({ name, kind }) =>
           kind === ListKind.grams ? name : [],
         ),
       ),

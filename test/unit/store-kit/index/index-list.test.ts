@@ -7,7 +7,7 @@ import { EMPTY, listPostings, rangePostings } from '../../../../src/store-kit/in
 
 const TIMES = [10, 20, 30, 40]
 
-/** Of events that have too much to be indexed. */
+/** A part whose events are all unindexed. */
 const part: IndexPart = {
   id: 'part',
   size: TIMES.length,
@@ -22,7 +22,7 @@ const part: IndexPart = {
   unindexed: listPostings(TIMES.map((_, ordinal) => ordinal)),
 }
 
-it('an order leads to no event outside the bounds, whatever may have anything', () => {
+it('a sorted query takes no unindexed event outside the bounds', () => {
   const taken: number[] = []
   const view = { eventAt: (time: number) => ({ id: String(time), attributes: {} }) as AuditEvent }
   const candidates = {

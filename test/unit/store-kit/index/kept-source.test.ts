@@ -31,7 +31,7 @@ const NAMES = [
   ...['type', 'username', 'system', 'x', 'a_c', 'b_c', 'ab', '_a', 'a_'],
 ]
 
-/** What has come under the name since this was last called. */
+/** Returns a function that reads what was added to the name since its last call. */
 function newIn(source: BlockSource, name: string): () => unknown {
   const read = source.read(name)
   return () => {
@@ -45,7 +45,7 @@ function newIn(source: BlockSource, name: string): () => unknown {
   }
 }
 
-it('finds all that a name leads to, also by keys that have the mark between keys', () => {
+it('finds all values of a name, also for keys that contain the separator', () => {
   const [kept, extracted] = [keptSource(), extractedSource()]
   const readers = NAMES.map((name) => [newIn(kept, name), newIn(extracted, name)] as const)
   for (const event of EVENTS) {
@@ -59,7 +59,7 @@ it('finds all that a name leads to, also by keys that have the mark between keys
   }
 })
 
-it('knows names to which no key leads', () => {
+it('excludes names that no key leads to', () => {
   const source = keptSource()
   for (const event of EVENTS) source.add(event)
   const names = ['x', 'ab', 'lat', 'late_', 'type']

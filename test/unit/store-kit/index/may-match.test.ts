@@ -23,7 +23,7 @@ const passes = (parts: readonly IndexPart[], query: string): readonly boolean[] 
   return parts.map((part) => mayMatch?.(part) ?? true)
 }
 
-/** Blocks of two events; what they have is told of once they have been asked for it. */
+/** Parts of two events each, in which the attributes were searched once, so that their columns exist. */
 function blocks(source: typeof keptSource, ...attributes: JsonObject[]): readonly IndexPart[] {
   const index = createGrowingIndex(2, source)
   for (const [at, one] of attributes.entries()) index.add(at, eventOf(one))
@@ -40,7 +40,7 @@ const EVENTS = [
 ]
 
 for (const [name, source] of Object.entries({ kept: keptSource, extracted: extractedSource }))
-  it(`${name} events: parts without a value are left out`, () => {
+  it(`${name} events: parts without a value are excluded`, () => {
     const parts = blocks(source, ...EVENTS)
     expect(passes(parts, 'filter[code_eq]=a')).toEqual([true, false])
     expect(passes(parts, 'filter[code_in][]=x&filter[code_in][]=d')).toEqual([false, true])
@@ -54,7 +54,7 @@ for (const [name, source] of Object.entries({ kept: keptSource, extracted: extra
     expect(passes(parts, 'filter[other_true]=1')).toEqual([false, true])
   })
 
-it('what is not looked up by values may be anywhere', () => {
+it('filters other than by values exclude no part', () => {
   const parts = blocks(keptSource, ...EVENTS)
   expect(passes(parts, 'filter[code_not_eq]=a')).toEqual([true, true])
   expect(passes(parts, 'filter[m]=or&filter[code_eq]=x&filter[kind_gt]=3')).toEqual([true, true])
@@ -62,11 +62,11 @@ it('what is not looked up by values may be anywhere', () => {
   expect(passes(parts, '')).toEqual([true, true])
 })
 
-it('events of which nothing is known may have anything', () => {
+it('events with known times only are never excluded', () => {
   expect(passes([loosePart('open', [1, 2])], 'filter[code_eq]=x')).toEqual([true])
 })
 
-it('what comes later is found in the same block', () => {
+it('events that are added later are found in the same block', () => {
   const index = createGrowingIndex(10, keptSource)
   index.add(1, eventOf({ code: 'a' }))
   expect(index.parts()[0]!.find('code', 'b').size).toBe(0)
@@ -79,7 +79,7 @@ it('what comes later is found in the same block', () => {
   expect(part!.containers('kind').seek(0, 1)).toBe(1)
 })
 
-it('a part knows how many had a value when it was taken', () => {
+it('a part does not count values of events that are added later', () => {
   const index = createGrowingIndex(10, keptSource)
   index.add(1, eventOf({ code: 'a' }))
   index.add(2, eventOf({}))

@@ -15,7 +15,7 @@ import {
 
 const END = 200
 
-/** A set of postings and what it stands for. */
+/** Postings and a test for the ordinals they should have. */
 interface Pair {
   readonly postings: Postings
   readonly has: (ordinal: number) => boolean
@@ -77,7 +77,7 @@ function nearest(has: Pair['has'], at: number, step: Step): number {
 }
 
 describe('postings', () => {
-  it('lead to the nearest ordinal that they stand for, in either direction', () => {
+  it('seek finds the nearest ordinal in either direction', () => {
     fc.assert(
       fc.property(
         pair,
@@ -91,7 +91,7 @@ describe('postings', () => {
     )
   })
 
-  it('tell a size that is not below their number', () => {
+  it('the size is not below the number of ordinals', () => {
     fc.assert(
       fc.property(pair, ({ postings, has }) => {
         const count = Array.from({ length: END }, (_, i) => i).filter(has).length
@@ -101,7 +101,7 @@ describe('postings', () => {
     )
   })
 
-  it('begin anywhere, as the bits of a piece do', () => {
+  it('a bitmap may begin at any multiple of 32', () => {
     const postings = bitPostings(new Uint32Array([0b1010]), 2, 64)
     expect([
       postings.seek(0, 1),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createProbe } from '../../../../src/store-kit/index/probe.js'
 
-/** How many are gone through one by one where each so-many-th matches, at most 10,000. */
+/** Number of events that are checked if every `every`th matches, at most 10,000. */
 function length(first: number, every: number): number {
   const probe = createProbe(first)
   let seen = 0
@@ -14,14 +14,14 @@ function length(first: number, every: number): number {
 
 describe('a probe', () => {
   it.each([
-    ['is over at its end where few match', 64, 100, 64],
-    ['goes on as long as one in eight matches', 64, 8, 10_000],
-    ['is over before it begins where it has no length', 0, 1, 0],
+    ['ends after its first events if few match', 64, 100, 64],
+    ['continues while one in eight matches', 64, 8, 10_000],
+    ['checks no event if its length is 0', 0, 1, 0],
   ])('%s', (_, first, every, expected) => {
     expect(length(first, every)).toBe(expected)
   })
 
-  it('goes on where the first match, and is over where the others do not', () => {
+  it('continues after first matches, and ends if the next events do not match', () => {
     const probe = createProbe(16)
     probe.matched()
     probe.matched()

@@ -10,37 +10,42 @@ const text = fc.string({
 
 const begins = (value: string, start: string): boolean => fold(value).startsWith(fold(start))
 
-/** The values that begin so, by leaps over the others. */
-function leap(values: readonly string[], start: string): { found: string[]; leaps: number } {
+/** Finds the values with the start, and counts the jumps between ranges of values. */
+function findWithStart(
+  values: readonly string[],
+  start: string,
+): { found: string[]; jumps: number } {
   const next = nextSpelling(start)
   const found: string[] = []
-  let leaps = 0
+  let jumps = 0
   for (let from = next(); from !== undefined;) {
-    leaps += 1
+    jumps += 1
     let at = values.findIndex((value) => compareText(value, from!) >= 0)
     if (at < 0) break
     while (at < values.length && begins(values[at]!, start)) found.push(values[at++]!)
     from = at < values.length ? next(values[at]) : undefined
   }
-  return { found, leaps }
+  return { found, jumps }
 }
 
 describe('nextSpelling', () => {
-  it('leads to all texts that begin as another without regard to case', () => {
+  it('leads to all texts with a start in any case', () => {
     fc.assert(
       fc.property(fc.uniqueArray(text, { maxLength: 40 }), text, (some, start) => {
         const values = some.toSorted(compareText)
-        expect(leap(values, start).found).toEqual(values.filter((value) => begins(value, start)))
+        expect(findWithStart(values, start).found).toEqual(
+          values.filter((value) => begins(value, start)),
+        )
       }),
       { numRuns: 2000 },
     )
   })
 
-  it('leaps over what lies between the spellings that there are', () => {
+  it('jumps over values between the spellings that occur', () => {
     const values = Array.from({ length: 10_000 }, (_, i) => `deploy-${i}`)
     values.push('DEPLOY-77', 'Deploy-77')
-    const { found, leaps } = leap(values.toSorted(compareText), 'dePLoy-77')
+    const { found, jumps } = findWithStart(values.toSorted(compareText), 'dePLoy-77')
     expect(found).toHaveLength(113)
-    expect(leaps).toBeLessThan(8)
+    expect(jumps).toBeLessThan(8)
   })
 })

@@ -20,7 +20,7 @@ const textOf = fc
   .map((words) => words.join(' '))
 const texts = fc.array(textOf, { minLength: 100, maxLength: 300, size: 'max' })
 
-it('loses no text that has the part, whatever its case, as texts come', () => {
+it('keeps each text that contains the part, in any case, while texts are added', () => {
   fc.assert(
     fc.property(texts, fc.array(textOf, { minLength: 5, maxLength: 5 }), (some, others) => {
       const values = new Map<Scalar, number>([[7, 0]])
@@ -34,22 +34,22 @@ it('loses no text that has the part, whatever its case, as texts come', () => {
           text.toUpperCase(),
           characters.slice(-4).join(''),
         ]
-        for (const asked of [...others, ...parts]) {
-          const found = candidates(filter, inJson(asked))
+        for (const part of [...others, ...parts]) {
+          const found = candidates(filter, inJson(part))
           const all = [...values.keys()].filter((value) => typeof value === 'string')
-          const having = all.filter((one) => fold(one).includes(fold(asked)))
+          const having = all.filter((one) => fold(one).includes(fold(part)))
           expect(having.filter((one) => !(found ?? all).includes(one))).toEqual([])
         }
       }
     }),
-    // What fails is long, and takes ever longer to be made shorter.
+    // Shrinking a long counterexample takes too long.
     { numRuns: 20, endOnFailure: true },
   )
 })
 
 const numbered = (n: number): string => `the message ${n} of agent ${Math.imul(n, 40_503) >>> 16}`
 
-it('leaves few others', () => {
+it('excludes most other texts', () => {
   const values = new Map(Array.from({ length: 3200 }, (_, n) => [numbered(n), n]))
   const filter = textFilter(values)
   const parts = ['zephyr', 'backlog full', 'unknown host', 'quota', 'timed out', 'Message 3000 of']
@@ -58,7 +58,7 @@ it('leaves few others', () => {
   expect(candidates(filter, 'Message 3000 of')).toContain(numbered(3000))
 })
 
-it('finds the end of a text by the mark that ends it', () => {
+it('finds the end of a text by its closing quote', () => {
   const values = new Map(Array.from({ length: 320 }, (_, n) => [numbered(n), n]))
   values.set('comes to its end', -1)
   values.set('its end is not here, nor there', -2)
@@ -68,12 +68,12 @@ it('finds the end of a text by the mark that ends it', () => {
   expect(found).not.toContain('its end is not here, nor there')
 })
 
-it('has texts that were cut among all candidates', () => {
+it('keeps cut texts for any part', () => {
   const cut = 'x'.repeat(512)
   const values = new Map(Array.from({ length: 64 }, (_, n) => [n === 5 ? cut : numbered(n), n]))
   expect(candidates(textFilter(values), 'zephyr')).toContain(cut)
 })
 
-it('tells nothing of a part that is too short', () => {
+it('excludes nothing for a part that is too short', () => {
   expect(candidates(textFilter(new Map([['abc', 1]])), 'ab')).toBeUndefined()
 })

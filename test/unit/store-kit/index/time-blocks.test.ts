@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { BLOCK, decodeTimes, encodeTimes } from '../../../../src/store-kit/index/time-blocks.js'
 
-it('times come back, block by block, however far apart', () => {
+it('decoding gives the encoded times, whatever their distances', () => {
   const gap = fc.oneof(fc.integer({ min: 1, max: 3000 }), fc.integer({ min: 1, max: 1e13 }))
   fc.assert(
     fc.property(fc.array(gap, { minLength: 1, maxLength: 3 * BLOCK }), (gaps) => {

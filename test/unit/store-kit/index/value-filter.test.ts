@@ -9,7 +9,7 @@ const texts = Array.from({ length: 5000 }, (_, n) => text(n))
 const mapOf = (values: readonly Scalar[]): Map<Scalar, boolean> =>
   new Map(values.map((value) => [value, true]))
 
-it('has all of its values, and few others', () => {
+it('accepts all of its values and few others', () => {
   const values = [...texts, ...texts.keys(), true, false, '']
   const mayHave = valueFilter(mapOf(values))
   expect(values.filter((value) => !mayHave(value))).toEqual([])
@@ -17,25 +17,25 @@ it('has all of its values, and few others', () => {
   expect(others.filter((value) => mayHave(value)).length).toBeLessThan(others.length / 20)
 })
 
-it('has 0 where it has -0, as a Map has', () => {
+it('treats 0 and -0 as the same value, as a Map does', () => {
   expect(valueFilter(mapOf([-0, ...texts]))(0)).toBe(true)
 })
 
-it('has an empty text that comes before all others', async () => {
-  // What was asked before leaves the last text behind.
+it('accepts an empty text as the first value', async () => {
+  // Earlier tests leave a text in the module's cache.
   vi.resetModules()
-  const anew = await import('../../../../src/store-kit/index/value-filter.js')
-  const mayHave = anew.valueFilter(mapOf(['', ...texts]))
+  const module = await import('../../../../src/store-kit/index/value-filter.js')
+  const mayHave = module.valueFilter(mapOf(['', ...texts]))
   expect(mayHave(texts[0]!)).toBe(true)
   expect(mayHave('')).toBe(true)
 })
 
-it('has few values and no others', () => {
+it('is exact for a few values', () => {
   const mayHave = valueFilter(mapOf(['a', 1]))
   expect(['a', 1, 'b', '1', 2].map(mayHave)).toEqual([true, true, false, false, false])
 })
 
-it('has what comes later', () => {
+it('accepts values that are added later', () => {
   const values = mapOf(['first'])
   const mayHave = valueFilter(values)
   for (const text of texts) {

@@ -4,8 +4,8 @@ import { KILLED_RULE } from './killed-rule.js'
 import { openWorld } from '../stores/shared/cleaning-world.js'
 
 /*
- * A process that cleans, `<SQLite file> <directory of the archive> <time>`, with a line on stdout for
- * each page, and one at the end. With `killed` behind that it kills itself soon after the first page.
+ * A process that cleans: `<SQLite file> <archive directory> <time> [killed]`. Prints a line for each
+ * page, and one at the end. With `killed` it kills itself soon after the first page.
  */
 const [filename = '', archive = '', time = '', end = ''] = process.argv.slice(2)
 const say = (line: string): void => void process.stdout.write(`${line}\n`)

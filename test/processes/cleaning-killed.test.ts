@@ -13,7 +13,7 @@ const DUE = 8000
 const OTHERS = 400
 const MINUTE = 60_000_000
 
-/** The whole lines of the archive, also of files that end in the middle of a page. */
+/** The complete lines of the archive, also of files that end within a page. */
 function readArchives(directory: string): AuditEvent[] {
   return fs.readdirSync(directory).flatMap((name) => {
     const file = fs.readFileSync(`${directory}/${name}`)
@@ -43,13 +43,13 @@ it(
       clock.advance(2 * 24 * 60 * MINUTE)
 
       const clean = (...end: readonly string[]): ReturnType<typeof runScript> => {
-        // Longer than the lease of the one that was killed.
+        // Longer than the lease of the killed process.
         clock.advance(MINUTE)
         const args = [filename, archive, formatTimestamp(clock()), ...end]
         return runScript('test/processes/cleaning-child.ts', args)
       }
       for (let kill = 0; kill < KILLS; kill++) {
-        // By its own hand: this process might come to it only when the work is done.
+        // The child kills itself: this process might be too late.
         const child = clean('killed')
         await child.ended
         expect(child.process.signalCode, child.stderr()).toBe('SIGKILL')
@@ -63,13 +63,13 @@ it(
       const archived = readArchives(archive)
       const left = (await world.all()).filter(({ system }) => !system)
       expect(left.map(({ type }) => type)).toEqual(Array(OTHERS).fill('other'))
-      // A page that was archived and not removed yet came again.
+      // A page that was archived but not removed is archived again.
       expect(archived.length).toBeGreaterThanOrEqual(DUE)
       const byId = new Map([...archived, ...left].map((event) => [event.id, event]))
       const kept = [...byId.values()].toSorted((a, b) => (a.created_at < b.created_at ? -1 : 1))
       expect(kept).toEqual(recorded)
-      const told = await world.told()
-      expect(told.map(({ type }) => type)).toEqual([
+      const runs = await world.cleaningEvents()
+      expect(runs.map(({ type }) => type)).toEqual([
         ...Array<string>(KILLS).fill('error:data_cleanup:events'),
         'info:data_cleanup:events',
       ])

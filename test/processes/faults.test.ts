@@ -57,7 +57,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 const steps = fc.array(step, { minLength: 20, maxLength: 100, size: 'max' })
 
-/** So many rounds, each in a place of its own; gives the sums of their figures. */
+/** Runs rounds, each in a place of its own; returns the sums of their figures. */
 async function runRounds(
   count: number,
   placeOf: (round: number) => Place,
@@ -90,7 +90,7 @@ async function runRounds(
   return sums
 }
 
-/** Rounds until the time is over, and every kind of outcome among them. */
+/** Runs rounds until the time is over; all kinds of outcomes must occur. */
 async function expectRounds(count: number, placeOf: (round: number) => Place): Promise<void> {
   const end = performance.now() + SECONDS * 1000
   let seed = SEED
@@ -153,13 +153,13 @@ describe('a store fails, hangs and recovers', { timeout: SECONDS * 2000 + 120_00
   })
 })
 
-it('what blocks is settled by its deadline', async () => {
+it('calls with the policy block settle by their deadline', async () => {
   const DEADLINE_MS = 50
   const store = faultyStore(memoryStore())
   const audit: AuditLog = new AuditLog({ store, types: {}, waiting: { deadlineMs: DEADLINE_MS } })
   const settled: (AuditLogError['code'] | 'stored')[] = []
   const waited: number[] = []
-  // Of timers on one event loop the one that is due first runs first, however slow the machine is.
+  // On one event loop the timer that is due first runs first, however slow the machine is.
   const watch = async (n: number): Promise<void> => {
     await delay(DEADLINE_MS + 100)
     for (let turn = 0; turn < 5; turn++) await nextTurn()

@@ -6,10 +6,10 @@ import { sqliteStore } from 'daybook/sqlite'
 import pg from 'pg'
 
 /*
- * A process that records until its time is over or it is killed: `<store> <name> <ms>`, where the
- * store is a Postgres URL or the name of an SQLite file. It records alone, in crowds, and in host
- * transactions of which a third are rolled back, with pauses between. A line on stdout for each event
- * that must be found, `kept <name>`, and for each that must not, `undone <name>`, once that is certain.
+ * A process that records for a time, or until it is killed: `<store> <name> <ms>`, where the store is
+ * a Postgres URL or the name of an SQLite file. It records single events, many at once, and in host
+ * transactions, of which it rolls back a third, with pauses in between. Prints `kept <name>` for each
+ * event that readers must find, and `undone <name>` for each that they must not, once that is certain.
  */
 const [store = '', name = '', ms = '0'] = process.argv.slice(2)
 const isPostgres = store.startsWith('postgres')
@@ -20,7 +20,7 @@ const audit: AuditLog = new AuditLog({
 const end = performance.now() + Number(ms)
 let count = 0
 
-// To a pipe this is synchronous, so what was said has left the process when it is killed.
+// Writing to a pipe is synchronous: a printed line is not lost when the process is killed.
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
 const nextName = (): string => `${name}/${count++}`
 
@@ -30,7 +30,7 @@ async function recordOne(): Promise<void> {
   say(`kept ${JSON.stringify(event)}`)
 }
 
-const recordCrowd = (): Promise<unknown> =>
+const recordMany = (): Promise<unknown> =>
   Promise.all(Array.from({ length: Math.ceil(Math.random() * 50) }, recordOne))
 
 interface Host {
@@ -57,16 +57,16 @@ async function recordInTransaction(): Promise<void> {
   await host.run('BEGIN')
   for (const event of events)
     await audit.recordCustom('test:following', { event }, { transaction: host.handle })
-  // SQLite has one writer: there a transaction is short.
+  // SQLite has one writer, so its transactions are short.
   if (isPostgres) await delay(Math.random() * 100)
   await host.run(isUndone ? 'ROLLBACK' : 'COMMIT')
   for (const event of events) say(`${isUndone ? 'undone' : 'kept'} ${JSON.stringify(event)}`)
 }
 
-const acts = [recordOne, recordCrowd, recordInTransaction]
+const actions = [recordOne, recordMany, recordInTransaction]
 say('ready')
 while (performance.now() < end) {
-  await acts[Math.floor(Math.random() * acts.length)]!()
+  await actions[Math.floor(Math.random() * actions.length)]!()
   await delay(Math.random() * 20)
 }
 await audit.close()

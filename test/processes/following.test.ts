@@ -18,7 +18,7 @@ const nameOf = (event: AuditEvent): string => JSON.stringify(event.attributes['e
 
 const isOwn = { type_eq: 'test:following' }
 
-/** Asks for what came after the last one seen. */
+/** Polls for events after the last one it has. */
 function poller(audit: AuditLog): { seen: string[]; step(): Promise<number> } {
   const seen: string[] = []
   let after = '1970-01-01'
@@ -36,7 +36,7 @@ function poller(audit: AuditLog): { seen: string[]; step(): Promise<number> } {
   }
 }
 
-/** Takes the newest page, and pages back to what it has seen before. */
+/** Reads the newest page, and pages back to the events that it has. */
 function pager(audit: AuditLog): { seen: string[]; step(): Promise<number> } {
   const seen: string[] = []
   let newest = '1970-01-01'
@@ -59,8 +59,8 @@ function pager(audit: AuditLog): { seen: string[]; step(): Promise<number> } {
   }
 }
 
-/** The names behind a word at the beginning of a line; the last line may have been cut off. */
-const told = (children: readonly Child[], word: string): string[] =>
+/** The names in lines that start with this word, without the last line, which may be incomplete. */
+const printed = (children: readonly Child[], word: string): string[] =>
   children.flatMap((child) =>
     child
       .stdout()
@@ -73,7 +73,7 @@ const told = (children: readonly Child[], word: string): string[] =>
 async function follow(location: string, open: () => EventStore, writers: number): Promise<void> {
   const children: Child[] = []
   const end = performance.now() + SECONDS * 1000
-  /** Keeps one writer running; some are killed in the middle of what they do. */
+  /** Keeps one writer running; some are killed while they write. */
   const keepWriting = async (name: string): Promise<void> => {
     for (let life = 0; performance.now() < end; life++) {
       const isKilled = Math.random() < 1 / 2
@@ -113,7 +113,7 @@ async function follow(location: string, open: () => EventStore, writers: number)
       await reader.step()
       await delay(Math.random() * 30)
     }
-    // What the outbox still holds comes with the next idle poll.
+    // Events that are still in the outbox come with the next idle poll.
     for (let empty = 0; empty < 20; await delay(150))
       empty = (await reader.step()) > 0 ? 0 : empty + 1
   })
@@ -124,8 +124,8 @@ async function follow(location: string, open: () => EventStore, writers: number)
     stop.abort()
     await tailing
 
-    const kept = told(children, 'kept')
-    const undone = new Set(told(children, 'undone'))
+    const kept = printed(children, 'kept')
+    const undone = new Set(printed(children, 'undone'))
     expect(kept.length).toBeGreaterThan(100)
     expect(undone.size).toBeGreaterThan(0)
     const [first, ...others] = [...readers.map((reader) => reader.seen), tailed]

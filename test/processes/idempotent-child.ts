@@ -3,16 +3,16 @@ import { postgresStore } from 'daybook/postgres'
 import { sqliteStore } from 'daybook/sqlite'
 
 /*
- * A process that records one event with an idempotency key and stops before it appends it, or once it
- * has, to be killed there: `<place> <store> <schema>`, where the store is a Postgres URL or the name of
- * an SQLite file. It says `stopped` on stdout.
+ * A process that records one event with an idempotency key, and stops before or after the append so
+ * that it can be killed there: `<place> <store> <schema>`, where the store is a Postgres URL or the name
+ * of an SQLite file. Prints `stopped`.
  */
 const [place = '', location = '', schema = ''] = process.argv.slice(2)
 const store = location.startsWith('postgres')
   ? postgresStore({ connectionString: location, schema })
   : sqliteStore({ filename: location })
 
-/** Keeps the process waiting for good. */
+/** Keeps the process alive without going on. */
 const stop = (): Promise<never> => {
   process.stdout.write('stopped\n')
   return new Promise(() => setInterval(() => {}, 1000))

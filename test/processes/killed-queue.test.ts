@@ -20,11 +20,11 @@ interface Place {
   readonly location: string
   readonly journal: string
   openStore(): EventStore
-  /** What befalls the store while the process lives. */
+  /** Makes the store fail while the process runs. */
   trouble(child: Child): Promise<void>
 }
 
-/** The numbers of the settled calls; the last line may have been cut off. */
+/** The numbers of the settled calls, without the last line, which may be incomplete. */
 function settledBy(child: Child): { readonly stored: number[]; readonly journalled: number[] } {
   const lines = child.stdout().split('\n').slice(0, -1)
   const numbersBehind = (word: string): number[] =>
@@ -47,7 +47,7 @@ async function live(place: Place, life: number): Promise<Child> {
   return child
 }
 
-/** What is there once the journal is empty: the numbers of each life in their order. */
+/** The stored numbers of each life, in order, once the journal is empty. */
 async function found(place: Place): Promise<Map<string, number[]>> {
   const journal = sqliteJournal({ filename: place.journal })
   await using audit: AuditLog = new AuditLog({
@@ -67,7 +67,7 @@ async function found(place: Place): Promise<Map<string, number[]>> {
 }
 
 async function killAgainAndAgain(place: Place): Promise<void> {
-  // The deadline of the processes is too short for the making of tables.
+  // The deadline of the processes is too short to create the tables.
   const store = place.openStore()
   await store.openEvents()
   await store.close()
@@ -101,7 +101,7 @@ async function killAgainAndAgain(place: Place): Promise<void> {
 
 const timeout = SOAK_SECONDS * 2000 + 90_000
 
-it('nothing that was acknowledged is lost or doubled on SQLite', { timeout }, async () => {
+it('no acknowledged event is lost or stored twice on SQLite', { timeout }, async () => {
   const temp = tempDir()
   const filename = temp.file('audit.db')
   const other = new Database(filename, { timeout: 5000 })
@@ -115,7 +115,7 @@ it('nothing that was acknowledged is lost or doubled on SQLite', { timeout }, as
         other.exec('BEGIN IMMEDIATE')
         await delay(Math.random() * 300)
         other.exec('ROLLBACK')
-        // Every other one is killed when its journal does not know what is stored.
+        // Every second process is killed while its journal does not know which events are stored.
         if (Math.random() < 0.5) await child.saw('losing answers')
       },
     })
@@ -125,24 +125,28 @@ it('nothing that was acknowledged is lost or doubled on SQLite', { timeout }, as
   }
 })
 
-it('nor on Postgres, while the server crashes', { timeout }, async () => {
-  const temp = tempDir()
-  const server = await startOwnPostgres()
-  try {
-    await killAgainAndAgain({
-      location: server.url,
-      journal: temp.file('journal.db'),
-      openStore: () => postgresStore({ connectionString: server.url }),
-      async trouble() {
-        await delay(Math.random() * 300)
-        await server.crash()
-        // Longer than the deadline.
-        await delay(200 + Math.random() * 200)
-        await server.start()
-      },
-    })
-  } finally {
-    await server.stop()
-    temp.remove()
-  }
-})
+it(
+  'no acknowledged event is lost or stored twice on Postgres while the server crashes',
+  { timeout },
+  async () => {
+    const temp = tempDir()
+    const server = await startOwnPostgres()
+    try {
+      await killAgainAndAgain({
+        location: server.url,
+        journal: temp.file('journal.db'),
+        openStore: () => postgresStore({ connectionString: server.url }),
+        async trouble() {
+          await delay(Math.random() * 300)
+          await server.crash()
+          // Longer than the deadline.
+          await delay(200 + Math.random() * 200)
+          await server.start()
+        },
+      })
+    } finally {
+      await server.stop()
+      temp.remove()
+    }
+  },
+)

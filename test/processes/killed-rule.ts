@@ -1,6 +1,6 @@
 import type { EventsRule } from '../../src/cleaning/rule.js'
 
-/** What the process removes that is killed. */
+/** The rule of the process that is killed. */
 export const KILLED_RULE: EventsRule = {
   name: 'killed',
   target: 'events',

@@ -5,9 +5,9 @@ import { sqliteJournal, sqliteStore } from 'daybook/sqlite'
 import { faultyStore } from 'daybook/testing'
 
 /*
- * A process that records with the policy `queue` until it is killed: `<store> <journal> <life>`, where the store
- * is a Postgres URL or the name of an SQLite file. An SQLite store goes wrong at random; a server does so
- * by itself. On stdout `stored <n>` or `journalled <n>` for each call that is settled.
+ * A process that records with the policy `queue` until it is killed: `<store> <journal> <life>`, where
+ * the store is a Postgres URL or the name of an SQLite file. An SQLite store fails at random; for
+ * Postgres the test makes the server fail. Prints `stored <n>` or `journalled <n>` for each settled call.
  */
 const [location = '', filename = '', life = ''] = process.argv.slice(2)
 const isPostgres = location.startsWith('postgres')
@@ -23,7 +23,7 @@ const audit: AuditLog = new AuditLog({
 })
 let n = 0
 
-// To a pipe this is synchronous, so what was said has left the process when it is killed.
+// Writing to a pipe is synchronous: a printed line is not lost when the process is killed.
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
 
 async function recordOne(): Promise<void> {
@@ -39,20 +39,20 @@ const faults = [
   () => store.loseAcknowledgement('append'),
 ]
 
-async function goWrong(): Promise<void> {
+async function injectFaults(): Promise<void> {
   for (let times = Math.ceil(Math.random() * 3); times > 0; times--) {
     await delay(Math.random() * 150)
     faults[Math.floor(Math.random() * faults.length)]!()
     await delay(Math.random() * 250)
     store.heal()
   }
-  // From now on what the journal hands over is stored, but it does not hear of that.
+  // From now on the store takes the events of the journal, but its answers get lost.
   store.fail('append', 1)
   store.loseAcknowledgement('append')
   say('losing answers')
 }
 
-if (!isPostgres) void goWrong()
+if (!isPostgres) void injectFaults()
 for (;;) {
   await Promise.all(Array.from({ length: Math.ceil(Math.random() * 20) }, recordOne))
   await delay(Math.random() * 10)

@@ -2,20 +2,20 @@ import { AuditLog } from 'daybook'
 import { sqliteStore } from 'daybook/sqlite'
 
 /*
- * A process that records until it is killed, or `count` events: `<file> <name> <in flight> [count]`.
- * Each acknowledged event's id is a line on stdout, written before anything else happens.
+ * A process that records `count` events, or until it is killed: `<file> <name> <in flight> [count]`.
+ * Prints the id of each acknowledged event before it does anything else.
  */
 const [filename = '', name = '', inFlight = '1', count = 'Infinity'] = process.argv.slice(2)
 const audit: AuditLog = new AuditLog({ store: sqliteStore({ filename }), types: {} })
 let n = 0
 
-async function recordOn(): Promise<void> {
+async function recordNext(): Promise<void> {
   while (n < Number(count)) {
     const event = await audit.recordCustom('test:child', { name, n: n++ })
-    // To a pipe this is synchronous.
+    // Writing to a pipe is synchronous.
     process.stdout.write(`${event!.id}\n`)
   }
 }
 
-await Promise.all(Array.from({ length: Number(inFlight) }, recordOn))
+await Promise.all(Array.from({ length: Number(inFlight) }, recordNext))
 await audit.close()

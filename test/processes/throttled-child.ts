@@ -5,14 +5,14 @@ import { sqliteStore } from 'daybook/sqlite'
 import { CONDITION, throttledTypes } from './throttled-types.js'
 
 /*
- * A process that raises one throttled condition, now and then many times at once, until it has made
- * its calls or is killed: `<store> <seconds of a period> <calls>`, where the store is a Postgres URL or the name of
- * an SQLite file. On stdout `made <count>` before it makes so many calls; for each that is settled `kept` or `held`
- * with the milliseconds of its begin and end; and `reported <count>` for each report that the store has.
+ * A process that records one throttled type, sometimes many times at once, until it has made its calls
+ * or is killed: `<store> <seconds of a period> <calls>`, where the store is a Postgres URL or the name of
+ * an SQLite file. Prints `made <count>` before it makes that many calls; for each settled call `kept` or
+ * `held` with the milliseconds of its start and end; and `reported <count>` for each stored report.
  */
 const [location = '', seconds = '1', count = '0'] = process.argv.slice(2)
 
-// To a pipe this is synchronous, so what was said has left the process when it is killed.
+// Writing to a pipe is synchronous: a printed line is not lost when the process is killed.
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
 
 const store: EventStore = location.startsWith('postgres')

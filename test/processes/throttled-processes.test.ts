@@ -19,11 +19,11 @@ const PROCESSES = 8
 const CALLS = Math.max(10_000, SOAK_SECONDS * PROCESSES * 400)
 const PERIOD_SECONDS = 1
 const PERIOD_MS = PERIOD_SECONDS * 1000
-/** How far the clocks of processes and store may be apart. */
+/** Maximum difference between the clocks of the processes and the store. */
 const CLOCKS_MS = 50
 
 interface Place {
-  /** For the processes. */
+  /** Passed to the processes. */
   readonly location: string
   openStore(): EventStore
 }
@@ -31,7 +31,7 @@ interface Place {
 const run = ({ location }: Place, calls: number): Child =>
   runScript('test/processes/throttled-child.ts', [location, String(PERIOD_SECONDS), String(calls)])
 
-/** The numbers behind a word at the beginning of a line; the last line may have been cut off. */
+/** The numbers in lines that start with this word, without the last line, which may be incomplete. */
 const said = (child: Child, word: string): number[][] =>
   child
     .stdout()
@@ -58,16 +58,16 @@ async function find(audit: AuditLog): Promise<Found> {
   }
 }
 
-/** The log once it tells of at least so many calls held back. */
-async function findTold(place: Place, least: (events: number) => number): Promise<Found> {
+/** The log, once it reports at least `minCount` calls held back. */
+async function findReported(place: Place, minCount: (events: number) => number): Promise<Found> {
   await using audit: AuditLog = new AuditLog({ store: place.openStore(), types: {} })
   for (;;) {
     await audit.cleaning.run()
     const found = await find(audit)
-    if (found.suppressed >= least(found.events.length)) break
+    if (found.suppressed >= minCount(found.events.length)) break
     await delay(100)
   }
-  // Nothing is told twice.
+  // No call is reported twice.
   await audit.cleaning.run()
   return await find(audit)
 }
@@ -88,16 +88,16 @@ interface Call {
 const callsOf = (child: Child, word: string): Call[] =>
   said(child, word).map(([begin, end]) => ({ begin: begin!, end: end! }))
 
-/** A call is held back only where an event of the period before it is there. */
+/** A call is held back only if there is an event of the period before it. */
 function expectAllThatCanBe(child: Child, events: readonly AuditEvent[]): void {
   const times = events.map(timeOf)
   const held = callsOf(child, 'held')
   const calls = [...callsOf(child, 'kept'), ...held]
   const withoutReason = held.filter(({ begin, end }) => {
-    // What the process knows of an event, it knows since one of these, and so much later at most.
+    // The process learned of the event by one of these calls, at most `late` ms after it was stored.
     const late = calls
       .filter((call) => call.end >= begin - PERIOD_MS - CLOCKS_MS && call.begin <= end)
-      .reduce((most, call) => Math.max(most, call.end - call.begin + CLOCKS_MS), CLOCKS_MS)
+      .reduce((max, call) => Math.max(max, call.end - call.begin + CLOCKS_MS), CLOCKS_MS)
     return !times.some((time) => time >= begin - PERIOD_MS - late && time <= end + late)
   })
   expect(withoutReason).toEqual([])
@@ -110,7 +110,7 @@ async function raiseTogether(place: Place): Promise<void> {
   } finally {
     for (const child of children) await child.kill()
   }
-  const { events, suppressed } = await findTold(place, (count) => CALLS - count)
+  const { events, suppressed } = await findReported(place, (count) => CALLS - count)
   expect(sumOf(children, 'made')).toBe(CALLS)
   expect(children.flatMap((child) => said(child, 'kept')).length).toBe(events.length)
   expectPeriods(events, 3)
@@ -135,11 +135,11 @@ async function raiseAndKill(place: Place): Promise<void> {
     for (const child of children) await child.kill()
   }
   const reported = sumOf(children, 'reported')
-  const { events, suppressed } = await findTold(place, () => reported)
+  const { events, suppressed } = await findReported(place, () => reported)
   expectPeriods(events, 2)
   const held = orderly.flatMap((child) => said(child, 'held')).length
   expect(sumOf(orderly, 'reported')).toBe(held)
-  // Missing is only what the killed had not reported yet.
+  // Only counts that the killed processes had not reported are missing.
   expect(sumOf(killed, 'reported')).toBeGreaterThan(0)
   expect(suppressed).toBeGreaterThanOrEqual(reported)
   expect(suppressed).toBeLessThanOrEqual(sumOf(children, 'made') - events.length)

@@ -1,6 +1,6 @@
 import { defineEventTypes } from 'daybook'
 
-/** What several processes raise. */
+/** The throttled type that several processes record. */
 export const CONDITION = 'warn:test:condition'
 
 export const throttledTypes = defineEventTypes({

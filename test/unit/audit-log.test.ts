@@ -30,7 +30,7 @@ function openLog(
   return { audit: new AuditLog({ store, types, ...options }), store }
 }
 
-/** The counts that are not zero; what must hold of them at every moment does. */
+/** The counts that are not zero. Checks that they add up. */
 function counts(audit: Pick<AuditLog, 'stats'>): Record<string, number> {
   const stats = audit.stats()
   const { calls, stored, heldBack, rejected, dropped, journalled, waiting } = stats
@@ -76,7 +76,7 @@ describe('record', () => {
     })
   })
 
-  it('takes no data, and no user', async () => {
+  it('works without data and without a user', async () => {
     const { audit, store } = openLog()
     await audit.record('api:orders:open')
     await audit.record('api:orders:open', undefined, { username: undefined })
@@ -97,7 +97,7 @@ describe('record', () => {
     expect((await call)?.attributes).toEqual({ total: { amount: 5, lines: [1] } })
   })
 
-  it('keeps what cannot be kept as it is, and says so', async () => {
+  it('replaces values that cannot be stored, and says so', async () => {
     const { audit } = openLog()
     const event = await audit.record('api:orders:open', { type: 't', n: NaN }, { username: 'a\0' })
     expect(event?.username).toBe('a\uFFFD')
@@ -108,7 +108,7 @@ describe('record', () => {
     })
   })
 
-  it('keeps a key that the type does not declare', async () => {
+  it('stores a key that the type does not declare', async () => {
     const { audit } = openLog()
     const data = { total: 5, discount: 1 }
     expect((await audit.record('api:orders:create', data))?.attributes).toEqual(data)
@@ -127,7 +127,7 @@ describe('record', () => {
     expect(counts(audit)).toEqual({ calls: 4, rejected: 4 })
   })
 
-  it('is held back while the type is not enabled', async () => {
+  it('is held back while the type is disabled', async () => {
     const { audit, store } = openLog()
     emailsAreLogged = false
     await expect(audit.record('info:email:sent', { to: 'x' })).resolves.toBeUndefined()
@@ -139,14 +139,14 @@ describe('record', () => {
     expect(counts(audit)).toEqual({ calls: 3, heldBack: 2, stored: 1 })
   })
 
-  it('leaves a custom event of that type alone', async () => {
+  it('does not affect custom events of that type', async () => {
     const { audit, store } = openLog()
     emailsAreLogged = false
     await audit.recordCustom('info:email:sent')
     expect(store.kept).toEqual(['info:email:sent'])
   })
 
-  it('rejects where the host cannot say whether the type is enabled', async () => {
+  it('rejects if enabled throws', async () => {
     const broken = new Error('no settings')
     const audit = new AuditLog({
       store: fakeStore(),
@@ -165,7 +165,7 @@ describe('record', () => {
     expect(counts(audit)).toEqual({ calls: 1, rejected: 1 })
   })
 
-  it('draws the ids from the randomness it is handed', async () => {
+  it('draws ids from the given source of randomness', async () => {
     const { audit, store } = openLog(fakeStore(), { random: (bytes) => bytes.fill(0) })
     await audit.record('api:orders:open')
     expect(store.drafts[0]![0]!.tail).toBe('8000000000000000')
@@ -173,7 +173,7 @@ describe('record', () => {
 })
 
 describe('strict mode', () => {
-  it('rejects keys that are not declared, and takes the others', async () => {
+  it('rejects keys that are not declared, and accepts the others', async () => {
     const { audit, store } = openLog(fakeStore(), { strict: true })
     const data = { total: 5, discount: 1 }
     await expect(audit.record('api:orders:create', data)).rejects.toMatchObject({
@@ -190,7 +190,7 @@ describe('strict mode', () => {
     expect(counts(audit)).toEqual({ calls: 5, rejected: 2, stored: 3 })
   })
 
-  it('holds data to its schema', async () => {
+  it('rejects data that does not match its schema', async () => {
     const { audit } = openLog(fakeStore(), { strict: true })
     const wrong = { amount: '5' } as unknown as { amount: number }
     await expect(audit.record('api:orders:pay', wrong)).rejects.toMatchObject({
@@ -208,7 +208,7 @@ describe('strict mode', () => {
 })
 
 describe('recordSystem', () => {
-  it('takes types that are not in the registry', async () => {
+  it('accepts types that are not in the registry', async () => {
     const { audit } = openLog()
     await expect(audit.recordSystem('api:orders:delete', { n: 1 })).resolves.toMatchObject({
       type: 'api:orders:delete',
@@ -231,7 +231,7 @@ describe('recordCustom', () => {
     ' ',
     'api:orders:create',
     '__proto__',
-  ])('takes %j as a type', async (type) => {
+  ])('accepts %j as a type', async (type) => {
     const { audit } = openLog()
     await expect(audit.recordCustom(type)).resolves.toMatchObject({ type, system: false })
   })
@@ -247,7 +247,7 @@ describe('recordCustom', () => {
     ['half of a surrogate pair', 'a\uD83D'],
     ['a number', 7],
     ['undefined', undefined],
-  ])('does not take %s as a type', async (_, type) => {
+  ])('rejects %s as a type', async (_, type) => {
     const { audit, store } = openLog()
     await expect(audit.recordCustom(type as string)).rejects.toMatchObject({
       name: 'AuditLogError',
@@ -262,7 +262,7 @@ describe('recordCustom', () => {
 describe('in a transaction of the host', () => {
   const transaction = { open: true }
 
-  /** A store that is handed drafts, and keeps each for as long as `hold` says. */
+  /** A store whose `enlist` records its drafts and waits for `hold`. */
   function enlistingStore(hold = async (): Promise<void> => {}): {
     store: ReturnType<typeof fakeStore>
     handed: [type: string, transaction: object][]
@@ -276,7 +276,7 @@ describe('in a transaction of the host', () => {
     return { store, handed }
   }
 
-  it('the store is handed the event before the call returns, past the queue', async () => {
+  it('the store gets the event before the call returns, past the queue', async () => {
     const { store, handed } = enlistingStore()
     const { audit } = openLog(store)
     const queued = audit.recordCustom('queued')
@@ -297,7 +297,7 @@ describe('in a transaction of the host', () => {
     expect(store.tried).toEqual([['queued']])
   })
 
-  it('the store is handed a whole draft, and the signal', async () => {
+  it('the store gets a complete draft, and the signal', async () => {
     const store = fakeStore()
     const given: unknown[] = []
     store.enlist = async (...all) => void given.push(...all)
@@ -319,7 +319,7 @@ describe('in a transaction of the host', () => {
     ])
   })
 
-  it('counts as waiting, then as journalled, and reaches no listener', async () => {
+  it('counts as waiting, then as journalled, and is not emitted', async () => {
     const hold = gate()
     const { store } = enlistingStore(() => hold.answer(undefined, []) as Promise<void>)
     const { audit } = openLog(store)
@@ -335,7 +335,7 @@ describe('in a transaction of the host', () => {
     expect(heard).toEqual([])
   })
 
-  it('counts as rejected where the store fails, at once or later', async () => {
+  it('counts as rejected if the store throws or rejects', async () => {
     const broken = new Error('the connection broke')
     const { store } = enlistingStore(async () => {
       throw broken
@@ -359,7 +359,7 @@ describe('in a transaction of the host', () => {
     ])
   })
 
-  it('adds up while the store is handed the event', async () => {
+  it('the counts add up while the store gets the event', async () => {
     const seen: Record<string, number>[] = []
     const { store } = enlistingStore(async () => void seen.push(counts(audit)))
     const { audit } = openLog(store)
@@ -375,7 +375,7 @@ describe('in a transaction of the host', () => {
     ['a text', 'BEGIN'],
     ['null', null],
     ['a function', () => {}],
-  ])('%s is refused', async (_, wrong) => {
+  ])('%s is rejected', async (_, wrong) => {
     const { store, handed } = enlistingStore()
     const { audit } = openLog(store)
     const call = audit.recordCustom('a', {}, { transaction: wrong as object })
@@ -385,7 +385,7 @@ describe('in a transaction of the host', () => {
     expect(counts(audit)).toEqual({ calls: 1, rejected: 1 })
   })
 
-  it('is refused by a store that knows no transactions, and not stored without one', async () => {
+  it('is rejected by a store without transactions, and not stored outside of one', async () => {
     const { audit, store } = openLog()
     await expect(audit.recordCustom('a', {}, { transaction })).rejects.toMatchObject({
       code: 'INVALID_OPTION',
@@ -396,7 +396,7 @@ describe('in a transaction of the host', () => {
     expect(counts(audit)).toEqual({ calls: 2, rejected: 1, stored: 1 })
   })
 
-  it('is held back while the type is not enabled', async () => {
+  it('is held back while the type is disabled', async () => {
     const { store, handed } = enlistingStore()
     const { audit } = openLog(store)
     emailsAreLogged = false
@@ -405,7 +405,7 @@ describe('in a transaction of the host', () => {
     expect(counts(audit)).toEqual({ calls: 1, heldBack: 1 })
   })
 
-  it('shares the bounds of what waits, and is refused once aborted or closed', async () => {
+  it('counts towards the queue limits, and is rejected once aborted or closed', async () => {
     const hold = gate()
     const { store, handed } = enlistingStore(() => hold.answer(undefined, []) as Promise<void>)
     const { audit } = openLog(store, { waiting: { maxWaiting: 2 } })
@@ -441,7 +441,7 @@ describe('in a transaction of the host', () => {
 })
 
 describe('stats', () => {
-  it('add up between every step and inside every listener', async () => {
+  it('add up after every step and inside every listener', async () => {
     const hold = gate()
     const store = fakeStore({
       maxBatch: 2,
@@ -542,7 +542,7 @@ describe('stats', () => {
 })
 
 describe('listeners', () => {
-  it('hear each event once it is durable, in order, before its call resolves', async () => {
+  it('get each event once it is durable, in order, before its call resolves', async () => {
     const { audit } = openLog()
     const heard: string[] = []
     audit.on('recorded', (event) => heard.push(event.type))
@@ -554,7 +554,7 @@ describe('listeners', () => {
     expect(heard).toEqual(['a', 'b', 'c', 'a resolved', 'b resolved', 'c resolved'])
   })
 
-  it('are called in the order they were added, until they are taken off', async () => {
+  it('are called in the order they were added, until they are removed', async () => {
     const { audit } = openLog()
     const heard: string[] = []
     const first = (event: AuditEvent): void => void heard.push(`1 ${event.type}`)
@@ -569,7 +569,7 @@ describe('listeners', () => {
     expect(heard).toEqual(['1 a', '2 a', '2 b'])
   })
 
-  it('hear why a call was rejected', async () => {
+  it('get the error of a rejected call', async () => {
     const broken = new Error('disk full')
     const { audit } = openLog(fakeStore({ answers: [failing(broken)] }))
     const heard: unknown[] = []
@@ -582,7 +582,7 @@ describe('listeners', () => {
     ])
   })
 
-  it('that throw stop neither the others nor the write', async () => {
+  it('that throw affect neither the others nor the write', async () => {
     const { audit, store } = openLog()
     const broken = new Error('in a listener')
     const heard: unknown[] = []
@@ -624,7 +624,7 @@ describe('listeners', () => {
     },
   )
 
-  it('of errors that throw themselves make a process warning', async () => {
+  it('for error that throw cause a process warning', async () => {
     const warnings: unknown[] = []
     vi.spyOn(process, 'emitWarning').mockImplementation((warning) => void warnings.push(warning))
     const { audit } = openLog()
@@ -639,7 +639,7 @@ describe('listeners', () => {
     expect(warnings).toEqual([second])
   })
 
-  it('may record in turn', async () => {
+  it('may record events', async () => {
     const { audit, store } = openLog()
     audit.on('recorded', ({ type }) => {
       if (type === 'a') void audit.recordCustom('b')
@@ -651,7 +651,7 @@ describe('listeners', () => {
 })
 
 describe('flush and close', () => {
-  it('flush waits for what was recorded before, also for what fails', async () => {
+  it('flush waits for earlier calls, even if they fail', async () => {
     const { audit } = openLog(fakeStore({ answers: [failing(new Error('no'))] }))
     const call = quiet(audit.recordCustom('a'))
     await audit.flush()
@@ -659,7 +659,7 @@ describe('flush and close', () => {
     await expect(audit.flush()).resolves.toBeUndefined()
   })
 
-  it('close waits for what was recorded before, then closes the store once', async () => {
+  it('close waits for earlier calls, then closes the store once', async () => {
     const hold = gate()
     const { audit, store } = openLog(fakeStore({ maxBatch: 1, answers: [hold.answer] }))
     const calls = [audit.recordCustom('a'), audit.recordCustom('b')]
@@ -675,7 +675,7 @@ describe('flush and close', () => {
     expect(store.closed).toBe(1)
   })
 
-  it('close refuses what is recorded after it', async () => {
+  it('close rejects later calls', async () => {
     const { audit, store } = openLog()
     const before = audit.recordCustom('before')
     const closed = audit.close()
@@ -688,7 +688,7 @@ describe('flush and close', () => {
     expect(counts(audit)).toEqual({ calls: 4, stored: 1, rejected: 3 })
   })
 
-  it('await using closes', async () => {
+  it('await using closes the log', async () => {
     const store = fakeStore()
     {
       await using audit = new AuditLog({ store, types: {} })
@@ -706,7 +706,7 @@ describe('list, pages and get', () => {
     groupings: [],
   }
 
-  it('hand the store a parsed query, from any form', async () => {
+  it('pass a parsed query to the store, from any form', async () => {
     const { audit, store } = openLog()
     const parsed: EventQuery = { where: undefined, sorts: [], limit: 3 }
     await audit.list()
@@ -724,7 +724,7 @@ describe('list, pages and get', () => {
     expect(store.queries[4]).toBe(parsed)
   })
 
-  it('reject a wrong query, and do not throw it', async () => {
+  it('reject for an invalid query, and do not throw', async () => {
     const { audit, store } = openLog()
     await expect(audit.list('filter[type_equals]=x')).rejects.toMatchObject({
       name: 'AuditLogError',
@@ -760,7 +760,7 @@ describe('list, pages and get', () => {
     return store
   }
 
-  it('pages ask for what is older than the oldest so far', async () => {
+  it('pages queries events older than the oldest so far', async () => {
     const { audit, store } = openLog(pagingStore([[5, 6], [3, 4], [1]]))
     const seen: string[][] = []
     for await (const events of audit.pages('filter[type_eq]=x&limit=2'))
@@ -787,7 +787,7 @@ describe('list, pages and get', () => {
     ])
   })
 
-  it('pages ask for what is newer with created_at ascending', async () => {
+  it('pages queries newer events with created_at ascending', async () => {
     const { audit, store } = openLog(pagingStore([[1, 2], [3]]))
     const seen: number[] = []
     for await (const events of audit.pages({ filter: { s: 'created_at' } }))
@@ -815,13 +815,13 @@ describe('list, pages and get', () => {
     ])
   })
 
-  it('pages give nothing where nothing matches', async () => {
+  it('pages yields nothing if nothing matches', async () => {
     const { audit, store } = openLog(pagingStore([[]]))
     for await (const events of audit.pages()) expect.fail(`it gave ${events.length} events`)
     expect(store.queries).toHaveLength(1)
   })
 
-  it('pages ask no more once the reader leaves', async () => {
+  it('pages makes no further query once the reader leaves the loop', async () => {
     const { audit, store } = openLog(pagingStore([[3], [2], [1]]))
     for await (const events of audit.pages()) {
       expect(events).toHaveLength(1)
@@ -830,7 +830,7 @@ describe('list, pages and get', () => {
     expect(store.queries).toHaveLength(1)
   })
 
-  it('hand their signal on', async () => {
+  it('pass their signal on', async () => {
     const store = fakeStore()
     const { signal } = new AbortController()
     const seen: unknown[] = []
@@ -861,7 +861,7 @@ describe('importEvents', () => {
     attributes: { name: 'old', n: 1 },
   }
 
-  it('hands the store clean events with their time and JSON', async () => {
+  it('passes clean events to the store, with their time and JSON', async () => {
     const { audit, store } = openLog()
     await expect(audit.importEvents([whole])).resolves.toEqual({ imported: 1, skipped: 0 })
     expect(store.imports).toEqual([
@@ -879,7 +879,7 @@ describe('importEvents', () => {
     ])
   })
 
-  it('makes their attributes JSON as for any event', async () => {
+  it('makes their attributes storable, as for any event', async () => {
     const { audit, store } = openLog()
     const attributes = { type: 't', text: 'a\0' }
     await audit.importEvents([{ ...whole, username: 'u\0', source: null, attributes }])
@@ -915,7 +915,7 @@ describe('importEvents', () => {
     ['attributes', null],
     ['attributes', []],
     ['attributes', 'x'],
-  ])('refuses %s %j and points to it', async (member, value) => {
+  ])('rejects %s %j with a pointer to it', async (member, value) => {
     const { audit, store } = openLog()
     const wrong = { ...whole, [member]: value } as AuditEvent
     await expect(audit.importEvents([whole, wrong])).rejects.toMatchObject({
@@ -927,7 +927,7 @@ describe('importEvents', () => {
     expect(store.imports).toEqual([])
   })
 
-  it.each([[null], [undefined], ['x'], [7]])('refuses %j for an event', async (event) => {
+  it.each([[null], [undefined], ['x'], [7]])('rejects %j as an event', async (event) => {
     const { audit } = openLog()
     await expect(audit.importEvents([event as unknown as AuditEvent])).rejects.toMatchObject({
       code: 'INVALID_EVENT',
@@ -935,7 +935,7 @@ describe('importEvents', () => {
     })
   })
 
-  it('takes 1970 and a leap day', async () => {
+  it('accepts 1970 and a leap day', async () => {
     const { audit, store } = openLog()
     await audit.importEvents([
       { ...whole, created_at: '1970-01-01T00:00:00Z' },
@@ -944,7 +944,7 @@ describe('importEvents', () => {
     expect(store.imports[0]!.map(({ time }) => time)).toEqual([0, 1_709_164_800_000_000])
   })
 
-  it('reaches no listener', async () => {
+  it('is not emitted', async () => {
     const clock = manualClock('2026-01-01T00:00:00Z')
     await using audit = new AuditLog({ store: memoryStore({ clock }), types: {} })
     const heard: unknown[] = []
@@ -956,14 +956,14 @@ describe('importEvents', () => {
 })
 
 describe('options', () => {
-  it('are resolved once, and not written to', () => {
+  it('are read once, and not modified', () => {
     const limits = Object.freeze({ maxDepth: 8 })
     const { audit } = openLog(fakeStore(), { limits })
     expect(audit.limits).toEqual({ maxDepth: 8, maxBytes: 1_048_576 })
     expect(openLog().audit.limits).toEqual({ maxDepth: 64, maxBytes: 1_048_576 })
   })
 
-  it('bound what is recorded', async () => {
+  it('limit recorded events', async () => {
     const { audit } = openLog(fakeStore(), { limits: { maxDepth: 2, maxBytes: 1024 } })
     const event = await audit.recordCustom('a', { o: { o: {} }, text: 'x'.repeat(5000) })
     expect(event?.attributes).toMatchObject({ o: { o: null } })
@@ -980,7 +980,7 @@ describe('options', () => {
     [{ waiting: { deadlineMs: Infinity } }],
     [{ waiting: { maxWaiting: -1 } }],
     [{ waiting: { maxWaitingBytes: 0.5 } }],
-  ])('%j are refused', (options) => {
+  ])('%j are rejected', (options) => {
     expect(() => openLog(fakeStore(), options)).toThrow(AuditLogError)
     expect(() => openLog(fakeStore(), options)).toThrow(
       expect.objectContaining({ code: 'INVALID_OPTION' }),
@@ -989,7 +989,7 @@ describe('options', () => {
 })
 
 describe('flush and close', () => {
-  it('wait no longer than their signal lets them, and go on', async () => {
+  it('stop waiting when their signal aborts, and continue', async () => {
     const memory = memoryStore()
     let open = (): void => undefined
     const opened = new Promise<void>((resolve) => (open = resolve))

@@ -13,9 +13,9 @@ import { openWorld, type World } from './cleaning-world.js'
 
 const DAY = 86_400_000_000
 const START = '2026-06-01T00:00:00Z'
-const MOST_SECONDS = 60
+const MAX_SECONDS = 60
 
-/** What is open, and is closed again after the test, the last first. */
+/** Closed after the test, the last one first. */
 const opened: (() => unknown)[] = []
 
 afterEach(async () => {
@@ -38,16 +38,16 @@ function useFakeTimers(): void {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
 }
 
-/** How the promise ends while a minute of faked time goes by; `undefined` where it does not. */
+/** The outcome of the promise within a minute of fake time; `undefined` if there is none. */
 async function outcomeInTime(promise: Promise<unknown>): Promise<unknown> {
   let outcome: unknown
   void promise.then(
     () => (outcome = 'resolved'),
     (error: unknown) => (outcome = Object(error).code),
   )
-  for (let second = 0; second < MOST_SECONDS && outcome === undefined; second++) {
+  for (let second = 0; second < MAX_SECONDS && outcome === undefined; second++) {
     await vi.advanceTimersByTimeAsync(1000)
-    // A store that waits for a lock looks at it every few milliseconds of real time.
+    // A store that waits for a lock tries it every few milliseconds of real time.
     await delay(10)
   }
   return outcome
@@ -114,7 +114,7 @@ describe('while another connection holds the lock of the file', () => {
 })
 
 describe('a run that is aborted', () => {
-  it('waits a while for what the store is removing, and tells of it', async () => {
+  it('waits for the present removal of the store for a while, and records it', async () => {
     const abort = new AbortController()
     const clock = manualClock(START)
     const store = memoryStore({ clock })
@@ -127,13 +127,13 @@ describe('a run that is aborted', () => {
       },
     }
     const rules: CleaningRule[] = [{ target: 'events', filter: 'filter[type_eq]=n', maxRows: 0 }]
-    const { audit, cleaning, told } = open(openWorld(slow, { rules }))
+    const { audit, cleaning, cleaningEvents } = open(openWorld(slow, { rules }))
     await fill(audit, clock)
     await expect(cleaning.run({ signal: abort.signal })).rejects.toMatchObject({ code: 'ABORTED' })
-    expect(await told()).toMatchObject([{ attributes: { removed_count: 3 } }])
+    expect(await cleaningEvents()).toMatchObject([{ attributes: { removed_count: 3 } }])
   })
 
-  it('ends also where the renewal of its lease hangs', async () => {
+  it('also ends if the renewal of its lease hangs', async () => {
     useFakeTimers()
     const store = faultyStore(memoryStore())
     const abort = new AbortController()
@@ -151,15 +151,15 @@ describe('a run that is aborted', () => {
     expect(update).toHaveBeenCalledOnce()
     abort.abort()
     expect(await outcomeInTime(running)).toBe('ABORTED')
-    // The lease has been given back.
+    // The lease has been released.
     expect(await cleaning.status()).toMatchObject({ rules: [{ running: false }] })
   })
 })
 
-describe('holds that never come', () => {
+describe('a function for holds that never resolves', () => {
   const options: CleaningOptions = { rules: [{ target: 'events', maxRows: 0 }], holds: never }
 
-  it.each(['run', 'preview'] as const)('let a %s be aborted', async (method) => {
+  it.each(['run', 'preview'] as const)('does not keep %s from being aborted', async (method) => {
     useFakeTimers()
     const abort = new AbortController()
     const { cleaning } = open(openWorld(memoryStore(), options))
@@ -169,7 +169,7 @@ describe('holds that never come', () => {
     expect(await outcomeInTime(running)).toBe('ABORTED')
   })
 
-  it('let the log be closed', async () => {
+  it('does not keep the log from being closed', async () => {
     useFakeTimers()
     const audit: AuditLog = new AuditLog({ store: memoryStore(), types: {}, cleaning: options })
     const running = audit.cleaning.run()
@@ -180,7 +180,7 @@ describe('holds that never come', () => {
   })
 })
 
-it('what fails after the signal has aborted is nobody’s unhandled rejection', async () => {
+it('a failure after the signal has aborted is not an unhandled rejection', async () => {
   const unhandled: unknown[] = []
   const onUnhandled = (error: unknown): void => void unhandled.push(error)
   process.on('unhandledRejection', onUnhandled)
@@ -196,7 +196,7 @@ it('what fails after the signal has aborted is nobody’s unhandled rejection', 
   }
 })
 
-it('what is imported on hold while all of the log is cleaned stays', async () => {
+it('an event on hold that is imported while all events are removed stays', async () => {
   const clock = manualClock(START)
   const store = sqliteStore({ filename: tempFile(), clock })
   const held = {

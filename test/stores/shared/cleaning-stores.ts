@@ -10,15 +10,15 @@ export type ManualClock = ReturnType<typeof manualClock>
 
 /** Opens stores of one kind. */
 export interface Stores {
-  /** With no event yet. */
+  /** A new store without events. */
   open(clock: ManualClock): EventStore
-  /** One more on the events of the one that was opened last, as another process has it. */
+  /** Another store on the events of the last one opened, as in another process. */
   another(clock: ManualClock): EventStore
-  /** Removes what they have left. */
+  /** Removes their files and schemas. */
   remove(): Promise<void>
 }
 
-/** The kinds of stores that there are. */
+/** By kind of store. */
 export const STORES: Readonly<Record<string, () => Promise<Stores>>> = {
   async memory() {
     let store: EventStore

@@ -13,8 +13,8 @@ export interface World {
   readonly cleaning: Cleaning
   /** All events of the store, oldest first. */
   all(): Promise<AuditEvent[]>
-  /** The events in which the cleaning has told what it did. */
-  told(): Promise<AuditEvent[]>
+  /** The events that cleaning has recorded. */
+  cleaningEvents(): Promise<AuditEvent[]>
   close(): Promise<void>
 }
 
@@ -54,7 +54,7 @@ export function openWorld(
     audit,
     cleaning,
     all,
-    told: async () => (await all()).filter(({ type }) => type.includes(':data_cleanup:')),
+    cleaningEvents: async () => (await all()).filter(({ type }) => type.includes(':data_cleanup:')),
     async close() {
       await cleaning.close()
       await audit.close()

@@ -15,22 +15,22 @@ import { openWorld, type World } from './cleaning-world.js'
 const START = '2026-06-01T00:00:00Z'
 const HOUR = 3_600_000_000
 
-interface Given {
+interface EventToRecord {
   readonly type: 'a' | 'b'
   readonly text: string
   readonly isLive: boolean
-  /** Since the one before. */
+  /** Hours since the previous event. */
   readonly hours: number
 }
 
-const given: fc.Arbitrary<Given> = fc.record({
+const given: fc.Arbitrary<EventToRecord> = fc.record({
   type: fc.constantFrom('a', 'b'),
   text: fc.string({ unit: fc.constantFrom('x', 'é', '😀', '"'), maxLength: 8 }),
   isLive: fc.nat({ max: 9 }).map((n) => n === 0),
   hours: fc.integer({ min: 1, max: 5 }),
 })
 
-/** A filter, and what it means. */
+/** Filters, each with a function that implements it. */
 const FILTERS = [
   { filter: undefined, matches: () => true },
   { filter: 'filter[type_eq]=a', matches: (event: AuditEvent) => event.type === 'a' },
@@ -72,12 +72,12 @@ const bounds: fc.Arbitrary<Bounds> = fc
 
 const nextTail = tailSource()
 
-/** Records what is given; the ids of the live events among it, which stay open. */
+/** Records the events; returns the ids of the live ones, which stay open. */
 async function record(
   { audit }: World,
   store: EventStore,
   clock: ManualClock,
-  events: readonly Given[],
+  events: readonly EventToRecord[],
 ): Promise<ReadonlySet<string>> {
   const live = new Set<string>()
   for (const [n, { type, text, isLive, hours }] of events.entries()) {
@@ -95,7 +95,7 @@ async function record(
   return live
 }
 
-/** By the rule's own words, and not as a store or the cleaning goes about it. */
+/** The due events by the definition of the bounds, without the code under test. */
 function naivelyDue(
   matching: readonly AuditEvent[],
   { hours, rows, bytes }: Bounds,
@@ -193,7 +193,7 @@ describe.each(Object.keys(STORES))('cleaning on the %s store', (kind) => {
     },
   )
 
-  it('goes through any number of pages', { timeout: 60_000 }, async () => {
+  it('processes any number of pages', { timeout: 60_000 }, async () => {
     const rules: CleaningRule[] = [
       { name: 'filtered', target: 'events', filter: 'filter[type_eq]=a', maxRows: 1200 },
       { name: 'all', target: 'events', maxRows: 100 },
@@ -213,7 +213,7 @@ describe.each(Object.keys(STORES))('cleaning on the %s store', (kind) => {
     })
   })
 
-  it('archives to files that importEvents takes back', async () => {
+  it('archives to files that importEvents accepts', async () => {
     const temp = tempDir()
     const directory = temp.file('archive/of events')
     const rules: CleaningRule[] = [
@@ -248,7 +248,7 @@ describe.each(Object.keys(STORES))('cleaning on the %s store', (kind) => {
     }
   })
 
-  it('runs a turn once where several logs share the store', async () => {
+  it('runs once per schedule time if several logs share the store', async () => {
     await withWorld({ rules: [] }, async (_world, _store, clock) => {
       let runs = 0
       const rules: CleaningRule[] = [

@@ -15,8 +15,8 @@ import { postgresDatabase } from '../../support/database.js'
 import { tempDir } from '../../support/temp.js'
 
 /*
- * Some write live events, others follow them on the same store: those who take changes have the
- * events as they were closed, and those who take none meet each event once, in its place.
+ * Writers change live events while tails and pollers read them on the same store. A tail with changes
+ * ends up with the closed events; a poller gets each event once, in its place.
  */
 const LIVE = 6
 const STEPS = 40
@@ -37,30 +37,33 @@ async function writeLive(audit: AuditLog<typeof types>, name: string): Promise<A
   return (await live.close())!
 }
 
-/** The attributes of each event as its changes have made them, until so many are closed. */
+/** The attributes of each event after its changes, once `count` events are closed. */
 async function followChanges(
   audit: AuditLog<typeof types>,
   count: number,
 ): Promise<Map<string, JsonObject>> {
-  const met = new Map<string, JsonObject>()
+  const received = new Map<string, JsonObject>()
   let open = count
   for await (const item of audit.tail(
     { filter: { type_eq: SHARED } },
     { after: '2000-01-01', changes: true },
   )) {
     if ('patch' in item) {
-      const before = met.get(item.id)!
-      met.set(item.id, jsonPatch.applyPatch(structuredClone(before), item.patch, true).newDocument)
+      const before = received.get(item.id)!
+      received.set(
+        item.id,
+        jsonPatch.applyPatch(structuredClone(before), item.patch, true).newDocument,
+      )
       if (item.closed && --open === 0) break
     } else {
-      expect(met.has(item.id)).toBe(false)
-      met.set(item.id, item.attributes)
+      expect(received.has(item.id)).toBe(false)
+      received.set(item.id, item.attributes)
     }
   }
-  return met
+  return received
 }
 
-/** The ids in the order in which a poller meets them. */
+/** The ids in the order in which a poller gets them. */
 async function poll(audit: AuditLog<typeof types>, isOver: () => boolean): Promise<string[]> {
   const seen: string[] = []
   for (let after = '2000-01-01'; ;) {
@@ -88,7 +91,7 @@ async function follow(writing: EventStore, reading: EventStore): Promise<void> {
   )
   isOver = true
   const expected = new Map(closed.map(({ id, attributes }) => [id, attributes]))
-  for (const met of await Promise.all(following)) expect(met).toEqual(expected)
+  for (const received of await Promise.all(following)) expect(received).toEqual(expected)
   expect((await polling).toSorted()).toEqual([...expected.keys()].toSorted())
   for (const event of closed) {
     const name = event.attributes['name'] as string
@@ -103,7 +106,7 @@ async function follow(writing: EventStore, reading: EventStore): Promise<void> {
   }
 }
 
-describe('live events are followed to their end', { timeout: 60_000 }, () => {
+describe('live events are followed until they are closed', { timeout: 60_000 }, () => {
   it('in memory', async () => {
     const store = memoryStore()
     await follow(store, store)

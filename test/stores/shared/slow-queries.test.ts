@@ -5,7 +5,7 @@ import { type EventPlace, eachStore } from '../../support/event-stores.js'
 
 const SIZE = 3000
 
-/** One a second; the one word of the oldest is nowhere else. */
+/** One event a second. Only the oldest has the word `needle`. */
 const past = Array.from({ length: SIZE }, (_, n): AuditEvent => ({
   id: `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`,
   created_at: formatTimestamp(parseTimestamp('2026-01-01')! + n * 1_000_000),
@@ -31,23 +31,23 @@ describe.each(eachStore)('%s: a query is explained', (_, createPlace) => {
   })
 
   it.each([
-    ['what the newest have', 'filter[word_eq]=hay', 10, true],
-    ['what only the oldest has', 'filter[word_eq]=needle', 1, false],
-    ['what none has', 'filter[word_eq]=straw', 0, false],
+    ['a value of the newest events', 'filter[word_eq]=hay', 10, true],
+    ['a value of the oldest event only', 'filter[word_eq]=needle', 1, false],
+    ['a value of no event', 'filter[word_eq]=straw', 0, false],
     ['part of a text', 'filter[word_cont]=eedl', 1, false],
-    ['a text that ends otherwise', 'filter[word_end]=eedl', 0, false],
-    ['what is missing', 'filter[other_null]=1', 10, true],
+    ['a text with another end', 'filter[word_end]=eedl', 0, false],
+    ['a missing attribute', 'filter[other_null]=1', 10, true],
     ['the first of an order', 'filter[sorts]=text desc', 10, true],
-    ['the last of time', 'filter[word_eq]=needle&filter[sorts]=created_at', 1, false],
-    ['a stretch of time', 'filter[created_at_lt]=2026-01-01T00:00:05Z', 5, false],
-    ['no time', 'filter[created_at_lt]=2025-01-01', 0, false],
+    ['the oldest first', 'filter[word_eq]=needle&filter[sorts]=created_at', 1, false],
+    ['a range of time', 'filter[created_at_lt]=2026-01-01T00:00:05Z', 5, false],
+    ['an empty range of time', 'filter[created_at_lt]=2025-01-01', 0, false],
   ])('%s', async (_title, query, events, truncated) => {
     const page = await audit.list(query)
     const explanation = await audit.explain(query)
     expect([page.events.length, page.truncated]).toEqual([events, truncated])
     expect(explanation).toMatchObject({ events, truncated, store: audit.store.name })
     expect(explanation.matched).toBeGreaterThanOrEqual(events + Number(truncated))
-    // Read again it asks the same.
+    // The query of the explanation gives the same result.
     const again = await audit.explain(explanation.query)
     expect(again).toMatchObject({ events, truncated, query: explanation.query })
     expect(again.steps.map(({ method }) => method)).toEqual(
@@ -56,7 +56,7 @@ describe.each(eachStore)('%s: a query is explained', (_, createPlace) => {
     expect(JSON.parse(JSON.stringify(explanation))).toMatchObject({ events, truncated })
   })
 
-  it('by the events that it had to look at', async () => {
+  it('by the events that it had to check', async () => {
     const newest = await audit.explain('filter[n_lt]=3000')
     expect(newest.steps[0]).toMatchObject({ method: expect.stringMatching(/^(probe|scan)$/) })
     expect(newest.checked).toBeLessThanOrEqual(1000)
@@ -65,9 +65,9 @@ describe.each(eachStore)('%s: a query is explained', (_, createPlace) => {
     expect(sorted.steps.filter(({ took_ms }) => took_ms === 0)).toEqual([])
   })
 
-  it('as it is told of where it is slow', async () => {
-    const told: SlowQuery[] = []
-    const listen = (slow: SlowQuery): void => void told.push(slow)
+  it('in the event slow-query', async () => {
+    const reported: SlowQuery[] = []
+    const listen = (slow: SlowQuery): void => void reported.push(slow)
     audit.on('slow-query', listen)
     const query = 'filter[word_eq]=needle&limit=3'
     await audit.list(query)
@@ -75,12 +75,17 @@ describe.each(eachStore)('%s: a query is explained', (_, createPlace) => {
     audit.off('slow-query', listen)
     const explanation = await audit.explain(query)
     const methods = explanation.steps.map(({ method }) => method)
-    expect(told).toMatchObject([{ method: 'list', query, error: undefined }])
-    expect(told[0]!.explanation).toMatchObject({ query, events: 1, truncated: false, matched: 1 })
-    expect(told[0]!.explanation!.steps.map(({ method }) => method)).toEqual(methods)
+    expect(reported).toMatchObject([{ method: 'list', query, error: undefined }])
+    expect(reported[0]!.explanation).toMatchObject({
+      query,
+      events: 1,
+      truncated: false,
+      matched: 1,
+    })
+    expect(reported[0]!.explanation!.steps.map(({ method }) => method)).toEqual(methods)
   })
 
-  it('unless it is wrong, or given up', async () => {
+  it('unless it is invalid or aborted', async () => {
     await expect(audit.explain('filter[n_equals]=1')).rejects.toMatchObject({
       name: 'AuditLogError',
       code: 'UNKNOWN_PREDICATE',

@@ -36,7 +36,7 @@ function read(file: string): AuditEvent[] {
   return lines.map((line) => JSON.parse(line) as AuditEvent)
 }
 
-/** The file handles of Node have one prototype. */
+/** The prototype of Node's file handles. */
 async function handles(): Promise<{ sync: () => Promise<void> }> {
   const handle = await open(temp.file('probe'), 'w')
   await handle.close()
@@ -44,14 +44,14 @@ async function handles(): Promise<{ sync: () => Promise<void> }> {
 }
 
 describe('an archive in a directory', () => {
-  it('has no file before it has an event', async () => {
+  it('has no file before the first event', async () => {
     const archive = openArchive(temp.file('none'), 'rule', signal)
     await archive.close()
     expect(archive.file).toBeUndefined()
     expect(fs.existsSync(temp.file('none'))).toBe(false)
   })
 
-  it('can be read after each page, before it is closed', async () => {
+  it('is readable after each page, before it is closed', async () => {
     const archive = openArchive(temp.dir, 'rule', signal)
     await archive.add(page(0, 3))
     expect(read(archive.file!)).toEqual(page(0, 3))
@@ -61,7 +61,7 @@ describe('an archive in a directory', () => {
     expect(fs.readdirSync(temp.dir)).toHaveLength(1)
   })
 
-  it('takes a page of large events', async () => {
+  it('accepts a page of large events', async () => {
     const archive = openArchive(temp.dir, 'rule', signal)
     const large = page(0, 12, 'é'.repeat(500_000))
     await archive.add(large)
@@ -69,7 +69,7 @@ describe('an archive in a directory', () => {
     expect(read(archive.file!)).toEqual(large)
   })
 
-  it('has nothing of a page that could not be written', async () => {
+  it('contains no part of a page that could not be written', async () => {
     const archive = openArchive(temp.dir, 'rule', signal)
     await archive.add(page(0, 3))
     const size = fs.statSync(archive.file!).size
@@ -84,7 +84,7 @@ describe('an archive in a directory', () => {
 })
 
 describe('a run with an archive', () => {
-  it('removes nothing that the archive has refused', async () => {
+  it('removes no event that the archive has refused', async () => {
     const pages: number[] = []
     const world = openWorld(memoryStore(), {
       rules: [
@@ -104,7 +104,7 @@ describe('a run with an archive', () => {
       { removed_count: 200, archived_count: 200, error: 'the archive is full' },
     ])
     expect((await world.all()).filter(({ type }) => type === 'n')).toHaveLength(300)
-    expect(await world.told()).toMatchObject([
+    expect(await world.cleaningEvents()).toMatchObject([
       {
         type: 'error:data_cleanup:events',
         attributes: { error: 'the archive is full', removed_count: 200, archived_count: 200 },
@@ -113,7 +113,7 @@ describe('a run with an archive', () => {
     await world.close()
   })
 
-  it('removes nothing of the page during which it is aborted', async () => {
+  it('removes no event of the page during which it is aborted', async () => {
     const abort = new AbortController()
     const world = openWorld(memoryStore(), {
       rules: [{ target: 'events', maxRows: 0, archive: temp.file('archive') }],
@@ -130,7 +130,7 @@ describe('a run with an archive', () => {
     await world.close()
   })
 
-  it('removes nothing where the directory cannot be made', async () => {
+  it('removes nothing if the directory cannot be created', async () => {
     fs.writeFileSync(temp.file('a file'), '')
     const archive = temp.file('a file/archive')
     const world = openWorld(memoryStore(), { rules: [{ target: 'events', maxRows: 0, archive }] })

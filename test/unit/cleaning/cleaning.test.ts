@@ -23,7 +23,7 @@ afterEach(async () => {
   for (const world of opened.splice(0)) await world.close()
 })
 
-/** One event a day, numbered, the last one now. */
+/** One numbered event a day; the last one is from now. */
 async function fill(
   { audit }: World,
   time: ReturnType<typeof manualClock>,
@@ -39,7 +39,7 @@ const days = (events: readonly AuditEvent[]): unknown[] =>
   events.filter(({ system }) => !system).map(({ attributes }) => attributes['day'])
 
 describe('a run', () => {
-  it('removes what is older, and tells of it', async () => {
+  it('removes older events, and records that', async () => {
     const time = clock()
     const world = open(memoryStore({ clock: time }), {
       rules: [{ target: 'events', maxAge: { days: 4 } }],
@@ -49,7 +49,7 @@ describe('a run', () => {
       { name: 'events', target: 'events', removed_count: 5, before: '2026-06-07T00:00:00.000000Z' },
     ])
     expect(days(await world.all())).toEqual([6, 7, 8, 9, 10])
-    expect(await world.told()).toMatchObject([
+    expect(await world.cleaningEvents()).toMatchObject([
       {
         type: 'info:data_cleanup:events',
         system: true,
@@ -63,7 +63,7 @@ describe('a run', () => {
     ])
   })
 
-  it('removes by filter only what matches, and counts only that', async () => {
+  it('with a filter removes and counts only matching events', async () => {
     const time = clock()
     const rule: CleaningRule = {
       name: 'two even',
@@ -78,7 +78,7 @@ describe('a run', () => {
     expect(days(await world.all())).toEqual([1, 3, 5, 7, 8, 9, 10])
   })
 
-  it('leaves no event where nothing was due', async () => {
+  it('records no event if nothing was due', async () => {
     const time = clock()
     const world = open(memoryStore({ clock: time }), {
       rules: [
@@ -90,10 +90,10 @@ describe('a run', () => {
     await fill(world, time)
     const results = await world.cleaning.run()
     expect(results.map(({ removed_count }) => removed_count)).toEqual([0, 0, 0])
-    expect(await world.told()).toEqual([])
+    expect(await world.cleaningEvents()).toEqual([])
   })
 
-  it('spares what is on hold, which counts among the newest all the same', async () => {
+  it('keeps events on hold, which still count towards maxRows', async () => {
     const time = clock()
     let holds = 0
     const world = open(memoryStore({ clock: time }), {
@@ -110,7 +110,7 @@ describe('a run', () => {
     expect(holds).toBe(1)
   })
 
-  it('removes nothing where the holds cannot be read, and tells why', async () => {
+  it('removes nothing if the holds cannot be read, and records the error', async () => {
     const time = clock()
     const world = open(memoryStore({ clock: time }), {
       rules: [{ target: 'events', maxRows: 0 }],
@@ -121,7 +121,7 @@ describe('a run', () => {
       { name: 'events', target: 'events', removed_count: 0, error: 'the holds are away' },
     ])
     expect(days(await world.all())).toEqual([1, 2, 3])
-    expect(await world.told()).toMatchObject([
+    expect(await world.cleaningEvents()).toMatchObject([
       {
         type: 'error:data_cleanup:events',
         attributes: {
@@ -134,7 +134,7 @@ describe('a run', () => {
     ])
   })
 
-  it('keeps what is recorded meanwhile, and what that pushes out', async () => {
+  it('keeps events recorded meanwhile, and those that they push beyond maxRows', async () => {
     const time = clock()
     const world: World = open(memoryStore({ clock: time }), {
       rules: [
@@ -150,7 +150,7 @@ describe('a run', () => {
     expect(days(await world.all())).toEqual([8, 9, 10, 'new'])
   })
 
-  it('leaves live events alone that are open, by every way', async () => {
+  it('keeps open live events in every kind of run', async () => {
     const time = clock()
     const store = memoryStore({ clock: time })
     const archived: AuditEvent[] = []
@@ -182,7 +182,7 @@ describe('a run', () => {
     expect(await world.cleaning.run()).toMatchObject([
       { removed_count: 2 },
       { removed_count: 0 },
-      // That of the first rule.
+      // The event that the first rule recorded.
       { removed_count: 1, archived_count: 1 },
     ])
     expect(days(await world.all())).toEqual([0])
@@ -191,7 +191,7 @@ describe('a run', () => {
     expect(archived.map(({ type }) => type)).toEqual(['info:data_cleanup:events'])
   })
 
-  it('tells first what throttles have held back, also without a rule', async () => {
+  it('first records what throttles have held back, even without rules', async () => {
     const time = clock()
     const store = memoryStore({ clock: time })
     const world = open(store, { rules: [{ target: 'jobs', run: async () => 1 }] })
@@ -211,7 +211,7 @@ describe('a run', () => {
     expect((await types()).slice(2)).toEqual(['warn:audit_log:gap'])
   })
 
-  it('goes on with the other rules where one fails', async () => {
+  it('continues with the other rules if one fails', async () => {
     const time = clock()
     const world = open(memoryStore({ clock: time }), {
       rules: [
@@ -229,10 +229,10 @@ describe('a run', () => {
     await fill(world, time, 2)
     expect(await world.cleaning.run()).toMatchObject([
       { name: 'jobs', removed_count: 4, error: 'no such queue' },
-      // What tells of the failure is the newest.
+      // The event of the failure is the newest.
       { name: 'events', removed_count: 2 },
     ])
-    expect(await world.told()).toMatchObject([
+    expect(await world.cleaningEvents()).toMatchObject([
       {
         type: 'error:data_cleanup:jobs',
         attributes: {
@@ -247,9 +247,9 @@ describe('a run', () => {
     ])
   })
 
-  it('lets the host remove what is its own', async () => {
+  it('runs rules of the host', async () => {
     const time = clock()
-    const asked: unknown[] = []
+    const contexts: unknown[] = []
     const world = open(memoryStore({ clock: time }), {
       rules: [
         {
@@ -257,7 +257,7 @@ describe('a run', () => {
           target: 'agent_images',
           maxAge: { months: 1 },
           async run({ before, preview }) {
-            asked.push({ before, preview })
+            contexts.push({ before, preview })
             return { removed_count: 3, filters: { unused: true } }
           },
         },
@@ -272,14 +272,14 @@ describe('a run', () => {
         before: '2026-05-01T00:00:00.000000Z',
       },
     ])
-    expect(await world.told()).toEqual([])
+    expect(await world.cleaningEvents()).toEqual([])
     await world.cleaning.run()
     const before = '2026-05-01T00:00:00.000000Z'
-    expect(asked).toEqual([
+    expect(contexts).toEqual([
       { before, preview: true },
       { before, preview: false },
     ])
-    expect(await world.told()).toMatchObject([
+    expect(await world.cleaningEvents()).toMatchObject([
       {
         type: 'info:data_cleanup:agent_images',
         attributes: { rule: 'images', removed_count: 3, filters: { unused: true }, before },
@@ -295,7 +295,7 @@ describe('a run', () => {
     ])
   })
 
-  it('always tells of statistics', async () => {
+  it('always records a statistics run', async () => {
     const store = memoryStore()
     const table = { table: 'jobs', rows_before: null, rows_after: 5 }
     const world = open(store, { rules: [{ target: 'statistics' }] })
@@ -306,7 +306,9 @@ describe('a run', () => {
       { rules: [{ target: 'statistics' }] },
     )
     await planned.cleaning.run()
-    expect((await world.told()).map(({ type, attributes }) => [type, attributes])).toEqual([
+    expect(
+      (await world.cleaningEvents()).map(({ type, attributes }) => [type, attributes]),
+    ).toEqual([
       [
         'info:data_cleanup:statistics',
         { rule: 'statistics', analyzed_tables: [], skipped_reason: skipped },
@@ -315,7 +317,7 @@ describe('a run', () => {
     ])
   })
 
-  it('reports its progress, whatever the listener does', async () => {
+  it('reports its progress, even if a listener throws', async () => {
     const time = clock()
     const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
     const steps: unknown[] = []
@@ -332,7 +334,7 @@ describe('a run', () => {
     warned.mockRestore()
   })
 
-  it('ends between two pages when it is aborted, and tells what it has removed', async () => {
+  it('ends between two pages when it is aborted, and records what it has removed', async () => {
     const time = clock()
     const abort = new AbortController()
     const world = open(memoryStore({ clock: time }), {
@@ -345,7 +347,7 @@ describe('a run', () => {
       onProgress: () => abort.abort(),
     })
     await expect(running).rejects.toMatchObject({ code: 'ABORTED' })
-    expect(await world.told()).toMatchObject([
+    expect(await world.cleaningEvents()).toMatchObject([
       { type: 'info:data_cleanup:events', attributes: { removed_count: 200 } },
     ])
     expect(await world.all()).toHaveLength(301)
@@ -358,7 +360,7 @@ describe('a run', () => {
     })
   })
 
-  it('refuses names that no rule has', async () => {
+  it('rejects unknown rule names', async () => {
     const world = open(memoryStore(), { rules: [{ target: 'statistics' }] })
     await expect(world.cleaning.run({ rules: ['events'] })).rejects.toMatchObject({
       code: 'INVALID_OPTION',
@@ -366,7 +368,7 @@ describe('a run', () => {
     })
   })
 
-  it('filters by itself where the store takes too long to', async () => {
+  it('filters events itself if the query of the store times out', async () => {
     const time = clock()
     const memory = memoryStore({ clock: time })
     let refused = 0
@@ -397,13 +399,13 @@ describe('a run', () => {
     expect(refused).toBe(2)
     expect(days(await world.all())).toEqual([2, 3, 4, 5])
     await world.cleaning.run({ rules: ['all'] })
-    // The newest are the last event and the one that tells of the first run.
+    // The two newest are the last event and the event of the first run.
     expect(days(await world.all())).toEqual([3, 5])
   })
 })
 
 describe('a preview', () => {
-  it('tells what a run would remove, and removes nothing', async () => {
+  it('returns what a run would remove, and removes nothing', async () => {
     const time = clock()
     const world = open(memoryStore({ clock: time }), {
       rules: [
@@ -452,7 +454,7 @@ describe('a preview', () => {
 })
 
 describe('the status', () => {
-  it('tells the oldest event, the last run and the next one', async () => {
+  it('returns the oldest event, the last run and the next one', async () => {
     const time = clock()
     const world = open(memoryStore({ clock: time }), {
       rules: [
@@ -503,8 +505,8 @@ describe('the status', () => {
   })
 })
 
-describe('the end of the log', () => {
-  it('ends a run between two batches, and refuses others', async () => {
+describe('closing the log', () => {
+  it('ends a run between two batches, and rejects further ones', async () => {
     const time = clock()
     let began = (): void => {}
     const beginning = new Promise<void>((resolve) => (began = resolve))
@@ -526,7 +528,7 @@ describe('the end of the log', () => {
     const ended = expect(running).rejects.toMatchObject({ code: 'CLOSED' })
     await world.cleaning.close()
     await ended
-    expect(await world.told()).toMatchObject([
+    expect(await world.cleaningEvents()).toMatchObject([
       { type: 'info:data_cleanup:jobs', attributes: { removed_count: 2 } },
     ])
     await expect(world.cleaning.run()).rejects.toMatchObject({ code: 'CLOSED' })

@@ -6,16 +6,20 @@ import type { CleaningRule } from '../../../src/cleaning/rule.js'
 const run = (): Promise<number> => Promise.resolve(0)
 const maxAge = { days: 30 }
 
-const wrong: [string, object, RegExp][] = [
+const invalid: [string, object, RegExp][] = [
   ['no bound', { target: 'events' }, /rule events: needs maxAge, maxRows or maxBytes/],
-  ['an age of nothing', { target: 'events', maxAge: {} }, /rule events: maxAge must be/],
+  ['an empty age', { target: 'events', maxAge: {} }, /rule events: maxAge must be/],
   ['an age of zero', { target: 'events', maxAge: { days: 0 } }, /maxAge must be longer than 0/],
   ['an endless age', { target: 'events', maxAge: { years: 1e9 } }, /at most 1000 years/],
-  ['a unit that there is not', { target: 'events', maxAge: { day: 1 } }, /a date-fns Duration/],
+  ['an unknown unit', { target: 'events', maxAge: { day: 1 } }, /a date-fns Duration/],
   ['a number as age', { target: 'events', maxAge: 30 }, /maxAge must be a date-fns Duration/],
-  ['a part of a month', { target: 'events', maxAge: { months: 0.5 } }, /whole years and months/],
+  [
+    'a fraction of a month',
+    { target: 'events', maxAge: { months: 0.5 } },
+    /whole years and months/,
+  ],
   ['a negative age', { target: 'events', maxAge: { days: -1 } }, /maxAge must be a date-fns/],
-  ['rows in text', { target: 'events', maxRows: '10' }, /maxRows must be a whole number/],
+  ['rows as text', { target: 'events', maxRows: '10' }, /maxRows must be a whole number/],
   ['negative bytes', { target: 'events', maxBytes: -1 }, /maxBytes must be a whole number/],
   [
     'an unknown predicate',
@@ -55,20 +59,20 @@ const wrong: [string, object, RegExp][] = [
   ['filters that are a list', { target: 'jobs', run, filters: [] }, /filters must be an object/],
   ['no target', { run }, /rule 0: target must be a text/],
   ['a target of control characters', { target: 'a\n', run }, /target must be a text/],
-  ['a name that is no text', { name: 1, target: 'jobs', run }, /rule 0: name must be a text/],
+  ['a name that is not a text', { name: 1, target: 'jobs', run }, /rule 0: name must be a text/],
   ['an empty name', { name: '', target: 'jobs', run }, /name must be a text of 1 to 100/],
   ['null', null as unknown as object, /rule 0: target must be/],
 ]
 
 describe('cleaning rules', () => {
-  it.each(wrong)('with %s are refused', (_, rule, message) => {
+  it.each(invalid)('with %s are rejected', (_, rule, message) => {
     expect(() => readRules([rule as CleaningRule])).toThrow(message)
     expect(() => readRules([rule as CleaningRule])).toThrow(
       expect.objectContaining({ name: 'AuditLogError', code: 'INVALID_OPTION' }),
     )
   })
 
-  it('that share a name are refused', () => {
+  it('with the same name are rejected', () => {
     const rules: CleaningRule[] = [
       { target: 'jobs', run },
       { name: 'jobs', target: 'statistics' },
@@ -76,23 +80,23 @@ describe('cleaning rules', () => {
     expect(() => readRules(rules)).toThrow('two cleaning rules jobs')
   })
 
-  it('that are no list are refused', () => {
+  it('that are not a list are rejected', () => {
     expect(() => readRules({} as unknown as CleaningRule[])).toThrow('rules must be a list')
   })
 
-  it('are named after their target unless they have a name, and tell what they go by', () => {
+  it('are named after their target by default, and have their criteria as filters', () => {
     const rules = readRules([
       { target: 'events', maxAge, maxRows: 0, maxBytes: 5, filter: { filter: { type_eq: 'a:b' } } },
       { name: 'nightly', target: 'statistics', at: '03:30' },
       { target: 'jobs', run, every: { hours: 2 }, filters: { state: 'done' } },
     ])
-    const told = rules.map(({ name, target, schedule, filters }) => ({
+    const read = rules.map(({ name, target, schedule, filters }) => ({
       name,
       target,
       schedule,
       filters,
     }))
-    expect(told).toEqual([
+    expect(read).toEqual([
       {
         name: 'events',
         target: 'events',
@@ -121,7 +125,7 @@ describe('cleaning rules', () => {
 })
 
 describe('legal holds', () => {
-  it('that would hold all events, or are no filter, are refused', () => {
+  it('with a filter that matches all events or is invalid are rejected', () => {
     expect(() => checkHolds([{ name: 'case 7', filter: '' }])).toThrow(
       'legal hold case 7: filter has no condition',
     )

@@ -26,20 +26,20 @@ const cases = [
 ] as const
 
 describe('a duration', () => {
-  // Their summer time begins and ends on other days, and one of them is half an hour.
+  // Their summer times start and end on different days, and one of them is half an hour.
   it.each([
     ['UTC', 0],
     ['Europe/Berlin', -120],
     ['America/New_York', 240],
     ['Australia/Lord_Howe', -630],
-  ])('is taken off in UTC where the host is in %s', (zone, offset) => {
+  ])('is subtracted in UTC if the host is in %s', (zone, offset) => {
     process.env['TZ'] = zone
     expect(new Date('2026-07-01').getTimezoneOffset()).toBe(offset)
     for (const [from, duration, expected] of cases)
       expect(formatTimestamp(subtract(time(from), duration))).toBe(expected)
   })
 
-  it('is what date-fns says where the host is in UTC', () => {
+  it('is subtracted as date-fns does if the host is in UTC', () => {
     process.env['TZ'] = 'UTC'
     const count = fc.nat({ max: 40 })
     fc.assert(
@@ -56,7 +56,7 @@ describe('a duration', () => {
     )
   })
 
-  it('is added as it is taken off', () => {
+  it('is added in UTC too', () => {
     expect(formatTimestamp(add(time('2026-01-31T10:00:00.000007Z'), { months: 1 }))).toBe(
       '2026-02-28T10:00:00.000007Z',
     )
@@ -64,13 +64,13 @@ describe('a duration', () => {
 })
 
 describe('a schedule', () => {
-  it('has its next turn an interval after the last', () => {
+  it('runs next one interval after the last run', () => {
     expect(nextTimeAfter({ every: { hours: 6 } }, time('2026-03-29T00:30:00Z'))).toBe(
       time('2026-03-29T06:30:00Z'),
     )
   })
 
-  it('has its next turn at the next time of day, which the turn itself is not', () => {
+  it('runs next at the next time of day, not at the present one', () => {
     const at = parseTimeOfDay('03:30')!
     const next = (from: string): string => formatTimestamp(nextTimeAfter({ at }, time(from)))
     expect(next('2026-03-29T03:29:59.999999Z')).toBe('2026-03-29T03:30:00.000000Z')
@@ -78,7 +78,7 @@ describe('a schedule', () => {
     expect(next('2026-12-31T23:59:00Z')).toBe('2027-01-01T03:30:00.000000Z')
   })
 
-  it('takes only times of a day', () => {
+  it('accepts only times of day', () => {
     expect(parseTimeOfDay('00:00')).toBe(0)
     expect(parseTimeOfDay('23:59')).toBe(86_340_000_000)
     for (const text of ['24:00', '3:30', '03:60', '03:30:00', '', ' 03:30', '03-30'])

@@ -16,7 +16,7 @@ const START = '2026-06-01T00:00:00Z'
 type ManualClock = ReturnType<typeof manualClock>
 
 let time: ManualClock
-/** When the rule was run. */
+/** When the rule ran. */
 let runs: string[]
 let opened: World[]
 
@@ -47,28 +47,28 @@ function open(store: EventStore, rules: readonly CleaningRule[]): World {
   return world
 }
 
-/** Counts how often somebody looks whether it is the rule's turn. */
-function watched(store: EventStore): { readonly store: EventStore; looks: () => number } {
-  let looks = 0
+/** Counts the checks whether the rule is due. */
+function watched(store: EventStore): { readonly store: EventStore; checks: () => number } {
+  let checks = 0
   return {
-    looks: () => looks,
+    checks: () => checks,
     store: {
       ...store,
       async updateState(key, change, options) {
         const value = await store.updateState(key, change, options)
-        if (key === 'cleaning:jobs') looks++
+        if (key === 'cleaning:jobs') checks++
         return value
       },
     },
   }
 }
 
-/** Lets both clocks go on, the store's and that of the timers, for so many milliseconds. */
+/** Advances the store's clock and the timers by `ms` milliseconds. */
 async function pass(ms: number, step = MINUTE): Promise<void> {
   for (let passed = 0; passed < ms; passed += step) {
     time.advance(step * 1000)
     await vi.advanceTimersByTimeAsync(step)
-    // What a timer began is over after a few turns: the store is in memory.
+    // Work that a timer has started ends within a few turns: the store is in memory.
     for (let i = 0; i < 20; i++) await nextTurn()
   }
 }
@@ -77,13 +77,13 @@ const stateOf = (store: EventStore): Promise<JsonValue | undefined> =>
   store.updateState('cleaning:jobs', (value) => value)
 
 describe('a rule with an interval', () => {
-  it('runs at once, and then that long after each start', async () => {
+  it('runs at once, and then at that interval from each start', async () => {
     open(memoryStore({ clock: time }), [job({ every: { hours: 6 } })])
     await pass(13 * HOUR)
     expect(runs).toEqual(['2026-06-01T00:01', '2026-06-01T06:01', '2026-06-01T12:01'].map(late))
   })
 
-  it('goes by the last run after a restart, and makes up for no more than one', async () => {
+  it('continues from the last run after a restart, and makes up for one missed run at most', async () => {
     const store = memoryStore({ clock: time })
     const keptOpen = { ...store, close: async () => {} }
     const first = open(keptOpen, [job({ every: { hours: 6 } })])
@@ -99,7 +99,7 @@ describe('a rule with an interval', () => {
     expect(runs).toHaveLength(2)
   })
 
-  it('has one run for each turn where several logs share the store', async () => {
+  it('runs once per interval if several logs share the store', async () => {
     const store = memoryStore({ clock: time })
     for (let i = 0; i < 3; i++)
       open({ ...store, close: async () => {} }, [job({ every: { hours: 1 } })])
@@ -107,19 +107,19 @@ describe('a rule with an interval', () => {
     expect(runs).toHaveLength(3)
   })
 
-  it('may be longer than a timer takes', async () => {
-    const { store, looks } = watched(memoryStore({ clock: time }))
+  it('may be longer than the longest timer', async () => {
+    const { store, checks } = watched(memoryStore({ clock: time }))
     open(store, [job({ every: { years: 1 } })])
     await pass(HOUR)
-    const seen = looks()
+    const seen = checks()
     await pass(2 * DAY, 10 * MINUTE)
-    expect(looks()).toBeGreaterThan(seen)
-    // Every ten minutes, and once more for each turn of another kind.
-    expect(looks()).toBeLessThan(seen + 2 * 24 * 7)
+    expect(checks()).toBeGreaterThan(seen)
+    // Every ten minutes, and a few more after other runs.
+    expect(checks()).toBeLessThan(seen + 2 * 24 * 7)
     expect(runs).toHaveLength(1)
   })
 
-  it('begins again soon where the end of the log has ended the run', async () => {
+  it('runs again soon after the log was closed during a run', async () => {
     const store = memoryStore({ clock: time })
     let isEndless = true
     const rule: CleaningRule = {
@@ -137,7 +137,7 @@ describe('a rule with an interval', () => {
       { running: true, nextRun: expect.stringContaining('2026-06-02') },
     ])
     await world.cleaning.close()
-    expect(await world.told()).toMatchObject([{ attributes: { removed_count: 2 } }])
+    expect(await world.cleaningEvents()).toMatchObject([{ attributes: { removed_count: 2 } }])
     expect(runs).toHaveLength(1)
     isEndless = false
     open(store, [rule])
@@ -145,7 +145,7 @@ describe('a rule with an interval', () => {
     expect(runs).toHaveLength(2)
   })
 
-  it('is not kept waiting by a clock that was a year ahead', async () => {
+  it('is not delayed by a clock that was a year ahead', async () => {
     const store = memoryStore({ clock: time })
     time.advance(365 * DAY * 1000)
     const world = open({ ...store, close: async () => {} }, [job({ every: { hours: 1 } })])
@@ -162,29 +162,29 @@ describe('a rule with an interval', () => {
     expect(runs).toHaveLength(2)
   })
 
-  it('tries again where the store was away', async () => {
+  it('tries again after a failure of the store', async () => {
     const store = memoryStore({ clock: time })
-    let isAway = true
-    let tries = 0
+    let isDown = true
+    let attempts = 0
     const shaky: EventStore = {
       ...store,
       updateState(key, change, options) {
-        tries++
-        if (isAway) return Promise.reject(new Error('away'))
+        attempts++
+        if (isDown) return Promise.reject(new Error('down'))
         return store.updateState(key, change, options)
       },
     }
     open(shaky, [job({ every: { hours: 1 } })])
     await pass(5 * MINUTE)
-    expect(tries).toBeGreaterThan(4)
+    expect(attempts).toBeGreaterThan(4)
     expect(runs).toEqual([])
-    isAway = false
+    isDown = false
     await pass(2 * MINUTE)
     expect(runs).toHaveLength(1)
   })
 })
 
-/** Turns are a little late, so that processes do not all come at once. */
+/** Runs are a little late, so that processes do not all check at once. */
 function late(minute: string): unknown {
   return expect.stringMatching(new RegExp(`^${minute.slice(0, -1)}`))
 }
@@ -198,7 +198,7 @@ describe('a rule with a time of day', () => {
     expect(runs).toEqual(['2026-06-01T03:30', '2026-06-02T03:30'].map(late))
   })
 
-  it('makes up for a turn at which no process was there, even for the first', async () => {
+  it('makes up for a run that no process was there for, even the first', async () => {
     const store = memoryStore({ clock: time })
     const world = open({ ...store, close: async () => {} }, [job({ at: '03:30' })])
     await pass(10 * MINUTE)
@@ -221,7 +221,7 @@ describe('the lease of a rule', () => {
     },
   })
 
-  it('keeps others from running it', async () => {
+  it('keeps other processes from running it', async () => {
     const store = memoryStore({ clock: time })
     const world = open(store, [job({}), { target: 'statistics' }])
     await store.updateState('cleaning:jobs', () => lease(30 * SECOND))
@@ -236,7 +236,7 @@ describe('the lease of a rule', () => {
       { running: true },
       { running: true },
     ])
-    expect(await world.told()).toMatchObject([
+    expect(await world.cleaningEvents()).toMatchObject([
       {
         type: 'info:data_cleanup:statistics',
         attributes: { analyzed_tables: [], skipped_reason: skipped },
@@ -244,7 +244,7 @@ describe('the lease of a rule', () => {
     ])
   })
 
-  it('ends by itself, and the next who gets it tells of the run that was lost', async () => {
+  it('expires, and the next process records the lost run', async () => {
     const store = memoryStore({ clock: time })
     const world = open(store, [job({ every: { days: 1 } })])
     await store.updateState('cleaning:jobs', () => lease(30 * SECOND))
@@ -252,7 +252,7 @@ describe('the lease of a rule', () => {
     expect(runs).toEqual([])
     await pass(MINUTE, SECOND)
     expect(runs).toHaveLength(1)
-    expect(await world.told()).toMatchObject([
+    expect(await world.cleaningEvents()).toMatchObject([
       {
         type: 'error:data_cleanup:jobs',
         attributes: {
@@ -266,7 +266,7 @@ describe('the lease of a rule', () => {
     expect(await stateOf(store)).not.toHaveProperty('lease')
   })
 
-  it('of a clock that has been set back since holds up nobody', async () => {
+  it('from before the clock was set back delays no process', async () => {
     const store = memoryStore({ clock: time })
     const world = open(store, [job({})])
     await store.updateState('cleaning:jobs', () => lease(DAY))
@@ -275,7 +275,7 @@ describe('the lease of a rule', () => {
     expect(runs).toHaveLength(1)
   })
 
-  it('is renewed for as long as the run takes', async () => {
+  it('is renewed during the run', async () => {
     const store = memoryStore({ clock: time })
     let finish = (): void => {}
     const slow: CleaningRule = {
@@ -295,7 +295,7 @@ describe('the lease of a rule', () => {
     expect(await stateOf(store)).toMatchObject({ last: { removedCount: 9 } })
   })
 
-  it('ends the run where another has taken it', async () => {
+  it('ends the run if another process has taken it', async () => {
     const store = memoryStore({ clock: time })
     const slow: CleaningRule = {
       target: 'jobs',
@@ -311,39 +311,39 @@ describe('the lease of a rule', () => {
     await pass(20 * SECOND, SECOND)
     const error = 'cleaning rule jobs: another process has taken the lease'
     expect(await running).toEqual([{ name: 'jobs', target: 'jobs', removed_count: 3, error }])
-    expect(await world.told()).toMatchObject([
+    expect(await world.cleaningEvents()).toMatchObject([
       { type: 'error:data_cleanup:jobs', attributes: { error, removed_count: 3 } },
     ])
-    // It is the other's.
+    // The other process still holds it.
     expect(await stateOf(store)).toMatchObject({ lease: { holder: 'somebody' } })
   })
 
-  it('is given up where it could not be renewed for as long as it goes', async () => {
+  it('ends the run if it could not be renewed before it expired', async () => {
     const store = memoryStore({ clock: time })
-    let isAway = false
+    let isDown = false
     const shaky: EventStore = {
       ...store,
       updateState: (key, change, options) =>
-        isAway ? Promise.reject(new Error('away')) : store.updateState(key, change, options),
+        isDown ? Promise.reject(new Error('down')) : store.updateState(key, change, options),
     }
     const world = open(shaky, [{ target: 'jobs', run: () => new Promise(() => {}) }])
     const now = vi.spyOn(performance, 'now')
     const began = performance.now()
     const running = world.cleaning.run()
     await pass(SECOND, SECOND)
-    isAway = true
+    isDown = true
     now.mockReturnValue(began + 29_000)
     await pass(15 * SECOND, SECOND)
     now.mockReturnValue(began + 31_000)
     await pass(15 * SECOND, SECOND)
     now.mockRestore()
-    isAway = false
+    isDown = false
     expect(await running).toMatchObject([{ error: expect.stringContaining('taken the lease') }])
   })
 })
 
 describe('without rules', () => {
-  it('what throttles have held back is told every hour', async () => {
+  it('what throttles have held back is recorded every hour', async () => {
     const store = memoryStore({ clock: time })
     const world = open(store, [])
     const report = (number: number): Promise<void> => {

@@ -12,8 +12,8 @@ const nextTail = tailSource()
 
 interface Rig {
   readonly lives: LiveEvents
-  /** The changes that the store was asked for, the closing ones included. */
-  readonly asked: LiveChange[]
+  /** The changes that were written, including those of `close`. */
+  readonly writes: LiveChange[]
   readonly touched: (readonly string[])[]
   open(attributes?: JsonObject): Promise<LiveEvent>
   read(live: LiveEvent): Promise<JsonObject>
@@ -23,16 +23,16 @@ function rig(
   given: EventStore = memoryStore(),
   { maxBytes = defaultJsonLimits.maxBytes, deadlineMs = 1000 } = {},
 ): Rig {
-  const asked: LiveChange[] = []
+  const writes: LiveChange[] = []
   const touched: (readonly string[])[] = []
   const store: EventStore = {
     ...given,
     changeLive(id, change, options) {
-      asked.push(change)
+      writes.push(change)
       return given.changeLive(id, change, options)
     },
     closeLive(id, change, options) {
-      asked.push(change)
+      writes.push(change)
       return given.closeLive(id, change, options)
     },
     touchLive(ids, options) {
@@ -44,7 +44,7 @@ function rig(
   const lives = createLiveEvents(store, limits, { deadlineMs })
   return {
     lives,
-    asked,
+    writes,
     touched,
     async open(attributes = {}) {
       const [event] = await given.append([
@@ -68,7 +68,7 @@ function rig(
 
 const pass = async (ms: number): Promise<void> => void (await vi.advanceTimersByTimeAsync(ms))
 
-/** The outcome, once all timers it needs have run. */
+/** The outcome, after all timers that it needs. */
 async function settled<Value>(promise: Promise<Value>): Promise<Value | string> {
   let isOver = false
   const outcome = promise
@@ -97,7 +97,7 @@ afterEach(() => {
 })
 
 describe('a live event', () => {
-  it('takes keys over, removes those that are undefined, and keeps the others', async () => {
+  it('replaces given keys, removes those that are undefined, and keeps the others', async () => {
     const { open, read } = rig()
     const live = await open({ stage: 1, a: 'x', b: { c: 1 } })
     await live.update({ stage: 2, a: undefined, b: { d: 2 }, e: [1] })
@@ -108,7 +108,7 @@ describe('a live event', () => {
     expect(live.event!.attributes).toEqual({ stage: 1, a: 'x', b: { c: 1 } })
   })
 
-  it('takes all attributes from a function, which has a copy of them', async () => {
+  it('takes all attributes from a function, which gets a copy of them', async () => {
     const { open } = rig()
     const live = await open({ n: 1, list: ['a'], gone: true })
     await live.append('text', 'one ')
@@ -122,7 +122,7 @@ describe('a live event', () => {
     expect(await finalOf(live.close())).toEqual({ n: 2, text: 'one two' })
   })
 
-  it('adds to texts, those that were there and those that were not', async () => {
+  it('appends to existing and new texts', async () => {
     const { open, read } = rig()
     const live = await open({ progress: '', log: 'start\n', n: 1 })
     await live.append('progress', 'a')
@@ -136,7 +136,7 @@ describe('a live event', () => {
     expect(await finalOf(live.close())).toEqual({ ...whole, progress: 'ade' })
   })
 
-  it('goes on with a text that an update has replaced, removed or made something else', async () => {
+  it('appends to a text after an update has replaced, removed or changed it', async () => {
     const { open } = rig()
     const live = await open({ a: '', b: '', c: '', d: '' })
     for (const key of ['a', 'b', 'c', 'd']) await live.append(key, 'old')
@@ -148,7 +148,7 @@ describe('a live event', () => {
     expect(await finalOf(live.close())).toEqual({ a: 'new+', b: '+', c: 'text+', d: 'text+' })
   })
 
-  it('refuses what is no object, no text, or throws, and stays as it is', async () => {
+  it('rejects changes that are not an object, not a text, or throw, and stays unchanged', async () => {
     const { open } = rig()
     const live = await open({ n: 1 })
     const wrong = { name: 'AuditLogError', code: 'INVALID_DATA' }
@@ -166,7 +166,7 @@ describe('a live event', () => {
     expect(await finalOf(live.close())).toEqual({ n: 1 })
   })
 
-  it('keeps data as any record does, and tells what it changed', async () => {
+  it('makes data storable as record does, and lists what it changed', async () => {
     const { open } = rig()
     const live = await open({ bad: Number.NaN as unknown as string })
     await live.update({ when: new Date(0), type: 'x', big: Infinity })
@@ -185,7 +185,7 @@ describe('a live event', () => {
     })
   })
 
-  it('sets a recording of the host aside once there is one of its own', async () => {
+  it('renames an attribute recording of the host once it needs the name', async () => {
     const { open } = rig()
     const live = await open({ recording: 'tape 7' })
     await live.append('recording', 'x')
@@ -196,7 +196,7 @@ describe('a live event', () => {
     })
   })
 
-  it('joins the halves of a character, and gives up one that stays alone', async () => {
+  it('joins the halves of a character, and replaces a lone half', async () => {
     const { open, read } = rig()
     const live = await open({ joined: '', alone: '' })
     await live.append('joined', 'a\uD83D')
@@ -211,21 +211,21 @@ describe('a live event', () => {
     })
   })
 
-  it('that was not opened takes everything without effect', async () => {
-    const { lives, asked } = rig()
+  it('that was not opened ignores all calls', async () => {
+    const { lives, writes } = rig()
     const live = lives.open(undefined)
     await live.update({ a: 1 })
     await live.append('a', 'b')
     await flushed(live)
     expect(await live.close()).toBeUndefined()
     await live[Symbol.asyncDispose]()
-    expect([live.event, asked, vi.getTimerCount()]).toEqual([undefined, [], 0])
+    expect([live.event, writes, vi.getTimerCount()]).toEqual([undefined, [], 0])
   })
 })
 
 describe('writing', () => {
-  it('begins at once after a pause, and goes on ten times a second at most', async () => {
-    const { open, asked, read } = rig()
+  it('starts at once after a pause, and continues at most ten times a second', async () => {
+    const { open, writes, read } = rig()
     const live = await open({ progress: '' })
     await live.append('progress', '0 ')
     await pass(0)
@@ -234,20 +234,20 @@ describe('writing', () => {
       await live.append('progress', `${i} `)
       await pass(1)
     }
-    expect(asked.length).toBe(11)
+    expect(writes.length).toBe(11)
     await pass(200)
     const whole = Array.from({ length: 1001 }, (_, i) => `${i} `).join('')
     expect(await read(live)).toEqual({ progress: whole })
-    expect(asked.map(({ revision }) => revision)).toEqual(asked.map((_, i) => i + 1))
+    expect(writes.map(({ revision }) => revision)).toEqual(writes.map((_, i) => i + 1))
     await live.close()
   })
 
-  it('puts the changes of one turn together', async () => {
-    const { open, asked } = rig()
+  it('merges the changes of one turn', async () => {
+    const { open, writes } = rig()
     const live = await open({ log: '' })
     await Promise.all([live.update({ a: 1 }), live.append('log', 'x'), live.append('log', 'y')])
     await live.close()
-    expect(asked).toEqual([
+    expect(writes).toEqual([
       {
         revision: 1,
         json: '{"log":"","a":1}',
@@ -257,8 +257,8 @@ describe('writing', () => {
     ])
   })
 
-  it('brings a long text once, whatever else changes', async () => {
-    const { open, asked } = rig()
+  it('writes a long text once, whatever else changes', async () => {
+    const { open, writes } = rig()
     const live = await open({ log: '' })
     const line = `${'x'.repeat(99)}\n`
     for (let i = 0; i < 5000; i++) {
@@ -268,15 +268,15 @@ describe('writing', () => {
       if (i % 50 === 0) await pass(30)
     }
     expect(await finalOf(live.close())).toMatchObject({ log: line.repeat(5000), stage: 4990 })
-    const written = asked
+    const written = writes
       .flatMap(({ texts }) => texts ?? [])
       .reduce((n, { text }) => n + text.length, 0)
     expect(written).toBe(500_000)
-    expect(asked.length).toBeGreaterThan(20)
-    expect(Math.max(...asked.map(({ json }) => json?.length ?? 0))).toBeLessThan(100)
+    expect(writes.length).toBeGreaterThan(20)
+    expect(Math.max(...writes.map(({ json }) => json?.length ?? 0))).toBeLessThan(100)
   })
 
-  it('holds up who is far ahead of it, and nobody else', async () => {
+  it('delays only calls that are more than 64 KiB ahead', async () => {
     const { open } = rig()
     const live = await open({ log: '' })
     await live.append('log', 'first')
@@ -292,7 +292,7 @@ describe('writing', () => {
     await live.close()
   })
 
-  it('is not waited for by those who give up', async () => {
+  it('is not awaited by calls that are aborted', async () => {
     const store = faultyStore(memoryStore())
     const { open, read } = rig(store)
     const live = await open({})
@@ -314,8 +314,8 @@ describe('writing', () => {
 })
 
 describe('the limit', () => {
-  it('leaves of what is added the newest, and tells so', async () => {
-    const { open, asked } = rig(memoryStore(), { maxBytes: 10_000 })
+  it('keeps the newest part of an appended text, and says so', async () => {
+    const { open, writes } = rig(memoryStore(), { maxBytes: 10_000 })
     const live = await open({ name: 'n', log: '' })
     const lines = Array.from({ length: 3000 }, (_, i) => `line ${i} 😀\n`)
     for (const line of lines) {
@@ -332,11 +332,11 @@ describe('the limit', () => {
     expect(attributes['name']).toBe('n')
     const cut = bytesOf({ whole }) - bytesOf({ whole: log })
     expect(recording).toEqual({ replaced: ['/log'], cut_bytes: cut })
-    const rewritten = asked.flatMap(({ texts }) => texts ?? []).filter(({ replaces }) => replaces)
+    const rewritten = writes.flatMap(({ texts }) => texts ?? []).filter(({ replaces }) => replaces)
     expect(rewritten.length).toBeLessThan(40)
   })
 
-  it('cuts off the beginning also where a function gives all', async () => {
+  it('also cuts the beginning if a function returns all attributes', async () => {
     const { open } = rig(memoryStore(), { maxBytes: 10_000 })
     const live = await open({ log: '' })
     await live.append('log', `${'a'.repeat(8000)}end`)
@@ -346,7 +346,7 @@ describe('the limit', () => {
     expect(other).toBe('o'.repeat(4000))
   })
 
-  it('cuts the longest text first, and attributes only where texts are not enough', async () => {
+  it('cuts the longest text first, and other attributes only if that is not enough', async () => {
     const { open } = rig(memoryStore(), { maxBytes: 10_000 })
     const live = await open({ long: '', short: '' })
     await live.append('short', 's'.repeat(1000))
@@ -369,9 +369,9 @@ describe('the limit', () => {
 })
 
 describe('a store that fails', () => {
-  it('is asked again for the same change, and gets the rest together', async () => {
+  it('gets the same change again, and the others together afterwards', async () => {
     const store = faultyStore(memoryStore())
-    const { open, asked } = rig(store, { deadlineMs: 5000 })
+    const { open, writes } = rig(store, { deadlineMs: 5000 })
     const live = await open({ log: '' })
     store.fail('changeLive', 2)
     store.loseAcknowledgement('changeLive', 2)
@@ -387,12 +387,12 @@ describe('a store that fails', () => {
       texts: [{ key: 'log', text: 'a', replaces: false }],
     }
     const second = { ...first, revision: 2, texts: [{ key: 'log', text: 'bcd', replaces: false }] }
-    expect(asked).toEqual([first, first, first, first, first, second])
+    expect(writes).toEqual([first, first, first, first, first, second])
     store.loseAcknowledgement('closeLive', 1)
     expect(await finalOf(live.close())).toEqual({ log: 'abcd' })
   })
 
-  it('holds nobody up for ever, and nothing is lost once it is back', async () => {
+  it('does not block calls forever, and loses nothing once it is back', async () => {
     const store = faultyStore(memoryStore())
     const { open } = rig(store, { maxBytes: 300_000 })
     const live = await open({ log: '' })
@@ -406,7 +406,7 @@ describe('a store that fails', () => {
     expect([whole.endsWith(log), log.length > 150_000]).toEqual([true, true])
   })
 
-  it('may not hold up the end for ever', async () => {
+  it('does not block close forever', async () => {
     const store = faultyStore(memoryStore())
     const { open, read, touched } = rig(store)
     const live = await open({ log: '' })
@@ -423,7 +423,7 @@ describe('a store that fails', () => {
     expect(touched).toEqual([])
   })
 
-  it('also where it does not answer at all', async () => {
+  it('does not block close if it never answers', async () => {
     const memory = memoryStore()
     const { open } = rig({ ...memory, changeLive: () => new Promise(() => {}) })
     const live = await open({})
@@ -433,9 +433,9 @@ describe('a store that fails', () => {
   })
 })
 
-describe('the end', () => {
-  it('is final, and can be asked for again', async () => {
-    const { open, asked } = rig()
+describe('the end of a live event', () => {
+  it('is final, and close may be called again', async () => {
+    const { open, writes } = rig()
     const live = await open({ a: 1 })
     const closing = live.close()
     await expect(live.update({ a: 2 })).rejects.toMatchObject({ code: 'LIVE_CLOSED' })
@@ -444,11 +444,11 @@ describe('the end', () => {
     await live.flush()
     await live[Symbol.asyncDispose]()
     await expect(live.append('b', '')).rejects.toMatchObject({ code: 'LIVE_CLOSED' })
-    expect(asked).toEqual([{ revision: 1, json: undefined, texts: [] }])
+    expect(writes).toEqual([{ revision: 1, json: undefined, texts: [] }])
     expect(closed!.attributes).toEqual({ a: 1 })
   })
 
-  it('settles who waits for what it writes', async () => {
+  it('settles pending calls of flush', async () => {
     const { open } = rig()
     const live = await open({})
     await live.update({ a: 1 })
@@ -476,7 +476,7 @@ describe('the end', () => {
     await expect(left.update({})).rejects.toMatchObject({ code: 'LIVE_CLOSED' })
   })
 
-  it('by another, who took it for dead, is told', async () => {
+  it('by another process rejects further calls with LIVE_CLOSED', async () => {
     const memory = memoryStore()
     const { open } = rig(memory)
     const closeAsUnfinished = ({ event }: LiveEvent): Promise<unknown> =>
@@ -493,8 +493,8 @@ describe('the end', () => {
   })
 })
 
-describe('signs of life', () => {
-  it('are given for all that are held, and only as long', async () => {
+describe('heartbeats', () => {
+  it('are sent for all open events, until they are closed', async () => {
     const { open, touched } = rig()
     const first = await open()
     await pass(4000)
@@ -508,7 +508,7 @@ describe('signs of life', () => {
     expect(touched).toEqual([[a, b], [b]])
   })
 
-  it('go on while the store fails', async () => {
+  it('continue while the store fails', async () => {
     const store = faultyStore(memoryStore())
     const { open, touched } = rig(store)
     const live = await open()
@@ -520,7 +520,7 @@ describe('signs of life', () => {
   })
 })
 
-describe('any changes', () => {
+describe('random changes', () => {
   const text = fc.string({
     unit: fc.constantFrom('a', '"', '\n', 'é', '😀', '\uD83D', '\uDE00'),
     maxLength: 20,
@@ -535,7 +535,7 @@ describe('any changes', () => {
     fc.record({ kind: fc.constant('pass' as const), ms: fc.integer({ min: 0, max: 150 }) }),
   )
   const opened = fc.record({ a: fc.constant(''), b: fc.constant('was') }, { requiredKeys: [] })
-  it('lead to what they say', async () => {
+  it('produce the expected attributes', async () => {
     await fc.assert(
       fc.asyncProperty(opened, fc.array(change, { maxLength: 30 }), async (start, changes) => {
         const { open } = rig()
@@ -558,15 +558,17 @@ describe('any changes', () => {
             )
           }
         }
-        const { recording: _told, ...attributes } = await finalOf(live.close())
-        const { recording: _same, ...expected } = toJsonText(Object.fromEntries(model)).attributes
+        const { recording: _actual, ...attributes } = await finalOf(live.close())
+        const { recording: _expected, ...expected } = toJsonText(
+          Object.fromEntries(model),
+        ).attributes
         expect(sorted(attributes)).toEqual(sorted(expected))
       }),
       { numRuns: 150 },
     )
   })
 
-  it('stay within the limit, with the newest of the text', async () => {
+  it('stay within the limit, with the newest part of the text', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.tuple(text, fc.integer({ min: 1, max: 60 })), { maxLength: 40 }),

@@ -19,7 +19,7 @@ const nextTail = tailSource()
 
 type Item = AuditEvent | EventChange
 
-/** Those who write to and those who follow one store in memory, of which some is replaced. */
+/** Writers and tails on one memory store, some of whose methods are replaced. */
 function rig(replace: (store: EventStore) => Partial<EventStore> = () => ({})) {
   const memory = memoryStore()
   const following = createFollowing({ ...memory, ...replace(memory) })
@@ -56,7 +56,7 @@ const applied = (attributes: JsonObject, patch: readonly Operation[]): JsonObjec
   jsonPatch.applyPatch(structuredClone(attributes), patch, true).newDocument
 
 describe('a tail with changes', () => {
-  it('gives a live event once, then what becomes of it, and its end', async () => {
+  it('delivers a live event once, then its changes, and its end', async () => {
     const { tail, open, change, close } = rig()
     await using items = tail()
     const id = await open({ a: 1, log: '' })
@@ -82,7 +82,7 @@ describe('a tail with changes', () => {
     expect(await nextChange(items)).toMatchObject({ id: other, patch: [], closed: true })
   })
 
-  it('begins with the whole of what is open and matches already', async () => {
+  it('delivers all attributes of matching events that are open when it starts', async () => {
     const { tail, open, change, close, memory } = rig()
     const [id, other, closed] = [
       await open({ a: 1 }),
@@ -99,7 +99,7 @@ describe('a tail with changes', () => {
     expect(await nextChange(items)).toMatchObject({ id, patch: [{ path: '/a', value: 3 }] })
   })
 
-  it('decides once which of these it follows', async () => {
+  it('decides when it starts which of these it follows', async () => {
     const { tail, open, change } = rig()
     const [never, always] = [await open({ n: 0 }), await open({ n: 1 })]
     await using items = tail('filter[n_eq]=1')
@@ -109,7 +109,7 @@ describe('a tail with changes', () => {
     expect(await nextChange(items)).toMatchObject({ id: always, patch: [{ value: 2 }] })
   })
 
-  it('resumes after a time, with the whole of what was open then', async () => {
+  it('resumes after a time, with all attributes of the events that were open then', async () => {
     const { tail, open, change, memory } = rig()
     const [before, after] = [await open({ a: 1 }), await open({ b: 1 })]
     const { created_at } = (await memory.get(before))!
@@ -120,7 +120,7 @@ describe('a tail with changes', () => {
     expect(await nextChange(items)).toMatchObject({ id: after, patch: [{ path: '/b' }] })
   })
 
-  it('tells of the end also where the event is gone by then', async () => {
+  it('delivers the end of an event that has been removed', async () => {
     const { tail, open, close, memory } = rig()
     await using items = tail()
     const id = await open({ a: 1 })
@@ -130,7 +130,7 @@ describe('a tail with changes', () => {
     expect(await nextChange(items)).toMatchObject({ id, patch: [], closed: true })
   })
 
-  it('gives other events as they are, and no changes where none are asked for', async () => {
+  it('delivers other events unchanged, and changes only if they are requested', async () => {
     let asked = 0
     const { tail, open, change, close } = rig((memory) => ({
       openEvents(options) {
@@ -148,7 +148,7 @@ describe('a tail with changes', () => {
     expect(asked).toBe(0)
   })
 
-  it('misses nothing that happens while it reads', async () => {
+  it('misses no change that happens during a poll', async () => {
     let act = async (_method: string): Promise<void> => {}
     const { tail, open, change, close } = rig((memory) => ({
       async openEvents(options) {
@@ -179,7 +179,7 @@ describe('a tail with changes', () => {
           await close(id, 2, { n: 2 })
         }
         let { attributes } = event
-        // What was closed before it was read needs no change.
+        // An event that was closed before it was read has no change.
         if (moment !== 'before openEvents' || !isClosed)
           for (let isOpen = true; isOpen;) {
             const { patch, closed } = await nextChange(items)
@@ -190,7 +190,7 @@ describe('a tail with changes', () => {
       }
   })
 
-  it('goes on where the store failed', async () => {
+  it('continues after a failure of the store', async () => {
     let failing = new Set<string>()
     const fail = async (method: string): Promise<void> => {
       if (failing.delete(method)) throw new AuditLogError('STORE_FAILED', 'the fake store failed')
@@ -217,7 +217,7 @@ describe('a tail with changes', () => {
     expect(failing.size).toBe(0)
   })
 
-  it('reads what changed once for all tails, and nothing where nothing changed', async () => {
+  it('loads a changed event once for all tails, and nothing without changes', async () => {
     let reads = 0
     const { tail, open, change } = rig((memory) => ({
       get(id, options) {
@@ -240,7 +240,7 @@ describe('a tail with changes', () => {
     await Promise.all(tails.map((items) => items.return()))
   })
 
-  it('gives patches that anybody can apply, in copies that anybody can change', async () => {
+  it('delivers patches that other libraries can apply, and copies that readers may modify', async () => {
     const { tail, open, change, close } = rig()
     await using items = tail()
     const id = await open({ list: [1] })
@@ -257,7 +257,7 @@ describe('a tail with changes', () => {
   })
 })
 
-describe('changes of any kind', () => {
+describe('random changes', () => {
   const key = fc.constantFrom('a', 'b', 'c/d', '')
   const value = fc.oneof(
     fc.integer(),
@@ -271,7 +271,7 @@ describe('changes of any kind', () => {
   )
   const turnsEach = fc.infiniteStream(fc.nat(4))
 
-  it('give the event as it was closed when they are applied', async () => {
+  it('produce the closed event when they are applied', async () => {
     let changes = 0
     await fc.assert(
       fc.asyncProperty(
@@ -300,7 +300,7 @@ describe('changes of any kind', () => {
           }
           const writing = write()
           let { attributes } = (await next(items)) as AuditEvent
-          // Where it was closed before it was read, there is no change.
+          // An event that was closed before it was read has no change.
           while (JSON.stringify(attributes) !== JSON.stringify(states.at(-1))) {
             const { patch, closed } = await nextChange(items)
             attributes = applied(attributes, patch)

@@ -21,11 +21,11 @@ afterEach(async () => {
 interface Rig {
   readonly audit: AuditLog
   readonly store: EventStore
-  /** How many watch the store. */
+  /** Number of watchers of the store. */
   readonly watching: () => number
 }
 
-/** A log in memory, some of whose store is replaced, and which counts who watches it. */
+/** A log on a memory store, some of whose methods are replaced; counts the watchers. */
 function rig(replace: (store: EventStore) => Partial<EventStore> = () => ({})): Rig {
   const memory = memoryStore()
   let watching = 0
@@ -51,7 +51,7 @@ async function record(audit: AuditLog, ...types: readonly string[]): Promise<Aud
   return events.map((event) => event!)
 }
 
-/** The types of the next so many. */
+/** The types of the next `count` events. */
 async function next(tail: AsyncIterator<AuditEvent>, count: number): Promise<string> {
   const types: string[] = []
   while (types.length < count) {
@@ -71,7 +71,7 @@ const timed = async (act: () => Promise<unknown>): Promise<number> => {
 const never = (): Promise<string> => Promise.reject(new Error('it did not end'))
 
 describe('a tail', () => {
-  it('gives what becomes visible after the call, also before it is asked', async () => {
+  it('delivers events that become visible after the call, even before the first next', async () => {
     const { audit } = rig()
     await record(audit, 'before')
     const tail = audit.tail()
@@ -84,7 +84,7 @@ describe('a tail', () => {
     await tail.return()
   })
 
-  it('gives whole events', async () => {
+  it('delivers complete events', async () => {
     const { audit } = rig()
     const tail = audit.tail()
     const [event] = await record(audit, 'a')
@@ -92,7 +92,7 @@ describe('a tail', () => {
     await tail.return()
   })
 
-  it('begins at the call, however late the store tells its newest event', async () => {
+  it('starts at the time of the call, however late the store answers', async () => {
     const held = gate()
     let lists = 0
     const { audit } = rig((store) => ({
@@ -111,7 +111,7 @@ describe('a tail', () => {
     await tail.return()
   })
 
-  it('of an empty log begins with its first event', async () => {
+  it('of an empty log starts with its first event', async () => {
     const { audit } = rig()
     const tail = audit.tail()
     const first = next(tail, 2)
@@ -121,7 +121,7 @@ describe('a tail', () => {
     await tail.return()
   })
 
-  it('resumes after a time, exclusively, given in any form that can be read', async () => {
+  it('resumes after a time, exclusive, in any readable form', async () => {
     const { audit } = rig()
     const [a, b] = await record(audit, 'a', 'b', 'c', 'd')
     const resume = async (after: string, count: number): Promise<string> => {
@@ -140,7 +140,7 @@ describe('a tail', () => {
     expect(await later).toBe(' and the end')
   })
 
-  it('gives the matching ones only, and does not look twice at the others', async () => {
+  it('delivers only matching events, and does not read the others twice', async () => {
     const bounds: string[] = []
     const { audit } = rig((store) => ({
       list(query, options) {
@@ -164,7 +164,7 @@ describe('a tail', () => {
     expect(bounds).toEqual([start!.created_at, newest[1], newest[3], newest[5]])
   })
 
-  it('gives thousands, in pages', async () => {
+  it('delivers thousands of events in pages', async () => {
     const sizes: number[] = []
     const { audit } = rig((store) => ({
       async list(query, options) {
@@ -177,7 +177,7 @@ describe('a tail', () => {
     await record(audit, ...types)
     const tail = audit.tail('', { after: '2000-01-01' })
     expect(await next(tail, 1)).toBe('t0')
-    // Whoever reads slowly holds one page.
+    // A slow reader holds one page.
     await turns()
     expect(sizes).toEqual([1000])
     expect(await next(tail, 2499)).toBe(types.slice(1).join(' '))
@@ -185,7 +185,7 @@ describe('a tail', () => {
     await tail.return()
   })
 
-  it('of which there are several gives each all, and calls of next keep their order', async () => {
+  it('delivers all events to each of several tails, and calls of next keep their order', async () => {
     const { audit } = rig()
     const tails = [audit.tail(), audit.tail(), audit.tail('filter[type_eq]=b')]
     const nexts = [tails[0]!.next(), tails[0]!.next(), tails[1]!.next(), tails[2]!.next()]
@@ -195,10 +195,10 @@ describe('a tail', () => {
     await Promise.all(tails.map((tail) => tail.return()))
   })
 
-  it('misses nothing where the store answers from a copy that is behind', async () => {
+  it('misses nothing if the store answers from a replica that lags', async () => {
     const kept: AuditEvent[] = []
     const { audit } = rig((store) => ({
-      // Every second answer is without the newest three, or all there are.
+      // Every second answer lacks the newest three events.
       async list(query, options) {
         const behind = query.where && Math.random() < 0.5 ? kept.at(-4)?.created_at : undefined
         if (query.where && behind === undefined && Math.random() < 0.3)
@@ -222,7 +222,7 @@ describe('a tail', () => {
     expect(await seen).toBe(types.join(' '))
   })
 
-  it('takes no notice of a limit', async () => {
+  it('ignores a limit', async () => {
     const { audit } = rig()
     await using tail = audit.tail('limit=1')
     await record(audit, 'a', 'b', 'c')
@@ -236,7 +236,7 @@ describe('a tail', () => {
     ['an unreadable time', 'INVALID_VALUE', '', { after: 'yesterday' }],
     ['an empty time', 'INVALID_VALUE', '', { after: '' }],
     ['a time that is no text', 'INVALID_VALUE', '', { after: new Date(0) as unknown as string }],
-  ])('refuses %s when it is asked, and not before', async (_, code, query, options) => {
+  ])('rejects %s at the first next, not before', async (_, code, query, options) => {
     const { audit, watching } = rig()
     const tail = audit.tail(query, options)
     await turns()
@@ -260,7 +260,7 @@ describe('a tail is woken', () => {
     await tail.return()
   })
 
-  it('within about a second where hints are lost', async () => {
+  it('within about a second if hints are lost', async () => {
     const { audit } = rig(() => ({ watch: () => () => {} }))
     const tail = audit.tail()
     const seen = next(tail, 3)
@@ -273,7 +273,7 @@ describe('a tail is woken', () => {
     await tail.return()
   })
 
-  it('by many hints a hundred times a second at most', async () => {
+  it('by many hints at most a hundred times a second', async () => {
     let lists = 0
     let hint = (): void => {}
     const { audit } = rig((store) => ({
@@ -330,7 +330,7 @@ describe('a store that fails', () => {
     },
   )
 
-  it('is asked for all of it where the filter takes too long', async () => {
+  it('is read without the filter if the filtered query times out', async () => {
     const { audit } = rig((store) => ({
       async list(query, options) {
         if (JSON.stringify(query.where ?? {}).includes('type'))
@@ -347,11 +347,11 @@ describe('a store that fails', () => {
     await tail.return()
   })
 
-  it('is not asked in a hurry', async () => {
-    let asked = 0
+  it('is not polled more often by hints', async () => {
+    let polls = 0
     const { audit } = rig(() => ({
       async list() {
-        asked++
+        polls++
         throw new AuditLogError('STORE_FAILED', 'the fake store failed')
       },
     }))
@@ -361,10 +361,10 @@ describe('a store that fails', () => {
       await record(audit, 'a')
       await delay(5)
     }
-    expect(asked).toBe(1)
+    expect(polls).toBe(1)
   })
 
-  it('where the tail would start ends it', async () => {
+  it('when the tail starts ends the tail', async () => {
     const { audit, watching } = rig(() => ({
       async list() {
         throw new AuditLogError('STORE_FAILED', 'the fake store failed')
@@ -376,7 +376,7 @@ describe('a store that fails', () => {
     expect(watching()).toBe(0)
   })
 
-  it('for good ends it', async () => {
+  it('permanently ends the tail', async () => {
     const { audit, watching } = rig(failing('INVALID_VALUE', Infinity))
     const tail = audit.tail()
     const first = tail.next()
@@ -398,7 +398,7 @@ describe('a tail ends', () => {
     expect(watching()).toBe(0)
   })
 
-  it('by return, while it waits too', async () => {
+  it('by return, even while it waits', async () => {
     const { audit, watching } = rig()
     const tail = audit.tail()
     const waiting = tail.next()
@@ -413,7 +413,7 @@ describe('a tail ends', () => {
     expect(await tail.return()).toEqual({ done: true, value: undefined })
   })
 
-  it('by return before it begins, and while the store does not answer', async () => {
+  it('by return before it starts, and while the store does not answer', async () => {
     const { audit, watching } = rig(() => ({ list: () => new Promise(() => {}) }))
     const tail = audit.tail()
     await tail.return()
@@ -437,7 +437,7 @@ describe('a tail ends', () => {
     expect(watching()).toBe(0)
   })
 
-  it('with ABORTED by its signal, while it waits or not', async () => {
+  it('with ABORTED by its signal, whether it waits or not', async () => {
     const { audit, watching } = rig()
     const controller = new AbortController()
     const reason = new Error('enough')
@@ -468,7 +468,7 @@ describe('a tail ends', () => {
     expect(watching()).toBe(0)
   })
 
-  it('with ABORTED at once where its signal is aborted already', async () => {
+  it('with ABORTED at once if its signal is aborted already', async () => {
     const { audit, watching } = rig()
     for (const after of [undefined, '2000-01-01']) {
       const tail = audit.tail('', { signal: AbortSignal.abort(), after })
@@ -477,7 +477,7 @@ describe('a tail ends', () => {
     expect(watching()).toBe(0)
   })
 
-  it('with its signal left as it was', async () => {
+  it('without listeners left on its signal', async () => {
     const { audit } = rig()
     const { signal } = new AbortController()
     const listeners = { added: 0, removed: 0 }
@@ -497,7 +497,7 @@ describe('a tail ends', () => {
     expect(listeners).toEqual({ added: 1, removed: 1 })
   })
 
-  it('with CLOSED when the log closes, after what was recorded', async () => {
+  it('with CLOSED when the log closes, after the recorded events', async () => {
     const { audit, watching } = rig()
     const tail = audit.tail()
     const seen = next(tail, 1)
@@ -531,7 +531,7 @@ describe('imported events', () => {
     attributes: {},
   })
 
-  it('are not delivered: not in the past, to an empty log, or later than all', async () => {
+  it('are not delivered: in the past, to an empty log, or later than all others', async () => {
     const clock = manualClock('2026-03-01T12:00:00Z')
     const audit: AuditLog = new AuditLog({ store: memoryStore({ clock }), types: {} })
     open.push(audit)

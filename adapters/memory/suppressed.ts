@@ -6,7 +6,7 @@ import {
   type ThrottleState,
   withSuppressed,
 } from '../../src/store/throttle-state.js'
-import type { Microseconds } from '../../src/event/timestamp.js'
+import { DAY, type Microseconds } from '../../src/event/timestamp.js'
 
 interface Throttle extends ThrottleState {
   readonly type: string
@@ -31,8 +31,6 @@ export interface Throttles {
 }
 
 const NOTHING = { count: 0, first: undefined, last: undefined } as const
-
-const DAY: Microseconds = 86_400_000_000
 
 export function createThrottles(): Throttles {
   const throttles = new Map<string, Throttle>()

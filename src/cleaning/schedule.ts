@@ -1,13 +1,9 @@
 import type { Duration } from 'date-fns'
-import type { Microseconds } from '../event/timestamp.js'
+import { DAY, HOUR, type Microseconds, MINUTE } from '../event/timestamp.js'
 import { add } from '../event/duration.js'
 
 /** At an interval, or at a time of day: microseconds after midnight UTC. */
 export type Schedule = { readonly every: Duration } | { readonly at: Microseconds }
-
-const MINUTE: Microseconds = 60_000_000
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
 
 const TIME_OF_DAY = /^([01]\d|2[0-3]):([0-5]\d)$/
 

@@ -7,8 +7,12 @@ export type Microseconds = number
 /** Returns the present time. Stores take a clock as an option, so that tests can set the time. */
 export type Clock = () => Microseconds
 
-const SECOND = 1_000_000
-const DAY = 86_400 * SECOND
+/* Durations in microseconds. */
+export const SECOND: Microseconds = 1_000_000
+export const MINUTE = 60 * SECOND
+export const HOUR = 60 * MINUTE
+export const DAY = 24 * HOUR
+
 /** The most that the fine clock may differ from the wall clock before it is reset, in microseconds. */
 const MAX_DRIFT = 2_000
 /** How often to compare it with the wall clock, in microseconds. */

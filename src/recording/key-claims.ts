@@ -1,9 +1,7 @@
 import type { JsonValue } from '../event/event.js'
 import type { IdTail } from '../event/event-id.js'
-import type { Microseconds } from '../event/timestamp.js'
+import { DAY, type Microseconds } from '../event/timestamp.js'
 import type { EventStore } from '../store/store.js'
-
-const DAY: Microseconds = 86_400_000_000
 
 /**
  * What the processes on one store share about an idempotency key. The first call writes it before

@@ -1,5 +1,10 @@
 import { quoteName } from '../../../src/store-kit/sql.js'
-import { formatTimestamp, type Microseconds, parseTimestamp } from '../../../src/event/timestamp.js'
+import {
+  DAY,
+  formatTimestamp,
+  type Microseconds,
+  parseTimestamp,
+} from '../../../src/event/timestamp.js'
 import { ask, inTransaction, type PostgresPoolClient } from '../connection/client.js'
 import type { Names, Partitions } from './names.js'
 
@@ -9,8 +14,6 @@ interface Period {
   readonly from: Microseconds
   readonly to: Microseconds
 }
-
-const DAY = 86_400_000_000
 
 const startOf = (date: string): Microseconds => parseTimestamp(date)!
 

@@ -2,7 +2,7 @@ import type { EventDraft, JsonObject } from '../../../src/event/event.js'
 import type { IdTail } from '../../../src/event/event-id.js'
 import type { SuppressedCount, SuppressedReport } from '../../../src/store/store.js'
 import { closedPeriod } from '../../../src/store/throttle-state.js'
-import type { Microseconds } from '../../../src/event/timestamp.js'
+import { DAY, type Microseconds } from '../../../src/event/timestamp.js'
 import {
   ask,
   DURABLE,
@@ -14,7 +14,6 @@ import { callBack } from '../connection/failures.js'
 import type { PostgresLog } from '../log/log.js'
 import { putInOutbox } from './outbox.js'
 
-const DAY: Microseconds = 86_400_000_000
 const MAX_RECORDED = 1000
 
 /** SQL for the current time: the parameter, or the server's clock if it is NULL. */

@@ -6,7 +6,7 @@ import {
   type ThrottleState,
   withSuppressed,
 } from '../../../src/store/throttle-state.js'
-import type { Microseconds } from '../../../src/event/timestamp.js'
+import { DAY, type Microseconds } from '../../../src/event/timestamp.js'
 import type { Connection } from '../connection/connection.js'
 
 /**
@@ -29,8 +29,6 @@ export interface ThrottleTable {
   /** Lets go of some of what means nothing any more. */
   prune(now: Microseconds): void
 }
-
-const DAY: Microseconds = 86_400_000_000
 
 // Rows of each table that one transaction prunes.
 const MOST_PRUNED = 1000

@@ -2,18 +2,16 @@ import assert from 'node:assert/strict'
 import type { AuditEvent } from '../../event/event.js'
 import { parseEventId } from '../../event/event-id.js'
 import type { SuppressedCount } from '../../store/store.js'
-import { type Microseconds, parseTimestamp } from '../../event/timestamp.js'
+import { type Microseconds, MINUTE, parseTimestamp, SECOND } from '../../event/timestamp.js'
 import { type Case, cases } from './context.js'
 import {
   aWhile,
   draft,
   drafts,
   everything,
-  MINUTE,
   numbers,
   recordSome,
   rejectsWith,
-  SECOND,
   tailsOf,
   throttled,
   timeOf,

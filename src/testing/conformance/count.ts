@@ -4,7 +4,8 @@ import type { CountOptions, EventCounts, Facet } from '../../store/counts.js'
 import type { AuditEvent, JsonObject } from '../../event/event.js'
 import { parseQuery, type QueryObject } from '../../filter/parse.js'
 import { type Case, cases } from './context.js'
-import { draft, imported, recordSome, rejectsWith, SECOND, turns, upTo } from './helpers.js'
+import { SECOND } from '../../event/timestamp.js'
+import { draft, imported, recordSome, rejectsWith, turns, upTo } from './helpers.js'
 import { more, openLive } from './live-events.js'
 
 /** An event of the past, at a time of 2025. */

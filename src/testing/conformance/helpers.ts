@@ -5,11 +5,7 @@ import { AuditLogError, type AuditLogErrorCode } from '../../errors.js'
 import type { AuditEvent, DraftThrottle, EventDraft, JsonObject } from '../../event/event.js'
 import { parseEventId, tailSource } from '../../event/event-id.js'
 import type { EventStore } from '../../store/store.js'
-import { type Microseconds, parseTimestamp } from '../../event/timestamp.js'
-
-export const SECOND: Microseconds = 1_000_000
-export const MINUTE: Microseconds = 60 * SECOND
-export const DAY: Microseconds = 86_400 * SECOND
+import { type Microseconds, parseTimestamp, MINUTE, SECOND } from '../../event/timestamp.js'
 
 /** After every event of a case. */
 export const FAR: Microseconds = 4_000_000_000 * SECOND

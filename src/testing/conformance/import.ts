@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { AuditEvent } from '../../event/event.js'
 import { eventId } from '../../event/event-id.js'
 import { type Case, cases } from './context.js'
+import { SECOND } from '../../event/timestamp.js'
 import {
   drafts,
   everything,
@@ -10,7 +11,6 @@ import {
   numbers,
   recordSome,
   rejectsWith,
-  SECOND,
   timeOf,
   upTo,
 } from './helpers.js'

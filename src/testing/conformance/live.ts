@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { AuditEvent } from '../../event/event.js'
 import { type Case, cases } from './context.js'
+import { SECOND } from '../../event/timestamp.js'
 import {
   draft,
   drafts,
@@ -10,7 +11,6 @@ import {
   imported,
   numbers,
   rejectsWith,
-  SECOND,
   throttled,
   timeOf,
   turns,

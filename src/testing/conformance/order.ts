@@ -4,7 +4,8 @@ import type { AuditLog } from '../../audit-log.js'
 import type { AuditEvent } from '../../event/event.js'
 import { type Case, cases } from './context.js'
 import type { ManualClock } from './manual-clock.js'
-import { drafts, everything, numbers, recordSome, SECOND, turns, upTo } from './helpers.js'
+import { SECOND } from '../../event/timestamp.js'
+import { drafts, everything, numbers, recordSome, turns, upTo } from './helpers.js'
 
 /** What the work gives, and what a client has seen by its end who polls meanwhile. */
 export async function pollDuring<Result>(

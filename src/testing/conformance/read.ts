@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import type { AuditEvent } from '../../event/event.js'
 import { type Case, cases } from './context.js'
-import { drafts, numbers, recordSome, rejectsWith, SECOND, upTo } from './helpers.js'
+import { SECOND } from '../../event/timestamp.js'
+import { drafts, numbers, recordSome, rejectsWith, upTo } from './helpers.js'
 
 export const readCases: readonly Case[] = cases({
   async 'get: one event by its id'({ audit }) {

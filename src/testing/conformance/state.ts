@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import type { JsonValue } from '../../event/event.js'
 import type { EventStore } from '../../store/store.js'
 import { type Case, cases } from './context.js'
-import { DAY, exactData, rejectsWith, SECOND, upTo } from './helpers.js'
+import { DAY, SECOND } from '../../event/timestamp.js'
+import { exactData, rejectsWith, upTo } from './helpers.js'
 
 const increment = (store: EventStore): Promise<JsonValue | undefined> =>
   store.updateState('count', (value) => Number(value ?? 0) + 1)

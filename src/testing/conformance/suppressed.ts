@@ -1,19 +1,16 @@
 import assert from 'node:assert/strict'
 import type { EventDraft, JsonObject } from '../../event/event.js'
 import type { EventStore, SuppressedCount } from '../../store/store.js'
-import { formatTimestamp } from '../../event/timestamp.js'
+import { DAY, formatTimestamp, MINUTE, SECOND } from '../../event/timestamp.js'
 import { type Case, cases } from './context.js'
 import {
   appendSome,
-  DAY,
   draft,
   everything,
   exactData,
-  MINUTE,
   numbers,
   recordSome,
   rejectsWith,
-  SECOND,
   throttled,
   upTo,
 } from './helpers.js'

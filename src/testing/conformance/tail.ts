@@ -3,7 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { AuditLog } from '../../audit-log.js'
 import type { AuditEvent } from '../../event/event.js'
 import { type Case, cases } from './context.js'
-import { everything, imported, numbers, recordSome, SECOND, upTo } from './helpers.js'
+import { SECOND } from '../../event/timestamp.js'
+import { everything, imported, numbers, recordSome, upTo } from './helpers.js'
 
 // What waits for hints alone would never end.
 const PATIENCE_MS = 4000

@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict'
 import { type Case, cases } from './context.js'
+import { DAY, MINUTE, SECOND } from '../../event/timestamp.js'
 import {
   appendSome,
-  DAY,
   draft,
   everything,
   FAR,
-  MINUTE,
   numbers,
   rejectsWith,
-  SECOND,
   throttled,
   turns,
   unlessAborted,

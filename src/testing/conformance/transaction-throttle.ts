@@ -1,16 +1,7 @@
 import assert from 'node:assert/strict'
-import { formatTimestamp } from '../../event/timestamp.js'
+import { formatTimestamp, MINUTE, SECOND } from '../../event/timestamp.js'
 import { type Case, cases } from './context.js'
-import {
-  appendSome,
-  draft,
-  eventually,
-  everything,
-  MINUTE,
-  numbers,
-  SECOND,
-  throttled,
-} from './helpers.js'
+import { appendSome, draft, eventually, everything, numbers, throttled } from './helpers.js'
 
 /** The throttle of an enlisted draft decides when its event is about to become visible. */
 export const transactionThrottleCases: readonly Case[] = cases(

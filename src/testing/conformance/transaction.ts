@@ -4,7 +4,7 @@ import type { AuditLog } from '../../audit-log.js'
 import type { AuditEvent, JsonObject } from '../../event/event.js'
 import { parseEventId } from '../../event/event-id.js'
 import type { AuditLogStats } from '../../recording/outcomes.js'
-import { formatTimestamp } from '../../event/timestamp.js'
+import { formatTimestamp, SECOND } from '../../event/timestamp.js'
 import { type Case, cases } from './context.js'
 import {
   aWhile,
@@ -15,7 +15,6 @@ import {
   numbers,
   recordSome,
   rejectsWith,
-  SECOND,
   tailsOf,
   timeOf,
   upTo,

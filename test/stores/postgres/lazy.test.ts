@@ -1,6 +1,7 @@
 import { AuditLog, type AuditEvent, type EventPage, type EventStore } from 'daybook'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { draft, MINUTE, throttled } from '../../../src/testing/conformance/helpers.js'
+import { MINUTE } from '../../../src/event/timestamp.js'
+import { draft, throttled } from '../../../src/testing/conformance/helpers.js'
 import { manualClock } from '../../../src/testing/conformance/manual-clock.js'
 import { eventsDocument } from '../../../src/http/events/documents.js'
 import { LazyEvent } from '../../../src/store-kit/lazy-event.js'

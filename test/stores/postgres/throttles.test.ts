@@ -2,13 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { AuditLog, type EventQuery, type EventStore } from 'daybook'
 import pg from 'pg'
 import { expect, it, vi } from 'vitest'
-import {
-  draft,
-  MINUTE,
-  numbers,
-  throttled,
-  upTo,
-} from '../../../src/testing/conformance/helpers.js'
+import { MINUTE } from '../../../src/event/timestamp.js'
+import { draft, numbers, throttled, upTo } from '../../../src/testing/conformance/helpers.js'
 import { manualClock } from '../../../src/testing/conformance/manual-clock.js'
 import { useSchemas } from '../../support/schemas.js'
 import { type Proxy, startProxy } from '../../support/proxy.js'

@@ -4,7 +4,7 @@ import { timeoutSignal } from '../../src/async/timeout-signal.js'
 import type { EventStore } from '../../src/store/store.js'
 import { systemClock } from '../../src/event/timestamp.js'
 import { analyzeTables } from './write/analyze.js'
-import type { Indexed } from './read/answer.js'
+import type { Indexed } from './read/list-query.js'
 import { rejecting, withoutTimeLimit, withRetry } from './log/calls.js'
 import { ask } from './connection/client.js'
 import { countBounds, countEvents } from './read/count.js'
@@ -166,8 +166,7 @@ export function createPostgresStore(
         const page = await reader.read(
           signal,
           plan.bounds,
-          (snapshot, opened) =>
-            listEvents(snapshot, indexedOn(snapshot.isReplica), request, plan, opened),
+          (snapshot, opened) => listEvents(snapshot, indexedOn(snapshot.isReplica), plan, opened),
           (isReplica) => openList(plan, indexedOn(isReplica)),
         )
         if (page === 'outdated') continue

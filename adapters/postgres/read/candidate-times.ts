@@ -3,7 +3,7 @@ import type { TimeBounds } from '../../../src/filter/bounds.js'
 import { indexFilter } from '../../../src/store-kit/index/index-filter.js'
 import type { PartPostings } from '../../../src/store-kit/index/time-order.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
-import { timesOfIds } from './answer.js'
+import { timesOfIds } from './list-query.js'
 import type { LogIndex } from '../index/log-index.js'
 import { TOO_MUCH } from '../index/chunk-loader.js'
 import { openSession } from '../index/session.js'
@@ -11,16 +11,17 @@ import type { Names } from '../schema/names.js'
 import type { Snapshot } from '../log/reader.js'
 import { numbered } from './sql.js'
 
-// So many events are counted at once faster than part by part.
-export const FEW = 20_000
-// Parts of the index that are looked into at once.
+// Up to this number, counting events in one statement is faster than in parts.
+export const MAX_COUNTED_AT_ONCE = 20_000
+// Parts of the index that are searched together.
 const PARTS = 8
 
 /**
- * The times of the events that may match, by the index, where they are few; `undefined` where they are not, or where
- * the index does not know, nor by half of the time until `end`, on the scale of `performance.now()`.
+ * The times of the events that may match, from the index. `undefined` if there are too many, if the index
+ * cannot answer the filter or does not cover the bounds, or if half of the time until `end` (as
+ * `performance.now()` counts) is over.
  */
-export async function fewTimes(
+export async function candidateTimes(
   { ask, checkTime }: Snapshot,
   index: LogIndex,
   names: Names,
@@ -51,7 +52,7 @@ export async function fewTimes(
       const found = await session.find(session.parts.slice(from, from + PARTS))
       session.release()
       count += found.reduce((sum, { postings }) => sum + postings.size, 0)
-      if (count > FEW) return undefined
+      if (count > MAX_COUNTED_AT_ONCE) return undefined
       sets.push(...found)
     }
     return await session.timesOf(sets, 'asc', bounds, Infinity)

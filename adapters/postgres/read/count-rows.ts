@@ -5,10 +5,10 @@ import { type Sql, sql } from '../../../src/store-kit/sql.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { allOf } from './sql.js'
 
-/** The rows of the events in the slices, with their `cell`: in each slice along the key. */
+/** The rows of the events in the slices, with their `cell`; each slice is an index scan of the key. */
 export function rowsIn(events: string, slices: readonly Slice[], filter: Sql | undefined): Sql {
   const condition = allOf(sql('created_at BETWEEN earliest AND latest'), filter)
-  // OFFSET keeps the planner from joining in any other way.
+  // OFFSET 0 prevents any other join.
   return sql(
     `unnest(?::int4[], ?::int8[], ?::int8[]) AS slice (cell, earliest, latest),
      LATERAL (SELECT * FROM ${events} WHERE ${condition.text} OFFSET 0) AS event`,
@@ -19,7 +19,7 @@ export function rowsIn(events: string, slices: readonly Slice[], filter: Sql | u
   )
 }
 
-/** The rows that pass, which lie in the slices, with their `cell`; the planner says how. */
+/** The rows that pass the condition, with their `cell`; the planner chooses the scan. */
 export function rowsAtOnce(events: string, slices: readonly Slice[], condition: Sql): Sql {
   const starts: Microseconds[] = []
   for (const { cell, from } of slices) starts[cell] = Math.min(starts[cell] ?? from, from)
@@ -39,15 +39,15 @@ export const boundsOf = (slices: readonly Slice[]): TimeBounds => ({
 export const totalLength = (slices: readonly Slice[]): Microseconds =>
   slices.reduce((sum, slice) => sum + durationOf(slice), 0)
 
-/** Slices that wait for their turn. */
+/** Slices that have not been counted yet. */
 export interface SliceQueue {
-  /** The next ones, of so long a time together, or what is left; the last one may be cut. */
+  /** Removes the next slices with a total length of `length` at most; the last one may be split. */
   next(length: Microseconds): Slice[]
   putBack(slices: readonly Slice[]): void
 }
 
 export function createSliceQueue(slices: readonly Slice[]): SliceQueue {
-  /** The last is the next. */
+  /** In reverse order. */
   const waiting = slices.toReversed()
 
   return {

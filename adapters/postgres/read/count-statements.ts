@@ -8,24 +8,24 @@ import { isStorableText } from '../../../src/event/json-copy.js'
 import { isOwnField, type OwnField } from '../../../src/event/own-fields.js'
 import type { TextRow } from '../connection/client.js'
 import { splitFilter } from './pushdown-exact.js'
-import { narrowEvents } from './pushdown-event.js'
+import { pushDownEvents } from './pushdown-event.js'
 import { EVENT_COLUMNS, rowToEvent } from '../schema/rows.js'
 import { allOf } from './sql.js'
 
 /*
- * Each figure has a statement of its own, which makes one row of all events that are alike in what the
- * figure looks at. The row is an event that has these values and no others, so that predicates and
- * the tally can be asked about it as about any of them: what they mean is told once, for all stores.
- * Where the filter looks at attributes, which takes longer than all else, one statement serves all.
+ * Each figure has its own statement, which groups the events by the values that the figure reads. A
+ * row stands for its group: it is read as an event with these values, so that the predicates and the
+ * tally that all stores share apply to it. If the filter reads attributes, which is the most expensive
+ * part, one statement serves all figures.
  */
 
-/** How some figures of a count are asked for. */
+/** A statement for one or more figures. */
 export interface CountStatement {
-  /** What rows must be; `undefined` for all. */
+  /** The SQL filter of the rows; `undefined` for all rows. */
   readonly filter: Sql | undefined
-  /** Given rows of events that also have their `cell`: events that are alike, with their number. */
+  /** Groups rows of events that have a `cell`, and counts each group. */
   select(rows: Sql): Sql
-  /** Counts what a row that it gave stands for. */
+  /** Adds a row of the result to the tally. */
   take(row: TextRow): void
 }
 
@@ -41,7 +41,7 @@ const COLUMNS_OF: Readonly<Record<OwnField, readonly Column[]>> = {
   system: ['system'],
 }
 
-/** In place of a column that is not looked at. */
+/** The value of a column that is not read. */
 const NOTHING: Readonly<Record<Column, string>> = {
   created_at: '0',
   suffix: `''`,
@@ -50,7 +50,7 @@ const NOTHING: Readonly<Record<Column, string>> = {
   system: 'FALSE',
 }
 
-/** The value of one event of several. */
+/** The value of any one event of a group. */
 const ANY_ONE: Readonly<Record<Column, string>> = {
   created_at: 'min(created_at)',
   suffix: 'min(suffix)',
@@ -59,7 +59,7 @@ const ANY_ONE: Readonly<Record<Column, string>> = {
   system: 'bool_and(system)',
 }
 
-// To look for more members takes as long as to read the whole.
+// Extracting more members takes as long as reading all attributes.
 const MAX_MEMBERS = 4
 
 /** The top-level members through which a name can lead. */
@@ -68,11 +68,11 @@ function membersOf(name: string): string[] {
   return parts.map((_, i) => parts.slice(0, i + 1).join('_')).filter(isStorableText)
 }
 
-// To find that a key stands nowhere in the text is faster than to read the JSON. As JSON.stringify has
-// written it, it has no other spelling.
+// A search for the key in the text is faster than parsing the JSON. JSON.stringify wrote the key, so it
+// has one spelling.
 const MEMBER = `?::text, CASE WHEN strpos(attributes::text COLLATE "C", ?::text) > 0 THEN attributes -> ?::text END`
 
-/** JSON of no more of the attributes than the names lead to. */
+/** JSON of the members of the attributes that the names can lead to. */
 function attributesOf(names: readonly string[]): Sql {
   const members = [...new Set(names.flatMap(membersOf))]
   if (members.length === 0) return sql(`'{}'`)
@@ -83,22 +83,22 @@ function attributesOf(names: readonly string[]): Sql {
   )
 }
 
-/** What a statement looks at. */
-interface Look {
+/** What a statement reads. */
+interface Reading {
   readonly filter: readonly (Sql | undefined)[]
-  /** Names by whose values events are told apart. */
+  /** Names whose values events are grouped by. */
   readonly keys: ReadonlySet<string>
-  /** SQL by whose value they are; of the fields that it is made of any event's will do. */
+  /** SQL expressions that events are grouped by; any event of a group has their fields. */
   readonly tests: readonly Sql[]
   readonly tested: ReadonlySet<OwnField>
 }
 
-const NOWHERE: Look = { filter: [], keys: new Set(), tests: [], tested: new Set() }
+const NO_READING: Reading = { filter: [], keys: new Set(), tests: [], tested: new Set() }
 
 const isTrue = ({ text, params }: Sql): Sql => sql(`(${text}) IS TRUE`, ...params)
 
-/** `EVENT_COLUMNS`, cell and number of the events that are alike to the look; by cell, if need be. */
-function selectAlike({ keys, tests, tested }: Look, byCell: boolean, rows: Sql): Sql {
+/** `EVENT_COLUMNS`, cell and size of each group; groups are within a cell if `byCell` is set. */
+function selectGroups({ keys, tests, tested }: Reading, byCell: boolean, rows: Sql): Sql {
   const keyColumns = new Set([...keys].filter(isOwnField).flatMap((name) => COLUMNS_OF[name]))
   const testedColumns = new Set([...tested].flatMap((name) => COLUMNS_OF[name]))
   const attributes = attributesOf([...keys].filter((name) => !isOwnField(name)))
@@ -123,11 +123,11 @@ const namesIn = (where: Grouping | undefined): string[] =>
     joinedName === undefined ? attributes : [...attributes, joinedName],
   )
 
-/** Where the filter is no part of what the look tells apart: rows pass it, as far as SQL can tell. */
-function filteredBy(where: Grouping | undefined, foreignIds: string): Look {
+/** Where the filter is no part of what the reading tells apart: rows pass it, as far as SQL can tell. */
+function filteredBy(where: Grouping | undefined, foreignIds: string): Reading {
   const { exact, rest } = splitFilter(where)
   return {
-    filter: [exact, narrowEvents(rest, foreignIds)],
+    filter: [exact, pushDownEvents(rest, foreignIds)],
     keys: new Set(namesIn(rest)),
     tests: [],
     tested: new Set(exact ? namesIn(where).filter(isOwnField) : []),
@@ -135,35 +135,35 @@ function filteredBy(where: Grouping | undefined, foreignIds: string): Look {
 }
 
 /** Where rows that pass the filter and others are to be told apart. */
-function toldApartBy(where: Grouping): Look {
+function groupedBy(where: Grouping): Reading {
   const { exact, rest } = splitFilter(where)
   const names = namesIn(where)
   return exact && !rest
-    ? { ...NOWHERE, tests: [isTrue(exact)], tested: new Set(names.filter(isOwnField)) }
-    : { ...NOWHERE, keys: new Set(names) }
+    ? { ...NO_READING, tests: [isTrue(exact)], tested: new Set(names.filter(isOwnField)) }
+    : { ...NO_READING, keys: new Set(names) }
 }
 
-const bothOf = (looks: readonly Look[]): Look => ({
-  filter: looks.flatMap(({ filter }) => filter),
-  keys: new Set(looks.flatMap(({ keys }) => [...keys])),
-  tests: looks.flatMap(({ tests }) => tests),
-  tested: new Set(looks.flatMap(({ tested }) => [...tested])),
+const bothOf = (readings: readonly Reading[]): Reading => ({
+  filter: readings.flatMap(({ filter }) => filter),
+  keys: new Set(readings.flatMap(({ keys }) => [...keys])),
+  tests: readings.flatMap(({ tests }) => tests),
+  tested: new Set(readings.flatMap(({ tested }) => [...tested])),
 })
 
-function filterOf({ filter }: Look): Sql | undefined {
+function filterOf({ filter }: Reading): Sql | undefined {
   return filter.some((part) => part !== undefined) ? allOf(...filter) : undefined
 }
 
-const lookAt = (name: string): Look => ({ ...NOWHERE, keys: new Set([name]) })
+const readingOf = (name: string): Reading => ({ ...NO_READING, keys: new Set([name]) })
 
 /** The first part of a type with its colon, by which levels go. */
-const LEVELS: Look = {
-  ...NOWHERE,
+const LEVELS: Reading = {
+  ...NO_READING,
   tests: [sql(`left(type, strpos(type, ':'))`)],
   tested: new Set(['type']),
 }
 
-/** The statements that together ask for all that is to be counted. */
+/** The statements for all figures of the query. */
 export function countStatements(
   query: CountsQuery,
   tally: Tally,
@@ -171,14 +171,14 @@ export function countStatements(
 ): CountStatement[] {
   const { own } = filterParts(query)
   const { exact, rest } = splitFilter(tally.shared)
-  const shared: Look = {
-    ...NOWHERE,
-    filter: [exact, narrowEvents(rest, foreignIds)],
+  const shared: Reading = {
+    ...NO_READING,
+    filter: [exact, pushDownEvents(rest, foreignIds)],
     keys: new Set(namesIn(rest)),
   }
   const matches = compileFilter(rest)
   const facets = query.facets.filter((facet) => facet !== 'level')
-  const levels = bothOf([shared, LEVELS, ...Array.from(own.values(), toldApartBy)])
+  const levels = bothOf([shared, LEVELS, ...Array.from(own.values(), groupedBy)])
 
   const take =
     (figure?: Figure) =>
@@ -187,33 +187,39 @@ export function countStatements(
       if (matches(event)) tally.add(Number(row[7]), event, Number(row[8]), figure)
     }
 
-  const alike = (looks: readonly Look[], byCell: boolean, figure?: Figure): CountStatement => {
-    const look = bothOf(looks)
+  const grouped = (
+    readings: readonly Reading[],
+    byCell: boolean,
+    figure?: Figure,
+  ): CountStatement => {
+    const reading = bothOf(readings)
     return {
-      filter: filterOf(look),
-      select: (rows) => selectAlike(look, byCell, rows),
+      filter: filterOf(reading),
+      select: (rows) => selectGroups(reading, byCell, rows),
       take: take(figure),
     }
   }
 
-  const eachRow = (looks: readonly Look[], figure?: Figure): CountStatement => ({
-    filter: filterOf(bothOf(looks)),
+  const eachRow = (readings: readonly Reading[], figure?: Figure): CountStatement => ({
+    filter: filterOf(bothOf(readings)),
     select: ({ text, params }) => sql(`SELECT ${EVENT_COLUMNS}, cell, 1 FROM ${text}`, ...params),
     take: take(figure),
   })
 
   if (rest)
-    return [query.attributes ? eachRow([shared]) : alike([levels, ...facets.map(lookAt)], true)]
+    return [
+      query.attributes ? eachRow([shared]) : grouped([levels, ...facets.map(readingOf)], true),
+    ]
 
-  const withoutOwn = (facet?: string): Look[] =>
+  const withoutOwn = (facet?: string): Reading[] =>
     Array.from(own)
       .filter(([name]) => name !== facet)
       .map(([, where]) => filteredBy(where, foreignIds))
 
   return [
-    alike([levels], true, 'levels'),
+    grouped([levels], true, 'levels'),
     ...facets.map((facet) =>
-      alike([shared, lookAt(facet), ...withoutOwn(facet)], false, { facet }),
+      grouped([shared, readingOf(facet), ...withoutOwn(facet)], false, { facet }),
     ),
     ...(query.attributes ? [eachRow([shared, ...withoutOwn()], 'attributes')] : []),
   ]

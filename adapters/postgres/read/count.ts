@@ -13,7 +13,7 @@ import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { TextRow } from '../connection/client.js'
 import { boundsOf, createSliceQueue, rowsAtOnce, rowsIn, totalLength } from './count-rows.js'
 import { type CountStatement, countStatements } from './count-statements.js'
-import { FEW, fewTimes } from './candidate-times.js'
+import { candidateTimes, MAX_COUNTED_AT_ONCE } from './candidate-times.js'
 import { codeOf, QUERY_CANCELED } from '../connection/failures.js'
 import type { LogIndex } from '../index/log-index.js'
 import { listBounds } from './list-plan.js'
@@ -23,15 +23,15 @@ import type { Snapshot } from '../log/reader.js'
 import { type Run, within } from './ranges.js'
 import { allOf, numbered } from './sql.js'
 
-// More rows of an answer than these are asked for in smaller parts.
-const MOST_ROWS = 20_000
-const MOST_ROWS_AT_ONCE = 50_000
-// A part that takes longer is followed by none that is longer still.
+// If a part has more rows than this, it is counted in smaller parts.
+const MAX_ROWS = 20_000
+const MAX_ROWS_AT_ONCE = 50_000
+// After a part that takes longer, parts do not grow.
 const QUICK_MS = 150
-// Others get their turn after so many rows.
-const TURN = 2000
+// The event loop gets a turn after this many rows.
+const ROWS_PER_TURN = 2000
 
-/** The time from which to which events are that can match. */
+/** The time range of events that can match. */
 export const countBounds = ({ visible, where }: CountsQuery): TimeBounds =>
   listBounds({ where: bothOf(visible, where) })
 
@@ -58,7 +58,7 @@ interface TimedEvent {
   readonly event: AuditEvent
 }
 
-/** The open events that are to be counted, without their texts where nothing asks for these. */
+/** The open events to count, without their texts if no figure needs them. */
 async function readLive(
   { ask, open }: Snapshot,
   names: Names,
@@ -71,27 +71,27 @@ async function readLive(
     .filter(({ event }) => matches(event))
 }
 
-/** Has the server stop the next statement at that time, on the scale of `performance.now()`. */
+/** Sets the server's time limit of the next statement; `end` as `performance.now()` counts. */
 function stopAt(end: number): Sql {
   const ms = Math.max(1, Math.ceil(end - performance.now()))
   return sql(`SELECT set_config('statement_timeout', ?, true)`, String(ms))
 }
 
-/** What the statements answer, to be counted once all of it is there. */
+/** The rows of each statement; they are counted once all are there. */
 type Answers = readonly (readonly TextRow[])[]
 
 export interface CountContext {
   readonly names: Names
-  /** `undefined` where the index is not to be asked. */
+  /** `undefined` if the index must not be used. */
   readonly index: LogIndex | undefined
   readonly clock: Microseconds | undefined
   readonly signal: AbortSignal | undefined
 }
 
 /**
- * Counts in one snapshot. Few events, or such as the index says are few, are asked for at once, which
- * may take half of the time. Else the slices are gone through in parts; the part at which the time is
- * over is broken off by the server, and none of it counts.
+ * Counts in one snapshot. If there are few events, or the index finds that few match, one statement
+ * counts all of them, which may take half of the time. Otherwise the slices are counted in parts; when
+ * the time is over, the server cancels the current part, and its rows are not counted.
  */
 export async function countEvents(
   snapshot: Snapshot,
@@ -125,7 +125,7 @@ export async function countEvents(
     return answers
   }
 
-  /** Asks about the rows; where there is an end, the server stops at it. */
+  /** Runs the statements on the rows until `end`, if there is one. */
   const answersOn = async (
     rowsOf: (statement: CountStatement) => Sql,
     mostRows: number,
@@ -144,7 +144,7 @@ export async function countEvents(
     for (const [i, statement] of statements.entries())
       for (const row of answers[i]!) {
         statement.take(row)
-        if (++taken % TURN === 0) await nextTurn()
+        if (++taken % ROWS_PER_TURN === 0) await nextTurn()
       }
     for (const slice of slices) {
       for (const { time, event } of live)
@@ -155,21 +155,21 @@ export async function countEvents(
 
   const hasFew = async (bounds: TimeBounds): Promise<boolean> => {
     const { text, params } = within(bounds)
-    const first = `SELECT FROM ${events} WHERE ${text} LIMIT ${FEW + 1}`
+    const first = `SELECT FROM ${events} WHERE ${text} LIMIT ${MAX_COUNTED_AT_ONCE + 1}`
     const [row] = await run(sql(`SELECT count(*) FROM (${first}) AS first`, ...params))
-    return Number(row![0]) <= FEW
+    return Number(row![0]) <= MAX_COUNTED_AT_ONCE
   }
 
-  /** False where it is too much for that. */
+  /** False if there are too many events. */
   const countAtOnce = async (): Promise<boolean> => {
     const bounds = boundsOf(slices)
-    const times = index && (await fewTimes(snapshot, index, names, tally.shared, bounds, end))
+    const times = index && (await candidateTimes(snapshot, index, names, tally.shared, bounds, end))
     if (!times && !(await hasFew(bounds))) return false
     const condition = times ? sql('created_at = ANY (?::bigint[])', times) : within(bounds)
     await run(sql('SAVEPOINT before'))
     const answers = await answersOn(
       ({ filter }) => rowsAtOnce(events, slices, allOf(condition, filter)),
-      MOST_ROWS_AT_ONCE,
+      MAX_ROWS_AT_ONCE,
       (performance.now() + end) / 2,
     )
     if (typeof answers === 'string') {
@@ -192,7 +192,7 @@ export async function countEvents(
       const start = performance.now()
       const answers = await answersOn(
         ({ filter }) => rowsIn(events, part, filter),
-        MOST_ROWS,
+        MAX_ROWS,
         seen < first ? undefined : end,
       )
       if (answers === 'stopped') return

@@ -3,13 +3,13 @@ import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Names } from '../schema/names.js'
 import type { Reader } from '../log/reader.js'
 
-// So many events of some hundred bytes each are added up within a fraction of a second.
-const SUMMED = 20_000
+// The sizes of this many events are summed within a fraction of a second.
+const SUM_ROWS = 20_000
 
 const AFTER_ALL = Number.MAX_SAFE_INTEGER
 const NO_TIME = { from: 1, to: 0 } as const
 
-/** One statement in a snapshot of its own, as no read may take long; its first row's numbers. */
+/** Runs one statement in a snapshot of its own, as none may take long; returns its first row as numbers. */
 type Count = (text: string, value: number) => Promise<readonly number[] | undefined>
 
 async function newestBeyondRows(
@@ -39,14 +39,14 @@ async function newestBeyondBytes(
          SELECT created_at, sum(octet_length(attributes::text)) OVER (ORDER BY created_at DESC) AS total
          FROM (
            SELECT created_at, attributes FROM ${events} WHERE created_at < $1
-           ORDER BY created_at DESC LIMIT ${SUMMED}
+           ORDER BY created_at DESC LIMIT ${SUM_ROWS}
          ) AS newest
        ) AS summed`,
       end,
     )
     const [summed, oldest, total, beyond] = row!
     if (beyond! >= 0) return beyond
-    if (summed! < SUMMED) return undefined
+    if (summed! < SUM_ROWS) return undefined
     left -= total!
     end = oldest!
   }

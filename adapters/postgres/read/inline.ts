@@ -2,19 +2,19 @@ import type { Sql } from '../../../src/store-kit/sql.js'
 import { isStorableText } from '../../../src/event/json-copy.js'
 
 /*
- * SQL whose parameters are written into its text, so that it can be sent in one message with other statements:
- * only without parameters does the protocol know several at once
+ * SQL with its parameters as literals, so that several statements can be sent in one message: the
+ * protocol allows that only without parameters
  * (https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-MULTI-STATEMENT).
  */
 
-// What is longer is worth a message of its own.
+// Longer SQL is sent in a message of its own.
 const MAX_LENGTH = 20_000
 
-/** All but letters, digits and spaces is escaped, which reads the same whatever the server's settings. */
+/** Escapes all but letters, digits and spaces, so that it is read the same whatever the server's settings. */
 const textLiteral = (text: string): string =>
   `E'${text.replaceAll(/[^ 0-9A-Za-z]/g, (unit) => String.raw`\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)}'`
 
-/** Of no type of its own, as a parameter is; `undefined` for what is no number, text or list of these. */
+/** A literal of unknown type, like a parameter; `undefined` for other values than numbers, texts and lists. */
 function literal(value: unknown): string | undefined {
   if (typeof value === 'number' || typeof value === 'boolean') return `'${value}'`
   if (typeof value === 'string') return isStorableText(value) ? textLiteral(value) : undefined
@@ -27,7 +27,7 @@ function listLiteral(values: readonly unknown[]): string | undefined {
   return texts.includes(undefined) ? undefined : `ARRAY[${texts.join()}]`
 }
 
-/** `undefined` where a parameter cannot be written, or they are long. */
+/** `undefined` if a parameter has no literal or the SQL would be too long. */
 export function inlined({ text, params }: Sql): string | undefined {
   const values: (string | undefined)[] = []
   let length = text.length

@@ -1,7 +1,14 @@
 import { beyond, isEmpty, splitAt, type TimeBounds } from '../../../src/filter/bounds.js'
 import type { Order } from '../../../src/store-kit/index/part.js'
 import { nextProbe } from '../../../src/store-kit/index/probe.js'
-import { type Answer, coverageIn, FETCHED, rowsAt, sessionOf, timeOf } from './answer.js'
+import {
+  type ListQuery,
+  coverageIn,
+  BATCH_ROWS,
+  rowsAt,
+  openIndexSession,
+  timeOf,
+} from './list-query.js'
 import type { TextRow } from '../connection/client.js'
 import type { Coverage, LogIndex } from '../index/log-index.js'
 import { TOO_MUCH } from '../index/chunk-loader.js'
@@ -9,47 +16,47 @@ import { timesInOrder } from '../index/session.js'
 import { firstProbeOf } from './list-plan.js'
 import { probeStatement, readProbe, scanRows } from './list-scan.js'
 
-const UNTOLD = 'the index tells nothing of the filter'
+const NOT_INDEXED = 'the index cannot answer the filter'
 
 type Rows = AsyncGenerator<readonly TextRow[], void>
 
 /**
- * The rows along `created_at` that may match, some at a time. The first are looked at one by one as long as
- * enough of them match; then the index leads to the others.
+ * The rows that may match, in the order of `created_at`, in batches. Rows are read one by one while
+ * enough of them match; then the index finds the others.
  */
-export async function* rowsInTime(answer: Answer, order: Order, bounds: TimeBounds): Rows {
-  const { filter, told, indexed, query, opened, run } = answer
+export async function* rowsInTime(list: ListQuery, order: Order, bounds: TimeBounds): Rows {
+  const { filter, steps, indexed, query, opened, run } = list
   const { index } = indexed
-  // Where nobody can tell anything of the filter all rows are looked at.
-  const isAlone = !filter || !index
-  if (isAlone && !answer.where) {
-    await (query.where ? told.enter('scan', UNTOLD) : told.enter('probe'))
-    yield* scanRows(answer, order, bounds, opened['scan'])
+  const isIndexUnused = !filter || !index
+  // Neither the index nor SQL can test the filter: all rows are read.
+  if (isIndexUnused && !list.where) {
+    await (query.where ? steps.enter('scan', NOT_INDEXED) : steps.enter('probe'))
+    yield* scanRows(list, order, bounds, opened['scan'])
     return
   }
   const firstProbe = firstProbeOf(filter, indexed)
-  if (firstProbe > 0) await told.enter('probe')
+  if (firstProbe > 0) await steps.enter('probe')
   let rest = bounds
   let [seen, matched] = [0, 0]
   const least = query.limit + 1
   if (filter) index?.probeHistory.note(filter, 'rows')
   for (let size = firstProbe; size > 0; size = nextProbe(seen, matched)) {
     const probed = seen === 0 ? opened['probe'] : undefined
-    const found = probed ?? (await run(probeStatement(answer, order, rest, size, least)))
+    const found = probed ?? (await run(probeStatement(list, order, rest, size, least)))
     const { rows, last } = readProbe(found)
     yield rows
     const isFull = rows.length === least
     if (last === undefined && !isFull) return
     seen += isFull ? rows.length : size
     matched += rows.length
-    if (!isFull) told.add(size)
+    if (!isFull) steps.add(size)
     rest = beyond(rest, last ?? timeOf(rows.at(-1)!), order)
     if (isEmpty(rest)) return
-    if (isAlone) break
+    if (isIndexUnused) break
   }
-  if (isAlone) {
-    await told.enter('scan', UNTOLD)
-    yield* scanRows(answer, order, rest)
+  if (isIndexUnused) {
+    await steps.enter('scan', NOT_INDEXED)
+    yield* scanRows(list, order, rest)
     return
   }
   index.probeHistory.note(filter, matched === 0 ? 'index' : 'both')
@@ -57,38 +64,43 @@ export async function* rowsInTime(answer: Answer, order: Order, bounds: TimeBoun
   const reason =
     seen > 0
       ? `${matched} of the ${seen} ${end} events may match`
-      : `the last filter on the same attributes let none of the ${end} events through`
-  yield* rowsBehind(answer, index, order, rest, reason)
+      : `none of the ${end} events passed the last filter on the same attributes`
+  yield* remainingRows(list, index, order, rest, reason)
 }
 
-/** By the index, as far as it knows the events. */
-async function* rowsBehind(
-  answer: Answer,
+/** The remaining rows: by the index as far as it covers the events, else by a scan. */
+async function* remainingRows(
+  list: ListQuery,
   index: LogIndex,
   order: Order,
   bounds: TimeBounds,
   reason: string,
 ): Rows {
-  const { told } = answer
-  await told.enter('index', reason)
-  const coverage = await coverageIn(answer, index)
+  const { steps } = list
+  await steps.enter('index', reason)
+  const coverage = await coverageIn(list, index)
   const { covered: known, rest: others } = splitAt(bounds, coverage.to)
-  const ask = (): Rows => rowsByIndex(answer, index, coverage, order, known, reason)
-  const scan = (): Rows => scanOthers(answer, order, others, 'too many events are in no index yet')
+  const ask = (): Rows => rowsByIndex(list, index, coverage, order, known, reason)
+  const scan = (): Rows => scanUncovered(list, order, others, 'too many events are not indexed yet')
   for (const rows of order === 'asc' ? [ask, scan] : [scan, ask]) yield* rows()
 }
 
-async function* scanOthers(answer: Answer, order: Order, bounds: TimeBounds, reason: string): Rows {
+async function* scanUncovered(
+  list: ListQuery,
+  order: Order,
+  bounds: TimeBounds,
+  reason: string,
+): Rows {
   if (isEmpty(bounds)) return
-  await answer.told.enter('scan', reason)
-  yield* scanRows(answer, order, bounds)
+  await list.steps.enter('scan', reason)
+  yield* scanRows(list, order, bounds)
 }
 
-// Of what the index leads to ever more is looked at where not enough of it matches.
+// Factor by which batches grow while too few of the index's candidates match.
 const GROWTH = 4
 
 async function* rowsByIndex(
-  answer: Answer,
+  list: ListQuery,
   index: LogIndex,
   coverage: Coverage,
   order: Order,
@@ -96,23 +108,22 @@ async function* rowsByIndex(
   reason: string,
 ): Rows {
   if (isEmpty(bounds)) return
-  const { told, query } = answer
-  await told.enter('index', reason)
-  const session = await sessionOf(answer, index, coverage, bounds)
+  const { steps, query } = list
+  await steps.enter('index', reason)
+  const session = await openIndexSession(list, index, coverage, bounds)
   let rest = bounds
   let most = query.limit + 1
   try {
-    for await (const times of timesInOrder(session, answer.filter, order, bounds, () => most)) {
-      if (times.length > query.limit && answer.filter)
-        index.probeHistory.note(answer.filter, 'both')
-      const rows = await rowsAt(answer, times)
+    for await (const times of timesInOrder(session, list.filter, order, bounds, () => most)) {
+      if (times.length > query.limit && list.filter) index.probeHistory.note(list.filter, 'both')
+      const rows = await rowsAt(list, times)
       const sign = order === 'asc' ? 1 : -1
       yield rows.toSorted((a, b) => (timeOf(a) - timeOf(b)) * sign)
       rest = beyond(rest, times.at(-1)!, order)
-      most = Math.min(most * GROWTH, Math.max(most, FETCHED))
+      most = Math.min(most * GROWTH, Math.max(most, BATCH_ROWS))
     }
   } catch (error) {
     if (error !== TOO_MUCH) throw error
-    yield* scanOthers(answer, order, rest, 'too much of the index would be read')
+    yield* scanUncovered(list, order, rest, 'the query would read too much of the index')
   }
 }

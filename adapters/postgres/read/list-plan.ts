@@ -6,15 +6,15 @@ import type { Sql } from '../../../src/store-kit/sql.js'
 import { type IndexFilter, indexFilter } from '../../../src/store-kit/index/index-filter.js'
 import { isIndexedOrder } from '../../../src/store-kit/index/index-list.js'
 import type { Order } from '../../../src/store-kit/index/part.js'
-import type { Indexed } from './answer.js'
+import type { Indexed } from './list-query.js'
 import { inlined } from './inline.js'
 import { probeStatement, scanStatement } from './list-scan.js'
 import type { Names } from '../schema/names.js'
-import { narrowEvents } from './pushdown-event.js'
+import { pushDownEvents } from './pushdown-event.js'
 import { MAX_TIME } from './ranges.js'
 import type { Opening } from '../log/reader.js'
 
-/** What of all time a query asks for, in whole numbers. */
+/** The time range of a query, in whole microseconds. */
 export function listBounds(query: Pick<EventQuery, 'where'>): TimeBounds {
   const { from, to } = timeBounds(query.where)
   return { from: Math.max(from, 0), to: Math.min(to, MAX_TIME) }
@@ -26,13 +26,14 @@ export interface ListRequest {
   readonly trace?: QueryTrace | undefined
 }
 
-/** What of a list can be told before there is a snapshot. */
+/** What is known of a list query before there is a snapshot. */
 export interface ListPlan extends ListRequest {
   readonly bounds: TimeBounds
-  /** `undefined` for orders other than that of the times. */
+  /** `undefined` if the list is not sorted by time. */
   readonly direction: Order | undefined
-  /** What the index can tell of the filter, and what SQL can. */
+  /** The part of the filter that the index can answer; `undefined` if none. */
   readonly filter: IndexFilter | undefined
+  /** The part of the filter that SQL can test; `undefined` if none. */
   readonly where: Sql | undefined
 }
 
@@ -43,11 +44,11 @@ export function planList(request: ListRequest, { foreignIds }: Names): ListPlan 
     bounds: listBounds(request.query),
     direction: scanDirection(sorts),
     filter: indexFilter(where),
-    where: narrowEvents(where, foreignIds),
+    where: pushDownEvents(where, foreignIds),
   }
 }
 
-/** How many rows to look at before the index is asked; none where that was in vain the last time. */
+/** How many rows to read before the index is asked; 0 if the last probe for such a filter found nothing. */
 export function firstProbeOf(
   filter: IndexFilter | undefined,
   { index, firstProbe }: Indexed,
@@ -56,8 +57,8 @@ export function firstProbeOf(
 }
 
 /**
- * What the list is going to ask in any case, or most likely. A trace tells of each step by itself, so
- * nothing is asked ahead of it.
+ * The statements that the list will certainly or probably need, to be sent with BEGIN. A traced list
+ * sends none ahead, so that each step is measured by itself.
  */
 export function openList(plan: ListPlan, indexed: Indexed): Opening {
   const { trace, bounds } = plan
@@ -80,7 +81,7 @@ function openRows(plan: ListPlan, indexed: Indexed): Opening {
   return probe === undefined ? {} : { probe }
 }
 
-/** The events that are in no segment yet are read where the index has been asked the last time. */
+/** Reads the unsealed events if the last such list used the index. */
 function openIndex({ direction, filter, query }: ListPlan, { index }: Indexed): Opening {
   if (!index) return {}
   const isAsked = direction

@@ -2,7 +2,7 @@ import { beyond, type TimeBounds } from '../../../src/filter/bounds.js'
 import { type Sql, sql } from '../../../src/store-kit/sql.js'
 import type { Order } from '../../../src/store-kit/index/part.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
-import { type Answer, FETCHED, timeOf } from './answer.js'
+import { type ListQuery, BATCH_ROWS, timeOf } from './list-query.js'
 import type { TextRow } from '../connection/client.js'
 import { EVENT_COLUMNS } from '../schema/rows.js'
 import { BY_TABLE, within, withinMost } from './ranges.js'
@@ -10,19 +10,19 @@ import { allOf } from './sql.js'
 
 const SQL_ORDER = { asc: 'ASC', desc: 'DESC' } as const
 
-type Filtered = Pick<Answer, 'where' | 'indexed'>
+type Filtered = Pick<ListQuery, 'where' | 'indexed'>
 
-/** What the first rows of the order give. */
+/** The result of reading the first rows of the order. */
 export interface Probe {
-  /** Those of them that SQL lets through, at most so many as were asked for. */
+  /** Those that pass the SQL filter, up to the maximum. */
   readonly rows: readonly TextRow[]
-  /** The last of the first rows, unless there are enough; `undefined` where there is none behind it either. */
+  /** The time of the last row that was read; `undefined` if the maximum was reached or no row follows. */
   readonly last: Microseconds | undefined
 }
 
 /**
- * Looks at the first rows of the order, so many. They are gone through no further than until `most` have been
- * let through: behind them `last` is asked for.
+ * Reads the first `count` rows of the order, but stops once `most` of them have passed the filter. If
+ * fewer have, a further row holds the time of the last row read, and NULLs.
  */
 export function probeStatement(
   { where, indexed: { names } }: Filtered,
@@ -33,7 +33,7 @@ export function probeStatement(
 ): Sql {
   const range = within(bounds)
   const condition = where ?? sql('TRUE')
-  // The planner has to find a way to the rows once, and they are read no further than is asked for.
+  // The rows of `first` are read once, and no further than the outer limit needs.
   return sql(
     `WITH first AS MATERIALIZED (
        SELECT ${EVENT_COLUMNS}, terms FROM ${names.events} WHERE ${range.text}
@@ -56,7 +56,7 @@ export function readProbe(found: readonly TextRow[]): Probe {
     : { rows: found, last: undefined }
 }
 
-/** The first rows of the order that SQL lets through, so many. */
+/** The first `size` rows of the order that pass the SQL filter. */
 export function scanStatement(
   { where, indexed: { names } }: Filtered,
   order: Order,
@@ -71,17 +71,17 @@ export function scanStatement(
   )
 }
 
-/** All that SQL lets through within the bounds, in order, some at a time. `first` are its first rows. */
+/** All rows within the bounds that pass the SQL filter, in order, in batches. `first` is the first one. */
 export async function* scanRows(
-  answer: Answer,
+  list: ListQuery,
   order: Order,
   bounds: TimeBounds,
   first?: readonly TextRow[],
 ): AsyncGenerator<readonly TextRow[]> {
   let [rest, ready] = [bounds, first]
-  const least = answer.query.limit + 1
-  for (let size = least; rest.from <= rest.to; size = Math.min(2 * size, FETCHED)) {
-    const rows = ready ?? (await answer.run(scanStatement(answer, order, rest, size)))
+  const least = list.query.limit + 1
+  for (let size = least; rest.from <= rest.to; size = Math.min(2 * size, BATCH_ROWS)) {
+    const rows = ready ?? (await list.run(scanStatement(list, order, rest, size)))
     ready = undefined
     yield rows
     if (rows.length < size) return
@@ -89,14 +89,14 @@ export async function* scanRows(
   }
 }
 
-/** The same in whatever order, as fast as that goes; once in a snapshot. */
+/** The same in any order, by a sequential scan. To be called once in a snapshot. */
 export async function* sweepRows(
-  { run, where, indexed: { names } }: Answer,
+  { run, where, indexed: { names } }: ListQuery,
   bounds: TimeBounds,
 ): AsyncGenerator<readonly TextRow[]> {
   await run(BY_TABLE)
   const { text, params }: Sql = allOf(withinMost(bounds), where)
-  // All of it is going to be fetched: https://www.postgresql.org/docs/current/runtime-config-query.html
+  // All rows will be fetched: https://www.postgresql.org/docs/current/runtime-config-query.html
   await run(sql('SET LOCAL cursor_tuple_fraction = 1'))
   await run(
     sql(
@@ -106,8 +106,8 @@ export async function* sweepRows(
     ),
   )
   for (;;) {
-    const rows = await run(sql(`FETCH ${FETCHED} FROM matching`))
+    const rows = await run(sql(`FETCH ${BATCH_ROWS} FROM matching`))
     yield rows
-    if (rows.length < FETCHED) return
+    if (rows.length < BATCH_ROWS) return
   }
 }

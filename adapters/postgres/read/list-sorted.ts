@@ -12,7 +12,14 @@ import {
 import { inSortOrder } from '../../../src/store-kit/index/sort-order.js'
 import { type PartPostings, timesOfSets } from '../../../src/store-kit/index/time-order.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
-import { type Answer, coverageIn, FETCHED, rowsAt, sessionOf, timeOf } from './answer.js'
+import {
+  type ListQuery,
+  coverageIn,
+  BATCH_ROWS,
+  rowsAt,
+  openIndexSession,
+  timeOf,
+} from './list-query.js'
 import type { Coverage, LogIndex } from '../index/log-index.js'
 import { TOO_MUCH } from '../index/chunk-loader.js'
 import type { IndexSession } from '../index/session.js'
@@ -20,57 +27,57 @@ import { sweepRows } from './list-scan.js'
 
 type Matches = (event: AuditEvent) => boolean
 
-/** Collects what comes first in the order of attributes: by the index, and all of what it does not know. */
+/** Collects the first events in an order by attributes: from the index, and from a scan of the rest. */
 export async function collectSorted(
-  answer: Answer,
+  list: ListQuery,
   bounds: TimeBounds,
   matches: Matches,
 ): Promise<EventCollector> {
-  const { indexed, query, filter, told } = answer
+  const { indexed, query, filter, steps } = list
   const { index } = indexed
-  // Of an order that the index does not have it can still tell which few there are.
+  // For an order that the index does not have, it may still find the few events that match.
   if (!index || (!filter && !isIndexedOrder(query.sorts)))
-    return sweep(answer, pageCollector(query), bounds, matches, 'the index has no such order')
-  await told.enter('sort')
-  const coverage = await coverageIn(answer, index)
+    return sweep(list, pageCollector(query), bounds, matches, 'the index has no such order')
+  await steps.enter('sort')
+  const coverage = await coverageIn(list, index)
   const { covered: known, rest: others } = splitAt(bounds, coverage.to)
   const collector = isEmpty(known)
     ? pageCollector(query)
-    : await collectKnown(answer, index, coverage, known, matches)
+    : await collectKnown(list, index, coverage, known, matches)
   if (!collector) {
-    const reason = 'too much of the index would be read'
-    return sweep(answer, pageCollector(query), bounds, matches, reason)
+    const reason = 'the query would read too much of the index'
+    return sweep(list, pageCollector(query), bounds, matches, reason)
   }
   if (isEmpty(others)) return collector
-  return sweep(answer, collector, others, matches, 'too many events are in no index yet')
+  return sweep(list, collector, others, matches, 'too many events are not indexed yet')
 }
 
 async function sweep(
-  answer: Answer,
+  list: ListQuery,
   collector: EventCollector,
   bounds: TimeBounds,
   matches: Matches,
   reason: string,
 ): Promise<EventCollector> {
-  await answer.told.enter('scan', reason)
-  for await (const rows of sweepRows(answer, bounds))
+  await list.steps.enter('scan', reason)
+  for await (const rows of sweepRows(list, bounds))
     for (const row of rows) {
-      const event = answer.toEvent(row)
+      const event = list.toEvent(row)
       if (matches(event)) collector.add(event)
     }
   return collector
 }
 
-/** `undefined` where that would take more than a look at all events. */
+/** `undefined` if a scan of all events would take less. */
 async function collectKnown(
-  answer: Answer,
+  list: ListQuery,
   index: LogIndex,
   coverage: Coverage,
   bounds: TimeBounds,
   matches: Matches,
 ): Promise<EventCollector | undefined> {
   try {
-    const session = await sessionOf(answer, index, coverage, bounds)
+    const session = await openIndexSession(list, index, coverage, bounds)
     const sets = await session.find(session.parts)
     session.release()
     const candidates: Candidates = {
@@ -78,49 +85,49 @@ async function collectKnown(
       count: sets.reduce((sum, { postings }) => sum + postings.size, 0),
       of: session.parts.reduce((sum, { size }) => sum + size, 0),
     }
-    return isIndexedOrder(answer.query.sorts)
-      ? await collectFirst(answer, session, candidates, bounds, matches)
-      : await collectFew(answer, session, candidates, bounds, matches)
+    return isIndexedOrder(list.query.sorts)
+      ? await collectFirst(list, session, candidates, bounds, matches)
+      : await collectFetched(list, session, candidates, bounds, matches)
   } catch (error) {
     if (error !== TOO_MUCH) throw error
     return undefined
   }
 }
 
-// So many are fetched one by one faster than all events are gone through.
-const FEW = 20_000
+// Up to this number, fetching events by time is faster than a scan.
+const MAX_FETCHED = 20_000
 
-async function collectFew(
-  answer: Answer,
+async function collectFetched(
+  list: ListQuery,
   session: IndexSession,
   { sets, count }: Candidates,
   bounds: TimeBounds,
   matches: Matches,
 ): Promise<EventCollector | undefined> {
-  if (count > FEW) return undefined
-  const collector = pageCollector(answer.query)
+  if (count > MAX_FETCHED) return undefined
+  const collector = pageCollector(list.query)
   const times = await session.timesOf(sets, 'asc', bounds, Infinity)
-  for (const row of await rowsAt(answer, times)) {
-    const event = answer.toEvent(row)
+  for (const row of await rowsAt(list, times)) {
+    const event = list.toEvent(row)
     if (matches(event)) collector.add(event)
   }
   return collector
 }
 
-// Of what the order leads to ever more is fetched where not enough of it matches.
+// Factor by which batches grow while too few of the candidates match.
 const GROWTH = 4
 
-/** Goes along the order again and again, each time with the events that were missing the last time. */
+/** Repeats the walk along the order, each time with the events that were missing before. */
 async function collectFirst(
-  answer: Answer,
+  list: ListQuery,
   session: IndexSession,
   candidates: Candidates,
   bounds: TimeBounds,
   matches: Matches,
 ): Promise<EventCollector> {
-  const { query, filter } = answer
-  await warmUp(answer, session, candidates, bounds)
-  /** `undefined` for what does not match, or is not there. */
+  const { query, filter } = list
+  await warmUp(list, session, candidates, bounds)
+  /** `undefined` for an event that does not match or does not exist. */
   const known = new Map<Microseconds, AuditEvent | undefined>()
   let wanted = new Set<Microseconds>()
 
@@ -140,20 +147,20 @@ async function collectFirst(
     return collector
   }
 
-  for (let most = query.limit + 1; ; most = Math.min(most * GROWTH, Math.max(most, FETCHED))) {
+  for (let most = query.limit + 1; ; most = Math.min(most * GROWTH, Math.max(most, BATCH_ROWS))) {
     const collector = await session.tasks.one(() => go(most))
     if (wanted.size === 0) return collector
     for (const time of wanted) known.set(time, undefined)
-    for (const row of await rowsAt(answer, [...wanted])) {
-      const event = answer.toEvent(row)
+    for (const row of await rowsAt(list, [...wanted])) {
+      const event = list.toEvent(row)
       if (matches(event)) known.set(timeOf(row), event)
     }
   }
 }
 
-/** Has each part lead to what comes first in it, so that all of them are read at once. */
+/** Walks the beginning of each part, so that the chunks of all parts are read together. */
 async function warmUp(
-  { query: { sorts, limit }, filter }: Answer,
+  { query: { sorts, limit }, filter }: ListQuery,
   { tasks }: IndexSession,
   candidates: Candidates,
   bounds: TimeBounds,

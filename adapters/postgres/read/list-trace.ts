@@ -2,17 +2,17 @@ import type { QueryMethod, QueryTrace } from '../../../src/store/trace.js'
 import { type Sql, sql } from '../../../src/store-kit/sql.js'
 import type { Run } from './ranges.js'
 
-/** Tells of a list's steps, and of the rows that the server has gone through in each. */
+/** Records the steps of a list in its trace, and the rows that the server read in each. */
 export interface ListTrace {
   enter(method: QueryMethod, reason?: string): Promise<void>
-  /** Rows of which a statement tells itself, for a trace without details. */
+  /** Adds the rows that a statement read, for a trace without details. */
   add(rows: number): void
   end(): Promise<void>
 }
 
 /**
- * The rows that this connection has read of the log, also those that its filters ruled out: a count
- * that has not begun with the transaction. Rows that only the key's index was read for are not in it.
+ * The rows that this connection has read of the log, including those that filters ruled out; the count
+ * includes earlier transactions. Index-only reads of the key are not counted.
  * https://www.postgresql.org/docs/current/monitoring-stats.html#MONITORING-STATS-VIEWS
  */
 const rowsRead = (events: string): Sql =>
@@ -25,11 +25,11 @@ const rowsRead = (events: string): Sql =>
     events,
   )
 
-/** What a trace without details costs is next to nothing. */
+/** A trace without details sends no statements. */
 export function listTrace(run: Run, events: string, trace: QueryTrace | undefined): ListTrace {
   let read = 0
-  /** Those since the last call; the first step begins with what there was before. */
-  const tellRows = async (): Promise<void> => {
+  /** Adds the rows read since the last call to the current step. */
+  const addRowsRead = async (): Promise<void> => {
     if (!trace?.detailed) return
     const before = read
     const goOn = trace.pause()
@@ -42,13 +42,13 @@ export function listTrace(run: Run, events: string, trace: QueryTrace | undefine
   trace?.restart()
   return {
     async enter(method, reason) {
-      await tellRows()
+      await addRowsRead()
       const step = trace?.enter(method)
       if (step) step.reason = reason
     },
     add(rows) {
       if (trace?.current && !trace.detailed) trace.current.rows += rows
     },
-    end: tellRows,
+    end: addRowsRead,
   }
 }

@@ -7,10 +7,10 @@ import type { Order } from '../../../src/store-kit/index/part.js'
 import type { EventPage } from '../../../src/store/store.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { lazyPage } from '../../../src/store-kit/lazy-event.js'
-import { type Answer, type Indexed, OUTDATED, timeOf } from './answer.js'
+import { type Indexed, type ListQuery, OUTDATED, timeOf } from './list-query.js'
 import { listTrace } from './list-trace.js'
 import { rowsInTime } from './list-in-time.js'
-import { type ListPlan, type ListRequest, planList } from './list-plan.js'
+import type { ListPlan } from './list-plan.js'
 import { collectSorted } from './list-sorted.js'
 import { readOpen } from '../schema/live-rows.js'
 import type { Opened, Snapshot } from '../log/reader.js'
@@ -19,18 +19,17 @@ import type { Run } from './ranges.js'
 import { numbered } from './sql.js'
 
 /**
- * A page of the events that match. The newest are looked at one by one, as what is asked for is mostly found
- * among them; where few of them match, the index leads to the others. What no index can tell, or is in
- * none yet, is looked at row by row. `outdated` where the index has gone on, and knows no longer of what the
- * snapshot has.
+ * A page of matching events. A list by time first reads the newest rows, as most pages are found among
+ * them; if few of these match, the index finds the others. Rows are read one by one where the index
+ * cannot test the filter, or does not cover the events yet. Returns `outdated` if the index has dropped
+ * segments that the snapshot needs.
  *
- * Open live events are met where they stand: an event is either in the one table or in the other.
+ * Open live events are merged in by time: an event is in one of the two tables.
  */
 export async function listEvents(
   snapshot: Snapshot,
   indexed: Indexed,
-  request: ListRequest,
-  plan: ListPlan = planList(request, indexed.names),
+  plan: ListPlan,
   opened: Opened = {},
 ): Promise<EventPage | 'outdated'> {
   const { names } = indexed
@@ -39,7 +38,7 @@ export async function listEvents(
     snapshot.checkTime()
     return snapshot.ask(numbered(query), ...query.params)
   }
-  const answer: Answer = {
+  const list: ListQuery = {
     indexed,
     snapshot,
     opened,
@@ -48,20 +47,20 @@ export async function listEvents(
     filter,
     where,
     toEvent: lazy ? rowToLazyEvent : rowToEvent,
-    told: listTrace(run, names.events, trace),
+    steps: listTrace(run, names.events, trace),
     trace,
   }
   const matches = tracedFilter(trace, compileFilter(query.where))
   if (isEmpty(bounds)) return pageCollector(query).page()
   try {
     const collector = direction
-      ? await collectInTime(answer, direction, bounds, matches)
-      : await collectSorted(answer, bounds, matches)
-    // Of an order by attributes all that are open are met.
+      ? await collectInTime(list, direction, bounds, matches)
+      : await collectSorted(list, bounds, matches)
+    // Sorted by attributes, any open event may belong to the page.
     if (!direction)
       for (const event of await readOpen(snapshot.ask, names, snapshot.open))
         if (matches(event)) collector.add(event)
-    await answer.told.end()
+    await list.steps.end()
     return lazyPage(collector.page())
   } catch (error) {
     if (error !== OUTDATED) throw error
@@ -70,23 +69,23 @@ export async function listEvents(
 }
 
 async function collectInTime(
-  answer: Answer,
+  list: ListQuery,
   order: Order,
   bounds: TimeBounds,
   matches: (event: AuditEvent) => boolean,
 ): Promise<EventCollector> {
-  const { snapshot, indexed, query, toEvent } = answer
+  const { snapshot, indexed, query, toEvent } = list
   const collector = pageCollector(query)
   const take = (event: AuditEvent): boolean => matches(event) && collector.add(event)
   const ahead = order === 'asc' ? [...snapshot.open] : snapshot.open.toReversed()
-  /** The open events before that time in the direction; their texts are read only now. */
+  /** Takes the open events up to that time in the direction, and reads their texts. */
   const openUntil = (time: Microseconds): Promise<AuditEvent[]> => {
     const after = ahead.findIndex((row) => (order === 'asc' ? row.time > time : row.time < time))
     const some = ahead.splice(0, after < 0 ? ahead.length : after)
     return readOpen(snapshot.ask, indexed.names, some)
   }
 
-  for await (const rows of rowsInTime(answer, order, bounds)) {
+  for await (const rows of rowsInTime(list, order, bounds)) {
     const last = rows.at(-1)
     const between = last ? await openUntil(timeOf(last)) : []
     const found = between.length > 0 ? inOrderOf(order, between, rows.map(toEvent)) : undefined

@@ -7,11 +7,11 @@ import type { Column } from '../../../src/lists/table.js'
 import { parseTimestamp } from '../../../src/event/timestamp.js'
 import { textPattern } from './sql.js'
 
-/** What SQL knows of a test on a column's value. */
+/** SQL for a test of a column's value. */
 interface Verdict {
-  /** Holds wherever the value passes. */
+  /** True if the value passes, and possibly for others. */
   readonly mayPass: Sql
-  /** Holds only where it passes; `undefined` where SQL cannot be certain. */
+  /** True only if the value passes; `undefined` if SQL cannot be certain. */
   readonly passes?: Sql
 }
 
@@ -27,7 +27,7 @@ interface ColumnType {
 const certain = (test: Sql): Verdict => ({ mayPass: test, passes: test })
 const NEVER = certain(sql('FALSE'))
 
-/** Columns whose values compare in Postgres as they do in JavaScript. */
+/** For columns whose values compare in Postgres as in JavaScript. */
 function comparable(
   type: string,
   valueOf: (column: string) => string,
@@ -41,7 +41,7 @@ function comparable(
   }
 }
 
-// A `real` prints seven digits, and compares as a double with more.
+// A `real` prints seven digits, but compares as a double with more.
 const IMPRECISION = 1e-6
 const EXACT = 2 ** 24
 
@@ -56,13 +56,13 @@ function whereExact(test: Sql, numbers: readonly number[]): Verdict {
   return numbers.every(isExact) ? certain(test) : { mayPass: test }
 }
 
-/** Text that is compared by code point. */
+/** For text that is compared by code point. */
 function textual(valueOf: (column: string) => string): ColumnType {
   const byCodePoint = (column: string): string => `${valueOf(column)} COLLATE "C"`
   return {
     ...comparable('text', byCodePoint, (text) => text),
     equals: (column, texts) => ({
-      // Without a collation, so that an index can serve: equal bytes are equal in any.
+      // Without COLLATE, so that an index can be used: equal bytes are equal in any collation.
       mayPass: sql(`${valueOf(column)} = ANY (?::text[])`, texts),
       passes: sql(`${byCodePoint(column)} = ANY (?::text[])`, texts),
     }),
@@ -98,13 +98,13 @@ const TYPES: Readonly<Record<AttributeType, ColumnType>> = {
     matches: () => undefined,
   },
   timestamp: {
-    // The same for `timestamp`, which is read as UTC, `timestamptz` and `date`, in any time zone.
+    // The same in any time zone for `timestamp` (read as UTC), `timestamptz` and `date`.
     ...comparable('numeric', (column) => `extract(epoch FROM ${column}) * 1000000`, parseTimestamp),
     matches: (column) => ({ mayPass: sql(`${column} IS NOT NULL`) }),
   },
 }
 
-/** `undefined` where neither the test nor its negation holds for values of the type. */
+/** `undefined` if neither the test nor its negation holds for values of the type. */
 function verdictOf(
   { name, type }: Column,
   test: Exclude<TestName, 'null' | 'blank'>,
@@ -129,23 +129,23 @@ function verdictOf(
   }
 }
 
-function narrowColumn(column: Column, predicate: Predicate, values: readonly string[]): Sql {
+function pushDownColumn(column: Column, predicate: Predicate, values: readonly string[]): Sql {
   const { test, negated } = predicate
   const { name, type } = column
-  const isThere = sql(`${name} IS NOT NULL`)
+  const isPresent = sql(`${name} IS NOT NULL`)
   if (test === 'null' || test === 'blank') {
     if (test === 'blank' && (type === 'string' || type === 'uuid'))
       return sql(`coalesce(${name}::text, '') ${negated ? '<>' : '='} ''`)
-    return negated ? isThere : sql(`${name} IS NULL`)
+    return negated ? isPresent : sql(`${name} IS NULL`)
   }
   const verdict = verdictOf(column, test, values)
   if (!verdict) return NEVER.mayPass
   const { mayPass, passes } = verdict
   if (!negated) return mayPass
-  return passes ? andSql([isThere, sql(`NOT (${passes.text})`, ...passes.params)]) : isThere
+  return passes ? andSql([isPresent, sql(`NOT (${passes.text})`, ...passes.params)]) : isPresent
 }
 
-/** What Postgres can tell of columns that hold declared attributes. */
-export function narrowColumns(columnOf: (attribute: string) => Column): PushDownAttribute {
-  return (attribute, predicate, values) => narrowColumn(columnOf(attribute), predicate, values)
+/** Pushes predicates down to columns that hold declared attributes. */
+export function pushDownColumns(columnOf: (attribute: string) => Column): PushDownAttribute {
+  return (attribute, predicate, values) => pushDownColumn(columnOf(attribute), predicate, values)
 }

@@ -5,21 +5,21 @@ import { type PushDownAttribute, pushDownFilter } from '../../../src/store-kit/p
 import { isTextTest, type Predicate } from '../../../src/filter/predicates.js'
 import { andSql, OPERATORS, orSql, type Sql, sql } from '../../../src/store-kit/sql.js'
 import { parseTimestamp } from '../../../src/event/timestamp.js'
-import { narrowColumns } from './pushdown-column.js'
-import { narrowByPath, readings } from './pushdown-path.js'
+import { pushDownColumns } from './pushdown-column.js'
+import { pushDownByPath, readings } from './pushdown-path.js'
 import { jsonTextPattern } from './sql.js'
-import { ownTerms, presenceTerms, SERVER_ATTRIBUTES, valueTerms } from '../schema/terms.js'
+import { presenceTerms, SERVER_ATTRIBUTES, valueTerms } from '../schema/terms.js'
 
-/** That an attribute has no value: what an event lacks, it has no term for. */
+/** True if the predicate asks for attributes without a value, for which there are no terms. */
 const isAbsence = ({ test, negated }: Predicate): boolean =>
   !negated && (test === 'null' || test === 'blank')
 
 const serverAttributes: ReadonlySet<string> = new Set(SERVER_ATTRIBUTES)
 
-/** True where events may have values that their terms do not tell. */
-const isOfServer = (attribute: string): boolean => serverAttributes.has(attribute)
+/** True if the terms of events lack the values of the attribute. */
+const isFilledByServer = (attribute: string): boolean => serverAttributes.has(attribute)
 
-/** The terms of which every matching event has one; `undefined` where there are no such. */
+/** Terms of which every matching event has at least one; `undefined` if there are none. */
 function termsFor(
   attribute: string,
   predicate: Predicate,
@@ -27,19 +27,15 @@ function termsFor(
 ): readonly number[] | undefined {
   const { test, negated } = predicate
   const isAmong = !negated && (test === 'eq' || test === 'in')
-  if (isOwnField(attribute)) {
-    const hasTerms = attribute === 'type' || attribute === 'username'
-    return isAmong && hasTerms ? ownTerms(attribute, values) : undefined
-  }
   if (isAbsence(predicate)) return undefined
-  if (isOfServer(attribute)) return presenceTerms(attribute)
+  if (isFilledByServer(attribute)) return presenceTerms(attribute)
   if (isAmong) return valueTerms(attribute, values.flatMap(readings))
   if (!negated && (test === 'true' || test === 'false'))
     return valueTerms(attribute, [test === 'true'])
   return presenceTerms(attribute)
 }
 
-// `arrayoverlap` compares each term to each, `= ANY` makes a hash table of a long list.
+// `arrayoverlap` compares all pairs of terms; `= ANY` builds a hash table for a long list.
 const MAX_COMPARED = 40
 
 const hasSome = (terms: readonly number[]): Sql =>
@@ -47,13 +43,13 @@ const hasSome = (terms: readonly number[]): Sql =>
     ? sql('arrayoverlap(terms, ?::int4[])', terms)
     : sql('EXISTS (SELECT FROM unnest(terms) AS term WHERE term = ANY (?::int4[]))', terms)
 
-const narrowByTerms: PushDownAttribute = (name, predicate, values) => {
+const pushDownByTerms: PushDownAttribute = (name, predicate, values) => {
   const terms = termsFor(name, predicate, values)
   return terms && hasSome(terms)
 }
 
-/** No column holds it: the times that ids carry, or that the side table knows. */
-function narrowId(
+/** Ids have no column: tests the times that ids contain, or that `foreignIds` has for them. */
+function pushDownId(
   { test, negated }: Predicate,
   values: readonly string[],
   foreignIds: string,
@@ -67,7 +63,7 @@ function narrowId(
   )
 }
 
-function narrowTime({ test, negated }: Predicate, values: readonly string[]): Sql | undefined {
+function pushDownTime({ test, negated }: Predicate, values: readonly string[]): Sql | undefined {
   const times = values.map(parseTimestamp)
   if (times.includes(undefined)) return undefined
   switch (test) {
@@ -84,39 +80,39 @@ function narrowTime({ test, negated }: Predicate, values: readonly string[]): Sq
   }
 }
 
-const narrowColumn = narrowColumns((name) => ({
+const pushDownColumn = pushDownColumns((name) => ({
   name,
   type: name === 'system' ? 'boolean' : 'string',
 }))
 
-/** As {@link narrowEvents}, of one own field. */
-export function narrowOwn(
+/** Like {@link pushDownEvents}, for one own field. */
+export function pushDownOwnField(
   field: OwnField,
   predicate: Predicate,
   values: readonly string[],
   foreignIds: string,
 ): Sql | undefined {
-  if (field === 'id') return narrowId(predicate, values, foreignIds)
-  if (field === 'created_at') return narrowTime(predicate, values)
-  return narrowColumn(field, predicate, values)
+  if (field === 'id') return pushDownId(predicate, values, foreignIds)
+  if (field === 'created_at') return pushDownTime(predicate, values)
+  return pushDownColumn(field, predicate, values)
 }
 
-/** True where the terms say all that there is to say. */
-const isByTerms = (name: string, { test, negated }: Predicate): boolean => {
+/** True if the terms alone decide, apart from collisions of hashes. */
+const isDecidedByTerms = (name: string, { test, negated }: Predicate): boolean => {
   if (test === 'null') return negated
-  return !negated && !isOfServer(name) && ['eq', 'in', 'true', 'false'].includes(test)
+  return !negated && !isFilledByServer(name) && ['eq', 'in', 'true', 'false'].includes(test)
 }
 
-/** Tests of the value behind that of the terms, in the order of what they cost. */
+/** Tests of the value after that of the terms, cheapest first. */
 function valueTests(name: string, predicate: Predicate, values: readonly string[]): Sql[] {
   const { test, negated } = predicate
-  if (isByTerms(name, predicate)) return []
+  if (isDecidedByTerms(name, predicate)) return []
   const found = isTextTest(test) && !negated ? jsonTextPattern(test, values[0]!) : undefined
   const inText = found === undefined ? undefined : sql('attributes::text ~ ?', found)
-  return [inText, narrowByPath(name, predicate, values)].filter((part) => part !== undefined)
+  return [inText, pushDownByPath(name, predicate, values)].filter((part) => part !== undefined)
 }
 
-function narrowAttribute(
+function pushDownAttribute(
   name: string,
   predicate: Predicate,
   values: readonly string[],
@@ -128,7 +124,7 @@ function narrowAttribute(
   return tests.length > 0 ? orSql([isAbsent, ...tests]) : undefined
 }
 
-// What makes the SQL longer than this costs the server more than it saves.
+// Longer SQL costs the server more than it saves.
 export const MAX_LENGTH = 100_000
 
 const isText = (param: unknown): param is string => typeof param === 'string'
@@ -136,26 +132,29 @@ const isText = (param: unknown): param is string => typeof param === 'string'
 export const lengthOf = ({ text, params }: Sql): number =>
   params.filter(isText).reduce((sum, param) => sum + param.length, text.length)
 
-/** As far as the length allows; the predicate sees to the rest. */
-function narrowBriefly(where: Grouping | undefined, narrow: PushDownAttribute): Sql | undefined {
+/** Pushes conditions down until the SQL is too long; the predicate tests the rest. */
+function pushDownWithinLength(
+  where: Grouping | undefined,
+  pushDown: PushDownAttribute,
+): Sql | undefined {
   let length = 0
   return pushDownFilter(where, (name, predicate, values) => {
-    const narrowed = length < MAX_LENGTH ? narrow(name, predicate, values) : undefined
-    if (narrowed) length += lengthOf(narrowed)
-    return length < MAX_LENGTH ? narrowed : undefined
+    const pushed = length < MAX_LENGTH ? pushDown(name, predicate, values) : undefined
+    if (pushed) length += lengthOf(pushed)
+    return length < MAX_LENGTH ? pushed : undefined
   })
 }
 
 /**
- * What Postgres can tell of a row without losing an event that matches, to be followed by the compiled
- * predicate. `foreignIds` is the table of ids that carry no time.
+ * The part of the filter that SQL can test. It passes every matching event, and possibly others, so the
+ * compiled predicate has to follow. `foreignIds` is the table of ids that do not contain the time.
  */
-export function narrowEvents(where: Grouping | undefined, foreignIds: string): Sql | undefined {
-  const narrowRows = (ofAttribute: PushDownAttribute): Sql | undefined =>
-    narrowBriefly(where, (name, predicate, values) =>
+export function pushDownEvents(where: Grouping | undefined, foreignIds: string): Sql | undefined {
+  const pushDownAll = (ofAttribute: PushDownAttribute): Sql | undefined =>
+    pushDownWithinLength(where, (name, predicate, values) =>
       isOwnField(name)
-        ? narrowOwn(name, predicate, values, foreignIds)
+        ? pushDownOwnField(name, predicate, values, foreignIds)
         : ofAttribute(name, predicate, values),
     )
-  return narrowRows(narrowAttribute) ?? narrowRows(narrowByTerms)
+  return pushDownAll(pushDownAttribute) ?? pushDownAll(pushDownByTerms)
 }

@@ -6,19 +6,19 @@ import type { Sql } from '../../../src/store-kit/sql.js'
 import { isStorableText } from '../../../src/event/json-copy.js'
 import { isOwnField } from '../../../src/event/own-fields.js'
 import { parseTimestamp } from '../../../src/event/timestamp.js'
-import { lengthOf, MAX_LENGTH, narrowOwn } from './pushdown-event.js'
+import { lengthOf, MAX_LENGTH, pushDownOwnField } from './pushdown-event.js'
 import { textPattern } from './sql.js'
 
-/** A filter in two parts, which say together what it says. */
+/** A filter in two parts; an event matches if both do. */
 export interface SplitFilter {
-  /** Holds for the rows of the events that match, and for no others. */
+  /** True for the rows of matching events only. */
   readonly exact: Sql | undefined
-  /** What only the compiled predicate can tell. */
+  /** What only the compiled predicate can test. */
   readonly rest: Grouping | undefined
 }
 
-/** True where a row tells as much of the field as the predicate wants to know. */
-function isToldOf(field: string, { predicate, values }: Condition): boolean {
+/** True if SQL can test the field exactly as the predicate does. */
+function isExactField(field: string, { predicate, values }: Condition): boolean {
   const { test } = predicateOf(predicate)
   // No column holds the id.
   if (!isOwnField(field) || field === 'id') return false
@@ -31,9 +31,9 @@ function isToldOf(field: string, { predicate, values }: Condition): boolean {
 function isExactCondition(condition: Condition): boolean {
   const { attributes, joinedName, predicate, values } = condition
   if (joinedName !== undefined || !values.every(isStorableText)) return false
-  // Such a test of no values has no SQL.
+  // A compound test of no values has no SQL.
   if (predicateOf(predicate).compound && values.length === 0) return false
-  return attributes.every((attribute) => isToldOf(attribute, condition))
+  return attributes.every((attribute) => isExactField(attribute, condition))
 }
 
 const isExactGrouping = ({ conditions, groupings }: Grouping): boolean =>
@@ -41,7 +41,7 @@ const isExactGrouping = ({ conditions, groupings }: Grouping): boolean =>
 
 type Members = Pick<Grouping, 'conditions' | 'groupings'>
 
-/** What must all hold; groupings that only say so are dissolved. */
+/** The conditions and groupings that must all hold; nested conjunctions are flattened. */
 function conjunctsOf(where: Grouping): Members {
   if (isAlternative(where)) return { conditions: [], groupings: [where] }
   const inner = where.groupings.map(conjunctsOf)
@@ -57,20 +57,20 @@ const allHold = ({ conditions, groupings }: Members): Grouping | undefined =>
     : undefined
 
 const exactSql = (where: Grouping): Sql | undefined =>
-  // The table of ids is for those alone.
+  // The id, which needs the table of foreign ids, is never exact.
   pushDownFilter(where, (name, predicate, values) =>
-    isOwnField(name) ? narrowOwn(name, predicate, values, '') : undefined,
+    isOwnField(name) ? pushDownOwnField(name, predicate, values, '') : undefined,
   )
 
-/** Splits a filter on events by what their columns tell to the full. */
+/** Splits a filter by whether the columns of events can test it exactly. */
 export function splitFilter(where: Grouping | undefined): SplitFilter {
   if (!where) return { exact: undefined, rest: undefined }
   const { conditions, groupings } = conjunctsOf(where)
-  const told = allHold({
+  const exactPart = allHold({
     conditions: conditions.filter(isExactCondition),
     groupings: groupings.filter(isExactGrouping),
   })
-  const exact = told && exactSql(told)
+  const exact = exactPart && exactSql(exactPart)
   if (!exact || lengthOf(exact) > MAX_LENGTH) return { exact: undefined, rest: where }
   const rest = allHold({
     conditions: conditions.filter((condition) => !isExactCondition(condition)),

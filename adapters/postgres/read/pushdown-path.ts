@@ -7,22 +7,22 @@ import { textPattern } from './sql.js'
 /*
  * A predicate on an attribute as an SQL/JSON path, in lax mode
  * (https://www.postgresql.org/docs/current/functions-json.html#FUNCTIONS-SQLJSON-PATH): members and
- * filters look into an array as if its elements stood in its place, as the walk of a name does. They
- * look no deeper than that, so events with arrays in arrays are let through.
+ * filters unwrap an array into its elements, as the walk of a name does. They unwrap one level only, so
+ * events with arrays in arrays always pass.
  */
 
-// A name can be split into keys in 2 ** (parts - 1) ways. Beyond these the predicate works alone.
+// A name can be split into keys in 2 ** (parts - 1) ways. For longer names only the predicate tests.
 const MAX_PARTS = 8
 const MAX_NAME = 1000
 const MAX_PATH = 40_000
 
-/** What a text in a query is read as, by the type of what it is compared to. */
+/** The values that a text in a query equals: itself, and the number or boolean it reads as. */
 export const readings = (text: string): Scalar[] =>
   [text, readNumber(text), readBoolean(text)].filter((value) => value !== undefined)
 
 const member = (key: string): string => `@.${JSON.stringify(key)}`
 
-/** That the leaf holds at one of the places to which the parts of a name lead, however keys split them. */
+/** A path that holds if `leaf` holds at one of the places that the parts of a name lead to as keys. */
 function somewhere(parts: readonly string[], leaf: (place: string) => string): string {
   const splits = parts.map((_, i) => {
     const place = member(parts.slice(0, i + 1).join('_'))
@@ -47,7 +47,7 @@ const isPresentAt = (place: string): string =>
 
 type ValueTest = Exclude<Predicate['test'], 'null' | 'blank'>
 
-/** The test of one value; of values of other types it is unknown, which is as good as false. */
+/** The test of one value; for values of other types it is unknown, which counts as false. */
 function passes(test: ValueTest, values: readonly string[]): string {
   switch (test) {
     case 'eq':
@@ -68,7 +68,7 @@ function passes(test: ValueTest, values: readonly string[]): string {
   }
 }
 
-/** A value for which the negation does not hold. */
+/** Holds for a value that fails the negated predicate. */
 function refutes(test: ValueTest, values: readonly string[]): string {
   if (!isTextTest(test)) return passes(test, values)
   const { isExact } = textPattern(test, values[0]!)
@@ -100,7 +100,7 @@ function holds(
   }
 }
 
-// JSON has no infinity; beyond every double is as good.
+// JSON has no infinity; a number beyond all doubles compares the same.
 const printNumber = (value: number): string =>
   Number.isFinite(value) ? String(value) : `${value < 0 ? '-' : ''}1e400`
 
@@ -108,10 +108,10 @@ const printScalar = (value: Scalar): string =>
   typeof value === 'number' ? printNumber(value) : JSON.stringify(value)
 
 /**
- * That the attribute passes, for all that SQL can tell; `undefined` where that takes too long a path.
- * Names and patterns go as one parameter, values as another.
+ * SQL that holds if the attribute passes, and possibly for others; `undefined` if the path would be too
+ * long. Names and patterns are one parameter, values another.
  */
-export function narrowByPath(
+export function pushDownByPath(
   name: string,
   predicate: Predicate,
   values: readonly string[],

@@ -2,21 +2,21 @@ import type { TimeBounds } from '../../../src/filter/bounds.js'
 import { type Sql, sql } from '../../../src/store-kit/sql.js'
 import type { TextRow } from '../connection/client.js'
 
-/** Asks one statement of a query that has several. */
+/** Sends one statement of a query that has several. */
 export type Run = (query: Sql) => Promise<TextRow[]>
 
 export const MAX_TIME = Number.MAX_SAFE_INTEGER
 
-/** How many rows a list looks at before it asks the index: what is found often is found among them. */
+/** How many rows a list reads before it asks the index; frequent matches are found among them. */
 export const FIRST_PROBE = 250
 
 export const within = ({ from, to }: TimeBounds): Sql => sql('created_at BETWEEN ? AND ?', from, to)
 
 const isAllTime = ({ from, to }: TimeBounds): boolean => from === 0 && to === MAX_TIME
 
-/** The same where nearly all is wanted: of all time the planner is not to collect it by the key. */
+/** The same if nearly all rows are wanted: for all time, `+ 0` keeps the planner off the key's index. */
 export const withinMost = ({ from, to }: TimeBounds): Sql =>
   sql(`created_at ${isAllTime({ from, to }) ? '+ 0' : ''} BETWEEN ? AND ?`, from, to)
 
-/** Has the planner read the table as it lies. */
+/** Allows the planner a sequential scan. */
 export const BY_TABLE = sql('SET LOCAL enable_seqscan = on')

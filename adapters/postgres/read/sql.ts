@@ -2,20 +2,20 @@ import type { TextTest } from '../../../src/filter/predicates.js'
 import { andSql, type Sql } from '../../../src/store-kit/sql.js'
 import { spellings } from '../../../src/filter/values.js'
 
-/** The text with `$1`, `$2` … where `?` stands outside of quoted names. */
+/** The text with `$1`, `$2` … for each `?` outside of quoted names. */
 export function numbered({ text }: Sql): string {
   let count = 0
   return text.replaceAll(/"(?:[^"]|"")*"|\?/g, (part) => (part === '?' ? `$${++count}` : part))
 }
 
-/** The parts that there are, of which there is one at least. */
+/** The conjunction of the parts that are defined; at least one must be. */
 export const allOf = (...parts: readonly (Sql | undefined)[]): Sql =>
   andSql(parts.filter((part) => part !== undefined))
 
-// A longer pattern narrows hardly better, and costs more to compile than it saves.
+// A longer pattern rules out hardly more rows, and costs more to compile than it saves.
 const MAX_PIECES = 200
 
-/** All spellings of the character; what has several is a letter, which is nothing special in a class. */
+/** A class of all spellings of the character; only letters, which need no escape in it, have several. */
 function literal(char: string): string {
   const all = spellings(char)
   return all === char ? char.replace(/[!-/:-@[-`{-~]/, String.raw`\$&`) : `[${all}]`
@@ -27,7 +27,7 @@ const WILDCARDS: ReadonlyMap<string, string> = new Map([
   ['_', '.'],
 ])
 
-/** Each character of a pattern, with the backslash that makes it ordinary. */
+/** Each character of a pattern, with the backslash that escapes it. */
 const PATTERN_PARTS = /\\?([^])/gu
 
 const matchesPieces = (pattern: string): string[] =>
@@ -39,11 +39,11 @@ const matchesPieces = (pattern: string): string[] =>
 export interface TextPattern {
   /** An advanced regular expression (https://www.postgresql.org/docs/current/functions-matching.html). */
   readonly regex: string
-  /** False where it lets more through than the predicate. */
+  /** False if it matches more than the predicate. */
   readonly isExact: boolean
 }
 
-/** ILIKE folds as its collation does: a class of a letter's spellings folds as we do. */
+/** Uses classes of spellings instead of ILIKE, whose case folding depends on the collation. */
 export function textPattern(test: TextTest, text: string): TextPattern {
   const pieces = test === 'matches' ? matchesPieces(text) : Array.from(text, literal)
   const all = pieces.filter((piece, i) => piece !== ANY_TEXT || pieces[i - 1] !== ANY_TEXT)
@@ -54,7 +54,7 @@ export function textPattern(test: TextTest, text: string): TextPattern {
   return { regex: `***:${from}${kept.join('')}${to}`, isExact }
 }
 
-/** The longest text that stands in all that a pattern matches. */
+/** The longest text that everything the pattern matches contains. */
 function longestRun(pattern: string): string {
   const runs = ['']
   for (const [whole, char] of pattern.matchAll(PATTERN_PARTS)) {
@@ -64,18 +64,18 @@ function longestRun(pattern: string): string {
   return runs.reduce((longest, run) => (run.length > longest.length ? run : longest))
 }
 
-// Shorter texts are found nearly everywhere, longer ones hardly more rarely.
+// Shorter texts occur nearly everywhere; longer ones are hardly rarer.
 const MIN_FOUND = 3
 const MAX_FOUND = 30
 
 /**
- * A regular expression that finds something in the JSON text of all that has a text that passes, at
- * a third of the cost of reading the JSON; `undefined` where it would say little.
+ * A regular expression that matches the JSON text of every event with a value that passes, at a third of
+ * the cost of parsing the JSON; `undefined` if it would rule out few events.
  */
 export function jsonTextPattern(test: TextTest, text: string): string | undefined {
   const found = Array.from(test === 'matches' ? longestRun(text) : text).slice(0, MAX_FOUND)
   if (found.length < MIN_FOUND) return undefined
-  // As JSON.stringify has written the texts; what it escapes has no other spellings.
+  // JSON.stringify wrote the texts; characters that it escapes have no other spellings.
   const escaped = JSON.stringify(found.join('')).slice(1, -1)
   return `***:${Array.from(escaped, literal).join('')}`
 }

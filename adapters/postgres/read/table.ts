@@ -2,7 +2,7 @@ import { pushDownFilter } from '../../../src/store-kit/pushdown.js'
 import type { ListTable } from '../../../src/lists/list-source.js'
 import { databaseTable, type TableOptions, type TableRow } from '../../../src/lists/table.js'
 import type { PostgresClient } from '../connection/client.js'
-import { narrowColumns } from './pushdown-column.js'
+import { pushDownColumns } from './pushdown-column.js'
 import { numbered } from './sql.js'
 
 export interface PostgresTableOptions extends TableOptions {
@@ -11,15 +11,15 @@ export interface PostgresTableOptions extends TableOptions {
 }
 
 /**
- * A table of a Postgres database (14 or newer) as the source of a `listRoute`. A column's type must
- * fit its attribute's: any for `string` and `uuid`, which take its text; a numeric one for `number`; `boolean`;
- * for `timestamp` a `timestamptz`, a `timestamp` that holds UTC, or a `date`. Rows come in the order
- * of their ids, in slices with a query each. Rejects with `STORE_FAILED`, the driver's error in `cause`.
+ * A table of a Postgres database (14 or newer) as the source of a `listRoute`. The type of a column must
+ * fit its attribute: any type for `string` and `uuid`, which use its text; a numeric type for `number`;
+ * `boolean`; and for `timestamp` a `timestamptz`, a `timestamp` in UTC or a `date`. Rows are read in the
+ * order of their ids, in batches. Rejects with `STORE_FAILED`; `cause` is the driver's error.
  */
 export function postgresTable({ pool, ...options }: PostgresTableOptions): ListTable<TableRow> {
   return databaseTable(options, {
-    pushDown: (where, columnOf) => pushDownFilter(where, narrowColumns(columnOf)),
-    // As JSON, so that neither the type parsers that a host sets nor its time zone have a say.
+    pushDown: (where, columnOf) => pushDownFilter(where, pushDownColumns(columnOf)),
+    // As JSON, which depends neither on type parsers that the host sets nor on its time zone.
     select: ({ name, type }) =>
       `to_json(${name}${type === 'string' || type === 'uuid' ? '::text' : ''})::text`,
     selectKey: (column) => `${column}::text`,

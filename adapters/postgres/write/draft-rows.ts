@@ -15,6 +15,8 @@ const ARRAY_HEAD = 20
 const ROW_HEAD = 8
 const VALUE_HEAD = 8
 const TERMS_HEAD = 20
+/** An empty array has no dimensions. */
+const EMPTY_TERMS_BYTES = 12
 const COLUMNS = 8
 /** Bytes of a term and its length. */
 const TERM_BYTES = 8
@@ -40,7 +42,7 @@ export function draftRows(
   rowType: number,
   foundAt: ReadonlyMap<IdTail, Microseconds> = new Map(),
 ): Buffer {
-  const terms = drafts.map(termsOf)
+  const terms = drafts.map(({ attributes }) => termsOf(attributes))
   const maxBytes = drafts.reduce(
     (sum, draft, i) => sum + ROW_BYTES + maxTextBytes(draft) + TERM_BYTES * terms[i]!.length,
     ARRAY_HEAD,
@@ -69,7 +71,7 @@ export function draftRows(
   }
   const putTerms = (of: readonly number[]): void => {
     putNumber(Type.int4Array)
-    putNumber(TERMS_HEAD + TERM_BYTES * of.length)
+    putNumber(of.length > 0 ? TERMS_HEAD + TERM_BYTES * of.length : EMPTY_TERMS_BYTES)
     putDimension(Type.int4, of.length)
     for (const term of of) {
       view.setInt32(at, 4)

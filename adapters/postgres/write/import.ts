@@ -87,7 +87,7 @@ async function insert(
       slice.map((one) => one.event.source),
       slice.map((one) => one.event.system),
       slice.map((one) => one.json).join('\n'),
-      slice.map((one) => `{${termsOf(one.event).join()}}`).join('\n'),
+      slice.map((one) => `{${termsOf(one.event.attributes).join()}}`).join('\n'),
     )
     const foreign = slice.filter((one) => !one.isNative)
     await ask(

@@ -130,7 +130,7 @@ async function tryMove(
     revision,
     beats,
     JSON.stringify(event.attributes),
-    termsOf(event),
+    termsOf(event.attributes),
   )
   return rows.length > 0 ? event : undefined
 }

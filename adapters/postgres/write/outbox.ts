@@ -26,13 +26,8 @@ export async function putInOutbox(
   const occurred = Object.hasOwn(draft.attributes, 'occurred_at')
     ? undefined
     : formatTimestamp(recordedAt)
-  const terms = termsOf(draft)
-  const known = new Set(terms)
-  const occurredTerms = occurred
-    ? termsOf({ ...draft, attributes: { occurred_at: occurred } }).filter(
-        (term) => !known.has(term),
-      )
-    : undefined
+  const terms = termsOf(draft.attributes)
+  const occurredTerms = occurred ? termsOf({ occurred_at: occurred }) : undefined
   try {
     await client.query(
       `INSERT INTO ${outbox}

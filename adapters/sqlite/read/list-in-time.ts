@@ -7,32 +7,32 @@ import type { Order } from '../../../src/store-kit/index/part.js'
 import { createProbe } from '../../../src/store-kit/index/probe.js'
 import type { EventPage } from '../../../src/store/store.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
-import { type Answer, scanRows } from './answer.js'
+import { type ListQuery, scanRows } from './list-query.js'
 import { coveredTo, runIndex } from './index-run.js'
 
 /** Along `created_at`, from the end at which the order begins. */
 export async function listInTime(
-  answer: Answer,
+  list: ListQuery,
   order: Order,
   bounds: TimeBounds,
 ): Promise<EventPage> {
-  const collector = pageCollector(answer.query)
-  if (!answer.filter) {
-    await scanRows(answer, collector, bounds)
+  const collector = pageCollector(list.query)
+  if (!list.filter) {
+    await scanRows(list, collector, bounds)
     return collector.page()
   }
-  const { indexed, filter, present, options } = answer
+  const { indexed, filter, present, options } = list
   // Where the index has to take in nothing first, it leads to the events in less than a probe takes.
   const isAtHand = isLed(filter) && indexed.index.known(present) !== undefined
   const rest = isAtHand
     ? bounds
-    : await scanRows(answer, collector, bounds, createProbe(indexed.firstProbe))
+    : await scanRows(list, collector, bounds, createProbe(indexed.firstProbe))
   if (!rest || isEmpty(rest)) return collector.page()
 
   options.trace?.enter('index')
   const { covered: known, rest: others } = splitAt(rest, await coveredTo(indexed, present, options))
-  const askIndex = (): Promise<boolean> => walk(answer, collector, order, known)
-  const scanOthers = (): Promise<boolean> => scanAll(answer, collector, others)
+  const askIndex = (): Promise<boolean> => walk(list, collector, order, known)
+  const scanOthers = (): Promise<boolean> => scanAll(list, collector, others)
   const [first, second] = order === 'asc' ? [askIndex, scanOthers] : [scanOthers, askIndex]
   if (!(await first())) await second()
   return collector.page()
@@ -40,20 +40,20 @@ export async function listInTime(
 
 /** True once there are enough. */
 const scanAll = async (
-  answer: Answer,
+  list: ListQuery,
   collector: EventCollector,
   bounds: TimeBounds,
-): Promise<boolean> => (await scanRows(answer, collector, bounds)) === undefined
+): Promise<boolean> => (await scanRows(list, collector, bounds)) === undefined
 
 /** The same by the index. */
 async function walk(
-  answer: Answer,
+  list: ListQuery,
   collector: EventCollector,
   order: Order,
   bounds: TimeBounds,
 ): Promise<boolean> {
   if (isEmpty(bounds)) return false
-  const { indexed, filter, matches, toEvent, present, options } = answer
+  const { indexed, filter, matches, toEvent, present, options } = list
   options.trace?.enter('index')
   let rest = bounds
   let isFull = false
@@ -74,5 +74,5 @@ async function walk(
     },
   }
   const isKnown = await runIndex(indexed, run, toEvent, options)
-  return isKnown ? isFull : scanAll(answer, collector, rest)
+  return isKnown ? isFull : scanAll(list, collector, rest)
 }

@@ -7,12 +7,12 @@ import {
   takeSorted,
 } from '../../../src/store-kit/index/index-list.js'
 import type { EventPage } from '../../../src/store/store.js'
-import { type Answer, scanRows } from './answer.js'
+import { type ListQuery, scanRows } from './list-query.js'
 import { coveredTo, runIndex } from './index-run.js'
 
 /** In the order of attributes: the first by the index, and all of what it does not know. */
-export async function listSorted(answer: Answer, bounds: TimeBounds): Promise<EventPage> {
-  const { indexed, query, filter, matches, toEvent, present, options } = answer
+export async function listSorted(list: ListQuery, bounds: TimeBounds): Promise<EventPage> {
+  const { indexed, query, filter, matches, toEvent, present, options } = list
   let collector = pageCollector(query)
   if (isEmpty(bounds)) return collector.page()
   let covered = -1
@@ -37,10 +37,10 @@ export async function listSorted(answer: Answer, bounds: TimeBounds): Promise<Ev
     visit: () => false,
   }
   if (isEmpty(known) || (await runIndex(indexed, run, toEvent, options))) {
-    await scanRows(answer, collector, others)
+    await scanRows(list, collector, others)
   } else {
     collector = pageCollector(query)
-    await scanRows(answer, collector, bounds)
+    await scanRows(list, collector, bounds)
   }
   return collector.page()
 }

@@ -6,7 +6,7 @@ import { scanDirection } from '../../../src/filter/order.js'
 import { indexFilter } from '../../../src/store-kit/index/index-filter.js'
 import type { EventPage, ListOptions } from '../../../src/store/store.js'
 import { lazyPage } from '../../../src/store-kit/lazy-event.js'
-import type { Answer } from './answer.js'
+import type { ListQuery } from './list-query.js'
 import type { Indexed } from './index-run.js'
 import { listInTime } from './list-in-time.js'
 import { listSorted } from './list-sorted.js'
@@ -28,7 +28,7 @@ export async function listEvents(
   const present = await connection.retry(() => readPresent(connection), options)
   const direction = scanDirection(query.sorts)
   const hasBounds = isBounded(query.where)
-  const answer: Answer = {
+  const list: ListQuery = {
     indexed,
     query,
     filter: hasBounds ? undefined : indexFilter(query.where),
@@ -44,7 +44,7 @@ export async function listEvents(
   const { from, to } = timeBounds(query.where)
   const bounds = { from: Math.max(from, 0), to: Math.min(to, present.end) }
   return lazyPage(
-    direction ? await listInTime(answer, direction, bounds) : await listSorted(answer, bounds),
+    direction ? await listInTime(list, direction, bounds) : await listSorted(list, bounds),
   )
 }
 

@@ -60,7 +60,7 @@ describe.each([
         rows: 2,
         checked: 2,
         matched: 2,
-        reason: 'the last filter on the same attributes let none of the newest events through',
+        reason: 'none of the newest events passed the last filter on the same attributes',
       },
     ])
   })
@@ -89,7 +89,7 @@ describe.each([
         rows: SIZE,
         checked: SIZE,
         matched: 10,
-        reason: 'the index tells nothing of the filter',
+        reason: 'the index cannot answer the filter',
       },
     ])
   })

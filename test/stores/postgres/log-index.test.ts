@@ -4,6 +4,7 @@ import pg from 'pg'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { createLogIndex, type LogIndex } from '../../../adapters/postgres/index/log-index.js'
 import { listEvents } from '../../../adapters/postgres/read/list.js'
+import { planList } from '../../../adapters/postgres/read/list-plan.js'
 import { namesIn } from '../../../adapters/postgres/schema/names.js'
 import { createPostgresStore } from '../../../adapters/postgres/postgres-store.js'
 import { compileFilter } from '../../../src/filter/evaluate.js'
@@ -64,7 +65,7 @@ async function ask(index: LogIndex, moment: Moment, query: string) {
   const page = await listEvents(
     { ...moment, isReplica: false, open: [] },
     { names: names(), index, firstProbe: 0 },
-    { query: parseQuery(query), trace },
+    planList({ query: parseQuery(query), trace }, names()),
   )
   if (page === 'outdated') return page
   const ways = trace.steps.filter(({ checked }) => checked > 0).map(({ method }) => method)

@@ -1,35 +1,18 @@
 import type { JsonObject } from 'daybook'
 import { describe, expect, it } from 'vitest'
-import {
-  ownTerms,
-  presenceTerms,
-  termsOf,
-  valueTerms,
-} from '../../../adapters/postgres/schema/terms.js'
+import { presenceTerms, termsOf, valueTerms } from '../../../adapters/postgres/schema/terms.js'
 
-const of = (attributes: JsonObject, username: string | null = null): number[] =>
-  termsOf({ type: 'note', username, attributes })
+const of = (attributes: JsonObject): number[] => termsOf(attributes)
 
 const meets = (terms: readonly number[], sought: readonly number[]): boolean =>
   sought.some((term) => terms.includes(term))
 
 describe('the terms of an event', () => {
-  it('are the same in every version, as they are stored', () => {
-    expect(of({ a: { b: ['é😀', 7, 0.1, true, null] }, c: {} }, 'ann')).toEqual([
-      984_166_628, -642_236_724, 1_583_235_807, 65_578_553, 877_581_368, -1_939_638_934,
-      -1_041_911_781, -13_738_057,
+  it('do not change, as they are stored', () => {
+    expect(of({ a: { b: ['é😀', 7, 0.1, true, null] }, c: {} })).toEqual([
+      1_583_235_807, 65_578_553, 877_581_368, -1_939_638_934, -1_041_911_781, -13_738_057,
     ])
-    expect(of({ t: 'x'.repeat(129) })).toEqual([984_166_628, 1_909_271_936, 110_195_526])
-  })
-
-  it('are those of the type and of the username', () => {
-    const terms = of({}, 'ann')
-    expect(terms).toHaveLength(2)
-    expect(meets(terms, ownTerms('type', ['other', 'note']))).toBe(true)
-    expect(meets(terms, ownTerms('type', ['ann']))).toBe(false)
-    expect(meets(terms, ownTerms('username', ['ann']))).toBe(true)
-    expect(meets(terms, ownTerms('username', ['note']))).toBe(false)
-    expect(of({})).toHaveLength(1)
+    expect(of({ t: 'x'.repeat(129) })).toEqual([1_909_271_936, 110_195_526])
   })
 
   it('are the same for a name however keys spell it, and through arrays', () => {
@@ -86,13 +69,13 @@ describe('the terms of an event', () => {
   it('are each there once', () => {
     const terms = of({ v: ['x', 'x', { w: 1 }, { w: 1 }] })
     expect(new Set(terms).size).toBe(terms.length)
-    expect(terms).toHaveLength(5)
+    expect(terms).toHaveLength(4)
   })
 
   it('are one that every search finds where there are too many', () => {
     const terms = of(Object.fromEntries(Array.from({ length: 1001 }, (_, i) => [`k${i}`, i])))
     expect(terms).toEqual([0])
-    const sought = [ownTerms('type', []), presenceTerms('zz'), valueTerms('zz', ['x'])]
+    const sought = [presenceTerms('zz'), valueTerms('zz', ['x'])]
     expect(sought.every((search) => meets(terms, search))).toBe(true)
   })
 

@@ -12,25 +12,25 @@ import { narrowWhere } from './pushdown-where.js'
 import type { EventRow } from '../schema/rows.js'
 import { type Present, scanEvents } from './scan.js'
 
-/** A list that is being answered. */
-export interface Answer {
+/** The state of one list query. */
+export interface ListQuery {
   readonly indexed: Indexed
   readonly query: EventQuery
-  /** What the index can tell of the query; `undefined` where it can tell no more than the bounds do. */
+  /** The part of the filter that the index can answer; `undefined` if that is no more than the bounds. */
   readonly filter: IndexFilter | undefined
   readonly matches: (event: AuditEvent) => boolean
   readonly toEvent: (row: EventRow) => AuditEvent
-  /** As it is when the list begins. */
+  /** The state of the log when the list begins. */
   readonly present: Present
   readonly options: ListOptions
 }
 
 /**
- * Looks at the rows one by one that SQL cannot rule out, as far as a probe goes where there is one. Gives
- * what is left then; `undefined` once there are enough.
+ * Reads the rows that SQL cannot rule out one by one, up to the end of the probe if there is one.
+ * Returns the bounds that are left; `undefined` once the page is full.
  */
 export async function scanRows(
-  { indexed: { tables }, query, filter, matches, toEvent, present, options }: Answer,
+  { indexed: { tables }, query, filter, matches, toEvent, present, options }: ListQuery,
   collector: EventCollector,
   bounds: TimeBounds,
   probe?: Probe,

@@ -16,42 +16,46 @@ import type { Opened, Snapshot } from '../log/reader.js'
 import { EVENT_COLUMNS } from '../schema/rows.js'
 import type { Run } from './ranges.js'
 
-/** What a log's events are read from. */
+/** The tables and the index of a log. */
 export interface Indexed {
   readonly names: Names
-  /** `undefined` where the index is not to be asked. */
+  /** `undefined` if the index must not be used. */
   readonly index: LogIndex | undefined
-  /** How many rows are looked at before the index is asked, in any case. */
+  /** How many rows a list reads before it asks the index. */
   readonly firstProbe: number
 }
 
-/** A list that is being answered, in one snapshot. */
-export interface Answer {
+/** The state of one list query in one snapshot. */
+export interface ListQuery {
   readonly indexed: Indexed
   readonly snapshot: Snapshot
-  /** What was asked along with its beginning. */
+  /** The rows of the statements that were sent with the BEGIN of the snapshot. */
   readonly opened: Opened
   readonly run: Run
   readonly query: EventQuery
-  /** What the index can tell of the filter, and what SQL can. */
+  /** The part of the filter that the index can answer; `undefined` if none. */
   readonly filter: IndexFilter | undefined
+  /** The part of the filter that SQL can test; `undefined` if none. */
   readonly where: Sql | undefined
   readonly toEvent: (row: TextRow) => AuditEvent
-  readonly told: ListTrace
+  readonly steps: ListTrace
   readonly trace: QueryTrace | undefined
 }
 
-/** Thrown where the index has dropped what a snapshot would need: a newer one is to be taken. */
-export const OUTDATED = new Error('the snapshot is older than what is known of the index')
+/** Thrown if the index has dropped segments that the snapshot needs; a newer snapshot is needed. */
+export const OUTDATED = new Error('the snapshot is older than the cached state of the index')
 
-/** What the index knows of the events in the answer's snapshot. */
-export async function coverageIn({ snapshot, opened }: Answer, index: LogIndex): Promise<Coverage> {
+/** Which events of the snapshot the index covers. Throws `OUTDATED`. */
+export async function coverageIn(
+  { snapshot, opened }: ListQuery,
+  index: LogIndex,
+): Promise<Coverage> {
   const coverage = await index.refresh(snapshot, opened['index'])
   if (coverage === 'outdated') throw OUTDATED
   return coverage
 }
 
-/** The times of the events with the ids that the filter names, where they are no others'. */
+/** Looks up the imported ids of the filter; returns a function from ids to the times of their events. */
 export async function timesOfIds(
   run: Run,
   { foreignIds }: Names,
@@ -66,9 +70,9 @@ export async function timesOfIds(
   return (ids) => ids.flatMap((id) => foreign.get(id) ?? parseEventId(id)?.time ?? [])
 }
 
-/** The part of the index that is within the bounds, whose reading is told to the step under way. */
-export async function sessionOf(
-  { indexed: { names }, snapshot, run, filter, trace }: Answer,
+/** Opens the index within the bounds; what it reads is added to the current step of the trace. */
+export async function openIndexSession(
+  { indexed: { names }, snapshot, run, filter, trace }: ListQuery,
   index: LogIndex,
   coverage: Coverage,
   bounds: TimeBounds,
@@ -91,17 +95,17 @@ export async function sessionOf(
   return session
 }
 
-// Rows of one answer.
-export const FETCHED = 1000
+/** Maximum number of rows of one statement. */
+export const BATCH_ROWS = 1000
 
-/** The rows that are there at the times, in no order. */
+/** The rows at the times, in no particular order; a time without a row is skipped. */
 export async function rowsAt(
-  { run, indexed: { names } }: Answer,
+  { run, indexed: { names } }: ListQuery,
   times: readonly Microseconds[],
 ): Promise<TextRow[]> {
   const rows: TextRow[] = []
-  for (let from = 0; from < times.length; from += FETCHED) {
-    const some = times.slice(from, from + FETCHED)
+  for (let from = 0; from < times.length; from += BATCH_ROWS) {
+    const some = times.slice(from, from + BATCH_ROWS)
     rows.push(
       ...(await run(
         sql(

@@ -21,7 +21,7 @@ import type { EventRange, Timeline } from './timeline.js'
 /** How the store goes about its work, for tests. */
 export interface MemoryTuning {
   /** Fewer events than these are looked through one by one. */
-  readonly leastIndexed: number
+  readonly minIndexed: number
   /** So many are at first in any case. */
   readonly probe: number
 }
@@ -71,7 +71,7 @@ export async function listEvents(
 /** Along `created_at`, from the end at which the order begins. */
 async function listInTime(answer: Answer, order: Order): Promise<void> {
   const { query, stretch } = answer
-  const { leastIndexed, probe } = answer.listed.tuning
+  const { minIndexed: leastIndexed, probe } = answer.listed.tuning
   const isIndexed = stretch.to - stretch.from >= leastIndexed
   const filter = isIndexed ? indexFilter(query.where) : undefined
   const rest = await scan(answer, order, filter && createProbe(probe))
@@ -112,7 +112,7 @@ async function walk(
   bounds: TimeBounds,
 ): Promise<void> {
   trace?.enter('index')
-  const turn = createTurns(pause)
+  const turn = createTimeSlices(pause)
   for (const event of candidatesInTime(
     tracedView(index.view(filter), trace),
     filter,
@@ -128,7 +128,7 @@ async function walk(
 async function listSorted(answer: Answer): Promise<void> {
   const { listed, query, trace, collector, matches, bounds } = answer
   const { timeline, index, tuning, pause } = listed
-  if (timeline.size < tuning.leastIndexed || !isIndexedOrder(query.sorts)) {
+  if (timeline.size < tuning.minIndexed || !isIndexedOrder(query.sorts)) {
     await scan(answer, collector.direction)
     return
   }
@@ -140,18 +140,18 @@ async function listSorted(answer: Answer): Promise<void> {
   }
   const filter = indexFilter(query.where)
   const view = tracedView(index.view(filter), trace)
-  const turn = createTurns(pause)
+  const turn = createTimeSlices(pause)
   for (const _ of takeSorted(view, filter, query, bounds, take))
     if (turn.isOver()) await turn.next()
 }
 
-interface Turns {
+interface TimeSlices {
   isOver(): boolean
   /** Gives others theirs. */
   next(): Promise<void>
 }
 
-function createTurns(pause: () => Promise<void>): Turns {
+function createTimeSlices(pause: () => Promise<void>): TimeSlices {
   let end = performance.now() + TURN_MS
   return {
     isOver: () => performance.now() >= end,

@@ -6,13 +6,13 @@ import { freshEvents } from '../../src/event/importing.js'
 import type { EventStore } from '../../src/store/store.js'
 import { type Clock, type Microseconds, systemClock } from '../../src/event/timestamp.js'
 import { countEvents } from './count.js'
-import { dueBefore } from './due.js'
+import { excessBefore } from './excess.js'
 import { createEventIndex } from './event-index.js'
 import { parseFrozen } from './frozen.js'
 import { listEvents, type MemoryTuning } from './list.js'
 import { createLiveEvents } from './live.js'
 import { createState } from './state.js'
-import { createThrottles } from './suppressed.js'
+import { createThrottles } from './throttles.js'
 import { createTimeline } from './timeline.js'
 
 export interface MemoryStoreOptions {
@@ -39,7 +39,7 @@ const FIRST_PROBE = 16
  * events on it indexes the attributes that queries ask for.
  */
 export const memoryStore = (options: MemoryStoreOptions = {}): EventStore =>
-  createMemoryStore(options, { leastIndexed: 10_000, probe: FIRST_PROBE })
+  createMemoryStore(options, { minIndexed: 10_000, probe: FIRST_PROBE })
 
 export function createMemoryStore(options: MemoryStoreOptions, tuning: MemoryTuning): EventStore {
   const { maxEvents = Infinity, clock = systemClock() } = options
@@ -98,7 +98,7 @@ export function createMemoryStore(options: MemoryStoreOptions, tuning: MemoryTun
         else if (opensIn > 0) heldBack.push([draft, opensIn])
         else {
           time += 1
-          kept.push(keep(throttles.kept(draft, Math.min(time, now)), time))
+          kept.push(keep(throttles.close(draft, Math.min(time, now)), time))
         }
       }
       makeRoom()
@@ -184,7 +184,7 @@ export function createMemoryStore(options: MemoryStoreOptions, tuning: MemoryTun
 
     async excess(bounds, { signal } = {}) {
       check(signal)
-      const walk = dueBefore(timeline.between(-Infinity, Infinity), isClosed, bounds)
+      const walk = excessBefore(timeline.between(-Infinity, Infinity), isClosed, bounds)
       for (let seen = 1; ; seen++) {
         const step = walk.next()
         if (step.done) {
@@ -206,10 +206,10 @@ export function createMemoryStore(options: MemoryStoreOptions, tuning: MemoryTun
     async recordSuppressed(draftOf, { signal } = {}) {
       check(signal)
       const now = clock()
-      const counts = throttles.forgotten(now, MOST_TOLD)
+      const counts = throttles.unclaimed(now, MOST_TOLD)
       if (counts.length > 0) {
         keep(draftOf(counts), Math.max(highWater + 1, now))
-        throttles.told(counts)
+        throttles.clear(counts)
         makeRoom()
         watchers.hint()
       }

@@ -9,14 +9,14 @@ import { analyzeTables } from './write/analyze.js'
 import { createConnection } from './connection/connection.js'
 import { countEvents } from './read/count.js'
 import { openDatabase, type SqliteDatabase } from './connection/database.js'
-import { dueEvents } from './read/due.js'
+import { findExcess } from './read/excess.js'
 import { DEFAULT_TUNING } from './index/index-state.js'
-import { createKeeping } from './write/append.js'
+import { createAppender } from './write/append.js'
 import { listEvents } from './read/list.js'
 import { createLogIndex } from './index/log-index.js'
-import { findLost } from './write/recover.js'
+import { recover } from './write/recover.js'
 import { createOutbox } from './write/outbox.js'
-import { createPoll } from './write/poll.js'
+import { createMaintenance } from './write/maintenance.js'
 import { removeBefore, removeIds } from './write/remove.js'
 import { rowToEvent } from './schema/rows.js'
 import { EVENTS_SCHEMA, migrate } from './schema/schema.js'
@@ -24,7 +24,7 @@ import type { Sealer } from '../../src/store-kit/index-builder/sealer.js'
 import { createSqliteSealer, type SealerOptions } from './index/sealer.js'
 import { changeState } from './schema/state.js'
 import { createTables } from './schema/tables.js'
-import { createWatch } from './connection/watch.js'
+import { createCommitWatcher } from './connection/commit-watcher.js'
 
 interface CommonOptions {
   /** The present time in microseconds. @default the system's clock */
@@ -93,11 +93,11 @@ export function createSqliteStore(
   const tables = createTables(connection)
   const { events, live, throttles } = tables
   const outbox = createOutbox(connection)
-  const keeping = createKeeping(tables, outbox, clock)
-  const watch = createWatch(database)
+  const keeping = createAppender(tables, outbox, clock)
+  const watch = createCommitWatcher(database)
   const sealer = createSqliteSealer(connection, sealing)
   const index = createLogIndex(tables, sealing?.tuning ?? DEFAULT_TUNING)
-  const poll = createPoll(tables, outbox, keeping, watch.hint, sealer.look)
+  const poll = createMaintenance(tables, outbox, keeping, watch.hint, sealer.look)
 
   // The open ones first: one that closes in between is found as a row then.
   const find = (id: string): AuditEvent | undefined => {
@@ -121,15 +121,18 @@ export function createSqliteStore(
     clock,
 
     async append(drafts, options = {}) {
-      if (isInTheWay()) await connection.gap(options)
+      if (isInTheWay()) await connection.pause(options)
       const { since, onSuppressed } = options
-      const lost = since === undefined ? undefined : await findLost(tables, drafts, since, options)
+      const lost = since === undefined ? undefined : await recover(tables, drafts, since, options)
       for (;;) {
-        const outcome = await connection.write(() => keeping.keep(drafts, lost?.found()), options)
+        const outcome = await connection.write(
+          () => keeping.append(drafts, lost?.events()),
+          options,
+        )
         appendedAt = performance.now()
         watch.hint()
         sealer.look()
-        for (const { draft, opensIn } of outcome?.heldBack ?? []) onSuppressed?.(draft, opensIn)
+        for (const { draft, opensIn } of outcome?.suppressed ?? []) onSuppressed?.(draft, opensIn)
         if (outcome) return outcome.events
         await nextTurn()
       }
@@ -176,7 +179,7 @@ export function createSqliteStore(
     },
 
     async excess(bounds, options = {}) {
-      return dueEvents(connection, bounds, options)
+      return findExcess(connection, bounds, options)
     },
 
     async reportSuppressed(report, options = {}) {
@@ -186,9 +189,9 @@ export function createSqliteStore(
     async recordSuppressed(draftOf, options = {}) {
       const told = await connection.write(() => {
         const now = clock()
-        const counts = throttles.forgotten(now, MOST_TOLD)
-        if (counts.length > 0) keeping.keepOne(draftOf(counts))
-        throttles.told(counts)
+        const counts = throttles.unclaimed(now, MOST_TOLD)
+        if (counts.length > 0) keeping.appendOne(draftOf(counts))
+        throttles.clear(counts)
         throttles.prune(now)
         return counts.length
       }, options)

@@ -3,7 +3,7 @@ import type { AuditEvent } from '../event/event.js'
 import type { JsonLimits } from '../event/json.js'
 import { type AttributesChange, createLiveAttributes } from './attributes.js'
 import { createLiveWriter, liveClosed } from './writer.js'
-import { BEAT_MS } from '../store/liveness.js'
+import { HEARTBEAT_MS } from '../store/liveness.js'
 import type { EventStore, WaitOptions } from '../store/store.js'
 
 /**
@@ -78,7 +78,7 @@ export function createLiveEvents(
   }
   const add = (id: string, live: LiveEvent): void => {
     open.set(id, live)
-    timer ??= setInterval(sendHeartbeat, BEAT_MS).unref()
+    timer ??= setInterval(sendHeartbeat, HEARTBEAT_MS).unref()
   }
   const remove = (id: string): void => {
     open.delete(id)

@@ -1,14 +1,14 @@
 /** An open live event without a heartbeat for this long is closed. */
-export const SILENCE_MS = 20_000
+export const LIVENESS_TIMEOUT_MS = 20_000
 /** The interval of heartbeats for an open live event. */
-export const BEAT_MS = 5000
+export const HEARTBEAT_MS = 5000
 // After a longer gap between two checks, such as an outage, no process could send a heartbeat.
 const MAX_GAP_MS = 10_000
 
 /** An open event and the number of its heartbeats so far. */
-export interface Beating {
+export interface Heartbeat {
   readonly id: string
-  readonly beats: number
+  readonly heartbeats: number
 }
 
 /**
@@ -16,10 +16,10 @@ export interface Beating {
  * measures the time between checks, so that a changed clock, an outage or a pause of this process
  * does not make a live event look abandoned.
  */
-export function createSilenceWatch(
+export function createLivenessCheck(
   now: () => number = () => performance.now(),
-): (open: readonly Beating[]) => Beating[] {
-  let known = new Map<string, { readonly beats: number; readonly since: number }>()
+): (open: readonly Heartbeat[]) => Heartbeat[] {
+  let known = new Map<string, { readonly heartbeats: number; readonly since: number }>()
   let lastCheck = -Infinity
   return (open) => {
     const time = now()
@@ -27,12 +27,12 @@ export function createSilenceWatch(
     lastCheck = time
     const before = known
     known = new Map(
-      open.map(({ id, beats }) => {
+      open.map(({ id, heartbeats }) => {
         const last = before.get(id)
-        const isUnchanged = last?.beats === beats && !isLate
-        return [id, isUnchanged ? last : { beats, since: time }]
+        const isUnchanged = last?.heartbeats === heartbeats && !isLate
+        return [id, isUnchanged ? last : { heartbeats, since: time }]
       }),
     )
-    return open.filter(({ id }) => time - known.get(id)!.since >= SILENCE_MS)
+    return open.filter(({ id }) => time - known.get(id)!.since >= LIVENESS_TIMEOUT_MS)
   }
 }

@@ -110,7 +110,7 @@ async function compare(
   clock: Clock,
   told: Told,
 ): Promise<void> {
-  const plain = createMemoryStore({ clock }, { leastIndexed: Infinity, probe: 0 })
+  const plain = createMemoryStore({ clock }, { minIndexed: Infinity, probe: 0 })
   const audits = [subject.store, plain].map(
     (store) => new AuditLog({ store, types: TYPES, random: countedBytes() }),
   )
@@ -174,7 +174,7 @@ describe('an index gives what a look at every event gives, whatever becomes of t
   it('in memory', async () => {
     await check(
       (clock) => ({
-        store: createMemoryStore({ clock }, { leastIndexed: 0, probe: 0 }),
+        store: createMemoryStore({ clock }, { minIndexed: 0, probe: 0 }),
         settle: () => Promise.resolve(),
       }),
       10,

@@ -1,4 +1,4 @@
-import { type Beating, BEAT_MS, createSilenceWatch } from '../../../src/store/liveness.js'
+import { type Heartbeat, HEARTBEAT_MS, createLivenessCheck } from '../../../src/store/liveness.js'
 import { eventId } from '../../../src/event/event-id.js'
 import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import { ask } from '../connection/client.js'
@@ -20,7 +20,7 @@ export function createLivenessMonitor(
   onClosed: () => void,
   now?: () => number,
 ): LivenessMonitor {
-  const findSilent = createSilenceWatch(now)
+  const findSilent = createLivenessCheck(now)
 
   const check = async (): Promise<void> => {
     // An unused store opens no connection.
@@ -31,17 +31,17 @@ export function createLivenessMonitor(
         client,
         `SELECT created_at, suffix, beats FROM ${log.names.liveEvents}`,
       )
-      const open = rows.map(([time, suffix, beats]): Beating => ({
+      const open = rows.map(([time, suffix, beats]): Heartbeat => ({
         id: eventId(Number(time), suffix!),
-        beats: Number(beats),
+        heartbeats: Number(beats),
       }))
-      for (const { id, beats } of findSilent(open))
+      for (const { id, heartbeats: beats } of findSilent(open))
         if (await abandonLive(client, log, id, beats)) onClosed()
     })
   }
 
   // The server may be away; the next check comes soon.
-  const timer = setInterval(() => void check().catch(() => {}), BEAT_MS)
+  const timer = setInterval(() => void check().catch(() => {}), HEARTBEAT_MS)
   timer.unref()
 
   return {

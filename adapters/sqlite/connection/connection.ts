@@ -22,7 +22,7 @@ export interface Connection {
   /** Runs `act` on one moment's state of the file. */
   snapshot<Result>(act: () => Result): Result
   /** Resolves after a moment that leaves others a gap between two transactions of ours. */
-  gap(options: AppendOptions, ms?: number): Promise<void>
+  pause(options: AppendOptions, ms?: number): Promise<void>
   /** True while other connections have held a lock lately. */
   isContended(): boolean
 }
@@ -100,7 +100,7 @@ export function createConnection(database: SqliteDatabase): Connection {
     write: (act, options) => retry(() => tryWrite(act), options),
     tryWrite,
     snapshot,
-    gap,
+    pause: gap,
     isContended: () => performance.now() - lastBusy < CONTENTION_MS,
   }
 }

@@ -53,7 +53,7 @@ export const pacerInThread: CreatePacer = (connection, signal) => {
   }
   return createPacer(async (_computeMs, writeMs) => {
     if (writeMs > 0 && doOthersWrite())
-      await connection.gap({ signal }, restMs(writeMs, THREAD_REST_FACTOR))
+      await connection.pause({ signal }, restMs(writeMs, THREAD_REST_FACTOR))
     else await nextTurn()
   })
 }
@@ -61,5 +61,5 @@ export const pacerInThread: CreatePacer = (connection, signal) => {
 /** For the main thread, where all work holds up the rest of the process. */
 export const pacerInMain: CreatePacer = (connection, signal) =>
   createPacer((computeMs, writeMs) =>
-    connection.gap({ signal }, restMs(computeMs + writeMs, MAIN_REST_FACTOR)),
+    connection.pause({ signal }, restMs(computeMs + writeMs, MAIN_REST_FACTOR)),
   )

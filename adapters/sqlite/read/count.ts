@@ -8,10 +8,10 @@ import type { WaitOptions } from '../../../src/store/store.js'
 import { type Clock, formatTimestamp, type Microseconds } from '../../../src/event/timestamp.js'
 import { narrowAttribute } from './pushdown.js'
 import { narrowWhere } from './pushdown-where.js'
-import { type EventRow, rowToUnread } from '../schema/rows.js'
+import { type EventRow, rowToLazyEvent } from '../schema/rows.js'
 import { scanEvents } from './scan.js'
 import type { Tables } from '../schema/tables.js'
-import { oneTurn, TURN_MS } from '../connection/turn.js'
+import { runTimeSlice, TIME_SLICE_MS } from '../connection/time-slice.js'
 
 // So many rows are grouped at once.
 const STEP = 1000
@@ -101,13 +101,13 @@ async function countGroups(
     from = to === slice.to ? (slices[next]?.from ?? 0) : to + 1
     return true
   }
-  while (await connection.retry(() => oneTurn(step), options)) await nextTurn()
+  while (await connection.retry(() => runTimeSlice(step), options)) await nextTurn()
 }
 
 async function countRows(tables: Tables, tally: Tally, options: WaitOptions): Promise<void> {
   const matches = compileFilter(tally.shared)
   const where = narrowWhere(tally.shared, narrowAttribute)
-  let turnEnd = performance.now() + TURN_MS
+  let turnEnd = performance.now() + TIME_SLICE_MS
   for (const slice of tally.rounds.flat()) {
     if (tally.isOver()) return
     if (await tables.connection.retry(() => isEmpty(tables, slice), options)) {
@@ -116,7 +116,7 @@ async function countRows(tables: Tables, tally: Tally, options: WaitOptions): Pr
     }
     let { to } = slice
     const visit = (row: EventRow): boolean => {
-      const event = rowToUnread(row)
+      const event = rowToLazyEvent(row)
       if (matches(event)) tally.add(slice.cell, event)
       if (!tally.isOver()) return false
       to = row.created_at
@@ -126,6 +126,6 @@ async function countRows(tables: Tables, tally: Tally, options: WaitOptions): Pr
     tally.seen({ ...slice, to })
     if (performance.now() < turnEnd) continue
     await nextTurn()
-    turnEnd = performance.now() + TURN_MS
+    turnEnd = performance.now() + TIME_SLICE_MS
   }
 }

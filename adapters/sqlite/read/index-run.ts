@@ -12,7 +12,7 @@ import type { Coverage, LogIndex } from '../index/log-index.js'
 import type { EventRow } from '../schema/rows.js'
 import type { Present } from './scan.js'
 import type { Tables } from '../schema/tables.js'
-import { oneTurn } from '../connection/turn.js'
+import { runTimeSlice } from '../connection/time-slice.js'
 
 /** What a store's events are read from. */
 export interface Indexed {
@@ -34,7 +34,7 @@ export async function coveredTo(
     to = index.refresh(isOver)?.to
     return to === undefined
   }
-  const turn = (): boolean => connection.snapshot(() => oneTurn(step, { mostSteps: 1 }))
+  const turn = (): boolean => connection.snapshot(() => runTimeSlice(step, { mostSteps: 1 }))
   while (await connection.retry(turn, options)) await nextTurn()
   return to!
 }
@@ -100,7 +100,7 @@ export async function runIndex<Step>(
   const turn = (): boolean => {
     const before = index.reads()
     try {
-      return connection.snapshot(() => oneTurn(step, { mostSteps: 1 }))
+      return connection.snapshot(() => runTimeSlice(step, { mostSteps: 1 }))
     } catch (error) {
       // A generator that has thrown has ended.
       steps = undefined

@@ -10,7 +10,7 @@ import type { ListQuery } from './list-query.js'
 import type { Indexed } from './index-run.js'
 import { listInTime } from './list-in-time.js'
 import { listSorted } from './list-sorted.js'
-import { rowToEvent, rowToUnread } from '../schema/rows.js'
+import { rowToEvent, rowToLazyEvent } from '../schema/rows.js'
 import { readPresent } from './scan.js'
 
 /**
@@ -37,7 +37,7 @@ export async function listEvents(
       options.trace,
       direction && hasBounds ? () => true : compileFilter(query.where),
     ),
-    toEvent: options.lazy ? rowToUnread : rowToEvent,
+    toEvent: options.lazy ? rowToLazyEvent : rowToEvent,
     present,
     options,
   }

@@ -9,7 +9,7 @@ import type { Connection } from '../connection/connection.js'
 import type { Marks } from '../index/log-index.js'
 import { EVENT_COLUMNS, type EventRow, type EventValues, valuesToRow } from '../schema/rows.js'
 import type { Tables } from '../schema/tables.js'
-import { oneTurn } from '../connection/turn.js'
+import { runTimeSlice } from '../connection/time-slice.js'
 
 export interface Scan {
   readonly bounds: TimeBounds
@@ -192,7 +192,7 @@ export async function scanEvents(
     return true
   }
 
-  const turn = (): boolean => oneTurn(step, { mostSteps: MOST_STEPS })
+  const turn = (): boolean => runTimeSlice(step, { mostSteps: MOST_STEPS })
   while (await connection.retry(turn, options)) await nextTurn()
   return rest!
 }

@@ -2,7 +2,7 @@ import { AuditLogError } from '../../../src/errors.js'
 import type { JsonObject } from '../../../src/event/event.js'
 import { eventId, parseEventId } from '../../../src/event/event-id.js'
 import type { TimeBounds } from '../../../src/filter/bounds.js'
-import type { Beating } from '../../../src/store/liveness.js'
+import type { Heartbeat } from '../../../src/store/liveness.js'
 import type { LiveChange, OpenEvent } from '../../../src/store/store.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Connection } from '../connection/connection.js'
@@ -10,34 +10,35 @@ import type { EventTable, NewEvent } from './events.js'
 import type { EventRow } from './rows.js'
 
 /**
- * The open live events: in a table of their own until they are closed, always in one of the two
- * tables. Who reads both reads this one first, so that none is missed that closes in between. What
- * changes it belongs into a write transaction.
+ * The table of open live events. Closing an event moves it to the table of events in one transaction.
+ * Code that reads both tables reads this one first, so it does not miss an event that closes between
+ * the two reads. Call the methods that change the table within a write transaction.
  */
 export interface LiveTable {
   insert(event: NewEvent, time: Microseconds): void
-  /** Belongs into a transaction. */
+  /** Call it within a transaction. */
   at(time: Microseconds): EventRow | undefined
   find(id: string): EventRow | undefined
-  /** Those between the times, both included, oldest first. */
+  /** The open events within the bounds, oldest first. */
   between(bounds: TimeBounds): readonly EventRow[]
-  /** The times of these. */
+  /** The times of the open events within the bounds. */
   timesBetween(bounds: TimeBounds): readonly Microseconds[]
-  /** False where it is not open. */
+  /** Applies the change, unless it was applied before. Returns false if the event is not open. */
   change(id: string, change: LiveChange): boolean
+  /** Adds a heartbeat to each of the events that is open. */
   touch(ids: readonly string[]): void
-  /** Moves it among the events as it is, with a further attribute where that is given. */
+  /** Moves the event to the table of events, with the `added` attributes. */
   close(id: string, added?: JsonObject): void
   open(): readonly OpenEvent[]
-  beating(): readonly Beating[]
+  heartbeats(): readonly Heartbeat[]
 }
 
 interface LiveRow extends EventRow {
   readonly revision: number
-  readonly beats: number
+  readonly heartbeats: number
 }
 
-const COLUMNS = 'created_at, tail, type, username, source, system, attributes, revision, beats'
+const COLUMNS = 'created_at, tail, type, username, source, system, attributes, revision, heartbeats'
 
 const INSERT = `INSERT INTO daybook_live (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0)`
 
@@ -45,8 +46,8 @@ const INSERT_TEXT = 'INSERT INTO daybook_live_texts VALUES (?, ?, ?, ?, ?)'
 
 export function createLiveTable(connection: Connection, events: EventTable): LiveTable {
   const { database, statement } = connection
-  /** Rows and their texts as they are at one moment. */
-  const atOnce = <Result>(act: () => Result): Result =>
+  /** Reads rows and their texts in one snapshot. */
+  const inSnapshot = <Result>(act: () => Result): Result =>
     database.inTransaction ? act() : connection.snapshot(act)
 
   const rowAt = (time: Microseconds): LiveRow | undefined =>
@@ -60,8 +61,8 @@ export function createLiveTable(connection: Connection, events: EventTable): Liv
     return row?.tail === carried?.tail ? row : undefined
   }
 
-  /** The row with its texts whole. */
-  const whole = (row: LiveRow): EventRow => {
+  /** The row with its appended texts in the attributes. */
+  const withTexts = (row: LiveRow): EventRow => {
     const chunks = statement(
       'SELECT key, text FROM daybook_live_texts WHERE created_at = ? ORDER BY revision, position',
     ).all(row.created_at) as { readonly key: string; readonly text: string }[]
@@ -74,8 +75,8 @@ export function createLiveTable(connection: Connection, events: EventTable): Liv
     return { ...row, attributes: JSON.stringify(Object.fromEntries(base)) }
   }
 
-  /** The keys of attributes to which text was added. */
-  const growing = (time: Microseconds): string[] => {
+  /** The keys of attributes to which text was appended. */
+  const keysWithTexts = (time: Microseconds): string[] => {
     const text = 'SELECT DISTINCT key FROM daybook_live_texts WHERE created_at = ?'
     return (statement(text).all(time) as { readonly key: string }[]).map(({ key }) => key)
   }
@@ -84,15 +85,16 @@ export function createLiveTable(connection: Connection, events: EventTable): Liv
     statement('DELETE FROM daybook_live_texts WHERE created_at = ? AND key = ?').run(time, key)
   }
 
-  /** Adds the texts; gives the attributes' JSON text beside them. */
+  /** Inserts the texts; returns the other attributes as JSON text. */
   const apply = (row: LiveRow, { revision, json, texts = [] }: LiveChange): string => {
     const time = row.created_at
     const replaced = texts.filter(({ replaces }) => replaces).map(({ key }) => key)
     const isSame = json === undefined && replaced.length === 0
     const base = isSame ? undefined : new Map(Object.entries(parse(json ?? row.attributes)))
     if (json !== undefined) {
-      // An attribute that is not there any more, or something else, has no text that grows.
-      for (const key of growing(time)) if (typeof base?.get(key) !== 'string') dropTexts(time, key)
+      // Text cannot be appended to an attribute that was removed or that is no text any more.
+      for (const key of keysWithTexts(time))
+        if (typeof base?.get(key) !== 'string') dropTexts(time, key)
     }
     for (const [position, { key, text, replaces }] of texts.entries()) {
       if (replaces) dropTexts(time, key)
@@ -108,19 +110,19 @@ export function createLiveTable(connection: Connection, events: EventTable): Liv
     },
     at(time) {
       const row = rowAt(time)
-      return row && whole(row)
+      return row && withTexts(row)
     },
     find(id) {
-      // Most are not open: these need no snapshot.
+      // Most events are not open: these need no snapshot.
       if (!rowOf(id)) return undefined
-      return atOnce(() => {
+      return inSnapshot(() => {
         const row = rowOf(id)
-        return row && whole(row)
+        return row && withTexts(row)
       })
     },
     between({ from, to }) {
       const text = `SELECT ${COLUMNS} FROM daybook_live WHERE created_at BETWEEN ? AND ? ORDER BY created_at`
-      return atOnce(() => (statement(text).all(from, to) as LiveRow[]).map(whole))
+      return inSnapshot(() => (statement(text).all(from, to) as LiveRow[]).map(withTexts))
     },
     timesBetween({ from, to }) {
       const text = `SELECT created_at FROM daybook_live WHERE created_at BETWEEN ? AND ? ORDER BY created_at`
@@ -131,27 +133,27 @@ export function createLiveTable(connection: Connection, events: EventTable): Liv
       if (!row) return false
       if (change.revision <= row.revision) return true
       if (change.revision > row.revision + 1) {
-        const message = `the change ${change.revision} of a live event comes after ${row.revision}`
+        const message = `change ${change.revision} of a live event does not follow change ${row.revision}`
         throw new AuditLogError('INVALID_OPTION', message)
       }
       statement(
-        'UPDATE daybook_live SET attributes = ?, revision = ?, beats = beats + 1 WHERE created_at = ?',
+        'UPDATE daybook_live SET attributes = ?, revision = ?, heartbeats = heartbeats + 1 WHERE created_at = ?',
       ).run(apply(row, change), change.revision, row.created_at)
       return true
     },
     touch(ids) {
-      const beat = statement(
-        'UPDATE daybook_live SET beats = beats + 1 WHERE created_at = ? AND tail = ?',
+      const touchOne = statement(
+        'UPDATE daybook_live SET heartbeats = heartbeats + 1 WHERE created_at = ? AND tail = ?',
       )
       for (const id of ids) {
         const carried = parseEventId(id)
-        if (carried) beat.run(carried.time, carried.tail)
+        if (carried) touchOne.run(carried.time, carried.tail)
       }
     },
     close(id, added) {
       const row = rowOf(id)
       if (!row) return
-      const { attributes, ...rest } = whole(row)
+      const { attributes, ...rest } = withTexts(row)
       const json = added ? JSON.stringify({ ...parse(attributes), ...added }) : attributes
       const time = row.created_at
       events.insertLate({ ...rest, system: row.system === 1, json }, time)
@@ -166,9 +168,14 @@ export function createLiveTable(connection: Connection, events: EventTable): Liv
         revision,
       }))
     },
-    beating() {
-      const rows = statement('SELECT created_at, tail, beats FROM daybook_live').all() as LiveRow[]
-      return rows.map(({ created_at, tail, beats }) => ({ id: eventId(created_at, tail), beats }))
+    heartbeats() {
+      const rows = statement(
+        'SELECT created_at, tail, heartbeats FROM daybook_live',
+      ).all() as LiveRow[]
+      return rows.map(({ created_at, tail, heartbeats }) => ({
+        id: eventId(created_at, tail),
+        heartbeats,
+      }))
     },
   }
 }

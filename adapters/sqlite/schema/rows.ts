@@ -57,5 +57,5 @@ export const rowToEvent = (row: EventRow): AuditEvent =>
 const UNREAD: AuditEvent['attributes'] = {}
 
 /** As `rowToEvent`, the attributes not read. */
-export const rowToUnread = (row: EventRow): AuditEvent =>
+export const rowToLazyEvent = (row: EventRow): AuditEvent =>
   new LazyEvent(eventOf(row, UNREAD), row.attributes)

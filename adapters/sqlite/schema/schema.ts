@@ -46,7 +46,7 @@ const OUTBOX_TABLE = `
     throttle_period INTEGER
   ) STRICT;`
 
-// A reporter's number tells which of its reports have been added.
+// `number` is that of the reporter's last report that was added to the counts.
 const THROTTLE_TABLES = `
   CREATE TABLE daybook_throttles (
     key TEXT PRIMARY KEY,
@@ -85,7 +85,7 @@ const LIVE_TABLES = `
     system INTEGER NOT NULL,
     attributes TEXT NOT NULL,
     revision INTEGER NOT NULL,
-    beats INTEGER NOT NULL
+    heartbeats INTEGER NOT NULL
   ) STRICT;
   CREATE TABLE daybook_live_texts (
     created_at INTEGER NOT NULL,
@@ -96,9 +96,10 @@ const LIVE_TABLES = `
     PRIMARY KEY (created_at, revision, position)
   ) STRICT, WITHOUT ROWID;`
 
-// The segments of the index; see index-tables.ts. `appended` (in daybook_high_water) counts the rows
-// ever inserted, `sealed` those of them in segments or removed; the difference is what is unsealed.
-// An event that is not inserted as the newest is in `daybook_late` until it is in a segment.
+// The segments of the index; see index/index-state.ts. `appended` (in daybook_high_water) counts all
+// rows ever inserted, and `sealed` those of them that are in segments or were removed; the difference
+// is the number of unsealed events. An event that was not inserted as the newest is listed in
+// `daybook_late` until it is in a segment.
 const INDEX_TABLES = `
   CREATE TABLE daybook_late (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -154,7 +155,7 @@ const CREATE_TABLES =
 export interface Schema {
   /** The table that holds the schema's version. */
   readonly versionTable: string
-  /** SQL from one version to the next; the first creates version 1. */
+  /** SQL that migrates from one version to the next; the first creates version 1. */
   readonly migrations: readonly string[]
 }
 
@@ -174,9 +175,9 @@ function readVersion(database: SqliteDatabase, table: string): number {
 }
 
 /**
- * Creates the file's schema or runs the migrations that it lacks, in one transaction. Of several
- * processes that start at once one migrates and the others find it done. Throws `STORE_FAILED` if the
- * file has a newer version.
+ * Creates the schema of the file or runs the missing migrations, in one transaction. When several
+ * processes start at once, one of them migrates and the others wait. Throws `STORE_FAILED` if the file
+ * has a newer version.
  */
 export function migrate(database: SqliteDatabase, { versionTable, migrations }: Schema): void {
   database.exec('BEGIN IMMEDIATE')

@@ -17,15 +17,15 @@ export interface ThrottleTable {
   /** For how long the draft is held back; 0 where it may be kept. */
   opensIn(draft: EventDraft, now: Microseconds): Microseconds
   /** Notes that the draft is kept; gives it with what was held back before. */
-  kept(draft: EventDraft, keptAt: Microseconds): EventDraft
+  close(draft: EventDraft, keptAt: Microseconds): EventDraft
   /** Adds to what was held back. */
   add(count: SuppressedCount): void
   /** Adds the report's counts, unless they have come already. */
   report(report: SuppressedReport, now: Microseconds): void
   /** What no event will tell of, at most so many. */
-  forgotten(now: Microseconds, most: number): readonly SuppressedCount[]
+  unclaimed(now: Microseconds, most: number): readonly SuppressedCount[]
   /** Takes these counts away: they have been told. */
-  told(counts: readonly SuppressedCount[]): void
+  clear(counts: readonly SuppressedCount[]): void
   /** Lets go of some of what means nothing any more. */
   prune(now: Microseconds): void
 }
@@ -84,7 +84,7 @@ export function createThrottleTable({ statement }: Connection): ThrottleTable {
         )
       return opensIn
     },
-    kept(draft, keptAt) {
+    close(draft, keptAt) {
       if (!draft.throttle) return draft
       const { key, scope, period } = draft.throttle
       const before = stateOf(key)
@@ -96,7 +96,7 @@ export function createThrottleTable({ statement }: Connection): ThrottleTable {
       const isNew = statement(REPORTED).run(reporter, number, now).changes > 0
       if (isNew) for (const count of counts) add(count)
     },
-    forgotten(now, most) {
+    unclaimed(now, most) {
       const found: SuppressedCount[] = []
       const rows = statement('SELECT * FROM daybook_throttles WHERE count > 0').iterate()
       for (const row of rows as IterableIterator<ThrottleRow>) {
@@ -115,7 +115,7 @@ export function createThrottleTable({ statement }: Connection): ThrottleTable {
       }
       return found
     },
-    told(counts) {
+    clear(counts) {
       const reset = statement(
         'UPDATE daybook_throttles SET count = 0, first = NULL, last = NULL WHERE key = ?',
       )

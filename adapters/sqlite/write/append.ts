@@ -2,35 +2,38 @@ import { type AuditEvent, type EventDraft, stampDraft } from '../../../src/event
 import { withOccurredAt } from '../../../src/event/occurred-at.js'
 import type { SuppressedCount } from '../../../src/store/store.js'
 import type { Clock, Microseconds } from '../../../src/event/timestamp.js'
-import { type Enlisted, MAX_MOVED, type Outbox } from './outbox.js'
+import { type OutboxDraft, MAX_MOVED, type Outbox } from './outbox.js'
 import type { Tables } from '../schema/tables.js'
 
 /** What an append comes to. */
-export interface Outcome {
+export interface Appended {
   readonly events: readonly AuditEvent[]
-  readonly heldBack: readonly { readonly draft: EventDraft; readonly opensIn: Microseconds }[]
+  readonly suppressed: readonly { readonly draft: EventDraft; readonly opensIn: Microseconds }[]
 }
 
 /** Gives drafts their place in time. All of it belongs into a write transaction. */
-export interface Keeping {
+export interface Appender {
   /**
    * Keeps the drafts after all of the outbox; those that are `found` by their tails stay as they
    * are. Where that is too much for one transaction, only the oldest of the outbox are kept, and
    * `undefined` is given back.
    */
-  keep(drafts: readonly EventDraft[], found?: ReadonlyMap<string, AuditEvent>): Outcome | undefined
+  append(
+    drafts: readonly EventDraft[],
+    found?: ReadonlyMap<string, AuditEvent>,
+  ): Appended | undefined
   /** Keeps one draft, whatever its throttle says. */
-  keepOne(draft: EventDraft): void
+  appendOne(draft: EventDraft): void
 }
 
 // Asked by itself an empty outbox takes longer than the insert of an event.
 const BEFORE = `SELECT created_at, EXISTS (SELECT 1 FROM daybook_outbox) FROM daybook_high_water`
 
-export function createKeeping(
+export function createAppender(
   { connection, events, live, throttles }: Tables,
   outbox: Outbox,
   clock: Clock,
-): Keeping {
+): Appender {
   /** Gives how many there are more of the events that change no more. */
   const insert = (draft: EventDraft, time: Microseconds): 0 | 1 => {
     const table = draft.live ? live : events
@@ -39,11 +42,11 @@ export function createKeeping(
   }
 
   /** Where its throttle lets it through the draft is an event then. */
-  const keepEnlisted = (enlisted: Enlisted, time: Microseconds, now: Microseconds): boolean => {
+  const keepEnlisted = (enlisted: OutboxDraft, time: Microseconds, now: Microseconds): boolean => {
     const { draft, recordedAt } = enlisted
     if (throttles.opensIn(draft, now) === 0) {
       const late = withOccurredAt(enlisted, time)
-      insert(throttles.kept(late, Math.min(time, now)), time)
+      insert(throttles.close(late, Math.min(time, now)), time)
       return true
     }
     throttles.add(heldBackOnce(draft, recordedAt))
@@ -54,7 +57,7 @@ export function createKeeping(
     connection.statement(BEFORE).raw(true).get() as [Microseconds, 0 | 1]
 
   return {
-    keep(drafts, found) {
+    append(drafts, found) {
       const [highWater, hasEnlisted] = before()
       const moved = hasEnlisted ? outbox.take() : []
       const isFull = moved.length === MAX_MOVED
@@ -74,15 +77,15 @@ export function createKeeping(
         else if (opensIn > 0) heldBack.push({ draft, opensIn })
         else {
           time += 1
-          const told = throttles.kept(draft, Math.min(time, now))
+          const told = throttles.close(draft, Math.min(time, now))
           inserted += insert(told, time)
           kept.push(stampDraft(told, time))
         }
       }
       if (time > start) events.setHighWater(time, inserted)
-      return isFull ? undefined : { events: kept, heldBack }
+      return isFull ? undefined : { events: kept, suppressed: heldBack }
     },
-    keepOne(draft) {
+    appendOne(draft) {
       const time = Math.max(events.highWater() + 1, clock())
       events.setHighWater(time, insert(draft, time))
     },

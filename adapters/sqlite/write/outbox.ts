@@ -11,16 +11,16 @@ export interface Outbox {
   /** Puts the draft in through the host's handle, as part of what is open there. */
   enlist(draft: EventDraft, transaction: object, now: Microseconds, options: WaitOptions): void
   /** True where committed drafts wait. */
-  hasSome(): boolean
+  hasDrafts(): boolean
   /** Takes the oldest out, in order, {@link MAX_MOVED} at most; belongs into a write transaction. */
-  take(): readonly Enlisted[]
+  take(): readonly OutboxDraft[]
 }
 
 // With a batch of our own it keeps the event loop for some milliseconds.
 export const MAX_MOVED = 500
 
 /** A draft out of the outbox, and when it was put in. */
-export interface Enlisted {
+export interface OutboxDraft {
   readonly draft: EventDraft
   readonly recordedAt: Microseconds
 }
@@ -72,7 +72,8 @@ export function createOutbox(connection: Connection): Outbox {
         throw storeFailure(error)
       }
     },
-    hasSome: () => connection.statement('SELECT 1 FROM daybook_outbox LIMIT 1').get() !== undefined,
+    hasDrafts: () =>
+      connection.statement('SELECT 1 FROM daybook_outbox LIMIT 1').get() !== undefined,
     take() {
       const rows = connection.statement(TAKE).all(MAX_MOVED) as OutboxRow[]
       const last = rows.at(-1)

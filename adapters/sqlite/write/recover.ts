@@ -7,18 +7,18 @@ import { scanEvents } from '../read/scan.js'
 import type { Tables } from '../schema/tables.js'
 
 /** Those of some drafts that an attempt has kept whose outcome nobody knows any more, by their tails. */
-export interface LostOnes {
+export interface Recovered {
   /** All of them; belongs into the transaction that keeps the others. */
-  found(): ReadonlyMap<string, AuditEvent>
+  events(): ReadonlyMap<string, AuditEvent>
 }
 
 /** Looks for drafts that may have been kept later than `since`: for most of it outside of a transaction. */
-export async function findLost(
+export async function recover(
   tables: Tables,
   drafts: readonly EventDraft[],
   since: Microseconds,
   options: AppendOptions,
-): Promise<LostOnes> {
+): Promise<Recovered> {
   const { connection, events, live } = tables
   const tails = new Set(drafts.map(({ tail }) => tail))
   const found = new Map<string, AuditEvent>()
@@ -31,7 +31,7 @@ export async function findLost(
   const bounds = { from: since + 1, to: end }
   await scanEvents(tables, { bounds, direction: 'asc', where }, take, options)
   return {
-    found() {
+    events() {
       const from = Math.max(since, end) + 1
       const text = `SELECT ${EVENT_COLUMNS} FROM daybook_events WHERE created_at >= ? AND ${where.text}`
       const rows = connection.statement(text).all(from, ...where.params) as EventRow[]

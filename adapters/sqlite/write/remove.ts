@@ -3,7 +3,7 @@ import type { RemoveOptions, WaitOptions } from '../../../src/store/store.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Connection } from '../connection/connection.js'
 import { withSmallCheckpoints } from '../connection/database.js'
-import { oneTurn, WRITE_MS, writeInTurns } from '../connection/turn.js'
+import { runTimeSlice, WRITE_SLICE_MS, writeInTimeSlices } from '../connection/time-slice.js'
 
 // Rows, and pages that go back to the file system, between two looks at the time.
 const ROWS = 25
@@ -36,7 +36,7 @@ export async function removeBefore(
   const { statement } = connection
   const turn = (): Turn => {
     let removed = 0
-    const hasMore = oneTurn(
+    const hasMore = runTimeSlice(
       () => {
         const last = statement(LAST_OF_SOME).get(time) as { created_at: Microseconds } | undefined
         const end = last ? last.created_at + 1 : time
@@ -44,7 +44,7 @@ export async function removeBefore(
         removed += statement('DELETE FROM daybook_events WHERE created_at < ?').run(end).changes
         return last !== undefined
       },
-      { ms: WRITE_MS, mostSteps: MOST_STEPS },
+      { ms: WRITE_SLICE_MS, mostSteps: MOST_STEPS },
     )
     return { removed, hasMore }
   }
@@ -76,12 +76,12 @@ export async function removeIds(
   const turn = (): Turn & { readonly next: number } => {
     let removed = 0
     let next = done
-    const hasMore = oneTurn(
+    const hasMore = runTimeSlice(
       () => {
         if (next < ids.length) removed += removeOne(ids[next++]!)
         return next < ids.length
       },
-      { ms: WRITE_MS },
+      { ms: WRITE_SLICE_MS },
     )
     if (removed > 0) statement(TELL_INDEX).run(removed)
     return { removed, hasMore, next }
@@ -103,7 +103,7 @@ async function removeInTurns<Done extends Turn>(
     if (done.removed > 0) onProgress?.(removed)
   }
   return withSmallCheckpoints(connection.database, async () => {
-    await writeInTurns(connection, turn, tell, options)
+    await writeInTimeSlices(connection, turn, tell, options)
     await giveBack(connection, options)
     return removed
   })
@@ -114,20 +114,20 @@ async function giveBack(connection: Connection, options: WaitOptions): Promise<v
   const { database } = connection
   const read = (name: string): number => database.pragma(name, { simple: true }) as number
   const turn = (): { readonly hasMore: boolean } => {
-    const hasMore = oneTurn(
+    const hasMore = runTimeSlice(
       () => {
         // Each step of the statement gives one page back: it has to be run to its end.
         database.pragma(`incremental_vacuum(${PAGES})`)
         return read('freelist_count') > 0
       },
-      { ms: WRITE_MS },
+      { ms: WRITE_SLICE_MS },
     )
     return { hasMore }
   }
   try {
     const hasSome = (): boolean => read('auto_vacuum') === INCREMENTAL && read('freelist_count') > 0
     if (!(await connection.retry(hasSome, options))) return
-    await writeInTurns(connection, turn, () => {}, options)
+    await writeInTimeSlices(connection, turn, () => {}, options)
     // The file itself gets shorter by a checkpoint.
     await connection.retry(() => database.pragma('wal_checkpoint(TRUNCATE)'), options)
   } catch {

@@ -22,8 +22,8 @@ async function logOf(store: EventStore): Promise<AuditLog> {
 
 it.each([0, 1, 2, 7, 16])('a probe of %i and the index find what a scan finds', async (probe) => {
   const clock = manualClock('2026-06-01T00:00:00Z')
-  const plain = await logOf(createMemoryStore({ clock }, { leastIndexed: Infinity, probe }))
-  const indexed = await logOf(createMemoryStore({ clock }, { leastIndexed: 0, probe }))
+  const plain = await logOf(createMemoryStore({ clock }, { minIndexed: Infinity, probe }))
+  const indexed = await logOf(createMemoryStore({ clock }, { minIndexed: 0, probe }))
   const numbers = async (audit: AuditLog, query: string) => {
     const { events, truncated } = await audit.list(query)
     return [events.map(({ attributes }) => attributes['n']), truncated]
@@ -38,7 +38,7 @@ it.each([0, 1, 2, 7, 16])('a probe of %i and the index find what a scan finds', 
 })
 
 it('the index knows of what has come, changed or gone since it was asked last', async () => {
-  const audit = await logOf(createMemoryStore({}, { leastIndexed: 0, probe: 0 }))
+  const audit = await logOf(createMemoryStore({}, { minIndexed: 0, probe: 0 }))
   const count = async (kind: string) => {
     const { events } = await audit.list(`filter[kind_eq]=${kind}&limit=1000`)
     return events.length

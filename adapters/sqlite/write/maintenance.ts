@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { BEAT_MS, createSilenceWatch } from '../../../src/store/liveness.js'
+import { HEARTBEAT_MS, createLivenessCheck } from '../../../src/store/liveness.js'
 import { isBusy } from '../connection/database.js'
-import type { Keeping } from './append.js'
+import type { Appender } from './append.js'
 import type { Outbox } from './outbox.js'
 import type { Tables } from '../schema/tables.js'
 
 /** Sees to what nobody asks for: the outbox, open events that nobody holds any more, and the index. */
-export interface Poll {
+export interface Maintenance {
   /** Moves some of the outbox, where there is any; false once nothing is left. Throws the driver's errors. */
   moveSome(): boolean
   stop(): void
@@ -17,31 +17,31 @@ const POLL_MS = 1000
 // So long where the file is locked just then.
 const LOCKED_POLL_MS = 50
 
-export function createPoll(
+export function createMaintenance(
   { connection, live }: Tables,
   outbox: Outbox,
-  keeping: Keeping,
+  keeping: Appender,
   hint: () => void,
   lookAtIndex: () => void,
-): Poll {
-  const silentOnes = createSilenceWatch()
+): Maintenance {
+  const silentOnes = createLivenessCheck()
   let lastLook = -Infinity
   let timer: NodeJS.Timeout
 
   const moveSome = (): boolean => {
-    if (!outbox.hasSome()) return false
-    connection.tryWrite(() => keeping.keep([]))
+    if (!outbox.hasDrafts()) return false
+    connection.tryWrite(() => keeping.append([]))
     return true
   }
 
   /** Closes open events whose holders are gone: those that have not been heard of since the look. */
   const closeSilent = (): void => {
-    const silent = silentOnes(live.beating())
+    const silent = silentOnes(live.heartbeats())
     if (silent.length === 0) return
     connection.tryWrite(() => {
-      const beats = new Map(live.beating().map((one) => [one.id, one.beats]))
+      const beats = new Map(live.heartbeats().map((one) => [one.id, one.heartbeats]))
       for (const one of silent)
-        if (beats.get(one.id) === one.beats) live.close(one.id, { unfinished: true })
+        if (beats.get(one.id) === one.heartbeats) live.close(one.id, { unfinished: true })
     })
     hint()
   }
@@ -53,7 +53,7 @@ export function createPoll(
         hint()
         await nextTurn()
       }
-      if (performance.now() - lastLook >= BEAT_MS) {
+      if (performance.now() - lastLook >= HEARTBEAT_MS) {
         lastLook = performance.now()
         closeSilent()
       }

@@ -19,13 +19,13 @@ export interface Throttles {
   /** For how long the draft is held back; 0 where it may be kept. */
   opensIn(draft: EventDraft, now: Microseconds): Microseconds
   /** Notes that the draft is kept; gives it with what was held back before. */
-  kept(draft: EventDraft, keptAt: Microseconds): EventDraft
+  close(draft: EventDraft, keptAt: Microseconds): EventDraft
   /** Adds the report's counts, unless they have come already. */
   report(report: SuppressedReport, now: Microseconds): void
   /** What no event will tell of, at most so many. */
-  forgotten(now: Microseconds, most: number): readonly SuppressedCount[]
+  unclaimed(now: Microseconds, most: number): readonly SuppressedCount[]
   /** Takes these counts away: they have been told. */
-  told(counts: readonly SuppressedCount[]): void
+  clear(counts: readonly SuppressedCount[]): void
   /** Lets go of what means nothing any more. */
   prune(now: Microseconds): void
 }
@@ -45,7 +45,7 @@ export function createThrottles(): Throttles {
       return opensIn
     },
 
-    kept(draft, keptAt) {
+    close(draft, keptAt) {
       if (!draft.throttle) return draft
       const { key, scope, period } = draft.throttle
       const before = throttles.get(key) ?? NOTHING
@@ -70,7 +70,7 @@ export function createThrottles(): Throttles {
       }
     },
 
-    forgotten(now, most) {
+    unclaimed(now, most) {
       const found: SuppressedCount[] = []
       for (const [key, state] of throttles) {
         if (found.length === most) break
@@ -81,7 +81,7 @@ export function createThrottles(): Throttles {
       return found
     },
 
-    told(counts) {
+    clear(counts) {
       for (const { key } of counts) throttles.set(key, { ...throttles.get(key)!, ...NOTHING })
     },
 

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ExcessEvents, KeptBounds, WaitOptions } from '../../../src/store/store.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Connection } from '../connection/connection.js'
-import { oneTurn } from '../connection/turn.js'
+import { runTimeSlice } from '../connection/time-slice.js'
 
 // Rows that are counted between two looks at the time.
 const STEP = 1000
@@ -13,13 +13,13 @@ const COUNT = `SELECT count(*) AS count, min(created_at) AS oldest FROM
   (SELECT created_at FROM daybook_events WHERE created_at < ? ORDER BY created_at DESC LIMIT ${STEP})`
 
 /** What lies beyond the bounds, by a walk from the newest to the oldest. */
-export async function dueEvents(
+export async function findExcess(
   connection: Connection,
   bounds: KeptBounds,
   options: WaitOptions,
 ): Promise<ExcessEvents> {
   const walk = async (step: (isOver: () => boolean) => boolean): Promise<void> => {
-    while (await connection.retry(() => oneTurn(step), options)) await nextTurn()
+    while (await connection.retry(() => runTimeSlice(step), options)) await nextTurn()
   }
 
   const before = Math.max(bounds.from ?? 0, await beforeKept(connection, bounds, walk))

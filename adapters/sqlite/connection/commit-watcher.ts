@@ -2,7 +2,7 @@ import { createWatchers } from '../../../src/store-kit/watchers.js'
 import type { SqliteDatabase } from './database.js'
 
 /** Tells those who watch that events may have become visible, through this connection or another. */
-export interface Watch {
+export interface CommitWatcher {
   add(hint: () => void): () => void
   /** This connection has kept events. */
   readonly hint: () => void
@@ -13,7 +13,7 @@ export interface Watch {
 // How often other connections' commits are looked for: a read of some microseconds each time.
 const LOOK_MS = 50
 
-export function createWatch(database: SqliteDatabase): Watch {
+export function createCommitWatcher(database: SqliteDatabase): CommitWatcher {
   const watchers = createWatchers()
   let looking: NodeJS.Timeout | undefined
   let seen: unknown

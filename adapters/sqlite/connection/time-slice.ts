@@ -2,21 +2,21 @@ import type { WaitOptions } from '../../../src/store/store.js'
 import type { Connection } from './connection.js'
 
 /** So long one turn of work may keep the event loop. */
-export const TURN_MS = 3
+export const TIME_SLICE_MS = 3
 /** And so long in a transaction: the commit comes on top. */
-export const WRITE_MS = 1
+export const WRITE_SLICE_MS = 1
 // Between two transactions the rest is so many times as long as they took, within bounds.
-const REST = 3
-const MIN_REST_MS = 2
-const MAX_REST_MS = 50
+const PAUSE_FACTOR = 3
+const MIN_PAUSE_MS = 2
+const MAX_PAUSE_MS = 50
 
 /**
  * Goes from step to step, at most so many, until there is none left, which a step tells with false,
  * or the turn is over, which a long step can ask for. True where there is more to do.
  */
-export function oneTurn(
+export function runTimeSlice(
   step: (isOver: () => boolean) => boolean,
-  { ms = TURN_MS, mostSteps = Infinity }: { ms?: number; mostSteps?: number } = {},
+  { ms = TIME_SLICE_MS, mostSteps = Infinity }: { ms?: number; mostSteps?: number } = {},
 ): boolean {
   const end = performance.now() + ms
   const isOver = (): boolean => performance.now() >= end
@@ -26,7 +26,7 @@ export function oneTurn(
 }
 
 /** Turn after turn, each in a transaction, until one has no more to do; others hardly notice. */
-export async function writeInTurns<Done extends { readonly hasMore: boolean }>(
+export async function writeInTimeSlices<Done extends { readonly hasMore: boolean }>(
   connection: Connection,
   turn: () => Done,
   onCommit: (done: Done) => void,
@@ -37,7 +37,7 @@ export async function writeInTurns<Done extends { readonly hasMore: boolean }>(
     const done = await connection.write(turn, options)
     onCommit(done)
     if (!done.hasMore) return
-    const rest = REST * (performance.now() - start)
-    await connection.gap(options, Math.min(MAX_REST_MS, Math.max(MIN_REST_MS, rest)))
+    const rest = PAUSE_FACTOR * (performance.now() - start)
+    await connection.pause(options, Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, rest)))
   }
 }

@@ -8,7 +8,7 @@ import type { EventRange } from './timeline.js'
  * Right behind the newest where they keep none; 0, or `from`, where they keep all. Yields now and
  * then, so that others get their turn.
  */
-export function* dueBefore(
+export function* excessBefore(
   { events, times, from, to }: EventRange,
   counts: (event: AuditEvent) => boolean,
   bounds: KeptBounds,

@@ -3,7 +3,7 @@ import { keptSource } from '../../src/store-kit/index/block-source.js'
 import { createGrowingIndex, type GrowingIndex } from '../../src/store-kit/index/growing-index.js'
 import type { IndexFilter } from '../../src/store-kit/index/index-filter.js'
 import type { IndexView } from '../../src/store-kit/index/index-list.js'
-import { loosePart } from '../../src/store-kit/index/loose-part.js'
+import { unindexedPart } from '../../src/store-kit/index/unindexed-part.js'
 import { compileMayMatch } from '../../src/store-kit/index/may-match.js'
 import type { IndexPart } from '../../src/store-kit/index/part.js'
 import type { Microseconds } from '../../src/event/timestamp.js'
@@ -82,7 +82,7 @@ export function createEventIndex(timeline: Timeline, live: LiveEvents): EventInd
       const all = parts()
       const some = mayMatch ? all.filter(mayMatch) : all
       return {
-        parts: open.length > 0 ? [...some, loosePart('open', open)] : some,
+        parts: open.length > 0 ? [...some, unindexedPart('open', open)] : some,
         eventAt,
         timesOf,
       }

@@ -117,7 +117,7 @@ export function createPostgresStore(
       if (drafts.length === 0) return []
       const { stored, suppressed } = await writer.append(drafts, options)
       own.appended = stored.reduce((newest, { time }) => Math.max(newest, time), own.appended)
-      sealer.look(true)
+      sealer.checkSoon(true)
       for (const { draft, opensIn } of suppressed) options.onSuppressed?.(draft, opensIn)
       return stored.map(({ event }) => event)
     },
@@ -138,7 +138,7 @@ export function createPostgresStore(
       const result = await withoutTimeLimit(signal, (waiting) =>
         log.use(waiting, (client) => importInto(client, log, events)),
       )
-      sealer.look(true)
+      sealer.checkSoon(true)
       if (result.imported > 0) await noteOwnWrite(signal)
       return result
     },
@@ -170,7 +170,7 @@ export function createPostgresStore(
           (isReplica) => openList(plan, indexedOn(isReplica)),
         )
         if (page === 'outdated') continue
-        sealer.look()
+        sealer.checkSoon()
         return page
       }
     },
@@ -251,7 +251,7 @@ export function createPostgresStore(
     async closeLive(id, change, { signal } = {}) {
       check(signal)
       const event = await withRetry(log, signal, (client) => closeLive(client, log, id, change))
-      sealer.look(true)
+      sealer.checkSoon(true)
       await noteOwnWrite(signal)
       follower.notify()
       return event

@@ -97,7 +97,7 @@ export function createSqliteStore(
   const watch = createCommitWatcher(database)
   const sealer = createSqliteSealer(connection, sealing)
   const index = createLogIndex(tables, sealing?.tuning ?? DEFAULT_TUNING)
-  const poll = createMaintenance(tables, outbox, keeping, watch.hint, sealer.look)
+  const poll = createMaintenance(tables, outbox, keeping, watch.hint, sealer.checkSoon)
 
   // The open ones first: one that closes in between is found as a row then.
   const find = (id: string): AuditEvent | undefined => {
@@ -131,7 +131,7 @@ export function createSqliteStore(
         )
         appendedAt = performance.now()
         watch.hint()
-        sealer.look()
+        sealer.checkSoon()
         for (const { draft, opensIn } of outcome?.suppressed ?? []) onSuppressed?.(draft, opensIn)
         if (outcome) return outcome.events
         await nextTurn()

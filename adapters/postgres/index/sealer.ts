@@ -18,20 +18,20 @@ export type SealerOptions = CommonSealerOptions
 
 export interface PostgresSealer extends Sealer {
   /** `hasWritten` says that this process has just written, so that the sealer rests longer. */
-  readonly look: (hasWritten?: boolean) => void
+  readonly checkSoon: (hasWritten?: boolean) => void
 }
 
 const DEFAULTS: SealerOptions = {
   tuning: DEFAULT_TUNING,
   leaseMs: 10_000,
-  lookMs: 1000,
+  checkMs: 1000,
   maxPauseMs: 60_000,
 }
 
 /** How often a merge checks whether enough new events are unsealed. */
 const SEAL_CHECK_MS = 1000
 
-const LOOK_TIMEOUT_MS = 10_000
+const CHECK_TIMEOUT_MS = 10_000
 /** A step that takes longer has probably met a server that hangs. */
 const STEP_TIMEOUT_MS = 30_000
 /** The step under way may take this long after `close`. */
@@ -60,7 +60,7 @@ export function createPostgresSealer(
   const sealer = createSealer(
     {
       store: 'Postgres',
-      findDue: () => use(LOOK_TIMEOUT_MS, (client) => findDue(client, names, tuning.segmentSize)),
+      findDue: () => use(CHECK_TIMEOUT_MS, (client) => findDue(client, names, tuning.segmentSize)),
       run: () =>
         runRound({
           tuning,
@@ -93,9 +93,9 @@ export function createPostgresSealer(
   )
   return {
     ...sealer,
-    look(hasWritten = false) {
+    checkSoon(hasWritten = false) {
       if (hasWritten) pacer.noteWrite()
-      sealer.look()
+      sealer.checkSoon()
     },
   }
 }

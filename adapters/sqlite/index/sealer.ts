@@ -21,7 +21,7 @@ export interface SealerOptions extends CommonSealerOptions {
 const DEFAULTS: SealerOptions = {
   tuning: DEFAULT_TUNING,
   leaseMs: 10_000,
-  lookMs: 100,
+  checkMs: 100,
   maxPauseMs: 60_000,
   idleMs: 10_000,
   threadFile: sealingThreadFile,

@@ -3,7 +3,7 @@ import type { AuditEvent } from '../../../src/event/event.js'
 import { parseEventId } from '../../../src/event/event-id.js'
 import type { TimeBounds } from '../../../src/filter/bounds.js'
 import type { IndexView } from '../../../src/store-kit/index/index-list.js'
-import { loosePart } from '../../../src/store-kit/index/loose-part.js'
+import { unindexedPart } from '../../../src/store-kit/index/unindexed-part.js'
 import type { IndexPart } from '../../../src/store-kit/index/part.js'
 import { tracedView } from '../../../src/store-kit/index/traced-view.js'
 import type { ListOptions } from '../../../src/store/store.js'
@@ -76,8 +76,8 @@ export async function runIndex<Step>(
   const begin = (coverage: Coverage): Generator<Step, void, undefined> => {
     // What is open now is met wherever it stands by then: among the open ones, or among the events.
     open ??= new Set(present.hasOpen ? live.timesBetween(bounds()) : [])
-    const loose = open.size > 0 ? [loosePart('open', Array.from(open))] : []
-    const parts = [...coverage.segments, ...coverage.recent, ...loose]
+    const openParts = open.size > 0 ? [unindexedPart('open', Array.from(open))] : []
+    const parts = [...coverage.segments, ...coverage.recent, ...openParts]
     segments = coverage.segments
     return start(tracedView({ parts, eventAt, timesOf }, trace))
   }

@@ -1,7 +1,7 @@
 import type { AuditEvent } from '../../../src/event/event.js'
 import { beyond, isEmpty, splitAt, type TimeBounds } from '../../../src/filter/bounds.js'
 import { type EventCollector, pageCollector } from '../../../src/store-kit/collect.js'
-import { isLed } from '../../../src/store-kit/index/index-filter.js'
+import { leadsByValues } from '../../../src/store-kit/index/index-filter.js'
 import { candidatesInTime, type IndexView } from '../../../src/store-kit/index/index-list.js'
 import type { Order } from '../../../src/store-kit/index/part.js'
 import { createProbe } from '../../../src/store-kit/index/probe.js'
@@ -23,7 +23,7 @@ export async function listInTime(
   }
   const { indexed, filter, present, options } = list
   // Where the index has to take in nothing first, it leads to the events in less than a probe takes.
-  const isAtHand = isLed(filter) && indexed.index.known(present) !== undefined
+  const isAtHand = leadsByValues(filter) && indexed.index.known(present) !== undefined
   const rest = isAtHand
     ? bounds
     : await scanRows(list, collector, bounds, createProbe(indexed.firstProbe))

@@ -1,6 +1,6 @@
 import { type Chunk, encodeChunks, type Entry } from '../index/chunks.js'
 import type { NamedChunk } from './column-chunks.js'
-import { addGrams, Extra, type GramBits, GRAMS, noGrams } from '../index/grams.js'
+import { addGrams, ExtraList, type GramBits, GRAMS, noGrams } from '../index/grams.js'
 import { Kind, mayHaveCut } from '../index/part.js'
 import { ListKind } from '../index/segment-source.js'
 
@@ -66,8 +66,8 @@ function collectGrams(): GramCollector {
     *entries() {
       yield* listsOf(groups.map(({ bits }) => bits))
       const cut = [...groups.keys()].filter((i) => groups[i]!.hasCut)
-      yield { value: Extra.cut, ordinals: cut }
-      yield { value: Extra.groupSize, ordinals: [groupSize] }
+      yield { value: ExtraList.cut, ordinals: cut }
+      yield { value: ExtraList.groupSize, ordinals: [groupSize] }
     },
   }
 }
@@ -96,7 +96,7 @@ function* listsOf(groups: readonly GramBits[]): Generator<Entry, void> {
       }
     }
   }
-  yield { value: Extra.everywhere, ordinals: everywhere }
+  yield { value: ExtraList.everywhere, ordinals: everywhere }
 }
 
 /**

@@ -5,7 +5,7 @@ import type { SealingTuning } from './segment-levels.js'
 /** Keeps the index of a log up to date. */
 export interface Sealer {
   /** Checks soon whether there is enough to do, and does it. Never throws. */
-  readonly look: () => void
+  readonly checkSoon: () => void
   /** Resolves once neither this process nor another has anything left to do. For tests. */
   settled(): Promise<void>
   /** Ends the round under way. The next process to check finishes what it began. */
@@ -31,7 +31,7 @@ export interface CommonSealerOptions {
   /** A process that dies keeps the lease for at most this long. */
   readonly leaseMs: number
   /** Minimum time between two checks for work. */
-  readonly lookMs: number
+  readonly checkMs: number
   /** Maximum pause after an error. Once it is reached, a warning is emitted, once. */
   readonly maxPauseMs: number
 }
@@ -44,11 +44,11 @@ type End = RoundEnd | 'not due' | 'failed'
 
 export function createSealer(
   rounds: Rounds,
-  { lookMs, maxPauseMs }: Pick<CommonSealerOptions, 'lookMs' | 'maxPauseMs'>,
+  { checkMs, maxPauseMs }: Pick<CommonSealerOptions, 'checkMs' | 'maxPauseMs'>,
 ): Sealer {
   let round: Promise<End> | undefined
   let timer: NodeJS.Timeout | undefined
-  let lookAt = -Infinity
+  let checkAt = -Infinity
   /** A check was asked for during a round, which may have missed what is new. */
   let isAsked = false
   let pauseMs = 0
@@ -79,7 +79,7 @@ export function createSealer(
     const longer = Math.min(maxPauseMs, Math.max(MIN_PAUSE_MS, 2 * pauseMs))
     const pauses = { done: 0, 'not due': 0, leased: MIN_PAUSE_MS, nothing: longer, failed: longer }
     pauseMs = pauses[end]
-    lookAt = performance.now() + Math.max(lookMs, pauseMs)
+    checkAt = performance.now() + Math.max(checkMs, pauseMs)
   }
 
   /** Runs a round, after a check that it is due unless `isDue` says so. */
@@ -100,11 +100,11 @@ export function createSealer(
       timer = undefined
       if (!round) void runRound()
     }
-    timer = setTimeout(run, Math.max(0, lookAt - performance.now())).unref()
+    timer = setTimeout(run, Math.max(0, checkAt - performance.now())).unref()
   }
 
   return {
-    look() {
+    checkSoon() {
       if (round) isAsked = true
       schedule()
     },
@@ -117,7 +117,7 @@ export function createSealer(
         await delay(SETTLED_CHECK_MS)
       }
       pauseMs = 0
-      lookAt = performance.now() + lookMs
+      checkAt = performance.now() + checkMs
     },
     close() {
       clearTimeout(timer)

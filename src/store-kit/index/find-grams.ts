@@ -1,11 +1,11 @@
-import { Extra, gramsOf } from './grams.js'
+import { ExtraList, gramsOf } from './grams.js'
 import { allOfPostings, anyOfPostings, NONE, type Postings } from './postings.js'
 import type { PlaceRange } from './segment-source.js'
 
 // More grams hardly exclude more chunks.
 const MAX_GRAMS = 12
 
-/** Finds the lists of grams, and of the values of `Extra`. */
+/** Finds the lists of grams, and of the values of `ExtraList`. */
 export type FindLists = (values: readonly number[]) => readonly Postings[]
 
 /**
@@ -15,7 +15,7 @@ export type FindLists = (values: readonly number[]) => readonly Postings[]
 export function placesOf(part: string, find: FindLists): readonly PlaceRange[] | undefined {
   const grams = gramsOf(part)
   if (grams.length === 0) return undefined
-  const [everywhere, cut, size] = find([Extra.everywhere, Extra.cut, Extra.groupSize])
+  const [everywhere, cut, size] = find([ExtraList.everywhere, ExtraList.cut, ExtraList.groupSize])
   const groupSize = size!.seek(0, 1)
   if (groupSize === NONE) return undefined
   const selective = spread(grams.filter((gram) => everywhere!.seek(gram, 1) !== gram))

@@ -13,7 +13,7 @@ import {
   postingsBuilder,
   rangePostings,
 } from './postings.js'
-import { nextSpelling } from './spelled.js'
+import { nextSpelling } from './next-spelling.js'
 
 /** Work on an index, which may pause wherever it yields. */
 export type Work<Result> = Generator<undefined, Result, undefined>

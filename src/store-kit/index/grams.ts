@@ -9,12 +9,12 @@ import { fold } from '../../filter/values.js'
  * Characters are UTF-16 units, as folding keeps their number. Lines are JSON text, in which each character
  * stands for itself or is escaped on its own, so the part is converted to JSON as well.
  *
- * The values of `Extra` follow after the grams.
+ * The values of `ExtraList` follow after the grams.
  */
 const GRAM_BITS = 16
 export const GRAMS = 1 << GRAM_BITS
 
-export const Extra = {
+export const ExtraList = {
   /** Its list has the grams that are in too many groups to be useful and have no lists of their own. */
   everywhere: GRAMS,
   /** Its list has the groups with cut texts. */

@@ -125,7 +125,7 @@ function findPresence(test: 'null' | 'blank', negated: boolean): Find {
   return { by: 'presence', presence: test === 'null' ? 'absent' : 'blank' }
 }
 
-function narrowName(
+function indexPredicate(
   name: string,
   { name: predicate, test, negated }: Predicate,
   values: readonly string[],
@@ -156,7 +156,7 @@ function ofType(field: string, find: Find): Find {
 
 /** `undefined` if an index cannot exclude any event. */
 export function indexFilter(where: Grouping | undefined): IndexFilter | undefined {
-  return pushDownWith<IndexFilter>(where, narrowName, (parts, combinator) =>
+  return pushDownWith<IndexFilter>(where, indexPredicate, (parts, combinator) =>
     parts.length === 1 ? parts[0]! : { combinator, parts },
   )
 }
@@ -188,10 +188,12 @@ export function isLookup(filter: IndexFilter | undefined): boolean {
 }
 
 /** True if lists of given values lead to the events that may match, in a few reads. */
-export function isLed(filter: IndexFilter): boolean {
+export function leadsByValues(filter: IndexFilter): boolean {
   if ('ids' in filter) return true
   if ('find' in filter) return filter.find.by === 'values'
   if (!('parts' in filter)) return false
   const { combinator, parts } = filter
-  return combinator === 'or' ? parts.every(isLed) : parts.every(isLookup) && parts.some(isLed)
+  return combinator === 'or'
+    ? parts.every(leadsByValues)
+    : parts.every(isLookup) && parts.some(leadsByValues)
 }

@@ -49,7 +49,7 @@ const harness: IndexHarness = {
   async open() {
     const options = { pool: database().pool, schema: schema(), partitions }
     // The store's own sealer checks once, and then not again during any test.
-    const { store, sealer } = createPostgresStore(options, { lookMs: 600_000 })
+    const { store, sealer } = createPostgresStore(options, { checkMs: 600_000 })
     await sealer.settled()
     return store
   },

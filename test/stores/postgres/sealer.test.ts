@@ -22,7 +22,7 @@ const query = (sql: string) => database().pool.query(sql.replaceAll('%', `${sche
 
 const fixture = useSealer<Options>({
   open: ({ pool = database().pool, ...options }) =>
-    createPostgresStore({ pool, schema: schema() }, { tuning: TUNING, lookMs: 50, ...options }),
+    createPostgresStore({ pool, schema: schema() }, { tuning: TUNING, checkMs: 50, ...options }),
   truth: () => postgresTruth(database().pool, schema()),
   async hideChunks(isHidden) {
     const [from, to] = isHidden
@@ -78,12 +78,12 @@ describe('the sealer of a log', () => {
         return result
       },
     }
-    const sealer = createPostgresSealer(slow, { tuning: TUNING, lookMs: 20 })
+    const sealer = createPostgresSealer(slow, { tuning: TUNING, checkMs: 20 })
     try {
-      sealer.look()
+      sealer.checkSoon()
       await answered
-      await record(open({ lookMs: 600_000, tuning: NEVER }), 8)
-      sealer.look()
+      await record(open({ checkMs: 600_000, tuning: NEVER }), 8)
+      sealer.checkSoon()
       release()
       await vi.waitFor(async () => expect((await truth()).unsealed).toBe(0), SOON)
     } finally {

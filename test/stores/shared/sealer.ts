@@ -96,7 +96,7 @@ export function describeSealer({
   })
 
   it('events that are added right after a check are found by a later check', async () => {
-    const log = open({ lookMs: 300 })
+    const log = open({ checkMs: 300 })
     await record(log, 7)
     await delay(100)
     await record(log, 1)
@@ -105,7 +105,7 @@ export function describeSealer({
 
   it('the next process continues where a store was closed in the middle of a round', async () => {
     for (let n = 0; n < 5; n++) {
-      const log = open({ lookMs: 10 })
+      const log = open({ checkMs: 10 })
       await record(log, 200)
       await delay(50 * n)
       await log.audit.close()

@@ -28,7 +28,7 @@ function openStore(place: Place, leaseMs: number): EventStore {
     const idleMs = 600_000
     return createSqliteStore(place, { tuning, leaseMs, idleMs }).store
   }
-  return createPostgresStore({ ...place, partitions: 'none' }, { tuning, leaseMs, lookMs: 20 })
+  return createPostgresStore({ ...place, partitions: 'none' }, { tuning, leaseMs, checkMs: 20 })
     .store
 }
 

@@ -8,7 +8,7 @@ import { type Chunk, encodeChunks } from '../../../../src/store-kit/index/chunks
 import type { NamedChunk } from '../../../../src/store-kit/index-builder/column-chunks.js'
 import { findPostings } from '../../../../src/store-kit/index/find-postings.js'
 import { placesOf } from '../../../../src/store-kit/index/find-grams.js'
-import { Extra } from '../../../../src/store-kit/index/grams.js'
+import { ExtraList } from '../../../../src/store-kit/index/grams.js'
 import { MIN_GRAM_CHUNKS, withGrams } from '../../../../src/store-kit/index-builder/list-grams.js'
 import { indexFilter } from '../../../../src/store-kit/index/index-filter.js'
 import {
@@ -224,7 +224,7 @@ describe('searching with grams', () => {
   it('groups grow with the number of chunks', () => {
     const count = 20_000
     const find = listed(Array.from({ length: count }, (_, i) => `"word ${i}x"`))
-    expect(ordinalsOf(find(Extra.groupSize))).toEqual([8])
+    expect(ordinalsOf(find(ExtraList.groupSize))).toEqual([8])
     const finds = (values: readonly number[]): readonly Postings[] => values.map(find)
     for (let i = 0; i < count; i += 77) {
       const ranges = placesOf(`WORD ${i}X`, finds)!

@@ -4,7 +4,7 @@ import type { AuditEvent, JsonObject } from '../../../../src/event/event.js'
 import { extractedSource, keptSource } from '../../../../src/store-kit/index/block-source.js'
 import { createGrowingIndex } from '../../../../src/store-kit/index/growing-index.js'
 import { indexFilter } from '../../../../src/store-kit/index/index-filter.js'
-import { loosePart } from '../../../../src/store-kit/index/loose-part.js'
+import { unindexedPart } from '../../../../src/store-kit/index/unindexed-part.js'
 import { compileMayMatch } from '../../../../src/store-kit/index/may-match.js'
 import type { IndexPart } from '../../../../src/store-kit/index/part.js'
 
@@ -63,7 +63,7 @@ it('filters other than by values exclude no part', () => {
 })
 
 it('events with known times only are never excluded', () => {
-  expect(passes([loosePart('open', [1, 2])], 'filter[code_eq]=x')).toEqual([true])
+  expect(passes([unindexedPart('open', [1, 2])], 'filter[code_eq]=x')).toEqual([true])
 })
 
 it('events that are added later are found in the same block', () => {

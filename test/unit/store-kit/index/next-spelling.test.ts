@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { compareText, fold } from '../../../../src/filter/values.js'
-import { nextSpelling } from '../../../../src/store-kit/index/spelled.js'
+import { nextSpelling } from '../../../../src/store-kit/index/next-spelling.js'
 
 const text = fc.string({
   unit: fc.constantFrom('a', 'A', 'b', 'B', 'k', 'K', '\u212A', 'ß', '1', '😀', 'ς', 'Σ'),

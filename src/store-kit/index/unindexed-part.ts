@@ -3,7 +3,7 @@ import type { IndexPart } from './part.js'
 import { EMPTY, rangePostings } from './postings.js'
 
 /** An index part that knows only the times of its events, ascending, so each event may match any filter. */
-export function loosePart(id: string, times: readonly Microseconds[]): IndexPart {
+export function unindexedPart(id: string, times: readonly Microseconds[]): IndexPart {
   const size = times.length
   return {
     id,

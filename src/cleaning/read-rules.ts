@@ -99,7 +99,7 @@ function readEvents(rule: EventsRule, fault: Fault): ReadTask {
 function readHost(rule: HostRule, fault: Fault): ReadTask {
   const { run, filters } = rule
   const maxAge = readDuration(rule.maxAge, 'maxAge', fault)
-  if (typeof run !== 'function') throw fault('run must be a function that removes what is due')
+  if (typeof run !== 'function') throw fault('run must be a function')
   const isObject = filters !== null && typeof filters === 'object' && !Array.isArray(filters)
   if (filters !== undefined && !isObject) throw fault('filters must be an object')
   return { task: hostTask({ run, ...(maxAge && { maxAge }) }), filters }

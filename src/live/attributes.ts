@@ -93,15 +93,7 @@ export function createLiveAttributes(opened: JsonObject, limits: JsonLimits): Li
       fit()
     },
     append(key, addition) {
-      if (typeof key !== 'string' || typeof addition !== 'string')
-        throw new AuditLogError('INVALID_DATA', 'append takes the name of an attribute and a text')
-      // The name `recording` is ours, and a text cannot be renamed while it grows.
-      const name = key === 'recording' ? 'attributes_recording' : storedName(key)
-      const { values } = base
-      if (Object.hasOwn(values, name) && typeof values[name] !== 'string')
-        throw new AuditLogError('INVALID_DATA', `${name} is not a text`, {
-          pointer: jsonPointer([name]),
-        })
+      const name = appendName(key, addition, base.values)
       const isUnchanged = texts.grow(name).add(addition)
       if (!isUnchanged || name !== key) note(jsonPointer([name]))
       fit()
@@ -120,6 +112,19 @@ export function createLiveAttributes(opened: JsonObject, limits: JsonLimits): Li
       return { json, texts: changes }
     },
   }
+}
+
+/** The name of the attribute to append to. */
+function appendName(key: unknown, addition: unknown, values: JsonObject): string {
+  if (typeof key !== 'string' || typeof addition !== 'string')
+    throw new AuditLogError('INVALID_DATA', 'append takes the name of an attribute and a text')
+  // The name `recording` is ours, and a text cannot be renamed while it grows.
+  const name = key === 'recording' ? 'attributes_recording' : storedName(key)
+  if (Object.hasOwn(values, name) && typeof values[name] !== 'string')
+    throw new AuditLogError('INVALID_DATA', `${name} is not a text`, {
+      pointer: jsonPointer([name]),
+    })
+  return name
 }
 
 /** The name under which an attribute is stored. */

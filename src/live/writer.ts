@@ -2,8 +2,9 @@ import { AuditLogError } from '../errors.js'
 import type { AuditEvent } from '../event/event.js'
 import type { LiveAttributes } from './attributes.js'
 import { createChangeWaiters } from './change-waiters.js'
-import { pause } from './pause.js'
-import type { EventStore, LiveChange } from '../store/store.js'
+import { createChangeLoop } from './change-loop.js'
+import { liveClosed } from './closed-error.js'
+import type { EventStore } from '../store/store.js'
 import { createStoreRetry } from './store-retry.js'
 import { MAX_TIMER_MS } from '../async/timers.js'
 
@@ -24,12 +25,7 @@ export interface LiveWriter {
   close(): Promise<AuditEvent>
 }
 
-// Less than the 250 ms within which readers see a change; it bounds the writes of one event.
-const WRITE_INTERVAL_MS = 100
 const MAX_PENDING_BYTES = 65_536
-
-export const liveClosed = (reason: string): AuditLogError =>
-  new AuditLogError('LIVE_CLOSED', `the live event ${reason}`)
 
 export interface LiveWriterParts {
   readonly store: EventStore
@@ -47,13 +43,7 @@ export function createLiveWriter({
   deadlineMs,
   onEnd,
 }: LiveWriterParts): LiveWriter {
-  let revision = 0
-  let changes = 0
-  let written = 0
   let ended: AuditLogError | undefined
-  let running: Promise<void> | undefined
-  /** Aborts when `close` is called: then no write waits for its interval. */
-  const closing = new AbortController()
   const timeoutMs = Math.min(deadlineMs, MAX_TIMER_MS)
 
   const deadlineExceeded = (cause?: unknown): AuditLogError => {
@@ -72,49 +62,20 @@ export function createLiveWriter({
     waiters.fail(error)
     onEnd()
   }
-
-  const nextChange = (): LiveChange => ({ revision: revision + 1, ...attributes.take() })
-
-  const write = async (): Promise<void> => {
-    const count = changes
-    const change = nextChange()
-    const isOpen = await retry.withRetry((signal) => store.changeLive(id, change, { signal }))
-    if (!isOpen) throw liveClosed('was closed as unfinished by another process')
-    revision = change.revision
-    written = count
-    waiters.written(count)
-  }
-  const run = async (): Promise<void> => {
-    // Further changes of this turn go into the same write.
-    await Promise.resolve()
-    try {
-      while (written < changes && !closing.signal.aborted) {
-        const interval = pause(WRITE_INTERVAL_MS, closing.signal)
-        await write()
-        await interval
-      }
-    } catch (error) {
-      end(error as AuditLogError)
-    }
-    running = undefined
-  }
-  const writeLast = async (): Promise<AuditEvent> => {
-    await running
-    if (ended) throw ended
-    const change = nextChange()
-    const event = await retry.withRetry((signal) => store.closeLive(id, change, { signal }))
-    if (!event) throw liveClosed('no longer exists')
-    return event
-  }
+  const loop = createChangeLoop({
+    store,
+    id,
+    attributes,
+    retry,
+    onWritten: (count) => waiters.written(count),
+    onError: end,
+  })
 
   return {
     get error() {
       return ended
     },
-    changed() {
-      changes++
-      running ??= run()
-    },
+    changed: () => loop.changed(),
     untilRoom() {
       if (ended) return Promise.reject(ended)
       if (attributes.pendingBytes() <= MAX_PENDING_BYTES) return Promise.resolve()
@@ -122,15 +83,12 @@ export function createLiveWriter({
     },
     flush() {
       if (ended) return Promise.reject(ended)
-      return written === changes ? Promise.resolve() : waiters.untilWritten(changes)
+      return loop.isWritten ? Promise.resolve() : waiters.untilWritten(loop.changes)
     },
     async close() {
-      closing.abort()
       const timer = setTimeout(() => retry.abort(), timeoutMs)
       try {
-        const event = await writeLast()
-        written = changes
-        waiters.written(changes)
+        const event = await loop.finish()
         end(liveClosed('is closed'))
         return event
       } catch (error) {

@@ -19,7 +19,7 @@ export interface AdmissionParts {
 
 /**
  * Puts a new entry into the queue and returns true; or gives it to the journal or drops it, by its
- * policy, and returns false. `full` is the error where the queue has no room.
+ * policy, and returns false. `full` is the error if the queue has no room.
  */
 export type Admit = (entry: QueueEntry, full: AuditLogError | undefined) => boolean
 

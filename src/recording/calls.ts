@@ -7,6 +7,7 @@ import { checkIdempotencyKey } from './idempotency-key.js'
 import type { AuditLogStats } from './outcomes.js'
 import { createPipeline, type Pipeline, type PipelineParts } from './pipeline.js'
 import type { WaitOptions } from '../store/store.js'
+import type { Throttling } from './throttling.js'
 
 export interface CallOptions extends WaitOptions {
   readonly username?: string | null | undefined
@@ -52,17 +53,16 @@ function asAuditLogError(thrown: unknown): AuditLogError {
 }
 
 export function createCalls(parts: CallsParts): Calls {
-  const { drafts } = parts
   const pipeline = createPipeline(parts)
   const { ledger, throttling, recorder, observer } = pipeline
-  const definitions: ReadonlyMap<string, EventTypeDefinition> = new Map(Object.entries(parts.types))
+  const prepare = createPrepare(parts, throttling)
   let isClosed = false
 
-  /** `prepare` runs synchronously, so that calls keep their order. */
+  /** `makeDraft` runs synchronously, so that calls keep their order. */
   const call = (
     type: string,
     options: CallOptions | undefined,
-    prepare: () => EventDraft | undefined,
+    makeDraft: () => EventDraft | undefined,
   ): Promise<AuditEvent | undefined> => {
     const refuse = (thrown: unknown): Promise<never> => {
       const error = asAuditLogError(thrown)
@@ -72,7 +72,7 @@ export function createCalls(parts: CallsParts): Calls {
     let draft: EventDraft | undefined
     try {
       if (isClosed) throw new AuditLogError('CLOSED', 'the audit log is closed')
-      draft = prepare()
+      draft = makeDraft()
     } catch (thrown) {
       ledger.call()
       return refuse(thrown)
@@ -102,39 +102,50 @@ export function createCalls(parts: CallsParts): Calls {
     return recorder.add(draft, { signal, policy })
   }
 
-  /** The draft of a system event; `undefined` if it is disabled or held back. */
-  const prepareSystem = (
-    type: string,
-    data: object,
-    options: CallOptions | undefined,
-    kind: SystemCall | undefined,
-  ): EventDraft | undefined => {
-    const definition = definitions.get(type)
-    if (kind?.mustBeKnown && !definition) {
-      const message = `${type} is not in the registry of event types`
-      throw new AuditLogError('UNKNOWN_EVENT_TYPE', message)
-    }
-    if (definition?.enabled?.() === false) return undefined
-    const throttle = throttling.check(type, data)
-    if (throttle === 'heldBack') return undefined
-    const draft = drafts.system(type, definition, data, usernameOf(options))
-    return throttle || kind?.live ? { ...draft, throttle, live: kind?.live } : draft
-  }
-
   return {
     system: (type, data, options, kind) =>
-      call(type, options, () => prepareSystem(type, data, options, kind)),
-    custom: (type, data, options) =>
-      call(type, options, () => {
-        const { idempotencyKey, transaction } = options ?? {}
-        if (idempotencyKey !== undefined) checkIdempotencyKey(idempotencyKey, transaction)
-        return drafts.custom(type, data, usernameOf(options))
-      }),
+      call(type, options, () => prepare.system(type, data, options, kind)),
+    custom: (type, data, options) => call(type, options, () => prepare.custom(type, data, options)),
     ownDraft: (type, data) => pipeline.ownDraft(type, data),
     recordOwn: (type, data) => pipeline.recordOwn(type, data),
     stats: () => ({ ...ledger.counts, waiting: recorder.waiting() }),
     flush: () => pipeline.flush(),
     refuseNew: () => void (isClosed = true),
     close: () => pipeline.close(),
+  }
+}
+
+/** Makes the drafts of calls. Throws if a call must be rejected. */
+interface Prepare {
+  /** `undefined` if the type is disabled or held back. */
+  system(
+    type: string,
+    data: object,
+    options: CallOptions | undefined,
+    kind: SystemCall | undefined,
+  ): EventDraft | undefined
+  custom(type: string, data: object, options: CallOptions | undefined): EventDraft
+}
+
+function createPrepare({ types, drafts }: CallsParts, throttling: Throttling): Prepare {
+  const definitions: ReadonlyMap<string, EventTypeDefinition> = new Map(Object.entries(types))
+  return {
+    system(type, data, options, kind) {
+      const definition = definitions.get(type)
+      if (kind?.mustBeKnown && !definition) {
+        const message = `${type} is not in the registry of event types`
+        throw new AuditLogError('UNKNOWN_EVENT_TYPE', message)
+      }
+      if (definition?.enabled?.() === false) return undefined
+      const throttle = throttling.check(type, data)
+      if (throttle === 'heldBack') return undefined
+      const draft = drafts.system(type, definition, data, usernameOf(options))
+      return throttle || kind?.live ? { ...draft, throttle, live: kind?.live } : draft
+    },
+    custom(type, data, options) {
+      const { idempotencyKey, transaction } = options ?? {}
+      if (idempotencyKey !== undefined) checkIdempotencyKey(idempotencyKey, transaction)
+      return drafts.custom(type, data, usernameOf(options))
+    },
   }
 }

@@ -56,16 +56,16 @@ export function createCommitter({
     deadlines.watch(deadline)
     const since = searchStart(batch)
     const { events, heldBack: times } = await appender.append(drafts, { signal, deadline, since })
-    const kept = times.size === 0 ? batch : batch.filter(({ draft }) => !times.has(draft))
+    const storedEntries = times.size === 0 ? batch : batch.filter(({ draft }) => !times.has(draft))
     const heldBack = times.size === 0 ? NONE : batch.filter(({ draft }) => times.has(draft))
     for (const entry of heldBack) {
       settlement.finish(entry)
       observer.heldBack(entry.draft, times.get(entry.draft)!)
     }
-    for (const entry of kept) settlement.finish(entry)
-    const stored = times.size === 0 ? drafts : kept.map((entry) => entry.draft)
-    if (stored.length > 0) observer.stored(newEvents(events, kept), stored)
-    for (const [i, entry] of kept.entries()) entry.resolve(events[i])
+    for (const entry of storedEntries) settlement.finish(entry)
+    const stored = times.size === 0 ? drafts : storedEntries.map((entry) => entry.draft)
+    if (stored.length > 0) observer.stored(newEvents(events, storedEntries), stored)
+    for (const [i, entry] of storedEntries.entries()) entry.resolve(events[i])
     for (const entry of heldBack) entry.resolve(undefined)
   }
 

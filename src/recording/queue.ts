@@ -28,7 +28,7 @@ export interface QueueEntry {
    * first attempt.
    */
   since: Microseconds | undefined
-  /** Calls of `flush` that wait for the entry; `undefined` where there are none. */
+  /** Calls of `flush` that wait for the entry; `undefined` if there are none. */
   onSettled: (() => void)[] | undefined
 }
 
@@ -42,12 +42,12 @@ export interface Queue {
   land(again: readonly QueueEntry[]): void
   /** Removes and returns the waiting entries that satisfy the condition. */
   extract(condition: (entry: QueueEntry) => boolean): readonly QueueEntry[]
-  /** True where the entry waits, and is not in flight. */
+  /** True if the entry waits and is not in flight. */
   holds(entry: QueueEntry): boolean
   inFlight(): readonly QueueEntry[]
   /** The entries in flight, then the waiting ones. */
   all(): readonly QueueEntry[]
-  /** True where an entry with the policy `queue` is in flight or waits. */
+  /** True if an entry with the policy `queue` is in flight or waits. */
   hasJournalBound(): boolean
 }
 

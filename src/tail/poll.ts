@@ -64,7 +64,7 @@ export const pollMatching: Poll = (store, { where, matches }, range, options) =>
   return poll(store, { where: queried, matches: isMatch }, range, options)
 }
 
-/** Reads all events and filters them here: more to read, but it advances where the query times out. */
+/** Reads all events and filters them here: more to read, but it advances even if the filtered query times out. */
 export const pollAll: Poll = (store, { matches }, range, options) =>
   poll(store, { where: undefined, matches }, range, options)
 

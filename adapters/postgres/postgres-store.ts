@@ -209,10 +209,12 @@ export function createPostgresStore(
 
     async recordSuppressed(draftOf, { signal } = {}) {
       check(signal)
-      const told = await withRetry(log, signal, (client) => recordSuppressed(client, log, draftOf))
+      const recorded = await withRetry(log, signal, (client) =>
+        recordSuppressed(client, log, draftOf),
+      )
       // A failure to move it is harmless: the outbox is moved later.
-      if (told > 0) await writer.move(signal).catch(() => {})
-      return told
+      if (recorded > 0) await writer.move(signal).catch(() => {})
+      return recorded
     },
 
     async updateState(key, change, { signal, keepFor } = {}) {

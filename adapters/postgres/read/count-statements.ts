@@ -123,7 +123,7 @@ const namesIn = (where: Grouping | undefined): string[] =>
     joinedName === undefined ? attributes : [...attributes, joinedName],
   )
 
-/** Where the filter is no part of what the reading tells apart: rows pass it, as far as SQL can tell. */
+/** For a figure whose rows must all match: SQL filters, and the groups contain what SQL cannot test. */
 function filteredBy(where: Grouping | undefined, foreignIds: string): Reading {
   const { exact, rest } = splitFilter(where)
   return {
@@ -134,7 +134,7 @@ function filteredBy(where: Grouping | undefined, foreignIds: string): Reading {
   }
 }
 
-/** Where rows that pass the filter and others are to be told apart. */
+/** For a figure that needs matching and other rows: groups by whether rows match. */
 function groupedBy(where: Grouping): Reading {
   const { exact, rest } = splitFilter(where)
   const names = namesIn(where)

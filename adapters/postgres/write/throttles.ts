@@ -88,7 +88,7 @@ export async function reportSuppressed(
   )
 }
 
-// As `isForgotten` has it. A row that somebody else is at is not forgotten, or he tells it.
+// The rule of `isUnclaimed`. A row that another transaction has locked is about to be claimed.
 const UNCLAIMED = `suppressed > 0 AND (
   kept_at > $1 OR (coalesce(kept_at + 2 * period, 0) <= $1 AND coalesce(last_at + period, 0) <= $1)
 )`

@@ -6,7 +6,7 @@ import { useSchemas } from '../../support/schemas.js'
 
 const { database, schema, openStore } = useSchemas('cleaning')
 
-/** So many events past the store, whose attributes have 7 bytes to 12 and whose times are 1, 2, 3 … */
+/** Inserts events without the store; attributes have 7 to 12 bytes, times are 1, 2, 3 … */
 const fill = (count: number): Promise<unknown> =>
   database().pool.query(
     `INSERT INTO ${schema()}.events
@@ -16,8 +16,8 @@ const fill = (count: number): Promise<unknown> =>
 
 const bytesOf = (n: number): number => JSON.stringify({ n }).length
 
-describe('what is due', () => {
-  it('is added up exactly over many events', async () => {
+describe('due', () => {
+  it('sums the sizes of many events exactly', async () => {
     const store = openStore({ partitions: 'none' })
     await store.append([draft({})])
     await store.removeBefore(Number.MAX_SAFE_INTEGER)
@@ -36,17 +36,17 @@ describe('what is due', () => {
 })
 
 describe('removal', () => {
-  it('tells how far it is, and goes on where the last batch ended', async () => {
+  it('reports its progress and continues after the last batch', async () => {
     const store = openStore({ partitions: 'none' })
     await store.append([draft({ n: 0 })])
     await fill(1700)
-    const told: number[] = []
-    expect(await store.removeBefore(1601, { onProgress: (removed) => told.push(removed) })).toBe(
-      1600,
-    )
-    expect(told.at(-1)).toBe(1600)
-    expect(told.length).toBeGreaterThan(2)
-    expect(told).toEqual(told.toSorted((a, b) => a - b))
+    const progress: number[] = []
+    expect(
+      await store.removeBefore(1601, { onProgress: (removed) => progress.push(removed) }),
+    ).toBe(1600)
+    expect(progress.at(-1)).toBe(1600)
+    expect(progress.length).toBeGreaterThan(2)
+    expect(progress).toEqual(progress.toSorted((a, b) => a - b))
     const { events } = await store.list({ where: undefined, sorts: [], limit: 1000 })
     expect(numbers(events)).toEqual([...upTo(1601, 1700), 0])
     expect(await store.remove(events.slice(0, 60).map(({ id }) => id))).toBe(60)
@@ -56,25 +56,25 @@ describe('removal', () => {
     await store.close()
   })
 
-  it('tells of whole partitions as well', async () => {
+  it('reports the progress of dropped partitions', async () => {
     const store = openStore({ partitions: 'day', clock: () => 1_767_225_600_000_000 })
     await store.append([draft({ n: 0 }), draft({ n: 1 })])
-    const told: number[] = []
+    const progress: number[] = []
     const removed = await store.removeBefore(1_767_398_400_000_000, {
-      onProgress: (removed) => told.push(removed),
+      onProgress: (removed) => progress.push(removed),
     })
     expect(removed).toBe(2)
-    expect(told.at(-1)).toBe(2)
+    expect(progress.at(-1)).toBe(2)
     await store.close()
   })
 })
 
 describe('analyze', () => {
-  it('refreshes what is stale, tells the rows, and then has nothing to do', async () => {
+  it('analyzes stale tables and returns their row counts, then has nothing to do', async () => {
     const writer = openStore({ partitions: 'none' })
     await writer.append(upTo(1, 100).map((n) => draft({ n })))
     await writer.close()
-    // The server is told of changes a moment after their transaction.
+    // The server's statistics follow a moment after the transaction.
     const changed = `SELECT n_mod_since_analyze::int AS rows FROM pg_stat_user_tables
       WHERE schemaname = '${schema()}' AND relname = 'events'`
     await vi.waitFor(
@@ -96,7 +96,7 @@ describe('analyze', () => {
     await store.close()
   })
 
-  it('leaves it to the one who is at it', async () => {
+  it('is skipped while another process analyzes', async () => {
     const store = openStore()
     await store.append([draft({})])
     const host = new pg.Client({ connectionString: database().url })

@@ -68,7 +68,7 @@ const queryOf = (
 const withoutTime = (counts: EventCounts): EventCounts => ({ ...counts, took_ms: 0 })
 
 describe('a log of more events than are counted at once', () => {
-  // Most of them within one minute, so that there are parts with more groups than others.
+  // Most events are within one minute, so that some parts have more groups than others.
   const timeOf = (i: number): number => START + (i % 3 === 0 ? i * HOUR * 0.05 : i * 1000)
   const events = Array.from({ length: 21_000 }, (_, i) => eventAt(i, timeOf(i)))
   const memory = memoryStore({ clock })
@@ -91,10 +91,10 @@ describe('a log of more events than are counted at once', () => {
     ],
     ['own conditions on attributes', queryOf({ step_in: ['7', 'x'], step_id_not_null: '1' })],
     ['what few have', queryOf({ rare_true: '1' }, { attributes: true })],
-    ['what no column tells', queryOf({ text_cont: '99', created_at_cont: ':3' })],
+    ['a test that columns cannot decide', queryOf({ text_cont: '99', created_at_cont: ':3' })],
     ['alternatives', queryOf({ m: 'or', type_eq: 'own', step_id_eq: 's11' })],
   ]
-  it.each(queries)('is counted as memory counts it: %s', async (_, query) => {
+  it.each(queries)('has the same counts as in memory: %s', async (_, query) => {
     const postgres = store()
     const counts = await postgres.count(query)
     expect(withoutTime(counts)).toEqual(withoutTime(await memory.count(query)))
@@ -103,7 +103,7 @@ describe('a log of more events than are counted at once', () => {
     await postgres.close()
   })
 
-  it('is sampled where there is no time, from the same events as in memory', async () => {
+  it('is sampled without time, from the same events as in memory', async () => {
     const postgres = store()
     for (const [, query] of queries) {
       const brief = { ...query, within: 0 }
@@ -115,7 +115,7 @@ describe('a log of more events than are counted at once', () => {
   })
 })
 
-/** A pool on whose connections `replace` has a say in what the server is sent. */
+/** A pool whose statements `replace` may change. */
 function poolWith(replace: (text: string) => string | undefined, max = 1): pg.Pool {
   const pool = new pg.Pool({ connectionString: database.url, max })
   pool.on('connect', (client) => {
@@ -137,7 +137,7 @@ const STOPPED = 'SELECT pg_cancel_backend(pg_backend_pid()), pg_sleep(600)'
 const isAtOnce = (text: string): boolean => text.includes('width_bucket')
 const isPart = (text: string): boolean => text.includes('LATERAL')
 
-describe('a count that the server stops', () => {
+describe('a count that the server cancels', () => {
   const events = Array.from({ length: 400 }, (_, i) => eventAt(i, START + i * HOUR))
   const memory = memoryStore({ clock })
   const query = queryOf({}, { facets: [] })
@@ -151,7 +151,7 @@ describe('a count that the server stops', () => {
   const onPool = (pool: pg.Pool, options: Partial<PostgresStoreOptions> = {}) =>
     postgresStore({ pool, schema: 'small', clock, ...options })
 
-  it('goes on in parts where all at once is too much', async () => {
+  it('continues in parts if one statement is too slow', async () => {
     const pool = poolWith((text) => (isAtOnce(text) ? STOPPED : undefined))
     const store = onPool(pool)
     expect(withoutTime(await store.count(query))).toEqual(withoutTime(await memory.count(query)))
@@ -159,7 +159,7 @@ describe('a count that the server stops', () => {
     await pool.end()
   })
 
-  /** All at once fails, and the parts after the first one never end. */
+  /** The statement for all events fails; the parts after the first one never end. */
   function endlessAfterFirstPart(): (text: string) => string | undefined {
     let parts = 0
     return (text) => {
@@ -179,7 +179,7 @@ describe('a count that the server stops', () => {
     const scaled = await store.count({ ...query, ...counts })
     expect(withoutTime(scaled)).toEqual(withoutTime(await memory.count({ ...query, within: 0 })))
     expect(scaled.sampled).toBe(true)
-    // The one connection is as it was.
+    // The connection is usable again.
     expect(removed).toBe(0)
     const { rows } = await pool.query('SHOW statement_timeout')
     expect(rows).toEqual([{ statement_timeout: '0' }])
@@ -191,7 +191,7 @@ describe('a count that the server stops', () => {
     ['all at once', (text: string) => (isAtOnce(text) ? FOREVER : undefined)],
     ['in parts', endlessAfterFirstPart()],
   ])('ends with its signal, and leaves nothing running: %s', async (_, replace) => {
-    // The other connection tells the server.
+    // Another connection cancels the statement.
     const pool = poolWith(replace, 2)
     const store = onPool(pool)
     const sleeping = async (): Promise<number> => {
@@ -213,17 +213,17 @@ describe('a count that the server stops', () => {
   })
 })
 
-it('SQL and the predicate together say what a filter says, and SQL alone what it tells', async () => {
+it('both parts of a split filter together match what the filter matches', async () => {
   const [events] = fc.sample(someEvents, { numRuns: 1, seed: 20_260_101 }) as [AuditEvent[]]
   await using audit = new AuditLog({ store: openStore('exact'), types: {} })
   await audit.importEvents(events)
-  let told = 0
+  let tested = 0
   await fc.assert(
     fc.asyncProperty(filter, async (given) => {
       const { where } = parseQuery({ filter: given })
       const { exact, rest } = splitFilter(where)
       if (!exact) return
-      told++
+      tested++
       const { rows } = await database.pool.query<{ created_at: string }>(
         `SELECT created_at FROM exact.events WHERE ${numbered(exact)} ORDER BY created_at`,
         [...exact.params],
@@ -234,5 +234,5 @@ it('SQL and the predicate together say what a filter says, and SQL alone what it
     }),
     { numRuns: 600, endOnFailure: true },
   )
-  expect(told).toBeGreaterThan(60)
+  expect(tested).toBeGreaterThan(60)
 })

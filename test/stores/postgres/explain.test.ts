@@ -35,14 +35,14 @@ describe.each([
   ['one table', { partitions: 'none' }],
   ['partitions', { partitions: 'day' }],
 ] as const)('%s', (_, options) => {
-  it('the newest are enough', async () => {
+  it('the newest events suffice', async () => {
     await openLog(options)
     expect(await explain('filter[word_eq]=hay&limit=4')).toEqual([
       { method: 'probe', rows: expect.any(Number), checked: 5, matched: 5, reason: undefined },
     ])
   })
 
-  it('the index leads to what few have', async () => {
+  it('the index finds a rare value', async () => {
     await openLog(options)
     const [probe, index, ...more] = await explain('filter[word_eq]=needle')
     expect(more).toEqual([])
@@ -53,7 +53,7 @@ describe.each([
       matched: 2,
       reason: '0 of the 250 newest events may match',
     })
-    // What is not in memory yet is read first, and the newest are not looked at in vain again.
+    // The second list does not probe the newest events, as none matched before.
     expect(await explain('filter[word_eq]=needle')).toEqual([
       {
         method: 'index',
@@ -65,7 +65,7 @@ describe.each([
     ])
   })
 
-  it('the newest are looked at again once the index has led to as many as are wanted', async () => {
+  it('the newest events are probed again after the index found a full page', async () => {
     await openLog(options)
     await explain('filter[word_eq]=needle')
     const methods = async (): Promise<unknown> =>
@@ -74,14 +74,14 @@ describe.each([
     expect(await methods()).toEqual(['probe'])
   })
 
-  it('as long as enough of them match they are looked at one by one', async () => {
+  it('events are read one by one while enough of them match', async () => {
     await openLog(options)
     expect(await explain('filter[word_eq]=hay&filter[n_lt]=4900&limit=1000')).toMatchObject([
       { method: 'probe', checked: 1001, matched: 1001 },
     ])
   })
 
-  it('what the index knows nothing of is gone through', async () => {
+  it('a filter that the index cannot answer is scanned', async () => {
     await openLog(options)
     expect(await explain('filter[id_start]=00000000-0000-4000-8000-00000000000')).toEqual([
       {
@@ -94,7 +94,7 @@ describe.each([
     ])
   })
 
-  it('sorts take the first of those that match', async () => {
+  it('a sorted list reads only the first matching events', async () => {
     await openLog(options)
     await audit.list('filter[sorts]=n')
     expect(await explain('filter[word_cont]=ha&filter[sorts]=n')).toMatchObject([
@@ -103,22 +103,22 @@ describe.each([
   })
 })
 
-it('where it is slow the server is not asked for more', async () => {
+it('a slow query is explained without further statements', async () => {
   await openLog()
-  const told: SlowQuery[] = []
-  audit.on('slow-query', (slow) => told.push(slow))
+  const slowQueries: SlowQuery[] = []
+  audit.on('slow-query', (slow) => slowQueries.push(slow))
   await audit.list('filter[n_lt]=2')
   await nextTurn()
-  expect(told[0]!.explanation!.steps).toMatchObject([
+  expect(slowQueries[0]!.explanation!.steps).toMatchObject([
     { method: 'probe', rows: 250, checked: 0 },
     { method: 'index', rows: 3, checked: 3, matched: 2 },
   ])
 })
 
-it('a query that takes too long is told of, as far as it came', async () => {
+it('a query that times out is explained up to that point', async () => {
   await openLog({ queryTimeoutMs: 1000 })
-  const told: SlowQuery[] = []
-  audit.on('slow-query', (slow) => told.push(slow))
+  const slowQueries: SlowQuery[] = []
+  audit.on('slow-query', (slow) => slowQueries.push(slow))
   const client = await schemas.database().pool.connect()
   try {
     await client.query(`BEGIN; LOCK TABLE ${schemas.schema()}.events`)
@@ -128,7 +128,7 @@ it('a query that takes too long is told of, as far as it came', async () => {
     client.release()
   }
   await nextTurn()
-  expect(told).toMatchObject([
+  expect(slowQueries).toMatchObject([
     {
       query: 'filter[n_lt]=2&limit=10',
       error: { code: 'QUERY_TIMEOUT' },

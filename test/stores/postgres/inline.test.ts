@@ -11,7 +11,7 @@ const TEXTS = [
 ]
 
 it.each(['on', 'off'])(
-  'reads as its parameters do, standard_conforming_strings %s',
+  'literals equal the parameters, standard_conforming_strings %s',
   async (mode) => {
     const client = await schemas.database().pool.connect()
     try {
@@ -35,7 +35,7 @@ it.each(['on', 'off'])(
 )
 
 it.each([[null], ['\0'], ['\uD83D'], [['a', '\uDE00']], [[null]], [{}], ['a'.repeat(30_000)]])(
-  'what cannot be written is left to be a parameter: %j',
+  'a value without a literal stays a parameter: %j',
   (param) => {
     expect(inlined(sql('SELECT ?', param))).toBeUndefined()
   },

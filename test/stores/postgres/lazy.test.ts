@@ -22,7 +22,7 @@ const textOf = ({ events }: EventPage): string =>
 
 const isUnread = (event: AuditEvent): boolean => event instanceof LazyEvent
 
-/** The page of a list that leaves attributes unread, which says the same as one that reads them. */
+/** The page of a lazy list; it equals the page of a list that is not lazy. */
 async function lazyList(query: string): Promise<EventPage> {
   const lazy = await audit.list(query, { lazy: true })
   const read = await audit.list(query)
@@ -32,7 +32,7 @@ async function lazyList(query: string): Promise<EventPage> {
   return lazy
 }
 
-it('leaves attributes unread, whatever the filter had to look at', async () => {
+it('leaves attributes unparsed whatever the filter reads', async () => {
   const texts = [{ n: 1, 'Grüße 🎈': '\ud800"\\\u0000' }, { n: 2, 9: 1, 1: [1e21, -0.5] }, {}]
   await store.append(texts.map((attributes) => draft(attributes)))
   for (const query of ['', 'filter[n_not_null]=1', 'filter[sorts]=n desc', 'limit=1']) {
@@ -42,7 +42,7 @@ it('leaves attributes unread, whatever the filter had to look at', async () => {
   }
 })
 
-it('reads what the server has added to, as it may be there already', async () => {
+it('parses attributes to which SQL may have added members', async () => {
   const own = { suppressed_count: 'mine', n: 1, suppressed_since: 'then' }
   await store.append([throttled(own)])
   await store.append([throttled(own)])

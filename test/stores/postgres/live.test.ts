@@ -26,7 +26,7 @@ const grown = (revision: number, text: string) => ({
   texts: [{ key: 'log', text, replaces: false }],
 })
 
-it('is closed in its place, where the table for its time has been dropped', async () => {
+it('is closed though the partition of its time has been dropped', async () => {
   const clock = manualClock('2026-01-31T23:59:59Z')
   const store = openStore({ clock })
   await store.append([draft({ n: 0 })])
@@ -51,7 +51,7 @@ it('is closed in its place, where the table for its time has been dropped', asyn
   await store.close()
 })
 
-it('leaves nothing beside the event once it is closed, and is found by the index', async () => {
+it('leaves no rows in the live tables once closed, and is found by the index', async () => {
   const store = openStore({ partitions: 'none' })
   const event = await begin(store, { n: 1, log: '' })
   for (const revision of upTo(1, 20)) await store.changeLive(event.id, grown(revision, 'x'))
@@ -61,7 +61,7 @@ it('leaves nothing beside the event once it is closed, and is found by the index
        (SELECT count(*) FROM ${schema()}.live_texts)::int AS texts`,
   )
   expect(rows).toEqual([{ events: 0, texts: 0 }])
-  // More events than are looked through before the index is asked.
+  // More events than a list probes before it asks the index.
   for (let at = 0; at < 2000; at += 500)
     await store.append(upTo(1, 500).map((n) => draft({ n: at + n + 1 })))
   const where = {
@@ -83,7 +83,7 @@ it('leaves nothing beside the event once it is closed, and is found by the index
   await store.close()
 })
 
-it('takes each change once where answers get lost', async () => {
+it('applies each change once if results are lost', async () => {
   const target = new URL(database().url)
   const proxy = await startProxy({ host: target.hostname, port: Number(target.port) })
   target.port = String(proxy.port)
@@ -106,7 +106,7 @@ it('takes each change once where answers get lost', async () => {
   await proxy.close()
 })
 
-it('is met once by readers while it closes', async () => {
+it('is read once while it is being closed', async () => {
   const store = openStore()
   const other = openStore()
   const events = await store.append(
@@ -118,22 +118,22 @@ it('is met once by readers while it closes', async () => {
       if (Number(attributes['n']) % 3 === 1) await store.closeLive(id, { revision: 1 })
     isClosing = false
   })()
-  let looks = 0
+  let reads = 0
   while (isClosing) {
     for (const sorts of [[], [{ attribute: 'n', direction: 'asc' as const }]])
       expect(numbers((await other.list({ where: undefined, sorts, limit: 100 })).events)).toEqual(
         upTo(0, 59),
       )
-    looks++
+    reads++
   }
   await closing
-  expect(looks).toBeGreaterThan(0)
+  expect(reads).toBeGreaterThan(0)
   expect(await other.openEvents()).toEqual([])
   await store.close()
   await other.close()
 })
 
-it('that a process left behind is closed as unfinished, and no other', async () => {
+it('is closed as unfinished without heartbeats, and no other event is', async () => {
   const store = openStore()
   const left = await begin(store, { n: 1, log: '' })
   const held = await begin(store, { n: 2, log: '' })
@@ -165,60 +165,64 @@ it('that a process left behind is closed as unfinished, and no other', async () 
   expect(await store.openEvents()).toEqual([{ id: held.id, revision: 0 }])
   const unfinished = { n: 1, log: 'as far as this', unfinished: true }
   expect((await store.get(left.id))!.attributes).toEqual(unfinished)
-  // Whoever held it hears of it.
+  // Its process learns that it is closed.
   expect(await store.changeLive(left.id, grown(2, 'more'))).toBe(false)
   expect((await store.closeLive(left.id, { revision: 2 }))!.attributes).toEqual(unfinished)
   await store.close()
   await pool.end()
 })
 
-it('on a replica is never behind what this process has changed', { timeout: 60_000 }, async () => {
-  const primary = await startOwnPostgres()
-  const replica = await primary.replicate()
-  const readPool = new pg.Pool({ connectionString: replica.url })
-  const onReplica = new pg.Client({ connectionString: replica.url })
-  await onReplica.connect()
-  const store = openStore({ connectionString: primary.url, readPool })
-  const other = openStore({ connectionString: primary.url })
-  try {
-    const event = await begin(store, { n: 1, log: '' })
-    const replayed = async (): Promise<void> => {
-      for (;;) {
-        const { rows } = await onReplica.query(
-          `SELECT to_regclass('${schema()}.live_events') AS found`,
-        )
-        if (rows[0].found !== null) {
-          const { rowCount } = await onReplica.query(`SELECT FROM ${schema()}.live_events`)
-          if (rowCount === 1) return
+it(
+  'is never read from a replica that lacks a change of this process',
+  { timeout: 60_000 },
+  async () => {
+    const primary = await startOwnPostgres()
+    const replica = await primary.replicate()
+    const readPool = new pg.Pool({ connectionString: replica.url })
+    const onReplica = new pg.Client({ connectionString: replica.url })
+    await onReplica.connect()
+    const store = openStore({ connectionString: primary.url, readPool })
+    const other = openStore({ connectionString: primary.url })
+    try {
+      const event = await begin(store, { n: 1, log: '' })
+      const replayed = async (): Promise<void> => {
+        for (;;) {
+          const { rows } = await onReplica.query(
+            `SELECT to_regclass('${schema()}.live_events') AS found`,
+          )
+          if (rows[0].found !== null) {
+            const { rowCount } = await onReplica.query(`SELECT FROM ${schema()}.live_events`)
+            if (rowCount === 1) return
+          }
+          await delay(20)
         }
-        await delay(20)
       }
+      await replayed()
+      await onReplica.query('SELECT pg_wal_replay_pause()')
+      // The event of another process is missing, which shows that the replica answers.
+      await other.append([draft({ n: 2 })])
+      expect(numbers((await store.list(ALL)).events)).toEqual([1])
+      // After the primary has returned a revision, the replica must not return an older one.
+      await other.changeLive(event.id, grown(1, 'some'))
+      expect(await store.openEvents()).toEqual([{ id: event.id, revision: 0 }])
+      const connect = vi.spyOn(readPool, 'connect').mockImplementationOnce(() => {
+        throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })
+      })
+      expect(await store.openEvents()).toEqual([{ id: event.id, revision: 1 }])
+      expect(connect).toHaveBeenCalled()
+      expect((await store.get(event.id))!.attributes['log']).toBe('some')
+      await store.changeLive(event.id, grown(2, 'more'))
+      expect((await store.get(event.id))!.attributes['log']).toBe('somemore')
+      expect(numbers((await store.list(ALL)).events)).toEqual([1, 2])
+      await store.closeLive(event.id, { revision: 3 })
+      expect(await store.openEvents()).toEqual([])
+    } finally {
+      await store.close()
+      await other.close()
+      await onReplica.end()
+      await readPool.end()
+      await replica.stop()
+      await primary.stop()
     }
-    await replayed()
-    await onReplica.query('SELECT pg_wal_replay_pause()')
-    // What others do it may miss: that tells that the replica answers.
-    await other.append([draft({ n: 2 })])
-    expect(numbers((await store.list(ALL)).events)).toEqual([1])
-    // Told of a change by the primary, one is not shown the event without it by the replica.
-    await other.changeLive(event.id, grown(1, 'some'))
-    expect(await store.openEvents()).toEqual([{ id: event.id, revision: 0 }])
-    const connect = vi.spyOn(readPool, 'connect').mockImplementationOnce(() => {
-      throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })
-    })
-    expect(await store.openEvents()).toEqual([{ id: event.id, revision: 1 }])
-    expect(connect).toHaveBeenCalled()
-    expect((await store.get(event.id))!.attributes['log']).toBe('some')
-    await store.changeLive(event.id, grown(2, 'more'))
-    expect((await store.get(event.id))!.attributes['log']).toBe('somemore')
-    expect(numbers((await store.list(ALL)).events)).toEqual([1, 2])
-    await store.closeLive(event.id, { revision: 3 })
-    expect(await store.openEvents()).toEqual([])
-  } finally {
-    await store.close()
-    await other.close()
-    await onReplica.end()
-    await readPool.end()
-    await replica.stop()
-    await primary.stop()
-  }
-})
+  },
+)

@@ -39,7 +39,7 @@ const openLog = ({ deadlineMs = 30_000, pool, ...options }: LogOptions = {}): Au
     waiting: { deadlineMs },
   })
 
-/** For logs with a deadline that is too short for it. */
+/** Creates the schema, which a short deadline does not allow for. */
 async function makeSchema(): Promise<void> {
   const store = postgresStore({ connectionString: server.url, schema })
   await store.openEvents()
@@ -55,7 +55,7 @@ async function administer(...statements: string[]): Promise<pg.QueryResult[]> {
   return results
 }
 
-/** The numbers of all that is stored but for what tells of gaps, read by a log of its own. */
+/** The numbers of the stored events without gap events, read by a separate log. */
 async function stored(): Promise<unknown[]> {
   await using audit = openLog()
   const found: unknown[] = []
@@ -71,7 +71,7 @@ interface Load {
   stop(): Promise<void>
 }
 
-/** Records from several lanes until it is stopped. */
+/** Records in several concurrent loops until it is stopped. */
 function load(audit: AuditLog, lanes: number): Load {
   const acknowledged: number[] = []
   const rejected: { n: number; error: unknown }[] = []
@@ -100,7 +100,7 @@ function load(audit: AuditLog, lanes: number): Load {
   }
 }
 
-/** What was acknowledged is there, what was rejected is not, and nothing is there twice. */
+/** Acknowledged events are stored once, and rejected ones are not. */
 async function expectExact({ acknowledged, rejected }: Load): Promise<void> {
   const found = await stored()
   expect(found.length).toBe(new Set(found).size)
@@ -123,7 +123,7 @@ async function expectRejection(promise: Promise<unknown>, message: RegExp): Prom
 describe('under load', { timeout: 120_000 }, () => {
   const RESTARTS = 20
 
-  it(`the server is restarted ${RESTARTS} times as after a crash`, async () => {
+  it(`the server crashes and restarts ${RESTARTS} times`, async () => {
     const audit = openLog()
     const first = load(audit, 30)
     for (let i = 0; i < RESTARTS; i++) {
@@ -156,7 +156,7 @@ describe('under load', { timeout: 120_000 }, () => {
     await audit.close()
   })
 
-  it('the server stands still for longer than the deadline', async () => {
+  it('the server is suspended for longer than the deadline', async () => {
     await makeSchema()
     const audit = openLog({ deadlineMs: 800 })
     await audit.recordCustom('test:outage', { n: -1 })
@@ -179,15 +179,15 @@ describe('under load', { timeout: 120_000 }, () => {
   })
 })
 
-describe('a server that stands still', { timeout: 60_000 }, () => {
+describe('a suspended server', { timeout: 60_000 }, () => {
   let goOn = (): void => {}
   afterEach(() => goOn())
 
-  it('does not keep a call beyond its deadline', async () => {
+  it('does not delay a call beyond its deadline', async () => {
     await makeSchema()
     const audit = openLog({ deadlineMs: 2000, queryTimeoutMs: 2000 })
     await audit.recordCustom('test:outage', { n: 0 })
-    // By then the connection is free again by which the next one is sent.
+    // By then the pool has a free connection for the next call.
     await delay(300)
     goOn = server.freeze()
     await expectRejection(audit.recordCustom('test:outage', { n: 1 }), /within 2000 ms/)
@@ -198,10 +198,10 @@ describe('a server that stands still', { timeout: 60_000 }, () => {
     await audit.close()
   })
 
-  it('does not keep those who close, whatever was given up', { timeout: 20_000 }, async () => {
+  it('does not delay close after aborted calls', { timeout: 20_000 }, async () => {
     const audit = openLog({ queryTimeoutMs: 300 })
     await audit.recordCustom('test:outage', { n: 0 })
-    // Connections that are free again by which calls and their cancelling are sent.
+    // Free connections of the pool, for calls and cancel requests.
     await Promise.allSettled(Array.from({ length: 8 }, () => audit.list()))
     goOn = server.freeze()
     const lists = Array.from({ length: 2 }, () => audit.list())
@@ -209,12 +209,12 @@ describe('a server that stands still', { timeout: 60_000 }, () => {
     await audit.close()
   })
 
-  it('does not keep those who close as they begin to follow', { timeout: 20_000 }, async () => {
+  it('does not delay close while LISTEN is under way', { timeout: 20_000 }, async () => {
     const store = postgresStore({ connectionString: server.url, schema })
     await store.openEvents()
     goOn = server.freeze()
     store.watch(() => {})
-    // By then it has been sent.
+    // By then LISTEN has been sent.
     await delay(100)
     await store.close()
   })
@@ -224,35 +224,35 @@ describe(
   'what cannot be stored waits, and is rejected with the reason',
   { timeout: 60_000 },
   () => {
-    /** Fails in time while `breakIt` holds; what waits when it is mended is stored. */
-    const tries = async (
+    /** Calls fail at their deadline while the outage lasts; calls that wait at its end succeed. */
+    const expectRetry = async (
       reason: RegExp,
       breakIt: () => Promise<unknown>,
       mendIt: () => Promise<unknown>,
     ): Promise<void> => {
       await makeSchema()
-      const impatient = openLog({ deadlineMs: 2000 })
-      const patient = openLog()
-      await impatient.recordCustom('test:outage', { n: 0 })
-      await patient.recordCustom('test:outage', { n: 1 })
+      const shortLog = openLog({ deadlineMs: 2000 })
+      const longLog = openLog()
+      await shortLog.recordCustom('test:outage', { n: 0 })
+      await longLog.recordCustom('test:outage', { n: 1 })
       await breakIt()
       try {
-        const waiting = patient.recordCustom('test:outage', { n: 2 })
-        await expectRejection(impatient.recordCustom('test:outage', { n: 3 }), reason)
+        const waiting = longLog.recordCustom('test:outage', { n: 2 })
+        await expectRejection(shortLog.recordCustom('test:outage', { n: 3 }), reason)
         await mendIt()
         expect((await waiting)?.attributes).toEqual({ n: 2 })
-        await impatient.recordCustom('test:outage', { n: 4 })
+        await shortLog.recordCustom('test:outage', { n: 4 })
         expect(await stored()).toEqual([0, 1, 2, 4])
       } finally {
         await mendIt()
-        await impatient.close()
-        await patient.close()
+        await shortLog.close()
+        await longLog.close()
       }
     }
 
     it('while the server refuses connections', async () => {
       let isDown = false
-      await tries(
+      await expectRetry(
         /did not take the event within 2000 ms: .*ECONNREFUSED/,
         async () => {
           await server.crash()
@@ -266,7 +266,7 @@ describe(
     })
 
     it('while the server is read-only', () =>
-      tries(
+      expectRetry(
         /within 2000 ms: cannot execute .* in a read-only transaction/,
         () =>
           administer(
@@ -283,8 +283,8 @@ describe(
           ),
       ))
 
-    it('while the server says that it has no room', () =>
-      tries(
+    it('while the server is out of disk space', () =>
+      expectRetry(
         /within 2000 ms: could not extend file "base\/1\/2": No space left on device/,
         () =>
           administer(
@@ -296,8 +296,8 @@ describe(
         () => administer(`DROP FUNCTION IF EXISTS ${schema}.no_room CASCADE`),
       ))
 
-    it('while the database takes no connections', () =>
-      tries(
+    it('while the database accepts no connections', () =>
+      expectRetry(
         /within 2000 ms: .*not currently accepting connections|permission denied for database|too many connections/,
         async () => {
           const other = new URL(server.url)
@@ -322,7 +322,7 @@ describe(
   },
 )
 
-describe('an answer that gets lost', { timeout: 60_000 }, () => {
+describe('a lost result', { timeout: 60_000 }, () => {
   const DEADLINE_MS = 20_000
   let proxy: Proxy
   let pool: pg.Pool
@@ -339,13 +339,13 @@ describe('an answer that gets lost', { timeout: 60_000 }, () => {
     }
   })
 
-  /** What is sent next goes by a connection that is there: no other can be made while answers get lost. */
+  /** Opens the connection that the next statement uses: none can be opened while results are lost. */
   const untilIdle = async (): Promise<void> => {
     await delay(100)
     while (pool.idleCount === 0) await delay(5)
   }
 
-  it('keeps the event once when it is sent again', async () => {
+  it('leaves one event if the draft is appended again', async () => {
     const audit = openLog({ pool })
     await audit.recordCustom('test:outage', { n: 0 })
     await untilIdle()
@@ -365,7 +365,7 @@ describe('an answer that gets lost', { timeout: 60_000 }, () => {
     await audit.close()
   })
 
-  it('keeps nothing of what was rejected', async () => {
+  it('leaves no rejected event', async () => {
     const audit = openLog({ pool, deadlineMs: DEADLINE_MS })
     await audit.recordCustom('test:outage', { n: 0 })
     await untilIdle()
@@ -382,7 +382,7 @@ describe('an answer that gets lost', { timeout: 60_000 }, () => {
     await audit.close()
   })
 
-  it('keeps nothing of what was rejected, without another call', async () => {
+  it('leaves no rejected event, even without another call', async () => {
     const audit = openLog({ pool, deadlineMs: DEADLINE_MS })
     await audit.recordCustom('test:outage', { n: 0 })
     await untilIdle()
@@ -399,7 +399,7 @@ describe('an answer that gets lost', { timeout: 60_000 }, () => {
   })
 })
 
-it('a store can be made while the server is away', { timeout: 60_000 }, async () => {
+it('a store can be created while the server is away', { timeout: 60_000 }, async () => {
   await server.crash()
   const audit = openLog()
   const waiting = audit.recordCustom('test:outage', { n: 1 })

@@ -39,7 +39,7 @@ async function codeOf(promise: Promise<unknown>): Promise<string> {
 }
 
 describe('the schema', () => {
-  it('is made once by many that start at the same time', async () => {
+  it('is created once if many stores start at the same time', async () => {
     const logs = Array.from({ length: 12 }, () => openLog())
     await Promise.all(logs.map((log, i) => log.recordCustom(`test:${i}`)))
     const { events } = await logs[0]!.list('limit=100')
@@ -58,7 +58,7 @@ describe('the schema', () => {
     })
   })
 
-  it('may have any name, and each is a log of its own', async () => {
+  it('may have any name; each schema is a separate log', async () => {
     const names = ['Ünïcode "quoted" \'name\' $1 ?', 'select', 'a.b']
     for (const name of names) {
       await using audit = openLog({ schema: name })
@@ -82,7 +82,7 @@ describe('the schema', () => {
     }
   })
 
-  it('is used by a role that may create nothing', async () => {
+  it('can be used by a role without CREATE', async () => {
     await using owner = openLog()
     await owner.recordCustom('a')
     await database.pool.query(`
@@ -99,7 +99,7 @@ describe('the schema', () => {
     await database.pool.query(`DROP OWNED BY ${schema}_user; DROP ROLE ${schema}_user`)
   })
 
-  it('is not made in a database of another encoding', async () => {
+  it('is refused in a database of another encoding', async () => {
     const name = `ascii_${schema}_${process.pid}`
     await database.pool.query(
       `CREATE DATABASE ${name} ENCODING 'SQL_ASCII' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'`,
@@ -116,7 +116,7 @@ describe('the schema', () => {
   })
 })
 
-it('refuses options that cannot be used', () => {
+it('refuses invalid options', () => {
   const wrong: readonly [Options, RegExp][] = [
     [{ schema: '' }, /schema must be a name/],
     [{ schema: 'pg_mine' }, /does not begin with pg_/],
@@ -128,7 +128,7 @@ it('refuses options that cannot be used', () => {
   for (const [options, message] of wrong) expect(() => openStore(options)).toThrow(message)
 })
 
-it('rejects at once where waiting would not help', async () => {
+it('rejects at once if a retry cannot help', async () => {
   const url = new URL(database.url)
   url.pathname = '/no_such_database'
   await using audit = openLog({ connectionString: url.href })
@@ -139,7 +139,7 @@ it('rejects at once where waiting would not help', async () => {
 })
 
 describe("in the host's pool", () => {
-  it('leaves the pool open, and its settings alone', async () => {
+  it('neither ends the pool nor changes its settings', async () => {
     const pool = new pg.Pool({ connectionString: database.url, max: 2 })
     await pool.query('SELECT 1')
     const audit = openLog({ pool })
@@ -158,7 +158,7 @@ describe("in the host's pool", () => {
     await pool.end()
   })
 
-  it('works whatever types the host parses, and says so where it cannot', async () => {
+  it('works whatever type parsers the host has set, and reports when it cannot', async () => {
     const pool = new pg.Pool({
       connectionString: database.url,
       types: { getTypeParser: () => () => 'parsed' },
@@ -183,7 +183,7 @@ describe("in the host's pool", () => {
 })
 
 describe("in the host's transaction", () => {
-  it('an open one holds up nobody', async () => {
+  it('an open transaction blocks no append', async () => {
     await using audit = openLog()
     await audit.recordCustom('first')
     const host = new pg.Client({ connectionString: database.url })
@@ -208,7 +208,7 @@ describe("in the host's transaction", () => {
     await host.end()
   })
 
-  it('the event goes with the work', async () => {
+  it('the event is rolled back with the transaction', async () => {
     await using audit = openLog()
     await audit.recordCustom('first')
     await database.pool.query(`CREATE TABLE ${schema}.work (n integer)`)
@@ -228,7 +228,7 @@ describe("in the host's transaction", () => {
     await host.end()
   })
 
-  it('a statement timeout of its own is told as what it is', async () => {
+  it('a statement timeout of the host is reported as such', async () => {
     await using audit = openLog()
     await audit.recordCustom('first')
     const host = new pg.Client({ connectionString: database.url, statement_timeout: 50 })
@@ -281,7 +281,7 @@ describe('partitions', () => {
     attributes: {},
   })
 
-  it('are made ahead, for what is imported, and when time leaps', async () => {
+  it('are created ahead, for imports, and after a leap of time', async () => {
     const clock = manualClock('2026-01-31T23:59:59.999999Z')
     await using audit = openLog({ clock })
     await audit.recordCustom('a')
@@ -306,7 +306,7 @@ describe('partitions', () => {
     ])
   })
 
-  it('of a batch that reaches over midnight are there', async () => {
+  it('exist for a batch that spans midnight', async () => {
     const clock = manualClock('2026-03-01T00:00:00.000002Z')
     await using audit = openLog({ clock, partitions: 'day' })
     await Promise.all([1, 2, 3, 4, 5].map((n) => audit.recordCustom('a', { n })))
@@ -320,7 +320,7 @@ describe('partitions', () => {
     ])
   })
 
-  it('that are over are dropped, while events are appended', async () => {
+  it('are dropped when their period has been removed, while events are appended', async () => {
     const clock = manualClock('2026-01-15T00:00:00Z')
     await using audit = openLog({ clock })
     for (let month = 0; month < 4; month++) {
@@ -364,7 +364,7 @@ describe('partitions', () => {
 })
 
 describe('queries', () => {
-  it('that take too long are stopped with a clear error, and nothing is left running', async () => {
+  it('are cancelled after the time limit with a clear error', async () => {
     await using audit = openLog({ queryTimeoutMs: 50 })
     await audit.recordCustom('a')
     const host = new pg.Client({ connectionString: database.url })
@@ -381,7 +381,7 @@ describe('queries', () => {
     expect(types((await patient.list()).events)).toEqual(['a'])
   })
 
-  it('end with their signal', async () => {
+  it('are cancelled when their signal aborts', async () => {
     await using audit = openLog()
     await audit.recordCustom('a')
     const host = new pg.Client({ connectionString: database.url })
@@ -401,7 +401,7 @@ describe('queries', () => {
     await host.end()
   })
 
-  it('find what is rare by the index, and what is frequent in the newest', async () => {
+  it('find rare values by the index and frequent ones among the newest events', async () => {
     await using audit = openLog({ partitions: 'none' })
     const count = 20_000
     for (let n = 0; n < count; n += 500)
@@ -425,7 +425,7 @@ describe('queries', () => {
 })
 
 describe('hints', () => {
-  it('come from other processes, and again after the connection is lost', async () => {
+  it('come from other processes, also after the connection was lost', async () => {
     await using audit = openLog()
     await using other = openLog()
     await audit.recordCustom('a')
@@ -457,7 +457,7 @@ it(
     const replica = await primary.replicate()
     const readPool = new pg.Pool({ connectionString: replica.url })
     const onReplica = new pg.Client({ connectionString: replica.url })
-    // The replica is going to crash.
+    // The replica will crash.
     readPool.on('error', () => {})
     onReplica.on('error', () => {})
     try {
@@ -479,7 +479,7 @@ it(
       }
       await replayed(first!.id)
       await onReplica.query('SELECT pg_wal_replay_pause()')
-      // What others record it may miss: that tells that the replica answers.
+      // The event of another process is missing, which shows that the replica answers.
       await other.recordCustom('of another')
       expect(types((await audit.list()).events)).toEqual(['first'])
       const second = await audit.recordCustom('second')

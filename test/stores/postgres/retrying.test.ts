@@ -8,11 +8,11 @@ const { database, schema, openStore } = useSchemas('retrying')
 
 afterEach(() => void vi.restoreAllMocks())
 
-it('a process that stood still for a minute, by its clock, appends within the deadline', async () => {
+it('a process that was suspended for a minute appends within the deadline', async () => {
   const store = openStore()
   await store.append([draft({ n: 0 })])
   const now = performance.now.bind(performance)
-  // Meanwhile the server's clock went on.
+  // Meanwhile the server's clock advanced.
   vi.spyOn(performance, 'now').mockImplementation(() => now() - 60_000)
   const [event] = await store.append([draft({ n: 1 })], { deadline: performance.now() + 3000 })
   expect(await store.get(event!.id)).toEqual(event)
@@ -27,7 +27,7 @@ async function hasTransactionTimeout(): Promise<boolean> {
   return rows.length > 0
 }
 
-it('what the server ends for taking too long is tried again', async (test) => {
+it('a transaction that exceeds transaction_timeout is retried', async (test) => {
   if (!(await hasTransactionTimeout())) test.skip('this server has no transaction_timeout')
   const first = openStore()
   await first.append([draft({ n: 0 })])

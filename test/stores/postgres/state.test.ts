@@ -4,7 +4,7 @@ import { useSchemas } from '../../support/schemas.js'
 
 const schemas = useSchemas('state')
 
-it('what is forgotten goes from the table, a hundred at a time', async () => {
+it('expired values are deleted, a hundred per write', async () => {
   const clock = manualClock()
   const store = schemas.openStore({ clock })
   const { pool } = schemas.database()

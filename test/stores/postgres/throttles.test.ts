@@ -15,7 +15,7 @@ const ALL: EventQuery = { where: undefined, sorts: [], limit: 1000 }
 const stored = async (store: EventStore): Promise<unknown[]> =>
   numbers((await store.list(ALL)).events)
 
-/** A report of so many held back under the key of `throttled`. */
+/** A report of suppressed calls under the key of `throttled`. */
 const suppressed = (count: number, number = 1) => ({
   reporter: 'test',
   number,
@@ -27,22 +27,22 @@ const suppressed = (count: number, number = 1) => ({
   ],
 })
 
-it('of many processes that race for a throttle one gets through', async () => {
+it('one of many concurrent processes passes a throttle', async () => {
   const stores = Array.from({ length: 5 }, () => openStore())
-  const heldBack: unknown[] = []
+  const suppressed: unknown[] = []
   const calls = upTo(0, 99).map((n) =>
     stores[n % 5]!.append([draft({ n: -1 }), throttled({ n })], {
-      onSuppressed: (one) => heldBack.push(one.attributes['n']),
+      onSuppressed: (one) => suppressed.push(one.attributes['n']),
     }),
   )
   const kept = (await Promise.all(calls)).flatMap(numbers).filter((n) => n !== -1)
   expect(kept).toHaveLength(1)
-  expect(heldBack).toHaveLength(99)
+  expect(suppressed).toHaveLength(99)
   expect((await stored(stores[0]!)).filter((n) => n !== -1)).toEqual(kept)
   await Promise.all(stores.map((store) => store.close()))
 })
 
-it('reports, appends and outbox meet at the same throttles without a deadlock', async () => {
+it('reports, appends and the outbox use the same throttles without a deadlock', async () => {
   const keys = upTo(0, 9).map((key) => `key ${key}`)
   const stores = Array.from({ length: 3 }, () => openStore())
   await stores[0]!.append(keys.map((key) => throttled({}, { key, period: 1 })))
@@ -69,21 +69,21 @@ it('reports, appends and outbox meet at the same throttles without a deadlock', 
   expect(await statistics()).toBe(before)
   await stores[0]!.append(keys.map((key) => throttled({}, { key, period: 0 })))
   const { events } = await stores[0]!.list(ALL)
-  const told = events.reduce(
+  const recorded = events.reduce(
     (sum, { attributes }) => sum + Number(attributes['suppressed_count'] ?? 0),
     0,
   )
   const reports = 3 * 30 * keys.length
-  expect(told).toBeGreaterThan(0)
-  expect(told).toBeLessThanOrEqual(reports)
+  expect(recorded).toBeGreaterThan(0)
+  expect(recorded).toBeLessThanOrEqual(reports)
   const { rows } = await database().pool.query<{ left: string }>(
     `SELECT sum(suppressed) AS left FROM ${schema()}.throttles`,
   )
-  expect(told + Number(rows[0]!.left)).toBe(reports)
+  expect(recorded + Number(rows[0]!.left)).toBe(reports)
   await Promise.all(stores.map((store) => store.close()))
 })
 
-/** A pool whose statements go through `act`. */
+/** A pool that passes each statement to `act`. */
 function poolThrough(
   act: (text: string, run: () => Promise<unknown>) => Promise<unknown>,
 ): pg.Pool {
@@ -97,7 +97,7 @@ function poolThrough(
   return pool
 }
 
-it('what is held back is not written, nor asked for in the order of all', async () => {
+it('a suppressed draft is neither written nor takes the append lock', async () => {
   const asked: string[] = []
   const pool = poolThrough((text, run) => {
     asked.push(text)
@@ -116,7 +116,7 @@ it('what is held back is not written, nor asked for in the order of all', async 
   await pool.end()
 })
 
-it('suppressed counts are found by filters, whatever the index knows', async () => {
+it('suppressed counts are found by filters, with and without the index', async () => {
   const clock = manualClock()
   const store = openStore({ clock, partitions: 'none' })
   for (const n of upTo(0, 4)) {
@@ -135,7 +135,7 @@ it('suppressed counts are found by filters, whatever the index knows', async () 
   await store.close()
 })
 
-it('a throttle key of a transaction is decided when its event becomes visible', async () => {
+it('the throttle of an enlisted draft is checked when it is moved from the outbox', async () => {
   const store = openStore()
   await store.append([draft({ n: 0 })])
   const host = new pg.Client({ connectionString: database().url })
@@ -161,7 +161,7 @@ async function throughProxy(): Promise<{ proxy: Proxy; url: string }> {
   return { proxy, url: target.href }
 }
 
-it('an answer that gets lost closes no throttle to its own event', async () => {
+it('a lost attempt closes no throttle to its own event', async () => {
   const { proxy, url } = await throughProxy()
   const store = openStore({ connectionString: url })
   await store.append([draft({ n: 0 })])
@@ -191,7 +191,7 @@ it.each([{}, { live: true as const }])(
       controller.abort()
       throw new Error('the connection broke')
     })
-    // Nothing is taken back by its look for what was lost, only by its next append.
+    // Only the next append undoes the lost attempt.
     vi.useFakeTimers({ toFake: ['setInterval'] })
     const store = openStore({ pool })
     vi.useRealTimers()
@@ -213,7 +213,7 @@ it.each([{}, { live: true as const }])(
   },
 )
 
-it('what another process may have kept before it died is found, and kept once', async () => {
+it('an event that a process stored before it died is found and not stored twice', async () => {
   const store = openStore()
   const batch = [throttled({ n: 0 }), draft({ n: 1 }), draft({ n: 2 }, { live: true })]
   const first = await store.append(batch)
@@ -225,7 +225,7 @@ it('what another process may have kept before it died is found, and kept once', 
   await next.close()
 })
 
-it('a process that is stopped while it tells keeps nobody waiting', async () => {
+it('a process that is suspended while it records suppressed counts blocks no other', async () => {
   const clock = manualClock()
   const store = openStore({ clock })
   await store.append([draft({ n: 0 })])

@@ -13,14 +13,14 @@ const { database, schema, openStore } = useSchemas('writer')
 const ask = async (sql: string): Promise<unknown[][]> =>
   (await database().pool.query({ text: sql, rowMode: 'array' })).rows
 
-/** The numbers of what is in the log, and their times as keys. */
+/** The numbers and times of the stored events. */
 const stored = async (): Promise<[number, string][]> =>
   (await ask(`SELECT (attributes->>'n')::int, created_at FROM ${schema()}.events
      WHERE type = 'test:event' ORDER BY created_at`)) as [number, string][]
 
 const numbers = async (): Promise<number[]> => (await stored()).map(([n]) => n)
 
-describe('what an attempt has kept whose answer got lost', () => {
+describe('an event whose acknowledgement is lost', () => {
   const DEADLINE_MS = 10_000
   const time = useLeapingTime()
   let proxy: Proxy
@@ -32,17 +32,17 @@ describe('what an attempt has kept whose answer got lost', () => {
     target.hostname = '127.0.0.1'
     target.port = String(proxy.port)
     url = target.href
-    // The deadline is not for the making of the schema.
+    // Creates the schema, which the deadline does not allow for.
     const store = openStore()
     await store.openEvents()
     await store.close()
     return () => proxy.close()
   })
 
-  /** The next append is kept, its answer lost, and the server away until the proxy is healed. */
+  /** The next append is stored, its result lost, and the server away until the proxy is healed. */
   const breakNextAppend = (): Promise<void> => proxy.breakAt('append(', 'answer')
 
-  /** What there is once both that were recorded are kept. */
+  /** The stored events, once there are two. */
   const storedBoth = async (): Promise<[number, string][]> => {
     while ((await numbers()).length < 2) await delay(10)
     return stored()
@@ -57,7 +57,7 @@ describe('what an attempt has kept whose answer got lost', () => {
       waiting: { deadlineMs: DEADLINE_MS },
     })
 
-  it('stays for who gives it again as soon as that has failed', async () => {
+  it('stays if the caller appends it again at once', async () => {
     const store = postgresStore({ connectionString: url, schema: schema() })
     await store.append([draft({ n: 0 })])
     const isBroken = breakNextAppend()
@@ -68,20 +68,20 @@ describe('what an attempt has kept whose answer got lost', () => {
     })
     await isBroken
     const before = await storedBoth()
-    // A poll comes meanwhile, and waits for its turn.
+    // A poll begins meanwhile and waits for its turn.
     await delay(1100)
     time.stop()
     giveUp.abort()
     await failing
     proxy.heal()
-    // The poll has its turn first.
+    // The poll gets its turn first.
     await delay(50)
     await store.append(again)
     expect(await stored()).toEqual(before)
     await store.close()
   })
 
-  it('stays where the journal has it, whatever is appended before that comes', async () => {
+  it('stays if the journal holds it, whatever is appended before', async () => {
     const journal = memoryJournal()
     const audit = openLog({ 'test:event': 'queue' }, journal)
     await audit.recordCustom('test:event', { n: 0 })
@@ -106,7 +106,7 @@ describe('what an attempt has kept whose answer got lost', () => {
     await audit.close()
   })
 
-  it('goes where the journal has no room for it', async () => {
+  it('is removed if the journal has no room for it', async () => {
     const audit = openLog({ 'test:event': 'queue' }, memoryJournal(0))
     await audit.recordCustom('test:event', { n: 0 })
     const isBroken = breakNextAppend()
@@ -129,7 +129,7 @@ describe('the outbox', () => {
     vi.restoreAllMocks()
   })
 
-  it('is emptied in turns with what is recorded', async () => {
+  it('is moved in batches, with appends in between', async () => {
     const audit = new AuditLog({ store: openStore(), types: {} })
     await audit.recordCustom('test:event', { n: 0 })
     await ask(`INSERT INTO ${schema()}.outbox (suffix, type, system, attributes, terms, recorded_at)
@@ -142,19 +142,19 @@ describe('the outbox', () => {
     await audit.close()
   })
 
-  it('is emptied where partitions cannot be made ahead', async () => {
+  it('is moved if partitions cannot be created ahead', async () => {
     const audit = new AuditLog({ store: openStore(), types: {} })
     await audit.recordCustom('test:event', { n: 0 })
     const [[last]] =
       (await ask(`SELECT max(relname) FROM pg_inherits JOIN pg_class ON oid = inhrelid
       WHERE inhparent = '${schema()}.events'::regclass`)) as [[string]]
-    // Nothing can be made under its name.
+    // No partition of that name can be created.
     await ask(`DROP TABLE ${schema()}.${last}; CREATE VIEW ${schema()}.${last} AS SELECT 1`)
     const client = await database().pool.connect()
     await client.query('BEGIN')
     await audit.recordCustom('test:event', { n: 1 }, { transaction: client })
     const now = performance.now.bind(performance)
-    // They are made ahead once an hour.
+    // Partitions are created ahead once an hour.
     vi.spyOn(performance, 'now').mockImplementation(() => now() + 3_700_000)
     await client.query('COMMIT')
     client.release()

@@ -15,7 +15,7 @@ describe('the terms of an event', () => {
     expect(of({ t: 'x'.repeat(129) })).toEqual([1_909_271_936, 110_195_526])
   })
 
-  it('are the same for a name however keys spell it, and through arrays', () => {
+  it('are the same however keys split the name, and through arrays', () => {
     const spelled: JsonObject[] = [
       { a_b_c: 1 },
       { a: { b_c: 1 } },
@@ -58,7 +58,7 @@ describe('the terms of an event', () => {
     expect(absent.filter((attributes) => meets(of(attributes), presenceTerms('v')))).toEqual([])
   })
 
-  it('tell long texts apart by their ends and their length', () => {
+  it('distinguish long texts by their ends and length', () => {
     const long = (end: string, length: number): string => 'x'.repeat(length) + end
     const terms = of({ v: long('a', 500) })
     expect(meets(terms, valueTerms('v', [long('a', 500)]))).toBe(true)
@@ -66,20 +66,20 @@ describe('the terms of an event', () => {
     expect(meets(terms, valueTerms('v', [long('a', 501)]))).toBe(false)
   })
 
-  it('are each there once', () => {
+  it('contain repeated elements once', () => {
     const terms = of({ v: ['x', 'x', { w: 1 }, { w: 1 }] })
     expect(new Set(terms).size).toBe(terms.length)
     expect(terms).toHaveLength(4)
   })
 
-  it('are one that every search finds where there are too many', () => {
+  it('are a single one that every search finds if there are too many', () => {
     const terms = of(Object.fromEntries(Array.from({ length: 1001 }, (_, i) => [`k${i}`, i])))
     expect(terms).toEqual([0])
     const sought = [presenceTerms('zz'), valueTerms('zz', ['x'])]
     expect(sought.every((search) => meets(terms, search))).toBe(true)
   })
 
-  it('come of keys that objects inherit only where they are own', () => {
+  it('include names of inherited properties only if they are own', () => {
     const attributes = JSON.parse('{"__proto__":{"x":1},"constructor":2}') as JsonObject
     expect(meets(of(attributes), valueTerms('__proto___x', [1]))).toBe(true)
     expect(meets(of(attributes), valueTerms('constructor', [2]))).toBe(true)

@@ -13,11 +13,11 @@ import { useSchemas } from '../../support/schemas.js'
 import { tempDir } from '../../support/temp.js'
 
 /*
- * What a process was told is not kept it has the next append remove. Where calls have an idempotency
- * key, another process may have had the same event kept by then.
+ * If a rejected event was stored after all, the next append of the process removes it. If the call had
+ * an idempotency key, another process may have acknowledged the same event by then.
  */
 
-const { database, schema } = useSchemas('forgetting')
+const { database, schema } = useSchemas('claims')
 
 const DEADLINE_MS = 10_000
 
@@ -28,7 +28,7 @@ afterEach(async () => {
   for (const close of opened.splice(0).toReversed()) await close()
 })
 
-/** A store as another process has it, behind a network of its own. */
+/** A store that stands for a process, behind a proxy of its own. */
 interface Process {
   readonly store: EventStore
   readonly proxy: Proxy
@@ -64,7 +64,7 @@ async function startRecording(
   return { ...process, audit }
 }
 
-/** The call that the client makes again, until somebody answers. */
+/** The call that a client repeats until it is acknowledged. */
 const record = ({ audit }: Recording): Promise<AuditEvent | undefined> =>
   audit.recordCustom('test:keyed', { n: 1 }, { idempotencyKey: 'once' })
 
@@ -73,13 +73,13 @@ const appendIn = (): string => `"${schema()}".append(`
 const LOST = ['answer', 'statement'] as const
 type Lost = (typeof LOST)[number]
 
-/** Cuts the process off at its next append, and ends its deadline then. */
+/** Breaks the connection at the next append, and lets the deadline pass. */
 async function cutOff({ proxy }: Recording, lost: Lost): Promise<void> {
   await proxy.breakAt(appendIn(), lost)
   time.leap(DEADLINE_MS)
 }
 
-/** The process is cut off at its append, and answers that the event is not stored. */
+/** The process is cut off at its append, and rejects the call. */
 async function rejects(process: Recording, lost: Lost): Promise<void> {
   const isCutOff = cutOff(process, lost)
   await Promise.all([
@@ -88,14 +88,14 @@ async function rejects(process: Recording, lost: Lost): Promise<void> {
   ])
 }
 
-/** Its next append is there, and with it what was rejected is cleared up. */
-async function comesBack({ audit, proxy }: Recording): Promise<void> {
+/** The next append of the process succeeds; it also removes rejected events. */
+async function recovers({ audit, proxy }: Recording): Promise<void> {
   proxy.heal()
   await audit.recordCustom('test:other')
 }
 
-/** The tails of what is kept, as the database has it. */
-async function keptTails(type: string): Promise<string[]> {
+/** The suffixes of the stored events of the type. */
+async function storedSuffixes(type: string): Promise<string[]> {
   const { rows } = await database().pool.query<{ suffix: string }>(
     `SELECT suffix FROM ${schema()}.events WHERE type = $1 ORDER BY created_at`,
     [type],
@@ -103,51 +103,51 @@ async function keptTails(type: string): Promise<string[]> {
   return rows.map(({ suffix }) => suffix)
 }
 
-/** One event, that which was acknowledged. */
-async function expectKept({ audit }: Recording, event: AuditEvent | undefined): Promise<void> {
+/** The acknowledged event is stored once. */
+async function expectStored({ audit }: Recording, event: AuditEvent | undefined): Promise<void> {
   expect(event?.attributes).toEqual({ n: 1 })
   expect(await audit.get(event!.id)).toEqual(event)
-  expect(await keptTails('test:keyed')).toHaveLength(1)
+  expect(await storedSuffixes('test:keyed')).toHaveLength(1)
 }
 
-describe.each(LOST)('the %s of the first process gets lost', (lost) => {
-  it('what another one has acknowledged stays', async () => {
+describe.each(LOST)('if the %s of the first process is lost', (lost) => {
+  it('an event that another process acknowledged stays', async () => {
     const [a, b] = [await startRecording(), await startRecording()]
     await rejects(a, lost)
     const event = await record(b)
-    await comesBack(a)
-    await expectKept(b, event)
+    await recovers(a)
+    await expectStored(b, event)
   })
 
-  it('what another one acknowledges later stays', async () => {
+  it('an event that another process acknowledges later stays', async () => {
     const [a, b] = [await startRecording(), await startRecording()]
     await rejects(a, lost)
-    await comesBack(a)
-    expect(await keptTails('test:keyed')).toEqual([])
+    await recovers(a)
+    expect(await storedSuffixes('test:keyed')).toEqual([])
     const event = await record(b)
-    await comesBack(a)
-    await expectKept(b, event)
+    await recovers(a)
+    await expectStored(b, event)
   })
 
   it.each([
     { order: [0, 1], name: 'first' },
     { order: [1, 0], name: 'second' },
   ])(
-    'nothing stays where both have rejected it, and the $name of them comes back first',
+    'an event that both have rejected is removed, the $name process recovering first',
     async ({ order }) => {
       const processes = [await startRecording(), await startRecording()]
       await rejects(processes[0]!, lost)
-      // What the other one finds is older than what it has recorded itself.
+      // The event that the second process finds is older than its own newest event.
       await processes[1]!.audit.recordCustom('test:other')
       await rejects(processes[1]!, 'answer')
-      expect(await keptTails('test:keyed')).toHaveLength(1)
-      for (const i of order) await comesBack(processes[i]!)
-      expect(await keptTails('test:keyed')).toEqual([])
+      expect(await storedSuffixes('test:keyed')).toHaveLength(1)
+      for (const i of order) await recovers(processes[i]!)
+      expect(await storedSuffixes('test:keyed')).toEqual([])
     },
   )
 })
 
-/** Has appends wait one behind the other; each is there when the next one is begun. */
+/** Lets appends wait for the lock in this order; each waits before the next one begins. */
 async function inOrder(...calls: (() => Promise<unknown>)[]): Promise<unknown[]> {
   const client = await database().pool.connect()
   const lock = namesIn(schema()).locks.order
@@ -172,27 +172,27 @@ async function inOrder(...calls: (() => Promise<unknown>)[]): Promise<unknown[]>
   return Promise.all(begun)
 }
 
-it('what is removed while another process finds it is kept anew', async () => {
+it('an event that is removed while another process looks for it is stored again', async () => {
   const [a, b] = [await startRecording(), await startRecording()]
   await rejects(a, 'answer')
   const [, event] = await inOrder(
-    () => comesBack(a),
+    () => recovers(a),
     () => record(b),
   )
-  await expectKept(b, event as AuditEvent)
+  await expectStored(b, event as AuditEvent)
 })
 
-it('what another process finds first is not removed', async () => {
+it('an event that another process finds first is not removed', async () => {
   const [a, b] = [await startRecording(), await startRecording()]
   await rejects(a, 'answer')
   const [event] = await inOrder(
     () => record(b),
-    () => comesBack(a),
+    () => recovers(a),
   )
-  await expectKept(b, event as AuditEvent)
+  await expectStored(b, event as AuditEvent)
 })
 
-it('what comes back from the journal is the event that another process has acknowledged', async () => {
+it('a draft from the journal is the event that another process acknowledged', async () => {
   const { file, remove } = tempDir()
   opened.push(() => Promise.resolve(remove()))
   const journal = sqliteJournal({ filename: file('journal.db') })
@@ -203,18 +203,18 @@ it('what comes back from the journal is the event that another process has ackno
   await isCutOff
   const event = await record(b)
   a.proxy.heal()
-  // It comes out of the journal behind the other.
+  // The journal stores this event after the other.
   await a.audit.recordCustom('test:other')
-  while ((await keptTails('test:other')).length === 0) await delay(10)
-  await expectKept(b, event)
+  while ((await storedSuffixes('test:other')).length === 0) await delay(10)
+  await expectStored(b, event)
 })
 
-describe('the same draft', () => {
+describe('an event whose draft two calls append', () => {
   const since = 0
   const append = (store: EventStore, one: EventDraft): Promise<readonly AuditEvent[]> =>
     store.append([one], { since })
 
-  /** The process is cut off, and gives up. */
+  /** The process is cut off at its append, and aborts the call. */
   async function loses(
     { store, proxy }: Process,
     one: EventDraft,
@@ -237,17 +237,17 @@ describe('the same draft', () => {
     return process
   }
 
-  it('is not removed by the process that has acknowledged it before', async () => {
+  it('is not removed by the process that acknowledged it before', async () => {
     const a = await startStore()
     const one = draft({ n: 1 })
     const [event] = await append(a.store, one)
     await loses(a, one)
-    // What this looks for goes back to before the first.
+    // This append searches from before the first event.
     await append(a.store, draft({ n: 2 }, { type: 'test:other' }))
     expect(await a.store.get(event!.id)).toEqual(event)
   })
 
-  it('is not removed when the process that had lost it has sent it again', async () => {
+  it('is not removed once the process that lost it has appended it again', async () => {
     const [a, b] = [await startStore(), await startStore()]
     const one = draft({ n: 1 })
     await loses(a, one)
@@ -255,16 +255,16 @@ describe('the same draft', () => {
     await loses(b, one)
     for (const { store } of [a, b]) await store.append([draft({ n: 2 }, { type: 'test:other' })])
     expect(await a.store.get(event!.id)).toEqual(event)
-    expect(await keptTails('test:event')).toEqual([one.tail])
+    expect(await storedSuffixes('test:event')).toEqual([one.tail])
   })
 
-  /** Every mark is a day older then, and its time is over. */
+  /** Makes every claim a day older, so that it expires. */
   const letDayPass = (): Promise<unknown> =>
     database().pool.query(
       `UPDATE ${schema()}.append_claims SET claimed_at = claimed_at - interval '25 hours'`,
     )
 
-  it.each(LOST)('is not removed where it was kept long ago, and the %s gets lost', async (lost) => {
+  it.each(LOST)('is not removed if its claims have expired and the %s is lost', async (lost) => {
     const [a, b] = [await startStore(), await startStore()]
     const one = draft({ n: 1 })
     const [event] = await append(a.store, one)
@@ -272,36 +272,36 @@ describe('the same draft', () => {
     await loses(b, one, lost)
     await b.store.append([draft({ n: 2 }, { type: 'test:other' })])
     expect(await a.store.get(event!.id)).toEqual(event)
-    expect(await marks()).not.toContain(one.tail)
+    expect(await claims()).not.toContain(one.tail)
   })
 
-  const marks = async (): Promise<string[]> => {
+  const claims = async (): Promise<string[]> => {
     const { rows } = await database().pool.query<{ suffix: string }>(
       `SELECT suffix FROM ${schema()}.append_claims ORDER BY claimed_at`,
     )
     return rows.map(({ suffix }) => suffix)
   }
 
-  it('leaves a mark for a day', async () => {
+  it('is claimed for a day', async () => {
     const a = await startStore()
     const [one, two, three] = [draft({ n: 1 }), draft({ n: 2 }), draft({ n: 3 })]
     await append(a.store, one)
     await append(a.store, two)
     await a.store.append([draft({ n: 0 })])
-    expect(await marks()).toEqual([one.tail, two.tail])
+    expect(await claims()).toEqual([one.tail, two.tail])
     await database().pool.query(
       `UPDATE ${schema()}.append_claims SET claimed_at = claimed_at - interval '25 hours' WHERE suffix = $1`,
       [one.tail],
     )
     await append(a.store, three)
-    expect(await marks()).toEqual([two.tail, three.tail])
+    expect(await claims()).toEqual([two.tail, three.tail])
   })
 
-  it('leaves no mark where it is held back', async () => {
+  it('is not claimed if its throttle suppresses it', async () => {
     const a = await startStore()
-    const [kept, heldBack] = [throttled({ n: 1 }), throttled({ n: 2 })]
-    expect(await append(a.store, kept)).toHaveLength(1)
-    expect(await append(a.store, heldBack)).toEqual([])
-    expect(await marks()).toEqual([kept.tail])
+    const [passing, suppressed] = [throttled({ n: 1 }), throttled({ n: 2 })]
+    expect(await append(a.store, passing)).toHaveLength(1)
+    expect(await append(a.store, suppressed)).toEqual([])
+    expect(await claims()).toEqual([passing.tail])
   })
 })

@@ -1,4 +1,4 @@
-import { abortedError, AuditLogError, throwIfAborted } from '../../../src/errors.js'
+import { AuditLogError } from '../../../src/errors.js'
 import type { EventDraft } from '../../../src/event/event.js'
 import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import type { AppendOptions } from '../../../src/store/store.js'
@@ -15,15 +15,14 @@ import {
   TOO_LATE,
 } from '../connection/failures.js'
 import type { PostgresLog } from '../log/log.js'
-import { makePartitions, periodsAhead } from '../schema/partitions.js'
+import { createCallQueue } from './call-queue.js'
+import { createPartitionsAhead } from './partitions-ahead.js'
 import { abortedAfter, pause } from '../connection/backoff.js'
 
 /** The time limit of an attempt if the caller sets no deadline. */
 const ATTEMPT_MS = 10_000
 const POLL_MS = 1000
 const POLL_ATTEMPT_MS = 2000
-const PARTITIONS_MS = 3_600_000
-const PARTITIONS_RETRY_MS = 60_000
 
 /** Appends for one process, one call at a time. */
 export interface Writer {
@@ -37,43 +36,12 @@ export interface Writer {
 /** `onVisible` is called when this process has made events visible. */
 export function createWriter(log: PostgresLog, onVisible: () => void): Writer {
   const appender = createAppender(log)
-  let queue: Promise<unknown> = Promise.resolve()
+  // One call at a time, so that each recovers from the lost attempts of the earlier ones.
+  const queue = createCallQueue()
+  const partitions = createPartitionsAhead(log)
   let lastAppend = -Infinity
   let lastFailure = -Infinity
-  let nextPartitions = performance.now() + PARTITIONS_MS
   let isClosed = false
-
-  /** Runs one call at a time, so that each recovers from the lost attempts of the earlier ones. */
-  const inTurn = <Result>(act: () => Promise<Result>, signal?: AbortSignal): Promise<Result> => {
-    let hasBegun = false
-    const turn = queue.then(() => {
-      throwIfAborted(signal)
-      hasBegun = true
-      return act()
-    })
-    queue = turn.catch(() => {})
-    if (!signal) return turn
-    return new Promise((resolve, reject) => {
-      const onAbort = (): void => {
-        if (!hasBegun) reject(abortedError(signal))
-      }
-      signal.addEventListener('abort', onAbort, { once: true })
-      turn.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
-    })
-  }
-
-  const makePartitionsAhead = (signal: AbortSignal): Promise<void> =>
-    log.use(signal, async (client) => {
-      const [row] = await ask(
-        client,
-        `SELECT greatest(last_value, coalesce($1, extract(epoch FROM now()) * 1000000)::bigint)
-         FROM ${log.names.highWater}`,
-        log.now() ?? null,
-      )
-      const times = periodsAhead(Number(row![0]), log.partitions())
-      await makePartitions(client, log.names, log.partitions(), times)
-      nextPartitions = performance.now() + PARTITIONS_MS
-    })
 
   /** Gives the appender the server's state; true if the outbox is not empty. */
   const synchronize = async (signal: AbortSignal): Promise<boolean> => {
@@ -116,7 +84,7 @@ export function createWriter(log: PostgresLog, onVisible: () => void): Writer {
         return await attempt({ drafts, deadline: until, since, retriedLater }, wait.signal)
       } catch (error) {
         if (codeOf(error) === NO_PARTITION && attempts < 2) {
-          await makePartitionsAhead(wait.signal).catch(() => {})
+          await partitions.create(wait.signal).catch(() => {})
           continue
         }
         // The row type has another OID, which the next attempt reads.
@@ -154,29 +122,21 @@ export function createWriter(log: PostgresLog, onVisible: () => void): Writer {
   /** One batch a turn, so that appends need not wait for all batches. */
   const move = async (signal?: AbortSignal): Promise<void> => {
     let isLeft = true
-    while (isLeft) isLeft = await inTurn(() => moveSome(signal), signal)
-  }
-
-  /** May fail: an append that lacks a partition creates it. */
-  const makePartitionsWhenDue = async (): Promise<void> => {
-    if (performance.now() < nextPartitions) return
-    nextPartitions = performance.now() + PARTITIONS_RETRY_MS
-    using wait = timeoutSignal(POLL_ATTEMPT_MS)
-    await makePartitionsAhead(wait.signal).catch(() => {})
+    while (isLeft) isLeft = await queue.run(() => moveSome(signal), signal)
   }
 
   /** After a second without appends: true if the outbox is not empty, or a lost attempt needs recovery. */
   const isMoveDue = async (): Promise<boolean> => {
     // An unused store opens no connection.
     if (!log.state() || performance.now() - lastAppend < POLL_MS || mayBeRetried()) return false
-    await makePartitionsWhenDue()
+    await partitions.createWhenDue()
     using wait = timeoutSignal(POLL_ATTEMPT_MS)
     const isFilled = await synchronize(wait.signal)
     return isFilled || appender.hasLost()
   }
 
   const poll = async (): Promise<void> => {
-    if (await inTurn(isMoveDue)) await move()
+    if (await queue.run(isMoveDue)) await move()
   }
 
   let isPolling = false
@@ -193,12 +153,12 @@ export function createWriter(log: PostgresLog, onVisible: () => void): Writer {
   return {
     synchronize: appender.synchronize,
     append: (drafts, options) =>
-      inTurn(() => append(drafts, options).catch(noteFailure), options.signal),
+      queue.run(() => append(drafts, options).catch(noteFailure), options.signal),
     move,
     async close() {
       isClosed = true
       clearInterval(timer)
-      await queue
+      await queue.settled()
       if (!appender.hasLost()) return
       const deadline = performance.now() + POLL_MS
       using wait = timeoutSignal(POLL_MS)

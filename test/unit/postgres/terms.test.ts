@@ -45,7 +45,7 @@ describe('the terms of an event', () => {
     expect(meets(of(attributes), valueTerms('w', [value]))).toBe(false)
   })
 
-  it('tell what is present', () => {
+  it('contain what is present', () => {
     const present: JsonObject[] = [
       { v: '' },
       { v: 0 },

@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest'
+import type {
+  IndexDriver,
+  SegmentRow,
+} from '../../../../src/store-kit/index-builder/index-driver.js'
+import { type RoundOptions, runRound } from '../../../../src/store-kit/index-builder/round.js'
+import type { Lease, Steps } from '../../../../src/store-kit/index-builder/steps.js'
+import { createExtractor } from '../../../../src/store-kit/index/extract.js'
+
+interface FakeLog {
+  /** Numbers of unsealed events, visible segments of level 0, and segments to drop. */
+  unsealed: number
+  segments: SegmentRow[]
+  abandoned: number[]
+  expired: number[]
+  readonly calls: string[]
+}
+
+const segment = (id: number, level = 0): SegmentRow => ({ id, level, size: 1, first: id, last: id })
+
+const newLog = (state: Partial<FakeLog> = {}): FakeLog => ({
+  unsealed: 0,
+  segments: [],
+  abandoned: [],
+  expired: [],
+  calls: [],
+  ...state,
+})
+
+const tuning = { segmentSize: 2, fanOut: 3 }
+
+/** A driver on counters. Its segments have no chunks. */
+function fakeDriver(log: FakeLog, steps: Steps): IndexDriver {
+  let nextId = 100
+  const call = <Result>(name: string, act: () => Result): Promise<Result> =>
+    steps.run(async () => {
+      log.calls.push(name)
+      return act()
+    })
+  const take = (ids: number[]): readonly number[] => ids.splice(0)
+  return {
+    batchLimits: { bytes: 1000, rows: 10 },
+    hasGramsWhenSealed: false,
+    isSealDue: async (size) => log.unsealed >= size,
+    async readUnsealed(size) {
+      if (log.unsealed < size) return undefined
+      const extractor = createExtractor()
+      for (let time = 0; time < size; time++)
+        extractor.add({ time, type: 'a:b:c', username: null, system: false, attributes: '{}' })
+      return { extract: extractor.extract() }
+    },
+    numberColumns: async () => ({ columns: [], unindexed: [] }),
+    beginSegment: () => call('begin', () => nextId++),
+    insertChunks: () => call('insert', () => true),
+    publish: (written) =>
+      call('publish', () => {
+        log.unsealed -= tuning.segmentSize
+        log.segments.push(segment(written!.id))
+        return true
+      }),
+    visibleSegments: async () => log.segments,
+    readTimes: ({ first }) => call('times', () => Float64Array.of(first)),
+    findPresent: async () => ({ isPresent: () => true }),
+    openFeeds: () => ({ feeds: [], fetch: () => Promise.resolve() }),
+    replace: (parts, merged) =>
+      call('replace', () => {
+        log.segments = log.segments.filter((one) => !parts.includes(one))
+        log.segments.push(segment(merged!.id, parts[0]!.level + 1))
+        return true
+      }),
+    hiddenSegments: async () => take(log.abandoned),
+    hideExpired: async () => take(log.expired),
+    markGone: (id) => call(`drop ${id}`, () => true),
+    deleteChunks: async () => {},
+    deleteSegment: async () => {},
+  }
+}
+
+/** A lease that is free, and what becomes of it. */
+function fakeLease(isFree: () => boolean = () => true): Lease & { readonly states: string[] } {
+  const states: string[] = []
+  return {
+    states,
+    async take() {
+      if (isFree()) states.push('taken')
+      return isFree()
+    },
+    release: async () => void states.push('released'),
+  }
+}
+
+const run = (log: FakeLog, options: Partial<RoundOptions> = {}) =>
+  runRound({
+    tuning,
+    leaseMs: 60_000,
+    sealCheckMs: 0,
+    lease: fakeLease(),
+    pacer: { rest: async () => {} },
+    signal: new AbortController().signal,
+    createDriver: (steps) => fakeDriver(log, steps),
+    ...options,
+  })
+
+describe('a round', () => {
+  it('ends with nothing if there is no work', async () => {
+    const lease = fakeLease()
+    expect(await run(newLog({ unsealed: 1 }), { lease })).toBe('nothing')
+    expect(lease.states).toEqual(['taken', 'released'])
+  })
+
+  it('drops segments, seals events and merges segments until there is no more work', async () => {
+    const log = newLog({ unsealed: 19, abandoned: [7, 8], expired: [9] })
+    expect(await run(log)).toBe('done')
+    expect(log.calls.slice(0, 3)).toEqual(['drop 7', 'drop 8', 'drop 9'])
+    expect(log.unsealed).toBe(1)
+    expect(log.segments.map(({ level }) => level)).toEqual([2])
+  })
+
+  it('only drops segments if there is nothing else', async () => {
+    expect(await run(newLog({ expired: [9] }))).toBe('done')
+  })
+
+  it('does nothing while another process has the lease', async () => {
+    const log = newLog({ unsealed: 8, abandoned: [7] })
+    const lease = fakeLease(() => false)
+    expect(await run(log, { lease })).toBe('leased')
+    expect([log.calls, lease.states]).toEqual([[], []])
+  })
+
+  it('ends once another process has taken the lease', async () => {
+    const log = newLog({ unsealed: 8 })
+    const lease = fakeLease(() => !log.calls.includes('insert'))
+    expect(await run(log, { lease, leaseMs: 0 })).toBe('leased')
+    expect(log.calls.at(-1)).toBe('insert')
+  })
+
+  it('seals new events in the middle of a merge', async () => {
+    const log = newLog({ segments: [segment(1), segment(2), segment(3)] })
+    const pacer = {
+      async rest() {
+        if (log.calls.at(-1) === 'times' && !log.calls.includes('publish')) log.unsealed = 2
+      },
+    }
+    expect(await run(log, { pacer })).toBe('done')
+    expect(log.calls.indexOf('publish')).toBeGreaterThan(log.calls.indexOf('times'))
+    expect(log.calls.indexOf('publish')).toBeLessThan(log.calls.indexOf('replace'))
+  })
+
+  it('rejects with ABORTED after the step under way, and releases the lease', async () => {
+    const log = newLog({ unsealed: 8 })
+    const lease = fakeLease()
+    const controller = new AbortController()
+    const pacer = { rest: async () => controller.abort() }
+    const round = run(log, { lease, pacer, signal: controller.signal })
+    await expect(round).rejects.toMatchObject({ code: 'ABORTED' })
+    expect(log.calls).toEqual(['begin'])
+    expect(lease.states).toEqual(['taken', 'released'])
+  })
+})

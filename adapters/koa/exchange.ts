@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse } from '../../src/http/exchange.js'
-import { readBody, readTarget, whenGone } from '../../src/http/incoming.js'
+import { readBody, readTarget, disconnectSignal } from '../../src/http/node-request.js'
 import { sendStream } from '../../src/http/send-stream.js'
-import { keepVary } from '../../src/http/vary.js'
+import { mergeVary } from '../../src/http/vary.js'
 import type { KoaContext } from './koa.js'
 
 export interface UsernameOption {
@@ -37,7 +37,7 @@ export function toRequest<Context extends KoaContext>(
     },
     // Few requests ask, so that the others need not pay for it.
     get signal() {
-      return (gone ??= whenGone(ctx.res))
+      return (gone ??= disconnectSignal(ctx.res))
     },
     method: ctx.method,
     ...targetOf(ctx),
@@ -48,7 +48,7 @@ export function toRequest<Context extends KoaContext>(
 
 export function sendResponse(ctx: KoaContext, response: HttpResponse): void {
   ctx.status = response.status
-  ctx.set({ ...keepVary(ctx.res, response.headers) })
+  ctx.set({ ...mergeVary(ctx.res, response.headers) })
   const { body } = response
   // Koa would turn a status without body into 204.
   if (body === undefined || typeof body === 'string') ctx.body = body ?? ''

@@ -1,7 +1,7 @@
 import { type Actor, withActor } from '../../src/recording/actor.js'
 import type { AuditLog } from '../../src/audit-log.js'
 import { AuditLogError } from '../../src/errors.js'
-import { closeWithConnection } from '../../src/http/incoming.js'
+import { closeWithConnection } from '../../src/http/node-request.js'
 import { type UsernameOption, usernameOf } from './exchange.js'
 import type { KoaMiddleware, RoutedContext } from './koa.js'
 import { backtraceOf, type Ending, endStatus, reasonOf, sentStatus } from './reason.js'

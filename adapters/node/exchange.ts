@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http'
 import { inspect } from 'node:util'
 import type { HttpRequest, HttpResponse } from '../../src/http/exchange.js'
-import { readBody, readTarget, whenGone } from '../../src/http/incoming.js'
+import { readBody, readTarget, disconnectSignal } from '../../src/http/node-request.js'
 import { HttpProblem, problemResponse } from '../../src/http/problem.js'
 import { sendStream } from '../../src/http/send-stream.js'
-import { keepVary } from '../../src/http/vary.js'
+import { mergeVary } from '../../src/http/vary.js'
 import type { Next, NodeRequest } from './node.js'
 
 /** A request, the response to it, and what answers where this does not. */
@@ -40,7 +40,7 @@ export function toRequest(
     },
     // Few requests ask, so that the others need not pay for it.
     get signal() {
-      return (gone ??= whenGone(response))
+      return (gone ??= disconnectSignal(response))
     },
     method: request.method ?? '',
     ...readTarget(request.originalUrl ?? request.url ?? ''),
@@ -58,7 +58,7 @@ async function sendResponse(
   { request, response }: NodeExchange,
   { status, headers: given, body = '' }: HttpResponse,
 ): Promise<void> {
-  const headers = keepVary(response, given)
+  const headers = mergeVary(response, given)
   if (typeof body === 'string' || body instanceof Uint8Array) {
     const length = hasLength(status) ? { 'content-length': Buffer.byteLength(body) } : {}
     response.writeHead(status, { ...headers, ...length })

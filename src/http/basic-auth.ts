@@ -2,7 +2,11 @@ import { hash, timingSafeEqual } from 'node:crypto'
 import { AuditLogError } from '../errors.js'
 import type { HttpResponse } from './exchange.js'
 import { HttpProblem, problemResponse } from './problem.js'
-import { type FailureLimits, limitTries, type TryLimiter } from './login-rate-limit.js'
+import {
+  type FailureLimits,
+  createLoginRateLimit,
+  type LoginRateLimit,
+} from './login-rate-limit.js'
 
 /**
  * Whether the password is the user's; nothing but `true` is a yes. It is the host's to compare in constant
@@ -69,7 +73,7 @@ function verifyAgainst(users: Readonly<Record<string, string>>): VerifyUser {
   }
 }
 
-const unlimited: TryLimiter = async (_address, _username, decide) => decide()
+const unlimited: LoginRateLimit = async (_address, _username, decide) => decide()
 
 /** The user that a request is from, or what to answer where that is not known. */
 type Authentication = { readonly username: string } | { readonly refusal: HttpResponse }
@@ -87,7 +91,7 @@ export function basicAuthentication(
   now?: () => number,
 ): Authenticate {
   const verify = typeof users === 'function' ? users : verifyAgainst(users)
-  const attempt = failures === false ? unlimited : limitTries(failures, now)
+  const attempt = failures === false ? unlimited : createLoginRateLimit(failures, now)
   const headers = challenge(realm)
   const refuse = (detail: string): Authentication => ({
     refusal: problemResponse(new HttpProblem('UNAUTHENTICATED', detail, { headers })),

@@ -3,11 +3,11 @@ import { type AttributeTypes, declaredAttributes, readAttribute } from '../filte
 import { parseQuery, type QueryObject } from '../filter/parse.js'
 import { type ListSource, selectItems } from '../lists/list-source.js'
 import type { HttpRequest, HttpResponse } from './exchange.js'
-import { finish } from './finish.js'
-import { checkAccept, json } from './media.js'
+import { finalizeResponse } from './finalize-response.js'
+import { checkAccept, jsonResponse } from './media.js'
 import { refuseParameters } from './parameters.js'
 import { errorResponse, jsonapi } from './problem.js'
-import { parseVisible } from './visible.js'
+import { parseVisible } from './visible-filter.js'
 
 type PerRequest<Context, Value> = (context: Context) => Value | Promise<Value>
 
@@ -93,7 +93,7 @@ export function listEndpoint<Item extends object, Context>(
       const self = request.query === '' ? request.path : `${request.path}?${request.query}`
       const data = selected.map((item) => toResource(item))
       const body = JSON.stringify({ jsonapi, data, links: { self } })
-      return await finish(request, json(truncated ? 206 : 200, body))
+      return await finalizeResponse(request, jsonResponse(truncated ? 206 : 200, body))
     } catch (error) {
       return errorResponse(error)
     }

@@ -15,14 +15,14 @@ export interface FailureLimits {
 }
 
 /** Whether a try has succeeded; or how long no other may be made. */
-type TryOutcome = boolean | { readonly waitMs: number }
+type LoginOutcome = boolean | { readonly waitMs: number }
 
 /** Makes a try, unless too many have failed; what `decide` throws is thrown on, and is no failure. */
-export type TryLimiter = (
+export type LoginRateLimit = (
   address: string,
   username: string,
   decide: () => boolean | Promise<boolean>,
-) => Promise<TryOutcome>
+) => Promise<LoginOutcome>
 
 // About as many bytes, whoever tries whatever names from wherever.
 const MAX_SIZE = 8 * 2 ** 20
@@ -58,10 +58,10 @@ function checkedLimits({
  * Limits failed tries. Of tries that are decided at the same time no more are told that they have failed
  * than of tries one after the other: from then on the outcome is withheld, be it good or bad.
  */
-export function limitTries(
+export function createLoginRateLimit(
   limits: FailureLimits,
   now: () => number = () => performance.now(),
-): TryLimiter {
+): LoginRateLimit {
   const { perUser, perAddress, within } = checkedLimits(limits)
   const withinMs = milliseconds(within)
   /** When the recent tries of a key failed, oldest first. */

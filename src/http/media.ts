@@ -4,11 +4,14 @@ import type { Content, HttpResponse } from './exchange.js'
 import { HttpProblem, JSON_API } from './problem.js'
 
 /** What an answer depends on beside its address; a client may keep it, and asks whether it still holds. */
-export const VARIANTS = { vary: 'Accept, Accept-Encoding', 'cache-control': 'private, no-cache' }
+export const CACHE_HEADERS = {
+  vary: 'Accept, Accept-Encoding',
+  'cache-control': 'private, no-cache',
+}
 
 /** An answer whose body is a JSON:API document. */
-export function json(status: number, body: Content): HttpResponse {
-  return { status, headers: { 'content-type': JSON_API, ...VARIANTS }, body }
+export function jsonResponse(status: number, body: Content): HttpResponse {
+  return { status, headers: { 'content-type': JSON_API, ...CACHE_HEADERS }, body }
 }
 
 /** Media types that clients ask for and mean the one offered. */
@@ -42,7 +45,7 @@ function readRanges(accept: string): MediaRange[] {
 }
 
 /** JSON:API 1.1, "Server Responsibilities": profiles may be passed over, no extension is supported. */
-const isTaken = ({ essence, parameters, quality }: MediaRange): boolean =>
+const isAccepted = ({ essence, parameters, quality }: MediaRange): boolean =>
   quality > 0 &&
   (essence !== JSON_API || parameters.every((name) => name === 'profile' || name === 'q'))
 
@@ -57,7 +60,7 @@ export function checkAccept(accept: string, offered = JSON_API): void {
   // The most particular ranges decide; of JSON:API all with parameters is 406 whatever else is taken.
   for (const names of [[offered], ALIASES[offered] ?? [], [wholeType], ['*/*']]) {
     const named = ranges.filter(({ essence }) => names.includes(essence))
-    if (named.some(isTaken)) return
+    if (named.some(isAccepted)) return
     if (named.length > 0) break
   }
   const parameters = offered === JSON_API ? ', with no parameter but profile' : ''
@@ -65,7 +68,10 @@ export function checkAccept(accept: string, offered = JSON_API): void {
 }
 
 /** The one that the client likes best, the first of those it likes alike; throws 406 where it takes none. */
-export function chooseMedia<Type extends string>(accept: string, offered: readonly Type[]): Type {
+export function negotiateMediaType<Type extends string>(
+  accept: string,
+  offered: readonly Type[],
+): Type {
   const negotiator = new Negotiator({ headers: { accept: accept || '*/*' } })
   const [best] = negotiator.mediaTypes([...offered])
   if (best === undefined) throw notAcceptable(accept, offered.join(' or '))

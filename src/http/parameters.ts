@@ -50,7 +50,7 @@ export const invalidParameter = (parameter: string, message: string): AuditLogEr
 export type SingleValues = ReadonlyMap<string, string>
 
 /** Throws `INVALID_VALUE` where one of them is there twice. */
-export function onceEach(parameters: Parameters): SingleValues {
+export function readSingleValues(parameters: Parameters): SingleValues {
   const values = new Map<string, string>()
   for (const [name, value] of parameters) {
     if (values.has(name)) throw invalidParameter(name, 'may be given once')
@@ -67,16 +67,16 @@ export function readFlag(values: SingleValues, name: string): boolean {
 }
 
 /** The whole numbers that a parameter takes, and what it is where it is not given. */
-export interface WholeRange {
+export interface IntegerRange {
   readonly min: number
   readonly max: number
   readonly standard: number
 }
 
-export function readWhole(
+export function readInteger(
   values: SingleValues,
   name: string,
-  { min, max, standard }: WholeRange,
+  { min, max, standard }: IntegerRange,
 ): number {
   const text = values.get(name) ?? String(standard)
   const whole = /^\d+$/.test(text) ? Number(text) : NaN

@@ -1,7 +1,7 @@
 import type { AuditLog } from 'daybook'
 import { workflowEventTypes } from 'daybook/workflow'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { openFinder } from '../../src/http/events/open-events.js'
+import { createOpenEventFinder } from '../../src/http/events/open-events.js'
 import { eachStore } from '../support/event-stores.js'
 import { useServer } from '../support/host.js'
 
@@ -54,11 +54,11 @@ describe.each(eachStore)('live events over HTTP on %s', (_name, create) => {
       },
     }
     const event = await audit.recordSystem('note:taken')
-    expect(await openFinder({ store, types: audit.types })([event!])).toEqual(new Set())
+    expect(await createOpenEventFinder({ store, types: audit.types })([event!])).toEqual(new Set())
     expect(asked).toEqual([])
     const live = await audit.recordLive(FETCH)
     onTestFinished(async () => void (await live.close()))
-    const open = await openFinder({ store, types: audit.types })([event!, live.event!])
+    const open = await createOpenEventFinder({ store, types: audit.types })([event!, live.event!])
     expect([...open]).toEqual([live.event!.id])
     expect(asked).toEqual(['open'])
   })

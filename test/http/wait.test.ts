@@ -4,8 +4,8 @@ import type { EventsRead } from 'daybook/koa'
 import { memoryStore } from 'daybook/memory'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Broadcast, createBroadcast } from '../../src/http/stream/broadcast.js'
-import { viewOf } from '../../src/http/events/view.js'
-import { listWithin } from '../../src/http/events/waiting.js'
+import { createStreamView } from '../../src/http/events/stream-view.js'
+import { longPoll } from '../../src/http/events/long-poll.js'
 import { eachStore } from '../support/event-stores.js'
 import {
   errorOf,
@@ -223,9 +223,9 @@ describe('Prefer: wait', () => {
       return broadcast.read(view, options)
     }
     const query = parseQuery('limit=1')
-    const page = listWithin({
+    const page = longPoll({
       broadcast: { read },
-      view: viewOf(undefined, ''),
+      view: createStreamView(undefined, ''),
       query,
       seconds: 60,
       list: () => audit.list(query),

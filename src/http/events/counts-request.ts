@@ -4,11 +4,11 @@ import type { Grouping } from '../../filter/ast.js'
 import { isBlank } from '../../filter/values.js'
 import {
   invalidParameter,
-  onceEach,
+  readSingleValues,
   readFlag,
-  readWhole,
+  readInteger,
   takeParameters,
-  type WholeRange,
+  type IntegerRange,
 } from '../parameters.js'
 import { parseEventsQuery } from './query.js'
 
@@ -21,7 +21,7 @@ export interface CountsRequest {
 export const COUNTS = {
   buckets: { min: 0, max: MAX_BUCKETS, standard: DEFAULT_BUCKETS },
   top: { min: 1, max: MAX_TOP, standard: DEFAULT_TOP },
-} as const satisfies Record<string, WholeRange>
+} as const satisfies Record<string, IntegerRange>
 
 export const FACETS = 'facets'
 
@@ -31,19 +31,19 @@ const FACET = /^facets(?:\[\d*\])?$/
 /** Throws what is wrong with the parameters, but for names: those are for `audit.count` to tell. */
 export function readCountsRequest(query: string): CountsRequest {
   const { taken, rest } = takeParameters(query, (name) => OWN.test(name) || FACET.test(name))
-  const own = onceEach(taken.filter(([name]) => OWN.test(name)))
+  const own = readSingleValues(taken.filter(([name]) => OWN.test(name)))
   const { where } = parseEventsQuery(rest, `filter, buckets, zone, ${FACETS}[], top and attributes`)
   if (own.has('limit'))
     throw invalidParameter('limit', 'is not taken: all events that match are counted')
   const facets = taken.flatMap(([name, value]) => (FACET.test(name) ? [value] : []))
-  const count = readWhole(own, 'buckets', COUNTS.buckets)
+  const count = readInteger(own, 'buckets', COUNTS.buckets)
   const zone = own.get('zone') ?? ''
   return {
     where,
     options: {
       buckets: count === 0 ? undefined : { count, ...(!isBlank(zone) && { zone }) },
       facets: facets.filter((name) => !isBlank(name)),
-      top: readWhole(own, 'top', COUNTS.top),
+      top: readInteger(own, 'top', COUNTS.top),
       attributes: readFlag(own, 'attributes'),
     },
   }

@@ -1,13 +1,13 @@
 import { MAX_LIMIT } from '../../filter/ast.js'
-import { entityTag } from '../finish.js'
-import { checkAccept, json } from '../media.js'
+import { entityTag } from '../finalize-response.js'
+import { checkAccept, jsonResponse } from '../media.js'
 import { jsonapi } from '../problem.js'
 import { readCountsRequest } from './counts-request.js'
-import type { EventsHandler, EventsSetting } from './handler.js'
+import type { EventsHandler, HandlerOptions } from './handler.js'
 
 /** `GET <path>/counts`: figures over all events that match. */
-export function countsHandler({ audit, path }: EventsSetting): EventsHandler {
-  return async ({ request, visible, disclose }) => {
+export function countsHandler({ audit, path }: HandlerOptions): EventsHandler {
+  return async ({ request, visible, reportRead }) => {
     checkAccept(request.header('accept'))
     const { query, signal } = request
     const { where, options } = readCountsRequest(query)
@@ -16,10 +16,10 @@ export function countsHandler({ audit, path }: EventsSetting): EventsHandler {
       { where, sorts: [], limit: MAX_LIMIT },
       { ...options, visible, signal },
     )
-    await disclose([])
+    await reportRead([])
     const self = query === '' ? `${path}/counts` : `${path}/counts?${query}`
     const body = JSON.stringify({ jsonapi, meta: { ...figures, took_ms }, links: { self } })
-    const { status, headers } = json(200, body)
+    const { status, headers } = jsonResponse(200, body)
     // How long it took is no difference.
     const etag = entityTag(JSON.stringify([self, figures]))
     return { status, headers: { ...headers, etag }, body }

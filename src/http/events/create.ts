@@ -1,10 +1,10 @@
 import { checkMediaType } from '../media.js'
-import type { EventsHandler, EventsSetting } from './handler.js'
+import type { EventsHandler, HandlerOptions } from './handler.js'
 import { readIdempotencyKey } from './idempotency-key.js'
-import { asProblem, readNewEvent } from './new-event.js'
+import { toClientError, readNewEvent } from './new-event.js'
 
 /** `POST <path>`: creates a custom event. */
-export function createHandler({ audit, path }: EventsSetting): EventsHandler {
+export function createHandler({ audit, path }: HandlerOptions): EventsHandler {
   return async ({ request, username }) => {
     checkMediaType(request.header('content-type'))
     const idempotencyKey = readIdempotencyKey(request.header('idempotency-key'))
@@ -13,7 +13,7 @@ export function createHandler({ audit, path }: EventsSetting): EventsHandler {
     const event = await audit
       .recordCustom(type, attributes, { username, idempotencyKey })
       .catch((error: unknown) => {
-        throw asProblem(error)
+        throw toClientError(error)
       })
     const headers = event ? { location: `${path}/${event.id}` } : {}
     return { status: 201, headers, body: undefined }

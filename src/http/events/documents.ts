@@ -19,7 +19,7 @@ function attributesText(event: AuditEvent, fields: Fieldset): string {
 }
 
 /** How events are shown. */
-export interface EventView {
+export interface ResourceOptions {
   readonly fields?: Fieldset
   /** The ids of live events that are open. */
   readonly open?: ReadonlySet<string>
@@ -29,14 +29,18 @@ export interface EventView {
  * The event as the interface's Event resource, in JSON text; `path` is where the endpoints are mounted.
  * One that is open says so in `meta`.
  */
-export function eventResource(event: AuditEvent, path: string, view?: EventView): string {
+export function eventResource(event: AuditEvent, path: string, view?: ResourceOptions): string {
   return resourceText(event, linkStart(path), view)
 }
 
 /** Links to events begin with it, as JSON text; their ids need no escape. */
 const linkStart = (path: string): string => JSON.stringify(`${path}/`).slice(0, -1)
 
-function resourceText(event: AuditEvent, start: string, { fields, open }: EventView = {}): string {
+function resourceText(
+  event: AuditEvent,
+  start: string,
+  { fields, open }: ResourceOptions = {},
+): string {
   const { id, source } = event
   const isRelated = source !== null && (fields?.has('source') ?? true)
   const related = isRelated
@@ -52,7 +56,7 @@ export function* eventsDocument(
   events: readonly AuditEvent[],
   path: string,
   links: Readonly<Record<string, string>>,
-  view?: EventView,
+  view?: ResourceOptions,
 ): Generator<string, void> {
   yield `{"jsonapi":${JSONAPI},"data":[`
   const start = linkStart(path)
@@ -64,7 +68,7 @@ export function* eventsDocument(
   yield `],"links":${JSON.stringify(links)}}`
 }
 
-export function eventDocument(event: AuditEvent, path: string, view?: EventView): string {
+export function eventDocument(event: AuditEvent, path: string, view?: ResourceOptions): string {
   const data = eventResource(event, path, view)
   const links = JSON.stringify({ self: `${path}/${event.id}` })
   return `{"jsonapi":${JSONAPI},"data":${data},"links":${links}}`

@@ -3,9 +3,9 @@ import { createBroadcast } from '../stream/broadcast.js'
 import { plainEvent } from '../../store-kit/lazy-event.js'
 import { challenge } from '../basic-auth.js'
 import type { HttpRequest, HttpResponse } from '../exchange.js'
-import { finish } from '../finish.js'
+import { finalizeResponse } from '../finalize-response.js'
 import { errorResponse, HttpProblem } from '../problem.js'
-import { parseVisible } from '../visible.js'
+import { parseVisible } from '../visible-filter.js'
 import type { EventsAccess, EventsRead, UserRights } from './access.js'
 import { countsHandler } from './counts.js'
 import { createHandler } from './create.js'
@@ -135,13 +135,13 @@ export function eventsEndpoint<Context>(
       id,
       visible: read && (await visible()),
       rights: () => rightsOf(may, visible),
-      async disclose(events) {
+      async reportRead(events) {
         if (!read || !options.onRead) return
         const given = { action: read, username, query, events: events.map(plainEvent) }
         await byHost(() => options.onRead!(context, given))
       },
     })
-    return finish(request, response)
+    return finalizeResponse(request, response)
   }
 
   const answer = async (

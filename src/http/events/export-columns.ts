@@ -46,7 +46,7 @@ function attributeColumn(name: string): Column {
 }
 
 /** The attributes wanted have a column each; without a fieldset all are in one, as JSON. */
-export function columnsOf(types: EventTypes, fields: Fieldset): readonly Column[] {
+export function exportColumns(types: EventTypes, fields: Fieldset): readonly Column[] {
   const own = ownColumns(types)
   if (!fields) return [...own, { name: 'attributes', cell: attributesJson }]
   const taken = new Set(own.map(({ name }) => name))

@@ -2,7 +2,7 @@ import type { AuditEvent } from '../../event/event.js'
 import type { EventTypes } from '../../event/event-types.js'
 import { attributesJson } from '../../store-kit/lazy-event.js'
 import { csvRecord } from '../csv.js'
-import { columnsOf } from './export-columns.js'
+import { exportColumns } from './export-columns.js'
 import type { Fieldset } from './fieldset.js'
 
 /** How events are written to a file. */
@@ -37,7 +37,7 @@ export const exportFormats = {
     mediaType: 'text/csv',
     contentType: 'text/csv; charset=utf-8',
     lines: (types, fields) => {
-      const columns = columnsOf(types, fields)
+      const columns = exportColumns(types, fields)
       return {
         head: csvRecord(columns.map(({ name }) => name)),
         line: (event) => csvRecord(columns.map(({ cell }) => cell(event))),

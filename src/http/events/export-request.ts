@@ -1,8 +1,8 @@
 import type { Grouping, Sort } from '../../filter/ast.js'
 import { scanDirection } from '../../filter/order.js'
 import type { HttpRequest } from '../exchange.js'
-import { chooseMedia } from '../media.js'
-import { invalidParameter, onceEach, takeParameters } from '../parameters.js'
+import { negotiateMediaType } from '../media.js'
+import { invalidParameter, readSingleValues, takeParameters } from '../parameters.js'
 import { EXPORT_FORMATS, type ExportFormat, exportFormats } from './export-formats.js'
 import { FIELDS, type Fieldset, takeFieldset } from './fieldset.js'
 import { parseEventsQuery } from './query.js'
@@ -20,7 +20,7 @@ const OWN_PARAMETERS: ReadonlySet<string> = new Set(['format', 'limit'])
 function readFormat(named: string | undefined, accept: string): ExportFormat {
   if (named === undefined) {
     const offered = EXPORT_FORMATS.map((name) => exportFormats[name].mediaType)
-    return EXPORT_FORMATS[offered.indexOf(chooseMedia(accept, offered))]!
+    return EXPORT_FORMATS[offered.indexOf(negotiateMediaType(accept, offered))]!
   }
   const format = EXPORT_FORMATS.find((name) => name === named)
   if (format) return format
@@ -34,7 +34,7 @@ const isOldestFirst = (sorts: readonly Sort[]): boolean =>
 export function readExportRequest(request: Pick<HttpRequest, 'query' | 'header'>): ExportRequest {
   const { fields, rest } = takeFieldset(request.query)
   const { taken, rest: filters } = takeParameters(rest, (name) => OWN_PARAMETERS.has(name))
-  const own = onceEach(taken)
+  const own = readSingleValues(taken)
   const { where, sorts } = parseEventsQuery(filters, `filter, format and ${FIELDS}`)
   if (own.has('limit'))
     throw invalidParameter('limit', 'is not taken: an export has all events that match')

@@ -1,10 +1,10 @@
 import { AuditLogError } from '../../errors.js'
 import type { AuditEvent } from '../../event/event.js'
 import { bothOf, type EventQuery, MAX_LIMIT, oneCondition } from '../../filter/ast.js'
-import { presentTime } from '../stream/session.js'
+import { currentPosition } from '../stream/session.js'
 import { exportFormats, type ExportLines } from './export-formats.js'
 import { readExportRequest } from './export-request.js'
-import type { EventsCall, EventsHandler, EventsSetting } from './handler.js'
+import type { EventsCall, EventsHandler, HandlerOptions } from './handler.js'
 
 /** The file's beginning is not held up for longer; of a large log the number is an estimate then. */
 const COUNT_WITHIN_MS = 1000
@@ -32,13 +32,13 @@ function* chunksOf(
 async function* texts(
   pages: AsyncIterable<readonly AuditEvent[]>,
   { head, line }: ExportLines,
-  disclose: EventsCall['disclose'],
+  reportRead: EventsCall['reportRead'],
   signal: AbortSignal,
 ): Texts {
   if (head !== '') yield head
   try {
     for await (const events of pages) {
-      await disclose(events)
+      await reportRead(events)
       yield* chunksOf(events, line)
     }
   } catch (error) {
@@ -55,12 +55,12 @@ const fileName = (ending: string): string =>
   `events-${new Date().toISOString().replaceAll(/:|\.\d+/g, '')}.${ending}`
 
 /** `GET <path>/export`: all events that match, as a file that is written as it is read. */
-export function exportHandler({ audit }: EventsSetting): EventsHandler {
-  return async ({ request, visible, disclose }) => {
+export function exportHandler({ audit }: HandlerOptions): EventsHandler {
+  return async ({ request, visible, reportRead }) => {
     const { signal, method } = request
     const { where: asked, format, fields } = readExportRequest(request)
     // An end that does not move: what is recorded meanwhile could keep a slow client for ever.
-    const end = oneCondition('created_at', 'lteq', [await presentTime(audit, signal)])
+    const end = oneCondition('created_at', 'lteq', [await currentPosition(audit, signal)])
     const where = bothOf(visible, bothOf(asked, end))
     const query: EventQuery = {
       where,
@@ -69,7 +69,7 @@ export function exportHandler({ audit }: EventsSetting): EventsHandler {
     }
     const { total, sampled } = await audit.count(query, { within: COUNT_WITHIN_MS, signal })
     // The number tells something too; and a host that does not want the export can still say so.
-    await disclose([])
+    await reportRead([])
     const { contentType, lines } = exportFormats[format]
     const pages = audit.pages(query, { signal, lazy: true })
     return {
@@ -82,7 +82,9 @@ export function exportHandler({ audit }: EventsSetting): EventsHandler {
         [sampled ? 'x-total-count-estimated' : 'x-total-count']: String(total),
       },
       body:
-        method === 'HEAD' ? nothing() : texts(pages, lines(audit.types, fields), disclose, signal),
+        method === 'HEAD'
+          ? nothing()
+          : texts(pages, lines(audit.types, fields), reportRead, signal),
     }
   }
 }

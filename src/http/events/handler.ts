@@ -12,14 +12,14 @@ export type EndpointAudit = Pick<
 >
 
 /** What all handlers know. */
-export interface EventsSetting {
+export interface HandlerOptions {
   readonly audit: EndpointAudit
   /** Where the endpoints are mounted. */
   readonly path: string
 }
 
 /** What those handlers know whose clients wait for events. */
-export interface FollowingSetting extends EventsSetting {
+export interface StreamingHandlerOptions extends HandlerOptions {
   readonly broadcast: Broadcast
 }
 
@@ -32,7 +32,7 @@ export interface EventsCall {
   /** What the user may see of the log; `undefined` is everything. */
   readonly visible: Grouping | undefined
   /** Has to be waited for before events are given away. */
-  readonly disclose: (events: readonly AuditEvent[]) => Promise<void>
+  readonly reportRead: (events: readonly AuditEvent[]) => Promise<void>
   /** Asks the host. */
   readonly rights: () => Promise<UserRights>
 }

@@ -2,18 +2,18 @@ import { bothOf, type EventQuery, type Grouping, olderThan } from '../../filter/
 import { formatQuery } from '../../filter/format.js'
 import type { EventPage } from '../../store/store.js'
 import type { HttpRequest, HttpResponse } from '../exchange.js'
-import { entityTag } from '../finish.js'
-import { checkAccept, json } from '../media.js'
+import { entityTag } from '../finalize-response.js'
+import { checkAccept, jsonResponse } from '../media.js'
 import { preferredWait } from '../prefer.js'
 import { coalescePerTurn } from '../../async/coalesce.js'
 import { utf8 } from '../utf8.js'
 import { eventsDocument } from './documents.js'
 import { type Fieldset, formatFieldset, takeFieldset } from './fieldset.js'
-import type { EventsHandler, FollowingSetting } from './handler.js'
-import { openFinder } from './open-events.js'
+import type { EventsHandler, StreamingHandlerOptions } from './handler.js'
+import { createOpenEventFinder } from './open-events.js'
 import { parseEventsQuery } from './query.js'
-import { viewOf } from './view.js'
-import { listWithin } from './waiting.js'
+import { createStreamView } from './stream-view.js'
+import { longPoll } from './long-poll.js'
 
 /** RFC 7240, sections 2 and 3: what the answer depends on, and what was done of it. */
 function preferring(response: HttpResponse, seconds: number | undefined): HttpResponse {
@@ -30,8 +30,8 @@ interface Listed {
 }
 
 /** `GET <path>`: the events that match. */
-export function listHandler({ audit, path, broadcast }: FollowingSetting): EventsHandler {
-  const openAmong = openFinder(audit)
+export function listHandler({ audit, path, broadcast }: StreamingHandlerOptions): EventsHandler {
+  const openAmong = createOpenEventFinder(audit)
 
   /** The page before this one, where paging backwards goes on. */
   const previous = (query: EventQuery, fields: Fieldset, page: EventPage): string | undefined => {
@@ -52,9 +52,9 @@ export function listHandler({ audit, path, broadcast }: FollowingSetting): Event
     const where = bothOf(visible, query.where)
     const read = (): Promise<EventPage> => audit.list({ ...query, where }, { lazy: true })
     const page = seconds
-      ? await listWithin({
+      ? await longPoll({
           broadcast,
-          view: viewOf(where, path),
+          view: createStreamView(where, path),
           query,
           seconds,
           list: read,
@@ -66,14 +66,14 @@ export function listHandler({ audit, path, broadcast }: FollowingSetting): Event
     const links = prev === undefined ? { self } : { self, prev }
     const open = await openAmong(page.events)
     const body = utf8(eventsDocument(page.events, path, links, { fields, open }))
-    const { status, headers } = json(page.truncated ? 206 : 200, body)
+    const { status, headers } = jsonResponse(page.truncated ? 206 : 200, body)
     return { page, response: { status, headers: { ...headers, etag: entityTag(body) }, body } }
   }
 
   // Many ask the same, such as dashboards for what is newest: one answer serves those who come together.
   const shared = coalescePerTurn<Listed>()
 
-  return async ({ request, visible, disclose }) => {
+  return async ({ request, visible, reportRead }) => {
     checkAccept(request.header('accept'))
     const seconds = preferredWait(request.header('prefer'))
     const { page, response } = seconds
@@ -81,7 +81,7 @@ export function listHandler({ audit, path, broadcast }: FollowingSetting): Event
       : await shared(JSON.stringify([request.query, visible]), () =>
           list(request, visible, undefined),
         )
-    await disclose(page.events)
+    await reportRead(page.events)
     return preferring(response, seconds)
   }
 }

@@ -1,14 +1,14 @@
-import { checkAccept, json } from '../media.js'
+import { checkAccept, jsonResponse } from '../media.js'
 import { refuseParameters } from '../parameters.js'
 import { jsonapi } from '../problem.js'
-import type { EventsHandler, EventsSetting } from './handler.js'
+import type { EventsHandler, HandlerOptions } from './handler.js'
 
 /** `GET <path>/me`: who asks, and what he may. */
-export function meHandler({ path }: EventsSetting): EventsHandler {
+export function meHandler({ path }: HandlerOptions): EventsHandler {
   return async ({ request, username, rights }) => {
     checkAccept(request.header('accept'))
     refuseParameters(request.query)
     const data = { type: 'user', id: username, attributes: await rights() }
-    return json(200, JSON.stringify({ jsonapi, data, links: { self: `${path}/me` } }))
+    return jsonResponse(200, JSON.stringify({ jsonapi, data, links: { self: `${path}/me` } }))
   }
 }

@@ -94,7 +94,7 @@ export function readNewEvent(bytes: Uint8Array, { maxBytes, maxDepth }: JsonLimi
  * attributes; a client's are into its document. What the host's `resolveSource` throws is the host's to
  * answer.
  */
-export function asProblem(error: unknown): unknown {
+export function toClientError(error: unknown): unknown {
   if (!(error instanceof AuditLogError)) return error
   const { code, message, pointer, cause } = error
   if (pointer !== undefined)

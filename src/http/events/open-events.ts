@@ -4,13 +4,16 @@ import type { EndpointAudit } from './handler.js'
 const NONE: ReadonlySet<string> = new Set()
 
 /** Gives the ids of those events that are live and still open, among others. */
-export type FindOpen = (events: readonly AuditEvent[]) => Promise<ReadonlySet<string>>
+export type FindOpenEvents = (events: readonly AuditEvent[]) => Promise<ReadonlySet<string>>
 
 /**
  * Only events of types that the registry calls live are asked for, so that other answers cost nothing
  * more.
  */
-export function openFinder({ store, types }: Pick<EndpointAudit, 'store' | 'types'>): FindOpen {
+export function createOpenEventFinder({
+  store,
+  types,
+}: Pick<EndpointAudit, 'store' | 'types'>): FindOpenEvents {
   const live = new Set(Object.keys(types).filter((type) => types[type]!.live === true))
   return async (events) => {
     if (live.size === 0 || !events.some(({ type }) => live.has(type))) return NONE

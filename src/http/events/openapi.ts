@@ -1,8 +1,8 @@
 import { type ApiDescription, openApiDocument } from '../openapi/document.js'
-import type { EventsHandler, EventsSetting } from './handler.js'
+import type { EventsHandler, HandlerOptions } from './handler.js'
 import { parameters } from './route-parameters.js'
 import { type EventsRoute, EVENTS_ACTIONS, eventsRoutes } from './routes.js'
-import { unchanging } from './unchanging.js'
+import { staticDocumentHandler } from './static-document.js'
 
 const OPERATION_IDS: Readonly<Record<EventsRoute['action'], string>> = {
   list: 'listEvents',
@@ -20,7 +20,7 @@ const OPERATION_IDS: Readonly<Record<EventsRoute['action'], string>> = {
 export const describeApi = ({
   path,
   audit,
-}: Pick<EventsSetting, 'path' | 'audit'>): ApiDescription => ({
+}: Pick<HandlerOptions, 'path' | 'audit'>): ApiDescription => ({
   path,
   routes: eventsRoutes.map((route) => ({ ...route, operationId: OPERATION_IDS[route.action] })),
   parameters,
@@ -30,6 +30,8 @@ export const describeApi = ({
 })
 
 /** `GET <path>/openapi.json`: the description of the endpoints. */
-export function openApiHandler(setting: EventsSetting): EventsHandler {
-  return unchanging('application/json', () => JSON.stringify(openApiDocument(describeApi(setting))))
+export function openApiHandler(setting: HandlerOptions): EventsHandler {
+  return staticDocumentHandler('application/json', () =>
+    JSON.stringify(openApiDocument(describeApi(setting))),
+  )
 }

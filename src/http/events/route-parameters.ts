@@ -3,7 +3,7 @@ import { type Predicate, predicates } from '../../filter/predicates.js'
 import { COUNTS, FACETS } from './counts-request.js'
 import { EXPORT_FORMATS } from './export-formats.js'
 import { FIELDS } from './fieldset.js'
-import type { WholeRange } from '../parameters.js'
+import type { IntegerRange } from '../parameters.js'
 
 /** OpenAPI 3.1, "Parameter Object" and "Schema Object"; what they hold is the document's business. */
 type Describing = Readonly<Record<string, unknown>>
@@ -75,7 +75,7 @@ const query = (name: string, description: string, schema: Describing, more = {})
   ...more,
 })
 
-const whole = ({ min, max, standard }: WholeRange): Describing => ({
+const whole = ({ min, max, standard }: IntegerRange): Describing => ({
   type: 'integer',
   minimum: min,
   maximum: max,

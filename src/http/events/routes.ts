@@ -1,4 +1,4 @@
-import type { AnswerName } from '../openapi/answers.js'
+import type { ResponseName } from '../openapi/responses.js'
 import type { ParameterName } from './route-parameters.js'
 
 export const EVENTS_ACTIONS = [
@@ -33,7 +33,7 @@ export interface EventsRoute {
   readonly summary: string
   readonly description: string
   readonly parameters: readonly ParameterName[]
-  readonly answers: Readonly<Record<number, AnswerName>>
+  readonly answers: Readonly<Record<number, ResponseName>>
   /** Statuses of its errors, beside those that every endpoint has. */
   readonly problems: readonly number[]
 }

@@ -1,7 +1,7 @@
 import type { Grouping } from '../../filter/ast.js'
 import { formatTimestamp, parseTimestamp } from '../../event/timestamp.js'
 import type { HttpRequest } from '../exchange.js'
-import { invalidParameter, onceEach, readFlag, takeParameters } from '../parameters.js'
+import { invalidParameter, readSingleValues, readFlag, takeParameters } from '../parameters.js'
 import { HttpProblem } from '../problem.js'
 import { FIELDS, type Fieldset, takeFieldset } from './fieldset.js'
 import { parseEventsQuery } from './query.js'
@@ -39,7 +39,7 @@ function readAfter(lastEventId: string, parameter: string | undefined): string |
 export function readStreamRequest(request: Pick<HttpRequest, 'query' | 'header'>): StreamRequest {
   const { fields, rest } = takeFieldset(request.query)
   const { taken, rest: filters } = takeParameters(rest, (name) => OWN_PARAMETERS.has(name))
-  const own = onceEach(taken)
+  const own = readSingleValues(taken)
   const { where, sorts } = parseEventsQuery(filters, `filter, ${FIELDS}, after and changes`)
   const stray = own.has('limit') ? 'limit' : sorts.length > 0 ? 'filter[sorts]' : undefined
   if (stray) throw invalidParameter(stray, 'means nothing to a stream, which runs along created_at')

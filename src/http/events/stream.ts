@@ -1,14 +1,14 @@
 import { AuditLogError } from '../../errors.js'
 import { bothOf, MAX_LIMIT } from '../../filter/ast.js'
 import type { Chunk } from '../stream/chunks.js'
-import { presentTime } from '../stream/session.js'
+import { currentPosition } from '../stream/session.js'
 import type { HttpStream } from '../exchange.js'
 import { checkAccept } from '../media.js'
-import type { EventsCall, EventsHandler, FollowingSetting } from './handler.js'
+import type { EventsCall, EventsHandler, StreamingHandlerOptions } from './handler.js'
 import { createHeartbeat, withHeartbeat } from './heartbeat.js'
 import { changeFrame, COMMENT, EVENT_STREAM, eventFrame, RETRY } from './server-sent.js'
 import { readStreamRequest, type StreamRequest } from './stream-request.js'
-import { viewOf } from './view.js'
+import { createStreamView } from './stream-view.js'
 
 const HEADERS = {
   'content-type': `${EVENT_STREAM}; charset=utf-8`,
@@ -33,11 +33,11 @@ async function* untilTheEnd<Item>(items: AsyncIterable<Item>): AsyncGenerator<It
 
 async function* eventFrames(
   chunks: AsyncIterable<Chunk>,
-  disclose: EventsCall['disclose'],
+  reportRead: EventsCall['reportRead'],
 ): Frames {
   yield RETRY
   for await (const { events, bytes } of untilTheEnd(chunks)) {
-    await disclose(events)
+    await reportRead(events)
     yield bytes
   }
 }
@@ -47,14 +47,14 @@ async function* nothing(): HttpStream & Frames {}
 
 /** `GET <path>/stream`: events as they become visible, as server-sent events. */
 export function streamHandler(
-  { audit, path, broadcast }: FollowingSetting,
+  { audit, path, broadcast }: StreamingHandlerOptions,
   heartbeat = createHeartbeat(HEARTBEAT_MS),
 ): EventsHandler {
   /** A tail of its own: only that knows what the reader has of each live event. */
   async function* changeFrames(
     { where, fields }: StreamRequest,
     start: string,
-    { request: { signal }, visible, disclose }: EventsCall,
+    { request: { signal }, visible, reportRead }: EventsCall,
   ): Frames {
     yield RETRY
     /** Those from before the start that have been given since, by their changes. */
@@ -63,14 +63,14 @@ export function streamHandler(
     const items = audit.tail(query, { after: start, changes: true, visible, signal })
     for await (const item of untilTheEnd(items)) {
       if (!('patch' in item)) {
-        await disclose([item])
+        await reportRead([item])
         yield eventFrame(item, path, fields)
         continue
       }
       if (item.created_at <= start && !disclosed.has(item.id)) {
         disclosed.add(item.id)
         const event = await audit.get(item.id, { signal })
-        if (event) await disclose([event])
+        if (event) await reportRead([event])
       }
       yield changeFrame(item)
     }
@@ -81,9 +81,9 @@ export function streamHandler(
     const { signal } = call.request
     // Before the headers are sent: what is recorded once they are there has to come.
     if (wanted.changes)
-      return changeFrames(wanted, after ?? (await presentTime(audit, signal)), call)
-    const chunks = await broadcast.read(viewOf(where, path, fields), { after, signal })
-    return eventFrames(chunks, call.disclose)
+      return changeFrames(wanted, after ?? (await currentPosition(audit, signal)), call)
+    const chunks = await broadcast.read(createStreamView(where, path, fields), { after, signal })
+    return eventFrames(chunks, call.reportRead)
   }
 
   return async (call) => {

@@ -1,7 +1,7 @@
 import type { EventTypeDefinition } from '../../event/event-types.js'
 import { jsonapi, JSON_API } from '../problem.js'
-import type { EventsHandler, EventsSetting } from './handler.js'
-import { unchanging } from './unchanging.js'
+import type { EventsHandler, HandlerOptions } from './handler.js'
+import { staticDocumentHandler } from './static-document.js'
 
 /** What the registry says of a type, but for what only the service itself can use. */
 function typeResource(type: string, definition: EventTypeDefinition): object {
@@ -21,8 +21,8 @@ function typeResource(type: string, definition: EventTypeDefinition): object {
 }
 
 /** `GET <path>/types`: the registered event types. */
-export function typesHandler({ audit, path }: EventsSetting): EventsHandler {
-  return unchanging(JSON_API, () => {
+export function typesHandler({ audit, path }: HandlerOptions): EventsHandler {
+  return staticDocumentHandler(JSON_API, () => {
     const data = Object.entries(audit.types).map(([type, one]) => typeResource(type, one))
     return JSON.stringify({ jsonapi, data, links: { self: `${path}/types` } })
   })

@@ -1,5 +1,5 @@
 import { LEVELS } from '../../event/level.js'
-import { count, flag, links, listOf, object, ref, text, whole } from './shapes.js'
+import { count, flag, links, listOf, object, ref, text, closedObject } from './shapes.js'
 
 const time = { type: 'string', format: 'date-time' } as const
 
@@ -9,27 +9,27 @@ const levels = {
 }
 
 const buckets = {
-  ...whole({
+  ...closedObject({
     width: {
       type: 'number',
       description:
         'Of one stretch, in seconds; days and months of the zone may be longer or shorter.',
     },
     zone: text,
-    buckets: listOf(whole({ from: time, to: time, total: count, levels })),
+    buckets: listOf(closedObject({ from: time, to: time, total: count, levels })),
   }),
   description: 'By stretches of time, oldest first, without gaps; `to` is not included.',
 }
 
-const values = listOf(whole({ value: { type: ['string', 'number', 'boolean'] }, count }))
+const values = listOf(closedObject({ value: { type: ['string', 'number', 'boolean'] }, count }))
 
-const facet = whole({
+const facet = closedObject({
   values: { ...values, description: 'The most frequent first.' },
   distinct: { ...count, description: 'How many different values there are.' },
   missing: { ...count, description: 'Events that have none.' },
 })
 
-const attribute = whole({
+const attribute = closedObject({
   name: { ...text, description: 'As filters name it.' },
   types: listOf({ enum: ['string', 'number', 'boolean', 'null'] }),
   count,
@@ -38,7 +38,7 @@ const attribute = whole({
 
 /** What `GET <path>/counts` gives. */
 export const countsSchemas = {
-  Counts: whole({
+  Counts: closedObject({
     jsonapi: ref('JsonApi'),
     meta: object(
       {

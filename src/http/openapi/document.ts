@@ -1,8 +1,8 @@
 import type { EventTypes } from '../../event/event-types.js'
 import type { JsonLimits } from '../../event/json.js'
 import { JSON_API } from '../problem.js'
-import { type AnswerName, answers } from './answers.js'
-import { COMMON_PROBLEMS, problemAnswer, problemName } from './problems.js'
+import { type ResponseName, responses } from './responses.js'
+import { COMMON_PROBLEMS, problemResponseObject, problemName } from './problems.js'
 import { componentSchemas } from './schemas.js'
 
 /** One endpoint, as the document describes it. */
@@ -15,7 +15,7 @@ export interface DescribedRoute {
   readonly description: string
   /** Names of the endpoint's entries in {@link ApiDescription.parameters}. */
   readonly parameters: readonly string[]
-  readonly answers: Readonly<Record<number, AnswerName>>
+  readonly answers: Readonly<Record<number, ResponseName>>
   /** Statuses of its errors, beside those that every endpoint has. */
   readonly problems: readonly number[]
 }
@@ -87,7 +87,10 @@ export function openApiDocument(api: ApiDescription): object {
     item[route.method.toLowerCase()] = operation(route, api.limits)
     for (const status of route.problems) statuses.add(status)
   }
-  const problems = [...statuses].map((status) => [problemName(status), problemAnswer(status)])
+  const problems = [...statuses].map((status) => [
+    problemName(status),
+    problemResponseObject(status),
+  ])
   return {
     openapi: '3.1.0',
     info: {
@@ -103,7 +106,7 @@ export function openApiDocument(api: ApiDescription): object {
     components: {
       schemas: componentSchemas(api.types, api.actions),
       parameters: api.parameters,
-      responses: { ...answers, ...Object.fromEntries(problems) },
+      responses: { ...responses, ...Object.fromEntries(problems) },
       securitySchemes: {
         basic: { type: 'http', scheme: 'basic', description: 'User name and password (RFC 7617).' },
       },

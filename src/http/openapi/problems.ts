@@ -57,7 +57,7 @@ const HEADERS: Readonly<Record<number, object>> = {
 }
 
 /** OpenAPI 3.1, "Response Object": the JSON:API errors of a status, with their codes. */
-export function problemAnswer(status: number): object {
+export function problemResponseObject(status: number): object {
   const codes = CODES.filter((code) => code.status === status)
   const headers = HEADERS[status]
   const errors = { type: 'array', items: errorSchema(status, codes), minItems: 1 }

@@ -12,7 +12,7 @@ import {
   ref,
   text,
   textOrNull,
-  whole,
+  closedObject,
 } from './shapes.js'
 
 const created_at = {
@@ -57,10 +57,10 @@ const id = { type: 'string', format: 'uuid' } as const
 /** A date-fns `Duration`. */
 const period = { type: ['object', 'null'], additionalProperties: { type: 'number' } } as const
 
-const eventType = whole({
+const eventType = closedObject({
   type: { const: 'event_type' },
   id: { ...text, description: 'The type.' },
-  attributes: whole({
+  attributes: closedObject({
     area: { ...textOrNull, description: 'The heading under which catalogues list it.' },
     description: textOrNull,
     data: {
@@ -73,7 +73,7 @@ const eventType = whole({
       description: 'At most one event per period, and per value of the attributes in `scope`.',
       anyOf: [
         { type: 'null' },
-        whole({ period: { ...period, type: 'object' }, scope: listOf(text) }),
+        closedObject({ period: { ...period, type: 'object' }, scope: listOf(text) }),
       ],
     },
     cadence: { ...period, description: 'How often it is recorded, unless the settings differ.' },
@@ -83,11 +83,11 @@ const eventType = whole({
 })
 
 const user = (actions: readonly string[]) =>
-  whole({
+  closedObject({
     type: { const: 'user' },
     id: { ...text, description: 'The name of the user.' },
-    attributes: whole({
-      may: whole(Object.fromEntries(actions.map((action) => [action, flag]))),
+    attributes: closedObject({
+      may: closedObject(Object.fromEntries(actions.map((action) => [action, flag]))),
       restricted: { ...flag, description: 'True where the user sees only a part of the log.' },
     }),
   })
@@ -95,7 +95,7 @@ const user = (actions: readonly string[]) =>
 /** OpenAPI 3.1, "Schema Object" (JSON Schema 2020-12): what the endpoints take and give. */
 export function componentSchemas(types: EventTypes, actions: readonly string[]) {
   return {
-    JsonApi: whole({ version: { const: jsonapi.version } }),
+    JsonApi: closedObject({ version: { const: jsonapi.version } }),
     SystemEventType: {
       type: 'string',
       description: 'The types of the events that the service records itself.',
@@ -123,7 +123,7 @@ export function componentSchemas(types: EventTypes, actions: readonly string[]) 
           ['source'],
         ),
         links: links('self'),
-        meta: whole({
+        meta: closedObject({
           live: { const: true, description: 'The event is open: its attributes go on changing.' },
         }),
       },
@@ -131,7 +131,7 @@ export function componentSchemas(types: EventTypes, actions: readonly string[]) 
     ),
     EventDocument: document(ref('Event'), 'self'),
     EventList: document(listOf(ref('Event')), 'self', 'prev'),
-    ExportedEvent: whole({
+    ExportedEvent: closedObject({
       id,
       created_at,
       username,

@@ -20,7 +20,7 @@ export const object = (properties: object, required: readonly string[]) => ({
 })
 
 /** Without other members than these, all of which are there. */
-export const whole = (properties: object) => object(properties, Object.keys(properties))
+export const closedObject = (properties: object) => object(properties, Object.keys(properties))
 
 export const listOf = (items: object) => ({ type: 'array', items }) as const
 
@@ -29,4 +29,4 @@ export const links = (...names: readonly string[]) =>
 
 /** JSON:API 1.1, "Top Level", with primary data. */
 export const document = (data: object, ...linkNames: readonly string[]) =>
-  whole({ jsonapi: ref('JsonApi'), data, links: links(...linkNames) })
+  closedObject({ jsonapi: ref('JsonApi'), data, links: links(...linkNames) })

@@ -3,7 +3,7 @@ import { AuditLogError } from '../../errors.js'
 import { challenge } from '../basic-auth.js'
 import type { Content, HttpRequest, HttpResponse } from '../exchange.js'
 import { DEFAULT_PATH, isUnder } from '../events/endpoint.js'
-import { type Compress, compressSmall, finish } from '../finish.js'
+import { type Compress, compressBest, finalizeResponse } from '../finalize-response.js'
 import { declareMount, mountsOf } from '../mounts.js'
 import { errorResponse, HttpProblem } from '../problem.js'
 import { type PageAsset, type PageFiles, readPage } from './files.js'
@@ -79,7 +79,7 @@ type Bytes = Promise<Uint8Array>
 function compressOnce(): Compress {
   const done = { br: new Map<Content, Bytes>(), gzip: new Map<Content, Bytes>() }
   return (coding, text) => {
-    const compressed = done[coding].get(text) ?? compressSmall(coding, text)
+    const compressed = done[coding].get(text) ?? compressBest(coding, text)
     done[coding].set(text, compressed)
     return compressed
   }
@@ -137,7 +137,7 @@ export function pageEndpoint(
           headers: { allow: 'GET, HEAD' },
         })
       const response = await find(request.path.slice(mount.length).replace(/^\//, ''))
-      return await finish(request, response, compress)
+      return await finalizeResponse(request, response, compress)
     } catch (error) {
       return errorResponse(error)
     }

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createCatchUp } from '../../tail/catch-up.js'
-import { type Chunk, createChunks, type Render, type View } from './chunks.js'
+import { type Chunk, createChunks, type RenderFrame, type StreamView } from './chunks.js'
 import {
   type BroadcastSource,
   openSession,
-  presentTime,
+  currentPosition,
   type Session,
   type SessionOptions,
 } from './session.js'
@@ -27,7 +27,7 @@ export interface Broadcast {
    * from the store. Rejects where the store cannot tell its newest event; ends with the error that
    * ends a tail of the log.
    */
-  read(view: View, options: ReadOptions): Promise<AsyncGenerator<Chunk, void, void>>
+  read(view: StreamView, options: ReadOptions): Promise<AsyncGenerator<Chunk, void, void>>
 }
 
 /** A reader of a session, from its call of `read` to its signal or its end. */
@@ -43,7 +43,7 @@ const RETRY_MS = 1000
 /** `render` makes the frames of views that do not render for themselves. */
 export function createBroadcast(
   source: BroadcastSource,
-  render: Render,
+  render: RenderFrame,
   options: SessionOptions = {},
 ): Broadcast {
   const chunks = createChunks(render)
@@ -84,7 +84,7 @@ export function createBroadcast(
   async function* run(
     session: Session,
     reader: Reader,
-    view: View,
+    view: StreamView,
     start: string,
     signal: AbortSignal,
   ): AsyncGenerator<Chunk, void, void> {
@@ -122,7 +122,7 @@ export function createBroadcast(
       const session = latest
       const reader = join(session, signal)
       try {
-        const start = after ?? (await presentTime(source, signal))
+        const start = after ?? (await currentPosition(source, signal))
         return run(session, reader, view, start, signal)
       } catch (error) {
         reader.leave()

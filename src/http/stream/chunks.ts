@@ -3,14 +3,14 @@ import type { AuditEvent } from '../../event/event.js'
 import type { TailFilter } from '../../tail/poll.js'
 import { type Batch, BATCH_BYTES, type RingEntry } from './ring.js'
 
-export type Render = (event: AuditEvent) => string
+export type RenderFrame = (event: AuditEvent) => string
 
 /** What a reader wants to see of the log, and how. */
-export interface View extends TailFilter {
+export interface StreamView extends TailFilter {
   /** The same for views that show the same: what is made for one reader serves the others. */
   readonly key: string
   /** @default as the broadcast renders events */
-  readonly render?: Render | undefined
+  readonly render?: RenderFrame | undefined
 }
 
 /** Some events that match, and their frames one behind the other. */
@@ -22,9 +22,9 @@ export interface Chunk {
 /** Makes what readers are given. */
 export interface Chunks {
   /** Of a batch, what is later than the position; there may be nothing. */
-  ofBatch(batch: Batch, view: View, position: string): Chunk
+  ofBatch(batch: Batch, view: StreamView, position: string): Chunk
   /** Of events that match, so that each chunk is about as large as a batch. */
-  ofEvents(events: readonly AuditEvent[], view: View): Generator<Chunk, void, void>
+  ofEvents(events: readonly AuditEvent[], view: StreamView): Generator<Chunk, void, void>
 }
 
 // What is made of a batch is wanted by the other readers of the view at the same time.
@@ -35,16 +35,16 @@ const join = (entries: readonly RingEntry[]): Chunk => ({
   bytes: Buffer.from(entries.map(({ frame }) => frame).join('')),
 })
 
-const rendered = (render: Render, events: readonly AuditEvent[]): RingEntry[] =>
+const rendered = (render: RenderFrame, events: readonly AuditEvent[]): RingEntry[] =>
   events.map((event) => ({ event, frame: render(event) }))
 
-export function createChunks(render: Render): Chunks {
+export function createChunks(render: RenderFrame): Chunks {
   const shared = new LRUCache<string, Chunk>({
     maxSize: SHARED_BYTES,
     sizeCalculation: ({ bytes }, key) => bytes.length + key.length,
   })
 
-  const make = ({ entries }: Batch, view: View, position: string): Chunk => {
+  const make = ({ entries }: Batch, view: StreamView, position: string): Chunk => {
     const wanted = entries.filter(({ event }) => event.created_at > position && view.matches(event))
     if (!view.render) return join(wanted)
     return join(

@@ -31,7 +31,7 @@ export interface Session {
 export const BEGINNING = '0000-01-01T00:00:00.000000Z'
 
 /** After whom all is new to whoever begins now. */
-export async function presentTime(source: EventLister, signal: AbortSignal): Promise<string> {
+export async function currentPosition(source: EventLister, signal: AbortSignal): Promise<string> {
   return (await newestTime(source, { signal })) ?? BEGINNING
 }
 
@@ -52,7 +52,7 @@ export function openSession(
   let end: { readonly error: unknown } | undefined
   let linger: NodeJS.Timeout | undefined
 
-  const opening = presentTime(source, stop.signal).then((start) =>
+  const opening = currentPosition(source, stop.signal).then((start) =>
     createRing(start, render, bounds),
   )
 

@@ -5,11 +5,11 @@ import { faultyStore } from 'daybook/testing'
 import { afterEach, describe, expect, it } from 'vitest'
 import { compileFilter } from '../../../../src/filter/evaluate.js'
 import { type Broadcast, createBroadcast } from '../../../../src/http/stream/broadcast.js'
-import type { Chunk, View } from '../../../../src/http/stream/chunks.js'
+import type { Chunk, StreamView } from '../../../../src/http/stream/chunks.js'
 import type { SessionOptions } from '../../../../src/http/stream/session.js'
 import { stateOf, turns } from '../../fake-store.js'
 
-const viewOf = (query = ''): View => {
+const viewOf = (query = ''): StreamView => {
   const { where } = parseQuery(query)
   return { key: query, where, matches: compileFilter(where) }
 }

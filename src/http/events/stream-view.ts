@@ -1,11 +1,15 @@
 import type { Grouping } from '../../filter/ast.js'
 import { compileFilter } from '../../filter/evaluate.js'
-import type { View } from '../stream/chunks.js'
+import type { StreamView } from '../stream/chunks.js'
 import type { Fieldset } from './fieldset.js'
 import { eventFrame } from './server-sent.js'
 
 /** Events that match, as server-sent events. */
-export function viewOf(where: Grouping | undefined, path: string, fields?: Fieldset): View {
+export function createStreamView(
+  where: Grouping | undefined,
+  path: string,
+  fields?: Fieldset,
+): StreamView {
   const isPlain = where === undefined && fields === undefined
   return {
     key: isPlain ? '' : JSON.stringify([where, fields && [...fields]]),

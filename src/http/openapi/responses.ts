@@ -31,7 +31,7 @@ const document = (description: string, schema: string, headers: object = variant
 const list = { ...variants, 'Preference-Applied': applied }
 
 /** OpenAPI 3.1, "Response Object": all answers of the events endpoints that are no errors. */
-export const answers = {
+export const responses = {
   EventList: document('All events that match.', 'EventList', list),
   PartOfEventList: document(
     'Some of the events that match: there are more than the limit.',
@@ -87,4 +87,4 @@ export const answers = {
   },
 } as const
 
-export type AnswerName = keyof typeof answers
+export type ResponseName = keyof typeof responses

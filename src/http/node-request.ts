@@ -118,7 +118,7 @@ export function closeWithConnection(response: ServerResponse): void {
 }
 
 /** Aborted once the client is gone, or has its response. */
-export function whenGone(response: ServerResponse): AbortSignal {
+export function disconnectSignal(response: ServerResponse): AbortSignal {
   closeWithConnection(response)
   const controller = new AbortController()
   if (response.destroyed) controller.abort()

@@ -27,7 +27,7 @@ const compressFast: Compress = (coding, text) =>
   coding === 'br' ? brotli(text, { params: MODE }) : deflate(text, { level: 1 })
 
 /** At the highest levels, for texts that are sent again and again as they are. */
-export const compressSmall: Compress = (coding, text) =>
+export const compressBest: Compress = (coding, text) =>
   coding === 'br' ? brotli(text) : deflate(text, { level: 9 })
 
 /** What is shorter gains nothing by being compressed. */
@@ -80,7 +80,7 @@ const isRead = (method: string): boolean => method === 'GET' || method === 'HEAD
  * The answer to a read as this client takes it: with an entity tag, without a body where the client
  * has it already (304), compressed where it may be. Errors, streams and the rest stay as they are.
  */
-export async function finish(
+export async function finalizeResponse(
   request: HttpRequest,
   response: HttpResponse,
   compress: Compress = compressFast,

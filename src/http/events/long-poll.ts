@@ -2,13 +2,13 @@ import type { AuditEvent } from '../../event/event.js'
 import type { EventQuery } from '../../filter/ast.js'
 import { pageCollector } from '../../store-kit/collect.js'
 import type { Broadcast } from '../stream/broadcast.js'
-import type { View } from '../stream/chunks.js'
+import type { StreamView } from '../stream/chunks.js'
 import type { EventPage } from '../../store/store.js'
 
-export interface Waiting {
+export interface LongPollOptions {
   readonly broadcast: Broadcast
   /** What is waited for; the query is the same, with sorts and limit. */
-  readonly view: View
+  readonly view: StreamView
   readonly query: EventQuery
   readonly seconds: number
   /** Asks the store. */
@@ -28,7 +28,7 @@ function pageOf(events: readonly AuditEvent[], query: EventQuery): EventPage {
  * The page that the store has now; where it is empty, that of what matches first within the time, which
  * costs no query however many wait for it.
  */
-export async function listWithin(waiting: Waiting): Promise<EventPage> {
+export async function longPoll(waiting: LongPollOptions): Promise<EventPage> {
   const { broadcast, view, query, seconds, list, signal } = waiting
   const stop = new AbortController()
   const end = (): void => stop.abort()

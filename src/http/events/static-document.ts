@@ -1,10 +1,10 @@
-import { entityTag } from '../finish.js'
-import { checkAccept, VARIANTS } from '../media.js'
+import { entityTag } from '../finalize-response.js'
+import { checkAccept, CACHE_HEADERS } from '../media.js'
 import { refuseParameters } from '../parameters.js'
 import type { EventsHandler } from './handler.js'
 
 /** Answers with a document that stays as it is: made when it is first asked for, and no parameters. */
-export function unchanging(mediaType: string, make: () => string): EventsHandler {
+export function staticDocumentHandler(mediaType: string, make: () => string): EventsHandler {
   let made: { readonly body: string; readonly etag: string } | undefined
   const render = (): NonNullable<typeof made> => {
     const body = make()
@@ -14,6 +14,6 @@ export function unchanging(mediaType: string, make: () => string): EventsHandler
     checkAccept(request.header('accept'), mediaType)
     refuseParameters(request.query)
     const { body, etag } = (made ??= render())
-    return { status: 200, headers: { 'content-type': mediaType, ...VARIANTS, etag }, body }
+    return { status: 200, headers: { 'content-type': mediaType, ...CACHE_HEADERS, etag }, body }
   }
 }

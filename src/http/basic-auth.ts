@@ -9,25 +9,29 @@ import {
 } from './login-rate-limit.js'
 
 /**
- * Whether the password is the user's; nothing but `true` is a yes. It is the host's to compare in constant
- * time. What it throws is the host's to answer, and no failed try.
+ * Returns `true` if the password is correct; any other value means that it is wrong. The function should
+ * compare in constant time. An error that it throws goes to the host's error handling and does not count
+ * as a failed attempt.
  */
 export type VerifyUser = (username: string, password: string) => boolean | Promise<boolean>
 
 export interface BasicAuthOptions {
-  /** Passwords by user name, compared in constant time; or a function that asks elsewhere. */
+  /** Passwords by user name, compared in constant time; or a function that checks the password. */
   readonly users: Readonly<Record<string, string>> | VerifyUser
-  /** Shown by browsers that ask for the password; printable ASCII. @default 'Daybook' */
+  /** Shown in the login dialog of browsers; printable ASCII. @default 'Daybook' */
   readonly realm?: string
   /**
-   * How often one may fail before tries are answered 429 without a look at the password; false for
-   * without end.
+   * Failed attempts allowed before the response is 429 and the password is not checked; `false` for no
+   * limit.
    * @default { perUser: 10, perAddress: 100, within: { minutes: 1 } }
    */
   readonly failures?: FailureLimits | false
 }
 
-/** The headers of a 401 (RFC 7617, section 2). Throws `INVALID_OPTION` for a realm that no header holds. */
+/**
+ * The headers of a 401 response (RFC 7617, section 2). Throws `INVALID_OPTION` for a realm that a header
+ * cannot contain.
+ */
 export function challenge(realm: string): Readonly<Record<string, string>> {
   if (!/^[ -~]*$/.test(realm))
     throw new AuditLogError('INVALID_OPTION', 'realm must be printable ASCII')
@@ -40,7 +44,7 @@ interface Credentials {
   readonly password: string
 }
 
-// Names and passwords are shorter, tokens that are sent as passwords too.
+// Longer than real user names and passwords, including tokens sent as passwords.
 const MAX_HEADER = 8192
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -67,24 +71,24 @@ function verifyAgainst(users: Readonly<Record<string, string>>): VerifyUser {
     if (typeof password !== 'string' || password === '')
       throw new AuditLogError('INVALID_OPTION', `users: the password of ${username} is empty`)
   return (username, password) => {
-    const known = Object.hasOwn(users, username)
-    // The comparison is made for unknown users too, so that time does not tell them apart.
-    return timingSafeEqual(digest(known ? users[username]! : ''), digest(password)) && known
+    const isKnown = Object.hasOwn(users, username)
+    // Compare for unknown users too, so that the response time does not reveal which users exist.
+    return timingSafeEqual(digest(isKnown ? users[username]! : ''), digest(password)) && isKnown
   }
 }
 
 const unlimited: LoginRateLimit = async (_address, _username, decide) => decide()
 
-/** The user that a request is from, or what to answer where that is not known. */
+/** The authenticated user of a request, or the response that rejects it. */
 type Authentication = { readonly username: string } | { readonly refusal: HttpResponse }
 
-/** Takes the header `Authorization` and the address that the request came from. */
+/** Takes the `Authorization` header and the client address. */
 type Authenticate = (authorization: string, address: string) => Promise<Authentication>
 
 /**
- * HTTP Basic authentication (RFC 7617): 401 with a challenge for who is not known, 429 with `Retry-After`
- * for who has failed too often. An empty password is wrong, whoever is asked: directories take a login
- * without password for an anonymous one (RFC 4513, section 5.1.2).
+ * HTTP Basic authentication (RFC 7617). Responds 401 with a challenge to missing or wrong credentials, and
+ * 429 with `Retry-After` after too many failures. An empty password is always wrong, because LDAP
+ * directories accept a bind without a password as anonymous (RFC 4513, section 5.1.2).
  */
 export function basicAuthentication(
   { users, realm = 'Daybook', failures = {} }: BasicAuthOptions,
@@ -101,11 +105,11 @@ export function basicAuthentication(
     const credentials = readCredentials(authorization)
     if (!credentials) return refuse('send user name and password')
     const { username, password } = credentials
-    const isRight = async (): Promise<boolean> => {
-      const answer: unknown = password !== '' && (await verify(username, password))
-      return answer === true
+    const isCorrect = async (): Promise<boolean> => {
+      const result: unknown = password !== '' && (await verify(username, password))
+      return result === true
     }
-    const outcome = await attempt(address, username, isRight)
+    const outcome = await attempt(address, username, isCorrect)
     if (outcome === true) return { username }
     if (outcome === false) return refuse('user name or password is wrong')
     const seconds = Math.ceil(outcome.waitMs / 1000)

@@ -1,6 +1,6 @@
 /**
- * What spreadsheets take for a formula, also behind white space, and what they drop to find one (OWASP,
- * "CSV Injection").
+ * Text that spreadsheets may run as a formula, with leading white space and control characters, which
+ * some of them skip (OWASP, "CSV Injection").
  */
 const FORMULA = /^(?:[\t\r\n]|\s*[=+\-@＝＋－＠])/
 
@@ -12,8 +12,8 @@ function cellText(value: string): string {
 }
 
 /**
- * A record of a CSV file (RFC 4180, section 2), with its line break. A cell that a spreadsheet would run
- * has a `'` in front.
+ * A record of a CSV file (RFC 4180, section 2), including its line break. A cell that a spreadsheet would
+ * run as a formula is prefixed with `'`.
  */
 export function csvRecord(cells: readonly string[]): string {
   return `${cells.map(cellText).join(',')}\r\n`

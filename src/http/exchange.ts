@@ -1,26 +1,26 @@
-/** A request as the endpoints need it, whatever server it came through. */
+/** A request, independent of the HTTP server. */
 export interface HttpRequest<Context = unknown> {
   readonly method: string
-  /** Path without the query, as it was sent. */
+  /** Path without the query, as sent. */
   readonly path: string
-  /** Query string without `?`, as it was sent. */
+  /** Query string without `?`, as sent. */
   readonly query: string
-  /** The authenticated user; null where the host knows none. Asks the host: to be read once. */
+  /** The authenticated user, or null. Calls a function of the host, so read it only once. */
   readonly username: string | null
-  /** The request as its server knows it, for the host's own functions. */
+  /** The request object of the HTTP server, passed to the host's functions. */
   readonly context: Context
-  /** Aborted once the client is gone. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal
-  /** A header's value by its lower-case name; empty where it was not sent. */
+  /** The value of a header by its lower-case name; an empty string if it was not sent. */
   header(name: string): string
-  /** The body's bytes; throws `HttpProblem` 413 beyond the limit. */
+  /** The bytes of the body. Throws `HttpProblem` 413 if it is longer than `maxBytes`. */
   body(maxBytes: number): Promise<Uint8Array>
 }
 
-/** Chunks to be written as they come, no faster than the client takes them; given up when it is gone. */
+/** Chunks, written as fast as the client reads them; iteration stops when the client disconnects. */
 export type HttpStream = AsyncIterable<string | Uint8Array>
 
-/** The whole of a body. */
+/** A complete body. */
 export type Content = string | Uint8Array
 
 export interface HttpResponse {

@@ -6,12 +6,12 @@ import Negotiator from 'negotiator'
 import type { Content, HttpRequest, HttpResponse } from './exchange.js'
 import { HttpProblem } from './problem.js'
 
-/** Best first, where a client likes them alike. */
+/** In order of preference when the client accepts several equally. */
 const CODINGS = ['br', 'gzip', 'identity'] as const
 
 type Coding = (typeof CODINGS)[number]
 
-/** Makes a text smaller, in a coding that the client takes. */
+/** Compresses a body with the given content coding. */
 export type Compress = (coding: Exclude<Coding, 'identity'>, text: Content) => Promise<Uint8Array>
 
 const brotli = promisify(brotliCompress)
@@ -22,22 +22,22 @@ const MODE = {
   [constants.BROTLI_PARAM_QUALITY]: 1,
 }
 
-// The lowest levels: documents repeat themselves so much that higher ones gain a tenth, for twice the time.
+// The lowest levels: the documents are so repetitive that higher levels save a tenth and take twice as long.
 const compressFast: Compress = (coding, text) =>
   coding === 'br' ? brotli(text, { params: MODE }) : deflate(text, { level: 1 })
 
-/** At the highest levels, for texts that are sent again and again as they are. */
+/** Compresses at the highest levels, for static content that is compressed once and sent often. */
 export const compressBest: Compress = (coding, text) =>
   coding === 'br' ? brotli(text) : deflate(text, { level: 9 })
 
-/** What is shorter gains nothing by being compressed. */
+/** Shorter bodies are not worth compressing. */
 const MIN_BYTES = 1024
 
-/** Clients send few different headers, each of them often. */
+/** Parsed `Accept-Encoding` headers: clients send few different ones. */
 const acceptable = new LRUCache<string, readonly Coding[]>({
   max: 100,
   memoMethod(accept) {
-    // Its declarations lack the order of preference.
+    // The type declarations of negotiator lack `preferred`.
     const negotiator: {
       encodings(available: readonly string[], options: { preferred: readonly string[] }): string[]
     } = new Negotiator({ headers: { 'accept-encoding': accept } })
@@ -45,7 +45,7 @@ const acceptable = new LRUCache<string, readonly Coding[]>({
   },
 })
 
-/** RFC 9110, section 12.5.3; throws 406 where no coding is left. */
+/** RFC 9110, section 12.5.3. Throws 406 if the client accepts none of the codings. */
 function codingOf(body: Content, accept: string): Coding {
   if (accept === '') return 'identity'
   const codings = acceptable.memo(accept)
@@ -60,11 +60,11 @@ function codingOf(body: Content, accept: string): Coding {
   return isSmall && codings.includes('identity') ? 'identity' : best
 }
 
-/** Weak, as the same text may be sent in several codings: RFC 9110, section 8.8.1. */
+/** A weak entity tag, because the same text may be sent in several codings (RFC 9110, section 8.8.1). */
 export const entityTag = (text: Content): string => `W/"${hash('sha1', text, 'base64url')}"`
 
-/** RFC 9110, section 13.1.2: the comparison is weak, which leaves what is in the quotes. */
-function isKnown(ifNoneMatch: string, tag: string): boolean {
+/** RFC 9110, section 13.1.2: weak comparison, so only the opaque tags in quotes count. */
+function matchesTag(ifNoneMatch: string, tag: string): boolean {
   if (ifNoneMatch === '') return false
   if (ifNoneMatch.trim() === '*') return true
   const opaque = tag.slice(tag.indexOf('"'))
@@ -77,8 +77,9 @@ const isContent = (body: HttpResponse['body']): body is Content =>
 const isRead = (method: string): boolean => method === 'GET' || method === 'HEAD'
 
 /**
- * The answer to a read as this client takes it: with an entity tag, without a body where the client
- * has it already (304), compressed where it may be. Errors, streams and the rest stay as they are.
+ * Adds an entity tag to the response to a `GET` or `HEAD` request, responds 304 without a body if the
+ * client already has it, and compresses the body if the client accepts that. Errors, streams and other
+ * responses are returned unchanged.
  */
 export async function finalizeResponse(
   request: HttpRequest,
@@ -90,7 +91,7 @@ export async function finalizeResponse(
   if (status !== 200 && status !== 206) return response
   const { etag = entityTag(body) } = response.headers
   const headers: Record<string, string> = { ...response.headers, etag }
-  if (isKnown(request.header('if-none-match'), etag)) {
+  if (matchesTag(request.header('if-none-match'), etag)) {
     const { 'content-type': _, ...kept } = headers
     return { status: 304, headers: kept, body: undefined }
   }

@@ -11,33 +11,34 @@ import { parseVisible } from './visible-filter.js'
 
 type PerRequest<Context, Value> = (context: Context) => Value | Promise<Value>
 
-/** `Context` is the request as its server knows it. */
+/** `Context` is the request object of the HTTP server. */
 export interface ListEndpointOptions<Item extends object, Context> {
   /**
-   * The items, or a function that gives them for a request: an array, any other iterable, an async
-   * one, or a table (`sqliteTable`, `postgresTable`). What it throws is the host's to answer. What can be
-   * gone through once only, such as a generator, has to be given by a function.
+   * The items, or a function that returns them for a request: an array, another iterable or async
+   * iterable, or a table (`sqliteTable`, `postgresTable`). An iterable that can be consumed only once, such
+   * as a generator, must be returned by a function. Errors go to the host's error handling.
    */
   readonly source: ListSource<Item> | PerRequest<Context, ListSource<Item>>
-  /** A filter that holds for the request, whatever it asks: `{ owner_eq: 'ann' }`. */
+  /** A filter that is added to the query of each request, such as `{ owner_eq: 'ann' }`. */
   readonly visible?: PerRequest<Context, QueryObject['filter']>
   /**
-   * The attributes that a query reaches, beside `id`, with their types. They are read from the
-   * items' members of the same name.
+   * The attributes that a query can use in addition to `id`, with their types. Their values are read
+   * from the properties of the same name.
    */
   readonly attributes: AttributeTypes
   /**
-   * The resource type of the items, which then show `id` and the declared attributes; or a function
-   * that gives the resource object (JSON:API 1.1, "Resource Objects") of an item.
+   * The resource type of the items, whose resource objects then contain `id` and the declared
+   * attributes; or a function that returns the resource object (JSON:API 1.1, "Resource Objects") of an
+   * item.
    */
   readonly resource: string | ((item: Item) => object)
   /**
-   * False where the list takes no parameters at all: any is refused with 400.
+   * If false, the list accepts no query parameters and responds 400 to any.
    * @default true
    */
   readonly filtering?: boolean
   /**
-   * Most items of an answer; where there are more its status is 206.
+   * Maximum number of items in a response; its status is 206 if there are more.
    * @default Infinity
    */
   readonly maxLimit?: number
@@ -57,9 +58,9 @@ function resourceOf(type: string, types: AttributeTypes): (item: object) => obje
 }
 
 /**
- * `GET` or `HEAD` of a list as the interface's section "List endpoints (general rules)" asks, as a function
- * that any HTTP server can mount. 200, or 206 where the limit has cut the answer; 400 for what is
- * wrong in the query. What the source throws is thrown on.
+ * Handles `GET` and `HEAD` of a list as the interface's section "List endpoints (general rules)" requires,
+ * independently of the HTTP server. Responds 200, 206 if there are more items than the limit, or 400 for
+ * an invalid query. Errors of the source are rethrown.
  */
 export function listEndpoint<Item extends object, Context>(
   options: ListEndpointOptions<Item, Context>,
@@ -79,7 +80,7 @@ export function listEndpoint<Item extends object, Context>(
 
   return async (request) => {
     const { context } = request
-    // Outside: what is wrong with these is the host's fault, not the client's.
+    // Outside `try`: an error here is the fault of the host, not of the client.
     const all = typeof source === 'function' ? await source(context) : source
     const allowed = parseVisible(await visible?.(context), types)
     try {

@@ -4,31 +4,34 @@ import { LRUCache } from 'lru-cache'
 import { durationFault } from '../event/duration.js'
 import { AuditLogError } from '../errors.js'
 
-/** How often one may fail before the next tries are refused unseen. */
+/** Failed attempts allowed before further attempts are refused without checking the password. */
 export interface FailureLimits {
-  /** Failures of one address with one user name. @default 10 */
+  /** Failures per address and user name. @default 10 */
   readonly perUser?: number
-  /** Failures of one address, whatever the names. @default 100 */
+  /** Failures per address, with any user name. @default 100 */
   readonly perAddress?: number
-  /** The time that failures count for, as a date-fns `Duration`. @default { minutes: 1 } */
+  /** How long a failure counts, as a date-fns `Duration`. @default { minutes: 1 } */
   readonly within?: Duration
 }
 
-/** Whether a try has succeeded; or how long no other may be made. */
+/** Whether the attempt succeeded, or how long to wait before the next one. */
 type LoginOutcome = boolean | { readonly waitMs: number }
 
-/** Makes a try, unless too many have failed; what `decide` throws is thrown on, and is no failure. */
+/**
+ * Makes an attempt by calling `verify`, unless too many have failed. Errors of `verify` are rethrown and do
+ * not count as failures.
+ */
 export type LoginRateLimit = (
   address: string,
   username: string,
-  decide: () => boolean | Promise<boolean>,
+  verify: () => boolean | Promise<boolean>,
 ) => Promise<LoginOutcome>
 
-// About as many bytes, whoever tries whatever names from wherever.
+// Memory bound in bytes, approximately, for any number of addresses and user names.
 const MAX_SIZE = 8 * 2 ** 20
 const ENTRY_SIZE = 500
 
-/** The address, but of IPv6 its first 64 bits: who has one such address mostly has the network. */
+/** The address; for IPv6 its first 64 bits, because a client usually controls its whole /64 network. */
 export function networkOf(address: string): string {
   if (!isIPv6(address) || address.includes('.')) return address
   const [front = [], back = []] = address
@@ -55,8 +58,8 @@ function checkedLimits({
 }
 
 /**
- * Limits failed tries. Of tries that are decided at the same time no more are told that they have failed
- * than of tries one after the other: from then on the outcome is withheld, be it good or bad.
+ * Limits failed attempts. Concurrent attempts reveal no more failures than sequential ones: an attempt
+ * that completes after the limit is reached returns `waitMs` instead of its outcome, even on success.
  */
 export function createLoginRateLimit(
   limits: FailureLimits,
@@ -64,14 +67,14 @@ export function createLoginRateLimit(
 ): LoginRateLimit {
   const { perUser, perAddress, within } = checkedLimits(limits)
   const withinMs = milliseconds(within)
-  /** When the recent tries of a key failed, oldest first. */
+  /** Times of the recent failures of a key, oldest first. */
   const failures = new LRUCache<string, number[]>({
     maxSize: MAX_SIZE,
     sizeCalculation: (times, key) => ENTRY_SIZE + key.length + 8 * times.length,
   })
 
-  /** How long it takes until the key has fewer than `max` failures. */
-  const waitOf = (key: string, max: number): number => {
+  /** Milliseconds until the key has fewer than `max` recent failures. */
+  const waitMsOf = (key: string, max: number): number => {
     const times = failures.get(key) ?? []
     const decisive = times[times.length - max]
     return decisive === undefined ? 0 : Math.max(0, decisive + withinMs - now())
@@ -81,14 +84,14 @@ export function createLoginRateLimit(
     failures.set(key, [...times.slice(times.length < max ? 0 : 1), now()])
   }
 
-  return async (address, username, decide) => {
+  return async (address, username, verify) => {
     const network = networkOf(address)
     const pair = `${network}\n${username}`
-    const wait = (): number => Math.max(waitOf(network, perAddress), waitOf(pair, perUser))
+    const wait = (): number => Math.max(waitMsOf(network, perAddress), waitMsOf(pair, perUser))
 
     let waitMs = wait()
     if (waitMs > 0) return { waitMs }
-    const succeeded = await decide()
+    const succeeded = await verify()
     waitMs = wait()
     if (waitMs > 0) return { waitMs }
     if (succeeded) failures.delete(pair)

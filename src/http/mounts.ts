@@ -1,4 +1,4 @@
-/** Where a host has mounted something that serves a log. */
+/** A mounted endpoint that serves a log. */
 export interface Mount {
   readonly kind: 'feed' | 'page'
   /** The path that clients send. */

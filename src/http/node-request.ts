@@ -12,7 +12,7 @@ export function readTarget(target: string): { readonly path: string; readonly qu
   return { path: text.slice(0, at), query: text.slice(at + 1) }
 }
 
-/** What a body parser of the host's may have left of a request. */
+/** What a body parser of the host may have left on a request. */
 interface ParsedBody {
   readonly body?: unknown
   readonly rawBody?: unknown
@@ -23,7 +23,7 @@ const tooLarge = (maxBytes: number): HttpProblem =>
 
 const malformed = (detail: string): HttpProblem => new HttpProblem('MALFORMED_DOCUMENT', detail)
 
-/** Reads to the end even what is refused, so that the client gets to see the answer. */
+/** Reads a refused body to its end too, so that the client receives the response. */
 function readStream(request: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const endedEarly = (): void => reject(malformed('the body ended early'))
@@ -46,23 +46,23 @@ function readStream(request: IncomingMessage, maxBytes: number): Promise<Uint8Ar
 }
 
 function parsedBytes({ body, rawBody }: ParsedBody): Uint8Array {
-  const left = rawBody ?? body
-  if (left instanceof Uint8Array) return left
-  if (typeof left === 'string') return Buffer.from(left)
-  if (left === undefined)
-    throw new Error('the body of the request was read, and neither body nor rawBody holds it')
+  const parsed = rawBody ?? body
+  if (parsed instanceof Uint8Array) return parsed
+  if (typeof parsed === 'string') return Buffer.from(parsed)
+  if (parsed === undefined)
+    throw new Error('the request body was already read, and neither body nor rawBody contains it')
   try {
-    return Buffer.from(JSON.stringify(left))
+    return Buffer.from(JSON.stringify(parsed))
   } catch (error) {
-    // Parsers take deeper nesting than can be written again.
+    // Parsers accept deeper nesting than JSON.stringify can write.
     if (error instanceof RangeError) throw malformed('the body is nested too deeply')
     throw error
   }
 }
 
 /**
- * The bytes of a body, from the request or from what a parser has left. Throws `HttpProblem` 413 for
- * more than `maxBytes`, 415 where they are compressed, 400 where the client broke off.
+ * The bytes of a body, from the request or from what a body parser has left on it. Throws `HttpProblem`
+ * 413 for more than `maxBytes`, 415 for a compressed body, 400 if the client aborted.
  */
 export async function readBody(
   request: IncomingMessage,
@@ -79,18 +79,18 @@ export async function readBody(
   return bytes
 }
 
-/** The responses that came to wait for those before them and have not closed, by their connection. */
+/** By connection: responses that were queued behind others (pipelining) and have not closed. */
 const queues = new WeakMap<Socket, Set<ServerResponse>>()
 
 function closeResponse(response: ServerResponse): void {
   response.destroy()
-  // Where Node itself emits it for such a response, it has done so by then.
+  // Emit `close` only if this version of Node does not emit it for a queued response.
   process.nextTick(() => {
     if (!response.closed) response.emit('close')
   })
 }
 
-/** One listener for each connection: a client may send as many requests ahead as it likes. */
+/** One listener per connection, because a client may pipeline any number of requests. */
 function queueOf(socket: Socket): Set<ServerResponse> {
   const known = queues.get(socket)
   if (known) return known
@@ -103,21 +103,21 @@ function queueOf(socket: Socket): Set<ServerResponse> {
 }
 
 /**
- * Where the response waits behind another one on its connection (pipelining): destroys it when the
- * connection ends, and has it emit `close`. For a response whose turn it is Node does so by itself; for
- * those that wait not in all versions.
+ * If the response is queued behind another one on its connection (pipelining), destroys it when the
+ * connection closes and makes it emit `close`. Node does this for the response at the head of the queue,
+ * but not in all versions for those behind it.
  */
 export function closeWithConnection(response: ServerResponse): void {
   if (response.destroyed || response.socket !== null) return
   const { socket } = response.req
-  // Too late to be told.
+  // The `close` event of the socket has already been emitted.
   if (socket.closed) return closeResponse(response)
   const queue = queueOf(socket)
   queue.add(response)
   response.once('close', () => queue.delete(response))
 }
 
-/** Aborted once the client is gone, or has its response. */
+/** A signal that aborts when the client disconnects or the response has been sent. */
 export function disconnectSignal(response: ServerResponse): AbortSignal {
   closeWithConnection(response)
   const controller = new AbortController()

@@ -1,7 +1,7 @@
 import { AuditLogError } from '../errors.js'
 import { readBoolean } from '../filter/values.js'
 
-/** Parameters of a query string, decoded, in order. */
+/** Decoded parameters of a query string, in order. */
 export type Parameters = readonly (readonly [name: string, value: string])[]
 
 function decode(text: string): string | undefined {
@@ -23,8 +23,8 @@ function decodeValue(text: string, parameter: string): string {
 }
 
 /**
- * Parts a query string: the parameters that are wanted, and the rest as it was sent, which the grammar
- * of filters reads. Throws `MALFORMED_PARAMETER` where the value of a wanted one cannot be decoded.
+ * Splits a query string into the wanted parameters and the rest as it was sent, which the filter parser
+ * reads. Throws `MALFORMED_PARAMETER` if the value of a wanted parameter cannot be decoded.
  */
 export function takeParameters(
   query: string,
@@ -34,7 +34,7 @@ export function takeParameters(
   const rest: string[] = []
   for (const part of query.split('&')) {
     const at = part.indexOf('=')
-    // Who reads the rest tells what is wrong with its names.
+    // The parser of the rest reports invalid names.
     const name = decode(at === -1 ? part : part.slice(0, at))
     if (name === undefined || !isWanted(name)) rest.push(part)
     else taken.push([name, at === -1 ? '' : decodeValue(part.slice(at + 1), name)])
@@ -42,54 +42,54 @@ export function takeParameters(
   return { taken, rest: rest.join('&') }
 }
 
-/** Says what the value of a parameter must be. */
+/** An error that says what the value of a parameter must be. */
 export const invalidParameter = (parameter: string, message: string): AuditLogError =>
   new AuditLogError('INVALID_VALUE', `${parameter} ${message}`, { parameter })
 
-/** Values by the names of parameters that may be given once. */
+/** Values by parameter name. */
 export type SingleValues = ReadonlyMap<string, string>
 
-/** Throws `INVALID_VALUE` where one of them is there twice. */
+/** Throws `INVALID_VALUE` if a parameter is repeated. */
 export function readSingleValues(parameters: Parameters): SingleValues {
   const values = new Map<string, string>()
   for (const [name, value] of parameters) {
-    if (values.has(name)) throw invalidParameter(name, 'may be given once')
+    if (values.has(name)) throw invalidParameter(name, 'must not be repeated')
     values.set(name, value)
   }
   return values
 }
 
-/** `false` where it is not given. */
+/** A boolean parameter; `false` if it is missing. */
 export function readFlag(values: SingleValues, name: string): boolean {
   const flag = readBoolean(values.get(name) ?? 'false')
   if (flag === undefined) throw invalidParameter(name, 'must be true or false')
   return flag
 }
 
-/** The whole numbers that a parameter takes, and what it is where it is not given. */
+/** The allowed range of an integer parameter, and its default. */
 export interface IntegerRange {
   readonly min: number
   readonly max: number
-  readonly standard: number
+  readonly default: number
 }
 
 export function readInteger(
   values: SingleValues,
   name: string,
-  { min, max, standard }: IntegerRange,
+  { min, max, default: defaultValue }: IntegerRange,
 ): number {
-  const text = values.get(name) ?? String(standard)
+  const text = values.get(name) ?? String(defaultValue)
   const whole = /^\d+$/.test(text) ? Number(text) : NaN
   if (whole >= min && whole <= max) return whole
-  throw invalidParameter(name, `must be one whole number from ${min} to ${max}`)
+  throw invalidParameter(name, `must be a whole number from ${min} to ${max}`)
 }
 
-/** For what takes no other parameters than those named: throws `UNKNOWN_PARAMETER` for the first one. */
+/** Throws `UNKNOWN_PARAMETER` for the first parameter; `known` is the only one that is allowed. */
 export function refuseParameters(query: string, known?: string): void {
   if (query === '') return
   const [parameter] = new URLSearchParams(query).keys()
   if (parameter === undefined) return
   const allowed =
-    known === undefined ? 'no parameter is taken here' : `${known} is taken here alone`
+    known === undefined ? 'no parameters are allowed here' : `only ${known} is allowed here`
   throw new AuditLogError('UNKNOWN_PARAMETER', `${parameter}: ${allowed}`, { parameter })
 }

@@ -1,22 +1,22 @@
-/** What a client would like, by the names in lower case; without a value it is the empty text. */
+/** Values by lower-case name; a preference without a value has an empty string. */
 export type Preferences = ReadonlyMap<string, string>
 
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 const QUOTED = String.raw`"(?:[^"\\]|\\.)*"`
 const WORD = String.raw`(${TOKEN})(?:[ \t]*=[ \t]*(${TOKEN}|${QUOTED}))?`
 
-/** A preference and its parameters, which are passed over: none that we know has any. */
+/** A preference and its parameters, which are ignored: no supported preference has any. */
 const PREFERENCE = new RegExp(String.raw`^[ \t]*${WORD}[ \t]*(?:;[ \t]*(?:${WORD}[ \t]*)?)*$`)
 
-/** Commas within quotes part nothing, also where these are not closed. */
+/** Commas within quotes do not separate elements, even if the quotes are not closed. */
 const ELEMENTS = new RegExp(`(?:[^,"]|${QUOTED}?)+`, 'g')
 
 const unquote = (word: string): string =>
   word.startsWith('"') ? word.slice(1, -1).replaceAll(/\\(.)/g, '$1') : word
 
 /**
- * Reads the header `Prefer` (RFC 7240, section 2), of which there may be several, joined by commas. What
- * cannot be read is passed over; of a preference that comes twice the first one counts.
+ * Parses the `Prefer` header (RFC 7240, section 2); several headers are joined by commas. Invalid elements
+ * are ignored; the first of several preferences of the same name counts.
  */
 export function parsePrefer(header: string): Preferences {
   const preferences = new Map<string, string>()
@@ -33,8 +33,8 @@ export function parsePrefer(header: string): Preferences {
 const MAX_WAIT_SECONDS = 60
 
 /**
- * How many seconds the client would wait (RFC 7240, section 4.3), 60 at most; `undefined` where it does not
- * say so in whole seconds.
+ * The seconds of `wait` (RFC 7240, section 4.3), at most 60; `undefined` if it is missing or not a whole
+ * number.
  */
 export function preferredWait(header: string): number | undefined {
   if (header === '') return undefined

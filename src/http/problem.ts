@@ -3,10 +3,10 @@ import type { HttpResponse } from './exchange.js'
 
 export const JSON_API = 'application/vnd.api+json'
 
-/** The top-level member of all documents. */
+/** The top-level `jsonapi` member of all documents. */
 export const jsonapi = { version: '1.1' }
 
-/** What an error of the core means to a client. A new code does not compile until it is here. */
+/** HTTP statuses of core errors. A new code does not compile until it is listed here. */
 const STATUSES: Readonly<Record<AuditLogErrorCode, number>> = {
   ABORTED: 503,
   CLOSED: 503,
@@ -32,25 +32,25 @@ const STATUSES: Readonly<Record<AuditLogErrorCode, number>> = {
   UNKNOWN_PREDICATE: 400,
 }
 
-/** The HTTP status that the endpoints answer an error of the core with. */
+/** The HTTP status of a core error. */
 export function statusOf(code: AuditLogErrorCode): number {
   return STATUSES[code]
 }
 
-/** Errors that belong to HTTP alone: code, status and title. */
+/** Errors that only HTTP has: code, status and title. */
 export const problems = {
-  INVALID_HEADER: { status: 400, title: 'a header of the request cannot be used' },
+  INVALID_HEADER: { status: 400, title: 'a request header is invalid' },
   MALFORMED_DOCUMENT: { status: 400, title: 'the body is not a JSON:API document' },
   UNAUTHENTICATED: { status: 401, title: 'user name and password are required' },
-  CLIENT_ID: { status: 403, title: 'the server gives events their ids' },
-  FORBIDDEN: { status: 403, title: 'the user may not do this' },
-  NOT_FOUND: { status: 404, title: 'there is no such resource' },
-  METHOD_NOT_ALLOWED: { status: 405, title: 'the resource does not take this method' },
-  NOT_ACCEPTABLE: { status: 406, title: 'nothing that the client takes is served' },
-  WRONG_RESOURCE_TYPE: { status: 409, title: 'the resource type is not one of this collection' },
+  CLIENT_ID: { status: 403, title: 'the server assigns event ids' },
+  FORBIDDEN: { status: 403, title: 'the user is not allowed to do this' },
+  NOT_FOUND: { status: 404, title: 'the resource does not exist' },
+  METHOD_NOT_ALLOWED: { status: 405, title: 'the resource does not support this method' },
+  NOT_ACCEPTABLE: { status: 406, title: 'the resource is not available in an accepted format' },
+  WRONG_RESOURCE_TYPE: { status: 409, title: 'the collection does not hold this resource type' },
   BODY_TOO_LARGE: { status: 413, title: 'the body is too large' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, title: 'the body must be application/vnd.api+json' },
-  TOO_MANY_TRIES: { status: 429, title: 'too many failed tries to authenticate' },
+  TOO_MANY_TRIES: { status: 429, title: 'too many failed login attempts' },
   INTERNAL_ERROR: { status: 500, title: 'the service failed' },
 } as const satisfies Record<string, { status: number; title: string }>
 
@@ -59,12 +59,12 @@ export type ProblemCode = keyof typeof problems
 export interface ProblemDetails {
   readonly pointer?: string
   readonly parameter?: string
-  /** The name of the request's header that is wrong. */
+  /** The name of the invalid request header. */
   readonly header?: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Thrown inside the endpoints, and answered as a JSON:API error. */
+/** Thrown inside the endpoints and returned to the client as a JSON:API error. */
 export class HttpProblem extends Error {
   readonly code: ProblemCode
   readonly details: ProblemDetails
@@ -88,7 +88,7 @@ function sourceOf({ parameter, pointer, header }: ErrorPlace): ErrorSource | und
   return header === undefined ? undefined : { header }
 }
 
-/** Where in a request an error lies; at most one of them. */
+/** The invalid part of a request; at most one member is set. */
 interface ErrorPlace {
   readonly parameter?: string | undefined
   readonly pointer?: string | undefined
@@ -116,26 +116,26 @@ function respond(
   }
 }
 
-/** Where errors lie that the core does not know the place of. */
+/** Places of errors that the core reports without one. */
 const PLACES: Readonly<Partial<Record<AuditLogErrorCode, ErrorPlace>>> = {
   IDEMPOTENCY_CONFLICT: { header: 'idempotency-key' },
 }
 
-/** The answer to an {@link HttpProblem}, or to one that is made here from its code. */
+/** The JSON:API response for an {@link HttpProblem}. */
 export function problemResponse(problem: HttpProblem): HttpResponse {
   const { status, title } = problems[problem.code]
   const { details, code, message: detail } = problem
   return respond({ status, code, title, detail }, details, details.headers)
 }
 
-/** The JSON:API answer to whatever the endpoints throw; what is no error of ours is rethrown. */
+/** The JSON:API response for a thrown `HttpProblem` or `AuditLogError`; anything else is rethrown. */
 export function errorResponse(thrown: unknown): HttpResponse {
   if (thrown instanceof HttpProblem) return problemResponse(thrown)
   if (!(thrown instanceof AuditLogError)) throw thrown
   const { code } = thrown
   const status = statusOf(code)
   const title = errorCodes[code]
-  // What went wrong inside is the host's to know, not the client's.
+  // Clients do not see the details of internal errors.
   const detail = status >= 500 ? title : thrown.message
   return respond({ status, code, title, detail }, PLACES[code] ?? thrown)
 }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { HttpStream } from './exchange.js'
 
-/** Resolves once the response takes more, or takes nothing any more. */
+/** Resolves on `drain` or `close`. */
 const whenDrained = (response: ServerResponse): Promise<void> =>
   new Promise((resolve) => {
     const end = (): void => {
@@ -14,11 +14,11 @@ const whenDrained = (response: ServerResponse): Promise<void> =>
   })
 
 /**
- * Writes a body as it comes, no faster than the client takes it, and ends the response. Resolves when all
- * of it is written or the client is gone. Rejects with what the body throws; the response is cut off
- * then, which tells the client that it is not whole.
+ * Writes a body as fast as the client reads it, and ends the response. Resolves when everything is written
+ * or the client has disconnected. If the body throws, destroys the response, so that the client sees that it
+ * is incomplete, and rejects with the error.
  *
- * Chunks are written as they are: a stream between would cost more than the writing, for many clients.
+ * Writes to the response directly: with many clients an intermediate stream would cost more than the writes.
  */
 export async function sendStream(response: ServerResponse, body: HttpStream): Promise<void> {
   try {

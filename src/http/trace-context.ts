@@ -1,8 +1,8 @@
-/** Whose work a request is part of. */
+/** The trace that a request is part of. */
 export interface TraceContext {
   /** 32 hexadecimal digits. */
   readonly trace_id: string
-  /** 16 hexadecimal digits: what the caller was doing when it sent the request. */
+  /** 16 hexadecimal digits: the span of the caller. */
   readonly span_id: string
 }
 
@@ -10,10 +10,10 @@ const TRACEPARENT = /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-[\da-f]{2}(-.*)?$
 const ZEROS = /^0+$/
 
 /**
- * The ids that a `traceparent` header names; `undefined` where it is missing or not valid.
+ * The ids of a `traceparent` header; `undefined` if it is missing or invalid.
  *
  * See W3C Trace Context, "traceparent Header" and "Versioning of traceparent": later versions may
- * say more behind what is known.
+ * append fields.
  */
 export function parseTraceparent(header: string): TraceContext | undefined {
   const [, version, trace_id = '', span_id = '', more] = TRACEPARENT.exec(header) ?? []

@@ -1,27 +1,27 @@
-/** No unit of UTF-16 has more bytes in UTF-8. */
-const MOST_BYTES = 3
+/** Maximum number of UTF-8 bytes per UTF-16 code unit. */
+const MAX_BYTES_PER_UNIT = 3
 
-/** More is not kept for the next text. */
-const MAX_KEPT = 4 * 1024 * 1024
+/** A larger buffer is not kept for the next text. */
+const MAX_REUSED_BYTES = 4 * 1024 * 1024
 
-const newRoom = (size: number): Buffer => Buffer.allocUnsafeSlow(size)
+const allocate = (size: number): Buffer => Buffer.allocUnsafeSlow(size)
 
-// Texts are put together here and copied out: memory that is new each time costs more than the copy.
-let room = newRoom(64 * 1024)
+// Texts are encoded here and copied out: allocating a new buffer each time costs more than the copy.
+let buffer = allocate(64 * 1024)
 
-/** The bytes of a text that comes in parts, none of which ends within a character. */
+/** The UTF-8 bytes of the joined parts. No part may end within a surrogate pair. */
 export function utf8(parts: Iterable<string>): Uint8Array {
   let end = 0
   for (const part of parts) {
-    const needed = end + MOST_BYTES * part.length
-    if (needed > room.length) {
-      const larger = newRoom(2 * needed)
-      room.copy(larger, 0, 0, end)
-      room = larger
+    const needed = end + MAX_BYTES_PER_UNIT * part.length
+    if (needed > buffer.length) {
+      const larger = allocate(2 * needed)
+      buffer.copy(larger, 0, 0, end)
+      buffer = larger
     }
-    end += room.write(part, end)
+    end += buffer.write(part, end)
   }
-  const bytes = Buffer.from(room.subarray(0, end))
-  if (room.length > MAX_KEPT) room = newRoom(MAX_KEPT)
+  const bytes = Buffer.from(buffer.subarray(0, end))
+  if (buffer.length > MAX_REUSED_BYTES) buffer = allocate(MAX_REUSED_BYTES)
   return bytes
 }

@@ -129,12 +129,12 @@ describe('GET /api/events/counts', () => {
   })
 
   it.each([
-    ['limit=10', 'INVALID_VALUE', 'limit', 'is not taken: all events that match are counted'],
-    ['buckets=-1', 'INVALID_VALUE', 'buckets', 'must be one whole number from 0 to 1000'],
+    ['limit=10', 'INVALID_VALUE', 'limit', 'is not allowed: counts include all matching events'],
+    ['buckets=-1', 'INVALID_VALUE', 'buckets', 'must be a whole number from 0 to 1000'],
     ['buckets=1001', 'INVALID_VALUE', 'buckets', 'from 0 to 1000'],
     ['buckets=', 'INVALID_VALUE', 'buckets', 'from 0 to 1000'],
-    ['buckets=5&buckets=6', 'INVALID_VALUE', 'buckets', 'may be given once'],
-    ['top=0', 'INVALID_VALUE', 'top', 'must be one whole number from 1 to 1000'],
+    ['buckets=5&buckets=6', 'INVALID_VALUE', 'buckets', 'must not be repeated'],
+    ['top=0', 'INVALID_VALUE', 'top', 'must be a whole number from 1 to 1000'],
     ['top=1e2', 'INVALID_VALUE', 'top', 'from 1 to 1000'],
     ['zone=Mars/Olympus', 'INVALID_VALUE', 'zone', 'IANA time zone'],
     ['attributes=perhaps', 'INVALID_VALUE', 'attributes', 'must be true or false'],
@@ -146,8 +146,13 @@ describe('GET /api/events/counts', () => {
       '20',
     ],
     ['facets[x]=type', 'UNKNOWN_PARAMETER', 'facets[x]', 'facets[], top and attributes'],
-    ['within=5', 'UNKNOWN_PARAMETER', 'within', 'there are filter, buckets, zone, facets[]'],
-    ['fields[event]=type', 'UNKNOWN_PARAMETER', 'fields[event]', 'there are filter'],
+    [
+      'within=5',
+      'UNKNOWN_PARAMETER',
+      'within',
+      'the parameters are filter, buckets, zone, facets[]',
+    ],
+    ['fields[event]=type', 'UNKNOWN_PARAMETER', 'fields[event]', 'the parameters are filter'],
     ['filter[type_equals]=x', 'UNKNOWN_PREDICATE', 'filter[type_equals]', 'type_eq?'],
     ['facets=%ff', 'MALFORMED_PARAMETER', 'facets', 'UTF-8'],
   ])('refuses %s with 400', async (query, code, parameter, said) => {

@@ -78,15 +78,25 @@ describe('GET /api/events/export', () => {
   })
 
   it.each([
-    ['limit=10', 'INVALID_VALUE', 'limit', 'is not taken: an export has all events that match'],
-    ['filter[sorts]=type', 'INVALID_VALUE', 'filter[sorts]', 'may be created_at asc alone'],
-    ['filter[sorts]=created_at desc', 'INVALID_VALUE', 'filter[sorts]', 'as an export runs'],
+    [
+      'limit=10',
+      'INVALID_VALUE',
+      'limit',
+      'is not allowed: an export contains all matching events',
+    ],
+    ['filter[sorts]=type', 'INVALID_VALUE', 'filter[sorts]', 'must be created_at asc'],
+    [
+      'filter[sorts]=created_at desc',
+      'INVALID_VALUE',
+      'filter[sorts]',
+      'the order of every export',
+    ],
     ['format=xml', 'INVALID_VALUE', 'format', 'must be ndjson or csv'],
     ['format=', 'INVALID_VALUE', 'format', 'must be ndjson or csv'],
-    ['format=csv&format=csv', 'INVALID_VALUE', 'format', 'may be given once'],
-    ['fields[event]=type', 'INVALID_VALUE', 'fields[event]', 'names columns of format=csv'],
+    ['format=csv&format=csv', 'INVALID_VALUE', 'format', 'must not be repeated'],
+    ['fields[event]=type', 'INVALID_VALUE', 'fields[event]', 'is allowed only with format=csv'],
     ['fields[user]=type&format=csv', 'UNKNOWN_PARAMETER', 'fields[user]', 'fields[event]'],
-    ['page=2', 'UNKNOWN_PARAMETER', 'page', 'there are filter, format and fields[event]'],
+    ['page=2', 'UNKNOWN_PARAMETER', 'page', 'the parameters are filter, format and fields[event]'],
     ['filter[type_equals]=x', 'UNKNOWN_PREDICATE', 'filter[type_equals]', 'type_eq?'],
   ])('refuses %s with 400', async (query, code, parameter, said) => {
     const server = await startFeed({})

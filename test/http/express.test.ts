@@ -181,7 +181,7 @@ describe('with Express', () => {
     )
     expect((await send(url, PATH, newEvent({ type: 'x' }))).status).toBe(500)
     expect(errors).toEqual([
-      new Error('the body of the request was read, and neither body nor rawBody holds it'),
+      new Error('the request body was already read, and neither body nor rawBody contains it'),
     ])
   })
 

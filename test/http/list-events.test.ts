@@ -190,14 +190,14 @@ describe.each(Object.entries(stores))('GET /api/events on the %s store', (_name,
   it.each([
     ['sort=-created_at', 'sort', 'did you mean filter[sorts]?'],
     ['page[size]=5', 'page[size]', 'did you mean limit and filter[created_at_lt]?'],
-    ['include=source', 'include', 'no resource is related to events but by a link'],
+    ['include=source', 'include', 'events relate to other resources only by links'],
     ['limt=5', 'limt', 'did you mean limit?'],
   ])('tells of %s what there is instead', async (query, parameter, hint) => {
     const response = await server.send(`/api/events?${query}`)
     expect(response.status).toBe(400)
     expect(errorOf(response)).toMatchObject({
       code: 'UNKNOWN_PARAMETER',
-      detail: `${parameter} is not a parameter here; there are filter, limit and fields[event]; ${hint}`,
+      detail: `${parameter} is not supported here; the parameters are filter, limit and fields[event]; ${hint}`,
       source: { parameter },
     })
   })
@@ -208,7 +208,7 @@ describe.each(Object.entries(stores))('GET /api/events on the %s store', (_name,
       const response = await server.send(`/api/events/${event!.id}?${name}=x`)
       expect(response.status).toBe(400)
       expect(errorOf(response)).toMatchObject({
-        detail: `${name}: fields[event] is taken here alone`,
+        detail: `${name}: only fields[event] is allowed here`,
         source: { parameter: name },
       })
     }

@@ -105,7 +105,7 @@ describe('GET /api/events/types', () => {
     const refused = await server.send(`${PATH}/types?filter[area_eq]=Shop`)
     expect([refused.status, errorOf(refused).detail]).toEqual([
       400,
-      'filter[area_eq]: no parameter is taken here',
+      'filter[area_eq]: no parameters are allowed here',
     ])
     const html = await server.send(`${PATH}/types`, { headers: { accept: 'text/html' } })
     expect(html.status).toBe(406)

@@ -12,15 +12,15 @@ import {
 } from '../parameters.js'
 import { parseEventsQuery } from './query.js'
 
-/** What figures are asked for. */
+/** The parameters of a request for counts. */
 export interface CountsRequest {
   readonly where: Grouping | undefined
   readonly options: CountOptions
 }
 
 export const COUNTS = {
-  buckets: { min: 0, max: MAX_BUCKETS, standard: DEFAULT_BUCKETS },
-  top: { min: 1, max: MAX_TOP, standard: DEFAULT_TOP },
+  buckets: { min: 0, max: MAX_BUCKETS, default: DEFAULT_BUCKETS },
+  top: { min: 1, max: MAX_TOP, default: DEFAULT_TOP },
 } as const satisfies Record<string, IntegerRange>
 
 export const FACETS = 'facets'
@@ -28,13 +28,13 @@ export const FACETS = 'facets'
 const OWN = /^(?:buckets|zone|top|attributes|limit)$/
 const FACET = /^facets(?:\[\d*\])?$/
 
-/** Throws what is wrong with the parameters, but for names: those are for `audit.count` to tell. */
+/** Throws for invalid parameters. Attribute names are checked by `audit.count`. */
 export function readCountsRequest(query: string): CountsRequest {
   const { taken, rest } = takeParameters(query, (name) => OWN.test(name) || FACET.test(name))
   const own = readSingleValues(taken.filter(([name]) => OWN.test(name)))
   const { where } = parseEventsQuery(rest, `filter, buckets, zone, ${FACETS}[], top and attributes`)
   if (own.has('limit'))
-    throw invalidParameter('limit', 'is not taken: all events that match are counted')
+    throw invalidParameter('limit', 'is not allowed: counts include all matching events')
   const facets = taken.flatMap(([name, value]) => (FACET.test(name) ? [value] : []))
   const count = readInteger(own, 'buckets', COUNTS.buckets)
   const zone = own.get('zone') ?? ''

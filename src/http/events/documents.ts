@@ -5,7 +5,7 @@ import type { Fieldset } from './fieldset.js'
 
 const JSONAPI = JSON.stringify(jsonapi)
 
-/** The attributes as text. Where all are wanted they need not be parsed. */
+/** The attributes as JSON text. Without a fieldset they need not be parsed. */
 function attributesText(event: AuditEvent, fields: Fieldset): string {
   const { type, username, system, created_at } = event
   if (fields) {
@@ -18,22 +18,22 @@ function attributesText(event: AuditEvent, fields: Fieldset): string {
   return text === '{}' ? `{${own}}` : `{${own},${text.slice(1)}`
 }
 
-/** How events are shown. */
+/** How an event is rendered. */
 export interface ResourceOptions {
   readonly fields?: Fieldset
-  /** The ids of live events that are open. */
+  /** The ids of open live events. */
   readonly open?: ReadonlySet<string>
 }
 
 /**
- * The event as the interface's Event resource, in JSON text; `path` is where the endpoints are mounted.
- * One that is open says so in `meta`.
+ * The Event resource of the interface as JSON text; `path` is where the endpoints are mounted. An open
+ * event has `meta.live`.
  */
 export function eventResource(event: AuditEvent, path: string, view?: ResourceOptions): string {
   return resourceText(event, linkStart(path), view)
 }
 
-/** Links to events begin with it, as JSON text; their ids need no escape. */
+/** The start of links to events as JSON text; ids need no escaping. */
 const linkStart = (path: string): string => JSON.stringify(`${path}/`).slice(0, -1)
 
 function resourceText(
@@ -51,7 +51,7 @@ function resourceText(
   return `{"type":"event","id":"${id}","attributes":${attributes}${related},"links":{"self":${start}${id}"}${meta}}`
 }
 
-/** The document's text in parts: of the whole in one piece a copy more would have to be made. */
+/** The text of the document in parts; joining them would need another copy. */
 export function* eventsDocument(
   events: readonly AuditEvent[],
   path: string,
@@ -60,10 +60,10 @@ export function* eventsDocument(
 ): Generator<string, void> {
   yield `{"jsonapi":${JSONAPI},"data":[`
   const start = linkStart(path)
-  let before = ''
+  let separator = ''
   for (const event of events) {
-    yield `${before}${resourceText(event, start, view)}`
-    before = ','
+    yield `${separator}${resourceText(event, start, view)}`
+    separator = ','
   }
   yield `],"links":${JSON.stringify(links)}}`
 }

@@ -28,28 +28,28 @@ import { typesHandler } from './types.js'
 
 export interface EventsEndpointOptions<Context> extends EventsAccess<Context> {
   /**
-   * Where the endpoints are: `<path>` and all that is under it. It is the path that clients send, also
-   * where the host mounts this under another path.
+   * The path of the endpoints: they handle `<path>` and everything under it. It is the full path that
+   * clients send, even if the host mounts the handler under a prefix.
    * @default '/api/events'
    */
   readonly path?: string
-  /** Realm of the challenge that goes with a 401. @default 'Daybook' */
+  /** Realm of the challenge of a 401 response. @default 'Daybook' */
   readonly realm?: string
 }
 
-/** Answers a request to the events endpoints; `undefined`, at once, for a path that is not theirs. */
+/** Handles a request to the events endpoints; returns `undefined` synchronously for other paths. */
 export type EventsEndpoint<Context> = (
   request: HttpRequest<Context>,
 ) => Promise<HttpResponse> | undefined
 
-/** Whether a path is the mount path or lies under it. */
+/** Whether a path is the mount path or under it. */
 export function isUnder(path: string, mount: string): boolean {
   return path === mount || path.startsWith(`${mount}/`)
 }
 
 export const DEFAULT_PATH = '/api/events'
 
-/** What an action gives away, where it does. */
+/** The actions that read events, as `onRead` names them. */
 const READS: Readonly<Partial<Record<EventsRoute['action'], EventsRead['action']>>> = {
   list: 'list',
   read: 'read',
@@ -58,28 +58,28 @@ const READS: Readonly<Partial<Record<EventsRoute['action'], EventsRead['action']
   export: 'export',
 }
 
-/** One after the other, so that the host's first error is the one that is told. */
+/** Calls `may` sequentially, so that the first error of the host is the one that is thrown. */
 async function rightsOf(
   may: (action: EventsAction) => Promise<boolean>,
   visible: () => Promise<Grouping | undefined>,
 ): Promise<UserRights> {
   const allowed = new Set<EventsAction>()
   for (const action of EVENTS_ACTIONS) if (await may(action)) allowed.add(action)
-  // A host need have no filter for whom it lets read nothing.
-  const reads = EVENTS_ACTIONS.some((action) => READS[action] && allowed.has(action))
+  // The host need not provide a filter for users who may read nothing.
+  const mayRead = EVENTS_ACTIONS.some((action) => READS[action] && allowed.has(action))
   return {
     may: Object.fromEntries(
       EVENTS_ACTIONS.map((action) => [action, allowed.has(action)]),
     ) as UserRights['may'],
-    restricted: reads && (await visible()) !== undefined,
+    restricted: mayRead && (await visible()) !== undefined,
   }
 }
 
-type ByHost = <Value>(call: () => Value | Promise<Value>) => Promise<Value>
+/** Calls a function of the host. */
+type CallHost = <Value>(call: () => Value | Promise<Value>) => Promise<Value>
 
 /**
- * The endpoints of the interface's sections "Endpoints" and "Errors", as functions from a request to
- * a response that any HTTP server can mount.
+ * The endpoints of the interface's sections "Endpoints" and "Errors", independent of the HTTP server.
  */
 export function eventsEndpoint<Context>(
   audit: EndpointAudit,
@@ -87,17 +87,17 @@ export function eventsEndpoint<Context>(
 ): EventsEndpoint<Context> {
   const { path = DEFAULT_PATH, realm = 'Daybook' } = options
   const broadcast = createBroadcast(audit, (event) => eventFrame(event, path))
-  const setting = { audit, path }
+  const shared = { audit, path }
   const handlers: Readonly<Record<EventsRoute['action'], EventsHandler>> = {
-    list: listHandler({ ...setting, broadcast }),
-    read: readHandler(setting),
-    create: createHandler(setting),
-    stream: streamHandler({ ...setting, broadcast }),
-    count: countsHandler(setting),
-    export: exportHandler(setting),
-    types: typesHandler(setting),
-    me: meHandler(setting),
-    describe: openApiHandler(setting),
+    list: listHandler({ ...shared, broadcast }),
+    read: readHandler(shared),
+    create: createHandler(shared),
+    stream: streamHandler({ ...shared, broadcast }),
+    count: countsHandler(shared),
+    export: exportHandler(shared),
+    types: typesHandler(shared),
+    me: meHandler(shared),
+    describe: openApiHandler(shared),
   }
 
   const unauthenticated = { headers: challenge(realm) }
@@ -105,11 +105,11 @@ export function eventsEndpoint<Context>(
   const handle = async (
     request: HttpRequest<Context>,
     { byMethod, id }: MatchedRoutes,
-    byHost: ByHost,
+    callHost: CallHost,
   ): Promise<HttpResponse> => {
     const { context, query } = request
-    const username = await byHost(() => request.username)
-    // A header that was not sent is empty with most servers: it names nobody.
+    const username = await callHost(() => request.username)
+    // Most servers represent a missing header as an empty string, so an empty name means no user.
     if (!username)
       throw new HttpProblem('UNAUTHENTICATED', 'send user name and password', unauthenticated)
     if (byMethod.size === 0)
@@ -123,9 +123,9 @@ export function eventsEndpoint<Context>(
     }
     const { action } = route
     const may = async (wanted: EventsAction): Promise<boolean> =>
-      !options.authorize || (await byHost(() => options.authorize!(context, wanted)))
+      !options.authorize || (await callHost(() => options.authorize!(context, wanted)))
     const visible = async (): Promise<Grouping | undefined> =>
-      options.visible && byHost(async () => parseVisible(await options.visible!(context)))
+      options.visible && callHost(async () => parseVisible(await options.visible!(context)))
     if (action !== 'me' && !(await may(action)))
       throw new HttpProblem('FORBIDDEN', `${username} is not allowed the action ${action}`)
     const read = READS[action]
@@ -137,20 +137,20 @@ export function eventsEndpoint<Context>(
       rights: () => rightsOf(may, visible),
       async reportRead(events) {
         if (!read || !options.onRead) return
-        const given = { action: read, username, query, events: events.map(plainEvent) }
-        await byHost(() => options.onRead!(context, given))
+        const report = { action: read, username, query, events: events.map(plainEvent) }
+        await callHost(() => options.onRead!(context, report))
       },
     })
     return finalizeResponse(request, response)
   }
 
-  const answer = async (
+  const respond = async (
     request: HttpRequest<Context>,
     routes: MatchedRoutes,
   ): Promise<HttpResponse> => {
-    // What a function of the host's throws is not the client's fault, whatever it is.
+    // An error of a host function is rethrown, even if it looks like one that the client caused.
     let failure: { readonly error: unknown } | undefined
-    const byHost: ByHost = async (call) => {
+    const callHost: CallHost = async (call) => {
       try {
         return await call()
       } catch (error) {
@@ -159,7 +159,7 @@ export function eventsEndpoint<Context>(
       }
     }
     try {
-      return await handle(request, routes, byHost)
+      return await handle(request, routes, callHost)
     } catch (error) {
       if (failure && failure.error === error) throw error
       return errorResponse(error)
@@ -168,6 +168,6 @@ export function eventsEndpoint<Context>(
 
   return (request) =>
     isUnder(request.path, path)
-      ? answer(request, matchRoutes(request.path.slice(path.length)))
+      ? respond(request, matchRoutes(request.path.slice(path.length)))
       : undefined
 }

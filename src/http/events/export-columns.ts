@@ -6,13 +6,13 @@ import { eventAttributes } from '../../filter/attributes.js'
 import { attributesJson } from '../../store-kit/lazy-event.js'
 import type { Fieldset } from './fieldset.js'
 
-/** Of a table of events: its heading, and the cell that an event has in it. */
+/** A column of an export: its heading, and its cell for an event. */
 interface Column {
   readonly name: string
   readonly cell: (event: AuditEvent) => string
 }
 
-/** Those that every table has. */
+/** The columns that every export has. */
 const ownColumns = (types: EventTypes): readonly Column[] => [
   { name: 'created_at', cell: (event) => event.created_at },
   { name: 'type', cell: (event) => event.type },
@@ -26,7 +26,7 @@ const ownColumns = (types: EventTypes): readonly Column[] => [
 const valueText = (value: JsonValue): string =>
   typeof value === 'string' ? value : JSON.stringify(value)
 
-/** What filters reach by that name: a text as it is, anything else as JSON, several values as an array. */
+/** The values that filters find by this name: text as it is, other values as JSON, several as an array. */
 function attributeColumn(name: string): Column {
   let values: JsonValue[] = []
   const collect = eventAttributes.walk(name, (value) => {
@@ -45,7 +45,7 @@ function attributeColumn(name: string): Column {
   }
 }
 
-/** The attributes wanted have a column each; without a fieldset all are in one, as JSON. */
+/** One column per attribute of the fieldset; without a fieldset one column with all attributes as JSON. */
 export function exportColumns(types: EventTypes, fields: Fieldset): readonly Column[] {
   const own = ownColumns(types)
   if (!fields) return [...own, { name: 'attributes', cell: attributesJson }]

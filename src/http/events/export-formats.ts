@@ -5,9 +5,9 @@ import { csvRecord } from '../csv.js'
 import { exportColumns } from './export-columns.js'
 import type { Fieldset } from './fieldset.js'
 
-/** How events are written to a file. */
+/** How an export writes events. */
 export interface ExportLines {
-  /** What stands in front of all events. */
+  /** Written before the first event. */
   readonly head: string
   readonly line: (event: AuditEvent) => string
 }
@@ -18,17 +18,17 @@ interface Format {
   readonly lines: (types: EventTypes, fields: Fieldset) => ExportLines
 }
 
-/** A whole event, as archives hold them and `importEvents` takes them. */
+/** A whole event, in the format of archives and of `importEvents`. */
 function jsonLine(event: AuditEvent): string {
   const { id, created_at, username, system, type, source } = event
   const own = JSON.stringify({ id, created_at, username, system, type, source })
   return `${own.slice(0, -1)},"attributes":${attributesJson(event)}}\n`
 }
 
-/** By the name of the file's ending; the first one is the standard. */
+/** By file extension; the first one is the default. */
 export const exportFormats = {
   ndjson: {
-    // No name is registered for JSON lines; this one is the most common.
+    // No media type is registered for JSON lines; this one is the most common.
     mediaType: 'application/x-ndjson',
     contentType: 'application/x-ndjson',
     lines: () => ({ head: '', line: jsonLine }),

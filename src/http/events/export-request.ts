@@ -7,7 +7,7 @@ import { EXPORT_FORMATS, type ExportFormat, exportFormats } from './export-forma
 import { FIELDS, type Fieldset, takeFieldset } from './fieldset.js'
 import { parseEventsQuery } from './query.js'
 
-/** What a file is asked for. */
+/** The parameters of a request for an export. */
 export interface ExportRequest {
   readonly where: Grouping | undefined
   readonly format: ExportFormat
@@ -16,7 +16,7 @@ export interface ExportRequest {
 
 const OWN_PARAMETERS: ReadonlySet<string> = new Set(['format', 'limit'])
 
-/** The parameter, which links can hold, counts more than the header. */
+/** The parameter takes precedence over the `Accept` header, because links can only contain a parameter. */
 function readFormat(named: string | undefined, accept: string): ExportFormat {
   if (named === undefined) {
     const offered = EXPORT_FORMATS.map((name) => exportFormats[name].mediaType)
@@ -30,21 +30,21 @@ function readFormat(named: string | undefined, accept: string): ExportFormat {
 const isOldestFirst = (sorts: readonly Sort[]): boolean =>
   sorts.length === 0 || scanDirection(sorts) === 'asc'
 
-/** Reads parameters and `Accept`; throws what is wrong with them. */
+/** Reads the parameters and `Accept`; throws if they are invalid. */
 export function readExportRequest(request: Pick<HttpRequest, 'query' | 'header'>): ExportRequest {
   const { fields, rest } = takeFieldset(request.query)
   const { taken, rest: filters } = takeParameters(rest, (name) => OWN_PARAMETERS.has(name))
   const own = readSingleValues(taken)
   const { where, sorts } = parseEventsQuery(filters, `filter, format and ${FIELDS}`)
   if (own.has('limit'))
-    throw invalidParameter('limit', 'is not taken: an export has all events that match')
+    throw invalidParameter('limit', 'is not allowed: an export contains all matching events')
   if (!isOldestFirst(sorts))
-    throw invalidParameter('filter[sorts]', 'may be created_at asc alone, as an export runs')
+    throw invalidParameter('filter[sorts]', 'must be created_at asc, the order of every export')
   const format = readFormat(own.get('format'), request.header('accept'))
   if (fields && format !== 'csv')
     throw invalidParameter(
       FIELDS,
-      `names columns of format=csv; lines of ${format} are whole events`,
+      `is allowed only with format=csv; each line of ${format} is a whole event`,
     )
   return { where, format, fields }
 }

@@ -6,10 +6,10 @@ import { exportFormats, type ExportLines } from './export-formats.js'
 import { readExportRequest } from './export-request.js'
 import type { EventsCall, EventsHandler, HandlerOptions } from './handler.js'
 
-/** The file's beginning is not held up for longer; of a large log the number is an estimate then. */
+/** Time limit of counting before the export starts; beyond it the count is an estimate. */
 const COUNT_WITHIN_MS = 1000
 
-// As long as connections take at once, so that each chunk waits for the one before to be on its way.
+// About as much as a socket buffers at once, so that each chunk waits until the previous one is sent.
 const CHUNK_LENGTH = 65_536
 
 type Texts = AsyncGenerator<string, void, void>
@@ -28,8 +28,8 @@ function* chunksOf(
   if (text !== '') yield text
 }
 
-/** What the store fails at is thrown, which breaks the answer off: it must not look whole. */
-async function* texts(
+/** Store errors are thrown, which cuts the response off, so that it does not look complete. */
+async function* exportTexts(
   pages: AsyncIterable<readonly AuditEvent[]>,
   { head, line }: ExportLines,
   reportRead: EventsCall['reportRead'],
@@ -42,33 +42,34 @@ async function* texts(
       yield* chunksOf(events, line)
     }
   } catch (error) {
-    // Where nobody is there any more; what the host gave up breaks the answer off.
-    const isGone = signal.aborted && error instanceof AuditLogError && error.code === 'ABORTED'
-    if (!isGone) throw error
+    // The client has disconnected. An abort for another reason cuts the response off.
+    const isDisconnected =
+      signal.aborted && error instanceof AuditLogError && error.code === 'ABORTED'
+    if (!isDisconnected) throw error
   }
 }
 
-// HEAD asks for the headers alone.
-async function* nothing(): Texts {}
+// HEAD requests only the headers.
+async function* emptyBody(): Texts {}
 
-const fileName = (ending: string): string =>
-  `events-${new Date().toISOString().replaceAll(/:|\.\d+/g, '')}.${ending}`
+const fileName = (extension: string): string =>
+  `events-${new Date().toISOString().replaceAll(/:|\.\d+/g, '')}.${extension}`
 
-/** `GET <path>/export`: all events that match, as a file that is written as it is read. */
+/** `GET <path>/export`: all matching events as a file, sent while it is read. */
 export function exportHandler({ audit }: HandlerOptions): EventsHandler {
   return async ({ request, visible, reportRead }) => {
     const { signal, method } = request
-    const { where: asked, format, fields } = readExportRequest(request)
-    // An end that does not move: what is recorded meanwhile could keep a slow client for ever.
+    const { where: requested, format, fields } = readExportRequest(request)
+    // A fixed end: otherwise new events could keep a slow client reading forever.
     const end = oneCondition('created_at', 'lteq', [await currentPosition(audit, signal)])
-    const where = bothOf(visible, bothOf(asked, end))
+    const where = bothOf(visible, bothOf(requested, end))
     const query: EventQuery = {
       where,
       sorts: [{ attribute: 'created_at', direction: 'asc' }],
       limit: MAX_LIMIT,
     }
     const { total, sampled } = await audit.count(query, { within: COUNT_WITHIN_MS, signal })
-    // The number tells something too; and a host that does not want the export can still say so.
+    // The count is a read too, and the host can still refuse the export by throwing.
     await reportRead([])
     const { contentType, lines } = exportFormats[format]
     const pages = audit.pages(query, { signal, lazy: true })
@@ -83,8 +84,8 @@ export function exportHandler({ audit }: HandlerOptions): EventsHandler {
       },
       body:
         method === 'HEAD'
-          ? nothing()
-          : texts(pages, lines(audit.types, fields), reportRead, signal),
+          ? emptyBody()
+          : exportTexts(pages, lines(audit.types, fields), reportRead, signal),
     }
   }
 }

@@ -1,17 +1,17 @@
 import { AuditLogError } from '../../errors.js'
 import { takeParameters } from '../parameters.js'
 
-/** JSON:API 1.1, "Sparse Fieldsets": the attributes and relationships wanted; `undefined` for all. */
+/** JSON:API 1.1, "Sparse Fieldsets": the selected attributes and relationships; `undefined` for all. */
 export type Fieldset = ReadonlySet<string> | undefined
 
-/** The parameter, as links and messages write it. */
+/** The parameter name in links and messages. */
 export const FIELDS = 'fields[event]'
 
 const ROOT = /^fields(?:\[|$)/
 
 /**
- * Takes `fields[event]=type,username` from a query string; given more than once, it is the union.
- * Names that an event lacks do no harm. Throws `UNKNOWN_PARAMETER` for fields of other resource types.
+ * Removes `fields[event]=type,username` from a query string and parses it; repeated parameters are joined.
+ * Unknown names are ignored. Throws `UNKNOWN_PARAMETER` for fields of other resource types.
  */
 export function takeFieldset(query: string): { readonly fields: Fieldset; readonly rest: string } {
   if (!query.includes('fields')) return { fields: undefined, rest: query }
@@ -21,7 +21,7 @@ export function takeFieldset(query: string): { readonly fields: Fieldset; readon
     const [parameter] = stray
     throw new AuditLogError(
       'UNKNOWN_PARAMETER',
-      `${parameter}: the only fields are those of ${FIELDS}`,
+      `${parameter}: the only resource type here is that of ${FIELDS}`,
       { parameter, suggestion: FIELDS },
     )
   }
@@ -30,7 +30,7 @@ export function takeFieldset(query: string): { readonly fields: Fieldset; readon
   return { fields: new Set(names.filter((name) => name !== '')), rest }
 }
 
-/** The parameter of a fieldset, for links; empty without one. */
+/** The parameter of a fieldset for links; empty for `undefined`. */
 export function formatFieldset(fields: Fieldset): string {
   return fields ? `${FIELDS}=${[...fields].map(encodeURIComponent).join(',')}` : ''
 }

@@ -5,35 +5,35 @@ import type { Broadcast } from '../stream/broadcast.js'
 import type { HttpRequest, HttpResponse } from '../exchange.js'
 import type { UserRights } from './access.js'
 
-/** What the endpoints need of an audit log. */
+/** The part of an audit log that the endpoints need. */
 export type EndpointAudit = Pick<
   AuditLog,
   'list' | 'pages' | 'get' | 'count' | 'tail' | 'recordCustom' | 'limits' | 'types' | 'store'
 >
 
-/** What all handlers know. */
+/** The options of all handlers. */
 export interface HandlerOptions {
   readonly audit: EndpointAudit
-  /** Where the endpoints are mounted. */
+  /** The mount path of the endpoints. */
   readonly path: string
 }
 
-/** What those handlers know whose clients wait for events. */
+/** The options of handlers whose clients wait for new events. */
 export interface StreamingHandlerOptions extends HandlerOptions {
   readonly broadcast: Broadcast
 }
 
-/** A request that may be answered: its user is known, and may do this. */
+/** A request whose user is authenticated and authorized. */
 export interface EventsCall {
   readonly request: HttpRequest
   readonly username: string
-  /** Of `<path>/<id>`; else empty. */
+  /** The id of `<path>/<id>`; empty for other paths. */
   readonly id: string
-  /** What the user may see of the log; `undefined` is everything. */
+  /** Filter for the events that the user may see; `undefined` if all are visible. */
   readonly visible: Grouping | undefined
-  /** Has to be waited for before events are given away. */
+  /** Calls `onRead` of the host. It must be awaited before events are sent. */
   readonly reportRead: (events: readonly AuditEvent[]) => Promise<void>
-  /** Asks the host. */
+  /** Calls functions of the host. */
   readonly rights: () => Promise<UserRights>
 }
 

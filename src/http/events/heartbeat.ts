@@ -1,22 +1,22 @@
-/** Ticks for all who listen, with one timer. */
+/** A shared timer. */
 export interface Heartbeat {
-  /** Calls `beat` now and then, until the function given is called. */
-  add(beat: () => void): () => void
+  /** Calls `listener` once per period. Returns a function that removes it. */
+  add(listener: () => void): () => void
 }
 
-/** The timer runs while somebody listens. */
+/** The timer runs while there are listeners. */
 export function createHeartbeat(periodMs: number): Heartbeat {
-  const beats = new Set<() => void>()
+  const listeners = new Set<() => void>()
   let timer: NodeJS.Timeout | undefined
   return {
-    add(beat) {
-      beats.add(beat)
+    add(listener) {
+      listeners.add(listener)
       timer ??= setInterval(() => {
-        for (const other of beats) other()
+        for (const each of listeners) each()
       }, periodMs)
       return () => {
-        beats.delete(beat)
-        if (beats.size > 0) return
+        listeners.delete(listener)
+        if (listeners.size > 0) return
         clearInterval(timer)
         timer = undefined
       }
@@ -24,26 +24,26 @@ export function createHeartbeat(periodMs: number): Heartbeat {
   }
 }
 
-/** What came of asking for a chunk. */
-type Answer<Chunk> = { readonly result: IteratorResult<Chunk, void> } | { readonly error: unknown }
+/** The outcome of `next()`. */
+type Outcome<Chunk> = { readonly result: IteratorResult<Chunk, void> } | { readonly error: unknown }
 
 /**
- * The chunks as they come, and `comment` at each beat that comes before the next one. A chunk is asked for
- * when it is wanted, not before; a consumer that does not ask is sent no comments either.
+ * Yields the chunks, and `comment` at each heartbeat while waiting for the next chunk. A chunk is requested
+ * only when the consumer asks for it; a consumer that does not ask gets no comments either.
  */
 export async function* withHeartbeat<Chunk>(
   chunks: AsyncGenerator<Chunk, void, void>,
   comment: Chunk,
   heartbeat: Heartbeat,
 ): AsyncGenerator<Chunk, void, void> {
-  let answer: Answer<Chunk> | undefined
+  let outcome: Outcome<Chunk> | undefined
   let wake = (): void => {}
-  const settle = (settled: Answer<Chunk>): void => {
-    answer = settled
+  const settle = (settled: Outcome<Chunk>): void => {
+    outcome = settled
     wake()
   }
-  const ask = (): void => {
-    answer = undefined
+  const requestNext = (): void => {
+    outcome = undefined
     chunks.next().then(
       (result) => settle({ result }),
       (error: unknown) => settle({ error }),
@@ -51,20 +51,20 @@ export async function* withHeartbeat<Chunk>(
   }
   const stop = heartbeat.add(() => wake())
   try {
-    ask()
+    requestNext()
     for (;;) {
-      if (!answer)
+      if (!outcome)
         await new Promise<void>((resolve) => {
           wake = resolve
         })
-      if (!answer) {
+      if (!outcome) {
         yield comment
         continue
       }
-      if ('error' in answer) throw answer.error
-      if (answer.result.done) return
-      yield answer.result.value
-      ask()
+      if ('error' in outcome) throw outcome.error
+      if (outcome.result.done) return
+      yield outcome.result.value
+      requestNext()
     }
   } finally {
     stop()

@@ -15,26 +15,30 @@ import { parseEventsQuery } from './query.js'
 import { createStreamView } from './stream-view.js'
 import { longPoll } from './long-poll.js'
 
-/** RFC 7240, sections 2 and 3: what the answer depends on, and what was done of it. */
-function preferring(response: HttpResponse, seconds: number | undefined): HttpResponse {
+/** RFC 7240, sections 2 and 3: adds `Vary: Prefer`, and `Preference-Applied` for a wait. */
+function withPreferenceHeaders(response: HttpResponse, seconds: number | undefined): HttpResponse {
   const headers: Record<string, string> = { ...response.headers }
   headers['vary'] = `${headers['vary']}, Prefer`
   if (seconds !== undefined) headers['preference-applied'] = `wait=${seconds}`
   return { ...response, headers }
 }
 
-/** A page, and the answer that gives it away. */
+/** A page and the response that contains it. */
 interface Listed {
   readonly page: EventPage
   readonly response: HttpResponse
 }
 
-/** `GET <path>`: the events that match. */
+/** `GET <path>`: a page of the matching events. */
 export function listHandler({ audit, path, broadcast }: StreamingHandlerOptions): EventsHandler {
-  const openAmong = createOpenEventFinder(audit)
+  const findOpen = createOpenEventFinder(audit)
 
-  /** The page before this one, where paging backwards goes on. */
-  const previous = (query: EventQuery, fields: Fieldset, page: EventPage): string | undefined => {
+  /** The link to the page before this one, if there is one. */
+  const previousLink = (
+    query: EventQuery,
+    fields: Fieldset,
+    page: EventPage,
+  ): string | undefined => {
     if (!page.truncated || query.sorts.length > 0) return undefined
     const where = olderThan(query.where, page.events[0]!.created_at)
     const parameters = [formatQuery({ ...query, where }), formatFieldset(fields)]
@@ -46,8 +50,8 @@ export function listHandler({ audit, path, broadcast }: StreamingHandlerOptions)
     visible: Grouping | undefined,
     seconds: number | undefined,
   ): Promise<Listed> => {
-    const { query: asked } = request
-    const { fields, rest } = takeFieldset(asked)
+    const { query: queryString } = request
+    const { fields, rest } = takeFieldset(queryString)
     const query = parseEventsQuery(rest)
     const where = bothOf(visible, query.where)
     const read = (): Promise<EventPage> => audit.list({ ...query, where }, { lazy: true })
@@ -61,16 +65,16 @@ export function listHandler({ audit, path, broadcast }: StreamingHandlerOptions)
           signal: request.signal,
         })
       : await read()
-    const self = asked === '' ? path : `${path}?${asked}`
-    const prev = previous(query, fields, page)
+    const self = queryString === '' ? path : `${path}?${queryString}`
+    const prev = previousLink(query, fields, page)
     const links = prev === undefined ? { self } : { self, prev }
-    const open = await openAmong(page.events)
+    const open = await findOpen(page.events)
     const body = utf8(eventsDocument(page.events, path, links, { fields, open }))
     const { status, headers } = jsonResponse(page.truncated ? 206 : 200, body)
     return { page, response: { status, headers: { ...headers, etag: entityTag(body) }, body } }
   }
 
-  // Many ask the same, such as dashboards for what is newest: one answer serves those who come together.
+  // Many clients request the same page at once, such as dashboards; equal requests share one query.
   const shared = coalescePerTurn<Listed>()
 
   return async ({ request, visible, reportRead }) => {
@@ -82,6 +86,6 @@ export function listHandler({ audit, path, broadcast }: StreamingHandlerOptions)
           list(request, visible, undefined),
         )
     await reportRead(page.events)
-    return preferring(response, seconds)
+    return withPreferenceHeaders(response, seconds)
   }
 }

@@ -7,13 +7,13 @@ import type { EventPage } from '../../store/store.js'
 
 export interface LongPollOptions {
   readonly broadcast: Broadcast
-  /** What is waited for; the query is the same, with sorts and limit. */
+  /** The events to wait for: the filter of `query`. */
   readonly view: StreamView
   readonly query: EventQuery
   readonly seconds: number
-  /** Asks the store. */
+  /** Queries the store. */
   readonly list: () => Promise<EventPage>
-  /** Gives up. */
+  /** Ends the wait. */
   readonly signal: AbortSignal
 }
 
@@ -25,27 +25,27 @@ function pageOf(events: readonly AuditEvent[], query: EventQuery): EventPage {
 }
 
 /**
- * The page that the store has now; where it is empty, that of what matches first within the time, which
- * costs no query however many wait for it.
+ * The current page; if it is empty, a page of the first matching events within `seconds`. Any number of
+ * clients can wait without additional queries.
  */
-export async function longPoll(waiting: LongPollOptions): Promise<EventPage> {
-  const { broadcast, view, query, seconds, list, signal } = waiting
+export async function longPoll(options: LongPollOptions): Promise<EventPage> {
+  const { broadcast, view, query, seconds, list, signal } = options
   const stop = new AbortController()
   const end = (): void => stop.abort()
-  const over = performance.now() + seconds * 1000
+  const deadline = performance.now() + seconds * 1000
   let timer: NodeJS.Timeout | undefined
   if (signal.aborted) end()
   else signal.addEventListener('abort', end)
   try {
-    // Before the store is asked, so that nothing falls between the two.
+    // Subscribe before the query, so that no event is missed between the two.
     const chunks = await broadcast.read(view, { signal: stop.signal })
     const page = await list()
     if (page.events.length > 0) return page
-    timer = setTimeout(end, over - performance.now())
+    timer = setTimeout(end, deadline - performance.now())
     const { value: first } = await chunks.next()
-    // Nothing matched before: these are all that match.
+    // The page was empty, so these are all matching events.
     if (first) return pageOf(first.events, query)
-    // Live events may have come to match, and imported ones, which nobody is told of.
+    // Changed live events and imported events may match now; the broadcast does not send those.
     return signal.aborted ? page : await list()
   } finally {
     clearTimeout(timer)

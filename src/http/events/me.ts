@@ -3,7 +3,7 @@ import { refuseParameters } from '../parameters.js'
 import { jsonapi } from '../problem.js'
 import type { EventsHandler, HandlerOptions } from './handler.js'
 
-/** `GET <path>/me`: who asks, and what he may. */
+/** `GET <path>/me`: the authenticated user and their rights. */
 export function meHandler({ path }: HandlerOptions): EventsHandler {
   return async ({ request, username, rights }) => {
     checkAccept(request.header('accept'))

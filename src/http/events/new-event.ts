@@ -5,7 +5,7 @@ import { eventTypeFault } from '../../event/event-types.js'
 import { findUnstorable, type JsonLimits } from '../../event/json.js'
 import { HttpProblem } from '../problem.js'
 
-/** A custom event as a client asks for it. */
+/** A custom event as sent by a client. */
 export interface NewEvent {
   readonly type: string
   readonly attributes: JsonObject
@@ -30,23 +30,23 @@ function requireObject(value: JsonValue | undefined, pointer: string): JsonObjec
 
 const ATTRIBUTES = '/data/attributes'
 
-// Each is a name that filters look at.
+// Filters examine each member.
 const MAX_MEMBERS = 10_000
 
-/** The members of objects and arrays, however deep. */
+/** The number of members of objects and arrays, at all depths. */
 function countMembers(value: JsonValue): number {
   if (value === null || typeof value !== 'object') return 0
   const members = Object.values(value)
   return members.reduce((count: number, member) => count + countMembers(member), members.length)
 }
 
-function unusable(message: string, pointer: string): AuditLogError {
+function invalidEvent(message: string, pointer: string): AuditLogError {
   return new AuditLogError('INVALID_EVENT', message, { pointer })
 }
 
 /**
- * Reads the document of a POST: `data.type` `Event` (or `event`), `data.attributes.type`, any other
- * attributes. Members beside `data`, and others within, are ignored. Throws what is wrong with it.
+ * Reads the document of a POST: `data.type` `Event` (or `event`), `data.attributes.type` and any other
+ * attributes. Other members, beside and within `data`, are ignored. Throws if the document is invalid.
  */
 export function readNewEvent(bytes: Uint8Array, { maxBytes, maxDepth }: JsonLimits): NewEvent {
   const document = parseJson(bytes)
@@ -60,39 +60,41 @@ export function readNewEvent(bytes: Uint8Array, { maxBytes, maxDepth }: JsonLimi
     })
   }
   if (data['id'] !== undefined)
-    throw new HttpProblem('CLIENT_ID', 'leave out /data/id', { pointer: '/data/id' })
+    throw new HttpProblem('CLIENT_ID', '/data/id must be omitted', { pointer: '/data/id' })
   const { type, ...attributes } = requireObject(data['attributes'], ATTRIBUTES)
   const fault = eventTypeFault(type)
-  if (fault) throw unusable(`the event's type ${fault}`, `${ATTRIBUTES}/type`)
+  if (fault) throw invalidEvent(`the event's type ${fault}`, `${ATTRIBUTES}/type`)
   const reserved = Object.keys(attributes).find(isOwnField)
   if (reserved !== undefined)
-    throw unusable(`the attribute ${reserved} is given by the service`, `${ATTRIBUTES}/${reserved}`)
+    throw invalidEvent(
+      `the attribute ${reserved} is set by the service`,
+      `${ATTRIBUTES}/${reserved}`,
+    )
   const unstorable = findUnstorable(attributes, maxDepth)
   if (unstorable)
-    throw unusable(
+    throw invalidEvent(
       `the attribute ${unstorable.pointer} ${unstorable.reason}`,
       ATTRIBUTES + unstorable.pointer,
     )
   const count = countMembers(attributes)
   if (count > MAX_MEMBERS)
-    throw unusable(
-      `the attributes may have ${MAX_MEMBERS} members in all, at any depth; they have ${count}`,
+    throw invalidEvent(
+      `the attributes may have ${MAX_MEMBERS} members in total, at all depths; they have ${count}`,
       ATTRIBUTES,
     )
-  // A number such as 1e20 takes more bytes to keep than it came with.
+  // A number such as 1e20 takes more bytes in the store than in the request.
   if (Buffer.byteLength(JSON.stringify(attributes)) > maxBytes)
     throw new HttpProblem(
       'BODY_TOO_LARGE',
-      `the attributes may have at most ${maxBytes} bytes with all numbers written out`,
+      `the attributes may have at most ${maxBytes} bytes with all numbers in decimal notation`,
       { pointer: ATTRIBUTES },
     )
   return { type: type as string, attributes }
 }
 
 /**
- * What `recordCustom` rejects with, as it concerns the client. Pointers of the core are into the
- * attributes; a client's are into its document. What the host's `resolveSource` throws is the host's to
- * answer.
+ * Converts an error of `recordCustom` for the client. Pointers of the core are relative to the attributes;
+ * those of the response to the document. Errors of the host's `resolveSource` are unwrapped for the host.
  */
 export function toClientError(error: unknown): unknown {
   if (!(error instanceof AuditLogError)) return error

@@ -3,13 +3,10 @@ import type { EndpointAudit } from './handler.js'
 
 const NONE: ReadonlySet<string> = new Set()
 
-/** Gives the ids of those events that are live and still open, among others. */
+/** Returns the ids of all open live events, if the given events may include one; else an empty set. */
 export type FindOpenEvents = (events: readonly AuditEvent[]) => Promise<ReadonlySet<string>>
 
-/**
- * Only events of types that the registry calls live are asked for, so that other answers cost nothing
- * more.
- */
+/** Queries the store only if there are events of live types, so that other responses cost no query. */
 export function createOpenEventFinder({
   store,
   types,

@@ -16,7 +16,7 @@ const OPERATION_IDS: Readonly<Record<EventsRoute['action'], string>> = {
   read: 'readEvent',
 }
 
-/** What the document of the mounted endpoints is made of. */
+/** The input of the OpenAPI document of the mounted endpoints. */
 export const describeApi = ({
   path,
   audit,
@@ -29,9 +29,9 @@ export const describeApi = ({
   limits: audit.limits,
 })
 
-/** `GET <path>/openapi.json`: the description of the endpoints. */
-export function openApiHandler(setting: HandlerOptions): EventsHandler {
+/** `GET <path>/openapi.json`: the OpenAPI document. */
+export function openApiHandler(options: HandlerOptions): EventsHandler {
   return staticDocumentHandler('application/json', () =>
-    JSON.stringify(openApiDocument(describeApi(setting))),
+    JSON.stringify(openApiDocument(describeApi(options))),
   )
 }

@@ -4,9 +4,9 @@ import { parseQuery } from '../../filter/parse.js'
 import { didYouMean } from '../../filter/suggest.js'
 import { FIELDS } from './fieldset.js'
 
-/** Parameters that JSON:API clients bring along, and what to say of them. */
+/** Hints for parameters that JSON:API clients send by default. */
 const HINTS: ReadonlyMap<string, string> = new Map([
-  ['include', '; no resource is related to events but by a link'],
+  ['include', '; events relate to other resources only by links'],
   ['page', didYouMean('limit and filter[created_at_lt]')],
 ])
 
@@ -16,12 +16,12 @@ function withHint(error: unknown, known: string): unknown {
   const hint = HINTS.get(/^[^[]*/.exec(parameter)![0]) ?? didYouMean(suggestion)
   return new AuditLogError(
     code,
-    `${parameter} is not a parameter here; there are ${known}${hint}`,
+    `${parameter} is not supported here; the parameters are ${known}${hint}`,
     { parameter, suggestion },
   )
 }
 
-/** Reads the filters of a feed as `parseQuery` does, and refuses parameters other than those `known`. */
+/** Parses filters as `parseQuery` does; refuses other parameters and lists those that are `known`. */
 export function parseEventsQuery(query: string, known = `filter, limit and ${FIELDS}`): EventQuery {
   try {
     return parseQuery(query, { strict: true })

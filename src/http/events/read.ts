@@ -9,7 +9,7 @@ import type { EventsHandler, HandlerOptions } from './handler.js'
 
 /** `GET <path>/<id>`: one event. */
 export function readHandler({ audit, path }: HandlerOptions): EventsHandler {
-  const openAmong = createOpenEventFinder(audit)
+  const findOpen = createOpenEventFinder(audit)
   return async ({ request, id, visible, reportRead }) => {
     checkAccept(request.header('accept'))
     const { fields, rest } = takeFieldset(request.query)
@@ -18,7 +18,7 @@ export function readHandler({ audit, path }: HandlerOptions): EventsHandler {
     if (!event || !compileFilter(visible)(event))
       throw new HttpProblem('NOT_FOUND', `there is no event ${JSON.stringify(id)}`)
     await reportRead([event])
-    const open = await openAmong([event])
+    const open = await findOpen([event])
     return jsonResponse(200, eventDocument(event, path, { fields, open }))
   }
 }

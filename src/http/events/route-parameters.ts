@@ -5,21 +5,26 @@ import { EXPORT_FORMATS } from './export-formats.js'
 import { FIELDS } from './fieldset.js'
 import type { IntegerRange } from '../parameters.js'
 
-/** OpenAPI 3.1, "Parameter Object" and "Schema Object"; what they hold is the document's business. */
-type Describing = Readonly<Record<string, unknown>>
+/** OpenAPI 3.1, "Parameter Object" or "Schema Object". */
+type OpenApiObject = Readonly<Record<string, unknown>>
 
 const text = { type: 'string' } as const
 const texts = { type: 'array', items: text } as const
 const oneOrMore = { oneOf: [text, texts] } as const
 
-const VALUES: Readonly<Record<Predicate['takes'], { schema: Describing; says: string }>> = {
-  one: { schema: text, says: 'Predicates that take one value' },
-  list: { schema: oneOrMore, says: 'Predicates that take a list, as `[]`, as `[0]` or repeated' },
-  flag: {
-    schema: text,
-    says: 'Predicates that any value applies, but for `0 f F false FALSE`, which turn them round',
-  },
-}
+const VALUES: Readonly<Record<Predicate['takes'], { schema: OpenApiObject; description: string }>> =
+  {
+    one: { schema: text, description: 'Predicates that take one value' },
+    list: {
+      schema: oneOrMore,
+      description: 'Predicates that take a list, written with `[]`, with `[0]` or repeated',
+    },
+    flag: {
+      schema: text,
+      description:
+        'Predicates that any value applies, except `0 f F false FALSE`, which invert them',
+    },
+  }
 
 const KINDS = Object.keys(VALUES) as Predicate['takes'][]
 
@@ -36,13 +41,13 @@ const filter = {
   style: 'deepObject',
   explode: true,
   description: [
-    'Conditions, written `filter[<attribute>_<predicate>]=<value>`; square brackets may be sent as they are.',
-    'Attributes are those of the event and any other that events carry, nested names joined by `_`: ' +
-      '`filter[request_body_action_eq]=deploy`. `a_or_b_eq` and `a_and_b_eq` test several.',
-    ...KINDS.map((kind) => `${VALUES[kind].says}: ${namesOf(kind).join(', ')}.`),
-    'All must hold, or one of them with `filter[m]=or`. `filter[g][0][…]` puts conditions in brackets, ' +
-      '`filter[c][0][a|p|v|m]` writes one in parts.',
-    '`filter[sorts]=<attribute> <asc|desc>`, repeated with `[]` for more, gives the order.',
+    'Conditions, written `filter[<attribute>_<predicate>]=<value>`; square brackets need no encoding.',
+    'Any attribute of events can be used, nested names joined by `_`: ' +
+      '`filter[request_body_action_eq]=deploy`. `a_or_b_eq` and `a_and_b_eq` test several attributes.',
+    ...KINDS.map((kind) => `${VALUES[kind].description}: ${namesOf(kind).join(', ')}.`),
+    'An event must match all conditions, or any with `filter[m]=or`. `filter[g][0][…]` groups conditions, ' +
+      '`filter[c][0][a|p|v|m]` writes one condition in parts.',
+    '`filter[sorts]=<attribute> <asc|desc>`, repeated with `[]` for several, sets the order.',
   ].join('\n\n'),
   schema: {
     type: 'object',
@@ -59,7 +64,12 @@ const filter = {
   example: { type_start: 'api:', created_at_gt: '2026-11-01T00:00:00Z', sorts: 'created_at desc' },
 }
 
-const header = (name: string, description: string, schema: Describing, more = {}): Describing => ({
+const header = (
+  name: string,
+  description: string,
+  schema: OpenApiObject,
+  more = {},
+): OpenApiObject => ({
   name,
   in: 'header',
   description,
@@ -67,7 +77,12 @@ const header = (name: string, description: string, schema: Describing, more = {}
   ...more,
 })
 
-const query = (name: string, description: string, schema: Describing, more = {}): Describing => ({
+const query = (
+  name: string,
+  description: string,
+  schema: OpenApiObject,
+  more = {},
+): OpenApiObject => ({
   name,
   in: 'query',
   description,
@@ -75,14 +90,14 @@ const query = (name: string, description: string, schema: Describing, more = {})
   ...more,
 })
 
-const whole = ({ min, max, standard }: IntegerRange): Describing => ({
+const integer = ({ min, max, default: defaultValue }: IntegerRange): OpenApiObject => ({
   type: 'integer',
   minimum: min,
   maximum: max,
-  default: standard,
+  default: defaultValue,
 })
 
-/** All parameters of the events endpoints, by the names that routes use. */
+/** All parameters of the events endpoints, by the keys that routes use. */
 export const parameters = {
   id: {
     name: 'id',
@@ -92,88 +107,88 @@ export const parameters = {
     schema: { type: 'string', format: 'uuid' },
   },
   filter,
-  limit: query('limit', `Most events of an answer; more than ${MAX_LIMIT} counts as that.`, {
-    type: 'integer',
-    minimum: 1,
-    default: DEFAULT_LIMIT,
-  }),
+  limit: query(
+    'limit',
+    `Maximum number of events in the response; a value above ${MAX_LIMIT} counts as ${MAX_LIMIT}.`,
+    {
+      type: 'integer',
+      minimum: 1,
+      default: DEFAULT_LIMIT,
+    },
+  ),
   fields: query(
     FIELDS,
-    'The attributes and relationships wanted; none where it is empty, all without it.',
+    'The attributes and relationships to return. Default: all; none if the value is empty.',
     texts,
     { style: 'form', explode: false, example: ['type', 'username', 'created_at'] },
   ),
   after: query(
     'after',
-    'An ISO 8601 time: follow what comes after it. Without it, what comes from now on.',
+    'An ISO 8601 time: send events after it. Default: events from now on.',
     text,
     { example: '2026-11-21T04:07:19.088118Z' },
   ),
   changes: query(
     'changes',
-    'Send the changes of live events too, as JSON Patch (RFC 6902), in events called `change`.',
+    'Also send the changes of live events as JSON Patch (RFC 6902), in messages named `change`.',
     { type: 'boolean', default: false },
   ),
-  buckets: query(
-    'buckets',
-    'Most stretches of time that events are counted for; 0 for none.',
-    whole(COUNTS.buckets),
-  ),
+  buckets: query('buckets', 'Maximum number of time buckets; 0 for none.', integer(COUNTS.buckets)),
   zone: query(
     'zone',
-    'The IANA time zone in whose round times the stretches begin.',
+    'The IANA time zone to which the buckets are aligned.',
     { type: 'string', default: 'UTC' },
     { example: 'Europe/Berlin' },
   ),
   facets: query(
     `${FACETS}[]`,
-    'Attributes whose most frequent values are wanted, named as filters name them, and `level`. Each is ' +
-      'counted as if the filter did not restrict it. One may be written `facets=type`.',
+    'Attributes, named as in filters, or `level`: return their most frequent values. Each facet ignores ' +
+      'the conditions of the filter on its own attribute. A single one may be written `facets=type`.',
     texts,
     { style: 'form', explode: true, example: ['level', 'type'] },
   ),
-  top: query('top', 'Most values of each of them.', whole(COUNTS.top)),
+  top: query('top', 'Maximum number of values per facet.', integer(COUNTS.top)),
   attributes: query(
     'attributes',
-    'Tell the names of attributes that occur, with types and a few values.',
+    'Also return the names of the attributes that occur, with their types and some values.',
     { type: 'boolean', default: false },
   ),
   format: query(
     'format',
-    'How the file is written. Without it the header `Accept` decides; nothing said is the first.',
+    'The file format. Default: the `Accept` header decides; without it the first format.',
     { enum: EXPORT_FORMATS },
   ),
   columns: query(
     FIELDS,
-    'With `format=csv`: attributes that have a column each, named as filters name them. Without it all ' +
-      'are in one, as JSON.',
+    'With `format=csv`: attributes that get a column each, named as in filters. Default: one column with ' +
+      'all attributes as JSON.',
     texts,
     { style: 'form', explode: false, example: ['name', 'url_params_project_code'] },
   ),
   'Last-Event-ID': header(
     'Last-Event-ID',
-    'The `id` of the last event that was seen: the stream goes on behind it, even where it is gone. ' +
-      'Counts more than `after`.',
+    'The `id` of the last event that the client received: the stream continues after it, even if that ' +
+      'event has been deleted. Takes precedence over `after`.',
     text,
   ),
   Prefer: header(
     'Prefer',
-    '`wait=<seconds>`, at most 60: where nothing matches yet, hold the answer back until something does ' +
+    '`wait=<seconds>`, at most 60: if nothing matches yet, delay the response until an event does ' +
       '(RFC 7240).',
     text,
     { example: 'wait=30' },
   ),
   'If-None-Match': header(
     'If-None-Match',
-    'Entity tags of answers that the client has: 304 where one of them still holds.',
+    'Entity tags of cached responses: the response is 304 if one of them is still current.',
     text,
   ),
   'Idempotency-Key': header(
     'Idempotency-Key',
-    'Visible ASCII, new with each event and kept for 24 hours: what is sent again with it creates no ' +
-      'second event and has the first answer.',
+    'Visible ASCII, unique per event and kept for 24 hours: a repeated request with the same key creates ' +
+      'no second event and gets the first response.',
     { type: 'string', pattern: '^[!-~]{1,255}$' },
   ),
-} as const satisfies Record<string, Describing>
+} as const satisfies Record<string, OpenApiObject>
 
 export type ParameterName = keyof typeof parameters

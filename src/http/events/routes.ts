@@ -12,15 +12,15 @@ export const EVENTS_ACTIONS = [
   'describe',
 ] as const
 
-/** What a user asks of the events endpoints, and the host may refuse. */
+/** An action that the host can allow or deny. */
 export type EventsAction = (typeof EVENTS_ACTIONS)[number]
 
-/** One of the endpoints, and all that its description says of it. */
+/** An endpoint and its description. */
 export interface EventsRoute {
-  /** Who is known may ask who he is: `me` is not for the host to refuse. */
+  /** `me` is allowed for every authenticated user. */
   readonly action: EventsAction | 'me'
   readonly method: 'GET' | 'POST'
-  /** Relative to where the endpoints are mounted. */
+  /** Relative to the mount path. */
   readonly path:
     | ''
     | '/stream'
@@ -33,12 +33,12 @@ export interface EventsRoute {
   readonly summary: string
   readonly description: string
   readonly parameters: readonly ParameterName[]
-  readonly answers: Readonly<Record<number, ResponseName>>
-  /** Statuses of its errors, beside those that every endpoint has. */
+  readonly responses: Readonly<Record<number, ResponseName>>
+  /** Error statuses in addition to those that every endpoint has. */
   readonly problems: readonly number[]
 }
 
-/** All endpoints; the first whose path fits is taken. */
+/** All endpoints; the first one with a matching path is used. */
 export const eventsRoutes: readonly EventsRoute[] = [
   {
     action: 'list',
@@ -46,10 +46,10 @@ export const eventsRoutes: readonly EventsRoute[] = [
     path: '',
     summary: 'List events',
     description:
-      'Without sorts the newest events that match, oldest first; with sorts the first of that order. ' +
-      'Status 206 tells that more events match than the limit let through.',
+      'Without sorts: the newest matching events, oldest first. With sorts: the first events of that order. ' +
+      'Status 206 means that more events match than the limit allows.',
     parameters: ['filter', 'limit', 'fields', 'Prefer', 'If-None-Match'],
-    answers: { 200: 'EventList', 206: 'PartOfEventList', 304: 'NotModified' },
+    responses: { 200: 'EventList', 206: 'PartOfEventList', 304: 'NotModified' },
     problems: [400, 406],
   },
   {
@@ -58,10 +58,10 @@ export const eventsRoutes: readonly EventsRoute[] = [
     path: '',
     summary: 'Create a custom event',
     description:
-      'The event is durable when the answer comes. Its `system` is false, its `username` the user ' +
-      'who asked.',
+      'The event is durable when the response is sent. Its `system` is false, its `username` the ' +
+      'authenticated user.',
     parameters: ['Idempotency-Key'],
-    answers: { 201: 'Created' },
+    responses: { 201: 'Created' },
     problems: [400, 409, 413, 415, 422],
   },
   {
@@ -70,11 +70,11 @@ export const eventsRoutes: readonly EventsRoute[] = [
     path: '/stream',
     summary: 'Follow events',
     description:
-      'Events that match, each once, as they become visible: server-sent events whose `id` is the ' +
-      '`created_at` of the event and whose `data` is its document. There are no sorts: a stream runs ' +
-      'along `created_at`.',
+      'Matching events, each once, as they become visible: server-sent events whose `id` is the ' +
+      '`created_at` of the event and whose `data` is its document. Sorts are not allowed: a stream is ' +
+      'ordered by `created_at`.',
     parameters: ['filter', 'fields', 'after', 'changes', 'Last-Event-ID'],
-    answers: { 200: 'EventStream' },
+    responses: { 200: 'EventStream' },
     problems: [400, 406],
   },
   {
@@ -83,10 +83,10 @@ export const eventsRoutes: readonly EventsRoute[] = [
     path: '/counts',
     summary: 'Count events',
     description:
-      'Figures over all events that match, not over a page of them: in all, by level, by time, by the ' +
-      'values of attributes. Where counting takes too long they are estimates, and `sampled` is true.',
+      'Counts of all matching events: in total, by level, by time and by the values of attributes. If ' +
+      'counting takes too long they are estimates and `sampled` is true.',
     parameters: ['filter', 'buckets', 'zone', 'facets', 'top', 'attributes', 'If-None-Match'],
-    answers: { 200: 'Counts', 304: 'NotModified' },
+    responses: { 200: 'Counts', 304: 'NotModified' },
     problems: [400, 406],
   },
   {
@@ -95,10 +95,10 @@ export const eventsRoutes: readonly EventsRoute[] = [
     path: '/export',
     summary: 'Export events',
     description:
-      'All events that match and are there when it begins, oldest first, as a file. Where the service ' +
-      'fails midway the connection breaks off: an answer that ends is whole.',
+      'All matching events that exist when the export begins, oldest first, as a file. If the service ' +
+      'fails midway, it closes the connection: a response that ends normally is complete.',
     parameters: ['filter', 'format', 'columns'],
-    answers: { 200: 'Export' },
+    responses: { 200: 'Export' },
     problems: [400, 406],
   },
   {
@@ -106,19 +106,19 @@ export const eventsRoutes: readonly EventsRoute[] = [
     method: 'GET',
     path: '/types',
     summary: 'List event types',
-    description: 'The types of the events that the service records itself.',
+    description: 'The types of system events.',
     parameters: ['If-None-Match'],
-    answers: { 200: 'EventTypeList', 304: 'NotModified' },
+    responses: { 200: 'EventTypeList', 304: 'NotModified' },
     problems: [400, 406],
   },
   {
     action: 'me',
     method: 'GET',
     path: '/me',
-    summary: 'Read the user who asks',
-    description: 'Who he is and what he may do here; for everyone who is known.',
+    summary: 'Read the authenticated user',
+    description: 'The name and the rights of the authenticated user.',
     parameters: ['If-None-Match'],
-    answers: { 200: 'User', 304: 'NotModified' },
+    responses: { 200: 'User', 304: 'NotModified' },
     problems: [400, 406],
   },
   {
@@ -128,7 +128,7 @@ export const eventsRoutes: readonly EventsRoute[] = [
     summary: 'Describe the endpoints',
     description: 'This document.',
     parameters: ['If-None-Match'],
-    answers: { 200: 'Description', 304: 'NotModified' },
+    responses: { 200: 'Description', 304: 'NotModified' },
     problems: [400, 406],
   },
   {
@@ -136,16 +136,16 @@ export const eventsRoutes: readonly EventsRoute[] = [
     method: 'GET',
     path: '/{id}',
     summary: 'Read one event',
-    description: 'Events that the user may not see are answered 404, as those that are not there.',
+    description: 'The response is 404 for a missing event and for one that the user may not see.',
     parameters: ['id', 'fields', 'If-None-Match'],
-    answers: { 200: 'Event', 304: 'NotModified' },
+    responses: { 200: 'Event', 304: 'NotModified' },
     problems: [400, 404, 406],
   },
 ]
 
-/** The routes of a path under the mount path, by method, and the id that it names. */
+/** The routes of a path under the mount path, by method, and the id in the path. */
 export interface MatchedRoutes {
-  /** Empty where there is nothing at the path. */
+  /** Empty if the path is unknown. */
   readonly byMethod: ReadonlyMap<string, EventsRoute>
   readonly id: string
 }
@@ -157,15 +157,15 @@ function pathOf(under: string): EventsRoute['path'] | undefined {
   return literal ?? (ONE_SEGMENT.test(under) ? '/{id}' : undefined)
 }
 
-/** Where the mount path ends, its own trailing slash is allowed for. */
+/** Matches a path relative to the mount path. A trailing slash after the mount path is ignored. */
 export function matchRoutes(path: string): MatchedRoutes {
   const under = path === '/' ? '' : path
-  const fitting = pathOf(under)
+  const matched = pathOf(under)
   const byMethod = new Map<string, EventsRoute>()
   for (const route of eventsRoutes) {
-    if (route.path !== fitting) continue
+    if (route.path !== matched) continue
     byMethod.set(route.method, route)
     if (route.method === 'GET') byMethod.set('HEAD', route)
   }
-  return { byMethod, id: fitting === '/{id}' ? under.slice(1) : '' }
+  return { byMethod, id: matched === '/{id}' ? under.slice(1) : '' }
 }

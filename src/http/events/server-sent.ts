@@ -4,25 +4,25 @@ import { eventResource } from './documents.js'
 import type { Fieldset } from './fieldset.js'
 
 /*
- * The fields of a server-sent event, one on each line, and an empty line behind them: HTML Living
- * Standard, section 9.2. JSON text has no line breaks of its own.
+ * A server-sent event has one field per line and ends with an empty line (HTML Living Standard, section
+ * 9.2). JSON text contains no line breaks.
  */
 
 export const EVENT_STREAM = 'text/event-stream'
 
-/** How soon a client comes back whose stream has ended. */
+/** How soon a client reconnects after its stream has ended. */
 export const RETRY = 'retry: 2000\n\n'
 
-/** Clients pass it over; what stands between them and us sees that the stream lives. */
+/** Ignored by clients; keeps proxies from closing an idle stream. */
 export const COMMENT = ':\n\n'
 
-/** The event as a JSON:API document. Its id is where a client goes on that comes back. */
+/** The event as a JSON:API document. A client that reconnects sends `id` as `Last-Event-ID`. */
 export function eventFrame(event: AuditEvent, path: string, fields?: Fieldset): string {
   const data = `{"data":${eventResource(event, path, { fields })}}`
   return `id: ${event.created_at}\ndata: ${data}\n\n`
 }
 
-/** Has no id: a client that comes back goes on behind the last event, not the last change. */
+/** Has no `id`, because a client that reconnects continues after the last event, not the last change. */
 export function changeFrame({ id, created_at, patch, closed }: EventChange): string {
   return `event: change\ndata: ${JSON.stringify({ id, created_at, patch, closed })}\n\n`
 }

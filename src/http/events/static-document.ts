@@ -3,7 +3,7 @@ import { checkAccept, CACHE_HEADERS } from '../media.js'
 import { refuseParameters } from '../parameters.js'
 import type { EventsHandler } from './handler.js'
 
-/** Answers with a document that stays as it is: made when it is first asked for, and no parameters. */
+/** Serves a document that never changes and is rendered at the first request. Takes no parameters. */
 export function staticDocumentHandler(mediaType: string, make: () => string): EventsHandler {
   let made: { readonly body: string; readonly etag: string } | undefined
   const render = (): NonNullable<typeof made> => {

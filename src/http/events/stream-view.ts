@@ -4,7 +4,7 @@ import type { StreamView } from '../stream/chunks.js'
 import type { Fieldset } from './fieldset.js'
 import { eventFrame } from './server-sent.js'
 
-/** Events that match, as server-sent events. */
+/** The view of matching events as server-sent events. */
 export function createStreamView(
   where: Grouping | undefined,
   path: string,

@@ -13,17 +13,17 @@ import { createStreamView } from './stream-view.js'
 const HEADERS = {
   'content-type': `${EVENT_STREAM}; charset=utf-8`,
   'cache-control': 'no-store, no-transform',
-  // nginx would hold back what it has not got enough of.
+  // Prevents nginx from buffering the stream.
   'x-accel-buffering': 'no',
 }
 
-/** Proxies are patient for longer than that. */
+/** Shorter than the usual idle timeouts of proxies. */
 const HEARTBEAT_MS = 15_000
 
 type Frames = AsyncGenerator<string | Uint8Array, void, void>
 
-/** The log's end, and what it does not get over, end a stream: its client comes back. */
-async function* untilTheEnd<Item>(items: AsyncIterable<Item>): AsyncGenerator<Item, void, void> {
+/** Ends normally when the log is closed or fails; the client then reconnects. */
+async function* untilLogFails<Item>(items: AsyncIterable<Item>): AsyncGenerator<Item, void, void> {
   try {
     for await (const item of items) yield item
   } catch (error) {
@@ -36,39 +36,39 @@ async function* eventFrames(
   reportRead: EventsCall['reportRead'],
 ): Frames {
   yield RETRY
-  for await (const { events, bytes } of untilTheEnd(chunks)) {
+  for await (const { events, bytes } of untilLogFails(chunks)) {
     await reportRead(events)
     yield bytes
   }
 }
 
-// Nothing to be sent.
-async function* nothing(): HttpStream & Frames {}
+// HEAD requests only the headers.
+async function* emptyBody(): HttpStream & Frames {}
 
 /** `GET <path>/stream`: events as they become visible, as server-sent events. */
 export function streamHandler(
   { audit, path, broadcast }: StreamingHandlerOptions,
   heartbeat = createHeartbeat(HEARTBEAT_MS),
 ): EventsHandler {
-  /** A tail of its own: only that knows what the reader has of each live event. */
+  /** Uses a tail of its own, which tracks the state of each live event for this reader. */
   async function* changeFrames(
     { where, fields }: StreamRequest,
     start: string,
     { request: { signal }, visible, reportRead }: EventsCall,
   ): Frames {
     yield RETRY
-    /** Those from before the start that have been given since, by their changes. */
-    const disclosed = new Set<string>()
+    /** Ids of events before the start that were reported as read, because their changes were sent. */
+    const reported = new Set<string>()
     const query = { where, sorts: [], limit: MAX_LIMIT }
     const items = audit.tail(query, { after: start, changes: true, visible, signal })
-    for await (const item of untilTheEnd(items)) {
+    for await (const item of untilLogFails(items)) {
       if (!('patch' in item)) {
         await reportRead([item])
         yield eventFrame(item, path, fields)
         continue
       }
-      if (item.created_at <= start && !disclosed.has(item.id)) {
-        disclosed.add(item.id)
+      if (item.created_at <= start && !reported.has(item.id)) {
+        reported.add(item.id)
         const event = await audit.get(item.id, { signal })
         if (event) await reportRead([event])
       }
@@ -79,7 +79,7 @@ export function streamHandler(
   const open = async (wanted: StreamRequest, call: EventsCall): Promise<Frames> => {
     const { where, fields, after } = wanted
     const { signal } = call.request
-    // Before the headers are sent: what is recorded once they are there has to come.
+    // Before the headers are sent, so that the client gets every event recorded after it received them.
     if (wanted.changes)
       return changeFrames(wanted, after ?? (await currentPosition(audit, signal)), call)
     const chunks = await broadcast.read(createStreamView(where, path, fields), { after, signal })
@@ -89,11 +89,11 @@ export function streamHandler(
   return async (call) => {
     const { request, visible } = call
     checkAccept(request.header('accept'), EVENT_STREAM)
-    const asked = readStreamRequest(request)
-    const wanted = { ...asked, where: bothOf(visible, asked.where) }
+    const requested = readStreamRequest(request)
+    const wanted = { ...requested, where: bothOf(visible, requested.where) }
     const body =
       request.method === 'HEAD'
-        ? nothing()
+        ? emptyBody()
         : withHeartbeat(await open(wanted, call), COMMENT, heartbeat)
     return { status: 200, headers: HEADERS, body }
   }

@@ -3,13 +3,13 @@ import { jsonapi, JSON_API } from '../problem.js'
 import type { EventsHandler, HandlerOptions } from './handler.js'
 import { staticDocumentHandler } from './static-document.js'
 
-/** What the registry says of a type, but for what only the service itself can use. */
+/** A registered type, without the parts that only the service itself can use. */
 function typeResource(type: string, definition: EventTypeDefinition): object {
   const { area, description, data, throttle, cadence, onlyWhile, live, sentence } = definition
   const attributes = {
     area: area ?? null,
     description: description ?? null,
-    // What a schema allows is known to itself alone.
+    // A Standard Schema does not list its keys.
     data: data === undefined || '~standard' in data ? null : data,
     live: live ?? false,
     throttle: throttle ? { period: throttle.period, scope: throttle.scope ?? [] } : null,

@@ -5,7 +5,7 @@ const time = { type: 'string', format: 'date-time' } as const
 
 const levels = {
   ...object(Object.fromEntries(LEVELS.map((level) => [level, count])), []),
-  description: 'By the first part of the types; levels that do not occur are left out.',
+  description: 'Counts by the first part of the event type; levels that do not occur are omitted.',
 }
 
 const buckets = {
@@ -13,30 +13,30 @@ const buckets = {
     width: {
       type: 'number',
       description:
-        'Of one stretch, in seconds; days and months of the zone may be longer or shorter.',
+        'Width of a bucket in seconds; days and months in the time zone may be longer or shorter.',
     },
     zone: text,
     buckets: listOf(closedObject({ from: time, to: time, total: count, levels })),
   }),
-  description: 'By stretches of time, oldest first, without gaps; `to` is not included.',
+  description: 'Counts by time, oldest bucket first, without gaps; `to` is exclusive.',
 }
 
 const values = listOf(closedObject({ value: { type: ['string', 'number', 'boolean'] }, count }))
 
 const facet = closedObject({
-  values: { ...values, description: 'The most frequent first.' },
-  distinct: { ...count, description: 'How many different values there are.' },
-  missing: { ...count, description: 'Events that have none.' },
+  values: { ...values, description: 'Most frequent first.' },
+  distinct: { ...count, description: 'Number of distinct values.' },
+  missing: { ...count, description: 'Number of events without a value.' },
 })
 
 const attribute = closedObject({
-  name: { ...text, description: 'As filters name it.' },
+  name: { ...text, description: 'The name as used in filters.' },
   types: listOf({ enum: ['string', 'number', 'boolean', 'null'] }),
   count,
   values,
 })
 
-/** What `GET <path>/counts` gives. */
+/** The schema of `GET <path>/counts`. */
 export const countsSchemas = {
   Counts: closedObject({
     jsonapi: ref('JsonApi'),
@@ -46,13 +46,12 @@ export const countsSchemas = {
         levels,
         buckets,
         facets: { type: 'object', additionalProperties: facet },
-        attributes: { ...listOf(attribute), description: 'The most frequent first.' },
+        attributes: { ...listOf(attribute), description: 'Most frequent first.' },
         sampled: {
           ...flag,
-          description:
-            'True where the figures are estimates, from a sample of all stretches of time.',
+          description: 'True if the counts are estimates from a sample of the time range.',
         },
-        counted: { ...count, description: 'Matching events that have really been counted.' },
+        counted: { ...count, description: 'Number of matching events that were actually counted.' },
         took_ms: { type: 'number', minimum: 0 },
       },
       ['total', 'levels', 'facets', 'sampled', 'counted', 'took_ms'],

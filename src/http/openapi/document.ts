@@ -5,7 +5,7 @@ import { type ResponseName, responses } from './responses.js'
 import { COMMON_PROBLEMS, problemResponseObject, problemName } from './problems.js'
 import { componentSchemas } from './schemas.js'
 
-/** One endpoint, as the document describes it. */
+/** An endpoint in the OpenAPI document. */
 export interface DescribedRoute {
   readonly operationId: string
   readonly method: 'GET' | 'POST'
@@ -13,21 +13,21 @@ export interface DescribedRoute {
   readonly path: string
   readonly summary: string
   readonly description: string
-  /** Names of the endpoint's entries in {@link ApiDescription.parameters}. */
+  /** Keys of {@link ApiDescription.parameters}. */
   readonly parameters: readonly string[]
-  readonly answers: Readonly<Record<number, ResponseName>>
-  /** Statuses of its errors, beside those that every endpoint has. */
+  readonly responses: Readonly<Record<number, ResponseName>>
+  /** Error statuses in addition to those that every endpoint has. */
   readonly problems: readonly number[]
 }
 
-/** What the document is made of. */
+/** The input of {@link openApiDocument}. */
 export interface ApiDescription {
   /** The mount path. */
   readonly path: string
   readonly routes: readonly DescribedRoute[]
-  /** OpenAPI 3.1, "Parameter Object", by the names that routes use. */
+  /** OpenAPI 3.1, "Parameter Object", by the keys that routes use. */
   readonly parameters: Readonly<Record<string, object>>
-  /** Actions that a user may be allowed. */
+  /** Actions that the host can allow or deny. */
   readonly actions: readonly string[]
   readonly types: EventTypes
   readonly limits: JsonLimits
@@ -37,7 +37,7 @@ const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${nam
 
 const newEvent = ({ maxBytes, maxDepth }: JsonLimits) => ({
   required: true,
-  description: `At most ${maxBytes} bytes, nested ${maxDepth} deep.`,
+  description: `At most ${maxBytes} bytes and ${maxDepth} levels of nesting.`,
   content: {
     [JSON_API]: {
       schema: ref('schemas', 'NewEventDocument'),
@@ -65,18 +65,18 @@ function operation(route: DescribedRoute, limits: JsonLimits): object {
     ...(method === 'POST' && { requestBody: newEvent(limits) }),
     responses: {
       ...Object.fromEntries(
-        Object.entries(route.answers).map(([status, name]) => [status, ref('responses', name)]),
+        Object.entries(route.responses).map(([status, name]) => [status, ref('responses', name)]),
       ),
       ...Object.fromEntries(problems),
     },
   }
 }
 
-/** Any path may be unknown, and any method may be one that a path does not take. */
+/** Any path may be unknown, and any path may not support a method. */
 const EVERYWHERE = [404, 405] as const
 
 /**
- * The OpenAPI 3.1 document of the events endpoints as they are mounted. It is made from the table of
+ * The OpenAPI 3.1 document of the events endpoints as they are mounted. It is built from the table of
  * routes, the registry of event types, the predicates, the link attributes and the error codes.
  */
 export function openApiDocument(api: ApiDescription): object {
@@ -95,11 +95,11 @@ export function openApiDocument(api: ApiDescription): object {
     openapi: '3.1.0',
     info: {
       title: 'Audit events',
-      // Of the interface that is described; it changes when clients have to.
+      // The version of the HTTP interface; it changes when clients must change.
       version: '1',
       description:
-        'What has happened in the service, as JSON:API 1.1. `HEAD` goes wherever `GET` does. A method ' +
-        'that a path does not take is answered 405, with those that it takes in `Allow`.',
+        'The audit events of the service, as JSON:API 1.1. Every path that supports `GET` supports ' +
+        '`HEAD`. The response to an unsupported method is 405, with the supported ones in `Allow`.',
     },
     security: [{ basic: [] }],
     paths,

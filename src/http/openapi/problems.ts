@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import { type AuditLogErrorCode, errorCodes } from '../../errors.js'
 import { JSON_API, problems, statusOf } from '../problem.js'
 
-/** Statuses that every endpoint may answer with, whatever is asked. */
+/** Error statuses that every endpoint may return. */
 export const COMMON_PROBLEMS = [401, 403, 429, 500, 503] as const
 
 interface Code {
@@ -11,7 +11,7 @@ interface Code {
   readonly title: string
 }
 
-/** The closed list of codes that errors carry. */
+/** All error codes. */
 const CODES: readonly Code[] = [
   ...Object.entries(errorCodes).map(([code, title]) => ({
     code,
@@ -34,7 +34,8 @@ function errorSchema(status: number, codes: readonly Code[]) {
       detail: text,
       source: {
         type: 'object',
-        description: 'What was wrong: a member of the body, a parameter or a header.',
+        description:
+          'The invalid part of the request: a member of the body, a parameter or a header.',
         properties: { pointer: text, parameter: text, header: text },
         minProperties: 1,
         maxProperties: 1,
@@ -52,8 +53,8 @@ const header = (name: string, description: string) => ({
 
 const HEADERS: Readonly<Record<number, object>> = {
   401: header('WWW-Authenticate', 'The challenge (RFC 7617).'),
-  405: header('Allow', 'The methods that the path takes.'),
-  429: header('Retry-After', 'In how many seconds to try again.'),
+  405: header('Allow', 'The methods that the path supports.'),
+  429: header('Retry-After', 'Seconds to wait before the next attempt.'),
 }
 
 /** OpenAPI 3.1, "Response Object": the JSON:API errors of a status, with their codes. */

@@ -13,14 +13,14 @@ const ETag = header('A weak entity tag of the document.', 'W/"2jmj7l5rSw0yVb_vlW
 
 const variants = {
   ETag,
-  Vary: header('Which headers the answer depends on.', 'Accept, Accept-Encoding'),
+  Vary: header('Request headers that the response depends on.', 'Accept, Accept-Encoding'),
   'Cache-Control': header(
-    'A client may keep the answer, and asks before it is used again.',
+    'Clients may cache the response, and must revalidate it before each use.',
     'private, no-cache',
   ),
 }
 
-const applied = header('What was done of `Prefer`.', 'wait=30', false)
+const applied = header('The preference of `Prefer` that was applied.', 'wait=30', false)
 
 const document = (description: string, schema: string, headers: object = variants) => ({
   description,
@@ -30,17 +30,17 @@ const document = (description: string, schema: string, headers: object = variant
 
 const list = { ...variants, 'Preference-Applied': applied }
 
-/** OpenAPI 3.1, "Response Object": all answers of the events endpoints that are no errors. */
+/** OpenAPI 3.1, "Response Object": all responses of the events endpoints other than errors. */
 export const responses = {
-  EventList: document('All events that match.', 'EventList', list),
+  EventList: document('All matching events.', 'EventList', list),
   PartOfEventList: document(
-    'Some of the events that match: there are more than the limit.',
+    'Some of the matching events: there are more than the limit.',
     'EventList',
     list,
   ),
   Event: document('The event.', 'EventDocument'),
   Created: {
-    description: 'The event is created. There is no body.',
+    description: 'The event was created. The response has no body.',
     headers: {
       Location: {
         description: 'The path of the event.',
@@ -49,37 +49,38 @@ export const responses = {
     },
   },
   NotModified: {
-    description: 'The client has the answer already. There is no body.',
+    description: 'The client already has the current document. The response has no body.',
     headers: variants,
   },
   EventStream: {
-    description: 'Events as they become visible. The answer does not end.',
+    description: 'Events as they become visible. The response does not end.',
     content: { 'text/event-stream': { schema: { type: 'string' } } },
   },
-  Counts: document('The figures.', 'Counts'),
+  Counts: document('The counts.', 'Counts'),
   Export: {
-    description: 'The events, as they are read. The schema of JSON lines is that of a line.',
+    description:
+      'The events, sent while they are read. For JSON lines the schema describes one line.',
     headers: {
       'Content-Disposition': header(
         'The name of the file.',
         'attachment; filename="events-2026-11-20T130600Z.ndjson"',
       ),
-      'X-Total-Count': header('How many events match.', '1834', false),
+      'X-Total-Count': header('Number of matching events.', '1834', false),
       'X-Total-Count-Estimated': header(
-        'About how many, in its place, where counting would take too long.',
+        'Estimated number of matching events. Replaces `X-Total-Count` when an exact count takes too long.',
         '18340000',
         false,
       ),
-      Vary: header('Which headers the answer depends on.', 'Accept'),
-      'Cache-Control': header('The answer is not to be kept.', 'no-store'),
+      Vary: header('Request headers that the response depends on.', 'Accept'),
+      'Cache-Control': header('The response must not be cached.', 'no-store'),
     },
     content: {
       'application/x-ndjson': { schema: ref('ExportedEvent') },
       'text/csv': { schema: { type: 'string' } },
     },
   },
-  EventTypeList: document('The types.', 'EventTypeList'),
-  User: document('The user who asks.', 'UserDocument'),
+  EventTypeList: document('The event types.', 'EventTypeList'),
+  User: document('The authenticated user.', 'UserDocument'),
   Description: {
     description: 'An OpenAPI 3.1 document.',
     headers: variants,

@@ -19,13 +19,13 @@ const created_at = {
   type: 'string',
   format: 'date-time',
   pattern: '\\.\\d{6}Z$',
-  description: 'When the event became visible: UTC, microseconds; no two events have the same.',
+  description: 'When the event became visible, in UTC with microseconds; unique per event.',
 } as const
 const type = {
   type: 'string',
   minLength: 1,
   maxLength: 255,
-  description: 'What happened; custom events may have any type.',
+  description: 'The event type; custom events may have any type.',
 } as const
 
 function linkSchema(attribute: LinkAttribute) {
@@ -37,7 +37,7 @@ function linkSchema(attribute: LinkAttribute) {
   }
 }
 
-/** The type, what it says, and the attributes that its events are known to have. */
+/** The name, description and declared attributes of a registered type. */
 function systemType([name, { description, data }]: readonly [string, EventTypes[string]]) {
   const names = data !== undefined && !('~standard' in data) ? data : undefined
   return {
@@ -47,10 +47,10 @@ function systemType([name, { description, data }]: readonly [string, EventTypes[
   }
 }
 
-const username = { ...textOrNull, description: 'The user who asked, if one did.' }
+const username = { ...textOrNull, description: 'The user who caused the event, or null.' }
 const system = {
   ...flag,
-  description: 'True where the service recorded the event, false for custom ones.',
+  description: 'True if the service recorded the event, false for custom events.',
 }
 const id = { type: 'string', format: 'uuid' } as const
 
@@ -59,26 +59,32 @@ const period = { type: ['object', 'null'], additionalProperties: { type: 'number
 
 const eventType = closedObject({
   type: { const: 'event_type' },
-  id: { ...text, description: 'The type.' },
+  id: { ...text, description: 'The event type.' },
   attributes: closedObject({
-    area: { ...textOrNull, description: 'The heading under which catalogues list it.' },
+    area: { ...textOrNull, description: 'The heading under which catalogs list the type.' },
     description: textOrNull,
     data: {
       type: ['array', 'null'],
       items: text,
-      description: 'The attributes that its events are known to have.',
+      description: 'The declared attributes of its events.',
     },
-    live: { ...flag, description: 'True where attributes go on changing while the work goes on.' },
+    live: {
+      ...flag,
+      description: 'True if the attributes of an event change until the event is closed.',
+    },
     throttle: {
-      description: 'At most one event per period, and per value of the attributes in `scope`.',
+      description: 'At most one event per period and per value of the attributes in `scope`.',
       anyOf: [
         { type: 'null' },
         closedObject({ period: { ...period, type: 'object' }, scope: listOf(text) }),
       ],
     },
-    cadence: { ...period, description: 'How often it is recorded, unless the settings differ.' },
-    only_while: { ...textOrNull, description: 'The setting that has to be on.' },
-    sentence: { ...textOrNull, description: 'The template of the sentence that tells its events.' },
+    cadence: { ...period, description: 'How often the event is recorded by default.' },
+    only_while: { ...textOrNull, description: 'The setting that must be on.' },
+    sentence: {
+      ...textOrNull,
+      description: 'The template of the sentence that describes its events.',
+    },
   }),
 })
 
@@ -88,23 +94,23 @@ const user = (actions: readonly string[]) =>
     id: { ...text, description: 'The name of the user.' },
     attributes: closedObject({
       may: closedObject(Object.fromEntries(actions.map((action) => [action, flag]))),
-      restricted: { ...flag, description: 'True where the user sees only a part of the log.' },
+      restricted: { ...flag, description: 'True if the user sees only a part of the log.' },
     }),
   })
 
-/** OpenAPI 3.1, "Schema Object" (JSON Schema 2020-12): what the endpoints take and give. */
+/** OpenAPI 3.1, "Schema Object" (JSON Schema 2020-12): the request and response bodies. */
 export function componentSchemas(types: EventTypes, actions: readonly string[]) {
   return {
     JsonApi: closedObject({ version: { const: jsonapi.version } }),
     SystemEventType: {
       type: 'string',
-      description: 'The types of the events that the service records itself.',
+      description: 'The types of system events.',
       oneOf: Object.entries(types).map(systemType),
     },
     EventAttributes: {
       type: 'object',
       description:
-        'Attributes vary with the type, and hold any JSON. With a fieldset, those that were asked for.',
+        'Attributes depend on the event type and may contain any JSON. A fieldset selects some of them.',
       properties: {
         type: { ...type, anyOf: [ref('SystemEventType'), text] },
         username,
@@ -124,7 +130,10 @@ export function componentSchemas(types: EventTypes, actions: readonly string[]) 
         ),
         links: links('self'),
         meta: closedObject({
-          live: { const: true, description: 'The event is open: its attributes go on changing.' },
+          live: {
+            const: true,
+            description: 'The live event is still open: its attributes may change.',
+          },
         }),
       },
       ['type', 'id', 'attributes', 'links'],
@@ -137,7 +146,7 @@ export function componentSchemas(types: EventTypes, actions: readonly string[]) 
       username,
       system,
       type,
-      source: { ...textOrNull, description: 'The path of the resource that it relates to.' },
+      source: { ...textOrNull, description: 'The path of the related resource.' },
       attributes: { type: 'object' },
     }),
     EventTypeList: document(listOf(eventType), 'self'),
@@ -145,7 +154,7 @@ export function componentSchemas(types: EventTypes, actions: readonly string[]) 
     ...countsSchemas,
     NewEventDocument: {
       type: 'object',
-      description: 'Members beside `data`, and others within, are ignored.',
+      description: 'Other members, beside and within `data`, are ignored.',
       properties: {
         data: {
           type: 'object',

@@ -1,4 +1,4 @@
-/** OpenAPI 3.1, "Schema Object" (JSON Schema 2020-12): what schemas are put together of. */
+/** OpenAPI 3.1, "Schema Object" (JSON Schema 2020-12): building blocks of schemas. */
 
 export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` }) as const
 
@@ -8,10 +8,10 @@ export const flag = { type: 'boolean' } as const
 export const count = { type: 'integer', minimum: 0 } as const
 export const path = {
   type: 'string',
-  description: 'A path, and a query where there is one.',
+  description: 'A path with an optional query string.',
 } as const
 
-/** Without other members than these. */
+/** An object without additional properties. */
 export const object = (properties: object, required: readonly string[]) => ({
   type: 'object',
   properties,
@@ -19,7 +19,7 @@ export const object = (properties: object, required: readonly string[]) => ({
   additionalProperties: false,
 })
 
-/** Without other members than these, all of which are there. */
+/** An object without additional properties, all of whose properties are required. */
 export const closedObject = (properties: object) => object(properties, Object.keys(properties))
 
 export const listOf = (items: object) => ({ type: 'array', items }) as const

@@ -11,36 +11,61 @@ import {
 
 export interface ReadOptions {
   /**
-   * Give what became visible after this `created_at`, written as events have it.
-   * @default from now on
+   * Return events after this `created_at`, in the format of events.
+   * @default events from now on
    */
   readonly after?: string | undefined
-  /** Ends the reading, also while it waits. Has to abort sometime, read or not: it frees the reader. */
+  /** Ends the reader, also while it waits. It must abort at some time, because that frees the reader. */
   readonly signal: AbortSignal
 }
 
-/** Tells any number of readers what becomes visible in a log, with one query for all of them. */
+/** Sends new events of a log to any number of readers, with one query for all of them. */
 export interface Broadcast {
   /**
-   * Gives what matches and becomes visible once the promise has resolved, each event once, in the order
-   * of `created_at`. Of a reader nothing is kept but its place: what it is too slow for it is given
-   * from the store. Rejects where the store cannot tell its newest event; ends with the error that
-   * ends a tail of the log.
+   * Returns the matching events that become visible after the promise has resolved, each once, in the
+   * order of `created_at`. Each reader stores only a position; slow readers fall back to the store.
+   * Rejects if the newest event cannot be read; the generator throws the error that ends a tail of the log.
    */
   read(view: StreamView, options: ReadOptions): Promise<AsyncGenerator<Chunk, void, void>>
 }
 
-/** A reader of a session, from its call of `read` to its signal or its end. */
+/** A reader of a session, from its call of `read` until its signal aborts or its generator ends. */
 interface Reader {
   wake(): void
   /** Safe to call twice. */
   leave(): void
 }
 
-// How long a reader waits for a store that is behind, or fails.
+// How long a reader waits when the store lags behind or fails.
 const RETRY_MS = 1000
 
-/** `render` makes the frames of views that do not render for themselves. */
+function joinSession(session: Session, signal: AbortSignal): Reader {
+  const reader: Reader = { wake() {}, leave() {} }
+  const leaveSession = session.join(() => reader.wake())
+  const onAbort = (): void => {
+    reader.leave()
+    reader.wake()
+  }
+  reader.leave = () => {
+    signal.removeEventListener('abort', onAbort)
+    leaveSession()
+  }
+  if (signal.aborted) onAbort()
+  else signal.addEventListener('abort', onAbort, { once: true })
+  return reader
+}
+
+/** Resolves when the reader is woken, or after `ms`. */
+const sleep = (reader: Reader, ms?: number): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = ms === undefined ? undefined : setTimeout(() => reader.wake(), ms)
+    reader.wake = () => {
+      clearTimeout(timer)
+      resolve()
+    }
+  })
+
+/** `render` renders events for views without a `render` of their own. */
 export function createBroadcast(
   source: BroadcastSource,
   render: RenderFrame,
@@ -49,37 +74,11 @@ export function createBroadcast(
   const chunks = createChunks(render)
   let latest: Session | undefined
 
-  const join = (session: Session, signal: AbortSignal): Reader => {
-    const reader: Reader = { wake() {}, leave() {} }
-    const quit = session.join(() => reader.wake())
-    const onAbort = (): void => {
-      reader.leave()
-      reader.wake()
-    }
-    reader.leave = () => {
-      signal.removeEventListener('abort', onAbort)
-      quit()
-    }
-    if (signal.aborted) onAbort()
-    else signal.addEventListener('abort', onAbort, { once: true })
-    return reader
-  }
-
-  /** Resolves when the reader is woken, or after so long. */
-  const rest = (reader: Reader, ms?: number): Promise<void> =>
-    new Promise((resolve) => {
-      const timer = ms === undefined ? undefined : setTimeout(() => reader.wake(), ms)
-      reader.wake = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
-
   /*
-   * All up to `position` has been given, or did not match. The ring has all between its floor and what
-   * it was told last, so from a position that is not before the floor it goes on without a gap; from
-   * an older one the store does, until what it was read to lies within the ring or beyond. Both go by
-   * `created_at`, in whose order events become visible, so nothing comes twice where they overlap.
+   * Every event up to `position` has been returned or does not match. The ring holds every event after
+   * its floor. A position at or after the floor continues in the ring; an older one reads from the store
+   * until it reaches the floor. Both are ordered by `created_at`, the order in which events become
+   * visible, so no event is missed or returned twice.
    */
   async function* run(
     session: Session,
@@ -96,7 +95,7 @@ export function createBroadcast(
         session.check()
         if (position < ring.floor) {
           const { events, position: reached = position } = await catchUp(position, { signal })
-          if (reached === position) await rest(reader, RETRY_MS)
+          if (reached === position) await sleep(reader, RETRY_MS)
           position = reached
           yield* chunks.ofEvents(events, view)
           await nextTurn()
@@ -107,7 +106,7 @@ export function createBroadcast(
           const chunk = chunks.ofBatch(batch, view, position)
           position = batch.last
           if (chunk.events.length > 0) yield chunk
-        } else await rest(reader)
+        } else await sleep(reader)
       }
     } catch (error) {
       if (!signal.aborted) throw error
@@ -120,7 +119,7 @@ export function createBroadcast(
     async read(view, { after, signal }) {
       if (!latest || latest.hasEnded) latest = openSession(source, render, options)
       const session = latest
-      const reader = join(session, signal)
+      const reader = joinSession(session, signal)
       try {
         const start = after ?? (await currentPosition(source, signal))
         return run(session, reader, view, start, signal)

@@ -5,29 +5,29 @@ import { type Batch, BATCH_BYTES, type RingEntry } from './ring.js'
 
 export type RenderFrame = (event: AuditEvent) => string
 
-/** What a reader wants to see of the log, and how. */
+/** The filter and the rendering of a reader. */
 export interface StreamView extends TailFilter {
-  /** The same for views that show the same: what is made for one reader serves the others. */
+  /** Equal for views that give the same chunks, which are then shared between readers. */
   readonly key: string
   /** @default as the broadcast renders events */
   readonly render?: RenderFrame | undefined
 }
 
-/** Some events that match, and their frames one behind the other. */
+/** Some matching events, and their frames joined. */
 export interface Chunk {
   readonly events: readonly AuditEvent[]
   readonly bytes: Uint8Array
 }
 
-/** Makes what readers are given. */
+/** Renders the chunks that readers receive. */
 export interface Chunks {
-  /** Of a batch, what is later than the position; there may be nothing. */
+  /** The matching events of a batch after the position; the chunk may be empty. */
   ofBatch(batch: Batch, view: StreamView, position: string): Chunk
-  /** Of events that match, so that each chunk is about as large as a batch. */
+  /** Chunks of matching events, each about as large as a batch. */
   ofEvents(events: readonly AuditEvent[], view: StreamView): Generator<Chunk, void, void>
 }
 
-// What is made of a batch is wanted by the other readers of the view at the same time.
+// Readers of the same view need the same chunk at about the same time.
 const SHARED_BYTES = 4 * 1_048_576
 
 const join = (entries: readonly RingEntry[]): Chunk => ({
@@ -59,10 +59,10 @@ export function createChunks(render: RenderFrame): Chunks {
     ofBatch(batch, view, position) {
       const { first, last } = batch
       if (position >= first) return make(batch, view, position)
-      // No event is missing between the two, so they tell what is in the batch.
+      // The ring has no gaps, so first and last identify the events of the batch.
       const key = `${first} ${last} ${view.key}`
-      const known = shared.get(key)
-      if (known) return known
+      const cached = shared.get(key)
+      if (cached) return cached
       const chunk = make(batch, view, position)
       shared.set(key, chunk)
       return chunk

@@ -2,39 +2,38 @@ import type { AuditEvent } from '../../event/event.js'
 
 export interface RingEntry {
   readonly event: AuditEvent
-  /** What readers are sent of it, but for those who render it themselves. */
+  /** The rendered event, for views without a `render` of their own. */
   readonly frame: string
 }
 
-/** Entries that readers are given together, in their order; never empty. */
+/** Entries that readers receive together, in order; never empty. */
 export interface Batch {
   readonly entries: readonly RingEntry[]
-  /** The `created_at` of the first and of the last one. */
+  /** `created_at` of the first and the last entry. */
   readonly first: string
   readonly last: string
 }
 
 export interface RingBounds {
-  /** Most events that the ring holds. @default 10 000 */
+  /** Maximum number of events in the ring. @default 10 000 */
   readonly maxEvents?: number | undefined
-  /** About how many bytes of frames it holds. @default 8 MiB */
+  /** Approximate maximum of bytes of frames in the ring. @default 8 MiB */
   readonly maxBytes?: number | undefined
-  /** About how many bytes of frames a batch has, if it is more than one event. @default 64 KiB */
+  /** Approximate maximum of bytes of frames in a batch of more than one event. @default 64 KiB */
   readonly batchBytes?: number | undefined
 }
 
 export const BATCH_BYTES = 65_536
 
 /**
- * The events that became visible last. It holds every event after `floor` that its writer has added
- * and sealed: what lies before, or is yet to come, is not its to tell.
+ * The newest events. It holds every event after `floor` that has been added and sealed.
  */
 export interface Ring {
   readonly floor: string
-  /** The event has to be later than all before; it is there for readers once it is sealed. */
+  /** The event must be later than all before it. Readers see it after the next `seal`. */
   add(event: AuditEvent): void
   seal(): void
-  /** The first batch that goes beyond this `created_at`, which must not lie before the floor. */
+  /** The first batch with an event after this `created_at`, which must not be before `floor`. */
   after(created_at: string): Batch | undefined
 }
 

@@ -5,37 +5,37 @@ import type { EventTail, TailOptions } from '../../tail/following.js'
 import { type EventLister, newestTime } from '../../tail/poll.js'
 import { createRing, type Ring, type RingBounds } from './ring.js'
 
-/** The log that is followed. */
+/** The part of a log that a broadcast needs. */
 export interface BroadcastSource extends EventLister {
   tail(query: undefined, options: Omit<TailOptions, 'changes'>): EventTail
 }
 
 export interface SessionOptions extends RingBounds {
-  /** How long it goes on without a reader, for those who come back. @default 5 seconds */
+  /** How long a session without readers stays open for clients that reconnect. @default 5 seconds */
   readonly lingerMs?: number | undefined
 }
 
-/** One shared tail of a log and what it has given last, from its first reader to its last one. */
+/** A shared tail of a log and a ring of its newest events, from the first reader to the last. */
 export interface Session {
-  /** True where it is of no use to a new reader. */
+  /** True if the session accepts no new readers. */
   readonly hasEnded: boolean
-  /** `wake` is called when there is something new for the reader, until the function given is called. */
+  /** Calls `wake` for new events and at the end of the session. Returns a function that leaves. */
   join(wake: () => void): () => void
-  /** The ring; rejects with the error that has ended the session, or with `ABORTED`. */
+  /** The ring. Rejects with the error that ended the session, or with `ABORTED`. */
   ring(signal: AbortSignal): Promise<Ring>
-  /** Throws the error that has ended the session. */
+  /** Throws the error that ended the session, if any. */
   check(): void
 }
 
-/** Before every event: where a log is followed from that has none. */
+/** Before every event: the start position in an empty log. */
 export const BEGINNING = '0000-01-01T00:00:00.000000Z'
 
-/** After whom all is new to whoever begins now. */
+/** `created_at` of the newest event; a new reader starts after it. */
 export async function currentPosition(source: EventLister, signal: AbortSignal): Promise<string> {
   return (await newestTime(source, { signal })) ?? BEGINNING
 }
 
-// What waking the readers costs must stay a small part of the time, however fast events come.
+// Minimum time between wake-ups; it grows with the number of readers, to bound the share of CPU time.
 const GAP_MS = 25
 const GAP_PER_READER_MS = 0.1
 const MAX_GAP_MS = 250
@@ -63,16 +63,16 @@ export function openSession(
       for (const wake of wakes) wake()
     }
     const gapMs = (): number => Math.min(GAP_MS + wakes.size * GAP_PER_READER_MS, MAX_GAP_MS)
-    const bell = createCoalescedNotifier(wakeAll, gapMs)
+    const notifier = createCoalescedNotifier(wakeAll, gapMs)
     try {
-      // From where the ring starts, whenever it is that the tail does: so the ring has no gap.
+      // The tail starts at the floor of the ring, so the ring has no gap.
       const { signal } = stop
       for await (const event of source.tail(undefined, { after: ring.floor, signal })) {
         ring.add(event)
-        bell.notify()
+        notifier.notify()
       }
     } finally {
-      bell.stop()
+      notifier.stop()
     }
   }
 
@@ -88,11 +88,11 @@ export function openSession(
     },
     join(wake) {
       clearTimeout(linger)
-      // One of its own for each reader, were it the same function.
-      const own = (): void => wake()
-      wakes.add(own)
+      // Wrapped, because two readers may pass the same function.
+      const ownWake = (): void => wake()
+      wakes.add(ownWake)
       return () => {
-        if (!wakes.delete(own) || wakes.size > 0 || end) return
+        if (!wakes.delete(ownWake) || wakes.size > 0 || end) return
         linger = setTimeout(() => stop.abort(), lingerMs)
       }
     },

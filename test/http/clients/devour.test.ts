@@ -132,7 +132,7 @@ describe('devour-client', () => {
   it('sends the plural of its model as resource type on create, which is refused', async () => {
     expect(await refusal(client({}).create('event', { type: 'note' }))).toEqual({
       type: {
-        title: 'the resource type is not one of this collection',
+        title: 'the collection does not hold this resource type',
         detail: expect.stringContaining('/data/type must be Event; it is "events"'),
       },
     })

@@ -10,10 +10,10 @@ import { markAsOwn } from './unrecorded.js'
 export type AuditPageOptions = PageOptions & UsernameOption
 
 /**
- * Koa middleware that serves the audit history page at `path`, from files of this package, under a
- * strict content security policy. The page reads the feed that {@link auditRoutes} serves of the same
- * log, as the user who looks at it. Other paths go on to the next middleware. Mount it behind
- * authentication. No request to it is recorded.
+ * Koa middleware that serves the audit history page at `path`, from files of this package, with a strict
+ * content security policy. The page reads the feed that {@link auditRoutes} serves for the same log, with
+ * the rights of its user. Requests to other paths are passed to the next middleware. Mount it after
+ * authentication. Requests to it are not recorded.
  */
 export function auditPage(audit: PageAudit, options: AuditPageOptions = {}): KoaMiddleware {
   const endpoint = pageEndpoint(audit, options)

@@ -12,8 +12,9 @@ import { markAsOwn } from './unrecorded.js'
 export type AuditRoutesOptions = EventsEndpointOptions<KoaContext> & UsernameOption
 
 /**
- * Koa middleware that serves the event feed: `GET` and `POST` at `path`, and what lies under it. Other
- * paths go on to the next middleware. Mount it behind authentication. No request to it is recorded.
+ * Koa middleware that serves the event feed: `GET` and `POST` at `path`, and the endpoints under it.
+ * Requests to other paths are passed to the next middleware. Mount it after authentication. Requests to it
+ * are not recorded.
  */
 export function auditRoutes(audit: EndpointAudit, options: AuditRoutesOptions = {}): KoaMiddleware {
   const endpoint = eventsEndpoint(audit, options)

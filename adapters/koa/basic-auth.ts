@@ -4,11 +4,10 @@ import { sendResponse } from './exchange.js'
 import type { KoaMiddleware } from './koa.js'
 
 /**
- * Koa middleware for HTTP Basic authentication: puts the user's name into `ctx.state.username`, and runs
- * what follows as that actor, whose name events get that are recorded without one. Others are answered
- * 401 with a challenge, and 429 with `Retry-After` after too many failures, which are counted by `ctx.ip`:
- * behind a proxy Koa has to be told (`app.proxy`), or all clients count as one. What a `users` function
- * throws goes through to Koa.
+ * Koa middleware for HTTP Basic authentication. It sets `ctx.state.username` and runs the following
+ * middleware as that actor: events recorded without a username get this one. Other requests get a 401 with
+ * a challenge, or a 429 with `Retry-After` after too many failures. Failures are counted by `ctx.ip`; behind
+ * a proxy set `app.proxy`, or all clients count as one. Errors of a `users` function are passed to Koa.
  */
 export function basicAuth(options: BasicAuthOptions): KoaMiddleware {
   const authenticate = basicAuthentication(options)

@@ -3,23 +3,23 @@ import { type EventTypes, splitEventType } from '../../src/event/event-types.js'
 import type { RouterLayer } from './koa.js'
 import { checkRouteTypes, isMutating, routeKey, type RouteTypes, routeType } from './route-type.js'
 
-/** A router of @koa/router; those that it uses are part of it. */
+/** A router of @koa/router, including nested routers. */
 export interface CoveredRouter {
   readonly stack: readonly RouterLayer[]
 }
 
 export interface AssertCoverageOptions {
-  /** As {@link recordRequests} has it. */
+  /** The `routes` option of {@link recordRequests}. */
   readonly routes?: RouteTypes
-  /** Registered `api:` types that no route is to record, such as those of background work. */
+  /** Registered `api:` types that no route records, such as those of background jobs. */
   readonly except?: readonly string[]
 }
 
 /**
- * Holds routes and registered event types together, for a test: every mutating route records a
- * registered `api:<controller>:<method>`, every registered `api:` type is recorded by a route, and every
- * entry of `routes` is of a route. Throws `NOT_COVERED` that lists what is wrong; where that is long, `cause`
- * has the whole of it, a line for each.
+ * Checks in a test that routes and registered event types agree: every mutating route records a registered
+ * `api:<controller>:<method>`, every registered `api:` type is recorded by a route, and every entry of
+ * `routes` belongs to a route. Throws `NOT_COVERED` with a list of the mismatches; the message of `cause` has
+ * the full list, one per line.
  */
 export function assertCoverage(
   router: CoveredRouter | readonly CoveredRouter[],
@@ -44,14 +44,14 @@ export function assertCoverage(
       .map(({ key, type }) => `${key} records ${type}, which is not registered`),
     ...Object.keys(types)
       .filter((type) => splitEventType(type).level === 'api' && !recorded.has(type))
-      .map((type) => `${type} is registered, and no route records it`),
+      .map((type) => `${type} is registered, but no route records it`),
     ...Object.keys(routes)
       .filter((key) => !keys.has(key))
-      .map((key) => `routes has ${key}, which is no route`),
+      .map((key) => `routes has ${key}, which is not a route`),
   ])
   if (faults.size === 0) return
   const list = [...faults].join('\n')
-  throw new AuditLogError('NOT_COVERED', `routes and event types do not fit:\n${list}`, {
+  throw new AuditLogError('NOT_COVERED', `routes and event types do not match:\n${list}`, {
     cause: new Error(list),
   })
 }

@@ -6,7 +6,7 @@ import type { KoaContext } from './koa.js'
 
 export interface UsernameOption {
   /**
-   * The authenticated user of a request, null where there is none.
+   * The authenticated user of a request, or null.
    * @default `ctx.state.username`, as {@link basicAuth} sets it
    */
   username?(ctx: KoaContext): string | null
@@ -18,9 +18,9 @@ export function usernameOf(ctx: KoaContext, options: UsernameOption): string | n
   return typeof username === 'string' ? username : null
 }
 
-/** What the client sent: of an app under a mount path Koa's `path` is only the rest. */
+/** Path and query as sent by the client; in a mounted app `ctx.path` lacks the mount path. */
 export function targetOf(ctx: KoaContext): ReturnType<typeof readTarget> {
-  // Express and Connect cut even what Koa takes for the original one.
+  // Under Express and Connect `ctx.originalUrl` lacks the mount path too.
   const { originalUrl = ctx.originalUrl } = ctx.req as { originalUrl?: string }
   return readTarget(originalUrl)
 }
@@ -29,15 +29,15 @@ export function toRequest<Context extends KoaContext>(
   ctx: Context,
   username: () => string | null,
 ): HttpRequest<Context> {
-  let gone: AbortSignal | undefined
+  let signal: AbortSignal | undefined
   return {
     context: ctx,
     get username() {
       return username()
     },
-    // Few requests ask, so that the others need not pay for it.
+    // Created on first use, because few requests need it.
     get signal() {
-      return (gone ??= disconnectSignal(ctx.res))
+      return (signal ??= disconnectSignal(ctx.res))
     },
     method: ctx.method,
     ...targetOf(ctx),
@@ -50,12 +50,12 @@ export function sendResponse(ctx: KoaContext, response: HttpResponse): void {
   ctx.status = response.status
   ctx.set({ ...mergeVary(ctx.res, response.headers) })
   const { body } = response
-  // Koa would turn a status without body into 204.
+  // Koa would change the status of a response without a body to 204.
   if (body === undefined || typeof body === 'string') ctx.body = body ?? ''
   else if (body instanceof Uint8Array)
     ctx.body = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
   else {
-    // Koa would report every client that leaves as an error of the app.
+    // Koa would report every disconnected client as an error of the app.
     ctx.respond = false
     sendStream(ctx.res, body).catch((error: unknown) => ctx.app.emit('error', error, ctx))
   }

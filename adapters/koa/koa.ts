@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
 /*
- * The part of Koa 3 that is used here, by shape, so that our declarations compile without Koa's.
- * Koa's own `Context` fits it, and so do functions that are written for Koa's `Context`.
+ * The part of Koa 3 that is used here, as structural types, so that the declarations compile without Koa.
+ * Koa's own `Context` and functions that take it are assignable to these types.
  */
 
 export interface KoaContext {
@@ -11,13 +11,13 @@ export interface KoaContext {
   readonly request: object
   readonly method: string
   readonly path: string
-  /** The request's target as it came, whatever has become of `path`. */
+  /** The request target as received; middleware may rewrite `path`, but not this. */
   readonly originalUrl: string
   readonly ip: string
   readonly state: Record<PropertyKey, unknown>
   readonly app: { emit(name: 'error', error: unknown, ctx: unknown): unknown }
   status: number
-  /** False where a handler answers by itself, past Koa. */
+  /** False if a handler sends the response itself, bypassing Koa. */
   respond?: boolean | undefined
   body: unknown
   get(field: string): string
@@ -27,14 +27,14 @@ export interface KoaContext {
 
 export type KoaMiddleware = (ctx: KoaContext, next: () => Promise<unknown>) => Promise<unknown>
 
-/** What Koa and @koa/router leave on the context of a request. */
+/** A Koa context with what @koa/router adds. */
 export interface RoutedContext extends KoaContext {
-  /** False where a handler answers by itself, past Koa. */
+  /** False if a handler sends the response itself, bypassing Koa. */
   readonly respond?: boolean | undefined
   readonly params?: Readonly<Record<string, string>>
-  /** All whose path fits, of any method, in the order in which they were declared. */
+  /** All layers with a matching path, for any method, in the order of declaration. */
   readonly matched?: readonly RouterLayer[]
-  /** Path and name of the layer that was run last. */
+  /** Path and name of the layer that ran last. */
   readonly routerPath?: string | RegExp | undefined
   readonly routerName?: string | undefined
 }
@@ -45,6 +45,6 @@ export interface RouterLayer {
   readonly name?: string | undefined
   readonly methods: readonly string[]
   readonly regexp?: RegExp | undefined
-  /** In the order of the expression's groups. */
+  /** In the order of the capturing groups of `regexp`. */
   readonly paramNames?: readonly { readonly name: string | number }[]
 }

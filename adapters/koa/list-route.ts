@@ -5,12 +5,12 @@ import type { KoaMiddleware, RoutedContext } from './koa.js'
 export type ListRouteOptions<Item extends object> = ListEndpointOptions<Item, RoutedContext>
 
 /**
- * Koa middleware, for a route of `GET`, that answers with a list of a host's own resources as JSON:API
- * and gives it the event feed's query language over `id` and the declared attributes:
- * `filter[<attribute>_<predicate>]`, `filter[sorts]`, `limit`. An unknown attribute, and a value that does
- * not read as the attribute's type, are answered 400. Without sorts the list keeps the order of its
- * source; a table's is that of its ids. Every item that a table cannot rule out is looked at; with
- * sorts, or no limit, all that match are read.
+ * Koa middleware for a `GET` route that serves a list of the host's own resources as JSON:API
+ * and supports the event feed's query language over `id` and the declared attributes:
+ * `filter[<attribute>_<predicate>]`, `filter[sorts]`, `limit`. The response to an unknown attribute, or to a
+ * value that is not of the attribute's type, is 400. Without sorts the list keeps the order of its source;
+ * a table is ordered by id. Every item that the SQL of a table does not exclude is tested; with sorts, or
+ * without a limit, all matching items are read.
  *
  * See the interface, "List endpoints (general rules)".
  */

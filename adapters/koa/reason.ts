@@ -3,31 +3,31 @@ import { inspect, types } from 'node:util'
 import { redact } from '../../src/event/redact.js'
 import type { RoutedContext } from './koa.js'
 
-/** How a request ended: with an answer, or with whatever was thrown. */
+/** How a request ended: with a response, or with a thrown value. */
 export interface Ending {
   readonly thrown?: { readonly value: unknown }
 }
 
 const MAX_REASON = 2000
-/** Of what is thrown and no error; its print is longer. */
+/** Limit for the copy of a thrown value that is not an error; its inspected text is longer. */
 const MAX_THROWN_BYTES = 65_536
 
 const isError = (value: unknown): value is Error =>
   value instanceof Error || types.isNativeError(value)
 
-/** The status that Koa's own error handling answers a thrown value with. */
+/** The status with which Koa's error handling responds to a thrown value. */
 function thrownStatus(value: unknown): number {
   const { status, statusCode } = (isError(value) ? value : {}) as Readonly<Record<string, unknown>>
   const given = status || statusCode
   return typeof given === 'number' && STATUS_CODES[given] !== undefined ? given : 500
 }
 
-/** The status that the client is sent, or has been. */
+/** The status that the client receives. */
 export function sentStatus(ctx: RoutedContext, { thrown }: Ending): number {
   return thrown && !ctx.res.headersSent ? thrownStatus(thrown.value) : ctx.res.statusCode
 }
 
-/** The status that says how it went, whatever had been sent before that. */
+/** The status of the outcome, even if another one was sent before the error. */
 export function endStatus(ctx: RoutedContext, { thrown }: Ending): number {
   return thrown ? thrownStatus(thrown.value) : ctx.res.statusCode
 }
@@ -40,7 +40,7 @@ function parseObject(text: string): unknown {
   }
 }
 
-/** A JSON:API error's own words, a short text body, or what the status says. */
+/** The detail or title of a JSON:API error, a text body, or the status text. */
 function bodyReason({ body, status }: RoutedContext): string {
   if (typeof body === 'string' && body !== '' && !body.startsWith('{')) return body
   const document = typeof body === 'string' ? parseObject(body) : body
@@ -51,15 +51,17 @@ function bodyReason({ body, status }: RoutedContext): string {
   return typeof reason === 'string' ? reason : (STATUS_CODES[status] ?? '')
 }
 
-/** Why a request was refused or failed, in few words. */
+/** Why a request was refused or failed, as a short text. */
 export function reasonOf(ctx: RoutedContext, { thrown }: Ending): string {
   const reason = thrown ? thrownReason(thrown.value) : bodyReason(ctx)
   return reason.slice(0, MAX_REASON)
 }
 
 function thrownReason(value: unknown): string {
-  const told: unknown = isError(value) ? value.message : value
-  return isError(value) && typeof told === 'string' ? told : inspect(redact(told, MAX_THROWN_BYTES))
+  const content: unknown = isError(value) ? value.message : value
+  return isError(value) && typeof content === 'string'
+    ? content
+    : inspect(redact(content, MAX_THROWN_BYTES))
 }
 
 export function backtraceOf({ thrown }: Ending): string | undefined {

@@ -12,21 +12,21 @@ import {
   isMutating,
   type RouteTypes,
   routeType,
-  takenRoute,
+  handlingRoute,
 } from './route-type.js'
 import { isOwnRequest } from './unrecorded.js'
 
 export interface RecordRequestsOptions extends UsernameOption, RequestDataOptions {
   /**
-   * Adds to a request's event what the route knows: `name`, `parent`, link attributes. Called once
-   * the response is known, for requests that leave an event.
+   * Returns additional data for the event of a request: `name`, `parent`, link attributes. Called when the
+   * response is known, for requests that are recorded.
    */
   describe?(ctx: RoutedContext): Data | undefined
-  /** What requests to some routes are called, or false for those that leave no event. */
+  /** Event types of some routes, or false for routes that are not recorded. */
   readonly routes?: RouteTypes
   /**
-   * The id by which other logs know the request, undefined where it has none.
-   * @default the header `x-request-id`, where it is 1 to 200 visible ASCII characters
+   * The id of the request in other logs, or undefined.
+   * @default the header `x-request-id` if it has 1 to 200 visible ASCII characters
    */
   requestId?(ctx: RoutedContext): string | undefined
 }
@@ -42,24 +42,24 @@ function requestIdOf(ctx: RoutedContext): string | undefined {
   return REQUEST_ID.test(id) ? id : undefined
 }
 
-/** A handler that answers by itself may not have done so when it is done. */
-const answersLater = ({ respond, res }: RoutedContext): boolean =>
+/** A handler that bypasses Koa may return before it sends the response. */
+const respondsLater = ({ respond, res }: RoutedContext): boolean =>
   respond === false && !res.headersSent && !res.destroyed
 
 /**
- * Koa middleware that records requests, to be mounted outside everything that it should see:
+ * Koa middleware that records requests. Mount it before all middleware whose requests it should record:
  *
  * - a mutating request (POST, PUT, PATCH, DELETE) that succeeds: `api:<controller>:<method>`;
- * - one that is answered 4xx: `error:<controller>:<method>`, with the reason in `error`
- *   (401 and 429 once a minute for each address, with the `count`);
- * - any request answered 5xx or ended by an error: `error:api:controller:unhandled`.
+ * - a mutating request with a 4xx response: `error:<controller>:<method>`, with the reason in `error`
+ *   (401 and 429 once a minute per address, with the `count`);
+ * - any request with a 5xx response or a thrown error: `error:api:controller:unhandled`.
  *
- * Controller and method are what `routes` says, or come from the route that @koa/router matched: its
- * name, or its path by Rails' manner. The event is durable before the response is sent; where it cannot
- * be recorded the log's `rejected` event tells, and the response goes all the same. The response is
- * never changed. All that is done for the request is done by its user: see `withActor`.
+ * Controller and method come from `routes`, or from the route that @koa/router matched: its name, or its
+ * path by the conventions of Rails. The event is durable before the response is sent. If it cannot be
+ * recorded, the log emits `rejected`, and the response is sent all the same. The response is never changed.
+ * Events recorded during the request get its user: see `withActor`.
  *
- * Throws `INVALID_OPTION` for options that cannot be meant.
+ * Throws `INVALID_OPTION` for invalid options.
  */
 export function recordRequests(
   audit: RecordingAudit,
@@ -70,17 +70,17 @@ export function recordRequests(
   const request = requestData(options)
   const admitRefusal = refusalLimiter()
 
-  /** What the host cannot tell is left out; the request is recorded all the same. */
-  const asked = <Value>(ctx: RoutedContext, ask: () => Value): Value | undefined => {
+  /** Calls a function of the host. If it throws, its value is omitted and the request is still recorded. */
+  const callHost = <Value>(ctx: RoutedContext, call: () => Value): Value | undefined => {
     try {
-      return ask()
+      return call()
     } catch (error) {
       ctx.app.emit('error', error, ctx)
       return undefined
     }
   }
   const username = (ctx: RoutedContext): string | null =>
-    asked(ctx, () => usernameOf(ctx, options)) ?? null
+    callHost(ctx, () => usernameOf(ctx, options)) ?? null
 
   const eventOf = (ctx: RoutedContext, ending: Ending): [type: string, data: Data] | undefined => {
     if (isOwnRequest(audit, ctx)) return undefined
@@ -91,7 +91,7 @@ export function recordRequests(
       return [UNHANDLED, data]
     }
     if (!isMutating(ctx.method)) return undefined
-    const route = routeType(takenRoute(ctx), ctx.method, audit.types, routes)
+    const route = routeType(handlingRoute(ctx), ctx.method, audit.types, routes)
     if (!route) return undefined
     const { controller, method } = route
     if (status < 400) return [`api:${controller}:${method}`, {}]
@@ -106,8 +106,8 @@ export function recordRequests(
       const event = eventOf(ctx, ending)
       if (!event) return
       const [type, data] = event
-      const described = asked(ctx, () => options.describe?.(ctx))
-      const request_id = asked(ctx, () =>
+      const described = callHost(ctx, () => options.describe?.(ctx))
+      const request_id = callHost(ctx, () =>
         options.requestId ? options.requestId(ctx) : requestIdOf(ctx),
       )
       await audit.recordSystem(
@@ -121,18 +121,18 @@ export function recordRequests(
         { username: username(ctx) },
       )
     } catch (error) {
-      // It must not cost the client the response. What the log rejected it has told itself.
+      // The client gets its response all the same. The log has already reported rejected events.
       if (!(error instanceof AuditLogError)) ctx.app.emit('error', error, ctx)
     }
   }
 
   return async function recordRequests(ctx: RoutedContext, next) {
-    // Once the client has gone its address is not known any more.
+    // The address is unknown after the client has disconnected.
     const arrival = { time: performance.now(), address: ctx.ip }
-    // Or it would never be told of a client that has gone, nor be recorded as `aborted`.
+    // Otherwise a pipelined response may never emit `close` nor be recorded as `aborted`.
     closeWithConnection(ctx.res)
     const actor: Actor = {
-      // Not before it is asked for: authentication comes later.
+      // A getter, because authentication runs later.
       get username() {
         return username(ctx)
       },
@@ -143,7 +143,7 @@ export function recordRequests(
       await record(ctx, arrival, { thrown: { value: error } })
       throw error
     }
-    if (answersLater(ctx)) ctx.res.once('close', () => void record(ctx, arrival, {}))
+    if (respondsLater(ctx)) ctx.res.once('close', () => void record(ctx, arrival, {}))
     else await record(ctx, arrival, {})
   }
 }

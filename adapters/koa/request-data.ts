@@ -6,11 +6,11 @@ import type { RoutedContext } from './koa.js'
 import { requestPath } from './request-path.js'
 
 export interface RequestDataOptions {
-  /** What is secret beside what is by default: passwords, tokens, cookies, keys of access … */
+  /** Secrets in addition to the default ones: passwords, tokens, cookies, access keys … */
   readonly redact?: RedactOptions
   /**
-   * Bytes of JSON text of a request's body that its event keeps, at least 0. Of a longer body long
-   * texts are cut and members left out, and `request_body_cut` is true.
+   * Maximum length of the request body in its event, in bytes of JSON text, at least 0. In a longer body
+   * long texts are cut and members omitted, and `request_body_cut` is true.
    * @default 65536
    */
   readonly maxBodyBytes?: number
@@ -26,17 +26,17 @@ export interface Arrival {
 }
 
 export interface RequestData {
-  /** What a request's event tells of it, answered with the status. */
+  /** The data of a request's event; `status` is that of the response. */
   of(ctx: RoutedContext, arrival: Arrival, status: number): Data
-  /** Data of the host's, without its secrets. */
+  /** Data of the host with its secrets redacted. */
   redacted(data: unknown): Data
 }
 
 const MAX_BODY_BYTES = 65_536
-/** Far more than a log keeps of one event: what is beyond, the log cuts and tells. */
+/** Far above the size limit of an event: the log itself cuts larger data and records that. */
 const MAX_DATA_BYTES = 4 << 20
 
-/** Of a JSON:API request its attributes, else the body; only what a parser of the host's has read. */
+/** The attributes of a JSON:API request, else the body; only if a body parser of the host has read it. */
 function sentBody(ctx: RoutedContext): unknown {
   const { body } = ctx.request as { body?: unknown }
   try {
@@ -48,13 +48,13 @@ function sentBody(ctx: RoutedContext): unknown {
   }
 }
 
-/** Parsers give an empty object, or text, for a request without a body. */
+/** Body parsers set an empty object or an empty string for a request without a body. */
 const isEmpty = (copy: unknown): boolean =>
   copy !== null && Object.keys(Object(copy) as object).length === 0
 
-const hasGone = ({ res }: RoutedContext): boolean => res.destroyed && !res.writableFinished
+const isAborted = ({ res }: RoutedContext): boolean => res.destroyed && !res.writableFinished
 
-/** Throws `INVALID_OPTION` for options that cannot be meant. */
+/** Throws `INVALID_OPTION` for invalid options. */
 export function requestData(options: RequestDataOptions): RequestData {
   const { maxBodyBytes = MAX_BODY_BYTES } = options
   if (!Number.isSafeInteger(maxBodyBytes) || maxBodyBytes < 0)
@@ -84,7 +84,7 @@ export function requestData(options: RequestDataOptions): RequestData {
         duration_ms: Math.round((performance.now() - time) * 1000) / 1000,
         ...(address !== '' && { remote_address: address }),
         ...parseTraceparent(ctx.get('traceparent')),
-        ...(hasGone(ctx) && { aborted: true }),
+        ...(isAborted(ctx) && { aborted: true }),
       }
     },
     redacted: (data) => redactedAt([], data) as Data,

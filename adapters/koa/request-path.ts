@@ -7,12 +7,12 @@ type Range = readonly [from: number, to: number]
 
 const MAX_MOUNTS = 32
 
-/** Where in the path the layer has parameters that are secret. */
+/** The ranges of the path that hold secret parameters of the layer. */
 function secretRanges({ regexp, paramNames = [] }: RouterLayer, path: string, isSecret: IsSecret) {
   const hidden = paramNames.map(({ name }) => isSecret(['url_params', String(name)]))
   if (!regexp || !hidden.includes(true)) return []
   const located = new RegExp(regexp.source, `${regexp.flags.replaceAll(/[dgy]/g, '')}d`)
-  // koa-mount shows a router only what follows its mount path.
+  // Under koa-mount a router matches only the part after the mount path.
   for (let at = 0, mounts = 0; at !== -1 && mounts < MAX_MOUNTS; mounts++) {
     const indices = located.exec(path.slice(at))?.indices
     if (indices)
@@ -22,11 +22,11 @@ function secretRanges({ regexp, paramNames = [] }: RouterLayer, path: string, is
       })
     at = path.indexOf('/', at + 1)
   }
-  // It was rewritten: there is no telling where they are.
+  // The path was rewritten, so the positions are unknown.
   return [[0, path.length]] satisfies Range[]
 }
 
-/** The whole path without the query; parameters of routes that are secret are `[redacted]` in it. */
+/** The path without the query; secret route parameters are replaced by `[redacted]`. */
 export function requestPath(ctx: RoutedContext, isSecret: IsSecret): string {
   const { path } = targetOf(ctx)
   const ranges = (ctx.matched ?? []).flatMap((layer) => secretRanges(layer, path, isSecret))

@@ -2,16 +2,16 @@ import { AuditLogError } from '../../src/errors.js'
 import type { EventTypes } from '../../src/event/event-types.js'
 import type { RoutedContext, RouterLayer } from './koa.js'
 
-/** `<controller>:<method>` of a request, as event types spell it. */
+/** The `<controller>:<method>` part of the event types of a request. */
 export interface RouteType {
   readonly controller: string
   readonly method: string
 }
 
 /**
- * What requests to routes are called, by `<METHOD> <path>`, the path as the route was registered
- * with its prefix: `{ 'POST /api/changes/:id/pause': 'changes:pause' }`. False: those that succeed
- * or are refused leave no event.
+ * Types of requests by `<METHOD> <path>`, with the path as registered including the router's prefix:
+ * `{ 'POST /api/changes/:id/pause': 'changes:pause' }`. False: requests that succeed or are refused are not
+ * recorded.
  */
 export type RouteTypes = Readonly<Record<string, string | false>>
 
@@ -31,7 +31,7 @@ export function isMutating(method: string): boolean {
 const TYPE = /^([\w-]+):([\w-]+)$/
 const KEY = new RegExp(`^(?:${MUTATING_METHODS.join('|')}) [/{]`)
 
-/** Throws `INVALID_OPTION` for an entry that names no route, or no type. */
+/** Throws `INVALID_OPTION` for a malformed route or type. */
 export function checkRouteTypes(routes: RouteTypes): void {
   for (const [key, type] of Object.entries<unknown>(routes)) {
     if (!KEY.test(key))
@@ -51,21 +51,21 @@ export const routeKey = (method: string, { path }: RouterLayer): string =>
   `${method} ${String(path)}`
 
 /**
- * The route that took the request, or would have, had nothing before it refused: of those that fit,
- * the first that is not before the layer that was run last.
+ * The route that handled the request, or would have if earlier middleware had not refused it: the first
+ * matching route that is not before the layer that ran last.
  */
-export function takenRoute(ctx: RoutedContext): RouterLayer | undefined {
+export function handlingRoute(ctx: RoutedContext): RouterLayer | undefined {
   const { matched = [], method, routerPath, routerName } = ctx
-  const wasLast = ({ path, name }: RouterLayer): boolean =>
+  const ranLast = ({ path, name }: RouterLayer): boolean =>
     path === routerPath && (name || undefined) === routerName
   const takes = ({ methods }: RouterLayer): boolean => methods.includes(method)
-  return matched.slice(matched.findIndex(wasLast)).find(takes) ?? matched.findLast(takes)
+  return matched.slice(matched.findIndex(ranLast)).find(takes) ?? matched.findLast(takes)
 }
 
 const isParameter = (segment: string): boolean => /[:*]/.test(segment)
 
 function typeOfPath(path: string, verb: string, types: EventTypes): RouteType {
-  // Braces are around what may be missing.
+  // Braces enclose optional parts.
   const segments = path
     .replaceAll(/[{}]/g, '')
     .split('/')
@@ -82,11 +82,11 @@ function typeOfPath(path: string, verb: string, types: EventTypes): RouteType {
 }
 
 /**
- * What the table says of the route; else its name where it is `<controller>:<method>`; else by Rails'
- * manner from its path: the last collection and the verb (`POST /changes` changes:create), or the
- * action that follows a member (`POST /changes/:id/start` changes:start). Such a last word is an action
- * where the registry has `api:<collection>:<word>`, or where it is no plural. A request that no
- * route took is `unmatched:<verb>`: its path is the client's invention. So is one whose route is an
+ * The entry of `routes`; else the name of the route if it is `<controller>:<method>`; else a type derived
+ * from its path by the conventions of Rails: the last collection and the verb (`POST /changes` is
+ * changes:create), or the action after a member (`POST /changes/:id/start` is changes:start). The last word
+ * is an action if the registry has `api:<collection>:<word>`, or if it is not a plural. A request without a
+ * route is `unmatched:<verb>`, because clients can send any path. So is a request whose route is a regular
  * expression without a name.
  */
 export function routeType(

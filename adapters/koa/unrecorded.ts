@@ -3,18 +3,18 @@ import { mountsOf } from '../../src/http/mounts.js'
 import { targetOf } from './exchange.js'
 import type { KoaContext } from './koa.js'
 
-const answered = Symbol('daybook.answered')
+const ownRequest = Symbol('daybook.ownRequest')
 
-/** Marks a request that feed or page has answered. */
+/** Marks a request that was handled by the feed or the page. */
 export function markAsOwn(ctx: KoaContext): void {
-  ctx.state[answered] = true
+  ctx.state[ownRequest] = true
 }
 
 /**
- * True for requests to the log's own feed and page, which leave no event; also for those that authentication
- * has turned away before.
+ * True for requests to the log's own feed and page, which are not recorded, including those that
+ * authentication has refused.
  */
 export function isOwnRequest(audit: object, ctx: KoaContext): boolean {
-  if (ctx.state[answered] === true) return true
+  if (ctx.state[ownRequest] === true) return true
   return mountsOf(audit).some(({ path }) => isUnder(targetOf(ctx).path, path))
 }

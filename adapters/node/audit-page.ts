@@ -9,10 +9,10 @@ import type { NodeListener } from './node.js'
 export type AuditPageOptions = PageOptions & UsernameOption
 
 /**
- * Serves the audit history page at `path`, from files of this package, under a strict content security
- * policy. The page reads the feed that {@link auditRoutes} serves of the same log, as the user who looks
- * at it. Middleware of Express and Connect, under whatever mount path; and a request listener of
- * `node:http`, which answers other paths with 404. Mount it behind authentication.
+ * Serves the audit history page at `path`, from files of this package, with a strict content security
+ * policy. The page reads the feed that {@link auditRoutes} serves for the same log, with the rights of its
+ * user. Works as middleware of Express and Connect under any mount path, and as a request listener of
+ * `node:http` that responds 404 to other paths. Mount it after authentication.
  */
 export function auditPage(audit: PageAudit, options: AuditPageOptions = {}): NodeListener {
   const endpoint = pageEndpoint(audit, options)

@@ -11,12 +11,12 @@ import type { NodeListener, NodeRequest } from './node.js'
 export type AuditRoutesOptions = EventsEndpointOptions<NodeRequest> & UsernameOption
 
 /**
- * Serves the event feed: `GET` and `POST` at `path`, and what lies under it. Middleware of Express and
- * Connect, under whatever mount path; and a request listener of `node:http`, which answers other paths
- * with 404. Mount it behind authentication, and in front of body parsers or behind them.
+ * Serves the event feed: `GET` and `POST` at `path`, and the endpoints under it. Works as middleware of
+ * Express and Connect under any mount path, and as a request listener of `node:http` that responds 404 to
+ * other paths. Mount it after authentication, and before or after body parsers.
  *
- * What the host's functions throw goes to `next`. Without one that takes an error it becomes a process
- * warning, and the answer is 500.
+ * Errors of the host's functions are passed to `next`. Without a `next` that takes an error, the error
+ * becomes a process warning and the response is 500.
  */
 export function auditRoutes(audit: EndpointAudit, options: AuditRoutesOptions = {}): NodeListener {
   const endpoint = eventsEndpoint(audit, options)

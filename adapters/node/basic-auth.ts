@@ -8,21 +8,21 @@ import type { NodeMiddleware, NodeRequest } from './node.js'
 
 export interface BasicAuthOptions extends CoreOptions {
   /**
-   * The address that failures are counted by. Behind a proxy it has to be the client's, or all
+   * The address by which failures are counted. Behind a proxy it must be the client's address, or all
    * clients count as one: `(request) => request.ip` with Express and its `trust proxy`.
-   * @default the address of the connection's other end
+   * @default the remote address of the socket
    */
   address?(request: NodeRequest): string
 }
 
 /**
- * Middleware of Express and Connect for HTTP Basic authentication: puts the user's name into
- * `request.username`, and runs what follows as that actor, whose name events get that are recorded
- * without one. Others are answered 401 with a challenge, and 429 with `Retry-After` after too many
- * failures. With `node:http` alone: `authenticate(request, response, () => …)`.
+ * Middleware of Express and Connect for HTTP Basic authentication. It sets `request.username` and runs the
+ * following middleware as that actor: events recorded without a username get this one. Other requests get a
+ * 401 with a challenge, or a 429 with `Retry-After` after too many failures. With `node:http` alone:
+ * `authenticate(request, response, () => …)`.
  *
- * What a `users` function throws goes to `next`. A `next` that takes no error is not called: the error
- * becomes a process warning, and the answer is 500.
+ * Errors of a `users` function are passed to `next`. A `next` without parameters is not called: the error
+ * becomes a process warning and the response is 500.
  */
 export function basicAuth(options: BasicAuthOptions): NodeMiddleware {
   const authenticate = basicAuthentication(options)

@@ -7,7 +7,7 @@ import { sendStream } from '../../src/http/send-stream.js'
 import { mergeVary } from '../../src/http/vary.js'
 import type { Next, NodeRequest } from './node.js'
 
-/** A request, the response to it, and what answers where this does not. */
+/** A request, its response, and the next handler. */
 export interface NodeExchange {
   readonly request: NodeRequest
   readonly response: ServerResponse
@@ -16,7 +16,7 @@ export interface NodeExchange {
 
 export interface UsernameOption {
   /**
-   * The authenticated user of a request, null where there is none.
+   * The authenticated user of a request, or null.
    * @default `request.username`, as {@link basicAuth} sets it
    */
   username?(request: NodeRequest): string | null
@@ -32,15 +32,15 @@ export function toRequest(
   { request, response }: NodeExchange,
   username: () => string | null,
 ): HttpRequest<NodeRequest> {
-  let gone: AbortSignal | undefined
+  let signal: AbortSignal | undefined
   return {
     context: request,
     get username() {
       return username()
     },
-    // Few requests ask, so that the others need not pay for it.
+    // Created on first use, because few requests need it.
     get signal() {
-      return (gone ??= disconnectSignal(response))
+      return (signal ??= disconnectSignal(response))
     },
     method: request.method ?? '',
     ...readTarget(request.originalUrl ?? request.url ?? ''),
@@ -49,7 +49,7 @@ export function toRequest(
   }
 }
 
-const FAILED = 'the service could not answer; its own warnings say why'
+const FAILED = 'the request failed; the process warnings of the service say why'
 
 /** RFC 9110, section 8.6. */
 const hasLength = (status: number): boolean => status !== 204 && status !== 304
@@ -70,8 +70,8 @@ async function sendResponse(
 }
 
 /**
- * The error goes to `next`. Where nothing there takes it, it becomes a process warning, and the answer is
- * 500: a `next` without parameters would go on as if all were well.
+ * Passes the error to `next`. A `next` without parameters would ignore it, so then, or without a `next`, the
+ * error becomes a process warning and the response is 500.
  */
 async function fail(exchange: NodeExchange, error: unknown): Promise<void> {
   const { response, next } = exchange
@@ -84,31 +84,35 @@ async function fail(exchange: NodeExchange, error: unknown): Promise<void> {
   else await sendResponse(exchange, problemResponse(new HttpProblem('INTERNAL_ERROR', FAILED)))
 }
 
-type Answer = () => HttpResponse | undefined | Promise<HttpResponse | undefined>
+type Handler = () => HttpResponse | undefined | Promise<HttpResponse | undefined>
 
-async function answerOr(exchange: NodeExchange, answer: Answer, goOn: () => void): Promise<void> {
+async function respondOrContinue(
+  exchange: NodeExchange,
+  handle: Handler,
+  proceed: () => void,
+): Promise<void> {
   try {
-    const response = await answer()
+    const response = await handle()
     if (response) return await sendResponse(exchange, response)
   } catch (error) {
     return fail(exchange, error)
   }
-  // Outside: what follows answers its own errors.
-  return goOn()
+  // Outside `try`: the next handler deals with its own errors.
+  return proceed()
 }
 
-/** Sends what `answer` gives; where that is nothing, goes on: with `next`, else with a 404. */
+/** Sends the response of `handle`. If there is none, calls `proceed`: `next`, or a 404 without it. */
 export function respond(
   exchange: NodeExchange,
-  answer: Answer,
-  goOn = (): void => passOn(exchange),
+  handle: Handler,
+  proceed = (): void => callNext(exchange),
 ): void {
-  void answerOr(exchange, answer, goOn)
+  void respondOrContinue(exchange, handle, proceed)
 }
 
-function passOn(exchange: NodeExchange): void {
+function callNext(exchange: NodeExchange): void {
   const { request, next } = exchange
   if (next) return next()
-  const nothing = new HttpProblem('NOT_FOUND', `there is nothing at ${request.url ?? ''}`)
-  return void sendResponse(exchange, problemResponse(nothing))
+  const problem = new HttpProblem('NOT_FOUND', `there is nothing at ${request.url ?? ''}`)
+  return void sendResponse(exchange, problemResponse(problem))
 }

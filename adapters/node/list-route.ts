@@ -5,8 +5,8 @@ import type { NodeListener, NodeRequest } from './node.js'
 export type ListRouteOptions<Item extends object> = ListEndpointOptions<Item, NodeRequest>
 
 /**
- * Answers `GET` with a list of a host's own resources, as `listRoute` of `daybook/koa` does, for a route of
- * Express or Connect: `app.get('/api/projects', listRoute({ … }))`. Other methods go on to `next`.
+ * Serves a list of the host's own resources for `GET`, as `listRoute` of `daybook/koa` does, in a route of
+ * Express or Connect: `app.get('/api/projects', listRoute({ … }))`. Other methods are passed to `next`.
  *
  * See the interface, "List endpoints (general rules)".
  */

@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
 /*
- * The part of Express and Connect that is used here, by shape: what they, their body parsers and
- * `basicAuth` add to the request of `node:http`. All of it may be missing.
+ * The part of Express and Connect that is used here, as structural types: what they, their body parsers
+ * and `basicAuth` add to the request of `node:http`. All of it may be missing.
  */
 
 export type NodeRequest = IncomingMessage & {
-  /** What the client sent, where `url` is what is left of it under a mount path. */
+  /** The URL as sent by the client; `url` lacks the mount path. */
   readonly originalUrl?: string | undefined
   readonly body?: unknown
   readonly rawBody?: unknown
@@ -14,10 +14,11 @@ export type NodeRequest = IncomingMessage & {
   username?: string | null | undefined
 }
 
-/** Goes on with what follows; with an error, to what answers errors. */
+/** Calls the next middleware, or with an error the next error handler. */
 export type Next = (error?: unknown) => void
 
-/** Middleware of Express and Connect; a request listener of `node:http` where it may do without `next`. */
+/** Middleware of Express and Connect. */
 export type NodeMiddleware = (request: NodeRequest, response: ServerResponse, next: Next) => void
 
+/** Middleware that also works without `next`, as a request listener of `node:http`. */
 export type NodeListener = (request: NodeRequest, response: ServerResponse, next?: Next) => void

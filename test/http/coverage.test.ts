@@ -45,7 +45,7 @@ describe('assertCoverage', () => {
     expect(faults(router)).toEqual([
       'POST /changes/:id/pause records api:changes:pause, which is not registered',
       'PUT /changes/:id records api:named:so, which is not registered',
-      'api:changes:destroy is registered, and no route records it',
+      'api:changes:destroy is registered, but no route records it',
     ])
   })
 
@@ -57,7 +57,7 @@ describe('assertCoverage', () => {
     } as const
     expect(faults(router, { routes })).toEqual([])
     expect(faults(router, { routes: { ...routes, 'POST /gone': 'a:b' } })).toEqual([
-      'routes has POST /gone, which is no route',
+      'routes has POST /gone, which is not a route',
     ])
     expect(() => assertCoverage(router, types, { routes: { nonsense: false } })).toThrow(
       expect.objectContaining({ code: 'INVALID_OPTION' }),

@@ -72,11 +72,11 @@ async function findReported(place: Place, minCount: (events: number) => number):
   return await find(audit)
 }
 
-function expectPeriods(events: readonly AuditEvent[], least: number): void {
+function expectPeriods(events: readonly AuditEvent[], minCount: number): void {
   const times = events.map(timeOf)
   const tooSoon = times.filter((time, i) => i > 0 && time - times[i - 1]! < PERIOD_MS)
   expect(tooSoon).toEqual([])
-  expect(times.length).toBeGreaterThanOrEqual(least)
+  expect(times.length).toBeGreaterThanOrEqual(minCount)
 }
 
 interface Call {

@@ -135,7 +135,7 @@ describe('record', () => {
     await expect(audit.recordSystem('info:email:sent')).resolves.toBeUndefined()
     emailsAreLogged = true
     await audit.record('info:email:sent', { to: 'y' })
-    expect(store.kept).toEqual(['info:email:sent'])
+    expect(store.stored).toEqual(['info:email:sent'])
     expect(counts(audit)).toEqual({ calls: 3, heldBack: 2, stored: 1 })
   })
 
@@ -143,7 +143,7 @@ describe('record', () => {
     const { audit, store } = openLog()
     emailsAreLogged = false
     await audit.recordCustom('info:email:sent')
-    expect(store.kept).toEqual(['info:email:sent'])
+    expect(store.stored).toEqual(['info:email:sent'])
   })
 
   it('rejects if enabled throws', async () => {
@@ -186,7 +186,7 @@ describe('strict mode', () => {
     await audit.record('api:orders:create', { total: 5, message: 'm', node_path: null })
     await audit.record('api:orders:open', { anything: 1 })
     await audit.recordCustom('api:orders:create', data)
-    expect(store.kept).toEqual(['api:orders:create', 'api:orders:open', 'api:orders:create'])
+    expect(store.stored).toEqual(['api:orders:create', 'api:orders:open', 'api:orders:create'])
     expect(counts(audit)).toEqual({ calls: 5, rejected: 2, stored: 3 })
   })
 
@@ -392,7 +392,7 @@ describe('in a transaction of the host', () => {
       message: 'the fake store cannot take part in a transaction',
     })
     await audit.recordCustom('b', {}, { transaction: undefined })
-    expect(store.kept).toEqual(['b'])
+    expect(store.stored).toEqual(['b'])
     expect(counts(audit)).toEqual({ calls: 2, rejected: 1, stored: 1 })
   })
 
@@ -598,7 +598,7 @@ describe('listeners', () => {
     await expect(audit.recordCustom('')).rejects.toMatchObject({ code: 'INVALID_EVENT' })
     await audit.recordCustom('b')
     expect(heard).toEqual([broken, 'a', broken, broken, 'b'])
-    expect(store.kept).toEqual(['a', 'b'])
+    expect(store.stored).toEqual(['a', 'b'])
   })
 
   it.each([
@@ -608,7 +608,7 @@ describe('listeners', () => {
     ['a symbol', Symbol('s'), 'Symbol(s)'],
     ['an object without a text', Object.create(null), ''],
   ])(
-    'that throw %s make a process warning where nobody listens to errors',
+    'that throw %s cause a process warning without a listener for error',
     async (_, thrown, message) => {
       const warnings: unknown[] = []
       vi.spyOn(process, 'emitWarning').mockImplementation((warning) => void warnings.push(warning))
@@ -646,7 +646,7 @@ describe('listeners', () => {
     })
     await audit.recordCustom('a')
     await audit.flush()
-    expect(store.kept).toEqual(['a', 'b'])
+    expect(store.stored).toEqual(['a', 'b'])
   })
 })
 
@@ -684,7 +684,7 @@ describe('flush and close', () => {
     await closed
     await expect(audit.recordSystem('after')).rejects.toMatchObject({ code: 'CLOSED' })
     expect(await stateOf(before)).toBe('stored')
-    expect(store.kept).toEqual(['before'])
+    expect(store.stored).toEqual(['before'])
     expect(counts(audit)).toEqual({ calls: 4, stored: 1, rejected: 3 })
   })
 
@@ -694,7 +694,7 @@ describe('flush and close', () => {
       await using audit = new AuditLog({ store, types: {} })
       void audit.recordCustom('a')
     }
-    expect(store.kept).toEqual(['a'])
+    expect(store.stored).toEqual(['a'])
     expect(store.closed).toBe(1)
   })
 })

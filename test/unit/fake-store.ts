@@ -17,7 +17,7 @@ export interface FakeStore extends EventStore {
   /** The drafts of each append. */
   readonly drafts: (readonly EventDraft[])[]
   /** The types of the stored events, in order. */
-  readonly kept: string[]
+  readonly stored: string[]
   /** The deadline of each append. */
   readonly deadlines: (number | undefined)[]
   readonly imports: (readonly ImportedEvent[])[]
@@ -42,7 +42,7 @@ const NOTHING_COUNTED: EventCounts = {
 export function fakeStore(options: { maxBatch?: number; answers?: Answer[] } = {}): FakeStore {
   const tried: string[][] = []
   const drafts: (readonly EventDraft[])[] = []
-  const kept: string[] = []
+  const stored: string[] = []
   const deadlines: (number | undefined)[] = []
   const imports: (readonly ImportedEvent[])[] = []
   const queries: EventQuery[] = []
@@ -53,7 +53,7 @@ export function fakeStore(options: { maxBatch?: number; answers?: Answer[] } = {
     tried,
     drafts,
     deadlines,
-    kept,
+    stored,
     imports,
     queries,
     answers,
@@ -66,9 +66,9 @@ export function fakeStore(options: { maxBatch?: number; answers?: Answer[] } = {
       deadlines.push(deadline)
       await answers.shift()?.(signal, batch)
       return batch.map((draft): AuditEvent => {
-        kept.push(draft.type)
+        stored.push(draft.type)
         const { username, system, type, source, attributes } = draft
-        const place = String(kept.length).padStart(6, '0')
+        const place = String(stored.length).padStart(6, '0')
         return {
           id: `00000000-0000-7000-8000-000000${place}`,
           created_at: `2026-01-01T00:00:00.${place}Z`,

@@ -134,11 +134,11 @@ describe('a run with an archive', () => {
     fs.writeFileSync(temp.file('a file'), '')
     const archive = temp.file('a file/archive')
     const world = openWorld(memoryStore(), { rules: [{ target: 'events', maxRows: 0, archive }] })
-    await world.audit.recordCustom('kept')
+    await world.audit.recordCustom('test')
     const [result] = await world.cleaning.run()
     expect(result).toMatchObject({ removed_count: 0, error: expect.stringContaining('ENOTDIR') })
     expect(await world.all()).toMatchObject([
-      { type: 'kept' },
+      { type: 'test' },
       { type: 'error:data_cleanup:events' },
     ])
     await world.close()

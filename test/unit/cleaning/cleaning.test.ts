@@ -114,11 +114,11 @@ describe('a run', () => {
     const time = clock()
     const world = open(memoryStore({ clock: time }), {
       rules: [{ target: 'events', maxRows: 0 }],
-      holds: () => Promise.reject(new Error('the holds are away')),
+      holds: () => Promise.reject(new Error('the holds cannot be read')),
     })
     await fill(world, time, 3)
     expect(await world.cleaning.run()).toEqual([
-      { name: 'events', target: 'events', removed_count: 0, error: 'the holds are away' },
+      { name: 'events', target: 'events', removed_count: 0, error: 'the holds cannot be read' },
     ])
     expect(days(await world.all())).toEqual([1, 2, 3])
     expect(await world.cleaningEvents()).toMatchObject([
@@ -126,8 +126,8 @@ describe('a run', () => {
         type: 'error:data_cleanup:events',
         attributes: {
           rule: 'events',
-          error: 'the holds are away',
-          backtrace: expect.stringContaining('the holds are away'),
+          error: 'the holds cannot be read',
+          backtrace: expect.stringContaining('the holds cannot be read'),
           removed_count: 0,
         },
       },
@@ -460,7 +460,7 @@ describe('the status', () => {
       rules: [
         { name: 'hourly', target: 'events', maxRows: 5, every: { hours: 1 } },
         { name: 'daily', target: 'statistics', at: '03:30' },
-        { name: 'asked', target: 'jobs', run: () => Promise.reject(new Error('no')) },
+        { name: 'manual', target: 'jobs', run: () => Promise.reject(new Error('no')) },
       ],
     })
     expect(await world.cleaning.status()).toEqual({
@@ -480,7 +480,7 @@ describe('the status', () => {
           lastRun: null,
           nextRun: '2026-06-01T03:30:00.000000Z',
         },
-        { name: 'asked', target: 'jobs', running: false, lastRun: null, nextRun: null },
+        { name: 'manual', target: 'jobs', running: false, lastRun: null, nextRun: null },
       ],
     })
     await fill(world, time)

@@ -214,7 +214,7 @@ describe('the lease of a rule', () => {
   const lease = (expiresIn: number): JsonValue => ({
     from: time() - 5_000_000,
     lease: {
-      holder: 'somebody',
+      holder: 'another process',
       startedAt: time() - 5_000_000,
       expiresAt: time() + expiresIn * 1000,
       removedCount: 12,
@@ -315,7 +315,7 @@ describe('the lease of a rule', () => {
       { type: 'error:data_cleanup:jobs', attributes: { error, removed_count: 3 } },
     ])
     // The other process still holds it.
-    expect(await stateOf(store)).toMatchObject({ lease: { holder: 'somebody' } })
+    expect(await stateOf(store)).toMatchObject({ lease: { holder: 'another process' } })
   })
 
   it('ends the run if it could not be renewed before it expired', async () => {

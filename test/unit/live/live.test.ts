@@ -461,13 +461,13 @@ describe('the end of a live event', () => {
 
   it('without close marks the event as unfinished', async () => {
     const { open, read, lives } = rig()
-    const kept: LiveEvent[] = []
+    const disposed: LiveEvent[] = []
     {
       await using live = await open({ a: 1 })
       await live.append('log', 'x')
-      kept.push(live)
+      disposed.push(live)
     }
-    expect(await read(kept[0]!)).toEqual({ a: 1, log: 'x', unfinished: true })
+    expect(await read(disposed[0]!)).toEqual({ a: 1, log: 'x', unfinished: true })
     const [left, closed] = [await open({ b: 1 }), await open({ c: 1 })]
     const closing = closed.close()
     await lives.close()

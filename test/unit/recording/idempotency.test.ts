@@ -31,7 +31,7 @@ interface Rig {
   readonly audit: AuditLog
   readonly store: FaultyStore
   /** Numbers of the stored events, oldest first, without those of the log itself. */
-  kept(): Promise<unknown[]>
+  storedNumbers(): Promise<unknown[]>
   /** Records event number `n`; by default by ann with the key `k`. */
   note(n: number, options?: { key?: string; username?: string | null; signal?: AbortSignal }): Call
 }
@@ -53,7 +53,7 @@ function rig(options: Options = {}, events: EventStore = memoryStore()): Rig {
   return {
     audit,
     store,
-    async kept() {
+    async storedNumbers() {
       const query = 'filter[type_eq]=test:note&filter[sorts]=created_at&limit=1000'
       const page = await events.list(parseQuery(query))
       return page.events.map(({ attributes }) => attributes['n'])
@@ -101,11 +101,11 @@ const codeOf = async (call: Call): Promise<unknown> =>
 
 describe('a key', () => {
   it('makes a repeated call resolve to the same event', async () => {
-    const { audit, note, kept } = rig()
+    const { audit, note, storedNumbers } = rig()
     const first = await note(1)
     expect(first).toMatchObject({ username: 'ann', system: false, attributes: { n: 1 } })
     expect(await note(1)).toEqual(first)
-    expect(await kept()).toEqual([1])
+    expect(await storedNumbers()).toEqual([1])
     expect(audit.stats()).toMatchObject({ calls: 2, stored: 2, waiting: 0 })
   })
 
@@ -115,11 +115,11 @@ describe('a key', () => {
     expect(await other.note(1)).toEqual(first)
     await other.audit.flush()
     expect(await one.note(1)).toEqual(first)
-    expect(await one.kept()).toEqual([1])
+    expect(await one.storedNumbers()).toEqual([1])
   })
 
   it('is separate for each user', async () => {
-    const { audit, note, kept } = rig()
+    const { audit, note, storedNumbers } = rig()
     const users = [
       { username: 'ann', key: 'k' },
       { username: 'an', key: 'nk' },
@@ -129,7 +129,7 @@ describe('a key', () => {
     ]
     const events = await Promise.all(users.map((user, n) => note(n, user)))
     expect(new Set(events.map((event) => event!.id)).size).toBe(users.length)
-    expect(await kept()).toEqual([0, 1, 2, 3, 4])
+    expect(await storedNumbers()).toEqual([0, 1, 2, 3, 4])
     const again = withActor('ann', () =>
       audit.recordCustom('test:note', { n: 0 }, { idempotencyKey: 'k' }),
     )
@@ -137,7 +137,7 @@ describe('a key', () => {
   })
 
   it('rejects another type or other data', async () => {
-    const { audit, note, kept } = rig()
+    const { audit, note, storedNumbers } = rig()
     await note(1)
     const options = { username: 'ann', idempotencyKey: 'k' }
     const calls = [
@@ -147,7 +147,7 @@ describe('a key', () => {
       audit.recordCustom('test:note', { n: '1' }, options),
     ]
     for (const call of calls) expect(await codeOf(call)).toBe('IDEMPOTENCY_CONFLICT')
-    expect(await kept()).toEqual([1])
+    expect(await storedNumbers()).toEqual([1])
     expect(audit.stats()).toMatchObject({ calls: 5, stored: 1, rejected: 4 })
   })
 
@@ -178,7 +178,7 @@ describe('a key', () => {
   it.each(['', ' ', 'a b', 'a\n', 'é', 'x'.repeat(256), 5, null])(
     'is rejected if it is %j',
     async (key) => {
-      const { audit, kept } = rig()
+      const { audit, storedNumbers } = rig()
       const options = { idempotencyKey: key as string }
       const call = audit.recordCustom('test:note', {}, options)
       await expect(call).rejects.toMatchObject({
@@ -186,7 +186,7 @@ describe('a key', () => {
         message: 'idempotencyKey must have 1 to 255 visible ASCII characters',
       })
       expect(audit.stats()).toMatchObject({ calls: 1, rejected: 1, waiting: 0 })
-      expect(await kept()).toEqual([])
+      expect(await storedNumbers()).toEqual([])
     },
   )
 
@@ -224,7 +224,7 @@ describe('a key', () => {
     const calls = Array.from({ length: 50 }, (_, i) => (i % 2 ? one : other).note(1))
     const ids = new Set((await Promise.all(calls)).map((event) => event!.id))
     expect(ids.size).toBe(1)
-    expect(await one.kept()).toEqual([1])
+    expect(await one.storedNumbers()).toEqual([1])
     expect(one.audit.stats()).toMatchObject({ calls: 25, stored: 25 })
   })
 })
@@ -232,7 +232,7 @@ describe('a key', () => {
 describe('the 24 hours of a key', () => {
   it.each(['again and again', 'never before'])('end, whether it was used %s', async (title) => {
     const clock = manualClock()
-    const { note, kept } = rig({}, memoryStore({ clock }))
+    const { note, storedNumbers } = rig({}, memoryStore({ clock }))
     const first = await note(1)
     for (let hour = 0; hour < 23; hour++) {
       clock.advance(DAY / 24)
@@ -244,12 +244,12 @@ describe('the 24 hours of a key', () => {
     clock.advance(1)
     expect(await codeOf(note(2))).toBe(2)
     expect(await codeOf(note(1))).toBe('IDEMPOTENCY_CONFLICT')
-    expect(await kept()).toEqual([1, 2])
+    expect(await storedNumbers()).toEqual([1, 2])
   })
 
   it('start at the first call, even if a later one stores the event', async () => {
     const clock = manualClock()
-    const { audit, note, store, kept } = rig({}, memoryStore({ clock }))
+    const { audit, note, store, storedNumbers } = rig({}, memoryStore({ clock }))
     store.fail('append', 1)
     expect(await codeOf(note(1))).toBe('STORE_FAILED')
     clock.advance(DAY - 1)
@@ -257,41 +257,41 @@ describe('the 24 hours of a key', () => {
     await audit.flush()
     clock.advance(1)
     expect(await codeOf(note(2))).toBe(2)
-    expect(await kept()).toEqual([1, 2])
+    expect(await storedNumbers()).toEqual([1, 2])
   })
 
   it('keep the answer after cleaning has removed the event', async () => {
     const clock = manualClock()
-    const { audit, note, store, kept } = rig({}, memoryStore({ clock }))
+    const { audit, note, store, storedNumbers } = rig({}, memoryStore({ clock }))
     const first = await note(1)
     await audit.flush()
     expect(await store.remove([first!.id])).toBe(1)
     expect(await note(1)).toEqual(first)
-    expect(await kept()).toEqual([])
+    expect(await storedNumbers()).toEqual([])
   })
 })
 
 describe('a failing store', () => {
   it('rejects the event, and the next call stores it', async () => {
-    const { audit, store, note, kept } = rig()
+    const { audit, store, note, storedNumbers } = rig()
     store.fail('append', 1)
     expect(await codeOf(note(1))).toBe('STORE_FAILED')
     expect(await codeOf(note(2))).toBe('IDEMPOTENCY_CONFLICT')
     expect(await codeOf(note(1))).toBe(1)
-    expect(await kept()).toEqual([1])
+    expect(await storedNumbers()).toEqual([1])
     expect(audit.stats()).toMatchObject({ calls: 3, stored: 1, rejected: 2 })
   })
 
   it('that hangs once rejects the call after its deadline, and the next call stores the event', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
-    const { store, note, kept } = rig()
+    const { store, note, storedNumbers } = rig()
     store.hang('append', 1)
     const code = codeOf(note(1))
     await turns()
     await vi.advanceTimersByTimeAsync(1001)
     expect(await code).toBe('DEADLINE_EXCEEDED')
     expect(await codeOf(note(1))).toBe(1)
-    expect(await kept()).toEqual([1])
+    expect(await storedNumbers()).toEqual([1])
   })
 
   it('that could not note the event finds it', async () => {
@@ -300,20 +300,20 @@ describe('a failing store', () => {
     const first = await one.note(1)
     await one.audit.flush()
     expect(await other.note(1)).toEqual(first)
-    expect(await other.kept()).toEqual([1])
+    expect(await other.storedNumbers()).toEqual([1])
   })
 
   it.each(['block', 'drop', 'queue'] as const)(
     'that fails to look up the key rejects the call under the policy %s',
     async (failurePolicy) => {
       const journal = memoryJournal()
-      const { audit, store, note, kept } = rig({ failurePolicy, journal })
+      const { audit, store, note, storedNumbers } = rig({ failurePolicy, journal })
       store.fail('updateState', 1)
       expect(await codeOf(note(1))).toBe('STORE_FAILED')
       expect(audit.stats()).toMatchObject({ calls: 1, rejected: 1, waiting: 0 })
       expect(journal.length).toBe(0)
       expect(await codeOf(note(1))).toBe(1)
-      expect(await kept()).toEqual([1])
+      expect(await storedNumbers()).toEqual([1])
     },
   )
 
@@ -356,17 +356,17 @@ describe('a failing store', () => {
   })
 
   it('drops the event under the policy drop', async () => {
-    const { audit, store, note, kept } = rig({ failurePolicy: 'drop' })
+    const { audit, store, note, storedNumbers } = rig({ failurePolicy: 'drop' })
     store.fail('append', 1)
     expect(await note(1)).toBeUndefined()
     expect(audit.stats()).toMatchObject({ calls: 1, dropped: 1 })
     expect(await codeOf(note(1))).toBe(1)
-    expect(await kept()).toEqual([1])
+    expect(await storedNumbers()).toEqual([1])
   })
 
   it('journals repeated calls under the policy queue, and stores one event', async () => {
     const journal = memoryJournal()
-    const { audit, store, note, kept } = rig({ failurePolicy: 'queue', journal })
+    const { audit, store, note, storedNumbers } = rig({ failurePolicy: 'queue', journal })
     store.fail('append')
     expect(await note(1)).toBeUndefined()
     expect(await note(1)).toBeUndefined()
@@ -376,7 +376,7 @@ describe('a failing store', () => {
     store.heal()
     await vi.waitFor(() => expect(journal.length).toBe(0))
     expect(await codeOf(note(1))).toBe(1)
-    expect(await kept()).toEqual([1, 3])
+    expect(await storedNumbers()).toEqual([1, 3])
   })
 
   it('finds an event that a repeated call has stored before the replay', async () => {
@@ -391,7 +391,7 @@ describe('a failing store', () => {
     expect(await codeOf(other.note(1))).toBe(1)
     queueing.store.heal()
     await vi.waitFor(() => expect(journal.length).toBe(0))
-    expect(await other.kept()).toEqual([1])
+    expect(await other.storedNumbers()).toEqual([1])
   })
 })
 
@@ -416,14 +416,14 @@ describe('a call with a key', () => {
       giving.abort()
       return answer
     }
-    const { audit, note, kept } = rig({}, { ...events, updateState })
+    const { audit, note, storedNumbers } = rig({}, { ...events, updateState })
     expect(await codeOf(note(1, { signal: giving.signal }))).toBe('ABORTED')
     expect(audit.stats()).toMatchObject({ calls: 1, rejected: 1, waiting: 0 })
-    expect(await kept()).toEqual([])
+    expect(await storedNumbers()).toEqual([])
   })
 
   it('that is aborted while it waits for another does not affect the others', async () => {
-    const { audit, store, note, kept } = rig()
+    const { audit, store, note, storedNumbers } = rig()
     store.hang('append', 1)
     const giving = new AbortController()
     const calls = [note(1), note(1, { signal: giving.signal }), note(1)]
@@ -434,7 +434,7 @@ describe('a call with a key', () => {
     store.heal()
     expect(await codeOf(calls[0]!)).toBe(1)
     expect(await calls[2]).toEqual(await calls[0])
-    expect(await kept()).toEqual([1])
+    expect(await storedNumbers()).toEqual([1])
     expectBalanced(audit.stats())
   })
 
@@ -445,14 +445,14 @@ describe('a call with a key', () => {
   })
 
   it.each(['flush', 'close'] as const)('is awaited by %s', async (method) => {
-    const { audit, store, note, kept } = rig()
+    const { audit, store, note, storedNumbers } = rig()
     store.delay('updateState', 20)
     const call = note(1)
     const other = note(2, { key: 'other' })
     await audit[method]()
     expect(await Promise.all([call, other].map(stateOf))).toEqual(['stored', 'stored'])
     expect(audit.stats()).toMatchObject({ calls: 2, stored: 2, waiting: 0 })
-    if (method === 'flush') expect(await kept()).toEqual([1, 2])
+    if (method === 'flush') expect(await storedNumbers()).toEqual([1, 2])
   })
 
   it('counts as waiting, in number and in bytes', async () => {
@@ -504,7 +504,7 @@ describe('a call with a key', () => {
     const events = sharedStore(clock)
     const first = await rig({}, dyingStore(events)).note(1)
     clock.advance(60_000_000)
-    const { audit, note, kept } = rig({}, events)
+    const { audit, note, storedNumbers } = rig({}, events)
     const news: unknown[] = []
     audit.on('recorded', ({ attributes }) => news.push(attributes['n']))
     const answers = await Promise.all([
@@ -514,7 +514,7 @@ describe('a call with a key', () => {
     ])
     expect(answers[0]).toEqual(first)
     expect(answers.map((event) => event!.attributes['n'])).toEqual([1, 2, 3])
-    expect(await kept()).toEqual([1, 3, 2])
+    expect(await storedNumbers()).toEqual([1, 3, 2])
     expect(news).toEqual([3, 2])
   })
 })

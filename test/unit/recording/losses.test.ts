@@ -28,7 +28,7 @@ interface Rig {
   readonly store: FaultyStore
   readonly journal: MemoryJournal
   /** Types of the stored events, oldest first, without those of the log itself. */
-  readonly kept: () => Promise<string[]>
+  readonly storedTypes: () => Promise<string[]>
   /** The attributes of the gap reports. */
   readonly gaps: () => Promise<unknown[]>
 }
@@ -50,7 +50,8 @@ function rig(options: Options = {}, journal = memoryJournal(), memory?: EventSto
     audit,
     store,
     journal,
-    kept: async () => (await all('filter[type_not_eq]=warn:audit_log:gap')).map(({ type }) => type),
+    storedTypes: async () =>
+      (await all('filter[type_not_eq]=warn:audit_log:gap')).map(({ type }) => type),
     gaps: async () =>
       (await all('filter[type_eq]=warn:audit_log:gap')).map(({ attributes }) => attributes),
   }
@@ -72,7 +73,7 @@ afterEach(async () => {
 
 describe('block', () => {
   it('rejects after the deadline, and a gap event follows once the store is back', async () => {
-    const { audit, store, kept, gaps } = rig()
+    const { audit, store, storedTypes, gaps } = rig()
     store.hang('append')
     const calls = [audit.record('api:a:b'), audit.record('api:a:b'), audit.record('info:c:d')]
     const states = Promise.all(calls.map(stateOfEnd))
@@ -81,7 +82,7 @@ describe('block', () => {
     expect(audit.stats()).toMatchObject({ calls: 3, rejected: 3, waiting: 0 })
     store.heal()
     await vi.advanceTimersByTimeAsync(5000)
-    expect(await kept()).toEqual([])
+    expect(await storedTypes()).toEqual([])
     expect(await gaps()).toMatchObject([
       {
         count: 3,
@@ -169,7 +170,7 @@ describe('queue', () => {
   const failurePolicy = { types: { 'info:c:d': 'queue', 'info:c:e': 'queue' } } as const
 
   it('writes events to the journal, and then to the store in the same order', async () => {
-    const { audit, store, journal, kept, gaps } = rig({ failurePolicy })
+    const { audit, store, journal, storedTypes, gaps } = rig({ failurePolicy })
     store.hang('append')
     const calls = [
       audit.record('info:c:d', { n: 0 }),
@@ -184,7 +185,7 @@ describe('queue', () => {
     expect(audit.stats()).toMatchObject({ calls: 4, journalled: 3, rejected: 1, waiting: 0 })
     store.heal()
     await vi.advanceTimersByTimeAsync(10_000)
-    expect(await kept()).toEqual(['info:c:d', 'info:c:e', 'info:c:d'])
+    expect(await storedTypes()).toEqual(['info:c:d', 'info:c:e', 'info:c:d'])
     expect(journal.length).toBe(0)
     expect(await gaps()).toHaveLength(1)
     expect(audit.stats()).toMatchObject({ calls: 4, journalled: 3, stored: 0, rejected: 1 })
@@ -210,13 +211,13 @@ describe('queue', () => {
   })
 
   it('lets no event overtake those in the journal', async () => {
-    const { audit, store, kept } = rig({ failurePolicy })
+    const { audit, store, storedTypes } = rig({ failurePolicy })
     store.fail('append', 1)
     await audit.record('info:c:d')
     const calls = [audit.record('info:c:e'), audit.record('info:c:e'), audit.record('info:c:d')]
     await Promise.all(calls)
     await vi.advanceTimersByTimeAsync(1000)
-    expect(await kept()).toEqual(['info:c:d', 'info:c:e', 'info:c:e', 'info:c:d'])
+    expect(await storedTypes()).toEqual(['info:c:d', 'info:c:e', 'info:c:e', 'info:c:d'])
   })
 
   it('writes the calls of one turn to the journal together', async () => {
@@ -286,7 +287,7 @@ describe('queue', () => {
   })
 
   it('lets no event overtake those behind a refused one', async () => {
-    const { audit, store, journal, kept } = rig({ failurePolicy })
+    const { audit, store, journal, storedTypes } = rig({ failurePolicy })
     store.fail('append', 1)
     await expect(audit.record('api:a:b')).rejects.toMatchObject({ code: 'STORE_FAILED' })
     journal.failing = new Error('too large')
@@ -299,7 +300,7 @@ describe('queue', () => {
     expect(await Promise.all(calls.map(stateOfEnd))).toEqual(['STORE_FAILED', 'undefined'])
     await again
     await vi.advanceTimersByTimeAsync(1000)
-    expect(await kept()).toEqual(['info:c:e', 'info:c:d'])
+    expect(await storedTypes()).toEqual(['info:c:e', 'info:c:d'])
   })
 
   it('replays the journal of an earlier process, and finds what that has stored already', async () => {
@@ -318,10 +319,10 @@ describe('queue', () => {
       { draft, recordedAt: 0, since: 0 },
       { draft: { ...draft, tail: '8000000000000002' }, recordedAt: 0, since: undefined },
     ]
-    const { kept, journal } = rig({ failurePolicy }, memoryJournal(Infinity, left), memory)
+    const { storedTypes, journal } = rig({ failurePolicy }, memoryJournal(Infinity, left), memory)
     await vi.advanceTimersByTimeAsync(100)
     expect(journal.length).toBe(0)
-    expect(await kept()).toEqual(['info:c:d', 'info:c:d'])
+    expect(await storedTypes()).toEqual(['info:c:d', 'info:c:d'])
   })
 
   it('marks journal entries before it appends them', async () => {
@@ -339,7 +340,7 @@ describe('queue', () => {
 
   it('counts events that are held back during the replay', async () => {
     const clock = manualClock()
-    const { audit, store, kept } = rig(
+    const { audit, store, storedTypes } = rig(
       { failurePolicy: { types: { 'warn:throttled:g': 'queue' } } },
       memoryJournal(),
       memoryStore({ clock }),
@@ -353,7 +354,7 @@ describe('queue', () => {
     const other = new AuditLog({ store, types })
     expect(await other.record('warn:throttled:g')).toBeDefined()
     await vi.advanceTimersByTimeAsync(1000)
-    expect(await kept()).toHaveLength(2)
+    expect(await storedTypes()).toHaveLength(2)
     expect(audit.stats()).toMatchObject({ stored: 1, journalled: 1, heldBack: 0 })
     await audit.flush()
     clock.advance(3_600_000_000)

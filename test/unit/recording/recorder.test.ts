@@ -138,7 +138,7 @@ describe('a failing append', () => {
     })
     await expect(calls[1]).rejects.toMatchObject({ code: 'STORE_FAILED', cause: broken })
     await expect(calls[2]).resolves.toMatchObject({ type: 'c' })
-    expect(store.kept).toEqual(['c'])
+    expect(store.stored).toEqual(['c'])
     expect(observed).toEqual(['STORE_FAILED a', 'STORE_FAILED b', 'stored c'])
     expect(recorder.waiting()).toBe(0)
   })
@@ -189,7 +189,7 @@ describe('the deadline', () => {
       cause: { code: 'ABORTED' },
     })
     expect(store.tried).toEqual([['a']])
-    expect(store.kept).toEqual([])
+    expect(store.stored).toEqual([])
     expect(observed).toEqual(['DEADLINE_EXCEEDED a'])
     expect(recorder.waiting()).toBe(0)
   })
@@ -242,7 +242,7 @@ describe('the deadline', () => {
     await recorder.flush()
     expect(await stateOf(inFlight)).toBe('stored')
     expect(await stateOf(later)).toBe('stored')
-    expect(store.kept).toEqual(['a', 'd'])
+    expect(store.stored).toEqual(['a', 'd'])
   })
 
   it.each<[string, unknown, string]>([
@@ -347,7 +347,7 @@ describe('the deadline', () => {
     for (const call of calls) expect(await stateOf(call)).toBe('waiting')
     hold.open()
     await Promise.all(calls)
-    expect(store.kept).toEqual(['a', 'b'])
+    expect(store.stored).toEqual(['a', 'b'])
   })
 
   it('that has passed does not set the timer again', async () => {
@@ -395,7 +395,7 @@ describe('the deadline', () => {
     await pass(100)
     hold.open()
     expect(await stateOf(call)).toBe('stored')
-    expect(store.kept).toEqual(['a'])
+    expect(store.stored).toEqual(['a'])
   })
 
   it('beyond the longest timer neither aborts nor fires', async () => {
@@ -456,7 +456,7 @@ describe('a full queue', () => {
     await recorder.flush()
     void add('e')
     await recorder.flush()
-    expect(store.kept).toEqual(['a', 'b', 'c', 'e'])
+    expect(store.stored).toEqual(['a', 'b', 'c', 'e'])
   })
 
   it('rejects by bytes of JSON', async () => {
@@ -468,7 +468,7 @@ describe('a full queue', () => {
     await recorder.flush()
     add('d', '{}')
     await recorder.flush()
-    expect(store.kept).toEqual(['a', 'b', 'd'])
+    expect(store.stored).toEqual(['a', 'b', 'd'])
   })
 
   it('counts bytes, not characters', async () => {
@@ -478,7 +478,7 @@ describe('a full queue', () => {
     expect(() => recorder.add(draft('b'))).toThrow(expect.objectContaining({ code: 'QUEUE_FULL' }))
     await wide
     await recorder.add(draft('c'))
-    expect(store.kept).toEqual(['a', 'c'])
+    expect(store.stored).toEqual(['a', 'c'])
   })
 
   it('has room again after a rejection', async () => {
@@ -488,7 +488,7 @@ describe('a full queue', () => {
     await recorder.flush()
     void add('b')
     await recorder.flush()
-    expect(store.kept).toEqual(['b'])
+    expect(store.stored).toEqual(['b'])
   })
 })
 
@@ -545,7 +545,7 @@ describe('an abort signal', () => {
     expect(await stateOf(call)).toBe('waiting')
     hold.open()
     expect(await stateOf(call)).toBe('stored')
-    expect(store.kept).toEqual(['a'])
+    expect(store.stored).toEqual(['a'])
     expect(observed).toEqual(['stored a'])
   })
 
@@ -634,6 +634,6 @@ describe('flush', () => {
     const atFlush = count
     await traffic
     expect(atFlush).toBeLessThan(100)
-    expect(store.kept).toHaveLength(200)
+    expect(store.stored).toHaveLength(200)
   })
 })

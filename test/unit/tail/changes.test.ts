@@ -131,10 +131,10 @@ describe('a tail with changes', () => {
   })
 
   it('delivers other events unchanged, and changes only if they are requested', async () => {
-    let asked = 0
+    let loads = 0
     const { tail, open, change, close } = rig((memory) => ({
       openEvents(options) {
-        asked++
+        loads++
         return memory.openEvents(options)
       },
     }))
@@ -145,7 +145,7 @@ describe('a tail with changes', () => {
     await close(id, 2)
     const other = await open({ b: 1 })
     expect(await next(items)).toMatchObject({ id: other })
-    expect(asked).toBe(0)
+    expect(loads).toBe(0)
   })
 
   it('misses no change that happens during a poll', async () => {

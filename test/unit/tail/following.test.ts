@@ -196,11 +196,11 @@ describe('a tail', () => {
   })
 
   it('misses nothing if the store answers from a replica that lags', async () => {
-    const kept: AuditEvent[] = []
+    const recorded: AuditEvent[] = []
     const { audit } = rig((store) => ({
       // Every second answer lacks the newest three events.
       async list(query, options) {
-        const behind = query.where && Math.random() < 0.5 ? kept.at(-4)?.created_at : undefined
+        const behind = query.where && Math.random() < 0.5 ? recorded.at(-4)?.created_at : undefined
         if (query.where && behind === undefined && Math.random() < 0.3)
           return { events: [], truncated: false }
         const page = await store.list(query, options)
@@ -212,11 +212,11 @@ describe('a tail', () => {
     const types = Array.from({ length: 60 }, (_, n) => `t${n}`)
     const seen = next(tail, 60)
     for (const type of types) {
-      kept.push(...(await record(audit, type, 'other')))
+      recorded.push(...(await record(audit, type, 'other')))
       await delay(Math.random() * 15)
     }
     for (let i = 0; i < 30; i++) {
-      kept.push(...(await record(audit, 'other')))
+      recorded.push(...(await record(audit, 'other')))
       await delay(12)
     }
     expect(await seen).toBe(types.join(' '))
@@ -317,7 +317,7 @@ describe('a store that fails', () => {
     }
 
   it.each(['STORE_FAILED', 'QUERY_TIMEOUT'])(
-    'with %s is asked again, and nothing is lost',
+    'with %s is polled again, and no event is lost',
     async (code) => {
       const { audit } = rig(failing(code, 1))
       const tail = audit.tail()

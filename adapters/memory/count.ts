@@ -4,10 +4,10 @@ import { compileFilter } from '../../src/filter/evaluate.js'
 import type { Microseconds } from '../../src/event/timestamp.js'
 import type { Timeline } from './timeline.js'
 
-// Others get their turn after so many events.
-const TURN = 5000
+// Events between two pauses.
+const EVENTS_PER_SLICE = 5000
 
-/** Counts what matches. `pause` gives others a turn, and throws where nobody waits any more. */
+/** Counts the matching events. `pause` yields to the event loop, and throws after an abort. */
 export async function countEvents(
   timeline: Timeline,
   query: CountsQuery,
@@ -17,7 +17,7 @@ export async function countEvents(
   const [first, last = 0] = timeline.ends ?? []
   const tally = createTally(query, { first, last, now })
   const matches = compileFilter(tally.shared)
-  let met = 0
+  let seen = 0
   for (const slice of tally.rounds.flat()) {
     if (tally.isOver()) break
     const { events, times, from, to } = timeline.between(slice.from, slice.to)
@@ -25,7 +25,7 @@ export async function countEvents(
     for (let i = from; i < to; i++) {
       const event = events[i]!
       if (matches(event)) tally.add(slice.cell, event)
-      if (++met % TURN > 0) continue
+      if (++seen % EVENTS_PER_SLICE > 0) continue
       await pause()
       if (!tally.isOver()) continue
       end = times[i]!

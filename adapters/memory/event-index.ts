@@ -10,19 +10,19 @@ import type { Microseconds } from '../../src/event/timestamp.js'
 import type { LiveEvents } from './live.js'
 import type { Timeline } from './timeline.js'
 
-/** The index of a timeline's events, made when somebody first asks for it. */
+/** The index of a timeline's events, created when it is first used. */
 export interface EventIndex {
-  /** As it is now, without parts that are known at once to have nothing of the filter. */
+  /** The current index, without parts that certainly have no match for the filter. */
   view(filter: IndexFilter | undefined): IndexView
-  /** The event at this time has not come after all others, or has been open. */
-  cameLate(time: Microseconds): void
-  /** Events have been removed: the index is made anew, and lets go of them. */
-  forget(): void
+  /** Call it for an event that was not appended as the newest, or that was open until now. */
+  addLate(time: Microseconds): void
+  /** Call it after events were removed: the next use creates a new index. */
+  reset(): void
 }
 
-// What is asked for the first time is gathered block by block.
-const MOST_IN_BLOCK = 32_768
-const LEAST_IN_BLOCK = 1024
+// Attributes are indexed block by block when a query first uses them.
+const MAX_BLOCK_SIZE = 32_768
+const MIN_BLOCK_SIZE = 1024
 const BLOCKS = 32
 
 interface Ends {
@@ -33,23 +33,23 @@ interface Ends {
 export function createEventIndex(timeline: Timeline, live: LiveEvents): EventIndex {
   let index: GrowingIndex | undefined
   let late: Microseconds[] = []
-  /** The parts of the index while these were the ends of the timeline. */
-  let known: (Ends & { readonly parts: readonly IndexPart[] }) | undefined
+  /** The parts of the index for these ends of the timeline. */
+  let cached: (Ends & { readonly parts: readonly IndexPart[] }) | undefined
 
   const eventAt = (time: Microseconds): AuditEvent | undefined => timeline.at(time)
   const timesOf = (ids: readonly string[]): readonly Microseconds[] =>
     ids.flatMap((id) => timeline.find(id)?.time ?? [])
 
   const blockSize = (): number =>
-    Math.min(MOST_IN_BLOCK, Math.max(LEAST_IN_BLOCK, Math.ceil(timeline.size / BLOCKS)))
+    Math.min(MAX_BLOCK_SIZE, Math.max(MIN_BLOCK_SIZE, Math.ceil(timeline.size / BLOCKS)))
 
   const create = (): GrowingIndex => {
     late = []
     return createGrowingIndex(blockSize, keptSource)
   }
 
-  /** Those that were dropped at the old end go block by block. */
-  const isWasteful = ({ size }: GrowingIndex): boolean => size > 2 * timeline.size + LEAST_IN_BLOCK
+  /** True if the index has many dropped events: blocks are dropped only as a whole. */
+  const isWasteful = ({ size }: GrowingIndex): boolean => size > 2 * timeline.size + MIN_BLOCK_SIZE
 
   const refresh = (first: Microseconds): readonly IndexPart[] => {
     if (!index || isWasteful(index)) index = create()
@@ -67,12 +67,12 @@ export function createEventIndex(timeline: Timeline, live: LiveEvents): EventInd
     return index.parts()
   }
 
-  /** As they are now; looked for only where events have come or gone. */
+  /** The current parts; refreshed only if events were added or removed. */
   const parts = (): readonly IndexPart[] => {
     const [first, last] = timeline.ends ?? [0, 0]
-    const isSame = late.length === 0 && first === known?.first && last === known.last
-    if (!isSame) known = { first, last, parts: refresh(first) }
-    return known!.parts
+    const isSame = late.length === 0 && first === cached?.first && last === cached.last
+    if (!isSame) cached = { first, last, parts: refresh(first) }
+    return cached!.parts
   }
 
   return {
@@ -87,12 +87,12 @@ export function createEventIndex(timeline: Timeline, live: LiveEvents): EventInd
         timesOf,
       }
     },
-    cameLate(time) {
+    addLate(time) {
       if (index) late.push(time)
     },
-    forget() {
+    reset() {
       index = undefined
-      known = undefined
+      cached = undefined
       late = []
     },
   }

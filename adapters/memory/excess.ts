@@ -4,9 +4,9 @@ import type { Microseconds } from '../../src/event/timestamp.js'
 import type { EventRange } from './timeline.js'
 
 /**
- * The time before which everything is due: that of the oldest event which all of the bounds keep.
- * Right behind the newest where they keep none; 0, or `from`, where they keep all. Yields now and
- * then, so that others get their turn.
+ * Returns the time of the oldest event that all of the bounds keep; the events before it are in excess.
+ * If the bounds keep no event, it is just after the newest; if they keep all, it is 0 or `from`. Yields
+ * after each event, so that the caller can pause.
  */
 export function* excessBefore(
   { events, times, from, to }: EventRange,

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../src/event/event.js'
 
-/** Parsing anew gives the store a copy that nobody else can change, in flat strings. */
+/** Parses a copy that no caller can change. Parsed strings are flat, which saves memory. */
 export function parseFrozen(json: string): JsonObject {
   return deepFreeze(JSON.parse(json) as JsonObject)
 }

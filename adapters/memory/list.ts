@@ -18,40 +18,40 @@ import type { EventPage } from '../../src/store/store.js'
 import type { EventIndex } from './event-index.js'
 import type { EventRange, Timeline } from './timeline.js'
 
-/** How the store goes about its work, for tests. */
+/** Settings that tests vary. */
 export interface MemoryTuning {
-  /** Fewer events than these are looked through one by one. */
+  /** Fewer events than this are checked one by one, without the index. */
   readonly minIndexed: number
-  /** So many are at first in any case. */
+  /** Events that are checked one by one before the index is used. */
   readonly probe: number
 }
 
-/** What a list is read from. */
+/** The sources of a list. */
 export interface Listed {
   readonly timeline: Timeline
   readonly index: EventIndex
   readonly tuning: MemoryTuning
-  /** Gives others their turn. */
+  /** Yields to the event loop. */
   readonly pause: () => Promise<void>
 }
 
-/** A list that is being answered. */
-interface Answer {
+/** The state of one list query. */
+interface ListQuery {
   readonly listed: Listed
   readonly query: EventQuery
   readonly trace: QueryTrace | undefined
   readonly collector: EventCollector
   readonly matches: (event: AuditEvent) => boolean
   readonly bounds: TimeBounds
-  /** The events between the bounds, when the list begins. */
-  readonly stretch: EventRange
+  /** The events within the bounds when the list begins. */
+  readonly range: EventRange
 }
 
-// Events that are looked at between two turns of others, and how long the index is asked.
-const SLICE = 10_000
-const TURN_MS = 3
+// Events that a scan checks, and the time that an index query takes, between two pauses.
+const SCAN_SLICE = 10_000
+const TIME_SLICE_MS = 3
 
-/** A page of the events that match. */
+/** Returns a page of the matching events. */
 export async function listEvents(
   listed: Listed,
   query: EventQuery,
@@ -60,30 +60,30 @@ export async function listEvents(
   const collector = pageCollector(query)
   const bounds = timeBounds(query.where)
   const matches = tracedFilter(trace, compileFilter(query.where))
-  const stretch = listed.timeline.between(bounds.from, bounds.to)
-  const answer = { listed, query, trace, collector, matches, bounds, stretch }
+  const range = listed.timeline.between(bounds.from, bounds.to)
+  const list = { listed, query, trace, collector, matches, bounds, range }
   const direction = scanDirection(query.sorts)
-  if (direction) await listInTime(answer, direction)
-  else await listSorted(answer)
+  if (direction) await listInTime(list, direction)
+  else await listSorted(list)
   return collector.page()
 }
 
-/** Along `created_at`, from the end at which the order begins. */
-async function listInTime(answer: Answer, order: Order): Promise<void> {
-  const { query, stretch } = answer
-  const { minIndexed: leastIndexed, probe } = answer.listed.tuning
-  const isIndexed = stretch.to - stretch.from >= leastIndexed
+/** Lists in the order of `created_at`. */
+async function listInTime(list: ListQuery, order: Order): Promise<void> {
+  const { query, range } = list
+  const { minIndexed, probe } = list.listed.tuning
+  const isIndexed = range.to - range.from >= minIndexed
   const filter = isIndexed ? indexFilter(query.where) : undefined
-  const rest = await scan(answer, order, filter && createProbe(probe))
-  if (rest) await walk(answer, filter, order, rest)
+  const rest = await scan(list, order, filter && createProbe(probe))
+  if (rest) await listByIndex(list, filter, order, rest)
 }
 
 /**
- * Looks at the events one by one, as far as a probe goes where there is one; gives what is left then, if
- * more is needed.
+ * Checks the events one by one, up to the end of the probe if there is one. Returns the bounds that are
+ * left if the probe ended before the page was full.
  */
 async function scan(
-  { listed, stretch: { events, times, from, to }, trace, collector, matches, bounds }: Answer,
+  { listed, range: { events, times, from, to }, trace, collector, matches, bounds }: ListQuery,
   order: Order,
   probe?: Probe,
 ): Promise<TimeBounds | undefined> {
@@ -99,20 +99,20 @@ async function scan(
       if (collector.add(event)) return undefined
     }
     probe?.passed(1)
-    if (seen % SLICE === 0) await listed.pause()
+    if (seen % SCAN_SLICE === 0) await listed.pause()
   }
   return undefined
 }
 
-/** By the index. */
-async function walk(
-  { listed: { index, pause }, trace, collector, matches }: Answer,
+/** Finds the events within the bounds by the index. */
+async function listByIndex(
+  { listed: { index, pause }, trace, collector, matches }: ListQuery,
   filter: IndexFilter | undefined,
   order: Order,
   bounds: TimeBounds,
 ): Promise<void> {
   trace?.enter('index')
-  const turn = createTimeSlices(pause)
+  const timeSlices = createTimeSlices(pause)
   for (const event of candidatesInTime(
     tracedView(index.view(filter), trace),
     filter,
@@ -120,16 +120,16 @@ async function walk(
     bounds,
   )) {
     if (event && matches(event) && collector.add(event)) return
-    if (turn.isOver()) await turn.next()
+    if (timeSlices.isOver()) await timeSlices.next()
   }
 }
 
-/** In the order of attributes: by the index, but for ids, which are in none. */
-async function listSorted(answer: Answer): Promise<void> {
-  const { listed, query, trace, collector, matches, bounds } = answer
+/** Lists in the order of attributes. Uses the index, except for the order of ids, which it does not have. */
+async function listSorted(list: ListQuery): Promise<void> {
+  const { listed, query, trace, collector, matches, bounds } = list
   const { timeline, index, tuning, pause } = listed
   if (timeline.size < tuning.minIndexed || !isIndexedOrder(query.sorts)) {
-    await scan(answer, collector.direction)
+    await scan(list, collector.direction)
     return
   }
   trace?.enter('sort')
@@ -140,24 +140,24 @@ async function listSorted(answer: Answer): Promise<void> {
   }
   const filter = indexFilter(query.where)
   const view = tracedView(index.view(filter), trace)
-  const turn = createTimeSlices(pause)
+  const timeSlices = createTimeSlices(pause)
   for (const _ of takeSorted(view, filter, query, bounds, take))
-    if (turn.isOver()) await turn.next()
+    if (timeSlices.isOver()) await timeSlices.next()
 }
 
 interface TimeSlices {
   isOver(): boolean
-  /** Gives others theirs. */
+  /** Pauses, then starts the next time slice. */
   next(): Promise<void>
 }
 
 function createTimeSlices(pause: () => Promise<void>): TimeSlices {
-  let end = performance.now() + TURN_MS
+  let end = performance.now() + TIME_SLICE_MS
   return {
     isOver: () => performance.now() >= end,
     async next() {
       await pause()
-      end = performance.now() + TURN_MS
+      end = performance.now() + TIME_SLICE_MS
     },
   }
 }

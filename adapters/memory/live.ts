@@ -4,12 +4,12 @@ import type { LiveChange, OpenEvent } from '../../src/store/store.js'
 import { parseFrozen } from './frozen.js'
 import type { Timeline } from './timeline.js'
 
-/** The attributes of an open live event, in their parts. */
+/** The attributes of an open live event. */
 interface LiveAttributes {
   readonly revision: number
-  /** Where a text grows, what stands before what was added. */
+  /** The attributes without appended text. */
   readonly base: JsonObject
-  /** What was added to texts. */
+  /** Appended text by the key of the attribute. */
   readonly texts: ReadonlyMap<string, string>
 }
 
@@ -18,22 +18,22 @@ const textOf = (base: JsonObject, key: string): string => {
   return typeof value === 'string' ? value : ''
 }
 
-/** The whole attributes. */
+/** The attributes with the appended text. */
 function joined({ base, texts }: LiveAttributes): JsonObject {
   const grown = Array.from(texts, ([key, text]) => [key, textOf(base, key) + text] as const)
   return { ...base, ...Object.fromEntries(grown) }
 }
 
-/** The attributes with the change; as they are where it has been applied already. */
+/** The attributes after the change; unchanged if it was applied before. */
 function changed(live: LiveAttributes, change: LiveChange): LiveAttributes {
   if (change.revision <= live.revision) return live
   if (change.revision > live.revision + 1) {
-    const message = `the change ${change.revision} of a live event comes after ${live.revision}`
+    const message = `change ${change.revision} of a live event cannot follow change ${live.revision}`
     throw new AuditLogError('INVALID_OPTION', message)
   }
   const base = change.json === undefined ? live.base : parseFrozen(change.json)
   const texts = new Map(live.texts)
-  // An attribute that is not there any more, or something else, has no text that grows.
+  // Text cannot be appended to an attribute that was removed or that is no text any more.
   if (change.json !== undefined)
     for (const key of live.texts.keys())
       if (!Object.hasOwn(base, key) || typeof base[key] !== 'string') texts.delete(key)
@@ -49,15 +49,15 @@ function changed(live: LiveAttributes, change: LiveChange): LiveAttributes {
   }
 }
 
-/** The live events that are open; each stands in the timeline as it is at the moment. */
+/** The open live events. The timeline has their current state. */
 export interface LiveEvents {
   isOpen(event: AuditEvent): boolean
   open(event: AuditEvent): void
-  /** False where the event is not open. */
+  /** Applies the change, unless it was applied before. Returns false if the event is not open. */
   change(id: string, change: LiveChange): boolean
-  /** The event is an ordinary one from now on, if it was open. */
+  /** Closes the event if it is open. */
   close(id: string): void
-  /** How many that are open stand before the time. */
+  /** Counts the open events before the time. */
   countBefore(time: number): number
   list(): OpenEvent[]
 }

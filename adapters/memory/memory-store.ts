@@ -17,26 +17,27 @@ import { createTimeline } from './timeline.js'
 
 export interface MemoryStoreOptions {
   /**
-   * Most events to keep; the oldest go first, live ones too. At least 1.
+   * The most events to keep, at least 1. The oldest events are dropped first, open live events too.
    * @default Infinity
    */
   readonly maxEvents?: number
-  /** The present time in microseconds. @default the system's clock */
+  /** The current time in microseconds. @default the system's clock */
   readonly clock?: Clock
 }
 
-// A scan gives the event loop a turn after so many events.
+// Events between two pauses.
 const SCAN_SLICE = 10_000
 
-const MOST_TOLD = 1000
+// Counts of suppressed calls that one event records.
+const MAX_RECORDED = 1000
 
-// Fewer than where an index is in a file.
+// Smaller than for an index on disk, as this index needs no reads.
 const FIRST_PROBE = 16
 
 /**
- * Keeps events in this process's memory: for tests, and as the readable definition of what every
- * store must answer. Nothing survives the process. The events it gives out are frozen. From 10,000
- * events on it indexes the attributes that queries ask for.
+ * Keeps events in the memory of this process, for tests and as a readable reference for other stores.
+ * Nothing survives the process. Returned events are frozen. With 10,000 events or more, it indexes the
+ * attributes that queries use.
  */
 export const memoryStore = (options: MemoryStoreOptions = {}): EventStore =>
   createMemoryStore(options, { minIndexed: 10_000, probe: FIRST_PROBE })
@@ -61,8 +62,8 @@ export function createMemoryStore(options: MemoryStoreOptions, tuning: MemoryTun
 
   const isClosed = (event: AuditEvent): boolean => !live.isOpen(event)
 
-  /** Lets go of the oldest that are too many. */
-  const makeRoom = (): void => {
+  /** Drops the oldest events beyond `maxEvents`. */
+  const dropExcess = (): void => {
     const excess = timeline.size - maxEvents
     if (excess <= 0) return
     const { events, from } = timeline.between(-Infinity, Infinity)
@@ -70,7 +71,7 @@ export function createMemoryStore(options: MemoryStoreOptions, tuning: MemoryTun
     timeline.drop(excess)
   }
 
-  const keep = (draft: EventDraft, time: Microseconds): AuditEvent => {
+  const store = (draft: EventDraft, time: Microseconds): AuditEvent => {
     const event = Object.freeze({ ...stampDraft(draft, time), attributes: parseFrozen(draft.json) })
     timeline.append([{ time, event }])
     highWater = time
@@ -85,26 +86,27 @@ export function createMemoryStore(options: MemoryStoreOptions, tuning: MemoryTun
 
     async append(drafts, { signal, deadline = Infinity, since, onSuppressed } = {}) {
       check(signal)
-      if (performance.now() >= deadline) throw new AuditLogError('ABORTED', 'the deadline is over')
-      const there = since === undefined ? undefined : timeline.tailsAfter(since)
+      if (performance.now() >= deadline)
+        throw new AuditLogError('ABORTED', 'the deadline has passed')
+      const stored = since === undefined ? undefined : timeline.tailsAfter(since)
       const now = clock()
       let time = Math.max(highWater, now - drafts.length)
-      const kept: AuditEvent[] = []
-      const heldBack: [EventDraft, Microseconds][] = []
+      const events: AuditEvent[] = []
+      const suppressed: [EventDraft, Microseconds][] = []
       for (const draft of drafts) {
-        const found = there?.get(draft.tail)
-        const opensIn = found ? 0 : throttles.opensIn(draft, now)
-        if (found) kept.push(found)
-        else if (opensIn > 0) heldBack.push([draft, opensIn])
+        const recovered = stored?.get(draft.tail)
+        const opensIn = recovered ? 0 : throttles.opensIn(draft, now)
+        if (recovered) events.push(recovered)
+        else if (opensIn > 0) suppressed.push([draft, opensIn])
         else {
           time += 1
-          kept.push(keep(throttles.close(draft, Math.min(time, now)), time))
+          events.push(store(throttles.close(draft, Math.min(time, now)), time))
         }
       }
-      makeRoom()
+      dropExcess()
       watchers.hint()
-      for (const [draft, opensIn] of heldBack) onSuppressed?.(draft, opensIn)
-      return kept
+      for (const [draft, opensIn] of suppressed) onSuppressed?.(draft, opensIn)
+      return events
     },
 
     async importEvents(imported, { signal } = {}) {
@@ -124,9 +126,9 @@ export function createMemoryStore(options: MemoryStoreOptions, tuning: MemoryTun
       )
       for (const { time } of fresh) {
         highWater = Math.max(highWater, time)
-        index.cameLate(time)
+        index.addLate(time)
       }
-      makeRoom()
+      dropExcess()
       return { imported: fresh.length, skipped: imported.length - fresh.length }
     },
 
@@ -158,7 +160,7 @@ export function createMemoryStore(options: MemoryStoreOptions, tuning: MemoryTun
         const count = timeline.removeBefore(time, SCAN_SLICE, isClosed)
         removed += count
         if (count > 0) {
-          index.forget()
+          index.reset()
           onProgress?.(removed)
         }
         if (count < SCAN_SLICE) return removed
@@ -177,7 +179,7 @@ export function createMemoryStore(options: MemoryStoreOptions, tuning: MemoryTun
       )
       if (gone.size > 0) {
         timeline.remove(gone)
-        index.forget()
+        index.reset()
       }
       return gone.size
     },
@@ -206,11 +208,11 @@ export function createMemoryStore(options: MemoryStoreOptions, tuning: MemoryTun
     async recordSuppressed(draftOf, { signal } = {}) {
       check(signal)
       const now = clock()
-      const counts = throttles.unclaimed(now, MOST_TOLD)
+      const counts = throttles.unclaimed(now, MAX_RECORDED)
       if (counts.length > 0) {
-        keep(draftOf(counts), Math.max(highWater + 1, now))
+        store(draftOf(counts), Math.max(highWater + 1, now))
         throttles.clear(counts)
-        makeRoom()
+        dropExcess()
         watchers.hint()
       }
       throttles.prune(now)
@@ -229,7 +231,7 @@ export function createMemoryStore(options: MemoryStoreOptions, tuning: MemoryTun
       return isOpen
     },
 
-    // Those who hold the events live and die with this store.
+    // Needs no heartbeats: open events end with this process, as does the store.
     async touchLive(_ids, { signal } = {}) {
       check(signal)
     },
@@ -239,7 +241,7 @@ export function createMemoryStore(options: MemoryStoreOptions, tuning: MemoryTun
       if (live.change(id, change)) {
         live.close(id)
         const found = timeline.find(id)
-        if (found) index.cameLate(found.time)
+        if (found) index.addLate(found.time)
         watchers.hint()
       }
       return timeline.find(id)?.event

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../src/event/event.js'
 import type { Microseconds } from '../../src/event/timestamp.js'
 
-/** Small values by key, some of them for a while only. */
+/** Small values by key, some of which expire. */
 export interface MemoryState {
   /** See `EventStore.updateState`. */
   change(
@@ -14,33 +14,33 @@ export interface MemoryState {
 
 interface Entry {
   readonly json: string
-  readonly forgottenAt: Microseconds
+  readonly expiresAt: Microseconds
 }
 
-// So many values a write looks at, those first that were written first.
-const MAX_TIDIED = 100
+// Values that one write checks for expiry, the oldest first.
+const MAX_CHECKED = 100
 
 export function createState(): MemoryState {
   const entries = new Map<string, Entry>()
 
-  const tidy = (now: Microseconds): void => {
+  const deleteExpired = (now: Microseconds): void => {
     let seen = 0
-    for (const [key, { forgottenAt }] of entries) {
-      if (forgottenAt <= now) entries.delete(key)
-      if (++seen === MAX_TIDIED) break
+    for (const [key, { expiresAt }] of entries) {
+      if (expiresAt <= now) entries.delete(key)
+      if (++seen === MAX_CHECKED) break
     }
   }
 
   return {
     change(key, change, now, keepFor = Infinity) {
       const entry = entries.get(key)
-      const json = entry && entry.forgottenAt > now ? entry.json : undefined
+      const json = entry && entry.expiresAt > now ? entry.json : undefined
       const next = change(json === undefined ? undefined : (JSON.parse(json) as JsonValue), now)
       const text = next === undefined ? undefined : JSON.stringify(next)
       if (text !== json) {
-        if (keepFor < Infinity) tidy(now)
+        if (keepFor < Infinity) deleteExpired(now)
         entries.delete(key)
-        if (text !== undefined) entries.set(key, { json: text, forgottenAt: now + keepFor })
+        if (text !== undefined) entries.set(key, { json: text, expiresAt: now + keepFor })
       }
       return text === undefined ? undefined : (JSON.parse(text) as JsonValue)
     },

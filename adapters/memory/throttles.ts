@@ -14,23 +14,23 @@ interface Throttle extends ThrottleState {
   readonly period: Microseconds
 }
 
-/** Which throttles are closed, and what they have held back. */
+/** The throttles, with their counts of suppressed calls. */
 export interface Throttles {
-  /** For how long the draft is held back; 0 where it may be kept. */
+  /** How long the draft's throttle stays closed; 0 if it is open or the draft has none. */
   opensIn(draft: EventDraft, now: Microseconds): Microseconds
-  /** Notes that the draft is kept; gives it with what was held back before. */
+  /** Closes the throttle of a stored draft; returns the draft with the count of suppressed calls. */
   close(draft: EventDraft, keptAt: Microseconds): EventDraft
-  /** Adds the report's counts, unless they have come already. */
+  /** Adds the counts of the report, unless they were added before. */
   report(report: SuppressedReport, now: Microseconds): void
-  /** What no event will tell of, at most so many. */
-  unclaimed(now: Microseconds, most: number): readonly SuppressedCount[]
-  /** Takes these counts away: they have been told. */
+  /** At most `max` of the counts that no further event will take. */
+  unclaimed(now: Microseconds, max: number): readonly SuppressedCount[]
+  /** Resets these counts, which have been recorded. */
   clear(counts: readonly SuppressedCount[]): void
-  /** Lets go of what means nothing any more. */
+  /** Deletes throttles and reporters that have no effect any more. */
   prune(now: Microseconds): void
 }
 
-const NOTHING = { count: 0, first: undefined, last: undefined } as const
+const NO_SUPPRESSED = { count: 0, first: undefined, last: undefined } as const
 
 export function createThrottles(): Throttles {
   const throttles = new Map<string, Throttle>()
@@ -48,8 +48,8 @@ export function createThrottles(): Throttles {
     close(draft, keptAt) {
       if (!draft.throttle) return draft
       const { key, scope, period } = draft.throttle
-      const before = throttles.get(key) ?? NOTHING
-      throttles.set(key, { ...NOTHING, keptAt, type: draft.type, scope, period })
+      const before = throttles.get(key) ?? NO_SUPPRESSED
+      throttles.set(key, { ...NO_SUPPRESSED, keptAt, type: draft.type, scope, period })
       return withSuppressed(draft, before)
     },
 
@@ -70,10 +70,10 @@ export function createThrottles(): Throttles {
       }
     },
 
-    unclaimed(now, most) {
+    unclaimed(now, max) {
       const found: SuppressedCount[] = []
       for (const [key, state] of throttles) {
-        if (found.length === most) break
+        if (found.length === max) break
         const { type, scope, period, count, first, last } = state
         if (isUnclaimed(state, period, now) && first !== undefined && last !== undefined)
           found.push({ key, type, scope, period, count, first, last })
@@ -82,7 +82,7 @@ export function createThrottles(): Throttles {
     },
 
     clear(counts) {
-      for (const { key } of counts) throttles.set(key, { ...throttles.get(key)!, ...NOTHING })
+      for (const { key } of counts) throttles.set(key, { ...throttles.get(key)!, ...NO_SUPPRESSED })
     },
 
     prune(now) {

@@ -7,12 +7,12 @@ export interface TimedEvent {
   readonly event: AuditEvent
 }
 
-/** A stretch of a timeline, as it is at this moment: later additions and removals leave it alone. */
+/** A range of a timeline. Later additions and removals do not change it. */
 export interface EventRange {
   readonly events: readonly AuditEvent[]
-  /** Of the events at the same indexes. */
+  /** The times of the events at the same indexes. */
   readonly times: readonly Microseconds[]
-  /** Of `events`, those from index `from` on, before `to`. */
+  /** The range has the indexes from `from` to before `to`. */
   readonly from: number
   readonly to: number
 }
@@ -20,38 +20,38 @@ export interface EventRange {
 /** Events in the order of their times, found by time and by id. */
 export interface Timeline {
   readonly size: number
-  /** The times of the oldest and of the newest. */
+  /** The times of the oldest and the newest event. */
   readonly ends: readonly [first: Microseconds, last: Microseconds] | undefined
-  /** Those whose time is not before `from`, and not after `to`. */
+  /** The events from time `from` to time `to`, both included. */
   between(from: Microseconds, to: Microseconds): EventRange
   countBefore(time: Microseconds): number
   at(time: Microseconds): AuditEvent | undefined
   find(id: string): TimedEvent | undefined
-  /** The events later than `time` whose ids this log has given them, by the tails of these. */
+  /** The events later than `time`, without those with imported ids, by the tails of their ids. */
   tailsAfter(time: Microseconds): ReadonlyMap<IdTail, AuditEvent>
-  /** Adds events that are later than all there are, in their order. */
+  /** Adds events, in order, that are later than all others. */
   append(added: readonly TimedEvent[]): void
-  /** Adds events at any times that are free. */
+  /** Adds events at times that no other event has. */
   insert(added: readonly TimedEvent[]): void
-  /** Puts the event in the place of the one with its time. */
+  /** Replaces the event at this time. */
   replace(changed: TimedEvent): void
-  /** Drops so many of the oldest, if that is more than none. */
+  /** Drops this many of the oldest events; none if the number is negative. */
   drop(count: number): void
-  /** Removes the oldest before `time` that may go, at most so many; gives their number. */
-  removeBefore(time: Microseconds, most: number, mayGo: (event: AuditEvent) => boolean): number
+  /** Removes up to `max` of the oldest events before `time` that pass the test; returns their number. */
+  removeBefore(time: Microseconds, max: number, isRemovable: (event: AuditEvent) => boolean): number
   remove(ids: ReadonlySet<string>): void
 }
 
 export function createTimeline(): Timeline {
-  /** Both are appended to in place, else replaced, so that a running scan keeps its own. */
+  /** Both are appended to in place and else replaced, so a running scan keeps the old arrays. */
   let events: AuditEvent[] = []
   let times: Microseconds[] = []
-  /** Where the kept events begin; what lies before is dropped in bulk. */
+  /** Index of the first event. Dropped events before it stay in the arrays until they are many. */
   let start = 0
-  /** Times of the ids that do not carry theirs. */
+  /** The times of events whose ids do not contain them. */
   const foreignIds = new Map<string, Microseconds>()
 
-  /** The first index from `start` on whose time is not below. */
+  /** The first index whose time is not before this one. */
   const indexOf = (time: Microseconds): number => {
     let [low, high] = [start, times.length]
     while (low < high) {
@@ -74,11 +74,11 @@ export function createTimeline(): Timeline {
     }
   }
 
-  /** Leaves none but those from `from` on that are to stay. */
-  const keep = (from: number, stays: (index: number) => boolean): void => {
+  /** Keeps only the events from index `from` that pass the test. */
+  const keep = (from: number, isKept: (index: number) => boolean): void => {
     const [keptEvents, keptTimes]: [AuditEvent[], Microseconds[]] = [[], []]
     for (let i = from; i < events.length; i++)
-      if (stays(i)) {
+      if (isKept(i)) {
         keptEvents.push(events[i]!)
         keptTimes.push(times[i]!)
       }
@@ -136,18 +136,18 @@ export function createTimeline(): Timeline {
       events[indexOf(time)] = event
     },
     drop,
-    removeBefore(time, most, mayGo) {
+    removeBefore(time, max, isRemovable) {
       const end = indexOf(time)
-      const staying = new Set<number>()
+      const kept = new Set<number>()
       let next = start
-      for (; next < end && next - start - staying.size < most; next++)
-        if (!mayGo(events[next]!)) staying.add(next)
-      const removed = next - start - staying.size
+      for (; next < end && next - start - kept.size < max; next++)
+        if (!isRemovable(events[next]!)) kept.add(next)
+      const removed = next - start - kept.size
       if (removed === 0) return 0
-      if (staying.size === 0) drop(removed)
+      if (kept.size === 0) drop(removed)
       else {
-        for (let i = start; i < next; i++) if (!staying.has(i)) foreignIds.delete(events[i]!.id)
-        keep(start, (index) => index >= next || staying.has(index))
+        for (let i = start; i < next; i++) if (!kept.has(i)) foreignIds.delete(events[i]!.id)
+        keep(start, (index) => index >= next || kept.has(index))
       }
       return removed
     },

@@ -6,18 +6,18 @@ import { isBusy, openDatabase, type SqliteDatabase } from './connection/database
 import { migrate, type Schema } from './schema/schema.js'
 
 export interface SqliteJournalOptions {
-  /** Path of the journal's own file; made where there is none. One process at a time has it. */
+  /** Path of the journal's own file, which is created if missing. One process at a time can use it. */
   readonly filename: string
   /**
-   * Most bytes of drafts (the JSON text of their attributes) to keep, a positive number.
-   * @default 268435456, that is 256 MiB
+   * The most bytes of drafts (the JSON text of their attributes) to store, a positive number.
+   * @default 268435456 (256 MiB)
    */
   readonly maxBytes?: number
 }
 
 const JOURNAL_SCHEMA: Schema = {
   versionTable: 'daybook_journal_schema',
-  // Ids have no gaps: what goes is always the oldest, and what comes goes behind the newest.
+  // Ids have no gaps: rows are only removed from the start and added at the end.
   migrations: [
     `CREATE TABLE daybook_journal (
        id INTEGER PRIMARY KEY,
@@ -45,7 +45,7 @@ interface JournalRow {
   readonly source: string | null
   readonly system: 0 | 1
   readonly live: 0 | 1
-  /** JSON text, as are the attributes. */
+  /** JSON text, like the attributes. */
   readonly throttle: string | null
   readonly attributes: string
 }
@@ -56,17 +56,17 @@ const COLUMNS =
 const INSERT = `INSERT INTO daybook_journal (id, bytes, ${COLUMNS})
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
-// So many free pages stay in the file for what comes next.
-const SPARE_PAGES = 1024
+// Free pages that stay in the file for later drafts.
+const MAX_FREE_PAGES = 1024
 
-// Characters of JSON text after which `first` ends: large drafts go to the store few at a time, as
-// each attempt has to end within a deadline.
-const MOST_READ = 8 * 1024 * 1024
+// Characters of JSON text after which `first` ends. Few large drafts go to the store at a time, as each
+// attempt has a deadline.
+const MAX_READ_LENGTH = 8 * 1024 * 1024
 
 /**
- * Keeps drafts that wait for their store in a file of this machine: durable when `add` returns.
- * Opens it at once; throws `STORE_FAILED` where it cannot, or another process or journal has it,
- * `INVALID_OPTION`, and `MISSING_DEPENDENCY` without better-sqlite3.
+ * Stores drafts that wait for their store in a file on this machine. They are durable when `add`
+ * returns. Opens the file at once. Throws `STORE_FAILED` if that fails or another process or journal
+ * uses the file, `INVALID_OPTION`, and `MISSING_DEPENDENCY` without better-sqlite3.
  */
 export function sqliteJournal({
   filename,
@@ -90,7 +90,7 @@ export function sqliteJournal({
     readonly last: number | null
     readonly bytes: number
   }
-  /** Those that wait have the ids from `first` on, before `next`. */
+  /** The drafts have the ids from `first` to before `next`. */
   let first = ends.first ?? 1
   let next = (ends.last ?? 0) + 1
   let bytes = ends.bytes ?? 0
@@ -105,15 +105,15 @@ export function sqliteJournal({
     }
   }
 
-  /** Makes the file of an empty journal small again. */
-  const giveBack = (): void => {
-    if ((database.pragma('freelist_count', { simple: true }) as number) <= SPARE_PAGES) return
+  /** Shrinks the file of an empty journal. */
+  const shrinkFile = (): void => {
+    if ((database.pragma('freelist_count', { simple: true }) as number) <= MAX_FREE_PAGES) return
     try {
-      // Copies what there is, which is nothing: faster than to give page after page back.
+      // With no rows to copy, this is faster than to release page after page.
       database.exec('VACUUM')
       database.pragma('wal_checkpoint(TRUNCATE)')
     } catch {
-      // The drafts are gone, and that is what the call is for.
+      // The drafts are removed; that is what the caller asked for.
     }
   }
 
@@ -129,7 +129,7 @@ export function sqliteJournal({
         if (bytes + added > maxBytes)
           throw new AuditLogError(
             'QUEUE_FULL',
-            `the journal ${filename} has no room left: it holds ${bytes} of ${maxBytes} bytes`,
+            `the journal ${filename} is full: it has ${bytes} of ${maxBytes} bytes`,
           )
         database.exec('BEGIN')
         for (const [i, entry] of entries.entries())
@@ -146,16 +146,16 @@ export function sqliteJournal({
         let read = 0
         const rows = select.iterate(Math.min(next, first + count)) as IterableIterator<JournalRow>
         for (const row of rows) {
-          entries.push(entryIn(row))
+          entries.push(entryOf(row))
           read += row.attributes.length
-          if (read >= MOST_READ) break
+          if (read >= MAX_READ_LENGTH) break
         }
         return entries
       }),
 
     try(count, since) {
       attempt(() => {
-        // What an earlier attempt kept may be older.
+        // An earlier attempt may have stored a draft, so the earliest time counts.
         database
           .prepare(
             'UPDATE daybook_journal SET since = ? WHERE id < ? AND (since IS NULL OR since > ?)',
@@ -171,7 +171,7 @@ export function sqliteJournal({
         database.prepare('DELETE FROM daybook_journal WHERE id < ?').run(end)
         first = end
         bytes -= gone
-        if (first === next) giveBack()
+        if (first === next) shrinkFile()
       })
     },
 
@@ -186,7 +186,7 @@ function openJournal(filename: string): SqliteDatabase {
     return openDatabase(
       filename,
       (database) => {
-        // Before anything is read: the first who writes has the file until it closes it, or ends.
+        // Before the first read: the first process that writes locks the file until it closes it or ends.
         database.pragma('locking_mode = EXCLUSIVE')
         database.pragma('journal_mode = WAL')
         checkFile(database)
@@ -205,28 +205,28 @@ function openJournal(filename: string): SqliteDatabase {
   }
 }
 
-/** The log's own file, or a host's, would be locked for everybody else. */
+/** Refuses the file of a log or of the host, which the journal would lock for all other connections. */
 function checkFile(database: SqliteDatabase): void {
   const tables = database.prepare(`SELECT name FROM sqlite_schema WHERE type = 'table'`).all()
   const isOurs = (tables as { readonly name: string }[]).some(
     ({ name }) => name === JOURNAL_SCHEMA.versionTable,
   )
   if (tables.length > 0 && !isOurs)
-    throw new AuditLogError('INVALID_OPTION', `${database.name} is a database of another kind`)
+    throw new AuditLogError('INVALID_OPTION', `${database.name} is not the file of a journal`)
 }
 
 function valuesOf({ draft, recordedAt, since }: JournalEntry): unknown[] {
   const { tail, type, username, source, system, live, throttle, json } = draft
   const flags = [system ? 1 : 0, live ? 1 : 0]
-  const kept = throttle ? JSON.stringify(throttle) : null
-  return [recordedAt, since ?? null, tail, type, username, source, ...flags, kept, json]
+  const throttleJson = throttle ? JSON.stringify(throttle) : null
+  return [recordedAt, since ?? null, tail, type, username, source, ...flags, throttleJson, json]
 }
 
-function entryIn(row: JournalRow): JournalEntry {
-  const { recorded_at, since, system, live, throttle, attributes, ...same } = row
+function entryOf(row: JournalRow): JournalEntry {
+  const { recorded_at, since, system, live, throttle, attributes, ...others } = row
   return {
     draft: {
-      ...same,
+      ...others,
       system: system === 1,
       attributes: JSON.parse(attributes) as JsonObject,
       json: attributes,

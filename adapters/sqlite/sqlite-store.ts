@@ -27,31 +27,31 @@ import { createTables } from './schema/tables.js'
 import { createCommitWatcher } from './connection/commit-watcher.js'
 
 interface CommonOptions {
-  /** The present time in microseconds. @default the system's clock */
+  /** The current time in microseconds. @default the system's clock */
   readonly clock?: Clock
 }
 
 export type SqliteStoreOptions = CommonOptions &
   (
     | {
-        /** Path of the file; made, with its schema, where there is none. Switched to WAL. */
+        /** Path of the file, which is created with its schema if missing. It is switched to WAL mode. */
         readonly filename: string
       }
     | {
         /**
-         * An open better-sqlite3 handle of the host's, of which only the file's name is taken: the
-         * store opens a connection of its own on it, and leaves the journal mode as it is.
+         * An open better-sqlite3 handle. The store only reads the name of its file, opens a connection
+         * of its own on that file, and does not change its journal mode.
          */
         readonly database: SqliteDatabase
       }
   )
 
-// A commit of so many rows keeps the event loop for some milliseconds.
+// A commit of this many rows blocks the event loop for some milliseconds.
 const MAX_BATCH = 500
-// Throttles that one event tells of.
-const MOST_TOLD = 1000
-// Who waits for the lock looks for it about this often.
-const GAP_MS = 2
+// Counts of suppressed calls that one event records.
+const MAX_RECORDED = 1000
+// Other connections that wait for the lock try about this often.
+const RETRY_MS = 2
 
 function openFile(options: SqliteStoreOptions): SqliteDatabase {
   const isOurs = 'filename' in options
@@ -59,12 +59,12 @@ function openFile(options: SqliteStoreOptions): SqliteDatabase {
   if (typeof filename !== 'string' || filename === '' || filename === ':memory:') {
     throw new AuditLogError(
       'INVALID_OPTION',
-      'the SQLite store needs the name of a file; for a log in memory there is daybook/memory',
+      'the SQLite store needs the name of a file; for a log in memory use daybook/memory',
     )
   }
   return openDatabase(filename, (database) => {
     if (isOurs) {
-      // Takes effect only before the first table: later the file could never shrink.
+      // Takes effect only before the first table is created. Without it the file cannot shrink.
       database.pragma('auto_vacuum = INCREMENTAL')
       database.pragma('journal_mode = WAL')
     }
@@ -73,15 +73,15 @@ function openFile(options: SqliteStoreOptions): SqliteDatabase {
 }
 
 /**
- * Keeps events in an SQLite file through better-sqlite3: durable (`synchronous=FULL`) when `append`
- * resolves, shared by any number of processes on one machine. Opens and migrates the file at once,
- * and throws `MISSING_DEPENDENCY`, `INVALID_OPTION` or `STORE_FAILED` where it cannot.
+ * Stores events in an SQLite file through better-sqlite3. Events are durable (`synchronous=FULL`) when
+ * `append` resolves. Any number of processes on one machine can share the file. Opens and migrates the
+ * file at once; throws `MISSING_DEPENDENCY`, `INVALID_OPTION` or `STORE_FAILED` if that fails.
  */
 export function sqliteStore(options: SqliteStoreOptions): EventStore {
   return createSqliteStore(options).store
 }
 
-/** The store, and what keeps its index, which tests set otherwise and wait for. */
+/** Returns the store with its sealer, which tests configure and wait for. */
 export function createSqliteStore(
   options: SqliteStoreOptions,
   sealing?: Partial<SealerOptions>,
@@ -93,13 +93,13 @@ export function createSqliteStore(
   const tables = createTables(connection)
   const { events, live, throttles } = tables
   const outbox = createOutbox(connection)
-  const keeping = createAppender(tables, outbox, clock)
-  const watch = createCommitWatcher(database)
+  const appender = createAppender(tables, outbox, clock)
+  const watcher = createCommitWatcher(database)
   const sealer = createSqliteSealer(connection, sealing)
   const index = createLogIndex(tables, sealing?.tuning ?? DEFAULT_TUNING)
-  const poll = createMaintenance(tables, outbox, keeping, watch.hint, sealer.checkSoon)
+  const maintenance = createMaintenance(tables, outbox, appender, watcher.hint, sealer.checkSoon)
 
-  // The open ones first: one that closes in between is found as a row then.
+  // Open events first: an event that closes in between is then found in the table of events.
   const find = (id: string): AuditEvent | undefined => {
     const row = live.find(id) ?? events.find(id)
     return row && rowToEvent(row)
@@ -111,9 +111,9 @@ export function createSqliteStore(
   }
 
   let appendedAt = -Infinity
-  /** True where the lock has not been free for as long as others need to find it so. */
-  const isInTheWay = (): boolean =>
-    connection.isContended() && performance.now() - appendedAt < GAP_MS
+  /** True if other connections have had no time to get the lock since the last append. */
+  const mustYieldLock = (): boolean =>
+    connection.isContended() && performance.now() - appendedAt < RETRY_MS
 
   const store: EventStore = {
     name: 'sqlite',
@@ -121,19 +121,20 @@ export function createSqliteStore(
     clock,
 
     async append(drafts, options = {}) {
-      if (isInTheWay()) await connection.pause(options)
+      if (mustYieldLock()) await connection.pause(options)
       const { since, onSuppressed } = options
-      const lost = since === undefined ? undefined : await recover(tables, drafts, since, options)
+      const recovered =
+        since === undefined ? undefined : await recover(tables, drafts, since, options)
       for (;;) {
-        const outcome = await connection.write(
-          () => keeping.append(drafts, lost?.events()),
+        const appended = await connection.write(
+          () => appender.append(drafts, recovered?.events()),
           options,
         )
         appendedAt = performance.now()
-        watch.hint()
+        watcher.hint()
         sealer.checkSoon()
-        for (const { draft, opensIn } of outcome?.suppressed ?? []) onSuppressed?.(draft, opensIn)
-        if (outcome) return outcome.events
+        for (const { draft, opensIn } of appended?.suppressed ?? []) onSuppressed?.(draft, opensIn)
+        if (appended) return appended.events
         await nextTurn()
       }
     },
@@ -187,16 +188,16 @@ export function createSqliteStore(
     },
 
     async recordSuppressed(draftOf, options = {}) {
-      const told = await connection.write(() => {
+      const recorded = await connection.write(() => {
         const now = clock()
-        const counts = throttles.unclaimed(now, MOST_TOLD)
-        if (counts.length > 0) keeping.appendOne(draftOf(counts))
+        const counts = throttles.unclaimed(now, MAX_RECORDED)
+        if (counts.length > 0) appender.appendOne(draftOf(counts))
         throttles.clear(counts)
         throttles.prune(now)
         return counts.length
       }, options)
-      if (told > 0) watch.hint()
-      return told
+      if (recorded > 0) watcher.hint()
+      return recorded
     },
 
     async updateState(key, change, options = {}) {
@@ -206,7 +207,7 @@ export function createSqliteStore(
 
     async changeLive(id, change, options = {}) {
       const isOpen = await connection.write(() => live.change(id, change), options)
-      watch.hint()
+      watcher.hint()
       return isOpen
     },
 
@@ -216,7 +217,7 @@ export function createSqliteStore(
 
     async closeLive(id, change, options = {}) {
       const event = await connection.write(() => closeLive(id, change), options)
-      watch.hint()
+      watcher.hint()
       return event
     },
 
@@ -228,17 +229,17 @@ export function createSqliteStore(
       return analyzeTables(connection, options)
     },
 
-    watch: (hint) => watch.add(hint),
+    watch: (hint) => watcher.add(hint),
 
     async close() {
       if (database.open) {
-        poll.stop()
-        watch.stop()
+        maintenance.stop()
+        watcher.stop()
         try {
-          // The next one to open the file may be long in coming.
-          poll.moveSome()
+          // It may be long before another process opens the file.
+          maintenance.moveDrafts()
         } catch {
-          // Then it is for that one.
+          // The next process that opens the file moves them.
         }
         database.close()
       }

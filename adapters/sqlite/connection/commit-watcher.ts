@@ -1,59 +1,60 @@
 import { createWatchers } from '../../../src/store-kit/watchers.js'
 import type { SqliteDatabase } from './database.js'
 
-/** Tells those who watch that events may have become visible, through this connection or another. */
+/** Calls hints when a commit of this connection or another may have made events visible. */
 export interface CommitWatcher {
+  /** Returns a function that removes the hint. */
   add(hint: () => void): () => void
-  /** This connection has kept events. */
+  /** Call it after this connection has committed. */
   readonly hint: () => void
-  /** Takes all hints off. */
+  /** Removes all hints. */
   stop(): void
 }
 
-// How often other connections' commits are looked for: a read of some microseconds each time.
-const LOOK_MS = 50
+// How often to check for commits of other connections; a check takes some microseconds.
+const CHECK_MS = 50
 
 export function createCommitWatcher(database: SqliteDatabase): CommitWatcher {
   const watchers = createWatchers()
-  let looking: NodeJS.Timeout | undefined
-  let seen: unknown
+  let timer: NodeJS.Timeout | undefined
+  let lastVersion: unknown
 
   // Changes when another connection has committed: https://www.sqlite.org/pragma.html#pragma_data_version
   const version = (): unknown => {
     try {
       return database.pragma('data_version', { simple: true })
     } catch {
-      return seen
+      return lastVersion
     }
   }
-  const look = (): void => {
-    const before = seen
-    seen = version()
-    if (seen !== before) watchers.hint()
+  const check = (): void => {
+    const before = lastVersion
+    lastVersion = version()
+    if (lastVersion !== before) watchers.hint()
   }
-  const rest = (): void => {
+  const stopIfUnused = (): void => {
     if (watchers.size > 0) return
-    clearInterval(looking)
-    looking = undefined
+    clearInterval(timer)
+    timer = undefined
   }
 
   return {
     add(hint) {
       if (!database.open) return () => {}
-      if (!looking) {
-        seen = version()
-        looking = setInterval(look, LOOK_MS).unref()
+      if (!timer) {
+        lastVersion = version()
+        timer = setInterval(check, CHECK_MS).unref()
       }
       const remove = watchers.add(hint)
       return () => {
         remove()
-        rest()
+        stopIfUnused()
       }
     },
     hint: () => watchers.hint(),
     stop() {
       watchers.clear()
-      rest()
+      stopIfUnused()
     },
   }
 }

@@ -4,26 +4,26 @@ import { AuditLogError, throwIfAborted } from '../../../src/errors.js'
 import type { AppendOptions } from '../../../src/store/store.js'
 import { isBusy, type SqliteDatabase, type SqliteStatement } from './database.js'
 
-/** A connection of our own, on which waiting for other connections' locks keeps the event loop free. */
+/** The store's own connection. Waiting for the locks of other connections does not block the event loop. */
 export interface Connection {
   readonly database: SqliteDatabase
-  /** The statement for this text, prepared once. */
+  /** Returns the prepared statement for this text, from a cache. */
   readonly statement: (text: string) => SqliteStatement
   /**
-   * Runs `act` until it meets no lock; it must do nothing where it meets one. Rejects with `CLOSED`,
-   * with `STORE_FAILED` for other errors of the driver's, and with `ABORTED`, the lock in `cause`,
-   * when the signal aborts or the deadline comes first.
+   * Runs `act` again until no lock stops it. If a lock stops `act`, it must have had no effect. Rejects
+   * with `CLOSED`, with `STORE_FAILED` for other errors of the driver, and with `ABORTED`, with the
+   * lock error in `cause`, when the signal aborts or the deadline passes first.
    */
   retry<Result>(act: () => Result, options: AppendOptions): Promise<Result>
-  /** As `retry`, with `act` in one write transaction. */
+  /** Runs `act` in one write transaction, with `retry`. */
   write<Result>(act: () => Result, options: AppendOptions): Promise<Result>
-  /** One attempt at a write transaction; throws the driver's errors. */
+  /** Tries once to run `act` in a write transaction; throws the errors of the driver. */
   tryWrite<Result>(act: () => Result): Result
-  /** Runs `act` on one moment's state of the file. */
+  /** Runs `act` in a read transaction. */
   snapshot<Result>(act: () => Result): Result
-  /** Resolves after a moment that leaves others a gap between two transactions of ours. */
+  /** Waits between two transactions, so that other connections can get the lock. */
   pause(options: AppendOptions, ms?: number): Promise<void>
-  /** True while other connections have held a lock lately. */
+  /** True if another connection's lock was met recently. */
   isContended(): boolean
 }
 
@@ -65,7 +65,7 @@ export function createConnection(database: SqliteDatabase): Connection {
     }
   }
 
-  /** Throws where there is no more time; `cause` is why it took so long. */
+  /** Throws after the deadline, an abort or `close`; `cause` is the lock error of the last attempt. */
   const check = ({ signal, deadline = Infinity }: AppendOptions, cause: unknown): void => {
     if (cause === undefined) throwIfAborted(signal)
     if (signal?.aborted || performance.now() >= deadline)
@@ -74,7 +74,7 @@ export function createConnection(database: SqliteDatabase): Connection {
   }
 
   const gap = async ({ signal }: AppendOptions, ms = jitter()): Promise<void> => {
-    // Who is aborted is told by what follows.
+    // The caller checks the signal next.
     await delay(ms, undefined, signal && { signal }).catch(() => {})
   }
 
@@ -105,7 +105,7 @@ export function createConnection(database: SqliteDatabase): Connection {
   }
 }
 
-/** `STORE_FAILED` with the driver's error as cause; an error of ours stays as it is. */
+/** Wraps an error of the driver as `STORE_FAILED`; returns an `AuditLogError` unchanged. */
 export function storeFailure(error: unknown): AuditLogError {
   if (error instanceof AuditLogError) return error
   const reason = error instanceof Error ? error.message : String(error)

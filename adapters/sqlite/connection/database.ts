@@ -2,8 +2,8 @@ import { createRequire } from 'node:module'
 import { AuditLogError } from '../../../src/errors.js'
 
 /*
- * The part of better-sqlite3 (12 or newer) that is used here, by shape: its types are not needed to
- * compile against Daybook, nor is the package where another store is used.
+ * The part of better-sqlite3 (12 or newer) that is used here, as structural types: compiling against
+ * Daybook does not need its types, and other stores do not need the package.
  */
 
 export interface SqliteStatement {
@@ -27,7 +27,7 @@ export interface SqliteDatabase {
 
 type Driver = new (filename: string, options: { timeout: number }) => SqliteDatabase
 
-/** The class of better-sqlite3, loaded when it is first needed; throws `MISSING_DEPENDENCY`. */
+/** Loads better-sqlite3; throws `MISSING_DEPENDENCY` if it is not installed. */
 export function loadDriver(): Driver {
   try {
     return createRequire(import.meta.url)('better-sqlite3') as Driver
@@ -40,33 +40,33 @@ export function loadDriver(): Driver {
   }
 }
 
-// While a connection opens, SQLite itself waits for others that open or migrate the same file.
+// While a connection opens, SQLite itself waits for processes that open or migrate the same file.
 const OPEN_TIMEOUT_MS = 10_000
 
-// Pages of the WAL after which a commit also writes them to the file.
-const USUAL_CHECKPOINT = 4000
-const SMALL_CHECKPOINT = 100
+// Pages in the WAL after which a commit runs a checkpoint: https://www.sqlite.org/wal.html#ckpt
+const CHECKPOINT_PAGES = 4000
+const SMALL_CHECKPOINT_PAGES = 100
 
 function setCheckpoint(database: SqliteDatabase, pages: number): void {
   database.pragma(`wal_autocheckpoint = ${pages}`)
 }
 
-/** What `act` resolves to; meanwhile commits that change many pages take the event loop for less long. */
+/** Runs `act` with small checkpoints, so that commits that change many pages block the event loop less. */
 export async function withSmallCheckpoints<Result>(
   database: SqliteDatabase,
   act: () => Promise<Result>,
 ): Promise<Result> {
-  if (database.open) setCheckpoint(database, SMALL_CHECKPOINT)
+  if (database.open) setCheckpoint(database, SMALL_CHECKPOINT_PAGES)
   try {
     return await act()
   } finally {
-    if (database.open) setCheckpoint(database, USUAL_CHECKPOINT)
+    if (database.open) setCheckpoint(database, CHECKPOINT_PAGES)
   }
 }
 
 /**
- * Opens a connection of our own, durable to the last commit, and waits for others meanwhile as long
- * as `timeoutMs`; later waiting is the caller's.
+ * Opens a connection whose commits are durable, and calls `prepare` with it. Until then it waits up to
+ * `timeoutMs` for locks; after that, statements throw `SQLITE_BUSY` at once.
  */
 export function openDatabase(
   filename: string,
@@ -81,10 +81,10 @@ export function openDatabase(
     // the power goes: https://www.sqlite.org/pragma.html#pragma_synchronous
     database.pragma('synchronous = FULL')
     database.pragma('cache_size = -32768')
-    setCheckpoint(database, USUAL_CHECKPOINT)
+    setCheckpoint(database, CHECKPOINT_PAGES)
     database.pragma('temp_store = MEMORY')
     prepare(database)
-    // SQLite's busy handler would block the event loop, and lets a busy process starve others.
+    // SQLite's busy handler would block the event loop, and a busy process could starve the others.
     database.pragma('busy_timeout = 0')
     return database
   } catch (error) {
@@ -97,7 +97,7 @@ export function openDatabase(
   }
 }
 
-/** True where another connection's lock was in the way and nothing was done. */
+/** True if the statement had no effect because another connection held a lock. */
 export function isBusy(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   return code.startsWith('SQLITE_BUSY') || code === 'SQLITE_LOCKED'

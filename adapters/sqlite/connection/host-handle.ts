@@ -8,7 +8,7 @@ const isHandle = (value: object): value is SqliteDatabase =>
   'prepare' in value &&
   typeof value.prepare === 'function'
 
-/** The file of a connection's main database, by the one path that all of its names lead to. */
+/** The canonical path of a connection's main database; `undefined` for one in memory. */
 export function fileOf(database: SqliteDatabase): string | undefined {
   const schemas = database.prepare('PRAGMA database_list').all() as {
     readonly name: string
@@ -17,7 +17,7 @@ export function fileOf(database: SqliteDatabase): string | undefined {
   const file = schemas.find(({ name }) => name === 'main')?.file
   if (!file) return undefined
   try {
-    // SQLite has followed links already, but not on Windows.
+    // Except on Windows, SQLite has already resolved symbolic links.
     return fs.realpathSync(file)
   } catch {
     return file
@@ -25,8 +25,8 @@ export function fileOf(database: SqliteDatabase): string | undefined {
 }
 
 /**
- * Takes a better-sqlite3 handle of the host's that is open on the file; others are refused with
- * `INVALID_OPTION`. Reads nothing but the file's name.
+ * Checks that the transaction is a better-sqlite3 handle that is open on the file, and returns it. Else
+ * it throws `INVALID_OPTION`. It reads only the name of the file through the handle.
  */
 export function hostHandle(transaction: object, file: string | undefined): SqliteDatabase {
   const refused = (message: string, cause?: unknown): AuditLogError =>
@@ -37,9 +37,9 @@ export function hostHandle(transaction: object, file: string | undefined): Sqlit
   try {
     other = fileOf(transaction)
   } catch (cause) {
-    throw refused('the database handle does not tell its file', cause)
+    throw refused('the file of the database handle cannot be read', cause)
   }
   if (other === undefined || other !== file)
-    throw refused(`the database handle is on ${other ?? 'no file'}, not on ${file}`)
+    throw refused(`the database handle is open on ${other ?? 'no file'}, not on ${file}`)
   return transaction
 }

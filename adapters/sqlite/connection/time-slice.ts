@@ -1,43 +1,46 @@
 import type { WaitOptions } from '../../../src/store/store.js'
 import type { Connection } from './connection.js'
 
-/** So long one turn of work may keep the event loop. */
+/** A time slice may block the event loop for this long. */
 export const TIME_SLICE_MS = 3
-/** And so long in a transaction: the commit comes on top. */
+/** The time slice of a write transaction; its commit takes additional time. */
 export const WRITE_SLICE_MS = 1
-// Between two transactions the rest is so many times as long as they took, within bounds.
+// The pause after a transaction is this many times as long as the transaction took, within bounds.
 const PAUSE_FACTOR = 3
 const MIN_PAUSE_MS = 2
 const MAX_PAUSE_MS = 50
 
 /**
- * Goes from step to step, at most so many, until there is none left, which a step tells with false,
- * or the turn is over, which a long step can ask for. True where there is more to do.
+ * Calls `step` until it returns false, the time slice is over, or it was called `maxSteps` times. A long
+ * step can check `isOver` itself. Returns true if there is more to do.
  */
 export function runTimeSlice(
   step: (isOver: () => boolean) => boolean,
-  { ms = TIME_SLICE_MS, mostSteps = Infinity }: { ms?: number; mostSteps?: number } = {},
+  { ms = TIME_SLICE_MS, maxSteps = Infinity }: { ms?: number; maxSteps?: number } = {},
 ): boolean {
   const end = performance.now() + ms
   const isOver = (): boolean => performance.now() >= end
   let hasMore = step(isOver)
-  for (let steps = 1; hasMore && steps < mostSteps && !isOver(); steps++) hasMore = step(isOver)
+  for (let steps = 1; hasMore && steps < maxSteps && !isOver(); steps++) hasMore = step(isOver)
   return hasMore
 }
 
-/** Turn after turn, each in a transaction, until one has no more to do; others hardly notice. */
+/**
+ * Runs `slice` in one write transaction after another until it has no more to do. Pauses between them,
+ * so that other connections get the lock.
+ */
 export async function writeInTimeSlices<Done extends { readonly hasMore: boolean }>(
   connection: Connection,
-  turn: () => Done,
+  slice: () => Done,
   onCommit: (done: Done) => void,
   options: WaitOptions,
 ): Promise<void> {
   for (;;) {
     const start = performance.now()
-    const done = await connection.write(turn, options)
+    const done = await connection.write(slice, options)
     onCommit(done)
     if (!done.hasMore) return
-    const rest = PAUSE_FACTOR * (performance.now() - start)
-    await connection.pause(options, Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, rest)))
+    const ms = PAUSE_FACTOR * (performance.now() - start)
+    await connection.pause(options, Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, ms)))
   }
 }

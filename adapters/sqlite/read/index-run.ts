@@ -34,7 +34,7 @@ export async function coveredTo(
     to = index.refresh(isOver)?.to
     return to === undefined
   }
-  const turn = (): boolean => connection.snapshot(() => runTimeSlice(step, { mostSteps: 1 }))
+  const turn = (): boolean => connection.snapshot(() => runTimeSlice(step, { maxSteps: 1 }))
   while (await connection.retry(turn, options)) await nextTurn()
   return to!
 }
@@ -100,7 +100,7 @@ export async function runIndex<Step>(
   const turn = (): boolean => {
     const before = index.reads()
     try {
-      return connection.snapshot(() => runTimeSlice(step, { mostSteps: 1 }))
+      return connection.snapshot(() => runTimeSlice(step, { maxSteps: 1 }))
     } catch (error) {
       // A generator that has thrown has ended.
       steps = undefined

@@ -192,7 +192,7 @@ export async function scanEvents(
     return true
   }
 
-  const turn = (): boolean => runTimeSlice(step, { mostSteps: MOST_STEPS })
+  const turn = (): boolean => runTimeSlice(step, { maxSteps: MOST_STEPS })
   while (await connection.retry(turn, options)) await nextTurn()
   return rest!
 }

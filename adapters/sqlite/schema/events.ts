@@ -4,21 +4,23 @@ import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Connection } from '../connection/connection.js'
 import { EVENT_COLUMNS, type EventRow, type EventValues, rowToEvent, valuesToRow } from './rows.js'
 
-/** The table of the events that change no more. What changes it belongs into a write transaction. */
+/**
+ * The table of events, without open live events. Call the methods that change it within a write
+ * transaction.
+ */
 export interface EventTable {
-  /** No event that becomes visible from now on has a time up to this. */
+  /** Events that become visible later have a later time than this. */
   highWater(): Microseconds
-  /** Also tells how many have been inserted by `insert`. */
+  /** Sets the high-water mark and adds to the number of appended events. */
   setHighWater(time: Microseconds, inserted: number): void
-  /** Keeps it behind all that there is. */
+  /** Inserts an event with a time above the high-water mark; the caller updates the mark. */
   insert(event: NewEvent, time: Microseconds): void
-  /** Keeps it wherever its time leads. */
+  /** Inserts an event at any time, and lists it as late for the index. */
   insertLate(event: NewEvent, time: Microseconds): void
   insertImported(event: ImportedEvent): void
   at(time: Microseconds): EventRow | undefined
-  /** That of an event whose id does not carry it. */
+  /** The time of the event with this id, if the id does not contain the time. */
   foreignTime(id: string): Microseconds | undefined
-  /** By its id, wherever the time is found. */
   find(id: string): EventRow | undefined
 }
 
@@ -64,9 +66,9 @@ export function createEventTable({ statement }: Connection): EventTable {
     insert,
     insertLate,
     insertImported({ event, time, json }) {
-      const carried = parseEventId(event.id)
-      const isNative = carried?.time === time
-      insertLate({ ...event, json, tail: isNative ? carried.tail : event.id }, time)
+      const parsed = parseEventId(event.id)
+      const isNative = parsed?.time === time
+      insertLate({ ...event, json, tail: isNative ? parsed.tail : event.id }, time)
       if (!isNative) statement('INSERT INTO daybook_foreign_ids VALUES (?, ?)').run(event.id, time)
     },
     at,

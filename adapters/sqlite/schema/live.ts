@@ -133,7 +133,7 @@ export function createLiveTable(connection: Connection, events: EventTable): Liv
       if (!row) return false
       if (change.revision <= row.revision) return true
       if (change.revision > row.revision + 1) {
-        const message = `change ${change.revision} of a live event does not follow change ${row.revision}`
+        const message = `change ${change.revision} of a live event cannot follow change ${row.revision}`
         throw new AuditLogError('INVALID_OPTION', message)
       }
       statement(

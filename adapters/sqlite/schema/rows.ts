@@ -18,7 +18,7 @@ export interface EventRow {
 export const EVENT_COLUMNS =
   'created_at, tail, type, username, source, system, json(attributes) AS attributes'
 
-/** The values of {@link EVENT_COLUMNS}: of many rows the driver gives these in two thirds of the time. */
+/** The values of {@link EVENT_COLUMNS}. The driver returns arrays in two thirds of the time of objects. */
 export type EventValues = readonly [
   created_at: Microseconds,
   tail: string,
@@ -29,7 +29,7 @@ export type EventValues = readonly [
   attributes: string,
 ]
 
-/** By their places, as to take an array apart goes by its iterator. */
+/** Reads the values by index: destructuring an array uses its iterator, which is slower. */
 export const valuesToRow = (values: EventValues): EventRow => ({
   created_at: values[0],
   tail: values[1],
@@ -40,7 +40,7 @@ export const valuesToRow = (values: EventValues): EventRow => ({
   attributes: values[6],
 })
 
-/** All fields are named, as to spread them takes longer than all else here. */
+/** Lists all fields: spreading the row would take longer than everything else here. */
 const eventOf = (row: EventRow, attributes: AuditEvent['attributes']): AuditEvent => ({
   id: row.tail.length === TAIL_LENGTH ? eventId(row.created_at, row.tail) : row.tail,
   created_at: formatTimestamp(row.created_at),
@@ -54,8 +54,8 @@ const eventOf = (row: EventRow, attributes: AuditEvent['attributes']): AuditEven
 export const rowToEvent = (row: EventRow): AuditEvent =>
   eventOf(row, JSON.parse(row.attributes) as AuditEvent['attributes'])
 
-const UNREAD: AuditEvent['attributes'] = {}
+const NO_ATTRIBUTES: AuditEvent['attributes'] = {}
 
-/** As `rowToEvent`, the attributes not read. */
+/** Returns an event that parses its attributes when they are first read. */
 export const rowToLazyEvent = (row: EventRow): AuditEvent =>
-  new LazyEvent(eventOf(row, UNREAD), row.attributes)
+  new LazyEvent(eventOf(row, NO_ATTRIBUTES), row.attributes)

@@ -68,10 +68,10 @@ const STATE_TABLE = `
   CREATE TABLE daybook_state (
     key TEXT PRIMARY KEY,
     value TEXT NOT NULL,
-    forgotten_at INTEGER
+    expires_at INTEGER
   ) STRICT, WITHOUT ROWID;
-  CREATE INDEX daybook_state_forgotten_at ON daybook_state (forgotten_at)
-    WHERE forgotten_at IS NOT NULL;`
+  CREATE INDEX daybook_state_expires_at ON daybook_state (expires_at)
+    WHERE expires_at IS NOT NULL;`
 
 // Open live events stay in `daybook_live` until they are closed. Each text that was appended to an
 // attribute is a row of its own, so that no change rewrites a long text.

@@ -3,7 +3,7 @@ import { createEventTable, type EventTable } from './events.js'
 import { createLiveTable, type LiveTable } from './live.js'
 import { createThrottleTable, type ThrottleTable } from './throttles.js'
 
-/** The tables of a log, through one connection. */
+/** The tables of a log, read and written through one connection. */
 export interface Tables {
   readonly connection: Connection
   readonly events: EventTable

@@ -10,30 +10,30 @@ import { DAY, type Microseconds } from '../../../src/event/timestamp.js'
 import type { Connection } from '../connection/connection.js'
 
 /**
- * Which throttles are closed, and what they have held back, for all processes on the file. What
- * changes it belongs into a write transaction.
+ * The throttles of all processes on the file, with their counts of suppressed calls. Call the methods
+ * that change the table within a write transaction.
  */
 export interface ThrottleTable {
-  /** For how long the draft is held back; 0 where it may be kept. */
+  /** How long the draft's throttle stays closed; 0 if it is open or the draft has none. */
   opensIn(draft: EventDraft, now: Microseconds): Microseconds
-  /** Notes that the draft is kept; gives it with what was held back before. */
+  /** Closes the throttle of a stored draft; returns the draft with the count of suppressed calls. */
   close(draft: EventDraft, keptAt: Microseconds): EventDraft
-  /** Adds to what was held back. */
+  /** Adds to the count of suppressed calls. */
   add(count: SuppressedCount): void
-  /** Adds the report's counts, unless they have come already. */
+  /** Adds the counts of the report, unless they were added before. */
   report(report: SuppressedReport, now: Microseconds): void
-  /** What no event will tell of, at most so many. */
-  unclaimed(now: Microseconds, most: number): readonly SuppressedCount[]
-  /** Takes these counts away: they have been told. */
+  /** At most `max` of the counts that no further event will take. */
+  unclaimed(now: Microseconds, max: number): readonly SuppressedCount[]
+  /** Resets these counts, which have been recorded. */
   clear(counts: readonly SuppressedCount[]): void
-  /** Lets go of some of what means nothing any more. */
+  /** Deletes some of the rows that have no effect any more. */
   prune(now: Microseconds): void
 }
 
 // Rows of each table that one transaction prunes.
-const MOST_PRUNED = 1000
+const MAX_PRUNED = 1000
 
-const NOTHING: ThrottleState = { keptAt: undefined, count: 0, first: undefined, last: undefined }
+const NO_STATE: ThrottleState = { keptAt: undefined, count: 0, first: undefined, last: undefined }
 
 interface ThrottleRow {
   readonly key: string
@@ -65,7 +65,7 @@ const REPORTED = `INSERT INTO daybook_reporters (reporter, number, reported_at) 
 export function createThrottleTable({ statement }: Connection): ThrottleTable {
   const stateOf = (key: string): ThrottleState => {
     const row = statement(STATE).get(key) as ThrottleRow | undefined
-    return row ? stateIn(row) : NOTHING
+    return row ? stateIn(row) : NO_STATE
   }
 
   const add = ({ key, type, scope, period, count, first, last }: SuppressedCount): void => {
@@ -96,11 +96,11 @@ export function createThrottleTable({ statement }: Connection): ThrottleTable {
       const isNew = statement(REPORTED).run(reporter, number, now).changes > 0
       if (isNew) for (const count of counts) add(count)
     },
-    unclaimed(now, most) {
+    unclaimed(now, max) {
       const found: SuppressedCount[] = []
       const rows = statement('SELECT * FROM daybook_throttles WHERE count > 0').iterate()
       for (const row of rows as IterableIterator<ThrottleRow>) {
-        if (found.length === most) break
+        if (found.length === max) break
         const { key, type, scope, period, count, first, last } = row
         if (first !== null && last !== null && isUnclaimed(stateIn(row), period, now))
           found.push({
@@ -124,11 +124,11 @@ export function createThrottleTable({ statement }: Connection): ThrottleTable {
     prune(now) {
       statement(
         `DELETE FROM daybook_throttles WHERE key IN (SELECT key FROM daybook_throttles
-         WHERE count = 0 AND coalesce(kept_at + 2 * period, 0) <= ? LIMIT ${MOST_PRUNED})`,
+         WHERE count = 0 AND coalesce(kept_at + 2 * period, 0) <= ? LIMIT ${MAX_PRUNED})`,
       ).run(now)
       statement(
         `DELETE FROM daybook_reporters WHERE reporter IN (SELECT reporter FROM daybook_reporters
-         WHERE reported_at <= ? LIMIT ${MOST_PRUNED})`,
+         WHERE reported_at <= ? LIMIT ${MAX_PRUNED})`,
       ).run(now - DAY)
     },
   }

@@ -2,10 +2,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Analysis, WaitOptions } from '../../../src/store/store.js'
 import type { Connection } from '../connection/connection.js'
 
-// ANALYZE looks at so many rows per value of an index: https://www.sqlite.org/lang_analyze.html
+// Rows per index that ANALYZE examines: https://www.sqlite.org/pragma.html#pragma_analysis_limit
 const ANALYSIS_LIMIT = 400
 
-// Tells which tables optimize would analyze, of all tables, without doing it:
+// Returns the ANALYZE statements that optimize would run for all tables, without running them:
 // https://www.sqlite.org/pragma.html#pragma_optimize
 const STALE = 'optimize(0x10003)'
 
@@ -14,9 +14,9 @@ const ANALYZE_TABLE = /^ANALYZE "main"\.("(?:[^"]|"")+")$/
 const ROWS = `SELECT stat FROM sqlite_stat1 WHERE tbl = ? ORDER BY idx IS NOT NULL LIMIT 1`
 
 /**
- * Analyzes the tables of the file whose statistics SQLite takes for stale, each by itself. Tables
- * without an index are left out: the planner has no choice there, and to count them takes a walk
- * through all of their rows. The entries of an index are counted at once, some million in 100 ms.
+ * Analyzes the tables whose statistics are stale according to SQLite, each in its own transaction. It
+ * skips tables without an index: the planner has no choice there, and counting them scans all rows.
+ * Counting the entries of an index blocks the event loop; some million entries take 100 ms.
  */
 export async function analyzeTables(
   connection: Connection,
@@ -25,7 +25,7 @@ export async function analyzeTables(
   const { database, statement } = connection
 
   const rowsOf = (table: string): number | null => {
-    // Not there before the first ANALYZE.
+    // sqlite_stat1 does not exist before the first ANALYZE.
     const isAnalyzed = statement(`SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_stat1'`).get()
     if (!isAnalyzed) return null
     const row = statement(ROWS).get(table) as { readonly stat: string } | undefined
@@ -54,7 +54,7 @@ export async function analyzeTables(
     await nextTurn()
     analyzed.push(await connection.write(() => analyze(table), options))
   }
-  // SQLite keeps nothing of an empty table, and finds it stale each time.
-  const told = analyzed.filter((one) => one.rows_before !== null || one.rows_after !== null)
-  return { analyzed_tables: told }
+  // SQLite stores no statistics for an empty table, so it is stale every time.
+  const changed = analyzed.filter((one) => one.rows_before !== null || one.rows_after !== null)
+  return { analyzed_tables: changed }
 }

@@ -5,71 +5,71 @@ import type { Appender } from './append.js'
 import type { Outbox } from './outbox.js'
 import type { Tables } from '../schema/tables.js'
 
-/** Sees to what nobody asks for: the outbox, open events that nobody holds any more, and the index. */
+/** Moves drafts from the outbox, closes abandoned live events and wakes the sealer, once a second. */
 export interface Maintenance {
-  /** Moves some of the outbox, where there is any; false once nothing is left. Throws the driver's errors. */
-  moveSome(): boolean
+  /** Moves some drafts from the outbox; returns false if there are none. Throws the driver's errors. */
+  moveDrafts(): boolean
   stop(): void
 }
 
-// What committed transactions of hosts have left in the outbox waits no longer for an append.
+// Drafts in the outbox wait at most this long if there is no append.
 const POLL_MS = 1000
-// So long where the file is locked just then.
+// The pause if the file was locked.
 const LOCKED_POLL_MS = 50
 
 export function createMaintenance(
   { connection, live }: Tables,
   outbox: Outbox,
-  keeping: Appender,
-  hint: () => void,
-  lookAtIndex: () => void,
+  appender: Appender,
+  onVisible: () => void,
+  wakeSealer: () => void,
 ): Maintenance {
-  const silentOnes = createLivenessCheck()
-  let lastLook = -Infinity
+  const findAbandoned = createLivenessCheck()
+  let lastLivenessCheck = -Infinity
   let timer: NodeJS.Timeout
 
-  const moveSome = (): boolean => {
+  const moveDrafts = (): boolean => {
     if (!outbox.hasDrafts()) return false
-    connection.tryWrite(() => keeping.append([]))
+    connection.tryWrite(() => appender.append([]))
     return true
   }
 
-  /** Closes open events whose holders are gone: those that have not been heard of since the look. */
-  const closeSilent = (): void => {
-    const silent = silentOnes(live.heartbeats())
-    if (silent.length === 0) return
+  const closeAbandoned = (): void => {
+    const abandoned = findAbandoned(live.heartbeats())
+    if (abandoned.length === 0) return
     connection.tryWrite(() => {
-      const beats = new Map(live.heartbeats().map((one) => [one.id, one.heartbeats]))
-      for (const one of silent)
-        if (beats.get(one.id) === one.heartbeats) live.close(one.id, { unfinished: true })
+      // A heartbeat may have come since the check.
+      const current = new Map(live.heartbeats().map((one) => [one.id, one.heartbeats]))
+      for (const { id, heartbeats } of abandoned)
+        if (current.get(id) === heartbeats) live.close(id, { unfinished: true })
     })
-    hint()
+    onVisible()
   }
 
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     let pause = POLL_MS
     try {
-      while (moveSome()) {
-        hint()
+      while (moveDrafts()) {
+        onVisible()
         await nextTurn()
       }
-      if (performance.now() - lastLook >= HEARTBEAT_MS) {
-        lastLook = performance.now()
-        closeSilent()
+      if (performance.now() - lastLivenessCheck >= HEARTBEAT_MS) {
+        lastLivenessCheck = performance.now()
+        closeAbandoned()
       }
     } catch (error) {
-      // What is wrong with the file is told by the calls that need it.
+      // Calls that use the file report its errors.
       if (isBusy(error)) pause = LOCKED_POLL_MS
     }
     if (!connection.database.open) return
-    lookAtIndex()
+    wakeSealer()
     schedule(pause)
   }
 
   const schedule = (ms: number): void => {
-    timer = setTimeout(() => void look(), ms).unref()
+    timer = setTimeout(() => void poll(), ms).unref()
   }
   schedule(POLL_MS)
 
-  return { moveSome, stop: () => clearTimeout(timer) }
+  return { moveDrafts, stop: () => clearTimeout(timer) }
 }

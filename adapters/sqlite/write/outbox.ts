@@ -6,20 +6,20 @@ import { type Connection, storeFailure } from '../connection/connection.js'
 import type { SqliteDatabase, SqliteStatement } from '../connection/database.js'
 import { fileOf, hostHandle } from '../connection/host-handle.js'
 
-/** Drafts that hosts have committed in their own transactions, until they get their place in time. */
+/** Drafts that hosts insert in their own transactions; the next append moves them to the log. */
 export interface Outbox {
-  /** Puts the draft in through the host's handle, as part of what is open there. */
+  /** Inserts the draft through the host's handle, as part of its open transaction. */
   enlist(draft: EventDraft, transaction: object, now: Microseconds, options: WaitOptions): void
-  /** True where committed drafts wait. */
+  /** True if there are committed drafts. */
   hasDrafts(): boolean
-  /** Takes the oldest out, in order, {@link MAX_MOVED} at most; belongs into a write transaction. */
+  /** Removes and returns up to {@link MAX_MOVED} of the oldest drafts. Call it within a write transaction. */
   take(): readonly OutboxDraft[]
 }
 
-// With a batch of our own it keeps the event loop for some milliseconds.
+// With the drafts of one append, moving them blocks the event loop for some milliseconds.
 export const MAX_MOVED = 500
 
-/** A draft out of the outbox, and when it was put in. */
+/** A draft from the outbox, with the time of its insertion. */
 export interface OutboxDraft {
   readonly draft: EventDraft
   readonly recordedAt: Microseconds
@@ -42,7 +42,7 @@ interface OutboxRow {
 const COLUMNS = `tail, type, username, source, system, attributes, recorded_at,
   throttle_key, throttle_scope, throttle_period`
 
-// `main`, so that no temporary table of the host's gets it.
+// With `main`, as a temporary table of the host may have the same name.
 const INSERT = `INSERT INTO main.daybook_outbox (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 const TAKE = `SELECT id, ${COLUMNS} FROM daybook_outbox ORDER BY id LIMIT ?`
@@ -51,7 +51,7 @@ export function createOutbox(connection: Connection): Outbox {
   const file = fileOf(connection.database)
   const inserts = new WeakMap<object, SqliteStatement>()
 
-  /** A handle stays on its file: one that was looked at before can only have been closed. */
+  /** A handle stays on its file, so one that was checked before can only have been closed. */
   const insertOn = (transaction: object): SqliteStatement => {
     const known = inserts.get(transaction)
     if (known && (transaction as SqliteDatabase).open) return known
@@ -77,14 +77,14 @@ export function createOutbox(connection: Connection): Outbox {
     take() {
       const rows = connection.statement(TAKE).all(MAX_MOVED) as OutboxRow[]
       const last = rows.at(-1)
-      // Ids only rise, so that these are all up to the last.
+      // Ids only increase, so these are all the rows up to the last id.
       if (last) connection.statement('DELETE FROM daybook_outbox WHERE id <= ?').run(last.id)
-      return rows.map((row) => ({ draft: draftIn(row), recordedAt: row.recorded_at }))
+      return rows.map((row) => ({ draft: draftOf(row), recordedAt: row.recorded_at }))
     },
   }
 }
 
-function draftIn(row: OutboxRow): EventDraft {
+function draftOf(row: OutboxRow): EventDraft {
   const { tail, type, username, source, system, attributes: json } = row
   const { throttle_key: key, throttle_scope: scope, throttle_period: period } = row
   const throttle: DraftThrottle | undefined =

@@ -6,13 +6,16 @@ import { EVENT_COLUMNS, type EventRow, rowToEvent } from '../schema/rows.js'
 import { scanEvents } from '../read/scan.js'
 import type { Tables } from '../schema/tables.js'
 
-/** Those of some drafts that an attempt has kept whose outcome nobody knows any more, by their tails. */
+/** The events of drafts that an earlier attempt with an unknown outcome has stored. */
 export interface Recovered {
-  /** All of them; belongs into the transaction that keeps the others. */
+  /** All of these events, by their tails. Call it in the transaction that appends the other drafts. */
   events(): ReadonlyMap<string, AuditEvent>
 }
 
-/** Looks for drafts that may have been kept later than `since`: for most of it outside of a transaction. */
+/**
+ * Looks for drafts that may have been stored later than `since`. Most of the search runs outside of a
+ * write transaction; `events` searches only what became visible since.
+ */
 export async function recover(
   tables: Tables,
   drafts: readonly EventDraft[],

@@ -5,53 +5,55 @@ import type { Connection } from '../connection/connection.js'
 import { withSmallCheckpoints } from '../connection/database.js'
 import { runTimeSlice, WRITE_SLICE_MS, writeInTimeSlices } from '../connection/time-slice.js'
 
-// Rows, and pages that go back to the file system, between two looks at the time.
-const ROWS = 25
-const MOST_STEPS = 40
-const PAGES = 4
+// Rows, and free pages, between two checks of the time.
+const STEP_ROWS = 25
+const MAX_STEPS = 40
+const STEP_PAGES = 4
+// The value of `PRAGMA auto_vacuum` for INCREMENTAL.
 const INCREMENTAL = 2
 
-const LAST_OF_SOME = `SELECT created_at FROM daybook_events WHERE created_at < ?
-  ORDER BY created_at LIMIT 1 OFFSET ${ROWS - 1}`
+const LAST_OF_STEP = `SELECT created_at FROM daybook_events WHERE created_at < ?
+  ORDER BY created_at LIMIT 1 OFFSET ${STEP_ROWS - 1}`
 
-// A tail longer than that of an id that carries its time is the whole of one that does not.
-const FREE_FOREIGN_IDS = `DELETE FROM daybook_foreign_ids WHERE id IN
+// A tail of more than TAIL_LENGTH characters is a whole id, which does not contain the time.
+const DELETE_FOREIGN_IDS = `DELETE FROM daybook_foreign_ids WHERE id IN
   (SELECT tail FROM daybook_events WHERE created_at < ? AND length(tail) > ${TAIL_LENGTH})`
 
-// Before the oldest event there is nothing in any case.
-const TELL_INDEX = 'UPDATE daybook_index SET removed = removed + ?'
+// Counts events that are removed by id, for the index. `removeBefore` does not need this: segments that
+// end before the oldest event are dropped anyway.
+const COUNT_REMOVED = 'UPDATE daybook_index SET removed = removed + ?'
 
-/** What one transaction has done. */
-interface Turn {
+/** The result of one transaction. */
+interface Slice {
   readonly removed: number
   readonly hasMore: boolean
 }
 
-/** Removes what is before `time`, oldest first; gives their number. */
+/** Removes the events before `time`, oldest first; returns their number. */
 export async function removeBefore(
   connection: Connection,
   time: Microseconds,
   options: RemoveOptions,
 ): Promise<number> {
   const { statement } = connection
-  const turn = (): Turn => {
+  const slice = (): Slice => {
     let removed = 0
     const hasMore = runTimeSlice(
       () => {
-        const last = statement(LAST_OF_SOME).get(time) as { created_at: Microseconds } | undefined
+        const last = statement(LAST_OF_STEP).get(time) as { created_at: Microseconds } | undefined
         const end = last ? last.created_at + 1 : time
-        statement(FREE_FOREIGN_IDS).run(end)
+        statement(DELETE_FOREIGN_IDS).run(end)
         removed += statement('DELETE FROM daybook_events WHERE created_at < ?').run(end).changes
         return last !== undefined
       },
-      { ms: WRITE_SLICE_MS, mostSteps: MOST_STEPS },
+      { ms: WRITE_SLICE_MS, maxSteps: MAX_STEPS },
     )
     return { removed, hasMore }
   }
-  return removeInTurns(connection, turn, options)
+  return removeInSlices(connection, slice, options)
 }
 
-/** Removes those that are there; gives their number. */
+/** Removes the events with these ids; returns how many there were. */
 export async function removeIds(
   connection: Connection,
   ids: readonly string[],
@@ -67,13 +69,13 @@ export async function removeIds(
       'DELETE FROM daybook_foreign_ids WHERE id = ? RETURNING created_at',
     ).get(id) as { created_at: Microseconds } | undefined
     if (foreign) return removeAt(foreign.created_at, id)
-    const carried = parseEventId(id)
-    return carried ? removeAt(carried.time, carried.tail) : 0
+    const parsed = parseEventId(id)
+    return parsed ? removeAt(parsed.time, parsed.tail) : 0
   }
 
-  // What one transaction took stays there for the next try where it cannot be committed.
+  // Advances only after a commit, so that a transaction which is tried again takes the same ids.
   let done = 0
-  const turn = (): Turn & { readonly next: number } => {
+  const slice = (): Slice & { readonly next: number } => {
     let removed = 0
     let next = done
     const hasMore = runTimeSlice(
@@ -83,41 +85,44 @@ export async function removeIds(
       },
       { ms: WRITE_SLICE_MS },
     )
-    if (removed > 0) statement(TELL_INDEX).run(removed)
+    if (removed > 0) statement(COUNT_REMOVED).run(removed)
     return { removed, hasMore, next }
   }
-  return removeInTurns(connection, turn, options, ({ next }) => (done = next))
+  return removeInSlices(connection, slice, options, ({ next }) => (done = next))
 }
 
-/** Gives the number of removed events, once free pages are given back. */
-async function removeInTurns<Done extends Turn>(
+/** Returns the number of removed events, after the free pages have been released. */
+async function removeInSlices<Done extends Slice>(
   connection: Connection,
-  turn: () => Done,
+  slice: () => Done,
   { onProgress, ...options }: RemoveOptions,
   onCommit: (done: Done) => void = () => {},
 ): Promise<number> {
   let removed = 0
-  const tell = (done: Done): void => {
+  const report = (done: Done): void => {
     onCommit(done)
     removed += done.removed
     if (done.removed > 0) onProgress?.(removed)
   }
   return withSmallCheckpoints(connection.database, async () => {
-    await writeInTimeSlices(connection, turn, tell, options)
-    await giveBack(connection, options)
+    await writeInTimeSlices(connection, slice, report, options)
+    await releasePages(connection, options)
     return removed
   })
 }
 
-/** Gives free pages back where the file was made to; what fails of it is left to the next call. */
-async function giveBack(connection: Connection, options: WaitOptions): Promise<void> {
+/**
+ * Returns free pages to the file system if the file has incremental vacuum. After an error, the next call
+ * continues.
+ */
+async function releasePages(connection: Connection, options: WaitOptions): Promise<void> {
   const { database } = connection
   const read = (name: string): number => database.pragma(name, { simple: true }) as number
-  const turn = (): { readonly hasMore: boolean } => {
+  const slice = (): { readonly hasMore: boolean } => {
     const hasMore = runTimeSlice(
       () => {
-        // Each step of the statement gives one page back: it has to be run to its end.
-        database.pragma(`incremental_vacuum(${PAGES})`)
+        // Each step of the statement releases one page; `pragma` runs it to its end.
+        database.pragma(`incremental_vacuum(${STEP_PAGES})`)
         return read('freelist_count') > 0
       },
       { ms: WRITE_SLICE_MS },
@@ -127,10 +132,10 @@ async function giveBack(connection: Connection, options: WaitOptions): Promise<v
   try {
     const hasSome = (): boolean => read('auto_vacuum') === INCREMENTAL && read('freelist_count') > 0
     if (!(await connection.retry(hasSome, options))) return
-    await writeInTimeSlices(connection, turn, () => {}, options)
-    // The file itself gets shorter by a checkpoint.
+    await writeInTimeSlices(connection, slice, () => {}, options)
+    // A checkpoint truncates the file itself.
     await connection.retry(() => database.pragma('wal_checkpoint(TRUNCATE)'), options)
   } catch {
-    // The events are gone, and that is what the call tells.
+    // The events are removed; that is what the caller asked for.
   }
 }

@@ -37,7 +37,7 @@ it.each([0, 1, 2, 7, 16])('a probe of %i and the index find what a scan finds', 
   ])
 })
 
-it('the index knows of what has come, changed or gone since it was asked last', async () => {
+it('the index follows added, changed and removed events', async () => {
   const audit = await logOf(createMemoryStore({}, { minIndexed: 0, probe: 0 }))
   const count = async (kind: string) => {
     const { events } = await audit.list(`filter[kind_eq]=${kind}&limit=1000`)

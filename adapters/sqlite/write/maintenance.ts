@@ -22,7 +22,7 @@ export function createMaintenance(
   outbox: Outbox,
   appender: Appender,
   onVisible: () => void,
-  wakeSealer: () => void,
+  checkIndex: () => void,
 ): Maintenance {
   const findAbandoned = createLivenessCheck()
   let lastLivenessCheck = -Infinity
@@ -62,7 +62,7 @@ export function createMaintenance(
       if (isBusy(error)) pause = LOCKED_POLL_MS
     }
     if (!connection.database.open) return
-    wakeSealer()
+    checkIndex()
     schedule(pause)
   }
 

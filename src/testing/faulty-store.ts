@@ -2,31 +2,32 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { AuditLogError, throwIfAborted } from '../errors.js'
 import type { AppendOptions, EventStore } from '../store/store.js'
 
-/** The methods of a store that can be made to go wrong: those that wait. */
+/** The methods of a store that can be given faults: those that return a promise, except `close`. */
 export type FaultyMethod = Exclude<
   keyof EventStore,
   'name' | 'maxBatch' | 'clock' | 'watch' | 'close'
 >
 
 /**
- * A store whose calls go wrong as they are told to. Faults of one method befall its next calls in
- * the order in which they were asked for, each as many calls as `times` says; without it every call
- * until `heal`.
+ * A store with faults on demand. The faults of a method apply to its next calls in the order in
+ * which they were requested, each to `times` calls, or without `times` to every call until `heal`.
  */
 export interface FaultyStore extends EventStore {
-  /** The call has no effect and rejects: `STORE_FAILED` with this cause, or an `AuditLogError` itself. */
+  /**
+   * The call has no effect and rejects: with `error` if it is an `AuditLogError`, otherwise with
+   * `STORE_FAILED` and `error` as its cause.
+   */
   fail(method: FaultyMethod, times?: number, error?: unknown): void
-  /** The call has no effect before `heal`, and does its work then. Given up before, it never does. */
+  /** The call waits for `heal` and then runs. If it is aborted first, it never runs. */
   hang(method: FaultyMethod, times?: number): void
-  /** The call does its work so many milliseconds later. Given up before, it never does. */
+  /** The call runs after this many milliseconds. If it is aborted first, it never runs. */
   delay(method: FaultyMethod, milliseconds: number, times?: number): void
   /**
-   * The call does its work, but its answer is lost. An append may not reject then: it is answered
-   * when the store finds what it has kept, at `heal` or as the caller gives up. Other calls reject
-   * with `STORE_FAILED`.
+   * The call takes effect, but its acknowledgement is lost. Calls reject with `STORE_FAILED`, except
+   * `append`, which rejects only if nothing was stored: it resolves at `heal` or when it is aborted.
    */
   loseAcknowledgement(method: FaultyMethod, times?: number): void
-  /** Nothing goes wrong from now on; calls that hang go on, those that are delayed at once. */
+  /** Removes all faults. Calls that hang or are delayed run at once. */
   heal(): void
 }
 
@@ -42,8 +43,8 @@ interface PlannedFault {
 }
 
 /**
- * For tests of what a host does when its store is in trouble: the same store, and it keeps the
- * contract, but calls fail, hang, take their time, or lose their answer on demand.
+ * Wraps a store for tests of how a host handles store failures. The wrapper keeps the contract of
+ * `EventStore`, but its calls fail, hang, take longer or lose their acknowledgement on demand.
  *
  * ```ts
  * const store = faultyStore(memoryStore())
@@ -55,8 +56,8 @@ interface PlannedFault {
  */
 export function faultyStore(store: EventStore): FaultyStore {
   const planned = new Map<FaultyMethod, PlannedFault[]>()
-  /** Aborts when the store is healed, and is replaced by then. */
-  let illness = new AbortController()
+  /** Its signal aborts at `heal`, which then replaces it. */
+  let healing = new AbortController()
   let isClosed = false
 
   const plan = (method: FaultyMethod, fault: Fault, times = Infinity): void => {
@@ -79,19 +80,22 @@ export function faultyStore(store: EventStore): FaultyStore {
     })
   }
 
-  /** Resolves when the store is healed, or after so long; `ABORTED` where the caller gives up first. */
-  const trouble = async (options: AppendOptions = {}, milliseconds = Infinity): Promise<void> => {
+  /** Resolves at `heal` or after `milliseconds`; rejects with `ABORTED` if the call is aborted first. */
+  const waitForHeal = async (
+    options: AppendOptions = {},
+    milliseconds = Infinity,
+  ): Promise<void> => {
     const { signal, deadline = Infinity } = options
-    const { signal: healed } = illness
-    const left = Math.max(0, deadline - performance.now())
-    // A timer cuts fractions, and would end before the deadline.
+    const { signal: healed } = healing
+    const remaining = Math.max(0, deadline - performance.now())
+    // Timers drop fractions of a millisecond and would end before the deadline.
     await wait(
-      Math.min(milliseconds, Math.ceil(left)),
+      Math.min(milliseconds, Math.ceil(remaining)),
       AbortSignal.any(signal ? [healed, signal] : [healed]),
     )
     throwIfAborted(signal)
-    if (left <= milliseconds && !healed.aborted)
-      throw new AuditLogError('ABORTED', 'the deadline is over')
+    if (remaining <= milliseconds && !healed.aborted)
+      throw new AuditLogError('ABORTED', 'the deadline has passed')
   }
 
   const call = async <Result>(
@@ -108,12 +112,12 @@ export function faultyStore(store: EventStore): FaultyStore {
         throw failure(`${method} was made to fail`, fault.error)
       case 'hang':
       case 'delay':
-        await trouble(options, fault.kind === 'delay' ? fault.milliseconds : Infinity)
+        await waitForHeal(options, fault.kind === 'delay' ? fault.milliseconds : Infinity)
         return act()
       case 'lose': {
         const result = await act()
-        if (method !== 'append') throw failure(`the answer of ${method} was lost`)
-        await trouble(options).catch(() => {})
+        if (method !== 'append') throw failure(`the acknowledgement of ${method} was lost`)
+        await waitForHeal(options).catch(() => {})
         return result
       }
     }
@@ -158,8 +162,8 @@ export function faultyStore(store: EventStore): FaultyStore {
     async close() {
       isClosed = true
       await store.close()
-      // What hangs finds the store closed.
-      illness.abort()
+      // Calls that hang now run and find the store closed.
+      healing.abort()
     },
 
     fail: (method, times, error) => plan(method, { kind: 'fail', error }, times),
@@ -168,18 +172,18 @@ export function faultyStore(store: EventStore): FaultyStore {
     loseAcknowledgement: (method, times) => plan(method, { kind: 'lose' }, times),
     heal() {
       planned.clear()
-      illness.abort()
-      illness = new AbortController()
+      healing.abort()
+      healing = new AbortController()
     },
   }
 }
 
-// Longer than setTimeout can wait.
-const FOREVER_MS = 2_147_483_647
+// The longest delay of setTimeout.
+const MAX_DELAY_MS = 2_147_483_647
 
-/** Resolves after so long, or when the signal aborts. */
+/** Resolves after `milliseconds`, or when the signal aborts. */
 async function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
-  if (milliseconds < FOREVER_MS) {
+  if (milliseconds < MAX_DELAY_MS) {
     await delay(milliseconds, undefined, { signal }).catch(() => {})
     return
   }

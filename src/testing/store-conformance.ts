@@ -10,7 +10,7 @@ import type {
   StoreUnderTest,
 } from './conformance/context.js'
 import { countCases } from './conformance/count.js'
-import { dueCases } from './conformance/due.js'
+import { excessCases } from './conformance/excess.js'
 import { explainCases } from './conformance/explain.js'
 import { filterCases } from './conformance/filter.js'
 import { importCases } from './conformance/import.js'
@@ -35,24 +35,27 @@ import { manualClock } from './conformance/manual-clock.js'
 export interface ConformanceCase {
   /** `<method>: <rule>` */
   readonly name: string
-  /** What the case cannot do without; where the store cannot, `run` resolves to the reason. */
+  /** The abilities that the case needs. If the store lacks one, `run` resolves to the reason. */
   readonly needs?: readonly Ability[]
-  /** Rejects with an `AssertionError` where the store is wrong; resolves to why it was skipped. */
+  /**
+   * Rejects with an `AssertionError` if the store breaks the rule. Resolves to `undefined` if it
+   * passes, or to the reason why the case was skipped.
+   */
   readonly run: () => Promise<string | undefined>
 }
 
-const lacking: Readonly<Record<Ability, string>> = {
+const reasons: Readonly<Record<Ability, string>> = {
   reopen: 'cannot be opened twice',
-  transaction: 'takes part in no transaction of a host',
+  transaction: 'does not support host transactions',
   interrupt: 'cannot be interrupted',
-  loseAcknowledgement: 'loses no acknowledgement',
+  loseAcknowledgement: 'cannot be made to lose acknowledgements',
 }
 
-/** The abilities of one store, and what undoes whatever was not undone. */
+/** The abilities of one store, and a function that ends everything a case left open. */
 function abilitiesOf(given: StoreUnderTest): { abilities: Abilities; undo: () => Promise<void> } {
   const open = new Set<() => Promise<unknown>>()
-  /** A function that ends something, also where nobody calls it. */
-  const ending = (end: () => Promise<void>): (() => Promise<void>) => {
+  /** Makes `end` run once: when the case calls it, or in `undo`. */
+  const endOnce = (end: () => Promise<void>): (() => Promise<void>) => {
     const once = async (): Promise<void> => {
       if (open.delete(once)) await end()
     }
@@ -68,7 +71,7 @@ function abilitiesOf(given: StoreUnderTest): { abilities: Abilities; undo: () =>
       },
       async transaction() {
         const { handle, commit, rollback } = await given.transaction!()
-        const end = ending(rollback)
+        const end = endOnce(rollback)
         return {
           handle,
           async commit() {
@@ -78,11 +81,11 @@ function abilitiesOf(given: StoreUnderTest): { abilities: Abilities; undo: () =>
           rollback: end,
         }
       },
-      interrupt: async () => ending(await given.interrupt!()),
+      interrupt: async () => endOnce(await given.interrupt!()),
       loseAcknowledgement: (method) => given.loseAcknowledgement!(method),
     },
     async undo() {
-      // The last thing begun first: a store cannot close while a transaction is in its way.
+      // In reverse order: a store cannot close while a transaction blocks it.
       for (const end of [...open].toReversed()) await end()
     },
   }
@@ -98,8 +101,8 @@ async function runCase(
   const audit: AuditLog = new AuditLog({ store, types: {} })
   const { abilities, undo } = abilitiesOf(given)
   try {
-    const lacks = needs.find((ability) => !given[ability])
-    if (lacks) return `the ${store.name} store ${lacking[lacks]}`
+    const missing = needs.find((ability) => !given[ability])
+    if (missing) return `the ${store.name} store ${reasons[missing]}`
     const context: Context = { store, audit, clock }
     await body({ ...context, ...abilities })
     return undefined
@@ -119,7 +122,7 @@ const allCases: readonly Case[] = [
     liveChangeCases,
     liveReadingCases,
     stateCases,
-    dueCases,
+    excessCases,
     countCases,
     explainCases,
   ],
@@ -135,9 +138,9 @@ const allCases: readonly Case[] = [
 ].flat(2)
 
 /**
- * The rules of the store contract as cases for any test runner: `run` rejects where the store
- * breaks one. A case that needs an ability which `createStore` does not give resolves to the reason
- * it was skipped; print it.
+ * Returns the rules of the `EventStore` contract as cases for any test runner. `run` creates a store,
+ * runs one case and rejects if the store breaks the rule. If the case needs an ability that the store
+ * lacks, `run` resolves to the reason; print it.
  */
 export function storeConformance(createStore: CreateStore): ConformanceCase[] {
   return allCases.map((one) => ({

@@ -1,13 +1,13 @@
 import type { CountsQuery, EventCounts } from 'daybook'
 import type { Mutant, Mutants } from './model-store.js'
 
-/** Asks for something else. */
-const asking =
+/** Alters the query. */
+const withQuery =
   (change: (query: CountsQuery) => CountsQuery): Mutant['mutate'] =>
   (store) => ({ count: (query, options) => store.count(change(query), options) })
 
-/** Answers something else. */
-const answering =
+/** Alters the counts. */
+const withCounts =
   (change: (counts: EventCounts) => EventCounts): Mutant['mutate'] =>
   (store) => ({
     count: async (query, options) => change(await store.count(query, options)),
@@ -25,29 +25,29 @@ const withFacets = (
 
 export const countMutants: Mutants = {
   count: {
-    'counts all': { mutate: asking((query) => ({ ...query, where: undefined })) },
-    'shows what is not visible': { mutate: asking((query) => ({ ...query, visible: undefined })) },
-    'takes what is visible for a part of the query': {
-      mutate: asking((query) => ({
+    'ignores the filter': { mutate: withQuery((query) => ({ ...query, where: undefined })) },
+    'ignores `visible`': { mutate: withQuery((query) => ({ ...query, visible: undefined })) },
+    'treats `visible` as the filter': {
+      mutate: withQuery((query) => ({
         ...query,
         where: query.where ?? query.visible,
         visible: undefined,
       })),
     },
-    'has its buckets in UTC': {
-      mutate: asking((query) => ({
+    'aligns buckets to UTC': {
+      mutate: withQuery((query) => ({
         ...query,
         buckets: query.buckets && { ...query.buckets, zone: 'UTC' },
       })),
     },
-    'has finer buckets': {
-      mutate: asking((query) => ({
+    'returns too many buckets': {
+      mutate: withQuery((query) => ({
         ...query,
         buckets: query.buckets && { ...query.buckets, count: 2 * query.buckets.count },
       })),
     },
     'leaves out empty buckets': {
-      mutate: answering((counts) => ({
+      mutate: withCounts((counts) => ({
         ...counts,
         buckets: counts.buckets && {
           ...counts.buckets,
@@ -56,13 +56,13 @@ export const countMutants: Mutants = {
       })),
     },
     'counts facets with their own conditions': {
-      mutate: asking((query) => {
+      mutate: withQuery((query) => {
         const { where } = query
         return { ...query, where: undefined, visible: where ?? query.visible }
       }),
     },
-    'gives values as text': {
-      mutate: answering((counts) =>
+    'returns values as text': {
+      mutate: withCounts((counts) =>
         withFacets(counts, (facet) => ({
           ...facet,
           values: facet.values.map(({ value, count }) => ({
@@ -72,26 +72,26 @@ export const countMutants: Mutants = {
         })),
       ),
     },
-    'gives equally frequent values in another order': {
-      mutate: answering((counts) =>
+    'reverses the order of equally frequent values': {
+      mutate: withCounts((counts) =>
         withFacets(counts, (facet) => ({
           ...facet,
           values: facet.values.toReversed().toSorted((a, b) => b.count - a.count),
         })),
       ),
     },
-    'tells how many values it gives': {
-      mutate: answering((counts) =>
+    'reports the number of returned values as distinct': {
+      mutate: withCounts((counts) =>
         withFacets(counts, (facet) => ({ ...facet, distinct: facet.values.length })),
       ),
     },
-    'forgets the events without a value': {
-      mutate: answering((counts) => withFacets(counts, (facet) => ({ ...facet, missing: 0 }))),
+    'ignores events without a value': {
+      mutate: withCounts((counts) => withFacets(counts, (facet) => ({ ...facet, missing: 0 }))),
     },
-    'does not tell that it samples': {
-      mutate: answering((counts) => ({ ...counts, sampled: false })),
+    'does not report that it sampled': {
+      mutate: withCounts((counts) => ({ ...counts, sampled: false })),
     },
-    'does not count the open ones': {
+    'does not count open events': {
       mutate: (store) => ({
         async count(query, options) {
           const counts = await store.count(query, options)
@@ -100,8 +100,8 @@ export const countMutants: Mutants = {
         },
       }),
     },
-    'goes on for as long as it likes': {
-      mutate: asking((query) => ({ ...query, within: 60_000 })),
+    'ignores the time limit': {
+      mutate: withQuery((query) => ({ ...query, within: 60_000 })),
     },
     'ignores the signal': { mutate: (store) => ({ count: (query) => store.count(query) }) },
   },

@@ -1,7 +1,7 @@
 import { type CreateStore, storeConformance } from 'daybook/testing'
 import { describe, it } from 'vitest'
 
-/** Makes each case a test; one that cannot be run is skipped with its reason. */
+/** Makes each case a test. A case that the store cannot run is skipped with its reason. */
 export function describeStore(name: string, createStore: CreateStore): void {
   describe(`${name} store`, () => {
     for (const { name: title, run } of storeConformance(createStore)) {

@@ -1,8 +1,8 @@
 import type { EventStore, ListOptions, QueryTrace, StepTrace } from 'daybook'
 import type { Mutant, Mutants } from './model-store.js'
 
-/** Tells something else of how it answers. */
-const telling =
+/** Changes the steps of the trace. */
+const tracing =
   (change: (step: StepTrace, trace: QueryTrace) => void): Mutant['mutate'] =>
   (store) => ({
     async list(query, options = {}) {
@@ -12,7 +12,7 @@ const telling =
     },
   })
 
-const listing =
+const withList =
   (
     list: (
       store: EventStore,
@@ -27,57 +27,57 @@ const withoutTrace = (options?: ListOptions): ListOptions => ({ ...options, trac
 
 export const explainMutants: Mutants = {
   explain: {
-    'tells nothing': {
-      mutate: listing((store, query, options) => store.list(query, withoutTrace(options))),
+    'has no trace': {
+      mutate: withList((store, query, options) => store.list(query, withoutTrace(options))),
     },
-    'tells of matches only': {
-      mutate: telling((step) => {
+    'reports matched events only': {
+      mutate: tracing((step) => {
         step.checked = 0
       }),
     },
-    'forgets the one that tells of more': {
-      mutate: telling((step) => {
+    'does not report the event beyond the limit': {
+      mutate: tracing((step) => {
         step.matched = Math.min(step.matched, 10)
       }),
     },
-    'tells of more parts than there are': {
-      mutate: telling((step) => {
+    'reads more parts than there are': {
+      mutate: tracing((step) => {
         step.parts_read = step.parts + 1
       }),
     },
-    'tells its times as seconds, and they are not': {
-      mutate: telling((step) => {
+    'reports times that are too long': {
+      mutate: tracing((step) => {
         step.took_ms += 1000
       }),
     },
-    'looks at all events': {
-      mutate: listing(async (store, query, options) => {
+    'checks all events': {
+      mutate: withList(async (store, query, options) => {
         const sorts = [{ attribute: 'n', direction: 'asc' }] as const
         if (options?.trace) await store.list({ where: undefined, sorts, limit: 1 }, options)
         return store.list(query, options)
       }),
     },
-    'finds less where it is asked why': {
-      mutate: listing(async (store, query, options) => {
+    'returns fewer events with a trace': {
+      mutate: withList(async (store, query, options) => {
         const page = await store.list(query, options)
         return options?.trace ? { ...page, events: page.events.slice(1) } : page
       }),
     },
-    'does not tell of open ones': {
-      mutate: listing(async (store, query, options) => {
+    'does not report open events': {
+      mutate: withList(async (store, query, options) => {
         const page = await store.list(query, options)
         const open = new Set((await store.openEvents()).map(({ id }) => id))
         const [step] = options?.trace?.steps ?? []
-        const found = page.events.filter(({ id }) => open.has(id)).length
+        const openInPage = page.events.filter(({ id }) => open.has(id)).length
         if (step) {
-          step.checked -= found
-          step.matched -= found
+          step.checked -= openInPage
+          step.matched -= openInPage
         }
         return page
       }),
     },
     'ignores the signal': {
-      mutate: listing((store, query, options) =>
+      mutate: withList((store, query, options) =>
         store.list(query, options && { ...options, signal: undefined }),
       ),
     },

@@ -1,21 +1,21 @@
 import type { AuditEvent, EventStore } from 'daybook'
 import type { Mutant, Mutants } from './model-store.js'
 
-type Changed = Parameters<EventStore['changeLive']>[1]
+type Change = Parameters<EventStore['changeLive']>[1]
 
-/** Applies other changes than those given. */
+/** Alters the changes before it applies them. */
 const changing =
-  (change: (change: Changed) => Changed): Mutant['mutate'] =>
+  (change: (change: Change) => Change): Mutant['mutate'] =>
   (store) => ({
     changeLive: (id, given, options) => store.changeLive(id, change(given), options),
     closeLive: (id, given, options) => store.closeLive(id, change(given), options),
   })
 
-/** What readers find of live events while they are open. */
+/** Alters open events when they are read. */
 const reading =
   (change: (event: AuditEvent) => AuditEvent | undefined): Mutant['mutate'] =>
   (store) => {
-    const seen = async (event: AuditEvent): Promise<readonly AuditEvent[]> => {
+    const alter = async (event: AuditEvent): Promise<readonly AuditEvent[]> => {
       const open = await store.openEvents()
       const changed = open.some(({ id }) => id === event.id) ? change(event) : event
       return changed ? [changed] : []
@@ -23,11 +23,11 @@ const reading =
     return {
       async get(id, options) {
         const event = await store.get(id, options)
-        return event && (await seen(event))[0]
+        return event && (await alter(event))[0]
       },
       async list(query, options) {
         const { events, truncated } = await store.list(query, options)
-        return { events: (await Promise.all(events.map(seen))).flat(), truncated }
+        return { events: (await Promise.all(events.map(alter))).flat(), truncated }
       },
     }
   }
@@ -44,11 +44,11 @@ const removing =
 
 export const liveMutants: Mutants = {
   live: {
-    'hides what is open': { mutate: reading(() => undefined) },
-    'shows no attributes of what is open': {
+    'hides open events': { mutate: reading(() => undefined) },
+    'shows no attributes of open events': {
       mutate: reading((event) => ({ ...event, attributes: {} })),
     },
-    'never opens': {
+    'never opens an event': {
       mutate: (store) => ({
         append: (drafts, options) =>
           store.append(
@@ -57,22 +57,22 @@ export const liveMutants: Mutants = {
           ),
       }),
     },
-    'forgets what was added to texts': {
+    'replaces a text instead of appending to it': {
       mutate: changing(({ texts, ...change }) => ({
         ...change,
         texts: texts?.map((text) => ({ ...text, replaces: true })),
       })),
     },
-    'never replaces a text': {
+    'appends to a text instead of replacing it': {
       mutate: changing(({ texts, ...change }) => ({
         ...change,
         texts: texts?.map((text) => ({ ...text, replaces: false })),
       })),
     },
-    'takes no new attributes': {
+    'ignores new attributes': {
       mutate: changing(({ revision, texts }) => ({ revision, texts })),
     },
-    'applies a change each time that it comes': {
+    'applies a repeated change again': {
       mutate: (store) => ({
         async changeLive(id, change, options) {
           const open = (await store.openEvents(options)).find((one) => one.id === id)
@@ -85,7 +85,7 @@ export const liveMutants: Mutants = {
         closeLive: (id, { revision }, options) => store.closeLive(id, { revision }, options),
       }),
     },
-    'stays open': {
+    'leaves a closed event open': {
       mutate: (store) => ({
         async closeLive(id, change, options) {
           await store.changeLive(id, change, options)
@@ -93,7 +93,7 @@ export const liveMutants: Mutants = {
         },
       }),
     },
-    'can be closed once': {
+    'does not return an event that is closed already': {
       mutate: (store) => ({
         async closeLive(id, change, options) {
           const open = await store.openEvents(options)
@@ -102,7 +102,7 @@ export const liveMutants: Mutants = {
         },
       }),
     },
-    'is away for a moment as it closes': {
+    'hides an event while it closes': {
       mutate(store) {
         const closing = new Set<string>()
         return {
@@ -120,7 +120,7 @@ export const liveMutants: Mutants = {
         }
       },
     },
-    'is there twice once it is closed': {
+    'lists a closed event twice': {
       mutate(store) {
         const closed = new Set<string>()
         return {
@@ -138,13 +138,13 @@ export const liveMutants: Mutants = {
         }
       },
     },
-    'is removed as any other': {
+    'removes open events': {
       mutate: removing((store, open) =>
         Promise.all(open.map((id) => store.closeLive(id, { revision: Number.NaN }))),
       ),
     },
-    'knows no open events': { mutate: () => ({ openEvents: async () => [] }) },
-    'says that it changes anything': {
+    'returns no open events': { mutate: () => ({ openEvents: async () => [] }) },
+    'resolves to true for any id': {
       mutate: (store) => ({
         changeLive: async (id, change, options) => {
           await store.changeLive(id, change, options)
@@ -160,8 +160,8 @@ export const liveMutants: Mutants = {
     },
   },
 
-  due: {
-    'counts one too many': {
+  excess: {
+    'counts one event too many': {
       mutate: (store) => ({
         excess: async (bounds, options) => {
           const { before, count } = await store.excess(bounds, options)
@@ -175,18 +175,18 @@ export const liveMutants: Mutants = {
           store.excess({ ...bounds, rows: rows === undefined ? rows : rows + 1 }, options),
       }),
     },
-    'knows no bytes': {
+    'ignores the bytes': {
       mutate: (store) => ({
         excess: ({ from, rows }, options) => store.excess({ from, rows }, options),
       }),
     },
-    'counts characters': {
+    'counts five bytes too few': {
       mutate: (store) => ({
         excess: ({ bytes, ...bounds }, options) =>
           store.excess({ ...bounds, bytes: bytes === undefined ? bytes : bytes + 5 }, options),
       }),
     },
-    'goes by the least of its bounds': {
+    'applies only the loosest bound': {
       mutate: (store) => ({
         excess: async (bounds, options) => {
           const all = await Promise.all(
@@ -196,7 +196,7 @@ export const liveMutants: Mutants = {
         },
       }),
     },
-    'counts what is open': {
+    'counts open events': {
       mutate: (store) => ({
         excess: async (bounds, options) => {
           const { before, count } = await store.excess(bounds, options)
@@ -207,13 +207,13 @@ export const liveMutants: Mutants = {
     'ignores the signal': { mutate: (store) => ({ excess: (bounds) => store.excess(bounds) }) },
   },
 
-  'remove: tells': {
-    'tells nothing': {
+  'remove: reports': {
+    'reports nothing': {
       mutate: (store) => ({
         removeBefore: (time, options) => store.removeBefore(time, { signal: options?.signal }),
       }),
     },
-    'tells of each transaction alone': {
+    'reports each transaction separately': {
       mutate: (store) => ({
         removeBefore: (time, options) =>
           store.removeBefore(time, {
@@ -223,13 +223,13 @@ export const liveMutants: Mutants = {
     },
   },
   remove: {
-    'removes none by id': { mutate: () => ({ remove: async () => 0 }) },
-    'counts the ids': {
+    'removes nothing by id': { mutate: () => ({ remove: async () => 0 }) },
+    'returns the number of ids': {
       mutate: (store) => ({
         remove: (ids, options) => store.remove(ids, options).then(() => ids.length),
       }),
     },
-    'removes a thousand ids at most': {
+    'removes at most a thousand ids': {
       mutate: (store) => ({
         remove: (ids, options) => store.remove(ids.slice(0, 1000), options),
       }),

@@ -15,53 +15,53 @@ export interface OutboxRow {
   readonly recordedAt: Microseconds
 }
 
-/** How the model does what stores do wrong most easily; a mutant does some of it in another way. */
-export const rightly = {
-  /** Gives a store for the events; called again where they are opened again. */
-  share: (first: EventStore, _again: () => EventStore): EventStore => first,
+/** How the model behaves where stores often have bugs. A mutant changes some of it. */
+export const correctBehavior = {
+  /** Returns the store of the events. Called again for each reopened store. */
+  share: (first: EventStore, _create: () => EventStore): EventStore => first,
   isHandle: (handle: object, open: ReadonlyMap<object, unknown>): boolean => open.has(handle),
-  /** True where a draft is in the outbox for all to see before the commit. */
+  /** True if a draft is in the outbox before the commit. */
   seesUncommitted: false,
   onRollback: (_rows: readonly OutboxRow[]): readonly OutboxRow[] => [],
-  /** What one append makes visible, in this order. */
+  /** The drafts that one append makes visible, in this order. */
   batch: (outbox: readonly EventDraft[], own: readonly EventDraft[]): readonly EventDraft[] => [
     ...outbox,
     ...own,
   ],
-  /** What is left in the outbox of what an append has moved. */
-  left: (_rows: readonly OutboxRow[]): readonly OutboxRow[] => [],
+  /** The rows that remain in the outbox after an append. */
+  remaining: (_rows: readonly OutboxRow[]): readonly OutboxRow[] => [],
   toDraft({ draft, recordedAt }: OutboxRow, now: Microseconds): EventDraft {
     if (now - recordedAt <= 1_000_000 || 'occurred_at' in draft.attributes) return draft
     return withOccurredAt(draft, recordedAt)
   },
-  /** True where it is counted when a throttle holds back a draft out of the outbox. */
+  /** True if drafts of the outbox that their throttle suppresses are counted. */
   countsOutbox: true,
-  /** True where an idle store looks into the outbox. */
+  /** True if an idle store polls the outbox. */
   polls: true,
-  /** True where an append whose answer was lost looks for what it has kept. */
-  findsKept: true,
-  /** True where waiting for an outage to end heeds the signal and the deadline. */
-  givesUp: true,
+  /** True if an append whose acknowledgement was lost finds the events it stored. */
+  findsStored: true,
+  /** True if the signal and the deadline end the wait during an outage. */
+  isAbortable: true,
 }
 
-let counted = 0
+let reports = 0
 
-/** Counts a draft out of the outbox that its throttle has held back. */
-async function countOne(store: EventStore, { draft, recordedAt }: OutboxRow): Promise<void> {
+/** Reports a draft of the outbox that its throttle suppressed. */
+async function reportOne(store: EventStore, { draft, recordedAt }: OutboxRow): Promise<void> {
   const { type, throttle } = draft
   const count = { ...throttle!, type, count: 1, first: recordedAt, last: recordedAt }
-  await store.reportSuppressed({ reporter: 'outbox', number: ++counted, counts: [count] })
+  await store.reportSuppressed({ reporter: 'outbox', number: ++reports, counts: [count] })
 }
 
-export type Ways = typeof rightly
+export type Behavior = typeof correctBehavior
 
-/** A store that does something wrong. */
+/** A store with one bug. */
 export interface Mutant {
-  readonly ways?: Partial<Ways>
+  readonly behavior?: Partial<Behavior>
   readonly mutate?: ((store: EventStore) => Partial<EventStore>) | undefined
 }
 
-/** Mutants by what they do wrong, by the beginning of the names of the cases that notice them. */
+/** Mutants by the bug they have, grouped by the prefix of the case names of which one must fail. */
 export type Mutants = Readonly<Record<string, Readonly<Record<string, Mutant>>>>
 
 export function withOccurredAt(draft: EventDraft, recordedAt: Microseconds): EventDraft {
@@ -70,29 +70,29 @@ export function withOccurredAt(draft: EventDraft, recordedAt: Microseconds): Eve
 }
 
 /**
- * A store with every ability, made of memory: what the cases ask for can be had. `mutate` replaces
- * methods of each store that is opened.
+ * A memory store with every ability that a case can need. `mutate` replaces methods of each store that
+ * is opened.
  */
 export function modelStore(
-  ways: Partial<Ways> = {},
+  behavior: Partial<Behavior> = {},
   mutate: (store: EventStore) => Partial<EventStore> = () => ({}),
 ): CreateStore {
-  const model = { ...rightly, ...ways }
+  const model = { ...correctBehavior, ...behavior }
   return ({ clock }) => {
     const memory = memoryStore({ clock })
     const transactions = new Map<object, OutboxRow[]>()
     let outbox: readonly OutboxRow[] = []
     let outage: Promise<void> | undefined
-    /** The method whose next answer gets lost. */
-    let lost: LosingMethod | undefined
+    /** The method whose next acknowledgement gets lost. */
+    let lossyMethod: LosingMethod | undefined
 
     const begin = async (): Promise<HostTransaction> => {
       const handle = {}
       const rows: OutboxRow[] = []
       transactions.set(handle, rows)
-      const end = async (kept: readonly OutboxRow[]): Promise<void> => {
+      const end = async (added: readonly OutboxRow[]): Promise<void> => {
         transactions.delete(handle)
-        outbox = [...outbox, ...kept]
+        outbox = [...outbox, ...added]
       }
       return { handle, commit: () => end(rows), rollback: () => end(model.onRollback(rows)) }
     }
@@ -105,40 +105,40 @@ export function modelStore(
       const check = (): void => {
         if (closed) throw new AuditLogError('CLOSED', 'the model store is closed')
       }
-      const outlast = async (signal?: AbortSignal, deadline = Infinity): Promise<void> => {
+      const waitForOutage = async (signal?: AbortSignal, deadline = Infinity): Promise<void> => {
         check()
         if (outage) {
           const aborted = new Promise((resolve) => signal?.addEventListener('abort', resolve))
-          await (model.givesUp ? Promise.race([outage, aborted]) : outage)
+          await (model.isAbortable ? Promise.race([outage, aborted]) : outage)
         }
         check()
-        if (model.givesUp && (signal?.aborted || performance.now() >= deadline))
-          throw new AuditLogError('ABORTED', 'the model store was given up')
+        if (model.isAbortable && (signal?.aborted || performance.now() >= deadline))
+          throw new AuditLogError('ABORTED', 'the call was aborted')
       }
       const move = async (
         own: readonly EventDraft[],
         { since, onSuppressed }: AppendOptions = {},
       ): Promise<readonly AuditEvent[]> => {
         const rows = outbox
-        outbox = model.left(rows)
+        outbox = model.remaining(rows)
         const moved = rows.map((row) => model.toDraft(row, clock()))
-        const heldBack: OutboxRow[] = []
+        const suppressed: OutboxRow[] = []
         const tails = new Set(own.map(({ tail }) => tail))
         const visible = await events.append(model.batch(moved, own), {
           since,
           onSuppressed(draft, opensIn) {
             if (tails.has(draft.tail)) onSuppressed?.(draft, opensIn)
-            else heldBack.push(...rows.filter((row) => row.draft.tail === draft.tail))
+            else suppressed.push(...rows.filter((row) => row.draft.tail === draft.tail))
           },
         })
-        if (model.countsOutbox) for (const row of heldBack) await countOne(events, row)
+        if (model.countsOutbox) for (const row of suppressed) await reportOne(events, row)
         return visible.filter(({ id }) => tails.has(id.slice(19).replace('-', '')))
       }
-      const answer = async <Answer>(method: LosingMethod, act: () => Promise<Answer>) => {
+      const acknowledge = async <Result>(method: LosingMethod, act: () => Promise<Result>) => {
         const result = await act()
-        if (lost !== method) return result
-        lost = undefined
-        throw new AuditLogError('STORE_FAILED', `the answer of ${method} was lost`)
+        if (lossyMethod !== method) return result
+        lossyMethod = undefined
+        throw new AuditLogError('STORE_FAILED', `the acknowledgement of ${method} was lost`)
       }
       const poll = (): void => void (outbox.length > 0 && !outage && move([]))
       const timer = setInterval(poll, 200)
@@ -149,24 +149,24 @@ export function modelStore(
         maxBatch: events.maxBatch,
         clock,
         async append(drafts, options = {}) {
-          await outlast(options.signal, options.deadline)
+          await waitForOutage(options.signal, options.deadline)
           const first = move(drafts, options)
-          if (lost !== 'append') return first
-          lost = undefined
-          const kept = await first
-          return model.findsKept ? kept : move(drafts, options)
+          if (lossyMethod !== 'append') return first
+          lossyMethod = undefined
+          const stored = await first
+          return model.findsStored ? stored : move(drafts, options)
         },
         async enlist(draft, transaction, { signal } = {}) {
           check()
-          if (signal?.aborted) throw new AuditLogError('ABORTED', 'the model store was given up')
+          if (signal?.aborted) throw new AuditLogError('ABORTED', 'the call was aborted')
           if (!model.isHandle(transaction, transactions))
-            throw new AuditLogError('INVALID_OPTION', 'there is no such transaction')
+            throw new AuditLogError('INVALID_OPTION', 'the transaction is not open')
           const row = { draft, recordedAt: clock() }
           if (model.seesUncommitted) outbox = [...outbox, row]
           else transactions.get(transaction)?.push(row)
         },
         async importEvents(imported, options) {
-          await outlast(options?.signal)
+          await waitForOutage(options?.signal)
           return events.importEvents(imported, options)
         },
         async get(id, options) {
@@ -182,11 +182,11 @@ export function modelStore(
           return events.count(query, options)
         },
         async removeBefore(time, options) {
-          await outlast(options?.signal)
+          await waitForOutage(options?.signal)
           return events.removeBefore(time, options)
         },
         async remove(ids, options) {
-          await outlast(options?.signal)
+          await waitForOutage(options?.signal)
           return events.remove(ids, options)
         },
         async excess(bounds, options) {
@@ -194,28 +194,28 @@ export function modelStore(
           return events.excess(bounds, options)
         },
         async reportSuppressed(report, options) {
-          await outlast(options?.signal)
-          return answer('reportSuppressed', () => events.reportSuppressed(report, options))
+          await waitForOutage(options?.signal)
+          return acknowledge('reportSuppressed', () => events.reportSuppressed(report, options))
         },
         async recordSuppressed(draftOf, options) {
-          await outlast(options?.signal)
+          await waitForOutage(options?.signal)
           return events.recordSuppressed(draftOf, options)
         },
         async updateState(key, change, options) {
-          await outlast(options?.signal)
+          await waitForOutage(options?.signal)
           return events.updateState(key, change, options)
         },
         async changeLive(id, change, options) {
-          await outlast(options?.signal)
-          return answer('changeLive', () => events.changeLive(id, change, options))
+          await waitForOutage(options?.signal)
+          return acknowledge('changeLive', () => events.changeLive(id, change, options))
         },
         async touchLive(ids, options) {
-          await outlast(options?.signal)
+          await waitForOutage(options?.signal)
           return events.touchLive(ids, options)
         },
         async closeLive(id, change, options) {
-          await outlast(options?.signal)
-          return answer('closeLive', () => events.closeLive(id, change, options))
+          await waitForOutage(options?.signal)
+          return acknowledge('closeLive', () => events.closeLive(id, change, options))
         },
         async openEvents(options) {
           check()
@@ -248,7 +248,7 @@ export function modelStore(
         }
       },
       async loseAcknowledgement(method) {
-        lost = method
+        lossyMethod = method
       },
     }
   }

@@ -6,7 +6,13 @@ import { describe, expect, it } from 'vitest'
 import { countMutants } from './count-mutants.js'
 import { explainMutants } from './explain-mutants.js'
 import { liveMutants } from './live-mutants.js'
-import { modelStore, type Mutant, type Mutants, rightly, withOccurredAt } from './model-store.js'
+import {
+  correctBehavior,
+  modelStore,
+  type Mutant,
+  type Mutants,
+  withOccurredAt,
+} from './model-store.js'
 import { throttleMutants } from './throttle-mutants.js'
 
 describe('a store with every ability', () => {
@@ -14,10 +20,10 @@ describe('a store with every ability', () => {
     it(name, async () => expect(await run()).toBeUndefined())
 })
 
-const aborted = (): AuditLogError => new AuditLogError('ABORTED', 'a mutant')
+const aborted = (): AuditLogError => new AuditLogError('ABORTED', 'aborted by a mutant')
 
-/** Gives out other events than it keeps. */
-const giving =
+/** Alters the events when they are read. */
+const withEvents =
   (change: (event: AuditEvent) => AuditEvent): Mutant['mutate'] =>
   (store) => ({
     get: (id, options) => store.get(id, options).then((event) => event && change(event)),
@@ -25,7 +31,7 @@ const giving =
       store.list(query, options).then((page) => ({ ...page, events: page.events.map(change) })),
   })
 
-const listing =
+const withPage =
   (change: (page: EventPage, isSorted: boolean) => EventPage): Mutant['mutate'] =>
   (store) => ({
     list: async (query, options) =>
@@ -39,7 +45,7 @@ const withAttributes =
     attributes: change(event.attributes) as AuditEvent['attributes'],
   })
 
-/** Each append stays hidden for a moment that its size tells, and is then visible. */
+/** Hides events of each append for some milliseconds that depend on its size. */
 const hiding =
   (isHidden: (index: number, size: number) => boolean): Mutant['mutate'] =>
   (store) => {
@@ -71,7 +77,7 @@ const mutants: Mutants = {
         },
       }),
     },
-    'loses the last of a batch': {
+    'loses the last draft of a batch': {
       mutate: (store) => ({
         append: async (drafts, options) => {
           const events = await store.append(
@@ -82,7 +88,7 @@ const mutants: Mutants = {
         },
       }),
     },
-    'keeps half of a batch that is aborted': {
+    'stores part of an aborted batch': {
       mutate: (store) => ({
         async append(drafts, options = {}) {
           if (options.signal?.aborted) throw aborted()
@@ -93,7 +99,7 @@ const mutants: Mutants = {
         },
       }),
     },
-    'keeps later what was aborted': {
+    'stores an aborted batch later': {
       mutate: (store) => ({
         append: (drafts, { signal } = {}) =>
           new Promise((resolve, reject) => {
@@ -111,7 +117,7 @@ const mutants: Mutants = {
         append: (drafts, { signal } = {}) => store.append(drafts, { signal }),
       }),
     },
-    'draws a tail of its own': {
+    'replaces the tail': {
       mutate: (store) => ({
         append: (drafts, options) =>
           store.append(
@@ -120,7 +126,7 @@ const mutants: Mutants = {
           ),
       }),
     },
-    'mixes concurrent batches': {
+    'interleaves concurrent batches': {
       mutate: (store) => ({
         async append(drafts, options) {
           const events: AuditEvent[] = []
@@ -132,7 +138,7 @@ const mutants: Mutants = {
         },
       }),
     },
-    'gives out what it keeps': {
+    'returns shared objects': {
       mutate(store) {
         const shared = new Map<string, AuditEvent>()
         return {
@@ -154,25 +160,25 @@ const mutants: Mutants = {
 
   values: {
     'sorts keys': {
-      mutate: giving(
+      mutate: withEvents(
         withAttributes((attributes) =>
           Object.fromEntries(Object.entries(attributes).toSorted(([a], [b]) => (a < b ? -1 : 1))),
         ),
       ),
     },
     'drops __proto__': {
-      mutate: giving(withAttributes((attributes) => Object.assign({}, attributes))),
+      mutate: withEvents(withAttributes((attributes) => Object.assign({}, attributes))),
     },
     'replaces U+FFFF': {
-      mutate: giving(
+      mutate: withEvents(
         withAttributes(
           (attributes) =>
             JSON.parse(JSON.stringify(attributes).replaceAll('\uFFFF', '\uFFFD')) as object,
         ),
       ),
     },
-    'keeps numbers to 15 digits': {
-      mutate: giving(
+    'stores numbers with 15 digits': {
+      mutate: withEvents(
         withAttributes(
           (attributes) =>
             JSON.parse(
@@ -186,8 +192,8 @@ const mutants: Mutants = {
   },
 
   'values: events of': {
-    'cuts what is long': {
-      mutate: giving(
+    'truncates long text': {
+      mutate: withEvents(
         withAttributes((attributes) =>
           'text' in attributes && typeof attributes['text'] === 'string'
             ? { ...attributes, text: attributes['text'].slice(0, 1_000_000) }
@@ -197,19 +203,19 @@ const mutants: Mutants = {
     },
   },
   'values: any username': {
-    'takes NULL for null': {
-      mutate: giving((event) => ({
+    'turns NULL into null': {
+      mutate: withEvents((event) => ({
         ...event,
         username: event.username === 'NULL' ? null : event.username,
       })),
     },
-    'trims users': {
-      mutate: giving((event) => ({ ...event, username: event.username?.trim() ?? null })),
+    'trims usernames': {
+      mutate: withEvents((event) => ({ ...event, username: event.username?.trim() ?? null })),
     },
   },
   'values: any source': {
-    'has no empty source': {
-      mutate: giving((event) => ({ ...event, source: event.source || null })),
+    'turns an empty source into null': {
+      mutate: withEvents((event) => ({ ...event, source: event.source || null })),
     },
   },
 
@@ -219,24 +225,24 @@ const mutants: Mutants = {
   },
 
   list: {
-    'gives the newest first': {
-      mutate: listing((page, isSorted) =>
+    'returns the newest event first': {
+      mutate: withPage((page, isSorted) =>
         isSorted ? page : { ...page, events: page.events.toReversed() },
       ),
     },
-    'never truncates': { mutate: listing((page) => ({ ...page, truncated: false })) },
-    'always truncates': { mutate: listing((page) => ({ ...page, truncated: true })) },
-    'gives 999 at most': {
-      mutate: listing(({ events, truncated }) => ({ events: events.slice(0, 999), truncated })),
+    'never truncates': { mutate: withPage((page) => ({ ...page, truncated: false })) },
+    'albehavior truncates': { mutate: withPage((page) => ({ ...page, truncated: true })) },
+    'returns at most 999 events': {
+      mutate: withPage(({ events, truncated }) => ({ events: events.slice(0, 999), truncated })),
     },
-    'lags behind': {
+    'returns the previous page': {
       mutate(store) {
         let before: EventPage = { events: [], truncated: false }
         return {
           async list(query, options) {
-            const answer = before
+            const stale = before
             before = await store.list(query, options)
-            return answer
+            return stale
           },
         }
       },
@@ -245,26 +251,26 @@ const mutants: Mutants = {
   },
 
   filter: {
-    'lets everything through': {
+    'ignores the filter': {
       mutate: (store) => ({
         list: (query, options) => store.list({ ...query, where: undefined }, options),
       }),
     },
   },
   sort: {
-    'sorts the other way round': {
-      mutate: listing((page, isSorted) =>
+    'sorts in reverse': {
+      mutate: withPage((page, isSorted) =>
         isSorted ? { ...page, events: page.events.toReversed() } : page,
       ),
     },
   },
 
   order: {
-    'shows batches in another order than their times': { mutate: hiding(() => true) },
-    'shows the end of a batch before its beginning': {
+    'makes batches visible out of order': { mutate: hiding(() => true) },
+    'makes the end of a batch visible before its beginning': {
       mutate: hiding((i, size) => i < size / 2),
     },
-    'has an order for each that is opened': {
+    'has a separate order for each open store': {
       mutate(store) {
         const own = memoryStore()
         return { append: own.append, list: store.list }
@@ -273,7 +279,7 @@ const mutants: Mutants = {
   },
 
   import: {
-    'keeps what comes before a clash': {
+    'stores the events before a conflict': {
       mutate: (store) => ({
         async importEvents(events, options) {
           if (events.length === 0) return store.importEvents(events, options)
@@ -287,7 +293,7 @@ const mutants: Mutants = {
         },
       }),
     },
-    'skips what clashes': {
+    'skips conflicting events': {
       mutate: (store) => ({
         importEvents: (events, options) =>
           store.importEvents(events, options).catch((error: AuditLogError) => {
@@ -296,7 +302,7 @@ const mutants: Mutants = {
           }),
       }),
     },
-    'counts what it skips': {
+    'counts skipped events as imported': {
       mutate: (store) => ({
         importEvents: async (events, options) => {
           await store.importEvents(events, options)
@@ -304,8 +310,8 @@ const mutants: Mutants = {
         },
       }),
     },
-    'gives the events ids of its own': {
-      mutate: giving((event) => ({ ...event, id: event.id.replace('0196b3c2', '0196b3c3') })),
+    'replaces the ids': {
+      mutate: withEvents((event) => ({ ...event, id: event.id.replace('0196b3c2', '0196b3c3') })),
     },
     'ignores the signal': {
       mutate: (store) => ({ importEvents: (events) => store.importEvents(events) }),
@@ -313,22 +319,22 @@ const mutants: Mutants = {
   },
 
   remove: {
-    'removes the bound too': {
+    'also removes the event at the bound': {
       mutate: (store) => ({
         removeBefore: (time, options) => store.removeBefore(time + 1, options),
       }),
     },
-    'removes one too few': {
+    'removes one event too few': {
       mutate: (store) => ({
         removeBefore: (time, options) => store.removeBefore(time - 1, options),
       }),
     },
-    'does not count': {
+    'does not return the count': {
       mutate: (store) => ({
         removeBefore: (time, options) => store.removeBefore(time, options).then(() => 0),
       }),
     },
-    'still knows the ids': {
+    'still finds removed ids': {
       mutate(store) {
         const seen = new Map<string, AuditEvent>()
         return {
@@ -344,7 +350,7 @@ const mutants: Mutants = {
         }
       },
     },
-    'begins anew when everything is gone': {
+    'restarts its order when all events are removed': {
       mutate(store) {
         let current = store
         let clock = 0
@@ -372,7 +378,7 @@ const mutants: Mutants = {
   },
 
   watch: {
-    'hints after it was stopped': {
+    'calls a stopped watcher': {
       mutate: (store) => ({
         watch(hint) {
           store.watch(hint)
@@ -386,14 +392,14 @@ const mutants: Mutants = {
           const stop = store.watch(hint)
           let stopped = false
           return () => {
-            if (stopped) throw new AuditLogError('CLOSED', 'stopped already')
+            if (stopped) throw new AuditLogError('CLOSED', 'already stopped')
             stopped = true
             stop()
           }
         },
       }),
     },
-    'takes the same function for the same listener': {
+    'treats the same function as one watcher': {
       mutate(store) {
         const hints = new Set<() => void>()
         store.watch(() => {
@@ -403,13 +409,13 @@ const mutants: Mutants = {
           watch(hint) {
             hints.add(hint)
             return () => {
-              if (!hints.delete(hint)) throw new AuditLogError('CLOSED', 'stopped already')
+              if (!hints.delete(hint)) throw new AuditLogError('CLOSED', 'already stopped')
             }
           },
         }
       },
     },
-    'goes on after close': {
+    'calls watchers after close': {
       mutate: () => ({
         watch(hint) {
           const timer = setInterval(hint, 20)
@@ -420,59 +426,62 @@ const mutants: Mutants = {
   },
 
   tail: {
-    'shows batches in another order than their times': { mutate: hiding(() => true) },
+    'makes batches visible out of order': { mutate: hiding(() => true) },
   },
 
   transaction: {
-    'takes anything for a transaction': { ways: { isHandle: () => true } },
-    'shows what is not committed': { ways: { seesUncommitted: true } },
-    'keeps what is rolled back': { ways: { onRollback: (rows) => rows } },
-    'puts its own events first': { ways: { batch: (outbox, own) => [...own, ...outbox] } },
-    'turns the order of the calls': {
-      ways: { batch: (outbox, own) => [...outbox.toReversed(), ...own] },
+    'accepts any object as a transaction': { behavior: { isHandle: () => true } },
+    'shows uncommitted events': { behavior: { seesUncommitted: true } },
+    'stores events after a rollback': { behavior: { onRollback: (rows) => rows } },
+    'puts the events of the append first': {
+      behavior: { batch: (outbox, own) => [...own, ...outbox] },
     },
-    'moves one at a time': {
-      ways: {
+    'reverses the order of the calls': {
+      behavior: { batch: (outbox, own) => [...outbox.toReversed(), ...own] },
+    },
+    'moves one event at a time': {
+      behavior: {
         batch: (outbox, own) => [...outbox.slice(0, 1), ...own],
-        left: (rows) => rows.slice(1),
+        remaining: (rows) => rows.slice(1),
       },
     },
-    'moves all twice': {
-      ways: { left: (rows) => (rows.length > 0 && Math.random() < 0.5 ? rows : []) },
+    'moves events twice': {
+      behavior: { remaining: (rows) => (rows.length > 0 && Math.random() < 0.5 ? rows : []) },
     },
   },
 
-  'transaction: without any append': {
-    'waits for the next append': { ways: { polls: false } },
+  'transaction: without an append': {
+    'waits for the next append': { behavior: { polls: false } },
   },
-  'transaction: seen': {
-    'never tells when': { ways: { toDraft: ({ draft }) => draft } },
-    'always tells when': {
-      ways: { toDraft: ({ draft, recordedAt }) => withOccurredAt(draft, recordedAt) },
+  'transaction: an event visible': {
+    'never sets occurred_at': { behavior: { toDraft: ({ draft }) => draft } },
+    'albehavior sets occurred_at': {
+      behavior: { toDraft: ({ draft, recordedAt }) => withOccurredAt(draft, recordedAt) },
     },
-    'tells when, whatever the event says': {
-      ways: {
+    'overwrites occurred_at': {
+      behavior: {
         toDraft: (row, now) =>
           now - row.recordedAt > 1_000_000 ? withOccurredAt(row.draft, row.recordedAt) : row.draft,
       },
     },
-    'tells the time of the commit': {
-      ways: {
-        toDraft: (row, now) => rightly.toDraft({ ...row, recordedAt: now - 1_000_001 }, now),
+    'sets occurred_at to the time of the commit': {
+      behavior: {
+        toDraft: (row, now) =>
+          correctBehavior.toDraft({ ...row, recordedAt: now - 1_000_001 }, now),
       },
     },
   },
 
   outage: {
-    'keeps later what was given up': { ways: { givesUp: false } },
+    'stores aborted drafts later': { behavior: { isAbortable: false } },
   },
   'lost acknowledgement': {
-    'keeps twice what it does not know of': { ways: { findsKept: false } },
+    'stores drafts twice': { behavior: { findsStored: false } },
   },
 
   reopen: {
-    'has a store for each that is opened': { ways: { share: (_, again) => again() } },
-    'closes the others too': {
+    'has separate events for each open store': { behavior: { share: (_, create) => create() } },
+    'closes the other stores too': {
       mutate(store) {
         return { close: () => store.close().then(closeAll), list: guarded(store.list) }
       },
@@ -480,14 +489,14 @@ const mutants: Mutants = {
   },
 
   close: {
-    'still answers': { mutate: (store) => ({ close: async () => {}, get: store.get }) },
-    'may be called once': {
+    'still accepts get': { mutate: (store) => ({ close: async () => {}, get: store.get }) },
+    'rejects a second close': {
       mutate(store) {
         let closed = false
         return {
           async close() {
             await store.close()
-            if (closed) throw new AuditLogError('CLOSED', 'closed already')
+            if (closed) throw new AuditLogError('CLOSED', 'already closed')
             closed = true
           },
         }
@@ -505,13 +514,13 @@ function guarded<Args extends unknown[], Result>(
 ): (...args: Args) => Promise<Result> {
   allClosed = false
   return async (...args) => {
-    if (allClosed) throw new AuditLogError('CLOSED', 'another was closed')
+    if (allClosed) throw new AuditLogError('CLOSED', 'another store was closed')
     return act(...args)
   }
 }
 
-/** The first case that notices the mutant. */
-async function noticing(cases: readonly ConformanceCase[]): Promise<string | undefined> {
+/** The name of the first case that fails. */
+async function failingCase(cases: readonly ConformanceCase[]): Promise<string | undefined> {
   for (const { name, run } of cases) {
     try {
       await run()
@@ -526,13 +535,13 @@ const allMutants = [mutants, throttleMutants, liveMutants, countMutants, explain
   (one) => Object.entries(one),
 )
 
-for (const [topic, ofTopic] of allMutants) {
+for (const [topic, topicMutants] of allMutants) {
   describe(`a store that breaks a rule of ${topic}`, () => {
-    for (const [flaw, { ways, mutate }] of Object.entries(ofTopic)) {
-      it(flaw, async () => {
-        const cases = storeConformance(modelStore(ways, mutate))
-        const its = cases.filter(({ name }) => name.startsWith(topic))
-        expect(await noticing(its)).toBeDefined()
+    for (const [bug, { behavior, mutate }] of Object.entries(topicMutants)) {
+      it(bug, async () => {
+        const cases = storeConformance(modelStore(behavior, mutate))
+        const relevant = cases.filter(({ name }) => name.startsWith(topic))
+        expect(await failingCase(relevant)).toBeDefined()
       })
     }
   })

@@ -9,4 +9,4 @@ if (hasOldestPostgres()) {
     createPostgresStore((await server).url, { clock, partitions: 'none' }, 'refuse'),
   )
   afterAll(async () => (await server).stop())
-} else it.skip('the oldest Postgres: npm has none for this platform')
+} else it.skip('the oldest Postgres: npm has no build for this platform')

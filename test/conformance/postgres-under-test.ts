@@ -6,7 +6,7 @@ import { startProxy } from '../support/proxy.js'
 
 let schemas = 0
 
-/** A log of its own for each case, in one database. The store reaches it through a proxy. */
+/** Each case has its own schema in one database. The store connects through a proxy. */
 export async function createPostgresStore(
   url: string,
   options: Pick<PostgresStoreOptions, 'clock' | 'partitions'>,
@@ -29,7 +29,7 @@ export async function createPostgresStore(
     return { handle, commit: () => end('COMMIT'), rollback: () => end('ROLLBACK') }
   }
   const store = open(through.href)
-  // Cases that interrupt need what they interrupt.
+  // Creates the schema, which `interrupt` locks.
   await store.get('00000000-0000-0000-0000-000000000000')
   return {
     store,
@@ -60,7 +60,7 @@ export async function createPostgresStore(
       await client.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`)
       await client.end()
       await proxy.close()
-      // Else the case would prove nothing.
+      // Otherwise the case would prove nothing.
       assert.equal(proxy.unheard(), undefined)
     },
   }

@@ -2,19 +2,19 @@ import { type AppendOptions, AuditLogError, type EventDraft } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import type { Mutant, Mutants } from './model-store.js'
 
-/** Appends other drafts than those given. */
-const appending =
+/** Alters the drafts before it appends them. */
+const withDrafts =
   (change: (draft: EventDraft) => EventDraft): Mutant['mutate'] =>
   (store) => ({ append: (drafts, options) => store.append(drafts.map(change), options) })
 
 const withThrottle = (change: (throttle: NonNullable<EventDraft['throttle']>) => object) =>
-  appending((draft) =>
+  withDrafts((draft) =>
     draft.throttle
       ? { ...draft, throttle: { ...draft.throttle, ...change(draft.throttle) } }
       : draft,
   )
 
-/** Appends with other options. */
+/** Alters the options of `append`. */
 const withOptions =
   (change: (options: AppendOptions) => AppendOptions): Mutant['mutate'] =>
   (store) => ({ append: (drafts, options = {}) => store.append(drafts, change(options)) })
@@ -24,19 +24,21 @@ const never = (): undefined => undefined
 
 export const throttleMutants: Mutants = {
   throttle: {
-    'has none': { mutate: appending((draft) => ({ ...draft, throttle: undefined })) },
-    'has one key': { mutate: withThrottle(() => ({ key: 'one' })) },
-    'forgets its key': { mutate: withThrottle(({ key }) => ({ key: `${key} ${keys++}` })) },
+    'has no throttles': { mutate: withDrafts((draft) => ({ ...draft, throttle: undefined })) },
+    'has one throttle for all keys': { mutate: withThrottle(() => ({ key: 'one' })) },
+    'has a new throttle for each draft': {
+      mutate: withThrottle(({ key }) => ({ key: `${key} ${keys++}` })),
+    },
     'opens early': { mutate: withThrottle(({ period }) => ({ period: period / 2 })) },
     'opens late': { mutate: withThrottle(({ period }) => ({ period: period + 1_000_000 })) },
-    'tells nobody': { mutate: withOptions(({ signal }) => ({ signal })) },
-    'tells in milliseconds': {
+    'does not call onSuppressed': { mutate: withOptions(({ signal }) => ({ signal })) },
+    'passes milliseconds to onSuppressed': {
       mutate: withOptions((options) => ({
         ...options,
         onSuppressed: (draft, opensIn) => options.onSuppressed?.(draft, opensIn / 1000),
       })),
     },
-    'closes for what it refuses': {
+    'closes a throttle although the append is aborted': {
       mutate: (store) => ({
         async append(drafts, options = {}) {
           if (options.signal?.aborted) await store.append(drafts)
@@ -44,7 +46,7 @@ export const throttleMutants: Mutants = {
         },
       }),
     },
-    'has a throttle for each store': {
+    'has separate throttles for each store': {
       mutate(store) {
         const own = new Map<string, boolean>()
         return {
@@ -60,30 +62,30 @@ export const throttleMutants: Mutants = {
         }
       },
     },
-    'keeps again what it does not know of': { ways: { findsKept: false } },
+    'stores again after a lost acknowledgement': { behavior: { findsStored: false } },
   },
 
   suppressed: {
     'loses reports': { mutate: () => ({ reportSuppressed: async () => {} }) },
-    'adds a report each time that it comes': {
+    'adds a repeated report again': {
       mutate: (store) => ({
         reportSuppressed: (report, options) =>
           store.reportSuppressed({ ...report, reporter: `mutant ${keys++}` }, options),
       }),
     },
-    'knows one reporter': {
+    'treats all reporters as one': {
       mutate: (store) => ({
         reportSuppressed: (report, options) =>
           store.reportSuppressed({ ...report, reporter: 'mutant' }, options),
       }),
     },
-    'takes the first of a report': {
+    'adds only the first count of a report': {
       mutate: (store) => ({
         reportSuppressed: ({ counts, ...report }, options) =>
           store.reportSuppressed({ ...report, counts: counts.slice(0, 1) }, options),
       }),
     },
-    'takes the last time for the first': {
+    'uses the last time as the first': {
       mutate: (store) => ({
         reportSuppressed: (report, options) => {
           const counts = report.counts.map((count) => ({ ...count, first: count.last }))
@@ -91,8 +93,8 @@ export const throttleMutants: Mutants = {
         },
       }),
     },
-    'never tells': { mutate: () => ({ recordSuppressed: async () => 0 }) },
-    'counts twice what it tells': {
+    'never records counts': { mutate: () => ({ recordSuppressed: async () => 0 }) },
+    'records twice the counts': {
       mutate: (store) => ({
         recordSuppressed: (draftOf, options) =>
           store.recordSuppressed(
@@ -101,7 +103,7 @@ export const throttleMutants: Mutants = {
           ),
       }),
     },
-    'tells without an event': {
+    'removes counts without an event': {
       mutate: (store) => ({
         recordSuppressed: async (draftOf, options) => {
           const before = await store.list({ where: undefined, sorts: [], limit: 1000 })
@@ -122,13 +124,15 @@ export const throttleMutants: Mutants = {
   },
 
   state: {
-    forgets: { mutate: () => ({ updateState: async (_, change) => change(undefined, 0) }) },
-    'has one value': {
+    'stores no value': {
+      mutate: () => ({ updateState: async (_, change) => change(undefined, 0) }),
+    },
+    'has one value for all keys': {
       mutate: (store) => ({
         updateState: (_, change, options) => store.updateState('one', change, options),
       }),
     },
-    'reads before it writes': {
+    'reads and writes in separate transactions': {
       mutate: (store) => ({
         async updateState(key, change, options) {
           let now = 0
@@ -145,7 +149,7 @@ export const throttleMutants: Mutants = {
         },
       }),
     },
-    'gives the value before': {
+    'returns the previous value': {
       mutate: (store) => ({
         async updateState(key, change, options) {
           const before = await store.updateState(key, (value) => value, options)
@@ -154,13 +158,13 @@ export const throttleMutants: Mutants = {
         },
       }),
     },
-    'tells the time in milliseconds': {
+    'passes the time in milliseconds': {
       mutate: (store) => ({
         updateState: (key, change, options) =>
           store.updateState(key, (value, now) => change(value, now / 1000), options),
       }),
     },
-    'has a state for each store': {
+    'has separate state for each store': {
       mutate: () => ({ updateState: memoryStore().updateState }),
     },
     'ignores the signal': {
@@ -168,17 +172,17 @@ export const throttleMutants: Mutants = {
     },
   },
 
-  'append: what was kept later': {
-    'does not look': {
+  'append: drafts stored after': {
+    'ignores `since`': {
       mutate: withOptions(({ onSuppressed }) => ({ onSuppressed })),
     },
-    'looks too late': {
+    'uses a time too late for `since`': {
       mutate: withOptions((options) => ({
         ...options,
         since: options.since === undefined ? undefined : options.since + 1_500_000,
       })),
     },
-    'does not give what it finds': {
+    'does not return the events it finds': {
       mutate: (store) => ({
         append: async (drafts, options) => {
           const events = await store.append(drafts, options)
@@ -188,22 +192,22 @@ export const throttleMutants: Mutants = {
     },
   },
 
-  'transaction: held back': {
-    'does not count': { ways: { countsOutbox: false } },
-    'keeps all of the outbox': {
-      ways: { toDraft: ({ draft }) => ({ ...draft, throttle: undefined }) },
+  'transaction: a draft suppressed': {
+    'does not count suppressed drafts': { behavior: { countsOutbox: false } },
+    'stores all drafts of the outbox': {
+      behavior: { toDraft: ({ draft }) => ({ ...draft, throttle: undefined }) },
     },
   },
 
-  'close: refuses everything': {
-    'still closes live events': {
+  'close: later calls reject': {
+    'still accepts closeLive': {
       mutate: () => ({ closeLive: async () => undefined, openEvents: async () => [] }),
     },
-    'fails otherwise': {
+    'rejects with another code': {
       mutate: () => ({
         excess: () => Promise.reject(new AuditLogError('STORE_FAILED', 'a mutant')),
       }),
     },
-    'has state for ever': { mutate: () => ({ updateState: async () => never() }) },
+    'still accepts updateState': { mutate: () => ({ updateState: async () => never() }) },
   },
 }

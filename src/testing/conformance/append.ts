@@ -5,10 +5,10 @@ import type { SuppressedCount } from '../../store/store.js'
 import { type Microseconds, MINUTE, parseTimestamp, SECOND } from '../../event/timestamp.js'
 import { type Case, cases } from './context.js'
 import {
-  aWhile,
+  settle,
   draft,
   drafts,
-  everything,
+  allEvents,
   numbers,
   recordSome,
   rejectsWith,
@@ -17,10 +17,10 @@ import {
   timeOf,
   turns,
   unlessAborted,
-  upTo,
+  range,
 } from './helpers.js'
 
-// An append is given up after this many turns of the event loop, and each number below.
+// Appends are aborted after 0 to LAST_TURN turns of the event loop.
 const LAST_TURN = 24
 
 const suppressedOnce = (time: Microseconds): SuppressedCount => ({
@@ -34,7 +34,7 @@ const suppressedOnce = (time: Microseconds): SuppressedCount => ({
 })
 
 export const appendCases: readonly Case[] = cases({
-  async 'append: gives events in order, each with a later created_at'({ audit, clock }) {
+  async 'append: returns events in order, each with a later created_at'({ audit, clock }) {
     const first = await recordSome(audit, 20)
     clock.advance(1)
     const second = await recordSome(audit, 20)
@@ -42,10 +42,10 @@ export const appendCases: readonly Case[] = cases({
     assert.deepEqual(times, times.toSorted())
     assert.equal(new Set(times).size, 40)
     assert.match(times[0]!, /^2026-01-01T00:00:00\.\d{6}Z$|^2025-12-31T23:59:59\.\d{6}Z$/)
-    assert.deepEqual(numbers(first), upTo(0, 19))
+    assert.deepEqual(numbers(first), range(0, 19))
   },
 
-  async 'append: an id is a UUID version 7 that carries created_at'({ audit }) {
+  async 'append: an id is a UUID version 7 that contains created_at'({ audit }) {
     for (const event of await recordSome(audit, 3)) {
       assert.match(
         event.id,
@@ -59,10 +59,10 @@ export const appendCases: readonly Case[] = cases({
     const batch = drafts(3)
     const tails = batch.map(({ tail }) => tail)
     assert.deepEqual(tailsOf(await store.append(batch)), tails)
-    assert.deepEqual(tailsOf(await everything(audit)), tails)
+    assert.deepEqual(tailsOf(await allEvents(audit)), tails)
   },
 
-  async 'append: gives the events that get, list and pages give'({ store, audit }) {
+  async 'append: returns the same events as get, list and pages'({ store, audit }) {
     const batch = [
       draft({ n: 1, list: [{ deep: null }] }, { username: 'ann', source: '/api/projects/acme' }),
       draft({}, { system: true, type: 'api:changes:create' }),
@@ -78,10 +78,10 @@ export const appendCases: readonly Case[] = cases({
     )
     for (const event of events) assert.deepEqual(await store.get(event.id), event)
     assert.deepEqual((await audit.list()).events, events)
-    assert.deepEqual(await everything(audit), events)
+    assert.deepEqual(await allEvents(audit), events)
   },
 
-  async 'append: what is done to an event afterwards does not change the log'({ store, audit }) {
+  async 'append: mutating a draft or a returned event does not change the log'({ store, audit }) {
     const given = draft({ list: [1] })
     const [event] = await store.append([given])
     const [listed] = (await audit.list()).events
@@ -94,10 +94,10 @@ export const appendCases: readonly Case[] = cases({
       }
     }
     assert.deepEqual((await store.get(event!.id))?.attributes, { list: [1] })
-    assert.deepEqual((await everything(audit))[0]?.attributes, { list: [1] })
+    assert.deepEqual((await allEvents(audit))[0]?.attributes, { list: [1] })
   },
 
-  async 'append: time goes on when the clock steps back'({ audit, clock }) {
+  async 'append: created_at still increases after the clock steps back'({ audit, clock }) {
     const [before] = await recordSome(audit, 1)
     clock.advance(-3_600_000_000)
     const [after] = await recordSome(audit, 1)
@@ -107,71 +107,74 @@ export const appendCases: readonly Case[] = cases({
     assert.equal(later!.created_at, '2026-01-01T01:00:00.000000Z')
   },
 
-  async 'append: nothing of nothing'({ store, audit }) {
+  async 'append: an empty batch stores nothing'({ store, audit }) {
     assert.deepEqual(await store.append([]), [])
-    assert.deepEqual(await everything(audit), [])
+    assert.deepEqual(await allEvents(audit), [])
   },
 
-  async 'append: as many drafts as maxBatch says'({ store, audit }) {
+  async 'append: accepts maxBatch drafts'({ store, audit }) {
     assert.ok(Number.isInteger(store.maxBatch) && store.maxBatch >= 1)
     const events = await store.append(drafts(store.maxBatch))
-    assert.deepEqual(numbers(events), upTo(0, store.maxBatch - 1))
-    assert.deepEqual(await everything(audit), events)
+    assert.deepEqual(numbers(events), range(0, store.maxBatch - 1))
+    assert.deepEqual(await allEvents(audit), events)
   },
 
-  async 'append: an aborted signal keeps nothing'({ store, audit }) {
+  async 'append: an aborted signal stores nothing'({ store, audit }) {
     const signal = AbortSignal.abort()
     await rejectsWith(store.append([], { signal }), 'ABORTED')
     await rejectsWith(store.append(drafts(3), { signal }), 'ABORTED')
     await rejectsWith(audit.recordCustom('a:b:c', {}, { signal }), 'ABORTED')
-    assert.deepEqual(await everything(audit), [])
-    await aWhile()
-    assert.deepEqual(await everything(audit), [])
+    assert.deepEqual(await allEvents(audit), [])
+    await settle()
+    assert.deepEqual(await allEvents(audit), [])
   },
 
-  async 'append: aborted on its way, it keeps all or none, then and later'({ store, audit }) {
-    const kept: AuditEvent[] = []
-    for (const turn of upTo(0, LAST_TURN)) {
+  async 'append: aborted while running, it stores all drafts or none, also later'({
+    store,
+    audit,
+  }) {
+    const stored: AuditEvent[] = []
+    for (const turn of range(0, LAST_TURN)) {
       const controller = new AbortController()
       const { signal } = controller
       const call = unlessAborted(store.append(drafts(5, 5 * turn), { signal }))
       await turns(turn)
       controller.abort()
-      kept.push(...(await call))
-      assert.deepEqual(await everything(audit), kept, `aborted after ${turn} turns`)
+      stored.push(...(await call))
+      assert.deepEqual(await allEvents(audit), stored, `aborted after ${turn} turns`)
     }
-    await aWhile()
-    assert.deepEqual(await everything(audit), kept)
-    kept.push(...(await recordSome(audit, 1)))
-    assert.deepEqual(await everything(audit), kept)
+    await settle()
+    assert.deepEqual(await allEvents(audit), stored)
+    stored.push(...(await recordSome(audit, 1)))
+    assert.deepEqual(await allEvents(audit), stored)
   },
 
-  async 'append: drafts given again after they were aborted are kept once'({ store, audit }) {
-    const kept: AuditEvent[] = []
-    for (const turn of upTo(0, LAST_TURN)) {
+  async 'append: drafts given again after they were aborted are stored once'({ store, audit }) {
+    const stored: AuditEvent[] = []
+    for (const turn of range(0, LAST_TURN)) {
       const batch = drafts(5, 5 * turn)
       const controller = new AbortController()
       const call = store.append(batch, { signal: controller.signal })
       const events = call.catch(() => store.append(batch))
       await turns(turn)
       controller.abort()
-      kept.push(...(await events))
+      stored.push(...(await events))
     }
-    assert.deepEqual(numbers(kept), upTo(0, 5 * LAST_TURN + 4))
-    assert.deepEqual(await everything(audit), kept)
+    assert.deepEqual(numbers(stored), range(0, 5 * LAST_TURN + 4))
+    assert.deepEqual(await allEvents(audit), stored)
   },
 
-  async 'append: nothing is kept after its deadline'({ store, audit }) {
+  async 'append: stores nothing after the deadline'({ store, audit }) {
     const deadline = performance.now() - 1
     await rejectsWith(store.append(drafts(3), { deadline }), 'ABORTED')
-    assert.deepEqual(await everything(audit), [])
+    assert.deepEqual(await allEvents(audit), [])
     const events = await store.append(drafts(3), { deadline: performance.now() + 60_000 })
-    assert.deepEqual(await everything(audit), events)
+    assert.deepEqual(await allEvents(audit), events)
   },
 
-  async 'append: what was kept later than `since` is not kept again'({ store, audit, clock }) {
+  async 'append: drafts stored after `since` are not stored again'({ store, audit, clock }) {
     await store.append(drafts(2, -2))
-    const since = timeOf((await everything(audit)).at(-1))
+    const since = timeOf((await allEvents(audit)).at(-1))
     clock.advance(SECOND)
     await store.reportSuppressed({ reporter: 'a', number: 1, counts: [suppressedOnce(since)] })
     const batch = [
@@ -180,24 +183,24 @@ export const appendCases: readonly Case[] = cases({
       draft({ n: 2 }, { live: true }),
       draft({ n: 3, open: true }, { live: true }),
     ]
-    const kept = await store.append(batch)
-    assert.equal(kept[1]!.attributes['suppressed_count'], 1)
+    const stored = await store.append(batch)
+    assert.equal(stored[1]!.attributes['suppressed_count'], 1)
     clock.advance(SECOND)
     await store.append(drafts(1, -3))
-    const closed = await store.closeLive(kept[2]!.id, { revision: 1, json: '{"n":2,"last":1}' })
+    const closed = await store.closeLive(stored[2]!.id, { revision: 1, json: '{"n":2,"last":1}' })
     const again = [...batch.slice(2), draft({ n: 4 }), ...batch.slice(0, 2), throttled({ n: 5 })]
-    const heldBack: unknown[] = []
+    const suppressed: unknown[] = []
     const events = await store.append(again, {
       since,
-      onSuppressed: (one) => heldBack.push(one.attributes['n']),
+      onSuppressed: (one) => suppressed.push(one.attributes['n']),
     })
-    assert.deepEqual(events, [closed, kept[3], events[2], kept[0], kept[1]])
-    assert.deepEqual(heldBack, [5])
-    assert.deepEqual(numbers(await everything(audit)), [-2, -1, 0, 1, 2, 3, -3, 4])
-    assert.deepEqual(await store.openEvents(), [{ id: kept[3]!.id, revision: 0 }])
+    assert.deepEqual(events, [closed, stored[3], events[2], stored[0], stored[1]])
+    assert.deepEqual(suppressed, [5])
+    assert.deepEqual(numbers(await allEvents(audit)), [-2, -1, 0, 1, 2, 3, -3, 4])
+    assert.deepEqual(await store.openEvents(), [{ id: stored[3]!.id, revision: 0 }])
   },
 
-  async 'append: with `since`, what was never kept is kept'({ store, audit }) {
+  async 'append: with `since`, drafts that were never stored are stored'({ store, audit }) {
     for (const since of [0, 1_767_225_600_000_000]) {
       const batch = drafts(3, since === 0 ? 0 : 3)
       assert.deepEqual(
@@ -205,10 +208,10 @@ export const appendCases: readonly Case[] = cases({
         batch.map(({ tail }) => tail),
       )
     }
-    assert.deepEqual(numbers(await everything(audit)), upTo(0, 5))
+    assert.deepEqual(numbers(await allEvents(audit)), range(0, 5))
   },
 
-  async 'append: events keep user, kind, type and source'({ audit }) {
+  async 'append: events keep username, system, type and source'({ audit }) {
     await audit.recordSystem('api:changes:create', { project_path: '/projects/acme' })
     await audit.recordCustom('own', {}, { username: 'bob' })
     const { events } = await audit.list()
@@ -221,18 +224,18 @@ export const appendCases: readonly Case[] = cases({
     )
   },
 
-  async 'append: concurrent records keep the order of their calls'({ audit }) {
+  async 'append: concurrent records are stored in call order'({ audit }) {
     const events = await recordSome(audit, 2500)
-    assert.deepEqual(numbers(events), upTo(0, 2499))
+    assert.deepEqual(numbers(events), range(0, 2499))
     const times = events.map((event) => event.created_at)
     assert.deepEqual(times, times.toSorted())
   },
 
-  async 'append: concurrent batches do not mix'({ store, audit }) {
-    const batches = await Promise.all(upTo(0, 19).map((i) => store.append(drafts(25, 25 * i))))
+  async 'append: concurrent batches do not interleave'({ store, audit }) {
+    const batches = await Promise.all(range(0, 19).map((i) => store.append(drafts(25, 25 * i))))
     for (const [i, batch] of batches.entries())
-      assert.deepEqual(numbers(batch), upTo(25 * i, 25 * i + 24))
+      assert.deepEqual(numbers(batch), range(25 * i, 25 * i + 24))
     const inOrder = batches.toSorted((a, b) => (a[0]!.created_at < b[0]!.created_at ? -1 : 1))
-    assert.deepEqual(await everything(audit), inOrder.flat())
+    assert.deepEqual(await allEvents(audit), inOrder.flat())
   },
 })

@@ -3,7 +3,7 @@ import { draft, drafts, imported, recordSome, rejectsWith } from './helpers.js'
 
 export const closeCases: readonly Case[] = [
   ...cases({
-    async 'close: refuses everything after, and may be called twice'({ store, audit }) {
+    async 'close: later calls reject, and a second close is safe'({ store, audit }) {
       const [event] = await recordSome(audit, 1)
       await audit.close()
       await store.close()
@@ -39,7 +39,7 @@ export const closeCases: readonly Case[] = [
       await rejectsWith(audit.list(), 'CLOSED')
     },
 
-    async 'close: of a store that was never used, at once and twice'({ store }) {
+    async 'close: an unused store can be closed twice at once'({ store }) {
       await Promise.all([store.close(), store.close()])
       await rejectsWith(store.append([]), 'CLOSED')
     },
@@ -47,7 +47,7 @@ export const closeCases: readonly Case[] = [
 
   ...cases(
     {
-      async 'close: refuses to take part in a transaction'({ store, audit, transaction }) {
+      async 'close: a closed store refuses to enlist'({ store, audit, transaction }) {
         await recordSome(audit, 1)
         const { handle, rollback } = await transaction()
         await audit.close()

@@ -3,57 +3,57 @@ import type { EventStore } from '../../store/store.js'
 import type { Clock } from '../../event/timestamp.js'
 import type { ManualClock } from './manual-clock.js'
 
-/** An open transaction of a host's on the database that the store keeps its events in. */
+/** An open transaction of the host on the database that holds the events. */
 export interface HostTransaction {
-  /** What a host gives to `record` as `transaction`. */
+  /** The value that a host passes to `record` as `transaction`. */
   readonly handle: object
   readonly commit: () => Promise<void>
   readonly rollback: () => Promise<void>
 }
 
-/** Methods whose effect cannot be told from a lost answer, and which bring it about only once. */
+/** Methods that take effect once, also if the caller repeats them after a lost acknowledgement. */
 export type LosingMethod = 'append' | 'reportSuppressed' | 'changeLive' | 'closeLive'
 
-/** What a store is able to beyond the rest; each enables the cases that need it. */
+/** Optional abilities of a store under test. Each enables the cases that need it. */
 export interface StoreAbilities {
-  /** Opens a further store on the same events, as another process would. */
+  /** Opens another store on the same events, as another process would. */
   readonly reopen?: () => Promise<EventStore>
-  /** Begins a transaction of a host's, for a store with `enlist`. One at a time is open. */
+  /** Begins a transaction of the host, for a store with `enlist`. Only one is open at a time. */
   readonly transaction?: () => Promise<HostTransaction>
   /**
-   * Keeps the store from writing, as a server that is away or another's lock would, until the
-   * function that it gives is called. The store is one that tries again.
+   * Keeps the store from writing, as an unreachable server or the lock of another connection would,
+   * until the returned function is called. For stores that retry.
    */
   readonly interrupt?: () => Promise<() => Promise<void>>
   /**
-   * Has the next call of this method of `store` take effect without the store hearing of it, as
-   * where the connection breaks in the moment of the commit; after that all is as before.
+   * Makes the next call of this method of `store` take effect and its acknowledgement get lost, as
+   * when the connection breaks during the commit. Later calls are not affected.
    */
   readonly loseAcknowledgement?: (method: LosingMethod) => Promise<void>
 }
 
 export type Ability = keyof StoreAbilities
 
-/** A store made for one case, empty, on the clock it was asked for. */
+/** An empty store for one case, on the given clock. */
 export interface StoreUnderTest extends StoreAbilities {
   readonly store: EventStore
-  /** Removes what the store left behind; called once the case has closed it. */
+  /** Removes the files or tables of the store. Called after the store is closed. */
   readonly dispose?: () => Promise<void>
 }
 
 export type CreateStore = (options: { clock: Clock }) => Promise<StoreUnderTest> | StoreUnderTest
 
-/** What every case is given. Whatever it leaves open is closed after it. */
+/** What every case receives. Anything it leaves open is closed afterwards. */
 export interface Context {
   readonly store: EventStore
-  /** A log without a registry on the store. */
+  /** A log on the store, without declared event types. */
   readonly audit: AuditLog
   readonly clock: ManualClock
 }
 
-/** What a case is given beside, where it needs it. */
+/** What a case receives if it asks for the ability. */
 export interface Abilities {
-  /** A log on a further store on the same events. */
+  /** Opens a log on another store with the same events. */
   readonly reopen: () => Promise<AuditLog>
   readonly transaction: () => Promise<HostTransaction>
   readonly interrupt: () => Promise<() => Promise<void>>

@@ -5,13 +5,13 @@ import type { AuditEvent, JsonObject } from '../../event/event.js'
 import { parseQuery, type QueryObject } from '../../filter/parse.js'
 import { type Case, cases } from './context.js'
 import { SECOND } from '../../event/timestamp.js'
-import { draft, imported, recordSome, rejectsWith, turns, upTo } from './helpers.js'
-import { more, openLive } from './live-events.js'
+import { draft, imported, recordSome, rejectsWith, turns, range } from './helpers.js'
+import { appendText, openLive } from './live-events.js'
 
 /** An event of the past, at a time of 2025. */
 type Past = readonly [time: string, type: string, overrides?: Partial<AuditEvent>]
 
-/** Keeps them, with ids that do not carry their times. */
+/** Imports the events, with ids that do not contain their times. */
 async function importPast(audit: AuditLog, past: readonly Past[]): Promise<void> {
   const events = past.map(([time, type, overrides], n) =>
     imported({
@@ -26,17 +26,17 @@ async function importPast(audit: AuditLog, past: readonly Past[]): Promise<void>
 }
 
 /** One event a second, with these attributes. */
-const importAttributes = (audit: AuditLog, given: readonly JsonObject[]): Promise<void> =>
+const importAttributes = (audit: AuditLog, all: readonly JsonObject[]): Promise<void> =>
   importPast(
     audit,
-    given.map((attributes, n) => [
+    all.map((attributes, n) => [
       `05-01T10:00:${String(n).padStart(2, '0')}.000000Z`,
       'x',
       { attributes },
     ]),
   )
 
-/** Six events of six levels: of ann, bob, and of no user. */
+/** Six events of four levels, by three users and by none. */
 const LEVELS: readonly Past[] = [
   ['05-01T10:00:00.000000Z', 'api:things:create', { username: 'ann' }],
   ['05-01T10:00:01.000000Z', 'error:things:create', { username: 'ann' }],
@@ -54,7 +54,7 @@ async function count(
   return audit.count({ filter }, { within: 60_000, ...options })
 }
 
-/** `ann 2, bob 1; 2 different, 1 without` */
+/** For example `"ann" 2, "bob" 1; 2 different, 1 without`. */
 const facetText = ({ values, distinct, missing }: Facet): string => {
   const counts = values.map(({ value, count }) => `${JSON.stringify(value)} ${count}`)
   return `${counts.join(', ')}; ${distinct} different, ${missing} without`
@@ -64,7 +64,7 @@ const total = async (audit: AuditLog, filter: QueryObject['filter']): Promise<nu
   (await count(audit, filter)).total
 
 export const countCases: readonly Case[] = cases({
-  async 'count: all that match, and their levels'({ audit }) {
+  async 'count: counts the matching events and their levels'({ audit }) {
     await importPast(audit, LEVELS)
     const { took_ms, ...counts } = await count(audit, {})
     assert.ok(Number.isInteger(took_ms) && took_ms >= 0)
@@ -102,7 +102,7 @@ export const countCases: readonly Case[] = cases({
       assert.equal(await total(audit, filter), matching, JSON.stringify(filter))
   },
 
-  async 'count: nothing in an empty log'({ audit }) {
+  async 'count: all counts of an empty log are zero'({ audit }) {
     const options = { buckets: {}, facets: ['level', 'type', 'name'], attributes: true }
     const { took_ms: _, ...counts } = await count(audit, {}, options)
     const none = { values: [], distinct: 0, missing: 0 }
@@ -159,7 +159,7 @@ export const countCases: readonly Case[] = cases({
     assert.equal(buckets?.width, 10)
   },
 
-  async 'count: buckets of round times in the zone, without gaps'({ audit }) {
+  async 'count: buckets start at round times in the zone and have no gaps'({ audit }) {
     await importPast(audit, [
       ['10-25T21:59:59.999999Z', 'api:a:b'],
       ['10-25T22:00:00.000000Z', 'error:a:b'],
@@ -182,7 +182,7 @@ export const countCases: readonly Case[] = cases({
       zone: 'Europe/Berlin',
       buckets: [
         day('24T22', '25T22', { api: 1 }, 1),
-        // The clocks are set back.
+        // Daylight saving time ends.
         day('25T22', '26T23', { error: 1, api: 1 }, 2),
         day('26T23', '27T23', {}, 0),
         day('27T23', '28T23', { info: 1 }, 1),
@@ -195,39 +195,39 @@ export const countCases: readonly Case[] = cases({
   async 'count: facets are counted without their own conditions'({ audit }) {
     await importPast(audit, LEVELS)
     const facets = ['level', 'type', 'username', 'system']
-    const ask = async (filter: QueryObject['filter']): Promise<unknown[]> => {
+    const query = async (filter: QueryObject['filter']): Promise<unknown[]> => {
       const counts = await count(audit, filter, { facets })
       return [counts.total, ...facets.map((name) => facetText(counts.facets[name]!))]
     }
-    assert.deepEqual(await ask({}), [
+    assert.deepEqual(await query({}), [
       6,
       '"api" 2, "warn" 2, "custom" 1, "error" 1; 4 different, 0 without',
       '"api:things:create" 2, "Warn:disk:full" 1, "deploy" 1, "error:things:create" 1, "warning:disk:full" 1; 5 different, 0 without',
       '"ann" 2, "bob" 2, "Ann" 1; 3 different, 1 without',
       'true 4, false 2; 2 different, 0 without',
     ])
-    assert.deepEqual(await ask({ username_eq: 'ann' }), [
+    assert.deepEqual(await query({ username_eq: 'ann' }), [
       2,
       '"api" 1, "error" 1; 2 different, 0 without',
       '"api:things:create" 1, "error:things:create" 1; 2 different, 0 without',
       '"ann" 2, "bob" 2, "Ann" 1; 3 different, 1 without',
       'true 2; 1 different, 0 without',
     ])
-    assert.deepEqual(await ask({ type_start_any: ['warn:', 'WARNING:'], username_eq: 'bob' }), [
+    assert.deepEqual(await query({ type_start_any: ['warn:', 'WARNING:'], username_eq: 'bob' }), [
       1,
       '"api" 1, "warn" 1; 2 different, 0 without',
       '"Warn:disk:full" 1; 1 different, 0 without',
       '"bob" 1; 1 different, 1 without',
       'true 1; 1 different, 0 without',
     ])
-    assert.deepEqual(await ask({ type_eq: 'deploy', type_not_start: 'error:' }), [
+    assert.deepEqual(await query({ type_eq: 'deploy', type_not_start: 'error:' }), [
       1,
       '"custom" 1; 1 different, 0 without',
       '"api:things:create" 2, "Warn:disk:full" 1, "deploy" 1, "warning:disk:full" 1; 4 different, 0 without',
       '"Ann" 1; 1 different, 0 without',
       'false 1; 1 different, 0 without',
     ])
-    assert.deepEqual(await ask({ m: 'or', username_eq: 'bob', username_null: '1' }), [
+    assert.deepEqual(await query({ m: 'or', username_eq: 'bob', username_null: '1' }), [
       3,
       '"warn" 2, "api" 1; 2 different, 0 without',
       '"Warn:disk:full" 1, "api:things:create" 1, "warning:disk:full" 1; 3 different, 0 without',
@@ -239,7 +239,7 @@ export const countCases: readonly Case[] = cases({
     assert.equal(facetText(top.facets['username']!), '"ann" 2; 3 different, 1 without')
   },
 
-  async 'count: what is visible holds for every facet'({ audit }) {
+  async 'count: `visible` restricts every facet'({ audit }) {
     await importPast(audit, LEVELS)
     const { where: visible } = parseQuery('filter[username_in][]=ann&filter[username_in][]=bob')
     const counts = await count(
@@ -254,7 +254,7 @@ export const countCases: readonly Case[] = cases({
     assert.equal(hidden.total, 0)
   },
 
-  async 'count: values of a facet are those that filters find'({ audit }) {
+  async 'count: facet values are those that filters match'({ audit }) {
     await importAttributes(audit, [
       { v: 'b', deep: { v: 1 } },
       { v: 'B', deep: [{ v: 1 }, { v: 2 }] },
@@ -291,7 +291,7 @@ export const countCases: readonly Case[] = cases({
     )
   },
 
-  async 'count: names of attributes, their types and examples'({ audit }) {
+  async 'count: attribute names with their types and most frequent values'({ audit }) {
     const long = 'x'.repeat(101)
     await importAttributes(audit, [
       { name: 'a', deep: { n: 1, list: [{ code: 'p' }, { code: 'q' }, 5] }, empty: {} },
@@ -344,14 +344,14 @@ export const countCases: readonly Case[] = cases({
     )
   },
 
-  async 'count: live events as they are at the moment'({ store, audit }) {
+  async 'count: live events count with their current attributes'({ store, audit }) {
     await store.append([draft({ stage: 'first' }, { username: 'ann', type: 'info:a:b' })])
     const live = await openLive(
       store,
       { stage: 'first', log: '' },
       { username: 'ann', type: 'info:a:b' },
     )
-    const ask = async (): Promise<unknown[]> => {
+    const read = async (): Promise<unknown[]> => {
       const { total, levels, attributes, facets } = await count(
         audit,
         { username_eq: 'ann' },
@@ -364,7 +364,7 @@ export const countCases: readonly Case[] = cases({
       assert.equal(facetText(grouped.facets['username']!), '"ann" 2; 1 different, 0 without')
       return [total, levels, names?.join(), ...byName]
     }
-    assert.deepEqual(await ask(), [
+    assert.deepEqual(await read(), [
       2,
       { info: 2 },
       'stage 2,log 1',
@@ -372,7 +372,7 @@ export const countCases: readonly Case[] = cases({
       '"" 1; 1 different, 1 without',
     ])
     const json = JSON.stringify({ stage: 'second', log: '' })
-    await store.changeLive(live.id, { revision: 1, json, texts: [more('log', 'on')] })
+    await store.changeLive(live.id, { revision: 1, json, texts: [appendText('log', 'on')] })
     const changed = [
       2,
       { info: 2 },
@@ -380,16 +380,16 @@ export const countCases: readonly Case[] = cases({
       '"first" 1, "second" 1; 2 different, 0 without',
       '"on" 1; 1 different, 1 without',
     ]
-    assert.deepEqual(await ask(), changed)
+    assert.deepEqual(await read(), changed)
     await store.closeLive(live.id, { revision: 2 })
-    assert.deepEqual(await ask(), changed)
+    assert.deepEqual(await read(), changed)
   },
 
-  async 'count: each event once while live ones close'({ store, audit }) {
+  async 'count: counts each event once while live events close'({ store, audit }) {
     const live = await store.append(
-      upTo(0, 59).map((n) => draft({ n }, n % 2 === 0 ? { live: true } : {})),
+      range(0, 59).map((n) => draft({ n }, n % 2 === 0 ? { live: true } : {})),
     )
-    let isOver = false
+    let isDone = false
     const close = async (): Promise<void> => {
       for (const [n, { id }] of live.entries()) {
         if (n % 2 === 0) await store.closeLive(id, { revision: 1 })
@@ -397,18 +397,18 @@ export const countCases: readonly Case[] = cases({
       }
     }
     const read = async (): Promise<void> => {
-      for (let rounds = 0; !isOver || rounds < 2; rounds++) {
+      for (let rounds = 0; !isDone || rounds < 2; rounds++) {
         assert.equal((await count(audit, {})).total, 60)
         assert.equal((await count(audit, { n_gteq: 0 })).total, 60)
         await turns(1)
       }
     }
-    await Promise.all([close().finally(() => (isOver = true)), read()])
+    await Promise.all([close().finally(() => (isDone = true)), read()])
   },
 
-  async 'count: without time the first sample, and sums that agree'({ audit }) {
+  async 'count: with no time it returns the first sample, with consistent sums'({ audit }) {
     const levels = ['api:a:b', 'error:a:b', 'info:a:b']
-    const past = upTo(0, 1999).map((n): Past => {
+    const past = range(0, 1999).map((n): Past => {
       const time = new Date(Date.UTC(2025, 4, 1) + n * 60_000).toISOString().slice(5, -1)
       const attributes = { n: n % 4, even: n % 2 === 0 }
       return [`${time}000Z`, levels[n % 3]!, { username: n % 2 === 0 ? 'ann' : 'bob', attributes }]
@@ -439,7 +439,7 @@ export const countCases: readonly Case[] = cases({
     assert.deepEqual({ sampled, counted, total }, { sampled: false, counted: 1000, total: 1000 })
   },
 
-  async 'count: an aborted signal'({ audit }) {
+  async 'count: an aborted signal rejects'({ audit }) {
     await importPast(audit, LEVELS)
     const signal = AbortSignal.abort()
     await rejectsWith(count(audit, {}, { signal }), 'ABORTED')

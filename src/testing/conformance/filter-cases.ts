@@ -1,14 +1,14 @@
 import type { JsonObject } from '../../event/event.js'
 import type { QueryObject } from '../../filter/parse.js'
 
-/** Events by label, and for each query the labels of those that match, in the order recorded. */
+/** Events by label, and for each query the labels of the matching events in recorded order. */
 export interface FilterTable {
   readonly title: string
   readonly events: Readonly<Record<string, JsonObject>>
   readonly queries: readonly (readonly [filter: QueryObject['filter'], matching: string])[]
 }
 
-/** Every kind of value against every predicate: the table of truth. */
+/** The truth table: every type of value against every predicate. */
 const values: FilterTable = {
   title: 'predicates by type of value',
   events: {
@@ -103,7 +103,7 @@ const values: FilterTable = {
   ],
 }
 
-/** One name, several places. */
+/** One attribute name that matches several paths. */
 const names: FilterTable = {
   title: 'names of nested attributes',
   events: {
@@ -155,7 +155,7 @@ const names: FilterTable = {
   ],
 }
 
-/** A name that could be split into keys in 2^14 ways. */
+/** A name that can be split into keys in thousands of ways. */
 const longName = 'a_name_that_has_more_segments_than_any_event_of_a_real_log_ever_will'
 
 const longNames: FilterTable = {
@@ -181,7 +181,7 @@ const longNames: FilterTable = {
   ],
 }
 
-/** Letters, wildcards, and characters beyond the first plane. */
+/** Letters, wildcards, and characters beyond U+FFFF. */
 const texts: FilterTable = {
   title: 'text',
   events: {
@@ -237,7 +237,7 @@ export const hostileTexts: readonly string[] = [
   ['\uD83D', '\uFFFD', '1e999', '-0', '2026-02-30', '9'.repeat(400)],
 ].flat()
 
-/** Patterns that cost a matcher dearly which tries again from every place. */
+/** Patterns that are slow in a backtracking matcher. */
 export const longTexts: readonly string[] = [
   'x'.repeat(60_000),
   '%x'.repeat(30_000),
@@ -251,7 +251,7 @@ export const longTexts: readonly string[] = [
 
 export const filterTables: readonly FilterTable[] = [values, names, longNames, texts]
 
-/** Values by label, and the orders in which a sort by them gives the labels. */
+/** Values by label, and the order of the labels for each sort. */
 export const sortTable: {
   readonly events: Readonly<Record<string, JsonObject>>
   readonly orders: readonly (readonly [sorts: string, labels: string])[]

@@ -7,7 +7,7 @@ import { parseEventId, tailSource } from '../../event/event-id.js'
 import type { EventStore } from '../../store/store.js'
 import { type Microseconds, parseTimestamp, MINUTE, SECOND } from '../../event/timestamp.js'
 
-/** After every event of a case. */
+/** A time after every event of a case. */
 export const FAR: Microseconds = 4_000_000_000 * SECOND
 
 export async function rejectsWith(
@@ -21,7 +21,7 @@ export async function rejectsWith(
   })
 }
 
-/** The events that an append has kept; none where it was aborted, and only then. */
+/** The events of an append; none if it rejects, which it may only with `ABORTED`. */
 export async function unlessAborted(
   call: Promise<readonly AuditEvent[]>,
 ): Promise<readonly AuditEvent[]> {
@@ -33,10 +33,10 @@ export async function unlessAborted(
   }
 }
 
-export const upTo = (from: number, to: number): number[] =>
+export const range = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, i) => from + i)
 
-/** The attribute by which the events of a case are told apart. */
+/** The attribute that identifies the events of a case. */
 export const numbers = (events: readonly AuditEvent[]): unknown[] =>
   events.map((event) => event.attributes['n'])
 
@@ -47,34 +47,34 @@ export const tailsOf = (events: readonly AuditEvent[]): string[] =>
   events.map((event) => parseEventId(event.id)?.tail ?? event.id)
 
 export function timeOf(event: AuditEvent | undefined): Microseconds {
-  assert.ok(event, 'there is no event')
+  assert.ok(event, 'the event is missing')
   return parseTimestamp(event.created_at)!
 }
 
-/** Events numbered from `first` on, recorded by calls of the same moment. */
+/** Records events numbered from `first` on, with concurrent calls. */
 export async function recordSome(audit: AuditLog, count: number, first = 0): Promise<AuditEvent[]> {
-  const calls = upTo(first, first + count - 1).map((n) => audit.recordCustom('test:event', { n }))
+  const calls = range(first, first + count - 1).map((n) => audit.recordCustom('test:event', { n }))
   return (await Promise.all(calls)).map((event) => event!)
 }
 
 const nextTail = tailSource()
 
 export function draft(attributes: JsonObject, overrides: Partial<EventDraft> = {}): EventDraft {
-  const given = {
+  const defaults = {
     tail: nextTail(),
     username: null,
     system: false,
     type: 'test:event',
     source: null,
   }
-  return { ...given, attributes, json: JSON.stringify(attributes), ...overrides }
+  return { ...defaults, attributes, json: JSON.stringify(attributes), ...overrides }
 }
 
-/** What the core hands to `append` for events numbered from `first` on. */
+/** Drafts numbered from `first` on, as the core passes them to `append`. */
 export const drafts = (count: number, first = 0): EventDraft[] =>
-  upTo(first, first + count - 1).map((n) => draft({ n }))
+  range(first, first + count - 1).map((n) => draft({ n }))
 
-/** A draft of which one is kept in a minute, unless the throttle says something else. */
+/** A draft with a throttle of one minute, unless `throttle` says otherwise. */
 export const throttled = (
   attributes: JsonObject,
   throttle: Partial<DraftThrottle> = {},
@@ -85,23 +85,23 @@ export const throttled = (
     ...overrides,
   })
 
-/** The numbers of the events that are kept, and of those held back, with how long that goes on. */
+/** Appends the drafts. Returns the numbers of the stored and suppressed ones, and when their throttles open. */
 export async function appendSome(
   store: EventStore,
-  given: readonly EventDraft[],
-): Promise<{ kept: unknown[]; heldBack: unknown[]; opensIn: Microseconds[] }> {
-  const heldBack: unknown[] = []
+  batch: readonly EventDraft[],
+): Promise<{ stored: unknown[]; suppressed: unknown[]; opensIn: Microseconds[] }> {
+  const suppressed: unknown[] = []
   const opensIn: Microseconds[] = []
-  const events = await store.append(given, {
+  const events = await store.append(batch, {
     onSuppressed(one, time) {
-      heldBack.push(one.attributes['n'])
+      suppressed.push(one.attributes['n'])
       opensIn.push(time)
     },
   })
-  return { kept: numbers(events), heldBack, opensIn }
+  return { stored: numbers(events), suppressed, opensIn }
 }
 
-/** An event of another log, in the past of every case; its id carries no time. */
+/** An event of another log, older than every case; its id contains no time. */
 export function imported(overrides: Partial<AuditEvent> = {}): AuditEvent {
   return {
     id: '0196b3c2-0000-4000-8000-000000000001',
@@ -115,9 +115,9 @@ export function imported(overrides: Partial<AuditEvent> = {}): AuditEvent {
   }
 }
 
-/** So many of them, each a microsecond later than the one before. */
+/** `count` imported events, each a microsecond later than the one before. */
 export const importedSome = (count: number): AuditEvent[] =>
-  upTo(1, count).map((n) =>
+  range(1, count).map((n) =>
     imported({
       id: `0196b3c2-0000-4000-8000-${String(n).padStart(12, '0')}`,
       created_at: `2025-05-01T10:00:00.${String(n).padStart(6, '0')}Z`,
@@ -126,39 +126,43 @@ export const importedSome = (count: number): AuditEvent[] =>
   )
 
 /** Every event, oldest first. */
-export async function everything(audit: AuditLog): Promise<AuditEvent[]> {
+export async function allEvents(audit: AuditLog): Promise<AuditEvent[]> {
   const events: AuditEvent[] = []
   for await (const page of audit.pages('filter[sorts]=created_at')) {
     const [last, next] = [events.at(-1), page[0]]
-    assert.ok(!last || last.created_at < next!.created_at, 'a page does not go on where it should')
+    assert.ok(
+      !last || last.created_at < next!.created_at,
+      'a page does not continue where the last one ended',
+    )
     events.push(...page)
   }
   return events
 }
 
-/** Time in which whatever was begun and not waited for would show. */
-export const aWhile = (): Promise<void> => delay(50)
+/** Waits long enough for the effects of running work to show. */
+export const settle = (): Promise<void> => delay(50)
 
+/** Waits for this many turns of the event loop. */
 export async function turns(count: number): Promise<void> {
   for (let i = 0; i < count; i++) await nextTurn()
 }
 
-const PATIENCE_MS = 5000
+const TIMEOUT_MS = 5000
 
-/** Asks until the answer is yes; for what happens by itself, within about a second. */
-export async function eventually(what: string, ask: () => Promise<boolean>): Promise<void> {
-  const end = performance.now() + PATIENCE_MS
-  while (!(await ask())) {
-    assert.ok(performance.now() < end, `not within ${PATIENCE_MS} ms: ${what}`)
+/** Waits until `check` resolves to true, for what happens in the background within about a second. */
+export async function eventually(what: string, check: () => Promise<boolean>): Promise<void> {
+  const end = performance.now() + TIMEOUT_MS
+  while (!(await check())) {
+    assert.ok(performance.now() < end, `not within ${TIMEOUT_MS} ms: ${what}`)
     await delay(25)
   }
 }
 
-/** The promise's outcome, which is not waited for in vain. */
-export async function inTime<Value>(promise: Promise<Value>): Promise<Value> {
+/** The outcome of the promise; fails if it does not settle in time. */
+export async function withTimeout<Value>(promise: Promise<Value>): Promise<Value> {
   const timer = new AbortController()
-  const late = delay(PATIENCE_MS, undefined, { signal: timer.signal }).then(() =>
-    assert.fail(`there is no answer within ${PATIENCE_MS} ms`),
+  const late = delay(TIMEOUT_MS, undefined, { signal: timer.signal }).then(() =>
+    assert.fail(`the promise did not settle within ${TIMEOUT_MS} ms`),
   )
   try {
     return await Promise.race([promise, late])
@@ -168,7 +172,7 @@ export async function inTime<Value>(promise: Promise<Value>): Promise<Value> {
   }
 }
 
-/** Data that must come back to the last character, in the same order. */
+/** Data that a store must return exactly, in the same key order. */
 export const exactData: JsonObject = {
   zebra: 1,
   apple: { nested: [{ deep: [[], {}, null] }] },

@@ -14,14 +14,22 @@ export async function openLive(
 
 type TextChange = NonNullable<LiveChange['texts']>[number]
 
-/** Adds to a text. */
-export const more = (key: string, text: string): TextChange => ({ key, text, replaces: false })
+/** Appends to a text. */
+export const appendText = (key: string, text: string): TextChange => ({
+  key,
+  text,
+  replaces: false,
+})
 
-/** Takes the place of a text. */
-export const anew = (key: string, text: string): TextChange => ({ key, text, replaces: true })
+/** Replaces a text. */
+export const replaceText = (key: string, text: string): TextChange => ({
+  key,
+  text,
+  replaces: true,
+})
 
-/** The event is everywhere as it is with these attributes, to the order of their keys. */
-export async function assertIs(
+/** Checks that `get` and `list` return the event with these attributes, in the same key order. */
+export async function assertAttributes(
   store: EventStore,
   event: AuditEvent,
   attributes: JsonObject,

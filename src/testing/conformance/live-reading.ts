@@ -4,22 +4,22 @@ import type { AuditLog } from '../../audit-log.js'
 import type { AuditEvent } from '../../event/event.js'
 import type { EventStore } from '../../store/store.js'
 import { type Case, cases } from './context.js'
-import { draft, drafts, everything, numbers, timeOf, turns, upTo } from './helpers.js'
+import { draft, drafts, allEvents, numbers, timeOf, turns, range } from './helpers.js'
 import { openLive } from './live-events.js'
 import { pollDuring } from './order.js'
 
-/** The numbers of what a filter finds. */
+/** The numbers of the events that match the filter. */
 const find = async (audit: AuditLog, filter: Record<string, unknown>): Promise<unknown[]> =>
   numbers((await audit.list({ filter, limit: 1000 })).events)
 
 const ids = (events: readonly AuditEvent[]): string[] => events.map(({ id }) => id)
 
-/** Ordinary events and live ones, which change some times and are closed; gives all, in order. */
+/** Writes ordinary and live events, changes and closes the live ones. Returns all events in order. */
 async function writeLive(store: EventStore, rounds: number): Promise<AuditEvent[]> {
   const written: AuditEvent[] = []
   const open: { id: string; revision: number }[] = []
-  for (const round of upTo(1, rounds)) {
-    const batch = upTo(0, round % 5).map((n) =>
+  for (const round of range(1, rounds)) {
+    const batch = range(0, round % 5).map((n) =>
       draft({ n, text: '' }, n % 3 === 0 ? { live: true } : {}),
     )
     const events = await store.append(batch)
@@ -41,7 +41,7 @@ async function writeLive(store: EventStore, rounds: number): Promise<AuditEvent[
 
 export const liveReadingCases: readonly Case[] = [
   ...cases({
-    async 'live: filters go by what it is at the moment'({ store, audit }) {
+    async 'live: filters match its current attributes'({ store, audit }) {
       await store.append([draft({ n: 1, stage: 'first', log: 'nothing' })])
       const event = await openLive(store, { n: 2, stage: 'first', log: '' }, { username: 'ann' })
       await store.append([draft({ n: 3, stage: 'second' })])
@@ -54,7 +54,7 @@ export const liveReadingCases: readonly Case[] = [
         const texts = [{ key: 'log', text, replaces: false }]
         await store.changeLive(event.id, { revision, texts })
       }
-      const ask = async (): Promise<void> => {
+      const check = async (): Promise<void> => {
         const found: [Record<string, unknown>, number[]][] = [
           [{ stage_eq: 'first' }, [1]],
           [{ stage_eq: 'second' }, [2, 3]],
@@ -79,20 +79,20 @@ export const liveReadingCases: readonly Case[] = [
         for (const [filter, expected] of found)
           assert.deepEqual(await find(audit, filter), expected, JSON.stringify(filter))
       }
-      await ask()
+      await check()
       await store.closeLive(event.id, { revision: 4 })
-      await ask()
+      await check()
     },
 
-    async 'live: sorts and limits count it as any other'({ store, audit }) {
-      const batch = upTo(0, 11).map((n) =>
+    async 'live: sorts and limits treat it like any other event'({ store, audit }) {
+      const batch = range(0, 11).map((n) =>
         draft({ n, value: (n * 5) % 12 }, n % 4 === 1 ? { live: true } : {}),
       )
       const events = await store.append(batch)
       const byValue = events.toSorted(
         (a, b) => Number(a.attributes['value']) - Number(b.attributes['value']),
       )
-      for (const limit of upTo(1, 13)) {
+      for (const limit of range(1, 13)) {
         const truncated = limit < 12
         const expected = new Map([
           ['', events.slice(-limit)],
@@ -114,17 +114,17 @@ export const liveReadingCases: readonly Case[] = [
       }
     },
 
-    async 'live: paging meets it once, also among many and many open'({ store, audit }) {
+    async 'live: paging returns it once, also with hundreds of open events'({ store, audit }) {
       const all: AuditEvent[] = []
-      for (const round of upTo(0, 4)) {
+      for (const round of range(0, 4)) {
         all.push(...(await store.append(drafts(400, 450 * round))))
-        const live = upTo(450 * round + 400, 450 * round + 449).map((n) =>
+        const live = range(450 * round + 400, 450 * round + 449).map((n) =>
           draft({ n }, { live: true }),
         )
         all.push(...(await store.append(live)))
       }
       assert.equal((await store.openEvents()).length, 250)
-      assert.deepEqual(numbers(await everything(audit)), upTo(0, 2249))
+      assert.deepEqual(numbers(await allEvents(audit)), range(0, 2249))
       const back: unknown[] = []
       for (let before = '2099-01-01', isMore = true; isMore;) {
         const page = await audit.list({ filter: { created_at_lt: before }, limit: 130 })
@@ -132,7 +132,7 @@ export const liveReadingCases: readonly Case[] = [
         isMore = page.truncated
         before = page.events[0]!.created_at
       }
-      assert.deepEqual(back, upTo(0, 2249))
+      assert.deepEqual(back, range(0, 2249))
       const open = await store.openEvents()
       const times = await Promise.all(open.map(async ({ id }) => timeOf(await store.get(id))))
       assert.deepEqual(
@@ -141,33 +141,37 @@ export const liveReadingCases: readonly Case[] = [
       )
     },
 
-    async 'live: pollers meet it once, where it stands'({ store, audit }) {
+    async 'live: pollers see it once, at its place in the order'({ store, audit }) {
       const { result, polled } = await pollDuring(audit, () => writeLive(store, 40))
       assert.deepEqual(ids(polled), ids(result))
-      assert.deepEqual(ids(await everything(audit)), ids(result))
+      assert.deepEqual(ids(await allEvents(audit)), ids(result))
       assert.deepEqual(await store.openEvents(), [])
     },
 
-    async 'live: a tail gives it once'({ store, audit }) {
+    async 'live: a tail delivers it once'({ store, audit }) {
       const tail = audit.tail('', { after: '2000-01-01' })
       const written = await writeLive(store, 10)
-      const met: AuditEvent[] = []
-      while (met.length < written.length) met.push((await tail.next()).value as AuditEvent)
+      const received: AuditEvent[] = []
+      while (received.length < written.length)
+        received.push((await tail.next()).value as AuditEvent)
       await tail.return()
-      assert.deepEqual(ids(met), ids(written))
+      assert.deepEqual(ids(received), ids(written))
     },
 
-    async 'live: no answer lacks or repeats what changes and closes meanwhile'({ store, audit }) {
+    async 'live: reads neither miss nor repeat an event that changes or closes meanwhile'({
+      store,
+      audit,
+    }) {
       const before = await store.append(drafts(1500))
       const live = await store.append(
-        upTo(0, 19).map((n) => draft({ n, state: 'open', text: '' }, { live: true })),
+        range(0, 19).map((n) => draft({ n, state: 'open', text: '' }, { live: true })),
       )
       const after = await store.append(drafts(1500))
       const all = ids([...before, ...live, ...after])
-      let isOver = false
+      let isDone = false
       const change = async (): Promise<void> => {
         for (const [i, { id }] of live.entries()) {
-          for (const revision of upTo(1, 3)) {
+          for (const revision of range(1, 3)) {
             const texts = [{ key: 'text', text: 'x', replaces: false }]
             await store.changeLive(id, { revision, texts })
             await turns(i % 3)
@@ -177,12 +181,12 @@ export const liveReadingCases: readonly Case[] = [
         }
       }
       const read = async (): Promise<void> => {
-        for (let rounds = 0; !isOver || rounds < 3; rounds++) {
-          assert.deepEqual(ids(await everything(audit)), all)
+        for (let rounds = 0; !isDone || rounds < 3; rounds++) {
+          assert.deepEqual(ids(await allEvents(audit)), all)
           const states = await audit.list({ filter: { state_not_null: '1' }, limit: 100 })
           assert.deepEqual(ids(states.events), ids(live))
           const sorted = await audit.list({ filter: { state_in: ['open', 'closed'], sorts: 'n' } })
-          assert.deepEqual(numbers(sorted.events), upTo(0, 9))
+          assert.deepEqual(numbers(sorted.events), range(0, 9))
           const read = await Promise.all(live.map(({ id }) => store.get(id)))
           assert.deepEqual(
             read.map((event) => event?.created_at),
@@ -191,24 +195,24 @@ export const liveReadingCases: readonly Case[] = [
           await turns(1)
         }
       }
-      await Promise.all([change().finally(() => (isOver = true)), read()])
+      await Promise.all([change().finally(() => (isDone = true)), read()])
       assert.deepEqual(
         numbers((await audit.list({ filter: { text_eq: 'xxx' } })).events),
-        upTo(10, 19),
+        range(10, 19),
       )
     },
   }),
 
   ...cases(
     {
-      async 'live: readers of another store meet each event once'({ store, reopen }) {
+      async 'live: readers of another store see each event once'({ store, reopen }) {
         const [writer, reader] = [(await reopen()).store, await reopen()]
         const { result, polled } = await pollDuring(reader, async () => {
           const written = await Promise.all([writeLive(store, 25), writeLive(writer, 25)])
           return written.flat().toSorted((a, b) => (a.created_at < b.created_at ? -1 : 1))
         })
         assert.deepEqual(ids(polled), ids(result))
-        assert.deepEqual(ids(await everything(reader)), ids(result))
+        assert.deepEqual(ids(await allEvents(reader)), ids(result))
       },
     },
     'reopen',

@@ -5,7 +5,7 @@ import { SECOND } from '../../event/timestamp.js'
 import {
   draft,
   drafts,
-  everything,
+  allEvents,
   exactData,
   FAR,
   imported,
@@ -15,22 +15,22 @@ import {
   timeOf,
   turns,
   unlessAborted,
-  upTo,
+  range,
 } from './helpers.js'
-import { assertIs, more, openLive } from './live-events.js'
+import { assertAttributes, appendText, openLive } from './live-events.js'
 
-// An append is given up after this many turns of the event loop, and each number below.
+// Appends are aborted after 0 to LAST_TURN turns of the event loop.
 const LAST_TURN = 24
 
 export const liveCases: readonly Case[] = [
   ...cases({
-    async 'live: visible at once, where it stands'({ store, audit, clock }) {
+    async 'live: visible at once, at its place in the order'({ store, audit, clock }) {
       const batch = [draft({ n: 0 }), draft({ n: 1 }, { live: true }), draft({ n: 2 })]
       const first = await store.append(batch)
       clock.advance(SECOND)
       const live = await openLive(store, exactData)
       const events = [...first, live, ...(await store.append(drafts(2, 3)))]
-      assert.deepEqual(await everything(audit), events)
+      assert.deepEqual(await allEvents(audit), events)
       assert.deepEqual((await audit.list({ limit: 6 })).events, events)
       for (const event of events) assert.deepEqual(await store.get(event.id), event)
       assert.deepEqual(await store.openEvents(), [
@@ -39,41 +39,43 @@ export const liveCases: readonly Case[] = [
       ])
     },
 
-    async 'live: closed, it stays with the last change'({ store, audit }) {
+    async 'live: a closed event keeps the last change'({ store, audit }) {
       const before = await store.append(drafts(2))
       const event = await openLive(store, { a: '', n: 2 })
       const after = await store.append(drafts(2, 3))
-      await store.changeLive(event.id, { revision: 1, texts: [more('a', 'x')] })
-      const last = { revision: 2, json: '{"n":2,"a":"","done":true}', texts: [more('a', 'y')] }
+      await store.changeLive(event.id, { revision: 1, texts: [appendText('a', 'x')] })
+      const last = {
+        revision: 2,
+        json: '{"n":2,"a":"","done":true}',
+        texts: [appendText('a', 'y')],
+      }
       const closed = { ...event, attributes: { n: 2, a: 'xy', done: true } }
-      for (const time of [1, 2]) {
-        assert.deepEqual(await store.closeLive(event.id, last), closed, `time ${time}`)
+      for (const attempt of [1, 2]) {
+        assert.deepEqual(await store.closeLive(event.id, last), closed, `attempt ${attempt}`)
         assert.deepEqual(await store.openEvents(), [])
-        assert.deepEqual(await everything(audit), [...before, closed, ...after])
+        assert.deepEqual(await allEvents(audit), [...before, closed, ...after])
         assert.deepEqual(await store.get(event.id), closed)
       }
       assert.equal(await store.changeLive(event.id, { revision: 3, json: '{}' }), false)
       assert.equal(await store.changeLive(event.id, last), false)
-      await assertIs(store, event, closed.attributes)
+      await assertAttributes(store, event, closed.attributes)
     },
 
-    async 'live: closed with no more than its next revision, or with the last one again'({
-      store,
-    }) {
+    async 'live: closes with only the next revision, or with the last change repeated'({ store }) {
       for (const revision of [1, 2]) {
         const event = await openLive(store, { a: '' })
-        const change = { revision: 1, texts: [more('a', 'x')] }
+        const change = { revision: 1, texts: [appendText('a', 'x')] }
         await store.changeLive(event.id, change)
         const last = revision === 1 ? change : { revision }
         const closed = { ...event, attributes: { a: 'x' } }
         assert.deepEqual(await store.closeLive(event.id, last), closed)
-        await assertIs(store, event, { a: 'x' })
+        await assertAttributes(store, event, { a: 'x' })
       }
       const untouched = await openLive(store, exactData)
       assert.deepEqual(await store.closeLive(untouched.id, { revision: 1 }), untouched)
     },
 
-    async 'live: what is none cannot be changed'({ store, audit }) {
+    async 'live: an event that is not open cannot be changed'({ store, audit }) {
       const [event] = await store.append(drafts(1))
       await audit.importEvents([imported()])
       const change = { revision: 1, json: '{"n":9}' }
@@ -83,55 +85,56 @@ export const liveCases: readonly Case[] = [
       for (const id of [unknown, '', 'nonsense', '\u0000'])
         assert.equal(await store.closeLive(id, change), undefined, id)
       assert.deepEqual(await store.closeLive(event!.id, change), event)
-      assert.deepEqual(await everything(audit), [imported(), event])
+      assert.deepEqual(await allEvents(audit), [imported(), event])
       await store.touchLive([event!.id, unknown, 'nonsense'])
       await store.touchLive([])
     },
 
-    async 'live: touched, it stays as it is'({ store }) {
+    async 'live: a heartbeat does not change it'({ store }) {
       const event = await openLive(store, { n: 1 })
       await store.touchLive([event.id])
       await store.touchLive([event.id])
-      await assertIs(store, event, { n: 1 })
+      await assertAttributes(store, event, { n: 1 })
       assert.deepEqual(await store.openEvents(), [{ id: event.id, revision: 0 }])
     },
 
-    async 'live: a removal leaves open ones'({ store, audit }) {
+    async 'live: removals leave open events'({ store, audit }) {
       const events = await store.append(
-        upTo(0, 9).map((n) => draft({ n }, n % 3 === 0 ? { live: true } : {})),
+        range(0, 9).map((n) => draft({ n }, n % 3 === 0 ? { live: true } : {})),
       )
       assert.equal(await store.removeBefore(timeOf(events[5])), 3)
       assert.equal(await store.remove([events[6]!.id, events[7]!.id]), 1)
       assert.equal(await store.removeBefore(FAR), 2)
       assert.equal(await store.removeBefore(FAR), 0)
-      assert.deepEqual(numbers(await everything(audit)), [0, 3, 6, 9])
+      assert.deepEqual(numbers(await allEvents(audit)), [0, 3, 6, 9])
       for (const i of [0, 3]) await store.closeLive(events[i]!.id, { revision: 1 })
       assert.equal(await store.remove([events[0]!.id]), 1)
       assert.equal(await store.removeBefore(FAR), 1)
-      assert.deepEqual(numbers(await everything(audit)), [6, 9])
+      assert.deepEqual(numbers(await allEvents(audit)), [6, 9])
       const change = { revision: 1, json: '{"n":66}' }
       assert.equal(await store.changeLive(events[6]!.id, change), true)
-      assert.deepEqual(numbers(await everything(audit)), [66, 9])
+      assert.deepEqual(numbers(await allEvents(audit)), [66, 9])
       const [next] = await store.append(drafts(1))
       assert.ok(next!.created_at > events[9]!.created_at)
     },
 
-    async 'live: an import cannot take its id or its time'({ store, audit, clock }) {
+    async 'live: an import cannot take its id or time'({ store, audit, clock }) {
       const event = await openLive(store, { n: 0 })
       clock.advance(SECOND)
-      const clashes = [
+      const conflicts = [
         imported({ created_at: event.created_at }),
         imported({ id: event.id }),
         { ...event, type: 'other' },
         { ...event, attributes: { n: 1 } },
       ]
-      for (const clash of clashes) await rejectsWith(audit.importEvents([clash]), 'IMPORT_CONFLICT')
-      assert.deepEqual(await everything(audit), [event])
+      for (const conflict of conflicts)
+        await rejectsWith(audit.importEvents([conflict]), 'IMPORT_CONFLICT')
+      assert.deepEqual(await allEvents(audit), [event])
       await store.closeLive(event.id, { revision: 1 })
       assert.deepEqual(await audit.importEvents([event]), { imported: 0, skipped: 1 })
     },
 
-    async 'live: throttled as any other'({ store, audit, clock }) {
+    async 'live: throttled like any other draft'({ store, audit, clock }) {
       const first = throttled({ n: 0 }, {}, { live: true })
       const [event] = await store.append([first, throttled({ n: 1 }, {}, { live: true })])
       const count = { key: 'test:event', type: 'test:event', scope: {}, period: SECOND }
@@ -142,40 +145,43 @@ export const liveCases: readonly Case[] = [
       clock.advance(60 * SECOND)
       const [next] = await store.append([throttled({ n: 3 }, {}, { live: true })])
       assert.equal(next!.attributes['suppressed_count'], 1)
-      assert.deepEqual(await everything(audit), [event, next])
+      assert.deepEqual(await allEvents(audit), [event, next])
     },
 
-    async 'live: opened again after it was aborted, it is open once'({ store, audit }) {
-      const kept: AuditEvent[] = []
-      for (const turn of upTo(0, LAST_TURN)) {
+    async 'live: an append repeated after an abort opens the event once'({ store, audit }) {
+      const stored: AuditEvent[] = []
+      for (const turn of range(0, LAST_TURN)) {
         const batch = [draft({ n: turn }, { live: true })]
         const controller = new AbortController()
         const call = store.append(batch, { signal: controller.signal })
         const events = call.catch(() => store.append(batch))
         await turns(turn)
         controller.abort()
-        kept.push(...(await events))
+        stored.push(...(await events))
       }
-      assert.deepEqual(await everything(audit), kept)
+      assert.deepEqual(await allEvents(audit), stored)
       const open = await store.openEvents()
       assert.deepEqual(
         open.map(({ id }) => id),
-        kept.map(({ id }) => id),
+        stored.map(({ id }) => id),
       )
     },
 
-    async 'live: aborted on its way, it is open where it is kept'({ store, audit }) {
-      const kept: AuditEvent[] = []
-      for (const turn of upTo(0, LAST_TURN)) {
+    async 'live: an append aborted while running opens the event only if it stores it'({
+      store,
+      audit,
+    }) {
+      const stored: AuditEvent[] = []
+      for (const turn of range(0, LAST_TURN)) {
         const controller = new AbortController()
         const { signal } = controller
         const call = unlessAborted(store.append([draft({}, { live: true })], { signal }))
         await turns(turn)
         controller.abort()
-        kept.push(...(await call))
-        const ids = kept.map(({ id }) => id)
+        stored.push(...(await call))
+        const ids = stored.map(({ id }) => id)
         assert.deepEqual(
-          (await everything(audit)).map(({ id }) => id),
+          (await allEvents(audit)).map(({ id }) => id),
           ids,
         )
         const open = await store.openEvents()
@@ -194,59 +200,59 @@ export const liveCases: readonly Case[] = [
       await rejectsWith(store.closeLive(event.id, change, options), 'ABORTED')
       await rejectsWith(store.touchLive([event.id], options), 'ABORTED')
       await rejectsWith(store.openEvents(options), 'ABORTED')
-      await assertIs(store, event, { n: 0 })
+      await assertAttributes(store, event, { n: 0 })
       assert.deepEqual(await store.openEvents(), [{ id: event.id, revision: 0 }])
     },
   }),
 
   ...cases(
     {
-      async 'live: open, changed and closed by several stores'({ store, reopen }) {
+      async 'live: opened, changed and closed by several stores'({ store, reopen }) {
         const other = (await reopen()).store
         const event = await openLive(store, { a: '' })
         assert.deepEqual(await other.openEvents(), [{ id: event.id, revision: 0 }])
         for (const [i, one] of [other, store, other, store].entries()) {
-          const texts = [more('a', String(i))]
+          const texts = [appendText('a', String(i))]
           assert.equal(await one.changeLive(event.id, { revision: i + 1, texts }), true)
           for (const reader of [store, other])
-            await assertIs(reader, event, { a: '0123'.slice(0, i + 1) })
+            await assertAttributes(reader, event, { a: '0123'.slice(0, i + 1) })
         }
         await other.touchLive([event.id])
         const closed = await other.closeLive(event.id, { revision: 5 })
         assert.deepEqual(await store.closeLive(event.id, { revision: 5 }), closed)
         assert.equal(await store.changeLive(event.id, { revision: 6, json: '{}' }), false)
-        for (const reader of [store, other]) await assertIs(reader, event, { a: '0123' })
+        for (const reader of [store, other]) await assertAttributes(reader, event, { a: '0123' })
       },
 
-      async 'live: outlives its store, open'({ store, audit, reopen }) {
+      async 'live: stays open after its store is closed'({ store, audit, reopen }) {
         const event = await openLive(store, { a: '', n: 0 })
-        await store.changeLive(event.id, { revision: 1, texts: [more('a', 'x')] })
+        await store.changeLive(event.id, { revision: 1, texts: [appendText('a', 'x')] })
         await audit.close()
         const again = (await reopen()).store
         assert.deepEqual(await again.openEvents(), [{ id: event.id, revision: 1 }])
-        await assertIs(again, event, { a: 'x', n: 0 })
-        await again.changeLive(event.id, { revision: 2, texts: [more('a', 'y')] })
+        await assertAttributes(again, event, { a: 'x', n: 0 })
+        await again.changeLive(event.id, { revision: 2, texts: [appendText('a', 'y')] })
         const closed = await again.closeLive(event.id, { revision: 3 })
         assert.deepEqual(closed?.attributes, { a: 'xy', n: 0 })
       },
 
-      async 'live: of several that make the same change one makes it'({ store, reopen }) {
+      async 'live: concurrent calls with the same change apply it once'({ store, reopen }) {
         const stores = [store, (await reopen()).store]
         const event = await openLive(store, { a: '' })
-        for (const revision of upTo(1, 10)) {
-          const texts = [more('a', 'x')]
-          const calls = upTo(0, 5).map((i) =>
+        for (const revision of range(1, 10)) {
+          const texts = [appendText('a', 'x')]
+          const calls = range(0, 5).map((i) =>
             stores[i % 2]!.changeLive(event.id, { revision, texts }),
           )
           assert.deepEqual(new Set(await Promise.all(calls)), new Set([true]))
         }
-        await assertIs(store, event, { a: 'x'.repeat(10) })
-        const last = { revision: 11, texts: [more('a', 'y')] }
+        await assertAttributes(store, event, { a: 'x'.repeat(10) })
+        const last = { revision: 11, texts: [appendText('a', 'y')] }
         const closed = await Promise.all(
-          upTo(0, 5).map((i) => stores[i % 2]!.closeLive(event.id, last)),
+          range(0, 5).map((i) => stores[i % 2]!.closeLive(event.id, last)),
         )
         for (const one of closed) assert.deepEqual(one?.attributes, { a: 'xxxxxxxxxxy' })
-        await assertIs(store, event, { a: 'xxxxxxxxxxy' })
+        await assertAttributes(store, event, { a: 'xxxxxxxxxxy' })
       },
     },
     'reopen',
@@ -254,7 +260,7 @@ export const liveCases: readonly Case[] = [
 
   ...cases(
     {
-      async 'live: opened, changed and closed once where the answers are lost'({
+      async 'live: opened, changed and closed once when acknowledgements are lost'({
         store,
         audit,
         loseAcknowledgement,
@@ -263,19 +269,19 @@ export const liveCases: readonly Case[] = [
         await loseAcknowledgement('append')
         const batch = [draft({ n: 1, a: '' }, { live: true })]
         const [event] = await store.append(batch).catch(() => store.append(batch))
-        for (const revision of upTo(1, 3)) {
-          const change = { revision, texts: [more('a', 'x')] }
+        for (const revision of range(1, 3)) {
+          const change = { revision, texts: [appendText('a', 'x')] }
           await loseAcknowledgement('changeLive')
           const answer = store.changeLive(event!.id, change)
           assert.equal(await answer.catch(() => store.changeLive(event!.id, change)), true)
         }
-        await assertIs(store, event!, { n: 1, a: 'xxx' })
+        await assertAttributes(store, event!, { n: 1, a: 'xxx' })
         await loseAcknowledgement('closeLive')
-        const last = { revision: 4, texts: [more('a', 'y')] }
+        const last = { revision: 4, texts: [appendText('a', 'y')] }
         const answer = store.closeLive(event!.id, last)
         const closed = await answer.catch(() => store.closeLive(event!.id, last))
         assert.deepEqual(closed, { ...event, attributes: { n: 1, a: 'xxxy' } })
-        assert.deepEqual(numbers(await everything(audit)), [0, 1])
+        assert.deepEqual(numbers(await allEvents(audit)), [0, 1])
         assert.deepEqual(await store.openEvents(), [])
       },
     },

@@ -1,13 +1,16 @@
 import { AuditLogError } from '../../errors.js'
 import { type Clock, type Microseconds, parseTimestamp } from '../../event/timestamp.js'
 
-/** A clock that stands still until it is moved. */
+/** A clock that moves only through `advance`. */
 export interface ManualClock extends Clock {
-  /** Moves it by so many microseconds; backwards where negative. */
+  /** Moves the clock by this many microseconds, backwards if negative. */
   advance(microseconds: Microseconds): void
 }
 
-/** For tests: a clock for a store's `clock` option, set to an ISO 8601 time. */
+/**
+ * Returns a clock for the `clock` option of a store, for tests. It starts at an ISO 8601 time;
+ * `INVALID_OPTION` if `start` is not one.
+ */
 export function manualClock(start = '2026-01-01T00:00:00.000000Z'): ManualClock {
   const time = parseTimestamp(start)
   if (time === undefined)

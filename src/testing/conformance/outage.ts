@@ -5,11 +5,11 @@ import { AuditLogError } from '../../errors.js'
 import type { AuditEvent } from '../../event/event.js'
 import { type Case, cases } from './context.js'
 import {
-  aWhile,
+  settle,
   drafts,
-  everything,
+  allEvents,
   importedSome,
-  inTime,
+  withTimeout,
   numbers,
   recordSome,
   rejectsWith,
@@ -17,13 +17,13 @@ import {
   timeOf,
   turns,
   unlessAborted,
-  upTo,
+  range,
 } from './helpers.js'
 
 const SHORT_MS = 100
 
-/** What a store may answer that cannot do its work. */
-function assertGivenUp(error: unknown): void {
+/** The errors that a store may reject with during an outage. */
+function assertOutageError(error: unknown): void {
   assert.ok(error instanceof AuditLogError, String(error))
   assert.ok(['ABORTED', 'STORE_FAILED', 'QUERY_TIMEOUT'].includes(error.code), error.code)
 }
@@ -31,50 +31,46 @@ function assertGivenUp(error: unknown): void {
 export const outageCases: readonly Case[] = [
   ...cases(
     {
-      async 'outage: appends wait for its end, and are kept once in their order'({
+      async 'outage: appends wait for its end and are stored once, in order'({
         store,
         audit,
         interrupt,
       }) {
         const before = await recordSome(audit, 2)
         const end = await interrupt()
-        const calls = upTo(0, 2).map((i) => store.append(drafts(3, 2 + 3 * i)))
+        const calls = range(0, 2).map((i) => store.append(drafts(3, 2 + 3 * i)))
         await delay(SHORT_MS)
         await end()
         const batches = await Promise.all(calls)
-        const all = await everything(audit)
+        const all = await allEvents(audit)
         assert.deepEqual(all.slice(0, 2), before)
         const later = batches.toSorted((a, b) => (a[0]!.created_at < b[0]!.created_at ? -1 : 1))
         assert.deepEqual(all.slice(2), later.flat())
       },
 
-      async 'outage: records keep the order of their calls'({ audit, interrupt }) {
+      async 'outage: records are stored in call order'({ audit, interrupt }) {
         const end = await interrupt()
         const calls = recordSome(audit, 50)
         await delay(SHORT_MS)
         const more = recordSome(audit, 50, 50)
         await end()
         const events = [...(await calls), ...(await more)]
-        assert.deepEqual(numbers(events), upTo(0, 99))
-        assert.deepEqual(await everything(audit), events)
+        assert.deepEqual(numbers(events), range(0, 99))
+        assert.deepEqual(await allEvents(audit), events)
       },
 
-      async 'outage: what is aborted meanwhile is not kept, then or later'({
-        store,
-        audit,
-        interrupt,
-      }) {
+      async 'outage: drafts aborted meanwhile are never stored'({ store, audit, interrupt }) {
         const end = await interrupt()
         const signal = AbortSignal.timeout(SHORT_MS)
-        await rejectsWith(inTime(store.append(drafts(3), { signal })), 'ABORTED')
+        await rejectsWith(withTimeout(store.append(drafts(3), { signal })), 'ABORTED')
         await end()
-        await aWhile()
-        assert.deepEqual(await everything(audit), [])
+        await settle()
+        assert.deepEqual(await allEvents(audit), [])
         const events = await recordSome(audit, 3)
-        assert.deepEqual(await everything(audit), events)
+        assert.deepEqual(await allEvents(audit), events)
       },
 
-      async 'outage: what its deadline finds waiting is not kept later'({
+      async 'outage: drafts that wait past their deadline are not stored later'({
         store,
         audit,
         interrupt,
@@ -85,21 +81,21 @@ export const outageCases: readonly Case[] = [
         await delay(1.5 * SHORT_MS)
         await end()
         await call
-        await aWhile()
-        assert.deepEqual(await everything(audit), [])
+        await settle()
+        assert.deepEqual(await allEvents(audit), [])
       },
 
-      async 'outage: a record that waits too long is not kept'({ store, audit, interrupt }) {
+      async 'outage: a record that waits too long is not stored'({ store, audit, interrupt }) {
         const waiting = { deadlineMs: SHORT_MS }
-        const impatient: AuditLog = new AuditLog({ store, types: {}, waiting })
+        const withDeadline: AuditLog = new AuditLog({ store, types: {}, waiting })
         const end = await interrupt()
-        const call = impatient.recordCustom('test:event', { n: 0 })
-        await rejectsWith(inTime(call), 'DEADLINE_EXCEEDED')
+        const call = withDeadline.recordCustom('test:event', { n: 0 })
+        await rejectsWith(withTimeout(call), 'DEADLINE_EXCEEDED')
         await end()
         await recordSome(audit, 1, 1)
-        assert.deepEqual(numbers(await everything(audit)), [1])
-        const { calls, rejected, waiting: left } = impatient.stats()
-        assert.deepEqual([calls, rejected, left], [1, 1, 0])
+        assert.deepEqual(numbers(await allEvents(audit)), [1])
+        const { calls, rejected, waiting: pending } = withDeadline.stats()
+        assert.deepEqual([calls, rejected, pending], [1, 1, 0])
       },
 
       async 'outage: an import waits or fails as a whole, and can be repeated'({
@@ -109,14 +105,14 @@ export const outageCases: readonly Case[] = [
         const events = importedSome(50)
         const end = await interrupt()
         const signal = AbortSignal.timeout(SHORT_MS)
-        const first = await inTime(audit.importEvents(events, { signal })).catch(
+        const first = await withTimeout(audit.importEvents(events, { signal })).catch(
           (error: unknown) => {
-            assertGivenUp(error)
+            assertOutageError(error)
             return { imported: 0, skipped: 0 }
           },
         )
         const repeated = audit.importEvents(events).catch((error: unknown) => {
-          assertGivenUp(error)
+          assertOutageError(error)
           return { imported: 0, skipped: 0 }
         })
         await delay(SHORT_MS)
@@ -124,7 +120,7 @@ export const outageCases: readonly Case[] = [
         const second = await repeated
         const last = await audit.importEvents(events)
         assert.equal(first.imported + second.imported + last.imported, 50)
-        assert.deepEqual(await everything(audit), events)
+        assert.deepEqual(await allEvents(audit), events)
       },
 
       async 'outage: a removal waits or fails, and can be repeated'({ store, audit, interrupt }) {
@@ -132,29 +128,29 @@ export const outageCases: readonly Case[] = [
         const end = await interrupt()
         const signal = AbortSignal.timeout(SHORT_MS)
         const bound = timeOf(events[5])
-        const removed = await inTime(store.removeBefore(bound, { signal })).catch(
+        const removed = await withTimeout(store.removeBefore(bound, { signal })).catch(
           (error: unknown) => {
-            assertGivenUp(error)
+            assertOutageError(error)
             return 0
           },
         )
         await end()
         assert.equal(removed + (await store.removeBefore(bound)), 5)
-        assert.deepEqual(await everything(audit), events.slice(5))
+        assert.deepEqual(await allEvents(audit), events.slice(5))
       },
 
-      async 'outage: readers are answered, or told'({ store, audit, interrupt }) {
+      async 'outage: reads return their result or reject'({ store, audit, interrupt }) {
         const events = await recordSome(audit, 3)
         const end = await interrupt()
         const signal = AbortSignal.timeout(SHORT_MS)
         await audit
           .list('', { signal })
-          .then((page) => assert.deepEqual(page.events, events), assertGivenUp)
+          .then((page) => assert.deepEqual(page.events, events), assertOutageError)
         await store
           .get(events[0]!.id, { signal })
-          .then((event) => assert.deepEqual(event, events[0]), assertGivenUp)
+          .then((event) => assert.deepEqual(event, events[0]), assertOutageError)
         await end()
-        assert.deepEqual(await everything(audit), events)
+        assert.deepEqual(await allEvents(audit), events)
       },
     },
     'interrupt',
@@ -162,7 +158,7 @@ export const outageCases: readonly Case[] = [
 
   ...cases(
     {
-      async 'lost acknowledgement: drafts that are given again are kept once'({
+      async 'lost acknowledgement: drafts that are appended again are stored once'({
         store,
         audit,
         loseAcknowledgement,
@@ -176,31 +172,31 @@ export const outageCases: readonly Case[] = [
           batch.map(({ tail }) => tail),
         )
         await recordSome(audit, 1, 7)
-        const all = await everything(audit)
-        assert.deepEqual(numbers(all), upTo(0, 7))
+        const all = await allEvents(audit)
+        assert.deepEqual(numbers(all), range(0, 7))
         assert.deepEqual(all.slice(2, 7), events)
       },
 
-      async 'lost acknowledgement: records are kept once, and told as stored'({
+      async 'lost acknowledgement: records are stored once and reported as stored'({
         audit,
         loseAcknowledgement,
       }) {
-        const heard: AuditEvent[] = []
-        audit.on('recorded', (event) => heard.push(event))
+        const received: AuditEvent[] = []
+        audit.on('recorded', (event) => received.push(event))
         await loseAcknowledgement('append')
         const events = await recordSome(audit, 20)
-        assert.deepEqual(numbers(events), upTo(0, 19))
-        assert.deepEqual(await everything(audit), events)
-        assert.deepEqual(heard, events)
+        assert.deepEqual(numbers(events), range(0, 19))
+        assert.deepEqual(await allEvents(audit), events)
+        assert.deepEqual(received, events)
         assert.equal(audit.stats().stored, 20)
       },
 
-      async 'lost acknowledgement: aborted, nothing is left once the next append is kept'({
+      async 'lost acknowledgement: after an abort, no aborted event remains once the next append resolves'({
         store,
         audit,
         loseAcknowledgement,
       }) {
-        const kept: AuditEvent[] = []
+        const stored: AuditEvent[] = []
         for (const turn of [0, 1, 2, 5, 10, 20, 40]) {
           await loseAcknowledgement('append')
           const controller = new AbortController()
@@ -208,10 +204,10 @@ export const outageCases: readonly Case[] = [
           const call = unlessAborted(store.append(drafts(3, 10 * turn), { signal }))
           await turns(turn)
           controller.abort()
-          kept.push(...(await call))
-          // Where the first was aborted before it took effect, this one is the next to get lost.
-          kept.push(...(await recordSome(audit, 1, 10 * turn + 9)))
-          assert.deepEqual(await everything(audit), kept)
+          stored.push(...(await call))
+          // If the first append was aborted before it took effect, the acknowledgement of this one is lost.
+          stored.push(...(await recordSome(audit, 1, 10 * turn + 9)))
+          assert.deepEqual(await allEvents(audit), stored)
         }
       },
     },

@@ -2,16 +2,16 @@ import assert from 'node:assert/strict'
 import type { AuditEvent } from '../../event/event.js'
 import { type Case, cases } from './context.js'
 import { SECOND } from '../../event/timestamp.js'
-import { drafts, numbers, recordSome, rejectsWith, upTo } from './helpers.js'
+import { drafts, numbers, recordSome, rejectsWith, range } from './helpers.js'
 
 export const readCases: readonly Case[] = cases({
-  async 'get: one event by its id'({ audit }) {
+  async 'get: finds an event by its id'({ audit }) {
     const [, second] = await recordSome(audit, 3)
     assert.deepEqual(await audit.get(second!.id), second)
     assert.deepEqual(await audit.get(second!.id.toUpperCase()), second)
   },
 
-  async 'get: undefined for what is no id of an event'({ store, audit }) {
+  async 'get: returns undefined for an unknown id'({ store, audit }) {
     const [event] = await recordSome(audit, 1)
     const other = event!.id.slice(0, -1) + (event!.id.endsWith('0') ? '1' : '0')
     const ids = [other, event!.id.replaceAll('-', ''), ` ${event!.id}`, `${event!.id}\n`]
@@ -20,18 +20,18 @@ export const readCases: readonly Case[] = cases({
     for (const id of ids) assert.equal(await store.get(id), undefined, id.slice(0, 100))
   },
 
-  async 'get: an aborted signal'({ store }) {
+  async 'get: an aborted signal rejects'({ store }) {
     await rejectsWith(store.get('x', { signal: AbortSignal.abort() }), 'ABORTED')
   },
 
-  async 'list: the newest, oldest first, and whether more match'({ audit }) {
+  async 'list: returns the newest events, oldest first, and whether more match'({ audit }) {
     await recordSome(audit, 12)
     const page = await audit.list()
-    assert.deepEqual(numbers(page.events), upTo(2, 11))
+    assert.deepEqual(numbers(page.events), range(2, 11))
     assert.equal(page.truncated, true)
     assert.deepEqual(numbers((await audit.list({ limit: 3 })).events), [9, 10, 11])
     const all = await audit.list({ limit: 12 })
-    assert.deepEqual(numbers(all.events), upTo(0, 11))
+    assert.deepEqual(numbers(all.events), range(0, 11))
     assert.equal(all.truncated, false)
     assert.equal((await audit.list({ limit: 11 })).truncated, true)
   },
@@ -39,32 +39,32 @@ export const readCases: readonly Case[] = cases({
   async 'list: a page has at most 1000 events'({ audit }) {
     await recordSome(audit, 1001)
     const page = await audit.list({ limit: 1000 })
-    assert.deepEqual(numbers(page.events), upTo(1, 1000))
+    assert.deepEqual(numbers(page.events), range(1, 1000))
     assert.equal(page.truncated, true)
     const oldest = await audit.list({ filter: { sorts: 'created_at' }, limit: 1000 })
-    assert.deepEqual(numbers(oldest.events), upTo(0, 999))
+    assert.deepEqual(numbers(oldest.events), range(0, 999))
     const byValue = await audit.list({ filter: { sorts: 'n' }, limit: 1000 })
-    assert.deepEqual(numbers(byValue.events), upTo(0, 999))
+    assert.deepEqual(numbers(byValue.events), range(0, 999))
     assert.equal(byValue.truncated, true)
     const all = await audit.list({ filter: { n_gt: 0, sorts: 'n desc' }, limit: 1000 })
-    assert.deepEqual(numbers(all.events), upTo(1, 1000).toReversed())
+    assert.deepEqual(numbers(all.events), range(1, 1000).toReversed())
     assert.equal(all.truncated, false)
   },
 
-  async 'list: an empty log has an empty page'({ audit }) {
+  async 'list: an empty log gives an empty page'({ audit }) {
     assert.deepEqual(await audit.list(), { events: [], truncated: false })
     assert.deepEqual(await audit.list('filter[sorts]=type'), { events: [], truncated: false })
   },
 
-  async 'list: has what an append has just kept'({ store, audit }) {
-    for (const n of upTo(0, 19)) {
+  async 'list: includes an event as soon as its append resolves'({ store, audit }) {
+    for (const n of range(0, 19)) {
       const [event] = await store.append(drafts(1, n))
       assert.deepEqual((await audit.list({ limit: 1 })).events, [event])
       assert.deepEqual(await store.get(event!.id), event)
     }
   },
 
-  async 'list: paging back by created_at_lt meets each event once'({ audit }) {
+  async 'list: paging back by created_at_lt returns each event once'({ audit }) {
     await recordSome(audit, 5500)
     const seen: unknown[] = []
     let before = '2099-01-01'
@@ -74,10 +74,10 @@ export const readCases: readonly Case[] = cases({
       seen.unshift(...numbers(page.events))
       before = page.events[0]!.created_at
     }
-    assert.deepEqual(seen, upTo(0, 5499))
+    assert.deepEqual(seen, range(0, 5499))
   },
 
-  async 'list: waiting by created_at_gt finds what came after'({ audit }) {
+  async 'list: polling by created_at_gt finds the later events'({ audit }) {
     const [first, second] = await recordSome(audit, 2)
     const after = (event: AuditEvent): Promise<unknown[]> =>
       audit
@@ -87,7 +87,7 @@ export const readCases: readonly Case[] = cases({
     assert.deepEqual(await after(second!), [])
   },
 
-  async 'list: created_at in every predicate that takes a time'({ audit, clock }) {
+  async 'list: created_at works with every predicate that takes a time'({ audit, clock }) {
     const events: AuditEvent[] = []
     for (let n = 0; n < 4; n++) {
       events.push((await audit.recordCustom('tick', { n }))!)
@@ -123,7 +123,7 @@ export const readCases: readonly Case[] = cases({
       )
   },
 
-  async 'list: id is found by eq and in'({ audit }) {
+  async 'list: filters by id'({ audit }) {
     const events = await recordSome(audit, 3)
     const [, second, third] = events
     const find = (filter: Record<string, unknown>): Promise<unknown[]> =>
@@ -134,13 +134,13 @@ export const readCases: readonly Case[] = cases({
     assert.deepEqual(await find({ id_start: second!.id.slice(0, 8).toUpperCase() }), [0, 1, 2])
   },
 
-  async 'list: an aborted signal'({ store, audit }) {
+  async 'list: an aborted signal rejects'({ store, audit }) {
     const signal = AbortSignal.abort()
     await rejectsWith(audit.list('', { signal }), 'ABORTED')
     await rejectsWith(store.list({ where: undefined, sorts: [], limit: 1 }, { signal }), 'ABORTED')
   },
 
-  async 'list: aborted on its way it answers, or is aborted'({ audit }) {
+  async 'list: aborted while running, it returns the page or rejects with ABORTED'({ audit }) {
     await recordSome(audit, 1000)
     const whole = await audit.list('filter[n_not_eq]=x&filter[sorts]=n&limit=1000')
     for (const delayMs of [0, 0, 1, 2, 4]) {
@@ -154,19 +154,19 @@ export const readCases: readonly Case[] = cases({
     assert.deepEqual(await audit.list('filter[n_not_eq]=x&filter[sorts]=n&limit=1000'), whole)
   },
 
-  async 'list: long lists, many conditions, long patterns'({ audit }) {
+  async 'list: accepts long lists, many conditions and long patterns'({ audit }) {
     await recordSome(audit, 3)
-    const many = upTo(0, 9000).map(String)
+    const many = range(0, 9000).map(String)
     const page = await audit.list({ filter: { n_in: many } })
     assert.deepEqual(numbers(page.events), [0, 1, 2])
-    const g = upTo(1, 900).map((n) => ({ n_eq: String(n % 3), m: 'or' }))
+    const g = range(1, 900).map((n) => ({ n_eq: String(n % 3), m: 'or' }))
     const or = await audit.list({ filter: { m: 'or', g } })
     assert.deepEqual(numbers(or.events), [0, 1, 2])
     const long = await audit.list({ filter: { type_cont: `test${'%_'.repeat(20_000)}` } })
     assert.deepEqual(long.events, [])
   },
 
-  async 'pages: every match once, newest page first'({ audit }) {
+  async 'pages: yields every match once, newest page first'({ audit }) {
     await recordSome(audit, 2300)
     const sizes: number[] = []
     const seen: unknown[] = []
@@ -175,15 +175,15 @@ export const readCases: readonly Case[] = cases({
       seen.unshift(...numbers(events))
     }
     assert.deepEqual(sizes, [1000, 1000, 200])
-    assert.deepEqual(seen, upTo(100, 2299))
+    assert.deepEqual(seen, range(100, 2299))
   },
 
-  async 'pages: from the oldest on with created_at asc'({ audit }) {
+  async 'pages: starts at the oldest event when sorted by created_at'({ audit }) {
     await recordSome(audit, 1500)
     const seen: unknown[] = []
     for await (const events of audit.pages('filter[sorts]=created_at'))
       seen.push(...numbers(events))
-    assert.deepEqual(seen, upTo(0, 1499))
+    assert.deepEqual(seen, range(0, 1499))
     await rejectsWith(audit.pages('filter[sorts]=type').next(), 'INVALID_VALUE')
   },
 })

@@ -2,21 +2,21 @@ import assert from 'node:assert/strict'
 import type { AuditEvent } from '../../event/event.js'
 import { type Case, cases } from './context.js'
 import {
-  aWhile,
+  settle,
   drafts,
-  everything,
+  allEvents,
   imported,
   numbers,
   recordSome,
   tailsOf,
   timeOf,
   turns,
-  upTo,
+  range,
 } from './helpers.js'
 
 export const reopenCases: readonly Case[] = cases(
   {
-    async 'reopen: everything is there, and time goes on'({ audit, clock, reopen }) {
+    async 'reopen: all events are there, and created_at still increases'({ audit, clock, reopen }) {
       const before = await recordSome(audit, 5)
       await audit.importEvents([imported()])
       await audit.close()
@@ -29,10 +29,10 @@ export const reopenCases: readonly Case[] = cases(
       assert.ok(after!.created_at > before.at(-1)!.created_at)
     },
 
-    async 'reopen: two at a time see each other, in one order'({ audit, reopen }) {
+    async 'reopen: two open stores see the events of both, in one order'({ audit, reopen }) {
       const other = await reopen()
       const recorded: AuditEvent[] = []
-      for (const round of upTo(0, 9)) {
+      for (const round of range(0, 9)) {
         recorded.push(...(await recordSome(round % 2 ? audit : other, 3)))
         for (const log of [audit, other]) {
           assert.deepEqual((await log.list({ limit: 30 })).events, recorded)
@@ -43,7 +43,7 @@ export const reopenCases: readonly Case[] = cases(
       assert.deepEqual(times, times.toSorted())
     },
 
-    async 'reopen: concurrent writers on one store lose and repeat nothing'({ audit, reopen }) {
+    async 'reopen: concurrent stores neither lose nor repeat events'({ audit, reopen }) {
       const other = await reopen()
       const written = await Promise.all([recordSome(audit, 500), recordSome(other, 500)])
       const { events } = await audit.list({ limit: 1000 })
@@ -51,10 +51,10 @@ export const reopenCases: readonly Case[] = cases(
       assert.deepEqual(events.map((event) => event.id).toSorted(), ids.toSorted())
     },
 
-    async 'reopen: several at once from the beginning'({ reopen }) {
-      const logs = await Promise.all(upTo(1, 4).map(() => reopen()))
+    async 'reopen: several stores can open an empty log at once'({ reopen }) {
+      const logs = await Promise.all(range(1, 4).map(() => reopen()))
       const written = await Promise.all(logs.map((log) => recordSome(log, 20)))
-      assert.equal((await everything(logs[0]!)).length, written.flat().length)
+      assert.equal((await allEvents(logs[0]!)).length, written.flat().length)
     },
 
     async 'reopen: closing one leaves the other open'({ audit, reopen }) {
@@ -62,38 +62,45 @@ export const reopenCases: readonly Case[] = cases(
       const before = await recordSome(audit, 3)
       await audit.close()
       const after = await recordSome(other, 3)
-      assert.deepEqual(await everything(other), [...before, ...after])
+      assert.deepEqual(await allEvents(other), [...before, ...after])
     },
 
-    async 'reopen: drafts of a process that is gone are kept once'({ store, audit, reopen }) {
+    async 'reopen: drafts retried for a process that ended are stored once'({
+      store,
+      audit,
+      reopen,
+    }) {
       const [before] = await recordSome(audit, 1)
       const batch = drafts(6, 1)
-      const kept = await store.append(batch.slice(0, 3))
+      const stored = await store.append(batch.slice(0, 3))
       await audit.close()
       const again = await reopen()
       const events = await again.store.append(batch, { since: timeOf(before) })
-      assert.deepEqual(events.slice(0, 3), kept)
-      assert.deepEqual(numbers(await everything(again)), upTo(0, 6))
+      assert.deepEqual(events.slice(0, 3), stored)
+      assert.deepEqual(numbers(await allEvents(again)), range(0, 6))
       const once = await again.store.append(batch, { since: timeOf(before) })
       assert.deepEqual(once, events)
-      assert.deepEqual(await everything(again), [before, ...events])
+      assert.deepEqual(await allEvents(again), [before, ...events])
     },
 
-    async 'reopen: what close found on its way is kept as a whole, or refused'({ store, reopen }) {
+    async 'reopen: an append running during close stores all of its drafts or rejects'({
+      store,
+      reopen,
+    }) {
       const calls: Promise<readonly AuditEvent[]>[] = []
-      for (const turn of upTo(0, 3)) {
+      for (const turn of range(0, 3)) {
         calls.push(store.append(drafts(5)))
         await turns(turn)
       }
       const closing = store.close()
       const outcomes = await Promise.allSettled(calls)
       await closing
-      const kept = outcomes.flatMap((outcome) =>
+      const stored = outcomes.flatMap((outcome) =>
         outcome.status === 'fulfilled' ? outcome.value : [],
       )
       const again = await reopen()
-      await aWhile()
-      assert.deepEqual(tailsOf(await everything(again)).toSorted(), tailsOf(kept).toSorted())
+      await settle()
+      assert.deepEqual(tailsOf(await allEvents(again)).toSorted(), tailsOf(stored).toSorted())
     },
   },
   'reopen',

@@ -3,7 +3,7 @@ import type { JsonValue } from '../../event/event.js'
 import type { EventStore } from '../../store/store.js'
 import { type Case, cases } from './context.js'
 import { DAY, SECOND } from '../../event/timestamp.js'
-import { exactData, rejectsWith, upTo } from './helpers.js'
+import { exactData, rejectsWith, range } from './helpers.js'
 
 const increment = (store: EventStore): Promise<JsonValue | undefined> =>
   store.updateState('count', (value) => Number(value ?? 0) + 1)
@@ -13,19 +13,19 @@ const read = (store: EventStore, key: string): Promise<JsonValue | undefined> =>
 
 export const stateCases: readonly Case[] = [
   ...cases({
-    async 'state: a value is given back until it is changed or removed'({ store }) {
+    async 'state: a value is returned until it is changed or removed'({ store }) {
       assert.equal(await read(store, 'a'), undefined)
       const values: JsonValue[] = [1, 0, '', 'text', true, false, null, [], {}, [null], exactData]
       let before: JsonValue | undefined
       for (const value of values) {
-        const given: unknown[] = []
+        const received: unknown[] = []
         const result = await store.updateState('a', (present) => {
-          given.push(present)
+          received.push(present)
           return value
         })
         assert.deepEqual(result, value)
-        for (const one of given) assert.deepEqual(one, before)
-        assert.ok(given.length > 0)
+        for (const one of received) assert.deepEqual(one, before)
+        assert.ok(received.length > 0)
         before = value
       }
       assert.deepEqual(await read(store, 'a'), exactData)
@@ -39,7 +39,7 @@ export const stateCases: readonly Case[] = [
       for (const [n, key] of keys.entries()) assert.equal(await read(store, key), n, key)
     },
 
-    async 'state: the change is told the time of the store'({ store, clock }) {
+    async 'state: the change function receives the time of the store'({ store, clock }) {
       const times: number[] = []
       for (const step of [0, SECOND, -60 * SECOND]) {
         clock.advance(step)
@@ -51,7 +51,7 @@ export const stateCases: readonly Case[] = [
       assert.deepEqual([...new Set(times)], [0])
     },
 
-    async 'state: a value is forgotten so long after it is written'({ store, clock }) {
+    async 'state: a value expires `keepFor` after it was written'({ store, clock }) {
       const keepFor = 10 * SECOND
       await store.updateState('a', () => 1, { keepFor })
       clock.advance(keepFor - 1)
@@ -63,7 +63,7 @@ export const stateCases: readonly Case[] = [
       assert.equal(await read(store, 'a'), 1)
     },
 
-    async 'state: a value that is written again is forgotten later'({ store, clock }) {
+    async 'state: writing a value again moves its expiry'({ store, clock }) {
       await store.updateState('a', () => 1, { keepFor: 10 * SECOND })
       clock.advance(9 * SECOND)
       await store.updateState('a', () => 2, { keepFor: 10 * SECOND })
@@ -77,10 +77,7 @@ export const stateCases: readonly Case[] = [
       assert.equal(await read(store, 'a'), undefined)
     },
 
-    async 'state: a value that is given back as it was is forgotten when it would have been'({
-      store,
-      clock,
-    }) {
+    async 'state: an unchanged value keeps its expiry'({ store, clock }) {
       await store.updateState('a', () => ({ n: 1 }), { keepFor: 10 * SECOND })
       for (const keepFor of [10 * SECOND, undefined]) {
         clock.advance(4 * SECOND)
@@ -90,29 +87,26 @@ export const stateCases: readonly Case[] = [
       assert.equal(await read(store, 'a'), undefined)
     },
 
-    async 'state: only what is forgotten makes room for what is kept for a while'({
-      store,
-      clock,
-    }) {
+    async 'state: writing values removes only expired ones'({ store, clock }) {
       await store.updateState('for good', () => 0)
-      for (const n of upTo(1, 120))
+      for (const n of range(1, 120))
         await store.updateState(`${n}`, () => n, { keepFor: n * SECOND })
       clock.advance(60 * SECOND)
       await store.updateState('61', () => 'new', { keepFor: DAY })
       await store.updateState('for good too', () => 0, { keepFor: DAY })
-      for (const n of upTo(1, 60)) assert.equal(await read(store, `${n}`), undefined, `${n}`)
+      for (const n of range(1, 60)) assert.equal(await read(store, `${n}`), undefined, `${n}`)
       assert.equal(await read(store, '61'), 'new')
-      for (const n of upTo(62, 120)) assert.equal(await read(store, `${n}`), n)
+      for (const n of range(62, 120)) assert.equal(await read(store, `${n}`), n)
       assert.equal(await read(store, 'for good'), 0)
     },
 
-    async 'state: changes at once follow one another'({ store }) {
-      const values = await Promise.all(upTo(1, 20).map(() => increment(store)))
-      assert.deepEqual(new Set(values), new Set(upTo(1, 20)))
+    async 'state: concurrent changes are applied one after the other'({ store }) {
+      const values = await Promise.all(range(1, 20).map(() => increment(store)))
+      assert.deepEqual(new Set(values), new Set(range(1, 20)))
       assert.equal(await read(store, 'count'), 20)
     },
 
-    async 'state: what is done to a value afterwards changes nothing'({ store }) {
+    async 'state: mutating a value afterwards changes nothing'({ store }) {
       const given = { list: [1] }
       const result = await store.updateState('a', () => given)
       given.list.push(2)
@@ -146,17 +140,20 @@ export const stateCases: readonly Case[] = [
 
   ...cases(
     {
-      async 'state: changes by two stores at once follow one another'({ store, reopen }) {
+      async 'state: concurrent changes by two stores are applied one after the other'({
+        store,
+        reopen,
+      }) {
         const other = (await reopen()).store
-        const calls = upTo(1, 20).flatMap(() => [increment(store), increment(other)])
-        assert.deepEqual(new Set(await Promise.all(calls)), new Set(upTo(1, 40)))
+        const calls = range(1, 20).flatMap(() => [increment(store), increment(other)])
+        assert.deepEqual(new Set(await Promise.all(calls)), new Set(range(1, 40)))
         for (const one of [store, other]) assert.equal(await read(one, 'count'), 40)
       },
 
-      async 'state: outlives its store'({ store, audit, reopen }) {
-        await store.updateState('a', () => ({ kept: true }))
+      async 'state: a value remains after its store is closed'({ store, audit, reopen }) {
+        await store.updateState('a', () => ({ stored: true }))
         await audit.close()
-        assert.deepEqual(await read((await reopen()).store, 'a'), { kept: true })
+        assert.deepEqual(await read((await reopen()).store, 'a'), { stored: true })
       },
     },
     'reopen',

@@ -4,12 +4,12 @@ import type { AuditLog } from '../../audit-log.js'
 import type { AuditEvent } from '../../event/event.js'
 import { type Case, cases } from './context.js'
 import { SECOND } from '../../event/timestamp.js'
-import { everything, imported, numbers, recordSome, upTo } from './helpers.js'
+import { allEvents, imported, numbers, recordSome, range } from './helpers.js'
 
-// What waits for hints alone would never end.
-const PATIENCE_MS = 4000
+// Ends a tail that waits for a hint that never comes.
+const TIMEOUT_MS = 4000
 
-/** What a tail gives until it has given so many. */
+/** The first `count` events of a tail. */
 async function follow(
   audit: AuditLog,
   count: number,
@@ -17,7 +17,7 @@ async function follow(
   after?: string,
 ): Promise<AuditEvent[]> {
   const seen: AuditEvent[] = []
-  const signal = AbortSignal.timeout(PATIENCE_MS)
+  const signal = AbortSignal.timeout(TIMEOUT_MS)
   for await (const event of audit.tail(query, { after, signal })) {
     seen.push(event)
     if (seen.length === count) break
@@ -27,16 +27,16 @@ async function follow(
 
 export const tailCases: readonly Case[] = [
   ...cases({
-    async 'tail: gives each event once, in order, from a time on'({ audit }) {
+    async 'tail: yields each event after a time once, in order'({ audit }) {
       const before = await recordSome(audit, 1500)
       const write = async (): Promise<void> => {
-        for (const round of upTo(0, 4)) await recordSome(audit, 3, 1500 + 3 * round)
+        for (const round of range(0, 4)) await recordSome(audit, 3, 1500 + 3 * round)
       }
       const [seen] = await Promise.all([follow(audit, 1510, '', before[4]!.created_at), write()])
-      assert.deepEqual(seen, (await everything(audit)).slice(5))
+      assert.deepEqual(seen, (await allEvents(audit)).slice(5))
     },
 
-    async 'tail: gives what matches, and no import'({ audit, clock }) {
+    async 'tail: yields matching events, but no imported ones'({ audit, clock }) {
       const [first] = await recordSome(audit, 1)
       const after = first!.created_at
       clock.advance(10 * SECOND)
@@ -56,11 +56,11 @@ export const tailCases: readonly Case[] = [
 
   ...cases(
     {
-      async 'tail: gives what two stores write'({ audit, reopen }) {
+      async 'tail: yields the events of two stores'({ audit, reopen }) {
         const other = await reopen()
         const [first] = await recordSome(audit, 1)
         const write = async (): Promise<void> => {
-          for (const round of upTo(0, 23)) {
+          for (const round of range(0, 23)) {
             const [own, others] = [1 + (round % 3), 1 + ((round + 2) % 3)]
             await Promise.all([recordSome(audit, own), recordSome(other, others)])
             await delay(round % 3)
@@ -72,7 +72,7 @@ export const tailCases: readonly Case[] = [
           follow(other, 96, '', after),
           write(),
         ])
-        const all = (await everything(audit)).slice(1)
+        const all = (await allEvents(audit)).slice(1)
         assert.deepEqual(seen, all)
         assert.deepEqual(seenByOther, all)
       },

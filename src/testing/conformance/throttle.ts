@@ -4,105 +4,111 @@ import { DAY, MINUTE, SECOND } from '../../event/timestamp.js'
 import {
   appendSome,
   draft,
-  everything,
+  allEvents,
   FAR,
   numbers,
   rejectsWith,
   throttled,
   turns,
   unlessAborted,
-  upTo,
+  range,
 } from './helpers.js'
 
-// An append is given up after this many turns of the event loop, and each number below.
+// Appends are aborted after 0 to LAST_TURN turns of the event loop.
 const LAST_TURN = 24
-// The events of a batch may lie so far before the present.
+// The events of a batch may be this many microseconds older than the present.
 const SLACK = 1000
 
 export const throttleCases: readonly Case[] = [
   ...cases({
-    async 'throttle: of a period the first is kept, the next are held back'({ store, audit }) {
+    async 'throttle: the first draft of a period is stored, later ones are suppressed'({
+      store,
+      audit,
+    }) {
       const [first] = await store.append([throttled({ n: 0 })])
-      for (const n of upTo(1, 3)) {
-        const { kept, heldBack, opensIn } = await appendSome(store, [throttled({ n })])
-        assert.deepEqual([kept, heldBack], [[], [n]])
+      for (const n of range(1, 3)) {
+        const { stored, suppressed, opensIn } = await appendSome(store, [throttled({ n })])
+        assert.deepEqual([stored, suppressed], [[], [n]])
         assert.ok(opensIn[0]! > MINUTE - SLACK && opensIn[0]! <= MINUTE)
       }
       assert.deepEqual(await store.append([throttled({ n: 4 })]), [])
-      assert.deepEqual(await everything(audit), [first])
+      assert.deepEqual(await allEvents(audit), [first])
     },
 
-    async 'throttle: opens a period after the last that was kept'({ store, audit, clock }) {
+    async 'throttle: opens one period after the last stored draft'({ store, audit, clock }) {
       await store.append([throttled({ n: 0 })])
       clock.advance(MINUTE / 2)
-      const { heldBack, opensIn } = await appendSome(store, [throttled({ n: 1 })])
-      assert.deepEqual(heldBack, [1])
+      const { suppressed, opensIn } = await appendSome(store, [throttled({ n: 1 })])
+      assert.deepEqual(suppressed, [1])
       assert.ok(opensIn[0]! > MINUTE / 2 - SLACK && opensIn[0]! <= MINUTE / 2)
       clock.advance(MINUTE / 2 - SLACK)
-      assert.deepEqual((await appendSome(store, [throttled({ n: 2 })])).heldBack, [2])
+      assert.deepEqual((await appendSome(store, [throttled({ n: 2 })])).suppressed, [2])
       clock.advance(SLACK)
-      assert.deepEqual((await appendSome(store, [throttled({ n: 3 })])).kept, [3])
-      assert.deepEqual((await appendSome(store, [throttled({ n: 4 })])).heldBack, [4])
+      assert.deepEqual((await appendSome(store, [throttled({ n: 3 })])).stored, [3])
+      assert.deepEqual((await appendSome(store, [throttled({ n: 4 })])).suppressed, [4])
       clock.advance(MINUTE)
-      assert.deepEqual((await appendSome(store, [throttled({ n: 5 })])).kept, [5])
-      assert.deepEqual(numbers(await everything(audit)), [0, 3, 5])
+      assert.deepEqual((await appendSome(store, [throttled({ n: 5 })])).stored, [5])
+      assert.deepEqual(numbers(await allEvents(audit)), [0, 3, 5])
     },
 
-    async 'throttle: each key has its own'({ store, audit }) {
+    async 'throttle: each key has its own throttle'({ store, audit }) {
       const keys = ['a', 'b', 'a\n"x"', 'a\n"y"', 'a\n"X"', "'; --", '%', '😀', 'k'.repeat(2000)]
       for (const round of [0, 1])
         for (const [n, key] of keys.entries()) {
           const one = throttled({ n }, { key, scope: { value: key } })
-          const { kept, heldBack } = await appendSome(store, [one])
-          assert.deepEqual(round === 0 ? kept : heldBack, [n], key)
+          const { stored, suppressed } = await appendSome(store, [one])
+          assert.deepEqual(round === 0 ? stored : suppressed, [n], key)
         }
-      assert.deepEqual(numbers(await everything(audit)), upTo(0, keys.length - 1))
+      assert.deepEqual(numbers(await allEvents(audit)), range(0, keys.length - 1))
     },
 
-    async 'throttle: the drafts of one append count as one after the other'({ store, audit }) {
-      const batch = upTo(0, 5).map((n) => throttled({ n }, { key: n % 2 ? 'odd' : 'even' }))
-      const { kept, heldBack } = await appendSome(store, batch)
-      assert.deepEqual(kept, [0, 1])
-      assert.deepEqual(heldBack, [2, 3, 4, 5])
-      assert.deepEqual(numbers(await everything(audit)), [0, 1])
+    async 'throttle: the drafts of one append are checked one after the other'({ store, audit }) {
+      const batch = range(0, 5).map((n) => throttled({ n }, { key: n % 2 ? 'odd' : 'even' }))
+      const { stored, suppressed } = await appendSome(store, batch)
+      assert.deepEqual(stored, [0, 1])
+      assert.deepEqual(suppressed, [2, 3, 4, 5])
+      assert.deepEqual(numbers(await allEvents(audit)), [0, 1])
     },
 
-    async 'throttle: what is held back does not disturb the rest'({ store, audit, clock }) {
+    async 'throttle: suppressed drafts do not affect the others'({ store, audit, clock }) {
       await store.append([throttled({ n: 0 })])
       clock.advance(SECOND)
-      const batch = upTo(1, 300).map((n) => (n % 3 === 1 ? throttled({ n }) : draft({ n })))
-      const told: unknown[] = []
-      const events = await store.append(batch, { onSuppressed: (one) => told.push(one) })
+      const batch = range(1, 300).map((n) => (n % 3 === 1 ? throttled({ n }) : draft({ n })))
+      const suppressed: unknown[] = []
+      const events = await store.append(batch, { onSuppressed: (one) => suppressed.push(one) })
       assert.deepEqual(
-        told,
+        suppressed,
         batch.filter((one) => one.throttle),
       )
       assert.deepEqual(
         numbers(events),
-        upTo(1, 300).filter((n) => n % 3 !== 1),
+        range(1, 300).filter((n) => n % 3 !== 1),
       )
-      const all = await everything(audit)
+      const all = await allEvents(audit)
       assert.deepEqual(all.slice(1), events)
       const times = all.map((event) => event.created_at)
       assert.deepEqual(times, times.toSorted())
       assert.equal(new Set(times).size, all.length)
     },
 
-    async 'throttle: drafts without one neither ask nor move it'({ store, clock }) {
+    async 'throttle: drafts without a throttle neither check nor close one'({ store, clock }) {
       await store.append([throttled({ n: 0 })])
       clock.advance(MINUTE / 2)
-      assert.deepEqual((await appendSome(store, [draft({ n: 1 })])).kept, [1])
+      assert.deepEqual((await appendSome(store, [draft({ n: 1 })])).stored, [1])
       clock.advance(MINUTE / 2)
-      assert.deepEqual((await appendSome(store, [throttled({ n: 2 })])).kept, [2])
+      assert.deepEqual((await appendSome(store, [throttled({ n: 2 })])).stored, [2])
     },
 
-    async 'throttle: goes by the period of the draft that asks'({ store, clock }) {
+    async 'throttle: the period of the new draft decides'({ store, clock }) {
       await store.append([throttled({ n: 0 })])
       clock.advance(10 * SECOND)
       const [short, long] = [10 * SECOND, 20 * SECOND]
-      assert.deepEqual((await appendSome(store, [throttled({ n: 1 }, { period: long })])).kept, [])
       assert.deepEqual(
-        (await appendSome(store, [throttled({ n: 2 }, { period: short })])).kept,
+        (await appendSome(store, [throttled({ n: 1 }, { period: long })])).stored,
+        [],
+      )
+      assert.deepEqual(
+        (await appendSome(store, [throttled({ n: 2 }, { period: short })])).stored,
         [2],
       )
     },
@@ -110,65 +116,67 @@ export const throttleCases: readonly Case[] = [
     async 'throttle: stays closed when its event is removed'({ store }) {
       const [event] = await store.append([throttled({ n: 0 })])
       assert.equal(await store.remove([event!.id]), 1)
-      assert.deepEqual((await appendSome(store, [throttled({ n: 1 })])).heldBack, [1])
+      assert.deepEqual((await appendSome(store, [throttled({ n: 1 })])).suppressed, [1])
       await store.removeBefore(FAR)
-      assert.deepEqual((await appendSome(store, [throttled({ n: 2 })])).heldBack, [2])
+      assert.deepEqual((await appendSome(store, [throttled({ n: 2 })])).suppressed, [2])
     },
 
-    async 'throttle: a clock set back by a day keeps it closed for a period more'({
+    async 'throttle: stays closed for at most one more period after the clock steps back'({
       store,
       clock,
     }) {
       await store.append([throttled({ n: 0 })])
       clock.advance(-DAY)
-      const { heldBack, opensIn } = await appendSome(store, [throttled({ n: 1 })])
-      assert.deepEqual(heldBack, [1])
+      const { suppressed, opensIn } = await appendSome(store, [throttled({ n: 1 })])
+      assert.deepEqual(suppressed, [1])
       assert.ok(opensIn[0]! > 0 && opensIn[0]! <= MINUTE)
       clock.advance(MINUTE / 2)
       const half = await appendSome(store, [throttled({ n: 2 })])
-      assert.deepEqual(half.heldBack, [2])
+      assert.deepEqual(half.suppressed, [2])
       assert.ok(half.opensIn[0]! <= MINUTE / 2)
       clock.advance(MINUTE / 2)
-      assert.deepEqual((await appendSome(store, [throttled({ n: 3 })])).kept, [3])
-      // The event lies in the future of this clock, its throttle does not.
+      assert.deepEqual((await appendSome(store, [throttled({ n: 3 })])).stored, [3])
+      // The event is in the future of this clock, but its throttle is not.
       clock.advance(MINUTE)
-      assert.deepEqual((await appendSome(store, [throttled({ n: 4 })])).kept, [4])
+      assert.deepEqual((await appendSome(store, [throttled({ n: 4 })])).stored, [4])
     },
 
-    async 'throttle: a clock set forth by a day and back jams it for a period at most'({
+    async 'throttle: stays closed for at most one period after the clock steps forward and back'({
       store,
       clock,
     }) {
       await store.append([throttled({ n: 0 })])
       clock.advance(DAY)
-      assert.deepEqual((await appendSome(store, [throttled({ n: 1 })])).kept, [1])
+      assert.deepEqual((await appendSome(store, [throttled({ n: 1 })])).stored, [1])
       clock.advance(-DAY)
-      assert.deepEqual((await appendSome(store, [throttled({ n: 2 })])).heldBack, [2])
+      assert.deepEqual((await appendSome(store, [throttled({ n: 2 })])).suppressed, [2])
       clock.advance(MINUTE)
-      assert.deepEqual((await appendSome(store, [throttled({ n: 3 })])).kept, [3])
-      assert.deepEqual((await appendSome(store, [throttled({ n: 4 })])).heldBack, [4])
+      assert.deepEqual((await appendSome(store, [throttled({ n: 3 })])).stored, [3])
+      assert.deepEqual((await appendSome(store, [throttled({ n: 4 })])).suppressed, [4])
     },
 
-    async 'throttle: appends at once keep one'({ store, audit }) {
+    async 'throttle: concurrent appends store one draft'({ store, audit }) {
       const outcomes = await Promise.all(
-        upTo(0, 19).map((n) => appendSome(store, [throttled({ n })])),
+        range(0, 19).map((n) => appendSome(store, [throttled({ n })])),
       )
-      assert.equal(outcomes.flatMap(({ kept }) => kept).length, 1)
-      assert.equal(outcomes.flatMap(({ heldBack }) => heldBack).length, 19)
-      assert.equal((await everything(audit)).length, 1)
+      assert.equal(outcomes.flatMap(({ stored }) => stored).length, 1)
+      assert.equal(outcomes.flatMap(({ suppressed }) => suppressed).length, 19)
+      assert.equal((await allEvents(audit)).length, 1)
     },
 
-    async 'throttle: what was refused leaves it open'({ store, audit }) {
+    async 'throttle: a rejected append leaves it open'({ store, audit }) {
       const one = throttled({ n: 0 })
       await rejectsWith(store.append([one], { signal: AbortSignal.abort() }), 'ABORTED')
       await rejectsWith(store.append([one], { deadline: performance.now() - 1 }), 'ABORTED')
-      assert.deepEqual((await appendSome(store, [throttled({ n: 1 })])).kept, [1])
-      assert.deepEqual(numbers(await everything(audit)), [1])
+      assert.deepEqual((await appendSome(store, [throttled({ n: 1 })])).stored, [1])
+      assert.deepEqual(numbers(await allEvents(audit)), [1])
     },
 
-    /** An event that its caller was told is not kept has not closed anything. */
-    async 'throttle: aborted on its way, it is closed by what is kept'({ store, audit }) {
-      for (const turn of upTo(0, LAST_TURN)) {
+    async 'throttle: an append aborted while running closes it only if its draft is stored'({
+      store,
+      audit,
+    }) {
+      for (const turn of range(0, LAST_TURN)) {
         const key = `turn ${turn}`
         const controller = new AbortController()
         const { signal } = controller
@@ -178,36 +186,36 @@ export const throttleCases: readonly Case[] = [
         const events = [...(await call), ...(await store.append([throttled({ n: turn }, { key })]))]
         assert.deepEqual(numbers(events), [turn], `aborted after ${turn} turns`)
       }
-      assert.deepEqual(numbers(await everything(audit)), upTo(0, LAST_TURN))
+      assert.deepEqual(numbers(await allEvents(audit)), range(0, LAST_TURN))
     },
   }),
 
   ...cases(
     {
-      async 'throttle: is one for all stores'({ store, audit, clock, reopen }) {
+      async 'throttle: is shared by all stores'({ store, audit, clock, reopen }) {
         const other = (await reopen()).store
-        assert.deepEqual((await appendSome(store, [throttled({ n: 0 })])).kept, [0])
-        assert.deepEqual((await appendSome(other, [throttled({ n: 1 })])).heldBack, [1])
+        assert.deepEqual((await appendSome(store, [throttled({ n: 0 })])).stored, [0])
+        assert.deepEqual((await appendSome(other, [throttled({ n: 1 })])).suppressed, [1])
         clock.advance(MINUTE)
-        assert.deepEqual((await appendSome(other, [throttled({ n: 2 })])).kept, [2])
-        assert.deepEqual((await appendSome(store, [throttled({ n: 3 })])).heldBack, [3])
-        assert.deepEqual(numbers(await everything(audit)), [0, 2])
+        assert.deepEqual((await appendSome(other, [throttled({ n: 2 })])).stored, [2])
+        assert.deepEqual((await appendSome(store, [throttled({ n: 3 })])).suppressed, [3])
+        assert.deepEqual(numbers(await allEvents(audit)), [0, 2])
       },
 
-      async 'throttle: outlives its store'({ store, audit, clock, reopen }) {
+      async 'throttle: stays closed after its store is closed'({ store, audit, clock, reopen }) {
         await store.append([throttled({ n: 0 })])
         await audit.close()
         const again = (await reopen()).store
-        assert.deepEqual((await appendSome(again, [throttled({ n: 1 })])).heldBack, [1])
+        assert.deepEqual((await appendSome(again, [throttled({ n: 1 })])).suppressed, [1])
         clock.advance(MINUTE)
-        assert.deepEqual((await appendSome(again, [throttled({ n: 2 })])).kept, [2])
+        assert.deepEqual((await appendSome(again, [throttled({ n: 2 })])).stored, [2])
       },
 
-      async 'throttle: of stores that race one keeps its event'({ store, audit, clock, reopen }) {
+      async 'throttle: of racing stores, one stores its draft'({ store, audit, clock, reopen }) {
         const stores = [store, (await reopen()).store, (await reopen()).store]
-        for (const round of upTo(0, 9)) {
+        for (const round of range(0, 9)) {
           const outcomes = await Promise.all(
-            upTo(0, 8).map((i) =>
+            range(0, 8).map((i) =>
               appendSome(stores[i % 3]!, [
                 draft({ n: -1 }),
                 throttled({ n: round }),
@@ -215,16 +223,16 @@ export const throttleCases: readonly Case[] = [
               ]),
             ),
           )
-          const kept = outcomes.flatMap((outcome) => outcome.kept)
+          const stored = outcomes.flatMap((outcome) => outcome.stored)
           assert.deepEqual(
-            kept.filter((n) => n !== -1),
+            stored.filter((n) => n !== -1),
             [round, round],
           )
-          assert.equal(kept.length, 11)
-          assert.equal(outcomes.flatMap(({ heldBack }) => heldBack).length, 16)
+          assert.equal(stored.length, 11)
+          assert.equal(outcomes.flatMap(({ suppressed }) => suppressed).length, 16)
           clock.advance(MINUTE + SECOND)
         }
-        assert.equal((await everything(audit)).length, 110)
+        assert.equal((await allEvents(audit)).length, 110)
       },
     },
     'reopen',
@@ -232,7 +240,7 @@ export const throttleCases: readonly Case[] = [
 
   ...cases(
     {
-      async 'throttle: kept and its answer lost, the event is said to be kept'({
+      async 'throttle: a draft whose acknowledgement was lost is returned as stored'({
         store,
         audit,
         clock,
@@ -246,15 +254,15 @@ export const throttleCases: readonly Case[] = [
         clock.advance(MINUTE)
         await loseAcknowledgement('append')
         const batch = [throttled({ n: 1 }), draft({ n: 2 }), throttled({ n: 3 })]
-        const heldBack: unknown[] = []
+        const suppressed: unknown[] = []
         const events = await store.append(batch, {
-          onSuppressed: (one) => heldBack.push(one.attributes['n']),
+          onSuppressed: (one) => suppressed.push(one.attributes['n']),
         })
         assert.deepEqual(numbers(events), [1, 2])
-        assert.deepEqual([...new Set(heldBack)], [3])
+        assert.deepEqual([...new Set(suppressed)], [3])
         assert.equal(events[0]!.attributes['suppressed_count'], 3)
-        assert.deepEqual((await everything(audit)).slice(1), events)
-        assert.deepEqual((await appendSome(store, [throttled({ n: 4 })])).heldBack, [4])
+        assert.deepEqual((await allEvents(audit)).slice(1), events)
+        assert.deepEqual((await appendSome(store, [throttled({ n: 4 })])).suppressed, [4])
       },
     },
     'loseAcknowledgement',

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { formatTimestamp, MINUTE, SECOND } from '../../event/timestamp.js'
 import { type Case, cases } from './context.js'
-import { appendSome, draft, eventually, everything, numbers, throttled } from './helpers.js'
+import { appendSome, draft, eventually, allEvents, numbers, throttled } from './helpers.js'
 
-/** The throttle of an enlisted draft decides when its event is about to become visible. */
+/** The throttle of an enlisted draft is checked when its event would become visible. */
 export const transactionThrottleCases: readonly Case[] = cases(
   {
-    async 'transaction: held back in the end, a draft is counted by the store'({
+    async 'transaction: a draft suppressed after the commit is counted by the store'({
       store,
       audit,
       clock,
@@ -20,8 +20,8 @@ export const transactionThrottleCases: readonly Case[] = cases(
       clock.advance(SECOND)
       await store.enlist!(throttled({ n: 3 }), handle)
       await commit()
-      assert.deepEqual((await appendSome(store, [draft({ n: 4 })])).kept, [4])
-      assert.deepEqual(numbers(await everything(audit)), [0, 2, 4])
+      assert.deepEqual((await appendSome(store, [draft({ n: 4 })])).stored, [4])
+      assert.deepEqual(numbers(await allEvents(audit)), [0, 2, 4])
       clock.advance(MINUTE)
       const [event] = await store.append([throttled({ n: 5 })])
       assert.deepEqual(event!.attributes, {
@@ -34,7 +34,7 @@ export const transactionThrottleCases: readonly Case[] = cases(
       assert.deepEqual(next!.attributes, { n: 6 })
     },
 
-    async 'transaction: kept, a draft closes its throttle for others'({
+    async 'transaction: a stored draft closes its throttle for others'({
       store,
       audit,
       clock,
@@ -45,14 +45,14 @@ export const transactionThrottleCases: readonly Case[] = cases(
       await store.enlist!(throttled({ n: 1 }), handle)
       await store.enlist!(throttled({ n: 2 }, { key: 'another' }), handle)
       await commit()
-      assert.deepEqual((await appendSome(store, [throttled({ n: 3 })])).heldBack, [3])
-      assert.deepEqual(numbers(await everything(audit)), [0, 2])
+      assert.deepEqual((await appendSome(store, [throttled({ n: 3 })])).suppressed, [3])
+      assert.deepEqual(numbers(await allEvents(audit)), [0, 2])
       clock.advance(MINUTE)
       const [event] = await store.append([throttled({ n: 4 })])
       assert.equal(event!.attributes['suppressed_count'], 1)
     },
 
-    async 'transaction: a throttled draft takes along what was held back'({
+    async 'transaction: a throttled draft takes the count of suppressed calls'({
       store,
       audit,
       clock,
@@ -64,12 +64,15 @@ export const transactionThrottleCases: readonly Case[] = cases(
       const { handle, commit } = await transaction()
       await store.enlist!(throttled({ n: 0 }), handle)
       await commit()
-      await eventually('the committed event', async () => (await everything(audit)).length > 0)
-      const [event] = await everything(audit)
+      await eventually('the committed event', async () => (await allEvents(audit)).length > 0)
+      const [event] = await allEvents(audit)
       assert.equal(event!.attributes['suppressed_count'], 7)
     },
 
-    async 'transaction: rolled back, a draft closes and counts nothing'({ store, transaction }) {
+    async 'transaction: a draft rolled back closes no throttle and is not counted'({
+      store,
+      transaction,
+    }) {
       const { handle, rollback } = await transaction()
       await store.enlist!(throttled({ n: 0 }), handle)
       await store.enlist!(throttled({ n: 1 }), handle)

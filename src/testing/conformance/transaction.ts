@@ -7,21 +7,21 @@ import type { AuditLogStats } from '../../recording/outcomes.js'
 import { formatTimestamp, SECOND } from '../../event/timestamp.js'
 import { type Case, cases } from './context.js'
 import {
-  aWhile,
+  settle,
   draft,
   eventually,
-  everything,
+  allEvents,
   exactData,
   numbers,
   recordSome,
   rejectsWith,
   tailsOf,
   timeOf,
-  upTo,
+  range,
 } from './helpers.js'
 import { pollDuring } from './order.js'
 
-/** Events numbered from `first` on that become part of the transaction. */
+/** Records events numbered from `first` on in the transaction. */
 async function enlistSome(
   audit: AuditLog,
   transaction: object,
@@ -29,11 +29,11 @@ async function enlistSome(
   first = 0,
 ): Promise<void> {
   const given = await Promise.all(
-    upTo(first, first + count - 1).map((n) =>
+    range(first, first + count - 1).map((n) =>
       audit.recordCustom('test:event', { n }, { transaction }),
     ),
   )
-  assert.deepEqual([...new Set(given)], [undefined], 'nothing is readable yet')
+  assert.deepEqual([...new Set(given)], [undefined], 'record returned an event before the commit')
 }
 
 const isBalanced = ({ calls, ...states }: AuditLogStats): boolean =>
@@ -41,32 +41,32 @@ const isBalanced = ({ calls, ...states }: AuditLogStats): boolean =>
 
 export const transactionCases: readonly Case[] = [
   ...cases({
-    async 'transaction: what is none is refused, and nothing kept'({ store, audit }) {
-      const none: object[] = [{}, [], new Map(), Object.create(null) as object, store, () => {}]
-      for (const transaction of none) {
+    async 'transaction: an invalid handle is refused, and nothing is stored'({ store, audit }) {
+      const invalid: object[] = [{}, [], new Map(), Object.create(null) as object, store, () => {}]
+      for (const transaction of invalid) {
         await rejectsWith(audit.recordCustom('own', {}, { transaction }), 'INVALID_OPTION')
         if (store.enlist) await rejectsWith(store.enlist(draft({}), transaction), 'INVALID_OPTION')
       }
       const events = await recordSome(audit, 1)
-      assert.deepEqual(await everything(audit), events)
+      assert.deepEqual(await allEvents(audit), events)
     },
   }),
 
   ...cases(
     {
-      async 'transaction: its events are visible after its commit, before the next append'({
+      async 'transaction: its events become visible after the commit, before those of the next append'({
         audit,
         transaction,
       }) {
         const before = await recordSome(audit, 2)
         const { handle, commit } = await transaction()
         await enlistSome(audit, handle, 3, 2)
-        await aWhile()
-        assert.deepEqual(await everything(audit), before)
+        await settle()
+        assert.deepEqual(await allEvents(audit), before)
         await commit()
         const [next] = await recordSome(audit, 1, 5)
-        const all = await everything(audit)
-        assert.deepEqual(numbers(all), upTo(0, 5))
+        const all = await allEvents(audit)
+        assert.deepEqual(numbers(all), range(0, 5))
         assert.deepEqual(all.slice(0, 2), before)
         assert.deepEqual(all[5], next)
         const times = all.map((event) => event.created_at)
@@ -78,25 +78,28 @@ export const transactionCases: readonly Case[] = [
         }
       },
 
-      async 'transaction: without any append its events are visible soon'({ audit, transaction }) {
+      async 'transaction: without an append its events become visible soon'({
+        audit,
+        transaction,
+      }) {
         const { handle, commit } = await transaction()
         await enlistSome(audit, handle, 3)
         await commit()
-        await eventually('the committed events', async () => (await everything(audit)).length > 0)
-        assert.deepEqual(numbers(await everything(audit)), [0, 1, 2])
+        await eventually('the committed events', async () => (await allEvents(audit)).length > 0)
+        assert.deepEqual(numbers(await allEvents(audit)), [0, 1, 2])
       },
 
-      async 'transaction: rolled back, there is no event'({ audit, transaction }) {
+      async 'transaction: after a rollback there are no events'({ audit, transaction }) {
         const { handle, rollback } = await transaction()
         await enlistSome(audit, handle, 3)
         await rollback()
         const events = await recordSome(audit, 1)
-        assert.deepEqual(await everything(audit), events)
+        assert.deepEqual(await allEvents(audit), events)
         await delay(1200)
-        assert.deepEqual(await everything(audit), events)
+        assert.deepEqual(await allEvents(audit), events)
       },
 
-      async 'transaction: open, it holds up no reader'({ audit, transaction }) {
+      async 'transaction: an open transaction does not block readers'({ audit, transaction }) {
         const events = await recordSome(audit, 3)
         const { handle, commit } = await transaction()
         await enlistSome(audit, handle, 2, 3)
@@ -108,7 +111,7 @@ export const transactionCases: readonly Case[] = [
         await commit()
       },
 
-      async 'transaction: events keep the order of the calls'({ audit, transaction }) {
+      async 'transaction: events are stored in call order'({ audit, transaction }) {
         const first = await transaction()
         await enlistSome(audit, first.handle, 100)
         await first.commit()
@@ -116,26 +119,23 @@ export const transactionCases: readonly Case[] = [
         await enlistSome(audit, second.handle, 100, 100)
         await second.commit()
         await recordSome(audit, 1, 200)
-        assert.deepEqual(numbers(await everything(audit)), upTo(0, 200))
+        assert.deepEqual(numbers(await allEvents(audit)), range(0, 200))
       },
 
-      async 'transaction: of thousands of events all become visible, in order'({
-        audit,
-        transaction,
-      }) {
+      async 'transaction: thousands of events become visible, in order'({ audit, transaction }) {
         const { handle, commit } = await transaction()
         await enlistSome(audit, handle, 2500)
         await commit()
         await recordSome(audit, 1, -1)
         await eventually(
           'the committed events',
-          async () => (await everything(audit)).length === 2501,
+          async () => (await allEvents(audit)).length === 2501,
         )
-        const seen = numbers(await everything(audit)).filter((n) => n !== -1)
-        assert.deepEqual(seen, upTo(0, 2499))
+        const seen = numbers(await allEvents(audit)).filter((n) => n !== -1)
+        assert.deepEqual(seen, range(0, 2499))
       },
 
-      async 'transaction: events are kept exactly, with their tails'({
+      async 'transaction: events are stored exactly, with their tails'({
         store,
         audit,
         transaction,
@@ -150,8 +150,8 @@ export const transactionCases: readonly Case[] = [
         for (const one of given) await store.enlist!(one, handle)
         await commit()
         await store.append([])
-        await eventually('the committed events', async () => (await everything(audit)).length > 0)
-        const events = await everything(audit)
+        await eventually('the committed events', async () => (await allEvents(audit)).length > 0)
+        const events = await allEvents(audit)
         assert.deepEqual(
           tailsOf(events),
           given.map(({ tail }) => tail),
@@ -165,7 +165,7 @@ export const transactionCases: readonly Case[] = [
         }
       },
 
-      async 'transaction: seen within a second, an event has no occurred_at'({
+      async 'transaction: an event visible within a second has no occurred_at'({
         audit,
         clock,
         transaction,
@@ -177,10 +177,10 @@ export const transactionCases: readonly Case[] = [
           await commit()
           await recordSome(audit, 1)
         }
-        for (const { attributes } of await everything(audit)) assert.deepEqual(attributes, { n: 0 })
+        for (const { attributes } of await allEvents(audit)) assert.deepEqual(attributes, { n: 0 })
       },
 
-      async 'transaction: seen later, an event tells when it was recorded'({
+      async 'transaction: an event visible later has its recording time as occurred_at'({
         audit,
         clock,
         transaction,
@@ -194,7 +194,7 @@ export const transactionCases: readonly Case[] = [
         await audit.recordCustom('late', { n: 2 }, { transaction: handle })
         await commit()
         await recordSome(audit, 1)
-        const late = (await everything(audit)).slice(0, 4)
+        const late = (await allEvents(audit)).slice(0, 4)
         assert.deepEqual(
           late.map((event) => JSON.stringify(event.attributes)),
           [
@@ -213,7 +213,7 @@ export const transactionCases: readonly Case[] = [
         assert.deepEqual(await find({ occurred_at_start: '2020', n_eq: '1' }), [late[2]])
       },
 
-      async 'transaction: an aborted signal takes no part'({ store, audit, transaction }) {
+      async 'transaction: an aborted signal adds nothing'({ store, audit, transaction }) {
         await recordSome(audit, 1)
         const { handle, commit } = await transaction()
         const signal = AbortSignal.abort()
@@ -223,10 +223,10 @@ export const transactionCases: readonly Case[] = [
         await enlistSome(audit, handle, 1, 2)
         await commit()
         await recordSome(audit, 1, 3)
-        assert.deepEqual(numbers(await everything(audit)), [0, 2, 3])
+        assert.deepEqual(numbers(await allEvents(audit)), [0, 2, 3])
       },
 
-      async 'transaction: every call is accounted for'({ audit, transaction }) {
+      async 'transaction: the statistics count every call'({ audit, transaction }) {
         const { handle, commit } = await transaction()
         const calls = enlistSome(audit, handle, 3)
         assert.ok(isBalanced(audit.stats()))
@@ -240,7 +240,7 @@ export const transactionCases: readonly Case[] = [
         assert.ok(isBalanced(audit.stats()))
       },
 
-      async 'transaction: an append meanwhile and its commit give one order'({
+      async 'transaction: a concurrent append and the commit result in one order'({
         audit,
         transaction,
       }) {
@@ -248,14 +248,14 @@ export const transactionCases: readonly Case[] = [
           const { handle, commit } = await transaction()
           await enlistSome(audit, handle, 3)
           const meanwhile = recordSome(audit, 3, 3)
-          await aWhile()
+          await settle()
           await commit()
           await meanwhile
           await recordSome(audit, 1, 6)
         })
-        const all = await everything(audit)
+        const all = await allEvents(audit)
         assert.deepEqual(polled, all)
-        assert.deepEqual(new Set(numbers(all)), new Set(upTo(0, 6)))
+        assert.deepEqual(new Set(numbers(all)), new Set(range(0, 6)))
         const enlisted = numbers(all).filter((n) => Number(n) < 3)
         assert.deepEqual(enlisted, [0, 1, 2])
       },
@@ -265,7 +265,7 @@ export const transactionCases: readonly Case[] = [
 
   ...cases(
     {
-      async 'transaction: the append of another store makes its events visible'({
+      async 'transaction: an append of another store makes its events visible'({
         audit,
         transaction,
         reopen,
@@ -276,13 +276,13 @@ export const transactionCases: readonly Case[] = [
         await enlistSome(audit, handle, 2, 1)
         await commit()
         const after = await recordSome(other, 1, 3)
-        const all = await everything(audit)
+        const all = await allEvents(audit)
         assert.deepEqual(numbers(all), [0, 1, 2, 3])
         assert.deepEqual([all[0], all[3]], [before[0], after[0]])
-        assert.deepEqual(await everything(other), all)
+        assert.deepEqual(await allEvents(other), all)
       },
 
-      async 'transaction: committed before the end of a store, its events outlive it'({
+      async 'transaction: events committed before their store closes become visible after it reopens'({
         audit,
         transaction,
         reopen,
@@ -292,11 +292,11 @@ export const transactionCases: readonly Case[] = [
         await commit()
         await audit.close()
         const again = await reopen()
-        await eventually('the committed events', async () => (await everything(again)).length > 0)
-        assert.deepEqual(numbers(await everything(again)), [0, 1])
+        await eventually('the committed events', async () => (await allEvents(again)).length > 0)
+        assert.deepEqual(numbers(await allEvents(again)), [0, 1])
       },
 
-      async 'transaction: readers meet each event once while two stores write'({
+      async 'transaction: readers see each event once while two stores write'({
         audit,
         clock,
         transaction,
@@ -305,21 +305,21 @@ export const transactionCases: readonly Case[] = [
         const [other, reader] = [await reopen(), await reopen()]
         const committed: number[] = []
         const host = async (): Promise<void> => {
-          for (const round of upTo(1, 12)) {
+          for (const round of range(1, 12)) {
             const { handle, commit, rollback } = await transaction()
             await enlistSome(round % 2 ? audit : other, handle, round, 1000 * round)
             clock.advance(round % 3 ? 700 : -2000)
             if (round % 4 === 0) await rollback()
             else {
               await commit()
-              committed.push(...upTo(1000 * round, 1000 * round + round - 1))
+              committed.push(...range(1000 * round, 1000 * round + round - 1))
             }
             await delay(round % 4)
           }
         }
         const write = async (log: AuditLog): Promise<AuditEvent[]> => {
           const written: AuditEvent[] = []
-          for (const round of upTo(1, 20)) {
+          for (const round of range(1, 20)) {
             written.push(...(await recordSome(log, 1 + (round % 7))))
             await delay(round % 3)
           }
@@ -329,7 +329,7 @@ export const transactionCases: readonly Case[] = [
           const [one, another] = await Promise.all([write(audit), write(other), host()])
           return [...one, ...another, ...(await recordSome(other, 1))]
         })
-        const all = await everything(reader)
+        const all = await allEvents(reader)
         assert.deepEqual(polled, all)
         assert.deepEqual(
           numbers(all).filter((n) => Number(n) >= 1000),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { JsonObject, JsonValue } from '../../event/event.js'
 import { type Case, cases, type Context } from './context.js'
-import { draft, everything, exactData } from './helpers.js'
+import { draft, allEvents, exactData } from './helpers.js'
 
 const TEXTS: readonly string[] = [
   ['', ' ', '  two  ', 'line\nline\r\n', '\t\v\f\b\u0001\u001F\u007F', 'é', 'e\u0301', 'ﬁ'],
@@ -24,46 +24,49 @@ const NUMBERS: readonly number[] = [
   [-(2 ** 53), 2 ** 63, 2 ** 64, 1e15, 123_456_789.123_456_78, 1.5e300, 4.35, 9.95, 100],
 ].flat()
 
-/** Has an own key `__proto__` too, which a literal would not. */
+/** Also creates an own key `__proto__`, which an object literal cannot. */
 const objectOf = (entries: readonly (readonly [string, JsonValue])[]): JsonObject =>
   Object.fromEntries(entries)
 
 const nested = (levels: number): JsonValue =>
   levels === 0 ? 'bottom' : levels % 2 ? [nested(levels - 1)] : { down: nested(levels - 1) }
 
-// Beside the core's limits: 64 levels, the attributes themselves the first, and 1 MiB of JSON text.
-const MOST_LEVELS = 64
-const MOST_BYTES = 1_048_576
+// The core's limits: 64 levels, of which the attributes are the first, and 1 MiB of JSON text.
+const MAX_LEVELS = 64
+const MAX_BYTES = 1_048_576
 
-/** Recorded, the data comes back as it was, from everywhere, to the order of its keys. */
-async function keepsExactly({ store, audit }: Context, all: readonly JsonObject[]): Promise<void> {
+/** Records the data and checks that it is returned exactly, in the same key order. */
+async function assertStoredExactly(
+  { store, audit }: Context,
+  all: readonly JsonObject[],
+): Promise<void> {
   const events = await Promise.all(all.map((data) => audit.recordCustom('test:exact', data)))
-  const listed = await everything(audit)
+  const listed = await allEvents(audit)
   assert.equal(listed.length, all.length)
   for (const [i, data] of all.entries()) {
     const json = JSON.stringify(data)
     const read = await store.get(events[i]!.id)
     for (const event of [events[i], read, listed[i]]) {
       assert.ok(event)
-      assert.ok(JSON.stringify(event.attributes) === json, `event ${i} has not its attributes`)
+      assert.ok(JSON.stringify(event.attributes) === json, `event ${i} has other attributes`)
       assert.deepEqual(event.attributes, data)
     }
   }
 }
 
 export const valueCases: readonly Case[] = cases({
-  async 'values: JSON is kept exactly, with the order of its keys'(context) {
-    await keepsExactly(context, [exactData, {}, { b: { z: 1, a: 2 }, a: [{ z: 1, a: 2 }] }])
+  async 'values: JSON is stored exactly, including the order of keys'(context) {
+    await assertStoredExactly(context, [exactData, {}, { b: { z: 1, a: 2 }, a: [{ z: 1, a: 2 }] }])
   },
 
   'values: any text': (context) =>
-    keepsExactly(
+    assertStoredExactly(
       context,
       TEXTS.map((text) => ({ text: [text] })),
     ),
 
   async 'values: any key'(context) {
-    await keepsExactly(context, [
+    await assertStoredExactly(context, [
       objectOf(KEYS.map((key, i) => [key, i])),
       objectOf([['nested', objectOf(KEYS.map((key) => [key, objectOf([[key, null]])]))]]),
       ...KEYS.map((key) => objectOf([[key, { inner: key }]])),
@@ -71,52 +74,52 @@ export const valueCases: readonly Case[] = cases({
   },
 
   async 'values: any number'(context) {
-    await keepsExactly(context, [{ numbers: [...NUMBERS] }, ...NUMBERS.map((v) => ({ v }))])
+    await assertStoredExactly(context, [{ numbers: [...NUMBERS] }, ...NUMBERS.map((v) => ({ v }))])
   },
 
-  async 'values: minus zero is zero'({ audit }) {
+  async 'values: -0 becomes 0'({ audit }) {
     const event = await audit.recordCustom('test:exact', { v: -0, list: [-0] })
     for (const read of [event, await audit.get(event!.id)])
       assert.deepEqual(read?.attributes, { v: 0, list: [0] })
   },
 
-  async 'values: booleans, null and what is empty'(context) {
+  async 'values: booleans, null and empty values'(context) {
     const values: JsonValue[] = [true, false, null, '', [], {}, [[]], [{}], [null], { a: {} }]
-    await keepsExactly(context, [{ values }, ...values.map((v) => ({ v }))])
+    await assertStoredExactly(context, [{ values }, ...values.map((v) => ({ v }))])
   },
 
-  'values: 64 levels': (context) =>
-    keepsExactly(context, [{ deep: nested(MOST_LEVELS - 1) }, { n: 1 }]),
+  'values: 64 levels of nesting': (context) =>
+    assertStoredExactly(context, [{ deep: nested(MAX_LEVELS - 1) }, { n: 1 }]),
 
   async 'values: events of 1 MiB'(context) {
-    const room = MOST_BYTES - '{"text":""}'.length
+    const room = MAX_BYTES - '{"text":""}'.length
     const ascii = { text: 'x'.repeat(room) }
     const astral = { text: '😀'.repeat(room / 4) }
     const escaped = { text: '\n"'.repeat(Math.floor(room / 4)) }
     const many = objectOf(Array.from({ length: 30_000 }, (_, i) => [`attribute_${i}`, i]))
-    await keepsExactly(context, [ascii, { n: 1 }, astral, escaped, many])
+    await assertStoredExactly(context, [ascii, { n: 1 }, astral, escaped, many])
   },
 
-  async 'values: any username, found by it'({ store, audit }) {
+  async 'values: any username, also in filters'({ store, audit }) {
     const texts = ['', ...TEXTS.filter((text) => text.trim() !== '')]
     const events = await store.append(texts.map((username, n) => draft({ n }, { username })))
-    assert.deepEqual(await everything(audit), events)
+    assert.deepEqual(await allEvents(audit), events)
     for (const [n, event] of events.entries()) {
       assert.equal(event.username, texts[n])
       if (event.username === '') continue
       const found = await audit.list({ filter: { username_in: [texts[n]!] } })
       assert.deepEqual(found.events, [event], JSON.stringify(texts[n]))
     }
-    const nobody = await store.append([draft({})])
-    assert.deepEqual((await audit.list('filter[username_null]=1')).events, nobody)
+    const withoutUser = await store.append([draft({})])
+    assert.deepEqual((await audit.list('filter[username_null]=1')).events, withoutUser)
   },
 
-  async 'values: any type without control characters, found by it'({ store, audit }) {
+  async 'values: any type without control characters, also in filters'({ store, audit }) {
     // oxlint-disable-next-line no-control-regex
     const types = TEXTS.filter((text) => /^[^\0-\x1F\x7F]{1,255}$/u.test(text))
     types.push('t'.repeat(255), '😀'.repeat(255), 'a:b:c:d')
     const events = await store.append(types.map((type, n) => draft({ n }, { type })))
-    assert.deepEqual(await everything(audit), events)
+    assert.deepEqual(await allEvents(audit), events)
     for (const [n, event] of events.entries()) {
       assert.equal(event.type, types[n])
       if (event.type.trim() === '') continue
@@ -125,17 +128,17 @@ export const valueCases: readonly Case[] = cases({
     }
   },
 
-  async 'values: any source, or none'({ store, audit }) {
+  async 'values: any source, or null'({ store, audit }) {
     const sources = [...TEXTS, null]
     const events = await store.append(sources.map((source, n) => draft({ n }, { source })))
     assert.deepEqual(
       events.map((event) => event.source),
       sources,
     )
-    assert.deepEqual(await everything(audit), events)
+    assert.deepEqual(await allEvents(audit), events)
   },
 
-  async 'values: imported events are kept as exactly'({ audit }) {
+  async 'values: imported events are stored exactly'({ audit }) {
     const times = [...TEXTS.entries()].map(([i, text]) => {
       const digits = String(i).padStart(6, '0')
       return {
@@ -149,7 +152,7 @@ export const valueCases: readonly Case[] = cases({
       }
     })
     await audit.importEvents(times)
-    const events = await everything(audit)
+    const events = await allEvents(audit)
     assert.deepEqual(events, times)
     assert.equal(JSON.stringify(events), JSON.stringify(times))
     assert.deepEqual(await audit.importEvents(events), { imported: 0, skipped: events.length })

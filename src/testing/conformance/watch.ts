@@ -1,27 +1,27 @@
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Case, cases } from './context.js'
-import { everything, imported, recordSome, timeOf } from './helpers.js'
+import { allEvents, imported, recordSome, timeOf } from './helpers.js'
 
-// A hint may come late: one that was on its way has had time to come.
+// Hints may be late, so wait for those that were already on their way.
 const LATE_MS = 300
 
 /*
- * A hint may come without reason, late or not at all, so no case can ask for one; only for silence
- * where nobody listens any more.
+ * A hint may be unnecessary, late or missing, so no case requires one. Cases only require that no
+ * hint arrives after the watcher is stopped.
  */
 export const watchCases: readonly Case[] = cases({
-  async 'watch: disturbs nothing'({ store, audit }) {
+  async 'watch: does not affect reads and writes'({ store, audit }) {
     const stops = [store.watch(() => {}), store.watch(() => {})]
     const events = await recordSome(audit, 3)
     await audit.importEvents([imported()])
-    assert.deepEqual(await everything(audit), [imported(), ...events])
+    assert.deepEqual(await allEvents(audit), [imported(), ...events])
     await store.removeBefore(timeOf(events[0]))
     for (const stop of stops) stop()
-    assert.deepEqual(await everything(audit), events)
+    assert.deepEqual(await allEvents(audit), events)
   },
 
-  async 'watch: once stopped it gives no hint, and may be stopped again'({ store, audit }) {
+  async 'watch: a stopped watcher gets no hint and can be stopped again'({ store, audit }) {
     let hints = 0
     const stop = store.watch(() => hints++)
     await recordSome(audit, 1)
@@ -34,7 +34,7 @@ export const watchCases: readonly Case[] = cases({
     stop()
   },
 
-  async 'watch: stopped within a hint'({ store, audit }) {
+  async 'watch: can be stopped during a hint'({ store, audit }) {
     let hints = 0
     const stop = store.watch(() => {
       hints++
@@ -47,7 +47,7 @@ export const watchCases: readonly Case[] = cases({
     assert.ok(hints <= 1)
   },
 
-  async 'watch: the same function twice, stopped one by one'({ store, audit }) {
+  async 'watch: the same function can watch twice and is stopped separately'({ store, audit }) {
     let hints = 0
     const hint = (): void => void hints++
     const stops = [store.watch(hint), store.watch(hint)]
@@ -62,7 +62,7 @@ export const watchCases: readonly Case[] = cases({
     assert.equal(hints, before)
   },
 
-  async 'watch: ends with close'({ store, audit }) {
+  async 'watch: ends when the store is closed'({ store, audit }) {
     let hints = 0
     const stop = store.watch(() => hints++)
     await recordSome(audit, 1)

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { describe, expect, it, vi } from 'vitest'
 import { namesIn } from '../../../adapters/postgres/schema/names.js'
-import { draft, numbers, upTo } from '../../../src/testing/conformance/helpers.js'
+import { draft, numbers, range } from '../../../src/testing/conformance/helpers.js'
 import { useSchemas } from '../../support/schemas.js'
 
 const { database, schema, openStore } = useSchemas('cleaning')
@@ -24,7 +24,7 @@ describe('due', () => {
     const count = 45_000
     await fill(count)
     const kept = 30_000
-    const bytes = upTo(count - kept + 1, count).reduce((sum, n) => sum + bytesOf(n), 0)
+    const bytes = range(count - kept + 1, count).reduce((sum, n) => sum + bytesOf(n), 0)
     const first = count - kept + 1
     expect(await store.excess({ bytes })).toEqual({ before: first, count: first - 1 })
     expect(await store.excess({ bytes: bytes - 1 })).toEqual({ before: first + 1, count: first })
@@ -48,7 +48,7 @@ describe('removal', () => {
     expect(progress.length).toBeGreaterThan(2)
     expect(progress).toEqual(progress.toSorted((a, b) => a - b))
     const { events } = await store.list({ where: undefined, sorts: [], limit: 1000 })
-    expect(numbers(events)).toEqual([...upTo(1601, 1700), 0])
+    expect(numbers(events)).toEqual([...range(1601, 1700), 0])
     expect(await store.remove(events.slice(0, 60).map(({ id }) => id))).toBe(60)
     expect((await store.list({ where: undefined, sorts: [], limit: 1000 })).events).toEqual(
       events.slice(60),
@@ -72,7 +72,7 @@ describe('removal', () => {
 describe('analyze', () => {
   it('analyzes stale tables and returns their row counts, then has nothing to do', async () => {
     const writer = openStore({ partitions: 'none' })
-    await writer.append(upTo(1, 100).map((n) => draft({ n })))
+    await writer.append(range(1, 100).map((n) => draft({ n })))
     await writer.close()
     // The server's statistics follow a moment after the transaction.
     const changed = `SELECT n_mod_since_analyze::int AS rows FROM pg_stat_user_tables

@@ -6,7 +6,7 @@ import { createLog } from '../../../adapters/postgres/log/log.js'
 import { namesIn } from '../../../adapters/postgres/schema/names.js'
 import { createLivenessMonitor } from '../../../adapters/postgres/write/liveness.js'
 import { DAY } from '../../../src/event/timestamp.js'
-import { draft, numbers, upTo } from '../../../src/testing/conformance/helpers.js'
+import { draft, numbers, range } from '../../../src/testing/conformance/helpers.js'
 import { manualClock } from '../../../src/testing/conformance/manual-clock.js'
 import { useSchemas } from '../../support/schemas.js'
 import { startOwnPostgres } from '../../support/postgres.js'
@@ -54,7 +54,7 @@ it('is closed though the partition of its time has been dropped', async () => {
 it('leaves no rows in the live tables once closed, and is found by the index', async () => {
   const store = openStore({ partitions: 'none' })
   const event = await begin(store, { n: 1, log: '' })
-  for (const revision of upTo(1, 20)) await store.changeLive(event.id, grown(revision, 'x'))
+  for (const revision of range(1, 20)) await store.changeLive(event.id, grown(revision, 'x'))
   await store.closeLive(event.id, { revision: 21, json: '{"n":1,"log":"","stage":"done"}' })
   const { rows } = await database().pool.query(
     `SELECT (SELECT count(*) FROM ${schema()}.live_events)::int AS events,
@@ -63,7 +63,7 @@ it('leaves no rows in the live tables once closed, and is found by the index', a
   expect(rows).toEqual([{ events: 0, texts: 0 }])
   // More events than a list probes before it asks the index.
   for (let at = 0; at < 2000; at += 500)
-    await store.append(upTo(1, 500).map((n) => draft({ n: at + n + 1 })))
+    await store.append(range(1, 500).map((n) => draft({ n: at + n + 1 })))
   const where = {
     combinator: 'and' as const,
     groupings: [],
@@ -89,7 +89,7 @@ it('applies each change once if results are lost', async () => {
   target.port = String(proxy.port)
   const store = openStore({ connectionString: target.href })
   const event = await begin(store, { n: 1, log: '' })
-  for (const revision of upTo(1, 3)) {
+  for (const revision of range(1, 3)) {
     proxy.loseAnswerTo(`UPDATE "${schema()}".live_events`)
     expect(await store.changeLive(event.id, grown(revision, String(revision)))).toBe(true)
   }
@@ -110,7 +110,7 @@ it('is read once while it is being closed', async () => {
   const store = openStore()
   const other = openStore()
   const events = await store.append(
-    upTo(0, 59).map((n) => draft({ n }, n % 3 === 1 ? { live: true } : {})),
+    range(0, 59).map((n) => draft({ n }, n % 3 === 1 ? { live: true } : {})),
   )
   let isClosing = true
   const closing = (async () => {
@@ -122,7 +122,7 @@ it('is read once while it is being closed', async () => {
   while (isClosing) {
     for (const sorts of [[], [{ attribute: 'n', direction: 'asc' as const }]])
       expect(numbers((await other.list({ where: undefined, sorts, limit: 100 })).events)).toEqual(
-        upTo(0, 59),
+        range(0, 59),
       )
     reads++
   }

@@ -3,7 +3,7 @@ import { AuditLog, type EventQuery, type EventStore } from 'daybook'
 import pg from 'pg'
 import { expect, it, vi } from 'vitest'
 import { MINUTE } from '../../../src/event/timestamp.js'
-import { draft, numbers, throttled, upTo } from '../../../src/testing/conformance/helpers.js'
+import { draft, numbers, throttled, range } from '../../../src/testing/conformance/helpers.js'
 import { manualClock } from '../../../src/testing/conformance/manual-clock.js'
 import { useSchemas } from '../../support/schemas.js'
 import { type Proxy, startProxy } from '../../support/proxy.js'
@@ -30,7 +30,7 @@ const suppressed = (count: number, number = 1) => ({
 it('one of many concurrent processes passes a throttle', async () => {
   const stores = Array.from({ length: 5 }, () => openStore())
   const suppressed: unknown[] = []
-  const calls = upTo(0, 99).map((n) =>
+  const calls = range(0, 99).map((n) =>
     stores[n % 5]!.append([draft({ n: -1 }), throttled({ n })], {
       onSuppressed: (one) => suppressed.push(one.attributes['n']),
     }),
@@ -43,7 +43,7 @@ it('one of many concurrent processes passes a throttle', async () => {
 })
 
 it('reports, appends and the outbox use the same throttles without a deadlock', async () => {
-  const keys = upTo(0, 9).map((key) => `key ${key}`)
+  const keys = range(0, 9).map((key) => `key ${key}`)
   const stores = Array.from({ length: 3 }, () => openStore())
   await stores[0]!.append(keys.map((key) => throttled({}, { key, period: 1 })))
   const statistics = async (): Promise<number> => {
@@ -54,7 +54,7 @@ it('reports, appends and the outbox use the same throttles without a deadlock', 
   }
   const before = await statistics()
   const shuffled = (): string[] => keys.toSorted(() => Math.random() - 0.5)
-  const calls = upTo(1, 30).flatMap((number) =>
+  const calls = range(1, 30).flatMap((number) =>
     stores.flatMap((store, i) => [
       store.append(shuffled().map((key) => throttled({}, { key, period: 1 }))),
       store.reportSuppressed({
@@ -107,7 +107,7 @@ it('a suppressed draft is neither written nor takes the append lock', async () =
   await store.append([throttled({ n: 0 })])
   const appends = (): number => asked.filter((text) => text.includes('.append($1')).length
   expect(appends()).toBe(1)
-  for (const n of upTo(1, 20)) expect(await store.append([throttled({ n })])).toEqual([])
+  for (const n of range(1, 20)) expect(await store.append([throttled({ n })])).toEqual([])
   expect(appends()).toBe(1)
   await store.append([throttled({ n: 21 }), draft({ n: 22 })])
   expect(appends()).toBe(2)
@@ -119,7 +119,7 @@ it('a suppressed draft is neither written nor takes the append lock', async () =
 it('suppressed counts are found by filters, with and without the index', async () => {
   const clock = manualClock()
   const store = openStore({ clock, partitions: 'none' })
-  for (const n of upTo(0, 4)) {
+  for (const n of range(0, 4)) {
     if (n % 2 === 1) await store.reportSuppressed(suppressed(n, n))
     await store.append([throttled({ n })])
     clock.advance(MINUTE)
@@ -141,7 +141,7 @@ it('the throttle of an enlisted draft is checked when it is moved from the outbo
   const host = new pg.Client({ connectionString: database().url })
   await host.connect()
   await host.query('BEGIN')
-  for (const n of upTo(1, 3)) await store.enlist!(throttled({ n }), host)
+  for (const n of range(1, 3)) await store.enlist!(throttled({ n }), host)
   await store.append([throttled({ n: 4 })])
   await host.query('COMMIT')
   await host.end()

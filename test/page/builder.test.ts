@@ -76,7 +76,7 @@ describe('rows', () => {
     await shows(page, filter)
   })
 
-  it('hold what Tab leaves behind, and Escape gives up field, then builder', async () => {
+  it('keep typed text on Tab; Escape closes field, then builder', async () => {
     const page = await open('filter[username_eq]=ann')
     await openBuilder(page)
     await page.keyboard.type('attempt')
@@ -110,7 +110,7 @@ describe('rows', () => {
     }
   })
 
-  it('are moved by Alt and an arrow, into a group and out of it', async () => {
+  it('move with Alt and an arrow, into a group and out of it', async () => {
     const names = 'filter[name_cont]=nightly&filter[name_start]=reindex'
     const apart = `filter[username_not_null]=1&${names.replaceAll('filter', 'filter[g][0]')}`
     const page = await open(`${apart}&filter[g][0][m]=or`)
@@ -138,7 +138,7 @@ describe('rows', () => {
     await shows(page, 'filter[username_not_null]=1&filter[name_cont]=nightly')
   })
 
-  it('let Tab go on from a predicate that takes no value', async () => {
+  it('let Tab continue from a predicate without a value', async () => {
     const page = await open('filter[username_eq]=ann')
     await openBuilder(page)
     await stopFrames(page)
@@ -150,7 +150,7 @@ describe('rows', () => {
     await expectPreview(page, 'filter[username_null]=1')
   })
 
-  it('take several values, of which any is enough or all are needed', async () => {
+  it('take several values, joined by any or all', async () => {
     const page = await open()
     await openBuilder(page)
     await write(page, 'name', 'contains', 'a')
@@ -164,7 +164,7 @@ describe('rows', () => {
     await shows(page, all)
   })
 
-  it('know levels by our word', async () => {
+  it('offer levels under the name level', async () => {
     const page = await open()
     await openBuilder(page)
     await write(page, 'level', 'is', 'warn')
@@ -176,7 +176,7 @@ describe('rows', () => {
     expect(shown).toBe((await host.audit.count()).levels.warn)
   })
 
-  it('say what cannot be asked for', async () => {
+  it('report an invalid value', async () => {
     const page = await open()
     await openBuilder(page)
     await write(page, 'created_at', 'is after', 'soon')
@@ -188,7 +188,7 @@ describe('rows', () => {
 })
 
 describe('predicates', () => {
-  it('are chosen in words, and counted as the server counts', async () => {
+  it("are chosen in words, and show the server's counts", async () => {
     const page = await open('filter[name_eq]=nightly-2211')
     await openBuilder(page)
     for (const [word, predicate] of [
@@ -217,7 +217,7 @@ describe('predicates', () => {
 })
 
 describe('groups', () => {
-  it('stand in groups, each for all or any', async () => {
+  it('are in groups, each for all or any', async () => {
     const page = await open('filter[username_not_null]=1')
     await openBuilder(page)
     const add = (name: string) => builder(page).getByRole('button', { name })
@@ -252,7 +252,7 @@ describe('groups', () => {
 })
 
 describe('on a phone', () => {
-  it('is reached through the filters, and applied by its button', async () => {
+  it('opens from the filters, and its button applies it', async () => {
     const page = await open('', { viewport: { width: 390, height: 844 } })
     await page
       .getByRole('navigation', { name: 'Tools' })

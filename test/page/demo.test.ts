@@ -36,7 +36,7 @@ async function statusOfSource(page: Page, text: RegExp): Promise<number> {
 }
 
 describe('the demo', () => {
-  it('leads to the page, where what is done appears as it happens', async () => {
+  it('links to the page, which shows actions live', async () => {
     const page = await openPage(`${service.url}/`, { user: 'ann' })
     expect(new URL(page.url()).pathname).toBe('/audit')
     await page.getByRole('button', { name: 'Live' }).waitFor()
@@ -65,7 +65,7 @@ describe('the demo', () => {
     expect(await panel.getByRole('link').first().getAttribute('href')).toBe('/api/projects/shop')
   })
 
-  it('shows what a fetch from a repository has printed', async ({ skip }) => {
+  it('shows the output of a fetch from a repository', async ({ skip }) => {
     const temp = tempDir()
     try {
       const repository = temp.file('repository')

@@ -117,7 +117,7 @@ async function look(sight: Sight, viewport: { width: number; height: number }): 
 }
 
 describe.each(Object.entries(SIGHTS))('%s', (_name, sight) => {
-  it('has nothing that axe objects to, light and dark, and does not scroll sideways at any width', async () => {
+  it('passes axe in light and dark, and does not scroll sideways at any width', async () => {
     const page = await look(sight, { width: 1440, height: 900 })
     const found: Record<number, unknown> = {}
     for (const width of WIDTHS) {
@@ -134,7 +134,7 @@ describe.each(Object.entries(SIGHTS))('%s', (_name, sight) => {
 // The others differ by what they say, not by how they are laid out.
 const ON_A_PHONE = ['list', 'changes', 'builder', 'empty'] as const
 
-describe('on a phone axe has nothing to object, light and dark', () => {
+describe('on a phone, axe has no objections in light and dark', () => {
   it.each(ON_A_PHONE)('to %s', async (name) => {
     const page = await look(SIGHTS[name]!, { width: 390, height: 844 })
     await page.close()
@@ -142,7 +142,7 @@ describe('on a phone axe has nothing to object, light and dark', () => {
 })
 
 describe('axe', () => {
-  it('would object to text in a pale grey', async () => {
+  it('objects to text in pale grey', async () => {
     const page = await openPage(host.page, { user: 'ann' })
     await list(page)
     await page.getByRole('heading', { level: 1 }).waitFor()
@@ -155,7 +155,7 @@ describe('motion', () => {
   const MOVING =
     'document.getAnimations().filter(({ playState }) => playState === "running").length'
 
-  it('is there for who wants it, and not for others', async () => {
+  it("respects the user's preference", async () => {
     const moving = await openPage(host.page, { user: 'ann', reducedMotion: 'no-preference' })
     await list(moving)
     await expect.poll(() => moving.evaluate(MOVING)).toBeGreaterThan(0)

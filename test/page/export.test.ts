@@ -80,7 +80,7 @@ describe('a file', () => {
     return page
   }
 
-  it('holds every event of the query, oldest first', async () => {
+  it('contains every event of the query, oldest first', async () => {
     const filter = 'filter[username_not_null]=1&filter[type_not_eq]=api:assets:update'
     const page = await open(filter)
     const { name, text } = await exportAs(page, 'NDJSON')
@@ -92,7 +92,7 @@ describe('a file', () => {
     await sheet(page).getByText(`${events.length} events`, { exact: true }).waitFor()
   })
 
-  it('is for what the list is about, not for its order', async () => {
+  it('has the filters of the list, not its order', async () => {
     const hourAgo = (): string => new Date(Date.now() - 3_600_000).toISOString()
     const atFirst = hourAgo()
     const page = await openPage(`${host.page}?range=1h&filter[sorts][]=type desc`, { user: 'ann' })
@@ -108,7 +108,7 @@ describe('a file', () => {
     expect(exported).toEqual(most.slice(-exported.length))
   })
 
-  it('holds nothing as CSV that a spreadsheet would run', async () => {
+  it('contains no CSV cell that a spreadsheet would run', async () => {
     const page = await open('filter[type_eq]=formula')
     const { name, text } = await exportAs(page, 'CSV')
     expect(name).toMatch(/\.csv$/)
@@ -117,7 +117,7 @@ describe('a file', () => {
     expect(cells).toEqual(FORMULAS.map((formula) => `'${formula}`))
   })
 
-  it('is written from a phone too', async () => {
+  it('is written on a phone too', async () => {
     const filter = 'filter[username_eq]=bob'
     const url = `${host.page}?range=all&${filter}`
     const page = await openPage(url, { user: 'ann', viewport: { width: 390, height: 844 } })
@@ -129,7 +129,7 @@ describe('a file', () => {
   })
 })
 
-describe('an export that takes its time', () => {
+describe('a slow export', () => {
   let host: PageHost
   /** What an export waits for behind its first thousand events. */
   let gate = Promise.resolve()
@@ -177,7 +177,7 @@ describe('an export that takes its time', () => {
     return { page, written: 1000, total }
   }
 
-  it('shows how far it is, and goes on while the reader works', async () => {
+  it('shows its progress, and continues in the background', async () => {
     const { page, written, total } = await begin('NDJSON')
     expect(written).toBeLessThan(total)
     await page.keyboard.press('Escape')
@@ -202,7 +202,7 @@ describe('an export that takes its time', () => {
   it.each([
     ['NDJSON', /-cut\.ndjson$/],
     ['CSV', /-cut\.csv$/],
-  ] as const)('is stopped as %s, and says so in name and last line', async (format, name) => {
+  ] as const)('is stopped as %s, and says so in its name and last line', async (format, name) => {
     const { page, written, total } = await begin(format)
     const stop = sheet(page).getByRole('button', { name: 'Stop' })
     const [download] = await Promise.all([page.waitForEvent('download'), stop.click()])

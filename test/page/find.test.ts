@@ -29,7 +29,7 @@ const options = (page: Page) =>
 const first = (page: Page) => expect.poll(() => options(page).first().textContent(), WAIT)
 
 describe('chips', () => {
-  it('tell the filters of the address in words, and take them out', async () => {
+  it('describe the filters of the address in words, and remove them', async () => {
     const page = await open(`${ANN}&${AUDIT}`)
     await chip(page, 'level is audit').waitFor()
     await page.getByRole('button', { name: 'Remove filter user is ann' }).click()
@@ -39,7 +39,7 @@ describe('chips', () => {
     await shows(page, `${ANN}&${AUDIT}`)
   })
 
-  it('are walked and edited by keys', async () => {
+  it('are navigated and edited by keys', async () => {
     const page = await open(`${ANN}&${AUDIT}`)
     const focused = () => expect.poll(() => page.locator(':focus').textContent(), WAIT)
     await chip(page, 'level is audit').waitFor()
@@ -77,7 +77,7 @@ describe('chips', () => {
     await expect.poll(() => field(page).and(page.locator(':focus')).count(), WAIT).toBe(1)
   })
 
-  it('open the builder, which begins with them', async () => {
+  it('open the builder with their filters', async () => {
     const page = await open(`${ANN}&${AUDIT}`)
     const builder = page.getByRole('dialog', { name: 'Filter builder' })
     await chip(page, 'user is ann').press('Enter')
@@ -91,7 +91,7 @@ describe('chips', () => {
     await shows(page, `${ANN}&${AUDIT}`)
   })
 
-  it('tell how many events "is not" drops for want of the attribute, and keep them by a click', async () => {
+  it('show how many events "is not" drops because they lack the attribute, and keep them with a click', async () => {
     const page = await open('filter[username_not_eq]=ann')
     const { total } = await host.audit.count('filter[username_null]=1')
     expect(total).toBeGreaterThan(1000)
@@ -106,7 +106,7 @@ describe('chips', () => {
 })
 
 describe('the field', () => {
-  it('offers users and types that were seen', async () => {
+  it('suggests users and types that occur', async () => {
     const page = await open()
     await page.keyboard.press('/')
     await page.keyboard.type('mir')
@@ -136,7 +136,7 @@ describe('the field', () => {
     expect(await shows(page, 'filter[attempt_gteq]=3')).toBe(1)
   })
 
-  it('takes what is written out', async () => {
+  it('accepts a filter that is typed in full', async () => {
     const page = await open()
     await field(page).fill('name is any of nightly-2211, reindex-7')
     await first(page).toMatch(/^name is nightly-2211 or reindex-7/)
@@ -149,7 +149,7 @@ describe('the field', () => {
     expect(await shows(page, `${names}&filter[type_not_start_all][]=api:`)).toBe(1)
   })
 
-  it('looks for any text in names and types, and Enter alone takes nothing', async () => {
+  it('searches names and types for any text, and Enter alone accepts nothing', async () => {
     const page = await open()
     await field(page).fill('warm ca')
     await options(page).filter({ hasText: 'name contains warm ca' }).click()
@@ -158,7 +158,7 @@ describe('the field', () => {
     await shows(page, 'filter[name_cont]=warm%20ca')
   })
 
-  it('offers queries that were shown before', async () => {
+  it('suggests recent queries', async () => {
     const page = await open(`${ANN}&${AUDIT}`)
     await field(page).focus()
     await page.keyboard.press('Escape')
@@ -171,7 +171,7 @@ describe('the field', () => {
     await shows(page, `${ANN}&${AUDIT}`)
   })
 
-  it('gives up a choice, then the focus, on Escape', async () => {
+  it('closes the suggestions, then drops the focus, on Escape', async () => {
     const page = await open()
     await field(page).fill('mir')
     await options(page).first().waitFor()

@@ -50,7 +50,7 @@ describe('a filter', () => {
     await expectNoHarm(page)
   })
 
-  it('that is typed offers hostile values as text', async () => {
+  it('suggests hostile values as text', async () => {
     const page = await open()
     await rowsOf(page).first().waitFor()
     await page.keyboard.press('/')

@@ -45,7 +45,7 @@ describe('the list', () => {
     await expectNoHarm(page)
   })
 
-  it('writes out what cannot be seen or turns the text', async () => {
+  it('writes out invisible and bidirectional characters', async () => {
     const page = await open()
     const row = rowOf(page, EVENTS.turned.id)
     await row.waitFor()
@@ -65,7 +65,7 @@ describe('the list', () => {
 })
 
 describe('the panel', () => {
-  it('shows each event as tree and as JSON, and does no harm', async () => {
+  it('shows each event as tree and as JSON, safely', async () => {
     const page = await openEvent('markup')
     for (const [name, { id }] of Object.entries(EVENTS)) {
       // The same page goes on to another event.
@@ -98,13 +98,13 @@ describe('the panel', () => {
     }
   })
 
-  it('writes out in names and values what cannot be seen', async () => {
+  it('writes out invisible characters in names and values', async () => {
     const page = await openEvent('turned')
     const text = await tree(page).textContent()
     for (const part of ['annU+202Etxt.exe', 'anU+200BnU+2066x']) expect(text).toContain(part)
   })
 
-  it('shows keys that objects have from birth like any other', async () => {
+  it('shows keys such as constructor like any other', async () => {
     const page = await openEvent('prototype')
     const text = await tree(page).textContent()
     for (const part of ['__proto__', 'constructor', 'polluted', 'toString'])
@@ -112,7 +112,7 @@ describe('the panel', () => {
     await expectNoHarm(page)
   })
 
-  it('shows many keys a part at a time', async () => {
+  it('shows many keys in steps', async () => {
     const page = await openEvent('wide')
     const items = tree(page).getByRole('treeitem')
     expect(await items.count()).toBeLessThan(120)

@@ -56,7 +56,7 @@ interface Focus {
 }
 
 describe('the Tab key', () => {
-  it('leads from the skip link over bar, query, facets and chart to the list, and on to the event', async () => {
+  it('goes from the skip link through bar, query, facets and chart to the list, then to the event', async () => {
     const page = await open()
     const stops: Focus[] = []
     const walk = async (to: string): Promise<void> => {
@@ -97,7 +97,7 @@ describe('the Tab key', () => {
 })
 
 describe('the keyboard', () => {
-  it('walks through the list, opens an event, goes on in it, and comes back to its row', async () => {
+  it('moves through the list, opens an event, goes to the next, and returns to its row', async () => {
     const page = await open()
     const ids = await newestFirst(host.audit)
     for (const n of [0, 1, 2]) {
@@ -123,7 +123,7 @@ describe('the keyboard', () => {
     expect(await panel(page).count()).toBe(0)
   })
 
-  it('comes back to the row of the event that it went on to, before that is painted', async () => {
+  it('returns to the row of the last event, before it is painted', async () => {
     const page = await open()
     const ids = await newestFirst(host.audit)
     await page.keyboard.press('j')
@@ -140,7 +140,7 @@ describe('the keyboard', () => {
     await expect.poll(() => focusedId(page), WAIT).toBe(ids[1])
   })
 
-  it('keeps the focus on a row that is scrolled out of sight', async () => {
+  it('keeps the focus on a row that is scrolled out of view', async () => {
     const page = await open('?range=all')
     await page.keyboard.press('j')
     const id = await focusedId(page)
@@ -156,7 +156,7 @@ describe('the keyboard', () => {
     await expect.poll(() => focusedId(page), WAIT).toBe(second)
   })
 
-  it('closes with Escape one thing at a time', async () => {
+  it('closes one thing at a time with Escape', async () => {
     const page = await open()
     await page.keyboard.press('j')
     await page.keyboard.press('Enter')
@@ -175,7 +175,7 @@ describe('the keyboard', () => {
     await panel(page).waitFor({ state: 'detached' })
   })
 
-  it('has no commands on single letters where that is turned off', async () => {
+  it('has no single-letter shortcuts if they are turned off', async () => {
     const page = await open()
     await page.keyboard.press('?')
     const sheet = page.getByRole('dialog', { name: 'Keyboard' })

@@ -6,7 +6,7 @@ import { firstIds, inOrder, newestFirst, scrollThrough } from './rows.js'
 import { rowIds, rowOf, rowsOf, WAIT } from './shown.js'
 
 describe('without a connection', () => {
-  it('the page says so, and goes on without loss and without doubles', async () => {
+  it('the page says so, and resumes without losses or duplicates', async () => {
     let isDown = false
     const requests = watchRequests()
     const host = await servePast({
@@ -46,7 +46,7 @@ describe('without a connection', () => {
     expect(inOrder(scrolled)).toEqual(ids)
   })
 
-  it('a server that ends the stream is followed on without a word', async () => {
+  it('the end of a stream is not reported as a loss', async () => {
     const requests = watchRequests()
     const host = await servePast({ inside: [requests.middleware] })
     const page = await openList(host, { tolerates: /ERR_/ })
@@ -61,8 +61,8 @@ describe('without a connection', () => {
   })
 })
 
-describe('an event that goes on', () => {
-  it('grows in its row, and is told as past once it has ended', async () => {
+describe('an open event', () => {
+  it('grows in its row, and changes to past tense once closed', async () => {
     const host = await servePast()
     const page = await openList(host)
     const live = await host.audit.recordLive('info:template_version:fetch', {
@@ -88,7 +88,7 @@ describe('an event that goes on', () => {
     expect((await rowIds(page)).filter((id) => id === live.event!.id)).toEqual([live.event!.id])
   })
 
-  it('is known as open to a page that comes later', async () => {
+  it('is known as open to a page opened later', async () => {
     const host = await servePast()
     const live = await host.audit.recordLive('info:template_version:fetch', {
       name: 'storefront@main',
@@ -101,7 +101,7 @@ describe('an event that goes on', () => {
     await expect.poll(() => row.innerText(), WAIT).not.toContain('is being')
   })
 
-  it('goes on in its panel', async () => {
+  it('grows in its panel', async () => {
     const host = await servePast()
     const live = await host.audit.recordLive('info:template_version:fetch', {
       name: 'storefront@main',
@@ -117,8 +117,8 @@ describe('an event that goes on', () => {
   })
 })
 
-describe('where nothing can come in', () => {
-  it('a range that is over says so', async () => {
+describe('when live is not possible', () => {
+  it('a range in the past says so', async () => {
     const host = await servePast()
     const to = past.at(-10)!.created_at
     const streams: string[] = []
@@ -134,7 +134,7 @@ describe('where nothing can come in', () => {
     expect(streams).toEqual([])
   })
 
-  it('another order says so, and one click leads back to live', async () => {
+  it('another order says so, and one click returns to live', async () => {
     const host = await servePast()
     const page = await openList(host)
     await page.getByRole('columnheader', { name: /^Type/ }).getByRole('button').click()

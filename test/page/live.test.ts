@@ -9,7 +9,7 @@ const scrollDown = (page: Page): Promise<void> =>
   page.evaluate(`{ document.querySelector('#events').scrollTop = 1500 }`)
 
 describe('at the top', () => {
-  it('new events come in above the others', async () => {
+  it('new events appear above the others', async () => {
     const host = await servePast()
     const page = await openList(host)
     await expect.poll(() => liveButton(page).innerText(), WAIT).toBe('Live')
@@ -22,7 +22,7 @@ describe('at the top', () => {
     expect(await first.innerText()).toContain('five')
   })
 
-  it('only those that match come in', async () => {
+  it('only matching events appear', async () => {
     const host = await servePast()
     const page = await openPage(`${host.page}?range=24h&filter[username_eq]=eve`, { user: 'ann' })
     await page.getByRole('heading', { name: /No event/ }).waitFor()
@@ -31,14 +31,14 @@ describe('at the top', () => {
     await expect.poll(() => rowIds(page), WAIT).toEqual([mine!.id])
   })
 
-  it('they come in on a phone', async () => {
+  it('they appear on a phone', async () => {
     const host = await servePast()
     const page = await openList(host, { viewport: { width: 390, height: 844 } })
     await record(host, 'one', 'two')
     await expectNewest(page, host)
   })
 
-  it('the count of the heading goes on', async () => {
+  it('the count in the heading grows', async () => {
     const host = await servePast()
     const page = await openList(host)
     const heading = page.getByRole('region', { name: 'Events over time' }).getByRole('heading')
@@ -48,7 +48,7 @@ describe('at the top', () => {
   })
 })
 
-describe('while somebody reads', () => {
+describe('while the user reads', () => {
   it('new events wait above a scrolled list, which does not move', async () => {
     const host = await servePast()
     const page = await openList(host)
@@ -81,7 +81,7 @@ describe('while somebody reads', () => {
     await expectNewest(page, host)
   })
 
-  it('they wait under the pointer, and come in once it leaves', async () => {
+  it('they wait while the pointer is on a row, and appear once it leaves', async () => {
     const host = await servePast()
     const page = await openList(host)
     const before = await rowIds(page)
@@ -105,7 +105,7 @@ describe('while somebody reads', () => {
 })
 
 describe('paused', () => {
-  it('new events are counted, and only the same act goes on', async () => {
+  it('new events are counted, and only resuming shows them', async () => {
     const host = await servePast()
     const page = await openList(host)
     const before = await firstIds(page, 10)
@@ -123,7 +123,7 @@ describe('paused', () => {
     expect(await liveButton(page).innerText()).toBe('Live')
   })
 
-  it('what waits is shown, and it stays paused', async () => {
+  it('waiting events can be shown, and it stays paused', async () => {
     const host = await servePast()
     const page = await openList(host)
     await liveButton(page).click()

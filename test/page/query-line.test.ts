@@ -47,8 +47,8 @@ async function runInShell(command: string): Promise<string> {
   return stdout
 }
 
-describe('the line', () => {
-  it('shows the call that scripts write', async () => {
+describe('the query line', () => {
+  it('shows the API call', async () => {
     const page = await open(`${ANN}&filter[type_eq]=api:changes:create`)
     expect(await line(page).textContent()).toBe(
       'GET /api/events?filter[username_eq]=ann&filter[type_eq]=api:changes:create',
@@ -74,7 +74,7 @@ describe('the line', () => {
     await shows(page, 'filter[username_eq]=bob')
   })
 
-  it('is reached from the foot of a phone', async () => {
+  it('opens from the toolbar on a phone', async () => {
     const page = await open(ANN, { viewport: { width: 390, height: 844 } })
     const tools = page.getByRole('navigation', { name: 'Tools' })
     await tools.getByRole('button', { name: 'Query' }).click()
@@ -84,8 +84,8 @@ describe('the line', () => {
   })
 })
 
-describe('what is copied', () => {
-  it('is an address that shows somebody else the same', async () => {
+describe('the copied text', () => {
+  it('is an address that shows another user the same', async () => {
     const page = await openAt(`range=7d&${ANN}&filter[sorts][]=type desc`)
     const filter = `${ANN}&filter[sorts][]=type desc`
     await shows(page, filter)
@@ -96,7 +96,7 @@ describe('what is copied', () => {
     await other.getByRole('button', { name: 'Last 7 days' }).waitFor()
   })
 
-  it.skipIf(!hasCurl)('is a curl line that gives the same events', async () => {
+  it.skipIf(!hasCurl)('is a curl command that returns the same events', async () => {
     const page = await open(`${ANN}&filter[name_not_null]=1`)
     const command = await copied(page, () => press(page, 'curl'))
     expect(command).toMatch(/^curl -g -u ann 'http/)
@@ -119,7 +119,7 @@ describe('what is copied', () => {
     expect(events.map(({ id }) => id).toReversed()).toEqual(await rowIds(page))
   })
 
-  it.skipIf(!hasCurl)('holds any value in its quotes', async () => {
+  it.skipIf(!hasCurl)('quotes any value', async () => {
     const filter = `filter[name_eq]=${encodeURIComponent(HOSTILE)}`
     const page = await open(filter)
     const command = await copied(page, () => press(page, 'curl'))
@@ -129,7 +129,7 @@ describe('what is copied', () => {
   })
 })
 
-describe('what is pasted', () => {
+describe('a pasted text', () => {
   const field = (page: Page) => page.getByRole('combobox', { name: 'Add a filter' })
 
   it.each([
@@ -138,14 +138,14 @@ describe('what is pasted', () => {
     ['a curl line', (url: string) => `curl -g -u bob '${url}/api/events?${ERRORS}'`],
     ['encoded filters', () => 'filter%5Btype_start_any%5D%5B%5D=error%3A'],
     ['filters', () => ERRORS],
-  ])('takes the place of the filters: %s', async (_name, text) => {
+  ])('replaces the filters: %s', async (_name, text) => {
     const page = await open(ANN)
     await paste(field(page), text(host.url))
     await shows(page, ERRORS)
     expect(await field(page).inputValue()).toBe('')
   })
 
-  it.skipIf(!hasCurl)('is what was copied, whatever it holds', async () => {
+  it.skipIf(!hasCurl)('is what was copied, whatever it contains', async () => {
     const filter = `filter[name_eq]=${encodeURIComponent(HOSTILE)}`
     const page = await open(filter)
     const command = await copied(page, () => press(page, 'curl'))
@@ -155,8 +155,8 @@ describe('what is pasted', () => {
   })
 })
 
-describe('a query that cannot be read', () => {
-  it('is told by its part, and repaired by the nearest name', async () => {
+describe('an invalid query', () => {
+  it('shows the invalid part, and is repaired with the nearest name', async () => {
     const page = await openAt(`range=all&${ANN}&filter[name_contt]=nightly`)
     const state = page.getByRole('region', { name: 'Events', exact: true })
     await state.getByText('nearest valid name: name_cont').waitFor()
@@ -167,7 +167,7 @@ describe('a query that cannot be read', () => {
     await shows(page, `${ANN}&filter[name_cont]=nightly`)
   })
 
-  it('is repaired in its chip, or there taken out', async () => {
+  it('is repaired or removed in its chip', async () => {
     const page = await openAt(`range=all&${ANN}&filter[type_strat]=api:`)
     const chips = page.getByRole('list', { name: 'Filters' })
     await chips.getByRole('button', { name: 'Use type_start' }).click()
@@ -177,7 +177,7 @@ describe('a query that cannot be read', () => {
     await shows(page, ANN)
   })
 
-  it('is told while it is edited, and the last good one is kept', async () => {
+  it('is reported after editing, and the last valid query is kept', async () => {
     const page = await open(ANN)
     await press(page, 'Edit')
     await editor(page).fill('range=all&filter[created_at_gt]=yesterday')

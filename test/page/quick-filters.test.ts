@@ -44,7 +44,7 @@ describe('a cell under the pointer', () => {
     await shows(page, filter)
   })
 
-  it('filters by keys, and a second value takes the place of the first', async () => {
+  it('filters with keys, and a second value replaces the first', async () => {
     const page = await open()
     const service = await cell(page, 'filter[type_eq]=api:steps:success', 'who')
     await service.hover()
@@ -61,7 +61,7 @@ describe('a cell under the pointer', () => {
 })
 
 describe('a cell in focus', () => {
-  it('filters by i and x', async () => {
+  it('filters with i and x', async () => {
     const page = await open()
     await page.mouse.move(0, 0)
     const [id] = await matching(host.audit, DENIED)
@@ -78,8 +78,8 @@ describe('a cell in focus', () => {
   })
 })
 
-describe('the heads', () => {
-  it('sort, and say so', async () => {
+describe('the column headers', () => {
+  it('sort, and show the order', async () => {
     const page = await open()
     const head = (name: string | RegExp) => page.getByRole('columnheader', { name })
     const press = (name: string | RegExp) => head(name).getByRole('button').click()
@@ -103,7 +103,7 @@ describe('the range', () => {
   const dialog = (page: Page) => page.getByRole('dialog', { name: 'Time' })
   const times = (page: Page, name: 'From' | 'To') => dialog(page).getByLabel(name)
 
-  it('goes back from now', async () => {
+  it('is relative to now', async () => {
     const page = await open()
     await page.getByRole('button', { name: 'All time' }).click()
     await dialog(page).getByRole('button', { name: 'Last hour' }).click()
@@ -118,7 +118,7 @@ describe('the range', () => {
     await page.getByRole('button', { name: 'Last hour' }).waitFor()
   })
 
-  it('lies between two times of the zone that is shown', async () => {
+  it('is between two times in the shown zone', async () => {
     const page = await open('', { timezoneId: 'Asia/Kathmandu' })
     const [first, second] = [6, 3].map((hours) => {
       const at = new Date(Date.now() - hours * 3_600_000)
@@ -139,7 +139,7 @@ describe('the range', () => {
     await page.getByRole('banner').getByRole('button', { name: 'Fixed range' }).waitFor()
   })
 
-  it('is chosen at the foot of a phone', async () => {
+  it('is chosen in the toolbar on a phone', async () => {
     const page = await open('filter[username_eq]=bob', { viewport: { width: 390, height: 844 } })
     const tools = page.getByRole('navigation', { name: 'Tools' })
     await tools.getByRole('button', { name: 'All time' }).click()

@@ -54,7 +54,7 @@ const lines = (from: number, to: number): string =>
   Array.from({ length: to - from + 1 }, (_, n) => `\nline ${from + n}`).join('')
 
 describe('a log', () => {
-  it('stands as on a terminal, with its newest percentage', async () => {
+  it('looks as on a terminal, with its newest percentage', async () => {
     const { live, page } = await openFetch()
     const kept = FETCH_LOG.split('\n').map((line) => line.split('\r').at(-1))
     expect(await log(page).textContent()).toBe(kept.join('\n'))
@@ -71,7 +71,7 @@ describe('a log', () => {
     await live.close()
   })
 
-  it('grows in place and is followed, until somebody scrolls up', async () => {
+  it('grows in place and is followed until the user scrolls up', async () => {
     const { live, page } = await openFetch()
     await live.append('progress', lines(1, 200))
     await expect.poll(() => log(page).textContent(), WAIT).toMatch(/line 200$/)
@@ -94,7 +94,7 @@ describe('a log', () => {
     await live.close()
   })
 
-  it('grows beside a list that it is not in', async () => {
+  it('grows even if the list does not contain it', async () => {
     const { live, id } = await openFetch()
     const page = await openPage(`${host.page}?range=15m&filter[username_eq]=bob#event=${id}`, {
       user: 'ann',
@@ -106,7 +106,7 @@ describe('a log', () => {
     await panel(page).getByText('still open').waitFor({ state: 'detached' })
   })
 
-  it('is spoken only to who follows it on purpose', async () => {
+  it('is announced only if following was chosen', async () => {
     const { live, page } = await openFetch()
     expect(await log(page).getAttribute('aria-live')).toBe('off')
     const follow = panel(page).getByRole('button', { name: 'Follow' })
@@ -119,7 +119,7 @@ describe('a log', () => {
   it.each([
     ['before it is closed', true],
     ['after it is closed', false],
-  ])('leads to the event that tells its end, recorded %s', async (_when, isBefore) => {
+  ])('links to the event that reports the result, recorded %s', async (_when, isBefore) => {
     const { live, version, page } = await openFetch()
     await panel(page).getByText('still open').waitFor()
     const end = () =>
@@ -141,7 +141,7 @@ describe('a log', () => {
     await expect.poll(() => heading(page).textContent(), WAIT).toMatch(/shop@main fetched$/)
   })
 
-  it('says that it was left unfinished', async () => {
+  it('says that it is unfinished', async () => {
     const { live, page } = await openFetch({ viewport: { width: 390, height: 844 } })
     await panel(page).getByText('still open').waitFor()
     await live[Symbol.asyncDispose]()

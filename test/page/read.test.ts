@@ -38,7 +38,7 @@ async function open({ id }: AuditEvent, options: OpenPageOptions = {}): Promise<
 }
 
 describe('the facts', () => {
-  it('tell when, who, what was asked for, and of what', async () => {
+  it('show when, who, the request and the source', async () => {
     const page = await open(update, { timezoneId: 'Asia/Kathmandu' })
     await headingIs(page).toContain('ann changed 4 fields of project acme')
     const facts = await panel(page).getByRole('definition').allTextContents()
@@ -56,7 +56,7 @@ describe('the facts', () => {
     expect(await source.getAttribute('href')).toBe('/api/projects/acme')
   })
 
-  it('filter by who it was', async () => {
+  it('filter by the user', async () => {
     const page = await open(update)
     await panel(page).getByRole('definition').nth(1).hover()
     await panel(page).getByRole('definition').nth(1).getByRole('button', { name: 'is not' }).click()
@@ -88,7 +88,7 @@ describe('changes', () => {
 })
 
 describe('an error', () => {
-  it('begins with its reason, and folds the frames of libraries', async () => {
+  it('starts with its reason, and folds library frames', async () => {
     const page = await open(failure)
     const error = section(page, 'Error')
     const backtrace = failure.attributes['backtrace'] as string[]
@@ -110,7 +110,7 @@ describe('the attributes', () => {
   const item = (page: Page, name: RegExp) =>
     section(page, 'Attributes').getByRole('treeitem', { name })
 
-  it('are walked by arrow keys', async () => {
+  it('are navigated with the arrow keys', async () => {
     const page = await open(update)
     await item(page, /^name/).focus()
     await page.keyboard.press('ArrowDown')
@@ -132,7 +132,7 @@ describe('the attributes', () => {
     await focusIs(page).toMatch(/^name/)
   })
 
-  it('become filters, by keys and by buttons, also from within', async () => {
+  it('become filters, by keys and by buttons, also nested ones', async () => {
     const page = await open(update)
     const inner = item(page, /^parallel_changes/)
     await item(page, /^limits/).click()
@@ -158,8 +158,8 @@ describe('the attributes', () => {
   })
 })
 
-describe('the raw text', () => {
-  it('is the event, shown and copied, and stays for the next one', async () => {
+describe('the JSON view', () => {
+  it('shows and copies the event, and stays for the next one', async () => {
     const page = await open(update)
     await page.keyboard.press('d')
     const json = section(page, 'JSON')
@@ -179,8 +179,8 @@ describe('the raw text', () => {
   })
 })
 
-describe('neighbours', () => {
-  it('are counted as the server counts them, and shown in the list', async () => {
+describe('related events', () => {
+  it("have the server's counts, and are shown in the list", async () => {
     const page = await open(failure)
     const around = section(page, 'Related events')
     const { change_id: change, step_id: step } = failure.attributes as Record<string, string>
@@ -216,8 +216,8 @@ describe('neighbours', () => {
   })
 })
 
-describe('the way through events', () => {
-  it('goes on by j and k, and leads back to the row', async () => {
+describe('navigation between events', () => {
+  it('moves with j and k, and returns to the row', async () => {
     const page = await open(update)
     const ids = await matching(host.audit, '')
     const at = ids.indexOf(update.id)
@@ -238,7 +238,7 @@ describe('the way through events', () => {
     await expect.poll(() => page.locator(':focus').getAttribute('data-id'), WAIT).toBe(ids[at + 1])
   })
 
-  it('is closed from within', async () => {
+  it('closes from within the panel', async () => {
     const page = await open(update)
     await focusIs(page).toContain('changed 4 fields')
     await page.keyboard.press('b')
@@ -255,7 +255,7 @@ describe('the way through events', () => {
     expect(new URL(page.url()).hash).toBe('')
   })
 
-  it('begins at a link, whatever the list shows', async () => {
+  it('starts at a link, whatever the list shows', async () => {
     const [old] = (await host.audit.list('filter[sorts]=created_at&filter[username_eq]=ann')).events
     const url = `${host.page}?range=15m&filter[username_eq]=bob#event=${old!.id}`
     const page = await openPage(url, { user: 'ann' })
@@ -265,7 +265,7 @@ describe('the way through events', () => {
     expect(link).toBe(url)
   })
 
-  it('says that there is no such event', async () => {
+  it('says that the event does not exist', async () => {
     const id = '0199f1a6-02cc-7d14-9a55-000000000000'
     const page = await openPage(`${host.page}?range=all#event=${id}`, {
       user: 'ann',
@@ -279,7 +279,7 @@ describe('the way through events', () => {
 })
 
 describe('on a phone', () => {
-  it('is a sheet over the list, and Back leads to the row', async () => {
+  it('is a sheet over the list, and Back returns to the row', async () => {
     const page = await open(update, PHONE)
     const box = await panel(page).boundingBox()
     expect([box!.x, box!.width]).toEqual([0, 390])

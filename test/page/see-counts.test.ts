@@ -89,7 +89,7 @@ describe('the chart', () => {
     expect(buckets.reduce((sum, { total }) => sum + total, 0)).toBe(EVENTS.length)
   })
 
-  it('draws a bar for each level of each stretch', async () => {
+  it('draws a bar for each level in each bucket', async () => {
     const page = await open()
     const bars = (await bucketsOf(DAY)).flatMap(({ levels }) => Object.keys(levels))
     await expect.poll(() => chart(page).locator('rect.s').count(), WAIT).toBe(bars.length)
@@ -97,7 +97,7 @@ describe('the chart', () => {
     expect(await chart(page).locator('rect.l-error').count()).toBe(errors)
   })
 
-  it('tells of the bar that is pointed at', async () => {
+  it('shows the counts of the bar under the pointer', async () => {
     const page = await open()
     const buckets = await bucketsOf(DAY)
     await expectShown(page, DAY)
@@ -114,7 +114,7 @@ describe('the chart', () => {
     expect(levels.map(numberIn)).toEqual(counted)
   })
 
-  it('zooms to the stretch that is dragged over, and back by the browser', async () => {
+  it('zooms to the dragged range, and back with the browser', async () => {
     const page = await open()
     const buckets = await bucketsOf(DAY)
     await expectShown(page, DAY)
@@ -134,7 +134,7 @@ describe('the chart', () => {
     await expectShown(page, DAY)
   })
 
-  it('zooms by the arrow keys and Enter', async () => {
+  it('zooms with the arrow keys and Enter', async () => {
     const page = await open()
     const buckets = await bucketsOf(DAY)
     await expectShown(page, DAY)
@@ -152,7 +152,7 @@ describe('the chart', () => {
 })
 
 describe('the legend', () => {
-  it('lets in the levels that are chosen, and all again', async () => {
+  it('filters by the selected levels, and shows all again', async () => {
     const page = await open()
     const level = (name: string): Locator => legend(page).getByRole('button', { name })
     await level('error').click()
@@ -168,7 +168,7 @@ describe('the legend', () => {
     await expectShown(page, DAY)
   })
 
-  it('counts each level as if none were chosen', async () => {
+  it('counts each level as if none were selected', async () => {
     const page = await open(`${DAY}&filter[type_start_any][]=error:`)
     await expectShown(page, `${DAY}&filter[type_start]=error:`)
     for (const name of ['api', 'audit', 'error', 'info']) {
@@ -180,7 +180,7 @@ describe('the legend', () => {
 })
 
 describe('facets', () => {
-  it('choose values by or, and facets by and; counts leave the own filter out', async () => {
+  it("combine values with or and facets with and; counts ignore the facet's own filter", async () => {
     const page = await open()
     await value(page, 'ann').click()
     await expectShown(page, `${DAY}&filter[username_eq]=ann`)
@@ -202,7 +202,7 @@ describe('facets', () => {
     await expectShown(page, `${DAY}&filter[username_eq]=bob`)
   })
 
-  it('show one value only, or all but one', async () => {
+  it('select only one value, or exclude one', async () => {
     const page = await open()
     await value(page, 'ann').click()
     // Values change their places when their counts come.
@@ -217,7 +217,7 @@ describe('facets', () => {
     expect(await value(page, 'mira').getAttribute('aria-checked')).toBe('mixed')
   })
 
-  it('are made of any attribute', async () => {
+  it('can be added for any attribute', async () => {
     const page = await open()
     await facets(page).getByRole('button', { name: '+ Facet by any attribute' }).click()
     const field = facets(page).getByRole('combobox', { name: 'Name of an attribute' })
@@ -232,7 +232,7 @@ describe('facets', () => {
     await expectShown(page, `${DAY}&filter[pool_eq]=runners-eu`)
   })
 
-  it('open to all types, and find some of them', async () => {
+  it('show all types, and search them', async () => {
     const page = await open()
     const { distinct } = (await count(DAY, { facets: ['type'] })).facets['type']!
     await facets(page)

@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => host.close())
 
 describe('a row', () => {
-  it('tells when, of which level, who, what, of which type and where from', async () => {
+  it('shows time, level, user, sentence, type and source', async () => {
     const event = await eventOf('filter[type_eq]=audit:steps:approve')
     const page = await open('', { timezoneId: ZONE })
     const cells = cellsOf(page, event)
@@ -61,7 +61,7 @@ describe('a row', () => {
       await expect.poll(() => rowOf(page, id).getAttribute('aria-label'), WAIT).toBe(name)
   })
 
-  it('tells the whole time when it is pointed at, and all in UTC by a key', async () => {
+  it('shows the full time on hover, and UTC with a key', async () => {
     const event = await eventOf('filter[type_eq]=audit:steps:approve')
     const page = await open('', { timezoneId: ZONE })
     const time = cellsOf(page, event).first()
@@ -86,14 +86,14 @@ describe('a row', () => {
 })
 
 describe('the list', () => {
-  it('begins with the newest', async () => {
+  it('starts with the newest event', async () => {
     const page = await open()
     const ids = await newestFirst(host.audit)
     await expect.poll(() => firstIds(page, 12), WAIT).toEqual(ids.slice(0, 12))
     expect(await page.getByRole('grid').getAttribute('aria-label')).toContain('newest first')
   })
 
-  it('leads back to the oldest, each event once', async () => {
+  it('scrolls to the oldest event, each event once', async () => {
     const page = await open('?range=all', { viewport: { width: 1280, height: 1600 } })
     const ids = await newestFirst(host.audit)
     const grid = page.getByRole('grid')
@@ -104,7 +104,7 @@ describe('the list', () => {
     expect(scrolled.most).toBeLessThan(90)
   })
 
-  it('leads back to the oldest on a phone, each event once', async () => {
+  it('scrolls to the oldest event on a phone, each event once', async () => {
     const page = await open('?range=all', { viewport: { width: 390, height: 2400 } })
     const ids = await newestFirst(host.audit)
     await rowsOf(page).first().waitFor()

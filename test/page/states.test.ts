@@ -45,7 +45,7 @@ const numbers = (page: Page) =>
   page.getByRole('region', { name: 'Events over time' }).getByRole('heading')
 
 describe('with nothing to show', () => {
-  it('an empty log tells how to record, and shows the first event as it comes', async () => {
+  it('an empty log shows how to record, then the first event', async () => {
     const host = await serve({ events: [] })
     const page = await open(host)
     await title(page, 'No events recorded yet').waitFor()
@@ -55,7 +55,7 @@ describe('with nothing to show', () => {
   })
 
   for (const options of [{}, PHONE])
-    it(`each filter tells what it costs${options === PHONE ? ', on a phone too' : ''}`, async () => {
+    it(`each filter shows how many events it excludes${options === PHONE ? ', on a phone too' : ''}`, async () => {
       const host = await serve()
       const type = 'filter[project_code_eq]=acme'
       const user = 'filter[username_eq]=nobody'
@@ -80,8 +80,8 @@ describe('with nothing to show', () => {
     })
 })
 
-describe('a query that cannot be read', () => {
-  it('is told, nothing is asked, and the nearest name is one click away', async () => {
+describe('an invalid query', () => {
+  it('is reported, not sent, and repaired with one click', async () => {
     const asked: string[] = []
     const host = await serve({
       inside: [
@@ -101,8 +101,8 @@ describe('a query that cannot be read', () => {
   })
 })
 
-describe('who may not', () => {
-  it.each([{}, PHONE])('read is told so, and shown nothing (%o)', async (options) => {
+describe('a user who may not', () => {
+  it.each([{}, PHONE])('read is refused and shown nothing (%o)', async (options) => {
     const host = await serve({ feed: { authorize: () => false } })
     const page = await open(host, '', { user: 'eve', tolerates: /403/, ...options })
     await title(page, 'eve may not read the audit history').waitFor()
@@ -111,7 +111,7 @@ describe('who may not', () => {
     expect(await page.getByRole('checkbox').count()).toBe(0)
   })
 
-  it('be told apart is asked to sign in', async () => {
+  it('be identified is asked to sign in', async () => {
     let isKnown = false
     const host = await serve({
       inside: [
@@ -131,7 +131,7 @@ describe('who may not', () => {
     await rowsOf(page).first().waitFor()
   })
 
-  it('read all is told that he sees a part, and counts and rows are of that part', async () => {
+  it('read everything sees a notice, and counts and rows of the visible part', async () => {
     const host = await serve({ feed: { visible: () => ({ username_eq: 'ann' }) } })
     const page = await open(host, '?range=all')
     await page.getByText('You see what your role may read.').waitFor()
@@ -142,7 +142,7 @@ describe('who may not', () => {
     expect(await facets.getByRole('checkbox', { name: /^mira/ }).count()).toBe(0)
   })
 
-  it('read single events is told so in the panel', async () => {
+  it('read single events sees that in the panel', async () => {
     const host = await serve({ feed: { authorize: (_, action) => action !== 'read' } })
     const page = await open(host, `?filter[type_eq]=none#event=${past[0]!.id}`, {
       tolerates: /403/,
@@ -165,7 +165,7 @@ describe('when the service fails', () => {
     await expectShown(page, host.audit, '')
   })
 
-  it('rows stay, and what was asked for comes once it works again', async () => {
+  it('rows stay, and the failed request is repeated once the service works', async () => {
     const store = faultyStore(memoryStore())
     const host = await serve({ store })
     const page = await open(host, '?range=all', { tolerates: /50\d/ })
@@ -182,7 +182,7 @@ describe('when the service fails', () => {
     expect(await page.getByText('Showing the events loaded before.').count()).toBe(0)
   })
 
-  it('rows are there without counts, which can be asked for again', async () => {
+  it('rows are shown without counts, which can be retried', async () => {
     const store = faultyStore(memoryStore())
     const host = await serve({ store })
     store.fail('count')
@@ -197,8 +197,8 @@ describe('when the service fails', () => {
   })
 })
 
-describe('while something is on its way', () => {
-  it('the first rows do not wait for counts, types, or who reads', async () => {
+describe('while loading', () => {
+  it('the first rows do not wait for counts, types or the account', async () => {
     for (const part of ['/counts', '/types', '/me']) {
       const { middleware, hold, release } = gate()
       const host = await serve({ inside: [middleware] })
@@ -212,7 +212,7 @@ describe('while something is on its way', () => {
     }
   })
 
-  it('there are bones in the place of the first rows, and no rows of others', async () => {
+  it('a skeleton replaces the first rows', async () => {
     const { middleware, hold, release } = gate()
     const host = await serve({ inside: [middleware] })
     hold('limit=100')
@@ -224,7 +224,7 @@ describe('while something is on its way', () => {
     expect(await page.locator('.bone').count()).toBe(0)
   })
 
-  it('the rows of the query before stay, and are marked as such', async () => {
+  it('the rows of the previous query stay, and are dimmed', async () => {
     const { middleware, hold, release } = gate()
     const host = await serve({ inside: [middleware] })
     const page = await open(host, '?range=all')

@@ -1,4 +1,5 @@
 import { signal, useSignal } from '@preact/signals'
+import type { TargetedEvent } from 'preact'
 import { useRef } from 'preact/hooks'
 import { changeQuery, goToText, query } from '../data/address.js'
 import { Icon } from '../ui/icon.js'
@@ -27,9 +28,26 @@ const QUERY_LIKE = /filter(?:\[|%5B)|range=/i
 /** Focuses the filter field. */
 export const focusBar = (): void => document.getElementById(INPUT)?.focus()
 
-/** The filters as chips, and a field to add a filter or to paste a query. */
-export function QueryBar() {
-  const field = useRef<HTMLInputElement>(null)
+/** Replaces the query by a pasted one; returns whether the text was a query. Bare filters keep the current range. */
+function goToPasted(text: string): boolean {
+  const pasted = suggestions.value!.parsePasted(text)
+  if (pasted === undefined) return false
+  const range = formatPageQuery({ where: [], sorts: [], range: query.value.range })
+  const hasRange = !pasted.isBare || /^range=|&range=|created_at_/.test(pasted.query)
+  goToText(hasRange ? pasted.query : `${range}&${pasted.query}`)
+  return true
+}
+
+/** Focuses the last chip if the caret is at the start of the field; returns whether it did. */
+function focusLastChip(field: HTMLInputElement): boolean {
+  const chips = field.closest('ul')!.querySelectorAll<HTMLElement>('button.chip-body')
+  if (field.selectionStart !== 0 || field.selectionEnd !== 0 || chips.length === 0) return false
+  ;[...chips].at(-1)!.focus()
+  return true
+}
+
+/** The state of the filter field and its suggestions. */
+function useFilterField(field: { readonly current: HTMLInputElement | null }) {
   const text = useSignal('')
   const isOpen = useSignal(false)
   const isFocused = useSignal(false)
@@ -46,35 +64,19 @@ export function QueryBar() {
     prepare().catch(() => undefined)
   }
 
-  function take({ take }: Suggestion): void {
+  function clear(): void {
+    show('')
+    isOpen.value = false
+  }
+
+  function accept({ take }: Suggestion): void {
     if ('text' in take) {
       show(take.text)
       return
     }
-    show('')
     if ('search' in take) goToText(take.search)
     else changeQuery((query) => withConjunct(query, take.conjunct))
-    isOpen.value = false
-  }
-
-  function onPaste(event: ClipboardEvent): void {
-    const copied = event.clipboardData?.getData('text') ?? ''
-    if (!QUERY_LIKE.test(copied)) return
-    event.preventDefault()
-    const put = (): void => show(copied)
-    prepare().then(() => takeQuery(copied) || put(), put)
-  }
-
-  /** Replaces the query by a pasted one; returns whether the text was a query. Bare filters keep the current range. */
-  function takeQuery(copied: string): boolean {
-    const pasted = suggestions.value!.parsePasted(copied)
-    if (pasted === undefined) return false
-    show('')
-    isOpen.value = false
-    const range = formatPageQuery({ where: [], sorts: [], range: query.value.range })
-    const isTimed = !pasted.isBare || /^range=|&range=|created_at_/.test(pasted.query)
-    goToText(isTimed ? pasted.query : `${range}&${pasted.query}`)
-    return true
+    clear()
   }
 
   const step = (by: number): void => {
@@ -82,32 +84,48 @@ export function QueryBar() {
     else active.value = (active.value + by + options.length) % (options.length || 1)
   }
 
-  const commands: Readonly<Record<string, (event: KeyboardEvent) => boolean>> = {
+  const commands: Readonly<Record<string, () => boolean>> = {
     ArrowDown: () => (step(1), true),
     ArrowUp: () => (step(-1), true),
     Enter() {
       const option = options[active.value]
       // With an empty field, Enter must not accept the first suggestion by accident.
-      if (option && (text.value !== '' || active.value > 0)) take(option)
+      if (option && (text.value !== '' || active.value > 0)) accept(option)
       return true
     },
-    Backspace: toChips,
-    ArrowLeft: toChips,
+    Backspace: () => focusLastChip(field.current!),
+    ArrowLeft: () => focusLastChip(field.current!),
   }
 
-  function toChips(): boolean {
-    const { selectionStart, selectionEnd } = field.current!
-    const chips = field.current!.closest('ul')!.querySelectorAll<HTMLElement>('button.chip-body')
-    if (selectionStart !== 0 || selectionEnd !== 0 || chips.length === 0) return false
-    ;[...chips].at(-1)!.focus()
-    return true
+  const handlers = {
+    onInput: (event: TargetedEvent<HTMLInputElement>) => show(event.currentTarget.value),
+    onFocus() {
+      isFocused.value = true
+      show(text.value)
+    },
+    onBlur() {
+      isFocused.value = false
+      isOpen.value = false
+    },
+    onKeyDown(event: KeyboardEvent) {
+      if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return
+      if (commands[event.key]?.()) event.preventDefault()
+    },
+    onPaste(event: ClipboardEvent) {
+      const copied = event.clipboardData?.getData('text') ?? ''
+      if (!QUERY_LIKE.test(copied)) return
+      event.preventDefault()
+      const keepText = (): void => show(copied)
+      prepare().then(() => (goToPasted(copied) ? clear() : keepText()), keepText)
+    },
   }
+  return { text: text.value, options, active: active.value, accept, handlers }
+}
 
-  function onKeyDown(event: KeyboardEvent): void {
-    if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return
-    if (commands[event.key]?.(event)) event.preventDefault()
-  }
-
+/** The filters as chips, and a field to add a filter or to paste a query. */
+export function QueryBar() {
+  const field = useRef<HTMLInputElement>(null)
+  const { text, options, active, accept, handlers } = useFilterField(field)
   const isListed = options.length > 0
   const SuggestionList = suggestions.value?.SuggestionList
   return (
@@ -125,30 +143,20 @@ export function QueryBar() {
             aria-expanded={isListed}
             aria-autocomplete="list"
             aria-controls={isListed ? `${INPUT}-options` : undefined}
-            aria-activedescendant={isListed ? `${INPUT}-${active.value}` : undefined}
+            aria-activedescendant={isListed ? `${INPUT}-${active}` : undefined}
             placeholder={query.value.where.length < 3 ? texts.bar.placeholder : ''}
             autocomplete="off"
             autocapitalize="off"
             spellcheck={false}
             enterkeyhint="done"
-            value={text.value}
-            onInput={(event) => show(event.currentTarget.value)}
-            onFocus={() => {
-              isFocused.value = true
-              show(text.value)
-            }}
-            onBlur={() => {
-              isFocused.value = false
-              isOpen.value = false
-            }}
-            onKeyDown={onKeyDown}
-            onPaste={onPaste}
+            value={text}
+            {...handlers}
           />
         </li>
       </ul>
       <kbd>/</kbd>
       {isListed && SuggestionList && (
-        <SuggestionList id={INPUT} options={options} active={active.value} take={take} />
+        <SuggestionList id={INPUT} options={options} active={active} take={accept} />
       )}
     </search>
   )

@@ -66,94 +66,125 @@ function readValues(predicate: PredicateName, text: string): readonly string[] {
   return texts.map((value) => value.trim()).filter((value) => value !== '')
 }
 
-/** Suggestions for a text in the query bar, best first. */
-export function suggest(typed: string, known: Known, words: Words): readonly Suggestion[] {
-  const text = typed.trimStart()
-  const level = words.level
-  const names = [level, ...known.attributes.map(({ name }) => name)]
-  const wordOf = (name: string): string => (name === level ? name : attributeWord(name, words))
+/** What all suggestions for a text are made from. */
+interface Context {
+  readonly known: Known
+  readonly words: Words
+}
 
-  const adds = (kind: Suggestion['kind'], conjunct: Conjunct, count?: number): Suggestion => ({
-    kind,
-    phrases: describeConjunct(conjunct, words),
-    count,
-    take: { conjunct },
+const namesIn = ({ known, words }: Context): readonly string[] => [
+  words.level,
+  ...known.attributes.map(({ name }) => name),
+]
+
+const wordFor = (name: string, { words }: Context): string =>
+  name === words.level ? name : attributeWord(name, words)
+
+function valuesOf(name: string, { known, words }: Context): KnownAttribute['values'] {
+  if (name === words.level) return LEVELS.map((value) => ({ value }))
+  return known.attributes.find((attribute) => attribute.name === name)?.values ?? []
+}
+
+const predicatesOf = (name: string, { words }: Context): readonly PredicateName[] =>
+  name === words.level ? LEVEL_PREDICATES : PREDICATES
+
+const addFilter = (
+  kind: Suggestion['kind'],
+  conjunct: Conjunct,
+  { words }: Context,
+  count?: number,
+): Suggestion => ({
+  kind,
+  phrases: describeConjunct(conjunct, words),
+  count,
+  take: { conjunct },
+})
+
+const conjunctFor = (
+  name: string,
+  predicate: PredicateName,
+  values: readonly string[],
+  { words }: Context,
+): Conjunct =>
+  name === words.level
+    ? levelConjunct({ levels: values as readonly Level[], not: predicate === 'not_eq' })
+    : conditionOn(name, predicate, values)
+
+function suggestPredicates(name: string, part: string, context: Context): readonly Suggestion[] {
+  const word = wordFor(name, context)
+  const predicateText = (predicate: PredicateName): string =>
+    predicateWord(predicate, name, context.words)
+  return matching(predicatesOf(name, context), part, predicateText).map((predicate): Suggestion => {
+    if (predicateOf(predicate).takes === 'flag')
+      return {
+        ...addFilter('predicate', conditionOn(name, predicate), context),
+        apiName: predicate,
+      }
+    const text = predicateText(predicate)
+    return {
+      kind: 'predicate',
+      phrases: [
+        { kind: 'attribute', text: word },
+        { kind: 'predicate', text },
+      ],
+      apiName: predicate,
+      take: { text: `${word} ${text} ` },
+    }
   })
+}
 
-  const conjunctFor = (name: string, predicate: PredicateName, values: readonly string[]) =>
-    name === level
-      ? levelConjunct({ levels: values as readonly Level[], not: predicate === 'not_eq' })
-      : conditionOn(name, predicate, values)
+function suggestValues(
+  name: string,
+  predicate: PredicateName,
+  part: string,
+  context: Context,
+): readonly Suggestion[] {
+  const seen = matching(valuesOf(name, context), part, ({ value }) => value).map(
+    ({ value, count }) =>
+      addFilter('value', conjunctFor(name, predicate, [value], context), context, count),
+  )
+  const literal = readValues(predicate, part)
+  if (literal.length === 0 || name === context.words.level) return seen
+  const typedValue = addFilter('text', conjunctFor(name, predicate, literal, context), context)
+  const isSeen = seen.some(({ take }) => JSON.stringify(take) === JSON.stringify(typedValue.take))
+  if (isSeen) return seen
+  // For `is`, existing values come first; for `contains`, the typed text does.
+  const isExact = predicate === 'eq' || predicate === 'not_eq'
+  return isExact ? [...seen, typedValue] : [typedValue, ...seen]
+}
 
-  const valuesOf = (name: string): KnownAttribute['values'] => {
-    if (name === level) return LEVELS.map((value) => ({ value }))
-    return known.attributes.find((attribute) => attribute.name === name)?.values ?? []
-  }
+/** The item with the longest word that the text starts with, and the text after it. */
+function leading<Item>(
+  text: string,
+  items: readonly Item[],
+  wordsOf: (item: Item) => readonly string[],
+): { item: Item; rest: string } | undefined {
+  const found = items.flatMap((item) =>
+    wordsOf(item)
+      .filter((word) => startsWithText(text, `${word} `))
+      .map((word) => ({
+        item,
+        rest: text.slice(word.length + 1).trimStart(),
+        length: word.length,
+      })),
+  )
+  return found.toSorted((left, right) => right.length - left.length)[0]
+}
 
-  function predicatesFor(name: string, part: string): readonly Suggestion[] {
-    const wordFor = (predicate: PredicateName): string => predicateWord(predicate, name, words)
-    return matching(name === level ? LEVEL_PREDICATES : PREDICATES, part, wordFor).map(
-      (predicate): Suggestion => {
-        if (predicateOf(predicate).takes === 'flag')
-          return { ...adds('predicate', conditionOn(name, predicate)), apiName: predicate }
-        return {
-          kind: 'predicate',
-          phrases: [
-            { kind: 'attribute', text: wordOf(name) },
-            { kind: 'predicate', text: wordFor(predicate) },
-          ],
-          apiName: predicate,
-          take: { text: `${wordOf(name)} ${wordFor(predicate)} ` },
-        }
-      },
-    )
-  }
+/** Values and predicates for a text that starts with an attribute. */
+function continueFilter(text: string, context: Context): readonly Suggestion[] {
+  const attribute = leading(text, namesIn(context), (name) => [name, wordFor(name, context)])
+  if (!attribute) return []
+  const { item: name, rest } = attribute
+  const predicate = leading(rest, predicatesOf(name, context), (option) => [
+    option,
+    predicateWord(option, name, context.words),
+  ])
+  const values = predicate ? suggestValues(name, predicate.item, predicate.rest, context) : []
+  return [...values, ...suggestPredicates(name, rest, context)]
+}
 
-  function valuesFor(name: string, predicate: PredicateName, part: string): readonly Suggestion[] {
-    const seen = matching(valuesOf(name), part, ({ value }) => value).map(({ value, count }) =>
-      adds('value', conjunctFor(name, predicate, [value]), count),
-    )
-    const literal = readValues(predicate, part)
-    if (literal.length === 0 || name === level) return seen
-    const typedValue = adds('text', conjunctFor(name, predicate, literal))
-    const isSeen = seen.some(({ take }) => JSON.stringify(take) === JSON.stringify(typedValue.take))
-    if (isSeen) return seen
-    // For `is`, existing values come first; for `contains`, the typed text does.
-    const isExact = predicate === 'eq' || predicate === 'not_eq'
-    return isExact ? [...seen, typedValue] : [typedValue, ...seen]
-  }
-
-  const restAfter = (rest: string, word: string): string | undefined =>
-    startsWithText(rest, `${word} `) ? rest.slice(word.length + 1).trimStart() : undefined
-
-  /** The item with the longest word that the text starts with. */
-  function leading<Item>(
-    rest: string,
-    items: readonly Item[],
-    wordsOf: (item: Item) => readonly string[],
-  ): { item: Item; rest: string } | undefined {
-    const found = items.flatMap((item) =>
-      wordsOf(item).flatMap((word) => {
-        const after = restAfter(rest, word)
-        return after === undefined ? [] : [{ item, rest: after, length: word.length }]
-      }),
-    )
-    return found.toSorted((left, right) => right.length - left.length)[0]
-  }
-
-  const attribute = leading(text, names, (name) => [name, wordOf(name)])
-  if (attribute) {
-    const { item: name, rest } = attribute
-    const options = name === level ? LEVEL_PREDICATES : PREDICATES
-    const predicate = leading(rest, options, (option) => [
-      option,
-      predicateWord(option, name, words),
-    ])
-    const values = predicate ? valuesFor(name, predicate.item, predicate.rest) : []
-    const found = [...values, ...predicatesFor(name, rest)]
-    if (found.length > 0) return found
-  }
-
+function suggestRecent(text: string, { known, words }: Context): readonly Suggestion[] {
   const recent = known.recent.flatMap((search): Suggestion[] => {
     const { where } = parsePageQuery(search)
     const phrases = where.flatMap((conjunct, index): Phrase[] => [
@@ -164,48 +195,63 @@ export function suggest(typed: string, known: Known, words: Words): readonly Sug
       ? [{ kind: 'recent', phrases, take: { search } }]
       : []
   })
-  const attributes = matching(names, text, (name) =>
-    containsText(wordOf(name), text) ? wordOf(name) : name,
-  ).map((name): Suggestion => ({
-    kind: 'attribute',
-    phrases: [{ kind: 'attribute', text: wordOf(name) }],
-    apiName: name === level ? 'type_start_any' : name,
-    take: { text: `${wordOf(name)} ` },
-  }))
-  if (text.trim() === '') return [...attributes, ...recent.slice(0, MAX_SUGGESTIONS)]
+  return recent.slice(0, MAX_SUGGESTIONS)
+}
 
-  const values = names.flatMap((name) =>
-    valuesOf(name).map(({ value, count }) => ({ name, value, count: count ?? 0 })),
+function suggestAttributes(text: string, context: Context): readonly Suggestion[] {
+  const textOf = (name: string): string => {
+    const word = wordFor(name, context)
+    return containsText(word, text) ? word : name
+  }
+  return matching(namesIn(context), text, textOf).map((name): Suggestion => ({
+    kind: 'attribute',
+    phrases: [{ kind: 'attribute', text: wordFor(name, context) }],
+    apiName: name === context.words.level ? 'type_start_any' : name,
+    take: { text: `${wordFor(name, context)} ` },
+  }))
+}
+
+/** Existing values of any attribute, the most frequent first. */
+function suggestSeenValues(text: string, context: Context): readonly Suggestion[] {
+  const values = namesIn(context).flatMap((name) =>
+    valuesOf(name, context).map(({ value, count }) => ({ name, value, count: count ?? 0 })),
   )
-  const seen = matching(
-    values.toSorted((left, right) => right.count - left.count),
-    text.trim(),
-    ({ value }) => value,
-  ).map(({ name, value, count }) =>
-    adds('value', conjunctFor(name, 'eq', [value]), count || undefined),
+  const byCount = values.toSorted((left, right) => right.count - left.count)
+  return matching(byCount, text, ({ value }) => value).map(({ name, value, count }) =>
+    addFilter('value', conjunctFor(name, 'eq', [value], context), context, count || undefined),
   )
-  const exact = names.find((name) => [name, wordOf(name)].includes(text))
-  return [
-    ...apiSuggestions(text, adds),
-    ...seen,
-    ...attributes,
-    ...(exact === undefined ? [] : predicatesFor(exact, '')),
-    ...recent.slice(0, MAX_SUGGESTIONS),
-    ...['name', 'type'].map((name) => adds('text', conditionOn(name, 'cont', [text.trim()]))),
-  ]
 }
 
 /** Reads `type_start=api:`, a filter in API form without the brackets. */
-function apiSuggestions(
-  text: string,
-  adds: (kind: 'text', conjunct: Conjunct) => Suggestion,
-): readonly Suggestion[] {
+function apiSuggestions(text: string, context: Context): readonly Suggestion[] {
   const [, key, value] = /^([^\s[\]=&]+)=([^&]+)$/.exec(text) ?? []
   if (key === undefined) return []
   try {
     const { where } = parsePageQuery(`range=1h&filter[${key}]=${encodeURIComponent(value!)}`)
-    return where.map((conjunct) => adds('text', conjunct))
+    return where.map((conjunct) => addFilter('text', conjunct, context))
   } catch {
     return []
   }
+}
+
+/** Suggestions for a text in the query bar, best first. */
+export function suggest(typed: string, known: Known, words: Words): readonly Suggestion[] {
+  const context: Context = { known, words }
+  const text = typed.trimStart()
+  const continued = continueFilter(text, context)
+  if (continued.length > 0) return continued
+  const attributes = suggestAttributes(text, context)
+  const recent = suggestRecent(text, context)
+  if (text.trim() === '') return [...attributes, ...recent]
+  const exact = namesIn(context).find((name) => [name, wordFor(name, context)].includes(text))
+  return [
+    ...apiSuggestions(text, context),
+    ...suggestSeenValues(text.trim(), context),
+    ...attributes,
+    ...(exact === undefined ? [] : suggestPredicates(exact, '', context)),
+    ...recent,
+    ...['name', 'type'].map((name) =>
+      addFilter('text', conditionOn(name, 'cont', [text.trim()]), context),
+    ),
+  ]
 }

@@ -48,7 +48,7 @@ const filterOf = (root: Group): string =>
   apiQuery({ where: writeGroup(root), sorts: [], range: ALL_TIME })
 
 describe('rows that were not changed', () => {
-  it('hold of the same events, of groups within groups too', () => {
+  it('match the same events, also in nested groups', () => {
     fc.assert(
       fc.property(where, fullEvent, (where, event) => {
         const written = writeGroup(readGroup(where))
@@ -90,7 +90,7 @@ describe('rows', () => {
     expect(predicateFor(row('a', change))).toBe(predicate)
   })
 
-  it('offer each predicate once, and lists by a switch', () => {
+  it('offer each predicate once, and lists by several values', () => {
     expect(ROW_PREDICATES).toEqual([
       ...['eq', 'not_eq', 'lt', 'lteq', 'gt', 'gteq', 'matches', 'does_not_match'],
       ...['cont', 'not_cont', 'start', 'not_start', 'end', 'not_end'],
@@ -98,7 +98,7 @@ describe('rows', () => {
     ])
   })
 
-  it('that lack something are left out', () => {
+  it('that are incomplete are left out', () => {
     const root = groupOf('and', [
       row('a'),
       row('b', { values: [] }),
@@ -110,7 +110,7 @@ describe('rows', () => {
     expect(writeGroup(root)).toEqual([conditionOn('a', 'eq', ['1']), conditionOn('c', 'null')])
   })
 
-  it('that were changed are written anew', () => {
+  it('that were changed are written from their fields', () => {
     const root = readGroup(parsePageQuery('filter[a_eq_any][]=x&filter[a_eq_any][]=y').where)
     const [first] = rowsOf(root)
     expect(filterOf(root)).toContain('eq_any')
@@ -145,14 +145,14 @@ describe('edits', () => {
     expect(shape(moveMember(at, a.id, -1))).toBe('a (b c) d')
   })
 
-  it('take away groups that nothing is left in', () => {
+  it('remove empty groups', () => {
     const only = groupOf('and', [a, groupOf('or', [b])])
     expect(shape(moveMember(only, b.id, 1))).toBe('a b')
     expect(shape(removeMember(only, b.id))).toBe('a')
     expect(shape(removeMember(groupOf('and', [a]), a.id))).toBe('')
   })
 
-  it('add rows behind others and groups of the other word', () => {
+  it('add rows after others, and groups with the opposite combinator', () => {
     expect(shape(addAfter(root, b.id, row('x')))).toBe('a (b x c) d')
     const grown = addGroup(root, inner, row('x'))
     expect(shape(grown)).toBe('a (b c (x)) d')
@@ -163,7 +163,7 @@ describe('edits', () => {
   })
 })
 
-describe('what can be chosen', () => {
+describe('an option', () => {
   const words = {
     attributes: { username: 'user' },
     level: 'level',
@@ -186,20 +186,20 @@ describe('what can be chosen', () => {
   const values = (part: 'attribute' | 'predicate' | 'value', row: Row, typed: string): string[] =>
     optionsFor(part, row, typed, attributes, words).map(({ value }) => value)
 
-  it('is an attribute by either name, and any other as typed', () => {
+  it('is an attribute by either name, or the typed name', () => {
     expect(values('attribute', emptyRow(), '')).toEqual(['username', 'level', 'level', 'name'])
     expect(values('attribute', emptyRow(), 'user')).toEqual(['username', 'user'])
     const [level, seen] = optionsFor('attribute', emptyRow(), 'level', attributes, words)
     expect([level?.isLevel, seen?.isLevel]).toEqual([true, undefined])
   })
 
-  it('is a predicate by its words or its name', () => {
+  it('is a predicate by its words or its API name', () => {
     expect(values('predicate', row('a'), 'is m')).toEqual(['null'])
     expect(values('predicate', row('a'), 'cont')).toContain('cont')
     expect(values('predicate', row('', { isLevel: true }), '')).toEqual(['eq', 'not_eq'])
   })
 
-  it('is a value that occurs, or what was typed', () => {
+  it('is an existing value, or the typed one', () => {
     const empty = { values: [] }
     expect(values('value', row('name', empty), 'ly')).toEqual(['nightly', 'daily', 'ly'])
     expect(values('value', row('name', { ...empty, predicate: 'cont' }), 'ly')[0]).toBe('ly')

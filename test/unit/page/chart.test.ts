@@ -13,7 +13,7 @@ import {
 import type { Bucket } from '../../../src/store/counts.js'
 
 describe('a bar', () => {
-  test('stands on the baseline in the order of the levels', () => {
+  test('stacks the levels from the baseline in their order', () => {
     const bar = segmentsOf({ api: 30, error: 10, custom: 10 }, 1, 74)
     expect(bar.map(({ level }) => level)).toEqual(['error', 'api', 'custom'])
     const [error, api, custom] = bar
@@ -25,7 +25,7 @@ describe('a bar', () => {
     expect(custom!.y).toBeCloseTo(24)
   })
 
-  test('shows one among thousands, and its top stays true', () => {
+  test('shows one event among thousands, with the correct total height', () => {
     const [error, api] = segmentsOf({ error: 1, api: 5000 }, 66 / 5001, 74)
     expect(error!.height).toBeCloseTo(2.4)
     expect(api!.y).toBeCloseTo(8)
@@ -37,7 +37,7 @@ describe('a bar', () => {
     expect(bar.map(({ height }) => height)).toEqual([2.4, 2.4, 2.4, 2.4, 2.4, 2.4])
   })
 
-  test('is nothing for no event', () => {
+  test('has no segments without events', () => {
     expect(segmentsOf({}, 1, 74)).toEqual([])
     expect(segmentsOf({ error: 0 }, 1, 74)).toEqual([])
   })
@@ -93,14 +93,14 @@ describe('time along the chart', () => {
     expect(timeAt(edges, place)).toBeCloseTo(start + minute * MINUTE)
   })
 
-  test('outside it is at an end', () => {
+  test('times outside of the chart are at its ends', () => {
     expect(positionOf(edges, start - 1)).toBe(0)
     expect(positionOf(edges, start + 9 * MINUTE)).toBe(1)
     expect(timeAt(edges, -1)).toBe(start)
     expect(timeAt(edges, 2)).toBe(start + 5 * MINUTE)
   })
 
-  test('a place is on a bar', () => {
+  test('a position belongs to a bar', () => {
     expect([-0.1, 0, 0.24, 0.25, 0.99, 1, 1.3].map((place) => barAt(4, place))).toEqual([
       0, 0, 0, 1, 3, 3, 3,
     ])
@@ -111,19 +111,19 @@ describe('time along the chart', () => {
   })
 })
 
-describe('what is selected', () => {
+describe('the selection', () => {
   test('is the same from either end', () => {
     expect(barRange(3, 5)).toEqual({ from: 3, to: 5 })
     expect(barRange(5, 3)).toEqual({ from: 3, to: 5 })
   })
 
-  test('moves as far as there are bars', () => {
+  test('moves only within the chart', () => {
     expect(shifted({ from: 3, to: 5 }, 2, 10)).toEqual({ from: 5, to: 7 })
     expect(shifted({ from: 3, to: 5 }, 9, 10)).toEqual({ from: 7, to: 9 })
     expect(shifted({ from: 3, to: 5 }, -9, 10)).toEqual({ from: 0, to: 2 })
   })
 
-  test('keeps its time when bars move on', () => {
+  test('keeps its time when the bars shift', () => {
     const old = [0, 1, 2, 3, 4]
     expect(sameTimes({ from: 2, to: 2 }, old, [1, 2, 3, 4, 5])).toEqual({ from: 1, to: 1 })
     expect(sameTimes({ from: 0, to: 2 }, old, [1, 2, 3, 4, 5])).toBeUndefined()
@@ -140,7 +140,7 @@ describe('labels of the axis', () => {
     Array.from({ length: count }, () => width)
   const HOUR = 60 * MINUTE
 
-  test('a day in quarters of hours has one each three hours, and midnight says the day', () => {
+  test('a day of 15-minute bars has one every three hours, and midnight shows the day', () => {
     expect(labelled('2026-11-19T14:00:00Z', bars(97, 15 * MINUTE))).toEqual([
       '11-19T15:00:00 minute',
       '11-19T18:00:00 minute',
@@ -153,7 +153,7 @@ describe('labels of the axis', () => {
     ])
   })
 
-  test('times are round in the zone', () => {
+  test('are at round times in the zone', () => {
     expect(labelled('2026-11-19T18:30:00Z', bars(48, 30 * MINUTE), 'Asia/Kolkata', 5)).toEqual([
       '11-19T18:30:00 day',
       '11-20T00:30:00 minute',
@@ -162,7 +162,7 @@ describe('labels of the axis', () => {
     ])
   })
 
-  test('where clocks change they stay round', () => {
+  test('stay round when clocks change', () => {
     // In Berlin 26 October 2025 had 25 hours.
     expect(labelled('2025-10-25T22:00:00Z', bars(25, HOUR), 'Europe/Berlin')).toEqual([
       '10-25T22:00:00 day',
@@ -186,7 +186,7 @@ describe('labels of the axis', () => {
     expect(labels[0]).toBe(first)
   })
 
-  test('weeks, which begin in no step with months, are labelled by them', () => {
+  test('weeks are labelled by month', () => {
     expect(labelled('2026-10-05T00:00:00Z', bars(20, 7 * 24 * HOUR))).toEqual([
       '11-02T00:00:00 month',
       '12-07T00:00:00 month',
@@ -195,7 +195,7 @@ describe('labels of the axis', () => {
     ])
   })
 
-  test('there are never more than asked for, nor none', () => {
+  test('are between one and the maximum', () => {
     const widths = [1, 5, 30].flatMap((n) => [n * 1000, n * MINUTE, n * HOUR])
     for (const width of [...widths, 24 * HOUR, 7 * 24 * HOUR])
       for (const count of [48, 77, 120]) {

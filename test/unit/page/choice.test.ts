@@ -24,7 +24,7 @@ const NOTHING = read('')
 const ANN_OR_MISSING =
   'filter[m]=or&filter[username_in][]=ann&filter[username_in][]=bob&filter[username_null]=1'
 
-describe('reading what is chosen', () => {
+describe('reading the choice', () => {
   test.each([
     ['', true, []],
     ['filter[username_eq]=ann', false, ['ann']],
@@ -67,7 +67,7 @@ describe('reading what is chosen', () => {
     expect(choiceOf(read(filter), 'level')).toEqual({ not, values })
   })
 
-  test('a level is no choice of type', () => {
+  test('a level is not a choice of type', () => {
     expect(choiceOf(read('filter[type_start_any][]=error:'), 'type')).toEqual({
       not: true,
       values: [],
@@ -84,7 +84,7 @@ describe('reading what is chosen', () => {
     expect(stateOf(shutOut, 'bob')).toBe('false')
   })
 
-  test('what lets a value in', () => {
+  test('a choice includes its values, or excludes them', () => {
     const shutOut = choiceOf(read('filter[username_not_eq]=ann'), 'username')
     expect([
       includesValue(shutOut, 'ann'),
@@ -140,7 +140,7 @@ describe('only', () => {
   })
 })
 
-describe('shutting out', () => {
+describe('excluding', () => {
   test.each([
     ['', 'ann', 'filter[username_not_eq]=ann'],
     ['', null, 'filter[username_not_null]=1'],
@@ -169,13 +169,13 @@ describe('shutting out', () => {
 describe('beside other filters', () => {
   const OTHERS = 'filter[name_eq]=nightly&filter[username_cont]=n'
 
-  test('they stay, those on the same attribute too', () => {
+  test('other filters stay, even on the same attribute', () => {
     const query = toggleValue(read(OTHERS), 'username', 'ann')
     expect(written(query)).toBe(`${OTHERS}&filter[username_eq]=ann`)
     expect(written(toggleValue(query, 'username', 'ann'))).toBe(OTHERS)
   })
 
-  test('the choice keeps its place, and of several one is left', () => {
+  test('the choice keeps its position, and several choices become one', () => {
     const query = read(
       'filter[username_not_eq]=ann&filter[name_eq]=nightly&filter[username_not_in][]=bob',
     )
@@ -189,13 +189,13 @@ describe('beside other filters', () => {
 })
 
 describe('levels', () => {
-  test('warn is both of its prefixes', () => {
+  test('warn stands for both of its prefixes', () => {
     expect(written(toggleValue(NOTHING, 'level', 'warn'))).toBe(
       'filter[type_start_any][]=warn:&filter[type_start_any][]=warning:',
     )
   })
 
-  test('one after the other, and back', () => {
+  test('are selected one after the other, and deselected', () => {
     const one = toggleValue(NOTHING, 'level', 'info')
     const two = toggleValue(one, 'level', 'error')
     expect(written(two)).toBe('filter[type_start_any][]=error:&filter[type_start_any][]=info:')
@@ -203,18 +203,18 @@ describe('levels', () => {
     expect(toggleValue(one, 'level', 'info')).toEqual(NOTHING)
   })
 
-  test('shut out and in again', () => {
+  test('are excluded and included again', () => {
     const query = excludeValue(NOTHING, 'level', 'api')
     expect(written(query)).toBe('filter[type_not_start_all][]=api:')
     expect(excludeValue(query, 'level', 'api')).toEqual(NOTHING)
   })
 
-  test('a type is chosen beside a level', () => {
+  test('a type is selected beside a level', () => {
     const query = toggleValue(read('filter[type_start_any][]=error:'), 'type', 'error:x')
     expect(written(query)).toBe('filter[type_start_any][]=error:&filter[type_eq]=error:x')
   })
 
-  test('custom with others is read back', () => {
+  test('custom with other levels is read back', () => {
     const query = toggleValue(toggleValue(NOTHING, 'level', 'custom'), 'level', 'error')
     expect(choiceOf(parsePageQuery(formatPageQuery(query)), 'level')).toEqual({
       not: false,
@@ -223,7 +223,7 @@ describe('levels', () => {
   })
 })
 
-test('what is written is read as the same choice', () => {
+test('a written choice is read back as the same choice', () => {
   const values = ['ann', 'bob', null]
   for (const first of values)
     for (const second of values)

@@ -22,15 +22,15 @@ const HOSTILE = [
   '',
 ]
 
-describe('a line for the shell', () => {
-  it('hands over every text as one word', () => {
+describe('a curl command', () => {
+  it('quotes every text as one word', () => {
     const script = `for word in ${HOSTILE.map(shellQuote).join(' ')}; do printf '%s\\0' "$word"; done`
     expect(
       execFileSync('sh', ['-c', script], { encoding: 'utf8' }).split('\0').slice(0, -1),
     ).toEqual(HOSTILE)
   })
 
-  it('names the user, quoted where a shell would read more', () => {
+  it('names the user, quoted if needed', () => {
     expect(curlLine('ann', 'http://h/api/events?filter[a_eq]=1')).toBe(
       "curl -g -u ann 'http://h/api/events?filter[a_eq]=1'",
     )
@@ -40,7 +40,7 @@ describe('a line for the shell', () => {
     expect(curlLine(undefined, 'http://h/')).toBe("curl -g 'http://h/'")
   })
 
-  it('is read back as the query', () => {
+  it('is read back as the same query', () => {
     fc.assert(
       fc.property(pageQuery, (query) => {
         const filter = apiQuery(query, new Date(0))
@@ -70,7 +70,7 @@ describe('a pasted text', () => {
     expect(parsePasted(text)).toEqual({ query, isBare: false })
   })
 
-  it('is bare where it is nothing but filters', () => {
+  it('is bare if it has only filters', () => {
     expect(parsePasted(' ?filter[a_eq]=1&filter[b_eq]=2 \n')).toEqual({
       query: 'filter[a_eq]=1&filter[b_eq]=2',
       isBare: true,
@@ -88,7 +88,7 @@ describe('a pasted text', () => {
     expect(parsePasted(text)).toBeUndefined()
   })
 
-  it('that is wrong is taken too, so that it can be shown what is', () => {
+  it('is accepted even if invalid, so that the page can show the error', () => {
     const pasted = parsePasted('filter[type_begins]=x')
     expect(() => parsePageQuery(pasted!.query)).toThrow('type_start')
   })

@@ -27,7 +27,7 @@ const NDJSON = '{"a":"ü€😀\\n\\""}\n{"a":2}\n'
 const CSV = 'id,name\r\n1,"two\r\nlines, and ""quotes"""\r\n2,ü€😀\r\n'
 
 describe('createRecordParter', () => {
-  it.each(SIZES)('counts and keeps whole lines in chunks of %i bytes', (size) => {
+  it.each(SIZES)('counts and returns whole lines in chunks of %i bytes', (size) => {
     expect(parted('ndjson', NDJSON, size)).toEqual({ written: NDJSON, rest: '', count: 2 })
     expect(parted('ndjson', `${NDJSON}{"a":"cut`, size)).toEqual({
       written: NDJSON,
@@ -36,16 +36,19 @@ describe('createRecordParter', () => {
     })
   })
 
-  it.each(SIZES)('takes no line break within a cell for an end, in chunks of %i bytes', (size) => {
-    expect(parted('csv', CSV, size)).toEqual({ written: CSV, rest: '', count: 2 })
-    expect(parted('csv', `${CSV}3,"cut\r\n`, size)).toEqual({
-      written: CSV,
-      rest: '3,"cut\r\n',
-      count: 2,
-    })
-  })
+  it.each(SIZES)(
+    'does not end a record at a line break in a quoted cell, in chunks of %i bytes',
+    (size) => {
+      expect(parted('csv', CSV, size)).toEqual({ written: CSV, rest: '', count: 2 })
+      expect(parted('csv', `${CSV}3,"cut\r\n`, size)).toEqual({
+        written: CSV,
+        rest: '3,"cut\r\n',
+        count: 2,
+      })
+    },
+  )
 
-  it('does not count the names of the columns', () => {
+  it('does not count the header record', () => {
     expect(parted('csv', 'id,name\r\n', 4)).toEqual({
       written: 'id,name\r\n',
       rest: '',
@@ -53,12 +56,12 @@ describe('createRecordParter', () => {
     })
   })
 
-  it('gives what is left of a file without a last line break', () => {
+  it('returns the rest of a file without a final line break', () => {
     expect(parted('ndjson', '{"a":1}\n{"a":2}', 5).rest).toBe('{"a":2}')
   })
 })
 
-describe('what is cut', () => {
+describe('a cut file', () => {
   it('says so in its last line, in its own format', () => {
     expect(cutLine('ndjson', 1168, 2163)).toBe('{"cut":true,"events":1168,"of":2163}\n')
     expect(cutLine('ndjson', 1, undefined)).toBe('{"cut":true,"events":1}\n')

@@ -23,20 +23,20 @@ test('five values are shown, and how many more there are', () => {
   expect(more).toBe(56)
 })
 
-test('what has no value takes the last of the five places', () => {
+test('the missing value takes the last of the five rows', () => {
   const { shown, more } = closedRows(facetOf(SEVEN, 900), ALL, 280)
   expect(shown.at(-1)).toEqual({ value: null, count: 900 })
   expect(shown.map(({ value }) => value)).toEqual(['a', 'b', 'c', 'd', null])
   expect(more).toBe(3)
 })
 
-test('what is chosen is shown though others are more frequent', () => {
+test('selected values are shown even if others are more frequent', () => {
   const { shown, more } = closedRows(facetOf(SEVEN), { not: false, values: ['g', 'a'] }, 280)
   expect(shown.map(({ value }) => value)).toEqual(['a', 'b', 'c', 'd', 'e', 'g'])
   expect(more).toBe(1)
 })
 
-test('what is chosen and was not counted has no number, unless it is all there is', () => {
+test('a selected value that was not counted has no number, unless it is the only one', () => {
   const two = closedRows(facetOf(SEVEN, 0, 61), { not: false, values: ['z', 'a'] }, 280)
   expect(two.shown.at(-1)).toEqual({ value: 'z', count: undefined })
   expect(two.more).toBe(56)
@@ -46,7 +46,7 @@ test('what is chosen and was not counted has no number, unless it is all there i
   expect(shutOut.shown.at(-1)).toEqual({ value: 'z', count: undefined })
 })
 
-test('missing is there while it is chosen, and not where nothing lacks the attribute', () => {
+test('the missing value is shown if selected or if it occurs', () => {
   expect(closedRows(facetOf({ a: 1 }), { not: false, values: [null] }, 0).shown).toEqual([
     { value: 'a', count: 1 },
     { value: null, count: 0 },
@@ -56,7 +56,7 @@ test('missing is there while it is chosen, and not where nothing lacks the attri
   ])
 })
 
-test('a number and the text of it are one value', () => {
+test('a number and its text are one value', () => {
   const facet: Facet = {
     values: [
       { value: 1, count: 5 },
@@ -74,13 +74,13 @@ test('a number and the text of it are one value', () => {
 
 const OPTIONS = { total: 280, known: ['b', 'bee', 'x:bee'], most: 3 }
 
-test('an opened facet shows all that was counted, up to so many', () => {
+test('an open facet shows all counted values up to a maximum', () => {
   const { shown, more } = openRows('', facetOf(SEVEN, 5, 9), ALL, OPTIONS)
   expect(shown.map(({ value }) => value)).toEqual(['a', 'b', 'c', null])
   expect(more).toBe(6)
 })
 
-test('a part of a value finds it, and known values that do not occur', () => {
+test('a search finds values by a part, also known ones that do not occur', () => {
   const { shown, more } = openRows(' BE', facetOf({ ...SEVEN, 'to be': 1 }), ALL, OPTIONS)
   expect(shown).toEqual([
     { value: 'to be', count: 1 },
@@ -101,7 +101,7 @@ const counts = (levels: Readonly<Record<string, number>>): EventCounts => ({
   took_ms: 1,
 })
 
-test('levels keep their order, and custom comes where it is', () => {
+test('levels keep their order, and custom is shown only if it occurs', () => {
   expect(levelRows(counts({ api: 3, error: 1 }), ALL)).toEqual([
     { level: 'error', count: 1 },
     { level: 'warn', count: 0 },

@@ -11,7 +11,7 @@ const event = eventOfMinute(1, {
   attributes: { change_id: 'e3', project_path: '/projects/acme', name: 'acme' },
 })
 
-test('a cell asks for its value, or for all others', () => {
+test('a cell filters by its value, or excludes it', () => {
   expect(cellConjunct(event, 'who', false)).toEqual(conditionOn('username', 'eq', ['ann']))
   expect(cellConjunct(event, 'type', true)).toEqual(
     conditionOn('type', 'not_eq', ['warning:pool:full']),
@@ -22,13 +22,13 @@ test('a cell asks for its value, or for all others', () => {
   expect(cellConjunct(event, 'time', false)).toBeUndefined()
 })
 
-test('no user is one that is missing', () => {
+test('a row without a user filters by a missing user', () => {
   const unattended = eventOfMinute(1, { username: null })
   expect(cellConjunct(unattended, 'who', false)).toEqual(conditionOn('username', 'null'))
   expect(cellConjunct(unattended, 'who', true)).toEqual(conditionOn('username', 'not_null'))
 })
 
-test('a source is asked for by the attribute that gave it', () => {
+test('a source filters by the attribute it was made from', () => {
   expect(cellConjunct(event, 'source', false)).toEqual(
     conditionOn('project_path', 'eq', ['/projects/acme']),
   )
@@ -43,7 +43,7 @@ const eve = conditionOn('username', 'eq', ['eve'])
 const ann = conditionOn('username', 'eq', ['ann'])
 const query: PageQuery = { where: [eve], sorts: [], range: { last: '24h' } }
 
-test('one value takes the place of another of the same, and stands beside the rest', () => {
+test('a value replaces another of the same attribute, and joins other filters', () => {
   expect(withCell(query, ann).where).toEqual([ann])
   const notAnn = conditionOn('username', 'not_eq', ['ann'])
   expect(withCell(query, notAnn).where).toEqual([eve, notAnn])
@@ -52,7 +52,7 @@ test('one value takes the place of another of the same, and stands beside the re
   expect(withCell({ ...query, where: [eve, warn] }, error).where).toEqual([eve, error])
 })
 
-test('a query is loosened by each filter, and by its time', () => {
+test('a query is relaxed by each filter, and by its range', () => {
   const both = { ...query, where: [eve, ann] }
   expect(relaxedQueries(both)).toEqual([
     { query: { ...both, where: [ann] }, conjunct: eve },
@@ -76,6 +76,6 @@ test.each([
   expect(isSafePath(path)).toBe(false)
 })
 
-test('a path of this host is', () => {
+test('a path of this host is safe', () => {
   expect(isSafePath('/api/changes/1')).toBe(true)
 })

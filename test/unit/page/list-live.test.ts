@@ -22,12 +22,12 @@ const CALM: Situation = {
 
 const stateWith = (situation: Partial<Situation>) => liveStateIn({ ...CALM, ...situation }, NOW)
 
-test('at the top with nothing open events come in live', () => {
+test('events appear live at the top of the list with no event open', () => {
   expect(stateWith({})).toBe('live')
   expect(stateWith({ isReading: true })).toBe('held')
 })
 
-test('the reason that lasts longest is the one that is told', () => {
+test('the most lasting reason is shown', () => {
   const reading = { isReading: true, isOffline: true }
   expect(stateWith(reading)).toBe('offline')
   expect(stateWith({ ...reading, isPaused: true })).toBe('paused')
@@ -37,24 +37,24 @@ test('the reason that lasts longest is the one that is told', () => {
   expect(stateWith({ ...fixed, isSorted: true, isRefused: true })).toBe('stopped')
 })
 
-test('a range that ends later is still followed', () => {
+test('a range that ends in the future is followed', () => {
   expect(stateWith({ to: '2026-11-20T12:00:01Z' })).toBe('live')
   expect(stateWith({ to: '2026-11-20T12:00:00Z' })).toBe('fixed')
 })
 
-test('events are followed while they wait', () => {
+test('the stream stays open while events wait', () => {
   expect((['live', 'held', 'paused', 'offline'] as const).every(isFollowed)).toBe(true)
   expect((['stopped', 'fixed', 'sorted'] as const).some(isFollowed)).toBe(false)
 })
 
 const events = newestFirst(1001)
 
-test('what waits is kept newest first', () => {
+test('waiting events are kept newest first', () => {
   const waiting = withWaiting(withWaiting(NONE_WAITING, events.slice(2, 4)), events.slice(0, 2))
   expect(waiting).toEqual({ events: events.slice(0, 4), count: 4 })
 })
 
-test('of more than 1,000 only the number is kept', () => {
+test('beyond 1,000 only the number is kept', () => {
   const full = withWaiting(NONE_WAITING, events.slice(1))
   expect(full.events).toHaveLength(1000)
   const over = withWaiting(full, events.slice(0, 1))
@@ -62,7 +62,7 @@ test('of more than 1,000 only the number is kept', () => {
   expect(waitingSince(over, events[0]!.created_at)).toBe(over)
 })
 
-test('what the list has come to hold no longer waits', () => {
+test('events that the list has loaded no longer wait', () => {
   const waiting = withWaiting(NONE_WAITING, events.slice(0, 3))
   expect(waitingSince(waiting, events[2]!.created_at)).toEqual({
     events: events.slice(0, 2),
@@ -71,6 +71,6 @@ test('what the list has come to hold no longer waits', () => {
   expect(waitingSince(waiting, undefined)).toBe(waiting)
 })
 
-test('tries grow rarer, and no rarer than every half minute', () => {
+test('the delay between attempts doubles up to 30 seconds', () => {
   expect([0, 1, 2, 3, 4, 9].map(retryDelay)).toEqual([2, 4, 8, 16, 30, 30])
 })

@@ -53,21 +53,24 @@ const ORDERS: readonly (readonly [PageQuery, readonly number[]])[] = [
   [by('username', 'desc'), [1, 4, 5, 0, 3, 2]],
 ]
 
-test.each(ORDERS)('pages of two go through the list and back: %j', async (query, order) => {
-  const there = await load(firstPage(query, NOW), 2)
-  while (there.length < order.length)
-    there.push(...(await load(nextPage(query, there.at(-1)!, NOW), 2)))
-  expect(numbers(there)).toEqual(order)
-  expect(await load(nextPage(query, there.at(-1)!, NOW), 2)).toEqual([])
+test.each(ORDERS)(
+  'pages of two cover the list forwards and backwards: %j',
+  async (query, order) => {
+    const there = await load(firstPage(query, NOW), 2)
+    while (there.length < order.length)
+      there.push(...(await load(nextPage(query, there.at(-1)!, NOW), 2)))
+    expect(numbers(there)).toEqual(order)
+    expect(await load(nextPage(query, there.at(-1)!, NOW), 2)).toEqual([])
 
-  const back = there.slice(-1)
-  while (back.length < order.length)
-    back.unshift(...(await load(previousPage(query, back[0]!, NOW), 2)))
-  expect(numbers(back)).toEqual(order)
-  expect(await load(previousPage(query, back[0]!, NOW), 2)).toEqual([])
-})
+    const back = there.slice(-1)
+    while (back.length < order.length)
+      back.unshift(...(await load(previousPage(query, back[0]!, NOW), 2)))
+    expect(numbers(back)).toEqual(order)
+    expect(await load(previousPage(query, back[0]!, NOW), 2)).toEqual([])
+  },
+)
 
-test('a page keeps to what was asked for', async () => {
+test('a page keeps the filters and the range of the query', async () => {
   const query = {
     ...queryBy(),
     range: { from: '2026-11-20T00:01:00Z', to: '2026-11-20T00:05:00Z' },
@@ -81,7 +84,7 @@ test('a page keeps to what was asked for', async () => {
 test.each([
   [queryBy(), [5, 4, 3], [2, 1, 0]],
   [by('created_at', 'asc'), [0, 1, 2], [3, 4, 5]],
-] as const)('around a time the list goes on both ways: %j', async (query, before, after) => {
+] as const)('pages around a time lead both ways: %j', async (query, before, after) => {
   const isAscending = query.sorts.length > 0
   const time = isAscending ? '2026-11-20T00:02:30Z' : '2026-11-20T00:02:00Z'
   const { previous, next } = pagesAround(query, time, NOW)
@@ -91,7 +94,7 @@ test.each([
   expect(numbers(await load(previous, 1))).toEqual(before.slice(-1))
 })
 
-test('other orders show their first events only', () => {
+test('other orders are not paged', () => {
   expect(isPaged([{ attribute: 'name', direction: 'asc' }])).toBe(false)
   expect(
     isPaged([
@@ -104,7 +107,7 @@ test('other orders show their first events only', () => {
   expect(isReversed).toBe(false)
 })
 
-test('clicks on a head lead through its orders and back to newest first', () => {
+test('clicks on a header cycle through its orders and back to newest first', () => {
   const time = nextSorts([], 'created_at')
   expect(time).toEqual([{ attribute: 'created_at', direction: 'asc' }])
   expect(nextSorts(time, 'created_at')).toEqual([])

@@ -10,7 +10,7 @@ test('members are added, replaced and removed', () => {
   expect(changed).toEqual({ progress: 'ab', stage: 1, size: null })
 })
 
-test('arrays take elements in, and give them up', () => {
+test('array elements are added and removed', () => {
   const changed = patched({ lines: ['a', { n: 1 }, 'c'] }, [
     { op: 'add', path: '/lines/0', value: 'z' },
     { op: 'remove', path: '/lines/3' },
@@ -20,16 +20,16 @@ test('arrays take elements in, and give them up', () => {
   expect(changed).toEqual({ lines: ['z', 'a', { n: 2 }, 'end'] })
 })
 
-test('an escaped key is the key that it stands for', () => {
+test('an escaped key is unescaped', () => {
   expect(patched({ 'a/b': 1, 'c~d': 2 }, [{ op: 'remove', path: '/a~1b' }])).toEqual({ 'c~d': 2 })
   expect(patched({ '~1': 1 }, [{ op: 'replace', path: '/~01', value: 2 }])).toEqual({ '~1': 2 })
 })
 
-test('an empty path puts another document in the place of this one', () => {
+test('an empty path replaces the document', () => {
   expect(patched({ a: 1 }, [{ op: 'replace', path: '', value: { b: 2 } }])).toEqual({ b: 2 })
 })
 
-test('what was there before is left as it was', () => {
+test('the original document is not changed', () => {
   const before = { list: [1], deep: { x: 1 } }
   patched(before, [
     { op: 'add', path: '/list/1', value: 2 },
@@ -51,6 +51,6 @@ test('the prototype cannot be reached', () => {
   )
 })
 
-test('a change of another document is refused', () => {
+test('a patch for another document is refused', () => {
   expect(() => patched({ a: 'text' }, [{ op: 'add', path: '/a/b', value: 1 }])).toThrow('/a/b')
 })

@@ -22,7 +22,7 @@ const positions: Positions = positionsOf(itemsOf(events, 50, dayOf), 500, ({ kin
   kind === 'day' ? 20 : 10,
 )
 
-test('each day begins with a heading of its own', () => {
+test('each day starts with a heading', () => {
   const { items, offsets } = positions
   expect(items.slice(0, 5)).toMatchObject([
     { kind: 'day', day: '2026-11-21' },
@@ -35,17 +35,17 @@ test('each day begins with a heading of its own', () => {
   expect(offsets.at(-1)).toBe(1560)
 })
 
-test('without days there are rows only', () => {
+test('without days there are only rows', () => {
   expect(itemsOf(events, 0).every(({ kind }) => kind === 'row')).toBe(true)
 })
 
-test('an offset is within the item that covers it', () => {
+test('an offset belongs to the item that covers it', () => {
   expect([0, 500, 519, 520, 545, 560, 99_999].map((y) => itemAt(positions, y))).toEqual([
     0, 0, 0, 1, 3, 4, 103,
   ])
 })
 
-test('in view is what has a pixel in it', () => {
+test('an item is in view if one pixel of it is', () => {
   expect(itemsBetween(positions, 525, 560)).toEqual([1, 3])
   expect(itemsBetween(positions, 525, 561)).toEqual([1, 4])
   expect(itemsBetween(positions, 0, 500)).toBeUndefined()
@@ -53,13 +53,13 @@ test('in view is what has a pixel in it', () => {
   expect(itemsBetween(positions, 0, 501)).toEqual([0, 0])
 })
 
-test('around the view ten more have elements, and the heading of its day', () => {
+test('ten more items are rendered around the view, and the heading of its day', () => {
   const mounted = mountedItems(positions, [40, 60], 10, undefined)
   expect(mounted[0]).toBe(3)
   expect(mounted.slice(1)).toEqual(Array.from({ length: 41 }, (_, i) => 30 + i))
 })
 
-test('the row that has the focus keeps its element', () => {
+test('the focused row stays rendered', () => {
   expect(mountedItems(positions, [40, 42], 0, 'event-1441')).toEqual([1, 3, 40, 41, 42])
   expect(mountedItems(positions, undefined, 10, 'event-1441')).toEqual([1])
   expect(mountedItems(positions, undefined, 10, 'event-5')).toEqual([])
@@ -73,7 +73,7 @@ const bucket = (hour: number, total: number) => ({
 })
 const buckets = [bucket(8, 100), bucket(9, 0), bucket(10, 50)]
 
-test('the counts tell about which row a time has, and which time a row', () => {
+test('rows and times are estimated from the counts', () => {
   expect(rowAtTime(buckets, '2026-11-20T11:00:00Z')).toBe(0)
   expect(rowAtTime(buckets, '2026-11-20T10:30:00Z')).toBe(25)
   expect(rowAtTime(buckets, '2026-11-20T09:30:00Z')).toBe(50)
@@ -84,7 +84,7 @@ test('the counts tell about which row a time has, and which time a row', () => {
   expect(timeAtRow([], 0)).toBeUndefined()
 })
 
-test('a day is counted where no bucket reaches into another', () => {
+test('a day has a count only if no bucket spans two days', () => {
   const wide = { from: '2026-11-20T22:00:00Z', to: '2026-11-21T02:00:00Z', total: 3, levels: {} }
   expect([...dayTotals(buckets, dayOf)]).toEqual([['2026-11-20', 150]])
   expect([...dayTotals([...buckets, wide], dayOf)]).toEqual([])

@@ -31,14 +31,14 @@ describe('recordedChanges', () => {
     expect(recordedChanges(value as never)).toBeUndefined()
   })
 
-  it('takes what the library records', () => {
+  it('accepts changes as the library records them', () => {
     const changes = [{ op: 'replace', path: '/a', value: 1, old_value: 2 }]
     expect(recordedChanges(changes)).toBe(changes)
   })
 })
 
 describe('changeRow', () => {
-  it('shows two texts without quotation marks, with the words that differ', () => {
+  it('shows two texts without quotes, with the words that differ', () => {
     const change = { op: 'replace', path: '/d', value: 'on hold', old_value: 'on air' } as const
     expect(changeRow(change)).toEqual({
       path: 'd',
@@ -61,7 +61,7 @@ describe('changeRow', () => {
     expect(after).toEqual([{ text: '"4"', isChanged: true }])
   })
 
-  it('shows what was added or removed alone', () => {
+  it('shows only one side of an added or removed value', () => {
     const added = changeRow({ op: 'add', path: '/l/1', value: 'release-leads' })
     expect(added).toMatchObject({ kind: 'added', before: undefined })
     expect(added.after).toEqual([{ text: '"release-leads"', isChanged: false }])
@@ -70,11 +70,11 @@ describe('changeRow', () => {
     expect(removed.before).toEqual([{ text: 'null', isChanged: false }])
   })
 
-  it('does without what was there before, where nobody recorded it', () => {
+  it('leaves out the value before if it was not recorded', () => {
     expect(changeRow({ op: 'replace', path: '/n', value: 1 }).before).toBeUndefined()
   })
 
-  it('shows an empty text by its quotation marks', () => {
+  it('shows an empty text as quotes', () => {
     const { before } = changeRow({ op: 'replace', path: '/n', value: 'x', old_value: '' })
     expect(before).toEqual([{ text: '""', isChanged: true }])
   })

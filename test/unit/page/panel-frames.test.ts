@@ -12,29 +12,29 @@ const STACK = [
 ].join('\n')
 
 describe('frameLines', () => {
-  it('gives the frames of a stack, without the message above them', () => {
+  it('returns the frames of a stack without the message above them', () => {
     expect(frameLines(STACK)).toHaveLength(5)
     expect(frameLines(STACK)[0]).toBe('connect (/srv/app/actions/warm.ts:41:29)')
   })
 
-  it('takes a list, and lines of other languages', () => {
+  it('accepts a list, and frames of other languages', () => {
     const lines = ["actions/warm_cache.rb:41:in 'connect'", "lib/step.rb:112:in 'run'"]
     expect(frameLines(lines)).toEqual(lines)
   })
 
-  it('gives no lines for what is no backtrace', () => {
+  it('returns no lines for other values', () => {
     expect(frameLines(undefined)).toEqual([])
     expect(frameLines(7)).toEqual([])
     expect(frameLines({ a: 1 })).toEqual([])
   })
 
-  it('shows elements that are no texts as JSON', () => {
+  it('shows elements that are not strings as JSON', () => {
     expect(frameLines([{ line: 1 }, null])).toEqual(['{"line":1}', 'null'])
   })
 })
 
 describe('foldFrames', () => {
-  it('keeps own lines and counts those of libraries in a row', () => {
+  it('keeps own frames and counts consecutive library frames', () => {
     expect(foldFrames(frameLines(STACK))).toEqual([
       { text: 'connect (/srv/app/actions/warm.ts:41:29)' },
       { libraries: 3 },

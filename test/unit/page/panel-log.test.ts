@@ -11,7 +11,7 @@ const CLONE =
   'Receiving objects:  12% (1/8)\rReceiving objects:  62% (5/8), 18.4 MiB | 6.1 MiB/s\r'
 
 describe('foldLog', () => {
-  it('keeps of what was overwritten the last', () => {
+  it('keeps the last state of an overwritten line', () => {
     expect(foldLog(CLONE)).toEqual({
       lines: [
         "Cloning into 'x'...",
@@ -22,22 +22,22 @@ describe('foldLog', () => {
     })
   })
 
-  it('takes a carriage return with a line feed for the end of a line', () => {
+  it('treats a carriage return with a line feed as a line end', () => {
     expect(foldLog('one\r\ntwo\r\n')).toEqual({ lines: ['one', 'two'], overwritten: 0 })
   })
 
-  it('keeps empty lines but the last', () => {
+  it('keeps empty lines except the last', () => {
     expect(foldLog('one\n\ntwo\n').lines).toEqual(['one', '', 'two'])
     expect(foldLog('').lines).toEqual([])
   })
 
-  it('drops what tells a terminal of colours', () => {
+  it('removes colour codes of terminals', () => {
     expect(foldLog('\u001B[1;31mfailed\u001B[0m\u001B[K').lines).toEqual(['failed'])
   })
 })
 
 describe('unfoldedLines', () => {
-  it('gives each state a line of its own', () => {
+  it('puts each state on its own line', () => {
     expect(unfoldedLines(CLONE)).toEqual([
       "Cloning into 'x'...",
       'remote: Counting objects:  50% (1/2)',
@@ -49,22 +49,22 @@ describe('unfoldedLines', () => {
 })
 
 describe('progressOf', () => {
-  it('reads the newest percentage, and what it is of', () => {
+  it('reads the newest percentage and its label', () => {
     expect(progressOf(foldLog(CLONE).lines)).toEqual({ label: 'Receiving objects', percent: 62 })
   })
 
-  it('leaves out who tells it', () => {
+  it('removes the prefix `remote:`', () => {
     expect(progressOf(['remote: Compressing objects:  7% (1/14)'])).toEqual({
       label: 'Compressing objects',
       percent: 7,
     })
   })
 
-  it('passes over old percentages', () => {
+  it('ignores percentages of older lines', () => {
     expect(progressOf(['load 50 %', 'a', 'b', 'c'])).toBeUndefined()
   })
 
-  it('never gives more than all', () => {
+  it('never returns more than 100', () => {
     expect(progressOf(['120 %'])).toEqual({ label: '', percent: 100 })
   })
 })
@@ -77,7 +77,7 @@ describe('logOf', () => {
     })
   })
 
-  it('takes a single line only of an event that may grow', () => {
+  it('accepts a single line only for a live event', () => {
     expect(logOf({ progress: '' }, false)).toBeUndefined()
     expect(logOf({ progress: '' }, true)).toEqual({ attribute: 'progress', text: '' })
     expect(logOf({ progress: 62 }, true)).toBeUndefined()

@@ -29,7 +29,7 @@ const numbered = (...numbers: readonly number[]): AuditEvent[] =>
 const ids = (events: readonly AuditEvent[]): string => events.map(({ id }) => id).join(' ')
 
 describe('sourceLink', () => {
-  it('finds the attribute that the source comes from', () => {
+  it('finds the attribute that the source was made from', () => {
     expect(sourceLink(event())).toEqual(['step_id', STEP])
     const attributes = { node_path: '/projects/acme', other: 'acme' }
     expect(sourceLink(event({ source: '/api/projects/acme', attributes }))).toEqual([
@@ -38,27 +38,27 @@ describe('sourceLink', () => {
     ])
   })
 
-  it('finds none without a source, and none that does not lead there', () => {
+  it('finds none without a source, or if no value matches it', () => {
     expect(sourceLink(event({ source: null }))).toBeUndefined()
     expect(sourceLink(event({ attributes: { step_id: CHANGE, name_id: '' } }))).toBeUndefined()
   })
 })
 
 describe('neighboursOf', () => {
-  it('gives the nearest first', () => {
+  it('lists the closest relation first', () => {
     const kinships = (part: Partial<AuditEvent>) =>
       relationsOf(event(part)).map(({ kinship }) => kinship)
     expect(kinships({})).toEqual(['change', 'source', 'time', 'type'])
     expect(kinships({ username: 'ann', source: null, attributes: {} })).toEqual(['user', 'type'])
   })
 
-  it('does not tell the change twice that is the source', () => {
+  it('lists a change only once if it is the source', () => {
     const change = { source: `/api/changes/${CHANGE}`, attributes: { change_id: CHANGE } }
     const [first, second] = relationsOf(event(change))
     expect([first!.kinship, second!.kinship]).toEqual(['source', 'time'])
   })
 
-  it('asks for five minutes before and after', () => {
+  it('covers five minutes before and after', () => {
     const { query } = relationsOf(event({ username: 'ann' })).find(
       ({ kinship }) => kinship === 'user',
     )!
@@ -69,7 +69,7 @@ describe('neighboursOf', () => {
 })
 
 describe('beforeAndAfter', () => {
-  it('asks for the nearest on either side', () => {
+  it('queries the nearest events on either side', () => {
     const { before, after } = beforeAndAfter(relationsOf(event())[0]!, event())
     expect(decodeURIComponent(before)).toBe(
       `filter[change_id_eq]=${CHANGE}&filter[created_at_lt]=2026-11-20T12:58:21.307114Z`,
@@ -94,13 +94,13 @@ describe('inARow', () => {
 })
 
 describe('closingQuery', () => {
-  it('asks for the first later event of the same source that tells of the same action', () => {
+  it('queries the first later event of the same source and action', () => {
     expect(decodeURIComponent(closingQuery(event())!).replaceAll('+', ' ')).toBe(
       `filter[step_id_eq]=${STEP}&filter[type_cont]=:template_version:fetch&filter[type_not_eq]=info:template_version:fetch&filter[created_at_gt]=2026-11-20T12:58:21.307114Z&filter[sorts][]=created_at asc`,
     )
   })
 
-  it('does not ask without a source, or for a type without an action', () => {
+  it('is undefined without a source, or for a type without an action', () => {
     expect(closingQuery(event({ source: null }))).toBeUndefined()
     expect(closingQuery(event({ type: 'note' }))).toBeUndefined()
   })

@@ -16,19 +16,19 @@ const at = (node: TreeNode, ...keys: readonly string[]): TreeNode =>
   keys.reduce((parent, key) => childNodes(parent, 100).find((child) => child.key === key)!, node)
 
 describe('filter names', () => {
-  it('join the keys of a path, without the indexes of arrays', () => {
+  it('join the keys of a path without array indexes', () => {
     const node = root('request_body', { steps: [{ name: 'a' }, { name: 'b' }] })
     expect(at(node, 'steps').name).toBe('request_body_steps')
     expect(at(node, 'steps', '1').name).toBe('request_body_steps')
     expect(at(node, 'steps', '1', 'name').name).toBe('request_body_steps_name')
   })
 
-  it('are none where filters mean the own fields of an event', () => {
+  it('are empty if filters would address a field of the event', () => {
     expect(nodeCondition(at(root('created', { at: 'x' }), 'at'))).toBeUndefined()
     expect(nodeCondition(root('system', true))).toMatchObject({ attributes: ['system'] })
   })
 
-  it('are none behind an empty key', () => {
+  it('are empty below an empty key', () => {
     expect(nodeCondition(at(root('a', { '': { b: 1 } }), '', 'b'))).toBeUndefined()
   })
 })
@@ -43,7 +43,7 @@ describe('nodeCondition', () => {
     expect(nodeCondition(root('a', value))).toMatchObject(condition)
   })
 
-  it('asks for anything else', () => {
+  it('negates the condition', () => {
     expect(nodeCondition(root('a', 'acme'), true)).toMatchObject({ predicate: 'not_eq' })
     expect(nodeCondition(root('a', null), true)).toMatchObject({ predicate: 'not_null' })
   })
@@ -61,14 +61,14 @@ describe('nodeCondition', () => {
 })
 
 describe('childNodes', () => {
-  it('takes __proto__ and its like for keys', () => {
+  it('treats __proto__ and similar names as keys', () => {
     const value = JSON.parse('{"__proto__":{"a":1},"constructor":2}') as JsonValue
     const [proto, constructor] = childNodes(root('x', value), 100)
     expect(proto).toMatchObject({ key: '__proto__', value: { a: 1 }, name: 'x___proto__' })
     expect(constructor).toMatchObject({ key: 'constructor', value: 2 })
   })
 
-  it('gives as many as are asked for', () => {
+  it('returns at most the given number of children', () => {
     const node = root(
       'list',
       Array.from({ length: 10_000 }, (_, i) => i),
@@ -77,7 +77,7 @@ describe('childNodes', () => {
     expect(childNodes(node, 100)[99]).toMatchObject({ key: '99', value: 99, depth: 1 })
   })
 
-  it('points to places that differ, whatever their keys are', () => {
+  it('gives every node a different pointer, whatever the keys are', () => {
     const node = root('a', { 'b/c': { d: 1 }, b: { 'c/d': 1 } })
     expect(at(node, 'b/c', 'd').pointer).toBe('/a/b~1c/d')
     expect(at(node, 'b', 'c/d').pointer).toBe('/a/b/c~1d')
@@ -98,7 +98,7 @@ describe('preview', () => {
     expect(preview(value, false)).toBe(text)
   })
 
-  it('only counts what is open', () => {
+  it('shows only the count for an open node', () => {
     expect(preview({ a: 1 }, true)).toBe('{ 1 }')
     expect(childCount([1, 2])).toBe(2)
   })

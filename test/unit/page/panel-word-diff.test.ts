@@ -20,7 +20,7 @@ describe('diffWords', () => {
     expect(plain(sides.after)).toBe(after)
   })
 
-  it('marks whole words, and only those that differ', () => {
+  it('marks only whole words that differ', () => {
     const { before, after } = diffWords('deploy to staging now', 'deploy to production now')
     expect(marked(before)).toBe('deploy to [staging] now')
     expect(marked(after)).toBe('deploy to [production] now')
@@ -32,18 +32,18 @@ describe('diffWords', () => {
     expect(marked(after)).toBe('restart the [old ]agent')
   })
 
-  it('takes a blank between changed words into the change', () => {
+  it('includes a blank between changed words', () => {
     const { before, after } = diffWords('run one two here', 'run three four here')
     expect(marked(before)).toBe('run [one two] here')
     expect(marked(after)).toBe('run [three four] here')
   })
 
-  it('keeps a longer word that stayed between changes', () => {
+  it('keeps a longer unchanged word between changes', () => {
     const { before } = diffWords('x middle y', 'a middle b')
     expect(marked(before)).toBe('[x] middle [y]')
   })
 
-  it('takes texts with too many different words for changed from the first to the last', () => {
+  it('marks everything between the first and last change if too many words differ', () => {
     const words = (letter: string): string =>
       Array.from({ length: 1000 }, (_, i) => `${letter}${i}`).join(' ')
     const before = `same ${words('a')} middle ${words('b')} end`
@@ -52,7 +52,7 @@ describe('diffWords', () => {
     expect(sides.before[1]!.text).toContain(' middle ')
   })
 
-  it('does not take very long texts apart', () => {
+  it('compares very long texts as a whole', () => {
     const long = 'word '.repeat(30_000)
     expect(diffWords(long, `${long}end`).after).toEqual([{ text: `${long}end`, isChanged: true }])
   })

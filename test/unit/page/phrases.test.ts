@@ -61,7 +61,7 @@ describe('a filter in plain words', () => {
     expect(text(filter)).toBe(expected)
   })
 
-  it('calls prefixes of the type levels', () => {
+  it('shows prefixes of the type as levels', () => {
     const levels = levelConjunct({ levels: ['warn', 'error'], not: false })
     expect(describeConjunct(levels, words)).toEqual([
       { kind: 'attribute', text: 'level' },
@@ -75,11 +75,11 @@ describe('a filter in plain words', () => {
     expect(isNegativeConjunct(none)).toBe(true)
   })
 
-  it('shows what cannot be seen', () => {
+  it('shows invisible characters', () => {
     expect(visible('a\u202Eb\u0000\n')).toBe('aU+202EbU+0000U+000A')
   })
 
-  it('knows which attribute a negative one needs', () => {
+  it('names the attribute that a negative filter requires', () => {
     const needs = (filter: string): unknown => requiredAttribute(read(filter)[0]!)
     expect(needs('filter[username_not_eq]=ann')).toBe('username')
     expect(needs('filter[a_does_not_match]=x')).toBe('a')
@@ -102,7 +102,7 @@ describe('the sentence of a query', () => {
       }),
     )
 
-  it('joins what is alike, and sets groups apart', () => {
+  it('separates groups with commas', () => {
     expect(
       sentence(
         'filter[a_eq]=x&filter[b_eq]=y&filter[g][0][m]=or&filter[g][0][c_eq]=1&filter[g][0][d_cont]=2',
@@ -110,7 +110,7 @@ describe('the sentence of a query', () => {
     ).toBe('Events whose a is x and whose b is y , and whose c is 1 or whose d contains 2')
   })
 
-  it('says that nothing is left out', () => {
+  it('says that all events match', () => {
     expect(sentence('')).toBe('All events')
   })
 })

@@ -19,7 +19,7 @@ const faultIn = (search: string): Error => {
 }
 
 describe('the text of a query', () => {
-  it('means the same with no more encoding than it needs', () => {
+  it('keeps its meaning with only the encoding it needs', () => {
     fc.assert(
       fc.property(pageQuery, (query) => {
         const text = readable(formatPageQuery(query))
@@ -35,17 +35,17 @@ describe('the text of a query', () => {
     )
   })
 
-  it('shows letters as they are, and encodes what would be cut off or not be seen', () => {
+  it('shows letters, and encodes characters that break links or are invisible', () => {
     expect(readable('filter[a_eq]=api%3A%E6%97%A5%2F%20x%26%E2%80%AE%23%25')).toBe(
       'filter[a_eq]=api:日/%20x%26%E2%80%AE%23%25',
     )
   })
 
-  it('leaves what is no encoding', () => {
+  it('keeps invalid percent-encoding', () => {
     expect(readable('filter[a_eq]=100%')).toBe('filter[a_eq]=100%25')
   })
 
-  it('parts attribute, predicate and value', () => {
+  it('separates attribute, predicate and value', () => {
     expect(queryTokens('filter[g][0][url_params_id_not_in][]=x&range=24h')).toEqual([
       { kind: 'plain', text: 'filter[g][0][' },
       { kind: 'attribute', text: 'url_params_id', isBad: false },
@@ -75,11 +75,11 @@ describe('the text of a query', () => {
   })
 })
 
-describe('a query that cannot be read', () => {
+describe('an invalid query', () => {
   const search =
     'range=24h&filter[type_begins]=a&filter[a_in][]=x&filter[a_in][]=y&filter[g][0][m]=or&filter[g][0][b_eq]=1'
 
-  it('falls into parts that stand for themselves', () => {
+  it('splits into independent parts', () => {
     const parts = queryParts(search)
     expect(
       parts.map(({ text, fault, conjuncts }) => [text, fault?.part, conjuncts.length]),
@@ -92,7 +92,7 @@ describe('a query that cannot be read', () => {
     expect(withoutPart(parts, parts[1]!)).toBe(search.replace('filter[type_begins]=a&', ''))
   })
 
-  it('is repairedQuery by the nearest name', () => {
+  it('is repaired with the nearest name', () => {
     expect(repairedQuery(search, faultIn(search))).toBe(search.replace('begins', 'start'))
     const quoted = 'range=1h&filter[a_eq]=type_begins&filter[type_begins]=a'
     expect(repairedQuery(quoted, faultIn(quoted))).toBe(

@@ -29,7 +29,7 @@ import { condition, event, fullEvent, grouping, holds, pageQuery, where } from '
 const NOW = new Date('2026-11-20T13:06:00.500Z')
 
 describe('the query in the address', () => {
-  it('is read as it was written', () => {
+  it('is read back as it was written', () => {
     fc.assert(
       fc.property(pageQuery, (query) => {
         expect(parsePageQuery(formatPageQuery(query))).toEqual(query)
@@ -38,7 +38,7 @@ describe('the query in the address', () => {
     )
   })
 
-  it('takes the bounds on created_at as the range', () => {
+  it('reads bounds on created_at as the range', () => {
     const search =
       'filter[created_at_gteq]=2026-11-19&filter[created_at_lt]=2026-11-20&filter[a_eq]=1'
     expect(parsePageQuery(search)).toEqual({
@@ -48,7 +48,7 @@ describe('the query in the address', () => {
     })
   })
 
-  it('leaves several bounds of one kind among the filters', () => {
+  it('keeps several bounds of one kind as filters', () => {
     const search =
       'filter[created_at_lt]=2026-11-19&filter[c][0][a]=created_at&filter[c][0][p]=lt&filter[c][0][v]=2026-11-18'
     const { where, range } = parsePageQuery(search)
@@ -86,8 +86,8 @@ describe('the query in the address', () => {
   })
 })
 
-describe('the call that is made', () => {
-  it('asks for what holds in the page', () => {
+describe('the API query', () => {
+  it("matches the same events as the page's query", () => {
     fc.assert(
       fc.property(where, fullEvent, (where, event) => {
         const query = apiQuery({ where, sorts: [], range: ALL_TIME })
@@ -98,7 +98,7 @@ describe('the call that is made', () => {
     )
   })
 
-  it('says a relative range in absolute times', () => {
+  it('writes a relative range as absolute times', () => {
     const query = {
       where: [conditionOn('type', 'start', ['api:'])],
       sorts: [],
@@ -110,7 +110,7 @@ describe('the call that is made', () => {
     expect(rangeAt({ last: '15m' }, NOW)).toEqual({ from: '2026-11-20T12:51:00Z', to: undefined })
   })
 
-  it('holds both what any of and what the range ask', () => {
+  it('combines an any-group with the range', () => {
     const either: Conjunct = {
       combinator: 'or',
       conditions: [conditionOn('a', 'eq', ['x']), conditionOn('b', 'eq', ['x'])],
@@ -123,7 +123,7 @@ describe('the call that is made', () => {
     expect(filter(at('2026-11-20T11:30:00.000000Z'))).toBe(false)
   })
 
-  it('takes further filters, and no sorts', () => {
+  it('adds further filters and drops sorts', () => {
     const query = {
       where: [conditionOn('a', 'eq', ['x'])],
       sorts: [{ attribute: 'a', direction: 'asc' as const }],
@@ -137,7 +137,7 @@ describe('the call that is made', () => {
 describe('filters', () => {
   const query = { where: [conditionOn('a', 'eq', ['x'])], sorts: [], range: ALL_TIME }
 
-  it('are added once, replaced and taken out', () => {
+  it('are added once, replaced and removed', () => {
     const same = conditionOn('a', 'eq', ['x'])
     const other = conditionOn('a', 'eq', ['y'])
     expect(withConjunct(query, same)).toBe(query)
@@ -146,13 +146,13 @@ describe('filters', () => {
     expect(withoutConjunct(query, same).where).toEqual([])
   })
 
-  it('say what is missing of a cell without a value', () => {
+  it('test for a missing value if a cell is empty', () => {
     expect(valueCondition('a', null)).toEqual(conditionOn('a', 'null'))
     expect(valueCondition('a', null, true)).toEqual(conditionOn('a', 'not_null'))
     expect(valueCondition('a', 'x', true)).toEqual(conditionOn('a', 'not_eq', ['x']))
   })
 
-  it('negated hold of exactly the other events that have the attributes', () => {
+  it('match exactly the other events with the attributes when negated', () => {
     fc.assert(
       fc.property(fc.oneof(condition, grouping), fullEvent, (conjunct, event) => {
         expect(holds(negated(conjunct), event)).toBe(!holds(conjunct, event))
@@ -162,7 +162,7 @@ describe('filters', () => {
     )
   })
 
-  it('with "or is missing" hold of what lacks the attribute, too', () => {
+  it('also match events without the attribute with "or is missing"', () => {
     const isNot = conditionOn('a', 'not_eq', ['x'])
     const kept = orMissing(isNot)
     const answers = [event({ a: 'y' }), event({}), event({ a: 'x' })]
@@ -170,7 +170,7 @@ describe('filters', () => {
     expect(answers.map((event) => holds(kept, event))).toEqual([true, true, false])
   })
 
-  it('are negative where they say what must not be', () => {
+  it('are negative if they exclude a value', () => {
     const negative = [...predicates.values()]
       .filter(({ compound, name }) => compound === undefined && isNegative(name))
       .map(({ name }) => name)
@@ -217,7 +217,7 @@ describe('levels', () => {
     })
   })
 
-  it('hold of the types whose first part they are', () => {
+  it('match the types with their prefix', () => {
     const types = {
       error: 'error:a:b',
       warn: 'warning:a',

@@ -39,7 +39,7 @@ const offered = (text: string): string[] =>
   suggest(text, known, words).map(({ kind, phrases }) => `${kind}: ${phraseText(phrases)}`)
 
 describe('suggestions', () => {
-  it('are values, attributes, queries used before, and text of two attributes, in this order', () => {
+  it('are values, attributes, recent queries, and text in name and type, in this order', () => {
     expect(offered('ann')).toEqual([
       'value: user is ann',
       'value: user is joanna',
@@ -50,19 +50,19 @@ describe('suggestions', () => {
     ])
   })
 
-  it('begin with what can be filtered by', () => {
+  it('are attributes if nothing is typed', () => {
     expect(offered('')[0]).toBe('attribute: level')
     expect(offered('').at(-1)).toMatch(/^recent: /)
   })
 
-  it('are predicates behind an attribute', () => {
+  it('are predicates after an attribute', () => {
     expect(offered('user ')[0]).toBe('predicate: user is')
     expect(offered('username is m')).toEqual(['text: user is m', 'predicate: user is missing'])
     const [first] = suggest('user con', known, words)
     expect(first?.take).toEqual({ text: 'user contains ' })
   })
 
-  it('are values behind a predicate, what occurs before what was typed', () => {
+  it('are values after a predicate, existing ones before the typed one', () => {
     expect(offered('user is an').slice(0, 3)).toEqual([
       'value: user is ann',
       'value: user is joanna',
@@ -75,7 +75,7 @@ describe('suggestions', () => {
     expect(offered('user contains an')[0]).toBe('text: user contains an')
   })
 
-  it('read a list, a level and the words of the API', () => {
+  it('read lists, levels and API names', () => {
     const [list] = suggest('user is any of ann, bob', known, words)
     expect(list?.take).toMatchObject({ conjunct: { predicate: 'in', values: ['ann', 'bob'] } })
     const [level] = suggest('level is w', known, words)
@@ -87,10 +87,10 @@ describe('suggestions', () => {
   })
 })
 
-describe('completions of the line', () => {
+describe('completions of the query line', () => {
   const at = (text: string) => completeLine(text, text.length, known.attributes)
 
-  it('name attributes, then predicates, then values', () => {
+  it('are attributes, then predicates, then values', () => {
     expect(at('filter[us')).toEqual({ from: 7, to: 9, options: ['username_'] })
     expect(at('range=1h&filter[g][0][username_not_c')?.options).toContain('username_not_cont]')
     expect(at('filter[username_eq]=a')).toEqual({ from: 20, to: 21, options: ['ann'] })
@@ -98,7 +98,7 @@ describe('completions of the line', () => {
     expect(at('range=1h&fil')).toEqual({ from: 9, to: 12, options: ['filter['] })
   })
 
-  it('are none where nothing goes on', () => {
+  it('are empty if nothing matches', () => {
     expect(at('filter[username_eq]=zz')).toBeUndefined()
     expect(at('filter[zz')).toBeUndefined()
   })

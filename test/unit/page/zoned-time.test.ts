@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { fromWallClock, toWallClock } from '../../../adapters/page/bar/zoned-time.js'
 
-describe('the wall clock of a zone', () => {
+describe('local time in a zone', () => {
   it('is that of the zone, not of the machine', () => {
     expect(toWallClock('2026-11-20T13:06:05Z', 'Europe/Berlin')).toBe('2026-11-20T14:06:05')
     expect(toWallClock('2026-07-20T13:06:05.123456Z', 'America/New_York')).toBe(
@@ -11,7 +11,7 @@ describe('the wall clock of a zone', () => {
     expect(toWallClock('never', 'UTC')).toBe('')
   })
 
-  it('shows the time that is read from it', () => {
+  it('converts back to the same time', () => {
     const zones = ['UTC', 'Europe/Berlin', 'Asia/Kolkata', 'Pacific/Apia', 'America/St_Johns']
     fc.assert(
       fc.property(
@@ -26,7 +26,7 @@ describe('the wall clock of a zone', () => {
     )
   })
 
-  it('is read where it is set back, and where it is set ahead', () => {
+  it('converts to a time when clocks are set back or forward', () => {
     const read = (wall: string): string | undefined => fromWallClock(wall, 'Europe/Berlin')
     expect(read('2026-10-25T02:30')).toBe('2026-10-25T00:30:00Z')
     expect(read('2026-10-25T03:30')).toBe('2026-10-25T02:30:00Z')

@@ -4,7 +4,7 @@ import { openPage, type OpenPageOptions } from '../support/browser.js'
 import { type PageHost, serveStory } from '../support/page-host.js'
 import { expectShown, stopFrames, WAIT } from './shown.js'
 
-/* The builder: filters as rows, in groups of all or any. */
+/* The filter builder. */
 
 let host: PageHost
 beforeAll(async () => {
@@ -22,7 +22,7 @@ const builder = (page: Page) => page.getByRole('dialog', { name: 'Filter builder
 const fields = (page: Page, name: 'Attribute' | 'Predicate' | 'Value') =>
   builder(page).getByRole('combobox', { name })
 
-/** Waits until the focus is in a field of a row, the last one. */
+/** Waits until a field of a row, by default the last, has the focus. */
 const focusIs = (page: Page, name: 'Attribute' | 'Predicate' | 'Value', row = -1) => {
   const isFocused = async () => {
     const id = await page.locator(':focus').getAttribute('id')
@@ -37,7 +37,7 @@ async function openBuilder(page: Page): Promise<void> {
   await focusIs(page, 'Attribute')
 }
 
-/** Writes the last row by keys alone, the focus being in its attribute. */
+/** Fills in the last row by keyboard. Its attribute field must have the focus. */
 async function write(page: Page, attribute: string, predicate: string, value?: string) {
   await page.keyboard.type(attribute)
   await page.keyboard.press('Enter')
@@ -50,7 +50,7 @@ async function write(page: Page, attribute: string, predicate: string, value?: s
   await page.keyboard.press('Enter')
 }
 
-/** Waits for the number on the button, which is how many events the filter finds. */
+/** Waits until the button shows the number of events that match the filter. */
 async function expectPreview(page: Page, filter: string): Promise<void> {
   const { total } = await host.audit.count(filter)
   const events = total === 1 ? '1 event' : `${total.toLocaleString('en-US')} events`
@@ -68,7 +68,7 @@ describe('rows', () => {
     await write(page, 'name', 'contains', 'nightly')
     const filter = 'filter[username_not_null]=1&filter[name_cont]=nightly'
     await expectPreview(page, filter)
-    const words = 'Events whose user is there and whose name contains nightly.'
+    const words = 'Events whose user is set and whose name contains nightly.'
     expect(await builder(page).getByRole('paragraph').first().textContent()).toBe(words)
     await shows(page, '')
     await page.keyboard.press('Control+Enter')

@@ -9,7 +9,7 @@ import { JSON_API, listOf, send } from '../support/http.js'
 import { tempDir } from '../support/temp.js'
 import { rowIds, rowOf, rowsOf, WAIT } from './shown.js'
 
-/* The demo service, as somebody sees it who has just started it. */
+/* The demo service, as a new user sees it. */
 
 const run = promisify(execFile)
 

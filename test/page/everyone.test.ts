@@ -16,14 +16,14 @@ const GROUP =
   '&filter[g][0][m]=or&filter[g][0][project_code_eq]=globex&filter[g][0][change_name_cont]=nightly'
 
 interface Sight {
-  /** Behind the page's address. */
+  /** The query string and hash. */
   readonly address?: string | (() => Promise<string>)
   readonly prepare: (page: Page) => Promise<void>
 }
 
 const list = (page: Page): Promise<void> => rowsOf(page).first().waitFor()
 
-/** Opens the newest event of a type at once. */
+/** Opens the page with the newest event of a type. */
 const event = (type: string, part: string): Sight => ({
   address: async () => {
     const { events } = await host.audit.list(`filter[type_eq]=${type}&limit=1`)
@@ -64,7 +64,7 @@ const SIGHTS: Readonly<Record<string, Sight>> = {
 
 async function show(page: Page, { address = '', prepare }: Sight): Promise<void> {
   const path = typeof address === 'string' ? address : await address()
-  // Where only the part behind # is another, the page would not be loaded anew.
+  // A change of only the hash would not reload the page.
   await page.goto('about:blank')
   await page.goto(host.page + path)
   await prepare(page)
@@ -85,7 +85,7 @@ interface Violation {
   }[]
 }
 
-/** What axe objects to, and where. */
+/** The violations that axe reports, with their elements. */
 async function objections(page: Page): Promise<string[]> {
   await page.evaluate(`${axe.source};undefined`)
   const { violations } = await page.evaluate<{ violations: readonly Violation[] }>(
@@ -99,13 +99,13 @@ async function objections(page: Page): Promise<string[]> {
 const SCHEMES = ['light', 'dark'] as const
 const WIDTHS = [320, 390, 760, 761, 1100, 1101, 1440, 1900, 3840]
 
-/** What is wider than its place. */
+/** Elements that overflow sideways. */
 const TOO_WIDE = `['html', '#events', 'main', '.panel-body', '[role=dialog]', 'dialog', '.bar']
   .flatMap((part) => [...document.querySelectorAll(part)])
   .filter((part) => part.scrollWidth > part.clientWidth + 1)
   .map((part) => part.localName + '.' + part.className + ' ' + part.scrollWidth)`
 
-/** Shows it, and has axe look at it in both schemes. */
+/** Opens a view and runs axe in both colour schemes. */
 async function look(sight: Sight, viewport: { width: number; height: number }): Promise<Page> {
   const page = await openPage('about:blank', { user: 'ann', viewport })
   await show(page, sight)
@@ -131,7 +131,7 @@ describe.each(Object.entries(SIGHTS))('%s', (_name, sight) => {
   })
 })
 
-// The others differ by what they say, not by how they are laid out.
+// The other views differ in text, not in layout.
 const ON_A_PHONE = ['list', 'changes', 'builder', 'empty'] as const
 
 describe('on a phone, axe has no objections in light and dark', () => {

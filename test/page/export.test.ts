@@ -10,11 +10,11 @@ import { dayOfEvents } from '../support/story.js'
 import { tempDir } from '../support/temp.js'
 import { expectShown, WAIT } from './shown.js'
 
-/* The events of the query as a file. */
+/* Exports. */
 
 type Format = 'NDJSON' | 'CSV'
 
-/** Cells that a spreadsheet would run. */
+/** Cells that a spreadsheet would run as formulas. */
 const FORMULAS = ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1']
 
 const sheet = (page: Page) => page.getByRole('dialog', { name: 'Export' })
@@ -34,8 +34,8 @@ const temp = tempDir()
 afterAll(() => temp.remove())
 
 /**
- * What was downloaded. A stream that breaks on its way from the browser's server ends like an empty file,
- * without an error: what is empty is fetched again, and stays empty where the page has written nothing.
+ * Reads a download. A stream that breaks on its way from the browser server ends like an empty file,
+ * without an error, so an empty result is read again.
  */
 async function read(download: Download): Promise<string> {
   expect(await download.failure()).toBeNull()
@@ -53,7 +53,7 @@ async function exportAs(page: Page, format: Format): Promise<{ name: string; tex
   return { name: download.suggestedFilename(), text: await read(download) }
 }
 
-/** All that match, oldest first. */
+/** All matching events, oldest first. */
 async function allOf({ audit }: PageHost, filter: string): Promise<AuditEvent[]> {
   const events: AuditEvent[] = []
   for await (const page of audit.pages(`${filter}&filter[sorts]=created_at`)) events.push(...page)
@@ -98,7 +98,7 @@ describe('a file', () => {
     const page = await openPage(`${host.page}?range=1h&filter[sorts][]=type desc`, { user: 'ann' })
     await page.getByRole('grid').waitFor()
     const { text } = await exportAs(page, 'NDJSON')
-    // The hour ends when the page is asked: what is as old as that may be in it or not.
+    // The range ends when the page sends the request, so events at its edge may be included or not.
     const [most, least] = [
       await allOf(host, `filter[created_at_gteq]=${atFirst}`),
       await allOf(host, `filter[created_at_gteq]=${hourAgo()}`),
@@ -131,7 +131,7 @@ describe('a file', () => {
 
 describe('a slow export', () => {
   let host: PageHost
-  /** What an export waits for behind its first thousand events. */
+  /** The promise that an export waits for after its first thousand events. */
   let gate = Promise.resolve()
   let openGate: (error?: Error) => void
 
@@ -171,7 +171,7 @@ describe('a slow export', () => {
     await stateIs(page, 'Writing')
     const { total } = await host.audit.count()
     const progress = sheet(page).getByText(/^[\d,]+ of [\d,]+$/)
-    // As far as the gate lets it, which may take several chunks.
+    // The events before the gate may arrive in several chunks.
     const expected = `1,000 of ${total.toLocaleString('en-US')}`
     await expect.poll(() => progress.textContent(), WAIT).toBe(expected)
     return { page, written: 1000, total }

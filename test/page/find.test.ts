@@ -4,7 +4,7 @@ import { openPage } from '../support/browser.js'
 import { type PageHost, serveStory } from '../support/page-host.js'
 import { expectShown, stopFrames, WAIT } from './shown.js'
 
-/* The filters in the bar: chips, and the field in which another is typed. */
+/* The filters in the bar: chips, and the field to add a filter. */
 
 let host: PageHost
 beforeAll(async () => {

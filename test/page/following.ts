@@ -6,7 +6,7 @@ import { dayOfEvents } from '../support/story.js'
 import { firstIds, newestFirst } from './rows.js'
 import { rowsOf, WAIT } from './shown.js'
 
-/* New events, while somebody looks: each test has a log of its own. */
+/* Helpers for live updates. Each test has its own log. */
 
 export const TYPE = 'api:changes:create'
 
@@ -19,7 +19,7 @@ export async function servePast(options: PageHostOptions = {}): Promise<PageHost
   return host
 }
 
-/** The page, following the log. */
+/** Opens the page with live updates. */
 export async function openList(host: PageHost, options: OpenPageOptions = {}): Promise<Page> {
   const page = await openPage(`${host.page}?range=all`, { user: 'ann', ...options })
   await rowsOf(page).first().waitFor()
@@ -41,7 +41,7 @@ export const liveButton = (page: Page): Locator =>
 export const pill = (page: Page): Locator =>
   page.getByRole('button', { name: /^[\d,]+\+? new events?$/ })
 
-/** The first rows are the newest of the log. */
+/** Waits until the first rows are the newest events of the log. */
 export async function expectNewest(page: Page, host: PageHost): Promise<void> {
   const ids = await newestFirst(host.audit)
   await expect.poll(() => firstIds(page, 10), WAIT).toEqual(ids.slice(0, 10))

@@ -68,7 +68,7 @@ describe('the panel', () => {
   it('shows each event as tree and as JSON, safely', async () => {
     const page = await openEvent('markup')
     for (const [name, { id }] of Object.entries(EVENTS)) {
-      // The same page goes on to another event.
+      // The same page opens the next event.
       await page.goto(`${host.page}?range=all#event=${id}`)
       await expect.poll(() => panel(page).locator('dl').innerText(), WAIT).toContain(id)
       await expectNoHarm(page)
@@ -134,7 +134,7 @@ describe('the panel', () => {
   it('opens to the deepest value', async () => {
     const page = await openEvent('deep')
     await tree(page).getByRole('treeitem').first().focus()
-    // Right opens, and once more goes on to what is inside.
+    // The first Right opens the node, the second moves to its first child.
     for (let n = 0; n < 110; n++) await page.keyboard.press('ArrowRight')
     await expect.poll(() => tree(page).textContent(), WAIT).toContain('bottom')
     await expectNoHarm(page)

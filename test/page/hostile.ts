@@ -4,7 +4,7 @@ import { expect, onTestFinished } from 'vitest'
 import { openPage, type OpenPageOptions } from '../support/browser.js'
 import { type PageHost, servePage } from '../support/page-host.js'
 
-/* Whatever events hold is text: it runs nothing, leads nowhere else, and hides nothing. */
+/* Events whose content must be shown as text: it must not run, link elsewhere, or hide anything. */
 
 export const IMAGE = '<img src=x onerror=globalThis.pwned=1>'
 export const SCRIPT = '</script><script>globalThis.pwned=1</script>'
@@ -92,10 +92,10 @@ export const EVENTS = Object.fromEntries(
   ]),
 ) as Readonly<Record<Name, AuditEvent>>
 
-/** A log that holds nothing else. */
+/** A host whose log has only these events. */
 export const serveHostile = (): Promise<PageHost> => servePage({ events: Object.values(EVENTS) })
 
-/** What a text must never bring about. */
+/** Effects that a text must never have. */
 const HARM = `({
   pwned: globalThis.pwned,
   polluted: ({}).polluted,
@@ -118,7 +118,7 @@ const NONE = {
   hidden: false,
 }
 
-/** A page of which the test tells whether it did anything that it should not. */
+/** A page that records such effects. */
 export async function openWatched(
   host: PageHost,
   address = '?range=all',

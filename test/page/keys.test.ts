@@ -26,13 +26,13 @@ async function open(address = ''): Promise<Page> {
 
 const panel = (page: Page) => page.getByRole('complementary', { name: 'Event' })
 
-/** The event of the row that has the focus. */
+/** The event id of the focused row. */
 const focusedId = (page: Page): Promise<string | null> =>
   page.evaluate(`document.activeElement.closest('[data-id]')?.dataset.id ?? null`)
 
 const IN_PANEL = `document.activeElement.matches('aside h2')`
 
-/** The landmark of what has the focus, and whether it, or the frame that it stands in, shows that. */
+/** The landmark of the focused element, and whether the element or its frame shows the focus. */
 const FOCUS = `(() => {
   const { activeElement } = document
   const landmark = activeElement.closest(
@@ -130,7 +130,7 @@ describe('the keyboard', () => {
     await page.keyboard.press('Enter')
     await panel(page).waitFor()
     await expect.poll(() => page.evaluate(IN_PANEL), WAIT).toBe(true)
-    // Between two keys there is time for no more than microtasks.
+    // Only microtasks run between the two keys.
     await page.evaluate(`(async () => {
       for (const key of ['j', 'Escape']) {
         document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }))
@@ -186,7 +186,7 @@ describe('the keyboard', () => {
     expect(await page.getByRole('dialog').count()).toBe(0)
     expect(await focusedId(page)).toBeNull()
     expect(await page.getByRole('button', { name: /^Live/ }).count()).toBe(1)
-    // Arrows and Enter are no letters.
+    // Arrows and Enter are not letters.
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('Enter')
     await panel(page).waitFor()

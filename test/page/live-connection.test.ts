@@ -31,7 +31,7 @@ describe('without a connection', () => {
     expect(await rowsOf(page).count()).toBeGreaterThan(10)
     await record(host, ...Array.from({ length: 30 }, (_, n) => `meanwhile ${n}`))
     isDown = false
-    // It tries by itself as well, and the button goes then.
+    // The page also retries by itself, which removes the button.
     const tried = page.getByRole('button', { name: 'Retry now' }).click()
     await Promise.race([tried.catch(() => {}), notice.waitFor({ state: 'detached' })])
     await page.mouse.move(0, 0)

@@ -9,12 +9,12 @@ import { listOf } from '../support/http.js'
 import { type PageHost, serveStory } from '../support/page-host.js'
 import { addressed, copied, expectShown, paste, rowIds, WAIT } from './shown.js'
 
-/* The query as text: the line under the bar, what is copied and pasted, and what cannot be read. */
+/* The query as text: query line, copying, pasting, and invalid queries. */
 
 const ANN = 'filter[username_eq]=ann'
 const ERRORS = 'filter[type_start_any][]=error:'
 
-/** What a shell must not take for anything but text. */
+/** Characters with a meaning in shells. */
 const HOSTILE = `it's "$(id)" \`id\` $HOME \\ ; & | > x\n!! 100%+ü #[a-b]{1,2}`
 
 let host: PageHost
@@ -38,7 +38,7 @@ const editor = (page: Page) => page.getByRole('combobox', { name: 'Query', exact
 const press = (page: Page, name: string) =>
   page.getByRole('region', { name: 'API query' }).getByRole('button', { name, exact: true }).click()
 
-/** What the copied line prints when a shell runs it; curl would ask for the password. */
+/** Runs the copied command in a shell, with the password that curl would prompt for; returns the output. */
 async function runInShell(command: string): Promise<string> {
   const { stdout } = await promisify(execFile)('sh', [
     '-c',

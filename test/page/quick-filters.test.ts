@@ -4,7 +4,7 @@ import { openPage, type OpenPageOptions } from '../support/browser.js'
 import { type PageHost, serveStory } from '../support/page-host.js'
 import { expectShown, matching, rowIds, rowOf, WAIT } from './shown.js'
 
-/* What is filtered and sorted from the list itself, and the range of time. */
+/* Filtering and sorting from the list, and the time range. */
 
 let host: PageHost
 beforeAll(async () => {
@@ -21,7 +21,7 @@ const shows = (page: Page, filter: string) => expectShown(page, host.audit, filt
 
 const COLUMNS = ['time', 'level', 'who', 'what', 'type', 'source'] as const
 
-/** A cell of the newest event that the filter finds. */
+/** A cell of the newest event that matches the filter. */
 async function cell(page: Page, filter: string, column: (typeof COLUMNS)[number]) {
   const [id] = await matching(host.audit, filter)
   return rowOf(page, id!).getByRole('gridcell').nth(COLUMNS.indexOf(column))

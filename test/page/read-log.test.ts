@@ -7,7 +7,7 @@ import { type PageHost, servePage } from '../support/page-host.js'
 import { FETCH_LOG } from '../support/story.js'
 import { rowOf, WAIT } from './shown.js'
 
-/* The log of an event that goes on, in the panel. */
+/* The log of a live event, in the panel. */
 
 let host: PageHost
 beforeAll(async () => {
@@ -22,12 +22,12 @@ const heading = (page: Page) => panel(page).getByRole('heading', { level: 2 }).f
 interface Fetch {
   readonly live: LiveEvent
   readonly id: string
-  /** What its end is found by. */
+  /** The attribute by which its result is found. */
   readonly version: string
   readonly page: Page
 }
 
-/** A fetch that has printed something, opened by its row. */
+/** Records a fetch with some output, and opens it by its row. */
 async function openFetch(options: OpenPageOptions = {}): Promise<Fetch> {
   const version = randomUUID()
   const live = await host.audit.recordLive('info:template_version:fetch', {

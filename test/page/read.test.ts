@@ -5,7 +5,7 @@ import { openPage, type OpenPageOptions } from '../support/browser.js'
 import { type PageHost, serveStory } from '../support/page-host.js'
 import { copied, expectShown, matching, rowOf, WAIT } from './shown.js'
 
-/* One event, beside the list. */
+/* The panel of one event. */
 
 const UPDATE = 'filter[type_eq]=api:projects:update'
 const FAILURE = 'filter[attempt_eq]=3'
@@ -27,7 +27,7 @@ const section = (page: Page, name: string) => panel(page).getByRole('region', { 
 const headingIs = (page: Page) => expect.poll(() => heading(page).textContent(), WAIT)
 const focusIs = (page: Page) => expect.poll(() => page.locator(':focus').textContent(), WAIT)
 
-/** Opens the event by its row. */
+/** Opens an event by clicking its row. */
 async function open({ id }: AuditEvent, options: OpenPageOptions = {}): Promise<Page> {
   const page = await openPage(`${host.page}?range=all`, { user: 'ann', ...options })
   await rowOf(page, id).click()

@@ -2,26 +2,26 @@ import type { AuditLog } from 'daybook'
 import type { Page } from 'playwright-core'
 import { rowIds } from './shown.js'
 
-/* What the list shows, and what the log holds of it. */
+/* The rows of the list, and the events of the log in list order. */
 
 export interface ShownRow {
-  /** Its place in the list, the first being 1. */
+  /** The row number in the list, from 1. */
   readonly row: number
   readonly id: string
 }
 
-/** The rows that have an element, in the order of the list. */
+/** The rendered rows, in list order. */
 export const shownRows = (page: Page): Promise<ShownRow[]> =>
   page.evaluate(`[...document.querySelectorAll('[role=row][data-id]')].map((row) => ({
     row: Number(row.getAttribute('aria-rowindex')) - 1,
     id: row.dataset.id,
   }))`)
 
-/** The events of the first rows. */
+/** The event ids of the first rows. */
 export const firstIds = async (page: Page, count: number): Promise<string[]> =>
   (await rowIds(page)).slice(0, count)
 
-/** All that match, newest first: as the list shows them. */
+/** The ids of all matching events, newest first. */
 export async function newestFirst(
   audit: Pick<AuditLog, 'pages'>,
   query = '',
@@ -32,7 +32,7 @@ export async function newestFirst(
   return ids
 }
 
-/** As a reader of whole pages does: the last row with an element becomes the first in view. */
+/** Scrolls by pages: the last rendered row becomes the first in view. */
 const SCROLL = `async ([seen, until, patience]) => {
   const frame = () => new Promise(requestAnimationFrame)
   const rows = new Map(seen)
@@ -56,24 +56,24 @@ const SCROLL = `async ([seen, until, patience]) => {
 }`
 
 export interface Scrolled {
-  /** Events by their place in the list. */
+  /** Event ids by row number. */
   readonly rows: readonly (readonly [row: number, id: string])[]
-  /** Places that have shown more than one event. */
+  /** Row numbers that have shown more than one event. */
   readonly conflicts: readonly number[]
-  /** The most rows that had an element at one time. */
+  /** The maximum number of rows rendered at one time. */
   readonly most: number
 }
 
-/** Frames without a new row after which there are no more. */
+/** The number of frames without a new row after which scrolling ends. */
 const PATIENCE = 900
 
-/** Scrolls on until `until` rows were seen, those of an earlier call among them. */
+/** Scrolls until `until` rows were seen, including those of an earlier call. */
 export const scrollThrough = (
   page: Page,
   until: number,
   seen: Scrolled['rows'] = [],
 ): Promise<Scrolled> => page.evaluate(`(${SCROLL})(${JSON.stringify([seen, until, PATIENCE])})`)
 
-/** The events that were seen, in the order of their places. */
+/** The seen event ids, in list order. */
 export const inOrder = ({ rows }: Scrolled): string[] =>
   rows.toSorted(([one], [other]) => one - other).map(([, id]) => id)

@@ -7,14 +7,14 @@ import { dayOfEvents } from '../support/story.js'
 import { firstIds, newestFirst } from './rows.js'
 import { WAIT } from './shown.js'
 
-/* Chart, legend and facets over a day that is over: its counts stay what they are. */
+/* Chart, legend and facets over a day in the past, whose counts do not change. */
 
 const END = Math.floor(Date.now() / 1000) * 1_000_000 - 5_000_000
 const EVENTS: readonly AuditEvent[] = dayOfEvents(END)
 const FROM = formatTimestamp(END - 90_000_000_000)
 const TO = formatTimestamp(END)
 const DAY = `filter[created_at_gteq]=${FROM}&filter[created_at_lt]=${TO}`
-/** From the baseline of the chart up. */
+/** The levels from the baseline of the chart up. */
 const LEVELS = ['error', 'warn', 'audit', 'info', 'api', 'custom'] as const
 const DESK = { width: 1440, height: 900 }
 
@@ -27,10 +27,10 @@ afterAll(() => host.close())
 const open = (query = DAY, options: OpenPageOptions = {}): Promise<Page> =>
   openPage(`${host.page}?${query}`, { user: 'ann', viewport: DESK, ...options })
 
-/** The filter of the page's address, as the API takes it. */
+/** The filter of the page's address in API form. */
 const queryOf = (page: Page): string => decodeURIComponent(new URL(page.url()).search.slice(1))
 
-/** Waits for the address that shows the stretch. */
+/** Waits until the address has the range. */
 const zoomsTo = (page: Page, from: string, to: string): Promise<void> =>
   expect
     .poll(() => {
@@ -49,14 +49,14 @@ const legend = (page: Page): Locator => page.getByRole('group', { name: 'Levels'
 const value = (page: Page, name: string): Locator =>
   facets(page).getByRole('checkbox', { name: new RegExp(`^${name}( |$)`) })
 
-/** The number of a facet's value; it gives way to what can be done while the pointer is there. */
+/** The count of a facet value; buttons replace it while the pointer is on it. */
 const numberOf = async (page: Page, name: string): Promise<number> =>
   numberIn((await value(page, name).textContent())!)
 
 const numberIn = (text: string): number =>
   Number(/[\d,]+(?=\D*$)/.exec(text)![0].replaceAll(',', ''))
 
-/** Heading and rows are those of this query, and there are some. */
+/** Waits until heading and rows belong to this query and are not empty. */
 async function expectShown(page: Page, query: string): Promise<void> {
   const { total } = await count(query)
   const heading = chart(page).getByRole('heading', { level: 1 })
@@ -66,7 +66,7 @@ async function expectShown(page: Page, query: string): Promise<void> {
   await expect.poll(() => firstIds(page, 15), WAIT).toEqual(ids.slice(0, 15))
 }
 
-/** Bars of the chart, as the server counts them. */
+/** The server's buckets for the chart. */
 const bucketsOf = async (query: string) =>
   (await count(query, { buckets: { count: 120, zone: 'UTC' } })).buckets!.buckets
 
@@ -205,7 +205,7 @@ describe('facets', () => {
   it('select only one value, or exclude one', async () => {
     const page = await open()
     await value(page, 'ann').click()
-    // Values change their places when their counts come.
+    // Values move when their counts arrive.
     await expectShown(page, `${DAY}&filter[username_eq]=ann`)
     await value(page, 'mira').hover()
     await facets(page).getByRole('button', { name: 'only mira' }).click()

@@ -2,17 +2,17 @@ import { type AuditLog, type EventQuery, parseQuery } from 'daybook'
 import type { Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
 
-/* What the page shows, beside what the server holds. */
+/* Helpers that compare the page with the server's data. */
 
-/** For what never comes, not for what is slow on a busy machine. */
+/** Long enough for a busy machine; only a state that never comes exceeds it. */
 export const WAIT = { timeout: 25_000 } as const
 
-/** Rows in sight are fewer where the page is small. */
+/** The number of rows to compare; a small page shows only a few more. */
 const COMPARED = 8
 
 type Held = Pick<AuditLog, 'list' | 'count'>
 
-/** The filters and sorts of the page's address; its relative range is left out. */
+/** The filters and sorts of the page's address, without its relative range. */
 export function addressed(page: Page): EventQuery {
   const pairs = new URL(page.url()).search.slice(1).split('&')
   return parseQuery(pairs.filter((pair) => !pair.startsWith('range=')).join('&'))
@@ -32,7 +32,7 @@ export const rowIds = (page: Page): Promise<string[]> =>
 export const rowOf = (page: Page, id: string): Locator =>
   rowsOf(page).and(page.locator(`[data-id="${id}"]`))
 
-/** All that match, as the list has them. */
+/** The ids of all matching events, in list order. */
 export async function matching(audit: Held, filter: string): Promise<string[]> {
   const query = parseQuery(filter)
   const { events } = await audit.list({ ...query, limit: 1000 })
@@ -41,22 +41,22 @@ export async function matching(audit: Held, filter: string): Promise<string[]> {
 }
 
 /**
- * Waits until the address asks for the filter and the list shows the events that it finds, in their
- * order and number; gives the number.
+ * Waits until the address has the filter and the list shows the matching events in their order. Returns
+ * their number.
  */
 export async function expectShown(page: Page, audit: Held, filter: string): Promise<number> {
   await expect.poll(() => addressed(page), WAIT).toEqual(parseQuery(filter))
   const [ids, { total }] = await Promise.all([matching(audit, filter), audit.count(filter)])
   const shown = async () => ({
     first: (await rowIds(page)).slice(0, COMPARED),
-    // The head is a row too.
+    // The header is a row too.
     rows: Number(await page.getByRole('grid').getAttribute('aria-rowcount')) - 1,
   })
   await expect.poll(shown, WAIT).toEqual({ first: ids.slice(0, COMPARED), rows: total })
   return total
 }
 
-/** What the act copies. The clipboard itself is shared by all pages of the browser. */
+/** Returns the text that an action copies. Replaces the clipboard, which all pages of the browser share. */
 export async function copied(page: Page, act: () => Promise<void>): Promise<string> {
   await page.evaluate(
     `globalThis.wasCopied = new Promise((resolve) => {
@@ -67,7 +67,7 @@ export async function copied(page: Page, act: () => Promise<void>): Promise<stri
   return page.evaluate<string>('globalThis.wasCopied')
 }
 
-/** Pastes into the field, as Ctrl+V does. */
+/** Pastes into the field like Ctrl+V. */
 export async function paste(field: Locator, text: string): Promise<void> {
   const page = field.page()
   await field.focus()
@@ -81,6 +81,6 @@ export async function paste(field: Locator, text: string): Promise<void> {
   )
 }
 
-/** From now on no animation frame comes, as on a machine that is busy for long. */
+/** Stops animation frames, as on a machine that is busy for long. */
 export const stopFrames = (page: Page): Promise<unknown> =>
   page.evaluate('globalThis.requestAnimationFrame = () => 0')

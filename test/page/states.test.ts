@@ -21,7 +21,7 @@ async function serve(options: PageHostOptions = {}): Promise<PageHost> {
 const open = (host: PageHost, address = '', options: OpenPageOptions = {}): Promise<Page> =>
   openPage(`${host.page}${address}`, { user: 'ann', ...options })
 
-/** Holds back what it is told to, until it is released. */
+/** Delays matching requests until they are released. */
 function gate(): { middleware: Middleware; hold: (part: string) => void; release: () => void } {
   let held: string | undefined
   let waiting: (() => void)[] = []
@@ -174,7 +174,7 @@ describe('when the service fails', () => {
     store.fail('list')
     await page.getByRole('group', { name: 'Levels' }).getByRole('button', { name: 'error' }).click()
     await page.getByText('Showing the events loaded before.').waitFor()
-    // The notice takes the place of a row.
+    // The notice takes the space of a row.
     expect(await firstIds(page, 10)).toEqual(before.slice(0, 10))
     store.heal()
     await page.getByRole('status').getByRole('button', { name: 'Try again' }).click()

@@ -18,13 +18,13 @@ import {
 } from './model.js'
 import { type Option, optionsFor, type Part } from './options.js'
 
-/** The filters as they are edited. */
+/** The filters being edited. */
 export const draft = signal<Group>(readGroup([]))
 
 /** The field whose picker is open. */
 export const picking = signal<{ readonly id: number; readonly part: Part } | undefined>(undefined)
 
-/** What was typed into it, and which option is marked; -1 is none. */
+/** The text typed into that field, and the index of the marked option; -1 for none. */
 export const typed = signal('')
 export const active = signal(-1)
 
@@ -45,7 +45,7 @@ export function focusField(id: number, part: Part): void {
   afterRender(() => document.getElementById(fieldId(id, part))?.focus())
 }
 
-/** Reads the query's filters; gives the field to begin with. */
+/** Reads the query's filters into the draft, and focuses the first field to edit. */
 export function start(): void {
   const at = builderAt.value
   const root = readGroup(query.value.where)
@@ -72,7 +72,7 @@ export function closePicker(): void {
   typed.value = ''
 }
 
-/** Of values none is marked until something is typed: Enter then goes on to the next row. */
+/** Marks an option. For values, none is marked until something is typed, so that Enter goes to the next row. */
 function mark(part: Part): void {
   const row = pickedRow.value
   const chosen = part === 'attribute' ? row?.attribute : row?.predicate
@@ -100,7 +100,7 @@ const change = (row: Row, part: Partial<Row>): void => {
 
 const TAKE: Readonly<Record<Part, (row: Row, option: Option) => void>> = {
   attribute(row, { value, isLevel = false }) {
-    // Values of another attribute mean nothing, and levels take two predicates only.
+    // Values belong to their attribute, and levels support only two predicates.
     const isSame = row.attribute === value && row.isLevel === isLevel
     const reset = isLevel || row.isLevel ? { predicate: 'eq' as const, values: [] } : { values: [] }
     if (!isSame) change(row, { attribute: isLevel ? '' : value, isLevel, ...reset })
@@ -116,14 +116,14 @@ const TAKE: Readonly<Record<Part, (row: Row, option: Option) => void>> = {
   },
 }
 
-/** The field that follows; the same one where there is none. */
+/** The field to focus after an option is applied; the same field if none follows. */
 const NEXT: Readonly<Record<Part, (option: Option) => Part>> = {
   attribute: () => 'predicate',
   predicate: ({ value }) => (takesValue(value as PredicateName) ? 'value' : 'predicate'),
   value: () => 'value',
 }
 
-/** Takes an option without moving the focus; gives the field that follows. */
+/** Applies an option without moving the focus; returns the field to focus next. */
 export function take(option: Option): { readonly id: number; readonly part: Part } | undefined {
   const row = pickedRow.value
   const { part } = picking.value ?? {}
@@ -146,7 +146,7 @@ export function removeValue(row: Row, value: string): void {
   change(row, { values: row.values.filter((other) => other !== value) })
 }
 
-/** A row behind this one, once this one has all it needs. */
+/** Adds a row after this one, if this one is complete. */
 export function addRowAfter(row: Row): void {
   if (!isFinished(row)) return
   const added = emptyRow()
@@ -154,7 +154,7 @@ export function addRowAfter(row: Row): void {
   focusField(added.id, 'attribute')
 }
 
-/** The query as the rows have it. */
+/** The query with the draft's filters. */
 export const draftQuery = computed(() => ({ ...query.value, where: writeGroup(draft.value) }))
 
 export const cancel = (): void => {

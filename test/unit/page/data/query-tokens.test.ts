@@ -4,9 +4,9 @@ import {
   queryParts,
   repairedQuery,
   withoutPart,
-} from '../../../adapters/page/data/invalid-query.js'
-import { faultOf, queryTokens, readable } from '../../../adapters/page/data/query-tokens.js'
-import { formatPageQuery, parsePageQuery } from '../../../adapters/page/data/query.js'
+} from '../../../../adapters/page/data/invalid-query.js'
+import { faultOf, queryTokens, readable } from '../../../../adapters/page/data/query-tokens.js'
+import { formatPageQuery, parsePageQuery } from '../../../../adapters/page/data/query.js'
 import { pageQuery } from './queries.js'
 
 const faultIn = (search: string): Error => {

@@ -6,16 +6,16 @@ import {
   onlyValue,
   stateOf,
   toggleValue,
-} from '../../../adapters/page/facets/facet-choice.js'
+} from '../../../../adapters/page/facets/facet-choice.js'
 import {
   formatPageQuery,
   type PageQuery,
   parsePageQuery,
-} from '../../../adapters/page/data/query.js'
+} from '../../../../adapters/page/data/query.js'
 
 const read = (filter: string): PageQuery => parsePageQuery(`range=1h&${filter}`)
 
-/** As the address has it, without the range. */
+/** The query string without the range. */
 const written = (query: PageQuery): string =>
   decodeURIComponent(formatPageQuery(query)).replace(/^range=1h&?/, '')
 
@@ -110,7 +110,7 @@ describe('toggling', () => {
       'ann',
       'filter[username_null]=1',
     ],
-    // What is shut out is let in again, and with it what has no user.
+    // Including the excluded value also includes events without a user again.
     ['filter[username_not_eq]=ann', 'ann', ''],
     [
       'filter[username_not_eq]=ann',

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isNegative, negated, orMissing } from '../../../adapters/page/data/negation.js'
+import { isNegative, negated, orMissing } from '../../../../adapters/page/data/negation.js'
 import {
   ALL_TIME,
   apiQuery,
@@ -18,12 +18,12 @@ import {
   valueCondition,
   withConjunct,
   withoutConjunct,
-} from '../../../adapters/page/data/query.js'
-import type { AuditEvent } from '../../../src/event/event.js'
-import { compileFilter } from '../../../src/filter/evaluate.js'
-import { parseQuery } from '../../../src/filter/parse.js'
-import { predicates } from '../../../src/filter/predicates.js'
-import { type Level, LEVELS } from '../../../src/event/level.js'
+} from '../../../../adapters/page/data/query.js'
+import type { AuditEvent } from '../../../../src/event/event.js'
+import { compileFilter } from '../../../../src/filter/evaluate.js'
+import { parseQuery } from '../../../../src/filter/parse.js'
+import { predicates } from '../../../../src/filter/predicates.js'
+import { type Level, LEVELS } from '../../../../src/event/level.js'
 import { condition, event, fullEvent, grouping, holds, pageQuery, where } from './queries.js'
 
 const NOW = new Date('2026-11-20T13:06:00.500Z')
@@ -198,7 +198,7 @@ describe('levels', () => {
     not: fc.boolean(),
   })
 
-  // Of all levels but custom none says the same as custom.
+  // Excluding all levels except custom is the same as selecting custom.
   const shown = ({ levels, not }: LevelChoice): readonly Level[] =>
     LEVELS.filter((level) => levels.includes(level) !== not)
 

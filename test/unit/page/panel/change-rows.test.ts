@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { changeRow, dottedPath, recordedChanges } from '../../../adapters/page/panel/change-rows.js'
+import {
+  changeRow,
+  dottedPath,
+  recordedChanges,
+} from '../../../../adapters/page/panel/change-rows.js'
 
 describe('dottedPath', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { JsonValue } from '../../../src/event/event.js'
+import type { JsonValue } from '../../../../src/event/event.js'
 import {
   childCount,
   childNodes,
@@ -7,11 +7,11 @@ import {
   preview,
   rootNodes,
   type TreeNode,
-} from '../../../adapters/page/panel/tree-nodes.js'
+} from '../../../../adapters/page/panel/tree-nodes.js'
 
 const root = (key: string, value: JsonValue): TreeNode => rootNodes([[key, value]])[0]!
 
-/** The node that keys lead to. */
+/** The node at a path of keys. */
 const at = (node: TreeNode, ...keys: readonly string[]): TreeNode =>
   keys.reduce((parent, key) => childNodes(parent, 100).find((child) => child.key === key)!, node)
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { foldFrames, frameLines, reasonText } from '../../../adapters/page/panel/stack-frames.js'
+import { foldFrames, frameLines, reasonText } from '../../../../adapters/page/panel/stack-frames.js'
 
 const STACK = [
   'Error: connect timed out',

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import type { AuditEvent } from '../../../src/event/event.js'
+import type { AuditEvent } from '../../../../src/event/event.js'
 import {
   beforeAndAfter,
   closingQuery,
   centredOn,
   relationsOf,
   sourceLink,
-} from '../../../adapters/page/panel/related-queries.js'
-import { formatPageQuery } from '../../../adapters/page/data/query.js'
+} from '../../../../adapters/page/panel/related-queries.js'
+import { formatPageQuery } from '../../../../adapters/page/data/query.js'
 
 const STEP = '0199f09d-5b1e-7c41-8d20-6a4f3e9b1c77'
 const CHANGE = '0199f08e-11f4-7b90-a3c8-0d5e7f2a9b64'
@@ -44,7 +44,7 @@ describe('sourceLink', () => {
   })
 })
 
-describe('neighboursOf', () => {
+describe('relationsOf', () => {
   it('lists the closest relation first', () => {
     const kinships = (part: Partial<AuditEvent>) =>
       relationsOf(event(part)).map(({ kinship }) => kinship)
@@ -80,7 +80,7 @@ describe('beforeAndAfter', () => {
   })
 })
 
-describe('inARow', () => {
+describe('centredOn', () => {
   it.each([
     [[1, 2, 3, 4], [6, 7, 8, 9], '3 4 5 6 7'],
     [[1, 2, 3, 4], [6], '2 3 4 5 6'],

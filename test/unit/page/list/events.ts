@@ -1,11 +1,11 @@
-import type { AuditEvent } from '../../../src/event/event.js'
+import type { AuditEvent } from '../../../../src/event/event.js'
 
-/** Events a minute apart, newest first, the newest being number `count`. */
+/** Events one minute apart, newest first; the newest has number `count`. */
 export function newestFirst(count: number): AuditEvent[] {
   return Array.from({ length: count }, (_, i) => eventOfMinute(count - i))
 }
 
-/** The event of a minute of 20 November 2026. */
+/** The event at a minute of 20 November 2026. */
 export function eventOfMinute(minute: number, more: Partial<AuditEvent> = {}): AuditEvent {
   const at = new Date(Date.UTC(2026, 10, 20, 0, minute)).toISOString().replace('Z', '000Z')
   return {

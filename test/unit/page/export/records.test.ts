@@ -4,9 +4,9 @@ import {
   cutLine,
   type ExportFormat,
   fileName,
-} from '../../../adapters/page/export/records.js'
+} from '../../../../adapters/page/export/records.js'
 
-/** The file in chunks of so many bytes, as far as it would be written when it is cut. */
+/** Splits the file into chunks of `size` bytes, and returns what a cut export would contain. */
 function parted(format: ExportFormat, text: string, size: number) {
   const bytes = new TextEncoder().encode(text)
   const splitter = createRecordSplitter(format)
@@ -26,7 +26,7 @@ const SIZES = [1, 2, 3, 7, 1000]
 const NDJSON = '{"a":"ü€😀\\n\\""}\n{"a":2}\n'
 const CSV = 'id,name\r\n1,"two\r\nlines, and ""quotes"""\r\n2,ü€😀\r\n'
 
-describe('createRecordParter', () => {
+describe('createRecordSplitter', () => {
   it.each(SIZES)('counts and returns whole lines in chunks of %i bytes', (size) => {
     expect(parted('ndjson', NDJSON, size)).toEqual({ written: NDJSON, rest: '', count: 2 })
     expect(parted('ndjson', `${NDJSON}{"a":"cut`, size)).toEqual({

@@ -8,8 +8,8 @@ import {
   withNewest,
   withNext,
   withPrevious,
-} from '../../../adapters/page/list/loaded-window.js'
-import { eventOfMinute, newestFirst } from './list-events.js'
+} from '../../../../adapters/page/list/loaded-window.js'
+import { eventOfMinute, newestFirst } from './events.js'
 
 const names = ({ events }: LoadedWindow): string[] => events.map(({ id }) => id)
 

@@ -7,8 +7,8 @@ import {
   type Situation,
   waitingSince,
   withWaiting,
-} from '../../../adapters/page/list/live-state.js'
-import { newestFirst } from './list-events.js'
+} from '../../../../adapters/page/list/live-state.js'
+import { newestFirst } from './events.js'
 
 const NOW = new Date('2026-11-20T12:00:00Z')
 const CALM: Situation = {

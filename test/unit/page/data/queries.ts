@@ -1,12 +1,12 @@
 import fc from 'fast-check'
-import type { Conjunct, PageQuery, Range } from '../../../adapters/page/data/query.js'
-import type { AuditEvent } from '../../../src/event/event.js'
-import type { Condition, Grouping, Sort } from '../../../src/filter/ast.js'
-import { compileFilter } from '../../../src/filter/evaluate.js'
-import { type PredicateName, predicateOf, predicates } from '../../../src/filter/predicates.js'
+import type { Conjunct, PageQuery, Range } from '../../../../adapters/page/data/query.js'
+import type { AuditEvent } from '../../../../src/event/event.js'
+import type { Condition, Grouping, Sort } from '../../../../src/filter/ast.js'
+import { compileFilter } from '../../../../src/filter/evaluate.js'
+import { type PredicateName, predicateOf, predicates } from '../../../../src/filter/predicates.js'
 
 /*
- * Queries as the page knows them, over attributes of texts.
+ * Arbitrary page queries over text attributes.
  */
 
 const NAMES = ['a', 'b_c', 'username', 'type', 'd', 'x_eq', 'm', 'odd name', 'é[0]'] as const
@@ -43,7 +43,7 @@ const groupingOf = (depth: number): fc.Arbitrary<Grouping> =>
 
 export const grouping = groupingOf(2)
 
-/** In the order that the API's text keeps: conditions before groups. */
+/** Conditions before groups, as in the query string. */
 export const where: fc.Arbitrary<readonly Conjunct[]> = fc
   .tuple(fc.array(condition, { maxLength: 3 }), fc.array(grouping, { maxLength: 2 }))
   .map((parts) => parts.flat())

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { cellConjunct, withCell } from '../../../adapters/page/list/cells.js'
-import { conditionOn, levelConjunct, type PageQuery } from '../../../adapters/page/data/query.js'
-import { isSafePath } from '../../../adapters/page/data/safe-path.js'
-import { relaxedQueries } from '../../../adapters/page/list/relaxed-queries.js'
-import { eventOfMinute } from './list-events.js'
+import { cellConjunct, withCell } from '../../../../adapters/page/list/cells.js'
+import { conditionOn, levelConjunct, type PageQuery } from '../../../../adapters/page/data/query.js'
+import { isSafePath } from '../../../../adapters/page/data/safe-path.js'
+import { relaxedQueries } from '../../../../adapters/page/list/relaxed-queries.js'
+import { eventOfMinute } from './events.js'
 
 const event = eventOfMinute(1, {
   type: 'warning:pool:full',

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { curlLine, shellQuote } from '../../../adapters/page/data/curl-command.js'
-import { parsePasted } from '../../../adapters/page/bar/pasted-query.js'
-import { apiQuery, parsePageQuery } from '../../../adapters/page/data/query.js'
+import { curlLine, shellQuote } from '../../../../adapters/page/data/curl-command.js'
+import { parsePasted } from '../../../../adapters/page/bar/pasted-query.js'
+import { apiQuery, parsePageQuery } from '../../../../adapters/page/data/query.js'
 import { pageQuery } from './queries.js'
 
 const HOSTILE = [

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { dayTotals, rowAtTime, timeAtRow } from '../../../adapters/page/list/row-estimate.js'
+import { dayTotals, rowAtTime, timeAtRow } from '../../../../adapters/page/list/row-estimate.js'
 import {
   itemAt,
   itemsBetween,
@@ -7,8 +7,8 @@ import {
   mountedItems,
   type Positions,
   positionsOf,
-} from '../../../adapters/page/list/positions.js'
-import { eventOfMinute } from './list-events.js'
+} from '../../../../adapters/page/list/positions.js'
+import { eventOfMinute } from './events.js'
 
 const dayOf = (time: string): string => time.slice(0, 10)
 

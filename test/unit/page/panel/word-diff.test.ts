@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { diffWords, type Piece } from '../../../adapters/page/panel/word-diff.js'
+import { diffWords, type Piece } from '../../../../adapters/page/panel/word-diff.js'
 
 const marked = (pieces: readonly Piece[]): string =>
   pieces.map(({ text, isChanged }) => (isChanged ? `[${text}]` : text)).join('')

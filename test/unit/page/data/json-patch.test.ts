@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { patched } from '../../../adapters/page/data/json-patch.js'
+import { patched } from '../../../../adapters/page/data/json-patch.js'
 
 test('members are added, replaced and removed', () => {
   const changed = patched({ progress: 'a', stage: 1, gone: true }, [

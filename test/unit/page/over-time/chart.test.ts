@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { axisLabels } from '../../../adapters/page/over-time/axis.js'
-import { highestOf, roundBelow, segmentsOf } from '../../../adapters/page/over-time/bar-segments.js'
+import { axisLabels } from '../../../../adapters/page/over-time/axis.js'
+import {
+  highestOf,
+  roundBelow,
+  segmentsOf,
+} from '../../../../adapters/page/over-time/bar-segments.js'
 import {
   barAt,
   sameTimes,
@@ -9,8 +13,8 @@ import {
   positionOf,
   barRange,
   timeAt,
-} from '../../../adapters/page/over-time/timeline.js'
-import type { Bucket } from '../../../src/store/counts.js'
+} from '../../../../adapters/page/over-time/timeline.js'
+import type { Bucket } from '../../../../src/store/counts.js'
 
 describe('a bar', () => {
   test('stacks the levels from the baseline in their order', () => {
@@ -21,7 +25,7 @@ describe('a bar', () => {
     expect(error!.y - (api!.y + api!.height)).toBeCloseTo(0.8)
     expect(api!.y - (custom!.y + custom!.height)).toBeCloseTo(0.8)
     expect(api!.height / error!.height).toBeCloseTo(3)
-    // Gaps are part of the bar: its top is that of 50 events.
+    // Gaps are part of the bar, so its top is that of 50 events.
     expect(custom!.y).toBeCloseTo(24)
   })
 
@@ -78,7 +82,7 @@ test('the highest bar is the first of the highest', () => {
 
 describe('time along the chart', () => {
   const start = Date.parse('2026-11-20T00:00:00Z')
-  // A bar of twice the time is as wide as the others.
+  // A bar of twice the duration is drawn as wide as the others.
   const edges = edgesOf(bucketsFrom('2026-11-20T00:00:00Z', [MINUTE, 2 * MINUTE, MINUTE, MINUTE]))
 
   test.each([
@@ -163,7 +167,7 @@ describe('labels of the axis', () => {
   })
 
   test('stay round when clocks change', () => {
-    // In Berlin 26 October 2025 had 25 hours.
+    // 26 October 2025 had 25 hours in Berlin.
     expect(labelled('2025-10-25T22:00:00Z', bars(25, HOUR), 'Europe/Berlin')).toEqual([
       '10-25T22:00:00 day',
       '10-26T02:00:00 minute',

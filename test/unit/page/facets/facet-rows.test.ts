@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { Choice } from '../../../adapters/page/facets/facet-choice.js'
-import { closedRows, levelRows, openRows } from '../../../adapters/page/facets/facet-rows.js'
-import type { EventCounts, Facet } from '../../../src/store/counts.js'
+import type { Choice } from '../../../../adapters/page/facets/facet-choice.js'
+import { closedRows, levelRows, openRows } from '../../../../adapters/page/facets/facet-rows.js'
+import type { EventCounts, Facet } from '../../../../src/store/counts.js'
 
 const ALL: Choice = { not: true, values: [] }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { memoryStore } from '../../../adapters/memory/index.js'
+import { memoryStore } from '../../../../adapters/memory/index.js'
 import {
   firstPage,
   isPaged,
@@ -8,12 +8,12 @@ import {
   type PageRequest,
   pagesAround,
   previousPage,
-} from '../../../adapters/page/list/paging.js'
-import type { PageQuery } from '../../../adapters/page/data/query.js'
-import type { Sort } from '../../../src/filter/ast.js'
-import { AuditLog } from '../../../src/index.js'
-import type { AuditEvent } from '../../../src/event/event.js'
-import { eventOfMinute } from './list-events.js'
+} from '../../../../adapters/page/list/paging.js'
+import type { PageQuery } from '../../../../adapters/page/data/query.js'
+import type { Sort } from '../../../../src/filter/ast.js'
+import { AuditLog } from '../../../../src/index.js'
+import type { AuditEvent } from '../../../../src/event/event.js'
+import { eventOfMinute } from './events.js'
 
 const NOW = new Date('2026-11-20T12:00:00Z')
 

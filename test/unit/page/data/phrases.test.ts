@@ -1,14 +1,18 @@
 import { describe, expect, it } from 'vitest'
-import { querySentence } from '../../../adapters/page/builder/sentence.js'
+import { querySentence } from '../../../../adapters/page/builder/sentence.js'
 import {
   describeConjunct,
   isNegativeConjunct,
   phraseText,
   requiredAttribute,
   visible,
-} from '../../../adapters/page/data/phrases.js'
-import { negated } from '../../../adapters/page/data/negation.js'
-import { type Conjunct, levelConjunct, parsePageQuery } from '../../../adapters/page/data/query.js'
+} from '../../../../adapters/page/data/phrases.js'
+import { negated } from '../../../../adapters/page/data/negation.js'
+import {
+  type Conjunct,
+  levelConjunct,
+  parsePageQuery,
+} from '../../../../adapters/page/data/query.js'
 
 const words = {
   attributes: { username: 'user' },

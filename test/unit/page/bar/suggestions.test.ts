@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { completeLine } from '../../../adapters/page/bar/query-line-completion.js'
-import { suggest } from '../../../adapters/page/bar/suggestions.js'
-import { phraseText } from '../../../adapters/page/data/phrases.js'
+import { completeLine } from '../../../../adapters/page/bar/query-line-completion.js'
+import { suggest } from '../../../../adapters/page/bar/suggestions.js'
+import { phraseText } from '../../../../adapters/page/data/phrases.js'
 
 const words = {
   attributes: { username: 'user' },

@@ -4,7 +4,7 @@ import {
   logOf,
   progressOf,
   unfoldedLines,
-} from '../../../adapters/page/panel/log-lines.js'
+} from '../../../../adapters/page/panel/log-lines.js'
 
 const CLONE =
   "Cloning into 'x'...\nremote: Counting objects:  50% (1/2)\rremote: Counting objects: 100% (2/2), done.\r\n" +

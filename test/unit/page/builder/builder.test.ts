@@ -8,7 +8,7 @@ import {
   removeMember,
   rowsOf,
   toggleGroup,
-} from '../../../adapters/page/builder/edits.js'
+} from '../../../../adapters/page/builder/edits.js'
 import {
   emptyRow,
   type Group,
@@ -20,16 +20,16 @@ import {
   type Row,
   ROW_PREDICATES,
   writeGroup,
-} from '../../../adapters/page/builder/model.js'
-import { optionsFor } from '../../../adapters/page/builder/options.js'
+} from '../../../../adapters/page/builder/model.js'
+import { optionsFor } from '../../../../adapters/page/builder/options.js'
 import {
   ALL_TIME,
   apiQuery,
   conditionOn,
   type Conjunct,
   parsePageQuery,
-} from '../../../adapters/page/data/query.js'
-import { fullEvent, holds, where } from './queries.js'
+} from '../../../../adapters/page/data/query.js'
+import { fullEvent, holds, where } from '../data/queries.js'
 
 const row = (attribute: string, change: Partial<Row> = {}): Row => ({
   ...emptyRow(),

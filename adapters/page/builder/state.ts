@@ -133,7 +133,7 @@ export function take(option: Option): { readonly id: number; readonly part: Part
   return { id: row.id, part: NEXT[part](option) }
 }
 
-/** Takes an option, and moves the focus to the next field. */
+/** Applies an option, and moves the focus to the next field. */
 export function choose(option: Option): void {
   const next = take(option)
   if (next) focusField(next.id, next.part)

@@ -8,7 +8,7 @@ import type { Indexed } from './read/list-query.js'
 import { rejecting, withoutTimeLimit, withRetry } from './log/calls.js'
 import { ask } from './connection/client.js'
 import { countBounds, countEvents } from './read/count.js'
-import { findDue } from './read/due.js'
+import { findExcess } from './read/excess.js'
 import { createFollower } from './log/follower.js'
 import { importInto } from './write/import.js'
 import { createLogIndex, type LogIndex } from './index/log-index.js'
@@ -199,7 +199,7 @@ export function createPostgresStore(
 
     async excess(bounds, { signal } = {}) {
       check(signal)
-      return findDue(reader, names, bounds, signal)
+      return findExcess(reader, names, bounds, signal)
     },
 
     async reportSuppressed(report, { signal } = {}) {

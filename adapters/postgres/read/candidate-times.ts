@@ -16,6 +16,12 @@ export const MAX_COUNTED_AT_ONCE = 20_000
 // Parts of the index that are searched together.
 const PARTS = 8
 
+interface CandidateRequest {
+  readonly where: Grouping | undefined
+  readonly bounds: TimeBounds
+  readonly end: number
+}
+
 /**
  * The times of the events that may match, from the index. `undefined` if there are too many, if the index
  * cannot answer the filter or does not cover the bounds, or if half of the time until `end` (as
@@ -23,11 +29,8 @@ const PARTS = 8
  */
 export async function candidateTimes(
   { ask, checkTime }: Snapshot,
-  index: LogIndex,
-  names: Names,
-  where: Grouping | undefined,
-  bounds: TimeBounds,
-  end: number,
+  { index, names }: { readonly index: LogIndex; readonly names: Names },
+  { where, bounds, end }: CandidateRequest,
 ): Promise<readonly Microseconds[] | undefined> {
   const filter = indexFilter(where)
   if (!filter) return undefined

@@ -163,7 +163,9 @@ export async function countEvents(
   /** False if there are too many events. */
   const countAtOnce = async (): Promise<boolean> => {
     const bounds = boundsOf(slices)
-    const times = index && (await candidateTimes(snapshot, index, names, tally.shared, bounds, end))
+    const times =
+      index &&
+      (await candidateTimes(snapshot, { index, names }, { where: tally.shared, bounds, end }))
     if (!times && !(await hasFew(bounds))) return false
     const condition = times ? sql('created_at = ANY (?::bigint[])', times) : within(bounds)
     await run(sql('SAVEPOINT before'))

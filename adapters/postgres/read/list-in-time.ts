@@ -42,7 +42,8 @@ export async function* rowsInTime(list: ListQuery, order: Order, bounds: TimeBou
   if (filter) index?.probeHistory.note(filter, 'rows')
   for (let size = firstProbe; size > 0; size = nextProbe(seen, matched)) {
     const probed = seen === 0 ? opened['probe'] : undefined
-    const found = probed ?? (await run(probeStatement(list, order, rest, size, least)))
+    const found =
+      probed ?? (await run(probeStatement(list, { order, bounds: rest, count: size, most: least })))
     const { rows, last } = readProbe(found)
     yield rows
     const isFull = rows.length === least
@@ -65,22 +66,27 @@ export async function* rowsInTime(list: ListQuery, order: Order, bounds: TimeBou
     seen > 0
       ? `${matched} of the ${seen} ${end} events may match`
       : `none of the ${end} events passed the last filter on the same attributes`
-  yield* remainingRows(list, index, order, rest, reason)
+  yield* remainingRows(list, index, { order, bounds: rest, reason })
+}
+
+interface IndexWalk {
+  readonly order: Order
+  readonly bounds: TimeBounds
+  /** Why the index is used, for the trace. */
+  readonly reason: string
 }
 
 /** The remaining rows: by the index as far as it covers the events, else by a scan. */
 async function* remainingRows(
   list: ListQuery,
   index: LogIndex,
-  order: Order,
-  bounds: TimeBounds,
-  reason: string,
+  { order, bounds, reason }: IndexWalk,
 ): Rows {
   const { steps } = list
   await steps.enter('index', reason)
   const coverage = await coverageIn(list, index)
   const { covered: known, rest: others } = splitAt(bounds, coverage.to)
-  const ask = (): Rows => rowsByIndex(list, index, coverage, order, known, reason)
+  const ask = (): Rows => rowsByIndex(list, index, coverage, { order, bounds: known, reason })
   const scan = (): Rows => scanUncovered(list, order, others, 'too many events are not indexed yet')
   for (const rows of order === 'asc' ? [ask, scan] : [scan, ask]) yield* rows()
 }
@@ -103,9 +109,7 @@ async function* rowsByIndex(
   list: ListQuery,
   index: LogIndex,
   coverage: Coverage,
-  order: Order,
-  bounds: TimeBounds,
-  reason: string,
+  { order, bounds, reason }: IndexWalk,
 ): Rows {
   if (isEmpty(bounds)) return
   const { steps, query } = list

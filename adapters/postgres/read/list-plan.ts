@@ -77,7 +77,8 @@ function openRows(plan: ListPlan, indexed: Indexed): Opening {
   }
   const size = firstProbeOf(filter, indexed)
   if (size === 0) return {}
-  const probe = inlined(probeStatement({ where, indexed }, direction, bounds, size, least))
+  const request = { order: direction, bounds, count: size, most: least }
+  const probe = inlined(probeStatement({ where, indexed }, request))
   return probe === undefined ? {} : { probe }
 }
 

@@ -38,6 +38,8 @@ export interface ListQuery {
   /** The part of the filter that SQL can test; `undefined` if none. */
   readonly where: Sql | undefined
   readonly toEvent: (row: TextRow) => AuditEvent
+  /** The whole filter. */
+  readonly matches: (event: AuditEvent) => boolean
   readonly steps: ListTrace
   readonly trace: QueryTrace | undefined
 }

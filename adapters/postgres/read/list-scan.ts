@@ -20,16 +20,20 @@ export interface Probe {
   readonly last: Microseconds | undefined
 }
 
+export interface ProbeRequest {
+  readonly order: Order
+  readonly bounds: TimeBounds
+  readonly count: number
+  readonly most: number
+}
+
 /**
  * Reads the first `count` rows of the order, but stops once `most` of them have passed the filter. If
  * fewer have, a further row holds the time of the last row read, and NULLs.
  */
 export function probeStatement(
   { where, indexed: { names } }: Filtered,
-  order: Order,
-  bounds: TimeBounds,
-  count: number,
-  most: number,
+  { order, bounds, count, most }: ProbeRequest,
 ): Sql {
   const range = within(bounds)
   const condition = where ?? sql('TRUE')

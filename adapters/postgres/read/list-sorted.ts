@@ -25,45 +25,38 @@ import { TOO_MUCH } from '../index/chunk-loader.js'
 import type { IndexSession } from '../index/session.js'
 import { sweepRows } from './list-scan.js'
 
-type Matches = (event: AuditEvent) => boolean
-
 /** Collects the first events in an order by attributes: from the index, and from a scan of the rest. */
-export async function collectSorted(
-  list: ListQuery,
-  bounds: TimeBounds,
-  matches: Matches,
-): Promise<EventCollector> {
+export async function collectSorted(list: ListQuery, bounds: TimeBounds): Promise<EventCollector> {
   const { indexed, query, filter, steps } = list
   const { index } = indexed
   // For an order that the index does not have, it may still find the few events that match.
   if (!index || (!filter && !isIndexedOrder(query.sorts)))
-    return sweep(list, pageCollector(query), bounds, matches, 'the index has no such order')
+    return sweep(list, pageCollector(query), bounds, 'the index has no such order')
   await steps.enter('sort')
   const coverage = await coverageIn(list, index)
   const { covered: known, rest: others } = splitAt(bounds, coverage.to)
   const collector = isEmpty(known)
     ? pageCollector(query)
-    : await collectKnown(list, index, coverage, known, matches)
+    : await collectKnown(list, index, coverage, known)
   if (!collector) {
     const reason = 'the query would read too much of the index'
-    return sweep(list, pageCollector(query), bounds, matches, reason)
+    return sweep(list, pageCollector(query), bounds, reason)
   }
   if (isEmpty(others)) return collector
-  return sweep(list, collector, others, matches, 'too many events are not indexed yet')
+  return sweep(list, collector, others, 'too many events are not indexed yet')
 }
 
 async function sweep(
   list: ListQuery,
   collector: EventCollector,
   bounds: TimeBounds,
-  matches: Matches,
   reason: string,
 ): Promise<EventCollector> {
   await list.steps.enter('scan', reason)
   for await (const rows of sweepRows(list, bounds))
     for (const row of rows) {
       const event = list.toEvent(row)
-      if (matches(event)) collector.add(event)
+      if (list.matches(event)) collector.add(event)
     }
   return collector
 }
@@ -74,7 +67,6 @@ async function collectKnown(
   index: LogIndex,
   coverage: Coverage,
   bounds: TimeBounds,
-  matches: Matches,
 ): Promise<EventCollector | undefined> {
   try {
     const session = await openIndexSession(list, index, coverage, bounds)
@@ -86,8 +78,8 @@ async function collectKnown(
       of: session.parts.reduce((sum, { size }) => sum + size, 0),
     }
     return isIndexedOrder(list.query.sorts)
-      ? await collectFirst(list, session, candidates, bounds, matches)
-      : await collectFetched(list, session, candidates, bounds, matches)
+      ? await collectFirst(list, session, candidates, bounds)
+      : await collectFetched(list, session, candidates, bounds)
   } catch (error) {
     if (error !== TOO_MUCH) throw error
     return undefined
@@ -102,14 +94,13 @@ async function collectFetched(
   session: IndexSession,
   { sets, count }: Candidates,
   bounds: TimeBounds,
-  matches: Matches,
 ): Promise<EventCollector | undefined> {
   if (count > MAX_FETCHED) return undefined
   const collector = pageCollector(list.query)
   const times = await session.timesOf(sets, 'asc', bounds, Infinity)
   for (const row of await rowsAt(list, times)) {
     const event = list.toEvent(row)
-    if (matches(event)) collector.add(event)
+    if (list.matches(event)) collector.add(event)
   }
   return collector
 }
@@ -123,7 +114,6 @@ async function collectFirst(
   session: IndexSession,
   candidates: Candidates,
   bounds: TimeBounds,
-  matches: Matches,
 ): Promise<EventCollector> {
   const { query, filter } = list
   await warmUp(list, session, candidates, bounds)
@@ -153,7 +143,7 @@ async function collectFirst(
     for (const time of wanted) known.set(time, undefined)
     for (const row of await rowsAt(list, [...wanted])) {
       const event = list.toEvent(row)
-      if (matches(event)) known.set(timeOf(row), event)
+      if (list.matches(event)) known.set(timeOf(row), event)
     }
   }
 }

@@ -47,19 +47,19 @@ export async function listEvents(
     filter,
     where,
     toEvent: lazy ? rowToLazyEvent : rowToEvent,
+    matches: tracedFilter(trace, compileFilter(query.where)),
     steps: listTrace(run, names.events, trace),
     trace,
   }
-  const matches = tracedFilter(trace, compileFilter(query.where))
   if (isEmpty(bounds)) return pageCollector(query).page()
   try {
     const collector = direction
-      ? await collectInTime(list, direction, bounds, matches)
-      : await collectSorted(list, bounds, matches)
+      ? await collectInTime(list, direction, bounds)
+      : await collectSorted(list, bounds)
     // Sorted by attributes, any open event may belong to the page.
     if (!direction)
       for (const event of await readOpen(snapshot.ask, names, snapshot.open))
-        if (matches(event)) collector.add(event)
+        if (list.matches(event)) collector.add(event)
     await list.steps.end()
     return lazyPage(collector.page())
   } catch (error) {
@@ -72,9 +72,8 @@ async function collectInTime(
   list: ListQuery,
   order: Order,
   bounds: TimeBounds,
-  matches: (event: AuditEvent) => boolean,
 ): Promise<EventCollector> {
-  const { snapshot, indexed, query, toEvent } = list
+  const { snapshot, indexed, query, toEvent, matches } = list
   const collector = pageCollector(query)
   const take = (event: AuditEvent): boolean => matches(event) && collector.add(event)
   const ahead = order === 'asc' ? [...snapshot.open] : snapshot.open.toReversed()

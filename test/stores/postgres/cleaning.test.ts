@@ -16,7 +16,7 @@ const fill = (count: number): Promise<unknown> =>
 
 const bytesOf = (n: number): number => JSON.stringify({ n }).length
 
-describe('due', () => {
+describe('excess', () => {
   it('sums the sizes of many events exactly', async () => {
     const store = openStore({ partitions: 'none' })
     await store.append([draft({})])

@@ -52,8 +52,8 @@ async function newestBeyondBytes(
   }
 }
 
-/** As `EventStore.due`. What is appended meanwhile is not due. */
-export async function findDue(
+/** Like `EventStore.excess`; events that are appended meanwhile are not included. */
+export async function findExcess(
   reader: Reader,
   { events }: Names,
   { from = 0, rows, bytes }: KeptBounds,

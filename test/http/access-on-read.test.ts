@@ -13,7 +13,7 @@ describe('onRead', () => {
     return { reads, server }
   }
 
-  it('is told who gets which events by what query', async () => {
+  it('receives the user, the events and the query of a read', async () => {
     const { reads, server } = await started()
     const seen = [await server.record('ann'), await server.record('ann')]
     await server.record('bob')
@@ -27,7 +27,7 @@ describe('onRead', () => {
     ])
   })
 
-  it('is told by HEAD and by 304 too, which tell that the events are there', async () => {
+  it('is called for HEAD and 304 too, which reveal that the events exist', async () => {
     const { reads, server } = await started()
     const event = await server.record('ann')
     const path = `${PATH}/${event.id}`
@@ -37,7 +37,7 @@ describe('onRead', () => {
     expect(reads.map(({ events }) => events)).toEqual([[event], [event]])
   })
 
-  it('is told of streams, batch by batch', async () => {
+  it('is called for each batch of a stream', async () => {
     const { reads, server } = await started()
     const stream = await openStream(`${server.url}${PATH}/stream?filter[text_gt]=0`)
     for (const text of [0, 1, 2, 3]) await server.record('ann', { text })
@@ -48,7 +48,7 @@ describe('onRead', () => {
     expect(texts).toEqual([1, 2, 3])
   })
 
-  it('is not told of what gives nothing away', async () => {
+  it('is not called for requests that read no events', async () => {
     const { reads, server } = await started()
     const hidden = await server.record('bob')
     await server.send(PATH, newEvent({ type: 'x' }))
@@ -59,7 +59,7 @@ describe('onRead', () => {
     expect(reads).toEqual([])
   })
 
-  it('is waited for', async () => {
+  it('delays the response until it resolves', async () => {
     const order: string[] = []
     let release = (): void => {}
     let tell = (): void => {}
@@ -73,7 +73,7 @@ describe('onRead', () => {
     })
     const answered = server.send(PATH).then(() => order.push('answered'))
     await told
-    // Another answer comes meanwhile.
+    // Another response arrives in the meantime.
     await server.send(`${PATH}/openapi.json`)
     order.push('released')
     release()
@@ -82,7 +82,7 @@ describe('onRead', () => {
   })
 
   it.each([PATH, `${PATH}/`, `${PATH}?filter[text_eq]=secret`])(
-    'that throws withholds the answer to %s, as an error of the host',
+    'that throws prevents the response to %s, as an error of the host',
     async (path) => {
       const failure = new AuditLogError('STORE_FAILED', 'the notes cannot be kept')
       const server = await startFeed({ onRead: () => Promise.reject(failure) })
@@ -96,7 +96,7 @@ describe('onRead', () => {
     },
   )
 
-  it('that throws cuts a stream off, and the host is told', async () => {
+  it('that throws cuts a stream off, and Koa emits the error', async () => {
     const failure = new Error('the notes cannot be kept')
     const told: unknown[] = []
     const listening: Middleware = (ctx, next) => {

@@ -50,20 +50,24 @@ async function serve(
   }
 }
 
-/** All that a client can tell an answer by, but the moment. */
-const told = ({ status, headers: { date: _date, ...headers }, body }: RawResponse): unknown => ({
+/** Everything that a client sees of a response, except the date. */
+const comparable = ({
+  status,
+  headers: { date: _date, ...headers },
+  body,
+}: RawResponse): unknown => ({
   status,
   headers,
   body,
 })
 
-/** The filter of a query that the endpoints take as a text. */
+/** The query as a query string. */
 const textOf = (query: QueryObject): string => formatQuery(parseQuery(query))
 
-/** Those that a URL can hold: no halves of surrogate pairs. */
+/** Queries that a URL can contain: without lone surrogates. */
 const sendable = query.filter((query) => !JSON.stringify(query).includes(String.raw`\ud`))
 
-/** Those that a host may give: nothing undefined, nothing blank. */
+/** Filters that a host may return: nothing undefined, nothing blank. */
 const restricting = filter
   .map((members) => JSON.parse(JSON.stringify(members)) as typeof members)
   .filter((members) => !/"\s*"/.test(JSON.stringify(members)))
@@ -73,8 +77,8 @@ const stores: Readonly<Record<string, (file: string) => EventStore>> = {
   SQLite: (filename) => sqliteStore({ filename, clock }),
 }
 
-describe.each(Object.entries(stores))('a filter for what is visible, on %s', (_, open) => {
-  it('makes the feed that of a log which holds nothing else', async () => {
+describe.each(Object.entries(stores))('the visible filter on %s', (_, open) => {
+  it('gives the same responses as a log that holds only the visible events', async () => {
     const seen = { hidden: 0, visible: 0, listed: 0, truncated: 0, pages: 0 }
     const run = async (
       events: readonly AuditEvent[],
@@ -90,7 +94,7 @@ describe.each(Object.entries(stores))('a filter for what is visible, on %s', (_,
       const model = await serve(memoryStore({ clock }), remaining)
       const both = async (path: string): Promise<RawResponse> => {
         const [given, expected] = await Promise.all([send(feed.url, path), send(model.url, path)])
-        expect(told(given), path).toEqual(told(expected))
+        expect(comparable(given), path).toEqual(comparable(expected))
         return given
       }
       try {
@@ -114,14 +118,14 @@ describe.each(Object.entries(stores))('a filter for what is visible, on %s', (_,
       }
     }
 
-    /** Streams from the beginning; the log's end is theirs. */
+    /** Streams from the first event; they end when the log is closed. */
     const streamBoth = async (feed: Feed, model: Feed, { filter }: QueryObject): Promise<void> => {
       const { where } = parseQuery({ filter })
       const text = formatQuery({ where, sorts: [], limit: 10 }).replace(/&?limit=\d+$/, '')
       const path = `${PATH}/stream?after=2025-01-01&${text}`
       const streams = await Promise.all([feed, model].map(({ url }) => openStream(url + path)))
       const { events } = await model.audit.list({ where, sorts: [], limit: 1000 })
-      // Those with ids from elsewhere are of the past, and not delivered.
+      // Imported events are in the past and not delivered.
       const matching = events.filter(({ id }) => !id.startsWith('00000000'))
       await Promise.all(streams.map((stream) => stream.take(matching.length)))
       await Promise.all([feed, model].map(({ audit }) => audit.close()))
@@ -139,7 +143,7 @@ describe.each(Object.entries(stores))('a filter for what is visible, on %s', (_,
       ),
       { numRuns: 20, endOnFailure: true },
     )
-    // It has been seen to do something.
+    // The property must not be vacuous.
     for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(0)
   })
 })

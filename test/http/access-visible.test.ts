@@ -6,7 +6,7 @@ import { openStream } from '../support/server-sent.js'
 import { own, PATH, requests, startFeed, textsOf } from './access.js'
 
 describe('visible', () => {
-  it('holds for lists: what is not seen is no reason for 206 either', async () => {
+  it('restricts lists: invisible events do not cause a 206 either', async () => {
     const server = await startFeed({ visible: own })
     for (let n = 0; n < 5; n++) {
       await server.record('ann', { text: `ann ${n}` })
@@ -21,7 +21,7 @@ describe('visible', () => {
     expect(textsOf(await server.send(PATH, { user: 'eve' }))).toEqual([])
   })
 
-  it('leads back by links that do not say it', async () => {
+  it('does not appear in links.prev', async () => {
     const server = await startFeed({
       visible: (ctx) => ({ ...own(ctx as Context), tenant_eq: 'north' }),
     })
@@ -41,13 +41,13 @@ describe('visible', () => {
     expect(pages).toEqual([[5, 6, 7, 8], [1, 2, 3, 4], [0]])
   })
 
-  it('makes others 404, in the words of those that are not there', async () => {
+  it('makes other events 404, with the same error as missing events', async () => {
     const server = await startFeed({ visible: own })
     const { id } = await server.record('bob')
     const missing = id.replace(/.$/, (digit) => (digit === '0' ? '1' : '0'))
     expect((await server.send(`${PATH}/${id}`, { user: 'bob' })).status).toBe(200)
     const { etag } = (await server.send(`${PATH}/${id}`, { user: 'bob' })).headers
-    // A 304 would tell that it is there.
+    // A 304 would reveal that it exists.
     for (const headers of [{}, { 'if-none-match': '*' }, { 'if-none-match': etag }]) {
       for (const method of ['GET', 'HEAD']) {
         const hidden = await server.send(`${PATH}/${id}`, { method, headers })
@@ -60,7 +60,7 @@ describe('visible', () => {
     }
   })
 
-  it('lets no entity tag tell of what is not seen', async () => {
+  it('leaves entity tags independent of invisible events', async () => {
     const server = await startFeed({ visible: own })
     await server.record('ann')
     const { etag } = (await server.send(PATH)).headers
@@ -71,7 +71,7 @@ describe('visible', () => {
     expect((await server.send(PATH, again)).status).toBe(200)
   })
 
-  it('holds for changes: an event that ceases to be seen is followed no longer', async () => {
+  it('restricts changes: an event that becomes invisible is no longer followed', async () => {
     const server = await startFeed({ visible: () => ({ tenant_eq: 'north' }) })
     const type = 'info:template_version:fetch'
     const moving = await server.audit.recordLive(type, { tenant: 'north', progress: 'a' })
@@ -96,7 +96,7 @@ describe('visible', () => {
     stream.leave()
   })
 
-  it('holds for streams, those that resume too', async () => {
+  it('restricts streams, including resumed ones', async () => {
     const server = await startFeed({ visible: own })
     const first = await server.record('ann', { text: 1 })
     await server.record('bob', { text: -1 })
@@ -118,7 +118,7 @@ describe('visible', () => {
     fresh.leave()
   })
 
-  it('holds for those who wait', async () => {
+  it('restricts requests that wait', async () => {
     const server = await startFeed({ visible: own })
     const waiting = server.send(PATH, { headers: { prefer: 'wait=60' } })
     await server.record('bob', { text: 'bob' })
@@ -126,14 +126,14 @@ describe('visible', () => {
     expect(textsOf(await waiting)).toEqual(['ann'])
   })
 
-  it('holds for who has created an event: its address is no way to it', async () => {
+  it('restricts the creator of an event: its Location is 404', async () => {
     const server = await startFeed({ visible: () => ({ approved_true: 1 }) })
     const created = await server.send(PATH, newEvent({ type: 'x', approved: false }))
     expect(created.status).toBe(201)
     expect((await server.send(created.headers.location!)).status).toBe(404)
   })
 
-  it('is asked once for a request, and not by who gets nothing of the log', async () => {
+  it('is called once per request, and not for requests that read no events', async () => {
     let asked = 0
     const server = await startFeed({
       visible() {
@@ -149,7 +149,7 @@ describe('visible', () => {
     }
   })
 
-  it('lets nothing through by an id that is null', async () => {
+  it('matches nothing with id_null', async () => {
     const server = await startFeed({ visible: () => ({ id_null: true }) })
     const { id } = await server.record('ann')
     expect(textsOf(await server.send(PATH))).toEqual([])
@@ -187,7 +187,7 @@ describe('visible', () => {
     for (const error of server.errors) expect(error).toBeInstanceOf(AuditLogError)
   })
 
-  describe('cannot be got around', () => {
+  describe('cannot be bypassed', () => {
     const HIDDEN = 'filter[username_eq]=bob'
     it.each([
       HIDDEN,
@@ -221,7 +221,7 @@ describe('visible', () => {
       expect(server.errors).toEqual([])
     })
 
-    it('by the order of those that are seen', async () => {
+    it('by the order of the visible events', async () => {
       const server = await startFeed({ visible: own })
       const ranks = [3, 1, 2, 1, 3]
       for (const [n, rank] of ranks.entries()) {

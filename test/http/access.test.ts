@@ -10,7 +10,7 @@ import { listen } from '../support/node-server.js'
 import { PATH, requests, startFeed } from './access.js'
 
 describe('authorize', () => {
-  it('is asked what the user wants, and is followed', async () => {
+  it('receives the action and decides about it', async () => {
     const asked: [username: unknown, action: EventsAction][] = []
     let answer = true
     const server = await startFeed({
@@ -37,26 +37,26 @@ describe('authorize', () => {
     expect((await server.audit.list()).events).toHaveLength(2)
   })
 
-  it('opens nothing by an answer that is none', async () => {
+  it('must return true; any other value refuses', async () => {
     const server = await startFeed({ authorize: () => undefined as unknown as boolean })
     expect((await server.send(PATH)).status).toBe(403)
   })
 
-  it('comes before the body is read', async () => {
+  it('runs before the body is read', async () => {
     const server = await startFeed({ authorize: () => false })
     const headers = { 'content-type': JSON_API, 'content-length': 1000 }
     const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
       const options = { method: 'POST', auth: 'ann:ann', headers, agent: false }
       const request = http.request(server.url + PATH, options, resolve)
       request.on('error', reject)
-      // The body never comes.
+      // The body is never sent.
       request.flushHeaders()
     })
     expect(response.statusCode).toBe(403)
     response.destroy()
   })
 
-  it('is not asked for those who are not known, nor for what there is not', async () => {
+  it('is not called for unauthenticated requests or unknown paths', async () => {
     const asked: string[] = []
     const server = await startFeed({ authorize: (_ctx, action) => asked.push(action) > 0 })
     expect((await server.send(PATH, { user: null })).status).toBe(401)
@@ -80,7 +80,7 @@ describe('authorize', () => {
 })
 
 describe('the user', () => {
-  it('is whom the option names, and nobody where it names nobody', async () => {
+  it('comes from the username option; an empty name is unauthenticated', async () => {
     const server = await startFeed({ username: (ctx: Context) => ctx.get('x-user') })
     const headers = { 'x-user': 'zoe' }
     expect((await server.send(PATH, newEvent({ type: 'x' }))).status).toBe(401)
@@ -90,7 +90,7 @@ describe('the user', () => {
     expect((await server.audit.list()).events.map(({ username }) => username)).toEqual(['zoe'])
   })
 
-  it('is the host’s to find: where it throws, the error is its own', async () => {
+  it('is looked up by the host, whose errors reach Koa', async () => {
     const failure = new Error('no session')
     const server = await startFeed({
       username() {
@@ -103,7 +103,7 @@ describe('the user', () => {
 })
 
 describe('under a mount path', () => {
-  it('no request to the feed is recorded, and lists lead to themselves', async () => {
+  it('requests to the feed are not recorded, and links.self has the full path', async () => {
     const audit: AuditLog = new AuditLog({ store: memoryStore(), types: {} })
     const inner = new Koa()
     inner.use(recordRequests(audit))

@@ -14,13 +14,13 @@ import {
 export const PATH = '/api/events'
 
 export interface AccessServer extends TestServer {
-  /** What went through to Koa. */
+  /** Errors that reached Koa. */
   readonly errors: unknown[]
-  /** An event that is one user's. */
+  /** Records an event of a user. */
   record(username: string, attributes?: object): Promise<AuditEvent>
 }
 
-/** A feed with these options, for as long as the test takes. */
+/** A feed with these options; it is closed at the end of the test. */
 export async function startFeed(
   feed: AuditRoutesOptions,
   outside: readonly Middleware[] = [],
@@ -44,16 +44,16 @@ export async function startFeed(
   }
 }
 
-/** To each his own events. */
+/** Each user sees only their own events. */
 export const own = (ctx: Context): QueryObject['filter'] => ({
   username_eq: ctx.state['username'],
 })
 
-/** The attribute `text` of the events of a list. */
+/** The attribute `text` of each event of a list. */
 export const textsOf = (response: RawResponse): unknown[] =>
   listOf(response).data.map(({ attributes }) => attributes['text'])
 
-/** A request of each endpoint, some of them for the event of that id. */
+/** One request to each endpoint; some are for the event with this id. */
 export const requests = (
   id: string,
 ): [action: EventsAction, path: string, request: RawRequest][] => [

@@ -136,7 +136,7 @@ it.each<[string, Change]>([
   expect(() => check(change)).toThrow(/^[A-Z]+ \/api\/events/)
 })
 
-it('is made of every answer that a test sends for', async () => {
+it('checks every response that a test receives', async () => {
   const endChecks = checkAnswers(server.url, server.audit, '/api')
   await expect(server.send('/api/projects')).rejects.toThrow('GET /api/projects -> 404')
   endChecks()

@@ -53,7 +53,7 @@ function serve(options?: AuditPageOptions, feed = '/api/events'): Promise<Served
 const filesOf = (document: string): string[] =>
   [...document.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, file]) => file!)
 
-/** Everything that the page can load, found by following names from file to file. */
+/** All files that the page can load, found by following file names. */
 async function loadAll({ get }: Served, path: string): Promise<Map<string, RawResponse>> {
   const { body } = await get(path)
   const found = new Map<string, RawResponse>()
@@ -70,7 +70,7 @@ async function loadAll({ get }: Served, path: string): Promise<Map<string, RawRe
 }
 
 describe('auditPage', () => {
-  it('serves a document that loads nothing but files of its own', async () => {
+  it('serves a document that loads only its own files', async () => {
     const served = await serve()
     const { status, headers, body } = await served.get('/audit')
     expect(status).toBe(200)
@@ -92,7 +92,7 @@ describe('auditPage', () => {
     ])
   })
 
-  it('is small: what the first rows wait for is one script of less than 40 kB, compressed', async () => {
+  it('needs one script of less than 40 kB compressed for the first rows', async () => {
     const served = await serve()
     const { body } = await served.get('/audit')
     const [script, ...others] = filesOf(body).filter((file) => file.endsWith('.js'))
@@ -100,7 +100,7 @@ describe('auditPage', () => {
     const br = { headers: { 'accept-encoding': 'br' } }
     const { bytes } = await served.get(script!, br)
     expect(bytes.length).toBeLessThan(40_000)
-    // It imports nothing but by `import()`, when it is first needed.
+    // All imports are dynamic: `import()` on first use.
     expect((await served.get(script!)).body).not.toMatch(/(?:^|;)import[^(]|from"\.\//)
     const files = await loadAll(served, '/audit')
     const all = [...files.keys()].filter((name) => name.endsWith('.js'))
@@ -110,7 +110,7 @@ describe('auditPage', () => {
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(80_000)
   })
 
-  it('sends a policy that allows nothing inline, nothing from elsewhere and no framing', async () => {
+  it('sends a policy that forbids inline code, other origins and framing', async () => {
     const { get } = await serve()
     for (const path of ['/audit', '/audit/icon.svg']) {
       const { headers } = await get(path)
@@ -124,7 +124,7 @@ describe('auditPage', () => {
     }
   })
 
-  it('names its files by their content, which browsers may keep', async () => {
+  it('names files by a hash of their content, so that browsers may cache them', async () => {
     const { get } = await serve()
     const { body } = await get('/audit')
     const script = filesOf(body).find((file) => file.endsWith('.js'))!
@@ -137,7 +137,7 @@ describe('auditPage', () => {
     expect(again.headers['content-security-policy']).toBeDefined()
   })
 
-  it('is compressed as the client takes it', async () => {
+  it('is compressed with a coding that the client accepts', async () => {
     const { get } = await serve()
     const { body } = await get('/audit')
     const script = filesOf(body).find((file) => file.endsWith('.js'))!
@@ -151,7 +151,7 @@ describe('auditPage', () => {
     expect(br.headers.vary).toContain('Accept-Encoding')
   })
 
-  it('is behind the same authentication', async () => {
+  it('requires authentication', async () => {
     const { get } = await serve()
     for (const path of ['/audit', '/audit/icon.svg', '/audit/nothing']) {
       const { status, headers } = await get(path, { user: null })
@@ -162,7 +162,7 @@ describe('auditPage', () => {
     expect((await open.get('/audit', { user: null })).status).toBe(401)
   })
 
-  it('answers HEAD, and refuses other methods and what is not there', async () => {
+  it('supports HEAD, and refuses other methods and unknown paths', async () => {
     const { get } = await serve()
     const head = await get('/audit', { method: 'HEAD' })
     expect([head.status, head.body]).toEqual([200, ''])
@@ -178,7 +178,7 @@ describe('auditPage', () => {
     expect((await get('/auditing')).body).toBe('Not Found')
   })
 
-  it('leaves no event, whoever asks', async () => {
+  it('is never recorded, with or without authentication', async () => {
     const { get, audit } = await serve()
     await get('/audit')
     await get('/audit/nothing')
@@ -189,7 +189,7 @@ describe('auditPage', () => {
     expect((await audit.list()).events).toEqual([])
   })
 
-  it('knows where the feed is mounted, and what the service is called', async () => {
+  it('contains the path of the feed and the name of the service', async () => {
     const { get } = await serve(
       { path: '/ops/history/', name: '<b>"Acme" & sons</b>' },
       '/ops/feed',
@@ -205,7 +205,7 @@ describe('auditPage', () => {
     expect((await other.get('/audit/')).body).toContain('data-api="/elsewhere"')
   })
 
-  it('refuses a path that would take all others', () => {
+  it('refuses the root path', () => {
     for (const path of ['', '/', 'audit'])
       expect(() => auditPage(newLog(), { path })).toThrow(
         `path must be an absolute path such as /audit, and not the root; it is ${JSON.stringify(path)}`,

@@ -21,7 +21,7 @@ interface Attempt {
   readonly retryAfter?: string | undefined
 }
 
-/** The core, without a server, by a clock that is moved by hand. */
+/** Authentication without a server, with a manual clock. */
 function authentication(options: BasicAuthOptions) {
   const clock = { ms: 0 }
   const authenticate = basicAuthentication(options, () => clock.ms)
@@ -72,7 +72,7 @@ describe('credentials', () => {
     expect(await attempt(header)).toEqual(REFUSED)
   })
 
-  it('are asked of the hook, but for an empty password', async () => {
+  it('are passed to the hook, except with an empty password', async () => {
     const asked: string[][] = []
     const { attempt } = authentication({
       users: async (username, password) => {
@@ -89,7 +89,7 @@ describe('credentials', () => {
     ])
   })
 
-  it('are right for nothing but true', async () => {
+  it('are accepted only if the hook returns true', async () => {
     const users = () => ({ error: 'no such user' }) as unknown as boolean
     expect(await authentication({ users }).attempt(basic('ann', 'ann'))).toEqual(REFUSED)
   })
@@ -111,10 +111,10 @@ describe('credentials', () => {
   })
 })
 
-describe('failed tries', () => {
+describe('failed attempts', () => {
   const wrong = (username: string, n = 0): string => basic(username, `wrong ${n}`)
 
-  it('of one user at one address are refused unseen from the eleventh on', async () => {
+  it('per user and address are limited to 10; the password is not checked after that', async () => {
     const asked: string[] = []
     const users = (username: string, password: string): boolean => {
       asked.push(username)
@@ -126,15 +126,15 @@ describe('failed tries', () => {
       expect(await attempt(wrong('ann', n))).toEqual(REFUSED)
     }
     expect(await attempt(wrong('ann'))).toEqual({ status: 429, retryAfter: '51' })
-    // Nor would the right password be looked at.
+    // The correct password is not checked either.
     expect(await attempt(basic('ann', 'right'))).toEqual({ status: 429, retryAfter: '51' })
     expect(asked).toHaveLength(10)
-    // Others are not held up, and neither is he elsewhere.
+    // Other users, and the same user at another address, are not affected.
     expect(await attempt(basic('bob', 'right'))).toEqual({ username: 'bob' })
     expect(await attempt(basic('ann', 'right'), ELSEWHERE)).toEqual({ username: 'ann' })
   })
 
-  it('count for a minute each', async () => {
+  it('count for one minute', async () => {
     const { attempt, clock } = authentication({ users: KNOWN })
     for (let n = 0; n < 10; n++) {
       clock.ms = n * 1000
@@ -149,7 +149,7 @@ describe('failed tries', () => {
     expect(await attempt(basic('ann', 'ann'))).toEqual({ username: 'ann' })
   })
 
-  it('of one user are forgotten once he succeeds', async () => {
+  it('of a user are reset by a success', async () => {
     const { attempt } = authentication({ users: KNOWN })
     for (let round = 0; round < 5; round++) {
       for (let n = 0; n < 9; n++) expect(await attempt(wrong('ann', n))).toEqual(REFUSED)
@@ -157,7 +157,7 @@ describe('failed tries', () => {
     }
   })
 
-  it('of one address count whatever the names, and whoever succeeds between them', async () => {
+  it('of an address count with any user names, even with successes in between', async () => {
     const { attempt } = authentication({ users: KNOWN })
     for (let n = 0; n < 100; n++) {
       expect(await attempt(wrong(`user ${n}`))).toEqual(REFUSED)
@@ -167,7 +167,7 @@ describe('failed tries', () => {
     expect(await attempt(basic('ann', 'ann'), ELSEWHERE)).toEqual({ username: 'ann' })
   })
 
-  it('are not requests without credentials, nor those whose hook throws', async () => {
+  it('do not include requests without credentials or with an error of the hook', async () => {
     let isDown = true
     const users = async (): Promise<boolean> => {
       if (isDown) throw new Error('the directory is away')
@@ -182,7 +182,7 @@ describe('failed tries', () => {
     expect(await attempt(basic('ann', 'ann'))).toEqual({ username: 'ann' })
   })
 
-  it('are told as few times when they are made at once, and nobody who succeeds is refused', async () => {
+  it('are limited equally when concurrent, and concurrent successes of other users pass', async () => {
     const users = async (_: string, password: string): Promise<boolean> => {
       await new Promise((resolve) => setImmediate(resolve))
       return password === 'right'
@@ -197,14 +197,14 @@ describe('failed tries', () => {
     const right = basic('ann', 'right')
 
     expect((await many(500, () => right))('ann')).toBe(500)
-    // The right password is among those that are guessed at once, but too late.
+    // The correct password is among the concurrent guesses, but after the limit.
     const ofOne = await many(500, (n) => (n === 250 ? right : wrong('ann', n)))
     expect([ofOne(401), ofOne(429)]).toEqual([10, 490])
     const ofMany = await many(500, (n) => wrong(`user ${n}`))
     expect([ofMany(401), ofMany(429)]).toEqual([90, 410])
   })
 
-  it('are forgotten where the names that are tried would fill the memory', async () => {
+  it('are evicted when too many user names would fill the memory', async () => {
     const { attempt } = authentication({ users: KNOWN, failures: { perUser: 1 } })
     expect(await attempt(wrong('first'))).toEqual(REFUSED)
     expect((await attempt(wrong('first'))).status).toBe(429)
@@ -216,7 +216,7 @@ describe('failed tries', () => {
     expect(await attempt(wrong('first'))).toEqual(REFUSED)
   })
 
-  it('can be limited otherwise, or not at all', async () => {
+  it('can have other limits, or none', async () => {
     const strict = authentication({
       users: KNOWN,
       failures: { perUser: 2, perAddress: 3, within: { hours: 1 } },
@@ -230,7 +230,7 @@ describe('failed tries', () => {
     for (let n = 0; n < 200; n++) expect(await open.attempt(wrong('ann', n))).toEqual(REFUSED)
   })
 
-  it('are counted by the network of an IPv6 address, which is one client’s', async () => {
+  it('are counted by the /64 network of an IPv6 address', async () => {
     const { attempt } = authentication({ users: KNOWN, failures: { perUser: 1 } })
     expect(await attempt(wrong('ann'), '2001:db8:1:2::7')).toEqual(REFUSED)
     expect((await attempt(wrong('ann'), '2001:db8:1:2:aaaa:bbbb:cccc:dddd')).status).toBe(429)
@@ -261,7 +261,7 @@ describe('basicAuth of daybook/koa', () => {
     app.silent = true
     app.use(basicAuth(options))
     app.use(async (ctx) => {
-      // Deep within, as a part of the host that knows no request.
+      // As in host code that has no access to the request.
       const event = await audit.recordCustom('note', {})
       ctx.body = { state: ctx.state, actor: currentActor()?.username, username: event?.username }
     })
@@ -269,7 +269,7 @@ describe('basicAuth of daybook/koa', () => {
     return server
   }
 
-  it('lets the user in, by name and as the actor', async () => {
+  it('sets the user name and the actor', async () => {
     const { url } = await serve({ users: KNOWN })
     const { status, body } = await send(url, '/', { user: 'bob:a:b:c' })
     expect([status, JSON.parse(body)]).toEqual([
@@ -278,7 +278,7 @@ describe('basicAuth of daybook/koa', () => {
     ])
   })
 
-  it('answers others with a challenge and a JSON:API error', async () => {
+  it('responds to other requests with a challenge and a JSON:API error', async () => {
     const { url } = await serve({ users: KNOWN, realm: 'a "realm" \\' })
     const none = await send(url, '/', { user: null })
     const wrong = await send(url, '/', { user: 'ann:wrong' })
@@ -291,12 +291,12 @@ describe('basicAuth of daybook/koa', () => {
     }
     expect(errorOf(none)).toMatchObject({ status: '401', code: 'UNAUTHENTICATED' })
     expect(errorOf(none).detail).toBe('send user name and password')
-    // It is not told which of the two is wrong.
+    // The error does not reveal which of the two is wrong.
     const unknown = await send(url, '/', { user: 'nobody:wrong' })
     expect(unknown.body).toBe(wrong.body)
   })
 
-  it('answers 429 with Retry-After after too many failures', async () => {
+  it('responds 429 with Retry-After after too many failures', async () => {
     const { url } = await serve({ users: KNOWN, failures: { perUser: 2 } })
     for (const user of ['ann:1', 'ann:2']) expect((await send(url, '/', { user })).status).toBe(401)
     const response = await send(url, '/', { user: 'ann' })
@@ -307,7 +307,7 @@ describe('basicAuth of daybook/koa', () => {
     expect((await send(url, '/', { user: 'bob:a:b:c' })).status).toBe(200)
   })
 
-  it('counts by the client’s address behind a proxy that Koa trusts', async () => {
+  it('counts by the client address behind a trusted proxy', async () => {
     const app = new Koa({ proxy: true })
     const { url } = await serve({ users: KNOWN, failures: { perUser: 1 } }, app)
     const from = async (address: string, user: string): Promise<number> => {
@@ -319,7 +319,7 @@ describe('basicAuth of daybook/koa', () => {
     expect(await from(ELSEWHERE, 'ann')).toBe(200)
   })
 
-  it('leaves the error of a hook to the host', async () => {
+  it('passes errors of the hook to Koa', async () => {
     const errors: unknown[] = []
     const app = new Koa()
     const failure = new Error('the directory is away')

@@ -61,7 +61,7 @@ it.each([
   expect(codingOf(await get(BIG, accept))).toBe(coding)
 })
 
-it('leaves what is short as it is, unless that is refused', async () => {
+it('does not compress short bodies, unless identity is refused', async () => {
   const whole = await get(SMALL, 'gzip, br')
   expect(whole.bytes.length).toBeLessThan(1024)
   expect(codingOf(whole)).toBe('identity')
@@ -71,7 +71,7 @@ it('leaves what is short as it is, unless that is refused', async () => {
 })
 
 it.each(['identity;q=0', '*;q=0', 'deflate, identity;q=0'])(
-  'answers %s, which leaves no coding, with 406',
+  'responds 406 to %s, which allows no coding',
   async (accept) => {
     const response = await get(BIG, accept)
     expect(response.status).toBe(406)
@@ -83,7 +83,7 @@ it.each(['identity;q=0', '*;q=0', 'deflate, identity;q=0'])(
   },
 )
 
-it('answers HEAD with the headers of GET', async () => {
+it('responds to HEAD with the headers of GET', async () => {
   for (const accept of [undefined, 'br', 'gzip']) {
     const whole = await get(BIG, accept)
     const head = await get(BIG, accept, { method: 'HEAD' })
@@ -93,7 +93,7 @@ it('answers HEAD with the headers of GET', async () => {
   }
 })
 
-it('answers 304 without a coding', async () => {
+it('responds 304 without a coding', async () => {
   const { headers } = await get(BIG, 'br')
   const answer = await server.send(BIG, {
     headers: { 'accept-encoding': 'br', 'if-none-match': headers.etag },

@@ -20,7 +20,7 @@ const tagOf = (response: RawResponse): string => {
   return response.headers.etag!
 }
 
-it('gives lists and events a weak entity tag that lasts as long as the document', async () => {
+it('gives lists and events a weak entity tag that changes only with the document', async () => {
   const event = await server.audit.recordCustom('own', { n: 1 })
   for (const path of ['/api/events', `/api/events/${event!.id}`, '/api/projects'])
     expect(tagOf(await get(path))).toBe(tagOf(await get(path)))
@@ -30,7 +30,7 @@ it('gives lists and events a weak entity tag that lasts as long as the document'
   expect(tagOf(await get('/api/events?limit=1'))).not.toBe(before)
 })
 
-it('answers 304, without a body, to who has the document', async () => {
+it('responds 304 without a body if the client has the document', async () => {
   const event = await server.audit.recordCustom('own', { n: 1 })
   await server.audit.recordCustom('own', { n: 2 })
   for (const [path, status] of [
@@ -55,7 +55,7 @@ it('answers 304, without a body, to who has the document', async () => {
   }
 })
 
-it('answers a poller 304 until there is something new', async () => {
+it('responds 304 to a poller until there is a new event', async () => {
   const path = '/api/events?filter[type_eq]=awaited'
   const nothing = tagOf(await get(path))
   expect((await get(path, nothing)).status).toBe(304)
@@ -90,7 +90,7 @@ it('compares weakly, with every tag of the list', async () => {
     expect((await get('/api/events', known)).status, known).toBe(200)
 })
 
-it('gives no tag to errors and to what is created, and heeds none there', async () => {
+it('gives no tag to errors and 201 responses, and ignores If-None-Match there', async () => {
   for (const path of ['/api/events?limit=x', '/api/events/none', '/api/projects?limit=x']) {
     const failed = await get(path, '*')
     expect(failed.status).toBeGreaterThanOrEqual(400)

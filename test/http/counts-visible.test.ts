@@ -5,7 +5,7 @@ import type { TestServer } from '../support/http.js'
 import { own, startFeed } from './access.js'
 import { counted, COUNTS, type CountsDocument, countsOf, inFull } from './counts.js'
 
-describe('GET /api/events/counts under a filter for what is visible', () => {
+describe('GET /api/events/counts with a visible filter', () => {
   const started = async (): Promise<TestServer> => {
     const server = await startFeed({
       visible: (ctx: Context) => ({ ...own(ctx), hidden_null: true }),
@@ -42,7 +42,7 @@ describe('GET /api/events/counts under a filter for what is visible', () => {
     for (const { count } of attributes!) expect(count).toBeLessThanOrEqual(3)
   })
 
-  it('answers as a log that holds nothing else', async () => {
+  it('gives the same counts as a log that holds only the visible events', async () => {
     const server = inFull(await startFeed({ visible: own }))
     const hour = 3_600_000_000
     const eventAt = (n: number, username: string): AuditEvent => ({

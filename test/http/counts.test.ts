@@ -12,7 +12,7 @@ describe.each(eachStore)('GET /api/events/counts on %s', (_name, create) => {
   const server = useServer(create, { record: false })
   beforeAll(() => void inFull(server()))
 
-  it('gives figures over all that match', async () => {
+  it('counts all matching events', async () => {
     const { audit } = server()
     for (let n = 0; n < 12; n++)
       await audit.recordCustom('note', { n, kind: n % 3 === 0 ? 'third' : ['other', 'odd'] })
@@ -57,7 +57,7 @@ describe.each(eachStore)('GET /api/events/counts on %s', (_name, create) => {
     expect(buckets!.buckets.reduce((sum, { total }) => sum + total, 0)).toBe(13)
   })
 
-  it('tells which attributes there are, if asked', async () => {
+  it('lists the attribute names on request', async () => {
     const query = 'filter[n_gteq]=0&buckets=0'
     const plain = await counted(server(), query)
     expect(plain).not.toHaveProperty('attributes')
@@ -69,7 +69,7 @@ describe.each(eachStore)('GET /api/events/counts on %s', (_name, create) => {
     ])
   })
 
-  it('leaves out for a facet what the query says of it, never what the host says', async () => {
+  it('ignores conditions of the query on a facet itself, but never the visible filter', async () => {
     const events: [user: string, kind: string][] = [
       ['ann', 'a'],
       ['ann', 'b'],
@@ -87,7 +87,7 @@ describe.each(eachStore)('GET /api/events/counts on %s', (_name, create) => {
 })
 
 describe('GET /api/events/counts', () => {
-  it('begins its stretches in the zone that is asked for', async () => {
+  it('aligns buckets to the requested time zone', async () => {
     const server = inFull(await startFeed({}))
     const event = {
       id: '00000000-0000-4000-8000-000000000001',
@@ -113,7 +113,7 @@ describe('GET /api/events/counts', () => {
     ])
   })
 
-  it('takes one facet without brackets, several in any way, and blank ones as none', async () => {
+  it('accepts one facet without brackets, several in any form, and ignores blank ones', async () => {
     const server = inFull(await startFeed({}))
     for (const [query, names] of [
       ['facets=type', ['type']],
@@ -163,13 +163,13 @@ describe('GET /api/events/counts', () => {
     expect(errorOf(response).detail).toContain(said)
   })
 
-  it('does not mind an order', async () => {
+  it('ignores sorts', async () => {
     const server = inFull(await startFeed({}))
     await server.record('ann')
     expect((await counted(server, 'filter[sorts]=type desc')).total).toBe(1)
   })
 
-  it('is kept by a client while the figures are the same, however long they took', async () => {
+  it('has the same entity tag while the counts are the same, whatever took_ms is', async () => {
     const server = inFull(await startFeed({}))
     await server.record('ann')
     const path = `${COUNTS}?filter[created_at_lt]=2999-01-01&buckets=0`
@@ -189,7 +189,7 @@ describe('GET /api/events/counts', () => {
     expect([head.status, head.body]).toEqual([200, ''])
   })
 
-  it('gives up when the client goes', async () => {
+  it('is cancelled when the client disconnects', async () => {
     const server = inFull(await startFeed({}))
     const { audit } = server
     let begun = (): void => {}
@@ -211,7 +211,7 @@ describe('GET /api/events/counts', () => {
     expect((await given).signal!.aborted).toBe(true)
   })
 
-  it('tells the host that figures are read, and of no events', async () => {
+  it('calls onRead with action count and no events', async () => {
     const reads: unknown[] = []
     const server = await startFeed({ onRead: (_ctx, read) => void reads.push(read) })
     await server.record('ann')

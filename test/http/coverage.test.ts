@@ -20,7 +20,7 @@ function changes(): Router {
   return router
 }
 
-/** The lines of what is wrong. */
+/** The mismatches, one per line. */
 function faults(routers: Router | readonly Router[], options?: AssertCoverageOptions): string[] {
   try {
     assertCoverage(routers, types, options)
@@ -33,7 +33,7 @@ function faults(routers: Router | readonly Router[], options?: AssertCoverageOpt
 }
 
 describe('assertCoverage', () => {
-  it('is content where each has the other', () => {
+  it('passes if routes and types match', () => {
     const router = changes().delete('/:id', done)
     expect(faults(router)).toEqual([])
     expect(faults([changes(), new Router().delete('/changes/:id', done)])).toEqual([])
@@ -49,7 +49,7 @@ describe('assertCoverage', () => {
     ])
   })
 
-  it('takes the table of routes that recordRequests takes', () => {
+  it('accepts the routes option of recordRequests', () => {
     const router = changes().post('/:id/drop', done).patch('/:id', done)
     const routes = {
       'POST /changes/:id/drop': 'changes:destroy',
@@ -64,11 +64,11 @@ describe('assertCoverage', () => {
     )
   })
 
-  it('passes over types that no request records', () => {
+  it('ignores types that no request records', () => {
     expect(faults(changes(), { except: ['api:changes:destroy'] })).toEqual([])
   })
 
-  it('looks at each method of a route', () => {
+  it('checks each method of a route', () => {
     const router = new Router().all('/changes', done)
     expect(faults(router, { except: ['api:changes:start'] })).toEqual([
       'PATCH /changes records api:changes:update, which is not registered',
@@ -76,7 +76,7 @@ describe('assertCoverage', () => {
     ])
   })
 
-  it('tells everything in the cause where the message is cut', () => {
+  it('lists everything in the cause when the message is cut', () => {
     const router = changes().delete('/:id', done)
     for (let i = 0; i < 50; i++) router.post(`/:id/move${i}`, done)
     const list = faults(router)

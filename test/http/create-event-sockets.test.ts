@@ -16,7 +16,7 @@ describe('POST /api/events over a socket', () => {
     received = ''
     socket = net.connect(Number(new URL(server.url).port), '127.0.0.1')
     socket.setEncoding('latin1').on('data', (text: string) => (received += text))
-    // The server may close on who goes on sending.
+    // The server may close the connection of a client that keeps sending.
     socket.on('error', () => {})
     await once(socket, 'connect')
   })
@@ -41,7 +41,7 @@ describe('POST /api/events over a socket', () => {
   }
   const types = async () => (await server.audit.list()).events.map(({ type }) => type)
 
-  it('answers 413 while the client goes on sending chunks without an end', async () => {
+  it('responds 413 while the client keeps sending chunks', async () => {
     begin('Transfer-Encoding: chunked')
     const text = 'x'.repeat(65_536)
     let sent = 0
@@ -56,14 +56,14 @@ describe('POST /api/events over a socket', () => {
     expect(await types()).toEqual([])
   })
 
-  it('answers 413 by the length alone, before anything is sent', async () => {
+  it('responds 413 to a content-length before the body is sent', async () => {
     begin(`Content-Length: ${MEGABYTE + 1}`)
     await saw('BODY_TOO_LARGE')
     expect(received).toMatch(/^HTTP\/1\.1 413 /)
     expect(await types()).toEqual([])
   })
 
-  it('lets a client wait for 100-continue', async () => {
+  it('supports Expect: 100-continue', async () => {
     begin(`Content-Length: ${BODY.length}`, 'Expect: 100-continue')
     await saw('HTTP/1.1 100 Continue\r\n\r\n')
     expect(await types()).toEqual([])
@@ -72,7 +72,7 @@ describe('POST /api/events over a socket', () => {
     expect(await types()).toEqual(['x'])
   })
 
-  it('takes a body byte by byte', async () => {
+  it('accepts a body sent byte by byte', async () => {
     begin(`Content-Length: ${BODY.length}`)
     socket.setNoDelay(true)
     for (const byte of BODY) {
@@ -83,7 +83,7 @@ describe('POST /api/events over a socket', () => {
     expect(await types()).toEqual(['x'])
   })
 
-  it('answers further requests on a connection whose body was refused', async () => {
+  it('handles further requests on a connection whose body was refused', async () => {
     const text = 'x'.repeat(MEGABYTE)
     begin(`Content-Length: ${text.length + 1}`)
     socket.write(`${text}x`)
@@ -94,7 +94,7 @@ describe('POST /api/events over a socket', () => {
     expect(await types()).toEqual(['x'])
   })
 
-  it('stores nothing of a client that leaves within the body', async () => {
+  it('stores nothing if the client disconnects within the body', async () => {
     begin(`Content-Length: ${BODY.length + 1}`)
     socket.write(BODY)
     socket.destroy()

@@ -24,7 +24,7 @@ describe('POST /api/events', () => {
   const post = (request: RawRequest) => server.send('/api/events', request)
   const stored = async () => (await server.audit.list()).events
 
-  it('creates a custom event: 201, no body, its address', async () => {
+  it('creates a custom event: 201, no body, Location', async () => {
     const attributes = {
       type: 'deploy:note',
       text: 'hello',
@@ -58,7 +58,7 @@ describe('POST /api/events', () => {
     expect(event!.attributes).toEqual(link)
   })
 
-  // Each link attribute of the interface: a value it takes, the source, and a value it does not take.
+  // Each link attribute of the interface: a valid value, its source, and an invalid value.
   it.each([
     ['project_path', '/projects/acme', '/api/projects/acme', '/projects/acme/environments/dev'],
     ['node_path', '/projects/acme', '/api/projects/acme', '/projects/acme/assets/web'],
@@ -92,12 +92,12 @@ describe('POST /api/events', () => {
     expect([event!.source, event!.attributes, others]).toEqual([source, { [name]: good }, []])
   })
 
-  it('takes null for no link', async () => {
+  it('accepts null for no link', async () => {
     expect((await post(newEvent({ type: 'x', change_id: null }))).status).toBe(201)
     expect((await stored())[0]).toMatchObject({ source: null, attributes: { change_id: null } })
   })
 
-  it('takes the resource type event, members beside data, and charset=utf-8', async () => {
+  it('accepts the resource type event, members beside data, and charset=utf-8', async () => {
     const body = JSON.stringify({
       data: { type: 'event', attributes: { type: 'x' }, meta: { a: 1 } },
       meta: {},
@@ -119,7 +119,7 @@ describe('POST /api/events', () => {
     ['malformed JSON', raw('{"data":'), 400, 'MALFORMED_DOCUMENT', undefined],
     ['an empty body', raw(''), 400, 'MALFORMED_DOCUMENT', undefined],
     [
-      'bytes that are no UTF-8',
+      'bytes that are not UTF-8',
       raw(Uint8Array.of(0x22, 0xff, 0x22)),
       400,
       'MALFORMED_DOCUMENT',
@@ -129,7 +129,7 @@ describe('POST /api/events', () => {
     ['a BOM within', raw('{"data":\u{feff}{}}'), 400, 'MALFORMED_DOCUMENT', undefined],
     ['data that is null', raw('{"data":null}'), 400, 'MALFORMED_DOCUMENT', '/data'],
     [
-      'attributes that are null',
+      'null attributes',
       raw('{"data":{"type":"Event","attributes":null}}'),
       400,
       'MALFORMED_DOCUMENT',
@@ -153,7 +153,7 @@ describe('POST /api/events', () => {
     ],
     ['no resource type', raw('{"data":{}}'), 409, 'WRONG_RESOURCE_TYPE', '/data/type'],
     [
-      'an id of the client',
+      'a client-generated id',
       raw('{"data":{"type":"Event","id":"1"}}'),
       403,
       'CLIENT_ID',
@@ -177,7 +177,7 @@ describe('POST /api/events', () => {
     ['no media type', { method: 'POST', body: '{}' }, 415, 'UNSUPPORTED_MEDIA_TYPE', undefined],
     ['no event type', newEvent({ name: 'x' }), 422, 'INVALID_EVENT', '/data/attributes/type'],
     [
-      'an event type that is no text',
+      'an event type that is not a string',
       newEvent({ type: 5 }),
       422,
       'INVALID_EVENT',
@@ -213,7 +213,7 @@ describe('POST /api/events', () => {
       '/data/attributes/created_at',
     ],
     [
-      'an event that says it is the system’s',
+      'the reserved attribute system',
       newEvent({ type: 'x', system: true }),
       422,
       'INVALID_EVENT',
@@ -241,7 +241,7 @@ describe('POST /api/events', () => {
       '/data/attributes',
     ],
     [
-      'numbers that make more than a megabyte',
+      'numbers longer than a megabyte in decimal notation',
       raw(
         `{"data":{"type":"Event","attributes":{"type":"x","a":[${Array(9000).fill('1e20').join()}],"b":"${'x'.repeat(900_000)}"}}}`,
       ),
@@ -257,7 +257,7 @@ describe('POST /api/events', () => {
       '/data/attributes/node_path',
     ],
     [
-      'a path upwards',
+      'a path with ..',
       newEvent({ type: 'x', project_path: '/projects/..' }),
       422,
       'INVALID_LINK',
@@ -322,7 +322,7 @@ describe('POST /api/events', () => {
     expect(await stored()).toEqual([])
   })
 
-  it('refuses a large body that comes in chunks without a length', async () => {
+  it('refuses a large chunked body without a length', async () => {
     const body = JSON.stringify({
       data: { type: 'Event', attributes: { text: 'x'.repeat(2_000_000) } },
     })
@@ -335,13 +335,13 @@ describe('POST /api/events', () => {
     expect(await stored()).toEqual([])
   })
 
-  it('challenges who is not known', async () => {
+  it('challenges unauthenticated requests', async () => {
     const response = await server.send('/api/events', { user: null })
     expect(response.status).toBe(401)
     expect(response.headers['www-authenticate']).toBe('Basic realm="Daybook", charset="UTF-8"')
   })
 
-  it('stores an attribute named __proto__ as any other', async () => {
+  it('stores an attribute named __proto__ like any other', async () => {
     const body = '{"data":{"type":"Event","attributes":{"type":"x","__proto__":{"admin":true}}}}'
     expect((await post(raw(body))).status).toBe(201)
     const [event] = await stored()
@@ -367,13 +367,13 @@ describe('POST /api/events', () => {
     expect((await stored())[0]!.attributes).toEqual(JSON.parse(json))
   })
 
-  it('takes the last of members with one name, as JSON.parse does', async () => {
+  it('uses the last of duplicate members, as JSON.parse does', async () => {
     const body = '{"data":{"type":"Event","attributes":{"type":"x","type":"y","n":1,"n":2}}}'
     expect((await post(raw(body))).status).toBe(201)
     expect((await stored())[0]).toMatchObject({ type: 'y', attributes: { n: 2 } })
   })
 
-  it('takes what is just within the limits', async () => {
+  it('accepts an event at the limits', async () => {
     const members = { type: 'x', a: Array.from({ length: 4999 }, () => ({ b: 1 })), c: 1 }
     expect((await post(newEvent(members))).status).toBe(201)
     expect((await post(newEvent({ type: 'x', a: deep(63) }))).status).toBe(201)
@@ -388,12 +388,12 @@ describe('POST /api/events', () => {
     ])
   })
 
-  it('takes a BOM before the document', async () => {
+  it('accepts a BOM before the document', async () => {
     const body = '\u{feff}{"data":{"type":"Event","attributes":{"type":"x"}}}'
     expect((await post(raw(body))).status).toBe(201)
   })
 
-  describe('where the host resolves sources', () => {
+  describe('with resolveSource', () => {
     const answerOf = async (resolveSource: ResolveSource) => {
       const audit: AuditLog = new AuditLog({ store: memoryStore(), types: {}, resolveSource })
       const host = await serve({ inside: [auditRoutes(audit, { path: '/resolving' })] })
@@ -406,13 +406,13 @@ describe('POST /api/events', () => {
       }
     }
 
-    it('takes the source it gives', async () => {
+    it('uses the source that it returns', async () => {
       const { response, events } = await answerOf(({ value }) => `/changes/${value}`)
       expect(response.status).toBe(201)
       expect(events[0]!.source).toBe(`/changes/${UUID}`)
     })
 
-    it('names the link it refuses', async () => {
+    it('names the refused link in the error', async () => {
       const { response, events } = await answerOf(() => {
         throw new AuditLogError('INVALID_LINK', 'there is no such change')
       })
@@ -425,7 +425,7 @@ describe('POST /api/events', () => {
       expect(events).toEqual([])
     })
 
-    it('leaves it to answer for what else it throws', async () => {
+    it('passes other errors to the host', async () => {
       const { response, events } = await answerOf(() => {
         throw new Error('the host’s own secret')
       })
@@ -435,7 +435,7 @@ describe('POST /api/events', () => {
     })
   })
 
-  it('reads what a body parser of the host has read before', async () => {
+  it('accepts a body that a body parser has already read', async () => {
     const { bodyParser } = await import('@koa/bodyparser')
     const parser = bodyParser({ enableTypes: ['json'], extendTypes: { json: [JSON_API] } })
     const other = await serve({ outside: [parser] })

@@ -40,7 +40,7 @@ describe('a CSV record', () => {
     expect(parseCsv(csvRecord([cell]))).toEqual([[`'${cell}`]])
   })
 
-  it('reads back whatever it holds, and begins no cell as a formula', () => {
+  it('reads back any content, and starts no cell with a formula', () => {
     const cell = fc.oneof(
       fc.string({ unit: fc.constantFrom(...'",\r\n\t \'=+-@＝\ufeffa1') }),
       fc.string({ unit: 'binary' }),

@@ -7,7 +7,7 @@ import { inFull } from './counts.js'
 import { EXPORT, linesOf, openExport, recordMany, rowsOf } from './export.js'
 
 describe('GET /api/events/export', () => {
-  it('is a file to be saved, and not to be kept', async () => {
+  it('is a file to save, and must not be cached', async () => {
     const server = await startFeed({})
     await server.record('ann')
     for (const [query, ending] of [
@@ -23,7 +23,7 @@ describe('GET /api/events/export', () => {
     }
   })
 
-  it('of nothing is empty, or a heading alone', async () => {
+  it('without events is empty, or only a heading', async () => {
     const server = await startFeed({})
     const empty = await server.send(EXPORT)
     expect([empty.status, empty.body, empty.headers['x-total-count']]).toEqual([200, '', '0'])
@@ -37,7 +37,7 @@ describe('GET /api/events/export', () => {
     ['', 'text/*;q=0.5, application/*;q=0.2', 'text/csv; charset=utf-8'],
     ['', 'application/x-ndjson;q=0.1, text/csv', 'text/csv; charset=utf-8'],
     ['', 'text/csv;q=0, */*', 'application/x-ndjson'],
-    // Links cannot ask by a header.
+    // Links cannot send a header.
     ['format=csv', 'text/html,*/*;q=0.8', 'text/csv; charset=utf-8'],
     ['format=ndjson', 'text/csv', 'application/x-ndjson'],
     ['format=csv', JSON_API, 'text/csv; charset=utf-8'],
@@ -49,7 +49,7 @@ describe('GET /api/events/export', () => {
   })
 
   it.each(['text/html', JSON_API, 'application/json', 'text/csv;q=0'])(
-    'is nothing for whom %s alone is welcome',
+    'responds 406 to Accept: %s',
     async (accept) => {
       const server = await startFeed({})
       const response = await server.send(EXPORT, { headers: { accept } })
@@ -62,7 +62,7 @@ describe('GET /api/events/export', () => {
     },
   )
 
-  it('answers HEAD with its headers', async () => {
+  it('responds to HEAD with the headers', async () => {
     const reads: EventsRead[] = []
     const server = inFull(await startFeed({ onRead: (_ctx, read) => void reads.push(read) }))
     for (let n = 0; n < 3; n++) await server.record('ann')
@@ -73,7 +73,7 @@ describe('GET /api/events/export', () => {
       '3',
       'application/x-ndjson',
     ])
-    // The number tells that there are events.
+    // The count reveals that there are events.
     expect(reads).toEqual([{ action: 'export', username: 'ann', query: '', events: [] }])
   })
 
@@ -106,14 +106,14 @@ describe('GET /api/events/export', () => {
     expect(errorOf(response).detail).toContain(said)
   })
 
-  it('takes the order that it has', async () => {
+  it('accepts its own order as a sort', async () => {
     const server = await startFeed({})
     const events = [await server.record('ann'), await server.record('ann')]
     const response = await server.send(`${EXPORT}?filter[sorts]=created_at+asc`)
     expect(linesOf(response)).toEqual(events)
   })
 
-  it('holds to what is visible, in the number too', async () => {
+  it('contains and counts only visible events', async () => {
     const server = inFull(await startFeed({ visible: own }))
     const seen = await server.record('ann', { n: 1 })
     for (let n = 0; n < 3; n++) await server.record('bob', { n })
@@ -122,7 +122,7 @@ describe('GET /api/events/export', () => {
     expect(response.headers['x-total-count']).toBe('1')
   })
 
-  it('tells the host what is read batch by batch, before it is sent', async () => {
+  it('calls onRead for each batch before it is sent', async () => {
     const reads: EventsRead[] = []
     const order: string[] = []
     const server = await startFeed({
@@ -141,7 +141,7 @@ describe('GET /api/events/export', () => {
     )
   })
 
-  it('is not begun where the host does not want it', async () => {
+  it('does not start if onRead throws', async () => {
     const failure = new Error('not at this hour')
     const server = await startFeed({ onRead: () => Promise.reject(failure) })
     await server.record('ann', { text: 'secret' })
@@ -152,7 +152,7 @@ describe('GET /api/events/export', () => {
   })
 })
 
-it('of a log too large to be counted in time tells about how many', async () => {
+it('has an estimated count if counting takes too long', async () => {
   const server = await startFeed({})
   await server.record('ann')
   const { audit } = server

@@ -7,7 +7,7 @@ import { errorOf } from '../support/http.js'
 import { type AccessServer, startFeed } from './access.js'
 import { EXPORT, openExport, recordMany } from './export.js'
 
-/** A feed whose pages are watched, and its app's errors. */
+/** A feed with its read pages and the errors of its app. */
 async function startWatched(
   wrap: (pages: AsyncIterable<readonly AuditEvent[]>) => AsyncIterable<readonly AuditEvent[]>,
 ): Promise<AccessServer & { readonly told: unknown[] }> {
@@ -25,8 +25,8 @@ async function startWatched(
   return { ...server, told }
 }
 
-describe('an export that is broken off', () => {
-  it('by the client reads no more, and is no error', async () => {
+describe('an interrupted export', () => {
+  it('stops reading when the client disconnects, without an error', async () => {
     let taken = 0
     let letGo = (): void => {}
     const ended = new Promise<void>((resolve) => {
@@ -42,7 +42,7 @@ describe('an export that is broken off', () => {
         letGo()
       }
     })
-    // More than what sockets hold on the way to a client that does not read.
+    // More than the socket buffers hold while the client does not read.
     await recordMany(server, 5000, 6000)
     const incoming = await openExport(server)
     await once(incoming, 'readable')
@@ -50,11 +50,11 @@ describe('an export that is broken off', () => {
     await ended
     expect(taken).toBeLessThan(5)
     expect((await server.send(`${EXPORT}?filter[n_eq]=1`)).status).toBe(200)
-    // Koa tells of the client that has reset its connection.
+    // Koa reports that the client has reset its connection.
     expect(server.told.filter((error) => error instanceof AuditLogError)).toEqual([])
   })
 
-  it('while the store looks for more gives the look up', async () => {
+  it('cancels a running query of the store', async () => {
     let begun = (): void => {}
     const looking = new Promise<void>((resolve) => {
       begun = resolve
@@ -83,7 +83,7 @@ describe('an export that is broken off', () => {
     expect(server.errors).toEqual([])
   })
 
-  it('by the store breaks the connection off, and the host is told', async () => {
+  it('closes the connection when the store fails, and Koa emits the error', async () => {
     const failure = new AuditLogError('STORE_FAILED', 'the disk is gone')
     const server = await startWatched(async function* (pages) {
       for await (const page of pages) {
@@ -97,7 +97,7 @@ describe('an export that is broken off', () => {
     expect(server.told).toEqual([failure, failure])
   })
 
-  it('by the host, which gives up what it does for each read, is broken off as well', async () => {
+  it('closes the connection when onRead throws', async () => {
     let reads = 0
     const given = new AuditLogError('ABORTED', 'the other log did not take it')
     const server = await startFeed({
@@ -110,7 +110,7 @@ describe('an export that is broken off', () => {
     expect(reads).toBe(2)
   })
 
-  it('before it begins is an answer as any other', async () => {
+  it('is a normal error response if it fails before it starts', async () => {
     const server = await startFeed({})
     server.audit.count = () => Promise.reject(new AuditLogError('STORE_FAILED', 'the disk is gone'))
     const response = await server.send(EXPORT)

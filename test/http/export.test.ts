@@ -19,7 +19,7 @@ describe.each(eachStore)('GET /api/events/export on %s', (_name, create) => {
   const server = useServer(create, { record: false })
   beforeAll(() => void inFull(server()))
 
-  it('gives all that match, whole and oldest first, past any limit of a list', async () => {
+  it('contains all matching events, whole and oldest first, beyond the limit of a list', async () => {
     const given = await Promise.all(
       Array.from({ length: 1203 }, (_, n) =>
         record(server(), 'export:all', { n, list: [n, null] }),
@@ -34,7 +34,7 @@ describe.each(eachStore)('GET /api/events/export on %s', (_name, create) => {
     expect(rowsOf(csv).map(({ id }) => id)).toEqual(given.map(({ id }) => id))
   })
 
-  it('writes lines that an import takes, and that give the same log', async () => {
+  it('writes lines that importEvents accepts, which give the same log', async () => {
     await record(server(), 'export:import', { project_path: '/projects/acme', text: 'a\n\u2028"b' })
     await server().audit.recordSystem('export:import', { nested: { deep: [{ a: 1 }] } })
     const path = `${EXPORT}?filter[type_eq]=export:import`
@@ -47,7 +47,7 @@ describe.each(eachStore)('GET /api/events/export on %s', (_name, create) => {
     await other.close()
   })
 
-  it('is a table as CSV, with all attributes in one column', async () => {
+  it('writes CSV with all attributes in one column', async () => {
     const noted = await record(server(), 'export:table', { text: 'hello, "ann"', n: 1 })
     const { audit } = server()
     const made = (await audit.recordSystem('export:table', { project_path: '/projects/acme' }))!
@@ -77,7 +77,7 @@ describe.each(eachStore)('GET /api/events/export on %s', (_name, create) => {
     })
   })
 
-  it('gives attributes columns of their own, as filters reach them', async () => {
+  it('gives selected attributes columns of their own, named as in filters', async () => {
     const all: JsonObject[] = [
       { name: 'one', url_params: { project: { code: 'acme' } }, n: 7 },
       { name: ['a', 'b'], url_params_project_code: 'x', url_params: { project: { code: 'y' } } },
@@ -104,7 +104,7 @@ describe.each(eachStore)('GET /api/events/export on %s', (_name, create) => {
     expect(none.body.split('\r\n')[0]).toBe('created_at,type,username,system,source,id,sentence')
   })
 
-  it('holds what people wrote so that no spreadsheet runs it', async () => {
+  it('escapes text that spreadsheets would run as a formula', async () => {
     const texts = ['=1+1', '@SUM(A1)', '-5', ' \t=2', 'a,"b"\r\n=c', '{"plain"}', "'quoted"]
     for (const text of texts) await record(server(), 'export:hostile', { text }, '=cmd')
     const response = await server().send(
@@ -127,7 +127,7 @@ describe.each(eachStore)('GET /api/events/export on %s', (_name, create) => {
     }
   })
 
-  it('ends though more is recorded all the time: it has what was there when it began', async () => {
+  it('ends while events are being recorded: it contains the events that existed at its start', async () => {
     for (let n = 0; n < 3; n++) await record(server(), 'export:end', { n })
     const { audit } = server()
     const { pages } = audit
@@ -144,8 +144,8 @@ describe.each(eachStore)('GET /api/events/export on %s', (_name, create) => {
   })
 })
 
-it('takes no more memory for more events', async () => {
-  // Less than the file has.
+it('uses no more memory for more events', async () => {
+  // Less than the size of the file.
   const env = { NODE_OPTIONS: '--max-old-space-size=80' }
   const child = runScript('test/support/export-child.ts', ['200000'], env)
   expect(await child.ended, child.stderr()).toBe(0)

@@ -18,7 +18,7 @@ export const linesOf = (response: RawResponse): AuditEvent[] => {
     .map((line) => JSON.parse(line) as AuditEvent)
 }
 
-/** The cells of each event, by their headings. */
+/** The cells of each event by heading. */
 export const rowsOf = (response: RawResponse): Readonly<Record<string, string>>[] => {
   expect(response.status, response.body).toBe(200)
   expect(response.headers['content-type']).toBe('text/csv; charset=utf-8')
@@ -28,7 +28,7 @@ export const rowsOf = (response: RawResponse): Readonly<Record<string, string>>[
   )
 }
 
-/** Events whose attribute `n` counts from 0, each about so many bytes. */
+/** Records events of about this size, numbered from 0 in the attribute `n`. */
 export const recordMany = async (
   server: TestServer,
   count: number,
@@ -40,7 +40,7 @@ export const recordMany = async (
   )
 }
 
-/** The answer's head; its body is not read yet. */
+/** The response; its body is not read yet. */
 export async function openExport(server: TestServer): Promise<http.IncomingMessage> {
   const request = http.get(server.url + EXPORT, { auth: 'ann:ann', agent: false })
   const [incoming] = (await once(request, 'response')) as [http.IncomingMessage]

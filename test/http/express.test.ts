@@ -27,7 +27,7 @@ async function start(
   return { audit, url }
 }
 
-/** What an app answers errors with, as hosts do. */
+/** An error handler as hosts have it. */
 function answering(errors: unknown[]): ErrorRequestHandler {
   return (error, _request, response, next) => {
     errors.push(error)
@@ -37,7 +37,7 @@ function answering(errors: unknown[]): ErrorRequestHandler {
 }
 
 describe('with Express', () => {
-  it('the errors of the host go to its error handler', async () => {
+  it('errors of the host go to its error handler', async () => {
     const errors: unknown[] = []
     const hosts: ((app: Express, audit: AuditLog) => unknown)[] = [
       (app) => app.use(basicAuth({ users: fail })),
@@ -61,7 +61,7 @@ describe('with Express', () => {
     }
   })
 
-  it('an error in the middle of a stream cuts it off, and goes there too', async () => {
+  it('an error in the middle of a stream cuts it off and goes to the error handler too', async () => {
     const errors: unknown[] = []
     let reads = 0
     const { url, audit } = await start((audit) => {
@@ -79,12 +79,12 @@ describe('with Express', () => {
     expect(errors).toEqual([failure])
   })
 
-  it('other paths go on, as the user who is known', async () => {
+  it('requests to other paths are passed on with the authenticated user as actor', async () => {
     const { url, audit } = await start((audit) =>
       express()
         .use(basicAuth({ users }), auditRoutes(audit))
         .post('/orders', async (_request, response) => {
-          // Where nobody knows of the request.
+          // In code that has no access to the request.
           await new Promise((resolve) => setImmediate(resolve))
           await audit.recordCustom('ordered', {})
           response.end('ordered')
@@ -96,7 +96,7 @@ describe('with Express', () => {
     expect((await send(url, '/nowhere')).status).toBe(404)
   })
 
-  it('the user may be one whom another authentication has found', async () => {
+  it('the user may come from another authentication', async () => {
     const { url, audit } = await start((audit) =>
       express()
         .use((_request, response, next) => {
@@ -114,7 +114,7 @@ describe('with Express', () => {
     expect((await audit.list()).events[0]!.username).toBe('zoe')
   })
 
-  it('failures are counted by the address that Express trusts', async () => {
+  it('failures are counted by request.ip of Express', async () => {
     const { url } = await start(() => {
       const app = express().set('trust proxy', true)
       const address = (request: express.Request): string => request.ip ?? ''
@@ -129,7 +129,7 @@ describe('with Express', () => {
     expect(await from('192.0.2.2', 'ann')).toBe(200)
   })
 
-  it('a body may have been kept as text, as by a verify function', async () => {
+  it('a body may be kept as text by a verify function', async () => {
     const verify = (request: object, _response: unknown, buffer: Buffer): void => {
       Object.assign(request, { rawBody: buffer.toString() })
     }
@@ -144,7 +144,7 @@ describe('with Express', () => {
     expect((await audit.list()).events[0]!.attributes).toEqual({ n: 1 })
   })
 
-  it('a body that was parsed is held to the same limits', async () => {
+  it('a parsed body has the same limits', async () => {
     const { url } = await start((audit) =>
       express().use(
         express.json({ type: JSON_API, limit: '10mb' }),
@@ -169,7 +169,7 @@ describe('with Express', () => {
     }
   })
 
-  it('a body that was read and thrown away is the host’s to answer for', async () => {
+  it('a body that was read and discarded is an error of the host', async () => {
     const errors: unknown[] = []
     const { url } = await start((audit) =>
       express()
@@ -185,7 +185,7 @@ describe('with Express', () => {
     ])
   })
 
-  it('lists of the host’s own have the same language', async () => {
+  it('listRoute has the same query language', async () => {
     const orders = ['ann', 'bob', 'ann'].map((owner, n) => ({ id: String(n), owner, n }))
     const { url } = await start(() =>
       express().use(
@@ -210,7 +210,7 @@ describe('with Express', () => {
 })
 
 describe('with Connect', () => {
-  it('the errors of the host go to its error handler', async () => {
+  it('errors of the host go to its error handler', async () => {
     const thrown = new AuditLogError('INVALID_VALUE', 'a query of the host is wrong')
     const errors: unknown[] = []
     const { url } = await start((audit) => {
@@ -230,7 +230,7 @@ describe('with Connect', () => {
     expect(errors).toEqual([thrown])
   })
 
-  it('other paths under the same mount path go on', async () => {
+  it('requests to other paths under the mount path are passed on', async () => {
     const { url } = await start((audit) => {
       const app = connect()
       app.use('/api', basicAuth({ users }))

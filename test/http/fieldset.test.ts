@@ -43,7 +43,7 @@ it.each([
   expect((JSON.parse(one.body) as { data: unknown }).data).toEqual(data[0])
 })
 
-it('is kept by the links', async () => {
+it('is kept in links', async () => {
   const self = '/api/events?fields%5Bevent%5D=n&limit=1'
   const { links } = listOf(await server.send(self))
   expect(links.self).toBe(self)

@@ -34,7 +34,7 @@ describe('POST /api/events with an Idempotency-Key', () => {
   const post = (request: RawRequest) => server.send('/api/events', request)
   const stored = async () => (await server.audit.list()).events
 
-  it('answers the same again', async () => {
+  it('repeats the response', async () => {
     const request = withKey('"8e03978e-40d5-43dd-bc93-6894a57f9324"', { type: 'x', n: 1 })
     const [first, again] = [await post(request), await post(request)]
     expect([first.status, first.body]).toEqual([201, ''])
@@ -48,7 +48,7 @@ describe('POST /api/events with an Idempotency-Key', () => {
     ])
   })
 
-  it('takes equal JSON for the same, however it is written', async () => {
+  it('treats equal JSON as the same request, however it is written', async () => {
     const body =
       '{ "data": { "attributes": {"n": 1e0, "a": {"c":"\\u0041","b":[2]}, "type": "x"}, "type": "event" } }'
     const first = withKey('k', { type: 'x', a: { b: [2], c: 'A' }, n: 1 })
@@ -73,7 +73,7 @@ describe('POST /api/events with an Idempotency-Key', () => {
     expect(await stored()).toHaveLength(1)
   })
 
-  it('has a key be its user’s', async () => {
+  it('keeps the keys of users apart', async () => {
     const users = ['ann', 'bob', 'eve']
     const answers = await Promise.all(
       users.map((user, n) => post(withKey('k', { type: 'x', n }, user))),
@@ -112,7 +112,7 @@ describe('POST /api/events with an Idempotency-Key', () => {
     expect(await stored()).toEqual([])
   })
 
-  it('takes the next try where the body was refused', async () => {
+  it('accepts another attempt after a refused body', async () => {
     expect((await post(withKey('k', { type: 'x', change_id: 1 }))).status).toBe(422)
     expect((await post(withKey('k', { type: 'x' }))).status).toBe(201)
   })
@@ -151,7 +151,7 @@ describe('several processes', () => {
     (await audit.list()).events.map(({ type }) => type)
 
   describe.each(['sqlite', 'postgres'] as const)('on %s', (place) => {
-    it('make one event of 50 requests at once, and refuse others', async () => {
+    it('create one event from 50 concurrent requests, and refuse others', async () => {
       const { openStore } = places[place]
       const servers = [await serveOn(openStore()), await serveOn(openStore())]
       const send = (n: number, i: number) =>
@@ -163,7 +163,7 @@ describe('several processes', () => {
     })
 
     it.each(['before the append', 'before it was noted'])(
-      'make one event where one was killed %s',
+      'create one event when a process was killed %s',
       async (death) => {
         const { openStore, args } = places[place]
         const child = runScript(CHILD, [death, ...args()])

@@ -35,7 +35,7 @@ describe.each(Object.entries(stores))('GET /api/events on the %s store', (_name,
   const recordNumbers = (count: number): Promise<unknown> =>
     Promise.all(Array.from({ length: count }, (_, n) => server.audit.recordCustom('test:n', { n })))
 
-  it('gives an empty list of an empty log', async () => {
+  it('gives an empty list for an empty log', async () => {
     const response = await server.send('/api/events')
     expect(response.status).toBe(200)
     expect(response.headers['content-type']).toBe(JSON_API)
@@ -82,7 +82,7 @@ describe.each(Object.entries(stores))('GET /api/events on the %s store', (_name,
     ])
   })
 
-  it('takes limits from 1 to 1000, and more as 1000', async () => {
+  it('accepts limits from 1 to 1000, and treats more as 1000', async () => {
     await recordNumbers(1002)
     expect(await names('limit=1')).toEqual([1001])
     expect(await names('limit=1000')).toHaveLength(1000)
@@ -146,7 +146,7 @@ describe.each(Object.entries(stores))('GET /api/events on the %s store', (_name,
     expect(new Set(links.map((text) => text.length)).size).toBe(1)
   })
 
-  it('gives the first of an order with sorts, and no link back', async () => {
+  it('gives the first events of the order with sorts, and no links.prev', async () => {
     await recordNumbers(5)
     expect(await names('limit=2&filter[sorts]=n desc'.replace(' ', '%20'))).toEqual([4, 3])
     const response = await server.send(
@@ -157,7 +157,7 @@ describe.each(Object.entries(stores))('GET /api/events on the %s store', (_name,
     expect(listOf(response).data.map((event) => event.attributes['n'])).toEqual([0, 1])
   })
 
-  it('takes encoded brackets, and repeated keys where a list is asked for', async () => {
+  it('accepts encoded brackets, and repeated keys for lists', async () => {
     await recordNumbers(5)
     expect(await names('filter%5Bn_in%5D%5B%5D=1&filter%5Bn_in%5D%5B%5D=3')).toEqual([1, 3])
     expect(await names('filter[n_in]=1&filter[n_in]=3')).toEqual([1, 3])
@@ -202,7 +202,7 @@ describe.each(Object.entries(stores))('GET /api/events on the %s store', (_name,
     })
   })
 
-  it('refuses parameters of one event but fields', async () => {
+  it('refuses parameters other than fields for one event', async () => {
     const event = await server.audit.recordCustom('own', {})
     for (const name of ['include', 'filter[type_eq]', 'limit']) {
       const response = await server.send(`/api/events/${event!.id}?${name}=x`)
@@ -214,14 +214,14 @@ describe.each(Object.entries(stores))('GET /api/events on the %s store', (_name,
     }
   })
 
-  it('gives self links to the letter', async () => {
+  it('gives self links exactly as requested', async () => {
     for (const query of ['filter[name_eq]=a', 'filter%5Bname_eq%5D=a%20b+c&limit=007', 'limit=3&'])
       expect(listOf(await server.send(`/api/events?${query}`)).links.self).toBe(
         `/api/events?${query}`,
       )
   })
 
-  it('has nothing under an event, and one trailing slash', async () => {
+  it('has no paths under an event, and accepts one trailing slash', async () => {
     const event = await server.audit.recordCustom('own', {})
     const id = event!.id
     for (const path of ['a/b', `${id}/`, `${id}/source`, '/', 'stream/', 'openapi.json/x'])
@@ -233,7 +233,7 @@ describe.each(Object.entries(stores))('GET /api/events on the %s store', (_name,
     expect((await server.send('/api/eventsx')).status).toBe(404)
   })
 
-  it('names the nearest predicate', async () => {
+  it('suggests the nearest predicate', async () => {
     const response = await server.send('/api/events?filter[type_equals]=x')
     expect(errorOf(response).detail).toContain('type_eq?')
   })
@@ -265,7 +265,7 @@ describe.each(Object.entries(stores))('GET /api/events on the %s store', (_name,
     }
   })
 
-  it('answers HEAD like GET without a body, and other methods with 405', async () => {
+  it('responds to HEAD like GET without a body, and to other methods with 405', async () => {
     const event = await server.audit.recordCustom('own', {})
     for (const path of ['', '/', `/${event!.id}`, '/openapi.json']) {
       const head = await server.send(`/api/events${path}`, { method: 'HEAD' })
@@ -285,7 +285,7 @@ describe.each(Object.entries(stores))('GET /api/events on the %s store', (_name,
     }
   })
 
-  it('leaves no event of requests to the feed', async () => {
+  it('does not record requests to the feed', async () => {
     await server.send('/api/events')
     await server.send('/api/events?limit=x')
     await server.send('/api/events/none')

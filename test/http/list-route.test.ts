@@ -108,7 +108,7 @@ async function* oneByOne(): AsyncGenerator<Item> {
   }
 }
 
-/** The same items in four places. */
+/** The same items in four sources. */
 const sources: Readonly<Record<string, () => TestSource | Promise<TestSource>>> = {
   'an array': () => ({ source: items }),
   'an async source': () => ({ source: oneByOne }),
@@ -145,7 +145,7 @@ const sources: Readonly<Record<string, () => TestSource | Promise<TestSource>>> 
   },
 }
 
-/** What a URL takes only in encoded form; the percent signs are as the client wrote them. */
+/** Encodes what a URL requires; percent signs stay as they are. */
 const encoded = (query: string): string =>
   query.replaceAll(/[^!-~]|["\\]/gu, (char) => encodeURIComponent(char))
 
@@ -272,7 +272,7 @@ describe.each(Object.entries(sources))('a list route over %s', (_name, open) => 
 
   const get = (query: string): Promise<RawResponse> => send(list.url, `/items?${encoded(query)}`)
 
-  it.each(queries)('answers %s', async (query, found) => {
+  it.each(queries)('selects by %s', async (query, found) => {
     const response = await get(query)
     expect(response.status, response.body).toBeLessThan(300)
     expect(labels(response)).toBe(found)
@@ -295,14 +295,14 @@ describe.each(Object.entries(sources))('a list route over %s', (_name, open) => 
     })
   })
 
-  it('says 206 where the limit cut the answer, and 200 where it did not', async () => {
+  it('responds 206 if the limit cut the list, else 200', async () => {
     expect((await get('limit=3')).status).toBe(206)
     expect((await get('limit=4')).status).toBe(200)
     expect((await get('filter[sorts]=size&limit=3')).status).toBe(206)
     expect((await get('limit=100000')).status).toBe(200)
   })
 
-  it('leaves the items as they are, whatever is asked', async () => {
+  it('never changes the items', async () => {
     expect(listOf(await get('')).data.map((item) => ({ id: item.id, ...item.attributes }))).toEqual(
       items,
     )
@@ -328,18 +328,18 @@ const ask = async (
 ): Promise<RawResponse> => send(await listFor(options), path, request)
 
 describe('a list route', () => {
-  it('answers HEAD without a body, and leaves other methods to the next', async () => {
+  it('responds to HEAD without a body, and passes other methods on', async () => {
     const head = await ask({}, '/items', { method: 'HEAD' })
     expect([head.status, head.body]).toEqual([200, ''])
     expect((await ask({}, '/items', { method: 'POST' })).body).toBe('next')
   })
 
-  it('refuses to speak anything but JSON:API', async () => {
+  it('responds 406 to media types other than JSON:API', async () => {
     const response = await ask({}, '/items', { headers: { accept: 'text/html' } })
     expect([response.status, errorOf(response).code]).toEqual([406, 'NOT_ACCEPTABLE'])
   })
 
-  it('that takes no filters refuses any parameter', async () => {
+  it('with filtering: false refuses any parameter', async () => {
     const options = { filtering: false } as const
     expect((await ask(options, '/items')).status).toBe(200)
     for (const parameter of ['filter[id_eq]', 'filter[sorts]', 'limit', 'x']) {
@@ -349,12 +349,12 @@ describe('a list route', () => {
     }
   })
 
-  it('names the nearest attribute', async () => {
+  it('suggests the nearest attribute', async () => {
     const response = await ask({}, '/items?filter[archivd_true]=1')
     expect(errorOf(response).detail).toContain('did you mean archived?')
   })
 
-  it('gives no more than its own limit, and takes a smaller one', async () => {
+  it('gives at most maxLimit items, and accepts a smaller limit', async () => {
     const options = { maxLimit: 2 }
     const all = await ask(options, '/items')
     expect([all.status, labels(all)]).toEqual([206, 'ab'])
@@ -362,7 +362,7 @@ describe('a list route', () => {
     expect(labels(await ask(options, '/items?limit=9'))).toBe('ab')
   })
 
-  it('shows what is visible, whatever is asked', async () => {
+  it('shows only visible items for any query', async () => {
     const visible: ListRouteOptions<Item>['visible'] = (ctx) =>
       Promise.resolve({ archived_true: true, name_or_code_not_null: ctx.method === 'GET' })
     expect(labels(await ask({ visible }, '/items'))).toBe('bd')
@@ -370,13 +370,13 @@ describe('a list route', () => {
     expect(labels(await ask({ visible }, anything))).toBe('b')
   })
 
-  it('tells the host, not the client, what is wrong with the filter of the host', async () => {
+  it('passes errors in the visible filter to the host, not to the client', async () => {
     const response = await ask({ visible: () => ({ owner_eq: 'ann' }) }, '/items')
     expect(response.status).toBe(500)
     expect(response.body).not.toContain('owner')
   })
 
-  it('lets through what the source throws', async () => {
+  it('rethrows errors of the source', async () => {
     const source = (): never => {
       throw Object.assign(new Error('no such project'), { status: 404, expose: true })
     }
@@ -384,13 +384,13 @@ describe('a list route', () => {
     expect([response.status, response.body]).toEqual([404, 'no such project'])
   })
 
-  it('makes the resources that the host wants', async () => {
+  it('uses the resource function of the host', async () => {
     const resource = ({ id, code }: Item) => ({ type: 'thing', id, attributes: { CODE: code } })
     const { data } = listOf(await ask({ resource }, '/items?filter[code_eq]=alpha'))
     expect(data).toEqual([{ type: 'thing', id: items[0].id, attributes: { CODE: 'alpha' } }])
   })
 
-  it('reads items as the declared types, in whatever form they are kept', async () => {
+  it('reads items as the declared types, whatever their stored form', async () => {
     const source = [
       { id: 1n, size: '10', archived: 0, created_at: new Date('2026-03-01T12:00:00.5Z'), code: 5 },
       { id: 2n, size: 9n, archived: 1, created_at: Date.UTC(2026, 2, 2), code: true },
@@ -426,7 +426,7 @@ describe('a list route', () => {
     })
   })
 
-  it('reads no further than the one item that tells that there are more', async () => {
+  it('reads only one item more than the limit', async () => {
     let read = 0
     const source = async function* (): AsyncGenerator<Item> {
       for await (const item of oneByOne()) {
@@ -438,7 +438,7 @@ describe('a list route', () => {
     expect(read).toBe(2)
   })
 
-  it('is refused with a type that there is not', () => {
+  it('is refused with an unknown attribute type', () => {
     const options = { resource: 'item', attributes: { code: 'text' }, source: [] }
     expect(() => listRoute(options as unknown as ListRouteOptions<Item>)).toThrow(
       expect.objectContaining({ code: 'INVALID_OPTION', message: expect.stringContaining('text') }),
@@ -446,7 +446,7 @@ describe('a list route', () => {
   })
 })
 
-/** Tables of `count` rows whose ids no JavaScript number holds, in both databases. */
+/** Tables of `count` rows in both databases, with ids beyond 2^53. */
 const manyRows: Readonly<Record<string, (count: number) => Promise<TestSource>>> = {
   async SQLite(count) {
     const database = new Database(':memory:')
@@ -482,7 +482,7 @@ describe.each(Object.entries(manyRows))('a large table of %s', (_name, open) => 
   const idsOf = async (query: string): Promise<string[]> =>
     listOf(await send(url, `/items?${query}`)).data.map(({ id }) => id)
 
-  it('gives every row once, in the order of the ids', async () => {
+  it('gives every row once, in order of id', async () => {
     const expected = Array.from({ length: COUNT }, (_, i) => String(9007199254740993n + BigInt(i)))
     expect(await idsOf('')).toEqual(expected)
     expect(await idsOf('filter[code_eq]=c9')).toEqual(expected.filter((_, i) => i % 10 === 9))
@@ -492,7 +492,7 @@ describe.each(Object.entries(manyRows))('a large table of %s', (_name, open) => 
     ).toEqual(['9007199254747992', '9007199254747982'])
   })
 
-  it('says that it cannot be read, and no more', async () => {
+  it('reports a failed query without details', async () => {
     const missing = await open(1)
     onTestFinished(() => missing.close?.())
     const list = await serveList({ resource: 'item', attributes: { nope: 'string' }, ...missing })

@@ -26,7 +26,7 @@ const userOf = (response: RawResponse): unknown => {
 }
 
 describe('GET /api/events/me', () => {
-  it('tells who asks; where the host says nothing he may do everything', async () => {
+  it('returns the user, who may do everything by default', async () => {
     const server = await startFeed({})
     expect(userOf(await server.send(ME, { user: 'bob' }))).toEqual({
       type: 'user',
@@ -35,7 +35,7 @@ describe('GET /api/events/me', () => {
     })
   })
 
-  it('asks the host of every action but itself', async () => {
+  it('calls authorize for every action except me', async () => {
     const asked: EventsAction[] = []
     const server = await startFeed({
       async authorize(ctx: Context, action) {
@@ -52,7 +52,7 @@ describe('GET /api/events/me', () => {
     })
   })
 
-  it('tells that a filter holds for all that he reads', async () => {
+  it('returns restricted: true with a visible filter', async () => {
     const server = await startFeed({
       visible: (ctx: Context) => (ctx.state['username'] === 'ann' ? undefined : own(ctx)),
     })
@@ -62,7 +62,7 @@ describe('GET /api/events/me', () => {
     })
   })
 
-  it('needs no filter for whom the host lets read nothing', async () => {
+  it('does not call visible if the user may read nothing', async () => {
     const server = await startFeed({
       authorize: (_ctx, action) => action === 'create' || action === 'types',
       visible() {
@@ -76,7 +76,7 @@ describe('GET /api/events/me', () => {
     })
   })
 
-  it('leaves errors to the host', async () => {
+  it('passes errors to the host', async () => {
     const failure = new Error('the directory is away')
     const server = await startFeed({
       authorize() {
@@ -87,7 +87,7 @@ describe('GET /api/events/me', () => {
     expect(server.errors).toEqual([failure])
   })
 
-  it('is open to nobody who is not known, and takes no parameters', async () => {
+  it('requires authentication and accepts no parameters', async () => {
     const server = await startFeed({ onRead: () => expect.unreachable('nothing is read') })
     const unknown = await server.send(ME, { user: null })
     expect([unknown.status, unknown.headers['www-authenticate']]).toEqual([

@@ -49,7 +49,7 @@ describe('Accept', () => {
     `${JSON_API}; ext="https://example.org/atomic"`,
     `${JSON_API}; ext="https://example.org/atomic", ${JSON_API}; version=2`,
     `${JSON_API}; charset=utf-8`,
-    // To the letter of JSON:API, whatever else is taken.
+    // Required by JSON:API, even if other media types are accepted.
     `${JSON_API}; version=2, */*`,
     'nonsense',
     'text/html; quoted=", application/json, "',
@@ -66,7 +66,7 @@ describe('Accept', () => {
     expect(errorOf(response).detail).toContain(JSON.stringify(accept))
   })
 
-  it('is read alike on one event', async () => {
+  it('is handled the same for one event', async () => {
     const event = await server.audit.recordCustom('own', {})
     const path = `/api/events/${event!.id}`
     expect((await server.send(path, { headers: { accept: 'text/html' } })).status).toBe(406)
@@ -74,7 +74,7 @@ describe('Accept', () => {
   })
 
   it.each(['', 'text/event-stream', 'text/*', '*/*', 'text/event-stream; charset=utf-8'])(
-    'what is offered may be something else: %s allows text/event-stream',
+    '%s allows text/event-stream',
     (accept) => {
       expect(() => checkAccept(accept, 'text/event-stream')).not.toThrow()
     },

@@ -26,7 +26,7 @@ const PATH = '/api/events'
 
 const users = { ann: 'ann' }
 
-/** A server of `node:http` alone. */
+/** A `node:http` server without a framework. */
 async function start(listener: (audit: AuditLog) => NodeListener): Promise<{
   audit: AuditLog
   url: string
@@ -45,7 +45,7 @@ describe('auditRoutes with node:http alone', () => {
   const named = (audit: AuditLog): NodeListener =>
     auditRoutes(audit, { username: ({ headers }) => String(headers['x-user'] ?? '') })
 
-  it('answers 404 to what is not its own', async () => {
+  it('responds 404 to other paths', async () => {
     const { send } = await start(named)
     for (const path of ['/', '/api/eventsandmore', '/api/event', '//api/events']) {
       const response = await send(path)
@@ -57,7 +57,7 @@ describe('auditRoutes with node:http alone', () => {
     }
   })
 
-  it('knows whom the option names, and nobody by an empty name', async () => {
+  it('uses the username option; an empty name is unauthenticated', async () => {
     const { send, audit } = await start(named)
     const request = newEvent({ type: 'x' })
     expect((await send(PATH, request)).status).toBe(401)
@@ -66,21 +66,21 @@ describe('auditRoutes with node:http alone', () => {
     expect((await audit.list()).events[0]!.username).toBe('zoe')
   })
 
-  it('knows nobody without authentication', async () => {
+  it('responds 401 without authentication', async () => {
     const { send } = await start((audit) => auditRoutes(audit))
     const response = await send(PATH)
     expect(response.status).toBe(401)
     expect(response.headers['www-authenticate']).toBe('Basic realm="Daybook", charset="UTF-8"')
   })
 
-  it('takes a target in absolute form', async () => {
+  it('accepts a request target in absolute form', async () => {
     const { send, url } = await start(named)
     const response = await send(`${url}${PATH}?limit=1`, { headers: { 'x-user': 'ann' } })
     expect(response.status).toBe(200)
     expect(listOf(response).links.self).toBe(`${PATH}?limit=1`)
   })
 
-  it('answers 500 to an error of the host, and warns of it', async () => {
+  it('responds 500 to an error of the host and emits a warning', async () => {
     const warnings = takeWarnings()
     const failures = [new Error('secret'), 'a text']
     const { send } = await start((audit) =>
@@ -99,7 +99,7 @@ describe('auditRoutes with node:http alone', () => {
     }
   })
 
-  it('cuts a stream off that fails, and warns of it', async () => {
+  it('cuts off a stream that fails and emits a warning', async () => {
     const warnings = takeWarnings()
     const failure = new Error('the notes cannot be kept')
     const { url, audit } = await start((audit) =>
@@ -112,7 +112,7 @@ describe('auditRoutes with node:http alone', () => {
     expect(warnings).toEqual([failure])
   })
 
-  it('lets a client go without a word', async () => {
+  it('emits no warning when a client disconnects', async () => {
     const warnings = takeWarnings()
     let requests = 0
     const gone: Promise<unknown>[] = []
@@ -130,7 +130,7 @@ describe('auditRoutes with node:http alone', () => {
     stream.leave()
     await Promise.all(gone)
     await audit.recordCustom('note', {})
-    // One that breaks off in the middle of its body.
+    // A client that disconnects in the middle of its body.
     const { port } = new URL(url)
     const socket = net.connect(Number(port), '127.0.0.1')
     socket.write(`POST ${PATH} HTTP/1.1\r\nHost: x\r\nContent-Type: ${JSON_API}\r\n`)
@@ -144,7 +144,7 @@ describe('auditRoutes with node:http alone', () => {
 })
 
 describe('basicAuth with node:http alone', () => {
-  it('names the user, and makes him the actor', async () => {
+  it('sets the user name and the actor', async () => {
     const authenticate = basicAuth({ users })
     const seen: unknown[] = []
     const { send } = await start((audit) => (request, response) => {
@@ -160,7 +160,7 @@ describe('basicAuth with node:http alone', () => {
     expect(seen).toEqual(['ann', 'ann'])
   })
 
-  it('lets nobody in where the hook throws: a callback without parameters is not called', async () => {
+  it('does not call a next without parameters when the hook throws', async () => {
     const warnings = takeWarnings()
     const failure = new Error('the directory is away')
     const authenticate = basicAuth({ users: () => Promise.reject(failure) })
@@ -177,7 +177,7 @@ describe('basicAuth with node:http alone', () => {
     expect(warnings).toEqual([failure])
   })
 
-  it('counts failures by address, which the host may know better', async () => {
+  it('counts failures by address, which the host can override', async () => {
     const address = ({ headers }: NodeRequest): string => String(headers['x-client'])
     const options = { users, failures: { perUser: 1 } }
     const authenticate = basicAuth({ ...options, address })
@@ -202,7 +202,7 @@ describe('listRoute with node:http alone', () => {
   const things = { resource: 'thing', attributes, source: items }
   const idsOf = (response: RawResponse): unknown => listOf(response).data.map(({ id }) => id)
 
-  it('answers GET and HEAD, and nothing else', async () => {
+  it('responds to GET and HEAD only', async () => {
     const { send } = await start(() => listRoute(things))
     expect(idsOf(await send('/things?filter[size_gt]=1&filter[sorts]=size'))).toEqual(['c', 'b'])
     const head = await send('/things', { method: 'HEAD' })
@@ -211,7 +211,7 @@ describe('listRoute with node:http alone', () => {
     expect((await send('/things', { method: 'POST' })).status).toBe(404)
   })
 
-  it('shows what is visible to the request; a filter that is left blank shows nothing', async () => {
+  it('shows only visible items; a blank filter shows nothing', async () => {
     const warnings = takeWarnings()
     const { send } = await start(() =>
       listRoute({

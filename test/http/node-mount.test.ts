@@ -36,7 +36,7 @@ const text = JSON.stringify({ data: { type: 'Event', attributes: { type: 'x', te
 const tooLong = newEvent({ type: 'x', text: 'x'.repeat(3000) })
 const chunked = { 'transfer-encoding': 'chunked' }
 
-/** What every host has to answer alike; those of POST in this order. */
+/** Requests whose responses must be the same on every host; POSTs in this order. */
 const TABLE: readonly (readonly [status: number, path: string, request?: RawRequest])[] = [
   [200, ''],
   [206, '?limit=2'],
@@ -96,7 +96,7 @@ interface Answered {
   readonly body: string
 }
 
-/** Without what a server says of itself and of the moment; as if nothing stood in front of the path. */
+/** The response without headers of the server, the date, and the mount prefix. */
 function comparable({ status, headers, bytes }: RawResponse, { prefix }: Host): Answered {
   const { date: _date, 'x-powered-by': _server, etag, 'content-length': length, ...rest } = headers
   const bare = (text: string): string =>
@@ -108,7 +108,7 @@ function comparable({ status, headers, bytes }: RawResponse, { prefix }: Host): 
     status,
     headers: {
       ...(JSON.parse(bare(JSON.stringify(rest))) as object),
-      // Those of a document tell of the path that it names.
+      // The entity tag of a document depends on the paths in it.
       etag: etag?.length,
       length: bytes.length === 0 ? typeof length : Number(length) === bytes.length,
     },
@@ -139,9 +139,9 @@ describe('a feed', () => {
     expected = await answersOf(hosts['Koa']!)
   })
 
-  it('is answered as it should be', () => {
+  it('gives the expected responses', () => {
     expect(expected.map(({ status }) => status)).toEqual(TABLE.map(([status]) => status))
-    // The repeated key has made no second event.
+    // The repeated key created no second event.
     const created = expected.filter(({ status }) => status === 201)
     expect(new Set(created.map(({ headers }) => headers['location'])).size).toBe(4)
   })

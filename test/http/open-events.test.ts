@@ -21,7 +21,7 @@ describe.each(eachStore)('live events over HTTP on %s', (_name, create) => {
   const read = async (id: string): Promise<Resource> =>
     (JSON.parse((await server().send(`/api/events/${id}`)).body) as { data: Resource }).data
 
-  it('say in meta that they are open, until they are closed', async () => {
+  it('have meta.live until they are closed', async () => {
     const { audit } = server()
     const types = { ...workflowEventTypes }
     expect(types[FETCH].live).toBe(true)
@@ -43,7 +43,7 @@ describe.each(eachStore)('live events over HTTP on %s', (_name, create) => {
     expect((await read(id)).meta).toBeUndefined()
   })
 
-  it('are not asked for where no event on the page can be one', async () => {
+  it('are not queried if no event on the page can be live', async () => {
     const { audit } = server()
     const asked: string[] = []
     const store: AuditLog['store'] = {

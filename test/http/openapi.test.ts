@@ -32,7 +32,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-/** All objects of a document, for what has to hold wherever it stands. */
+/** All objects of a document, at any depth. */
 function* objectsIn(value: unknown): Generator<Readonly<Record<string, unknown>>> {
   if (value === null || typeof value !== 'object') return
   yield value as Readonly<Record<string, unknown>>
@@ -50,19 +50,19 @@ describe('GET /api/events/openapi.json', () => {
     expect(await new Validator().validate(wrong)).toMatchObject({ valid: false })
   })
 
-  it('has schemas that compile strictly, each by itself', () => {
+  it('has schemas that each compile in strict mode', () => {
     const schemas = [...objectsIn(document)].flatMap(({ schema }) => (schema ? [schema] : []))
     const all = [...schemas, ...Object.values(document.components.schemas)] as object[]
     expect(all.length).toBeGreaterThan(40)
     for (const schema of all) compileIn(document, schema, strictAjv())
   })
 
-  it('refers to nothing that is not there, and has nothing that is not referred to', () => {
+  it('has no dangling references and no unused components', () => {
     const referred = new Set([...objectsIn(document)].flatMap(({ $ref }) => ($ref ? [$ref] : [])))
     const there = (['schemas', 'parameters', 'responses'] as const).flatMap((kind) =>
       Object.keys(document.components[kind]).map((name) => `#/components/${kind}/${name}`),
     )
-    // Answers to paths and methods that are not described.
+    // Responses to unknown paths and methods.
     referred.add('#/components/responses/Problem405')
     expect(referred).toEqual(new Set(there))
   })
@@ -95,7 +95,7 @@ describe('GET /api/events/openapi.json', () => {
     for (const attribute of LINK_ATTRIBUTES) expect(input).toContain(`"${attribute}"`)
   })
 
-  it('gives each status the codes that it is answered with, and no others', () => {
+  it('lists exactly the error codes of each status', () => {
     const codesOf = (status: number): unknown[] => {
       const objects = [...objectsIn(document.components.responses[`Problem${status}`])]
       return objects
@@ -107,7 +107,7 @@ describe('GET /api/events/openapi.json', () => {
     expect(codesOf(400)).not.toContain('NOT_ACCEPTABLE')
   })
 
-  it('describes filters so that they can be checked', () => {
+  it('describes filters so that clients can validate them', () => {
     const { schema } = document.components.parameters['filter'] as { schema: object }
     const validate = compileIn(document, schema)
     for (const filter of [
@@ -120,7 +120,7 @@ describe('GET /api/events/openapi.json', () => {
       expect(validate(filter), JSON.stringify(filter)).toBe(false)
   })
 
-  it('describes what a POST takes as the endpoint takes it', async () => {
+  it('describes the body of a POST as the endpoint accepts it', async () => {
     const validate = compileIn(document, document.components.schemas['NewEventDocument']!)
     const uuid = '0196b3c2-0000-7000-8000-00000000000A'
     const ids = LINK_ATTRIBUTES.filter((name) => name.endsWith('_id')).map((name) => [name, uuid])
@@ -145,7 +145,7 @@ describe('GET /api/events/openapi.json', () => {
     }
   })
 
-  it('is JSON, which is kept by a client and may be compressed', async () => {
+  it('is JSON with an entity tag, and can be compressed', async () => {
     const whole = await server.send(PATH, { headers: { accept: 'application/json' } })
     expect(whole.headers['content-type']).toBe('application/json')
     const { etag } = whole.headers
@@ -158,7 +158,7 @@ describe('GET /api/events/openapi.json', () => {
     expect((await server.send(`${PATH}?v=1`)).status).toBe(400)
   })
 
-  it("tells of the host's own types, limits and place, to whom the host lets see it", async () => {
+  it("contains the host's types, limits and path, for users that the host allows", async () => {
     const types = defineEventTypes({
       'api:orders:create': { description: 'Someone ordered', data: ['total'] },
       'api:orders:destroy': { data: v.object({ order: v.string() }) },

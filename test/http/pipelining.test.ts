@@ -19,7 +19,7 @@ const koaListener = (...middlewares: readonly Middleware[]): Listener => {
   return app.callback()
 }
 
-/** Feeds that answer once the gate is open. */
+/** Feeds that respond after the gate has opened. */
 const feeds: [name: string, feed: (audit: AuditLog, gate: Promise<void>) => Listener][] = [
   [
     'Koa',
@@ -39,11 +39,11 @@ interface Watched {
   readonly port: number
   /** The responses so far, and how often each has emitted `close`. */
   readonly responses: ReadonlyMap<ServerResponse, number>
-  /** The tails and exports that have been begun, and those that still run. */
+  /** The tails and exports that were started, and those that still run. */
   readonly reads: { begun: number; running: number }
 }
 
-/** A log and its server, for as long as the test takes. */
+/** A log and its server; they are closed at the end of the test. */
 async function start(listener: (audit: AuditLog) => Listener): Promise<Watched> {
   const audit = new AuditLog({ store: memoryStore(), types: {} })
   const reads = { begun: 0, running: 0 }
@@ -61,7 +61,7 @@ async function start(listener: (audit: AuditLog) => Listener): Promise<Watched> 
   Object.assign(audit, {
     tail: (query: unknown, options: { readonly changes?: boolean }) => {
       const items = tails.call(audit, query, options)
-      // That which streams share outlives them for a while.
+      // The shared session of streams outlives them for a while.
       return options.changes ? watch(items) : items
     },
     pages: (...parameters: Parameters<typeof pages>) => watch(pages.apply(audit, parameters)),
@@ -102,7 +102,7 @@ const STREAM = '/api/events/stream'
 const CHANGES = `${STREAM}?changes=true`
 const EXPORT = '/api/events/export'
 
-/** More than a response takes before it waits. */
+/** Records more than a response buffers. */
 const recordMuch = ({ audit }: Watched): Promise<unknown> =>
   Promise.all(
     Array.from({ length: 40 }, () => audit.recordCustom('note', { text: 'x'.repeat(5000) })),
@@ -110,14 +110,14 @@ const recordMuch = ({ audit }: Watched): Promise<unknown> =>
 
 const closings = ({ responses }: Watched): number[] => [...responses.values()]
 
-describe.each(feeds)('requests sent ahead on one connection of %s', (_name, feed) => {
+describe.each(feeds)('pipelined requests on one connection of %s', (_name, feed) => {
   const open = Promise.resolve()
 
-  it('are all given up when the client is gone', async () => {
+  it('are all aborted when the client disconnects', async () => {
     const server = await start((audit) => feed(audit, open))
     await recordMuch(server)
     const client = connect(server)
-    // The first has its turn and ends; of the others one has its turn after it.
+    // The first response ends; then one of the others is at the head of the queue.
     const paths = ['/api/events/types', STREAM, STREAM, CHANGES, CHANGES, EXPORT, EXPORT]
     client.write(paths.map((path) => request(path)).join(''))
     const { responses, reads } = server
@@ -130,7 +130,7 @@ describe.each(feeds)('requests sent ahead on one connection of %s', (_name, feed
     expect([...responses.keys()].every(({ destroyed }) => destroyed)).toBe(true)
   })
 
-  it('are given up where the client was gone before their turn to be answered', async () => {
+  it('are aborted if the client disconnected before they were handled', async () => {
     const { gate, open } = gateway()
     const server = await start((audit) => feed(audit, gate))
     await recordMuch(server)
@@ -146,7 +146,7 @@ describe.each(feeds)('requests sent ahead on one connection of %s', (_name, feed
     await expect.poll(() => reads.running).toBe(0)
   })
 
-  it('are as many as the client likes', async () => {
+  it('have no limit and cause no listener warning', async () => {
     const warnings = takeWarnings()
     const server = await start((audit) => feed(audit, open))
     const client = connect(server)
@@ -160,7 +160,7 @@ describe.each(feeds)('requests sent ahead on one connection of %s', (_name, feed
     expect(warnings).toEqual([])
   })
 
-  it('leave nothing behind when they are answered', async () => {
+  it('leave no listeners behind', async () => {
     const warnings = takeWarnings()
     const server = await start((audit) => feed(audit, open))
     await server.audit.recordCustom('note', { text: 'x' })
@@ -169,7 +169,7 @@ describe.each(feeds)('requests sent ahead on one connection of %s', (_name, feed
     client.setEncoding('utf8').on('data', (text: string) => (received += text))
     const { responses } = server
     const listeners = new Set<number>()
-    // One after the other, then all at once.
+    // First sequentially, then all at once.
     for (let count = 1; count <= 100; count++) {
       client.write(request(EXPORT))
       await expect
@@ -183,17 +183,17 @@ describe.each(feeds)('requests sent ahead on one connection of %s', (_name, feed
     await expect.poll(() => closings(server)).toEqual(Array.from({ length: 200 }, () => 1))
     await expect.poll(() => received.match(/^HTTP\/1.1 200 OK/gm)).toHaveLength(200)
     const [first] = responses.keys()
-    // That of the connection, however many they were.
+    // The listener of the connection, for any number of requests.
     expect(first!.req.socket.listenerCount('close')).toBeLessThanOrEqual([...listeners][0]! + 1)
     expect(warnings).toEqual([])
   })
 })
 
-describe('requests sent ahead that are recorded', () => {
+describe('recorded pipelined requests', () => {
   const attributesOf = async ({ audit }: Watched): Promise<unknown[]> =>
     (await audit.list()).events.map(({ attributes }) => attributes)
 
-  it('leave an event each where the client goes before they are answered past Koa', async () => {
+  it('leave one event each if the client disconnects before a response that bypasses Koa', async () => {
     const server = await start((audit) =>
       koaListener(koa.recordRequests(audit) as Middleware, (ctx) => {
         ctx.respond = false
@@ -216,7 +216,7 @@ describe('requests sent ahead that are recorded', () => {
   })
 
   it.each([[false], [true]])(
-    'are told as aborted by a slow handler, respond %s',
+    'are recorded as aborted with a slow handler, respond %s',
     async (respond) => {
       const { gate, open } = gateway()
       const server = await start((audit) =>

@@ -11,7 +11,7 @@ import { postgresDatabase } from '../support/database.js'
 import { startRecorded } from './recorded.js'
 import { type Audit, Pool, randomFrom, types, worker, wrongUsers } from './work.js'
 
-/** As much of a context as is looked at. */
+/** The part of a context that is read. */
 const contextOf = (state: Record<PropertyKey, unknown>): KoaContext =>
   ({
     req: {},
@@ -29,8 +29,8 @@ const contextOf = (state: Record<PropertyKey, unknown>): KoaContext =>
 const inParallel = (count: number, run: () => Promise<void>): Promise<unknown> =>
   Promise.all(Array.from({ length: count }, run))
 
-describe('what requests record deep within', () => {
-  it('carries their own users, however they are interleaved', async () => {
+describe('events recorded in nested calls of a request', () => {
+  it('have the user of their request, with any interleaving', async () => {
     const seed = Math.floor(Math.random() * 2 ** 32)
     await using audit: Audit = new AuditLog({ store: memoryStore(), types })
     const work = worker(audit, randomFrom(seed))
@@ -50,7 +50,7 @@ describe('what requests record deep within', () => {
     expect(new Set(ofRequests.events.map(({ username }) => username)).size).toBe(1000)
   })
 
-  it('carries their own users over a few connections that are kept', async () => {
+  it('have the user of their request, on keep-alive connections', async () => {
     const random = randomFrom(7)
     let work: ReturnType<typeof worker> | undefined
     const handle: Middleware = async (ctx) => {
@@ -79,7 +79,7 @@ describe('what requests record deep within', () => {
     await app.close()
   })
 
-  it('carries their own users through a pool of connections to Postgres', async () => {
+  it('have the user of their request, through a connection pool of Postgres', async () => {
     const database = await postgresDatabase()
     const pool = new pg.Pool({ connectionString: database.url, max: 2 })
     await using audit: Audit = new AuditLog({ store: memoryStore(), types })
@@ -111,8 +111,8 @@ describe('what requests record deep within', () => {
   })
 })
 
-describe('a pool that calls back', () => {
-  /** Who a waiting callback runs as that another request sets free. */
+describe('a pool that calls waiting callbacks', () => {
+  /** The actor of a waiting callback that another request releases. */
   async function calledAs(bind: (callback: () => void) => () => void) {
     await using audit: Audit = new AuditLog({ store: memoryStore(), types })
     const middleware = recordRequests(audit)
@@ -148,17 +148,17 @@ describe('a pool that calls back', () => {
     return found
   }
 
-  it('runs what waits as the one that sets it free', async () => {
+  it('runs a waiting callback as the actor that releases it', async () => {
     expect(await calledAs((callback) => callback)).toBe('ann')
   })
 
-  it('runs what waits as the one that waits, where it is bound', async () => {
+  it('runs a bound callback as the actor that waits', async () => {
     expect(await calledAs(bindActor)).toBe('bob')
   })
 })
 
 describe('the actor of a request', () => {
-  it('ends with it on a connection that is kept', async () => {
+  it('does not outlive the request on a keep-alive connection', async () => {
     const app = await startRecorded(
       [
         async (ctx) => {
@@ -187,7 +187,7 @@ describe('the actor of a request', () => {
     await app.close()
   })
 
-  it('is nobody in the background where that is asked for, and the request fails in its name', async () => {
+  it('can be null in background work, while a failed request keeps its user', async () => {
     const ended = new EventEmitter()
     const app = await startRecorded(
       [

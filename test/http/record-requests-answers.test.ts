@@ -15,8 +15,8 @@ afterEach(() => app.close())
 const API = 'api:unmatched:create'
 const ERROR = 'error:unmatched:create'
 
-describe('a client that goes away', () => {
-  it('while it sends is told of, with its address', async () => {
+describe('a client that disconnects', () => {
+  it('while sending is recorded with its address', async () => {
     app = await startRecorded([parser as Middleware, done])
     const recorded = nextEvent(app)
     const socket = net.connect(app.port, '127.0.0.1')
@@ -32,7 +32,7 @@ describe('a client that goes away', () => {
     })
   })
 
-  it('while its request is handled is told of', async () => {
+  it('while its request is handled is recorded', async () => {
     app = await startRecorded([
       async (ctx) => {
         await once(ctx.res, 'close')
@@ -52,7 +52,7 @@ describe('a client that goes away', () => {
     })
   })
 
-  it('before it is answered past Koa is told of', async () => {
+  it('before a response that bypasses Koa is recorded', async () => {
     app = await startRecorded([
       (ctx) => {
         ctx.respond = false
@@ -70,19 +70,16 @@ describe('a client that goes away', () => {
 })
 
 describe('refusals', () => {
-  it.each([[401], [429]])(
-    'of status %i are told once a minute for each address',
-    async (status) => {
-      app = await startRecorded([(ctx) => ctx.throw(status)])
-      for (let i = 0; i < 4; i++) await app.send('/a', { method: 'POST' })
-      expect(await onlyEvent(app)).toMatchObject({
-        type: ERROR,
-        attributes: { response_status: status, count: 1 },
-      })
-    },
-  )
+  it.each([[401], [429]])('of status %i are recorded once a minute per address', async (status) => {
+    app = await startRecorded([(ctx) => ctx.throw(status)])
+    for (let i = 0; i < 4; i++) await app.send('/a', { method: 'POST' })
+    expect(await onlyEvent(app)).toMatchObject({
+      type: ERROR,
+      attributes: { response_status: status, count: 1 },
+    })
+  })
 
-  it('of one status do not hide those of another', async () => {
+  it('of one status do not suppress those of another', async () => {
     let status = 401
     app = await startRecorded([(ctx) => ctx.throw(status)])
     await app.send('/a', { method: 'POST' })
@@ -91,7 +88,7 @@ describe('refusals', () => {
     expect(await app.types()).toEqual([ERROR, ERROR])
   })
 
-  it('by basicAuth carry no user', async () => {
+  it('by basicAuth have no user', async () => {
     app = await startRecorded([basicAuth({ users: { ann: 'ann' } }) as Middleware, done])
     await app.send('/a', { method: 'POST', user: 'ann:wrong' })
     expect(await onlyEvent(app)).toMatchObject({ type: ERROR, username: null })
@@ -99,7 +96,7 @@ describe('refusals', () => {
 })
 
 describe('the response', () => {
-  it.each(['fail', 'hang'] as const)('is sent though the store should %s', async (fault) => {
+  it.each(['fail', 'hang'] as const)('is sent even if the store does %s', async (fault) => {
     const store = faultyStore(memoryStore())
     store[fault]('append')
     app = await startRecorded([(ctx) => void (ctx.body = 'made')], {
@@ -130,7 +127,7 @@ describe('the response', () => {
     expect(await app.types()).toEqual([API])
   })
 
-  it('is as it was when a socket is upgraded', async () => {
+  it('is unchanged when a socket is upgraded', async () => {
     app = await startRecorded([done])
     app.server.on('upgrade', (_request, socket: net.Socket) => {
       socket.write(

@@ -26,7 +26,7 @@ const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const SPAN = '00f067aa0ba902b7'
 
 describe('the data of a request', () => {
-  it('tells where it came from, how long it took and whose work it is part of', async () => {
+  it('contains address, duration and trace context', async () => {
     const { postJson } = await start()
     const before = performance.now()
     await postJson(
@@ -75,7 +75,7 @@ describe('the data of a request', () => {
     ])
   })
 
-  it('has the id that the host knows it by, and none where the host fails to tell', async () => {
+  it('contains the request id of the host, and none if requestId throws', async () => {
     const broken = new Error('no id')
     const { postJson, errors } = await start({
       requestId: (ctx) => {
@@ -93,7 +93,7 @@ describe('the data of a request', () => {
     expect(errors).toEqual([broken])
   })
 
-  it('is recorded without a user where the host fails to tell whose it is', async () => {
+  it('has no user if the username option throws', async () => {
     const { postJson, events, errors } = await start({
       username() {
         throw new Error('no user')
@@ -130,7 +130,7 @@ describe('the body of a request', () => {
     ['a list', [1, { pin: 2 }], [1, { pin: '[redacted]' }]],
     ['bytes', Buffer.alloc(9), { bytes: 9 }],
     [
-      'attributes that cannot be read',
+      'attributes with a throwing getter',
       new Proxy(
         {},
         {
@@ -157,7 +157,7 @@ describe('the body of a request', () => {
     expect((await recorded())[0]).not.toHaveProperty('request_body')
   })
 
-  it('is cut where it is long, and says so', async () => {
+  it('is cut if it is long, with request_body_cut', async () => {
     const { postJson } = await start()
     const body = { first: 'a'.repeat(100_000), list: Array(50_000).fill(1), last: 'z' }
     expect((await postJson('/a', body)).status).toBe(204)
@@ -172,7 +172,7 @@ describe('the body of a request', () => {
     expect(bytes).toBeGreaterThan(40_000)
   })
 
-  it('is left out where nothing may be kept of it', async () => {
+  it('is omitted with maxBodyBytes: 0', async () => {
     const { postJson } = await start({ maxBodyBytes: 0 })
     await postJson('/a', { a: 1 })
     const [data] = await recorded()
@@ -180,7 +180,7 @@ describe('the body of a request', () => {
     expect(data!['request_body_cut']).toBe(true)
   })
 
-  it('is recorded however deep it is', async () => {
+  it('is recorded at any depth', async () => {
     const { send } = await start()
     const body = `{"password":"p","deep":${'['.repeat(20_000)}${']'.repeat(20_000)}}`
     const headers = { 'content-type': 'application/json' }

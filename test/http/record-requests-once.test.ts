@@ -35,17 +35,17 @@ describe('a request leaves one event', () => {
     ['that throws 5xx', (ctx) => ctx.throw(502, 'no'), UNHANDLED, 502, 'no'],
     ['that throws an error', throwing(new TypeError('no')), UNHANDLED, 500, 'no'],
     ['that throws a text', throwing('no'), UNHANDLED, 500, "'no'"],
-    // Koa takes the status of errors only.
+    // Koa uses the status of errors only.
     ['that throws data', throwing({ status: 404 }), UNHANDLED, 500, '{ status: 404 }'],
     [
-      'that finds no file',
+      'that throws ENOENT',
       throwing(Object.assign(new Error('no file'), { code: 'ENOENT' })),
       UNHANDLED,
       500,
       'no file',
     ],
     [
-      'with a status that there is not',
+      'with an unknown status',
       throwing(Object.assign(new Error('no'), { status: 999 })),
       UNHANDLED,
       500,
@@ -53,7 +53,7 @@ describe('a request leaves one event', () => {
     ],
     ['that no one answers', (_ctx, next) => next(), ERROR, 404, 'Not Found'],
     [
-      'that is answered past Koa',
+      'that bypasses Koa',
       (ctx) => {
         ctx.respond = false
         ctx.res.writeHead(201).end('made')
@@ -62,7 +62,7 @@ describe('a request leaves one event', () => {
       201,
     ],
     [
-      'that is answered past Koa when its handler is done',
+      'that bypasses Koa after its handler has returned',
       (ctx) => {
         ctx.respond = false
         setImmediate(() => ctx.res.writeHead(409).end('late'))
@@ -85,7 +85,7 @@ describe('a request leaves one event', () => {
     expect(event.attributes).not.toHaveProperty('aborted')
   })
 
-  it('that throws once its answer has begun, with the status that was sent', async () => {
+  it('that throws after its response has started, with the status that was sent', async () => {
     app = await startRecorded([
       (ctx) => {
         ctx.res.writeHead(202)
@@ -103,7 +103,7 @@ describe('a request leaves one event', () => {
     })
   })
 
-  // Koa never answers what throws nothing.
+  // Koa never responds if a handler throws null or undefined.
   it.each([[null], [undefined]])('that throws %s', async (thrown) => {
     app = await startRecorded([throwing(thrown)])
     const recorded = nextEvent(app)
@@ -117,7 +117,7 @@ describe('a request leaves one event', () => {
     })
   })
 
-  it('that is answered by a stream, before any of it is sent', async () => {
+  it('that responds with a stream, before any of it is sent', async () => {
     const atFirstRead: number[] = []
     app = await startRecorded([
       (ctx) => {

@@ -8,8 +8,8 @@ import { done, routed, useRecorded } from './recorded.js'
 
 const { events, recordedBy, start } = useRecorded()
 
-describe('the route that took a request', () => {
-  it('is known under a prefix', async () => {
+describe('the route of a request', () => {
+  it('is found under a prefix', async () => {
     const router = new Router({ prefix: '/api/:tenant' })
     router.post('/changes', done)
     router.post('/changes/:id/start', done)
@@ -24,7 +24,7 @@ describe('the route that took a request', () => {
     ])
   })
 
-  it('is known in nested routers', async () => {
+  it('is found in nested routers', async () => {
     const inner = new Router()
     inner.post('/steps/:step_id/approve', done)
     inner.delete('/', done)
@@ -43,7 +43,7 @@ describe('the route that took a request', () => {
     expect(event!.attributes['url_params']).toEqual({ run_id: '1', node: '2', step_id: '3' })
   })
 
-  it('is known behind koa-mount, with the whole path', async () => {
+  it('is found under koa-mount, with the full path', async () => {
     const router = new Router()
     router.post('/changes', done)
     const inside = mount('/v1', routed(router)[0]!)
@@ -52,7 +52,7 @@ describe('the route that took a request', () => {
     ])
   })
 
-  it('is known when the recording itself is mounted, with the whole path', async () => {
+  it('is found when recordRequests itself is mounted, with the full path', async () => {
     const router = new Router()
     router.post('/changes', done)
     let record: KoaMiddleware | undefined
@@ -67,7 +67,7 @@ describe('the route that took a request', () => {
     ])
   })
 
-  it('keeps the path that was sent when middleware rewrites it', async () => {
+  it('keeps the path as sent when middleware rewrites it', async () => {
     const router = new Router()
     router.post('/changes', done)
     const rewrite: Middleware = (ctx, next) => {
@@ -79,7 +79,7 @@ describe('the route that took a request', () => {
     ])
   })
 
-  it('is that of whichever of several routers has it', async () => {
+  it('is found in any of several routers', async () => {
     const first = new Router()
     first.get('/changes', done)
     first.post('/changes/:id/start', done)
@@ -91,7 +91,7 @@ describe('the route that took a request', () => {
     ).toEqual(['api:changes:create /changes', 'api:changes:start /changes/1/start'])
   })
 
-  it('is the one that ran, not a later one that fits too', async () => {
+  it('is the one that ran, not a later match', async () => {
     const router = new Router()
     router.post('/changes/search', done)
     router.post('/changes/:id', done)
@@ -114,7 +114,7 @@ describe('the route that took a request', () => {
     ])
   })
 
-  it('is the one that an exclusive router has chosen', async () => {
+  it('is the one that an exclusive router chose', async () => {
     const router = new Router({ exclusive: true })
     router.post('/changes/:id', done)
     router.post('/changes/search', done)
@@ -123,7 +123,7 @@ describe('the route that took a request', () => {
     ])
   })
 
-  it('is the one behind a router.use that refused', async () => {
+  it('is the one after a router.use that refused', async () => {
     const open = new Router()
     open.all('/{*path}', (_ctx, next) => next())
     const closed = new Router()
@@ -135,7 +135,7 @@ describe('the route that took a request', () => {
     ])
   })
 
-  it('may take all methods, or some', async () => {
+  it('may handle all methods, or some', async () => {
     const router = new Router()
     router.all('/all', done)
     router.register('/some', ['PUT', 'DELETE'], [done])
@@ -161,7 +161,7 @@ describe('the route that took a request', () => {
     ])
   })
 
-  it('may have an expression for a path, and is called by its name', async () => {
+  it('may have a regular expression as path, and is named by its name', async () => {
     const router = new Router()
     router.post('files:write', /^\/files\/(.+)$/, done)
     router.post(/^\/nameless$/, done)
@@ -171,7 +171,7 @@ describe('the route that took a request', () => {
     ])
   })
 
-  it('may have parts that can be missing', async () => {
+  it('may have optional parts', async () => {
     const router = new Router()
     router.delete('/changes{/:id}', done)
     router.post('/files/*path', done)
@@ -189,7 +189,7 @@ describe('the route that took a request', () => {
     ])
   })
 
-  it('is unmatched where no route takes the method', async () => {
+  it('is unmatched if no route handles the method', async () => {
     const router = new Router()
     router.get('/changes', done)
     const middleware = [...routed(router), router.allowedMethods() as Middleware]
@@ -203,7 +203,7 @@ describe('the route that took a request', () => {
     })
   })
 
-  it('is named after the action where the registry knows it', async () => {
+  it('is named after the action if the registry has it', async () => {
     const router = new Router()
     router.post('/changes/:id/settings', done)
     router.post('/changes/:id/notes', done)

@@ -37,7 +37,7 @@ describe('secrets', () => {
     return paths()
   }
 
-  it('do not show in the path', async () => {
+  it('are redacted in the path', async () => {
     expect(
       await shownOf(routed(routes())[0]!, [
         '/reset/abc',
@@ -61,13 +61,13 @@ describe('secrets', () => {
     expect(first!.attributes['url_params']).toEqual({ token: '[redacted]' })
   })
 
-  it('do not show in the path of a route that takes another method', async () => {
+  it('are redacted in the path of a route with another method', async () => {
     expect(await shownOf(routed(routes())[0]!, ['/reset/abc'], {}, 'DELETE')).toEqual([
       '/reset/[redacted]',
     ])
   })
 
-  it('do not show in the path behind a mount', async () => {
+  it('are redacted in the path under a mount', async () => {
     const mounted = mount('/a', mount('/b/c', routed(routes())[0]!))
     expect(await shownOf(mounted, ['/a/b/c/reset/abc', '/a/b/c/cards/abc'])).toEqual([
       '/a/b/c/reset/[redacted]',
@@ -75,7 +75,7 @@ describe('secrets', () => {
     ])
   })
 
-  it('hide the whole of a path that was rewritten', async () => {
+  it('redact the whole path if it was rewritten', async () => {
     const rewrite: Middleware = (ctx, next) => {
       ctx.path = '/reset/abc'
       return next()
@@ -86,7 +86,7 @@ describe('secrets', () => {
     expect(await shownOf(both, ['/elsewhere/abc'])).toEqual(['[redacted]'])
   })
 
-  it('are what the host names too', async () => {
+  it('include those that the host names', async () => {
     expect(
       await shownOf(routed(routes())[0]!, ['/cards/4711', '/reset/abc'], {
         redact: { paths: ['url_params.card'], except: ['token'] },
@@ -94,7 +94,7 @@ describe('secrets', () => {
     ).toEqual(['/cards/[redacted]', '/reset/abc'])
   })
 
-  it('do not show in what describe tells, nor in the text of what is thrown', async () => {
+  it('are redacted in the data of describe and in thrown values', async () => {
     const throwing: Middleware = (ctx, next) => {
       // oxlint-disable-next-line no-throw-literal, only-throw-error
       if (ctx.path === '/thrown') throw { code: 7, password: 'hush' }

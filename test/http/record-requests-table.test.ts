@@ -8,7 +8,7 @@ const { recordedBy, start } = useRecorded()
 describe('the table of routes', () => {
   const refusing: Middleware = (ctx) => ctx.throw(ctx.query['status'] === '500' ? 500 : 409, 'no')
 
-  it('names routes, before their own names', async () => {
+  it('takes precedence over route names', async () => {
     const inner = new Router()
     inner.post('named:so', '/:id/halt', done)
     inner.post('/:id/resume', done)
@@ -32,7 +32,7 @@ describe('the table of routes', () => {
     ])
   })
 
-  it('leaves requests out that succeed or are refused, not those that fail', async () => {
+  it('omits requests that succeed or are refused, not those that fail', async () => {
     const router = new Router()
     router.post('/ping', done)
     router.post('/refused', refusing)

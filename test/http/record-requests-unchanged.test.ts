@@ -93,8 +93,8 @@ const handlers: Readonly<Record<string, Middleware>> = {
 
 const dispatch: Middleware = (ctx, next) => handlers[ctx.path.slice(1)]?.(ctx, next) ?? next()
 
-/** The bytes of the answers to what is sent over one connection, but for what tells the time. */
-async function answerTo(port: number, sent: string): Promise<string> {
+/** The response bytes of one connection, without dates. */
+async function responsesTo(port: number, sent: string): Promise<string> {
   const socket = net.connect(port, '127.0.0.1')
   const chunks: Buffer[] = []
   socket.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -127,19 +127,19 @@ const exchanges: readonly (readonly [name: string, sent: string])[] = [
   ['JSON that is wrong', request('PUT /parsed', CLOSE + WITH_JSON, JSON_BODY.replace('}', '!'))],
   ['a body in chunks', request('POST /echo', `${CLOSE}Transfer-Encoding: chunked\r\n`, CHUNKS)],
   [
-    'a body that waits to be asked for',
+    'a body that waits for 100-continue',
     request('POST /echo', `${CLOSE}Expect: 100-continue\r\nContent-Length: 2\r\n`, 'ab'),
   ],
   ['HTTP/1.0', 'POST /stream HTTP/1.0\r\n\r\n'],
   [
-    'requests that do not wait for each other',
+    'pipelined requests',
     ['json', 'stream', 'refused', 'empty', 'broken']
       .map((name) => request(`POST /${name}`))
       .join('') + request('POST /gzip', CLOSE),
   ],
 ]
 
-describe('recordRequests leaves as it was', () => {
+describe('recordRequests does not change', () => {
   let recorded: RecordedApp
   let plain: RecordedApp
   beforeAll(async () => {
@@ -148,19 +148,19 @@ describe('recordRequests leaves as it was', () => {
   })
   afterAll(() => Promise.all([recorded.close(), plain.close()]))
 
-  it.each(exchanges)('the answer to %s', async (_name, sent) => {
-    const answer = await answerTo(recorded.port, sent)
-    expect(answer).toBe(await answerTo(plain.port, sent))
+  it.each(exchanges)('the response to %s', async (_name, sent) => {
+    const answer = await responsesTo(recorded.port, sent)
+    expect(answer).toBe(await responsesTo(plain.port, sent))
     expect(answer).toMatch(/^HTTP\/1\.1 \d{3} /)
   })
 
-  it('what Koa is told of', () => {
+  it('the errors that Koa emits', () => {
     const messages = ({ errors }: RecordedApp) => errors.map((error) => (error as Error).message)
     expect(messages(recorded)).toEqual(messages(plain))
     expect(recorded.errors.length).toBeGreaterThan(3)
   })
 
-  it('and does record', async () => {
+  it('anything, but does record', async () => {
     const sent = exchanges.flatMap(([, sent]) => [...sent.matchAll(/^(?:POST|PUT|DELETE) /gm)])
     const methods = (await recorded.events()).map(({ attributes }) => attributes['request_method'])
     expect(methods.filter((method) => method !== 'GET' && method !== 'HEAD')).toHaveLength(

@@ -36,7 +36,7 @@ describe('recordRequests', () => {
       body: JSON.stringify({ data: { type: 'thing', attributes } }),
     })
 
-  it('records a mutating request with its data before it is answered', async () => {
+  it('records a mutating request with its data before the response', async () => {
     await start((router) => {
       router.post('/api/projects/:project_code/changes', (ctx) => {
         ctx.status = 201
@@ -97,7 +97,7 @@ describe('recordRequests', () => {
     ])
   })
 
-  it('records refused mutations with the reason, and no failed reads', async () => {
+  it('records refused mutations with the reason, but not failed reads', async () => {
     await start((router) => {
       router.post('/api/changes', (ctx) => {
         ctx.status = 422
@@ -136,7 +136,7 @@ describe('recordRequests', () => {
     ])
   })
 
-  it('records what fails inside, of any method, with a backtrace', async () => {
+  it('records internal failures of any method with a backtrace', async () => {
     await start((router) => {
       router.get('/api/changes', () => {
         throw new TypeError('broken')
@@ -180,7 +180,7 @@ describe('recordRequests', () => {
     expect((await events())[0]!.attributes).not.toHaveProperty('backtrace')
   })
 
-  it('adds what describe knows, and survives its failure', async () => {
+  it('adds the data of describe, and records without it if it throws', async () => {
     let fail = false
     await start(
       (router) => {
@@ -206,7 +206,7 @@ describe('recordRequests', () => {
     ])
   })
 
-  it('tells refused logins once a minute for each address', async () => {
+  it('records refused logins once a minute per address', async () => {
     await start(() => {})
     for (let i = 0; i < 5; i++) await server.send('/api/changes', { ...newEvent({}), user: null })
     await server.send('/api/changes', { user: null })
@@ -219,7 +219,7 @@ describe('recordRequests', () => {
     ])
   })
 
-  it('answers all the same when the event cannot be recorded', async () => {
+  it('sends the response even if the event cannot be recorded', async () => {
     const store = memoryStore()
     await start(
       (router) => {

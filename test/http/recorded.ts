@@ -21,14 +21,14 @@ export const done: Middleware = (ctx) => {
   ctx.status = 204
 }
 
-/** An app that does nothing but record its requests, on a port of its own. */
+/** An app that records its requests, on its own port. */
 export interface RecordedApp {
   readonly audit: AuditLog
   readonly server: Server
   readonly port: number
-  /** What Koa was told of. */
+  /** Errors that Koa emitted. */
   readonly errors: unknown[]
-  /** All that was recorded, oldest first. */
+  /** All recorded events, oldest first. */
   events(): Promise<readonly AuditEvent[]>
   types(): Promise<string[]>
   send(path: string, request?: RawRequest): Promise<RawResponse>
@@ -85,7 +85,7 @@ export async function startRecorded(
 export const routed = (...routers: readonly Router[]): Middleware[] =>
   routers.map((router) => router.routes() as Middleware)
 
-/** Sends the requests, `<method> <path>`, one after another, and gives what was recorded: `<type> <path>`. */
+/** Sends the requests, `<method> <path>`, one after another, and returns the recorded events as `<type> <path>`. */
 export async function recordedOf(app: RecordedApp, requests: readonly string[]): Promise<string[]> {
   for (const request of requests) {
     const [method = '', path = ''] = request.split(' ')
@@ -96,7 +96,7 @@ export async function recordedOf(app: RecordedApp, requests: readonly string[]):
   )
 }
 
-/** The one event that was recorded. */
+/** The only recorded event. */
 export async function onlyEvent(app: RecordedApp): Promise<AuditEvent> {
   const events = await app.events()
   expect(events).toHaveLength(1)
@@ -107,7 +107,7 @@ export async function onlyEvent(app: RecordedApp): Promise<AuditEvent> {
 export const nextEvent = ({ audit }: RecordedApp): Promise<AuditEvent> =>
   new Promise((resolve) => audit.on('recorded', resolve))
 
-/** One app in each test, ended after it. */
+/** One app per test, closed after it. */
 export function useRecorded() {
   let app: RecordedApp | undefined
   afterEach(async () => {
@@ -120,9 +120,9 @@ export function useRecorded() {
   ): Promise<RecordedApp> => (app = await startRecorded(middleware, options))
   return {
     start,
-    /** The events of the app that was started last. */
+    /** The events of the app started last. */
     events: () => app!.events(),
-    /** Starts an app, and gives what it has recorded of the requests. */
+    /** Starts an app, sends the requests and returns what it recorded. */
     recordedBy: async (
       middleware: readonly Middleware[],
       requests: readonly string[],

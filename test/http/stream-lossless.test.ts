@@ -30,11 +30,11 @@ const numbers = (events: readonly AuditEvent[]): unknown[] =>
 const END = -1
 
 describe.each(eachStore)('streams on the %s store', (_name, create) => {
-  it('miss nothing and repeat nothing across disconnects, while several write', async () => {
+  it('miss nothing and repeat nothing across disconnects with several writers', async () => {
     const place = await create()
     cleanUp.push(() => place.remove())
     const server = await openServer(place.open())
-    // Others on the same store, but for the one in memory, which is one process's.
+    // Other logs on the same store, except in memory, which only one process can use.
     const isShared = place.demo.kind !== 'memory'
     const logs = [0, 1, 2].map((): AuditLog => {
       if (!isShared) return server.audit
@@ -81,12 +81,12 @@ describe.each(eachStore)('streams on the %s store', (_name, create) => {
 })
 
 describe('a stream', () => {
-  it('gives all of it later to who stops reading for long', async () => {
+  it('gives a client that pauses for long every event afterwards', async () => {
     const server = await openServer(memoryStore())
     const stream = await openStream(`${server.url}/api/events/stream`)
     const fast = await openStream(`${server.url}/api/events/stream?fields[event]=n`)
     stream.pause()
-    // Far more than sockets and ring take.
+    // Far more than the sockets and the ring hold.
     const count = 6000
     const text = 'x'.repeat(4000)
     for (let n = 0; n < count; n += 500)
@@ -105,7 +105,7 @@ describe('a stream', () => {
     expect(events.map(numberOf)).toEqual(Array.from({ length: count + 1 }, (_, n) => n))
   })
 
-  it('costs a look at the store for all readers, not one for each', async () => {
+  it('costs one poll of the store for all readers', async () => {
     const inner = memoryStore()
     let lists = 0
     const server = await openServer({
@@ -128,11 +128,11 @@ describe('a stream', () => {
       await Promise.all(streams.map((stream) => stream.take(1)))
     }
     for (const { sent } of streams) expect(sent.events.map(numberOf)).toEqual([0, 1, 2, 3, 4, 5])
-    // A look is at the newest event, and at what is new; polls come in between.
+    // A poll reads the newest event and the new ones; timed polls come in between.
     expect(lists - before).toBeLessThan(batches * 10)
   })
 
-  it('is let go of when its client goes away', async () => {
+  it('is released when its client disconnects', async () => {
     const inner = memoryStore()
     let watching = 0
     const server = await openServer({
@@ -150,7 +150,7 @@ describe('a stream', () => {
     const streams = await Promise.all([openStream(url), openStream(url)])
     await server.audit.recordCustom('test:n', { n: 0 })
     await Promise.all(streams.map((stream) => stream.take(1)))
-    // Each has a tail of its own; the shared one is in the unit tests.
+    // Each has its own tail; the unit tests cover the shared one.
     expect(watching).toBe(2)
     for (const stream of streams) stream.leave()
     const end = performance.now() + 5000

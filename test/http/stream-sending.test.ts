@@ -5,7 +5,7 @@ import { createHeartbeat, type Heartbeat, withHeartbeat } from '../../src/http/e
 import { sendStream } from '../../src/http/send-stream.js'
 import { stateOf, turns } from '../unit/fake-store.js'
 
-/** A response that is full after each chunk, until it is drained. */
+/** A response whose buffer is full after each chunk until it drains. */
 function fullResponse(): { response: ServerResponse; did: string[]; emitter: EventEmitter } {
   const did: string[] = []
   const emitter = new EventEmitter()
@@ -22,7 +22,7 @@ function fullResponse(): { response: ServerResponse; did: string[]; emitter: Eve
   return { response: response as unknown as ServerResponse, did, emitter }
 }
 
-describe('a body that is sent as it comes', () => {
+describe('sendStream', () => {
   async function* body(did: string[], error?: Error): AsyncGenerator<string> {
     try {
       yield 'a'
@@ -33,7 +33,7 @@ describe('a body that is sent as it comes', () => {
     }
   }
 
-  it('is asked for no faster than the client takes it', async () => {
+  it('reads the body no faster than the client', async () => {
     const { response, did, emitter } = fullResponse()
     const sending = sendStream(response, body(did))
     await turns()
@@ -47,7 +47,7 @@ describe('a body that is sent as it comes', () => {
     expect(emitter.eventNames()).toEqual([])
   })
 
-  it('is let go of when the client is gone', async () => {
+  it('ends the body when the client disconnects', async () => {
     const { response, did } = fullResponse()
     const sending = sendStream(response, body(did))
     await turns()
@@ -56,7 +56,7 @@ describe('a body that is sent as it comes', () => {
     expect(did).toEqual(['a', 'destroy', 'let go'])
   })
 
-  it('that fails cuts the response off', async () => {
+  it('destroys the response if the body throws', async () => {
     const { response, did, emitter } = fullResponse()
     const error = new Error('no more')
     const sending = sendStream(response, body(did, error))
@@ -70,7 +70,7 @@ describe('a body that is sent as it comes', () => {
 })
 
 describe('a heartbeat', () => {
-  /** Beats when it is told to. */
+  /** A heartbeat that the test triggers. */
   function handHeartbeat(): { heartbeat: Heartbeat; beat(): void; listening(): number } {
     const beats = new Set<() => void>()
     return {
@@ -87,7 +87,7 @@ describe('a heartbeat', () => {
     }
   }
 
-  /** Chunks that are given when they are there. */
+  /** Chunks that the test supplies. */
   function handChunks(): {
     chunks: AsyncGenerator<string, void, void>
     give: (chunk: string) => void
@@ -106,7 +106,7 @@ describe('a heartbeat', () => {
     return { chunks: run(), give: (chunk) => give(chunk) }
   }
 
-  it('is heard while nothing comes, and loses nothing that does', async () => {
+  it('yields comments while idle, and loses no chunks', async () => {
     const { heartbeat, beat, listening } = handHeartbeat()
     const { chunks, give } = handChunks()
     const beating = withHeartbeat(chunks, ':', heartbeat)
@@ -114,7 +114,7 @@ describe('a heartbeat', () => {
     expect(await stateOf(first)).toBe('waiting')
     beat()
     expect((await first).value).toBe(':')
-    // Comes while nobody asks.
+    // Arrives while the consumer does not ask.
     give('a')
     await turns()
     beat()
@@ -130,7 +130,7 @@ describe('a heartbeat', () => {
     expect(listening()).toBe(0)
   })
 
-  it('passes an error on, and listens no more', async () => {
+  it('rethrows an error and removes its listener', async () => {
     const { heartbeat, listening } = handHeartbeat()
     const { chunks, give } = handChunks()
     const next = withHeartbeat(chunks, ':', heartbeat).next()
@@ -141,7 +141,7 @@ describe('a heartbeat', () => {
     expect(listening()).toBe(0)
   })
 
-  it('has no timer while nobody listens', () => {
+  it('has no timer without listeners', () => {
     const before = process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
     const timers = (): number =>
       process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length - before

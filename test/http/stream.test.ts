@@ -48,7 +48,7 @@ describe.each(eachStore)('GET /api/events/stream on the %s store', (_name, creat
     server = await openServer({ store: place.open() })
   })
 
-  it('sends what is recorded once its headers are there, as the documents of GET <id>', async () => {
+  it('sends events recorded after its headers arrived, as the documents of GET <id>', async () => {
     await record(server, 'before')
     const stream = await streamOf(server)
     const event = await server.audit.record(
@@ -62,7 +62,7 @@ describe.each(eachStore)('GET /api/events/stream on the %s store', (_name, creat
     expect(documentOf(sent!)).toEqual({ data: (JSON.parse(body) as SentDocument).data })
   })
 
-  it('resumes after any event, also one that is gone', async () => {
+  it('resumes after any event, even a deleted one', async () => {
     const [a, b, c] = await record(server, 'a', 'b', 'c')
     await server.audit.store.remove([b!.id])
     const after = async (created_at: string): Promise<unknown[]> => {
@@ -80,7 +80,7 @@ describe.each(eachStore)('GET /api/events/stream on the %s store', (_name, creat
     expect(await third).toEqual(['d', 'e'])
   })
 
-  it('sends what another process records', async () => {
+  it('sends events of another process', async () => {
     if (place.demo.kind === 'memory') return
     const other = await openServer({ store: place.open() })
     const stream = await streamOf(server)
@@ -90,7 +90,7 @@ describe.each(eachStore)('GET /api/events/stream on the %s store', (_name, creat
     expect(typesOf(await stream.take(4))).toEqual(['a', 'b', 'c', 'd'])
   })
 
-  it('sends how live events change, if asked', async () => {
+  it('sends changes of live events on request', async () => {
     const type = 'info:template_version:fetch'
     const before = await server.audit.recordLive(type, { progress: 'a' })
     const stream = await streamOf(server, '?changes=true&filter[type_start]=info:')
@@ -120,13 +120,13 @@ describe.each(eachStore)('GET /api/events/stream on the %s store', (_name, creat
     }
     expect(attributes.get(live.event!.id)).toEqual({ progress: 'half' })
     expect(attributes.get(before.event!.id)).toEqual({ progress: 'ab' })
-    // No change has an id of its own: the last one is still that of the event.
+    // Changes have no id, so the last id is still that of the event.
     expect(stream.sent.events.at(-1)!.lastEventId).toBe(live.event!.created_at)
   })
 })
 
 describe('GET /api/events/stream', () => {
-  it('is a stream of server-sent events that nothing between may keep', async () => {
+  it('is a stream of server-sent events that proxies must not cache or buffer', async () => {
     const server = await openServer()
     const stream = await streamOf(server)
     expect(stream.status).toBe(200)
@@ -139,14 +139,14 @@ describe('GET /api/events/stream', () => {
     await stream.until(({ retry }) => retry === 2000)
   })
 
-  it('filters as the list does', async () => {
+  it('has the same filters as the list', async () => {
     const server = await openServer()
     const stream = await streamOf(server, '?filter[m]=or&filter[type_in][]=a&filter[type_end]=z')
     await record(server, 'a', 'b', 'ez', 'c', 'a')
     expect(typesOf(await stream.take(3))).toEqual(['a', 'ez', 'a'])
   })
 
-  it('has the fieldset of the list', async () => {
+  it('has the same fieldsets as the list', async () => {
     const server = await openServer()
     const [stream, whole] = [
       await streamOf(server, '?fields[event]=type,n'),
@@ -159,7 +159,7 @@ describe('GET /api/events/stream', () => {
     expect(await attributes(whole)).toMatchObject({ type: 'a', n: 1, m: 2 })
   })
 
-  it('shows what the user may see, and tells what is read before it is sent', async () => {
+  it('sends only visible events, and calls onRead before they are sent', async () => {
     const read: string[] = []
     let letGo = (): void => {}
     const held = new Promise<void>((resolve) => (letGo = resolve))
@@ -183,7 +183,7 @@ describe('GET /api/events/stream', () => {
     expect(read).toEqual(['stream ann filter[type_not_eq]=c b'])
   })
 
-  it('is cut off where what is read cannot be told, and the host is told of that', async () => {
+  it('is cut off if onRead throws, and Koa emits the error', async () => {
     const failed = new Error('no note was taken')
     let told = (_error: unknown): void => {}
     const error = new Promise((resolve) => (told = resolve))
@@ -203,7 +203,7 @@ describe('GET /api/events/stream', () => {
     expect(stream.sent.events).toEqual([])
   })
 
-  it('resumes after a time in the address, which the header overrides', async () => {
+  it('resumes after a time in the URL, which the header overrides', async () => {
     const server = await openServer()
     const [a, b] = await record(server, 'a', 'b', 'c')
     const query = `?after=${a!.created_at}`
@@ -232,7 +232,7 @@ describe('GET /api/events/stream', () => {
     expect(errorOf(response)).toMatchObject({ status: '400', code, source: { parameter } })
   })
 
-  it('tells of a Last-Event-ID that is no time', async () => {
+  it('refuses a Last-Event-ID that is not a time', async () => {
     const server = await openServer()
     const headers = { 'last-event-id': '17' }
     const response = await server.send('/api/events/stream', { headers })
@@ -242,7 +242,7 @@ describe('GET /api/events/stream', () => {
     })
   })
 
-  it('is 406 for who does not take event streams', async () => {
+  it('responds 406 if the client does not accept event streams', async () => {
     const server = await openServer()
     const status = async (accept: string): Promise<number> => {
       const { send } = server
@@ -254,7 +254,7 @@ describe('GET /api/events/stream', () => {
     expect(await status('*/*')).toBe(200)
   })
 
-  it('answers HEAD at once', async () => {
+  it('responds to HEAD at once', async () => {
     const server = await openServer()
     const response = await server.send('/api/events/stream', { method: 'HEAD' })
     expect(response.status).toBe(200)
@@ -275,7 +275,7 @@ describe('GET /api/events/stream', () => {
     expect(errorOf(late)).toMatchObject({ status: '503', code: 'CLOSED' })
   })
 
-  it('shows that it lives while nothing comes', async () => {
+  it('sends comments while idle', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     const server = await openServer()
     const streams = [await streamOf(server), await streamOf(server, '?changes=1')]

@@ -10,7 +10,7 @@ import { listen } from '../support/node-server.js'
 import { PATH, startFeed } from './access.js'
 
 describe('GET /api/events/types', () => {
-  it('gives what the registry says of each type', async () => {
+  it('returns the definition of each registered type', async () => {
     const types = defineEventTypes({
       'api:orders:create': {
         area: 'Shop',
@@ -87,7 +87,7 @@ describe('GET /api/events/types', () => {
     expect(data.map(({ id }) => id)).toEqual(Object.keys(audit.types))
   })
 
-  it('has all types of the workflow service, and is kept by a client', async () => {
+  it('has all types of the workflow service, and an entity tag', async () => {
     const server = await startFeed({})
     const response = await server.send(`${PATH}/types`)
     const ids = listOf(response).data.map(({ id }) => id)
@@ -100,7 +100,7 @@ describe('GET /api/events/types', () => {
     expect([head.status, head.headers.etag, head.body]).toEqual([200, response.headers.etag, ''])
   })
 
-  it('takes no parameters, and JSON:API alone', async () => {
+  it('accepts no parameters and only JSON:API', async () => {
     const server = await startFeed({})
     const refused = await server.send(`${PATH}/types?filter[area_eq]=Shop`)
     expect([refused.status, errorOf(refused).detail]).toEqual([

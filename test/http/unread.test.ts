@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { listOf, serve } from '../support/http.js'
 import { tempDir } from '../support/temp.js'
 
-it('onRead is given whole events also where the store has left their attributes unread', async () => {
+it('onRead receives whole events even if the store has not parsed their attributes', async () => {
   const temp = tempDir()
   const given: AuditEvent[] = []
   const onRead = (_context: unknown, { events }: { events: readonly AuditEvent[] }): void =>

@@ -34,7 +34,7 @@ const waiting = (seconds: number | string, request: RawRequest = {}): RawRequest
   headers: { ...request.headers, prefer: `wait=${seconds}` },
 })
 
-/** A store in memory, and how often and by how many it is asked. */
+/** A memory store that counts its queries and watchers. */
 function counted(): {
   store: EventStore
   lists: () => number
@@ -61,14 +61,14 @@ function counted(): {
   }
 }
 
-/** What a waiting request asks before it waits: the tail's place, its own, the list. */
+/** Queries of a waiting request before it waits: position of the tail, its own position, the list. */
 const STARTING_LISTS = 3
 
 const types = (response: RawResponse): unknown[] =>
   listOf(response).data.map(({ attributes }) => attributes['type'])
 
 describe.each(eachStore)('Prefer: wait on the %s store', (_name, create) => {
-  it('holds an empty list back until something matches', async () => {
+  it('delays an empty list until an event matches', async () => {
     const place = await create()
     cleanUp.push(() => place.remove())
     const server = await open({ store: place.open() })
@@ -85,7 +85,7 @@ describe.each(eachStore)('Prefer: wait on the %s store', (_name, create) => {
 })
 
 describe('Prefer: wait', () => {
-  it('answers at once where something matches', async () => {
+  it('responds at once if an event matches', async () => {
     const { audit, send } = await open()
     await audit.recordCustom('a')
     const response = await send('/api/events', waiting(60))
@@ -93,7 +93,7 @@ describe('Prefer: wait', () => {
     expect(response.headers['preference-applied']).toBe('wait=60')
   })
 
-  it('answers an empty list when the time is over', async () => {
+  it('responds with an empty list after the wait', async () => {
     const { send } = await open()
     const start = performance.now()
     const response = await send('/api/events?filter[type_eq]=a', waiting(1))
@@ -103,7 +103,7 @@ describe('Prefer: wait', () => {
     expect(response.headers['preference-applied']).toBe('wait=1')
   })
 
-  it('finds at the end what nobody was told of', async () => {
+  it('finds imported events at the end of the wait', async () => {
     const { store, until } = counted()
     const { audit, send } = await open({ store })
     const old = (await audit.recordCustom('old'))!
@@ -136,13 +136,13 @@ describe('Prefer: wait', () => {
     expect(headers['vary']?.split(', ')).toContain('Prefer')
   })
 
-  it('does not hold back what no wait is asked for, or none that can be used', async () => {
+  it('does not delay responses without a valid wait', async () => {
     const { send } = await open()
     for (const prefer of ['wait=0', 'wait=-1', 'wait=soon', 'respond-async'])
       expect(types(await send('/api/events', { headers: { prefer } }))).toEqual([])
   })
 
-  it('holds for HEAD too', async () => {
+  it('supports HEAD', async () => {
     const { store, until } = counted()
     const { audit, send } = await open({ store })
     const response = send('/api/events', waiting(60, { method: 'HEAD' }))
@@ -152,7 +152,7 @@ describe('Prefer: wait', () => {
     expect([status, body, headers['preference-applied']]).toEqual([200, '', 'wait=60'])
   })
 
-  it('gives what came together in the order, and within the limit, that were asked for', async () => {
+  it('gives events that arrive together in the requested order and limit', async () => {
     const { store, until } = counted()
     const { audit, send } = await open({ store })
     const newest = send('/api/events?limit=2', waiting(60))
@@ -166,7 +166,7 @@ describe('Prefer: wait', () => {
     expect(types(await sorted)).toEqual(['d', 'c'])
   })
 
-  it('is woken only by what the user may see', async () => {
+  it('is woken only by visible events', async () => {
     const { store, until } = counted()
     const read: number[] = []
     const { audit, send } = await open({
@@ -184,7 +184,7 @@ describe('Prefer: wait', () => {
     expect(read).toEqual([1])
   })
 
-  it('costs no query while many wait and nothing matches, nor when something does', async () => {
+  it('costs no query for any number of waiting requests, before and at a match', async () => {
     const { store, lists, until } = counted()
     const { audit, send } = await open({ store })
     const responses = Array.from({ length: 100 }, () =>
@@ -195,11 +195,11 @@ describe('Prefer: wait', () => {
     await audit.recordCustom('b')
     await audit.recordCustom('a')
     for (const response of await Promise.all(responses)) expect(types(response)).toEqual(['a'])
-    // Those of the one tail, which looks at its newest event and then for more.
+    // The queries of the shared tail: its newest event, then new ones.
     expect(lists() - before).toBeLessThan(10)
   })
 
-  it('is given up when the client goes away', async () => {
+  it('ends when the client disconnects', async () => {
     const { store, until } = counted()
     let told = (_count: number): void => {}
     const given = new Promise<number>((resolve) => (told = resolve))
@@ -213,7 +213,7 @@ describe('Prefer: wait', () => {
     expect(await given).toBe(0)
   })
 
-  it('leaves nothing behind, however it ends', async () => {
+  it('leaves no listeners behind, however it ends', async () => {
     const { audit } = await open()
     const gone = new AbortController()
     const broadcast = createBroadcast(audit, () => '')
@@ -236,7 +236,7 @@ describe('Prefer: wait', () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([true])
   })
 
-  it('is answered 503 when the log is closed', async () => {
+  it('responds 503 when the log is closed', async () => {
     const { store, until } = counted()
     const { audit, send } = await open({ store })
     const response = send('/api/events', waiting(60))

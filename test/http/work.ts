@@ -8,7 +8,7 @@ import { type AuditLog, bindActor, defineEventTypes } from 'daybook'
 export const types = defineEventTypes({ 'info:work:done': { data: ['request', 'way'] } })
 export type Audit = AuditLog<typeof types>
 
-/** Numbers from 0 up to 1 that a seed decides (mulberry32). */
+/** Seeded random numbers from 0 to 1 (mulberry32). */
 export function randomFrom(seed: number): () => number {
   let state = seed
   return () => {
@@ -19,7 +19,7 @@ export function randomFrom(seed: number): () => number {
   }
 }
 
-/** A pool as there are many: who gives something back calls those who wait for it. */
+/** A typical pool: a release calls the waiting callbacks. */
 export class Pool {
   private readonly waiting: (() => void)[] = []
   private free: number
@@ -43,7 +43,7 @@ export class Pool {
   }
 }
 
-/** What handlers wait for: each calls `then` once, somewhere else. */
+/** Asynchronous steps of handlers: each calls `then` once, in another context. */
 function waysOf(random: () => number): Readonly<Record<string, (then: () => void) => unknown>> {
   const pool = new Pool(3)
   const callbackPool = new Pool(3)
@@ -96,7 +96,7 @@ function waysOf(random: () => number): Readonly<Record<string, (then: () => void
   }
 }
 
-/** A handler that learns late who is asking, waits in some ways, and records without naming him. */
+/** A handler that learns its user late, waits in random ways, and records without a username. */
 export function worker(audit: Audit, random: () => number) {
   const ways = Object.entries(waysOf(random))
   return async (state: Record<PropertyKey, unknown>, request: number): Promise<void> => {
@@ -113,7 +113,7 @@ export function worker(audit: Audit, random: () => number) {
   }
 }
 
-/** How many events of such work there are, and those that carry another's user. */
+/** The number of events of this work, and those with the wrong user. */
 export async function wrongUsers(
   audit: AuditLog | Audit,
 ): Promise<{ seen: number; wrong: string[] }> {

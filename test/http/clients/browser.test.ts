@@ -100,8 +100,8 @@ describe('a browser', () => {
     expect(JSON.parse(read.text)).toMatchObject({ data: event })
   })
 
-  it('asks whether its copy still holds, and is sent nothing twice', async () => {
-    // Credentials that Playwright fills in would turn the cache off.
+  it('revalidates its cached copy and receives no body twice', async () => {
+    // Credentials supplied by Playwright would disable the cache.
     const extraHTTPHeaders = { authorization: `Basic ${btoa('ann:ann')}` }
     const page = await openPage(`${server.url}/page`, { extraHTTPHeaders })
     const path = '/api/events?filter[type_eq]=n:1'
@@ -112,8 +112,8 @@ describe('a browser', () => {
     expect(answered).toEqual([304])
   })
 
-  it('receives events by EventSource, and goes on without a gap when it was cut off', async () => {
-    // That it was cut off is told on the console.
+  it('receives events by EventSource, and resumes without a gap after a disconnect', async () => {
+    // The disconnect is reported on the console.
     const page = await open(/ERR_.*\/api\/events\/stream/)
     const received: string[] = []
     const opened: (() => void)[] = []

@@ -73,7 +73,7 @@ describe.skipIf(!hasCurl)('curl (skipped where it is not installed)', () => {
     expect(numbers(body)).toEqual([100])
   })
 
-  it('asks for what it has: 304, until there is something new', async () => {
+  it('gets 304 for a known entity tag until there is a new event', async () => {
     const query = `${url}?filter[type_eq]=conditional`
     const ask = async (...options: readonly string[]): Promise<string> =>
       partsOf(await curl('-i', ...options, query)).head
@@ -88,21 +88,21 @@ describe.skipIf(!hasCurl)('curl (skipped where it is not installed)', () => {
     expect(tagOf(changed)).not.toBe(tag!.toLowerCase())
   })
 
-  it('takes compressed answers', async () => {
+  it('accepts compressed responses', async () => {
     const query = `${url}?limit=1000&filter[n_lt]=12`
     const { head, body } = partsOf(await curl('-i', '--compressed', query))
     expect(head).toMatch(/^content-encoding: \S+$/m)
     expect(listOf({ body }).data).toEqual(listOf({ body: await curl(query) }).data)
   })
 
-  it('asks for the head alone', async () => {
+  it('sends HEAD requests', async () => {
     const { head, body } = partsOf(await curl('--head', url))
     expect(head).toMatch(/^http\/1\.1 206/)
     expect(head).toMatch(/^content-type: application\/vnd\.api\+json$/m)
     expect(body).toBe('')
   })
 
-  it('follows the stream with -N, and goes on where it was', async () => {
+  it('follows the stream with -N, and resumes', async () => {
     const stream = `${url}/stream?filter[type_eq]=streamed`
     const first = startCurl('-N', '-i', stream)
     onTestFinished(() => first.stop())

@@ -120,7 +120,7 @@ describe('devour-client', () => {
     expect((await api.find('event', newest!.id)).data).toEqual(newest)
   })
 
-  it("is told what is wrong with JSON:API's sort", async () => {
+  it("gets an error for JSON:API's sort", async () => {
     expect(await refusal(client().findAll('event', { sort: '-n' }))).toEqual({
       0: {
         title: 'the endpoint has no such query parameter',

@@ -72,7 +72,7 @@ describe("Node's fetch", () => {
     expect(numbers(await documentOf(await waiting))).toEqual([100])
   })
 
-  it('gives a wait up', async () => {
+  it('cancels a wait', async () => {
     const controller = new AbortController()
     const arrived = requests.next('never')
     const { signal } = controller

@@ -79,7 +79,7 @@ describe('kitsu', () => {
     expect(numbers(await list({ filter }, client({ query })))).toEqual([5, 8, 11, 4, 7, 10])
   })
 
-  it('asks for the attributes that it wants', async () => {
+  it('selects attributes with fields', async () => {
     const { data } = await list({ limit: 1, fields: { event: 'n' } })
     expect(data).toEqual([{ id: data[0]!.id, type: 'event', n: 11, links: expect.anything() }])
   })
@@ -130,13 +130,13 @@ describe('kitsu', () => {
     expect(data).toEqual(newest)
   })
 
-  it("is told what is wrong with JSON:API's sort", async () => {
+  it("gets an error for JSON:API's sort", async () => {
     const { response, errors } = await refusal(client().get('events', { params: { sort: '-n' } }))
     expect(response.status).toBe(400)
     expect(errors).toMatchObject([{ code: 'UNKNOWN_PARAMETER', source: { parameter: 'sort' } }])
   })
 
-  it('sends its plural as resource type on create, which is answered 409', async () => {
+  it('sends its plural as resource type on create, which gets 409', async () => {
     const { response, errors } = await refusal(client().create('events', { type: 'note' }))
     expect(response.status).toBe(409)
     expect(errors).toMatchObject([
@@ -144,7 +144,7 @@ describe('kitsu', () => {
     ])
   })
 
-  it('leaves out an attribute named type, which is answered 422', async () => {
+  it('leaves out an attribute named type, which gets 422', async () => {
     const api = client({ pluralize: false, camelCaseTypes: false })
     const request = {
       method: 'POST',
@@ -159,7 +159,7 @@ describe('kitsu', () => {
     ])
   })
 
-  it('creates by the axios that it is made of', async () => {
+  it('creates with its axios instance', async () => {
     const api = client()
     const document = { data: { type: 'Event', attributes: { type: 'note', text: 'by axios' } } }
     const response = await api.axios.post('events', document, { headers: api.headers as {} })

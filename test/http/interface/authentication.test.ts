@@ -18,7 +18,7 @@ const requests = [
   ['POST', '/api/projects'],
 ] as const
 
-/** Decisions about a step, and what they leave where they are denied. */
+/** Decisions about a step, and the events of denied ones. */
 const kinds = [
   { activities: '/api/changes', type: 'change', link: 'change_id', steps: 'steps' },
   {
@@ -50,7 +50,7 @@ describe.each(eachStore)('Authentication, on the %s store', (_name, create) => {
     expect((await send('/api/events', request)).status).toBe(200)
   })
 
-  it('every request carries them: a connection that was authenticated is not', async () => {
+  it('every request needs them: a connection does not stay authenticated', async () => {
     const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
     const get = (auth?: string) =>
       new Promise<{ status: number; reused: boolean; cookies: unknown }>((resolve, reject) => {

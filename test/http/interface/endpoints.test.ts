@@ -29,7 +29,7 @@ describe.each(eachStore)('Endpoints, on the %s store', (_name, create) => {
     found.map(({ attributes }) => attributes['n'])
 
   describe('GET /api/events', () => {
-    it('answers with a JSON:API document whose data is an array of events', async () => {
+    it('responds with a JSON:API document whose data is an array of events', async () => {
       await numbered(2)
       const response = await get('')
       expect(response.headers['content-type']).toBe(JSON_API)
@@ -47,7 +47,7 @@ describe.each(eachStore)('Endpoints, on the %s store', (_name, create) => {
         })
     })
 
-    it('takes filters, sorts and a limit together', async () => {
+    it('accepts filters, sorts and a limit together', async () => {
       const type = await numbered(9)
       const found = await events(
         `filter[type_eq]=${type}&filter[n_gt]=3&filter[sorts]=n desc&limit=3`,
@@ -62,12 +62,12 @@ describe.each(eachStore)('Endpoints, on the %s store', (_name, create) => {
       expect(found.map(timeOf)).toEqual(found.map(timeOf).toSorted())
     })
 
-    it('gives the most recent where more match than the limit allows', async () => {
+    it('gives the most recent events if more match than the limit allows', async () => {
       const type = await numbered(6)
       expect(numbers(await events(`filter[type_eq]=${type}&limit=2`))).toEqual([4, 5])
     })
 
-    it('answers 200 with all that match, 206 where the limit has cut them', async () => {
+    it('responds 200 with all matching events, 206 if the limit cut them', async () => {
       const type = await numbered(3)
       expect((await get(`filter[type_eq]=${type}&limit=3`)).status).toBe(200)
       expect((await get(`filter[type_eq]=${type}&limit=2`)).status).toBe(206)
@@ -87,7 +87,7 @@ describe.each(eachStore)('Endpoints, on the %s store', (_name, create) => {
       expect(seen).toEqual(Array.from({ length: 23 }, (_, n) => n))
     })
 
-    it('is waited on by polling with created_at_gt and the type', async () => {
+    it('can be polled with created_at_gt and the type', async () => {
       const [last] = await events('limit=1')
       const query = `filter[created_at_gt]=${timeOf(last)}&filter[type_eq]=api:changes:success`
       const system = `${query}&filter[system_true]=1`
@@ -120,12 +120,12 @@ describe.each(eachStore)('Endpoints, on the %s store', (_name, create) => {
       return event!
     }
 
-    it('answers 201 without a body', async () => {
+    it('responds 201 without a body', async () => {
       const response = await server().send('/api/events', newEvent({ type: 'deploy:note' }))
       expect([response.status, response.body]).toEqual([201, ''])
     })
 
-    it('wants the content type application/vnd.api+json', async () => {
+    it('requires the content type application/vnd.api+json', async () => {
       const { body } = newEvent({ type: 'unread' })
       const headers = { 'content-type': 'application/json' }
       const request = { method: 'POST', headers, body: body! }
@@ -170,7 +170,7 @@ describe.each(eachStore)('Endpoints, on the %s store', (_name, create) => {
       expect(await events('filter[type_eq]=kept&filter[nested_a_b_c_eq]=deep')).toEqual([event])
     })
 
-    it.each(['ann', 'bob'])('makes it an event of %s, and not of the system', async (user) => {
+    it.each(['ann', 'bob'])('records %s as username, and system false', async (user) => {
       expect((await create({ type: 'mine' }, user)).attributes).toMatchObject({
         system: false,
         username: user,

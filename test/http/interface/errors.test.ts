@@ -147,14 +147,14 @@ describe.each(eachStore)('Errors, on the %s store', (_name, create) => {
   })
   const { events } = clientOf(() => server().url)
 
-  it('206 says that the limit has cut the result', async () => {
+  it('206 means that the limit cut the result', async () => {
     for (const n of [0, 1]) await server().audit.recordCustom('cut', { n })
     const query = '/api/events?filter[type_eq]=cut'
     expect((await server().send(`${query}&limit=1`)).status).toBe(206)
     expect((await server().send(`${query}&limit=2`)).status).toBe(200)
   })
 
-  it('201 without a body says that an event was created', async () => {
+  it('201 without a body means that an event was created', async () => {
     const { status, body } = await server().send('/api/events', newEvent({ type: 'created' }))
     expect([status, body]).toEqual([201, ''])
     expect(await events('filter[type_eq]=created')).toHaveLength(1)
@@ -196,7 +196,7 @@ describe.each(eachStore)('Errors, on the %s store', (_name, create) => {
         ...(source && { source }),
       },
     ])
-    // Nothing is kept, and nothing told of a request to the feed.
+    // Nothing is stored, and requests to the feed are not recorded.
     expect(await events('limit=1')).toEqual(before)
   })
 })

@@ -50,7 +50,7 @@ describe.each(eachStore)('Limits, on the %s store', (_name, create) => {
   const upTo1000 = (from: number): number[] =>
     Array.from({ length: 1001 - from }, (_, i) => from + i)
 
-  it('10 events are returned where no limit is asked for', async () => {
+  it('10 events are returned without a limit', async () => {
     expect(numbers(await events(''))).toEqual(upTo1000(991))
   })
 
@@ -58,7 +58,7 @@ describe.each(eachStore)('Limits, on the %s store', (_name, create) => {
     expect(numbers(await events(`limit=${limit}`))).toEqual(upTo1000(1001 - limit))
   })
 
-  it.each([1000, 1001, 100_000])('limit=%i returns 1000, and says 206 of 1001', async (limit) => {
+  it.each([1000, 1001, 100_000])('limit=%i returns 1000 of 1001, with 206', async (limit) => {
     const response = await get(`limit=${limit}`)
     expect(response.status).toBe(206)
     expect(numbers(await events(`limit=${limit}`))).toEqual(upTo1000(1))
@@ -69,7 +69,7 @@ describe.each(eachStore)('Limits, on the %s store', (_name, create) => {
     expect(response.status).toBe(200)
   })
 
-  it.each(['0', '-1', '1.5', 'many', ''])('limit=%s is no limit: 400', async (limit) => {
+  it.each(['0', '-1', '1.5', 'many', ''])('limit=%s is refused with 400', async (limit) => {
     const response = await get(`limit=${limit}`)
     expect([response.status, errorOf(response).source]).toEqual([400, { parameter: 'limit' }])
   })
@@ -122,7 +122,7 @@ describe.each(eachStore)('Throttles, on the %s store', (_name, create) => {
     expect(await events('filter[type_eq]=error:agent:start')).toHaveLength(3)
   })
 
-  it('a custom event of a marked type is not held back', async () => {
+  it('a custom event of a marked type is not throttled', async () => {
     const [, type] = throttled[0]!
     for (let n = 0; n < 3; n++) await server().audit.recordCustom(type, { n, mine: true })
     expect(await events(`filter[type_eq]=${type}&filter[mine_true]=1`)).toHaveLength(3)

@@ -33,7 +33,7 @@ const links = [
   ['Settings version', 'settings_version_id', ID, `/api/settings_versions/${ID}`],
 ] as const
 
-/** Values that have not the form which the table asks for. */
+/** Values that do not have the form that the table requires. */
 const refused = [
   ...[...new Set(links.map(([, attribute]) => attribute))]
     .filter((attribute) => attribute.endsWith('_id'))

@@ -101,7 +101,7 @@ describe.each(eachStore)('The general rules of lists, on the %s store', (name, c
       expect(labels(await ask(query))).toBe(found)
     })
 
-    it('raw brackets are taken, as a client sends them that builds the URL by hand', async () => {
+    it('raw brackets are accepted, as in URLs built by hand', async () => {
       const { body } = await ask('filter[label_in][]=a')
       // The link repeats the query as it came over the wire.
       expect(listOf({ body }).links.self).toBe(`${path}?filter[label_in][]=a`)
@@ -113,13 +113,13 @@ describe.each(eachStore)('The general rules of lists, on the %s store', (name, c
       expect(errorOf(response).source).toEqual({ parameter: 'filter[sorts]' })
     })
 
-    it('a predicate that there is not is refused', async () => {
+    it('an unknown predicate is refused', async () => {
       const response = await ask('filter[label_is]=a')
       expect([response.status, errorOf(response).code]).toEqual([400, 'UNKNOWN_PREDICATE'])
     })
   })
 
-  it('filter[system_true] takes any value', async () => {
+  it('filter[system_true] accepts any value', async () => {
     expect(labels(await host().send('/api/events?filter[system_true]=yes'))).toBe('')
   })
 

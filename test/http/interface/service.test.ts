@@ -92,7 +92,7 @@ describe.each(eachStore)('The service of the interface, on the %s store', (_name
     await write('POST', '/api/scheduled_changes', 'scheduled_change', { name: 's', run_at, change })
     for (const name of ['deploy:one', 'other'])
       await send('/api/events', { ...newEvent({ type: 'note', name }), user: 'bob' })
-    // The last that goes on in the background: a git that finds nothing there.
+    // The last background work: a git fetch that finds no repository.
     await waitFor('filter[type_eq]=error:git_remote:create')
   })
 
@@ -153,7 +153,7 @@ describe.each(eachStore)('The service of the interface, on the %s store', (_name
     expect(await after(before)).toEqual([])
   })
 
-  it.each(examples)('the example %s finds what it is for', async (query, finds) => {
+  it.each(examples)('the example %s finds the intended events', async (query, finds) => {
     const all = await events('limit=1000')
     const found = await events(`limit=1000&${query}`)
     expect(found.length).toBeGreaterThan(0)

@@ -9,14 +9,14 @@ const PARTS = [
   '\u007f\u0080\uffff}',
 ]
 
-it('gives the bytes of all parts', () => {
+it('returns the bytes of all parts', () => {
   expect(Buffer.from(utf8(PARTS)).toString()).toBe(PARTS.join(''))
   expect(utf8([])).toHaveLength(0)
 })
 
-// The last: what has become of the room after the one before holds two bytes for each, not three.
+// For the last size, the buffer kept from the one before has room for two bytes per unit, not three.
 it.each([1, 100, 1000, 5_000_000, 2_000_000])(
-  'has room for parts of %i characters, and more of them',
+  'encodes parts of %i characters, several times',
   (size) => {
     const parts = ['€', 'x', 'ß'].map((char) => char.repeat(size))
     const expected = Buffer.from(parts.join(''))
@@ -25,7 +25,7 @@ it.each([1, 100, 1000, 5_000_000, 2_000_000])(
   },
 )
 
-it('leaves what it has given alone', () => {
+it('does not change returned bytes later', () => {
   const first = utf8(['first'])
   const large = utf8(['a'.repeat(100_000)])
   utf8(['second, and longer'])

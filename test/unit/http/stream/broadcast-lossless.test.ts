@@ -6,7 +6,7 @@ import { bothOf, type Grouping, oneCondition } from '../../../../src/filter/ast.
 import { compileFilter } from '../../../../src/filter/evaluate.js'
 import { createBroadcast } from '../../../../src/http/stream/broadcast.js'
 
-/** Numbers from 0 to 1, the same ones for a seed: mulberry32. */
+/** Seeded random numbers from 0 to 1 (mulberry32). */
 function randomOf(seed: number): () => number {
   let state = seed
   return () => {
@@ -17,7 +17,7 @@ function randomOf(seed: number): () => number {
   }
 }
 
-/** Answers lists from copies of the log, some of which are behind, as replicas are. */
+/** Serves lists from copies of the log, some of which lag behind, like replicas. */
 function replicated(store: EventStore, random: () => number): EventStore {
   const horizons: string[] = []
   return {
@@ -78,7 +78,7 @@ async function follow(
     }
   }
 
-  /** Reads slowly, goes away at random and comes back. */
+  /** Reads slowly, leaves at random and comes back. */
   const read = async (query: string): Promise<void> => {
     await delay(random() * 60)
     const asked = parseQuery(query).where
@@ -92,7 +92,7 @@ async function follow(
       const view = { key: query, where: wanted, matches }
       const chunks = await broadcast.read(view, { after, signal: stop.signal })
       firstNumber ??= recorded
-      // Whatever it has seen when it goes, it resumes behind the last one.
+      // It resumes after the last event that it has seen.
       for (let left = Math.ceil(random() * 12); left > 0; left--) {
         const { value } = await chunks.next()
         seen.push(...value!.events)
@@ -110,7 +110,7 @@ async function follow(
       .toSorted((a, b) => (a.created_at < b.created_at ? -1 : 1))
     const numbers = (events: readonly AuditEvent[]): unknown[] =>
       events.map(({ attributes }) => attributes['n'])
-    // Nothing within is missing, and nothing that was recorded after it had begun.
+    // No event is missing, from the start of the reader on.
     expect(numbers(seen)).toEqual(numbers(expected.slice(-seen.length)))
     const missed = expected.slice(0, -seen.length)
     expect(missed.filter(({ attributes }) => Number(attributes['n']) >= firstNumber!)).toEqual([])
@@ -123,12 +123,13 @@ async function follow(
   await audit.close()
 }
 
-describe('readers of a broadcast who are slow, leave and come back', () => {
+describe('readers of a broadcast that are slow, leave and come back', () => {
   it.each([1, 2])('see every event once and in order (seed %i)', (seed) =>
     follow(seed, (store) => store),
   )
 
-  it.each([3, 4])('also where copies of the log answer that are behind (seed %i)', (seed) =>
-    follow(seed, replicated),
+  it.each([3, 4])(
+    'see every event once even if the store reads from lagging replicas (seed %i)',
+    (seed) => follow(seed, replicated),
   )
 })

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createCoalescedNotifier } from '../../../../src/async/coalesced-notifier.js'
 import { createRing, type Ring } from '../../../../src/http/stream/ring.js'
 
-/** Events are told apart by their time, which is as short as their numbers. */
+/** Events are identified by short times. */
 const at = (time: number): AuditEvent => ({ created_at: String(time) }) as AuditEvent
 
 const timesOf = (ring: Ring, after: number): number[] | undefined =>
@@ -15,7 +15,7 @@ describe('a ring', () => {
     ring.seal()
   }
 
-  it('gives the first batch that goes beyond a time', () => {
+  it('returns the first batch with an event after a time', () => {
     const ring = createRing('10', () => 'x')
     add(ring, 11, 12)
     add(ring, 13)
@@ -31,7 +31,7 @@ describe('a ring', () => {
     expect(ring.floor).toBe('10')
   })
 
-  it('holds back what is not sealed', () => {
+  it('hides events that are not sealed', () => {
     const ring = createRing('10', () => 'x')
     ring.add(at(11))
     expect(timesOf(ring, 10)).toBeUndefined()
@@ -39,7 +39,7 @@ describe('a ring', () => {
     expect(timesOf(ring, 10)).toEqual([11])
   })
 
-  it('holds so many events, and its floor rises', () => {
+  it('drops old batches beyond maxEvents and raises its floor', () => {
     const ring = createRing('10', () => 'x', { maxEvents: 3 })
     add(ring, 11)
     add(ring, 12, 13)
@@ -47,13 +47,13 @@ describe('a ring', () => {
     add(ring, 14)
     expect(ring.floor).toBe('11')
     expect(timesOf(ring, 11)).toEqual([12, 13])
-    // The newest batch stays, however large it is.
+    // The newest batch stays, whatever its size.
     add(ring, 15, 16, 17, 18)
     expect(ring.floor).toBe('14')
     expect(timesOf(ring, 14)).toEqual([15, 16, 17, 18])
   })
 
-  it('holds about so many bytes', () => {
+  it('drops old batches beyond maxBytes', () => {
     const ring = createRing('10', () => 'x'.repeat(40), { maxBytes: 100 })
     add(ring, 11)
     add(ring, 12)
@@ -62,7 +62,7 @@ describe('a ring', () => {
     expect(ring.floor).toBe('11')
   })
 
-  it('parts what is too much for a batch', () => {
+  it('splits events into batches of batchBytes', () => {
     const ring = createRing('10', (event) => 'x'.repeat(event.created_at === '13' ? 200 : 40), {
       batchBytes: 100,
     })
@@ -72,7 +72,7 @@ describe('a ring', () => {
   })
 })
 
-describe('a bell', () => {
+describe('a coalesced notifier', () => {
   beforeEach(() => {
     vi.useFakeTimers({
       toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate', 'performance'],
@@ -91,7 +91,7 @@ describe('a bell', () => {
     return { bell, told: () => told }
   }
 
-  it('tells at once after quiet, of all that has come', () => {
+  it('notifies at once after an idle period', () => {
     const { bell, told } = rig()
     bell.notify()
     bell.notify()
@@ -105,19 +105,19 @@ describe('a bell', () => {
     expect(told()).toBe(2)
   })
 
-  it('tells no more often than every gap', () => {
+  it('notifies at most once per gap', () => {
     const { bell, told } = rig()
     for (let ms = 0; ms < 90; ms++) {
       bell.notify()
       vi.advanceTimersByTime(1)
     }
     expect(told()).toBe(4)
-    // And does not forget the last.
+    // The last notification is not lost.
     vi.advanceTimersByTime(25)
     expect(told()).toBe(5)
   })
 
-  it('tells nothing once it is stopped', () => {
+  it('does not notify after stop', () => {
     const { bell, told } = rig()
     bell.notify()
     bell.stop()

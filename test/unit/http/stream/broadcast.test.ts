@@ -17,9 +17,9 @@ const viewOf = (query = ''): StreamView => {
 interface Rig {
   readonly audit: AuditLog
   readonly broadcast: Broadcast
-  /** How often the store was asked for a list. */
+  /** Number of list queries of the store. */
   readonly lists: () => number
-  /** How many watch the store. */
+  /** Number of watchers of the store. */
   readonly watching: () => number
   read(query?: string, after?: string): Promise<AsyncGenerator<Chunk, void, void>>
 }
@@ -68,7 +68,7 @@ const record = async (audit: AuditLog, ...types: readonly string[]): Promise<Aud
 
 const typesOf = (events: readonly AuditEvent[]): string => events.map(({ type }) => type).join(' ')
 
-/** The types of what comes until there are so many. */
+/** The types of the next `count` events. */
 async function take(chunks: AsyncGenerator<Chunk>, count: number): Promise<string> {
   const events: AuditEvent[] = []
   while (events.length < count) {
@@ -82,7 +82,7 @@ async function take(chunks: AsyncGenerator<Chunk>, count: number): Promise<strin
   return typesOf(events)
 }
 
-/** Waits for what is about to be, and fails with what it was last. */
+/** Waits until the value is as wanted; fails with the last value. */
 async function eventually<Value>(value: () => Value, wanted: Value): Promise<void> {
   const end = performance.now() + 5000
   while (value() !== wanted && performance.now() < end) await delay(5)
@@ -90,7 +90,7 @@ async function eventually<Value>(value: () => Value, wanted: Value): Promise<voi
 }
 
 describe('a broadcast', () => {
-  it('gives what becomes visible once the reader is there, also before he reads', async () => {
+  it('gives events that become visible after read resolved, even before the first next', async () => {
     const { audit, read } = rig()
     await record(audit, 'before')
     const reader = await read()
@@ -102,7 +102,7 @@ describe('a broadcast', () => {
     expect((await next).value?.events).toEqual([event])
   })
 
-  it('gives each reader what matches', async () => {
+  it('gives each reader its matching events', async () => {
     const { audit, read } = rig()
     const [a, b] = [await read('filter[type_start]=a'), await read('filter[type_start]=b')]
     await record(audit, 'a1', 'b1', 'c1', 'b2')
@@ -110,7 +110,7 @@ describe('a broadcast', () => {
     expect(await take(b, 2)).toBe('b1 b2')
   })
 
-  it('renders for readers who do not do it themselves', async () => {
+  it('renders events for views without a render function', async () => {
     const { audit, broadcast, read } = rig()
     const view = { ...viewOf(), key: 'own', render: (event: AuditEvent) => `<${event.type}>` }
     const { signal } = new AbortController()
@@ -122,7 +122,7 @@ describe('a broadcast', () => {
     await own.return()
   })
 
-  it('resumes after a time, in the store and then without it, also where that event is gone', async () => {
+  it('resumes after a time, first from the store, then from the ring, even after a deleted event', async () => {
     const { audit, read, lists } = rig()
     const events = await record(audit, 'a', 'b', 'c', 'd')
     await audit.store.remove([events[1]!.id])
@@ -136,13 +136,13 @@ describe('a broadcast', () => {
     expect(lists()).toBe(before)
   })
 
-  it('costs one look at the store for all readers', async () => {
+  it('costs one poll of the store for all readers', async () => {
     const { audit, read, lists } = rig()
     const readers = await Promise.all(Array.from({ length: 200 }, () => read()))
     const first = readers.map((reader) => take(reader, 1))
     await record(audit, 'a')
     await Promise.all(first)
-    // The look that finds nothing more ends it.
+    // The query that finds nothing more ends the poll.
     await delay(50)
     const before = lists()
     const second = readers.map((reader) => take(reader, 3))
@@ -164,7 +164,7 @@ describe('a broadcast', () => {
     expect(other).not.toBe(one)
   })
 
-  it('gives a reader who has fallen off the ring the rest from the store', async () => {
+  it('gives a reader behind the floor of the ring the rest from the store', async () => {
     const { audit, read } = rig({ maxEvents: 4, batchBytes: 16 })
     const [slow, fast] = [await read(), await read()]
     const types = Array.from({ length: 500 }, (_, n) => `n${n}`)
@@ -178,7 +178,7 @@ describe('a broadcast', () => {
     expect(await rest).toBe(`${types.join(' ')} last`)
   })
 
-  it('goes on after events have been removed that a slow reader has not had', async () => {
+  it('continues after the deletion of events that a slow reader has not received', async () => {
     const { audit, read } = rig({ maxEvents: 2, batchBytes: 16 })
     const slow = await read()
     const fast = await read()
@@ -210,7 +210,7 @@ describe('a broadcast', () => {
     expect(await take(await read('', '2000-01-01T00:00:00.000000Z'), 2)).toBe('old new')
   })
 
-  it('lets go of the log when the last reader has been gone for a while', async () => {
+  it('releases the log some time after the last reader has left', async () => {
     const { broadcast, watching } = rig({ lingerMs: 20 })
     const stops = Array.from({ length: 3 }, () => new AbortController())
     const readers = await Promise.all(
@@ -218,7 +218,7 @@ describe('a broadcast', () => {
     )
     const waiting = readers[0]!.next()
     await eventually(watching, 1)
-    // One waits, one has not begun, one leaves by himself.
+    // One waits, one has not started, one ends by itself.
     stops[0]!.abort()
     stops[1]!.abort()
     expect(await waiting).toEqual({ done: true, value: undefined })
@@ -233,7 +233,7 @@ describe('a broadcast', () => {
     await eventually(watching, 0)
   })
 
-  it('stays for those who come back soon', async () => {
+  it('stays open for readers that come back soon', async () => {
     const { broadcast, watching, lists, audit } = rig({ lingerMs: 60_000 })
     await record(audit, 'before')
     const [first, second] = [new AbortController(), new AbortController()]
@@ -247,13 +247,13 @@ describe('a broadcast', () => {
       signal: second.signal,
     })
     expect(await take(reader, 1)).toBe('before')
-    // What was before the first reader is asked of the store, and no tail begins.
+    // Events before the first reader come from the store, and no new tail starts.
     expect(lists() - before).toBe(2)
     expect(watching()).toBe(1)
     second.abort()
   })
 
-  it('goes on with those who have come back in time', async () => {
+  it('continues with readers that came back in time', async () => {
     const { broadcast, audit, read } = rig({ lingerMs: 20 })
     const stop = new AbortController()
     await broadcast.read(viewOf(), { signal: stop.signal })
@@ -264,7 +264,7 @@ describe('a broadcast', () => {
     expect(await take(reader, 1)).toBe('a')
   })
 
-  it('begins without a gap, whatever others record meanwhile', async () => {
+  it('starts without a gap while others record', async () => {
     const inner = memoryStore()
     const other = new AuditLog({ store: { ...inner, close: async () => {} }, types: {} })
     const [old] = await record(other, 'old')
@@ -289,7 +289,7 @@ describe('a broadcast', () => {
     await other.close()
   })
 
-  it('ends with the log, for those who read and those who come', async () => {
+  it('ends with the log, for current and new readers', async () => {
     const { audit, read, watching } = rig()
     const [reader, slow] = [await read(), await read()]
     const waiting = reader.next()
@@ -301,7 +301,7 @@ describe('a broadcast', () => {
     expect(watching()).toBe(0)
   })
 
-  it('waits for a store that fails in a way that passes', async () => {
+  it('retries after a transient failure of the store', async () => {
     const inner = memoryStore()
     const store = faultyStore(inner)
     const { audit, read } = rig({ maxEvents: 2, batchBytes: 16 }, store)
@@ -315,7 +315,7 @@ describe('a broadcast', () => {
     expect((await rest).split(' ')).toHaveLength(50)
   })
 
-  it('gets on where the store takes too long over the filter', async () => {
+  it('makes progress if the store times out on the filter', async () => {
     const inner = memoryStore()
     let timeouts = 0
     const { audit, read } = rig(
@@ -337,7 +337,7 @@ describe('a broadcast', () => {
     expect(timeouts).toBe(1)
   })
 
-  it('is not begun where the store cannot tell its newest event', async () => {
+  it('rejects if the newest event cannot be read', async () => {
     const store = faultyStore(memoryStore())
     const { audit, read, watching } = rig({}, store)
     store.fail('list')

@@ -62,23 +62,23 @@ describe('onRead', () => {
   it('delays the response until it resolves', async () => {
     const order: string[] = []
     let release = (): void => {}
-    let tell = (): void => {}
-    const told = new Promise<void>((resolve) => (tell = resolve))
+    let onCall = (): void => {}
+    const called = new Promise<void>((resolve) => (onCall = resolve))
     const server = await startFeed({
       async onRead() {
-        order.push('told')
-        tell()
+        order.push('called')
+        onCall()
         await new Promise<void>((resolve) => (release = resolve))
       },
     })
-    const answered = server.send(PATH).then(() => order.push('answered'))
-    await told
+    const responded = server.send(PATH).then(() => order.push('responded'))
+    await called
     // Another response arrives in the meantime.
     await server.send(`${PATH}/openapi.json`)
     order.push('released')
     release()
-    await answered
-    expect(order).toEqual(['told', 'released', 'answered'])
+    await responded
+    expect(order).toEqual(['called', 'released', 'responded'])
   })
 
   it.each([PATH, `${PATH}/`, `${PATH}?filter[text_eq]=secret`])(
@@ -87,8 +87,8 @@ describe('onRead', () => {
       const failure = new AuditLogError('STORE_FAILED', 'the notes cannot be kept')
       const server = await startFeed({ onRead: () => Promise.reject(failure) })
       const event = await server.record('ann', { text: 'secret' })
-      for (const asked of [path, `${PATH}/${event.id}`]) {
-        const response = await server.send(asked)
+      for (const target of [path, `${PATH}/${event.id}`]) {
+        const response = await server.send(target)
         expect(response.status).toBe(500)
         expect(response.body).not.toContain('secret')
       }
@@ -98,9 +98,9 @@ describe('onRead', () => {
 
   it('that throws cuts a stream off, and Koa emits the error', async () => {
     const failure = new Error('the notes cannot be kept')
-    const told: unknown[] = []
+    const errors: unknown[] = []
     const listening: Middleware = (ctx, next) => {
-      ctx.app.once('error', (error: unknown) => told.push(error))
+      ctx.app.once('error', (error: unknown) => errors.push(error))
       return next()
     }
     let reads = 0
@@ -118,6 +118,6 @@ describe('onRead', () => {
     await server.record('ann', { text: 'second' })
     expect(await stream.ended).toBe('cut off')
     expect(stream.sent.events).toHaveLength(1)
-    expect(told).toEqual([failure])
+    expect(errors).toEqual([failure])
   })
 })

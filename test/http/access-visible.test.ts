@@ -87,9 +87,9 @@ describe('visible', () => {
     await moving.close()
     await staying.close()
     await stream.until(({ events }) => events.at(-1)!.data.includes('"closed":true'))
-    const told = stream.sent.events.map(({ data }) => data).join('\n')
-    expect(told).toContain(moving.event!.id)
-    expect(told).not.toMatch(/south|hush|not for north/)
+    const sent = stream.sent.events.map(({ data }) => data).join('\n')
+    expect(sent).toContain(moving.event!.id)
+    expect(sent).not.toMatch(/south|hush|not for north/)
     const of = (id: string) => stream.sent.events.filter(({ data }) => data.includes(id))
     expect(of(moving.event!.id)).toHaveLength(1)
     expect(of(staying.event!.id).at(-1)!.data).toContain('"closed":true')
@@ -134,18 +134,18 @@ describe('visible', () => {
   })
 
   it('is called once per request, and not for requests that read no events', async () => {
-    let asked = 0
+    let calls = 0
     const server = await startFeed({
       visible() {
-        asked++
+        calls++
         return undefined
       },
     })
     const { id } = await server.record('ann')
     for (const [action, path, request] of requests(id)) {
-      asked = 0
+      calls = 0
       await server.send(path, request)
-      expect(asked, action).toBe(['create', 'types', 'describe'].includes(action) ? 0 : 1)
+      expect(calls, action).toBe(['create', 'types', 'describe'].includes(action) ? 0 : 1)
     }
   })
 
@@ -173,7 +173,7 @@ describe('visible', () => {
     ['a condition that seems to need none', { g: [{ c: { 0: { a: ['secret'], p: 'null' } } }] }],
     ['a text', 'username_eq=ann'],
     ['null for all', null],
-  ])('is the host’s to answer for where it cannot be read: %s', async (_, filter) => {
+  ])('fails as an error of the host if it is invalid: %s', async (_, filter) => {
     const server = await startFeed({ visible: () => filter as QueryObject['filter'] })
     const { id } = await server.record('ann', { text: 'secret' })
     for (const path of [PATH, `${PATH}/${id}`, `${PATH}/stream`]) {

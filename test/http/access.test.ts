@@ -11,22 +11,22 @@ import { PATH, requests, startFeed } from './access.js'
 
 describe('authorize', () => {
   it('receives the action and decides about it', async () => {
-    const asked: [username: unknown, action: EventsAction][] = []
-    let answer = true
+    const calls: [username: unknown, action: EventsAction][] = []
+    let allowed = true
     const server = await startFeed({
       authorize: async (ctx: Context, action) => {
-        asked.push([ctx.state['username'], action])
-        return answer
+        calls.push([ctx.state['username'], action])
+        return allowed
       },
     })
     const { id } = await server.record('ann')
     for (const [action, path, request] of requests(id)) {
-      answer = true
+      allowed = true
       expect((await server.send(path, request)).status, action).toBeLessThan(300)
-      answer = false
+      allowed = false
       const refused = await server.send(path, { ...request, user: 'bob' })
       expect([refused.status, refused.headers['content-type']]).toEqual([403, JSON_API])
-      expect(asked.splice(0)).toEqual([
+      expect(calls.splice(0)).toEqual([
         ['ann', action],
         ['bob', action],
       ])
@@ -57,12 +57,12 @@ describe('authorize', () => {
   })
 
   it('is not called for unauthenticated requests or unknown paths', async () => {
-    const asked: string[] = []
-    const server = await startFeed({ authorize: (_ctx, action) => asked.push(action) > 0 })
+    const calls: string[] = []
+    const server = await startFeed({ authorize: (_ctx, action) => calls.push(action) > 0 })
     expect((await server.send(PATH, { user: null })).status).toBe(401)
     expect((await server.send(PATH, { method: 'DELETE' })).status).toBe(405)
     expect((await server.send(`${PATH}/a/b`)).status).toBe(404)
-    expect(asked).toEqual([])
+    expect(calls).toEqual([])
   })
 
   it.each([

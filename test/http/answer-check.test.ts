@@ -95,8 +95,8 @@ it.each<[string, Change]>([
 
 it.each<[string, Change]>([
   ['an undeclared status', { status: 418 }],
-  ['an undeclared method that is answered', { method: 'PUT' }],
-  ['an undeclared path that is answered', { target: '/api/events/a/b' }],
+  ['an undeclared method with a response', { method: 'PUT' }],
+  ['an undeclared path with a response', { target: '/api/events/a/b' }],
   [
     'a 405 without Allow',
     { ...withError({ status: '405', code: 'METHOD_NOT_ALLOWED' }), method: 'PUT', status: 405 },

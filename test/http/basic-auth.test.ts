@@ -73,17 +73,17 @@ describe('credentials', () => {
   })
 
   it('are passed to the hook, except with an empty password', async () => {
-    const asked: string[][] = []
+    const calls: string[][] = []
     const { attempt } = authentication({
       users: async (username, password) => {
-        asked.push([username, password])
+        calls.push([username, password])
         return password === 'right'
       },
     })
     expect(await attempt(basic('ann', 'right'))).toEqual({ username: 'ann' })
     expect(await attempt(basic('ann', 'wrong'))).toEqual(REFUSED)
     expect(await attempt(basic('ann', ''))).toEqual(REFUSED)
-    expect(asked).toEqual([
+    expect(calls).toEqual([
       ['ann', 'right'],
       ['ann', 'wrong'],
     ])
@@ -115,9 +115,9 @@ describe('failed attempts', () => {
   const wrong = (username: string, n = 0): string => basic(username, `wrong ${n}`)
 
   it('per user and address are limited to 10; the password is not checked after that', async () => {
-    const asked: string[] = []
+    const calls: string[] = []
     const users = (username: string, password: string): boolean => {
-      asked.push(username)
+      calls.push(username)
       return password === 'right'
     }
     const { attempt, clock } = authentication({ users })
@@ -128,7 +128,7 @@ describe('failed attempts', () => {
     expect(await attempt(wrong('ann'))).toEqual({ status: 429, retryAfter: '51' })
     // The correct password is not checked either.
     expect(await attempt(basic('ann', 'right'))).toEqual({ status: 429, retryAfter: '51' })
-    expect(asked).toHaveLength(10)
+    expect(calls).toHaveLength(10)
     // Other users, and the same user at another address, are not affected.
     expect(await attempt(basic('bob', 'right'))).toEqual({ username: 'bob' })
     expect(await attempt(basic('ann', 'right'), ELSEWHERE)).toEqual({ username: 'ann' })

@@ -95,8 +95,8 @@ it('responds to HEAD with the headers of GET', async () => {
 
 it('responds 304 without a coding', async () => {
   const { headers } = await get(BIG, 'br')
-  const answer = await server.send(BIG, {
+  const response = await server.send(BIG, {
     headers: { 'accept-encoding': 'br', 'if-none-match': headers.etag },
   })
-  expect([answer.status, answer.headers['content-encoding']]).toEqual([304, undefined])
+  expect([response.status, response.headers['content-encoding']]).toEqual([304, undefined])
 })

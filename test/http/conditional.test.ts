@@ -41,15 +41,15 @@ it('responds 304 without a body if the client has the document', async () => {
   ] as const) {
     const whole = await get(path)
     expect(whole.status).toBe(status)
-    const answer = await get(path, tagOf(whole))
-    expect([answer.status, answer.body]).toEqual([304, ''])
+    const response = await get(path, tagOf(whole))
+    expect([response.status, response.body]).toEqual([304, ''])
     const { etag, vary, 'cache-control': cacheControl } = whole.headers
-    expect(answer.headers).toMatchObject({ etag, vary, 'cache-control': cacheControl })
+    expect(response.headers).toMatchObject({ etag, vary, 'cache-control': cacheControl })
     expect([vary, cacheControl]).toEqual([
       expect.stringContaining('Accept, Accept-Encoding'),
       'private, no-cache',
     ])
-    expect(answer.headers['content-type']).toBeUndefined()
+    expect(response.headers['content-type']).toBeUndefined()
     const head = await server.send(path, { method: 'HEAD', headers: { 'if-none-match': etag } })
     expect(head.status).toBe(304)
   }

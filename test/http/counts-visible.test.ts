@@ -29,7 +29,7 @@ describe('GET /api/events/counts with a visible filter', () => {
     'filter[g][0][username_eq]=ann&filter[g][1][hidden_null]=1',
     'filter[type_start]=error:',
     'filter[kind_eq]=secret&filter[username_in][]=bob&filter[hidden_eq]=yes',
-  ])('no figure tells of what is not seen, whatever is asked: %s', async (query) => {
+  ])('counts reveal nothing of invisible events for the query %s', async (query) => {
     const server = await started()
     const all = 'facets[]=username&facets[]=hidden&facets[]=kind&facets[]=level&facets[]=type'
     const response = await server.send(`${COUNTS}?${query}&${all}&attributes=true`)

@@ -128,14 +128,14 @@ describe('GET /api/events/export', () => {
     const server = await startFeed({
       async onRead(_ctx, read) {
         reads.push(read)
-        order.push(`told ${read.events.length}`)
+        order.push(`read ${read.events.length}`)
       },
     })
     await recordMany(server, 1001, 2000)
     const incoming = await openExport(server)
     for await (const chunk of incoming as AsyncIterable<Buffer>)
       if (chunk.includes('"n":1000')) order.push('the last came')
-    expect(order).toEqual(['told 0', 'told 1000', 'told 1', 'the last came'])
+    expect(order).toEqual(['read 0', 'read 1000', 'read 1', 'the last came'])
     expect(reads.map(({ action, username, query }) => [action, username, query])).toEqual(
       Array.from({ length: 3 }, () => ['export', 'ann', '']),
     )

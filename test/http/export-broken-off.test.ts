@@ -10,10 +10,10 @@ import { EXPORT, openExport, recordMany } from './export.js'
 /** A feed with its read pages and the errors of its app. */
 async function startWatched(
   wrap: (pages: AsyncIterable<readonly AuditEvent[]>) => AsyncIterable<readonly AuditEvent[]>,
-): Promise<AccessServer & { readonly told: unknown[] }> {
-  const told: unknown[] = []
+): Promise<AccessServer & { readonly errors: unknown[] }> {
+  const errors: unknown[] = []
   const listening: Middleware = (ctx, next) => {
-    ctx.app.removeAllListeners('error').on('error', (error: unknown) => told.push(error))
+    ctx.app.removeAllListeners('error').on('error', (error: unknown) => errors.push(error))
     return next()
   }
   const server = await startFeed({}, [listening])
@@ -22,7 +22,7 @@ async function startWatched(
   audit.pages = async function* (query, options) {
     yield* wrap(pages.call(audit, query, options))
   }
-  return { ...server, told }
+  return { ...server, errors }
 }
 
 describe('an interrupted export', () => {
@@ -51,7 +51,7 @@ describe('an interrupted export', () => {
     expect(taken).toBeLessThan(5)
     expect((await server.send(`${EXPORT}?filter[n_eq]=1`)).status).toBe(200)
     // Koa reports that the client has reset its connection.
-    expect(server.told.filter((error) => error instanceof AuditLogError)).toEqual([])
+    expect(server.errors.filter((error) => error instanceof AuditLogError)).toEqual([])
   })
 
   it('cancels a running query of the store', async () => {
@@ -84,7 +84,7 @@ describe('an interrupted export', () => {
   })
 
   it('closes the connection when the store fails, and Koa emits the error', async () => {
-    const failure = new AuditLogError('STORE_FAILED', 'the disk is gone')
+    const failure = new AuditLogError('STORE_FAILED', 'the disk failed')
     const server = await startWatched(async function* (pages) {
       for await (const page of pages) {
         yield page
@@ -94,7 +94,7 @@ describe('an interrupted export', () => {
     await recordMany(server, 300, 2000)
     for (const format of ['ndjson', 'csv'])
       await expect(server.send(`${EXPORT}?format=${format}`)).rejects.toThrow('aborted')
-    expect(server.told).toEqual([failure, failure])
+    expect(server.errors).toEqual([failure, failure])
   })
 
   it('closes the connection when onRead throws', async () => {
@@ -112,7 +112,7 @@ describe('an interrupted export', () => {
 
   it('is a normal error response if it fails before it starts', async () => {
     const server = await startFeed({})
-    server.audit.count = () => Promise.reject(new AuditLogError('STORE_FAILED', 'the disk is gone'))
+    server.audit.count = () => Promise.reject(new AuditLogError('STORE_FAILED', 'the disk failed'))
     const response = await server.send(EXPORT)
     expect([response.status, errorOf(response).code]).toEqual([503, 'STORE_FAILED'])
   })

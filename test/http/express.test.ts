@@ -28,7 +28,7 @@ async function start(
 }
 
 /** An error handler as hosts have it. */
-function answering(errors: unknown[]): ErrorRequestHandler {
+function errorHandler(errors: unknown[]): ErrorRequestHandler {
   return (error, _request, response, next) => {
     errors.push(error)
     if (response.headersSent) next(error)
@@ -53,7 +53,7 @@ describe('with Express', () => {
         const app = express()
         build(app, audit)
         app.use((_request, response) => void response.end('not reached'))
-        return app.use(answering(errors))
+        return app.use(errorHandler(errors))
       })
       const response = await send(url, PATH)
       expect([response.status, response.body]).toEqual([500, 'the host’s own words'])
@@ -69,7 +69,7 @@ describe('with Express', () => {
         if (++reads > 1) fail()
       }
       const app = express().use(auditRoutes(audit, { username: () => 'ann', onRead }))
-      return app.use(answering(errors))
+      return app.use(errorHandler(errors))
     })
     const stream = await openStream(`${url}${PATH}/stream`)
     await audit.recordCustom('note', {})
@@ -177,7 +177,7 @@ describe('with Express', () => {
           request.resume().once('end', () => next())
         })
         .use(basicAuth({ users }), auditRoutes(audit))
-        .use(answering(errors)),
+        .use(errorHandler(errors)),
     )
     expect((await send(url, PATH, newEvent({ type: 'x' }))).status).toBe(500)
     expect(errors).toEqual([
@@ -219,11 +219,11 @@ describe('with Connect', () => {
         throw thrown
       }
       app.use('/api', auditRoutes(audit, { username: () => 'ann', authorize }))
-      const answer: connect.ErrorHandleFunction = (error, _request, response, _next) => {
+      const handleError: connect.ErrorHandleFunction = (error, _request, response, _next) => {
         errors.push(error)
         response.end('the host’s own words')
       }
-      app.use(answer)
+      app.use(handleError)
       return app
     })
     expect((await send(url, PATH)).body).toBe('the host’s own words')

@@ -52,8 +52,8 @@ describe('POST /api/events with an Idempotency-Key', () => {
     const body =
       '{ "data": { "attributes": {"n": 1e0, "a": {"c":"\\u0041","b":[2]}, "type": "x"}, "type": "event" } }'
     const first = withKey('k', { type: 'x', a: { b: [2], c: 'A' }, n: 1 })
-    const answers = [await post(first), await post({ ...first, body })]
-    expect(addresses(answers).size).toBe(1)
+    const responses = [await post(first), await post({ ...first, body })]
+    expect(addresses(responses).size).toBe(1)
     expect(await stored()).toHaveLength(1)
   })
 
@@ -75,10 +75,10 @@ describe('POST /api/events with an Idempotency-Key', () => {
 
   it('keeps the keys of users apart', async () => {
     const users = ['ann', 'bob', 'eve']
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       users.map((user, n) => post(withKey('k', { type: 'x', n }, user))),
     )
-    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201])
+    expect(responses.map(({ status }) => status)).toEqual([201, 201, 201])
     const names = (await stored()).map(({ username }) => username)
     expect([names.length, new Set(names)]).toEqual([3, new Set(users)])
   })
@@ -87,8 +87,8 @@ describe('POST /api/events with an Idempotency-Key', () => {
     ['abc', '"abc"'],
     ['a"b\\c', '"a\\"b\\\\c"'],
   ])('takes the key %s also as the structured field %s', async (plain, quoted) => {
-    const answers = [plain, quoted].map((key) => post(withKey(key, { type: 'x' })))
-    expect(addresses(await Promise.all(answers)).size).toBe(1)
+    const responses = [plain, quoted].map((key) => post(withKey(key, { type: 'x' })))
+    expect(addresses(await Promise.all(responses)).size).toBe(1)
   })
 
   it.each([
@@ -156,8 +156,8 @@ describe('several processes', () => {
       const servers = [await serveOn(openStore()), await serveOn(openStore())]
       const send = (n: number, i: number) =>
         servers[i % 2]!.send('/api/events', withKey('k', { type: 'test:once', n }))
-      const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => send(1, i)))
-      expect(addresses(answers)).toEqual(new Set([`201 ${answers[0]!.headers.location}`]))
+      const responses = await Promise.all(Array.from({ length: 50 }, (_, i) => send(1, i)))
+      expect(addresses(responses)).toEqual(new Set([`201 ${responses[0]!.headers.location}`]))
       for (const i of [0, 1]) expect((await send(2, i)).status).toBe(422)
       for (const server of servers) expect(await typesIn(server)).toEqual(['test:once'])
     })
@@ -173,11 +173,11 @@ describe('several processes', () => {
         const there = await typesIn(server)
         expect(there).toEqual(death === 'before the append' ? [] : ['test:once'])
         const request = withKey('k', { type: 'test:once', n: 1 })
-        const answers = [request, request].map((one) => server.send('/api/events', one))
-        expect(addresses(await Promise.all(answers)).size).toBe(1)
+        const responses = [request, request].map((one) => server.send('/api/events', one))
+        expect(addresses(await Promise.all(responses)).size).toBe(1)
         const other = await serveOn(openStore())
         const last = await other.send('/api/events', request)
-        expect(addresses([last, ...(await Promise.all(answers))]).size).toBe(1)
+        expect(addresses([last, ...(await Promise.all(responses))]).size).toBe(1)
         expect(await typesIn(server)).toEqual(['test:once'])
       },
     )

@@ -192,7 +192,7 @@ describe.each(Object.entries(stores))('GET /api/events on the %s store', (_name,
     ['page[size]=5', 'page[size]', 'did you mean limit and filter[created_at_lt]?'],
     ['include=source', 'include', 'events relate to other resources only by links'],
     ['limt=5', 'limt', 'did you mean limit?'],
-  ])('tells of %s what there is instead', async (query, parameter, hint) => {
+  ])('suggests an alternative to %s', async (query, parameter, hint) => {
     const response = await server.send(`/api/events?${query}`)
     expect(response.status).toBe(400)
     expect(errorOf(response)).toMatchObject({

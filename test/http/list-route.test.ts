@@ -28,7 +28,7 @@ const attributes = {
   created_at: 'timestamp',
 } as const satisfies AttributeTypes
 
-/** What `items` are asked for; the label of each is the end of its id. */
+/** The items; the label of each is the end of its id. */
 const items = [
   {
     id: '00000000-0000-4000-8000-00000000000a',
@@ -321,7 +321,7 @@ async function listFor(options: Partial<ListRouteOptions<Item>>): Promise<string
   return url
 }
 
-const ask = async (
+const sendWith = async (
   options: Partial<ListRouteOptions<Item>>,
   path: string,
   request?: RawRequest,
@@ -329,49 +329,49 @@ const ask = async (
 
 describe('a list route', () => {
   it('responds to HEAD without a body, and passes other methods on', async () => {
-    const head = await ask({}, '/items', { method: 'HEAD' })
+    const head = await sendWith({}, '/items', { method: 'HEAD' })
     expect([head.status, head.body]).toEqual([200, ''])
-    expect((await ask({}, '/items', { method: 'POST' })).body).toBe('next')
+    expect((await sendWith({}, '/items', { method: 'POST' })).body).toBe('next')
   })
 
   it('responds 406 to media types other than JSON:API', async () => {
-    const response = await ask({}, '/items', { headers: { accept: 'text/html' } })
+    const response = await sendWith({}, '/items', { headers: { accept: 'text/html' } })
     expect([response.status, errorOf(response).code]).toEqual([406, 'NOT_ACCEPTABLE'])
   })
 
   it('with filtering: false refuses any parameter', async () => {
     const options = { filtering: false } as const
-    expect((await ask(options, '/items')).status).toBe(200)
+    expect((await sendWith(options, '/items')).status).toBe(200)
     for (const parameter of ['filter[id_eq]', 'filter[sorts]', 'limit', 'x']) {
-      const response = await ask(options, `/items?${parameter}=1`)
+      const response = await sendWith(options, `/items?${parameter}=1`)
       expect(response.status).toBe(400)
       expect(errorOf(response)).toMatchObject({ code: 'UNKNOWN_PARAMETER', source: { parameter } })
     }
   })
 
   it('suggests the nearest attribute', async () => {
-    const response = await ask({}, '/items?filter[archivd_true]=1')
+    const response = await sendWith({}, '/items?filter[archivd_true]=1')
     expect(errorOf(response).detail).toContain('did you mean archived?')
   })
 
   it('gives at most maxLimit items, and accepts a smaller limit', async () => {
     const options = { maxLimit: 2 }
-    const all = await ask(options, '/items')
+    const all = await sendWith(options, '/items')
     expect([all.status, labels(all)]).toEqual([206, 'ab'])
-    expect(labels(await ask(options, '/items?limit=1'))).toBe('a')
-    expect(labels(await ask(options, '/items?limit=9'))).toBe('ab')
+    expect(labels(await sendWith(options, '/items?limit=1'))).toBe('a')
+    expect(labels(await sendWith(options, '/items?limit=9'))).toBe('ab')
   })
 
   it('shows only visible items for any query', async () => {
     const visible: ListRouteOptions<Item>['visible'] = (ctx) =>
       Promise.resolve({ archived_true: true, name_or_code_not_null: ctx.method === 'GET' })
-    expect(labels(await ask({ visible }, '/items'))).toBe('bd')
+    expect(labels(await sendWith({ visible }, '/items'))).toBe('bd')
     const anything = '/items?filter[m]=or&filter[size_eq]=7&filter[code_eq]=Beta'
-    expect(labels(await ask({ visible }, anything))).toBe('b')
+    expect(labels(await sendWith({ visible }, anything))).toBe('b')
   })
 
   it('passes errors in the visible filter to the host, not to the client', async () => {
-    const response = await ask({ visible: () => ({ owner_eq: 'ann' }) }, '/items')
+    const response = await sendWith({ visible: () => ({ owner_eq: 'ann' }) }, '/items')
     expect(response.status).toBe(500)
     expect(response.body).not.toContain('owner')
   })
@@ -380,13 +380,13 @@ describe('a list route', () => {
     const source = (): never => {
       throw Object.assign(new Error('no such project'), { status: 404, expose: true })
     }
-    const response = await ask({ source }, '/items')
+    const response = await sendWith({ source }, '/items')
     expect([response.status, response.body]).toEqual([404, 'no such project'])
   })
 
   it('uses the resource function of the host', async () => {
     const resource = ({ id, code }: Item) => ({ type: 'thing', id, attributes: { CODE: code } })
-    const { data } = listOf(await ask({ resource }, '/items?filter[code_eq]=alpha'))
+    const { data } = listOf(await sendWith({ resource }, '/items?filter[code_eq]=alpha'))
     expect(data).toEqual([{ type: 'thing', id: items[0].id, attributes: { CODE: 'alpha' } }])
   })
 
@@ -434,7 +434,7 @@ describe('a list route', () => {
         yield item
       }
     }
-    expect(labels(await ask({ source }, '/items?limit=1'))).toBe('a')
+    expect(labels(await sendWith({ source }, '/items?limit=1'))).toBe('a')
     expect(read).toBe(2)
   })
 

@@ -36,15 +36,15 @@ describe('GET /api/events/me', () => {
   })
 
   it('calls authorize for every action except me', async () => {
-    const asked: EventsAction[] = []
+    const calls: EventsAction[] = []
     const server = await startFeed({
       async authorize(ctx: Context, action) {
-        asked.push(action)
+        calls.push(action)
         return ctx.state['username'] === 'ann' || action === 'list'
       },
     })
     expect(userOf(await server.send(ME))).toMatchObject({ attributes: { may: everything } })
-    expect(asked.toSorted()).toEqual(Object.keys(everything).toSorted())
+    expect(calls.toSorted()).toEqual(Object.keys(everything).toSorted())
     expect(userOf(await server.send(ME, { user: 'eve' }))).toEqual({
       type: 'user',
       id: 'eve',
@@ -66,7 +66,7 @@ describe('GET /api/events/me', () => {
     const server = await startFeed({
       authorize: (_ctx, action) => action === 'create' || action === 'types',
       visible() {
-        throw new Error('he has no tenant')
+        throw new Error('the user has no tenant')
       },
     })
     expect(userOf(await server.send(ME))).toEqual({

@@ -53,7 +53,7 @@ describe('Accept', () => {
     `${JSON_API}; version=2, */*`,
     'nonsense',
     'text/html; quoted=", application/json, "',
-  ])('%s is answered 406', async (accept) => {
+  ])('responds 406 to %s', async (accept) => {
     const response = await get(accept)
     expect(response.status).toBe(406)
     expect(response.headers['content-type']).toBe(JSON_API)
@@ -115,7 +115,7 @@ describe('Content-Type', () => {
     `${JSON_API}; profile=x; ext=y`,
     `${JSON_API}; charset=latin1`,
     `${JSON_API}; version=2`,
-  ])('%s is answered 415', async (contentType) => {
+  ])('responds 415 to %s', async (contentType) => {
     const response = await post(contentType)
     expect(response.status).toBe(415)
     expect(errorOf(response)).toMatchObject({

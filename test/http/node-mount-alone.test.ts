@@ -115,12 +115,12 @@ describe('auditRoutes with node:http alone', () => {
   it('emits no warning when a client disconnects', async () => {
     const warnings = takeWarnings()
     let requests = 0
-    const gone: Promise<unknown>[] = []
+    const closed: Promise<unknown>[] = []
     const { url, audit } = await start((audit) => {
       const routes = auditRoutes(audit, { username: () => 'ann' })
       return (request, response, next) => {
         requests++
-        gone.push(new Promise((resolve) => response.once('close', resolve)))
+        closed.push(new Promise((resolve) => response.once('close', resolve)))
         routes(request, response, next)
       }
     })
@@ -128,7 +128,7 @@ describe('auditRoutes with node:http alone', () => {
     await audit.recordCustom('note', {})
     await stream.take(1)
     stream.leave()
-    await Promise.all(gone)
+    await Promise.all(closed)
     await audit.recordCustom('note', {})
     // A client that disconnects in the middle of its body.
     const { port } = new URL(url)
@@ -137,7 +137,7 @@ describe('auditRoutes with node:http alone', () => {
     socket.write('Content-Length: 100\r\n\r\n{"data"')
     await vi.waitFor(() => expect(requests).toBe(2), { timeout: 20_000 })
     socket.destroy()
-    await Promise.all(gone)
+    await Promise.all(closed)
     expect((await send(url, PATH)).status).toBe(200)
     expect(warnings).toEqual([])
   })

@@ -116,16 +116,16 @@ function comparable({ status, headers, bytes }: RawResponse, { prefix }: Host): 
   }
 }
 
-async function answersOf(host: Host): Promise<Answered[]> {
+async function responsesOf(host: Host): Promise<Answered[]> {
   const audit = repeatableLog()
   await audit.importEvents(EVENTS)
   const { url, close } = await listen(host.listener(audit))
   const endChecks = checkAnswers(url, audit, host.prefix + PATH)
   try {
-    const answers: Answered[] = []
+    const responses: Answered[] = []
     for (const [, path, request] of TABLE)
-      answers.push(comparable(await send(url, host.prefix + PATH + path, request), host))
-    return answers
+      responses.push(comparable(await send(url, host.prefix + PATH + path, request), host))
+    return responses
   } finally {
     endChecks()
     await close()
@@ -136,7 +136,7 @@ async function answersOf(host: Host): Promise<Answered[]> {
 describe('a feed', () => {
   let expected: Answered[]
   beforeAll(async () => {
-    expected = await answersOf(hosts['Koa']!)
+    expected = await responsesOf(hosts['Koa']!)
   })
 
   it('gives the expected responses', () => {
@@ -147,10 +147,10 @@ describe('a feed', () => {
   })
 
   it.each(Object.entries(hosts))('is the same with %s', async (_, host) => {
-    const answers = await answersOf(host)
-    for (const [i, answer] of answers.entries()) {
+    const responses = await responsesOf(host)
+    for (const [i, response] of responses.entries()) {
       const [status, path] = TABLE[i]!
-      expect(answer, `${status} ${path}`).toEqual(expected[i])
+      expect(response, `${status} ${path}`).toEqual(expected[i])
     }
   })
 

@@ -45,21 +45,21 @@ describe.each(eachStore)('live events over HTTP on %s', (_name, create) => {
 
   it('are not queried if no event on the page can be live', async () => {
     const { audit } = server()
-    const asked: string[] = []
+    const queries: string[] = []
     const store: AuditLog['store'] = {
       ...audit.store,
       openEvents: (options) => {
-        asked.push('open')
+        queries.push('open')
         return audit.store.openEvents(options)
       },
     }
     const event = await audit.recordSystem('note:taken')
     expect(await createOpenEventFinder({ store, types: audit.types })([event!])).toEqual(new Set())
-    expect(asked).toEqual([])
+    expect(queries).toEqual([])
     const live = await audit.recordLive(FETCH)
     onTestFinished(async () => void (await live.close()))
     const open = await createOpenEventFinder({ store, types: audit.types })([event!, live.event!])
     expect([...open]).toEqual([live.event!.id])
-    expect(asked).toEqual(['open'])
+    expect(queries).toEqual(['open'])
   })
 })

@@ -67,11 +67,11 @@ async function start(listener: (audit: AuditLog) => Listener): Promise<Watched> 
     pages: (...parameters: Parameters<typeof pages>) => watch(pages.apply(audit, parameters)),
   })
   const responses = new Map<ServerResponse, number>()
-  const answer = listener(audit)
+  const handle = listener(audit)
   const { url, close } = await listen((request, response) => {
     responses.set(response, 0)
     response.on('close', () => responses.set(response, responses.get(response)! + 1))
-    return answer(request, response)
+    return handle(request, response)
   })
   onTestFinished(async () => {
     await close()

@@ -115,7 +115,7 @@ describe('the response', () => {
     app = await startRecorded([done], { store })
     store.hang('append')
     let isAnswered = false
-    const answer = app.send('/a', { method: 'POST' }).then(() => {
+    const response = app.send('/a', { method: 'POST' }).then(() => {
       isAnswered = true
       return undefined
     })
@@ -123,7 +123,7 @@ describe('the response', () => {
     await app.send('/a')
     expect(isAnswered).toBe(false)
     store.heal()
-    await answer
+    await response
     expect(await app.types()).toEqual([API])
   })
 

@@ -29,9 +29,9 @@ describe('a request leaves one event', () => {
   ][] = [
     ['that succeeds', done, API, 204],
     ['that is redirected', (ctx) => ctx.redirect('/b'), API, 302],
-    ['that is answered 4xx', (ctx) => void (ctx.status = 410), ERROR, 410, 'Gone'],
+    ['with a 4xx response', (ctx) => void (ctx.status = 410), ERROR, 410, 'Gone'],
     ['that throws 4xx', (ctx) => ctx.throw(410, 'it went'), ERROR, 410, 'it went'],
-    ['that is answered 5xx', (ctx) => void (ctx.status = 502), UNHANDLED, 502, 'Bad Gateway'],
+    ['with a 5xx response', (ctx) => void (ctx.status = 502), UNHANDLED, 502, 'Bad Gateway'],
     ['that throws 5xx', (ctx) => ctx.throw(502, 'no'), UNHANDLED, 502, 'no'],
     ['that throws an error', throwing(new TypeError('no')), UNHANDLED, 500, 'no'],
     ['that throws a text', throwing('no'), UNHANDLED, 500, "'no'"],
@@ -51,7 +51,7 @@ describe('a request leaves one event', () => {
       500,
       'no',
     ],
-    ['that no one answers', (_ctx, next) => next(), ERROR, 404, 'Not Found'],
+    ['that no handler responds to', (_ctx, next) => next(), ERROR, 404, 'Not Found'],
     [
       'that bypasses Koa',
       (ctx) => {

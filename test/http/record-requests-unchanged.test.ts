@@ -149,9 +149,9 @@ describe('recordRequests does not change', () => {
   afterAll(() => Promise.all([recorded.close(), plain.close()]))
 
   it.each(exchanges)('the response to %s', async (_name, sent) => {
-    const answer = await responsesTo(recorded.port, sent)
-    expect(answer).toBe(await responsesTo(plain.port, sent))
-    expect(answer).toMatch(/^HTTP\/1\.1 \d{3} /)
+    const responses = await responsesTo(recorded.port, sent)
+    expect(responses).toBe(await responsesTo(plain.port, sent))
+    expect(responses).toMatch(/^HTTP\/1\.1 \d{3} /)
   })
 
   it('the errors that Koa emits', () => {

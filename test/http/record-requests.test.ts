@@ -148,7 +148,7 @@ describe('recordRequests', () => {
     })
     expect((await server.send('/api/changes')).status).toBe(500)
     expect((await server.send('/api/changes', { method: 'POST' })).status).toBe(503)
-    const [thrown, answered] = await events()
+    const [thrown, responded] = await events()
     expect(thrown).toMatchObject({
       type: 'error:api:controller:unhandled',
       attributes: {
@@ -159,7 +159,7 @@ describe('recordRequests', () => {
       },
     })
     expect(thrown!.attributes['backtrace']).toContain('record-requests.test')
-    expect(answered).toMatchObject({
+    expect(responded).toMatchObject({
       type: 'error:api:controller:unhandled',
       attributes: { error: 'try later', response_status: 503 },
     })

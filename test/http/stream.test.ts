@@ -185,13 +185,13 @@ describe('GET /api/events/stream', () => {
 
   it('is cut off if onRead throws, and Koa emits the error', async () => {
     const failed = new Error('no note was taken')
-    let told = (_error: unknown): void => {}
-    const error = new Promise((resolve) => (told = resolve))
+    let onError = (_error: unknown): void => {}
+    const error = new Promise((resolve) => (onError = resolve))
     const server = await openServer({
       feed: { onRead: () => Promise.reject(failed) },
       outside: [
         (ctx, next) => {
-          ctx.app.once('error', told)
+          ctx.app.once('error', onError)
           return next()
         },
       ],

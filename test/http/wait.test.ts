@@ -201,9 +201,11 @@ describe('Prefer: wait', () => {
 
   it('ends when the client disconnects', async () => {
     const { store, until } = counted()
-    let told = (_count: number): void => {}
-    const given = new Promise<number>((resolve) => (told = resolve))
-    const feed = { onRead: (_ctx: unknown, { events }: EventsRead): void => told(events.length) }
+    let resolveCount = (_count: number): void => {}
+    const given = new Promise<number>((resolve) => (resolveCount = resolve))
+    const feed = {
+      onRead: (_ctx: unknown, { events }: EventsRead): void => resolveCount(events.length),
+    }
     const { url } = await open({ store, feed })
     const headers = { prefer: 'wait=60' }
     const request = http.get(`${url}/api/events`, { auth: 'ann:ann', agent: false, headers })
@@ -215,7 +217,7 @@ describe('Prefer: wait', () => {
 
   it('leaves no listeners behind, however it ends', async () => {
     const { audit } = await open()
-    const gone = new AbortController()
+    const disconnect = new AbortController()
     const broadcast = createBroadcast(audit, () => '')
     const signals: AbortSignal[] = []
     const read: Broadcast['read'] = (view, options) => {
@@ -229,9 +231,9 @@ describe('Prefer: wait', () => {
       query,
       seconds: 60,
       list: () => audit.list(query),
-      signal: gone.signal,
+      signal: disconnect.signal,
     })
-    gone.abort()
+    disconnect.abort()
     expect(await page).toEqual({ events: [], truncated: false })
     expect(signals.map(({ aborted }) => aborted)).toEqual([true])
   })

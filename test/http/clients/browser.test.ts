@@ -9,7 +9,7 @@ const requests = watchRequests()
 let server: TestServer
 
 /** The statuses that the server has sent. */
-const answered: number[] = []
+const statuses: number[] = []
 
 /** What a function inside of the page gives back of a response. */
 interface Fetched {
@@ -42,7 +42,7 @@ beforeAll(async () => {
       requests.middleware,
       async (ctx, next) => {
         await next()
-        answered.push(ctx.status)
+        statuses.push(ctx.status)
       },
     ],
     inside: [
@@ -66,9 +66,9 @@ describe('a browser', () => {
   })
 
   it('lists events', async () => {
-    const answer = await fetchIn(await open(), '/api/events')
-    expect([answer.status, answer.type]).toEqual([206, JSON_API])
-    expect(numbers(answer)).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 11])
+    const response = await fetchIn(await open(), '/api/events')
+    expect([response.status, response.type]).toEqual([206, JSON_API])
+    expect(numbers(response)).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 11])
   })
 
   it('filters and sorts', async () => {
@@ -81,9 +81,9 @@ describe('a browser', () => {
     const seen: unknown[] = []
     let path: string | undefined = '/api/events?limit=5'
     while (path !== undefined) {
-      const answer: Fetched = await fetchIn(page, path)
-      seen.unshift(...numbers(answer))
-      path = documentOf(answer).links.prev
+      const response: Fetched = await fetchIn(page, path)
+      seen.unshift(...numbers(response))
+      path = documentOf(response).links.prev
     }
     expect(seen).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11])
   })
@@ -107,9 +107,9 @@ describe('a browser', () => {
     const path = '/api/events?filter[type_eq]=n:1'
     const first = await fetchIn(page, path)
     expect(numbers(first)).toEqual([1, 4, 7, 10])
-    answered.length = 0
+    statuses.length = 0
     expect(await fetchIn(page, path)).toEqual(first)
-    expect(answered).toEqual([304])
+    expect(statuses).toEqual([304])
   })
 
   it('receives events by EventSource, and resumes without a gap after a disconnect', async () => {

@@ -75,15 +75,15 @@ describe.skipIf(!hasCurl)('curl (skipped where it is not installed)', () => {
 
   it('gets 304 for a known entity tag until there is a new event', async () => {
     const query = `${url}?filter[type_eq]=conditional`
-    const ask = async (...options: readonly string[]): Promise<string> =>
+    const get = async (...options: readonly string[]): Promise<string> =>
       partsOf(await curl('-i', ...options, query)).head
     const tagOf = (head: string): string => /^etag: (.+)$/m.exec(head)![1]!
     await server.audit.recordCustom('conditional')
-    // Tags are told apart by case.
+    // Entity tags are case-sensitive.
     const { 1: tag } = /^etag: (.+)$/im.exec(await curl('-i', query))!
-    expect(await ask('-H', `If-None-Match: ${tag}`)).toMatch(/^http\/1\.1 304/)
+    expect(await get('-H', `If-None-Match: ${tag}`)).toMatch(/^http\/1\.1 304/)
     await server.audit.recordCustom('conditional')
-    const changed = await ask('-H', `If-None-Match: ${tag}`)
+    const changed = await get('-H', `If-None-Match: ${tag}`)
     expect(changed).toMatch(/^http\/1\.1 200/)
     expect(tagOf(changed)).not.toBe(tag!.toLowerCase())
   })

@@ -52,9 +52,9 @@ afterAll(() => server.close())
 
 describe('kitsu', () => {
   it('lists events', async () => {
-    const answer = await list({})
-    expect(numbers(answer)).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 11])
-    expect(answer.status).toBe(206)
+    const response = await list({})
+    expect(numbers(response)).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 11])
+    expect(response.status).toBe(206)
   })
 
   it('shows the type of the event where it has that of the resource', async () => {
@@ -119,9 +119,9 @@ describe('kitsu', () => {
     }) as Promise<Answer<readonly KitsuEvent[]>>
     await arrived
     await server.audit.recordCustom('awaited', { n: 100 })
-    const answer = await waiting
-    expect(numbers(answer)).toEqual([100])
-    expect(answer.headers['preference-applied']).toBe('wait=30')
+    const response = await waiting
+    expect(numbers(response)).toEqual([100])
+    expect(response.headers['preference-applied']).toBe('wait=30')
   })
 
   it('reads one event', async () => {

@@ -137,7 +137,7 @@ describe.each(eachStore)('Endpoints, on the %s store', (_name, create) => {
       ['Event', 201],
       ['event', 201],
       ['Note', 409],
-    ])('with data.type %s answers %i', async (type, status) => {
+    ])('with data.type %s responds %i', async (type, status) => {
       const body = JSON.stringify({ data: { type, attributes: { type: 'typed' } } })
       const headers = { 'content-type': JSON_API }
       expect((await server().send('/api/events', { method: 'POST', headers, body })).status).toBe(

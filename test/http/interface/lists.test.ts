@@ -7,7 +7,7 @@ import { thingAttributes, thingEvents, thingLists } from './things.js'
 
 /*
  * The interface, "List endpoints (general rules)": query syntax, predicates and rules, on the event feed
- * and on a list of a host's own, which have to answer alike. Which lists a service has: `service.test.ts`.
+ * and on a list of the host, which must give the same results. Which lists a service has: `service.test.ts`.
  */
 
 type Row = readonly [meaning: string, query: string, found: string]
@@ -95,26 +95,26 @@ describe.each(eachStore)('The general rules of lists, on the %s store', (name, c
   }
 
   describe.each(['/api/events', '/api/things'])('at %s', (path) => {
-    const ask = (query: string): Promise<RawResponse> => host().send(`${path}?${spaced(query)}`)
+    const list = (query: string): Promise<RawResponse> => host().send(`${path}?${spaced(query)}`)
 
     it.each([...syntax, ...plain, ...nested])('%s: %s', async (_meaning, query, found) => {
-      expect(labels(await ask(query))).toBe(found)
+      expect(labels(await list(query))).toBe(found)
     })
 
     it('raw brackets are accepted, as in URLs built by hand', async () => {
-      const { body } = await ask('filter[label_in][]=a')
+      const { body } = await list('filter[label_in][]=a')
       // The link repeats the query as it came over the wire.
       expect(listOf({ body }).links.self).toBe(`${path}?filter[label_in][]=a`)
     })
 
     it('a direction that is neither asc nor desc is refused', async () => {
-      const response = await ask('filter[sorts]=label sideways')
+      const response = await list('filter[sorts]=label sideways')
       expect(response.status).toBe(400)
       expect(errorOf(response).source).toEqual({ parameter: 'filter[sorts]' })
     })
 
     it('an unknown predicate is refused', async () => {
-      const response = await ask('filter[label_is]=a')
+      const response = await list('filter[label_is]=a')
       expect([response.status, errorOf(response).code]).toEqual([400, 'UNKNOWN_PREDICATE'])
     })
   })

@@ -193,24 +193,24 @@ describe.each(eachStore)('The service of the interface, on the %s store', (_name
     expect([response.status, response.headers['content-type']]).toEqual([200, JSON_API])
     const { data } = listOf(response)
     expect(data.length).toBeGreaterThan(0)
-    const ask = async (query: string): Promise<readonly Resource[]> => {
-      const answer = await send(`${path}?${spaced(query)}`)
-      expect(answer.status, answer.body).toBe(200)
-      return listOf(answer).data
+    const list = async (query: string): Promise<readonly Resource[]> => {
+      const response = await send(`${path}?${spaced(query)}`)
+      expect(response.status, response.body).toBe(200)
+      return listOf(response).data
     }
     const [first] = data
-    expect(await ask(`filter[id_eq]=${first!.id}`)).toEqual([first])
-    expect(await ask(`filter[id_not_eq]=${first!.id}`)).toEqual(data.slice(1))
+    expect(await list(`filter[id_eq]=${first!.id}`)).toEqual([first])
+    expect(await list(`filter[id_not_eq]=${first!.id}`)).toEqual(data.slice(1))
     for (const [name, value] of Object.entries(first!.attributes)) {
       const isNothing = typeof value === 'object' && Object.keys(value ?? {}).length === 0
-      const nothing = await ask(`filter[${name}_null]=1`)
+      const nothing = await list(`filter[${name}_null]=1`)
       expect(
         nothing.some(({ id }) => id === first!.id),
         name,
       ).toBe(isNothing)
       if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
-        expect(await ask(`filter[${name}_eq]=${encodeURIComponent(value)}`)).toContainEqual(first)
-      expect(await ask(`filter[sorts]=${name} desc`)).toHaveLength(data.length)
+        expect(await list(`filter[${name}_eq]=${encodeURIComponent(value)}`)).toContainEqual(first)
+      expect(await list(`filter[sorts]=${name} desc`)).toHaveLength(data.length)
     }
   })
 

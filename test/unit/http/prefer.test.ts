@@ -36,7 +36,7 @@ describe('a Prefer header', () => {
     ['wait=soon', undefined],
     ['wait=soon, wait=1', undefined],
     ['', undefined],
-  ])('asks to wait: %s is %s', (header, seconds) => {
+  ])('reads wait: %s is %s', (header, seconds) => {
     expect(preferredWait(header)).toBe(seconds)
   })
 

@@ -81,8 +81,8 @@ async function follow(
   /** Reads slowly, leaves at random and comes back. */
   const read = async (query: string): Promise<void> => {
     await delay(random() * 60)
-    const asked = parseQuery(query).where
-    const wanted = asked && eitherOf(asked, oneCondition('type', 'eq', ['end']))
+    const filter = parseQuery(query).where
+    const wanted = filter && eitherOf(filter, oneCondition('type', 'eq', ['end']))
     const matches = compileFilter(wanted)
     const seen: AuditEvent[] = []
     let firstNumber: number | undefined

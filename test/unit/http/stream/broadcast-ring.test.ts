@@ -82,46 +82,46 @@ describe('a coalesced notifier', () => {
     vi.useRealTimers()
   })
 
-  const rig = (): { bell: ReturnType<typeof createCoalescedNotifier>; told: () => number } => {
-    let told = 0
-    const bell = createCoalescedNotifier(
-      () => told++,
+  const rig = (): { notifier: ReturnType<typeof createCoalescedNotifier>; calls: () => number } => {
+    let calls = 0
+    const notifier = createCoalescedNotifier(
+      () => calls++,
       () => 25,
     )
-    return { bell, told: () => told }
+    return { notifier, calls: () => calls }
   }
 
   it('notifies at once after an idle period', () => {
-    const { bell, told } = rig()
-    bell.notify()
-    bell.notify()
-    expect(told()).toBe(0)
+    const { notifier, calls } = rig()
+    notifier.notify()
+    notifier.notify()
+    expect(calls()).toBe(0)
     vi.advanceTimersByTime(0)
-    expect(told()).toBe(1)
+    expect(calls()).toBe(1)
     vi.advanceTimersByTime(1000)
-    expect(told()).toBe(1)
-    bell.notify()
+    expect(calls()).toBe(1)
+    notifier.notify()
     vi.advanceTimersByTime(0)
-    expect(told()).toBe(2)
+    expect(calls()).toBe(2)
   })
 
   it('notifies at most once per gap', () => {
-    const { bell, told } = rig()
+    const { notifier, calls } = rig()
     for (let ms = 0; ms < 90; ms++) {
-      bell.notify()
+      notifier.notify()
       vi.advanceTimersByTime(1)
     }
-    expect(told()).toBe(4)
+    expect(calls()).toBe(4)
     // The last notification is not lost.
     vi.advanceTimersByTime(25)
-    expect(told()).toBe(5)
+    expect(calls()).toBe(5)
   })
 
   it('does not notify after stop', () => {
-    const { bell, told } = rig()
-    bell.notify()
-    bell.stop()
+    const { notifier, calls } = rig()
+    notifier.notify()
+    notifier.stop()
     vi.advanceTimersByTime(1000)
-    expect(told()).toBe(0)
+    expect(calls()).toBe(0)
   })
 })

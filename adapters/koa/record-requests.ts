@@ -46,6 +46,16 @@ function requestIdOf(ctx: RoutedContext): string | undefined {
 const respondsLater = ({ respond, res }: RoutedContext): boolean =>
   respond === false && !res.headersSent && !res.destroyed
 
+/** Calls a function of the host. If it throws, its value is omitted and the request is still recorded. */
+function callHost<Value>(ctx: RoutedContext, call: () => Value): Value | undefined {
+  try {
+    return call()
+  } catch (error) {
+    ctx.app.emit('error', error, ctx)
+    return undefined
+  }
+}
+
 /**
  * Koa middleware that records requests. Mount it before all middleware whose requests it should record:
  *
@@ -70,15 +80,6 @@ export function recordRequests(
   const request = requestData(options)
   const admitRefusal = refusalLimiter()
 
-  /** Calls a function of the host. If it throws, its value is omitted and the request is still recorded. */
-  const callHost = <Value>(ctx: RoutedContext, call: () => Value): Value | undefined => {
-    try {
-      return call()
-    } catch (error) {
-      ctx.app.emit('error', error, ctx)
-      return undefined
-    }
-  }
   const username = (ctx: RoutedContext): string | null =>
     callHost(ctx, () => usernameOf(ctx, options)) ?? null
 

@@ -26,20 +26,20 @@ function decodeValue(text: string, parameter: string): string {
  * Splits a query string into the wanted parameters and the rest as it was sent, which the filter parser
  * reads. Throws `MALFORMED_PARAMETER` if the value of a wanted parameter cannot be decoded.
  */
-export function takeParameters(
+export function extractParameters(
   query: string,
   isWanted: (name: string) => boolean,
-): { readonly taken: Parameters; readonly rest: string } {
-  const taken: [name: string, value: string][] = []
+): { readonly extracted: Parameters; readonly rest: string } {
+  const extracted: [name: string, value: string][] = []
   const rest: string[] = []
   for (const part of query.split('&')) {
     const at = part.indexOf('=')
     // The parser of the rest reports invalid names.
     const name = decode(at === -1 ? part : part.slice(0, at))
     if (name === undefined || !isWanted(name)) rest.push(part)
-    else taken.push([name, at === -1 ? '' : decodeValue(part.slice(at + 1), name)])
+    else extracted.push([name, at === -1 ? '' : decodeValue(part.slice(at + 1), name)])
   }
-  return { taken, rest: rest.join('&') }
+  return { extracted, rest: rest.join('&') }
 }
 
 /** An error that says what the value of a parameter must be. */

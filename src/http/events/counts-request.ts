@@ -7,7 +7,7 @@ import {
   readSingleValues,
   readFlag,
   readInteger,
-  takeParameters,
+  extractParameters,
   type IntegerRange,
 } from '../parameters.js'
 import { parseEventsQuery } from './query.js'
@@ -30,12 +30,12 @@ const FACET = /^facets(?:\[\d*\])?$/
 
 /** Throws for invalid parameters. Attribute names are checked by `audit.count`. */
 export function readCountsRequest(query: string): CountsRequest {
-  const { taken, rest } = takeParameters(query, (name) => OWN.test(name) || FACET.test(name))
-  const own = readSingleValues(taken.filter(([name]) => OWN.test(name)))
+  const { extracted, rest } = extractParameters(query, (name) => OWN.test(name) || FACET.test(name))
+  const own = readSingleValues(extracted.filter(([name]) => OWN.test(name)))
   const { where } = parseEventsQuery(rest, `filter, buckets, zone, ${FACETS}[], top and attributes`)
   if (own.has('limit'))
     throw invalidParameter('limit', 'is not allowed: counts include all matching events')
-  const facets = taken.flatMap(([name, value]) => (FACET.test(name) ? [value] : []))
+  const facets = extracted.flatMap(([name, value]) => (FACET.test(name) ? [value] : []))
   const count = readInteger(own, 'buckets', COUNTS.buckets)
   const zone = own.get('zone') ?? ''
   return {

@@ -75,6 +75,25 @@ async function rightsOf(
   }
 }
 
+function createHandlers(
+  audit: EndpointAudit,
+  path: string,
+): Readonly<Record<EventsRoute['action'], EventsHandler>> {
+  const broadcast = createBroadcast(audit, (event) => eventFrame(event, path))
+  const shared = { audit, path }
+  return {
+    list: listHandler({ ...shared, broadcast }),
+    read: readHandler(shared),
+    create: createHandler(shared),
+    stream: streamHandler({ ...shared, broadcast }),
+    count: countsHandler(shared),
+    export: exportHandler(shared),
+    types: typesHandler(shared),
+    me: meHandler(shared),
+    describe: openApiHandler(shared),
+  }
+}
+
 /** Calls a function of the host. */
 type CallHost = <Value>(call: () => Value | Promise<Value>) => Promise<Value>
 
@@ -86,20 +105,7 @@ export function eventsEndpoint<Context>(
   options: EventsEndpointOptions<Context> = {},
 ): EventsEndpoint<Context> {
   const { path = DEFAULT_PATH, realm = 'Daybook' } = options
-  const broadcast = createBroadcast(audit, (event) => eventFrame(event, path))
-  const shared = { audit, path }
-  const handlers: Readonly<Record<EventsRoute['action'], EventsHandler>> = {
-    list: listHandler({ ...shared, broadcast }),
-    read: readHandler(shared),
-    create: createHandler(shared),
-    stream: streamHandler({ ...shared, broadcast }),
-    count: countsHandler(shared),
-    export: exportHandler(shared),
-    types: typesHandler(shared),
-    me: meHandler(shared),
-    describe: openApiHandler(shared),
-  }
-
+  const handlers = createHandlers(audit, path)
   const unauthenticated = { headers: challenge(realm) }
 
   const handle = async (

@@ -49,7 +49,7 @@ function attributeColumn(name: string): Column {
 export function exportColumns(types: EventTypes, fields: Fieldset): readonly Column[] {
   const own = ownColumns(types)
   if (!fields) return [...own, { name: 'attributes', cell: attributesJson }]
-  const taken = new Set(own.map(({ name }) => name))
-  const others = [...fields].filter((name) => !taken.has(name))
+  const ownNames = new Set(own.map(({ name }) => name))
+  const others = [...fields].filter((name) => !ownNames.has(name))
   return [...own, ...others.map(attributeColumn)]
 }

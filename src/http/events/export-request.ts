@@ -2,9 +2,9 @@ import type { Grouping, Sort } from '../../filter/ast.js'
 import { scanDirection } from '../../filter/order.js'
 import type { HttpRequest } from '../exchange.js'
 import { negotiateMediaType } from '../media.js'
-import { invalidParameter, readSingleValues, takeParameters } from '../parameters.js'
+import { invalidParameter, readSingleValues, extractParameters } from '../parameters.js'
 import { EXPORT_FORMATS, type ExportFormat, exportFormats } from './export-formats.js'
-import { FIELDS, type Fieldset, takeFieldset } from './fieldset.js'
+import { FIELDS, type Fieldset, extractFieldset } from './fieldset.js'
 import { parseEventsQuery } from './query.js'
 
 /** The parameters of a request for an export. */
@@ -32,9 +32,9 @@ const isOldestFirst = (sorts: readonly Sort[]): boolean =>
 
 /** Reads the parameters and `Accept`; throws if they are invalid. */
 export function readExportRequest(request: Pick<HttpRequest, 'query' | 'header'>): ExportRequest {
-  const { fields, rest } = takeFieldset(request.query)
-  const { taken, rest: filters } = takeParameters(rest, (name) => OWN_PARAMETERS.has(name))
-  const own = readSingleValues(taken)
+  const { fields, rest } = extractFieldset(request.query)
+  const { extracted, rest: filters } = extractParameters(rest, (name) => OWN_PARAMETERS.has(name))
+  const own = readSingleValues(extracted)
   const { where, sorts } = parseEventsQuery(filters, `filter, format and ${FIELDS}`)
   if (own.has('limit'))
     throw invalidParameter('limit', 'is not allowed: an export contains all matching events')

@@ -1,5 +1,5 @@
 import { AuditLogError } from '../../errors.js'
-import { takeParameters } from '../parameters.js'
+import { extractParameters } from '../parameters.js'
 
 /** JSON:API 1.1, "Sparse Fieldsets": the selected attributes and relationships; `undefined` for all. */
 export type Fieldset = ReadonlySet<string> | undefined
@@ -13,10 +13,13 @@ const ROOT = /^fields(?:\[|$)/
  * Removes `fields[event]=type,username` from a query string and parses it; repeated parameters are joined.
  * Unknown names are ignored. Throws `UNKNOWN_PARAMETER` for fields of other resource types.
  */
-export function takeFieldset(query: string): { readonly fields: Fieldset; readonly rest: string } {
+export function extractFieldset(query: string): {
+  readonly fields: Fieldset
+  readonly rest: string
+} {
   if (!query.includes('fields')) return { fields: undefined, rest: query }
-  const { taken, rest } = takeParameters(query, (name) => ROOT.test(name))
-  const stray = taken.find(([name]) => name !== FIELDS)
+  const { extracted, rest } = extractParameters(query, (name) => ROOT.test(name))
+  const stray = extracted.find(([name]) => name !== FIELDS)
   if (stray) {
     const [parameter] = stray
     throw new AuditLogError(
@@ -25,8 +28,8 @@ export function takeFieldset(query: string): { readonly fields: Fieldset; readon
       { parameter, suggestion: FIELDS },
     )
   }
-  if (taken.length === 0) return { fields: undefined, rest }
-  const names = taken.flatMap(([, list]) => list.split(','))
+  if (extracted.length === 0) return { fields: undefined, rest }
+  const names = extracted.flatMap(([, list]) => list.split(','))
   return { fields: new Set(names.filter((name) => name !== '')), rest }
 }
 

@@ -8,7 +8,7 @@ import { preferredWait } from '../prefer.js'
 import { coalescePerTurn } from '../../async/coalesce.js'
 import { utf8 } from '../utf8.js'
 import { eventsDocument } from './documents.js'
-import { type Fieldset, formatFieldset, takeFieldset } from './fieldset.js'
+import { type Fieldset, formatFieldset, extractFieldset } from './fieldset.js'
 import type { EventsHandler, StreamingHandlerOptions } from './handler.js'
 import { createOpenEventFinder } from './open-events.js'
 import { parseEventsQuery } from './query.js'
@@ -51,7 +51,7 @@ export function listHandler({ audit, path, broadcast }: StreamingHandlerOptions)
     seconds: number | undefined,
   ): Promise<Listed> => {
     const { query: queryString } = request
-    const { fields, rest } = takeFieldset(queryString)
+    const { fields, rest } = extractFieldset(queryString)
     const query = parseEventsQuery(rest)
     const where = bothOf(visible, query.where)
     const read = (): Promise<EventPage> => audit.list({ ...query, where }, { lazy: true })

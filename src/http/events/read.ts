@@ -4,7 +4,7 @@ import { refuseParameters } from '../parameters.js'
 import { HttpProblem } from '../problem.js'
 import { eventDocument } from './documents.js'
 import { createOpenEventFinder } from './open-events.js'
-import { FIELDS, takeFieldset } from './fieldset.js'
+import { FIELDS, extractFieldset } from './fieldset.js'
 import type { EventsHandler, HandlerOptions } from './handler.js'
 
 /** `GET <path>/<id>`: one event. */
@@ -12,7 +12,7 @@ export function readHandler({ audit, path }: HandlerOptions): EventsHandler {
   const findOpen = createOpenEventFinder(audit)
   return async ({ request, id, visible, reportRead }) => {
     checkAccept(request.header('accept'))
-    const { fields, rest } = takeFieldset(request.query)
+    const { fields, rest } = extractFieldset(request.query)
     refuseParameters(rest, FIELDS)
     const event = await audit.get(id)
     if (!event || !compileFilter(visible)(event))

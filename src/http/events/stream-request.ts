@@ -1,9 +1,9 @@
 import type { Grouping } from '../../filter/ast.js'
 import { formatTimestamp, parseTimestamp } from '../../event/timestamp.js'
 import type { HttpRequest } from '../exchange.js'
-import { invalidParameter, readSingleValues, readFlag, takeParameters } from '../parameters.js'
+import { invalidParameter, readSingleValues, readFlag, extractParameters } from '../parameters.js'
 import { HttpProblem } from '../problem.js'
-import { FIELDS, type Fieldset, takeFieldset } from './fieldset.js'
+import { FIELDS, type Fieldset, extractFieldset } from './fieldset.js'
 import { parseEventsQuery } from './query.js'
 
 /** The parameters of a request for a stream. */
@@ -39,9 +39,9 @@ function readAfter(lastEventId: string, parameter: string | undefined): string |
 
 /** Reads the parameters and `Last-Event-ID`; throws if they are invalid. */
 export function readStreamRequest(request: Pick<HttpRequest, 'query' | 'header'>): StreamRequest {
-  const { fields, rest } = takeFieldset(request.query)
-  const { taken, rest: filters } = takeParameters(rest, (name) => OWN_PARAMETERS.has(name))
-  const own = readSingleValues(taken)
+  const { fields, rest } = extractFieldset(request.query)
+  const { extracted, rest: filters } = extractParameters(rest, (name) => OWN_PARAMETERS.has(name))
+  const own = readSingleValues(extracted)
   const { where, sorts } = parseEventsQuery(filters, `filter, ${FIELDS}, after and changes`)
   const stray = own.has('limit') ? 'limit' : sorts.length > 0 ? 'filter[sorts]' : undefined
   if (stray) throw invalidParameter(stray, 'is not allowed: a stream is ordered by created_at')

@@ -98,6 +98,38 @@ const user = (actions: readonly string[]) =>
     }),
   })
 
+/** The body of `POST <path>`. */
+const newEventDocument = {
+  type: 'object',
+  description: 'Other members, beside and within `data`, are ignored.',
+  properties: {
+    data: {
+      type: 'object',
+      properties: {
+        type: { enum: ['Event', 'event'] },
+        attributes: {
+          type: 'object',
+          properties: {
+            type,
+            ...Object.fromEntries(
+              LINK_ATTRIBUTES.map((attribute) => [attribute, linkSchema(attribute)]),
+            ),
+            id: false,
+            username: false,
+            system: false,
+            created_at: false,
+          },
+          required: ['type'],
+          additionalProperties: true,
+        },
+        id: false,
+      },
+      required: ['type', 'attributes'],
+    },
+  },
+  required: ['data'],
+}
+
 /** OpenAPI 3.1, "Schema Object" (JSON Schema 2020-12): the request and response bodies. */
 export function componentSchemas(types: EventTypes, actions: readonly string[]) {
   return {
@@ -152,35 +184,6 @@ export function componentSchemas(types: EventTypes, actions: readonly string[]) 
     EventTypeList: document(listOf(eventType), 'self'),
     UserDocument: document(user(actions), 'self'),
     ...countsSchemas,
-    NewEventDocument: {
-      type: 'object',
-      description: 'Other members, beside and within `data`, are ignored.',
-      properties: {
-        data: {
-          type: 'object',
-          properties: {
-            type: { enum: ['Event', 'event'] },
-            attributes: {
-              type: 'object',
-              properties: {
-                type,
-                ...Object.fromEntries(
-                  LINK_ATTRIBUTES.map((attribute) => [attribute, linkSchema(attribute)]),
-                ),
-                id: false,
-                username: false,
-                system: false,
-                created_at: false,
-              },
-              required: ['type'],
-              additionalProperties: true,
-            },
-            id: false,
-          },
-          required: ['type', 'attributes'],
-        },
-      },
-      required: ['data'],
-    },
+    NewEventDocument: newEventDocument,
   }
 }

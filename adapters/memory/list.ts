@@ -141,7 +141,7 @@ async function listSorted(list: ListQuery): Promise<void> {
   const filter = indexFilter(query.where)
   const view = tracedView(index.view(filter), trace)
   const timeSlices = createTimeSlices(pause)
-  for (const _ of takeSorted(view, filter, query, bounds, take))
+  for (const _ of takeSorted(view, { filter, query, bounds, take }))
     if (timeSlices.isOver()) await timeSlices.next()
 }
 

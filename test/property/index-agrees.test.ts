@@ -18,7 +18,7 @@ import { tempDir } from '../support/temp.js'
 import { eventsOf, query } from './arbitraries.js'
 
 /*
- * A store that asks its index whenever it can gives what a store gives that looks at every event.
+ * A store that uses its index whenever it can finds the same as a store that checks every event.
  */
 
 const ids = ({ events, truncated }: EventPage): unknown => ({
@@ -35,16 +35,16 @@ function countedBytes(): (bytes: Uint8Array) => Uint8Array {
   }
 }
 
-/** What becomes of a log between queries. */
+/** What happens to a log between queries. */
 interface History {
   readonly events: readonly AuditEvent[]
-  /** Imported before the first query. */
+  /** Number of events that are imported before the first query. */
   readonly early: number
-  /** Of those that are there then, every so manieth is removed. */
+  /** Every `every`th event is removed. */
   readonly every: number
 }
 
-/** At least so many events, and a third more at most. */
+/** `size` events, or up to a third more. */
 const historyOf = (size: number): fc.Arbitrary<History> =>
   fc.record({
     events: eventsOf(size, Math.floor(size * 1.33)),
@@ -52,7 +52,7 @@ const historyOf = (size: number): fc.Arbitrary<History> =>
     every: fc.integer({ min: 2, max: 9 }),
   })
 
-// Few of many, so that an order is gone along, not all of it sorted.
+// Low limits, so that queries follow an order instead of sorting all matches.
 const limited = fc
   .tuple(query, fc.constantFrom(1, 2, 5, 20, 1000))
   .map(([query, limit]) => ({ ...query, limit }))
@@ -61,7 +61,7 @@ const queries = fc.array(limited, { minLength: 40, maxLength: 40, size: 'max' })
 
 const TYPES = { 'own:live': {}, 'own:new': {} }
 
-/** Records some live events, of which some are left open, to be changed and closed later. */
+/** Records live events and leaves some of them open, to be changed and closed later. */
 async function openSome(audit: AuditLog<typeof TYPES>): Promise<LiveEvent[]> {
   const left: LiveEvent[] = []
   for (let n = 0; n < 6; n++) {
@@ -93,22 +93,23 @@ async function recordSome(
 
 interface Subject {
   readonly store: EventStore
-  /** Has the index do what it does when there is time. */
+  /** Waits until the index is built. */
   readonly settle: () => Promise<void>
 }
 
-interface Told {
-  asked: number
-  telling: number
+interface Tally {
+  queries: number
+  /** Queries that found some events, but not all. */
+  selective: number
 }
 
-/** Does the same to both, and asks them the same in between. */
+/** Changes both stores in the same way and compares their answers in between. */
 async function compare(
   { events, early, every }: History,
   queries: readonly QueryObject[],
   subject: Subject,
   clock: Clock,
-  told: Told,
+  tally: Tally,
 ): Promise<void> {
   const plain = createMemoryStore({ clock }, { minIndexed: Infinity, probe: 0 })
   const audits = [subject.store, plain].map(
@@ -117,8 +118,8 @@ async function compare(
   const askOne = async (query: QueryObject): Promise<void> => {
     const [found, expected] = await Promise.all(audits.map((audit) => audit.list(query)))
     expect(ids(found!), JSON.stringify(query)).toEqual(ids(expected!))
-    told.asked++
-    if (expected!.events.length > 0 && expected!.events.length < 100) told.telling++
+    tally.queries++
+    if (expected!.events.length > 0 && expected!.events.length < 100) tally.selective++
   }
   const ask = async (): Promise<void> => {
     for (const query of queries) await askOne(query)
@@ -144,7 +145,7 @@ async function compare(
     const gone = events.filter((_, i) => i % every === 0)
     await inAll((audit) => audit.store.remove(gone.map(({ id }) => id)))
     await ask()
-    // At the times of those that are gone, but with something else.
+    // At the times of removed events, but with other attributes.
     const changed = gone.map((event, i) => ({
       ...event,
       attributes: events[events.length - 1 - i]!.attributes,
@@ -159,18 +160,18 @@ async function compare(
 }
 
 async function check(open: (clock: Clock) => Subject, numRuns: number, size = 150): Promise<void> {
-  const told: Told = { asked: 0, telling: 0 }
+  const tally: Tally = { queries: 0, selective: 0 }
   await fc.assert(
     fc.asyncProperty(historyOf(size), queries, async (history, queries) => {
       const clock = manualClock('2026-06-01T00:00:00Z')
-      await compare(history, queries, open(clock), clock, told)
+      await compare(history, queries, open(clock), clock, tally)
     }),
     { numRuns, endOnFailure: true },
   )
-  expect(told.telling / told.asked).toBeGreaterThan(1 / 3)
+  expect(tally.selective / tally.queries).toBeGreaterThan(1 / 3)
 }
 
-describe('an index gives what a look at every event gives, whatever becomes of the log,', () => {
+describe('an index finds the same as a check of every event, whatever happens to the log,', () => {
   it('in memory', async () => {
     await check(
       (clock) => ({

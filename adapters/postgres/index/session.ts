@@ -114,6 +114,12 @@ const PARTS_GROWTH = 4
 const compareStarts = (a: IndexPart, b: IndexPart, order: Order): number =>
   order === 'asc' ? a.first - b.first : b.last - a.last
 
+export interface TimesRequest {
+  readonly order: Order
+  readonly bounds: TimeBounds
+  readonly max: () => number
+}
+
 /**
  * The times of the events that may match, in order, at most `max()` at a time. A part is searched once the order has
  * reached its first event.
@@ -121,9 +127,7 @@ const compareStarts = (a: IndexPart, b: IndexPart, order: Order): number =>
 export async function* timesInOrder(
   session: IndexSession,
   filter: IndexFilter | undefined,
-  order: Order,
-  bounds: TimeBounds,
-  max: () => number,
+  { order, bounds, max }: TimesRequest,
 ): AsyncGenerator<readonly Microseconds[]> {
   const waiting = session.parts
     .filter((part) => overlaps(part, bounds))

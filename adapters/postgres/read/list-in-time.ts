@@ -118,7 +118,11 @@ async function* rowsByIndex(
   let rest = bounds
   let most = query.limit + 1
   try {
-    for await (const times of timesInOrder(session, list.filter, order, bounds, () => most)) {
+    for await (const times of timesInOrder(session, list.filter, {
+      order,
+      bounds,
+      max: () => most,
+    })) {
       if (times.length > query.limit && list.filter) index.probeHistory.note(list.filter, 'both')
       const rows = await rowsAt(list, times)
       const sign = order === 'asc' ? 1 : -1

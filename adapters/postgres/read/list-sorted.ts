@@ -75,7 +75,7 @@ async function collectKnown(
     const candidates: Candidates = {
       sets,
       count: sets.reduce((sum, { postings }) => sum + postings.size, 0),
-      of: session.parts.reduce((sum, { size }) => sum + size, 0),
+      searched: session.parts.reduce((sum, { size }) => sum + size, 0),
     }
     return isIndexedOrder(list.query.sorts)
       ? await collectFirst(list, session, candidates, bounds)
@@ -132,7 +132,7 @@ async function collectFirst(
       if (!known.has(time)) wanted.add(time)
       return known.get(time)
     }
-    const steps = takeSortedOf({ eventAt }, candidates, filter, query, bounds, take)
+    const steps = takeSortedOf({ eventAt }, candidates, { filter, query, bounds, take })
     for (let next = steps.next(); !next.done && wanted.size < most; next = steps.next()) yield
     return collector
   }

@@ -32,7 +32,7 @@ export async function listSorted(list: ListQuery, bounds: TimeBounds): Promise<E
     start(view: IndexView) {
       // Where it starts again all is met again.
       collector = pageCollector(query)
-      return takeSorted(view, filter, query, known, take)
+      return takeSorted(view, { filter, query, bounds: known, take })
     },
     visit: () => false,
   }

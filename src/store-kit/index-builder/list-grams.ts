@@ -85,7 +85,7 @@ function* listsOf(groups: readonly GramBits[]): Generator<Entry, void> {
   const lists = new Uint16Array(LISTS * max)
   const lengths = new Uint16Array(LISTS)
   for (let from = 0; from < GRAMS; from += LISTS) {
-    if (!fillLists(groups, from, max, lists, lengths)) continue
+    if (!fillLists(groups, from, max, { lists, lengths })) continue
     for (let i = 0; i < LISTS; i++) {
       const value = from + i
       const length = lengths[i]!
@@ -107,8 +107,7 @@ function fillLists(
   groups: readonly GramBits[],
   from: number,
   max: number,
-  lists: Uint16Array,
-  lengths: Uint16Array,
+  { lists, lengths }: { readonly lists: Uint16Array; readonly lengths: Uint16Array },
 ): boolean {
   lengths.fill(0)
   let isAny = false

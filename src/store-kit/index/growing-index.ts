@@ -30,7 +30,6 @@ export function createGrowingIndex(
   let blocks: Block[] = []
   let last = -Infinity
   // Late events are sorted into a block once there are enough of them.
-
   let lateBlocks: Block[] = []
   let lateEvents = new Map<Microseconds, AuditEvent>()
   let lastLateBlock: Block | undefined

@@ -51,7 +51,7 @@ export interface Candidates {
   /** About how many events may match. */
   readonly count: number
   /** Number of events in the parts that were searched. */
-  readonly of: number
+  readonly searched: number
 }
 
 function* candidatesOf(
@@ -60,7 +60,7 @@ function* candidatesOf(
   bounds: TimeBounds,
 ): Work<Candidates> {
   const sets: PartPostings[] = []
-  let [count, of] = [0, 0]
+  let [count, searched] = [0, 0]
   for (const part of parts) {
     if (!overlaps(part, bounds)) continue
     onOpen?.(part)
@@ -68,44 +68,42 @@ function* candidatesOf(
     const postings = 'seek' in found ? found : yield* found
     if (postings.size > 0) sets.push({ part, postings })
     count += postings.size
-    of += part.size
+    searched += part.size
     yield
   }
-  return { sets, count, of }
+  return { sets, count, searched }
 }
 
 /** True if following the sort order finds a page sooner than checking all candidates. */
 export const shouldFollowOrder = (
-  { count, of }: Pick<Candidates, 'count' | 'of'>,
+  { count, searched }: Pick<Candidates, 'count' | 'searched'>,
   limit: number,
-): boolean => count * count * EVENT_COST > limit * of
+): boolean => count * count * EVENT_COST > limit * searched
 
 /** True if an index has the order; it has no ids. */
 export const isIndexedOrder = (sorts: readonly Sort[]): boolean =>
   sorts.every(({ attribute }) => attribute !== 'id')
 
-/**
- * Passes events that may match to `take`, none twice, until the first `limit + 1` matches in the query's order
- * are among them, or all. `take` returns whether an event matches.
- */
-export function* takeSorted(
-  view: IndexView,
-  filter: IndexFilter | undefined,
-  query: EventQuery,
-  bounds: TimeBounds,
-  take: (event: AuditEvent) => boolean,
-): Work<void> {
-  yield* takeSortedOf(view, yield* candidatesOf(view, filter, bounds), filter, query, bounds, take)
+/** A query in the order of its sorts. */
+export interface SortedSearch {
+  readonly filter: IndexFilter | undefined
+  readonly query: EventQuery
+  readonly bounds: TimeBounds
+  /** Receives events that may match, none twice, and returns whether an event matches. */
+  readonly take: (event: AuditEvent) => boolean
+}
+
+/** Passes events to `take` until the first `limit + 1` matches in the query's order are among them, or all. */
+export function* takeSorted(view: IndexView, search: SortedSearch): Work<void> {
+  const candidates = yield* candidatesOf(view, search.filter, search.bounds)
+  yield* takeSortedOf(view, candidates, search)
 }
 
 /** {@link takeSorted} for candidates that have been found already. */
 export function* takeSortedOf(
   { eventAt }: Pick<IndexView, 'eventAt'>,
-  { sets, count, of }: Candidates,
-  filter: IndexFilter | undefined,
-  { sorts, limit }: EventQuery,
-  bounds: TimeBounds,
-  take: (event: AuditEvent) => boolean,
+  { sets, count, searched }: Candidates,
+  { filter, query: { sorts, limit }, bounds, take }: SortedSearch,
 ): Work<void> {
   /** Matching events that were not reached at their place in the order yet; `undefined` for other events. */
   const checked = new Map<Microseconds, AuditEvent | undefined>()
@@ -117,7 +115,7 @@ export function* takeSortedOf(
     return matching
   }
 
-  if (shouldFollowOrder({ count, of }, limit)) {
+  if (shouldFollowOrder({ count, searched }, limit)) {
     for (const { part } of sets)
       for (const time of unindexedTimes(part))
         if (time >= bounds.from && time <= bounds.to) check(time)

@@ -21,7 +21,7 @@ export function chunkLists<Lists>(
     const piece = readPiece(data)
     return {
       sizeOf: () => piece.size,
-      postings: () => piecedPostings(reader, lists, key, piece, isLast),
+      postings: () => piecedPostings(reader, lists, key, { piece, isLast }),
     }
   }
   const bounds = listBounds(data)
@@ -36,12 +36,11 @@ function piecedPostings<Lists>(
   reader: ChunkReader<Lists>,
   lists: Lists,
   key: Key,
-  known: Piece,
-  isLast: boolean,
+  first: { readonly piece: Piece; readonly isLast: boolean },
 ): Postings {
-  let piece = known
+  let { piece } = first
   // No other piece has ordinals from the piece's first up to this one.
-  let to = isLast ? Infinity : known.last
+  let to = first.isLast ? Infinity : piece.last
 
   // A read may throw, so the state changes only after the last read.
   const read = (chunk: ChunkValues | undefined): Piece | undefined => chunk && readPiece(chunk[3])
@@ -70,7 +69,7 @@ function piecedPostings<Lists>(
   }
 
   return {
-    size: known.size,
+    size: piece.size,
     seek: (at: number, step: Step) => (step > 0 ? up(at) : down(at)),
   }
 }

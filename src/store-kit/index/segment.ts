@@ -88,7 +88,7 @@ function* searchChunks<Lists>(
   for (const chunks of reader.inBulk(lists, places)) {
     for (const { id, lines } of chunks) {
       if (lines !== before && mayPass(lines))
-        yield* entriesOf(reader, lists, reader.at(id, lines), true)
+        yield* entriesOf(reader, lists, reader.at(id, lines), { isRising: true })
       before = lines
     }
     yield
@@ -108,7 +108,7 @@ function* valuesOf<Lists>(
   const passes = from === undefined ? undefined : boundOf(from, isRising)
   let chunk = startOf(reader, lists, isRising, from)
   while (chunk) {
-    yield* entriesOf(reader, lists, chunk, isRising, passes)
+    yield* entriesOf(reader, lists, chunk, { isRising, passes })
     chunk = isRising ? reader.after(lists, chunk[0]) : reader.before(lists, chunk[0])
   }
 }
@@ -142,13 +142,17 @@ function boundOf(from: Scalar, isRising: boolean): (value: Scalar) => boolean {
   return isRising ? (value) => value >= from : (value) => value <= from
 }
 
+interface EntryOptions {
+  readonly isRising: boolean
+  readonly passes?: ((value: Scalar) => boolean) | undefined
+}
+
 /** The values of a chunk that pass, in order; their lists are decoded lazily. */
 function* entriesOf<Lists>(
   reader: ChunkReader<Lists>,
   lists: Lists,
   chunk: ChunkValues,
-  isRising: boolean,
-  passes?: (value: Scalar) => boolean,
+  { isRising, passes }: EntryOptions,
 ): Generator<ValueEntry, void> {
   let known: ChunkLists | undefined
   const chunks = (): ChunkLists => (known ??= chunkLists(reader, lists, chunk, !isRising))

@@ -28,11 +28,11 @@ it('a sorted query takes no unindexed event outside the bounds', () => {
   const candidates = {
     sets: [{ part, postings: rangePostings(0, TIMES.length) }],
     count: TIMES.length,
-    of: TIMES.length,
+    searched: TIMES.length,
   }
   const query = parseQuery('filter[sorts]=name&limit=1')
   const take = ({ id }: AuditEvent): boolean => taken.push(Number(id)) > 0
   const bounds = { from: 15, to: 35 }
-  Array.from(takeSortedOf(view, candidates, undefined, query, bounds, take))
+  Array.from(takeSortedOf(view, candidates, { filter: undefined, query, bounds, take }))
   expect(taken.toSorted((a, b) => a - b)).toEqual([20, 30])
 })

@@ -68,7 +68,7 @@ describe('authorize', () => {
   it.each([
     ['an error', new Error('the directory is away')],
     ['an error of ours', new AuditLogError('INVALID_VALUE', 'a query of the host is wrong')],
-  ])('leaves %s to the host', async (_, failure) => {
+  ])('passes %s to the host', async (_, failure) => {
     const server = await startFeed({
       authorize() {
         throw failure

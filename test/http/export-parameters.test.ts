@@ -41,7 +41,7 @@ describe('GET /api/events/export', () => {
     ['format=csv', 'text/html,*/*;q=0.8', 'text/csv; charset=utf-8'],
     ['format=ndjson', 'text/csv', 'application/x-ndjson'],
     ['format=csv', JSON_API, 'text/csv; charset=utf-8'],
-  ])('of ?%s for whom %s is welcome comes as %s', async (query, accept, type) => {
+  ])('of ?%s with Accept: %s is %s', async (query, accept, type) => {
     const server = await startFeed({})
     const headers = accept === undefined ? {} : { accept }
     const response = await server.send(`${EXPORT}?${query}`, { headers })

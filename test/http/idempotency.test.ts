@@ -86,7 +86,7 @@ describe('POST /api/events with an Idempotency-Key', () => {
   it.each([
     ['abc', '"abc"'],
     ['a"b\\c', '"a\\"b\\\\c"'],
-  ])('takes the key %s also as the structured field %s', async (plain, quoted) => {
+  ])('treats the key %s like the structured field %s', async (plain, quoted) => {
     const responses = [plain, quoted].map((key) => post(withKey(key, { type: 'x' })))
     expect(addresses(await Promise.all(responses)).size).toBe(1)
   })

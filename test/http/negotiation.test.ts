@@ -102,7 +102,7 @@ describe('Content-Type', () => {
     `${JSON_API}; charset=utf-8`,
     `${JSON_API};charset="UTF-8"`,
     `${JSON_API}; profile="https://example.org/profile"`,
-  ])('%s is taken', async (contentType) => {
+  ])('%s is accepted', async (contentType) => {
     expect((await post(contentType)).status).toBe(201)
   })
 

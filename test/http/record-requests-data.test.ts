@@ -151,7 +151,7 @@ describe('the body of a request', () => {
     ['undefined', undefined],
     ['an empty object', {}],
     ['an empty text', ''],
-  ])('is left out where it is %s', async (_name, body) => {
+  ])('is omitted if it is %s', async (_name, body) => {
     const { send } = await start({}, withBody(body))
     await send('/a', { method: 'POST' })
     expect((await recorded())[0]).not.toHaveProperty('request_body')

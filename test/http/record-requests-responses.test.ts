@@ -96,7 +96,7 @@ describe('refusals', () => {
 })
 
 describe('the response', () => {
-  it.each(['fail', 'hang'] as const)('is sent even if the store does %s', async (fault) => {
+  it.each(['fail', 'hang'] as const)('is sent with a store in the state %s', async (fault) => {
     const store = faultyStore(memoryStore())
     store[fault]('append')
     app = await startRecorded([(ctx) => void (ctx.body = 'made')], {

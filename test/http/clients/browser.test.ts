@@ -11,7 +11,7 @@ let server: TestServer
 /** The statuses that the server has sent. */
 const statuses: number[] = []
 
-/** What a function inside of the page gives back of a response. */
+/** The part of a response that a function in the page returns. */
 interface Fetched {
   readonly status: number
   readonly type: string | null

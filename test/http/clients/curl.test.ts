@@ -3,7 +3,7 @@ import { curl, hasCurl, startCurl } from '../../support/curl.js'
 import { listOf, serve, type TestServer } from '../../support/http.js'
 import { watchRequests } from './requests.js'
 
-/* curl as it is installed, with `-g`, which keeps it from reading the brackets. */
+/* The installed curl with `-g`, so that it does not interpret brackets. */
 
 const requests = watchRequests()
 let server: TestServer
@@ -12,7 +12,7 @@ let url: string
 const numbers = (body: string): unknown[] =>
   listOf({ body }).data.map(({ attributes }) => attributes['n'])
 
-/** What `curl -i` prints, parted. */
+/** The parsed output of `curl -i`. */
 const partsOf = (output: string): { head: string; body: string } => {
   const at = output.indexOf('\n\n')
   return { head: output.slice(0, at).toLowerCase(), body: output.slice(at + 2) }
@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-describe.skipIf(!hasCurl)('curl (skipped where it is not installed)', () => {
+describe.skipIf(!hasCurl)('curl (skipped if it is not installed)', () => {
   it('lists events', async () => {
     expect(numbers(await curl(url))).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 11])
   })

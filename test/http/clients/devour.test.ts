@@ -5,7 +5,7 @@ import { watchRequests } from './requests.js'
 
 /* devour-client as it comes from npm, against a server with HTTP Basic authentication. */
 
-/** An event as devour gives it: the attributes that the model names, over the resource type. */
+/** An event as returned by devour: attributes of the model; they overwrite the resource type. */
 interface DevourEvent {
   readonly id: string
   readonly type: string
@@ -18,7 +18,7 @@ interface Answer<Data> {
   readonly links: { readonly self: string; readonly prev?: string }
 }
 
-/** What is used here of the package, which has no types. */
+/** The part of the package that is used here; it has no types. */
 interface Devour {
   headers: Readonly<Record<string, string>>
   define(model: string, attributes: object, options?: object): void
@@ -33,7 +33,7 @@ const JsonApi = createRequire(import.meta.url)('devour-client') as new (options:
 const requests = watchRequests()
 let server: TestServer
 
-/** The model has to name all attributes; `type` as resource type is for creating. */
+/** The model must name all attributes; `type` is the resource type for create. */
 const client = (options: object = { type: 'Event' }): Devour => {
   const auth = { username: 'ann', password: 'ann' }
   const api = new JsonApi({ apiUrl: `${server.url}/api`, auth, logger: false })

@@ -5,7 +5,7 @@ import { watchRequests } from './requests.js'
 
 /* kitsu as it comes from npm, against a server with HTTP Basic authentication. */
 
-/** An event as kitsu gives it: attributes beside id, and over the resource type. */
+/** An event as returned by kitsu: attributes next to id; they overwrite the resource type. */
 interface KitsuEvent {
   readonly id: string
   readonly type: string
@@ -57,7 +57,7 @@ describe('kitsu', () => {
     expect(response.status).toBe(206)
   })
 
-  it('shows the type of the event where it has that of the resource', async () => {
+  it('shows the type of the event in place of that of the resource', async () => {
     const { data } = await list({ limit: 1 })
     expect(data).toEqual([
       {

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net'
 import type { Middleware } from 'koa'
 
-/** What a test learns of the requests that a server gets, and does to them. */
+/** Observes the requests of a server and can break their connections. */
 export interface Requests {
   readonly middleware: Middleware
-  /** Resolves with the next request whose URL has this in it. */
+  /** Resolves with the next request whose URL contains this text. */
   next(part: string): Promise<void>
   /** Breaks the connections of all requests so far. */
   cut(): void

@@ -5,8 +5,8 @@ import { errorOf, newEvent } from '../../support/http.js'
 import { clientOf, type Resource, resourceOf, useDemo } from '../../support/host.js'
 
 /*
- * The interface, "Authentication" and "Approvals", sentence by sentence, at the demo service. Of what
- * names approvers the demo has approval steps; settings and LDAP groups are a service's own matter.
+ * The interface, "Authentication" and "Approvals", sentence by sentence, with the demo service. The demo
+ * names approvers by approval steps; settings and LDAP groups are up to each service.
  */
 
 /** One request of each kind; every one of them needs credentials. */
@@ -84,7 +84,7 @@ describe.each(eachStore)('Authentication, on the %s store', (_name, create) => {
   })
 
   describe.each(kinds)('approvals of $steps', ({ activities, type, link, steps }) => {
-    /** The step of a started activity, once it waits for an approval by `ann` or for anyone. */
+    /** The step of a started activity that waits for an approval by `ann`, or by anyone. */
     const waitingStep = async (action: 'approval' | 'manual'): Promise<string> => {
       const definition = [{ name: 'decide', action, requires_approval_from: ['ann'] }]
       const attributes =

@@ -17,7 +17,7 @@ describe.each(eachStore)('Endpoints, on the %s store', (_name, create) => {
   const get = (query: string): Promise<RawResponse> => server().send(`/api/events?${spaced(query)}`)
 
   let sets = 0
-  /** Events of a type of their own, numbered in the attribute `n`. */
+  /** Events of a separate type, numbered in the attribute `n`. */
   const numbered = async (count: number): Promise<string> => {
     const type = `set:${sets++}`
     await Promise.all(
@@ -103,7 +103,7 @@ describe.each(eachStore)('Endpoints, on the %s store', (_name, create) => {
   })
 
   describe('GET /api/events/<event_id>', () => {
-    it('is where links.self of an event leads: to the same event', async () => {
+    it('returns the same event at links.self', async () => {
       await numbered(1)
       const [event] = await events('limit=1')
       const response = await server().send(event!.links.self)
@@ -151,7 +151,7 @@ describe.each(eachStore)('Endpoints, on the %s store', (_name, create) => {
       'api:changes:create',
       'anything at all',
       'Ärger',
-    ])('takes the event type %s', async (type) => {
+    ])('accepts the event type %s', async (type) => {
       expect((await create({ type })).attributes['type']).toBe(type)
     })
 

@@ -20,8 +20,8 @@ import {
 } from '../../support/host.js'
 
 /*
- * The interface, "Errors", sentence by sentence. The body and the status of a failed request are left
- * open there: they are JSON:API's error objects. Denied approvals: `authentication.test.ts`.
+ * The interface, "Errors", sentence by sentence. It does not specify the body and the status of a
+ * failed request; here they are JSON:API error objects. Denied approvals: `authentication.test.ts`.
  */
 
 const PROD = '/projects/acme/environments/prod'

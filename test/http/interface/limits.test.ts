@@ -20,7 +20,7 @@ const marked = (mark: Throttled[0], minutes: number): readonly Throttled[] =>
 /** The types that the interface marks. */
 const throttled = [...marked('1h', 60), ...marked('5m', 5)]
 
-/** Those whose throttle goes by data of theirs; of the pool's the interface names no period. */
+/** Types with a throttle per value of an attribute. The interface names no period for that of the pool. */
 const scoped = [
   ['warn:notification_channel:disabled', { channel: 'mail' }, { channel: 'chat' }],
   ['warn:resource_slot_pool:full', { cluster: 'a', pool: 'x' }, { cluster: 'a', pool: 'y' }],
@@ -64,7 +64,7 @@ describe.each(eachStore)('Limits, on the %s store', (_name, create) => {
     expect(numbers(await events(`limit=${limit}`))).toEqual(upTo1000(1))
   })
 
-  it('1000 that match are returned whole, and with 200', async () => {
+  it('1000 matching events are returned with 200', async () => {
     const response = await get('limit=1000&filter[n_gt]=0')
     expect(response.status).toBe(200)
   })
@@ -87,22 +87,25 @@ describe.each(eachStore)('Throttles, on the %s store', (_name, create) => {
   const occur = (type: string, n: number, data: object = {}): Promise<unknown> =>
     server().audit.recordSystem(type, { n, ...data })
 
-  it.each(throttled)('[%s] %s: one, and the next when it is over', async (_mark, type, minutes) => {
-    await occur(type, 0)
-    clock.advance((minutes / 2) * MINUTE)
-    await occur(type, 1)
-    clock.advance((minutes / 2) * MINUTE - 1000)
-    await occur(type, 2)
-    const query = `filter[type_eq]=${type}`
-    expect((await events(query)).map(({ attributes }) => attributes['n'])).toEqual([0])
-    clock.advance(1000)
-    await occur(type, 3)
-    const found = await events(query)
-    expect(found.map(({ attributes }) => attributes['n'])).toEqual([0, 3])
-    expect(found[1]!.attributes).toMatchObject({ system: true, suppressed_count: 2 })
-  })
+  it.each(throttled)(
+    '[%s] %s: one event, and the next after the period',
+    async (_mark, type, minutes) => {
+      await occur(type, 0)
+      clock.advance((minutes / 2) * MINUTE)
+      await occur(type, 1)
+      clock.advance((minutes / 2) * MINUTE - 1000)
+      await occur(type, 2)
+      const query = `filter[type_eq]=${type}`
+      expect((await events(query)).map(({ attributes }) => attributes['n'])).toEqual([0])
+      clock.advance(1000)
+      await occur(type, 3)
+      const found = await events(query)
+      expect(found.map(({ attributes }) => attributes['n'])).toEqual([0, 3])
+      expect(found[1]!.attributes).toMatchObject({ system: true, suppressed_count: 2 })
+    },
+  )
 
-  it.each(scoped)('[1h] %s: one for each %j', async (type, one, other) => {
+  it.each(scoped)('[1h] %s: one event per %j', async (type, one, other) => {
     for (const [n, scope] of [one, other, one, other].entries()) await occur(type, n, scope)
     const names = Object.entries(one).map(([name]) => name)
     const of = async (scope: object): Promise<unknown[]> => {

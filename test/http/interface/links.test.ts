@@ -104,7 +104,7 @@ describe.each(eachStore)('Links to data of a service, on the %s store', (_name, 
     ['project_path', '/projects/none'],
     ['node_path', `${ENVIRONMENT}/assets/none`],
     ['change_id', ID],
-  ])('%s %s is refused: there is no such data', async (attribute, value) => {
+  ])('%s %s is refused: it does not exist', async (attribute, value) => {
     const response = await send('/api/events', newEvent({ type: 'lost', [attribute]: value }))
     expect(response.status).toBe(422)
     expect(errorOf(response).source).toEqual({ pointer: `/data/attributes/${attribute}` })

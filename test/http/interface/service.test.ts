@@ -12,7 +12,7 @@ import {
 } from '../../support/host.js'
 
 /*
- * The interface where it speaks of a whole service, at the demo: "What the service does", the attributes
+ * The parts of the interface about a whole service, with the demo: "What the service does", the attributes
  * of "Event", "Project", the filter examples of "List endpoints (general rules)" and its lists.
  */
 
@@ -214,7 +214,7 @@ describe.each(eachStore)('The service of the interface, on the %s store', (_name
     }
   })
 
-  it('/api/properties_versions alone takes no filters and no sorts', async () => {
+  it('/api/properties_versions is the only list without filters and sorts', async () => {
     expect((await send('/api/properties_versions')).status).toBe(200)
     for (const parameter of ['filter[id_eq]', 'filter[sorts]', 'filter[m]']) {
       const response = await send(`/api/properties_versions?${parameter}=id`)

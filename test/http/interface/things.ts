@@ -5,8 +5,8 @@ import { sqliteTable } from 'daybook/sqlite'
 import { postgresDatabase } from '../../support/database.js'
 
 /*
- * The same three things as events and as rows of a list. An event has the values once more as nested
- * data; a row has them under the joined names.
+ * The same three things as events and as rows of a list. An event also has the values as nested data; a row
+ * has them under the joined names.
  */
 
 const things = [
@@ -55,7 +55,7 @@ const columns = Object.entries({ id: 'string', ...withNested(TYPES) } as Record<
   .map(([name, type]) => `${name} ${COLUMNS[type]}`)
   .join(', ')
 
-/** The rows, kept as a host keeps them that has its events in such a store. */
+/** The rows, stored as by a host with this event store. */
 export const thingLists: Readonly<Record<string, () => ThingList | Promise<ThingList>>> = {
   memory: () => ({ source: rows, remove() {} }),
   SQLite() {

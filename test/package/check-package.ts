@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url'
 import { docModules } from '../support/doc-modules.js'
 
 /*
- * Checks what users get: packs the built package, has its exports and types judged, installs the
- * tarball in an empty folder and uses every entry point there, first without the optional packages,
- * then beside them. Run after `npm run build`.
+ * Checks the published package: packs the build, checks its exports and types, installs the tarball
+ * in an empty folder and uses every entry point there, first without the optional packages, then with
+ * them. Run after `npm run build`.
  */
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const temp = fs.mkdtempSync(path.join(os.tmpdir(), 'daybook-package-'))
@@ -38,19 +38,19 @@ const entries = Object.keys(manifest.exports)
   .filter((entry) => !entry.endsWith('.json'))
   .map((entry) => entry.replace(/^\./, 'daybook'))
 
-/** Fails where a built entry and `exports` differ, either way. */
+/** Fails if files are missing or superfluous, or if a built entry is not in `exports`. */
 function checkFiles(files: ReadonlySet<string>): void {
   for (const needed of ['README.md', 'LICENSE', 'CHANGELOG.md', 'package.json'])
     if (!files.has(needed)) throw new Error(`the package lacks ${needed}`)
-  // Nothing imports it: it is found by its name, when a thread starts.
+  // Nothing imports this file: the thread is started by its path.
   const thread = 'dist/adapters/sqlite/index/sealing-thread.js'
   if (!files.has(thread)) throw new Error(`the package lacks ${thread}`)
-  const stray = [...files].filter((file) => /^(test|benchmarks|examples|docs|\.)/.test(file))
-  if (stray.length > 0) throw new Error(`the package holds ${stray.join(', ')}`)
+  const superfluous = [...files].filter((file) => /^(test|benchmarks|examples|docs|\.)/.test(file))
+  if (superfluous.length > 0) throw new Error(`the package contains ${superfluous.join(', ')}`)
   const indexes = [...files].filter((file) => /^dist\/.*\/index\.js$/.test(file))
   const exported = JSON.stringify(manifest.exports)
   const hidden = indexes.filter((file) => !exported.includes(`./${file}`))
-  if (hidden.length > 0) throw new Error(`no entry of exports leads to ${hidden.join(', ')}`)
+  if (hidden.length > 0) throw new Error(`no entry of exports refers to ${hidden.join(', ')}`)
 }
 
 const importEverything = `
@@ -73,7 +73,7 @@ if (events.length !== 1 || events[0].username !== 'ann') throw new Error('lost a
 await audit.close()
 `
 
-const missesDriver = `
+const useMissingDriver = `
 try {
   sqliteStore({ filename: 'audit.db' })
   throw new Error('expected an error')
@@ -163,7 +163,7 @@ try {
     filename: string
     files: { path: string }[]
   }[]
-  if (!packed) throw new Error('npm pack gave nothing')
+  if (!packed) throw new Error('npm pack returned nothing')
   checkFiles(new Set(packed.files.map((file) => file.path)))
   const tarball = path.join(temp, packed.filename)
   run(root, bin('publint'), '--strict', tarball)
@@ -176,7 +176,7 @@ try {
   const peers = Object.keys(manifest.peerDependencies).filter((peer) => installed.includes(peer))
   if (peers.length > 0) throw new Error(`optional packages were installed: ${peers.join(', ')}`)
   write(path.join(empty, 'import.js'), importEverything)
-  write(path.join(empty, 'use.js'), useMemory + missesDriver)
+  write(path.join(empty, 'use.js'), useMemory + useMissingDriver)
   run(empty, process.execPath, 'import.js')
   run(empty, process.execPath, 'use.js')
   write(path.join(empty, 'types.ts'), types)
@@ -198,7 +198,7 @@ try {
   run(host, bin('tsc'), '-p', 'tsconfig.json', '--skipLibCheck')
   write(path.join(host, 'use.js'), useSqlite)
   run(host, process.execPath, 'use.js')
-  console.log(`the package is fine: ${entries.join(', ')}`)
+  console.log(`the package passed: ${entries.join(', ')}`)
 } finally {
   fs.rmSync(temp, { recursive: true, force: true })
 }

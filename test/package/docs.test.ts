@@ -24,17 +24,17 @@ describe.each(docPages.map((page) => [page.file, page] as const))('%s', (_file, 
     expect(others.map(({ language, line }) => `${language} at line ${line}`)).toEqual([])
   })
 
-  it('has JSON that can be parsed', () => {
+  it('has valid JSON', () => {
     for (const { language, code } of page.blocks)
       if (language === 'json') expect(() => JSON.parse(code) as unknown).not.toThrow()
   })
 
-  it('shows errors with the titles that they have', () => {
+  it('shows errors with their actual titles', () => {
     const shown = [...page.text.matchAll(/"code": "(\w+)",\s*"title": "([^"]*)"/g)]
     for (const [, code, title] of shown) expect(errorCodes).toHaveProperty(code!, title)
   })
 
-  it('names scripts that package.json has', () => {
+  it('mentions only scripts of package.json', () => {
     const named = [...page.text.matchAll(/\bnpm run (?!-)([\w:-]+)/g)].map(([, script]) => script!)
     expect(named.filter((script) => !(script in manifest.scripts))).toEqual([])
   })
@@ -45,7 +45,7 @@ describe.each(docPages.map((page) => [page.file, page] as const))('%s', (_file, 
 })
 
 describe('the documentation', () => {
-  it('has few blocks that are neither run nor compiled', () => {
+  it('has fewer than ten blocks that are neither run nor compiled', () => {
     const plain = docPages.flatMap(({ blocks }) =>
       blocks.filter(({ language }) => language === 'text'),
     )
@@ -80,7 +80,7 @@ describe('a dead link', () => {
     ['a heading', 'see [there](access.md#nothing)', 'access.md#nothing'],
     ['a heading of the same page', '## One\n\n[two](#two)', '#two'],
     ['an image', '![a picture](nowhere.png)', 'nowhere.png'],
-  ])('to %s is found', (_what, text, link) => {
+  ])('to %s is reported', (_what, text, link) => {
     expect(deadLinks([page(text)])).toEqual([{ file: 'docs/guide/tour.md', link }])
   })
 
@@ -89,12 +89,12 @@ describe('a dead link', () => {
     ['a heading of the same page', '## One, `two` & three\n\n[it](#one-two--three)'],
     ['another site', '[site](https://example.com/nothing.md)'],
     ['something in code', '`[x](nowhere.md)`\n\n```text\n[x](nowhere.md)\n```'],
-  ])('is not %s', (_what, text) => {
+  ])('is not reported for %s', (_what, text) => {
     expect(deadLinks([page(text)])).toEqual([])
   })
 })
 
-it('code blocks are found with their language and line', () => {
+it('code blocks have their language and line', () => {
   const text = 'one\n\n```ts\nconst a = `1`\n```\n\n```\nplain\n```\n'
   expect(codeBlocks(text)).toEqual([
     { language: 'ts', code: 'const a = `1`\n', line: 3 },
@@ -102,7 +102,7 @@ it('code blocks are found with their language and line', () => {
   ])
 })
 
-/** The rows of the table of predicates: the name, and the query that shows it. */
+/** The rows of the table of predicates: name and example query. */
 function predicateRows(): [name: string, example: string][] {
   const queries = fs.readFileSync(path.join(root, 'docs/reference/queries.md'), 'utf8')
   const [, table = ''] = /<!-- predicates -->([^]*)<!-- \/predicates -->/.exec(queries) ?? []
@@ -122,9 +122,12 @@ describe('the table of predicates', () => {
     ).toEqual(plain.map(({ name }) => name).toSorted())
   })
 
-  it.each(predicateRows())('has an example of %s that reads as it', (name, example) => {
-    const { where } = parseQuery(example)
-    expect(where?.conditions.map(({ predicate }) => predicate)).toEqual([name])
-    expect(where?.groupings).toEqual([])
-  })
+  it.each(predicateRows())(
+    'has an example of %s that parses to this predicate',
+    (name, example) => {
+      const { where } = parseQuery(example)
+      expect(where?.conditions.map(({ predicate }) => predicate)).toEqual([name])
+      expect(where?.groupings).toEqual([])
+    },
+  )
 })

@@ -14,7 +14,7 @@ const floors = readFloors(section('ARCHITECTURE.md', 'Floors'))
 
 const byFile = new Map(modules.map((module) => [module.file, module]))
 
-/** All files whose code is loaded with these. */
+/** These files and all files that loading them loads. */
 function reachedFrom(files: readonly string[]): ReadonlySet<string> {
   const reached = new Set(files)
   // A set visits members that are added while it is iterated.
@@ -28,7 +28,7 @@ const violations = (isWrong: (from: string, to: string) => boolean): string[] =>
   )
 
 describe('imports', () => {
-  it('are all read', () => {
+  it('are all found', () => {
     expect(modules.length).toBeGreaterThan(400)
     expect(modules.flatMap((module) => module.local).length).toBeGreaterThan(1000)
     expect(violations((_, to) => !byFile.has(to))).toEqual([])
@@ -38,7 +38,7 @@ describe('imports', () => {
     expect(floorBreaches(modules, floors)).toEqual([])
   })
 
-  it('never lead through an index: entry points are for users', () => {
+  it('never go through an index file: entry points are for users', () => {
     expect(violations((_, to) => to.endsWith('/index.ts'))).toEqual([])
   })
 
@@ -56,14 +56,14 @@ describe('imports', () => {
     expect(cycles).toEqual([])
   })
 
-  it('lead from the audit log to no store and no HTTP', () => {
+  it('of the audit log reach no store and no HTTP', () => {
     const reached = [...reachedFrom(['src/audit-log.ts'])]
     expect(reached.filter((file) => /^src\/(?:store-kit|http|lists|testing)\//.test(file))).toEqual(
       [],
     )
   })
 
-  it('need no package at run time but the dependencies', () => {
+  it('use no packages at run time except the dependencies', () => {
     const manifest = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')) as {
       dependencies: Record<string, string>
     }
@@ -73,7 +73,7 @@ describe('imports', () => {
     expect([...needed].filter((name) => !(name in manifest.dependencies))).toEqual([])
   })
 
-  it('bring no module of Node and only Preact into the page', () => {
+  it('of the page use no Node modules and no package except Preact', () => {
     const page = modules.map(({ file }) => file).filter((file) => file.startsWith('adapters/page/'))
     const packages = new Set([...reachedFrom(page)].flatMap((file) => byFile.get(file)!.packages))
     expect([...packages].toSorted()).toEqual(['@preact/signals', 'preact', 'preact/hooks'])
@@ -87,23 +87,23 @@ describe('a breach of the floors', () => {
   const table = readFloors(fs.readFileSync(path.join(fixture, 'README.md'), 'utf8'))
 
   it.each(['import', 'type', 'export', 'export-all', 'dynamic-import', 'import-type'])(
-    'by %s is found',
+    'by %s is reported',
     (way) => {
       expect(floorBreaches(both, table)).toContain(`lower/by-${way}.ts -> upper/top.ts`)
     },
   )
 
-  it('is all that is found', () => {
+  it('is the only thing reported', () => {
     expect(floorBreaches(both, table)).toHaveLength(6)
   })
 
-  it('is a folder that the table does not have', () => {
+  it('is reported for a folder that the table lacks', () => {
     expect(floorBreaches(lower, new Map([['upper', []]]))).toContain(
       'lower/bottom.ts stands on no floor',
     )
   })
 
-  it('is a table that points up', () => {
+  it('is reported for a table that points up', () => {
     const upwards = new Map([
       ['upper', ['lower']],
       ['lower', ['upper']],
@@ -111,7 +111,7 @@ describe('a breach of the floors', () => {
     expect(floorBreaches(both, upwards)).toEqual(['lower lists upper, which is not below it'])
   })
 
-  it('is a permission that nothing uses', () => {
+  it('is reported for a permission that nothing uses', () => {
     expect(floorBreaches(lower.slice(0, 0), table)).toEqual(['upper never imports lower'])
   })
 })

@@ -4,7 +4,7 @@ import { eventId } from '../../src/event/event-id.js'
 import { formatTimestamp } from '../../src/event/timestamp.js'
 
 /*
- * Events and queries over one small vocabulary, so that a query finds some events and not others.
+ * Events and queries with one small vocabulary, so that most queries match some events but not all.
  */
 
 const TEXTS = [
@@ -22,11 +22,11 @@ const TEXTS = [
     'Straße',
   ],
   ...['😀 up', '\uE000', 'é', 'É', `it's "x"; --`, 'one\ntwo'],
-  // What means something to GLOB, and what is longer than the patterns that SQLite is given.
+  // Special characters of GLOB, and text longer than the patterns passed to SQLite.
   ...['[ab]*', 'a?b', '^a-z]', '{*}', `${'k'.repeat(120)}b`],
-  // What an index cuts.
+  // Longer than the values in an index.
   ...[`${'k'.repeat(514)}b`, `${'k'.repeat(514)}a`, `${'k'.repeat(511)}😀`],
-  // Not all that differs is told apart by LIKE.
+  // LIKE does not distinguish these two.
   ...['x\uFFFD', 'x\uFFFF'],
   ...['tab\there', '\u007F', '\u0001', '{}', '[1]', '{"a":"alpha"}', 'null', '1.0'],
 ]
@@ -39,9 +39,9 @@ const scalar: fc.Arbitrary<JsonValue> = fc.oneof(
   { weight: 1, arbitrary: fc.constant(null) },
 )
 
-/** Keys that mean something to JSON paths, to our grammar or to JavaScript. */
+/** Keys with a special meaning in JSON paths, in the filter grammar or in JavaScript. */
 const ODD = ['k.x', 'k"q', 'k[0]', 'k\\b', "k'", 'k$', 'ké', '__proto__', '_', '']
-/** Members under which {@link NAMES} can be reached, flat, nested and through arrays. */
+/** Object keys that join to {@link NAMES}, flat, nested and through arrays. */
 const KEYS = ['a', 'a_b', 'a_b_c', 'b', 'b_c', 'c', 't', 'n', 'a_or_t', ...ODD]
 const ODD_NAMES = [...ODD.filter((key) => key !== ''), 'a_k.x', 'a_k"q', 'a__', '_a', 'a___proto__']
 const NAMES = [
@@ -75,10 +75,10 @@ const attributes: fc.Arbitrary<JsonObject> = fc
     { a: value, a_b: value, a_b_c: value, b: value, t: scalar, n: scalar, a_or_t: scalar },
     { requiredKeys: [] },
   )
-  .chain((given) =>
+  .chain((usual) =>
     fc
       .dictionary(fc.constantFrom(...ODD), value, { maxKeys: 2 })
-      .map((odd): JsonObject => Object.assign(odd, given)),
+      .map((odd): JsonObject => Object.assign(odd, usual)),
   )
 
 const TYPES = ['api:a:create', 'api:a:update', 'error:a:create', 'Own', 'ÖWN', 'own😀']
@@ -88,7 +88,7 @@ const USERS = [null, 'ann', 'Ann', 'bob', '']
 const START = 1_767_225_600_000_000
 const STEP = 1_000_001
 
-/** So many events of one log: some with ids that carry their time, some with ids from elsewhere. */
+/** Events of one log: some ids contain the time of the event, some are foreign. */
 export const eventsOf = (minLength: number, maxLength: number): fc.Arbitrary<AuditEvent[]> =>
   fc
     .array(
@@ -130,8 +130,8 @@ export const PREDICATES: readonly string[] = [
 
 const isList = (predicate: string): boolean => /(?:^in|^not_in|_any|_all)$/.test(predicate)
 
-// What a query looks for: whole texts, parts of them, numbers and booleans in several spellings.
-const wanted: Readonly<Record<'value' | 'part' | 'pattern', fc.Arbitrary<string>>> = {
+// Filter values: whole texts, parts of them, numbers and booleans in several spellings.
+const filterValues: Readonly<Record<'value' | 'part' | 'pattern', fc.Arbitrary<string>>> = {
   value: fc.constantFrom(
     ...TEXTS.filter((text) => text.trim() !== ''),
     ...NUMBERS.map(String),
@@ -198,7 +198,7 @@ const flagValue = fc.constantFrom('1', '1', 'yes', '0', 'f')
 
 type ByName = Readonly<Record<string, fc.Arbitrary<string>>>
 
-/** What an own field is asked for; undefined for attributes. */
+/** The filter values for an own field; `undefined` for attributes. */
 const ofOwn = (values: ByName, name: string): fc.Arbitrary<string> | undefined =>
   Object.hasOwn(values, name) ? values[name] : undefined
 
@@ -231,7 +231,7 @@ const ownPart: ByName = {
   id: fc.constantFrom('0', '000', '019', '7', 'none'),
 }
 
-/** One key of a filter with what it is given: on an attribute, an own field, or several at once. */
+/** A filter key and its value, for one attribute or own field or for several joined ones. */
 function criterion(predicate: string): fc.Arbitrary<readonly [key: string, value: unknown]> {
   const own = fc.constantFrom('type', 'username', 'system', 'created_at', 'id')
   const attribute = fc.oneof(
@@ -250,20 +250,20 @@ function criterion(predicate: string): fc.Arbitrary<readonly [key: string, value
     if (FLAGS.includes(predicate)) return flagValue.map((value) => [key, value])
     const text = isText
       ? ((isPattern ? undefined : ofOwn(ownPart, name)) ??
-        (isPattern ? wanted.pattern : wanted.part))
-      : (ofOwn(ownValue, name) ?? wanted.value)
+        (isPattern ? filterValues.pattern : filterValues.part))
+      : (ofOwn(ownValue, name) ?? filterValues.value)
     if (!isList(predicate)) return text.map((value) => [key, value])
     return fc.array(text, { minLength: 1, maxLength: 4 }).map((list) => [key, list])
   })
 }
 
-/** A condition in parts, on attributes joined by `m`. */
-const inParts = fc
+/** A condition as an object, with attributes joined by `m`. */
+const conditionObject = fc
   .tuple(
     fc.uniqueArray(fc.constantFrom(...NAMES, ...ODD_NAMES), { minLength: 1, maxLength: 3 }),
     fc.constantFrom('and', 'or'),
     fc.constantFrom('eq', 'lt', 'cont', 'not_eq', 'not_null'),
-    wanted.value,
+    filterValues.value,
   )
   .map(([a, m, p, v]) => ({ a, m, p, v }))
 
@@ -273,7 +273,7 @@ const grouping: fc.Arbitrary<Record<string, unknown>> = fc
   .tuple(
     fc.constantFrom('and', 'or'),
     fc.array(member, { minLength: 1, maxLength: 3 }),
-    fc.option(inParts, { freq: 3, nil: undefined }),
+    fc.option(conditionObject, { freq: 3, nil: undefined }),
   )
   .map(([m, members, part]) => ({
     m,
@@ -281,7 +281,7 @@ const grouping: fc.Arbitrary<Record<string, unknown>> = fc
     c: part ? [part] : undefined,
   }))
 
-/** The filters of a query: mostly one condition, at times a small tree. */
+/** A filter: mostly one condition, sometimes a small tree. */
 export const filter: fc.Arbitrary<Record<string, unknown>> = fc.oneof(
   { weight: 4, arbitrary: member.map((entry) => Object.fromEntries([entry])) },
   { weight: 2, arbitrary: grouping },
@@ -293,7 +293,7 @@ export const filter: fc.Arbitrary<Record<string, unknown>> = fc.oneof(
   },
 )
 
-/** Filters of one condition on an attribute, by predicate. */
+/** Filters with one condition of this predicate. */
 export const filterOf = (predicate: string): fc.Arbitrary<Record<string, unknown>> =>
   criterion(predicate).map((entry) => Object.fromEntries([entry]))
 

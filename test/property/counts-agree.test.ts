@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.remove())
 
-/** The same events in all stores, for as long as `use` takes; the first store is memory. */
+/** Imports the events into all stores and calls `use`. The first store is the memory store. */
 async function withStores(
   events: readonly AuditEvent[],
   use: (all: readonly AuditLog[]) => Promise<void>,
@@ -76,7 +76,7 @@ const options: fc.Arbitrary<CountOptions> = fc.record({
   within: fc.constantFrom(60_000, 60_000, 60_000, 0),
 })
 
-/** A filter, and one of those that set bounds, leave levels out, or ask for own fields only. */
+/** A filter, or a filter on own fields, or both. */
 const filters = fc
   .tuple(
     filter,
@@ -92,12 +92,12 @@ const filters = fc
   )
   .map(([any, own, isOwn]) => (isOwn ? own : { ...any, ...own }))
 
-const timeless = (counts: EventCounts): EventCounts => ({ ...counts, took_ms: 0 })
+const withoutDuration = (counts: EventCounts): EventCounts => ({ ...counts, took_ms: 0 })
 
 describe('the stores', () => {
-  it('count alike whatever is asked', async () => {
-    let asked = 0
-    let telling = 0
+  it('return the same counts for any query', async () => {
+    let queried = 0
+    let selective = 0
     let sampled = 0
     await fc.assert(
       fc.asyncProperty(
@@ -109,23 +109,26 @@ describe('the stores', () => {
               const counts = await memory!.count({ filter }, options)
               for (const other of others)
                 expect(
-                  timeless(await other.count({ filter }, options)),
+                  withoutDuration(await other.count({ filter }, options)),
                   JSON.stringify([filter, options]),
-                ).toEqual(timeless(counts))
-              asked++
-              if (counts.total > 0 && counts.total < events.length) telling++
+                ).toEqual(withoutDuration(counts))
+              queried++
+              if (counts.total > 0 && counts.total < events.length) selective++
               if (counts.sampled) sampled++
             }
           }),
       ),
       { numRuns: 5, endOnFailure: true },
     )
-    expect(telling / asked, `${telling} of ${asked} counts tell something`).toBeGreaterThan(1 / 4)
+    expect(
+      selective / queried,
+      `${selective} of ${queried} counts match some events but not all`,
+    ).toBeGreaterThan(1 / 4)
     expect(sampled).toBeGreaterThan(10)
   })
 
-  it('count what a list finds, also without the own conditions of a facet', async () => {
-    let less = 0
+  it('count the events of the list, and facets without their own conditions', async () => {
+    let widerFacets = 0
     await fc.assert(
       fc.asyncProperty(
         events,
@@ -133,11 +136,11 @@ describe('the stores', () => {
         (events, queries) =>
           withStores(events, async (all) => {
             for (const [filter, username] of queries) {
-              const found = async (
+              const list = async (
                 filter: Record<string, unknown>,
               ): Promise<readonly AuditEvent[]> =>
                 (await all[0]!.list({ filter: { g: [filter] }, limit: 1000 })).events
-              const matching = await found(filter)
+              const matching = await list(filter)
               const ofUser = matching.filter((event) => event.username === username)
               const values = new Map<string, number>()
               for (const event of matching)
@@ -149,18 +152,20 @@ describe('the stores', () => {
                   { facets: ['username'] },
                 )
                 expect(counts.total).toBe(ofUser.length)
-                const ofUsernameOnly = JSON.stringify(filter).includes('username')
-                if (ofUsernameOnly) continue
-                const { missing, values: given } = counts.facets['username']!
+                const hasUsernameFilter = JSON.stringify(filter).includes('username')
+                if (hasUsernameFilter) continue
+                const { missing, values: facetValues } = counts.facets['username']!
                 expect(missing).toBe(matching.filter((event) => event.username === null).length)
-                expect(new Map(given.map(({ value, count }) => [value, count]))).toEqual(values)
-                if (ofUser.length < matching.length) less++
+                expect(new Map(facetValues.map(({ value, count }) => [value, count]))).toEqual(
+                  values,
+                )
+                if (ofUser.length < matching.length) widerFacets++
               }
             }
           }),
       ),
       { numRuns: 3, endOnFailure: true },
     )
-    expect(less).toBeGreaterThan(10)
+    expect(widerFacets).toBeGreaterThan(10)
   })
 })

@@ -13,7 +13,7 @@ import { events, query } from './arbitraries.js'
 const PATH = '/api/"events"'
 const LINKS = { self: PATH }
 
-/** The document as the interface has it, made the plain way. */
+/** The JSON:API document, built without any optimization. */
 function documentOf(page: EventPage, fields: Fieldset): unknown {
   const resource = ({ id, source, attributes, ...own }: AuditEvent): unknown => {
     const { type, username, system, created_at } = own
@@ -35,13 +35,13 @@ const fieldset: fc.Arbitrary<Fieldset> = fc.option(
   { nil: undefined },
 )
 
-/** Also such as have no attributes. */
+/** Events of which every fourth has no attributes. */
 const someEmpty = events.map((all) =>
   all.map((event, i) => (i % 4 === 0 ? { ...event, attributes: {} } : event)),
 )
 
-it('documents are the same whether attributes are read or sent on as text', async () => {
-  let unread = 0
+it('documents are the same whether attributes are parsed or copied as text', async () => {
+  let lazyEvents = 0
   await fc.assert(
     fc.asyncProperty(someEmpty, query, fieldset, async (events, query, fields) => {
       const temp = tempDir()
@@ -59,7 +59,7 @@ it('documents are the same whether attributes are read or sent on as text', asyn
         const text = textOf(lazy)
         expect(text).toBe(textOf(plain))
         expect(text).toBe(JSON.stringify(documentOf(plain, fields)))
-        for (const event of lazy.events) if (event instanceof LazyEvent) unread++
+        for (const event of lazy.events) if (event instanceof LazyEvent) lazyEvents++
       } finally {
         await memory.close()
         await sqlite.close()
@@ -68,5 +68,5 @@ it('documents are the same whether attributes are read or sent on as text', asyn
     }),
     { numRuns: 60 },
   )
-  expect(unread).toBeGreaterThan(20)
+  expect(lazyEvents).toBeGreaterThan(20)
 })

@@ -36,15 +36,15 @@ beforeAll(async () => {
 
 afterAll(() => database.remove())
 
-/** The terms as they are stored: of attributes that the server fills in, they have the presence only. */
+/** The stored terms: attributes that the server fills in have only a term for their presence. */
 function storedTerms(event: AuditEvent): number[] {
-  const given = { ...event.attributes }
-  const filledIn = SERVER_ATTRIBUTES.filter((name) => given[name] !== undefined)
-  for (const name of filledIn) delete given[name]
-  return [...termsOf(given), ...filledIn.map(presenceHash)]
+  const attributes = { ...event.attributes }
+  const filledIn = SERVER_ATTRIBUTES.filter((name) => attributes[name] !== undefined)
+  for (const name of filledIn) delete attributes[name]
+  return [...termsOf(attributes), ...filledIn.map(presenceHash)]
 }
 
-/** Has these events in the table, and no others, for as long as `use` takes. */
+/** Inserts the events, calls `use`, and rolls back. */
 async function withEvents(
   events: readonly AuditEvent[],
   use: (client: pg.ClientBase) => Promise<void>,
@@ -68,83 +68,83 @@ async function withEvents(
   }
 }
 
-interface Narrowing {
-  /** Events that SQL lets through. */
-  through: number
-  /** Those of them that the predicate rejects. */
+interface PushdownTotals {
+  /** Events that the SQL selects. */
+  selected: number
+  /** Selected events that the filter rejects. */
   rejected: number
-  /** Matches that SQL lost: there must be none. */
+  /** Matching events that the SQL does not select; must stay empty. */
   readonly lost: string[]
 }
 
-const nothing = (): Narrowing => ({ through: 0, rejected: 0, lost: [] })
+const noTotals = (): PushdownTotals => ({ selected: 0, rejected: 0, lost: [] })
 
-/** What SQL alone lets through, against what the predicate accepts. */
+/** Compares the events that the SQL selects with those that the filter accepts. */
 async function measure(
-  narrowing: Narrowing,
+  totals: PushdownTotals,
   client: pg.ClientBase,
   events: readonly AuditEvent[],
-  given: Readonly<Record<string, unknown>>,
+  filter: Readonly<Record<string, unknown>>,
 ): Promise<void> {
-  const { where } = parseQuery({ filter: given })
-  const narrowed: Sql | undefined = pushDownEvents(where, FOREIGN_IDS)
-  if (!narrowed) return
+  const { where } = parseQuery({ filter })
+  const pushdown: Sql | undefined = pushDownEvents(where, FOREIGN_IDS)
+  if (!pushdown) return
   const { rows } = await client.query<{ created_at: string }>(
-    `SELECT created_at FROM events WHERE ${numbered(narrowed)}`,
-    [...narrowed.params],
+    `SELECT created_at FROM events WHERE ${numbered(pushdown)}`,
+    [...pushdown.params],
   )
-  const through = new Set(rows.map((row) => Number(row.created_at)))
+  const selected = new Set(rows.map((row) => Number(row.created_at)))
   const accepts = compileFilter(where)
   for (const event of events) {
-    const isThrough = through.has(parseTimestamp(event.created_at)!)
+    const isSelected = selected.has(parseTimestamp(event.created_at)!)
     const isMatch = accepts(event)
-    if (isThrough) narrowing.through++
-    if (isThrough && !isMatch) narrowing.rejected++
-    if (!isThrough && isMatch)
-      narrowing.lost.push(`${JSON.stringify(given)} loses ${JSON.stringify(event)}`)
+    if (isSelected) totals.selected++
+    if (isSelected && !isMatch) totals.rejected++
+    if (!isSelected && isMatch)
+      totals.lost.push(`${JSON.stringify(filter)} does not select ${JSON.stringify(event)}`)
   }
 }
 
-/** In parts, as keys in brackets cannot hold every name. */
+/** A condition with separate name and predicate, because keys in brackets cannot contain every name. */
 const condition = (a: string, p: string, v: string): Readonly<Record<string, unknown>> => ({
   c: [{ a, p, v: [v] }],
 })
 
-describe('what Postgres tells of a filter', () => {
-  it('loses no match, and leaves the predicate less than a fifth of its rows to reject', async () => {
-    const narrowing = nothing()
+describe('the Postgres pushdown of a filter', () => {
+  it('selects every match, and of the selected events the filter rejects less than a fifth', async () => {
+    const totals = noTotals()
     await fc.assert(
       fc.asyncProperty(
         events,
         fc.array(filter, { minLength: 60, maxLength: 60, size: 'max' }),
         (events, filters) =>
           withEvents(events, async (client) => {
-            for (const filter of filters) await measure(narrowing, client, events, filter)
-            expect(narrowing.lost).toEqual([])
+            for (const filter of filters) await measure(totals, client, events, filter)
+            expect(totals.lost).toEqual([])
           }),
       ),
       { numRuns: 20, endOnFailure: true },
     )
-    const share = narrowing.rejected / narrowing.through
+    const share = totals.rejected / totals.selected
     expect(
       share,
-      `of ${narrowing.through} rows that SQL let through the predicate rejected ${narrowing.rejected}`,
+      `the filter rejected ${totals.rejected} of ${totals.selected} selected events`,
     ).toBeLessThan(1 / 5)
   }, 60_000)
 
-  it('loses no match with any predicate', async () => {
-    const narrowing = nothing()
+  it('selects every match of every predicate', async () => {
+    const totals = noTotals()
     const onePerPredicate = fc.tuple(...PREDICATES.map(filterOf))
     await fc.assert(
       fc.asyncProperty(events, onePerPredicate, (events, filters) =>
         withEvents(events, async (client) => {
-          for (const filter of filters) await measure(narrowing, client, events, filter)
-          expect(narrowing.lost).toEqual([])
+          for (const filter of filters) await measure(totals, client, events, filter)
+          expect(totals.lost).toEqual([])
         }),
       ),
       { numRuns: 15, endOnFailure: true },
     )
-    expect(narrowing.through).toBeGreaterThan(0)
+    expect(totals.selected).toBeGreaterThan(0)
   }, 60_000)
 
   const event = (i: number, attributes: JsonObject): AuditEvent => {
@@ -155,7 +155,7 @@ describe('what Postgres tells of a filter', () => {
     }
   }
 
-  it('takes hostile names and values as they are', async () => {
+  it('takes hostile names and values literally', async () => {
     const texts = hostileTexts.filter(isStorableText)
     const drafts = texts.flatMap((text) => [
       { t: text },
@@ -163,42 +163,42 @@ describe('what Postgres tells of a filter', () => {
       { t: [{ [text]: [[text]] }] },
     ])
     const events = drafts.map((attributes, i) => event(i, attributes))
-    const narrowing = nothing()
+    const totals = noTotals()
     await withEvents(events, async (client) => {
       for (const text of hostileTexts)
         for (const predicate of ['eq', 'not_eq', 'gt', 'cont', 'not_end', 'matches', 'null'])
           for (const name of ['t', `t_${text}`, text, 'type', 'username', 'id'])
-            await measure(narrowing, client, events, condition(name, predicate, text))
+            await measure(totals, client, events, condition(name, predicate, text))
     })
-    expect(narrowing.lost).toEqual([])
-    expect(narrowing.through).toBeGreaterThan(0)
+    expect(totals.lost).toEqual([])
+    expect(totals.selected).toBeGreaterThan(0)
   })
 
-  it('takes long texts, long names and long lists', async () => {
+  it('accepts long texts, long names and long lists', async () => {
     const keys = ['part_'.repeat(40), 'x'.repeat(2000), 'a_b_c_d_e_f_g_h', 't']
     const texts = ['x'.repeat(129), 'x'.repeat(5000)]
     const list = Array.from({ length: 10_000 }, (_, i) => String(i))
     const events = keys.flatMap((key, i) =>
       [...texts, '7'].map((text, j) => event(i * 10 + j, { [key]: text })),
     )
-    const narrowing = nothing()
+    const totals = noTotals()
     await withEvents(events, async (client) => {
       for (const predicate of ['eq', 'not_eq', 'gt', 'cont', 'not_cont', 'matches']) {
         for (const key of keys)
-          await measure(narrowing, client, events, condition(key, predicate, texts[0]!))
+          await measure(totals, client, events, condition(key, predicate, texts[0]!))
         for (const text of longTexts)
           for (const key of ['a_b_c_d_e_f_g_h', 'type'])
-            await measure(narrowing, client, events, condition(key, predicate, text))
+            await measure(totals, client, events, condition(key, predicate, text))
       }
       for (const predicate of ['in', 'not_in', 'eq_any', 'not_eq_all', 'cont_any', 'gt_all'])
         for (const key of ['t', 'type'])
-          await measure(narrowing, client, events, { [`${key}_${predicate}`]: list })
+          await measure(totals, client, events, { [`${key}_${predicate}`]: list })
     })
-    expect(narrowing.lost).toEqual([])
-    expect(narrowing.through).toBeGreaterThan(0)
+    expect(totals.lost).toEqual([])
+    expect(totals.selected).toBeGreaterThan(0)
   }, 60_000)
 
-  it('finds what is deep, in arrays of arrays, and in events of too many terms', async () => {
+  it('finds deeply nested values, values in nested arrays, and events with too many terms', async () => {
     const nest = (value: JsonValue, times: number, wrap: (value: JsonValue) => JsonValue) =>
       Array.from({ length: times }).reduce<JsonValue>(wrap, value)
     const inArrays = nest('x', 60, (value) => [value])
@@ -212,18 +212,18 @@ describe('what Postgres tells of a filter', () => {
       { ...many, a: { b: { c: 'x' } } },
       { a: [[]], a_b: [null], a_b_c: {} },
     ].map((attributes, i) => event(i, attributes as JsonObject))
-    const narrowing = nothing()
+    const totals = noTotals()
     await withEvents(events, async (client) => {
       for (const predicate of PREDICATES)
         for (const name of ['a', 'a_b', 'a_b_c', 'a_a_a_a_a_a_a_a', 'k7'])
           for (const value of ['x', '1'])
-            await measure(narrowing, client, events, condition(name, predicate, value))
+            await measure(totals, client, events, condition(name, predicate, value))
     })
-    expect(narrowing.lost).toEqual([])
-    expect(narrowing.through).toBeGreaterThan(0)
+    expect(totals.lost).toEqual([])
+    expect(totals.selected).toBeGreaterThan(0)
   }, 60_000)
 
-  it('finds what the server has filled in', async () => {
+  it('finds attributes that the server fills in', async () => {
     const since = '2026-01-01T00:00:00.000001Z'
     const events = [
       { a: 1 },
@@ -231,14 +231,14 @@ describe('what Postgres tells of a filter', () => {
       { suppressed_count: 20, suppressed_since: since, 'a b': 'x' },
       { suppressed: { count: 1, since: 'x' } },
     ].map((attributes, i) => event(i, attributes))
-    const narrowing = nothing()
+    const totals = noTotals()
     await withEvents(events, async (client) => {
       for (const predicate of PREDICATES)
         for (const name of ['suppressed_count', 'suppressed_since', 'suppressed', 'a'])
           for (const value of ['1', '20', since, '2026'])
-            await measure(narrowing, client, events, condition(name, predicate, value))
+            await measure(totals, client, events, condition(name, predicate, value))
     })
-    expect(narrowing.lost).toEqual([])
-    expect(narrowing.through).toBeGreaterThan(0)
+    expect(totals.lost).toEqual([])
+    expect(totals.selected).toBeGreaterThan(0)
   })
 })

@@ -22,7 +22,7 @@ function compounds(name: string): string[] {
 
 const isBlank = (text: string): boolean => /^\p{White_Space}*$/u.test(text)
 
-/** Any text that can be stored and is not blank, with the marks of URLs, and spaces around it. */
+/** Any non-blank text that can be stored, including URL delimiters and surrounding spaces. */
 const value = fc
   .oneof(
     fc.string({ unit: 'grapheme', minLength: 1 }),
@@ -33,7 +33,7 @@ const value = fc
   )
   .filter((text) => !isBlank(text) && !text.includes('\0'))
 
-/** Names of one condition in parts: anything goes. */
+/** Attribute names of a condition in the object form, which allows any text. */
 const attribute = fc
   .oneof(
     fc.constantFrom('a', 'parent_code', 'a_or_b', 'a_and_b', 'x_not', 'x_eq', 'not', 'in_any'),
@@ -45,10 +45,10 @@ const attribute = fc
   )
   .filter((name) => !isBlank(name) && !isOwn(name))
 
-// Their values must read as their type, which is another test's matter.
+// Values of these fields must parse as their type, which other tests cover.
 const isOwn = (name: string): boolean => ['created_at', 'system'].includes(name)
 
-/** Predicate and values that go together. */
+/** A predicate with values that fit it. */
 const test: fc.Arbitrary<Pick<Condition, 'predicate' | 'values'>> = fc.oneof(
   fc.record({
     predicate: fc.constantFrom(...([...ONE, ...TEXT] as PredicateName[])),
@@ -70,12 +70,12 @@ const plain: fc.Arbitrary<Condition> = fc
     fc.constantFrom('and' as const, 'or' as const),
     test,
   )
-  .map(([attributes, given, test]) => {
-    const combinator = attributes.length > 1 ? given : 'and'
+  .map(([attributes, anyCombinator, test]) => {
+    const combinator = attributes.length > 1 ? anyCombinator : 'and'
     return { attributes, combinator, ...test }
   })
 
-/** From one name, `a_or_b`: its parts are such that the name reads back as them. */
+/** A condition from one name such as `a_or_b`, whose parts parse back from the name. */
 const joined = (top: boolean): fc.Arbitrary<Condition> =>
   fc
     .tuple(
@@ -126,8 +126,8 @@ const query: fc.Arbitrary<EventQuery> = fc.record({
   limit: fc.integer({ min: 1, max: 1000 }),
 })
 
-describe('a query that was written', () => {
-  it('reads as the same query', () => {
+describe('a formatted query', () => {
+  it('parses to the same query', () => {
     fc.assert(
       fc.property(query, (query) => {
         expect(parseQuery(formatQuery(query))).toEqual(query)
@@ -136,7 +136,7 @@ describe('a query that was written', () => {
     )
   })
 
-  it('reads as the same query when its brackets are encoded, too', () => {
+  it('parses to the same query if its brackets are encoded', () => {
     fc.assert(
       fc.property(query, (query) => {
         const text = formatQuery(query)
@@ -147,8 +147,8 @@ describe('a query that was written', () => {
   })
 })
 
-/** Reads it, and lets no error through but ours. */
-function read(query: string | QueryObject): EventQuery | undefined {
+/** Parses the query; `undefined` if it is refused with an `AuditLogError`. */
+function tryParse(query: string | QueryObject): EventQuery | undefined {
   try {
     return parseQuery(query)
   } catch (error) {
@@ -158,7 +158,7 @@ function read(query: string | QueryObject): EventQuery | undefined {
   }
 }
 
-describe('a query that was read', () => {
+describe('a parsed query', () => {
   const fragments = [
     ...['filter[', 'filter', '[', ']', '[]', '][', '=', '&', '%', '%5B', '%5D', '+', '%20', '%FF'],
     ...['limit', 'limit=', '1', '0', 'g', 'c', 'm', 's', 'sorts', 'a', 'p', 'v', 'name', 'dir'],
@@ -176,14 +176,14 @@ describe('a query that was read', () => {
       .map((parameters) => parameters.map((parts) => `filter[${parts.join('')}`).join('&')),
   )
 
-  it('was any text: it is a query or an AuditLogError', () => {
+  it('from any text is a query or an AuditLogError', () => {
     let queries = 0
     fc.assert(
       fc.property(text, (text) => {
-        if (read(text)) queries++
-        read(`filter[${text}`)
-        read(`filter[a_eq]=${text}`)
-        read(`limit=${text}`)
+        if (tryParse(text)) queries++
+        tryParse(`filter[${text}`)
+        tryParse(`filter[a_eq]=${text}`)
+        tryParse(`limit=${text}`)
       }),
       { numRuns: 3000 },
     )
@@ -222,24 +222,24 @@ describe('a query that was read', () => {
     fc.anything({ key, maxDepth: 3, withDate: true, withMap: true, withSparseArray: true }),
   )
 
-  it('was any object: it is a query or an AuditLogError', () => {
+  it('from any object is a query or an AuditLogError', () => {
     let queries = 0
     fc.assert(
       fc.property(fc.dictionary(key, member), member, fc.anything(), (filter, limit, whole) => {
-        if (read({ filter })) queries++
-        read({ filter, limit } as QueryObject)
-        read({ filter: { g: [filter], c: [filter] } })
-        if (typeof whole === 'object' && whole !== null) read(whole)
+        if (tryParse({ filter })) queries++
+        tryParse({ filter, limit } as QueryObject)
+        tryParse({ filter: { g: [filter], c: [filter] } })
+        if (typeof whole === 'object' && whole !== null) tryParse(whole)
       }),
       { numRuns: 3000 },
     )
     expect(queries).toBeGreaterThan(300)
   })
 
-  it('can be written and read again', () => {
+  it('can be formatted and parsed again', () => {
     fc.assert(
       fc.property(text, fc.dictionary(key, member), (text, filter) => {
-        for (const query of [read(text), read({ filter })]) {
+        for (const query of [tryParse(text), tryParse({ filter })]) {
           if (!query || !JSON.stringify(query).isWellFormed()) continue
           if (/\\ud[89a-f]/.test(JSON.stringify(query))) continue
           expect(parseQuery(formatQuery(query))).toEqual(query)

@@ -23,7 +23,7 @@ import { events, filter, filterOf, PREDICATES, query } from './arbitraries.js'
 
 interface World {
   readonly memory: AuditLog
-  /** The others, which have to agree with it. */
+  /** The stores that must return the same pages. */
   readonly others: readonly AuditLog[]
 }
 
@@ -35,7 +35,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.remove())
 
-/** The same events in all stores, for as long as `use` takes. */
+/** Imports the events into all stores and calls `use`. */
 async function withStores(
   events: readonly AuditEvent[],
   use: (world: World) => Promise<void>,
@@ -58,7 +58,7 @@ async function withStores(
   }
 }
 
-/** The events in the file of an SQLite store, for as long as `use` takes. */
+/** Imports the events into an SQLite store and calls `use` with its file. */
 async function withFile(
   events: readonly AuditEvent[],
   use: (filename: string) => void,
@@ -76,7 +76,7 @@ async function withFile(
   }
 }
 
-/** Asks all stores all queries at once, compares the answers, and gives those of the memory store. */
+/** Runs all queries on all stores, compares the pages and returns those of the memory store. */
 async function agreedPages(
   { memory, others }: World,
   queries: readonly QueryObject[],
@@ -96,9 +96,9 @@ const ids = ({ events, truncated }: EventPage): unknown => ({
 })
 
 describe('the stores', () => {
-  it('give the same events in the same order to any query', async () => {
-    let asked = 0
-    let telling = 0
+  it('return the same events in the same order for any query', async () => {
+    let queried = 0
+    let selective = 0
     await fc.assert(
       fc.asyncProperty(
         events,
@@ -106,18 +106,21 @@ describe('the stores', () => {
         (events, queries) =>
           withStores(events, async (world) => {
             for (const page of await agreedPages(world, queries)) {
-              asked++
-              if (page.events.length > 0 && page.events.length < events.length) telling++
+              queried++
+              if (page.events.length > 0 && page.events.length < events.length) selective++
             }
           }),
       ),
       { numRuns: 20, endOnFailure: true },
     )
-    // A test whose queries find nothing, or everything, tells nothing.
-    expect(telling / asked, `${telling} of ${asked} results tell something`).toBeGreaterThan(1 / 3)
+    // Queries that match no events or all events would prove nothing.
+    expect(
+      selective / queried,
+      `${selective} of ${queried} pages have some events but not all`,
+    ).toBeGreaterThan(1 / 3)
   })
 
-  it('find what lies behind thousands of newer events', async () => {
+  it('find events that are older than thousands of others', async () => {
     const newer = Array.from({ length: 2100 }, (_, i): AuditEvent => ({
       id: `10000000-0000-4000-8000-${String(i).padStart(12, '0')}`,
       created_at: formatTimestamp(parseTimestamp('2026-05-31')! + i),
@@ -143,7 +146,7 @@ describe('the stores', () => {
     expect(found).toBeGreaterThan(20)
   })
 
-  it('give back the events they were given', async () => {
+  it('return the imported events unchanged', async () => {
     await fc.assert(
       fc.asyncProperty(events, (events) =>
         withStores(events, async ({ memory, others }) => {
@@ -156,46 +159,46 @@ describe('the stores', () => {
   })
 })
 
-interface Narrowing {
-  /** Events that SQL lets through. */
-  through: number
-  /** Those of them that the predicate rejects. */
+interface PushdownTotals {
+  /** Events that the SQL selects. */
+  selected: number
+  /** Selected events that the filter rejects. */
   rejected: number
-  /** Matches that SQL lost: there must be none. */
+  /** Matching events that the SQL does not select; must stay empty. */
   readonly lost: string[]
 }
 
-/** What SQL alone lets through, against what the predicate accepts. */
+/** Compares the events that the SQL selects with those that the filter accepts. */
 function measure(
-  narrowing: Narrowing,
+  totals: PushdownTotals,
   database: Database.Database,
   events: readonly AuditEvent[],
   filter: Readonly<Record<string, unknown>>,
 ): void {
   const { where } = parseQuery({ filter })
-  const narrowed = pushDownFilter(where, narrowAttribute)
-  if (!narrowed) return
+  const pushdown = pushDownFilter(where, narrowAttribute)
+  if (!pushdown) return
   const found = database
     .prepare<unknown[], number>(
       `SELECT row_number() OVER (ORDER BY created_at) - 1, created_at IN (
-         SELECT created_at FROM daybook_events WHERE ${narrowed.text}
+         SELECT created_at FROM daybook_events WHERE ${pushdown.text}
        ) FROM daybook_events ORDER BY created_at`,
     )
     .raw()
-    .all(...narrowed.params) as unknown as [index: number, isThrough: 0 | 1][]
+    .all(...pushdown.params) as unknown as [index: number, isSelected: 0 | 1][]
   const accepts = compileFilter(where)
-  for (const [index, isThrough] of found) {
+  for (const [index, isSelected] of found) {
     const isMatch = accepts(events[index]!)
-    if (isThrough === 1) narrowing.through++
-    if (isThrough === 1 && !isMatch) narrowing.rejected++
-    if (isThrough === 0 && isMatch)
-      narrowing.lost.push(`${JSON.stringify(filter)} loses ${JSON.stringify(events[index])}`)
+    if (isSelected === 1) totals.selected++
+    if (isSelected === 1 && !isMatch) totals.rejected++
+    if (isSelected === 0 && isMatch)
+      totals.lost.push(`${JSON.stringify(filter)} does not select ${JSON.stringify(events[index])}`)
   }
 }
 
-describe('SQL that narrows a filter', () => {
-  it('loses no match, and leaves the predicate less than a fifth of its rows to reject', async () => {
-    const narrowing: Narrowing = { through: 0, rejected: 0, lost: [] }
+describe('the SQL pushdown of a filter', () => {
+  it('selects every match, and of the selected events the filter rejects less than a fifth', async () => {
+    const totals: PushdownTotals = { selected: 0, rejected: 0, lost: [] }
     await fc.assert(
       fc.asyncProperty(
         events,
@@ -203,33 +206,33 @@ describe('SQL that narrows a filter', () => {
         (events, filters) =>
           withFile(events, (filename) => {
             using database = openReadonly(filename)
-            for (const filter of filters) measure(narrowing, database.handle, events, filter)
-            expect(narrowing.lost).toEqual([])
+            for (const filter of filters) measure(totals, database.handle, events, filter)
+            expect(totals.lost).toEqual([])
           }),
       ),
       { numRuns: 20, endOnFailure: true },
     )
-    const share = narrowing.rejected / narrowing.through
+    const share = totals.rejected / totals.selected
     expect(
       share,
-      `of ${narrowing.through} rows that SQL let through the predicate rejected ${narrowing.rejected}`,
+      `the filter rejected ${totals.rejected} of ${totals.selected} selected events`,
     ).toBeLessThan(1 / 5)
   })
 
-  it('loses no match with any predicate', async () => {
-    const narrowing: Narrowing = { through: 0, rejected: 0, lost: [] }
+  it('selects every match of every predicate', async () => {
+    const totals: PushdownTotals = { selected: 0, rejected: 0, lost: [] }
     const onePerPredicate = fc.tuple(...PREDICATES.map(filterOf))
     await fc.assert(
       fc.asyncProperty(events, onePerPredicate, (events, filters) =>
         withFile(events, (filename) => {
           using database = openReadonly(filename)
-          for (const filter of filters) measure(narrowing, database.handle, events, filter)
-          expect(narrowing.lost).toEqual([])
+          for (const filter of filters) measure(totals, database.handle, events, filter)
+          expect(totals.lost).toEqual([])
         }),
       ),
       { numRuns: 15, endOnFailure: true },
     )
-    expect(narrowing.through).toBeGreaterThan(0)
+    expect(totals.selected).toBeGreaterThan(0)
   })
 })
 

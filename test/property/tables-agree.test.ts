@@ -58,7 +58,7 @@ const item: fc.Arbitrary<Item> = fc.record({
   t: orNull(fc.constantFrom(...TEXTS)),
   u: orNull(fc.constantFrom(...TEXTS)),
   n: orNull(fc.constantFrom(...NUMBERS)),
-  // Kept with the seven digits of Postgres' `real`.
+  // Exact in a `real` column of Postgres, which holds seven digits.
   f: orNull(fc.constantFrom(0, 0.1, -2.5, 123_456_790, 16_777_216, 3e9)),
   b: orNull(fc.boolean()),
   at: orNull(fc.constantFrom(...times.map(formatTimestamp))),
@@ -67,7 +67,7 @@ const items = fc
   .array(item, { minLength: 15, maxLength: 30, size: 'max' })
   .map((rows) => rows.map((row, i) => ({ id: `r${String(i).padStart(2, '0')}`, ...row })))
 
-const WANTED: Readonly<Record<string, fc.Arbitrary<string>>> = {
+const FILTER_VALUES: Readonly<Record<string, fc.Arbitrary<string>>> = {
   t: fc.constantFrom(...TEXTS.filter((text) => text.trim() !== ''), '7.0', '\0', '\uD800'),
   n: fc.constantFrom(...NUMBERS.map(String), '007', '+7', '1e3', '-2.50', '.1', '1e400'),
   f: fc.constantFrom('0.1', '-2.5', '123456790', '123456792', '16777217', '3e9', '1'),
@@ -129,7 +129,7 @@ function valueOf(name: string, predicate: string): fc.Arbitrary<string> {
   if (isFlag(predicate)) return fc.constantFrom('1', '1', '0')
   if (/match/.test(predicate)) return PATTERNS
   if (/cont|start|end/.test(predicate)) return PARTS
-  return WANTED[name === 'u' ? 't' : name]!
+  return FILTER_VALUES[name === 'u' ? 't' : name]!
 }
 
 const criterion = fc
@@ -175,7 +175,7 @@ const query: fc.Arbitrary<QueryObject> = fc.oneof(
   },
 )
 
-/** What SQLite lets any column hold, as its driver gives it. */
+/** Values that any SQLite column can hold, as the driver returns them. */
 const anything = fc.oneof(
   { weight: 3, arbitrary: orNull(fc.constantFrom(...TEXTS, 'A\0b', '2026-01-01', ' 7 ')) },
   { weight: 2, arbitrary: fc.constantFrom(0, 1, 7, -2.5, 1e21, 1_767_225_601_000) },
@@ -219,28 +219,30 @@ describe('lists', () => {
     )
   }
 
-  it('give the same items from an array, SQLite and Postgres, and SQL does the narrowing', async () => {
-    let asked = 0
-    let telling = 0
-    let through = 0
+  it('return the same items from an array, SQLite and Postgres, and SQL filters most rows', async () => {
+    let queried = 0
+    let selective = 0
+    let selected = 0
     let matching = 0
 
     const check = async (
       rows: readonly Item[],
       table: ListTable<Item>,
-      given: QueryObject,
+      queryObject: QueryObject,
     ): Promise<void> => {
-      const query = parseQuery(given, { attributes: types, maxLimit: Infinity })
-      const ask = async (source: Iterable<Item> | AsyncIterable<Item>): Promise<unknown> => {
+      const query = parseQuery(queryObject, { attributes: types, maxLimit: Infinity })
+      const select = async (source: Iterable<Item> | AsyncIterable<Item>): Promise<unknown> => {
         const { items, truncated } = await selectItems(source, attributes, query)
         return { ids: items.map(({ id }) => id), truncated }
       }
-      expect(await ask(table.rows(query, types)), JSON.stringify(given)).toEqual(await ask(rows))
+      expect(await select(table.rows(query, types)), JSON.stringify(queryObject)).toEqual(
+        await select(rows),
+      )
       const all = await selectItems(rows, attributes, { ...query, limit: Infinity })
-      for await (const _ of table.rows(query, types)) through++
+      for await (const _ of table.rows(query, types)) selected++
       matching += all.items.length
-      asked++
-      if (all.items.length > 0 && all.items.length < rows.length) telling++
+      queried++
+      if (all.items.length > 0 && all.items.length < rows.length) selective++
     }
 
     await fc.assert(
@@ -260,14 +262,15 @@ describe('lists', () => {
       ),
       { numRuns: 15, endOnFailure: true },
     )
-    expect(telling / asked, `${telling} of ${asked} results tell something`).toBeGreaterThan(1 / 3)
-    const rejected = 1 - matching / through
-    expect(rejected, `of ${through} rows that SQL let through ${matching} match`).toBeLessThan(
-      1 / 5,
-    )
+    expect(
+      selective / queried,
+      `${selective} of ${queried} pages have some items but not all`,
+    ).toBeGreaterThan(1 / 3)
+    const rejected = 1 - matching / selected
+    expect(rejected, `${matching} of ${selected} selected rows match`).toBeLessThan(1 / 5)
   })
 
-  it('give the same items from SQLite, whatever its columns hold', async () => {
+  it('return the same items from SQLite for any column values', async () => {
     await fc.assert(
       fc.asyncProperty(
         oddItems,

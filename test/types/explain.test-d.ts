@@ -17,25 +17,25 @@ declare const trace: QueryTrace
 
 const audit = new AuditLog({ store, types: {}, slowQueryMs: 500 })
 void new AuditLog({ store, types: {}, slowQueryMs: undefined })
-// @ts-expect-error a number of milliseconds
+// @ts-expect-error must be a number of milliseconds
 void new AuditLog({ store, types: {}, slowQueryMs: '500' })
 
 expectTypeOf(audit.explain()).resolves.toEqualTypeOf<QueryExplanation>()
 void audit.explain('filter[type_eq]=own', { signal: new AbortController().signal })
 void audit.explain(parseQuery({ filter: { type_eq: 'own' } }))
-// @ts-expect-error it reads no events
+// @ts-expect-error `explain` has no option `lazy`
 void audit.explain('', { lazy: true })
 
 audit.on('slow-query', (slow) => expectTypeOf(slow).toEqualTypeOf<SlowQuery>())
-// @ts-expect-error a count has none
+// @ts-expect-error slow counts have no explanation
 audit.on('slow-query', ({ explanation }) => explanation.steps)
 
-// What a store of one's own does.
+// A custom store records its steps.
 trace.enter('probe').rows += 10
-// @ts-expect-error there is no such way
+// @ts-expect-error unknown method
 trace.enter('look')
-// @ts-expect-error what was told is read only
+// @ts-expect-error the steps are read-only
 trace.steps.push()
 const explanation = await audit.explain()
-// @ts-expect-error as is the explanation
+// @ts-expect-error the explanation is read-only
 explanation.steps[0]!.rows = 0

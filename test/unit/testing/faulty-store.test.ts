@@ -22,7 +22,7 @@ const draft = (type: string): EventDraft => ({
 })
 
 describe('faultyStore', () => {
-  it('is the store itself while nothing is asked for', async () => {
+  it('behaves like the store while no fault is requested', async () => {
     const { store, audit, types } = setUp()
     const event = await audit.recordCustom('a')
     expect(await audit.get(event!.id)).toEqual(event)
@@ -33,7 +33,7 @@ describe('faultyStore', () => {
     expect(await types()).toEqual([])
   })
 
-  it('fails so many calls, and keeps nothing of them', async () => {
+  it('fails the requested number of calls and stores nothing of them', async () => {
     const { store, audit, types } = setUp()
     const cause = new Error('disk full')
     store.fail('append', 2, cause)
@@ -44,7 +44,7 @@ describe('faultyStore', () => {
     expect(audit.stats()).toMatchObject({ calls: 3, rejected: 2, stored: 1 })
   })
 
-  it('fails with an error of its own, until it is healed', async () => {
+  it('fails with a default error until it is healed', async () => {
     const { store, audit, types } = setUp()
     store.fail('list')
     for (let i = 0; i < 3; i++)
@@ -57,7 +57,7 @@ describe('faultyStore', () => {
     expect(await types()).toEqual(['a'])
   })
 
-  it('gives an AuditLogError as it is', async () => {
+  it('rejects with a given AuditLogError unchanged', async () => {
     const { store, audit } = setUp()
     const error = new AuditLogError('QUERY_TIMEOUT', 'too slow')
     store.fail('get', 1, error)
@@ -65,7 +65,7 @@ describe('faultyStore', () => {
     expect(await audit.get('x')).toBeUndefined()
   })
 
-  it('lets faults follow each other, and other methods alone', async () => {
+  it('applies the faults of a method in order and leaves other methods alone', async () => {
     const { store, types } = setUp()
     store.fail('append', 1, 'first')
     store.delay('append', 1, 1)
@@ -74,11 +74,11 @@ describe('faultyStore', () => {
     for (const type of ['a', 'b', 'c', 'd'])
       outcomes.push(
         await store.append([draft(type)]).then(
-          () => 'kept',
+          () => 'stored',
           (error: Error) => error.cause,
         ),
       )
-    expect(outcomes).toEqual(['first', 'kept', 'third', 'kept'])
+    expect(outcomes).toEqual(['first', 'stored', 'third', 'stored'])
     expect(await types()).toEqual(['b', 'd'])
   })
 
@@ -93,7 +93,7 @@ describe('faultyStore', () => {
     expect(await types()).toEqual(['a'])
   })
 
-  it('hangs until the caller gives up, and keeps nothing', async () => {
+  it('hangs until the call is aborted, and stores nothing', async () => {
     const { store, audit, types } = setUp(30)
     store.hang('append')
     await expect(audit.recordCustom('a')).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' })
@@ -111,7 +111,7 @@ describe('faultyStore', () => {
     expect(await types()).toEqual([])
   })
 
-  it('refuses an aborted call as the store does, and saves the fault', async () => {
+  it('rejects an aborted call like the store and keeps the fault for the next call', async () => {
     const { store } = setUp()
     store.fail('append', 1)
     const signal = AbortSignal.abort()
@@ -120,7 +120,7 @@ describe('faultyStore', () => {
     expect(await store.append([])).toEqual([])
   })
 
-  it('delays, and is aborted meanwhile', async () => {
+  it('delays calls, which can be aborted meanwhile', async () => {
     const { store, types } = setUp()
     store.delay('append', 30, 1)
     const start = performance.now()
@@ -135,7 +135,7 @@ describe('faultyStore', () => {
     expect(await types()).toEqual(['a', 'c'])
   })
 
-  it('keeps what an append whose answer is lost has kept, once', async () => {
+  it('stores the drafts of an append whose acknowledgement is lost, once', async () => {
     const { store, audit, types } = setUp()
     store.loseAcknowledgement('append', 1)
     const call = audit.recordCustom('a')
@@ -146,7 +146,7 @@ describe('faultyStore', () => {
     expect(await types()).toEqual(['a'])
   })
 
-  it('never rejects what is kept', async () => {
+  it('never rejects an append that stored its drafts', async () => {
     const { store, audit, types } = setUp(30)
     store.loseAcknowledgement('append')
     expect((await audit.recordCustom('a'))?.type).toBe('a')
@@ -154,7 +154,7 @@ describe('faultyStore', () => {
     expect(audit.stats()).toMatchObject({ stored: 1, rejected: 0 })
   })
 
-  it('loses the answer of an import, which can be repeated', async () => {
+  it('loses the acknowledgement of an import, which can be repeated', async () => {
     const { store, audit } = setUp()
     const event = {
       id: '0196b3c2-0000-4000-8000-000000000001',
@@ -170,7 +170,7 @@ describe('faultyStore', () => {
     expect(await audit.importEvents([event])).toEqual({ imported: 0, skipped: 1 })
   })
 
-  it('makes every method that waits go wrong', async () => {
+  it('can make every method that returns a promise fail', async () => {
     const { store } = setUp()
     const [event] = await store.append([{ ...draft('a'), live: true }])
     const report = { reporter: 'one', number: 1, counts: [] }
@@ -188,14 +188,14 @@ describe('faultyStore', () => {
       ['remove', () => store.remove([event!.id]), 1],
       ['removeBefore', () => store.removeBefore(0), 0],
     ]
-    for (const [method, call, answer] of calls) {
+    for (const [method, call, result] of calls) {
       store.fail(method, 1)
       await expect(call(), method).rejects.toMatchObject({ code: 'STORE_FAILED' })
-      expect(await call(), method).toEqual(answer)
+      expect(await call(), method).toEqual(result)
     }
   })
 
-  it('loses the answer of a change, which can be repeated', async () => {
+  it('loses the acknowledgement of a change, which can be repeated', async () => {
     const { store } = setUp()
     const [event] = await store.append([{ ...draft('a'), live: true }])
     const texts = [{ key: 'text', text: 'x', replaces: false }]
@@ -206,7 +206,7 @@ describe('faultyStore', () => {
     expect((await store.get(event!.id))?.attributes).toEqual({ text: 'x' })
   })
 
-  it('has an enlist where the store has one', async () => {
+  it('has optional methods only if the store has them', async () => {
     expect(faultyStore(memoryStore()).enlist).toBeUndefined()
     expect(faultyStore(memoryStore()).analyze).toBeUndefined()
     const enlisted: unknown[] = []
@@ -224,7 +224,7 @@ describe('faultyStore', () => {
     expect(enlisted).toEqual([handle])
   })
 
-  it('ends what hangs when it is closed', async () => {
+  it('ends hanging calls when it is closed', async () => {
     const { store } = setUp()
     store.hang('list')
     const call = store.list({ where: undefined, sorts: [], limit: 1 })

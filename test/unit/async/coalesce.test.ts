@@ -6,7 +6,7 @@ import { eventsEndpoint } from '../../../src/http/events/endpoint.js'
 import type { HttpRequest } from '../../../src/http/exchange.js'
 import { coalescePerTurn } from '../../../src/async/coalesce.js'
 
-it('runs once for the calls of a turn with the same key, after the last of them', async () => {
+it('runs once for all calls of a turn with the same key, after the last one', async () => {
   const shared = coalescePerTurn<number>()
   let calls = 0
   const run = (): Promise<number> => Promise.resolve(calls)
@@ -22,7 +22,7 @@ it('runs once for the calls of a turn with the same key, after the last of them'
   expect(await ask('a')).toBe(5)
 })
 
-it('gives a call that comes while a run is under way a run of its own', async () => {
+it('starts another run for a call that comes during a run', async () => {
   const shared = coalescePerTurn<string>()
   const slow = shared('a', async () => {
     await nextTurn()
@@ -34,7 +34,7 @@ it('gives a call that comes while a run is under way a run of its own', async ()
   expect(await Promise.all([slow, next])).toEqual(['slow', 'next'])
 })
 
-it('rejects all that share a run which fails, and none after them', async () => {
+it('rejects all calls that share a failed run, and no later ones', async () => {
   const shared = coalescePerTurn<string>()
   const fail = (): Promise<string> => Promise.reject(new Error('no'))
   const asked = [shared('a', fail), shared('a', fail)]
@@ -43,7 +43,7 @@ it('rejects all that share a run which fails, and none after them', async () => 
   expect(await shared('a', () => Promise.resolve('yes'))).toBe('yes')
 })
 
-it('lists that are asked for in one turn share a read, but not with whom sees something else', async () => {
+it('lists in one turn share a read only if they see the same events', async () => {
   const store = memoryStore()
   let reads = 0
   const audit: AuditLog = new AuditLog({

@@ -22,7 +22,7 @@ describe('countsQuery', () => {
     expect(countsQuery('', { facets: ['type', 'level', 'type'] }).facets).toEqual(['type', 'level'])
   })
 
-  it('reaches the store, with the signal', async () => {
+  it('is passed to the store with the signal', async () => {
     const asked: [CountsQuery, unknown][] = []
     const store = fakeStore()
     const audit = new AuditLog({

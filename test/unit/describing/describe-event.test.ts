@@ -83,19 +83,19 @@ describe('the rules', () => {
     expect([tell(type, attributes), tell(type, attributes, null)]).toEqual([byAnn, byService])
   })
 
-  it('names nodes by what they are', () => {
+  it('names nodes by their type', () => {
     const request_path = '/api/projects/acme/environments'
     expect(tell('error:nodes:create', { request_path, url_params: { project_code: 'acme' } })).toBe(
       'ann could not create an environment in project acme',
     )
   })
 
-  it('shows the end of an id where there is no name', () => {
+  it('shows the end of the id without a name', () => {
     const { name: _, change_name: __, ...nameless } = step
     expect(tell('api:steps:start', nameless)).toBe('ann started step …9c0b7e of change …9c0b7e')
   })
 
-  it('gives a name to the resource that has it only', () => {
+  it('applies a name only to its own resource', () => {
     const attributes = {
       name: 'every night',
       scheduled_change_id: change.change_id,
@@ -108,7 +108,7 @@ describe('the rules', () => {
     )
   })
 
-  it('tells the parts apart', () => {
+  it('marks the kind of each part', () => {
     const attributes = { ...change, message: 'waiting for ops' }
     const type = 'audit:changes:pause'
     expect(describeEvent(eventOf({ type, attributes, username: 'bob' }))).toEqual({
@@ -134,8 +134,8 @@ describe('the rules', () => {
   })
 })
 
-describe('what follows a sentence', () => {
-  it('is how many calls a throttle held back', () => {
+describe('the end of a sentence', () => {
+  it('is the number of suppressed calls', () => {
     const suppressed_since = '2026-11-20T13:00:00.000007Z'
     const attributes = { suppressed_count: 14, suppressed_since }
     expect(tell('api:notification:error', attributes, null)).toBe(
@@ -150,7 +150,7 @@ describe('what follows a sentence', () => {
     )
   })
 
-  it('is that work was left unfinished', () => {
+  it('says that work is unfinished', () => {
     expect(tell('api:changes:start', { ...change, unfinished: true })).toBe(
       'ann started change nightly, left unfinished',
     )
@@ -164,7 +164,7 @@ describe('a live event', () => {
     return sentenceText(describeEvent(event, { types: workflowEventTypes, isOpen }))
   }
 
-  it('tells the newest percentage while it is open', () => {
+  it('shows the latest percentage while it is open', () => {
     const log =
       'Counting objects: 100% (3/3)\rReceiving objects:  33% (1/3)\rReceiving objects:  62% (2/3)'
     expect(told(log, true)).toBe('template version main is being fetched, 62 %')
@@ -211,7 +211,7 @@ describe('a custom event', () => {
     expect(custom(attributes)).toBe(`ci: [custom] deploy:frontend:done${rest}`)
   })
 
-  it('cannot pass for one of the service', () => {
+  it('cannot look like an event of the service', () => {
     expect(custom({ name: 'acme' }, 'api:projects:destroy')).toBe(
       'ci: [custom] api:projects:destroy: acme',
     )
@@ -226,19 +226,19 @@ describe('the sentence of a registered type', () => {
   const told = (attributes: JsonObject, type = 'api:deploys:create') =>
     sentenceText(describeEvent(eventOf({ type, attributes, username: 'ann' }), { types }))
 
-  it('comes before the rules', () => {
+  it('takes precedence over the rules', () => {
     expect(told({ name: 'web', environment: 'prod' })).toBe('ann deployed web to prod')
     expect(told({ name: 'web', error: 'late' })).toBe('ann deployed web: late')
   })
 
-  it('gives way to the rules where the event lacks what it needs, or it cannot be read', () => {
+  it('falls back to the rules if the event lacks a value or the sentence is invalid', () => {
     expect(told({})).toBe('ann created a deploy')
     expect(told({}, 'api:deploys:destroy')).toBe('ann deleted a deploy')
   })
 })
 
 describe('hostile values', () => {
-  it('are shown in one line, with what is hidden in view', () => {
+  it('are shown in one line, with invisible characters made visible', () => {
     const name = 'a\u202Egpj.exe\u0000\u001B[31m\u200B\r\n\u2028b\u2066'
     expect(tell('api:projects:create', { name })).toBe(
       'ann created project aU+202Egpj.exeU+0000U+001B[31mU+200B U+2028bU+2066',
@@ -250,13 +250,13 @@ describe('hostile values', () => {
     })
   })
 
-  it('are no templates and no markup', () => {
+  it('are not interpreted as templates or markup', () => {
     expect(tell('api:projects:create', { name: '**{code}** [x|y] <b>', code: 'c' })).toBe(
       'ann created project **{code}** [x|y] <b>',
     )
   })
 
-  it('count as missing where nothing of them can be seen', () => {
+  it('count as missing if nothing of them is visible', () => {
     expect(tell('api:projects:create', { name: ' \n ', code: 'acme' })).toBe(
       'ann created project acme',
     )
@@ -265,13 +265,13 @@ describe('hostile values', () => {
     )
   })
 
-  it('are cut where they are long', () => {
+  it('are cut if they are long', () => {
     const text = 'ä😀'.repeat(500_000)
     const sentence = tell('audit:changes:pause', { name: text, message: text, change_id: 'x' })
     expect(sentence).toMatch(/^ann paused change (ä😀){39}ä…: “(ä😀){59}ä…”$/u)
   })
 
-  it('are not looked for in prototypes', () => {
+  it('are not read from prototypes', () => {
     const attributes = JSON.parse(
       '{"__proto__": {"name": "x"}, "request_body": {"__proto__": 1}}',
     ) as JsonObject

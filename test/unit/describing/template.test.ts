@@ -65,7 +65,7 @@ describe('a template', () => {
     expect(told(sentence, attributes, null)).toBe(text)
   })
 
-  it('goes on after the user where it does not begin with a bar', () => {
+  it('continues after the user unless it begins with a bar', () => {
     expect(told('done', {}, 'ann')).toBe('ann done')
     expect(told('did it | it was done', {}, 'ann')).toBe('ann did it')
     expect(told('did it | it was done')).toBe('it was done')

@@ -18,24 +18,24 @@ describe('the sentences of the workflow catalogue', () => {
     },
   )
 
-  it('are there for every type of it', () => {
+  it('exist for every type', () => {
     const fixture = new URL('../../fixtures/event-types.json', import.meta.url)
     const listed = JSON.parse(fs.readFileSync(fixture, 'utf8')) as { type: string }[]
     expect(workflowSentences.map(([type]) => type)).toEqual(listed.map(({ type }) => type))
   })
 
-  it('are none that Daybook would make of an unknown type', () => {
+  it('differ from the sentence for an unknown type', () => {
     const definitions: EventTypes = types
     const unknown = workflowSentences.filter(([type, , , , , bare]) => {
       const words = type.split(':').slice(1).slice(-2).join(' ').replaceAll('_', ' ')
       return definitions[type]!.sentence === undefined && [words, `${words} failed`].includes(bare)
     })
-    // Where a rule says the same.
+    // Here a rule makes the same sentence.
     const same = ['info:image_build:started', 'info:image_build:failed']
     expect(unknown.map(([type]) => type)).toEqual(same)
   })
 
-  it('hold no value of a secret', () => {
+  it('contain no secret values', () => {
     for (const type of ['api:secrets:encrypt', 'api:secrets:resolve'])
       for (const username of ['ann', null]) {
         const attributes = {

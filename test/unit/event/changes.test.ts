@@ -11,14 +11,14 @@ const limits = defaultJsonLimits
 const changesOf = (before: unknown, after: unknown): readonly unknown[] =>
   changeData(before, after, limits).changes
 
-/** The document after the operations, as any library makes it. */
+/** Applies the operations to the document, as any JSON Patch library would. */
 function patched(before: JsonValue, operations: readonly unknown[]): unknown {
   const copy = structuredClone(before)
   return jsonPatch.applyPatch(copy, operations as Operation[], true, true, false).newDocument
 }
 
 describe('changes', () => {
-  it('are operations with what was there before', () => {
+  it('are operations with the previous values', () => {
     const before = { name: 'a', code: 'x', tags: ['p', 'q'], settings: { theme: 'dark' } }
     const after = { name: 'b', tags: ['p'], settings: { theme: 'dark', font: 12 }, archived: null }
     expect(changesOf(before, after)).toEqual([
@@ -34,7 +34,7 @@ describe('changes', () => {
     ])
   })
 
-  it('of what was created and what was deleted name all members', () => {
+  it('of a created or deleted document name all members', () => {
     const state = { name: 'a', list: [1] }
     expect(changesOf(undefined, state)).toEqual([
       { op: 'add', path: '/name', value: 'a' },
@@ -47,7 +47,7 @@ describe('changes', () => {
     expect(changesOf(undefined, null)).toEqual([])
   })
 
-  it('are told of anything, as a record would keep it', () => {
+  it('are computed for any value, as `record` would store it', () => {
     expect(changesOf([1], { a: 1 })).toEqual([
       { op: 'replace', path: '', value: { a: 1 }, old_value: [1] },
     ])
@@ -70,7 +70,7 @@ describe('changes', () => {
     ])
   })
 
-  it('tell of a secret that it changed, and nothing else', () => {
+  it('show only that a secret changed', () => {
     const data = changeData(
       {
         password: 'p1',
@@ -107,7 +107,7 @@ describe('changes', () => {
     expect(JSON.stringify(data)).not.toMatch(/"[a-z]1"|"[a-z]2"/)
   })
 
-  it('cut long texts, and large values to their text, and tell so', () => {
+  it('cut long texts, turn large values into cut text, and mark both', () => {
     const long = 'é'.repeat(5000)
     expect(changesOf({ a: long }, { a: `${long}!`, b: { c: [long] } })).toEqual([
       {
@@ -138,7 +138,7 @@ describe('changes', () => {
     }
   })
 
-  it('of large documents are found one by one, and of larger ones not at all', () => {
+  it('of large documents are listed, those of even larger ones are only counted', () => {
     const rows = (count: number, named: string): object[] =>
       Array.from({ length: count }, (_, i) => ({ id: i, name: i === 70_000 ? named : 'n' }))
     expect(changesOf({ rows: rows(100_000, 'a') }, { rows: rows(100_000, 'b') })).toEqual([
@@ -165,7 +165,7 @@ const { document } = fc.letrec<{ value: JsonValue; document: JsonObject }>((tie)
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
 describe('changes of any documents', () => {
-  it('make the one the other, also when they have been stored', () => {
+  it('turn one document into the other, also after they were stored', () => {
     fc.assert(
       fc.property(document, document, (before, after) => {
         const { changes } = changeData(before, after, limits)
@@ -175,7 +175,7 @@ describe('changes of any documents', () => {
     )
   })
 
-  it('lead back to where they came from', () => {
+  it('can be reverted', () => {
     fc.assert(
       fc.property(document, document, (before, after) => {
         const back = changeData(before, after, limits)
@@ -191,7 +191,7 @@ describe('changes of any documents', () => {
   })
 })
 
-it('events are found by the paths and the values that changed', async () => {
+it('events are found by changed paths and values', async () => {
   await using audit: AuditLog = new AuditLog({ store: memoryStore(), types: {} })
   const record = (type: string, before: object, after: object): Promise<unknown> =>
     audit.recordCustom(type, changeData(before, after, audit.limits))

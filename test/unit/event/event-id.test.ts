@@ -20,11 +20,11 @@ describe('eventId', () => {
     expect(eventId(NOON + 1000, TAIL)).toBe('019ca945-0a01-7000-98c4-dc0c0c07398f')
   })
 
-  it('holds the millisecond of the example in RFC 9562, appendix A.6', () => {
+  it('contains the millisecond of the example in RFC 9562, appendix A.6', () => {
     expect(eventId(1_645_557_742_000_000, TAIL)).toBe('017f22e2-79b0-7000-98c4-dc0c0c07398f')
   })
 
-  it('has a place for the first and the last time', () => {
+  it('can represent the first and the last time', () => {
     expect(eventId(0, TAIL)).toBe('00000000-0000-7000-98c4-dc0c0c07398f')
     // 991 * 4096 / 1000 = 4059.1
     expect(eventId(9_007_199_254_740_991, TAIL)).toBe('083126e9-78d4-7fdb-98c4-dc0c0c07398f')
@@ -40,7 +40,7 @@ describe('eventId', () => {
     )
   })
 
-  it('sorts as the time does', () => {
+  it('sorts by time', () => {
     fc.assert(
       fc.property(fc.maxSafeNat(), fc.nat({ max: 3000 }), anyTail, anyTail, (from, step, a, b) => {
         const to = Math.min(from + step + 1, Number.MAX_SAFE_INTEGER)
@@ -52,7 +52,7 @@ describe('eventId', () => {
 })
 
 describe('parseEventId', () => {
-  it('gives back every microsecond of a millisecond', () => {
+  it('returns every microsecond of a millisecond', () => {
     const times = Array.from({ length: 1000 }, (_, micro) => NOON + micro)
     expect(times.map((time) => parseEventId(eventId(time, TAIL)))).toEqual(
       times.map((time) => ({ time, tail: TAIL })),
@@ -83,13 +83,13 @@ describe('parseEventId', () => {
     ['a line break after it', '019ca945-0a00-7000-98c4-dc0c0c07398f\n'],
     ['no digits', '019ca945-0a00-7000-98c4-dc0c0c07398g'],
     ['nothing', ''],
-  ])('gives undefined for %s', (_, id) => {
+  ])('returns undefined for %s', (_, id) => {
     expect(parseEventId(id)).toBeUndefined()
   })
 })
 
 describe('isUuid', () => {
-  it('takes any UUID in lower case', () => {
+  it('accepts any UUID in lower case', () => {
     expect(isUuid('f81d4fae-7dec-41d0-a765-00a0c91e6bf6')).toBe(true)
     expect(isUuid('00000000-0000-0000-0000-000000000000')).toBe(true)
     expect(isUuid('F81D4FAE-7dec-41d0-a765-00a0c91e6bf6')).toBe(false)
@@ -126,7 +126,7 @@ describe('tailSource', () => {
     for (const drawn of tails) expect(drawn).toMatch(/^[89ab][0-9a-f]{15}$/)
   })
 
-  it('takes new randomness when the old is used up', () => {
+  it('draws new random bytes when the old ones are used up', () => {
     let fills = 0
     const tail = tailSource((bytes) => bytes.fill(fills++))
     const tails = new Set(Array.from({ length: 1000 }, () => tail()))

@@ -6,13 +6,13 @@ import { describe, expect, it } from 'vitest'
 import { checkData, eventTypeFault } from '../../../src/event/event-types.js'
 
 describe('defineEventTypes', () => {
-  it('gives back the very table', () => {
+  it('returns the same table', () => {
     const types = { 'api:orders:create': { data: ['total'] } } as const
     expect(defineEventTypes(types)).toBe(types)
     expect(defineEventTypes({})).toEqual({})
   })
 
-  it('takes types combined by spreading', () => {
+  it('accepts types combined by spreading', () => {
     const types = defineEventTypes({
       ...workflowEventTypes,
       'api:orders:create': { data: ['total'] },
@@ -58,7 +58,7 @@ describe('defineEventTypes', () => {
 
 describe('eventTypeFault', () => {
   it.each(['a', 'api:changes:create', 'linked:to:project:acme', ' ', '😀'.repeat(255), 'é\u00AD'])(
-    'finds nothing wrong with %j',
+    'accepts %j',
     (type) => {
       expect(eventTypeFault(type)).toBeUndefined()
     },
@@ -99,7 +99,7 @@ describe('checkData', () => {
     throttle: { period: { hours: 1 }, scope: ['shop'] },
   }
 
-  it('lets declared keys, scope keys, common keys and links through', () => {
+  it('accepts declared keys, scope keys, common keys and links', () => {
     const data = {
       total: 1,
       shop: 's',
@@ -148,7 +148,7 @@ describe('checkData', () => {
     data: v.object({ total: v.number(), items: v.array(v.object({ sku: v.string() })) }),
   }
 
-  it('holds data to a Standard Schema', () => {
+  it('validates data with a Standard Schema', () => {
     expect(() => checkData('a:b:c', schema, { total: 1, items: [{ sku: 's' }] })).not.toThrow()
     expect(() => checkData('a:b:c', schema, { total: 1, items: [{ sku: 5 }] })).toThrow(
       expect.objectContaining({
@@ -159,7 +159,7 @@ describe('checkData', () => {
     )
   })
 
-  it('refuses a schema that answers later', () => {
+  it('refuses an asynchronous schema', () => {
     const later: EventTypeDefinition = {
       data: v.objectAsync({
         total: v.pipeAsync(
@@ -218,7 +218,7 @@ describe('the catalogue of the workflow service', () => {
     expect(description).toMatch(/\w+ \w+/)
   })
 
-  it('describes each type in words of its own', () => {
+  it('describes each type differently', () => {
     const descriptions = Object.values(catalogue).map(({ description }) => description)
     expect(new Set(descriptions).size).toBe(194)
   })

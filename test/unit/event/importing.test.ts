@@ -8,7 +8,7 @@ const imported = (id: string, time: number, type = 'x'): ImportedEvent => ({
   json: '{}',
 })
 
-/** The types of what is fresh beside these that are stored. */
+/** The types of the fresh events, given these stored ones. */
 function fresh(candidates: readonly ImportedEvent[], stored: readonly ImportedEvent[] = []) {
   const events = freshEvents(candidates, 1000, {
     at: (time) => stored.find((one) => one.time === time),
@@ -20,14 +20,14 @@ function fresh(candidates: readonly ImportedEvent[], stored: readonly ImportedEv
 const conflict = expect.objectContaining({ name: 'AuditLogError', code: 'IMPORT_CONFLICT' })
 
 describe('freshEvents', () => {
-  it('are those that are not there, in their order', () => {
+  it('are the events that are not stored, in their order', () => {
     const [a, b, c] = [imported('a', 30), imported('b', 10), imported('c', 20)]
     expect(fresh([])).toEqual([])
     expect(fresh([a, b, c])).toEqual(['a@30', 'b@10', 'c@20'])
     expect(fresh([a, b, c], [b])).toEqual(['a@30', 'c@20'])
   })
 
-  it('leave out what comes twice with the same content', () => {
+  it('exclude a repeated event with the same content', () => {
     const a = imported('a', 1)
     expect(fresh([a, imported('a', 1), a])).toEqual(['a@1'])
   })
@@ -49,15 +49,15 @@ describe('freshEvents', () => {
       [],
     ],
     ['a time later than now', [imported('a', 1001)], []],
-  ])('clash by %s', (_, candidates, stored) => {
+  ])('conflict by %s', (_, candidates, stored) => {
     expect(() => fresh(candidates, stored)).toThrow(conflict)
   })
 
-  it('may be of now', () => {
+  it('may have the present time', () => {
     expect(fresh([imported('a', 1000)])).toEqual(['a@1000'])
   })
 
-  it('say what they clash with', () => {
+  it('name the conflicting event', () => {
     expect(() => fresh([imported('a', 1001)])).toThrow(
       /^the event a has a created_at, .*in the future/,
     )

@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from 'daybook'
 import { defaultJsonLimits, findUnstorable, toJsonText } from '../../../src/event/json.js'
 import { redact } from '../../../src/event/redact.js'
 
-/** The JSON text that the data becomes; the value beside it must be the same. */
+/** The JSON text of the data; checks that the returned value equals it. */
 function textOf(data: object, limits = defaultJsonLimits): string {
   const { attributes, json } = toJsonText(data, limits)
   assert.deepStrictEqual(attributes, JSON.parse(json))
@@ -15,15 +15,15 @@ function textOf(data: object, limits = defaultJsonLimits): string {
 
 const small = { maxDepth: 64, maxBytes: 1024 }
 
-/** Objects in objects, so many levels deep. */
+/** Nested objects of this many levels. */
 function nested(levels: number, innermost: object = {}): object {
   let value = innermost
   for (let level = 1; level < levels; level++) value = { o: value }
   return value
 }
 
-describe('toJsonText: what is JSON stays as it is', () => {
-  it('keeps values, order of keys and odd names', () => {
+describe('toJsonText: JSON is unchanged', () => {
+  it('keeps values, key order and unusual names', () => {
     const data = {
       zebra: 1,
       apple: { nested: [{ deep: [[], {}, null] }] },
@@ -61,7 +61,7 @@ describe('toJsonText: what is JSON stays as it is', () => {
     )
   })
 
-  it('honours a toJSON that gives the object itself', () => {
+  it('honours a toJSON that returns the object itself', () => {
     class Money {
       readonly amount = 5
       toJSON(): this {
@@ -88,7 +88,7 @@ describe('toJsonText: what is JSON stays as it is', () => {
     )
   })
 
-  it('writes Error, Map and Set by what they hold', () => {
+  it('writes the content of Error, Map and Set', () => {
     const data = {
       error: new TypeError('no such thing'),
       map: new Map<string, unknown>([
@@ -108,7 +108,7 @@ describe('toJsonText: what is JSON stays as it is', () => {
     )
   })
 
-  it('writes a value out at each place that refers to it', () => {
+  it('writes a shared value at each place', () => {
     const shared = { x: 1 }
     expect(textOf({ a: shared, b: [shared, shared] })).toBe('{"a":{"x":1},"b":[{"x":1},{"x":1}]}')
   })
@@ -122,16 +122,16 @@ describe('toJsonText: what is JSON stays as it is', () => {
     expect(textOf({ map: new Map([['__proto__', 1]]) })).toBe('{"map":{"__proto__":1}}')
   })
 
-  it('takes objects without a prototype', () => {
+  it('accepts objects without a prototype', () => {
     expect(textOf(Object.assign(Object.create(null) as object, { a: 1 }))).toBe('{"a":1}')
   })
 
-  it('keeps an attribute named recording where nothing had to be changed', () => {
+  it('keeps an attribute named recording if nothing had to be changed', () => {
     expect(textOf({ recording: 'tape 1' })).toBe('{"recording":"tape 1"}')
   })
 })
 
-describe('toJsonText: what cannot be kept is replaced and listed', () => {
+describe('toJsonText: values that cannot be stored are replaced and listed', () => {
   const replaced: readonly (readonly [title: string, data: object, json: string])[] = [
     ['NaN', { n: NaN }, '{"n":"NaN","recording":{"replaced":["/n"],"cut_bytes":0}}'],
     [
@@ -208,7 +208,7 @@ describe('toJsonText: what cannot be kept is replaced and listed', () => {
     expect(textOf(data)).toBe(json)
   })
 
-  it('a cycle becomes null where it closes', () => {
+  it('a cycle becomes null at the reference that closes it', () => {
     const node: Record<string, unknown> = { name: 'n' }
     node['self'] = node
     node['list'] = [{ up: node }]
@@ -226,7 +226,7 @@ describe('toJsonText: what cannot be kept is replaced and listed', () => {
     )
   })
 
-  it('a proxy that was revoked', () => {
+  it('a revoked proxy', () => {
     const { proxy, revoke } = Proxy.revocable({}, {})
     revoke()
     expect(textOf({ proxy })).toBe(
@@ -235,10 +235,10 @@ describe('toJsonText: what cannot be kept is replaced and listed', () => {
     expect(textOf(proxy)).toBe('{"recording":{"replaced":[""],"cut_bytes":0}}')
   })
 
-  it('a toJSON that never comes to an end', () => {
+  it('a toJSON that never ends', () => {
     const endless = (): object => ({ toJSON: endless })
     const { attributes } = toJsonText({ endless: endless() })
-    // As in JSON.stringify, what a toJSON gives is not asked for another.
+    // As in JSON.stringify, toJSON is not called on the result of toJSON.
     expect(attributes['endless']).toEqual({ toJSON: null })
   })
 
@@ -257,7 +257,7 @@ describe('toJsonText: what cannot be kept is replaced and listed', () => {
     expect(attributes['recording']).toEqual({ replaced: [`/${'k'.repeat(119)}`], cut_bytes: 0 })
   })
 
-  it('never changes what it is given', () => {
+  it('never changes its input', () => {
     const data = {
       type: 'mine',
       text: 'x'.repeat(5000),
@@ -284,34 +284,34 @@ describe('toJsonText: depth', () => {
     )
   })
 
-  it('makes null of the 65th', () => {
+  it('replaces the 65th level by null', () => {
     const { attributes, json } = toJsonText(nested(65))
     expect(json.startsWith(`${'{"o":'.repeat(64)}null${'}'.repeat(63)},"recording":`)).toBe(true)
     // A pointer is at most 120 characters long.
     expect(attributes['recording']).toEqual({ replaced: ['/o'.repeat(60)], cut_bytes: 0 })
   })
 
-  it('obeys a lower limit', () => {
+  it('applies a lower limit', () => {
     expect(textOf({ a: { b: { c: 1 } }, list: [[1]] }, { ...small, maxDepth: 2 })).toBe(
       '{"a":{"b":null},"list":[null],"recording":{"replaced":["/a/b","/list/0"],"cut_bytes":0}}',
     )
   })
 
-  it('does not count a value that is written as a text', () => {
+  it('does not count a value that is written as text', () => {
     const data = { o: { at: new Date(0), error: new Error('e'), own: { toJSON: () => 'text' } } }
     expect(textOf(data, { ...small, maxDepth: 2 })).toBe(
       '{"o":{"at":"1970-01-01T00:00:00.000Z","error":"Error: e","own":"text"}}',
     )
   })
 
-  it('counts an object that toJSON gives, a Map and a Set once', () => {
+  it('counts the result of toJSON, a Map and a Set once', () => {
     const data = { own: { toJSON: () => ({ x: 1 }) }, map: new Map([['x', 1]]), set: new Set([1]) }
     expect(textOf(data, { ...small, maxDepth: 2 })).toBe('{"own":{"x":1},"map":{"x":1},"set":[1]}')
   })
 })
 
 describe('toJsonText: reserved names', () => {
-  it('sets the names of own fields aside, in their places', () => {
+  it('renames attributes with names of own fields, in place', () => {
     const data = { a: 1, type: 't', id: 2, username: 'u', system: true, created_at: 'c', z: 3 }
     expect(textOf(data)).toBe(
       '{"a":1,"attributes_type":"t","attributes_id":2,"attributes_username":"u",' +
@@ -321,7 +321,7 @@ describe('toJsonText: reserved names', () => {
     )
   })
 
-  it('leaves them alone further down', () => {
+  it('leaves nested keys alone', () => {
     expect(textOf({ o: { type: 't', id: 1 } })).toBe('{"o":{"type":"t","id":1}}')
   })
 
@@ -332,14 +332,14 @@ describe('toJsonText: reserved names', () => {
     )
   })
 
-  it('sets an attribute named recording aside where it needs the name itself', () => {
+  it('renames an attribute named recording if it needs the name', () => {
     expect(textOf({ recording: 'tape 1', n: NaN })).toBe(
       '{"attributes_recording":"tape 1","n":"NaN",' +
         '"recording":{"replaced":["/n","/attributes_recording"],"cut_bytes":0}}',
     )
   })
 
-  it('points into what was set aside by its new name', () => {
+  it('uses the new name in pointers', () => {
     const { attributes } = toJsonText({ type: { a: NaN }, recording: [NaN] })
     const { replaced } = attributes['recording'] as { replaced: string[] }
     expect(replaced.toSorted()).toEqual([
@@ -354,7 +354,7 @@ describe('toJsonText: reserved names', () => {
 describe('toJsonText: size', () => {
   const bytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 
-  /** What was kept, without the note, which must be right about the cut. */
+  /** The remaining attributes without the note, whose `cut_bytes` must be right. */
   function cut(data: object, limits = small): { kept: JsonObject; replaced: string[] } {
     const json = textOf(data, limits)
     expect(Buffer.byteLength(json)).toBeLessThanOrEqual(limits.maxBytes)
@@ -364,7 +364,7 @@ describe('toJsonText: size', () => {
     return { kept, replaced }
   }
 
-  it('does not touch what fits to the byte', () => {
+  it('keeps data that fits exactly', () => {
     // {"t":"…"} has 8 bytes around the text.
     expect(textOf({ t: 'x'.repeat(1016) }, small)).toHaveLength(1024)
     expect(textOf({ t: 'é'.repeat(508) }, small)).toHaveLength(516)
@@ -396,7 +396,7 @@ describe('toJsonText: size', () => {
     expect(replaced).toEqual(['/log', '/request/body'])
   })
 
-  it('keeps shorter texts whole beside one that is far too long', () => {
+  it('keeps shorter texts whole beside one that is much too long', () => {
     const { kept } = cut({ long: 'x'.repeat(50_000), middle: 'y'.repeat(300) })
     expect(kept['middle']).toBe('y'.repeat(300))
     expect(kept['long']).toMatch(/^x{64,}$/)
@@ -408,7 +408,7 @@ describe('toJsonText: size', () => {
     expect(kept['accents']).toMatch(/^aé+$/u)
   })
 
-  it('walks no further than could be kept, however many ways lead to an object', () => {
+  it('stops at the size limit if an object is referenced many times', () => {
     let twice: object = { x: 1 }
     for (let level = 0; level < 40; level++) twice = { left: twice, right: twice }
     const { attributes, json } = toJsonText({ name: 'n', twice })
@@ -423,7 +423,7 @@ describe('toJsonText: size', () => {
     expect((kept['log'] as string).length).toBeGreaterThan(500_000)
   })
 
-  it('gives up the largest attributes where there is no text to cut', () => {
+  it('drops the largest attributes if there is no text to cut', () => {
     const { kept, replaced } = cut({
       name: 'nightly',
       big: Array.from({ length: 1000 }, (_, i) => i),
@@ -433,7 +433,7 @@ describe('toJsonText: size', () => {
     expect(replaced).toEqual(['/big'])
   })
 
-  it('fits where many small attributes are too large together', () => {
+  it('fits if many small attributes are too large together', () => {
     const numbers = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`key_${i}`, i]))
     cut(numbers)
     const texts = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`key_${i}`, `v${i}`]))
@@ -442,15 +442,15 @@ describe('toJsonText: size', () => {
     cut(nulls)
   })
 
-  it('fits where names are too large', () => {
+  it('fits if names are too large', () => {
     const { kept } = cut({ ['k'.repeat(5000)]: 1, name: 'nightly' })
     expect(kept).toEqual({ name: 'nightly' })
     cut({ o: { ['k'.repeat(5000)]: 1 }, name: 'nightly' })
     cut(Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`${'k'.repeat(800)}${i}`, 1])))
   })
 
-  it('counts its own note', () => {
-    // 1,020 bytes of attributes would fit, were there not a place to tell of.
+  it('counts the size of its own note', () => {
+    // 1,020 bytes of attributes would fit without the note.
     expect(Buffer.byteLength(textOf({ t: 'x'.repeat(1000), n: NaN }, small))).toBeLessThanOrEqual(
       1024,
     )
@@ -463,7 +463,7 @@ describe('toJsonText: size', () => {
     expect(Buffer.byteLength(textOf(long, limits))).toBeLessThanOrEqual(65_536)
   })
 
-  it('keeps within its limit whatever it is given', () => {
+  it('stays within the limit for any data', () => {
     const run = (longest: number): fc.Arbitrary<string> =>
       fc
         .tuple(fc.constantFrom('x', 'é', '漢', '😀', '\0', '\u0001', '"'), fc.nat(longest))
@@ -516,21 +516,21 @@ describe('toJsonText: any value', () => {
     withTypedArray: true,
   })
 
-  it('becomes JSON, and the text and the value are the same', () => {
+  it('becomes JSON whose text and value are equal', () => {
     fc.assert(
       fc.property(anything, anything, (member, whole) => {
         textOf({ member })
         const { attributes, json } = toJsonText(whole as object)
         assert.deepStrictEqual(attributes, JSON.parse(json))
         expect(json.isWellFormed()).toBe(true)
-        // An even number of backslashes before it would be a text's own.
+        // After an even number of backslashes it would be literal text.
         expect(json).not.toMatch(/(?<!\\)(?:\\\\)*\\u0000/)
       }),
       { numRuns: 1000 },
     )
   })
 
-  it('that is JSON already is kept to the letter', () => {
+  it('that is already JSON is kept exactly', () => {
     const reserved = ['id', 'type', 'username', 'system', 'created_at']
     const data = fc
       .dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue({ stringUnit: 'grapheme' }))
@@ -553,7 +553,7 @@ describe('findUnstorable', () => {
     ['a structure', { a: [1, { b: 'x' }] }],
     ['64 levels', nested(64) as JsonValue],
   ]
-  it.each(storable)('finds nothing in %s', (_, value) => {
+  it.each(storable)('accepts %s', (_, value) => {
     expect(findUnstorable(value, 64)).toBeUndefined()
   })
 
@@ -585,11 +585,11 @@ describe('findUnstorable', () => {
     ],
     ['65 levels', nested(65) as JsonValue, '/o'.repeat(64), 'is nested deeper than 64 levels'],
   ]
-  it.each(found)('finds the first place of %s', (_, value, pointer, reason) => {
+  it.each(found)('finds the first %s', (_, value, pointer, reason) => {
     expect(findUnstorable(value, 64)).toEqual({ pointer, reason })
   })
 
-  it('and toJsonText agree on what is kept', () => {
+  it('agrees with toJsonText on what can be stored', () => {
     const value = fc.jsonValue({ stringUnit: fc.constantFrom('a', '\0', '\uD83D', '😀') })
     fc.assert(
       fc.property(value, (given) => {
@@ -603,7 +603,7 @@ describe('findUnstorable', () => {
 })
 
 describe('redact', () => {
-  it('hides the values of keys that name a secret, at any depth', () => {
+  it('redacts the values of secret keys at any depth', () => {
     const body = {
       name: 'ann',
       password: 'pw',
@@ -635,7 +635,7 @@ describe('redact', () => {
     expect(body.password).toBe('pw')
   })
 
-  it.each([[undefined], [null], [1], ['password'], [true]])('gives back %j', (value) => {
+  it.each([[undefined], [null], [1], ['password'], [true]])('returns %j unchanged', (value) => {
     expect(redact(value)).toBe(value)
   })
 
@@ -644,7 +644,7 @@ describe('redact', () => {
     expect(JSON.stringify(copy)).toBe('{"__proto__":{"token":"[redacted]"},"a":[]}')
   })
 
-  it('comes to an end in a cycle', () => {
+  it('terminates in a cycle', () => {
     const body: Record<string, unknown> = { password: 'p' }
     body['self'] = body
     expect(JSON.stringify(redact(body))).not.toContain('"p"')

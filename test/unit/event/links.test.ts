@@ -5,7 +5,7 @@ import { LINK_ATTRIBUTES, sourceOf } from '../../../src/event/links.js'
 
 const ID = '0b7e9c1a-5d2f-4e6b-8a3c-1f2e3d4c5b6a'
 
-/** Every link attribute, best source first, with a value and the path it leads to. */
+/** Every link attribute, best source first, with a value and its path. */
 const links: readonly (readonly [attribute: string, value: string, path: string])[] = [
   ['step_id', ID, `/api/steps/${ID}`],
   ['workflow_step_id', ID, `/api/workflow_steps/${ID}`],
@@ -51,7 +51,7 @@ describe('the source of an event', () => {
     expect(sourceOf({ name: 'x', id: ID, node: { node_id: ID } }, false)).toBeNull()
   })
 
-  it('is the best of several links, whatever their order', () => {
+  it('is the best of several links in any order', () => {
     const all = Object.fromEntries(links.map(([attribute, value]) => [attribute, value]))
     const reversed = Object.fromEntries(Object.entries(all).toReversed())
     for (const [rank, [attribute, , path]] of links.entries()) {
@@ -78,12 +78,12 @@ describe('the source of an event', () => {
     '/projects/acme/environments/dev',
     '/projects/acme/environments/dev/assets/web',
     '/projects/A-1_b.c/environments/.../assets/0',
-  ])('node_path takes %s', (path) => {
+  ])('node_path accepts %s', (path) => {
     expect(sourceOf({ node_path: path }, false)).toBe(`/api${path}`)
   })
 })
 
-describe('a link that names nothing', () => {
+describe('an invalid link', () => {
   const notIds: readonly JsonValue[] = [
     '',
     'acme',
@@ -101,7 +101,7 @@ describe('a link that names nothing', () => {
     [ID],
     { id: ID },
   ]
-  it.each(notIds)('change_id does not take %j', (value) => {
+  it.each(notIds)('change_id refuses %j', (value) => {
     const error = refusal({ change_id: value })
     expect(error.code).toBe('INVALID_LINK')
     expect(error.pointer).toBe('/change_id')
@@ -144,7 +144,7 @@ describe('a link that names nothing', () => {
     ['/projects/acme'],
     { path: '/projects/acme' },
   ]
-  it.each(notPaths)('node_path does not take %j', (value) => {
+  it.each(notPaths)('node_path refuses %j', (value) => {
     const error = refusal({ node_path: value })
     expect(error.code).toBe('INVALID_LINK')
     expect(error.pointer).toBe('/node_path')
@@ -155,12 +155,12 @@ describe('a link that names nothing', () => {
     ...notPaths,
     '/projects/acme/environments/dev',
     '/projects/acme/environments/dev/assets/web',
-  ])('project_path does not take %j', (value) => {
+  ])('project_path refuses %j', (value) => {
     const error = refusal({ project_path: value })
     expect([error.code, error.pointer]).toEqual(['INVALID_LINK', '/project_path'])
   })
 
-  it.each(LINK_ATTRIBUTES)('%s is checked also beside a better link', (attribute) => {
+  it.each(LINK_ATTRIBUTES)('%s is also checked if a better link is present', (attribute) => {
     const better = attribute === 'step_id' ? {} : { step_id: ID }
     expect(refusal({ ...better, [attribute]: 'nothing' }).pointer).toBe(`/${attribute}`)
   })
@@ -179,7 +179,7 @@ describe('resolveSource', () => {
       ...(resolveSource ? { resolveSource } : {}),
     })
 
-  it('is given each link, best first, and the kind of event', async () => {
+  it('receives each link, best first, and whether it is a system event', async () => {
     const seen: unknown[] = []
     await using audit = openLog((link, event) => {
       seen.push({ ...link, ...event })
@@ -199,14 +199,14 @@ describe('resolveSource', () => {
     ])
   })
 
-  it('replaces the convention, once, when the event is recorded', async () => {
+  it('replaces the convention and runs once, when the event is recorded', async () => {
     await using audit = openLog((link) => `/other${link.path}`)
     const event = await audit.recordCustom('own', { change_id: ID })
     expect(event?.source).toBe(`/other/api/changes/${ID}`)
     expect((await audit.get(event!.id))?.source).toBe(`/other/api/changes/${ID}`)
   })
 
-  it('that gives null leaves the source to the next link', async () => {
+  it('that returns null leaves the source to the next link', async () => {
     await using audit = openLog((link) => (link.attribute === 'change_id' ? null : link.path))
     const both = await audit.recordCustom('own', { change_id: ID, project_path: '/projects/acme' })
     expect(both?.source).toBe('/api/projects/acme')
@@ -222,7 +222,7 @@ describe('resolveSource', () => {
     })
   }
 
-  it('refuses what does not exist for a custom event', async () => {
+  it('rejects a custom event whose source does not exist', async () => {
     await using audit = openLog(refuse)
     await expect(audit.recordCustom('own', { change_id: ID })).rejects.toMatchObject({
       code: 'INVALID_LINK',
@@ -232,7 +232,7 @@ describe('resolveSource', () => {
     expect((await audit.list()).events).toEqual([])
   })
 
-  it('costs a system event no more than that source', async () => {
+  it('only removes the source of a system event', async () => {
     await using audit = openLog(refuse)
     const none = await audit.record('api:changes:start', { change_id: ID })
     expect(none).toMatchObject({ source: null, attributes: { change_id: ID } })
@@ -243,7 +243,7 @@ describe('resolveSource', () => {
     expect(other?.source).toBe('/api/projects/acme')
   })
 
-  it('that throws something else costs a system event no more either', async () => {
+  it('that throws another error only removes the source of a system event', async () => {
     const broken = new Error('cannot look it up')
     await using audit = openLog(() => {
       throw broken
@@ -257,7 +257,7 @@ describe('resolveSource', () => {
     })
   })
 
-  it('in strict mode refuses system events too', async () => {
+  it('rejects system events too in strict mode', async () => {
     await using audit = openLog(refuse, true)
     await expect(audit.record('api:changes:start', { change_id: ID })).rejects.toMatchObject({
       code: 'INVALID_LINK',
@@ -265,7 +265,7 @@ describe('resolveSource', () => {
     })
   })
 
-  it('is not there: a wrong link rejects a custom event and not a system event', async () => {
+  it('is optional: without it an invalid link rejects a custom event but not a system event', async () => {
     await using audit = openLog()
     await expect(audit.recordCustom('own', { change_id: 'c1' })).rejects.toMatchObject({
       code: 'INVALID_LINK',

@@ -20,7 +20,7 @@ describe('a redacted copy', () => {
     })
   })
 
-  it('reads no secret', () => {
+  it('does not read secrets', () => {
     const body = {
       get password(): string {
         throw new Error('read')
@@ -29,7 +29,7 @@ describe('a redacted copy', () => {
     expect(redact(body)).toEqual({ password: '[redacted]' })
   })
 
-  it('finds secrets wherever JSON would show them', () => {
+  it('redacts secrets wherever JSON would contain them', () => {
     class User {
       name = 'ann'
       password = 'hush'
@@ -54,7 +54,7 @@ describe('a redacted copy', () => {
     })
   })
 
-  it('tells of bytes, files and streams what they are', () => {
+  it('describes bytes, files and streams', () => {
     const body = {
       buffer: Buffer.alloc(10_000, 1),
       numbers: new Float64Array(3),
@@ -73,7 +73,7 @@ describe('a redacted copy', () => {
     })
   })
 
-  it('comes to an end, whatever it is given', () => {
+  it('terminates for any value', () => {
     const cycle: Record<string, unknown> = { a: 1 }
     cycle['self'] = cycle
     expect(redact(cycle)).toEqual({ a: 1, self: null })
@@ -93,7 +93,7 @@ describe('a redacted copy', () => {
     expect(within(long, 100).isCut).toBe(true)
   })
 
-  it('shows null for what cannot be read', () => {
+  it('has null for unreadable values', () => {
     const { proxy, revoke } = Proxy.revocable({}, {})
     revoke()
     const hostile = new Proxy(
@@ -119,7 +119,7 @@ describe('a redacted copy', () => {
     expect(redact(proxy)).toBeNull()
   })
 
-  it('keeps a key named __proto__ a key', () => {
+  it('keeps a key named __proto__', () => {
     const body = JSON.parse('{"__proto__":{"pin":1,"x":2},"constructor":3}') as unknown
     const copy = redact(body) as object
     expect(JSON.stringify(copy)).toBe('{"__proto__":{"pin":"[redacted]","x":2},"constructor":3}')
@@ -127,15 +127,15 @@ describe('a redacted copy', () => {
   })
 })
 
-describe('a copy that may not be long', () => {
-  it('is whole where it fits', () => {
+describe('a copy with a size limit', () => {
+  it('is complete if it fits', () => {
     const body = { text: 'x'.repeat(90), n: 1 }
     const bytes = JSON.stringify(body).length
     expect(within(body, bytes + 2)).toEqual({ copy: body, isCut: false })
     expect(within(body, bytes - 1).isCut).toBe(true)
   })
 
-  it('has the beginning of long texts, and the short members behind them', () => {
+  it('has the beginning of long texts and the short members after them', () => {
     const body = { text: 'x'.repeat(5000), list: Array.from({ length: 999 }, () => 'y'), id: 7 }
     const { copy, isCut } = within(body, 1000)
     expect(isCut).toBe(true)
@@ -145,19 +145,19 @@ describe('a copy that may not be long', () => {
     expect(id).toBe(7)
   })
 
-  it('is a text that is cut between characters', () => {
+  it('cuts text between characters', () => {
     expect(within('ab😀😀', 10)).toEqual({ copy: 'ab😀', isCut: true })
     expect(within('ab😀😀', 9)).toEqual({ copy: 'ab', isCut: true })
     expect(within('\0\0\0', 18)).toEqual({ copy: '\0\0', isCut: true })
     expect(within('abc', 2)).toEqual({ copy: undefined, isCut: true })
   })
 
-  it('is nothing where nothing fits', () => {
+  it('is empty if nothing fits', () => {
     expect(within({ a: 1 }, 0)).toEqual({ copy: undefined, isCut: true })
     expect(within({ a: 1 }, 2)).toEqual({ copy: {}, isCut: true })
   })
 
-  it('never is longer, and is the same where it is not cut', () => {
+  it('never exceeds the limit, and equals the full copy if it is not cut', () => {
     const keys = fc.string({ unit: 'binary', maxLength: 8 }).map((key) => `_${key}_`)
     const { body } = fc.letrec((tie) => ({
       body: fc.oneof(
@@ -182,7 +182,7 @@ describe('a copy that may not be long', () => {
     expect(cuts).toBeGreaterThan(20)
   })
 
-  it('is made of what holds itself so often that a whole copy would never end', () => {
+  it('is made of an object with so many references that a full copy would never end', () => {
     let value: unknown = 'x'
     for (let i = 0; i < 90; i++) value = [value, value]
     expect(JSON.stringify(redact(value, 1000)).length).toBeLessThanOrEqual(1000)

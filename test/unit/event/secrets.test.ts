@@ -69,13 +69,13 @@ describe('keys that are secret by default', () => {
       '0',
       '',
     ].map((key) => [key]),
-  )('not %s', (key) => {
+  )('does not include %s', (key) => {
     expect(isSecret(key)).toBe(false)
   })
 })
 
-describe('what else is secret', () => {
-  it('are keys, in any spelling', () => {
+describe('redaction settings', () => {
+  it('can add keys, in any spelling', () => {
     const isSecret = secretsOf({ keys: ['cardNumber', /^iban_/g, 'größe'] })
     const keys = ['card_number', 'Card-Number', 'CARDNUMBER', 'iban_1', 'iban_2', 'GRÖßE', 'größe']
     expect(keys.filter((key) => isSecret(['x', key]))).toEqual(keys)
@@ -83,7 +83,7 @@ describe('what else is secret', () => {
     expect(others.filter((key) => isSecret(['x', key]))).toEqual([])
   })
 
-  it('are places', () => {
+  it('can add paths', () => {
     const body = {
       card: { number: '4711', brand: 'visa' },
       number: 1,
@@ -103,7 +103,7 @@ describe('what else is secret', () => {
     })
   })
 
-  it('is not what is excepted, but by its place', () => {
+  it('can exempt keys, which paths still redact', () => {
     const body = { tokenCount: 7, token: 't' }
     expect(redactBody(body, { except: ['token_count'] })).toEqual({
       tokenCount: 7,

@@ -22,11 +22,11 @@ describe('formatTimestamp', () => {
     [253_402_300_799 * SECOND, '9999-12-31T23:59:59.000000Z'],
     [9_007_199_254_740_991, '2255-06-05T23:47:34.740991Z'],
   ]
-  it.each(printed)('prints %d as %s', (time, text) => {
+  it.each(printed)('formats %d as %s', (time, text) => {
     expect(formatTimestamp(time)).toBe(text)
   })
 
-  it('prints times of one second one after another', () => {
+  it('formats consecutive times of one second', () => {
     expect([NOON + 999_999, NOON + SECOND, NOON + 7].map(formatTimestamp)).toEqual([
       '2026-03-01T12:00:00.999999Z',
       '2026-03-01T12:00:01.000000Z',
@@ -50,7 +50,7 @@ describe('parseTimestamp', () => {
     ['0000-02-29T00:00:00Z', -62_162_121_600 * SECOND],
     ['9999-12-31T23:59:59Z', 253_402_300_799 * SECOND],
     ['2255-06-05T23:47:34.740991Z', 9_007_199_254_740_991],
-    // Fractions of any length: what is finer than a microsecond is cut, not rounded.
+    // Fractions of any length: digits beyond microseconds are cut, not rounded.
     ['2026-03-01T12:00:00.1Z', NOON + 100_000],
     ['2026-03-01T12:00:00.12Z', NOON + 120_000],
     ['2026-03-01T12:00:00.123Z', NOON + 123_000],
@@ -76,7 +76,7 @@ describe('parseTimestamp', () => {
     ['2026-03-02T02:00:00+14:00', NOON],
     ['2026-03-01T00:00:00-12:00', NOON],
     ['2024-03-01T00:59:59+01:00', 1_709_251_199 * SECOND],
-    // Parts left out, other separators, lower case.
+    // Missing parts, other separators, lower case.
     ['2026-03-01', NOON - 43_200 * SECOND],
     ['2026-03-01T12:00', NOON],
     ['2026-03-01T12:00Z', NOON],
@@ -92,7 +92,7 @@ describe('parseTimestamp', () => {
     ['20260301T140000+0200', NOON],
     ['20260301t120000z', NOON],
   ]
-  it.each(read)('reads %s', (text, time) => {
+  it.each(read)('parses %s', (text, time) => {
     expect(parseTimestamp(text)).toBe(time)
   })
 
@@ -159,14 +159,14 @@ describe('parseTimestamp', () => {
 
 const anyTime = fc.oneof(
   fc.maxSafeNat(),
-  // The last and first microseconds of a second, where a rounded division would show.
+  // The last and first microseconds of a second, where rounding errors would show.
   fc
     .tuple(fc.nat({ max: 9_007_199_253 }), fc.constantFrom(0, 1, 999_999))
     .map(([second, fraction]) => second * SECOND + fraction),
 )
 
 describe('format and parse together', () => {
-  it('give back every time up to 2^53 - 1 microseconds', () => {
+  it('return every time up to 2^53 - 1 microseconds', () => {
     fc.assert(
       fc.property(anyTime, (time) => {
         const text = formatTimestamp(time)
@@ -186,7 +186,7 @@ describe('format and parse together', () => {
     )
   })
 
-  it('print later times as greater texts', () => {
+  it('format later times as greater texts', () => {
     fc.assert(
       fc.property(anyTime, anyTime, (left, right) => {
         const order = Math.sign(left - right)
@@ -202,14 +202,14 @@ describe('systemClock', () => {
     vi.restoreAllMocks()
   })
 
-  /** Sets what the system's two clocks show, in milliseconds. */
+  /** Sets the two clocks of the system, in milliseconds. */
   function fakeClocks(): { wall: (ms: number) => void; fine: (ms: number) => void } {
     const wall = vi.spyOn(Date, 'now').mockReturnValue(0)
     const fine = vi.spyOn(performance, 'now').mockReturnValue(0)
     return { wall: (ms) => wall.mockReturnValue(ms), fine: (ms) => fine.mockReturnValue(ms) }
   }
 
-  it('counts microseconds from the wall clock on', () => {
+  it('counts microseconds from the time of the wall clock', () => {
     const { wall, fine } = fakeClocks()
     wall(1_772_366_400_000)
     fine(100)
@@ -250,7 +250,7 @@ describe('systemClock', () => {
     expect(clock()).toBe(NOON + 23_000)
   })
 
-  it('gives whole microseconds only', () => {
+  it('returns whole microseconds', () => {
     const { wall, fine } = fakeClocks()
     wall(1_772_366_400_000)
     const clock = systemClock()
@@ -259,7 +259,7 @@ describe('systemClock', () => {
     expect(clock()).toBe(NOON + 123)
   })
 
-  it('gives whole microseconds on the real clocks', () => {
+  it('returns whole microseconds with the real clocks', () => {
     const clock = systemClock()
     const times = Array.from({ length: 1000 }, () => clock())
     expect(times.filter((time) => !Number.isInteger(time))).toEqual([])

@@ -6,7 +6,7 @@ import { describe, expect, it, vi } from 'vitest'
 
 const NEVER_MS = 86_400_000
 
-/** A log with some events on a store that can be slow, and the slow queries it has told of. */
+/** A log with some events on a store that can be slow, and the slow queries it reported. */
 async function openLog(slowQueryMs: number | undefined, count = 3) {
   const store = faultyStore(memoryStore())
   const list = vi.spyOn(store, 'list')
@@ -18,7 +18,7 @@ async function openLog(slowQueryMs: number | undefined, count = 3) {
 }
 
 describe('slow queries', () => {
-  it('are told of with their explanation', async () => {
+  it('are reported with their explanation', async () => {
     const { audit, store, told, listen } = await openLog(20)
     listen()
     store.delay('list', 40, 1)
@@ -44,7 +44,7 @@ describe('slow queries', () => {
     expect(() => parseQuery(told[0]!.query)).not.toThrow()
   })
 
-  it('can be read as JSON', async () => {
+  it('can be serialized as JSON', async () => {
     const { audit, told, listen } = await openLog(0)
     listen()
     await audit.list()
@@ -55,7 +55,7 @@ describe('slow queries', () => {
     })
   })
 
-  it('are told of after the answer', async () => {
+  it('are reported after the query resolves', async () => {
     const { audit, told, listen } = await openLog(0)
     listen()
     await audit.list()
@@ -64,7 +64,7 @@ describe('slow queries', () => {
     expect(told).toHaveLength(1)
   })
 
-  it('have taken their time by then, and no more', async () => {
+  it('have their own duration only', async () => {
     const { audit, told, listen } = await openLog(0, 1000)
     listen()
     const page = audit.list('filter[sorts]=n')
@@ -79,7 +79,7 @@ describe('slow queries', () => {
     expect(steps[0]!.took_ms).toBeLessThanOrEqual(took_ms + 0.01)
   })
 
-  it('are those that take as long as the option says', async () => {
+  it('are those that take at least as long as the option', async () => {
     const { audit, told, listen } = await openLog(NEVER_MS)
     listen()
     await audit.list()
@@ -88,7 +88,7 @@ describe('slow queries', () => {
     expect(told).toEqual([])
   })
 
-  it('are told of for each page', async () => {
+  it('are reported for each page', async () => {
     const { audit, told, listen } = await openLog(0, 1001)
     listen()
     const sizes: number[] = []
@@ -99,12 +99,12 @@ describe('slow queries', () => {
       ['pages', 1000],
       ['pages', 1],
     ])
-    // What was asked of the store can be asked again.
+    // The reported query can be run again.
     const again = await audit.explain(told[1]!.query)
     expect([again.events, again.query]).toEqual([1, told[1]!.query])
   })
 
-  it('are told of without an explanation where they count', async () => {
+  it('are reported without an explanation if they are counts', async () => {
     const { audit, told, listen } = await openLog(0)
     listen()
     const visible = parseQuery('filter[n_gt]=0').where
@@ -121,7 +121,7 @@ describe('slow queries', () => {
     ])
   })
 
-  it('are told of where they fail, too', async () => {
+  it('are also reported if they fail', async () => {
     const { audit, store, told, listen } = await openLog(0)
     listen()
     store.fail('list', 1)
@@ -137,7 +137,7 @@ describe('slow queries', () => {
     expect(told).toHaveLength(1)
   })
 
-  it('harm nothing by a handler that throws', async () => {
+  it('are not affected by a handler that throws', async () => {
     const { audit, told, listen } = await openLog(0)
     const errors: unknown[] = []
     audit.on('error', (error) => errors.push(error))
@@ -151,7 +151,7 @@ describe('slow queries', () => {
     expect(told).toHaveLength(1)
   })
 
-  it('are told of though no query string can hold them', async () => {
+  it('are reported even if no query string can express them', async () => {
     const { audit, told, listen } = await openLog(0)
     listen()
     await audit.list({ filter: { n_eq: '\udfff' } })
@@ -163,7 +163,7 @@ describe('slow queries', () => {
     ])
   })
 
-  it('are not those that are explained, followed or read one by one', async () => {
+  it('do not include explain, tail and get', async () => {
     const { audit, told, listen } = await openLog(0)
     listen()
     const { events } = await audit.list()
@@ -189,7 +189,7 @@ describe('slow queries', () => {
     expect(list.mock.lastCall![1]).toBe(options)
   })
 
-  it('leave the options as they are, but for the trace', async () => {
+  it('get their options unchanged except for the trace', async () => {
     const { audit, list, listen } = await openLog(0)
     listen()
     const { signal } = new AbortController()

@@ -61,7 +61,7 @@ function refusal(query: Query, options?: ParseOptions): AuditLogError {
   throw new Error(`it was read as ${JSON.stringify(parsed)}`)
 }
 
-/** What an error says for programs. */
+/** The machine-readable fields of an error. */
 function faultOf(query: Query, options?: ParseOptions): AuditLogErrorDetails & { code: string } {
   const { code, parameter, suggestion } = refusal(query, options)
   return {
@@ -71,18 +71,15 @@ function faultOf(query: Query, options?: ParseOptions): AuditLogErrorDetails & {
   }
 }
 
-/** An object whose keys the types do not foresee, as it comes from outside. */
+/** An object with keys outside the type, as from external input. */
 const untyped = (value: unknown): QueryObject => value as QueryObject
 
 describe('a query without filters', () => {
-  it.each(['', '?', '&', 'q=1&fields[event]=type'])(
-    '%j matches every event, ten of them',
-    (query) => {
-      expect(parseQuery(query)).toEqual(everything)
-    },
-  )
+  it.each(['', '?', '&', 'q=1&fields[event]=type'])('%j lists ten of all events', (query) => {
+    expect(parseQuery(query)).toEqual(everything)
+  })
 
-  it('is also none at all, or an empty object', () => {
+  it('may be undefined or an empty object', () => {
     expect(parseQuery()).toEqual(everything)
     expect(parseQuery({})).toEqual(everything)
     expect(parseQuery({ filter: {} })).toEqual(everything)
@@ -146,7 +143,7 @@ describe('attribute and predicate in one key', () => {
     ['filter[type_in]=a,b', all(cond('type', 'in', 'a,b'))],
     ['filter[a_cont_any][]=x&filter[a_cont_any][]=y', all(cond('a', 'cont_any', 'x', 'y'))],
     ['filter[a_lt_all]=1', all(cond('a', 'lt_all', '1'))],
-    // Flags: the value only says whether.
+    // Flags: the value only turns them on or inverts them.
     ['filter[system_true]=1', all(cond('system', 'true'))],
     ['filter[system_true]=yes', all(cond('system', 'true'))],
     ['filter[system_true]=TRUE', all(cond('system', 'true'))],
@@ -214,7 +211,7 @@ describe('blank values', () => {
     'filter[g][0][m]=or',
     'filter[c][0][a]=x&filter[c][0][p]=eq&filter[c][0][v]=',
     'filter[c][0][a]=x&filter[c][0][p]=eq',
-  ])('%s leaves the filter out', (query) => {
+  ])('%s drops the filter', (query) => {
     expect(parseQuery(query)).toEqual(everything)
   })
 
@@ -231,7 +228,7 @@ describe('blank values', () => {
     expect(faultOf(query)).toEqual({ code: 'INVALID_VALUE', parameter })
   })
 
-  it('refuses a blank condition on created_at given in parts', () => {
+  it('refuses a blank condition object on created_at', () => {
     expect(faultOf('filter[c][0][a]=created_at&filter[c][0][p]=lt&filter[c][0][v]=').code).toBe(
       'INVALID_VALUE',
     )
@@ -257,8 +254,8 @@ describe('blank values', () => {
     expect(parseQuery('filter[system_true]=+0+')).toEqual(all(cond('system', 'not_true')))
   })
 
-  it('trims a long run of spaces as quickly as any text', () => {
-    // Reading it in quadratic time would take longer than a test may.
+  it('trims a long run of spaces in linear time', () => {
+    // Quadratic time would exceed the limit of a test.
     const inner = ' '.repeat(60_000)
     for (let i = 0; i < 8; i++)
       expect(parseQuery(`filter[a_eq]=x${inner}x`)).toEqual(all(cond('a', 'eq', `x${inner}x`)))
@@ -301,7 +298,7 @@ describe('groupings', () => {
   })
 })
 
-describe('conditions in parts', () => {
+describe('condition objects', () => {
   it.each([
     ['filter[c][0][a]=x&filter[c][0][p]=eq&filter[c][0][v]=1', cond('x', 'eq', '1')],
     [
@@ -334,7 +331,7 @@ describe('conditions in parts', () => {
     expect(parseQuery(query)).toEqual(all(condition))
   })
 
-  it('stand where their key stands among the others', () => {
+  it('keep the position of their key', () => {
     expect(
       parseQuery(
         'filter[a_eq]=1&filter[c][0][a]=x&filter[c][0][p]=eq&filter[c][0][v]=2&filter[b_eq]=3' +
@@ -487,7 +484,7 @@ describe('limit', () => {
   })
 })
 
-describe('values that cannot be read', () => {
+describe('invalid values', () => {
   it.each([
     ['filter[created_at_lt]=yesterday', 'filter[created_at_lt]'],
     ['filter[created_at_eq]=2026-02-30', 'filter[created_at_eq]'],
@@ -524,7 +521,7 @@ describe('values that cannot be read', () => {
     ['filter[m]=OR', 'filter[m]'],
     ['filter[m][]=or', 'filter[m]'],
     ['filter[g][0][combinator]=none', 'filter[g][0][combinator]'],
-  ])('%s is no combinator', (query, parameter) => {
+  ])('%s is not a combinator', (query, parameter) => {
     expect(faultOf(query)).toEqual({ code: 'INVALID_VALUE', parameter })
   })
 
@@ -590,7 +587,7 @@ describe('unknown predicates', () => {
     })
   })
 
-  it('are found also where their value is blank, and in groupings', () => {
+  it('are also refused with a blank value and in groupings', () => {
     expect(faultOf('filter[type_equals]=').code).toBe('UNKNOWN_PREDICATE')
     expect(faultOf('filter[g][0][type_equals]=x')).toEqual({
       code: 'UNKNOWN_PREDICATE',
@@ -600,7 +597,7 @@ describe('unknown predicates', () => {
   })
 })
 
-describe('names that are not written as the grammar asks', () => {
+describe('names that break the grammar', () => {
   it.each([
     ['filter[type_eq=x', 'filter[type_eq', 'position 7'],
     ['filter[a_eq][=x', 'filter[a_eq][', 'position 13'],
@@ -639,13 +636,13 @@ describe('names that are not written as the grammar asks', () => {
     expect(faultOf(query)).toEqual({ code: 'MALFORMED_PARAMETER', parameter })
   })
 
-  it('refuses an attribute that holds a bracket in a joined name, in either form', () => {
+  it('refuses a bracket in an attribute of a joined name, in either form', () => {
     expect(faultOf('filter[a[_or_b_eq]=x').code).toBe('MALFORMED_PARAMETER')
     expect(faultOf({ filter: { 'a[_or_b_eq': 'x' } }).code).toBe('MALFORMED_PARAMETER')
   })
 })
 
-describe('parameters that are none of ours', () => {
+describe('unknown parameters', () => {
   it('are ignored', () => {
     expect(parseQuery('q=1&limits=5&filters[a_zz]=1&[x]=1&x[=1&]=2&limit=3')).toEqual({
       ...everything,
@@ -657,7 +654,7 @@ describe('parameters that are none of ours', () => {
     })
   })
 
-  it('are ignored whatever they hold', () => {
+  it('are ignored with any value', () => {
     expect(parseQuery('discount=100%&ref=%E0%A4&limit=3')).toEqual({ ...everything, limit: 3 })
     expect(parseQuery(untyped({ at: new Date(0), none: null, limit: 3 }))).toEqual({
       ...everything,
@@ -686,7 +683,7 @@ describe('parameters that are none of ours', () => {
     })
   })
 
-  it('are refused in an object too when strict', () => {
+  it('are also refused in an object when strict', () => {
     expect(faultOf(untyped({ sort: 'type' }), { strict: true })).toEqual({
       code: 'UNKNOWN_PARAMETER',
       parameter: 'sort',
@@ -697,7 +694,7 @@ describe('parameters that are none of ours', () => {
 })
 
 describe('the object form', () => {
-  it('reads numbers and booleans as their text', () => {
+  it('converts numbers and booleans to text', () => {
     expect(
       parseQuery({ filter: { a_eq: 1, b_lt: -1.5, c_eq: true, d_in: [1, false, 'x'], e_eq: 10n } }),
     ).toEqual(
@@ -711,7 +708,7 @@ describe('the object form', () => {
     )
   })
 
-  it('reads a boolean for a flag', () => {
+  it('accepts a boolean for a flag', () => {
     expect(parseQuery({ filter: { system_true: true, a_null: false } })).toEqual(
       all(cond('system', 'true'), cond('a', 'not_null')),
     )
@@ -729,13 +726,13 @@ describe('the object form', () => {
     )
   })
 
-  it('trims and drops as the query string does', () => {
+  it('trims and drops values like the query string', () => {
     expect(parseQuery({ filter: { a_eq: ' x ', b_eq: ' ', c_in: [' x ', ''] } })).toEqual(
       all(cond('a', 'eq', 'x'), cond('c', 'in', ' x ')),
     )
   })
 
-  it('reads groupings, conditions and sorts as lists or hashes', () => {
+  it('accepts groupings, conditions and sorts as lists or hashes', () => {
     const expected: EventQuery = {
       where: or([cond('z', 'eq', '0'), cond('x', 'in', '1')], [and([cond('a', 'eq', '1')])]),
       sorts: [
@@ -804,12 +801,12 @@ describe('the object form', () => {
     expect(faultOf(untyped(query))).toEqual({ code: 'MALFORMED_PARAMETER', parameter })
   })
 
-  it('does not take a Map for an empty filter', () => {
+  it('refuses a Map as a filter', () => {
     expect(faultOf(untyped({ filter: new Map([['type_eq', 'x']]) })).code).toBe('INVALID_VALUE')
     expect(faultOf(untyped({ filter: { g: [new Set(['x'])] } })).code).toBe('INVALID_VALUE')
   })
 
-  it('reads keys named __proto__ as any other', () => {
+  it('treats keys named __proto__ like any other', () => {
     const given = JSON.parse('{"filter":{"__proto___eq":"x"},"__proto__":{"limit":5}}') as object
     expect(parseQuery(given)).toEqual(all(cond('__proto__', 'eq', 'x')))
     const key = JSON.parse('{"filter":{"__proto__":{"a_eq":"x"}}}') as object
@@ -819,7 +816,7 @@ describe('the object form', () => {
     expect(Object.keys(Object.prototype)).toEqual([])
   })
 
-  it('refuses an object that goes in a circle', () => {
+  it('refuses a cyclic object', () => {
     const filter: Record<string, unknown> = {}
     filter['g'] = [filter]
     expect(faultOf({ filter }).code).toBe('QUERY_TOO_LARGE')
@@ -841,7 +838,7 @@ describe('with declared attributes', () => {
   } as const
   const parse = (query: Query): EventQuery => parseQuery(query, { attributes })
 
-  it('takes these and id', () => {
+  it('accepts these and id', () => {
     expect(parse('filter[id_eq]=1&filter[size_gt]=7&filter[sorts]=name').where).toEqual(
       and([cond('id', 'eq', '1'), cond('size', 'gt', '7')]),
     )
@@ -883,20 +880,20 @@ describe('with declared attributes', () => {
     },
   )
 
-  it('decides by the declaration what a joined name means, for all items', () => {
+  it('resolves a joined name by the declaration, for all items', () => {
     expect(parse('filter[this_or_that_eq]=x').where).toEqual(and([cond('this_or_that', 'eq', 'x')]))
     const { joinedName: _, ...apart } = joined('or', ['name', 'that'], 'eq', 'x')
     expect(parse('filter[name_or_that_eq]=x').where).toEqual(and([apart]))
   })
 
-  it('reads what it has written', () => {
+  it('parses a formatted query', () => {
     const query = parse(
       'filter[this_or_that_eq]=x&filter[name_or_that_cont]=y&filter[at_gt]=2026-01-01',
     )
     expect(parse(formatQuery(query))).toEqual(query)
   })
 
-  it('has the limits that the list sets', () => {
+  it('applies the limits of the list', () => {
     const limitOf = (query: string, maxLimit: number): number =>
       parseQuery(query, { maxLimit }).limit
     expect(limitOf('', 5000)).toBe(5000)
@@ -918,7 +915,7 @@ describe('limits', () => {
   const tree = (levels: number): Grouping =>
     levels === 0 ? and([cond('a', 'eq', '1')]) : and([], [tree(levels - 1)])
 
-  it('takes 10 groupings in one another, not 11', () => {
+  it('accepts 10 nested groupings, not 11', () => {
     expect(parseQuery(nested(10)).where).toEqual(tree(10))
     expect(faultOf(nested(11))).toEqual({
       code: 'QUERY_TOO_LARGE',
@@ -931,7 +928,7 @@ describe('limits', () => {
   const conditions = (count: number): string =>
     Array.from({ length: count }, (_, i) => `filter[a${i}_eq]=1`).join('&')
 
-  it('takes 1,000 conditions, not 1,001', () => {
+  it('accepts 1,000 conditions, not 1,001', () => {
     expect(parseQuery(conditions(1000)).where?.conditions).toHaveLength(1000)
     expect(faultOf(conditions(1001))).toEqual({
       code: 'QUERY_TOO_LARGE',
@@ -942,7 +939,7 @@ describe('limits', () => {
     expect(faultOf({ filter: { g: g(1001) } }).code).toBe('QUERY_TOO_LARGE')
   })
 
-  it('takes 10,000 values in all its lists, not 10,001', () => {
+  it('accepts 10,000 values in all lists, not 10,001', () => {
     const values = (count: number): number[] => Array.from({ length: count }, () => 1)
     const { where } = parseQuery({ filter: { a_in: values(10_000) } })
     expect(where?.conditions[0]?.values).toHaveLength(10_000)
@@ -952,14 +949,14 @@ describe('limits', () => {
     )
   })
 
-  it('takes 64 KiB of query string, not a byte more', () => {
+  it('accepts a query string of 64 KiB and no more', () => {
     const query = (length: number): string => `filter[a_eq]=${'x'.repeat(length - 13)}`
     expect(parseQuery(query(65_536)).where?.conditions[0]?.values[0]).toHaveLength(65_523)
     expect(faultOf(query(65_537))).toEqual({ code: 'QUERY_TOO_LARGE' })
     expect(faultOf(`filter[a_eq]=${'é'.repeat(32_763)}`)).toEqual({ code: 'QUERY_TOO_LARGE' })
   })
 
-  it('takes as much in an object', () => {
+  it('accepts the same size in an object', () => {
     expect(faultOf({ filter: { a_eq: 'x'.repeat(65_536) } }).code).toBe('QUERY_TOO_LARGE')
     expect(parseQuery({ filter: { a_eq: 'x'.repeat(65_000) } }).where?.conditions).toHaveLength(1)
   })

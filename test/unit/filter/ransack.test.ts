@@ -4,9 +4,9 @@ import { memoryStore } from 'daybook/memory'
 import { describe, expect, it } from 'vitest'
 
 /*
- * What Ransack 4.4.1 (ActiveRecord 7.2, PostgreSQL 15) itself answered over a table of these rows: the
- * queries that tell most out of a hundred thousand that were compared. Rows are named by their number;
- * where there are sorts, in order.
+ * The results of Ransack 4.4.1 (ActiveRecord 7.2, PostgreSQL 15) for a table of these rows: the most
+ * selective of a hundred thousand compared queries. Results are row numbers, in order if the query
+ * sorts.
  */
 interface Answers {
   readonly columns: readonly string[]
@@ -27,8 +27,8 @@ const events = rows.map((row): AuditEvent => {
 const audit = new AuditLog({ store: memoryStore(), types: {} })
 await audit.importEvents(events)
 
-describe('the answer of Ransack', () => {
-  it.each(answers)('to %s', async (query, expected) => {
+describe('the result equals that of Ransack', () => {
+  it.each(answers)('for %s', async (query, expected) => {
     const page = await audit.list(`${query}&limit=1000`)
     const found = page.events.map(({ attributes }) => attributes['row'] as number)
     if (/filter\[s(?:orts)?\]/.test(query)) expect(found).toEqual(expected)

@@ -36,7 +36,7 @@ const element = fc.oneof(
   { weight: 4, arbitrary: fc.string({ unit: odd, minLength: 1, maxLength: 3 }) },
   { weight: 1, arbitrary: fc.string({ unit: odd, minLength: 30, maxLength: 70, size: 'max' }) },
 )
-/** A text, at times with the element in it, in other spellings. */
+/** A text that sometimes contains the element, in another case. */
 const around = (element: string): fc.Arbitrary<string> => {
   const text = fc.string({ unit: odd, maxLength: 6 }).filter((text) => text.isWellFormed())
   const respelled = fc.tuple(
@@ -55,7 +55,7 @@ const around = (element: string): fc.Arbitrary<string> => {
 const pairs = element.chain((element) => fc.tuple(fc.constant(element), around(element)))
 
 describe('a search', () => {
-  it('finds what folded texts have', () => {
+  it('finds the same as a search in folded texts', () => {
     const found = { in: 0, first: 0, last: 0, whole: 0 }
     fc.assert(
       fc.property(pairs, ([element, text]) => {
@@ -76,7 +76,7 @@ describe('a search', () => {
     for (const count of Object.values(found)) expect(count).toBeGreaterThan(50)
   })
 
-  it('finds each character in all of its spellings, and in no other', () => {
+  it('finds each character in all of its cases and no other character', () => {
     for (let code = 0; code <= 0x10ffff; code++) {
       if (code >= 0xd800 && code <= 0xdfff) continue
       const char = String.fromCodePoint(code)

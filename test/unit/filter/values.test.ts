@@ -12,7 +12,7 @@ import {
 
 const LAST_CODE_POINT = 0x10ffff
 
-/** The contract's rule, word by word. */
+/** A direct implementation of the folding rule. */
 function foldByRule(text: string): string {
   return Array.from(text, (char) => {
     const lower = char.toLowerCase()
@@ -21,12 +21,12 @@ function foldByRule(text: string): string {
 }
 
 describe('fold', () => {
-  it('lowers every code point by itself where that is one code point', () => {
+  it('lowers each code point whose lower case is one code point', () => {
     const wrong: string[] = []
     for (let code = 0; code <= LAST_CODE_POINT; code++) {
       const char = String.fromCodePoint(code)
       const expected = foldByRule(char)
-      // Alone, after a letter, and where a capital sigma in the text asks for the long way.
+      // Alone, after a letter, and beside a capital sigma, which needs the slow path.
       if (fold(char) !== expected || fold(`a${char}b`) !== `a${expected}b`)
         wrong.push(code.toString(16))
       if (fold(`Σ${char}Σ`) !== `σ${expected}σ`) wrong.push(code.toString(16))
@@ -64,7 +64,7 @@ describe('fold', () => {
 })
 
 describe('compareText', () => {
-  it('puts code points beyond the first plane last', () => {
+  it('sorts code points above U+FFFF last', () => {
     const sorted = [
       '',
       'A',
@@ -83,7 +83,7 @@ describe('compareText', () => {
     expect(sorted.toReversed().toSorted(compareText)).toEqual(sorted)
   })
 
-  it('orders as the bytes of UTF-8 do', () => {
+  it('orders like the bytes of UTF-8', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc
@@ -150,7 +150,7 @@ describe('readNumber', () => {
     '７',
     '1.2.3',
     'seven',
-  ])('%j is none', (text) => {
+  ])('%j is not a number', (text) => {
     expect(readNumber(text)).toBeUndefined()
   })
 })
@@ -161,13 +161,13 @@ describe('readBoolean', () => {
     expect(inverts(text)).toBe(false)
   })
 
-  it.each(['0', 'f', 'F', 'false', 'FALSE'])('%s is false, and inverts a flag', (text) => {
+  it.each(['0', 'f', 'F', 'false', 'FALSE'])('%s is false and inverts a flag', (text) => {
     expect(readBoolean(text)).toBe(false)
     expect(inverts(text)).toBe(true)
   })
 
   it.each(['', ' ', 'True', 'False', 'yes', 'no', 'y', 'n', 'on', 'off', '01', '00', ' 1', '-1'])(
-    '%j is neither',
+    '%j is not a boolean',
     (text) => {
       expect(readBoolean(text)).toBeUndefined()
       expect(inverts(text)).toBe(false)
@@ -183,14 +183,14 @@ describe('isBlank', () => {
     ...[0x2028, 0x2029, 0x202f, 0x205f, 0x3000],
   ]
 
-  it('is true of the 25 characters of white space only', () => {
+  it('is true for exactly the 25 white space characters', () => {
     const found: number[] = []
     for (let code = 0; code <= LAST_CODE_POINT; code++)
       if (isBlank(String.fromCodePoint(code))) found.push(code)
     expect(found).toEqual(whiteSpace)
   })
 
-  it('is true of nothing, and of any number of them', () => {
+  it('is true for an empty text and for any number of them', () => {
     expect(isBlank('')).toBe(true)
     expect(isBlank(String.fromCodePoint(...whiteSpace))).toBe(true)
     expect(isBlank(`${' '.repeat(50_000)}x`)).toBe(false)
@@ -199,7 +199,7 @@ describe('isBlank', () => {
   })
 })
 
-/** LIKE by its definition: what is left of the pattern against what is left of the text. */
+/** LIKE by its definition: matches the rest of the pattern against the rest of the text. */
 function likeByDefinition(pattern: readonly string[], text: readonly string[]): boolean {
   const [head, ...rest] = pattern
   if (head === undefined) return text.length === 0
@@ -261,7 +261,7 @@ describe('likeMatcher', () => {
   const chars = (letters: readonly string[], maxLength: number): fc.Arbitrary<string[]> =>
     fc.array(fc.constantFrom(...letters), { maxLength, size: 'max' })
 
-  it('does as its definition says', () => {
+  it('matches its definition', () => {
     const pattern = chars(['a', 'b', 'A', '%', '%', '_', '\\', '😀'], 9)
     const text = chars(['a', 'b', 'B', '%', '_', '\\', '😀'], 9)
     let matched = 0
@@ -276,7 +276,7 @@ describe('likeMatcher', () => {
     expect(matched).toBeGreaterThan(250)
   })
 
-  it('does so where stretches are longer than a machine word', () => {
+  it('matches its definition for texts longer than a machine word', () => {
     const stretch = fc.tuple(chars(['a', 'b', '_'], 70), chars(['a', '_'], 3))
     let matched = 0
     fc.assert(
@@ -294,8 +294,8 @@ describe('likeMatcher', () => {
     expect(matched).toBeGreaterThan(100)
   })
 
-  it('is done with many wildcards on a long text', () => {
-    // Backtracking would not come to an end.
+  it('matches many wildcards on a long text in time', () => {
+    // Backtracking would not end.
     const text = 'a'.repeat(20_000)
     expect(likeMatcher(`${'%a'.repeat(2000)}%b`)(text)).toBe(false)
     expect(likeMatcher(`${'%_a'.repeat(2000)}%`)(text)).toBe(true)

@@ -16,38 +16,38 @@ const own: Omit<AuditEvent, 'attributes'> = {
   source: null,
 }
 
-it('reads the attributes when they are asked for, once', () => {
+it('parses the attributes once, when they are first read', () => {
   const event = new LazyEvent(own, '{"count": 1}')
   expect(event.attributes).toEqual({ count: 1 })
   expect(event.attributes).toBe(event.attributes)
 })
 
-it('gives the text as it came until the attributes are read', () => {
+it('returns the original text until the attributes are read', () => {
   const event = new LazyEvent(own, '{"count": 1}')
   expect(attributesJson(event)).toBe('{"count": 1}')
 })
 
-it('gives the text of what has become of attributes that were read', () => {
+it('serializes the attributes again after they were read', () => {
   const event = new LazyEvent(own, '{"count": 1}')
   event.attributes['count'] = 2
   expect(attributesJson(event)).toBe('{"count":2}')
 })
 
-it('makes the text of an event that any store may give', () => {
+it('serializes a plain event', () => {
   expect(attributesJson({ ...own, attributes: { count: 1 } })).toBe('{"count":1}')
 })
 
-it('becomes an event with all members of its own', () => {
+it('can be turned into a plain event', () => {
   const event = plainEvent(new LazyEvent(own, '{"count":1}'))
   expect({ ...event }).toEqual({ ...own, attributes: { count: 1 } })
 })
 
-it('leaves another event as it is', () => {
+it('leaves a plain event unchanged', () => {
   const event = { ...own, attributes: {} }
   expect(plainEvent(event)).toBe(event)
 })
 
-it('is sent on as it came by a store that has only looked at its attributes', () => {
+it('keeps its text if a store only matched its attributes', () => {
   const [read, unread] = ['{"count": 1}', '{"count": 2}'].map((json) => new LazyEvent(own, json))
   const plain = { ...own, attributes: { count: 3 } }
   expect(read!.attributes).toEqual({ count: 1 })

@@ -6,7 +6,7 @@ import { parseQuery } from '../../../src/filter/parse.js'
 const PAGE = { events: [], truncated: false }
 
 describe('a trace', () => {
-  it('has each way once, in the order in which they were first gone', () => {
+  it('has one step for each method, in the order of first use', () => {
     const trace = createTrace({ detailed: false })
     trace.enter('probe').rows += 3
     trace.enter('index').reads += 2
@@ -17,7 +17,7 @@ describe('a trace', () => {
     ])
   })
 
-  it('gives the time to the way that is being gone', () => {
+  it('adds the time to the current step', () => {
     const now = vi.spyOn(performance, 'now').mockReturnValue(0)
     try {
       const at = (ms: number) => now.mockReturnValue(ms)
@@ -38,19 +38,19 @@ describe('a trace', () => {
     }
   })
 
-  it('gives no way the time of what is done for it alone', () => {
+  it('does not count paused time for any step', () => {
     const now = vi.spyOn(performance, 'now').mockReturnValue(0)
     try {
       const at = (ms: number) => now.mockReturnValue(ms)
       const trace = createTrace({ detailed: true })
-      const goOn = trace.pause()
+      const resume = trace.pause()
       at(10)
-      goOn()
+      resume()
       trace.enter('scan')
       at(13)
-      const goOnAgain = trace.pause()
+      const resumeAgain = trace.pause()
       at(20)
-      goOnAgain()
+      resumeAgain()
       at(21)
       trace.stop()
       expect(trace.steps.map(({ took_ms }) => took_ms)).toEqual([4])
@@ -60,14 +60,14 @@ describe('a trace', () => {
     }
   })
 
-  it('begins again without what it has told', () => {
+  it('restarts without its steps', () => {
     const trace = createTrace({ detailed: true })
     trace.enter('scan').rows += 3
     trace.restart()
     expect([trace.steps, trace.current]).toEqual([[], undefined])
   })
 
-  it('counts what its filter decides, for the way that is being gone', () => {
+  it('counts the decisions of its filter for the current step', () => {
     const trace = createTrace({ detailed: false })
     const isEven = tracedFilter(trace, (n: number) => n % 2 === 0)
     expect(isEven(2)).toBe(true)
@@ -81,14 +81,14 @@ describe('a trace', () => {
     ])
   })
 
-  it('that is not there leaves the filter as it is', () => {
+  it('is optional: without one the filter is unchanged', () => {
     const filter = (): boolean => true
     expect(tracedFilter(undefined, filter)).toBe(filter)
   })
 })
 
 describe('an explanation', () => {
-  it('adds up the steps, and has no fewer rows than were checked', () => {
+  it('adds up the steps and has at least as many rows as were checked', () => {
     const trace = createTrace({ detailed: false })
     Object.assign(trace.enter('probe'), { rows: 100, checked: 9, matched: 2 })
     Object.assign(trace.enter('index'), { checked: 5, matched: 4, parts: 9, parts_read: 2 })
@@ -106,7 +106,7 @@ describe('an explanation', () => {
     expect(steps.map(({ rows }) => rows)).toEqual([100, 5])
   })
 
-  it('stays as it is when the trace goes on', () => {
+  it('does not change when the trace continues', () => {
     const trace = createTrace({ detailed: false })
     trace.enter('scan').checked += 1
     const explanation = explanationOf('own', parseQuery(''), trace, PAGE, 1)
@@ -114,7 +114,7 @@ describe('an explanation', () => {
     expect([explanation.checked, explanation.steps[0]!.checked]).toEqual([1, 1])
   })
 
-  it('tells of a query that no query string can hold', () => {
+  it('supports a query that no query string can express', () => {
     const query = parseQuery({ filter: { text_eq: 'a\ud800', sorts: 'type' } })
     const trace = createTrace({ detailed: false })
     expect(explanationOf('own', query, trace, PAGE, 1).query).toBe(

@@ -24,7 +24,7 @@ function partsOf(query: string, facets: readonly string[] = FACETS): Record<stri
 }
 
 describe('the own conditions of a facet', () => {
-  it('are those on its attribute alone', () => {
+  it('are those on its attribute only', () => {
     expect(partsOf('filter[username_eq]=ann&filter[name_cont]=x&filter[other_eq]=1')).toEqual({
       shared: 'filter[other_eq]=1',
       username: 'filter[username_eq]=ann',
@@ -35,7 +35,7 @@ describe('the own conditions of a facet', () => {
     })
   })
 
-  it('of the type are not those that ask for levels', () => {
+  it('of the type exclude conditions on levels', () => {
     expect(
       partsOf(
         'filter[type_start_any][]=Warn:&filter[type_start_any][]=warning:&filter[type_cont]=disk',
@@ -63,7 +63,7 @@ describe('the own conditions of a facet', () => {
       expect(partsOf(query)).toEqual({ type: query })
   })
 
-  it('may be groups, whose conditions all speak of it', () => {
+  it('include groups with conditions on it only', () => {
     const users = 'filter[g][0][m]=or&filter[g][0][username_eq]=ann&filter[g][0][username_null]=1'
     expect(Object.keys(partsOf(users))).toEqual(['username'])
     const levels =
@@ -75,7 +75,7 @@ describe('the own conditions of a facet', () => {
     expect(Object.keys(partsOf(mixed))).toEqual(['shared'])
   })
 
-  it('of alternatives are all or none of them', () => {
+  it('of alternatives are all of them or none', () => {
     expect(
       Object.keys(partsOf('filter[m]=or&filter[username_eq]=ann&filter[username_null]=1')),
     ).toEqual(['username'])
@@ -85,7 +85,7 @@ describe('the own conditions of a facet', () => {
     expect(Object.keys(partsOf('filter[m]=or&filter[username_eq]=ann'))).toEqual(['username'])
   })
 
-  it('are none where names are joined, and none on an attribute that is called level', () => {
+  it('exclude joined names and an attribute named level', () => {
     for (const query of [
       'filter[name_or_username_eq]=x',
       'filter[type_or_type_start]=api:',
@@ -94,7 +94,7 @@ describe('the own conditions of a facet', () => {
       expect(Object.keys(partsOf(query))).toEqual(['shared'])
   })
 
-  it('are never those of what is visible', () => {
+  it('never include the `visible` filter', () => {
     const { where: visible } = parseQuery('filter[username_eq]=ann')
     const { where } = parseQuery('filter[username_eq]=bob')
     const { shared, own } = filterParts({ where, visible, facets: ['username'] })
@@ -111,7 +111,7 @@ describe('fields to group by', () => {
   const fieldsOf = (query: string, facets: readonly string[] = [], attributes = false) =>
     groupFields({ where: parseQuery(query).where, visible: undefined, facets, attributes })
 
-  it('are those that filters and facets look at', () => {
+  it('are those that filters and facets use', () => {
     expect(fieldsOf('')).toEqual(['type'])
     expect(fieldsOf('', ['level'])).toEqual(['type'])
     expect(fieldsOf('', ['username', 'system'])).toEqual(['type', 'username', 'system'])
@@ -125,11 +125,11 @@ describe('fields to group by', () => {
     ])
   })
 
-  it('are none where something else decides', () => {
+  it('are undefined if other data is needed', () => {
     expect(fieldsOf('filter[name_eq]=x')).toBeUndefined()
     expect(fieldsOf('filter[id_eq]=x')).toBeUndefined()
     expect(fieldsOf('', ['name'])).toBeUndefined()
-    // An attribute of that name; the facet is made of types.
+    // This filters an attribute named level; the facet level is derived from types.
     expect(fieldsOf('filter[level_eq]=1')).toBeUndefined()
     expect(fieldsOf('filter[level_eq]=1', ['level'])).toBeUndefined()
     expect(fieldsOf('', [], true)).toBeUndefined()

@@ -11,7 +11,7 @@ const sumOf = (slices: readonly Slice[]): number =>
   slices.reduce((sum, slice) => sum + durationOf(slice), 0)
 
 describe('cells', () => {
-  it('part the stretch, each within one bucket', () => {
+  it('divide the time range, each within one bucket', () => {
     const edges = [0, 100, 200, 300, 400]
     const cells = cellsOf({ from: 150, to: 320 }, edges)
     expect(cells[0]).toEqual({ bucket: 1, from: 150, to: 151 })
@@ -26,7 +26,7 @@ describe('cells', () => {
     }
   })
 
-  it('are many without buckets, and with few', () => {
+  it('are many without buckets and with few buckets', () => {
     expect(cellsOf({ from: 0, to: 1_000_000 }, [])).toHaveLength(64)
     expect(cellsOf({ from: 0, to: 1_000_000 }, [0, 600_000, 1_200_000])).toHaveLength(64)
     expect(cellsOf({ from: 7, to: 7 }, [])).toEqual([{ bucket: 0, from: 7, to: 7 }])
@@ -38,7 +38,7 @@ describe('rounds', () => {
     .tuple(fc.nat(1_000_000), fc.integer({ min: 0, max: 3_000_000 }))
     .map(([from, length]) => ({ from, to: from + length }))
 
-  it('see every time once', () => {
+  it('cover every time once', () => {
     fc.assert(
       fc.property(stretch, fc.integer({ min: 0, max: 50 }), (stretch, count) => {
         const width = Math.ceil(durationOf(stretch) / Math.max(1, count))
@@ -59,7 +59,7 @@ describe('rounds', () => {
     )
   })
 
-  it('see a little of each cell first, and then as much as before', () => {
+  it('cover a little of each cell first, then double the coverage', () => {
     const cells = cellsOf({ from: 0, to: 2 ** 30 - 1 }, [])
     const rounds = roundsOf(cells)
     expect(rounds).toHaveLength(11)
@@ -70,7 +70,7 @@ describe('rounds', () => {
       expect(new Set(round.map(({ cell }) => cell)).size).toBe(cells.length)
   })
 
-  it('go from cell to cell so that the first ones lie everywhere', () => {
+  it('visit the cells so that the first ones are spread over the range', () => {
     const [first = []] = roundsOf(cellsOf({ from: 0, to: 2 ** 30 - 1 }, []))
     for (const count of [4, 8, 16]) {
       const visited = first.slice(0, count).map(({ cell }) => cell)
@@ -82,13 +82,13 @@ describe('rounds', () => {
     }
   })
 
-  it('see a cell in other places than its neighbours', () => {
+  it('sample each cell at other places than its neighbours', () => {
     const cells = cellsOf({ from: 0, to: 2 ** 30 - 1 }, [])
     const [first = []] = roundsOf(cells)
     const places = first.map(
       ({ cell, from }) => (from - cells[cell]!.from) / durationOf(cells[cell]!),
     )
-    // As many in each tenth, so that nothing that happens regularly is met too often.
+    // The same number in each tenth, so that periodic events are not sampled too often.
     const tenths = Array.from(
       { length: 10 },
       (_, i) => places.filter((place) => Math.floor(place * 10) === i).length,
@@ -96,7 +96,7 @@ describe('rounds', () => {
     for (const tenth of tenths) expect(Math.abs(tenth - 6.4)).toBeLessThan(2)
   })
 
-  it('are none for nothing', () => {
+  it('are empty for an empty range', () => {
     expect(roundsOf([])).toEqual([])
   })
 })

@@ -28,7 +28,7 @@ const event = (overrides: Partial<AuditEvent> = {}): AuditEvent => ({
 /** 64 cells of 1,048,576 microseconds, one event for each 1024. */
 const SPAN = { first: 0, last: 2 ** 26 - 1, now: 2 ** 26 - 1 }
 
-/** Goes through the first rounds as a store would; each slice has an event for 1024 microseconds. */
+/** Runs the first rounds as a store would; each slice has one event per 1024 microseconds. */
 function see(tally: Tally, rounds: number, one: AuditEvent = event()): void {
   for (const slice of tally.rounds.slice(0, rounds).flat()) {
     tally.add(slice.cell, one, durationOf(slice) / 1024)
@@ -43,7 +43,7 @@ afterEach(() => {
 })
 
 describe('a tally', () => {
-  it('is exact when it has seen all', () => {
+  it('is exact after it has seen all events', () => {
     const tally = createTally(asked({ facets: ['type', 'username'] }), SPAN)
     see(tally, Infinity)
     expect(withoutTime(tally)).toEqual({
@@ -61,11 +61,11 @@ describe('a tally', () => {
     })
   })
 
-  it('scales what it has seen, in each cell by itself', () => {
+  it('scales each cell by its own share', () => {
     const query = asked({ facets: ['level', 'n'], attributes: true })
     const tally = createTally(query, SPAN)
     see(tally, 1, event({ attributes: { n: 7 } }))
-    // One cell further than the others.
+    // One cell more than the others.
     const [further] = tally.rounds[1]!
     tally.add(further!.cell, event({ type: 'error:a:b' }), durationOf(further!) / 1024)
     tally.seen(further!)
@@ -90,7 +90,7 @@ describe('a tally', () => {
     ])
   })
 
-  it('is never over before the first round, and then when the time is', () => {
+  it('never stops before the first round, then stops when the time is up', () => {
     let now = 0
     vi.spyOn(performance, 'now').mockImplementation(() => now)
     const tally = createTally(asked({ within: 100 }), SPAN)
@@ -106,7 +106,7 @@ describe('a tally', () => {
     expect(tally.counts().took_ms).toBe(99)
   })
 
-  it('takes part of a slice', () => {
+  it('accepts part of a slice', () => {
     const tally = createTally(asked(), SPAN)
     see(tally, 10)
     const last = tally.rounds.at(-1)!
@@ -120,7 +120,7 @@ describe('a tally', () => {
     expect(counted).toBeCloseTo(49_152, 0)
   })
 
-  it('gives an event to the facets whose own conditions alone it fails', () => {
+  it('counts an event for a facet if it fails only the own conditions of that facet', () => {
     const { where } = parseQuery('filter[username_eq]=ann&filter[type_start]=api:&filter[n_gt]=1')
     const tally = createTally(asked({ where, facets: ['username', 'level', 'n', 'type'] }), SPAN)
     expect(tally.shared).toBeUndefined()
@@ -145,7 +145,7 @@ describe('a tally', () => {
     ])
   })
 
-  it('keeps so many different values of a facet, and short ones', () => {
+  it('keeps a limited number of short values of a facet', () => {
     const tally = createTally(asked({ facets: ['n'] }), SPAN)
     for (let n = 0; n < 100_010; n++) tally.add(0, event({ attributes: { n } }))
     tally.add(0, event({ attributes: { n: 7 } }))
@@ -157,7 +157,7 @@ describe('a tally', () => {
     expect(facets['n']!.values[0]).toEqual({ value: 7, count: 2 })
   })
 
-  it('keeps so many names of attributes, and gives the most frequent', () => {
+  it('keeps a limited number of attribute names and returns the most frequent', () => {
     const tally = createTally(asked({ attributes: true }), SPAN)
     const often = { often: { id: 1, type: 'x' }, id: 'own', created: { at: 'own' }, '': 1 }
     for (let n = 0; n < 11_000; n++)
@@ -173,7 +173,7 @@ describe('a tally', () => {
     ])
   })
 
-  it('has no rounds where nothing can match', () => {
+  it('has no rounds if nothing can match', () => {
     const { where } = parseQuery('filter[created_at_gt]=2026-01-01')
     const tally = createTally(asked({ where, buckets: { count: 4, zone: 'UTC' } }), SPAN)
     expect(tally.rounds).toEqual([])

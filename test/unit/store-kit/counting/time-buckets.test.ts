@@ -5,7 +5,7 @@ import { timeBuckets } from '../../../../src/store-kit/counting/time-buckets.js'
 
 const time = (text: string): number => parseTimestamp(text)!
 
-/** The width, and the edges without their zeros. */
+/** The width, and the edges without trailing zeros. */
 function bucketsOf(from: string, to: string, count: number, zone = 'UTC'): unknown[] {
   const stretch = { from: time(from), to: time(to) }
   const { width, edges } = timeBuckets(stretch, { count, zone })
@@ -16,7 +16,7 @@ const HOUR = 3600
 const DAY = 24 * HOUR
 
 describe('buckets of time', () => {
-  it('have the finest round width of which there are not too many', () => {
+  it('have the smallest round width that does not exceed the number of buckets', () => {
     const widths = (count: number): unknown[] =>
       [
         '2026-03-01T00:00:09.5Z',
@@ -39,7 +39,7 @@ describe('buckets of time', () => {
     ])
   })
 
-  it('begin at round times, and hold both ends', () => {
+  it('begin at round times and contain both ends', () => {
     expect(bucketsOf('2026-03-01T10:07:30', '2026-03-01T10:44:59', 4)).toEqual([
       ...[900, '2026-03-01T10:00', '2026-03-01T10:15', '2026-03-01T10:30', '2026-03-01T10:45'],
     ])
@@ -52,7 +52,7 @@ describe('buckets of time', () => {
     ])
   })
 
-  it('go by weeks from Monday on, by months, quarters and years', () => {
+  it('can be weeks from Monday, months, quarters and years', () => {
     expect(bucketsOf('2026-03-01', '2026-03-20', 4)).toEqual([
       ...[7 * DAY, '2026-02-23T00:00', '2026-03-02T00:00', '2026-03-09T00:00', '2026-03-16T00:00'],
       '2026-03-23T00:00',
@@ -70,7 +70,7 @@ describe('buckets of time', () => {
     ])
   })
 
-  it('follow the clocks of the zone over a day that is short or long', () => {
+  it('follow the zone over short and long days', () => {
     expect(bucketsOf('2026-03-28T12:00', '2026-03-30T12:00', 3, 'Europe/Berlin')).toEqual([
       ...[DAY, '2026-03-27T23:00', '2026-03-28T23:00', '2026-03-29T22:00', '2026-03-30T22:00'],
     ])
@@ -79,7 +79,7 @@ describe('buckets of time', () => {
     ])
   })
 
-  it('begin when the clocks jump over their time, and have each hour that comes twice', () => {
+  it('begin at the jump if the clocks skip their start, and include repeated hours', () => {
     expect(bucketsOf('2026-03-28T23:00', '2026-03-29T03:59', 3, 'Europe/Berlin')).toEqual([
       // 00:00, 03:00 instead of 02:00, 04:00.
       ...[2 * HOUR, '2026-03-28T23:00', '2026-03-29T01:00', '2026-03-29T02:00'],
@@ -89,23 +89,23 @@ describe('buckets of time', () => {
       // 02:00, 02:00 again, 03:00.
       ...[HOUR, '2026-10-25T00:00', '2026-10-25T01:00', '2026-10-25T02:00', '2026-10-25T03:00'],
     ])
-    // Half an hour is set back to 01:30.
+    // The clocks go back half an hour to 01:30.
     expect(bucketsOf('2026-04-04T14:00', '2026-04-04T16:29', 3, 'Australia/Lord_Howe')).toEqual([
       ...[HOUR, '2026-04-04T14:00', '2026-04-04T15:30', '2026-04-04T16:30'],
     ])
-    // 2011-12-30 did not come.
+    // 2011-12-30 was skipped.
     expect(bucketsOf('2011-12-29T12:00', '2011-12-31T09:59', 2, 'Pacific/Apia')).toEqual([
       ...[DAY, '2011-12-29T10:00', '2011-12-30T10:00', '2011-12-31T10:00'],
     ])
   })
 
-  it('know zones with a quarter of an hour', () => {
+  it('support offsets of a quarter of an hour', () => {
     expect(bucketsOf('2026-03-01T10:00', '2026-03-01T11:14', 2, 'Asia/Kathmandu')).toEqual([
       ...[HOUR, '2026-03-01T09:15', '2026-03-01T10:15', '2026-03-01T11:15'],
     ])
   })
 
-  it('are none for no stretch, and refuse an unknown zone', () => {
+  it('are empty for an empty range, and refuse an unknown zone', () => {
     expect(timeBuckets(undefined, { count: 5, zone: 'UTC' })).toEqual({
       width: 1,
       zone: 'UTC',
@@ -114,7 +114,7 @@ describe('buckets of time', () => {
     expect(() => timeBuckets(undefined, { count: 5, zone: 'Nowhere' })).toThrow(RangeError)
   })
 
-  it('begin at local midnight whatever the clocks do, but where they jump over it', () => {
+  it('begin at local midnight, unless the clocks skip it', () => {
     const clock = (zone: string): ((time: number) => string) => {
       const format = new Intl.DateTimeFormat('en-US', {
         timeZone: zone,
@@ -134,7 +134,7 @@ describe('buckets of time', () => {
     }
   })
 
-  it('cover all times that can be written, with one bucket too', () => {
+  it('cover all representable times, also with one bucket', () => {
     for (const zone of ['UTC', 'Asia/Tokyo', 'America/Los_Angeles']) {
       const all = bucketsOf('1970-01-01', '9999-12-31T23:59:59', 1, zone)
       expect(all).toHaveLength(3)
@@ -142,7 +142,7 @@ describe('buckets of time', () => {
     }
   })
 
-  it('have no gaps, rise, and are not too many, at any time in any zone', () => {
+  it('ascend without gaps and within the limit, at any time in any zone', () => {
     const zone = fc.constantFrom(
       ...['UTC', 'Europe/Berlin', 'America/St_Johns', 'America/Havana', 'America/Sao_Paulo'],
       ...['Australia/Lord_Howe', 'Pacific/Apia', 'Asia/Kathmandu', 'Africa/Casablanca'],

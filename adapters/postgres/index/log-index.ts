@@ -102,6 +102,8 @@ export function createLogIndex(
       if (i % STEP !== 0 || performance.now() < end) continue
       await nextTurn()
       checkTime()
+      // A statement that was made during the pause also reads the rows that are added from here on.
+      stage += 1
       end = performance.now() + SLICE_MS
     }
   }
@@ -132,9 +134,9 @@ export function createLogIndex(
   const addLateSlice = async (rows: readonly LateRow[], moment: Moment): Promise<void> => {
     const some = rows.filter(({ id }) => !added.has(id))
     if (some.length === 0) return
-    stage += 1
     const times = some.map(({ time }) => time)
     const events = await moment.ask(eventsAt(names), times)
+    stage += 1
     await inSlices(events, (row) => recent.addLate(Number(row[0]), rowToEvent(row)), moment)
     for (const { id, transaction } of some) added.set(id, transaction)
     lateCount += some.length

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type AuditEvent, AuditLog, parseQuery } from 'daybook'
 import pg from 'pg'
-import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { TextRow } from '../../../adapters/postgres/connection/client.js'
 import { createLogIndex, type LogIndex } from '../../../adapters/postgres/index/log-index.js'
 import { listEvents } from '../../../adapters/postgres/read/list.js'
 import { planList } from '../../../adapters/postgres/read/list-plan.js'
@@ -48,8 +50,8 @@ async function take(): Promise<Moment> {
   return moment
 }
 
-const coverageOf = async (index: LogIndex, moment: Moment) => {
-  const coverage = await index.refresh(moment)
+const coverageOf = async (index: LogIndex, moment: Moment, ahead?: readonly TextRow[]) => {
+  const coverage = await index.refresh(moment, ahead)
   if (coverage === 'outdated') throw new Error('outdated')
   return coverage
 }
@@ -153,6 +155,64 @@ it('rows that were read ahead are used unless others have added events since', a
   expect(second.asked.length).toBe(2)
   await index.refresh(second, await second.ask(index.statement()))
   expect(second.asked.length).toBe(3)
+})
+
+/** While `isHurried`, each look at the time takes 10 ms, so that a refresh pauses as often as it can. */
+function useHurriedTime(): { isHurried: boolean } {
+  const now = performance.now.bind(performance)
+  const time = { isHurried: false }
+  let ahead = 0
+  const spy = vi.spyOn(performance, 'now').mockImplementation(() => {
+    if (time.isHurried) ahead += 10
+    return now() + ahead
+  })
+  onTestFinished(() => spy.mockRestore())
+  return time
+}
+
+it('rows that were read ahead while a refresh paused are not added again', async () => {
+  await openLog(100)
+  const index = createLogIndex(names(), TUNING)
+  const [first, second] = [await take(), await take()]
+  const time = useHurriedTime()
+  time.isHurried = true
+  // It checks the time before it begins, and after each pause.
+  const statements: string[] = []
+  await index.refresh({ ...first, checkTime: () => void statements.push(index.statement()) })
+  time.isHurried = false
+  expect(statements.length).toBeGreaterThan(1)
+  for (const statement of statements) {
+    const { recent } = await coverageOf(index, second, await second.ask(statement))
+    expect(new Set(recent.flatMap(timesOf)).size).toBe(100)
+    expect(recent.flatMap(timesOf)).toHaveLength(100)
+  }
+})
+
+it('lists side by side give each event once while events are added and sealed', async () => {
+  const tuning = { segmentSize: 12, fanOut: 3 }
+  const { database, schema } = schemas
+  const { store, sealer } = createPostgresStore(
+    { pool: database().pool, schema: schema() },
+    { tuning, leaseMs: 60_000 },
+    0,
+  )
+  audit = new AuditLog({ store, types: {} })
+  const time = useHurriedTime()
+  for (let n = 0; n < 120; n += 6) {
+    await record(n, n + 6)
+    const newest = Array.from({ length: 7 }, (_, i) => n - 1 + i).filter((i) => i >= 0)
+    const list = async (turns: number): Promise<void> => {
+      for (let i = 0; i < turns; i++) await nextTurn()
+      const { events, truncated } = await audit.list('filter[n_gteq]=0&limit=7')
+      const found = events.map(({ attributes }) => attributes['n'])
+      expect([found, truncated]).toEqual([newest, n > 0])
+    }
+    const sealing = sealer.settled()
+    time.isHurried = true
+    await Promise.all(Array.from({ length: 8 }, (_, i) => list(i)))
+    time.isHurried = false
+    await sealing
+  }
 })
 
 it('late events are found once, even if they commit after later ones', async () => {

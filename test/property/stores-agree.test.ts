@@ -14,7 +14,7 @@ import { sqliteStore } from 'daybook/sqlite'
 import { manualClock } from 'daybook/testing'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { narrowAttribute } from '../../adapters/sqlite/read/pushdown.js'
+import { pushDownAttribute } from '../../adapters/sqlite/read/pushdown.js'
 import { compileFilter } from '../../src/filter/evaluate.js'
 import { pushDownFilter } from '../../src/store-kit/pushdown.js'
 import { postgresDatabase, type TestDatabase } from '../support/database.js'
@@ -176,7 +176,7 @@ function measure(
   filter: Readonly<Record<string, unknown>>,
 ): void {
   const { where } = parseQuery({ filter })
-  const pushdown = pushDownFilter(where, narrowAttribute)
+  const pushdown = pushDownFilter(where, pushDownAttribute)
   if (!pushdown) return
   const found = database
     .prepare<unknown[], number>(

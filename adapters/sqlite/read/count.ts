@@ -6,15 +6,15 @@ import { createTally, type Tally } from '../../../src/store-kit/counting/tally.j
 import { compileFilter } from '../../../src/filter/evaluate.js'
 import type { WaitOptions } from '../../../src/store/store.js'
 import { type Clock, formatTimestamp, type Microseconds } from '../../../src/event/timestamp.js'
-import { narrowAttribute } from './pushdown.js'
-import { narrowWhere } from './pushdown-where.js'
+import { pushDownAttribute } from './pushdown.js'
+import { pushDownWhere } from './pushdown-where.js'
 import { type EventRow, rowToLazyEvent } from '../schema/rows.js'
 import { scanEvents } from './scan.js'
 import type { Tables } from '../schema/tables.js'
 import { runTimeSlice, TIME_SLICE_MS } from '../connection/time-slice.js'
 
-// So many rows are grouped at once.
-const STEP = 1000
+// Rows that one statement groups.
+const STEP_ROWS = 1000
 
 const SPAN = `SELECT min(first) AS first, max(last) AS last FROM (
     SELECT min(created_at) AS first, max(created_at) AS last FROM daybook_live
@@ -25,9 +25,9 @@ const HAS_EVENTS = `SELECT EXISTS (SELECT 1 FROM daybook_events WHERE created_at
   OR EXISTS (SELECT 1 FROM daybook_live WHERE created_at BETWEEN ? AND ?) AS hasSome`
 
 const STEP_END = `SELECT created_at FROM daybook_events WHERE created_at BETWEEN ? AND ?
-  ORDER BY created_at LIMIT 1 OFFSET ${STEP - 1}`
+  ORDER BY created_at LIMIT 1 OFFSET ${STEP_ROWS - 1}`
 
-/** Counts what matches: see `EventStore.count`. */
+/** Implements `EventStore.count`. */
 export async function countEvents(
   tables: Tables,
   query: CountsQuery,
@@ -49,7 +49,7 @@ function spanOf({ connection }: Tables, now: Microseconds): Span {
   return { first: first ?? undefined, last: last ?? 0, now }
 }
 
-/** Of a log that is not large most slices are empty. */
+/** Checked first, as most slices of a small log are empty. */
 function isEmpty({ connection }: Tables, { from, to }: TimeRange): boolean {
   const row = connection.statement(HAS_EVENTS).get(from, to, from, to)
   return (row as { readonly hasSome: 0 | 1 }).hasSome === 0
@@ -59,7 +59,7 @@ interface Group extends Pick<EventRow, 'type'>, Partial<Pick<EventRow, 'username
   readonly count: number
 }
 
-/** By columns alone, which takes a fraction of the time. */
+/** Counts with GROUP BY, which takes a fraction of the time of reading each event. */
 async function countGroups(
   tables: Tables,
   tally: Tally,
@@ -68,9 +68,9 @@ async function countGroups(
 ): Promise<void> {
   const { connection } = tables
   const matches = compileFilter(tally.shared)
-  const where = narrowWhere(tally.shared, narrowAttribute)
+  const where = pushDownWhere(tally.shared, pushDownAttribute)
   const columns = fields.join(', ')
-  // One statement, so that an event which closes meanwhile is met once.
+  // One statement, so that an event that closes meanwhile is counted once.
   const select = `SELECT ${columns}, count(*) AS count FROM daybook_events
       WHERE created_at BETWEEN ? AND ? ${where ? `AND ${where.text}` : ''} GROUP BY ${columns}
     UNION ALL SELECT ${columns}, 1 FROM daybook_live WHERE created_at BETWEEN ? AND ?`
@@ -88,7 +88,7 @@ async function countGroups(
     if (!isEmpty(tables, { from, to })) {
       const last = connection.statement(STEP_END).get(from, to) as EventRow | undefined
       to = last?.created_at ?? to
-      // All times of a slice lie within the bounds of the filter.
+      // All times of a slice are within the bounds of the filter, so one of them stands for the group.
       const created_at = formatTimestamp(from)
       for (const { count, type, username = null, system } of groupsIn(to)) {
         const own = { id: '', created_at, type, username, system: system === 1, source: null }
@@ -106,8 +106,8 @@ async function countGroups(
 
 async function countRows(tables: Tables, tally: Tally, options: WaitOptions): Promise<void> {
   const matches = compileFilter(tally.shared)
-  const where = narrowWhere(tally.shared, narrowAttribute)
-  let turnEnd = performance.now() + TIME_SLICE_MS
+  const where = pushDownWhere(tally.shared, pushDownAttribute)
+  let sliceEnd = performance.now() + TIME_SLICE_MS
   for (const slice of tally.rounds.flat()) {
     if (tally.isOver()) return
     if (await tables.connection.retry(() => isEmpty(tables, slice), options)) {
@@ -124,8 +124,8 @@ async function countRows(tables: Tables, tally: Tally, options: WaitOptions): Pr
     }
     await scanEvents(tables, { bounds: slice, direction: 'asc', where }, visit, options)
     tally.seen({ ...slice, to })
-    if (performance.now() < turnEnd) continue
+    if (performance.now() < sliceEnd) continue
     await nextTurn()
-    turnEnd = performance.now() + TIME_SLICE_MS
+    sliceEnd = performance.now() + TIME_SLICE_MS
   }
 }

@@ -4,15 +4,15 @@ import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Connection } from '../connection/connection.js'
 import { runTimeSlice } from '../connection/time-slice.js'
 
-// Rows that are counted between two looks at the time.
-const STEP = 1000
+// Rows that are counted between two checks of the time.
+const STEP_ROWS = 1000
 
 const BYTES = 'length(CAST(json(attributes) AS BLOB))'
 
 const COUNT = `SELECT count(*) AS count, min(created_at) AS oldest FROM
-  (SELECT created_at FROM daybook_events WHERE created_at < ? ORDER BY created_at DESC LIMIT ${STEP})`
+  (SELECT created_at FROM daybook_events WHERE created_at < ? ORDER BY created_at DESC LIMIT ${STEP_ROWS})`
 
-/** What lies beyond the bounds, by a walk from the newest to the oldest. */
+/** Implements `EventStore.excess`. Walks from the newest event to the oldest. */
 export async function findExcess(
   connection: Connection,
   bounds: KeptBounds,
@@ -32,12 +32,15 @@ export async function findExcess(
     }
     count += row.count
     rest = row.oldest ?? rest
-    return row.count === STEP
+    return row.count === STEP_ROWS
   })
   return { before, count }
 }
 
-/** The time of the oldest event that `rows` and `bytes` keep, right behind the newest where they keep none; 0 where they keep all. */
+/**
+ * Returns the time of the oldest event that `rows` and `bytes` keep. If they keep no event, it is just
+ * after the newest; if they keep all, it is 0.
+ */
 async function beforeKept(
   connection: Connection,
   { rows = Infinity, bytes = Infinity }: KeptBounds,
@@ -50,8 +53,8 @@ async function beforeKept(
   let oldest = Number.MAX_SAFE_INTEGER
   let before: Microseconds | undefined
   await walk((isOver) => {
-    const met = connection.statement(text).iterate(oldest)
-    for (const row of met as IterableIterator<{ created_at: Microseconds; bytes: number }>) {
+    const found = connection.statement(text).iterate(oldest)
+    for (const row of found as IterableIterator<{ created_at: Microseconds; bytes: number }>) {
       rowsLeft -= 1
       bytesLeft -= row.bytes
       if (rowsLeft < 0 || bytesLeft < 0) {

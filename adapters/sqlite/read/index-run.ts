@@ -10,52 +10,53 @@ import type { ListOptions } from '../../../src/store/store.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Coverage, LogIndex } from '../index/log-index.js'
 import type { EventRow } from '../schema/rows.js'
-import type { Present } from './scan.js'
+import type { LogState } from './scan.js'
 import type { Tables } from '../schema/tables.js'
 import { runTimeSlice } from '../connection/time-slice.js'
 
-/** What a store's events are read from. */
+/** The tables and the index of a log. */
 export interface Indexed {
   readonly tables: Tables
   readonly index: LogIndex
-  /** How many rows are looked at before the index is asked, in any case. */
+  /** How many rows a list reads before it asks the index. */
   readonly firstProbe: number
 }
 
-/** Waits until the index knows all that it is going to; gives the time up to which that is. */
+/** Brings the index up to date; returns the time up to which it covers all events. */
 export async function coveredTo(
   { tables: { connection }, index }: Indexed,
-  present: Present,
+  logState: LogState,
   options: ListOptions,
 ): Promise<Microseconds> {
-  let to = index.known(present)?.to
+  let to = index.known(logState)?.to
   if (to !== undefined) return to
   const step = (isOver: () => boolean): boolean => {
     to = index.refresh(isOver)?.to
     return to === undefined
   }
-  const turn = (): boolean => connection.snapshot(() => runTimeSlice(step, { maxSteps: 1 }))
-  while (await connection.retry(turn, options)) await nextTurn()
+  const slice = (): boolean => connection.snapshot(() => runTimeSlice(step, { maxSteps: 1 }))
+  while (await connection.retry(slice, options)) await nextTurn()
   return to!
 }
 
-/** One way through the index: what it yields is given to `visit`, which says when it has enough. */
-export interface Run<Step> {
-  /** As it is before the bounds' end. */
-  readonly present: Present
+/** A query of the index. `visit` gets what `start` yields, and returns true once it has enough. */
+export interface IndexRun<Step> {
+  /** The state of the log when the list began. */
+  readonly logState: LogState
+  /** The bounds that are left. */
   readonly bounds: () => TimeBounds
   readonly start: (view: IndexView) => Generator<Step, void, undefined>
   readonly visit: (step: Step) => boolean
 }
 
 /**
- * Goes through the index in turns, each on one moment's state of the file. Where segments have been merged
- * in between it starts again: with the bounds that are left then. False where the index knows of so much no
- * more that has come late meanwhile: what is left then is to be looked at without it.
+ * Runs a query of the index in time slices, each in one snapshot of the file. If segments were merged
+ * between two slices, it starts again with the bounds that are left. Returns false if the index no
+ * longer covers the bounds, because too many late events came; the caller then scans what is left.
  */
 export async function runIndex<Step>(
   { tables, index }: Indexed,
-  { present, bounds, start, visit }: Run<Step>,
+  { logState, bounds, start, visit }: IndexRun<Step>,
   toEvent: (row: EventRow) => AuditEvent,
   options: ListOptions,
 ): Promise<boolean> {
@@ -64,7 +65,7 @@ export async function runIndex<Step>(
   let open: ReadonlySet<Microseconds> | undefined
   let segments: readonly IndexPart[] = []
   let steps: Generator<Step, void, undefined> | undefined
-  let isKnown = true
+  let isCovered = true
 
   const eventAt = (time: Microseconds): AuditEvent | undefined => {
     const row = (open?.has(time) ? live.at(time) : undefined) ?? events.at(time)
@@ -74,8 +75,8 @@ export async function runIndex<Step>(
     ids.flatMap((id) => events.foreignTime(id) ?? parseEventId(id)?.time ?? [])
 
   const begin = (coverage: Coverage): Generator<Step, void, undefined> => {
-    // What is open now is met wherever it stands by then: among the open ones, or among the events.
-    open ??= new Set(present.hasOpen ? live.timesBetween(bounds()) : [])
+    // `eventAt` finds an event that is open now in either table, also after it was closed.
+    open ??= new Set(logState.hasOpen ? live.timesBetween(bounds()) : [])
     const openParts = open.size > 0 ? [unindexedPart('open', Array.from(open))] : []
     const parts = [...coverage.segments, ...coverage.recent, ...openParts]
     segments = coverage.segments
@@ -86,8 +87,8 @@ export async function runIndex<Step>(
     const coverage = index.refresh(isOver)
     if (!coverage) return true
     if (!steps || !index.has(segments)) {
-      isKnown = coverage.to >= bounds().to
-      if (!isKnown) return false
+      isCovered = coverage.to >= bounds().to
+      if (!isCovered) return false
       steps = begin(coverage)
     }
     do {
@@ -97,18 +98,18 @@ export async function runIndex<Step>(
     return true
   }
 
-  const turn = (): boolean => {
+  const slice = (): boolean => {
     const before = index.reads()
     try {
       return connection.snapshot(() => runTimeSlice(step, { maxSteps: 1 }))
     } catch (error) {
-      // A generator that has thrown has ended.
+      // A generator that has thrown cannot continue.
       steps = undefined
       throw error
     } finally {
       if (trace?.current) trace.current.reads += index.reads() - before
     }
   }
-  while (await connection.retry(turn, options)) await nextTurn()
-  return isKnown
+  while (await connection.retry(slice, options)) await nextTurn()
+  return isCovered
 }

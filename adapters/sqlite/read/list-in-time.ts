@@ -10,7 +10,7 @@ import type { Microseconds } from '../../../src/event/timestamp.js'
 import { type ListQuery, scanRows } from './list-query.js'
 import { coveredTo, runIndex } from './index-run.js'
 
-/** Along `created_at`, from the end at which the order begins. */
+/** Lists in the order of `created_at`. Reads the first rows one by one, then asks the index. */
 export async function listInTime(
   list: ListQuery,
   order: Order,
@@ -21,44 +21,44 @@ export async function listInTime(
     await scanRows(list, collector, bounds)
     return collector.page()
   }
-  const { indexed, filter, present, options } = list
-  // Where the index has to take in nothing first, it leads to the events in less than a probe takes.
-  const isAtHand = leadsByValues(filter) && indexed.index.known(present) !== undefined
-  const rest = isAtHand
+  const { indexed, filter, logState, options } = list
+  // An index that is up to date finds the events of a list of values faster than a probe.
+  const isIndexReady = leadsByValues(filter) && indexed.index.known(logState) !== undefined
+  const rest = isIndexReady
     ? bounds
     : await scanRows(list, collector, bounds, createProbe(indexed.firstProbe))
   if (!rest || isEmpty(rest)) return collector.page()
 
   options.trace?.enter('index')
-  const { covered: known, rest: others } = splitAt(rest, await coveredTo(indexed, present, options))
-  const askIndex = (): Promise<boolean> => walk(list, collector, order, known)
+  const { covered, rest: others } = splitAt(rest, await coveredTo(indexed, logState, options))
+  const askIndex = (): Promise<boolean> => listByIndex(list, collector, order, covered)
   const scanOthers = (): Promise<boolean> => scanAll(list, collector, others)
   const [first, second] = order === 'asc' ? [askIndex, scanOthers] : [scanOthers, askIndex]
   if (!(await first())) await second()
   return collector.page()
 }
 
-/** True once there are enough. */
+/** Returns true if the page is full. */
 const scanAll = async (
   list: ListQuery,
   collector: EventCollector,
   bounds: TimeBounds,
 ): Promise<boolean> => (await scanRows(list, collector, bounds)) === undefined
 
-/** The same by the index. */
-async function walk(
+/** Finds the events within the bounds by the index. Returns true if the page is full. */
+async function listByIndex(
   list: ListQuery,
   collector: EventCollector,
   order: Order,
   bounds: TimeBounds,
 ): Promise<boolean> {
   if (isEmpty(bounds)) return false
-  const { indexed, filter, matches, toEvent, present, options } = list
+  const { indexed, filter, matches, toEvent, logState, options } = list
   options.trace?.enter('index')
   let rest = bounds
   let isFull = false
   const run = {
-    present,
+    logState,
     bounds: () => rest,
     start(view: IndexView) {
       const eventAt = (time: Microseconds): AuditEvent | undefined => {
@@ -73,6 +73,6 @@ async function walk(
       return isFull
     },
   }
-  const isKnown = await runIndex(indexed, run, toEvent, options)
-  return isKnown ? isFull : scanAll(list, collector, rest)
+  const isCovered = await runIndex(indexed, run, toEvent, options)
+  return isCovered ? isFull : scanAll(list, collector, rest)
 }

@@ -7,10 +7,10 @@ import type { IndexFilter } from '../../../src/store-kit/index/index-filter.js'
 import type { Probe } from '../../../src/store-kit/index/probe.js'
 import type { ListOptions } from '../../../src/store/store.js'
 import type { Indexed } from './index-run.js'
-import { narrowAttribute } from './pushdown.js'
-import { narrowWhere } from './pushdown-where.js'
+import { pushDownAttribute } from './pushdown.js'
+import { pushDownWhere } from './pushdown-where.js'
 import type { EventRow } from '../schema/rows.js'
-import { type Present, scanEvents } from './scan.js'
+import { type LogState, scanEvents } from './scan.js'
 
 /** The state of one list query. */
 export interface ListQuery {
@@ -21,7 +21,7 @@ export interface ListQuery {
   readonly matches: (event: AuditEvent) => boolean
   readonly toEvent: (row: EventRow) => AuditEvent
   /** The state of the log when the list begins. */
-  readonly present: Present
+  readonly logState: LogState
   readonly options: ListOptions
 }
 
@@ -30,13 +30,13 @@ export interface ListQuery {
  * Returns the bounds that are left; `undefined` once the page is full.
  */
 export async function scanRows(
-  { indexed: { tables }, query, filter, matches, toEvent, present, options }: ListQuery,
+  { indexed: { tables }, query, filter, matches, toEvent, logState, options }: ListQuery,
   collector: EventCollector,
   bounds: TimeBounds,
   probe?: Probe,
 ): Promise<TimeBounds | undefined> {
   if (isEmpty(bounds)) return bounds
-  let narrowed: { readonly where: Sql | undefined } | undefined
+  let pushed: { readonly where: Sql | undefined } | undefined
   options.trace?.enter(probe ? 'probe' : 'scan')
   let isFull = false
   const visit = (row: EventRow): boolean => {
@@ -49,11 +49,11 @@ export async function scanRows(
     bounds,
     direction: collector.direction,
     get where() {
-      narrowed ??= { where: filter && narrowWhere(query.where, narrowAttribute) }
-      return narrowed.where
+      pushed ??= { where: filter && pushDownWhere(query.where, pushDownAttribute) }
+      return pushed.where
     },
     wanted: filter ? undefined : query.limit + 1,
-    present,
+    logState,
     probe,
   }
   const rest = await scanEvents(tables, scan, visit, options)

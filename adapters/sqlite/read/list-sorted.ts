@@ -10,33 +10,33 @@ import type { EventPage } from '../../../src/store/store.js'
 import { type ListQuery, scanRows } from './list-query.js'
 import { coveredTo, runIndex } from './index-run.js'
 
-/** In the order of attributes: the first by the index, and all of what it does not know. */
+/** Lists in the order of attributes: the first events by the index, and a scan of what it does not cover. */
 export async function listSorted(list: ListQuery, bounds: TimeBounds): Promise<EventPage> {
-  const { indexed, query, filter, matches, toEvent, present, options } = list
+  const { indexed, query, filter, matches, toEvent, logState, options } = list
   let collector = pageCollector(query)
   if (isEmpty(bounds)) return collector.page()
-  let covered = -1
+  let coveredEnd = -1
   if (isIndexedOrder(query.sorts)) {
     options.trace?.enter('sort')
-    covered = await coveredTo(indexed, present, options)
+    coveredEnd = await coveredTo(indexed, logState, options)
   }
-  const { covered: known, rest: others } = splitAt(bounds, covered)
+  const { covered, rest: others } = splitAt(bounds, coveredEnd)
   const take = (event: AuditEvent): boolean => {
     if (!matches(event)) return false
     collector.add(event)
     return true
   }
   const run = {
-    present,
-    bounds: () => known,
+    logState,
+    bounds: () => covered,
     start(view: IndexView) {
-      // Where it starts again all is met again.
+      // A run that starts again finds all events again.
       collector = pageCollector(query)
-      return takeSorted(view, { filter, query, bounds: known, take })
+      return takeSorted(view, { filter, query, bounds: covered, take })
     },
     visit: () => false,
   }
-  if (isEmpty(known) || (await runIndex(indexed, run, toEvent, options))) {
+  if (isEmpty(covered) || (await runIndex(indexed, run, toEvent, options))) {
     await scanRows(list, collector, others)
   } else {
     collector = pageCollector(query)

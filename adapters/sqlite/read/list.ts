@@ -11,12 +11,12 @@ import type { Indexed } from './index-run.js'
 import { listInTime } from './list-in-time.js'
 import { listSorted } from './list-sorted.js'
 import { rowToEvent, rowToLazyEvent } from '../schema/rows.js'
-import { readPresent } from './scan.js'
+import { readLogState } from './scan.js'
 
 /**
- * A page of the events that match. The newest are looked at one by one, as what is asked for is mostly
- * found among them; where few of them match, the index leads to the others. What no index can tell, or
- * is in none yet, is looked at row by row.
+ * Returns a page of matching events. A list by time first reads the newest rows one by one, as most
+ * pages are found among them; if few of these match, the index finds the others. Rows are read one by
+ * one where the index cannot test the filter, or does not cover the events yet.
  */
 export async function listEvents(
   indexed: Indexed,
@@ -24,31 +24,31 @@ export async function listEvents(
   options: ListOptions,
 ): Promise<EventPage> {
   const { connection } = indexed.tables
-  // What becomes visible from now on has a later time.
-  const present = await connection.retry(() => readPresent(connection), options)
+  // Events that become visible after this have later times.
+  const logState = await connection.retry(() => readLogState(connection), options)
   const direction = scanDirection(query.sorts)
   const hasBounds = isBounded(query.where)
   const list: ListQuery = {
     indexed,
     query,
     filter: hasBounds ? undefined : indexFilter(query.where),
-    // A scan gives nothing that is not within the bounds.
+    // A scan visits only events within the bounds, so nothing else needs a test.
     matches: tracedFilter(
       options.trace,
       direction && hasBounds ? () => true : compileFilter(query.where),
     ),
     toEvent: options.lazy ? rowToLazyEvent : rowToEvent,
-    present,
+    logState,
     options,
   }
   const { from, to } = timeBounds(query.where)
-  const bounds = { from: Math.max(from, 0), to: Math.min(to, present.end) }
+  const bounds = { from: Math.max(from, 0), to: Math.min(to, logState.end) }
   return lazyPage(
     direction ? await listInTime(list, direction, bounds) : await listSorted(list, bounds),
   )
 }
 
-/** True where bounds on the time are all that the filter asks for. */
+/** True if the filter consists of bounds on the time only. */
 function isBounded(where: Grouping | undefined): boolean {
   if (!where) return true
   return (

@@ -2,42 +2,42 @@ import type { PushDownAttribute } from '../../../src/store-kit/pushdown.js'
 import { isTextTest } from '../../../src/filter/predicates.js'
 import { orSql, sql } from '../../../src/store-kit/sql.js'
 import type { Column } from '../../../src/lists/table.js'
-import { narrowPlace } from './pushdown-place.js'
+import { pushDownPlace } from './pushdown-place.js'
 import { inList } from './sql.js'
 
-/** The storage classes (https://www.sqlite.org/datatype3.html) of which a declared type has its values. */
+/** The storage classes (https://www.sqlite.org/datatype3.html) in which SQL can test values of a type. */
 const STORED = {
   string: ['text'],
-  // Only in lower case does text compare as it will be read.
+  // Text is read as lower case, so SQL cannot compare it.
   uuid: [],
   number: ['integer', 'real'],
   boolean: ['integer'],
-  // Text in many forms, or a number: only whether there is a value can be told.
+  // Text in many forms, or a number: SQL can only test whether there is a value.
   timestamp: [],
 } as const
 
 /**
- * What SQLite can tell of columns that hold declared attributes. A column may hold any type of value:
- * those of another storage class are let through.
+ * Pushes predicates down to columns that hold declared attributes. A column may hold values of any type:
+ * values of other storage classes pass.
  */
-export function narrowColumns(columnOf: (attribute: string) => Column): PushDownAttribute {
+export function pushDownColumns(columnOf: (attribute: string) => Column): PushDownAttribute {
   return (attribute, predicate, values) => {
     const { name, type } = columnOf(attribute)
     const { test, negated } = predicate
     if (test === 'null') return sql(`${name} IS ${negated ? 'NOT' : ''} NULL`)
     if (test === 'blank') return negated ? sql(`${name} <> ''`) : sql(`coalesce(${name}, '') = ''`)
-    // Without the affinity and the collation that its table gives it.
+    // Without the affinity and the collation of the column.
     const bare = sql(`(+${name} COLLATE BINARY)`)
     const stored = sql(`typeof(${name})`)
     const jsonType = sql(
       `CASE ${name} WHEN 1 THEN 'true' WHEN 0 THEN 'false' ELSE typeof(${name}) END`,
     )
     const place = { value: bare, type: type === 'boolean' ? jsonType : stored }
-    const narrowed = narrowPlace(place, predicate, values)
-    if (!narrowed) return undefined
-    const through = [inList(stored, [...STORED[type], 'null'], 'NOT'), narrowed]
-    // LIKE and GLOB end at U+0000, which a host's text may hold.
-    if (isTextTest(test)) through.push(sql(`instr(${name}, char(0)) > 0`))
-    return orSql(through)
+    const pushed = pushDownPlace(place, predicate, values)
+    if (!pushed) return undefined
+    const passes = [inList(stored, [...STORED[type], 'null'], 'NOT'), pushed]
+    // LIKE and GLOB stop at U+0000, which text of the host may contain.
+    if (isTextTest(test)) passes.push(sql(`instr(${name}, char(0)) > 0`))
+    return orSql(passes)
   }
 }

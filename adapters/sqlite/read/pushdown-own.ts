@@ -6,8 +6,8 @@ import { readBoolean } from '../../../src/filter/values.js'
 import { parseTimestamp } from '../../../src/event/timestamp.js'
 import { inList, like, notLike, OPERATORS, orSql, sql } from './sql.js'
 
-/** The test of a field that is a column; `undefined` where SQL cannot tell. */
-export function narrowOwn(
+/** Pushes a predicate down to the column of an own field; `undefined` if SQL cannot test it. */
+export function pushDownOwnField(
   field: OwnField,
   predicate: Predicate,
   values: readonly string[],
@@ -17,7 +17,7 @@ export function narrowOwn(
   const [first = ''] = values
   if (field === 'id') {
     if (negated || (test !== 'eq' && test !== 'in')) return undefined
-    // No column holds it: the times that ids carry, or that the side table knows.
+    // Ids have no column: tests the times that ids contain, or that `daybook_foreign_ids` has for them.
     const times = values.flatMap((id) => parseEventId(id)?.time ?? [])
     const foreign = inList(sql('id'), values)
     return orSql([
@@ -55,7 +55,7 @@ export function narrowOwn(
     case 'end':
     case 'matches':
       if (field === 'created_at') return undefined
-      // The test applies to text only, negated too.
+      // The test applies to text only, also when negated.
       if (field === 'system') return sql('FALSE')
       return negated ? notLike(column, test, first) : like(column, test, first)
   }

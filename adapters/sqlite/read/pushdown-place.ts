@@ -3,7 +3,7 @@ import { isTextTest, type Predicate, type TextTest } from '../../../src/filter/p
 import { readBoolean, readNumber } from '../../../src/filter/values.js'
 import { andSql, compare, exactLike, inList, like, notSql, OPERATORS, orSql, sql } from './sql.js'
 
-/** A place in an event, as SQL gives its value and the name of its JSON type. */
+/** A place in the attributes: SQL for its value and for the name of its JSON type. */
 export interface Place {
   readonly value: Sql
   readonly type: Sql
@@ -27,25 +27,25 @@ const isScalar = (place: Place): Sql => typeIsNot(place, 'null', ...CONTAINERS)
 const isEmpty = (place: Place): Sql =>
   andSql([typeIs(place, ...CONTAINERS), inList(place.value, ['{}', '[]'])])
 
-/** What makes an attribute present: a value, or an object or array that is not empty. */
+/** True for a value that is not null, and for an object or array that is not empty. */
 export const isPresent = (place: Place): Sql =>
   andSql([typeIsNot(place, 'null'), notSql(isEmpty(place))])
 export const isEmptyText = ({ value }: Place): Sql => compare(value, '=', '')
 export const isFilled = (place: Place): Sql => andSql([isScalar(place), notSql(isEmptyText(place))])
 
-/** What SQL knows of a test on the value at a place. */
-interface Verdict {
-  /** Holds wherever the value passes. */
+/** SQL for a test of the value at a place. */
+interface ValueTestSql {
+  /** True for all values that pass, perhaps also for others. */
   readonly mayPass: Sql
-  /** Holds only where it passes; `undefined` where SQL cannot be certain. */
+  /** True only for values that pass; `undefined` if SQL cannot be certain. */
   readonly passes: Sql | undefined
 }
 
-// SQLite's reading of a decimal may differ from IEEE rounding in the last digit.
+// SQLite may read the last digit of a decimal differently from IEEE rounding.
 const near = (value: number, sign: 1 | -1): number =>
   value + sign * (Math.abs(value) * 1e-9 + Number.MIN_VALUE)
 
-function isAmong(place: Place, texts: readonly string[]): Verdict {
+function isAmong(place: Place, texts: readonly string[]): ValueTestSql {
   const { value } = place
   const numbers = texts.map(readNumber).filter((number) => number !== undefined)
   const integers = inList(value, numbers.filter(Number.isSafeInteger))
@@ -65,7 +65,7 @@ function isAmong(place: Place, texts: readonly string[]): Verdict {
   }
 }
 
-function isOrdered(place: Place, test: keyof typeof OPERATORS, text: string): Verdict {
+function isOrdered(place: Place, test: keyof typeof OPERATORS, text: string): ValueTestSql {
   const operator = OPERATORS[test]
   const { value } = place
   const number = readNumber(text)
@@ -86,7 +86,7 @@ function isOrdered(place: Place, test: keyof typeof OPERATORS, text: string): Ve
   return { mayPass: orSql(mayPass), passes: orSql(passes) }
 }
 
-function hasText(place: Place, test: TextTest, text: string): Verdict {
+function hasText(place: Place, test: TextTest, text: string): ValueTestSql {
   const isText = typeIs(place, 'text')
   const exact = exactLike(place.value, test, text)
   return {
@@ -97,8 +97,8 @@ function hasText(place: Place, test: TextTest, text: string): Verdict {
 
 type ValueTest = Exclude<Predicate['test'], 'null' | 'blank'>
 
-/** The test of the value at one place. */
-function verdict(place: Place, test: ValueTest, values: readonly string[]): Verdict {
+/** SQL for the test of the value at one place. */
+function valueTestSql(place: Place, test: ValueTest, values: readonly string[]): ValueTestSql {
   const [first = ''] = values
   switch (test) {
     case 'eq':
@@ -120,18 +120,18 @@ function verdict(place: Place, test: ValueTest, values: readonly string[]): Verd
   }
 }
 
-/** A value that may fail the test. */
+/** SQL that is true for all values that fail the test, perhaps also for others. */
 function mayFail(place: Place, test: ValueTest, values: readonly string[]): Sql {
-  const { passes } = verdict(place, test, values)
+  const { passes } = valueTestSql(place, test, values)
   const applies = isTextTest(test) ? typeIs(place, 'text') : isScalar(place)
   return passes ? andSql([applies, notSql(passes)]) : applies
 }
 
 /**
- * What SQL can tell of a predicate by one of an attribute's places; `undefined` where it takes all
- * of them to tell.
+ * Pushes a predicate down to one of the places of an attribute; `undefined` if the predicate depends on
+ * all places.
  */
-export function narrowPlace(
+export function pushDownPlace(
   place: Place,
   predicate: Predicate,
   values: readonly string[],
@@ -139,8 +139,8 @@ export function narrowPlace(
   const { test, negated } = predicate
   if (test === 'null' || test === 'blank') {
     if (!negated) return undefined
-    const isThere = typeIsNot(place, 'null')
-    return test === 'null' ? isThere : andSql([isThere, notSql(isEmptyText(place))])
+    const isNotNull = typeIsNot(place, 'null')
+    return test === 'null' ? isNotNull : andSql([isNotNull, notSql(isEmptyText(place))])
   }
-  return negated ? mayFail(place, test, values) : verdict(place, test, values).mayPass
+  return negated ? mayFail(place, test, values) : valueTestSql(place, test, values).mayPass
 }

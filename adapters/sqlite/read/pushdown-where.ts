@@ -2,14 +2,14 @@ import type { Grouping } from '../../../src/filter/ast.js'
 import { type PushDownAttribute, pushDownFilter } from '../../../src/store-kit/pushdown.js'
 import type { Sql } from '../../../src/store-kit/sql.js'
 
-// SQLite bounds the depth of an expression by 1000: beyond this the predicate works alone.
+// Longer SQL could exceed SQLite's limit of 1000 for the depth of an expression.
 const MAX_LENGTH = 12_000
 
-/** A filter in SQL as far as it goes, where SQLite takes that much. */
-export function narrowWhere(
+/** Pushes a filter down as far as possible; `undefined` if the SQL is too long. */
+export function pushDownWhere(
   where: Grouping | undefined,
-  narrow: PushDownAttribute,
+  pushDown: PushDownAttribute,
 ): Sql | undefined {
-  const narrowed = pushDownFilter(where, narrow)
-  return narrowed && narrowed.text.length <= MAX_LENGTH ? narrowed : undefined
+  const pushed = pushDownFilter(where, pushDown)
+  return pushed && pushed.text.length <= MAX_LENGTH ? pushed : undefined
 }

@@ -1,25 +1,25 @@
 import { isOwnField } from '../../../src/event/own-fields.js'
 import type { PushDownAttribute } from '../../../src/store-kit/pushdown.js'
 import type { Sql } from '../../../src/store-kit/sql.js'
-import { atCertainPlaces, somewhere } from './pushdown-name.js'
-import { narrowOwn } from './pushdown-own.js'
-import { isEmptyText, isFilled, isPresent, narrowPlace } from './pushdown-place.js'
+import { atKnownPlaces, anyPlace } from './pushdown-name.js'
+import { pushDownOwnField } from './pushdown-own.js'
+import { isEmptyText, isFilled, isPresent, pushDownPlace } from './pushdown-place.js'
 import { andSql, notSql, orSql } from './sql.js'
 
-/** `null` and `blank` hold only where nothing stands that they rule out. */
-function narrowAbsence(name: string, test: 'null' | 'blank'): Sql | undefined {
-  const present = atCertainPlaces(name, isPresent)
+/** `null` and `blank` depend on all places: they are false if any place has a value. */
+function pushDownAbsence(name: string, test: 'null' | 'blank'): Sql | undefined {
+  const present = atKnownPlaces(name, isPresent)
   if (!present || test === 'null') return present && notSql(present)
-  const filled = atCertainPlaces(name, isFilled)
-  const empty = somewhere(name, isEmptyText)
-  // Null, or there are values and all of them are empty text.
+  const filled = atKnownPlaces(name, isFilled)
+  const empty = anyPlace(name, isEmptyText)
+  // True for null, and if all values are empty text.
   return filled && empty && andSql([notSql(filled), orSql([notSql(present), empty])])
 }
 
-/** What SQLite can tell of an attribute, or of an own field, which is a column. */
-export const narrowAttribute: PushDownAttribute = (attribute, predicate, values) => {
-  if (isOwnField(attribute)) return narrowOwn(attribute, predicate, values)
+/** Pushes a predicate down to an own field, which has a column, or to an attribute in the JSON. */
+export const pushDownAttribute: PushDownAttribute = (attribute, predicate, values) => {
+  if (isOwnField(attribute)) return pushDownOwnField(attribute, predicate, values)
   const { test, negated } = predicate
-  if (!negated && (test === 'null' || test === 'blank')) return narrowAbsence(attribute, test)
-  return somewhere(attribute, (place) => narrowPlace(place, predicate, values))
+  if (!negated && (test === 'null' || test === 'blank')) return pushDownAbsence(attribute, test)
+  return anyPlace(attribute, (place) => pushDownPlace(place, predicate, values))
 }

@@ -14,46 +14,46 @@ import { runTimeSlice } from '../connection/time-slice.js'
 export interface Scan {
   readonly bounds: TimeBounds
   readonly direction: 'asc' | 'desc'
-  /** What SQL can rule out; asked for where it is to do so. */
+  /** The pushed down filter. May be a getter: it is read only when SQL is to exclude rows. */
   readonly where: Sql | undefined
-  /** So many rows will do, where each is one of those that are looked for. */
+  /** The number of rows that are enough if every row matches. */
   readonly wanted?: number | undefined
-  /** As it was read before, not after the bounds were known; else it is read. */
-  readonly present?: Present | undefined
-  /** Told what is gone through; it ends the scan. Whoever visits tells it what matches. */
+  /** The state of the log, read before the bounds were set; without it, the scan reads the state. */
+  readonly logState?: LogState | undefined
+  /** Limits the rows. The scan reports the rows to it, and `visit` reports the matches. */
   readonly probe?: Probe | undefined
 }
 
-// Rows between two looks at the time, where SQL passes over them: few at first, as what is asked for
-// is mostly found among the first.
+// Rows between two checks of the time when SQL excludes rows; few at first, as most pages are found
+// among the first rows.
 const FIRST_STEP = 64
 const STEP_GROWTH = 4
 const MAX_STEP = 512
-// Others get their turn after so many steps even where these take no time.
-const MOST_STEPS = 16
-// Rows that are read at once, where all of them are looked at.
-const LEAST_AT_ONCE = 8
-const MOST_AT_ONCE = 32
-const PROBED_AT_ONCE = 16
+// A time slice ends after this many steps even if they take no time.
+const MAX_STEPS = 16
+// Rows that one statement reads when every row is checked.
+const MIN_BATCH = 8
+const MAX_BATCH = 32
+const PROBE_BATCH = 16
 
-/** The file at some moment: an event that becomes visible later, or is opened, has a time beyond the end. */
-export interface Present extends Marks {
+/** The state of the log at one moment. Events that become visible later have times after `end`. */
+export interface LogState extends Marks {
   readonly end: Microseconds
   readonly hasOpen: 0 | 1
 }
 
-const PRESENT = `SELECT created_at AS end, EXISTS (SELECT 1 FROM daybook_live) AS hasOpen,
+const LOG_STATE = `SELECT created_at AS end, EXISTS (SELECT 1 FROM daybook_live) AS hasOpen,
   version, appended, sealed FROM daybook_high_water, daybook_index`
 
-export const readPresent = ({ statement }: Connection): Present =>
-  statement(PRESENT).get() as Present
+export const readLogState = ({ statement }: Connection): LogState =>
+  statement(LOG_STATE).get() as LogState
 
-/** What a step passes through. */
-interface Passed {
+/** The rows of one step. */
+interface StepRows {
   readonly rows: Iterable<EventRow>
-  /** Where it ends. */
+  /** The time at which the step ends. */
   readonly last: Microseconds
-  /** So many rows are there, or somewhat fewer, those that are ruled out among them. */
+  /** About how many rows the step covers, with those that SQL excludes. */
   readonly count: number
 }
 
@@ -69,7 +69,7 @@ const nthTime = (direction: Scan['direction']): string =>
   `SELECT created_at FROM daybook_events WHERE created_at BETWEEN ? AND ?
     ORDER BY created_at ${ORDERS[direction]} LIMIT 1 OFFSET ?`
 
-// Made once, as a statement is found by its text faster where that is no new one.
+// Built once: looking up a statement is faster with the same string.
 const NTH_TIME = { asc: nthTime('asc'), desc: nthTime('desc') } as const
 const SELECT_NEXT = {
   asc: `${selectText('asc', '')} LIMIT ?`,
@@ -77,9 +77,9 @@ const SELECT_NEXT = {
 } as const
 
 /**
- * Gives the events between two times to `visit` until that is true, the open ones among them, in
- * slices so short that the event loop gets its turns. Open ones come whatever `where` says. What becomes
- * visible while it runs is not among them. Gives the stretch of time that is left then.
+ * Calls `visit` with the events within the bounds, open ones included, until it returns true. Runs in
+ * time slices. `where` does not apply to open events. Events that become visible meanwhile are not
+ * visited. Returns the bounds that are left.
  */
 export async function scanEvents(
   { connection, live }: Tables,
@@ -87,7 +87,7 @@ export async function scanEvents(
   visit: (row: EventRow) => boolean,
   options: Pick<ListOptions, 'signal' | 'trace'>,
 ): Promise<TimeBounds> {
-  const { bounds, direction, present, probe, wanted = Infinity } = scan
+  const { bounds, direction, logState, probe, wanted = Infinity } = scan
   const { trace } = options
   const isDescending = direction === 'desc'
 
@@ -96,8 +96,8 @@ export async function scanEvents(
   let size = FIRST_STEP
   let visited = 0
 
-  const begin = (): TimeBounds => {
-    const now = present ?? readPresent(connection)
+  const firstBounds = (): TimeBounds => {
+    const now = logState ?? readLogState(connection)
     hasOpen = now.hasOpen === 1
     return { from: bounds.from, to: Math.min(bounds.to, now.end) }
   }
@@ -105,29 +105,29 @@ export async function scanEvents(
   const beyond = ({ from, to }: TimeBounds, time: Microseconds): TimeBounds =>
     isDescending ? { from, to: time - 1 } : { from: time + 1, to }
 
-  /** The stretch of time of so many of the next rows at the scan's end of what is left. */
-  const stretch = (rest: TimeBounds, rows: number): TimeBounds => {
+  /** The bounds of the next `rows` rows. */
+  const boundsOfNext = (rest: TimeBounds, rows: number): TimeBounds => {
     const found = connection.statement(NTH_TIME[direction]).get(rest.from, rest.to, rows - 1)
     if (!found) return rest
     const end = (found as EventRow).created_at
     return isDescending ? { from: end, to: rest.to } : { from: rest.from, to: end }
   }
 
-  /** Adds the rows from where a step began to where it came to, as SQL passes over most of them. */
-  const tellRows = (trace: QueryTrace, begun: TimeBounds, left: TimeBounds): void => {
-    const goOn = trace.pause()
+  /** Adds the rows of a step to the trace; counts them in SQL, as SQL has excluded most of them. */
+  const traceRows = (trace: QueryTrace, begun: TimeBounds, left: TimeBounds): void => {
+    const resume = trace.pause()
     const [from, to] = isDescending ? [left.to + 1, begun.to] : [begun.from, left.from - 1]
     const { rows } = connection.statement(COUNT_ROWS).get(from, to) as { rows: number }
     if (trace.current) trace.current.rows += rows
-    goOn()
+    resume()
   }
 
-  /** False once nothing is left, `visit` has enough, or the probe is over. */
+  /** Returns false once nothing is left, `visit` has enough, or the probe is over. */
   const step = (isOver: () => boolean): boolean => {
-    const begun = (rest ??= begin())
+    const begun = (rest ??= firstBounds())
     if (begun.from > begun.to || probe?.left() === 0) return false
-    const hasMore = pass(begun, isOver)
-    if (trace) tellRows(trace, begun, rest)
+    const hasMore = visitNext(begun, isOver)
+    if (trace) traceRows(trace, begun, rest)
     return hasMore
   }
 
@@ -138,7 +138,7 @@ export async function scanEvents(
     return next
   }
 
-  // An event that is closed in between is met as it was here, and not once more as a row.
+  // `inOrder` drops the row of an event that was closed after this read.
   const openIn = (bounds: TimeBounds): readonly EventRow[] => {
     if (!hasOpen) return []
     const open = live.between(bounds)
@@ -147,26 +147,26 @@ export async function scanEvents(
   const isBefore = (a: EventRow, b: EventRow): boolean =>
     isDescending ? a.created_at > b.created_at : a.created_at < b.created_at
 
-  /** The next rows, each of them. */
-  const allOf = (begun: TimeBounds): Passed => {
-    const most = probe
-      ? Math.min(probe.left(), PROBED_AT_ONCE)
-      : Math.min(Math.max(wanted - visited, LEAST_AT_ONCE), MOST_AT_ONCE)
-    const { from, to } = hasOpen ? stretch(begun, most) : begun
+  /** Reads the next rows without a filter. */
+  const readAll = (begun: TimeBounds): StepRows => {
+    const max = probe
+      ? Math.min(probe.left(), PROBE_BATCH)
+      : Math.min(Math.max(wanted - visited, MIN_BATCH), MAX_BATCH)
+    const { from, to } = hasOpen ? boundsOfNext(begun, max) : begun
     const open = openIn({ from, to })
     const select = connection.statement(SELECT_NEXT[direction])
-    const values = select.raw(true).all(from, to, most) as EventValues[]
-    const last = values.length === most ? values.at(-1)![0] : isDescending ? from : to
+    const values = select.raw(true).all(from, to, max) as EventValues[]
+    const last = values.length === max ? values.at(-1)![0] : isDescending ? from : to
     if (open.length === 0) return { rows: values.map(valuesToRow), last, count: values.length }
     const isIn = ({ created_at }: EventRow): boolean =>
       isDescending ? created_at >= last : created_at <= last
     return { rows: inOrder(values, open.filter(isIn), isBefore), last, count: values.length }
   }
 
-  /** Those of the next rows that SQL does not rule out. */
-  const someOf = (begun: TimeBounds, where: Sql): Passed => {
+  /** Reads those of the next rows that SQL does not exclude. */
+  const readFiltered = (begun: TimeBounds, where: Sql): StepRows => {
     const count = nextSize()
-    const { from, to } = stretch(begun, count)
+    const { from, to } = boundsOfNext(begun, count)
     const open = openIn({ from, to })
     const values = connection
       .statement(selectText(direction, `AND ${where.text}`))
@@ -175,9 +175,9 @@ export async function scanEvents(
     return { rows: inOrder(values, open, isBefore), last: isDescending ? from : to, count }
   }
 
-  const pass = (begun: TimeBounds, isOver: () => boolean): boolean => {
+  const visitNext = (begun: TimeBounds, isOver: () => boolean): boolean => {
     const where = probe?.isDense() ? undefined : scan.where
-    const { rows, last, count } = where ? someOf(begun, where) : allOf(begun)
+    const { rows, last, count } = where ? readFiltered(begun, where) : readAll(begun)
     const before = visited
     for (const row of rows) {
       rest = beyond(begun, row.created_at)
@@ -192,12 +192,12 @@ export async function scanEvents(
     return true
   }
 
-  const turn = (): boolean => runTimeSlice(step, { maxSteps: MOST_STEPS })
-  while (await connection.retry(turn, options)) await nextTurn()
+  const slice = (): boolean => runTimeSlice(step, { maxSteps: MAX_STEPS })
+  while (await connection.retry(slice, options)) await nextTurn()
   return rest!
 }
 
-/** Both together, of two with the same time that of `open`. Takes nothing before it has a row. */
+/** Merges both by time; of two rows with the same time it yields that of `open`. Reads `rows` lazily. */
 function* inOrder(
   rows: Iterable<EventValues>,
   open: readonly EventRow[],

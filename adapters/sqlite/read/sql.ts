@@ -4,14 +4,14 @@ import { spellings } from '../../../src/filter/values.js'
 
 export { andSql, OPERATORS, orSql, sql } from '../../../src/store-kit/sql.js'
 
-/** True where the other is false or NULL. */
+/** True if the operand is false or NULL. */
 export const notSql = ({ text, params }: Sql): Sql => ({ text: `(${text}) IS NOT TRUE`, params })
 
 /** A column compared to one value. */
 export const compare = (column: Sql, operator: string, value: unknown): Sql =>
   sql(`${column.text} ${operator} ?`, ...column.params, value)
 
-// A longer list goes as one JSON array, so that it does not run into SQLite's limits.
+// A longer list is passed as one JSON array because of SQLite's limit on parameters.
 const MAX_INLINE_LIST = 20
 
 export function inList(column: Sql, values: readonly unknown[], not = ''): Sql {
@@ -24,11 +24,11 @@ export function inList(column: Sql, values: readonly unknown[], not = ''): Sql {
   return { text: `${column.text} ${not} IN (${marks})`, params: [...params, ...values] }
 }
 
-/** One character of a pattern as LIKE has it and as GLOB has it. */
+/** One character of a pattern, for LIKE and for GLOB. */
 interface Piece {
   readonly like: string
   readonly glob: string
-  /** False where LIKE lets more through than the predicate. */
+  /** False if the LIKE pattern matches more than the predicate. */
   readonly isLike: boolean
 }
 
@@ -36,8 +36,8 @@ const MANY: Piece = { like: '%', glob: '*', isLike: true }
 const ONE: Piece = { like: '_', glob: '?', isLike: true }
 
 /**
- * GLOB knows no cases: a class holds all spellings of the character. LIKE knows those of ASCII only
- * and leaves other characters open; of ASCII itself this is `k`, which U+212A folds to.
+ * GLOB is case-sensitive, so the pattern has a class of all spellings of the character. LIKE folds the
+ * case of ASCII only, so other characters become `_`; so does `k`, as U+212A folds to it.
  */
 function literal(char: string): Piece {
   const all = spellings(char)
@@ -54,23 +54,23 @@ const WILDCARDS: ReadonlyMap<string, Piece> = new Map([
   ['_', ONE],
 ])
 
-/** A character of a `matches` pattern, or a backslash and the one that it escapes. */
+/** Takes a character of a `matches` pattern, or a backslash with the character that it escapes. */
 const matchesPiece = (part: string): Piece =>
   WILDCARDS.get(part) ?? literal(part.replace(/^\\([^])/u, '$1'))
 
-// A longer pattern narrows hardly better. SQLite needs the product of pattern and text for a hostile
-// one, and refuses those beyond 50,000 bytes.
+// Longer patterns hardly exclude more. A hostile pattern takes time proportional to the product of the
+// lengths of pattern and text, and SQLite refuses patterns of more than 50,000 bytes.
 const MAX_PIECES = 100
 
 // LIKE and GLOB read U+FFFE and U+FFFF as U+FFFD.
-const READ_AS_ONE = /[\uFFFD-\uFFFF]/
+const AMBIGUOUS = /[\uFFFD-\uFFFF]/
 
 interface Pattern {
   readonly like: string
   readonly glob: string
-  /** False where the patterns let more through than the predicate. */
+  /** False if the patterns match more than the predicate. */
   readonly isExact: boolean
-  /** LIKE says all that GLOB can; it is faster. */
+  /** True if LIKE, which is faster, matches the same texts as GLOB. */
   readonly isLike: boolean
 }
 
@@ -78,15 +78,15 @@ function patternOf(test: TextTest, text: string): Pattern {
   const isMatches = test === 'matches'
   const parts = isMatches ? (text.match(/\\?[^]/gu) ?? []) : Array.from(text)
   const cut = test === 'end' ? parts.slice(-MAX_PIECES) : parts.slice(0, MAX_PIECES)
-  const isExact = cut.length === parts.length && !READ_AS_ONE.test(text)
-  const kept = cut.map(isMatches ? matchesPiece : literal)
-  if (test === 'cont' || test === 'end') kept.unshift(MANY)
-  if (test === 'cont' || test === 'start' || (isMatches && !isExact)) kept.push(MANY)
+  const isExact = cut.length === parts.length && !AMBIGUOUS.test(text)
+  const pieces = cut.map(isMatches ? matchesPiece : literal)
+  if (test === 'cont' || test === 'end') pieces.unshift(MANY)
+  if (test === 'cont' || test === 'start' || (isMatches && !isExact)) pieces.push(MANY)
   return {
-    like: kept.map((piece) => piece.like).join(''),
-    glob: kept.map((piece) => piece.glob).join(''),
+    like: pieces.map((piece) => piece.like).join(''),
+    glob: pieces.map((piece) => piece.glob).join(''),
     isExact,
-    isLike: kept.every((piece) => piece.isLike),
+    isLike: pieces.every((piece) => piece.isLike),
   }
 }
 
@@ -95,17 +95,17 @@ function matchesPattern(column: Sql, { like, glob, isLike }: Pattern): Sql {
   return isLike ? byLike : andSql([byLike, compare(column, 'GLOB', glob)])
 }
 
-/** That a text passes the test, or may pass it. */
+/** SQL that is true for all texts that pass the test, perhaps also for others. */
 export const like = (column: Sql, test: TextTest, text: string): Sql =>
   matchesPattern(column, patternOf(test, text))
 
-/** That a text passes the test for certain; `undefined` where SQL cannot say that. */
+/** SQL that is true exactly for the texts that pass the test; `undefined` if SQL cannot decide that. */
 export function exactLike(column: Sql, test: TextTest, text: string): Sql | undefined {
   const pattern = patternOf(test, text)
   return pattern.isExact ? matchesPattern(column, pattern) : undefined
 }
 
-/** That a text does not pass the test; `undefined` where SQL cannot say that for certain. */
+/** SQL that is true exactly for the texts that fail the test; `undefined` if SQL cannot decide that. */
 export function notLike(column: Sql, test: TextTest, text: string): Sql | undefined {
   const exact = exactLike(column, test, text)
   return exact && sql(`NOT (${exact.text})`, ...exact.params)

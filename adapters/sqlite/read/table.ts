@@ -1,24 +1,24 @@
 import type { ListTable } from '../../../src/lists/list-source.js'
 import { databaseTable, type TableOptions, type TableRow } from '../../../src/lists/table.js'
 import type { SqliteDatabase } from '../connection/database.js'
-import { narrowColumns } from './pushdown-column.js'
-import { narrowWhere } from './pushdown-where.js'
+import { pushDownColumns } from './pushdown-column.js'
+import { pushDownWhere } from './pushdown-where.js'
 
 export interface SqliteTableOptions extends TableOptions {
-  /** An open better-sqlite3 handle of the host's, which is read through and not changed. */
+  /** An open better-sqlite3 handle. The table only reads through it and does not change its settings. */
   readonly database: SqliteDatabase
 }
 
 /**
- * A table of an SQLite database as the source of a `listRoute`. Columns hold text for `string`, numbers
- * for `number`, 0 and 1 for `boolean`, ISO 8601 text or the milliseconds of `Date.now()` for `timestamp`;
- * what else SQLite lets them hold is read as the type where it can be. Rows come in the order of
- * their ids, in slices, between which the event loop gets a turn. Rejects with `STORE_FAILED`, the
- * driver's error in `cause`.
+ * Makes a table of an SQLite database the source of a `listRoute`. Columns have text for `string`,
+ * numbers for `number`, 0 and 1 for `boolean`, ISO 8601 text or milliseconds as of `Date.now()` for
+ * `timestamp`; other values are converted to the type if possible. Rows are read in the order of their
+ * ids, in slices between which the event loop runs. Rejects with `STORE_FAILED`, with the error of the
+ * driver in `cause`.
  */
 export function sqliteTable({ database, ...options }: SqliteTableOptions): ListTable<TableRow> {
   return databaseTable(options, {
-    pushDown: (where, columnOf) => narrowWhere(where, narrowColumns(columnOf)),
+    pushDown: (where, columnOf) => pushDownWhere(where, pushDownColumns(columnOf)),
     select: ({ name }) => name,
     selectKey: (column) => column,
     read: (value) => value,

@@ -20,7 +20,7 @@ describe('analyze', () => {
     temp.remove()
   })
 
-  /** The name as it is, quoted. */
+  /** Inserts rows; the name of the table has its quotes. */
   const fill = (table: string, count: number): void => {
     const insert = host.prepare(`INSERT INTO ${table} (name) VALUES (?)`)
     host.transaction(() => {
@@ -28,7 +28,7 @@ describe('analyze', () => {
     })()
   }
 
-  it('analyzes the tables whose statistics are stale, and tells their rows', async () => {
+  it('tables with stale statistics are analyzed, and their rows are returned', async () => {
     const quoted = '"the ""orders"""'
     const table = 'the "orders"'
     host.exec(`CREATE TABLE ${quoted} (name TEXT UNIQUE)`)
@@ -44,7 +44,7 @@ describe('analyze', () => {
     })
   })
 
-  it('leaves out what has no rows, and what has no index for the planner to choose', async () => {
+  it('tables without rows or without an index are skipped', async () => {
     host.exec('CREATE TABLE empty (name TEXT UNIQUE); CREATE TABLE plain (name TEXT)')
     fill('plain', 300)
     const draft = { tail: '8000000000000000', username: null, system: true, type: 'x' }
@@ -52,7 +52,7 @@ describe('analyze', () => {
     expect(await store.analyze!()).toEqual({ analyzed_tables: [] })
   })
 
-  it('waits for a lock, and gives up when its signal aborts', async () => {
+  it('a call waits for a lock until its signal aborts', async () => {
     host.exec('CREATE TABLE orders (name TEXT UNIQUE)')
     fill('orders', 10)
     host.exec('BEGIN IMMEDIATE')
@@ -64,7 +64,7 @@ describe('analyze', () => {
     expect((await analyzed).analyzed_tables).toHaveLength(1)
   })
 
-  it('is refused once closed', async () => {
+  it('a call after close is refused', async () => {
     await store.close()
     await expect(store.analyze!()).rejects.toMatchObject({ code: 'CLOSED' })
   })

@@ -5,8 +5,8 @@ import { AuditLog } from 'daybook'
 import { sqliteStore } from 'daybook/sqlite'
 
 /*
- * A host that works in transactions of its own until it is killed, and records in each of them:
- * `<file> <name>`. The last letter of each line on stdout tells how one ended: `c`ommitted, `r`olled back.
+ * A host that records an event in each of its transactions until it is killed: `<file> <name>`. Each
+ * line on stdout says how a transaction ended: `c` for committed, `r` for rolled back.
  */
 const [filename = '', name = ''] = process.argv.slice(2)
 const host = new Database(filename)
@@ -18,10 +18,10 @@ for (let n = 0; ; n++) {
   insert.run(name, n)
   await audit.recordCustom('order', { name, n }, { transaction: host })
   if (Math.random() < 0.2) await nextTurn()
-  const isKept = Math.random() < 0.7
-  host.exec(isKept ? 'COMMIT' : 'ROLLBACK')
-  fs.writeSync(1, isKept ? 'c\n' : 'r\n')
+  const commits = Math.random() < 0.7
+  host.exec(commits ? 'COMMIT' : 'ROLLBACK')
+  fs.writeSync(1, commits ? 'c\n' : 'r\n')
   if (Math.random() < 0.1) await audit.recordCustom('plain', { name, n })
-  // SQLite has no queue: without a gap the other process would never get the lock.
+  // SQLite has no queue for locks: without a pause the other process would never get the lock.
   await delay(Math.random() * 4)
 }

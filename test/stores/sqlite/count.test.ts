@@ -13,7 +13,7 @@ import { tempDir } from '../../support/temp.js'
 
 const SIZE = 20_000
 
-/** One a second; every fourth is an error. */
+/** One event per second; every fourth is an error. */
 const past = Array.from({ length: SIZE }, (_, n): AuditEvent => ({
   id: `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`,
   created_at: formatTimestamp(parseTimestamp('2026-01-01')! + n * 1_000_000),
@@ -24,7 +24,7 @@ const past = Array.from({ length: SIZE }, (_, n): AuditEvent => ({
   attributes: { n: n % 10 },
 }))
 
-const WAYS: readonly (readonly [name: string, options: CountOptions])[] = [
+const METHODS: readonly (readonly [name: string, options: CountOptions])[] = [
   ['by columns', { facets: ['username'] }],
   ['by rows', { facets: ['n'], attributes: true }],
 ]
@@ -47,8 +47,8 @@ afterEach(() => {
 })
 
 describe.each(Object.entries(logs))('counting in the %s store', (_name, audit) => {
-  describe.each(WAYS)('%s', (_way, options) => {
-    it('leaves others their turn', async () => {
+  describe.each(METHODS)('%s', (_method, options) => {
+    it('the event loop runs meanwhile', async () => {
       const counting = audit.count('', { within: 60_000, ...options })
       let turns = 0
       let isOver = false
@@ -58,14 +58,14 @@ describe.each(Object.entries(logs))('counting in the %s store', (_name, audit) =
       expect(turns).toBeGreaterThan(2)
     })
 
-    it('is broken off when the time is over, and scales what it has seen', async () => {
-      // Time goes on only where somebody looks at the clock.
-      let looks = 0
-      vi.spyOn(performance, 'now').mockImplementation(() => 0.1 * looks++)
+    it('when the time is over, the counts are scaled from a sample', async () => {
+      // Each reading of the clock advances it.
+      let readings = 0
+      vi.spyOn(performance, 'now').mockImplementation(() => 0.1 * readings++)
       expect(await audit.count('', { within: 60_000, ...options })).toMatchObject({
         sampled: false,
       })
-      const within = Math.floor(0.05 * looks)
+      const within = Math.floor(0.05 * readings)
       const counts = await audit.count('', { within, ...options })
       expect(counts.sampled).toBe(true)
       expect(counts.counted).toBeGreaterThan(100)
@@ -75,7 +75,7 @@ describe.each(Object.entries(logs))('counting in the %s store', (_name, audit) =
       expect(counts.levels.error! / counts.total).toBeCloseTo(1 / 4, 1)
     })
 
-    it('ends when nobody waits any more', async () => {
+    it('a count ends when its signal aborts', async () => {
       const controller = new AbortController()
       const counting = audit.count('', { ...options, signal: controller.signal })
       controller.abort()
@@ -84,7 +84,7 @@ describe.each(Object.entries(logs))('counting in the %s store', (_name, audit) =
   })
 })
 
-it('an SQLite store meets no event twice that another connection closes meanwhile', async () => {
+it('an SQLite store counts an event once that another connection closes meanwhile', async () => {
   const filename = temp.file('live.db')
   const [reader, writer] = [1, 2].map((): AuditLog => {
     return new AuditLog({ store: sqliteStore({ filename }), types: { 'info:a:b': {} } })

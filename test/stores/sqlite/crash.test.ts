@@ -9,7 +9,7 @@ const CHILD = 'test/processes/recording-child.ts'
 const ROUNDS = 20
 
 it(
-  `loses no acknowledged event in ${ROUNDS} rounds of kill -9 under load`,
+  `${ROUNDS} rounds of kill -9 under load lose no acknowledged event`,
   { timeout: 120_000 },
   async () => {
     const temp = tempDir()
@@ -27,7 +27,7 @@ it(
         for (const child of children) {
           await child.kill()
           const lines = child.stdout().split('\n')
-          // What comes after the last line end was cut off by the kill.
+          // The kill may have cut off the last line.
           for (const id of lines.slice(0, -1)) acknowledged.add(id)
           if (lines.length > 1) killedMidWay++
         }
@@ -54,7 +54,7 @@ it(
 )
 
 it(
-  'lets several processes write one file while a poller misses and repeats nothing',
+  'while several processes write one file, a poller gets each event once',
   { timeout: 60_000 },
   async () => {
     const temp = tempDir()
@@ -70,7 +70,7 @@ it(
       })
       const seen: string[] = []
       let after = first!.created_at
-      // The interface's recipe for waiting; `created_at asc` gives the oldest of what is new.
+      // Polls as the documentation recommends: the oldest new events come first.
       const poll = async (): Promise<number> => {
         const { events } = await audit.list({
           filter: { created_at_gt: after, sorts: 'created_at' },

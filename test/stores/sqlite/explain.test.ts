@@ -29,13 +29,13 @@ it.each([
   ['filter[n_lt]=1', 1],
   ['filter[n_lt]=2000', 2000],
   ['filter[n_gteq]=0', SIZE],
-])('all rows are gone through, of which the database rules out some: %s', async (text, matched) => {
+])('all rows are scanned, and the database excludes some: %s', async (text, matched) => {
   expect(await explain(`${text}&filter[sorts]=id`)).toEqual([
     { method: 'scan', rows: SIZE, checked: matched, matched },
   ])
 })
 
-it('rows that the database cannot rule out are checked', async () => {
+it('rows that the database cannot exclude are checked', async () => {
   const expected = [{ method: 'scan', rows: SIZE, checked: SIZE, matched: 0 }]
   expect(await explain('filter[id_end]=zz')).toEqual(expected)
   expect(await explain('filter[id_end]=zz&filter[sorts]=created_at')).toEqual(expected)
@@ -44,19 +44,19 @@ it('rows that the database cannot rule out are checked', async () => {
 it.each([
   ['newest', `filter[n_lt]=${SIZE - 10}`],
   ['oldest', 'filter[n_gteq]=10&filter[sorts]=created_at'],
-])('from the %s on no more rows are gone through than it takes', async (_, query) => {
+])('a probe from the %s reads no more rows than needed', async (_, query) => {
   expect(await explain(`${query}&limit=9`)).toEqual([
     { method: 'probe', rows: 20, checked: 20, matched: 10 },
   ])
 })
 
-it('where few of the first rows match, the database rules out some of the next', async () => {
+it('if few of the first rows match, the database excludes some of the next', async () => {
   expect(await explain(`filter[n_lt]=${SIZE - 30}&limit=9`)).toEqual([
     { method: 'probe', rows: 40, checked: 26, matched: 10 },
   ])
 })
 
-it('what lists of values lead to takes no probe once the index has taken in all', async () => {
+it('a list of values needs no probe if the index is up to date', async () => {
   const query = `filter[n_in][]=3&filter[n_in][]=${SIZE - 1}`
   const byIndex = { method: 'index', rows: 2, checked: 2, matched: 2 }
   const [probe] = await explain(query)
@@ -66,7 +66,7 @@ it('what lists of values lead to takes no probe once the index has taken in all'
   expect((await explain(query)).map(({ method }) => method)).toEqual(['probe', 'index'])
 })
 
-it('a stretch of time takes no more than its page', async () => {
+it('a query for a time range reads no more rows than its page needs', async () => {
   const { events } = await audit.list({ limit: 1 })
   const query = `filter[created_at_lt]=${events[0]!.created_at}&limit=9`
   expect(await explain(query)).toEqual([{ method: 'scan', rows: 10, checked: 10, matched: 10 }])

@@ -44,7 +44,7 @@ describe('sqliteJournal', () => {
   const numbers = (journal: ReturnType<typeof sqliteJournal>, count = 100): unknown[] =>
     journal.first(count).map(({ draft: { attributes } }) => attributes['n'])
 
-  it('gives drafts back as they were, oldest first', () => {
+  it('drafts are returned unchanged, oldest first', () => {
     const journal = openJournal()
     expect([journal.length, journal.first(10)]).toEqual([0, []])
     const throttle = { key: 'a\n"x"', scope: { user: 'é', list: [1, null] }, period: 60_000_000 }
@@ -63,7 +63,7 @@ describe('sqliteJournal', () => {
     expect(Object.keys(journal.first(2)[1]!.draft.attributes)).toEqual(['z', 'a'])
   })
 
-  it('removes the oldest, and no more than there are', () => {
+  it('the oldest drafts are removed, and no more than there are', () => {
     const journal = openJournal()
     journal.add([1, 2, 3, 4].map((n) => entry(n)))
     journal.remove(2)
@@ -76,7 +76,7 @@ describe('sqliteJournal', () => {
     expect(numbers(journal)).toEqual([6])
   })
 
-  it('gives fewer than it is asked for where they are large', () => {
+  it('of large drafts, fewer than requested are returned', () => {
     const journal = openJournal()
     const large = (n: number, length: number) =>
       entry(n, { json: JSON.stringify({ n, text: 'x'.repeat(length) }) })
@@ -94,7 +94,7 @@ describe('sqliteJournal', () => {
     expect(numbers(journal, 500)).toEqual([8])
   })
 
-  it('notes the time of the first attempt', () => {
+  it('the time of the first attempt is kept', () => {
     const journal = openJournal()
     journal.add([1, 2, 3].map((n) => entry(n)))
     const since = (): unknown[] => journal.first(9).map((one) => one.since)
@@ -113,7 +113,7 @@ describe('sqliteJournal', () => {
     ).toEqual([600, 800])
   })
 
-  it('has all of it when it is opened again', () => {
+  it('all drafts are there when the journal is opened again', () => {
     const first = openJournal()
     first.add([1, 2, 3].map((n) => entry(n)))
     first.remove(1)
@@ -126,14 +126,14 @@ describe('sqliteJournal', () => {
     expect(numbers(second)).toEqual([3, 4])
   })
 
-  it('refuses what is too much, and keeps nothing of it', () => {
+  it('entries that do not fit are all refused', () => {
     const journal = openJournal(20)
     journal.add([entry(1), entry(2)])
     const full = expect.objectContaining({ code: 'QUEUE_FULL' })
     expect(() => journal.add([entry(3, { json: '{}' }), entry(4)])).toThrow(full)
     expect(numbers(journal)).toEqual([1, 2])
     journal.remove(1)
-    // In bytes, not characters: this is 13 and 10.
+    // The limit counts bytes: 13 are left, and this draft has 12 characters but 16 bytes.
     expect(() => journal.add([entry(5, { json: '{"n":"éééé"}' })])).toThrow(full)
     journal.add([entry(6)])
     journal.close()
@@ -144,7 +144,7 @@ describe('sqliteJournal', () => {
     expect(numbers(again)).toEqual([6, 8])
   })
 
-  it('is one journal at a time, of this process or another', async () => {
+  it('a file that another journal or process uses is refused', async () => {
     const inUse = expect.objectContaining({
       code: 'STORE_FAILED',
       message: `the journal ${filename} is in use by another process`,
@@ -159,7 +159,7 @@ describe('sqliteJournal', () => {
     expect(openJournal().length).toBeGreaterThan(0)
   })
 
-  it('loses nothing at a kill', { timeout: 60_000 }, async () => {
+  it('a kill loses no draft', { timeout: 60_000 }, async () => {
     for (let round = 0; round < 5; round++) {
       const file = temp.file(`${round}.db`)
       const child = runScript('test/stores/sqlite/journaling-child.ts', [file])
@@ -172,14 +172,14 @@ describe('sqliteJournal', () => {
       const journal = sqliteJournal({ filename: file })
       const left = numbers(journal, Infinity) as number[]
       journal.close()
-      // A kill may come between what is done and its line.
+      // The kill may come between an action and its line.
       expect([removed, removed + 5]).toContain(left[0])
       expect([added - 1, added]).toContain(left.at(-1))
       expect(left).toEqual(left.map((_, i) => left[0]! + i))
     }
   })
 
-  it('is a small file again once it is empty', () => {
+  it('the file shrinks once the journal is empty', () => {
     const journal = openJournal()
     const json = JSON.stringify({ text: 'x'.repeat(100_000) })
     const size = (): number => fs.statSync(filename).size + fs.statSync(`${filename}-wal`).size
@@ -194,7 +194,7 @@ describe('sqliteJournal', () => {
     expect(numbers(journal)).toEqual([1])
   })
 
-  it('refuses a file of a newer version, or of another kind, and leaves it as it is', async () => {
+  it('a file of a newer version, or of a log, is refused and left unchanged', async () => {
     openJournal().close()
     const database = new Database(filename)
     database.exec('UPDATE daybook_journal_schema SET version = 99')
@@ -208,7 +208,7 @@ describe('sqliteJournal', () => {
   })
 
   it.each([{ filename: '' }, { filename: ':memory:' }, { filename: 'x', maxBytes: 0 }])(
-    'refuses %j',
+    'the options %j are refused',
     (options) => {
       expect(() => sqliteJournal(options)).toThrow(
         expect.objectContaining({ code: 'INVALID_OPTION' }),
@@ -216,7 +216,7 @@ describe('sqliteJournal', () => {
     },
   )
 
-  it('says that it is closed, or what its file does not let it do', () => {
+  it('errors name the file, and calls after close are refused', () => {
     const missing = temp.file('none/journal.db')
     expect(() => sqliteJournal({ filename: missing })).toThrow(
       expect.objectContaining({ code: 'STORE_FAILED', message: expect.stringContaining(missing) }),

@@ -1,8 +1,8 @@
 import { sqliteJournal } from 'daybook/sqlite'
 
 /*
- * Keeps drafts in a journal until it is killed: `<file>`. Each line on stdout is the number of one
- * that `add` has taken, or of how many were removed: `-<count>`.
+ * Adds drafts to a journal until it is killed: `<file>`. Each line on stdout is the number of an added
+ * draft, or `-<count>` for removed ones.
  */
 const [filename = ''] = process.argv.slice(2)
 const journal = sqliteJournal({ filename })
@@ -17,7 +17,7 @@ for (let n = 0; ; n++) {
       since: undefined,
     },
   ])
-  // To a pipe this is synchronous.
+  // Writing to a pipe is synchronous.
   process.stdout.write(`${n}\n`)
   if (n % 10 === 9) {
     journal.remove(5)

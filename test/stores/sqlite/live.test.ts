@@ -40,13 +40,13 @@ const draft = (json = '{}', live?: true): EventDraft => ({
   ...{ type: 'test:event', source: null, attributes: JSON.parse(json), json, live },
 })
 
-describe('an open event that nobody holds any more', () => {
-  // The store goes by timers and by the time between them; both are moved by hand here.
+describe('an open event whose process has died', () => {
+  // The store uses timers and `performance.now`; the test advances both.
   const pass = (seconds: number): Promise<unknown> => vi.advanceTimersByTimeAsync(1000 * seconds)
   const FAKED = { toFake: ['setTimeout', 'clearTimeout', 'performance'] as const }
   const useFakeTimers = (): unknown => vi.useFakeTimers({ toFake: [...FAKED.toFake] })
 
-  it('is closed as it was last written, and marked, once its process is killed', async () => {
+  it('is closed in its last state and marked as unfinished', async () => {
     const child = runScript('test/stores/sqlite/open-child.ts', [filename])
     await child.saw('\n')
     await child.kill()
@@ -72,7 +72,7 @@ describe('an open event that nobody holds any more', () => {
     database.close()
   })
 
-  it('stays open while it is changed or touched, here or by another', async () => {
+  it('stays open while a process changes or touches it', async () => {
     useFakeTimers()
     const store = openStore()
     const other = openStore()
@@ -92,7 +92,7 @@ describe('an open event that nobody holds any more', () => {
 })
 
 describe('a scan', () => {
-  it('meets each event once while open ones close', { timeout: 60_000 }, async () => {
+  it('visits each event once while open events close', { timeout: 60_000 }, async () => {
     const store = openStore()
     const other = openStore()
     const reader: AuditLog = new AuditLog({ store, types: {} })
@@ -128,8 +128,8 @@ describe('a scan', () => {
   })
 })
 
-describe('an open event whose text grows', () => {
-  /** The tables, for which `act` comes right before the texts are read for the first time. */
+describe('an open event with appended text', () => {
+  /** The tables; `act` is called right before the texts are read for the first time. */
   const tablesWith = (act: () => void): { tables: Tables; close: () => void } => {
     const database = openDatabase(filename, () => {})
     const connection = createConnection(database)
@@ -143,15 +143,15 @@ describe('an open event whose text grows', () => {
     }
     return { tables: createTables({ ...connection, statement }), close: () => database.close() }
   }
-  const anew = { revision: 2, texts: [{ key: 'log', text: 'anew', replaces: true }] }
+  const replacement = { revision: 2, texts: [{ key: 'log', text: 'new', replaces: true }] }
 
   it.each<[string, (other: EventStore, id: string) => Promise<unknown>]>([
     ['closes it', (other, id) => other.closeLive(id, { revision: 2 })],
-    ['begins it anew', (other, id) => other.changeLive(id, anew)],
-  ])('is read as it was at one moment while another %s', async (_, change) => {
+    ['replaces it', (other, id) => other.changeLive(id, replacement)],
+  ])('is read in one snapshot while another connection %s', async (_, change) => {
     const store = openStore()
     const other = openStore()
-    // A scan yields to the event loop between two rows, and reads the open events again after that: the
+    // A scan yields to the event loop between two rows and then reads the open events again, so the
     // event has to be its first row.
     const only = ({ id }: AuditEvent): TimeBounds => {
       const { time } = parseEventId(id)!
@@ -175,7 +175,7 @@ describe('an open event whose text grows', () => {
       const texts = [{ key: 'log', text: 'far', replaces: false }]
       await store.changeLive(event!.id, { revision: 1, texts })
       let changed: Promise<unknown> | undefined
-      // It is committed when the call gives its promise back.
+      // The change is committed before the call returns its promise.
       const { tables, close } = tablesWith(() => {
         changed = change(other, event!.id)
       })
@@ -189,7 +189,7 @@ describe('an open event whose text grows', () => {
   })
 })
 
-it('a growing text is not written anew with each change', async () => {
+it('appending to a text does not write the whole text again', async () => {
   const store = openStore()
   const [event] = await store.append([draft('{"log":""}', true)])
   const { id } = event!
@@ -202,7 +202,7 @@ it('a growing text is not written anew with each change', async () => {
     const [row] = probe.pragma('wal_checkpoint(PASSIVE)') as { log: number }[]
     return row!.log
   }
-  // What the log of changes grows by, once it begins anew.
+  // Counts the pages since the WAL was reset.
   await append(2, 'a')
   walPages()
   for (let revision = 3; revision < 13; revision++) await append(revision, 'b')

@@ -1,7 +1,7 @@
 import { openDatabase } from '../../../adapters/sqlite/connection/database.js'
 import { migrate } from '../../../adapters/sqlite/schema/schema.js'
 
-/* Migrates a file: `<file> <schema as JSON>`. Writes a line before it begins. */
+/* Migrates a file: `<file> <schema as JSON>`. Prints a line before it starts. */
 const [filename = '', schema = ''] = process.argv.slice(2)
 openDatabase(filename, (database) => {
   console.log('opened')

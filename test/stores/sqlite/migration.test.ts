@@ -52,7 +52,7 @@ it('a file of version 1 keeps its rows', () => {
   expect(host.prepare('SELECT * FROM notes').all()).toEqual([{ text: 'four', length: 4 }])
 })
 
-it('of two processes that migrate at once one waits and finds it done', async () => {
+it('of two processes that migrate at once, one migrates and the other waits', async () => {
   migrateTo(VERSION_1)
   host.exec('BEGIN IMMEDIATE')
   const script = 'test/stores/sqlite/migrating-child.ts'

@@ -1,7 +1,7 @@
 import { tailSource } from '../../../src/event/event-id.js'
 import { sqliteStore } from 'daybook/sqlite'
 
-/* Opens a live event, changes it, and goes on until it is killed: `<file>`. Its id is a line on stdout. */
+/* Opens and changes a live event, and runs until it is killed: `<file>`. Prints the id of the event. */
 const [filename = ''] = process.argv.slice(2)
 const store = sqliteStore({ filename })
 const draft = { tail: tailSource()(), username: 'ann', system: true, type: 'live', source: null }

@@ -53,11 +53,11 @@ async function all(audit: AuditLog, filter = ''): Promise<AuditEvent[]> {
 const numbers = (events: readonly AuditEvent[]): unknown[] =>
   events.map((event) => event.attributes['n'])
 
-const waitingIn = (handle = host): unknown =>
+const countWaiting = (handle = host): unknown =>
   handle.prepare('SELECT count(*) FROM daybook_outbox').pluck().get()
 
 describe('events of host transactions', () => {
-  it('come with a commit and go with a rollback, in a transaction function too', async () => {
+  it('are stored after a commit and not after a rollback', async () => {
     const audit = openLog()
     const calls: Promise<unknown>[] = []
     const order = host.transaction((n: number) => {
@@ -68,7 +68,7 @@ describe('events of host transactions', () => {
     order(1)
     expect(() => order(2)).toThrow('out of stock')
     order(3)
-    expect(waitingIn()).toBe(2)
+    expect(countWaiting()).toBe(2)
     expect(await Promise.all(calls)).toEqual([undefined, undefined, undefined])
     expect((await audit.list()).events).toEqual([])
     const next = await audit.recordCustom('next', { n: 4 })
@@ -77,11 +77,11 @@ describe('events of host transactions', () => {
     expect(events[2]).toEqual(next)
     expect(events[0]).toMatchObject({ type: 'order', username: 'ann', system: false, source: null })
     expect(await audit.get(events[0]!.id)).toEqual(events[0])
-    expect(waitingIn()).toBe(0)
+    expect(countWaiting()).toBe(0)
     expect(audit.stats()).toMatchObject({ calls: 4, journalled: 3, stored: 1, waiting: 0 })
   })
 
-  it('go with the savepoint they are in', async () => {
+  it('are not stored after a rollback to a savepoint', async () => {
     const audit = openLog()
     const step = host.transaction((n: number) => {
       void audit.recordCustom('step', { n }, { transaction: host })
@@ -96,7 +96,7 @@ describe('events of host transactions', () => {
     expect(numbers(await all(audit))).toEqual([1, 3, 4])
   })
 
-  it('come at once where no transaction is open', async () => {
+  it('are committed at once if no transaction is open', async () => {
     const audit = openLog()
     await audit.recordCustom('alone', { n: 1 }, { transaction: host })
     expect(host.inTransaction).toBe(false)
@@ -104,10 +104,10 @@ describe('events of host transactions', () => {
     expect(numbers(await all(audit))).toEqual([1, 2])
   })
 
-  it('are those of the committed ones, after hundreds of commits and rollbacks', async () => {
+  it('match the commits after hundreds of commits and rollbacks', async () => {
     const audit = openLog()
     const seen: AuditEvent[] = []
-    const meetNew = async (): Promise<void> => {
+    const readNew = async (): Promise<void> => {
       const after = seen.at(-1)?.created_at ?? '2000-01-01'
       const filter = { created_at_gt: after, sorts: 'created_at' }
       seen.push(...(await audit.list({ filter, limit: 1000 })).events)
@@ -119,58 +119,54 @@ describe('events of host transactions', () => {
       host.exec(n % 7 === 0 || Math.random() < 0.3 ? 'ROLLBACK' : 'COMMIT')
       if (n % 5 === 0) await audit.recordCustom('plain', { n })
       if (n % 50 === 0) await nextTurn()
-      if (Math.random() < 0.2) await meetNew()
+      if (Math.random() < 0.2) await readNew()
     }
     await audit.recordCustom('end')
-    await meetNew()
+    await readNew()
     const committed = host.prepare('SELECT n FROM orders ORDER BY n').pluck().all()
     expect(committed.length).toBeGreaterThan(100)
     expect(committed.length).toBeLessThan(600 - 600 / 7)
-    // Whoever followed them met each, in order.
+    // The poller got each event, in order.
     expect(numbers(seen.filter(({ type }) => type === 'order'))).toEqual(committed)
     expect(seen).toEqual(await all(audit))
   })
 
-  it(
-    'are those of the committed ones, after kills at any moment',
-    { timeout: 60_000 },
-    async () => {
-      host.pragma('journal_mode = WAL')
-      let [committed, rolledBack] = [0, 0]
-      for (let round = 0; round < 6; round++) {
-        const names = [`${round}a`, `${round}b`]
-        const children = names.map((name) =>
-          runScript('test/stores/sqlite/committing-child.ts', [filename, name]),
-        )
-        await Promise.all(children.map((child) => child.saw('\n')))
-        await delay(100 + Math.random() * 200)
-        for (const child of children) {
-          await child.kill()
-          committed += child.stdout().split('c').length - 1
-          rolledBack += child.stdout().split('r').length - 1
-        }
+  it('match the commits after kills at any moment', { timeout: 60_000 }, async () => {
+    host.pragma('journal_mode = WAL')
+    let [committed, rolledBack] = [0, 0]
+    for (let round = 0; round < 6; round++) {
+      const names = [`${round}a`, `${round}b`]
+      const children = names.map((name) =>
+        runScript('test/stores/sqlite/committing-child.ts', [filename, name]),
+      )
+      await Promise.all(children.map((child) => child.saw('\n')))
+      await delay(100 + Math.random() * 200)
+      for (const child of children) {
+        await child.kill()
+        committed += child.stdout().split('c').length - 1
+        rolledBack += child.stdout().split('r').length - 1
       }
-      const audit = openLog()
-      await audit.recordCustom('end')
-      while (waitingIn() !== 0) await delay(10)
-      const orders = await all(audit, 'filter[type_eq]=order')
-      const found = orders.map(({ attributes: { name, n } }) => `${name as string}/${n as number}`)
-      const kept = host.prepare(`SELECT name || '/' || n FROM orders`).pluck().all() as string[]
-      expect(found.toSorted()).toEqual(kept.toSorted())
-      expect(rolledBack).toBeGreaterThan(10)
-      // A kill may come between a commit and its line.
-      expect(kept.length).toBeGreaterThanOrEqual(committed)
-      expect(committed).toBeGreaterThan(20)
-      const times = (await all(audit)).map((event) => event.created_at)
-      expect(times).toEqual([...new Set(times)].toSorted())
-      for (const name of new Set(orders.map((event) => event.attributes['name']))) {
-        const own = numbers(orders.filter((event) => event.attributes['name'] === name)) as number[]
-        expect(own).toEqual(own.toSorted((a, b) => a - b))
-      }
-    },
-  )
+    }
+    const audit = openLog()
+    await audit.recordCustom('end')
+    while (countWaiting() !== 0) await delay(10)
+    const orders = await all(audit, 'filter[type_eq]=order')
+    const found = orders.map(({ attributes: { name, n } }) => `${name as string}/${n as number}`)
+    const kept = host.prepare(`SELECT name || '/' || n FROM orders`).pluck().all() as string[]
+    expect(found.toSorted()).toEqual(kept.toSorted())
+    expect(rolledBack).toBeGreaterThan(10)
+    // The kill may come between a commit and its line.
+    expect(kept.length).toBeGreaterThanOrEqual(committed)
+    expect(committed).toBeGreaterThan(20)
+    const times = (await all(audit)).map((event) => event.created_at)
+    expect(times).toEqual([...new Set(times)].toSorted())
+    for (const name of new Set(orders.map((event) => event.attributes['name']))) {
+      const own = numbers(orders.filter((event) => event.attributes['name'] === name)) as number[]
+      expect(own).toEqual(own.toSorted((a, b) => a - b))
+    }
+  })
 
-  it('are all there before an append that follows them, however many they are', async () => {
+  it('are all stored before a later append, even if they are many', async () => {
     const audit = openLog()
     host.transaction(() => {
       for (let n = 0; n < 1200; n++) void audit.recordCustom('order', { n }, { transaction: host })
@@ -189,12 +185,12 @@ describe('events of host transactions', () => {
     const start = performance.now()
     while ((await audit.list()).events.length === 0) await delay(20)
     expect(performance.now() - start).toBeLessThan(5000)
-    while (waitingIn() !== 0) await delay(5)
+    while (countWaiting() !== 0) await delay(5)
     expect(numbers(await all(audit))).toEqual(Array.from({ length: 700 }, (_, n) => n))
     expect(hints).toBeGreaterThanOrEqual(2)
   })
 
-  it('are moved by another process, after the one that recorded them is gone', async () => {
+  it('are moved by another store after the one that recorded them is closed', async () => {
     const first = openLog()
     const other = openLog()
     host.exec('BEGIN')
@@ -205,16 +201,16 @@ describe('events of host transactions', () => {
     expect(numbers(await all(other))).toEqual([1, 2])
   })
 
-  it('are moved by close, where that does not have to wait', async () => {
+  it('are moved by close unless it would have to wait', async () => {
     const audit = openLog()
     await audit.recordCustom('order', { n: 1 }, { transaction: host })
     await audit.close()
-    expect(waitingIn()).toBe(0)
+    expect(countWaiting()).toBe(0)
     const second = openLog()
     host.exec('BEGIN')
     await second.recordCustom('order', { n: 2 }, { transaction: host })
     await second.close()
-    expect(waitingIn()).toBe(1)
+    expect(countWaiting()).toBe(1)
     host.exec('COMMIT')
     const third = openLog()
     expect(numbers(await all(third))).toEqual([1])
@@ -222,7 +218,7 @@ describe('events of host transactions', () => {
     expect(numbers(await all(third))).toEqual([1, 2, 3])
   })
 
-  it('keep the tails they were recorded with', async () => {
+  it('keep the tails of their drafts', async () => {
     const audit = openLog({}, { random: (bytes) => bytes.fill(7) })
     await audit.recordCustom('order', {}, { transaction: host })
     const row = host.prepare('SELECT tail FROM daybook_outbox').get()
@@ -232,7 +228,7 @@ describe('events of host transactions', () => {
     expect(event!.id.slice(19)).toBe('8707-070707070707')
   })
 
-  it('tell when they were recorded where they become visible more than a second later', async () => {
+  it('get occurred_at if they become visible more than a second later', async () => {
     const clock = manualClock('2026-03-01T12:00:00Z')
     const audit = openLog({ clock })
     const own = '2020-01-01T00:00:00.000000Z'
@@ -265,7 +261,7 @@ describe('events of host transactions', () => {
     expect(events[0]!.created_at).toBe('2026-03-01T12:00:01.000002Z')
   })
 
-  it('do not where it is a second, to the microsecond, or the clock stepped back', async () => {
+  it('get no occurred_at after exactly a second or if the clock was set back', async () => {
     const clock = manualClock('2026-03-01T12:00:00Z')
     const audit = openLog({ clock })
     await audit.recordCustom('a', {}, { transaction: host })
@@ -282,7 +278,7 @@ describe('events of host transactions', () => {
 })
 
 describe('an open transaction of the host', () => {
-  it('has appends wait for its end, and come after its events', async () => {
+  it('delays appends until it ends, and its events come first', async () => {
     const audit = openLog()
     host.exec('BEGIN')
     await audit.recordCustom('order', { n: 1 }, { transaction: host })
@@ -294,7 +290,7 @@ describe('an open transaction of the host', () => {
     expect(numbers(await all(audit))).toEqual([1, 2])
   })
 
-  it('that lasts beyond the deadline has them rejected, with the reason', async () => {
+  it('that lasts beyond the deadline makes appends reject with the reason', async () => {
     const audit = openLog({}, { waiting: { deadlineMs: 80 } })
     host.exec('BEGIN')
     await audit.recordCustom('order', { n: 1 }, { transaction: host })
@@ -307,21 +303,21 @@ describe('an open transaction of the host', () => {
     expect(numbers(await all(audit))).toEqual([1, 2])
   })
 
-  it('of another has the idle poll wait, without a word', async () => {
+  it('delays the poll of the outbox without an error', async () => {
     const audit = openLog()
     await audit.recordCustom('order', { n: 1 }, { transaction: host })
     const other = openHost(filename)
     other.exec('BEGIN IMMEDIATE')
     await delay(1500)
-    expect(waitingIn()).toBe(1)
+    expect(countWaiting()).toBe(1)
     other.exec('COMMIT')
     const start = performance.now()
-    while (waitingIn() !== 0) await delay(5)
+    while (countWaiting() !== 0) await delay(5)
     expect(performance.now() - start).toBeLessThan(5000)
     expect(numbers(await all(audit))).toEqual([1])
   })
 
-  it('rejects what it cannot take because it is locked out itself', async () => {
+  it('that is locked out itself makes the call reject', async () => {
     const audit = openLog()
     host.pragma('busy_timeout = 0')
     const other = openHost(filename)
@@ -367,7 +363,7 @@ describe('the handle', () => {
     expect(numbers(await all(audit))).toEqual([1, 2])
   })
 
-  it('may have another name for the file', async () => {
+  it('may be open under another name of the file', async () => {
     const audit = openLog()
     const link = temp.file('link')
     fs.symlinkSync(temp.dir, link)
@@ -381,7 +377,7 @@ describe('the handle', () => {
     expect(found).toEqual([...names, filename])
   })
 
-  it('is not led astray by a temporary table', async () => {
+  it('may have a temporary table of the same name', async () => {
     const audit = openLog()
     host.exec('CREATE TEMP TABLE daybook_outbox (id INTEGER)')
     await audit.recordCustom('order', { n: 1 }, { transaction: host })
@@ -407,8 +403,8 @@ describe('the handle', () => {
     await expect(record(memory)).rejects.toMatchObject(refused('on no file, not on'))
     await expect(record(closed)).rejects.toMatchObject(refused('closed'))
     await expect(record(used)).rejects.toMatchObject(refused('closed'))
-    expect(waitingIn(other)).toBe(0)
-    expect(waitingIn()).toBe(1)
+    expect(countWaiting(other)).toBe(0)
+    expect(countWaiting()).toBe(1)
   })
 
   it.each<[string, object]>([
@@ -417,24 +413,24 @@ describe('the handle', () => {
     ['a statement', { open: true, prepare: 'SELECT' }],
     ['a handle that breaks', { open: true, prepare: () => expect.fail('broken') }],
     ['a store', { open: 1, prepare() {} }],
-  ])('%s is none', async (_, transaction) => {
+  ])('%s is refused', async (_, transaction) => {
     const audit = openLog()
     const call = audit.recordCustom('order', {}, { transaction })
     await expect(call).rejects.toMatchObject(refused(/^transaction: the /))
-    expect(waitingIn()).toBe(0)
+    expect(countWaiting()).toBe(0)
   })
 
-  it('is of no use once the store is closed', async () => {
+  it('is refused after the store is closed', async () => {
     const { store } = openLog()
     await store.close()
     const draft = { tail: '8000000000000000', username: null, system: true, type: 'x' }
     const call = store.enlist!({ ...draft, source: null, attributes: {}, json: '{}' }, host)
     await expect(call).rejects.toMatchObject({ code: 'CLOSED' })
-    expect(waitingIn()).toBe(0)
+    expect(countWaiting()).toBe(0)
   })
 })
 
-it('a log that is left open does not keep its process', async () => {
+it('a log that is left open does not keep its process alive', async () => {
   const child = runScript('test/stores/sqlite/idle-child.ts', [filename])
   expect(await child.ended).toBe(0)
   expect(child.stdout()).toBe('recorded\n')

@@ -39,32 +39,32 @@ describe('removeBefore', () => {
   const count = (table = 'daybook_events'): unknown => query(`SELECT count(*) FROM ${table}`)
   const now = (): number => clock()
 
-  it('removes what is older, oldest first, bit by bit, and no more', async () => {
+  it('older events are removed, oldest first, in several transactions', async () => {
     await record(2500)
     clock.advance(1_000_000)
     const bound = now()
     clock.advance(1_000_000)
     const kept = await audit.recordCustom('kept')
-    // One that is seen by another connection at every commit.
+    // Another connection reads the oldest event after every commit.
     const other = new Database(filename)
     const oldest = other.prepare('SELECT min(created_at), count(*) FROM daybook_events').raw()
     const seen: number[][] = []
-    const told: number[] = []
+    const progress: number[] = []
     const onProgress = (removed: number): void => {
-      told.push(removed)
+      progress.push(removed)
       seen.push(oldest.get() as number[])
     }
     expect(await store.removeBefore(bound, { onProgress })).toBe(2500)
     other.close()
-    expect(told.at(-1)).toBe(2500)
-    expect(seen.map(([, left]) => 2501 - left!)).toEqual(told)
+    expect(progress.at(-1)).toBe(2500)
+    expect(seen.map(([, left]) => 2501 - left!)).toEqual(progress)
     const times = seen.map(([time]) => time!)
     expect(times).toEqual([...new Set(times)].toSorted((a, b) => a - b))
     expect((await audit.list()).events).toEqual([kept])
     expect(await store.removeBefore(bound)).toBe(0)
   })
 
-  it('removes at the time itself nothing', async () => {
+  it('the event at the time itself stays', async () => {
     await record(1000)
     const [first] = (await audit.list({ filter: { sorts: 'created_at' } })).events
     expect(await store.removeBefore(parseTimestamp(first!.created_at)!)).toBe(0)
@@ -74,7 +74,7 @@ describe('removeBefore', () => {
     expect(count()).toEqual([0])
   })
 
-  it('lets time go on after the newest is gone, in a new process too', async () => {
+  it('later events are newer than a removed newest event, in a new process too', async () => {
     await record(3)
     const newest = (await audit.list()).events.at(-1)!
     expect(await store.removeBefore(now() + 1)).toBe(3)
@@ -88,7 +88,7 @@ describe('removeBefore', () => {
     await again.close()
   })
 
-  it('removes the places of ids that do not carry their time', async () => {
+  it('the ids of imported events are removed too', async () => {
     const imported = ['2025-01-01', '2025-01-02', '2026-01-01'].map((created_at, n) => ({
       id: `0196b3c2-0000-4000-8000-00000000000${n}`,
       created_at: `${created_at}T00:00:00.000000Z`,
@@ -106,7 +106,7 @@ describe('removeBefore', () => {
     expect(await audit.importEvents(imported)).toEqual({ imported: 2, skipped: 1 })
   })
 
-  it('holds up no append of this process or another', async () => {
+  it('appends of this process and another continue meanwhile', async () => {
     await record(6000)
     clock.advance(1_000_000)
     const other: AuditLog = new AuditLog({ store: sqliteStore({ filename, clock }), types: {} })
@@ -126,7 +126,7 @@ describe('removeBefore', () => {
     expect(meanwhile[1]).toBeGreaterThan(1)
   })
 
-  it('aborted, it keeps what it has not come to: the newest', async () => {
+  it('after an abort the newest events are left', async () => {
     await record(5000)
     const { events } = await audit.list({ limit: 1000 })
     const controller = new AbortController()
@@ -143,7 +143,7 @@ describe('removeBefore', () => {
     ).rejects.toMatchObject({ code: 'ABORTED' })
   })
 
-  it('gives the space back where the file is made to', async () => {
+  it('free pages are released if the file has incremental vacuum', async () => {
     await record(3000, { text: 'x'.repeat(2000) })
     const size = (): number => fs.statSync(filename).size + fs.statSync(`${filename}-wal`).size
     expect(size()).toBeGreaterThan(5_000_000)
@@ -152,7 +152,7 @@ describe('removeBefore', () => {
     expect(size()).toBeLessThan(250_000)
   })
 
-  it('gives back what an earlier one that was aborted left', async () => {
+  it('the next call releases the free pages that an aborted one has left', async () => {
     await record(3000, { text: 'x'.repeat(2000) })
     const controller = new AbortController()
     const { signal } = controller
@@ -163,7 +163,7 @@ describe('removeBefore', () => {
     expect(query('PRAGMA freelist_count')).toEqual([0])
   })
 
-  it('killed at any moment it has removed the oldest, and can be done again', async () => {
+  it('after a kill at any moment the oldest events are gone, and the next call continues', async () => {
     const draft = { username: null, system: true, type: 'x', source: null, attributes: {} }
     const json = JSON.stringify({ text: 'x'.repeat(600) })
     for (let round = 0; round < 3; round++) {
@@ -180,10 +180,10 @@ describe('removeBefore', () => {
       await child.saw('\n')
       await delay(Math.random() * 60)
       await child.kill()
-      const told = Number(child.stdout().split('\n').at(-2))
+      const reported = Number(child.stdout().split('\n').at(-2))
       const left = query('SELECT created_at FROM daybook_events ORDER BY created_at') as number[]
-      expect(told).toBeGreaterThan(0)
-      expect(all.length - left.length).toBeGreaterThanOrEqual(told)
+      expect(reported).toBeGreaterThan(0)
+      expect(all.length - left.length).toBeGreaterThanOrEqual(reported)
       expect(left).toEqual(all.slice(all.length - left.length).map((time) => parseTimestamp(time)))
       expect(query('PRAGMA integrity_check')).toEqual(['ok'])
       expect(await store.removeBefore(Infinity)).toBe(left.length)
@@ -191,7 +191,7 @@ describe('removeBefore', () => {
     }
   }, 60_000)
 
-  it('removes many by their ids bit by bit too, and gives the space back', async () => {
+  it('many ids are removed in several transactions, and free pages are released', async () => {
     await record(3000, { text: 'x'.repeat(2000) })
     await audit.importEvents([
       {
@@ -216,7 +216,7 @@ describe('removeBefore', () => {
     expect(size()).toBeLessThan(1_000_000)
   })
 
-  it('leaves the free pages of a file that is not made to', async () => {
+  it('free pages stay in a file without incremental vacuum', async () => {
     const own = temp.file('host.db')
     const host = new Database(own)
     host.exec('CREATE TABLE orders (n INTEGER)')
@@ -231,7 +231,7 @@ describe('removeBefore', () => {
     host.close()
   })
 
-  it('is refused once closed', async () => {
+  it('a call after close is refused', async () => {
     await audit.close()
     await expect(store.removeBefore(0)).rejects.toMatchObject({ code: 'CLOSED' })
   })

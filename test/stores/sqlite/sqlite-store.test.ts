@@ -34,7 +34,7 @@ describe('sqliteStore', () => {
     }
   }
 
-  it('makes a file in WAL mode that can give its space back, with one tree for the events', async () => {
+  it('a new file has WAL mode, incremental vacuum and no index on the events', async () => {
     await auditLog().recordCustom('x')
     expect(inspect('PRAGMA journal_mode')).toEqual([{ journal_mode: 'wal' }])
     expect(inspect('PRAGMA auto_vacuum')).toEqual([{ auto_vacuum: 2 }])
@@ -49,7 +49,7 @@ describe('sqliteStore', () => {
     ).toEqual([{ username: null, source: null, system: 0, tail: 16 }])
   })
 
-  it('has the same tables, rows and bytes after hostile queries', async () => {
+  it('hostile queries change no table and no row', async () => {
     const audit = auditLog()
     await audit.recordCustom('x', { a: 1 })
     const state = () => [
@@ -66,7 +66,7 @@ describe('sqliteStore', () => {
     expect(state()).toEqual(before)
   })
 
-  it('keeps the high-water mark apart from the events', async () => {
+  it('the high-water mark does not depend on the events', async () => {
     const audit = auditLog()
     const event = await audit.recordCustom('x')
     const database = new Database(filename)
@@ -77,11 +77,11 @@ describe('sqliteStore', () => {
     expect(Date.parse(next!.created_at) - Date.parse(event!.created_at)).toBeGreaterThan(3_599_000)
   })
 
-  it.each([{ filename: '' }, { filename: ':memory:' }])('refuses %j', (options) => {
+  it.each([{ filename: '' }, { filename: ':memory:' }])('the options %j are refused', (options) => {
     expect(() => sqliteStore(options)).toThrow(expect.objectContaining({ code: 'INVALID_OPTION' }))
   })
 
-  it('says which file it cannot open', () => {
+  it('the error names a file that cannot be opened', () => {
     const missing = temp.file('none/audit.db')
     expect(() => sqliteStore({ filename: missing })).toThrow(
       expect.objectContaining({ code: 'STORE_FAILED', message: expect.stringContaining(missing) }),
@@ -92,7 +92,7 @@ describe('sqliteStore', () => {
     )
   })
 
-  it('refuses a file of a newer version and leaves it as it is', async () => {
+  it('a file of a newer version is refused and left unchanged', async () => {
     await auditLog().close()
     const database = new Database(filename)
     database.exec('UPDATE daybook_schema SET version = 99')
@@ -101,7 +101,7 @@ describe('sqliteStore', () => {
     expect(inspect('SELECT version FROM daybook_schema')).toEqual([{ version: 99 }])
   })
 
-  it('goes beside the tables of a host on an open handle, whose settings stay', async () => {
+  it('the log shares the file of an open handle, and the settings of the handle stay', async () => {
     const host = new Database(filename)
     host.exec(
       "CREATE TABLE projects (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO projects VALUES (1, 'acme')",
@@ -128,7 +128,7 @@ describe('sqliteStore', () => {
     host.close()
   })
 
-  it('waits for a lock without holding up the event loop, and records then', async () => {
+  it('an append waits for a lock without blocking the event loop', async () => {
     const audit = auditLog()
     const other = new Database(filename)
     other.exec('BEGIN IMMEDIATE')
@@ -143,7 +143,7 @@ describe('sqliteStore', () => {
     expect((await recorded)?.type).toBe('patient')
   })
 
-  it('rejects at the deadline while a lock lasts, and never stores the event', async () => {
+  it('a call that is locked out until its deadline rejects, and its event is never stored', async () => {
     const audit = auditLog({ deadlineMs: 60 })
     const other = new Database(filename)
     other.exec('BEGIN IMMEDIATE')
@@ -158,7 +158,7 @@ describe('sqliteStore', () => {
     expect(audit.stats()).toMatchObject({ calls: 2, stored: 1, rejected: 1, waiting: 0 })
   })
 
-  it('gives up at the deadline, or when its signal aborts, and tells the lock as the cause', async () => {
+  it('an append that ends at its deadline or by its signal has the lock error as cause', async () => {
     const { store } = auditLog()
     const other = new Database(filename)
     other.exec('BEGIN IMMEDIATE')
@@ -184,7 +184,7 @@ describe('sqliteStore', () => {
     expect(inspect('SELECT * FROM daybook_events')).toEqual([])
   })
 
-  it('rejects with the driver error as cause when the file is damaged under it', async () => {
+  it('if the file is damaged, the error of the driver is the cause', async () => {
     const audit = auditLog()
     const other = new Database(filename)
     other.exec('DROP TABLE daybook_high_water')
@@ -195,7 +195,7 @@ describe('sqliteStore', () => {
     expect(String((error as AuditLogError).cause)).toContain('daybook_high_water')
   })
 
-  it('gives the event loop turns during a long scan', async () => {
+  it('the event loop runs during a long scan', async () => {
     const audit = auditLog()
     await Promise.all(Array.from({ length: 9000 }, (_, n) => audit.recordCustom('x', { n })))
     let turns = 0
@@ -211,7 +211,7 @@ describe('sqliteStore', () => {
     expect(turns).toBeGreaterThan(2)
   })
 
-  it('stops a long scan when the signal aborts', async () => {
+  it('a long scan stops when its signal aborts', async () => {
     const audit = auditLog()
     await Promise.all(Array.from({ length: 9000 }, (_, n) => audit.recordCustom('x', { n })))
     const controller = new AbortController()

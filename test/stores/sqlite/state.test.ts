@@ -4,7 +4,7 @@ import { manualClock } from 'daybook/testing'
 import { expect, it } from 'vitest'
 import { tempDir } from '../../support/temp.js'
 
-it('what is forgotten goes from the file, a hundred at a time', async () => {
+it('expired values are deleted from the file, a hundred at a time', async () => {
   const temp = tempDir()
   const filename = temp.file('audit.db')
   const clock = manualClock()

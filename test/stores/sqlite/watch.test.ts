@@ -26,7 +26,7 @@ function openLog(): AuditLog {
 }
 
 describe('watch', () => {
-  it('hints at what this store keeps, once it can be read', async () => {
+  it('a hint comes after an append of this store, when its events can be read', async () => {
     const audit = openLog()
     const seen: Promise<number>[] = []
     const stop = audit.store.watch(() =>
@@ -40,14 +40,14 @@ describe('watch', () => {
     expect(seen).toHaveLength(1)
   })
 
-  it('hints at what another connection commits, within a moment', async () => {
+  it('a hint comes soon after a commit of another connection', async () => {
     const audit = openLog()
     const other = openLog()
     let hints = 0
     await delay(60)
     const stop = audit.store.watch(() => hints++)
     await delay(200)
-    // The other's commits before do not count.
+    // Earlier commits of the other connection give no hint.
     expect(hints).toBe(0)
     for (let round = 1; round <= 3; round++) {
       const before = hints
@@ -63,24 +63,24 @@ describe('watch', () => {
     expect(hints).toBe(atStop)
   })
 
-  it('goes on for the others where one stops, throws, or is there twice', async () => {
+  it('hints that stop, throw or were added twice do not affect others', async () => {
     const audit = openLog()
-    const heard: string[] = []
-    const first = (): void => void heard.push('first')
+    const called: string[] = []
+    const first = (): void => void called.push('first')
     const stops = [audit.store.watch(first), audit.store.watch(first)]
     audit.store.watch(() => {
       throw new Error('in a hint')
     })
-    audit.store.watch(() => heard.push('last'))
+    audit.store.watch(() => called.push('last'))
     await expect(audit.recordCustom('a')).resolves.toMatchObject({ type: 'a' })
-    expect(heard).toEqual(['first', 'first', 'last'])
+    expect(called).toEqual(['first', 'first', 'last'])
     stops[0]!()
     stops[0]!()
     await audit.recordCustom('b')
-    expect(heard.slice(3)).toEqual(['first', 'last'])
+    expect(called.slice(3)).toEqual(['first', 'last'])
   })
 
-  it('ends with the store', async () => {
+  it('no hint comes after close', async () => {
     const audit = openLog()
     const other = openLog()
     let hints = 0
@@ -94,7 +94,7 @@ describe('watch', () => {
     expect(hints).toBe(0)
   })
 
-  it('looks for other commits only while somebody watches', async () => {
+  it('the store checks for commits only while there are watchers', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     try {
       const { store } = openLog()
@@ -114,7 +114,7 @@ describe('watch', () => {
     }
   })
 
-  it('outlasts a file that is locked or damaged', async () => {
+  it('watching continues while the file is locked or damaged', async () => {
     const audit = openLog()
     let hints = 0
     audit.store.watch(() => hints++)
@@ -126,13 +126,13 @@ describe('watch', () => {
     while (hints === 0) await delay(5)
     expect(performance.now() - start).toBeLessThan(5000)
     other.close()
-    // Long enough for the idle poll to meet the damage.
+    // Long enough for a poll of the damaged outbox.
     await delay(1200)
   })
 })
 
 describe('tail', () => {
-  it('meets each event of three processes and this one once, in order', async () => {
+  it('yields each event of four processes once, in order', async () => {
     const audit = openLog()
     const start = await audit.recordCustom('start')
     const tail = audit.tail('filter[type_not_eq]=other', { after: start!.created_at })
@@ -163,7 +163,7 @@ describe('tail', () => {
     expect(times).toEqual([...new Set(times)].toSorted())
   })
 
-  it('meets what comes through the outbox', async () => {
+  it('yields events from the outbox', async () => {
     const audit = openLog()
     const host = new Database(filename)
     const tail = audit.tail()
@@ -174,7 +174,7 @@ describe('tail', () => {
     host.close()
   })
 
-  it('begins where it is called, also by another connection', async () => {
+  it('starts after the events that were there at the call', async () => {
     const audit = openLog()
     const other = openLog()
     await audit.recordCustom('before')

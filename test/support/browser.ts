@@ -2,9 +2,9 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import { expect, inject, onTestFinished } from 'vitest'
 
 export interface OpenPageOptions extends BrowserContextOptions {
-  /** Who answers where the server asks for a user; the password is the name. */
+  /** The user for Basic authentication; the password is the name. */
   readonly user?: string
-  /** Errors on the console that the test is about. */
+  /** Console errors that the test expects. */
   readonly tolerates?: RegExp
 }
 
@@ -18,19 +18,19 @@ async function connect(): Promise<Browser> {
 }
 
 /**
- * A page in a profile of its own, closed after the test. The test fails where the page has put an error on
- * the console, or thrown one that nobody caught.
+ * A page in its own profile, closed after the test. The test fails if the page logs an error to the
+ * console or throws an uncaught one.
  */
 export async function openPage(url: string, options: OpenPageOptions = {}): Promise<Page> {
   const { user, tolerates, ...rest } = options
-  // The worker's, as long as it lives: which of its files is the last, no test knows.
+  // Shared by the worker until it ends, because no test knows which file is the last.
   connected ??= connect()
   const browser = await connected
   const context = await browser.newContext({
-    // Whatever language the machine has.
+    // Independent of the language of the machine.
     locale: 'en-US',
     timezoneId: 'UTC',
-    // What moves all the time is drawn all the time, without a graphics card.
+    // Animations would be redrawn all the time, without a graphics card.
     reducedMotion: 'reduce',
     ...(user !== undefined && { httpCredentials: { username: user, password: user } }),
     ...rest,

@@ -6,10 +6,10 @@ import { inject } from 'vitest'
 
 export interface Child {
   readonly process: ChildProcess
-  /** All it has written to stdout so far. */
+  /** Everything written to stdout so far. */
   stdout(): string
   stderr(): string
-  /** Resolves once stdout holds the text; rejects when the process ends before. */
+  /** Resolves when stdout contains the text; rejects if the process ends first. */
   saw(text: string): Promise<void>
   kill(signal?: NodeJS.Signals): Promise<void>
   /** Resolves to the exit code. */
@@ -18,19 +18,19 @@ export interface Child {
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-// In the main thread and in those it starts.
+// In the main thread and in its worker threads.
 const TYPESCRIPT = ['tsx', './test/support/typescript-threads.js'].flatMap((hooks) => [
   '--import',
   hooks,
 ])
 
-/** What `node` runs for a source: the compiled file, or the source itself where it is not of this project. */
+/** The file to run for a source: the compiled file, or the source itself if it is outside the project. */
 function commandOf(file: string): readonly string[] {
   if (path.isAbsolute(file)) return [...TYPESCRIPT, file]
   return [path.join(inject('compiledFolder'), file.replace(/\.ts$/, '.js'))]
 }
 
-/** Runs a TypeScript file of this project, named relative to its root, in a process of its own. */
+/** Runs a TypeScript file of this project, relative to its root, in a separate process. */
 export function runScript(
   file: string,
   args: readonly string[],

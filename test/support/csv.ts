@@ -1,6 +1,6 @@
 const CELL = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/y
 
-/** The records of a CSV file; throws where RFC 4180 is not kept to the letter. */
+/** The records of a CSV file; throws if the file does not follow RFC 4180 exactly. */
 export function parseCsv(text: string): string[][] {
   const records: string[][] = []
   let record: string[] = []

@@ -2,20 +2,20 @@ import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_proces
 import { once } from 'node:events'
 import { promisify } from 'node:util'
 
-/** Whether there is a curl on this machine; some slim systems have none. */
+/** True if curl is installed; slim systems lack it. */
 export const hasCurl: boolean = spawnSync('curl', ['--version']).status === 0
 
 const ALWAYS = ['--globoff', '--silent', '--show-error', '--user', 'ann:ann']
 
-/** Gives what curl prints; rejects where it ends with an error. */
+/** Runs curl and returns its output; rejects if it fails. */
 export async function curl(...args: readonly string[]): Promise<string> {
   const { stdout } = await promisify(execFile)('curl', [...ALWAYS, ...args])
   return stdout.replaceAll('\r\n', '\n')
 }
 
-/** A command that goes on. */
+/** A running command. */
 export interface RunningCommand {
-  /** Resolves to all that it has printed, once the text is among it. */
+  /** Resolves to the whole output when it contains the text. */
   saw(text: string): Promise<string>
   stop(): Promise<void>
 }

@@ -18,7 +18,7 @@ export async function postgresDatabase(): Promise<TestDatabase> {
   const url = new URL(server)
   url.pathname = `/${name}`
   const pool = new pg.Pool({ connectionString: url.href })
-  // A connection that is being closed may still hear that its database goes.
+  // A closing connection may still receive the error that its database is dropped.
   pool.on('connect', (client) => client.on('error', () => undefined))
   return {
     url: url.href,
@@ -37,8 +37,8 @@ const USERS = 'SELECT FROM pg_stat_activity WHERE datname = $1'
 const PATIENCE_MS = 1000
 
 /**
- * Waits, for a moment, until nobody is connected: a pool ends before its connections are closed, and one that
- * hears meanwhile that its database goes throws that as an error, at nobody's door.
+ * Waits briefly until no client is connected. A pool ends before its connections are closed, and a
+ * connection whose database is dropped meanwhile would emit an unhandled error.
  */
 async function leftAlone(client: pg.Client, name: string): Promise<void> {
   const end = performance.now() + PATIENCE_MS

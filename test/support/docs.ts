@@ -7,8 +7,8 @@ import type { Duration } from 'date-fns'
 import { type ProblemCode, problems, statusOf } from '../../src/http/problem.js'
 
 /*
- * The parts of the documentation that are made from the code. `npm run docs:generate` writes them; a test
- * fails while what is written is not what would be.
+ * The generated parts of the documentation. `npm run docs:generate` writes them; a test fails if they
+ * are out of date.
  */
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -83,11 +83,12 @@ const httpErrors = (): string =>
 export function replacePart(text: string, name: string, part: string): string {
   const [open, close] = [`<!-- ${name} -->`, `<!-- /${name} -->`]
   const [from, to] = [text.indexOf(open), text.indexOf(close)]
-  if (from === -1 || to < from) throw new Error(`the text has no part between ${open} and ${close}`)
+  if (from === -1 || to < from)
+    throw new Error(`the text has no section between ${open} and ${close}`)
   return `${text.slice(0, from)}${open}\n\n${part}\n\n${text.slice(to)}`
 }
 
-/** Every file that is generated, or has generated parts, as it should be. */
+/** The expected text of every file with generated parts. */
 export function generatedDocs(): ReadonlyMap<string, string> {
   const reference = path.join(root, 'docs/reference')
   const errorsPage = path.join(reference, 'errors.md')

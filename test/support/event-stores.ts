@@ -6,12 +6,12 @@ import type { StoreOption } from '../../examples/workflow-service/options.js'
 import { postgresDatabase } from './database.js'
 import { tempDir } from './temp.js'
 
-/** Where a test keeps events; empty at first, and nobody else's. */
+/** A place for the events of one test; empty at first. */
 export interface EventPlace {
   open(clock?: Clock): EventStore
-  /** The same place, as the demo service is told of it. */
+  /** The same place as a value of DAYBOOK_STORE. */
   readonly demo: StoreOption
-  /** To be called once everything that uses it is closed. */
+  /** Call it after everything that uses the place is closed. */
   remove(): void | Promise<void>
 }
 
@@ -42,6 +42,6 @@ const PLACES = {
   },
 } as const satisfies Record<string, CreatePlace>
 
-/** The kinds of stores, for `describe.each`: the name, and what makes a place for events. */
+/** The kinds of stores for `describe.each`: the name, and a function that creates a place. */
 export const eachStore: readonly (readonly [name: string, create: CreatePlace])[] =
   Object.entries(PLACES)

@@ -1,6 +1,6 @@
 /*
- * Exports a large log to itself, over a real socket, and prints how many lines and bytes came. The log
- * is made up as it is read, so that what memory is taken is the export's; the parent gives it little.
+ * Exports a large log to itself over a real socket and prints the number of received lines and bytes.
+ * Events are generated while they are read, so that only the export uses memory; the parent limits it.
  */
 import { once } from 'node:events'
 import http from 'node:http'

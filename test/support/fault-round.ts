@@ -25,11 +25,11 @@ import { allEvents, toldLosses } from './told-losses.js'
 
 /*
  * One round of faults: calls of all policies, with and without throttles, while the store fails,
- * hangs, is late and loses answers; then the store is well again, and everything has to add up.
+ * hangs, delays and loses acknowledgements. After it is healed, every call must be accounted for.
  */
 
 export type Step =
-  /** So many calls in one turn; `isGivenUp` aborts them after the turn. */
+  /** `count` calls in one turn; `isGivenUp` aborts them after the turn. */
   | {
       readonly act: 'call'
       readonly type: FaultType
@@ -43,10 +43,10 @@ export type Step =
     }
   | { readonly act: 'delay'; readonly ms: number }
   | { readonly act: 'heal' }
-  /** 0: a turn of the event loop. */
+  /** 0 waits for one turn of the event loop. */
   | { readonly act: 'wait'; readonly ms: number }
 
-/** Where a round keeps its events; all of it is there when it is opened again. */
+/** The store and journal of a round, which can be reopened with their content. */
 export interface Place {
   openStore(): EventStore
   openJournal(): EventJournal
@@ -111,13 +111,13 @@ function expectOutcomes({ audit, calls, outcomes, dropped, wrong }: Observed): v
   expect(outcomes.get('drop:test:call dropped') ?? 0).toBe(silentOf('drop:test:call'))
 }
 
-/** What the log holds, and tells, after its end and that of the journal's replay. */
+/** Checks the events and reported losses after the log is closed and the journal is replayed. */
 function expectLog(
   { calls, dropped, maxWaiting, isReported }: Observed,
   events: readonly AuditEvent[],
 ): void {
   const told = toldLosses(events)
-  // Where too many wait, a call goes to the journal past what is on its way to the store.
+  // If too many calls wait, a call goes to the journal and may overtake events on their way to the store.
   const isCrowded = calls.length > maxWaiting
   for (const type of TYPES) {
     const made = calls.filter((call) => call.type === type)
@@ -128,7 +128,7 @@ function expectLog(
     const silent = made.filter(({ settled }) => settled === 'silent')
     const journalled = type === 'queue:test:call' ? silent : []
     const certain = [...stored, ...journalled].map(({ n }) => n)
-    // A journalled call of a throttled type may be held back when it gets to the store.
+    // A journalled call of a throttled type may be suppressed when it is replayed.
     const possible = new Set<unknown>(
       [...stored, ...(type.startsWith('queue:') ? silent : [])].map(({ n }) => n),
     )
@@ -154,7 +154,7 @@ function expectLog(
   }
 }
 
-/** Has the journal's rest replayed, and what throttles have held back told. */
+/** Waits until the journal is replayed and the suppressed calls are recorded. Returns all events. */
 async function settleDown(place: Place): Promise<AuditEvent[]> {
   const journal = place.openJournal()
   const audit = new AuditLog({ ...faultOptions, store: place.openStore(), journal })
@@ -171,20 +171,20 @@ export interface RoundTotals extends AuditLogStats {
   readonly late: number
 }
 
-/** Does the steps and gives the figures of the log, after it found them and the log itself right. */
+/** Runs the steps, checks the statistics and the log, and returns the totals. */
 export async function runFaultRound(
   steps: readonly Step[],
   place: Place,
   maxWaiting: number,
 ): Promise<RoundTotals> {
   const opened = place.openStore()
-  // A call's deadline is too short for the making of tables.
+  // The deadline of a call is too short for creating the tables.
   await opened.openEvents()
   const store = faultyStore(opened)
   const observed = observe(store, place.openJournal(), maxWaiting)
   const { audit, calls, check } = observed
   try {
-    // Until the store has its connections, and takes what it is given in time.
+    // Until the store is connected and stores events in time.
     do await makeCall(observed, 'block:test:call')
     while (calls.at(-1)!.settled !== 'stored')
     const made: Promise<void>[] = []

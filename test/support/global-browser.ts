@@ -16,7 +16,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   let browser: Promise<BrowserServer> | undefined
   const server = http.createServer((_request, response) => {
     browser ??= startBrowser()
-    // A worker that is busy for seconds would ask again through a connection that has ended meanwhile.
+    // A worker that was busy for seconds would reuse a connection that was closed meanwhile.
     response.setHeader('connection', 'close')
     browser.then(
       (started) => response.end(started.wsEndpoint()),

@@ -17,7 +17,7 @@ declare module 'vitest' {
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const COMPILED = ['src', 'adapters', 'examples', 'test']
 
-/** The package's own name leads to the compiled sources, as `paths` leads to the sources. */
+/** Maps the package name to the compiled sources, as `paths` maps it to the sources. */
 function manifest(): string {
   const exports = Object.entries(tsconfig.compilerOptions.paths).map(([name, [file]]) => [
     name.replace(/^daybook/, '.'),
@@ -28,13 +28,13 @@ function manifest(): string {
 }
 
 /**
- * Compiles the sources once for all processes that tests start: a process that loads JavaScript starts in a
- * third of the time that it needs to compile what it loads. Types are not checked here.
+ * Compiles the sources once for all processes that tests start: loading JavaScript takes a third of
+ * the time of compiling at start. Does not check types.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const cache = path.join(root, 'node_modules/.cache/daybook')
   await fs.mkdir(cache, { recursive: true })
-  // Below node_modules, so that dependencies are found; each run has a folder of its own.
+  // Inside node_modules, so that dependencies are found; each run has its own folder.
   const folder = await fs.mkdtemp(path.join(cache, 'compiled-'))
   const config = path.join(folder, 'tsconfig.json')
   const compilerOptions = { noEmit: false, noCheck: true, rootDir: root, outDir: folder }
@@ -53,7 +53,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   )
   await promisify(execFile)(process.execPath, [tsc, '-p', config], { cwd: root })
   await fs.writeFile(path.join(folder, 'package.json'), manifest())
-  // The built page is found beside the package's manifest.
+  // The built page is looked up beside package.json.
   await fs.symlink(path.join(root, 'dist'), path.join(folder, 'dist'), 'junction')
   project.provide('compiledFolder', folder)
   return () => fs.rm(folder, { recursive: true, force: true, maxRetries: 3 })

@@ -8,17 +8,17 @@ const root = fileURLToPath(new URL('../../adapters/page', import.meta.url))
 const cache = fileURLToPath(new URL('../../node_modules/.cache/daybook', import.meta.url))
 const folder = fileURLToPath(new URL('../../dist/page', import.meta.url))
 
-/** Other runs may read, or write the same: a file is there whole or not at all. */
+/** Writes the file atomically, because other runs may read or write it. */
 async function writeWhole(file: string, content: string | Uint8Array): Promise<void> {
   await fs.mkdir(path.dirname(file), { recursive: true })
-  // Not beside it, where it could be packed.
+  // In another folder, so that the temporary file is never packed.
   const beside = path.join(cache, randomUUID())
   await fs.mkdir(cache, { recursive: true })
   await fs.writeFile(beside, content)
   await fs.rename(beside, file)
 }
 
-/** As for users: what the tests run under would build another page. */
+/** Builds the page for production: the environment of the tests would build another one. */
 async function buildPage(): ReturnType<typeof build> {
   const { NODE_ENV } = process.env
   process.env['NODE_ENV'] = 'production'
@@ -37,7 +37,7 @@ export default async function setup(): Promise<void> {
   const files = built.output.toSorted(
     (one, other) => Number(isDocument(one.fileName)) - Number(isDocument(other.fileName)),
   )
-  // The document comes last: it names the others.
+  // The document is written last because it refers to the others.
   for (const file of files) {
     const content = file.type === 'chunk' ? file.code : file.source
     await writeWhole(path.join(folder, file.fileName), content)

@@ -6,7 +6,7 @@ import postgres from './global-postgres.js'
 
 type Stop = () => Promise<void>
 
-/** What all test files share, prepared side by side. */
+/** Sets up what all test files share, concurrently. */
 export default async function setup(project: TestProject): Promise<Stop> {
   const started = await Promise.allSettled<Stop | void>([
     browser(project),

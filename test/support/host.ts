@@ -17,17 +17,17 @@ import {
 export type Attributes = Readonly<Record<string, unknown>>
 export type Resource = ListDocument['data'][number]
 
-/** What a query can hold only in encoded form; brackets stay as they are. */
+/** Encodes the characters that a query string cannot contain; brackets stay as they are. */
 export const spaced = (query: string): string => query.replaceAll(' ', '%20')
 
 /** A client of one server. */
 export interface Client {
   send(path: string, request?: RawRequest): Promise<RawResponse>
-  /** The events that a query finds. */
+  /** The events that match a query. */
   events(query: string): Promise<readonly Resource[]>
-  /** Asks until there is something, as a client that waits does. */
+  /** Polls until the query matches some event. */
   waitFor(query: string): Promise<readonly Resource[]>
-  /** Sends a JSON:API document with these attributes, as `ann` unless told otherwise. */
+  /** Sends a JSON:API document with these attributes, as `ann` by default. */
   write(
     method: 'POST' | 'PATCH',
     path: string,
@@ -35,7 +35,7 @@ export interface Client {
     attributes: Attributes,
     user?: string,
   ): Promise<RawResponse>
-  /** Has an action done that needs no document. */
+  /** Calls an action that takes no document. */
   act(path: string, user?: string): Promise<RawResponse>
 }
 
@@ -57,7 +57,7 @@ export function clientOf(url: () => string): Client {
         if (found.length > 0) return found
         await delay(20)
       }
-      throw new Error(`nothing came for ${query}`)
+      throw new Error(`no event matched ${query}`)
     },
     write: (method, path, type, attributes, user = 'ann') =>
       sendTo(path, {
@@ -74,7 +74,7 @@ export function clientOf(url: () => string): Client {
 export const timeOf = (event: Resource | undefined): string =>
   event ? String(event.attributes['created_at']) : '2000-01-01'
 
-/** A place and what runs on it, for all tests of a `describe`. */
+/** A place and the host that runs on it, for all tests of a `describe`. */
 export function useHost<Host extends { close(): Promise<void> }>(
   create: CreatePlace,
   start: (place: EventPlace) => Promise<Host>,

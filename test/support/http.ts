@@ -19,9 +19,9 @@ export const JSON_API = 'application/vnd.api+json'
 export interface RawResponse {
   readonly status: number
   readonly headers: http.IncomingHttpHeaders
-  /** Header names and values as they came over the wire. */
+  /** Raw header names and values. */
   readonly rawHeaders: readonly string[]
-  /** As text, which only what is not compressed can be read as. */
+  /** The body as text; only valid if it is not compressed. */
   readonly body: string
   readonly bytes: Uint8Array
 }
@@ -37,7 +37,7 @@ export interface RawRequest {
 export interface TestServer {
   readonly audit: AuditLog
   readonly url: string
-  /** Sends the path byte for byte, as curl -g does; user `ann` unless told otherwise. */
+  /** Sends the path byte for byte, as curl -g does; as user `ann` by default. */
   send(path: string, request?: RawRequest): Promise<RawResponse>
   close(): Promise<void>
 }
@@ -90,7 +90,7 @@ export interface ServeOptions {
   readonly store?: EventStore
   readonly record?: RecordRequestsOptions | false
   readonly feed?: AuditRoutesOptions
-  /** Middleware in front of everything, and behind authentication. */
+  /** Middleware before everything else, and after authentication. */
   readonly outside?: readonly Middleware[]
   readonly inside?: readonly Middleware[]
   readonly routes?: (router: Router) => void

@@ -55,7 +55,7 @@ function importsOf(value: unknown, found: Import[] = []): Import[] {
 function readModule(root: string, file: string): Module {
   const { program, errors } = parseSync(file, fs.readFileSync(path.join(root, file), 'utf8'))
   if (errors.length > 0) throw new Error(`${file}: ${errors[0]!.message}`)
-  // Style sheets and other assets are no modules.
+  // Style sheets and other assets are not modules.
   const imports = importsOf(program.body).filter(({ name }) => !/\.(?:css|svg)$/.test(name))
   const resolve = (name: string): string => {
     const module = path.join(path.dirname(file), name)
@@ -102,7 +102,7 @@ export function readFloors(markdown: string): Floors {
 const placeOf = (floors: Floors, file: string): string =>
   floors.has(file) ? file : path.dirname(file)
 
-/** What breaks the rule of the floors, one line for each. Empty where nothing does. */
+/** The breaches of the floors, one line each; empty if there are none. */
 export function floorBreaches(modules: readonly Module[], floors: Floors): readonly string[] {
   const order = [...floors.keys()]
   const used = new Set<string>()

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, vi } from 'vitest'
 
-/** The time that `performance.now` tells, by which deadlines are measured. Timers stay real. */
+/** Controls `performance.now`, which measures deadlines. Timers stay real. */
 export interface LeapingTime {
-  /** Lets so many milliseconds pass at once. */
+  /** Moves the time forward by this many milliseconds. */
   leap(ms: number): void
-  /** Lets no more time pass. */
+  /** Stops the time. */
   stop(): void
 }
 

@@ -1,12 +1,12 @@
 import fs from 'node:fs'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** What makes a file take long for its size: processes, servers of its own, all cases of the conformance. */
+/** Files that are slow for their size: they start processes or servers, or run all conformance cases. */
 const LONG = /\b(?:runScript|startOwnPostgres|describeStore)\b/
 
 /**
- * Starts the long files first, so that no worker is left with one at the end. Vitest goes by durations where
- * it has some of an earlier run, and by size where it has none, as on a fresh machine.
+ * Starts the slow files first, so that none runs alone at the end. Vitest sorts by the durations of an
+ * earlier run, and without any, as on a fresh machine, by size.
  */
 export default class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -32,7 +32,7 @@ export async function listen(listener: Listener): Promise<Listening> {
   }
 }
 
-/** A log that makes the same events of the same calls. */
+/** A log that records the same events for the same calls. */
 export function repeatableLog(): AuditLog {
   return new AuditLog({
     store: memoryStore({ clock: manualClock('2026-06-01T00:00:00Z') }),
@@ -47,7 +47,7 @@ export function repeatableLog(): AuditLog {
 
 const users = { ann: 'ann', bob: 'bob' }
 
-/** Of both mounts: bob may only read. */
+/** The options of both mounts: bob may only read. */
 const authorize = (username: unknown, action: EventsAction): boolean =>
   action !== 'create' || username !== 'bob'
 
@@ -78,7 +78,7 @@ function koaApp(...middlewares: readonly Koa.Middleware[]): Koa {
 
 /** A host that serves a log's feed. */
 export interface Host {
-  /** What stands in front of `/api/events`. */
+  /** The prefix of `/api/events`. */
   readonly prefix: string
   readonly listener: (audit: AuditLog) => Listener
 }

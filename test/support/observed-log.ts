@@ -10,7 +10,7 @@ import {
   type OutcomeMessage,
 } from 'daybook'
 
-/* A log whose figures are looked at whenever something happens, and what its callers see of it. */
+/* A log whose statistics are checked after every step, and the results of its callers. */
 
 export const PERIOD_MS = 40
 const DEADLINE_MS = 60
@@ -43,17 +43,17 @@ export const faultOptions = {
   failurePolicy: { levels: { queue: 'queue', drop: 'drop' } },
 } as const
 
-/** A log under observation: what it says of itself, and what its callers see. */
+/** A log under observation: what it reports, and what its callers receive. */
 export interface Observed {
   readonly audit: AuditLog<typeof faultTypes>
   readonly maxWaiting: number
   readonly calls: Call[]
-  /** By type, what the channel said. */
+  /** The outcomes that the diagnostics channel published, by type. */
   readonly outcomes: Map<string, number>
   readonly dropped: Call['type'][]
-  /** Figures that did not add up when they were looked at. */
+  /** Statistics that did not add up when they were checked. */
   readonly wrong: AuditLogStats[]
-  /** False where the last report of what throttles held back did not get through. */
+  /** False if the last report of suppressed calls failed. */
   isReported(): boolean
   check(): void
   end(): void

@@ -24,7 +24,7 @@ interface Operation {
   readonly responses: Readonly<Record<string, Reference>>
 }
 
-/** What is used here of an OpenAPI document. */
+/** The parts of an OpenAPI document that are used here. */
 export interface OpenApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly components: {
@@ -36,15 +36,15 @@ export interface OpenApiDocument {
 
 export interface Answered {
   readonly method: string
-  /** As it was asked for, with the query. */
+  /** The request target, with the query. */
   readonly target: string
   readonly status: number
   readonly headers: IncomingHttpHeaders
-  /** As they came over the wire. */
+  /** The raw headers. */
   readonly bytes: Uint8Array
 }
 
-/** Throws where the answer is none that the endpoints declare. */
+/** Throws if the endpoints do not declare the response. */
 export type AnswerCheck = (answered: Answered) => void
 
 export function strictAjv(): Ajv2020 {
@@ -54,7 +54,7 @@ export function strictAjv(): Ajv2020 {
   ajv.addFormat(LINK_FORMAT, (link) =>
     uriReference.test(link.replaceAll(/[[\]]/g, encodeURIComponent)),
   )
-  // What a document of OpenAPI has beside JSON Schema.
+  // Keywords of OpenAPI that JSON Schema does not have.
   ajv.addVocabulary(['components', 'x-attributes'])
   return ajv
 }
@@ -83,7 +83,7 @@ function textOf({ headers, bytes }: Answered): string {
   return (coding === 'gzip' ? gunzipSync(bytes) : Buffer.from(bytes)).toString()
 }
 
-/** A check of answers by a document, for endpoints that are mounted at `mount`. */
+/** Checks responses of endpoints mounted at `mount` against a document. */
 export function checkBy(document: OpenApiDocument, mount: string): AnswerCheck {
   const { responses } = document.components
   const validators = new Map<object, ValidateFunction>()
@@ -94,7 +94,7 @@ export function checkBy(document: OpenApiDocument, mount: string): AnswerCheck {
     return /^\/[^/]+$/.test(path.slice(mount.length)) ? `${mount}/{id}` : undefined
   }
 
-  /** Names of the answers that the request may have, by status. */
+  /** The names of the declared responses, by status. */
   const declaredFor = (method: string, path: string): Readonly<Record<string, Reference>> => {
     const template = templateOf(path)
     const item = template === undefined ? undefined : document.paths[template]!
@@ -108,12 +108,12 @@ export function checkBy(document: OpenApiDocument, mount: string): AnswerCheck {
 
   const checkBody = (answered: Answered, content: NonNullable<Answer['content']>): void => {
     const given = answered.headers['content-type'] ?? 'none'
-    // Texts tell their character set; JSON:API takes no parameters.
+    // Text types have a charset; JSON:API allows no parameters.
     const type = given.startsWith('text/') ? given.split(';', 1)[0]! : given
     const media = content[type]
     if (!media) throw new Error(`content-type ${given} is not declared`)
     if (answered.method === 'HEAD') {
-      if (answered.bytes.length > 0) throw new Error('the answer to HEAD has a body')
+      if (answered.bytes.length > 0) throw new Error('the response to HEAD has a body')
       return
     }
     if (type.startsWith('text/')) return
@@ -123,7 +123,7 @@ export function checkBy(document: OpenApiDocument, mount: string): AnswerCheck {
     validators.set(media, validate)
     if (type === JSON_LINES) {
       const lines = text.split('\n')
-      if (lines.pop() !== '') throw new Error('the last line does not end')
+      if (lines.pop() !== '') throw new Error('the last line has no line break')
       for (const line of lines) hold(validate, JSON.parse(line), 'a line is not as declared')
       return
     }
@@ -141,14 +141,14 @@ export function checkBy(document: OpenApiDocument, mount: string): AnswerCheck {
       if (required && headers[name.toLowerCase()] === undefined)
         throw new Error(`the header ${name} is missing`)
     if (answer.content) checkBody(answered, answer.content)
-    else if (bytes.length > 0) throw new Error('there is a body, and none is declared')
+    else if (bytes.length > 0) throw new Error('the response has an undeclared body')
   }
 
   return (answered) => {
     const { method, target, status, headers } = answered
     const [path = ''] = target.split('?', 1)
     if (path !== mount && !path.startsWith(`${mount}/`)) return
-    // What a function of the host's throws is answered by its server.
+    // The server of the host responds to errors that the host's functions throw.
     if (status === 500 && headers['content-type'] !== JSON_API) return
     try {
       check(answered, path)
@@ -162,7 +162,7 @@ export function checkBy(document: OpenApiDocument, mount: string): AnswerCheck {
 
 const checks = new Map<string, AnswerCheck>()
 
-/** A check of the answers of endpoints mounted there; one for all logs, whose types say nothing of answers. */
+/** The check of responses for a mount; one for all logs, as event types do not affect responses. */
 export function answerCheck(audit: EndpointAudit, mount: string): AnswerCheck {
   const check = checks.get(mount) ?? checkBy(describeEndpoints(audit, mount), mount)
   checks.set(mount, check)

@@ -8,15 +8,14 @@ import type { LaunchOptions } from 'playwright-core'
 import manifest from '../../package.json' with { type: 'json' }
 
 /*
- * @sparticuz/chromium carries the browser, its libraries and fonts inside of the npm package: nothing is
- * downloaded, and a machine without any of them can run it. It is unpacked once for each version and
- * user.
+ * @sparticuz/chromium contains the browser, its libraries and fonts: nothing is downloaded, and a
+ * machine without any of them can run it. It is unpacked once for each version and user.
  */
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const version = manifest.devDependencies['@sparticuz/chromium']
 
-/** The package unpacks into TMPDIR, and the libraries only where it believes to be on Lambda. */
+/** The package unpacks into TMPDIR, and unpacks its libraries only if it detects AWS Lambda. */
 async function unpack(directory: string): Promise<void> {
   const code = `import chromium from '@sparticuz/chromium'; await chromium.executablePath()`
   await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', code], {
@@ -25,7 +24,7 @@ async function unpack(directory: string): Promise<void> {
   })
 }
 
-/** Without one of our own Chromium would know only fonts in /tmp/fonts, and show no text. */
+/** Without this configuration Chromium looks for fonts only in /tmp/fonts and shows no text. */
 const fontsIn = (directory: string): string => `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>
@@ -34,7 +33,7 @@ const fontsIn = (directory: string): string => `<?xml version="1.0"?>
 </fontconfig>
 `
 
-/** Unpacks beside, then renames: others may start now, and half a browser must not be found. */
+/** Unpacks into another folder and renames it, so that concurrent runs never see a partial browser. */
 async function unpackOnce(directory: string): Promise<void> {
   if (fs.existsSync(directory)) return
   const fresh = fs.mkdtempSync(`${directory}-`)
@@ -44,12 +43,12 @@ async function unpackOnce(directory: string): Promise<void> {
     fs.renameSync(fresh, directory)
   } catch (error) {
     fs.rmSync(fresh, { recursive: true, force: true })
-    // Another was faster.
+    // Another process was faster.
     if (!fs.existsSync(directory)) throw error
   }
 }
 
-/** How to launch it; `undefined` on a platform that the package is not for. */
+/** The launch options; `undefined` on platforms that the package does not support. */
 export async function packagedChromium(): Promise<LaunchOptions | undefined> {
   if (process.platform !== 'linux' || process.arch !== 'x64') return undefined
   const user = process.getuid?.() ?? 'user'

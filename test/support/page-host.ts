@@ -15,11 +15,11 @@ import { dayOfEvents, FETCH_LOG } from './story.js'
 
 export interface PageHostOptions {
   readonly store?: EventStore
-  /** Imported before the server listens. */
+  /** Events imported before the server listens. */
   readonly events?: readonly AuditEvent[]
   readonly page?: AuditPageOptions
   readonly feed?: AuditRoutesOptions
-  /** In front of feed and page, behind authentication. */
+  /** Middleware before feed and page, after authentication. */
   readonly inside?: readonly Middleware[]
 }
 
@@ -35,7 +35,7 @@ export interface PageHost {
 export async function servePage(options: PageHostOptions = {}): Promise<PageHost> {
   const { store = memoryStore(), events = [], page, feed, inside = [] } = options
   const audit = new AuditLog({ store, types: workflowEventTypes })
-  // Where counting takes more than two seconds, the page shows estimates, and no number of rows.
+  // If counting takes more than two seconds, the page shows estimates and no number of rows.
   countExactly(audit)
   if (events.length > 0) await audit.importEvents(events)
   const app = new Koa()
@@ -59,7 +59,7 @@ export async function servePage(options: PageHostOptions = {}): Promise<PageHost
   }
 }
 
-/** The same with the story's day up to now, and a fetch that goes on. */
+/** The same service with the day of the story until now and a running fetch. */
 export async function serveStory(options: PageHostOptions = {}): Promise<PageHost> {
   const host = await servePage({ events: dayOfEvents(Date.now() * 1000 - 2_000_000), ...options })
   const live = await host.audit.recordLive('info:template_version:fetch', {

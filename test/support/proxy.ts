@@ -1,20 +1,20 @@
 import net from 'node:net'
 
-/** A TCP proxy before a server, which can lose what the server answers. */
+/** A TCP proxy in front of a server, which can lose the server's responses. */
 export interface Proxy {
   readonly port: number
-  /** Loses the next answer to a statement that contains the text, and breaks that connection. */
+  /** Loses the next response to a statement that contains the text, and breaks that connection. */
   loseAnswerTo(text: string): void
   /**
    * Does the same, or loses the statement itself on its way to the server; from then on nothing gets
    * through, as after `refuse`. Resolves once that connection is broken.
    */
   breakAt(text: string, lost: 'answer' | 'statement'): Promise<void>
-  /** The text whose answer is still to be lost: nothing has had it. */
+  /** The text of `loseAnswerTo` while no statement contained it. */
   unheard(): string | undefined
-  /** From now on answers are swallowed, and after so many milliseconds the connection is broken. */
+  /** Drops responses from now on, and breaks the connections after this many milliseconds. */
   loseAnswers(brokenAfterMs: number): void
-  /** Refuses new connections, and breaks those that there are. */
+  /** Refuses new connections and breaks the existing ones. */
   refuse(): void
   heal(): void
   close(): Promise<void>

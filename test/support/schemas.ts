@@ -3,7 +3,7 @@ import { postgresStore, type PostgresStoreOptions } from 'daybook/postgres'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { postgresDatabase, type TestDatabase } from './database.js'
 
-/** A database for a file's tests, and a schema of its own for each of them. */
+/** One database for the tests of a file, and one schema for each test. */
 export interface Schemas {
   database(): TestDatabase
   schema(): string

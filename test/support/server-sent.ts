@@ -1,10 +1,10 @@
 import http from 'node:http'
 
-/** What an EventSource would dispatch. */
+/** An event as an EventSource would dispatch it. */
 export interface SentEvent {
   readonly event: string
   readonly data: string
-  /** The id of this event, or of the last one before it that had one. */
+  /** The id of this event, or of the last event before it with an id. */
   readonly lastEventId: string
 }
 
@@ -59,20 +59,20 @@ export interface EventStream {
   readonly status: number
   readonly headers: http.IncomingHttpHeaders
   readonly sent: SentParser
-  /** Resolves once it holds of what has come; rejects where the stream ends before. */
+  /** Resolves when the condition holds for the received events; rejects if the stream ends first. */
   until(holds: (sent: SentParser) => boolean): Promise<void>
-  /** The next so many events, beyond those that were taken before. */
+  /** The next `count` events after those already taken. */
   take(count: number): Promise<SentEvent[]>
-  /** Resolves to what came at the end of the stream: that it ended well, or that it was cut off. */
+  /** Resolves to how the stream ended: normally, or cut off. */
   readonly ended: Promise<'ended' | 'cut off'>
-  /** Reads no more, so that the connection fills up. */
+  /** Stops reading, so that the buffers of the connection fill up. */
   pause(): void
   resume(): void
-  /** Goes away, as a client does. */
+  /** Disconnects. */
   leave(): void
 }
 
-/** Opens a stream as `ann`, once its headers are there. */
+/** Opens a stream as `ann`. Resolves when the headers have arrived. */
 export function openStream(
   url: string,
   headers: http.OutgoingHttpHeaders = {},

@@ -1,14 +1,14 @@
-/** Work in steps, which the test lets go one by one. */
+/** Work in steps that the test releases one by one. */
 export interface SlowWork {
-  /** Goes on for `steps` steps, or to the end; true at the end. */
+  /** Runs up to `steps` steps; resolves to true at the end. */
   advance(steps: number): Promise<boolean>
-  /** Goes on until the condition holds after a step, or to the end; true at the end. */
+  /** Runs until the condition holds after a step; resolves to true at the end. */
   advanceUntil(condition: () => Promise<boolean>): Promise<boolean>
-  /** Goes on to the end and returns the result. */
+  /** Runs to the end and returns the result. */
   finish(): Promise<boolean>
 }
 
-/** Starts work that waits for `before` ahead of each step. */
+/** Starts work that awaits `before` before each step. */
 export function slowWork(start: (before: () => Promise<void>) => Promise<boolean>): SlowWork {
   let go: (() => void) | undefined
   let isOver = false

@@ -2,10 +2,10 @@ import fs from 'node:fs'
 import { type BrowserServer, chromium, type LaunchOptions } from 'playwright-core'
 import { packagedChromium } from './packaged-chromium.js'
 
-/** A browser that may be on this machine. */
+/** A browser that may be installed. */
 interface Candidate {
   readonly name: string
-  /** `undefined` where it is not there. */
+  /** `undefined` if it is not installed. */
   readonly options: () => LaunchOptions | undefined | Promise<LaunchOptions | undefined>
 }
 
@@ -19,7 +19,7 @@ const named = (): LaunchOptions | undefined => {
   return executablePath ? { executablePath } : undefined
 }
 
-/** In the order in which they are tried. */
+/** The browsers in the order in which they are tried. */
 const CANDIDATES: readonly Candidate[] = [
   { name: 'DAYBOOK_TEST_BROWSER', options: named },
   { name: '@sparticuz/chromium', options: packagedChromium },
@@ -40,8 +40,8 @@ const CANDIDATES: readonly Candidate[] = [
 ]
 
 /**
- * Launches the first browser that there is. One that DAYBOOK_TEST_BROWSER names is the only one that
- * is tried. Throws, with what was tried, where none can be launched.
+ * Launches the first available browser, or only the one that DAYBOOK_TEST_BROWSER names. Throws with
+ * the list of tried browsers if none can be launched.
  */
 export async function startBrowser(): Promise<BrowserServer> {
   const tried: string[] = []

@@ -2,11 +2,11 @@ import { type AuditEvent, formatTimestamp, type JsonObject } from 'daybook'
 
 /*
  * A day in the life of a workflow service, the same each time: for screenshots and for tests of the
- * audit page. Its latest events tell of a night that went wrong and of the day after.
+ * audit page. Its latest events are a night of failures and the day after.
  */
 
 interface Told {
-  /** Before the story's end, in seconds. */
+  /** Seconds before the end of the story. */
   readonly ago: number
   readonly type: string
   readonly username?: string
@@ -30,7 +30,7 @@ const BACKTRACE = [
   ...Array.from({ length: 14 }, (_, n) => `/gems/worker-7.0.1/lib/loop.rb:${n + 5}:in 'tick'`),
 ]
 
-/** What a fetch has said so far; the newest line writes over the ones before. */
+/** The progress output of a fetch; each line replaces the one before. */
 export const FETCH_LOG = [
   'Fetching git@git.acme.dev:platform/storefront-config',
   'Revision main, last known 4f1c9e2',
@@ -54,7 +54,7 @@ const CHANGES = [
   { op: 'remove', path: '/contact', old_value: 'ops@acme.dev' },
 ]
 
-/** The latest, newest first. */
+/** The latest events, newest first. */
 const LATEST: readonly Told[] = [
   {
     ago: 17,
@@ -224,7 +224,7 @@ const LATEST: readonly Told[] = [
   },
 ]
 
-/** What goes on all day, and how often of a thousand. */
+/** Events of the whole day, with their frequency per thousand. */
 const USUAL: readonly (readonly [weight: number, told: Omit<Told, 'ago'>])[] = [
   [190, { type: 'api:steps:success', attributes: ofStep('Build image') }],
   [186, { type: 'api:steps:start', attributes: ofStep('Build image') }],
@@ -302,7 +302,7 @@ const USUAL: readonly (readonly [weight: number, told: Omit<Told, 'ago'>])[] = [
   ],
 ]
 
-/** What the night brought. */
+/** The events of the night. */
 const NIGHT: readonly (readonly [weight: number, told: Omit<Told, 'ago'>])[] = [
   [
     30,
@@ -322,7 +322,7 @@ const NIGHT: readonly (readonly [weight: number, told: Omit<Told, 'ago'>])[] = [
   [20, { type: 'info:api_autoscaler:grow' }],
 ]
 
-/** Park and Miller's: the same numbers each time. */
+/** The Park-Miller generator: the same numbers each time. */
 function randomNumbers(): () => number {
   let state = 20_261_120
   return () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647
@@ -331,7 +331,7 @@ function randomNumbers(): () => number {
 const DAY = 86_400
 const NIGHT_AGO = 42_600
 
-/** None turns an hour or a day old while a test looks at the last one. */
+/** Chosen so that no event becomes an hour or a day old during a test. */
 const settled = (ago: number): number =>
   [3600, DAY].some((age) => ago > age - 150 && ago <= age) ? ago - 150 : ago
 
@@ -345,7 +345,7 @@ export function dayOfEvents(end: number): AuditEvent[] {
     let left = random() * from.reduce((sum, [weight]) => sum + weight, 0)
     return from.find(([weight]) => (left -= weight) < 0)?.[1] ?? from[0]![1]
   }
-  // Quiet while people sleep.
+  // Less traffic at night.
   const isTaken = (ago: number): boolean => random() < (ago > 20_000 && ago < 70_000 ? 0.45 : 1)
   const usual = Array.from({ length: 3050 }, () => random() * (DAY - 2400) + 2400)
     .filter(isTaken)

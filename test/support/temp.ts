@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 
-/** A fresh directory, and what removes it. */
+/** A new temporary directory, and a function that removes it. */
 export function tempDir(): { dir: string; file: (name: string) => string; remove: () => void } {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'daybook-'))
   return {

@@ -1,10 +1,10 @@
 import type { AuditEvent, AuditLog } from 'daybook'
 
-/** What is missing in a log, as it tells itself: by type and reason. */
+/** The losses that a log reports, by type and reason. */
 export interface ToldLosses {
-  /** `<type> <reason>` with the sum of the gap reports. */
+  /** The sums of the gap reports by `<type> <reason>`. */
   readonly gaps: ReadonlyMap<string, number>
-  /** By type, what events say that was held back before them, with what gap reports say. */
+  /** Suppressed calls by type, from `suppressed_count` and from gap reports. */
   readonly suppressed: ReadonlyMap<string, number>
 }
 

@@ -1,6 +1,6 @@
 import { onTestFinished, vi } from 'vitest'
 
-/** The warnings of the process, which are not printed for as long. */
+/** Collects the warnings of the process instead of printing them, until the test ends. */
 export function takeWarnings(): unknown[] {
   const warnings: unknown[] = []
   const spy = vi.spyOn(process, 'emitWarning').mockImplementation((warning) => {

@@ -6,7 +6,7 @@ import { serveStory } from './page-host.js'
 import { startBrowser } from './start-browser.js'
 
 /*
- * Takes the pictures of the documentation, of the story's day: `npm run screenshots [folder]`.
+ * Takes the screenshots of the documentation, with the events of the story: `npm run screenshots [folder]`.
  */
 const folder =
   process.argv[2] ?? fileURLToPath(new URL('../../examples/screenshots', import.meta.url))
@@ -15,7 +15,7 @@ interface Shot {
   readonly file: string
   readonly dark?: true
   readonly phone?: true
-  /** Behind the page's address. */
+  /** The query string of the page. */
   readonly address?: string
   readonly prepare?: (page: Page) => Promise<void>
 }

@@ -37,9 +37,9 @@ const audit = new AuditLog({ store, types })
 void audit.record('api:orders:open')
 // @ts-expect-error not in the registry
 void audit.record('api:orders:opened')
-// @ts-expect-error not any text
+// @ts-expect-error not any string
 void audit.record(anyText)
-// @ts-expect-error no type at all
+// @ts-expect-error the type is missing
 void audit.record()
 
 // Data keys where the type declares some: all optional.
@@ -72,7 +72,7 @@ void audit.record('api:orders:create', {
 })
 void audit.record('api:orders:none', { message: 'm' })
 
-// So do the link attributes.
+// The link attributes too.
 void audit.record('api:orders:create', {
   step_id: 's',
   workflow_step_id: 's',
@@ -92,7 +92,7 @@ void audit.record('api:orders:create', {
   project_path: 's',
   project_id: 's',
 })
-// @ts-expect-error no link attribute of the interface
+// @ts-expect-error not a link attribute of the interface
 void audit.record('api:orders:create', { workflow_id: 's' })
 
 // The keys of the throttle's scope, where the type has one.
@@ -122,7 +122,7 @@ void audit.record('api:orders:open', {}, { user: 'ann' })
 // @ts-expect-error a name is a text
 void audit.record('api:orders:open', {}, { username: 7 })
 
-// A handle of the host's, whose driver's types are not needed.
+// A transaction handle of the host; the types of its driver are not needed.
 declare const database: Database.Database
 declare const client: PoolClient
 void audit.record('api:orders:open', {}, { transaction: database })
@@ -131,29 +131,29 @@ void audit.recordCustom('deploy:note', {}, { transaction: undefined })
 // @ts-expect-error a handle is an object
 void audit.recordCustom('deploy:note', {}, { transaction: 'BEGIN' })
 
-// What comes back.
+// The returned event.
 expectTypeOf<ReturnType<typeof audit.record>>().toEqualTypeOf<Promise<AuditEvent | undefined>>()
 async function recorded(): Promise<void> {
   const event = await audit.record('api:orders:open')
-  // @ts-expect-error held back, there is no event
+  // @ts-expect-error there may be no event, if it was suppressed
   void event.id
   if (!event) return
   expectTypeOf<typeof event.created_at>().toEqualTypeOf<string>()
   expectTypeOf<typeof event.username>().toEqualTypeOf<string | null>()
   expectTypeOf<typeof event.source>().toEqualTypeOf<string | null>()
   expectTypeOf<typeof event.system>().toEqualTypeOf<boolean>()
-  // @ts-expect-error an event is what it was
+  // @ts-expect-error events are read-only
   event.type = 'other'
-  // @ts-expect-error its attributes as a whole too
+  // @ts-expect-error attributes are read-only
   event.attributes = {}
-  // @ts-expect-error what an attribute holds has to be looked at first
+  // @ts-expect-error the type of an attribute must be checked first
   event.attributes['name'].trim()
-  // @ts-expect-error attributes hold JSON
+  // @ts-expect-error attributes are JSON
   event.attributes['name'] = undefined
 }
 void recorded
 
-// Types whose name is only known at run time, and custom events.
+// Types with a name known only at run time, and custom events.
 void audit.recordSystem('api:anything:goes', { any: 1 })
 void audit.recordCustom('deploy:note', { text: 'hello' }, { username: 'ann' })
 void audit.recordCustom('deploy:note')
@@ -176,7 +176,7 @@ void combined.record('audit:changes:pause', { reason: 'lunch' })
 // @ts-expect-error in neither table
 void combined.record('api:orders:open')
 
-// What a table must not be.
+// Invalid tables.
 defineEventTypes({
   'a:b:c': {
     // @ts-expect-error misspelt
@@ -196,7 +196,7 @@ defineEventTypes({
   },
 })
 
-// A log of particular types goes where only its methods are wanted.
+// A log with declared types is assignable where only its methods are used.
 type RecordingAudit = Pick<AuditLog, 'recordSystem' | 'types'>
 type EndpointAudit = Pick<AuditLog, 'list' | 'get' | 'recordCustom' | 'limits'>
 const recording: RecordingAudit = audit
@@ -204,13 +204,13 @@ const endpoint: EndpointAudit = combined
 void [recording, endpoint]
 expectTypeOf<RecordingAudit['types']>().toEqualTypeOf<EventTypes>()
 
-// A log without types of its own takes any.
+// A log without declared types accepts any type.
 const open: AuditLog = new AuditLog({ store, types: {} })
 void open.record('api:anything:goes', { any: 1 })
 
-// @ts-expect-error there is nothing without a store
+// @ts-expect-error `store` is required
 void new AuditLog({ types })
-// @ts-expect-error nor without types
+// @ts-expect-error `types` is required
 void new AuditLog({ store })
 // @ts-expect-error misspelt
 void new AuditLog({ store, types, strickt: true })
@@ -234,7 +234,7 @@ async function listed(): Promise<void> {
   const page = await audit.list()
   expectTypeOf<typeof page.events>().toEqualTypeOf<readonly AuditEvent[]>()
   expectTypeOf<typeof page.truncated>().toEqualTypeOf<boolean>()
-  // @ts-expect-error a page is what it is
+  // @ts-expect-error pages are read-only
   page.events.push()
   for await (const events of audit.pages('limit=1'))
     expectTypeOf<typeof events>().toEqualTypeOf<readonly AuditEvent[]>()
@@ -250,9 +250,9 @@ async function listed(): Promise<void> {
 }
 void listed
 
-// Listeners know what they hear.
+// Listeners receive typed events.
 audit.on('recorded', (event) => expectTypeOf<typeof event>().toEqualTypeOf<AuditEvent>())
 audit.on('rejected', ({ type, error }) => void [type.length, error.code])
 audit.on('error', (error) => expectTypeOf<typeof error>().toEqualTypeOf<unknown>())
-// @ts-expect-error no such event
+// @ts-expect-error unknown event name
 audit.on('stored', () => {})

@@ -27,7 +27,7 @@ export interface MemoryTuning {
 }
 
 /** The sources of a list. */
-export interface Listed {
+export interface ListSources {
   readonly timeline: Timeline
   readonly index: EventIndex
   readonly tuning: MemoryTuning
@@ -37,7 +37,7 @@ export interface Listed {
 
 /** The state of one list query. */
 interface ListQuery {
-  readonly listed: Listed
+  readonly sources: ListSources
   readonly query: EventQuery
   readonly trace: QueryTrace | undefined
   readonly collector: EventCollector
@@ -53,15 +53,15 @@ const TIME_SLICE_MS = 3
 
 /** Returns a page of the matching events. */
 export async function listEvents(
-  listed: Listed,
+  sources: ListSources,
   query: EventQuery,
   trace: QueryTrace | undefined,
 ): Promise<EventPage> {
   const collector = pageCollector(query)
   const bounds = timeBounds(query.where)
   const matches = tracedFilter(trace, compileFilter(query.where))
-  const range = listed.timeline.between(bounds.from, bounds.to)
-  const list = { listed, query, trace, collector, matches, bounds, range }
+  const range = sources.timeline.between(bounds.from, bounds.to)
+  const list = { sources, query, trace, collector, matches, bounds, range }
   const direction = scanDirection(query.sorts)
   if (direction) await listInTime(list, direction)
   else await listSorted(list)
@@ -71,7 +71,7 @@ export async function listEvents(
 /** Lists in the order of `created_at`. */
 async function listInTime(list: ListQuery, order: Order): Promise<void> {
   const { query, range } = list
-  const { minIndexed, probe } = list.listed.tuning
+  const { minIndexed, probe } = list.sources.tuning
   const isIndexed = range.to - range.from >= minIndexed
   const filter = isIndexed ? indexFilter(query.where) : undefined
   const rest = await scan(list, order, filter && createProbe(probe))
@@ -83,7 +83,7 @@ async function listInTime(list: ListQuery, order: Order): Promise<void> {
  * left if the probe ended before the page was full.
  */
 async function scan(
-  { listed, range: { events, times, from, to }, trace, collector, matches, bounds }: ListQuery,
+  { sources, range: { events, times, from, to }, trace, collector, matches, bounds }: ListQuery,
   order: Order,
   probe?: Probe,
 ): Promise<TimeBounds | undefined> {
@@ -99,14 +99,14 @@ async function scan(
       if (collector.add(event)) return undefined
     }
     probe?.passed(1)
-    if (seen % SCAN_SLICE === 0) await listed.pause()
+    if (seen % SCAN_SLICE === 0) await sources.pause()
   }
   return undefined
 }
 
 /** Finds the events within the bounds by the index. */
 async function listByIndex(
-  { listed: { index, pause }, trace, collector, matches }: ListQuery,
+  { sources: { index, pause }, trace, collector, matches }: ListQuery,
   filter: IndexFilter | undefined,
   order: Order,
   bounds: TimeBounds,
@@ -126,8 +126,8 @@ async function listByIndex(
 
 /** Lists in the order of attributes. Uses the index, except for the order of ids, which it does not have. */
 async function listSorted(list: ListQuery): Promise<void> {
-  const { listed, query, trace, collector, matches, bounds } = list
-  const { timeline, index, tuning, pause } = listed
+  const { sources, query, trace, collector, matches, bounds } = list
+  const { timeline, index, tuning, pause } = sources
   if (timeline.size < tuning.minIndexed || !isIndexedOrder(query.sorts)) {
     await scan(list, collector.direction)
     return

@@ -36,7 +36,7 @@ export async function scanRows(
   probe?: Probe,
 ): Promise<TimeBounds | undefined> {
   if (isEmpty(bounds)) return bounds
-  let pushed: { readonly where: Sql | undefined } | undefined
+  let pushdown: { readonly where: Sql | undefined } | undefined
   options.trace?.enter(probe ? 'probe' : 'scan')
   let isFull = false
   const visit = (row: EventRow): boolean => {
@@ -49,8 +49,8 @@ export async function scanRows(
     bounds,
     direction: collector.direction,
     get where() {
-      pushed ??= { where: filter && pushDownWhere(query.where, pushDownAttribute) }
-      return pushed.where
+      pushdown ??= { where: filter && pushDownWhere(query.where, pushDownAttribute) }
+      return pushdown.where
     },
     wanted: filter ? undefined : query.limit + 1,
     logState,

@@ -33,9 +33,9 @@ export function pushDownColumns(columnOf: (attribute: string) => Column): PushDo
       `CASE ${name} WHEN 1 THEN 'true' WHEN 0 THEN 'false' ELSE typeof(${name}) END`,
     )
     const place = { value: bare, type: type === 'boolean' ? jsonType : stored }
-    const pushed = pushDownPlace(place, predicate, values)
-    if (!pushed) return undefined
-    const passes = [inList(stored, [...STORED[type], 'null'], 'NOT'), pushed]
+    const pushdown = pushDownPlace(place, predicate, values)
+    if (!pushdown) return undefined
+    const passes = [inList(stored, [...STORED[type], 'null'], 'NOT'), pushdown]
     // LIKE and GLOB stop at U+0000, which text of the host may contain.
     if (isTextTest(test)) passes.push(sql(`instr(${name}, char(0)) > 0`))
     return orSql(passes)

@@ -10,6 +10,6 @@ export function pushDownWhere(
   where: Grouping | undefined,
   pushDown: PushDownAttribute,
 ): Sql | undefined {
-  const pushed = pushDownFilter(where, pushDown)
-  return pushed && pushed.text.length <= MAX_LENGTH ? pushed : undefined
+  const pushdown = pushDownFilter(where, pushDown)
+  return pushdown && pushdown.text.length <= MAX_LENGTH ? pushdown : undefined
 }

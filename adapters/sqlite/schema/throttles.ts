@@ -49,7 +49,7 @@ interface ThrottleRow {
 
 const STATE = 'SELECT kept_at, count, first, last FROM daybook_throttles WHERE key = ?'
 
-const KEPT = `INSERT INTO daybook_throttles (key, type, scope, period, kept_at, count) VALUES (?, ?, ?, ?, ?, 0)
+const CLOSE = `INSERT INTO daybook_throttles (key, type, scope, period, kept_at, count) VALUES (?, ?, ?, ?, ?, 0)
   ON CONFLICT (key) DO UPDATE SET type = excluded.type, scope = excluded.scope, period = excluded.period,
     kept_at = excluded.kept_at, count = 0, first = NULL, last = NULL`
 
@@ -58,7 +58,7 @@ const ADD = `INSERT INTO daybook_throttles (key, type, scope, period, count, fir
     count = count + excluded.count, first = min(coalesce(first, excluded.first), excluded.first),
     last = max(coalesce(last, excluded.last), excluded.last)`
 
-const REPORTED = `INSERT INTO daybook_reporters (reporter, number, reported_at) VALUES (?, ?, ?)
+const ADD_REPORT = `INSERT INTO daybook_reporters (reporter, number, reported_at) VALUES (?, ?, ?)
   ON CONFLICT (reporter) DO UPDATE SET number = excluded.number, reported_at = excluded.reported_at
   WHERE excluded.number > number`
 
@@ -88,12 +88,12 @@ export function createThrottleTable({ statement }: Connection): ThrottleTable {
       if (!draft.throttle) return draft
       const { key, scope, period } = draft.throttle
       const before = stateOf(key)
-      statement(KEPT).run(key, draft.type, JSON.stringify(scope), period, keptAt)
+      statement(CLOSE).run(key, draft.type, JSON.stringify(scope), period, keptAt)
       return withSuppressed(draft, before)
     },
     add,
     report({ reporter, number, counts }, now) {
-      const isNew = statement(REPORTED).run(reporter, number, now).changes > 0
+      const isNew = statement(ADD_REPORT).run(reporter, number, now).changes > 0
       if (isNew) for (const count of counts) add(count)
     },
     unclaimed(now, max) {

@@ -7,7 +7,7 @@ import { expect, it } from 'vitest'
 import { type Child, runScript } from '../support/child.js'
 import { startOwnPostgres } from '../support/postgres.js'
 import { tempDir } from '../support/temp.js'
-import { allEvents } from '../support/told-losses.js'
+import { allEvents } from '../support/reported-losses.js'
 
 /*
  * A process with the policy `queue` is killed in the middle of its work, while its store is in trouble, and

@@ -7,7 +7,7 @@ import { type Child, runScript } from '../support/child.js'
 import { postgresDatabase } from '../support/database.js'
 import { tempDir } from '../support/temp.js'
 import { CONDITION } from './throttled-types.js'
-import { allEvents, toldLosses } from '../support/told-losses.js'
+import { allEvents, reportedLosses } from '../support/reported-losses.js'
 
 /*
  * Several processes raise the same condition, whose events have to be a period apart. The counts of what is
@@ -54,7 +54,7 @@ async function find(audit: AuditLog): Promise<Found> {
   const all = await allEvents(audit)
   return {
     events: all.filter(({ type }) => type === CONDITION),
-    suppressed: toldLosses(all).suppressed.get(CONDITION) ?? 0,
+    suppressed: reportedLosses(all).suppressed.get(CONDITION) ?? 0,
   }
 }
 

@@ -21,7 +21,7 @@ import {
   type Settled,
   TYPES,
 } from './observed-log.js'
-import { allEvents, toldLosses } from './told-losses.js'
+import { allEvents, reportedLosses } from './reported-losses.js'
 
 /*
  * One round of faults: calls of all policies, with and without throttles, while the store fails,
@@ -116,7 +116,7 @@ function expectLog(
   { calls, dropped, maxWaiting, isReported }: Observed,
   events: readonly AuditEvent[],
 ): void {
-  const told = toldLosses(events)
+  const reported = reportedLosses(events)
   // If too many calls wait, a call goes to the journal and may overtake events on their way to the store.
   const isCrowded = calls.length > maxWaiting
   for (const type of TYPES) {
@@ -144,11 +144,11 @@ function expectLog(
 
     const late = made.filter(({ settled }) => settled === 'DEADLINE_EXCEEDED').length
     const lost = dropped.filter((one) => one === type).length
-    expect(told.gaps.get(`${type} deadline_exceeded`) ?? 0, type).toBe(late)
-    expect(told.gaps.get(`${type} dropped`) ?? 0, type).toBe(lost)
+    expect(reported.gaps.get(`${type} deadline_exceeded`) ?? 0, type).toBe(late)
+    expect(reported.gaps.get(`${type} dropped`) ?? 0, type).toBe(lost)
     const rejected = made.length - stored.length - silent.length
     const heldBack = isThrottled ? made.length - there.length - rejected - lost : 0
-    const suppressed = told.suppressed.get(type) ?? 0
+    const suppressed = reported.suppressed.get(type) ?? 0
     if (isReported()) expect(suppressed, type).toBe(heldBack)
     else expect(suppressed, type).toBeLessThanOrEqual(heldBack)
   }

@@ -2,10 +2,10 @@ import pg from 'pg'
 import { asker } from '../../adapters/postgres/connection/connection.js'
 import type { Snapshot } from '../../adapters/postgres/log/reader.js'
 
-/** A snapshot as the store's reader takes it, for as long as a test wants. */
+/** A snapshot as the store's reader takes it, which stays open until `end`. */
 export interface Moment extends Pick<Snapshot, 'ask' | 'checkTime'> {
-  /** The statements that it was asked. */
-  readonly asked: readonly string[]
+  /** The statements that it ran. */
+  readonly statements: readonly string[]
   end(): Promise<void>
 }
 
@@ -16,15 +16,15 @@ export async function takeMoment(connectionString: string): Promise<Moment> {
   // The first statement that reads takes the snapshot.
   await client.query('SELECT FROM pg_class LIMIT 1')
   await client.query('SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off')
-  const asked: string[] = []
+  const statements: string[] = []
   const ask = asker(client as unknown as Parameters<typeof asker>[0])
   return {
     ask(text, ...values) {
-      asked.push(text)
+      statements.push(text)
       return ask(text, ...values)
     },
     checkTime() {},
-    asked,
+    statements,
     end: () => client.end(),
   }
 }

@@ -5,7 +5,7 @@ import { type AuditEvent, formatTimestamp, type JsonObject } from 'daybook'
  * audit page. Its latest events are a night of failures and the day after.
  */
 
-interface Told {
+interface StoryEvent {
   /** Seconds before the end of the story. */
   readonly ago: number
   readonly type: string
@@ -55,7 +55,7 @@ const CHANGES = [
 ]
 
 /** The latest events, newest first. */
-const LATEST: readonly Told[] = [
+const LATEST: readonly StoryEvent[] = [
   {
     ago: 17,
     type: 'api:template_versions:update',
@@ -225,7 +225,7 @@ const LATEST: readonly Told[] = [
 ]
 
 /** Events of the whole day, with their frequency per thousand. */
-const USUAL: readonly (readonly [weight: number, told: Omit<Told, 'ago'>])[] = [
+const USUAL: readonly (readonly [weight: number, event: Omit<StoryEvent, 'ago'>])[] = [
   [190, { type: 'api:steps:success', attributes: ofStep('Build image') }],
   [186, { type: 'api:steps:start', attributes: ofStep('Build image') }],
   [100, { type: 'api:agent:started', attributes: { name: 'runner-04' } }],
@@ -303,7 +303,7 @@ const USUAL: readonly (readonly [weight: number, told: Omit<Told, 'ago'>])[] = [
 ]
 
 /** The events of the night. */
-const NIGHT: readonly (readonly [weight: number, told: Omit<Told, 'ago'>])[] = [
+const NIGHT: readonly (readonly [weight: number, event: Omit<StoryEvent, 'ago'>])[] = [
   [
     30,
     {
@@ -341,7 +341,7 @@ const settled = (ago: number): number =>
  */
 export function dayOfEvents(end: number): AuditEvent[] {
   const random = randomNumbers()
-  const pick = (from: typeof USUAL): Omit<Told, 'ago'> => {
+  const pick = (from: typeof USUAL): Omit<StoryEvent, 'ago'> => {
     let left = random() * from.reduce((sum, [weight]) => sum + weight, 0)
     return from.find(([weight]) => (left -= weight) < 0)?.[1] ?? from[0]![1]
   }
@@ -350,11 +350,13 @@ export function dayOfEvents(end: number): AuditEvent[] {
   const usual = Array.from({ length: 3050 }, () => random() * (DAY - 2400) + 2400)
     .filter(isTaken)
     .map(settled)
-    .map((ago): Told => ({ ago, ...pick(USUAL) }))
-  const night = Array.from({ length: 84 }, () => NIGHT_AGO - random() * 1300).map((ago): Told => ({
-    ago,
-    ...pick(NIGHT),
-  }))
+    .map((ago): StoryEvent => ({ ago, ...pick(USUAL) }))
+  const night = Array.from({ length: 84 }, () => NIGHT_AGO - random() * 1300).map(
+    (ago): StoryEvent => ({
+      ago,
+      ...pick(NIGHT),
+    }),
+  )
   const all = [...LATEST, ...usual, ...night].toSorted((one, other) => other.ago - one.ago)
   return all.map(({ ago, type, username, system, source, attributes }, index) => {
     const time = Math.floor(end - ago * 1e6) + (index % 1000)

@@ -68,9 +68,9 @@ async function open(query: string) {
 
 /** Runs `act` and counts its statements. */
 async function counted<Result>(act: () => Promise<Result>) {
-  const before = moment.asked.length
+  const before = moment.statements.length
   const result = await act()
-  return { result, statements: moment.asked.length - before }
+  return { result, statements: moment.statements.length - before }
 }
 
 describe('one statement fetches what is missing in several segments', () => {

@@ -152,9 +152,9 @@ it('rows that were read ahead are used unless others have added events since', a
   const ahead = await second.ask(index.statement())
   await coverageOf(index, first)
   expect(await index.refresh(second, ahead)).toMatchObject({ recent: [{ size: 20 }] })
-  expect(second.asked.length).toBe(2)
+  expect(second.statements.length).toBe(2)
   await index.refresh(second, await second.ask(index.statement()))
-  expect(second.asked.length).toBe(3)
+  expect(second.statements.length).toBe(3)
 })
 
 /** While `isHurried`, each look at the time takes 10 ms, so that a refresh pauses as often as it can. */
@@ -275,8 +275,8 @@ it('a refresh that waits for a slow one continues where that ended', async () =>
   const sizes = [one, other].map(({ recent }) => recent.reduce((sum, { size }) => sum + size, 0))
   expect(sizes).toEqual([2500, 2500])
   // The first reads slices, the second nothing more.
-  expect(b.asked.length).toBe(1)
-  expect(a.asked.length).toBeGreaterThan(2)
+  expect(b.statements.length).toBe(1)
+  expect(a.statements.length).toBeGreaterThan(2)
 })
 
 it('a store finds all events while other processes seal and merge', async () => {

@@ -12,19 +12,19 @@ async function openLog(slowQueryMs: number | undefined, count = 3) {
   const list = vi.spyOn(store, 'list')
   const audit: AuditLog = new AuditLog({ store, types: {}, slowQueryMs })
   for (let n = 0; n < count; n++) await audit.recordCustom('own', { n })
-  const told: SlowQuery[] = []
-  const listen = () => audit.on('slow-query', (slow) => told.push(slow))
-  return { audit, store, list, told, listen }
+  const reported: SlowQuery[] = []
+  const listen = () => audit.on('slow-query', (slow) => reported.push(slow))
+  return { audit, store, list, reported, listen }
 }
 
 describe('slow queries', () => {
   it('are reported with their explanation', async () => {
-    const { audit, store, told, listen } = await openLog(20)
+    const { audit, store, reported, listen } = await openLog(20)
     listen()
     store.delay('list', 40, 1)
     await audit.list('filter[n_lt]=2&limit=1')
     await nextTurn()
-    expect(told).toEqual([
+    expect(reported).toEqual([
       {
         method: 'list',
         query: 'filter[n_lt]=2&limit=1',
@@ -36,36 +36,36 @@ describe('slow queries', () => {
           events: 1,
           truncated: true,
           matched: 2,
-          took_ms: told[0]!.took_ms,
+          took_ms: reported[0]!.took_ms,
         }),
       },
     ])
-    expect(told[0]!.took_ms).toBeGreaterThanOrEqual(20)
-    expect(() => parseQuery(told[0]!.query)).not.toThrow()
+    expect(reported[0]!.took_ms).toBeGreaterThanOrEqual(20)
+    expect(() => parseQuery(reported[0]!.query)).not.toThrow()
   })
 
   it('can be serialized as JSON', async () => {
-    const { audit, told, listen } = await openLog(0)
+    const { audit, reported, listen } = await openLog(0)
     listen()
     await audit.list()
     await nextTurn()
-    expect(JSON.parse(JSON.stringify(told))[0]).toMatchObject({
+    expect(JSON.parse(JSON.stringify(reported))[0]).toMatchObject({
       method: 'list',
       explanation: { store: 'memory', events: 3, matched: 3 },
     })
   })
 
   it('are reported after the query resolves', async () => {
-    const { audit, told, listen } = await openLog(0)
+    const { audit, reported, listen } = await openLog(0)
     listen()
     await audit.list()
-    expect(told).toEqual([])
+    expect(reported).toEqual([])
     await nextTurn()
-    expect(told).toHaveLength(1)
+    expect(reported).toHaveLength(1)
   })
 
   it('have their own duration only', async () => {
-    const { audit, told, listen } = await openLog(0, 1000)
+    const { audit, reported, listen } = await openLog(0, 1000)
     listen()
     const page = audit.list('filter[sorts]=n')
     setImmediate(() => {
@@ -73,44 +73,44 @@ describe('slow queries', () => {
       while (performance.now() < end);
     })
     await page
-    await vi.waitFor(() => expect(told).toHaveLength(1))
-    const { took_ms, steps } = told[0]!.explanation!
+    await vi.waitFor(() => expect(reported).toHaveLength(1))
+    const { took_ms, steps } = reported[0]!.explanation!
     expect(steps[0]!.took_ms).toBeGreaterThan(0)
     expect(steps[0]!.took_ms).toBeLessThanOrEqual(took_ms + 0.01)
   })
 
   it('are those that take at least as long as the option', async () => {
-    const { audit, told, listen } = await openLog(NEVER_MS)
+    const { audit, reported, listen } = await openLog(NEVER_MS)
     listen()
     await audit.list()
     await audit.count()
     await nextTurn()
-    expect(told).toEqual([])
+    expect(reported).toEqual([])
   })
 
   it('are reported for each page', async () => {
-    const { audit, told, listen } = await openLog(0, 1001)
+    const { audit, reported, listen } = await openLog(0, 1001)
     listen()
     const sizes: number[] = []
     for await (const page of audit.pages('filter[type_eq]=own')) sizes.push(page.length)
     await nextTurn()
     expect(sizes).toEqual([1000, 1])
-    expect(told.map(({ method, explanation }) => [method, explanation!.events])).toEqual([
+    expect(reported.map(({ method, explanation }) => [method, explanation!.events])).toEqual([
       ['pages', 1000],
       ['pages', 1],
     ])
     // The reported query can be run again.
-    const again = await audit.explain(told[1]!.query)
-    expect([again.events, again.query]).toEqual([1, told[1]!.query])
+    const again = await audit.explain(reported[1]!.query)
+    expect([again.events, again.query]).toEqual([1, reported[1]!.query])
   })
 
   it('are reported without an explanation if they are counts', async () => {
-    const { audit, told, listen } = await openLog(0)
+    const { audit, reported, listen } = await openLog(0)
     listen()
     const visible = parseQuery('filter[n_gt]=0').where
     await audit.count('filter[type_eq]=own', { visible })
     await nextTurn()
-    expect(told).toEqual([
+    expect(reported).toEqual([
       {
         method: 'count',
         query: 'filter[g][0][n_gt]=0&filter[g][1][type_eq]=own&limit=1000',
@@ -122,23 +122,23 @@ describe('slow queries', () => {
   })
 
   it('are also reported if they fail', async () => {
-    const { audit, store, told, listen } = await openLog(0)
+    const { audit, store, reported, listen } = await openLog(0)
     listen()
     store.fail('list', 1)
     await expect(audit.list()).rejects.toMatchObject({ code: 'STORE_FAILED' })
     await nextTurn()
-    expect(told).toMatchObject([
+    expect(reported).toMatchObject([
       { method: 'list', error: { code: 'STORE_FAILED' }, explanation: { events: 0, steps: [] } },
     ])
     await expect(audit.list('filter[n_equals]=1')).rejects.toMatchObject({
       code: 'UNKNOWN_PREDICATE',
     })
     await nextTurn()
-    expect(told).toHaveLength(1)
+    expect(reported).toHaveLength(1)
   })
 
   it('are not affected by a handler that throws', async () => {
-    const { audit, told, listen } = await openLog(0)
+    const { audit, reported, listen } = await openLog(0)
     const errors: unknown[] = []
     audit.on('error', (error) => errors.push(error))
     audit.on('slow-query', () => {
@@ -148,23 +148,23 @@ describe('slow queries', () => {
     expect((await audit.list()).events).toHaveLength(3)
     await nextTurn()
     expect(errors).toEqual([new Error('of the handler')])
-    expect(told).toHaveLength(1)
+    expect(reported).toHaveLength(1)
   })
 
   it('are reported even if no query string can express them', async () => {
-    const { audit, told, listen } = await openLog(0)
+    const { audit, reported, listen } = await openLog(0)
     listen()
     await audit.list({ filter: { n_eq: '\udfff' } })
     await audit.count({ filter: { n_eq: '\udfff' } })
     await nextTurn()
-    expect(told.map(({ query }) => query)).toEqual([
+    expect(reported.map(({ query }) => query)).toEqual([
       'filter[n_eq]=%EF%BF%BD&limit=10',
       'filter[n_eq]=%EF%BF%BD&limit=1000',
     ])
   })
 
   it('do not include explain, tail and get', async () => {
-    const { audit, told, listen } = await openLog(0)
+    const { audit, reported, listen } = await openLog(0)
     listen()
     const { events } = await audit.list()
     await nextTurn()
@@ -174,7 +174,7 @@ describe('slow queries', () => {
     await tail.next()
     await tail.return()
     await nextTurn()
-    expect(told).toHaveLength(1)
+    expect(reported).toHaveLength(1)
   })
 
   it.each([

@@ -1,7 +1,7 @@
 import type { AuditEvent, AuditLog } from 'daybook'
 
 /** The losses that a log reports, by type and reason. */
-export interface ToldLosses {
+export interface ReportedLosses {
   /** The sums of the gap reports by `<type> <reason>`. */
   readonly gaps: ReadonlyMap<string, number>
   /** Suppressed calls by type, from `suppressed_count` and from gap reports. */
@@ -17,7 +17,7 @@ interface GapLoss {
 const add = (sums: Map<string, number>, key: string, count: number): void =>
   void sums.set(key, (sums.get(key) ?? 0) + count)
 
-export function toldLosses(events: readonly AuditEvent[]): ToldLosses {
+export function reportedLosses(events: readonly AuditEvent[]): ReportedLosses {
   const gaps = new Map<string, number>()
   const suppressed = new Map<string, number>()
   for (const { type, attributes } of events) {

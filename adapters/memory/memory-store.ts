@@ -88,13 +88,13 @@ export function createMemoryStore(options: MemoryStoreOptions, tuning: MemoryTun
       check(signal)
       if (performance.now() >= deadline)
         throw new AuditLogError('ABORTED', 'the deadline has passed')
-      const stored = since === undefined ? undefined : timeline.tailsAfter(since)
+      const stored = since === undefined ? undefined : timeline.suffixesAfter(since)
       const now = clock()
       let time = Math.max(highWater, now - drafts.length)
       const events: AuditEvent[] = []
       const suppressed: [EventDraft, Microseconds][] = []
       for (const draft of drafts) {
-        const recovered = stored?.get(draft.tail)
+        const recovered = stored?.get(draft.suffix)
         const opensIn = recovered ? 0 : throttles.opensIn(draft, now)
         if (recovered) events.push(recovered)
         else if (opensIn > 0) suppressed.push([draft, opensIn])

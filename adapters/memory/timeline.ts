@@ -1,5 +1,5 @@
 import type { AuditEvent } from '../../src/event/event.js'
-import { type IdTail, parseEventId } from '../../src/event/event-id.js'
+import { type IdSuffix, parseEventId } from '../../src/event/event-id.js'
 import type { Microseconds } from '../../src/event/timestamp.js'
 
 export interface TimedEvent {
@@ -27,8 +27,8 @@ export interface Timeline {
   countBefore(time: Microseconds): number
   at(time: Microseconds): AuditEvent | undefined
   find(id: string): TimedEvent | undefined
-  /** The events later than `time`, without those with imported ids, by the tails of their ids. */
-  tailsAfter(time: Microseconds): ReadonlyMap<IdTail, AuditEvent>
+  /** The events later than `time`, without those with imported ids, by the suffixes of their ids. */
+  suffixesAfter(time: Microseconds): ReadonlyMap<IdSuffix, AuditEvent>
   /** Adds events, in order, that are later than all others. */
   append(added: readonly TimedEvent[]): void
   /** Adds events at times that no other event has. */
@@ -109,14 +109,14 @@ export function createTimeline(): Timeline {
       const event = time === undefined ? undefined : eventAt(time)
       return event?.id === id ? { time: time!, event } : undefined
     },
-    tailsAfter(time) {
-      const tails = new Map<IdTail, AuditEvent>()
+    suffixesAfter(time) {
+      const suffixes = new Map<IdSuffix, AuditEvent>()
       for (let i = indexOf(time + 1); i < events.length; i++) {
         const event = events[i]!
-        const tail = parseEventId(event.id)?.tail
-        if (tail !== undefined && !foreignIds.has(event.id)) tails.set(tail, event)
+        const suffix = parseEventId(event.id)?.suffix
+        if (suffix !== undefined && !foreignIds.has(event.id)) suffixes.set(suffix, event)
       }
-      return tails
+      return suffixes
     },
     append,
     insert(added) {

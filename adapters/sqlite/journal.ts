@@ -24,7 +24,7 @@ const JOURNAL_SCHEMA: Schema = {
        bytes INTEGER NOT NULL,
        recorded_at INTEGER NOT NULL,
        since INTEGER,
-       tail TEXT NOT NULL,
+       suffix TEXT NOT NULL,
        type TEXT NOT NULL,
        username TEXT,
        source TEXT,
@@ -39,7 +39,7 @@ const JOURNAL_SCHEMA: Schema = {
 interface JournalRow {
   readonly recorded_at: Microseconds
   readonly since: Microseconds | null
-  readonly tail: string
+  readonly suffix: string
   readonly type: string
   readonly username: string | null
   readonly source: string | null
@@ -51,7 +51,7 @@ interface JournalRow {
 }
 
 const COLUMNS =
-  'recorded_at, since, tail, type, username, source, system, live, throttle, attributes'
+  'recorded_at, since, suffix, type, username, source, system, live, throttle, attributes'
 
 const INSERT = `INSERT INTO daybook_journal (id, bytes, ${COLUMNS})
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
@@ -216,10 +216,10 @@ function checkFile(database: SqliteDatabase): void {
 }
 
 function valuesOf({ draft, recordedAt, since }: JournalEntry): unknown[] {
-  const { tail, type, username, source, system, live, throttle, json } = draft
+  const { suffix, type, username, source, system, live, throttle, json } = draft
   const flags = [system ? 1 : 0, live ? 1 : 0]
   const throttleJson = throttle ? JSON.stringify(throttle) : null
-  return [recordedAt, since ?? null, tail, type, username, source, ...flags, throttleJson, json]
+  return [recordedAt, since ?? null, suffix, type, username, source, ...flags, throttleJson, json]
 }
 
 function entryOf(row: JournalRow): JournalEntry {

@@ -50,7 +50,7 @@ async function storedRows(filename: string): Promise<Row[]> {
   const database = new Database(filename)
   const rows = database
     .prepare(
-      'SELECT tail AS suffix, type, username, source, system FROM daybook_events ORDER BY created_at',
+      'SELECT suffix AS suffix, type, username, source, system FROM daybook_events ORDER BY created_at',
     )
     .all() as Row[]
   database.close()
@@ -72,7 +72,7 @@ export async function measurePlain(trial: PlainTrial): Promise<TrialResult> {
   const texts = EVENTS.map((event) => JSON.stringify(event.data))
   const database = await openStoreTable(filename)
   const insert = database.prepare(
-    `INSERT INTO daybook_events (created_at, tail, type, username, source, system, attributes)
+    `INSERT INTO daybook_events (created_at, suffix, type, username, source, system, attributes)
      VALUES (?, ?, ?, ?, ?, ?, jsonb(?))`,
   )
   const begin = Date.now() * 1000

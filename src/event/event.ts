@@ -1,4 +1,4 @@
-import { eventId, type IdTail } from './event-id.js'
+import { eventId, type IdSuffix } from './event-id.js'
 import { formatTimestamp, type Microseconds } from './timestamp.js'
 
 export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject
@@ -34,7 +34,7 @@ export interface DraftThrottle {
 /** An event that a store has not stamped with its time yet. Its content is valid and complete. */
 export interface EventDraft {
   /** The random end of the id. Drawn once, so that retries carry the same one. */
-  readonly tail: IdTail
+  readonly suffix: IdSuffix
   readonly username: string | null
   readonly system: boolean
   readonly type: string
@@ -50,7 +50,7 @@ export interface EventDraft {
 /** The event that a draft becomes at its time. */
 export function stampDraft(draft: EventDraft, time: Microseconds): AuditEvent {
   return {
-    id: eventId(time, draft.tail),
+    id: eventId(time, draft.suffix),
     created_at: formatTimestamp(time),
     username: draft.username,
     system: draft.system,

@@ -1,5 +1,5 @@
 import type { AuditEvent, EventDraft } from '../event/event.js'
-import type { IdTail } from '../event/event-id.js'
+import type { IdSuffix } from '../event/event-id.js'
 import { type Clock, type Microseconds, parseTimestamp } from '../event/timestamp.js'
 import type { AppendOptions, EventStore } from '../store/store.js'
 import type { Availability } from './availability.js'
@@ -17,7 +17,7 @@ export interface Appender {
    * Random bits of the drafts in flight or in the journal that will be appended again if this attempt
    * fails. So the store need not remove those of which it does not know whether they are stored.
    */
-  readonly retriedLater: Set<IdTail>
+  readonly retriedLater: Set<IdSuffix>
   /** The signal of the next attempt. */
   startAttempt(): AbortSignal
   abortAttempt(): void
@@ -37,7 +37,7 @@ export function createAppender(
   availability: Availability,
   beforeThrottled: ((signal: AbortSignal) => Promise<void>) | undefined,
 ): Appender {
-  const retriedLater = new Set<IdTail>()
+  const retriedLater = new Set<IdSuffix>()
   let attempt = new AbortController()
   /** The greatest `created_at` that an append of this process has returned. */
   let newest: string | undefined

@@ -45,7 +45,7 @@ export function createCommitter({
       if (entry.deadline < deadline) deadline = entry.deadline
       if (entry.policy !== 'queue') continue
       entry.since ??= appender.lowerBound(journaling!.now)
-      appender.retriedLater.add(entry.draft.tail)
+      appender.retriedLater.add(entry.draft.suffix)
     }
     return deadline
   }

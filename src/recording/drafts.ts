@@ -1,6 +1,6 @@
 import { AuditLogError } from '../errors.js'
 import type { EventDraft } from '../event/event.js'
-import { type RandomBytes, tailSource } from '../event/event-id.js'
+import { type RandomBytes, suffixSource } from '../event/event-id.js'
 import { checkData, type EventTypeDefinition, eventTypeFault } from '../event/event-types.js'
 import { type JsonLimits, toJsonText } from '../event/json.js'
 import { storableText } from '../event/json-copy.js'
@@ -26,7 +26,7 @@ export interface Drafts {
 }
 
 export function createDrafts({ strict, limits, resolveSource, random }: DraftOptions): Drafts {
-  const nextTail = tailSource(random)
+  const nextSuffix = suffixSource(random)
 
   const draft = (
     { type, system, source, username }: Pick<EventDraft, 'type' | 'system' | 'source' | 'username'>,
@@ -36,7 +36,7 @@ export function createDrafts({ strict, limits, resolveSource, random }: DraftOpt
     if (fault)
       throw new AuditLogError('INVALID_EVENT', `the event type ${fault}`, { pointer: '/type' })
     return {
-      tail: nextTail(),
+      suffix: nextSuffix(),
       username: username === null ? null : storableText(username),
       system,
       type,

@@ -38,6 +38,6 @@ export function newEvents(
  * down put the same draft into the journal several times.
  */
 export function uniqueDrafts(drafts: readonly EventDraft[]): readonly EventDraft[] {
-  const tails = new Set<string>()
-  return drafts.filter(({ tail }) => tails.size < tails.add(tail).size)
+  const suffixes = new Set<string>()
+  return drafts.filter(({ suffix }) => suffixes.size < suffixes.add(suffix).size)
 }

@@ -1,7 +1,7 @@
 import type { EarlierAttempts } from './earlier-attempts.js'
 import { AuditLogError, throwIfAborted, untilAborted } from '../errors.js'
 import { type AuditEvent, type EventDraft, stampDraft } from '../event/event.js'
-import { eventId, type IdTail } from '../event/event-id.js'
+import { eventId, type IdSuffix } from '../event/event-id.js'
 import { digest, fingerprintOf } from './fingerprint.js'
 import { claimKey, type KeyClaim, noteStored } from './key-claims.js'
 import { timeoutSignal } from '../async/timeout-signal.js'
@@ -14,7 +14,7 @@ import { type Microseconds, parseTimestamp } from '../event/timestamp.js'
 const CLOCK_MARGIN: Microseconds = 1_000_000
 
 /** The result of a call. */
-interface Outcome extends Pick<KeyClaim, 'fingerprint' | 'tail'> {
+interface Outcome extends Pick<KeyClaim, 'fingerprint' | 'suffix'> {
   /** `undefined` if the event was journalled or dropped. */
   readonly event: AuditEvent | undefined
   /** False if this call has to note in the claim that the event is stored. */
@@ -75,7 +75,7 @@ export function createIdempotency(parts: IdempotencyParts): Idempotency {
 
   const settle = async (call: KeyedCall): Promise<Outcome> => {
     const { draft, fingerprint, options, deadline, release } = call
-    let tail: IdTail
+    let suffix: IdSuffix
     let adding: Promise<AuditEvent | undefined>
     try {
       const found = await lookUp(store, call)
@@ -84,15 +84,15 @@ export function createIdempotency(parts: IdempotencyParts): Idempotency {
         observer.repeated(draft)
         return found
       }
-      tail = found.tail
-      adding = recorder.add({ ...draft, tail }, { ...options, deadline, earlier: found.earlier })
+      suffix = found.suffix
+      adding = recorder.add({ ...draft, suffix }, { ...options, deadline, earlier: found.earlier })
     } catch (thrown) {
       release()
       const error = lookUpError(parts, thrown, options.signal)
       observer.rejected(draft, error)
       throw error
     }
-    return { fingerprint, tail, event: await adding, isNoted: false }
+    return { fingerprint, suffix, event: await adding, isNoted: false }
   }
 
   /** Spares later calls the search for the event. If this fails, they search for it. */
@@ -100,7 +100,7 @@ export function createIdempotency(parts: IdempotencyParts): Idempotency {
     if (!outcome?.event || outcome.isNoted) return
     const storedAt = parseTimestamp(outcome.event.created_at)!
     using wait = timeoutSignal(deadlineMs)
-    const stored = { tail: outcome.tail, storedAt }
+    const stored = { suffix: outcome.suffix, storedAt }
     await noteStored(store, stateKey, stored, wait.signal).catch(noop)
   }
 
@@ -131,7 +131,7 @@ export function createIdempotency(parts: IdempotencyParts): Idempotency {
 async function lookUp(
   store: EventStore,
   call: KeyedCall,
-): Promise<Outcome | { readonly tail: IdTail; readonly earlier: EarlierAttempts }> {
+): Promise<Outcome | { readonly suffix: IdSuffix; readonly earlier: EarlierAttempts }> {
   const { draft, stateKey, previous, deadline, fingerprint } = call
   using wait = timeoutSignal(deadline - performance.now(), call.options.signal)
   const { signal } = wait
@@ -141,20 +141,23 @@ async function lookUp(
     checkFingerprint(call, outcome)
     return { ...outcome, isNoted: true }
   }
-  const own = { fingerprint, tail: draft.tail }
+  const own = { fingerprint, suffix: draft.suffix }
   const { claim, now } = await claimKey(store, stateKey, own, signal)
   checkFingerprint(call, claim)
-  const { tail, storedAt } = claim
+  const { suffix, storedAt } = claim
   if (storedAt === null) {
     const since = claim.claimedAt - CLOCK_MARGIN
-    return { tail, earlier: { since, until: tail === draft.tail ? since : now - CLOCK_MARGIN } }
+    return {
+      suffix,
+      earlier: { since, until: suffix === draft.suffix ? since : now - CLOCK_MARGIN },
+    }
   }
-  const event = await store.get(eventId(storedAt, tail), { signal })
+  const event = await store.get(eventId(storedAt, suffix), { signal })
   // If the event has been removed since, the call gets the same answer as before.
   return {
     fingerprint,
-    tail,
-    event: event ?? stampDraft({ ...draft, tail }, storedAt),
+    suffix,
+    event: event ?? stampDraft({ ...draft, suffix }, storedAt),
     isNoted: true,
   }
 }

@@ -51,10 +51,10 @@ export function createJournalReplay({
         const floor = appender.lowerBound(journaling!.now)
         await journaling!.replay(store.maxBatch, floor, async (journalled, since) => {
           const drafts = uniqueDrafts(journalled)
-          for (const { tail } of drafts) retriedLater.add(tail)
+          for (const { suffix } of drafts) retriedLater.add(suffix)
           const { events, heldBack } = await appender.append(drafts, { signal, deadline, since })
           return () => {
-            for (const { tail } of drafts) retriedLater.delete(tail)
+            for (const { suffix } of drafts) retriedLater.delete(suffix)
             observer.replayed(events, drafts, heldBack)
           }
         })

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../event/event.js'
-import type { IdTail } from '../event/event-id.js'
+import type { IdSuffix } from '../event/event-id.js'
 import { DAY, type Microseconds } from '../event/timestamp.js'
 import type { EventStore } from '../store/store.js'
 
@@ -10,7 +10,7 @@ import type { EventStore } from '../store/store.js'
  */
 export type KeyClaim = {
   readonly fingerprint: string
-  readonly tail: IdTail
+  readonly suffix: IdSuffix
   readonly claimedAt: Microseconds
   /** When the event became visible; null until a call has noted it. */
   readonly storedAt: Microseconds | null
@@ -20,7 +20,7 @@ export type KeyClaim = {
 export async function claimKey(
   store: EventStore,
   stateKey: string,
-  own: Pick<KeyClaim, 'fingerprint' | 'tail'>,
+  own: Pick<KeyClaim, 'fingerprint' | 'suffix'>,
   signal: AbortSignal,
 ): Promise<{ readonly claim: KeyClaim; readonly now: Microseconds }> {
   let now: Microseconds = 0
@@ -38,12 +38,12 @@ export async function claimKey(
 export async function noteStored(
   store: EventStore,
   stateKey: string,
-  { tail, storedAt }: { readonly tail: IdTail; readonly storedAt: Microseconds },
+  { suffix, storedAt }: { readonly suffix: IdSuffix; readonly storedAt: Microseconds },
   signal: AbortSignal,
 ): Promise<void> {
   const complete = (present: JsonValue | undefined): JsonValue | undefined => {
     const claim = present as KeyClaim | undefined
-    return claim?.tail === tail ? { ...claim, storedAt } : present
+    return claim?.suffix === suffix ? { ...claim, storedAt } : present
   }
   await store.updateState(stateKey, complete, { signal, keepFor: DAY })
 }

@@ -56,7 +56,7 @@ export function createSettlement({
   }
   const finish = (entry: QueueEntry): void => {
     leaveQueue(entry)
-    appender.retriedLater.delete(entry.draft.tail)
+    appender.retriedLater.delete(entry.draft.suffix)
   }
   const reject = (entry: QueueEntry, error: AuditLogError): void => {
     finish(entry)

@@ -6,7 +6,7 @@ import type {
   JsonObject,
   JsonValue,
 } from '../event/event.js'
-import type { IdTail } from '../event/event-id.js'
+import type { IdSuffix } from '../event/event-id.js'
 import type { QueryTrace } from './trace.js'
 import type { EventQuery } from '../filter/ast.js'
 import type { Clock, Microseconds } from '../event/timestamp.js'
@@ -45,7 +45,7 @@ export interface AppendOptions extends WaitOptions {
    * Suffixes of drafts that will be appended again in any case. A store that does not know whether it
    * stored one of them need not remove it. Members change, so the store reads the set when it needs it.
    */
-  readonly retriedLater?: ReadonlySet<IdTail> | undefined
+  readonly retriedLater?: ReadonlySet<IdSuffix> | undefined
   /**
    * Called before `append` resolves for each draft that its throttle suppresses, with the time until
    * the throttle opens.

@@ -123,16 +123,16 @@ export function modelStore(
         outbox = model.remaining(rows)
         const moved = rows.map((row) => model.toDraft(row, clock()))
         const suppressed: OutboxRow[] = []
-        const tails = new Set(own.map(({ tail }) => tail))
+        const suffixes = new Set(own.map(({ suffix }) => suffix))
         const visible = await events.append(model.batch(moved, own), {
           since,
           onSuppressed(draft, opensIn) {
-            if (tails.has(draft.tail)) onSuppressed?.(draft, opensIn)
-            else suppressed.push(...rows.filter((row) => row.draft.tail === draft.tail))
+            if (suffixes.has(draft.suffix)) onSuppressed?.(draft, opensIn)
+            else suppressed.push(...rows.filter((row) => row.draft.suffix === draft.suffix))
           },
         })
         if (model.countsOutbox) for (const row of suppressed) await reportOne(events, row)
-        return visible.filter(({ id }) => tails.has(id.slice(19).replace('-', '')))
+        return visible.filter(({ id }) => suffixes.has(id.slice(19).replace('-', '')))
       }
       const acknowledge = async <Result>(method: LosingMethod, act: () => Promise<Result>) => {
         const result = await act()

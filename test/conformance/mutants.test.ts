@@ -117,11 +117,11 @@ const mutants: Mutants = {
         append: (drafts, { signal } = {}) => store.append(drafts, { signal }),
       }),
     },
-    'replaces the tail': {
+    'replaces the suffix': {
       mutate: (store) => ({
         append: (drafts, options) =>
           store.append(
-            drafts.map((draft, i) => ({ ...draft, tail: `b${String(i).padStart(15, '0')}` })),
+            drafts.map((draft, i) => ({ ...draft, suffix: `b${String(i).padStart(15, '0')}` })),
             options,
           ),
       }),

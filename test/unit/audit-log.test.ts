@@ -66,7 +66,7 @@ describe('record', () => {
       attributes: { total: 5, change_id: '0b7e9c1a-5d2f-4e6b-8a3c-1f2e3d4c5b6a' },
     })
     expect(store.drafts[0]![0]).toEqual({
-      tail: expect.stringMatching(/^[89ab][0-9a-f]{15}$/),
+      suffix: expect.stringMatching(/^[89ab][0-9a-f]{15}$/),
       username: 'ann',
       system: true,
       type: 'api:orders:create',
@@ -168,7 +168,7 @@ describe('record', () => {
   it('draws ids from the given source of randomness', async () => {
     const { audit, store } = openLog(fakeStore(), { random: (bytes) => bytes.fill(0) })
     await audit.record('api:orders:open')
-    expect(store.drafts[0]![0]!.tail).toBe('8000000000000000')
+    expect(store.drafts[0]![0]!.suffix).toBe('8000000000000000')
   })
 })
 
@@ -306,7 +306,7 @@ describe('in a transaction of the host', () => {
     await audit.recordCustom('own', { n: 1 }, { transaction, signal, username: 'ann' })
     expect(given).toEqual([
       {
-        tail: expect.stringMatching(/^[89ab][0-9a-f]{15}$/),
+        suffix: expect.stringMatching(/^[89ab][0-9a-f]{15}$/),
         username: 'ann',
         system: false,
         type: 'own',

@@ -10,20 +10,20 @@ import { EVENT_COLUMNS, rowToEvent } from './rows.js'
 export interface LiveRow {
   readonly time: Microseconds
   readonly revision: number
-  readonly beats: number
+  readonly heartbeats: number
   /** The revision that wrote the attributes. */
   readonly baseRevision: number
   readonly base: AuditEvent
 }
 
-export const LIVE_COLUMNS = `${EVENT_COLUMNS}, revision, beats, base_revision`
+export const LIVE_COLUMNS = `${EVENT_COLUMNS}, revision, heartbeats, base_revision`
 
 export function readLiveRow(row: TextRow): LiveRow {
-  const [revision, beats, baseRevision] = row.slice(7).map(Number)
+  const [revision, heartbeats, baseRevision] = row.slice(7).map(Number)
   return {
     time: Number(row[0]),
     revision: revision!,
-    beats: beats!,
+    heartbeats: heartbeats!,
     baseRevision: baseRevision!,
     base: rowToEvent(row),
   }

@@ -1,5 +1,5 @@
 import type { AuditEvent } from '../../../src/event/event.js'
-import { eventId, parseEventId, TAIL_LENGTH } from '../../../src/event/event-id.js'
+import { eventId, parseEventId, SUFFIX_LENGTH } from '../../../src/event/event-id.js'
 import { formatTimestamp } from '../../../src/event/timestamp.js'
 import { LazyEvent } from '../../../src/store-kit/lazy-event.js'
 import type { TextRow } from '../connection/client.js'
@@ -12,7 +12,7 @@ function ownFields(row: TextRow): Omit<AuditEvent, 'attributes'> {
   const [created_at, suffix, type, username, source, system] = row
   const time = Number(created_at)
   return {
-    id: suffix!.length === TAIL_LENGTH ? eventId(time, suffix!) : suffix!,
+    id: suffix!.length === SUFFIX_LENGTH ? eventId(time, suffix!) : suffix!,
     created_at: formatTimestamp(time),
     username: username!,
     system: system === 't',

@@ -102,7 +102,7 @@ const liveTables = (names: Names): string => `
     ${DRAFT_COLUMNS},
     revision bigint NOT NULL DEFAULT 0,
     base_revision bigint NOT NULL DEFAULT 0,
-    beats bigint NOT NULL DEFAULT 0
+    heartbeats bigint NOT NULL DEFAULT 0
   );
   CREATE TABLE ${names.liveTexts} (
     created_at bigint NOT NULL REFERENCES ${names.liveEvents} ON DELETE CASCADE,

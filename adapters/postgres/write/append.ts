@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { EventDraft } from '../../../src/event/event.js'
-import type { IdTail } from '../../../src/event/event-id.js'
+import type { IdSuffix } from '../../../src/event/event-id.js'
 import type { AppendOptions } from '../../../src/store/store.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { ask, type PostgresPoolClient } from '../connection/client.js'
@@ -15,7 +15,7 @@ import { findClosed } from './throttles.js'
 /** A call of the SQL function `append` whose result is unknown. */
 interface LostAttempt {
   readonly id: string
-  readonly suffixes: readonly IdTail[]
+  readonly suffixes: readonly IdSuffix[]
   /** What it may have stored is later than this. */
   readonly since: Microseconds
   /** True if other processes may append the same drafts. */
@@ -97,7 +97,7 @@ async function readRowType(client: PostgresPoolClient, { events }: Names): Promi
 function rejectedOf(
   earlier: readonly LostAttempt[],
   attempt: LostAttempt,
-): [rejected: IdTail[], shared: IdTail[]] {
+): [rejected: IdSuffix[], shared: IdSuffix[]] {
   const wanted = new Set(attempt.suffixes)
   const rejected = earlier.flatMap(({ suffixes, retriedLater }) =>
     suffixes.filter((suffix) => !wanted.has(suffix) && !retriedLater?.has(suffix)),
@@ -153,7 +153,7 @@ export function createAppender(log: PostgresLog): Appender {
   const findSuppressed = async (
     client: PostgresPoolClient,
     { drafts, since }: AppendRequest,
-  ): Promise<Map<IdTail, Microseconds>> => {
+  ): Promise<Map<IdSuffix, Microseconds>> => {
     const throttled = drafts.filter((draft) => draft.throttle)
     if (throttled.length === 0 || lost.length > 0 || since !== undefined) return new Map()
     return findClosed(client, log, throttled)
@@ -177,7 +177,7 @@ export function createAppender(log: PostgresLog): Appender {
     rowType ??= await readRowType(client, names)
     const attempt: LostAttempt = {
       id: randomUUID(),
-      suffixes: drafts.map((draft) => draft.tail),
+      suffixes: drafts.map((draft) => draft.suffix),
       // An event that was found may be older than `floor`.
       since: Math.min(floor, since, ...[...(foundAt?.values() ?? [])].map((time) => time - 1)),
       isShared: sharedSince !== undefined,
@@ -216,16 +216,16 @@ export function createAppender(log: PostgresLog): Appender {
       const { drafts } = request
       const closed = await findSuppressed(client, request)
       const found = await findStored(client, request)
-      const passing = drafts.filter(({ tail }) => !closed.has(tail))
+      const passing = drafts.filter(({ suffix }) => !closed.has(suffix))
       const { stored, suppressed, moved } =
         drafts.length === 0 || passing.length > 0
           ? await callAppend(client, passing, request, found)
           : NOTHING
-      for (const { draft, opensIn } of suppressed) closed.set(draft.tail, opensIn)
+      for (const { draft, opensIn } of suppressed) closed.set(draft.suffix, opensIn)
       return {
         stored,
         suppressed: drafts.flatMap((draft) => {
-          const opensIn = closed.get(draft.tail)
+          const opensIn = closed.get(draft.suffix)
           return opensIn === undefined ? [] : { draft, opensIn }
         }),
         moved,

@@ -1,5 +1,5 @@
 import type { EventDraft } from '../../../src/event/event.js'
-import type { IdTail } from '../../../src/event/event-id.js'
+import type { IdSuffix } from '../../../src/event/event-id.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { termsOf } from '../schema/terms.js'
 
@@ -29,8 +29,8 @@ const NULL = -1
 const MAX_UNIT_BYTES = 3
 
 /** Maximum number of bytes of the texts. */
-const maxTextBytes = ({ tail, type, username, source, json }: EventDraft): number =>
-  MAX_UNIT_BYTES * (tail.length + type.length + (username?.length ?? 0) + (source?.length ?? 0)) +
+const maxTextBytes = ({ suffix, type, username, source, json }: EventDraft): number =>
+  MAX_UNIT_BYTES * (suffix.length + type.length + (username?.length ?? 0) + (source?.length ?? 0)) +
   Buffer.byteLength(json)
 
 /**
@@ -40,7 +40,7 @@ const maxTextBytes = ({ tail, type, username, source, json }: EventDraft): numbe
 export function draftRows(
   drafts: readonly EventDraft[],
   rowType: number,
-  foundAt: ReadonlyMap<IdTail, Microseconds> = new Map(),
+  foundAt: ReadonlyMap<IdSuffix, Microseconds> = new Map(),
 ): Buffer {
   const terms = drafts.map(({ attributes }) => termsOf(attributes))
   const maxBytes = drafts.reduce(
@@ -86,12 +86,12 @@ export function draftRows(
   }
 
   putDimension(rowType, drafts.length)
-  for (const [i, { tail, type, username, source, system, json }] of drafts.entries()) {
+  for (const [i, { suffix, type, username, source, system, json }] of drafts.entries()) {
     const start = at
     at += 4
     putNumber(COLUMNS)
-    putTime(foundAt.get(tail))
-    putText(Type.text, tail)
+    putTime(foundAt.get(suffix))
+    putText(Type.text, suffix)
     putText(Type.text, type)
     putText(Type.text, username)
     putText(Type.text, source)

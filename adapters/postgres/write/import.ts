@@ -70,7 +70,7 @@ async function insert(
     const slice = fresh.slice(at, at + BATCH).map((one) => {
       const parsed = parseEventId(one.event.id)
       const isNative = parsed?.time === one.time
-      return { ...one, isNative, suffix: isNative ? parsed.tail : one.event.id }
+      return { ...one, isNative, suffix: isNative ? parsed.suffix : one.event.id }
     })
     await ask(
       client,

@@ -17,7 +17,7 @@ type Key = NonNullable<ReturnType<typeof parseEventId>>
 async function findRow(
   client: PostgresPoolClient,
   { names: { liveEvents } }: PostgresLog,
-  { time, tail: suffix }: Key,
+  { time, suffix }: Key,
 ): Promise<LiveRow | undefined> {
   const [row] = await ask(
     client,
@@ -51,7 +51,7 @@ function withoutReplaced(texts: readonly AppendedText[]): readonly AppendedText[
 async function apply(
   client: PostgresPoolClient,
   { names: { liveEvents, liveTexts } }: PostgresLog,
-  { time, tail: suffix }: Key,
+  { time, suffix }: Key,
   { revision, json, ...change }: LiveChange,
 ): Promise<boolean> {
   const texts = withoutReplaced(change.texts ?? [])
@@ -59,7 +59,7 @@ async function apply(
     client,
     `WITH changed AS (
        UPDATE ${liveEvents} SET
-         revision = $3, beats = beats + 1,
+         revision = $3, heartbeats = heartbeats + 1,
          attributes = coalesce($4::json, attributes),
          base_revision = CASE WHEN $4::json IS NULL THEN base_revision ELSE $3 END
        WHERE created_at = $1 AND suffix = $2 AND revision = $3 - 1
@@ -111,15 +111,15 @@ export async function changeLive(
 async function tryMove(
   client: PostgresPoolClient,
   { names: { events, liveEvents } }: PostgresLog,
-  { time, tail: suffix }: Key,
-  { revision, beats }: LiveRow,
+  { time, suffix }: Key,
+  { revision, heartbeats }: LiveRow,
   event: AuditEvent,
 ): Promise<AuditEvent | undefined> {
   const rows = await ask(
     client,
     `WITH closed AS (
        DELETE FROM ${liveEvents}
-       WHERE created_at = $1 AND suffix = $2 AND revision = $3 AND beats = $4
+       WHERE created_at = $1 AND suffix = $2 AND revision = $3 AND heartbeats = $4
        RETURNING created_at, suffix, type, username, source, system, ${DURABLE}
      )
      INSERT INTO ${events}
@@ -128,7 +128,7 @@ async function tryMove(
     time,
     suffix,
     revision,
-    beats,
+    heartbeats,
     JSON.stringify(event.attributes),
     termsOf(event.attributes),
   )
@@ -175,16 +175,16 @@ export async function closeLive(
   return isUuid(id) ? findEvent(asker(client), log.names, id) : undefined
 }
 
-/** Closes an event whose process is gone as unfinished, unless it got a heartbeat since `beats`. */
+/** Closes an event whose process is gone as unfinished, unless it got a heartbeat since `heartbeats`. */
 export async function abandonLive(
   client: PostgresPoolClient,
   log: PostgresLog,
   id: string,
-  beats: number,
+  heartbeats: number,
 ): Promise<boolean> {
   const key = parseEventId(id)!
   const row = await findRow(client, log, key)
-  if (row?.beats !== beats) return false
+  if (row?.heartbeats !== heartbeats) return false
   const event = await move(client, log, key, row, (attributes) => ({
     ...attributes,
     unfinished: true,
@@ -201,10 +201,10 @@ export async function touchLive(
   const keys = ids.flatMap((id) => parseEventId(id) ?? [])
   await ask(
     client,
-    `UPDATE ${liveEvents} SET beats = beats + 1
+    `UPDATE ${liveEvents} SET heartbeats = heartbeats + 1
      FROM unnest($1::bigint[], $2::text[]) AS touched(time, key_suffix)
      WHERE created_at = time AND suffix = key_suffix`,
     keys.map(({ time }) => time),
-    keys.map(({ tail }) => tail),
+    keys.map(({ suffix }) => suffix),
   )
 }

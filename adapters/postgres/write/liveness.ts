@@ -29,14 +29,14 @@ export function createLivenessMonitor(
     await log.use(wait.signal, async (client) => {
       const rows = await ask(
         client,
-        `SELECT created_at, suffix, beats FROM ${log.names.liveEvents}`,
+        `SELECT created_at, suffix, heartbeats FROM ${log.names.liveEvents}`,
       )
-      const open = rows.map(([time, suffix, beats]): Heartbeat => ({
+      const open = rows.map(([time, suffix, heartbeats]): Heartbeat => ({
         id: eventId(Number(time), suffix!),
-        heartbeats: Number(beats),
+        heartbeats: Number(heartbeats),
       }))
-      for (const { id, heartbeats: beats } of findSilent(open))
-        if (await abandonLive(client, log, id, beats)) onClosed()
+      for (const { id, heartbeats } of findSilent(open))
+        if (await abandonLive(client, log, id, heartbeats)) onClosed()
     })
   }
 

@@ -35,7 +35,7 @@ export async function putInOutbox(
           throttle_key, throttle_scope, throttle_period)
        VALUES ($1, $2, $3, $4, $5, $6, $7::int4[], $8, $9, $10::int4[], $11, $12, $13)`,
       [
-        draft.tail,
+        draft.suffix,
         draft.type,
         draft.username,
         draft.source,

@@ -4,7 +4,7 @@ import {
   type JsonObject,
   stampDraft,
 } from '../../../src/event/event.js'
-import type { IdTail } from '../../../src/event/event-id.js'
+import type { IdSuffix } from '../../../src/event/event-id.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { ask, type PostgresPoolClient } from '../connection/client.js'
 import type { PostgresLog } from '../log/log.js'
@@ -24,7 +24,7 @@ export function storedEvent(draft: EventDraft, time: Microseconds, json?: string
 /** What was found of drafts that another process may have stored. */
 export interface Recovered {
   /** The times of the drafts that were found. Only `append` can tell whether they are still there. */
-  readonly foundAt: ReadonlyMap<IdTail, Microseconds>
+  readonly foundAt: ReadonlyMap<IdSuffix, Microseconds>
   /** Drafts that were not found can only be stored later than this. */
   readonly since: Microseconds
 }
@@ -47,7 +47,7 @@ export async function recover(
     `SELECT greatest($1, ${newest(events)}, ${newest(liveEvents)})::bigint, NULL
      UNION ALL ${recent(events)} UNION ALL ${recent(liveEvents)}`,
     since,
-    drafts.map(({ tail }) => tail),
+    drafts.map(({ suffix }) => suffix),
   )
   const [first, ...found] = rows
   return {

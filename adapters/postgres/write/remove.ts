@@ -111,7 +111,7 @@ async function removeBatch(
      )
      SELECT count(*), ${WITHOUT_FLUSH} FROM removed`,
     parsed.map(({ time }) => time),
-    parsed.map(({ tail }) => tail),
+    parsed.map(({ suffix }) => suffix),
     ids,
   )
   return Number(row![0])

@@ -1,5 +1,5 @@
 import type { EventDraft, JsonObject } from '../../../src/event/event.js'
-import type { IdTail } from '../../../src/event/event-id.js'
+import type { IdSuffix } from '../../../src/event/event-id.js'
 import type { SuppressedCount, SuppressedReport } from '../../../src/store/store.js'
 import { closedPeriod } from '../../../src/store/throttle-state.js'
 import { DAY, type Microseconds } from '../../../src/event/timestamp.js'
@@ -28,7 +28,7 @@ export async function findClosed(
   client: PostgresPoolClient,
   { names: { throttles }, now }: PostgresLog,
   drafts: readonly EventDraft[],
-): Promise<Map<IdTail, Microseconds>> {
+): Promise<Map<IdSuffix, Microseconds>> {
   const rows = await ask(
     client,
     `SELECT key, kept_at, ${present('$2')} FROM ${throttles}
@@ -38,12 +38,12 @@ export async function findClosed(
   )
   const keptAt = new Map(rows.map(([key, time]) => [key, Number(time)]))
   const time = Number(rows[0]?.[2])
-  const closed = new Map<IdTail, Microseconds>()
+  const closed = new Map<IdSuffix, Microseconds>()
   for (const draft of drafts) {
     const state = closedPeriod(keptAt.get(draft.throttle!.key), draft.throttle!.period, time)
     // If the clock was set back, `append` decides, as it has to update the throttle.
     const isCertain = state.keptAt === keptAt.get(draft.throttle!.key)
-    if (state.opensIn > 0 && isCertain) closed.set(draft.tail, state.opensIn)
+    if (state.opensIn > 0 && isCertain) closed.set(draft.suffix, state.opensIn)
   }
   return closed
 }

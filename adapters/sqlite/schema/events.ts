@@ -24,9 +24,12 @@ export interface EventTable {
   find(id: string): EventRow | undefined
 }
 
-export type NewEvent = Pick<EventDraft, 'tail' | 'type' | 'username' | 'source' | 'system' | 'json'>
+export type NewEvent = Pick<
+  EventDraft,
+  'suffix' | 'type' | 'username' | 'source' | 'system' | 'json'
+>
 
-const INSERT = `INSERT INTO daybook_events (created_at, tail, type, username, source, system, attributes)
+const INSERT = `INSERT INTO daybook_events (created_at, suffix, type, username, source, system, attributes)
   VALUES (?, ?, ?, ?, ?, ?, jsonb(?))`
 
 const HIGH_WATER = 'UPDATE daybook_high_water SET created_at = ?, appended = appended + ?'
@@ -35,8 +38,8 @@ const AT = `SELECT ${EVENT_COLUMNS} FROM daybook_events WHERE created_at = ?`
 
 export function createEventTable({ statement }: Connection): EventTable {
   const insert = (event: NewEvent, time: Microseconds): void => {
-    const { tail, type, username, source, system, json } = event
-    statement(INSERT).run(time, tail, type, username, source, system ? 1 : 0, json)
+    const { suffix, type, username, source, system, json } = event
+    statement(INSERT).run(time, suffix, type, username, source, system ? 1 : 0, json)
   }
 
   const insertLate = (event: NewEvent, time: Microseconds): void => {
@@ -68,7 +71,7 @@ export function createEventTable({ statement }: Connection): EventTable {
     insertImported({ event, time, json }) {
       const parsed = parseEventId(event.id)
       const isNative = parsed?.time === time
-      insertLate({ ...event, json, tail: isNative ? parsed.tail : event.id }, time)
+      insertLate({ ...event, json, suffix: isNative ? parsed.suffix : event.id }, time)
       if (!isNative) statement('INSERT INTO daybook_foreign_ids VALUES (?, ?)').run(event.id, time)
     },
     at,

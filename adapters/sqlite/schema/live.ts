@@ -38,7 +38,8 @@ interface LiveRow extends EventRow {
   readonly heartbeats: number
 }
 
-const COLUMNS = 'created_at, tail, type, username, source, system, attributes, revision, heartbeats'
+const COLUMNS =
+  'created_at, suffix, type, username, source, system, attributes, revision, heartbeats'
 
 const INSERT = `INSERT INTO daybook_live (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0)`
 
@@ -58,7 +59,7 @@ export function createLiveTable(connection: Connection, events: EventTable): Liv
   const rowOf = (id: string): LiveRow | undefined => {
     const carried = parseEventId(id)
     const row = carried && rowAt(carried.time)
-    return row?.tail === carried?.tail ? row : undefined
+    return row?.suffix === carried?.suffix ? row : undefined
   }
 
   /** The row with its appended texts in the attributes. */
@@ -105,8 +106,8 @@ export function createLiveTable(connection: Connection, events: EventTable): Liv
   }
 
   return {
-    insert({ tail, type, username, source, system, json }, time) {
-      statement(INSERT).run(time, tail, type, username, source, system ? 1 : 0, json)
+    insert({ suffix, type, username, source, system, json }, time) {
+      statement(INSERT).run(time, suffix, type, username, source, system ? 1 : 0, json)
     },
     at(time) {
       const row = rowAt(time)
@@ -143,11 +144,11 @@ export function createLiveTable(connection: Connection, events: EventTable): Liv
     },
     touch(ids) {
       const touchOne = statement(
-        'UPDATE daybook_live SET heartbeats = heartbeats + 1 WHERE created_at = ? AND tail = ?',
+        'UPDATE daybook_live SET heartbeats = heartbeats + 1 WHERE created_at = ? AND suffix = ?',
       )
       for (const id of ids) {
         const carried = parseEventId(id)
-        if (carried) touchOne.run(carried.time, carried.tail)
+        if (carried) touchOne.run(carried.time, carried.suffix)
       }
     },
     close(id, added) {
@@ -161,19 +162,19 @@ export function createLiveTable(connection: Connection, events: EventTable): Liv
       statement('DELETE FROM daybook_live_texts WHERE created_at = ?').run(time)
     },
     open() {
-      const text = 'SELECT created_at, tail, revision FROM daybook_live ORDER BY created_at'
+      const text = 'SELECT created_at, suffix, revision FROM daybook_live ORDER BY created_at'
       const rows = statement(text).all() as LiveRow[]
-      return rows.map(({ created_at, tail, revision }) => ({
-        id: eventId(created_at, tail),
+      return rows.map(({ created_at, suffix, revision }) => ({
+        id: eventId(created_at, suffix),
         revision,
       }))
     },
     heartbeats() {
       const rows = statement(
-        'SELECT created_at, tail, heartbeats FROM daybook_live',
+        'SELECT created_at, suffix, heartbeats FROM daybook_live',
       ).all() as LiveRow[]
-      return rows.map(({ created_at, tail, heartbeats }) => ({
-        id: eventId(created_at, tail),
+      return rows.map(({ created_at, suffix, heartbeats }) => ({
+        id: eventId(created_at, suffix),
         heartbeats,
       }))
     },

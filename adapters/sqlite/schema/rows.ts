@@ -1,12 +1,12 @@
 import type { AuditEvent } from '../../../src/event/event.js'
-import { eventId, TAIL_LENGTH } from '../../../src/event/event-id.js'
+import { eventId, SUFFIX_LENGTH } from '../../../src/event/event-id.js'
 import { formatTimestamp, type Microseconds } from '../../../src/event/timestamp.js'
 import { LazyEvent } from '../../../src/store-kit/lazy-event.js'
 
 /** A row of `daybook_events` as {@link EVENT_COLUMNS} selects it. */
 export interface EventRow {
   readonly created_at: Microseconds
-  readonly tail: string
+  readonly suffix: string
   readonly type: string
   readonly username: string | null
   readonly source: string | null
@@ -16,12 +16,12 @@ export interface EventRow {
 }
 
 export const EVENT_COLUMNS =
-  'created_at, tail, type, username, source, system, json(attributes) AS attributes'
+  'created_at, suffix, type, username, source, system, json(attributes) AS attributes'
 
 /** The values of {@link EVENT_COLUMNS}. The driver returns arrays in two thirds of the time of objects. */
 export type EventValues = readonly [
   created_at: Microseconds,
-  tail: string,
+  suffix: string,
   type: string,
   username: string | null,
   source: string | null,
@@ -32,7 +32,7 @@ export type EventValues = readonly [
 /** Reads the values by index: destructuring an array uses its iterator, which is slower. */
 export const valuesToRow = (values: EventValues): EventRow => ({
   created_at: values[0],
-  tail: values[1],
+  suffix: values[1],
   type: values[2],
   username: values[3],
   source: values[4],
@@ -42,7 +42,7 @@ export const valuesToRow = (values: EventValues): EventRow => ({
 
 /** Lists all fields: spreading the row would take longer than everything else here. */
 const eventOf = (row: EventRow, attributes: AuditEvent['attributes']): AuditEvent => ({
-  id: row.tail.length === TAIL_LENGTH ? eventId(row.created_at, row.tail) : row.tail,
+  id: row.suffix.length === SUFFIX_LENGTH ? eventId(row.created_at, row.suffix) : row.suffix,
   created_at: formatTimestamp(row.created_at),
   username: row.username,
   system: row.system === 1,

@@ -2,8 +2,8 @@ import { AuditLogError } from '../../../src/errors.js'
 import type { SqliteDatabase } from '../connection/database.js'
 
 /*
- * `created_at` is the key of the B-tree of events; the id consists of it and `tail`, so ids need no
- * index. `tail` holds the last 16 hexadecimal digits of the id, or the whole of an imported id that
+ * `created_at` is the key of the B-tree of events; the id consists of it and `suffix`, so ids need no
+ * index. `suffix` holds the last 16 hexadecimal digits of the id, or the whole of an imported id that
  * does not contain the time; `daybook_foreign_ids` finds those. The high-water mark of `created_at` is
  * stored apart from the events, so that removing the newest does not set time back. Table names have
  * a prefix, and the version is in a table of its own, because the file may belong to the host.
@@ -11,7 +11,7 @@ import type { SqliteDatabase } from '../connection/database.js'
 const EVENT_TABLES = `
   CREATE TABLE daybook_events (
     created_at INTEGER PRIMARY KEY,
-    tail TEXT NOT NULL,
+    suffix TEXT NOT NULL,
     type TEXT NOT NULL,
     username TEXT,
     source TEXT,
@@ -34,7 +34,7 @@ const EVENT_TABLES = `
 const OUTBOX_TABLE = `
   CREATE TABLE daybook_outbox (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
-    tail TEXT NOT NULL,
+    suffix TEXT NOT NULL,
     type TEXT NOT NULL,
     username TEXT,
     source TEXT,
@@ -78,7 +78,7 @@ const STATE_TABLE = `
 const LIVE_TABLES = `
   CREATE TABLE daybook_live (
     created_at INTEGER PRIMARY KEY,
-    tail TEXT NOT NULL,
+    suffix TEXT NOT NULL,
     type TEXT NOT NULL,
     username TEXT,
     source TEXT,

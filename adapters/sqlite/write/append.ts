@@ -13,7 +13,7 @@ export interface Appended {
 /** Stores drafts and assigns their times. Call the methods within a write transaction. */
 export interface Appender {
   /**
-   * Stores the drafts of the outbox, then these drafts. Drafts that are `found`, by their tails, were
+   * Stores the drafts of the outbox, then these drafts. Drafts that are `found`, by their suffixes, were
    * stored before. If the outbox has too many drafts for one transaction, it stores the oldest of them
    * only and returns `undefined`.
    */
@@ -70,7 +70,7 @@ export function createAppender(
       const stored: AuditEvent[] = []
       const suppressed: { draft: EventDraft; opensIn: Microseconds }[] = []
       for (const draft of own) {
-        const recovered = found?.get(draft.tail)
+        const recovered = found?.get(draft.suffix)
         const opensIn = recovered ? 0 : throttles.opensIn(draft, now)
         if (recovered) stored.push(recovered)
         else if (opensIn > 0) suppressed.push({ draft, opensIn })

@@ -27,7 +27,7 @@ export interface OutboxDraft {
 
 interface OutboxRow {
   readonly id: number
-  readonly tail: string
+  readonly suffix: string
   readonly type: string
   readonly username: string | null
   readonly source: string | null
@@ -39,7 +39,7 @@ interface OutboxRow {
   readonly throttle_period: Microseconds | null
 }
 
-const COLUMNS = `tail, type, username, source, system, attributes, recorded_at,
+const COLUMNS = `suffix, type, username, source, system, attributes, recorded_at,
   throttle_key, throttle_scope, throttle_period`
 
 // With `main`, as a temporary table of the host may have the same name.
@@ -63,8 +63,8 @@ export function createOutbox(connection: Connection): Outbox {
   return {
     enlist(draft, transaction, now, { signal }) {
       throwIfAborted(signal)
-      const { tail, type, username, source, system, json, throttle } = draft
-      const own = [tail, type, username, source, system ? 1 : 0, json, now]
+      const { suffix, type, username, source, system, json, throttle } = draft
+      const own = [suffix, type, username, source, system ? 1 : 0, json, now]
       const { key = null, scope, period = null } = throttle ?? {}
       try {
         insertOn(transaction).run(...own, key, scope ? JSON.stringify(scope) : null, period)
@@ -85,12 +85,12 @@ export function createOutbox(connection: Connection): Outbox {
 }
 
 function draftOf(row: OutboxRow): EventDraft {
-  const { tail, type, username, source, system, attributes: json } = row
+  const { suffix, type, username, source, system, attributes: json } = row
   const { throttle_key: key, throttle_scope: scope, throttle_period: period } = row
   const throttle: DraftThrottle | undefined =
     key === null || scope === null || period === null
       ? undefined
       : { key, scope: JSON.parse(scope) as JsonObject, period }
   const attributes = JSON.parse(json) as JsonObject
-  return { tail, type, username, source, system: system === 1, attributes, json, throttle }
+  return { suffix, type, username, source, system: system === 1, attributes, json, throttle }
 }

@@ -8,7 +8,7 @@ import type { Tables } from '../schema/tables.js'
 
 /** The events of drafts that an earlier attempt with an unknown outcome has stored. */
 export interface Recovered {
-  /** All of these events, by their tails. Call it in the transaction that appends the other drafts. */
+  /** All of these events, by their suffixes. Call it in the transaction that appends the other drafts. */
   events(): ReadonlyMap<string, AuditEvent>
 }
 
@@ -23,13 +23,13 @@ export async function recover(
   options: AppendOptions,
 ): Promise<Recovered> {
   const { connection, events, live } = tables
-  const tails = new Set(drafts.map(({ tail }) => tail))
+  const suffixes = new Set(drafts.map(({ suffix }) => suffix))
   const found = new Map<string, AuditEvent>()
   const take = (row: EventRow): boolean => {
-    if (tails.has(row.tail)) found.set(row.tail, rowToEvent(row))
-    return found.size === tails.size
+    if (suffixes.has(row.suffix)) found.set(row.suffix, rowToEvent(row))
+    return found.size === suffixes.size
   }
-  const where = sql('tail IN (SELECT value FROM json_each(?))', JSON.stringify([...tails]))
+  const where = sql('suffix IN (SELECT value FROM json_each(?))', JSON.stringify([...suffixes]))
   const end = await connection.retry(() => events.highWater(), options)
   const bounds = { from: since + 1, to: end }
   await scanEvents(tables, { bounds, direction: 'asc', where }, take, options)

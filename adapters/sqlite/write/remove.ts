@@ -1,4 +1,4 @@
-import { parseEventId, TAIL_LENGTH } from '../../../src/event/event-id.js'
+import { parseEventId, SUFFIX_LENGTH } from '../../../src/event/event-id.js'
 import type { RemoveOptions, WaitOptions } from '../../../src/store/store.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Connection } from '../connection/connection.js'
@@ -15,9 +15,9 @@ const INCREMENTAL = 2
 const LAST_OF_STEP = `SELECT created_at FROM daybook_events WHERE created_at < ?
   ORDER BY created_at LIMIT 1 OFFSET ${STEP_ROWS - 1}`
 
-// A tail of more than TAIL_LENGTH characters is a whole id, which does not contain the time.
+// A suffix of more than SUFFIX_LENGTH characters is a whole id, which does not contain the time.
 const DELETE_FOREIGN_IDS = `DELETE FROM daybook_foreign_ids WHERE id IN
-  (SELECT tail FROM daybook_events WHERE created_at < ? AND length(tail) > ${TAIL_LENGTH})`
+  (SELECT suffix FROM daybook_events WHERE created_at < ? AND length(suffix) > ${SUFFIX_LENGTH})`
 
 // Counts events that are removed by id, for the index. `removeBefore` does not need this: segments that
 // end before the oldest event are dropped anyway.
@@ -60,8 +60,8 @@ export async function removeIds(
   options: WaitOptions,
 ): Promise<number> {
   const { statement } = connection
-  const removeAt = (time: Microseconds, tail: string): number =>
-    statement('DELETE FROM daybook_events WHERE created_at = ? AND tail = ?').run(time, tail)
+  const removeAt = (time: Microseconds, suffix: string): number =>
+    statement('DELETE FROM daybook_events WHERE created_at = ? AND suffix = ?').run(time, suffix)
       .changes
 
   const removeOne = (id: string): number => {
@@ -70,7 +70,7 @@ export async function removeIds(
     ).get(id) as { created_at: Microseconds } | undefined
     if (foreign) return removeAt(foreign.created_at, id)
     const parsed = parseEventId(id)
-    return parsed ? removeAt(parsed.time, parsed.tail) : 0
+    return parsed ? removeAt(parsed.time, parsed.suffix) : 0
   }
 
   // Advances only after a commit, so that a transaction which is tried again takes the same ids.

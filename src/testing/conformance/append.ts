@@ -12,7 +12,7 @@ import {
   numbers,
   recordSome,
   rejectsWith,
-  tailsOf,
+  suffixesOf,
   throttled,
   timeOf,
   turns,
@@ -55,11 +55,11 @@ export const appendCases: readonly Case[] = cases({
     }
   },
 
-  async 'append: an id ends with the tail of its draft'({ store, audit }) {
+  async 'append: an id ends with the suffix of its draft'({ store, audit }) {
     const batch = drafts(3)
-    const tails = batch.map(({ tail }) => tail)
-    assert.deepEqual(tailsOf(await store.append(batch)), tails)
-    assert.deepEqual(tailsOf(await allEvents(audit)), tails)
+    const suffixes = batch.map(({ suffix }) => suffix)
+    assert.deepEqual(suffixesOf(await store.append(batch)), suffixes)
+    assert.deepEqual(suffixesOf(await allEvents(audit)), suffixes)
   },
 
   async 'append: returns the same events as get, list and pages'({ store, audit }) {
@@ -204,8 +204,8 @@ export const appendCases: readonly Case[] = cases({
     for (const since of [0, 1_767_225_600_000_000]) {
       const batch = drafts(3, since === 0 ? 0 : 3)
       assert.deepEqual(
-        tailsOf(await store.append(batch, { since })),
-        batch.map(({ tail }) => tail),
+        suffixesOf(await store.append(batch, { since })),
+        batch.map(({ suffix }) => suffix),
       )
     }
     assert.deepEqual(numbers(await allEvents(audit)), range(0, 5))

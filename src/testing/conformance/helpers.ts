@@ -3,7 +3,7 @@ import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promi
 import type { AuditLog } from '../../audit-log.js'
 import { AuditLogError, type AuditLogErrorCode } from '../../errors.js'
 import type { AuditEvent, DraftThrottle, EventDraft, JsonObject } from '../../event/event.js'
-import { parseEventId, tailSource } from '../../event/event-id.js'
+import { parseEventId, suffixSource } from '../../event/event-id.js'
 import type { EventStore } from '../../store/store.js'
 import { type Microseconds, parseTimestamp, MINUTE, SECOND } from '../../event/timestamp.js'
 
@@ -43,8 +43,8 @@ export const numbers = (events: readonly AuditEvent[]): unknown[] =>
 export const labels = (events: readonly AuditEvent[]): string =>
   events.map((event) => event.type).join(' ')
 
-export const tailsOf = (events: readonly AuditEvent[]): string[] =>
-  events.map((event) => parseEventId(event.id)?.tail ?? event.id)
+export const suffixesOf = (events: readonly AuditEvent[]): string[] =>
+  events.map((event) => parseEventId(event.id)?.suffix ?? event.id)
 
 export function timeOf(event: AuditEvent | undefined): Microseconds {
   assert.ok(event, 'the event is missing')
@@ -57,11 +57,11 @@ export async function recordSome(audit: AuditLog, count: number, first = 0): Pro
   return (await Promise.all(calls)).map((event) => event!)
 }
 
-const nextTail = tailSource()
+const nextSuffix = suffixSource()
 
 export function draft(attributes: JsonObject, overrides: Partial<EventDraft> = {}): EventDraft {
   const defaults = {
-    tail: nextTail(),
+    suffix: nextSuffix(),
     username: null,
     system: false,
     type: 'test:event',

@@ -13,7 +13,7 @@ import {
   numbers,
   recordSome,
   rejectsWith,
-  tailsOf,
+  suffixesOf,
   timeOf,
   turns,
   unlessAborted,
@@ -168,8 +168,8 @@ export const outageCases: readonly Case[] = [
         const batch = drafts(5, 2)
         const events = await store.append(batch).catch(() => store.append(batch))
         assert.deepEqual(
-          tailsOf(events),
-          batch.map(({ tail }) => tail),
+          suffixesOf(events),
+          batch.map(({ suffix }) => suffix),
         )
         await recordSome(audit, 1, 7)
         const all = await allEvents(audit)

@@ -8,7 +8,7 @@ import {
   imported,
   numbers,
   recordSome,
-  tailsOf,
+  suffixesOf,
   timeOf,
   turns,
   range,
@@ -100,7 +100,7 @@ export const reopenCases: readonly Case[] = cases(
       )
       const again = await reopen()
       await settle()
-      assert.deepEqual(tailsOf(await allEvents(again)).toSorted(), tailsOf(stored).toSorted())
+      assert.deepEqual(suffixesOf(await allEvents(again)).toSorted(), suffixesOf(stored).toSorted())
     },
   },
   'reopen',

@@ -15,7 +15,7 @@ import {
   numbers,
   recordSome,
   rejectsWith,
-  tailsOf,
+  suffixesOf,
   timeOf,
   range,
 } from './helpers.js'
@@ -135,7 +135,7 @@ export const transactionCases: readonly Case[] = [
         assert.deepEqual(seen, range(0, 2499))
       },
 
-      async 'transaction: events are stored exactly, with their tails'({
+      async 'transaction: events are stored exactly, with their suffixes'({
         store,
         audit,
         transaction,
@@ -153,8 +153,8 @@ export const transactionCases: readonly Case[] = [
         await eventually('the committed events', async () => (await allEvents(audit)).length > 0)
         const events = await allEvents(audit)
         assert.deepEqual(
-          tailsOf(events),
-          given.map(({ tail }) => tail),
+          suffixesOf(events),
+          given.map(({ suffix }) => suffix),
         )
         for (const [i, { username, system, type, source, attributes, json }] of given.entries()) {
           const event = events[i]!

@@ -255,7 +255,7 @@ describe('an event whose draft two calls append', () => {
     await loses(b, one)
     for (const { store } of [a, b]) await store.append([draft({ n: 2 }, { type: 'test:other' })])
     expect(await a.store.get(event!.id)).toEqual(event)
-    expect(await storedSuffixes('test:event')).toEqual([one.tail])
+    expect(await storedSuffixes('test:event')).toEqual([one.suffix])
   })
 
   /** Makes every claim a day older, so that it expires. */
@@ -272,7 +272,7 @@ describe('an event whose draft two calls append', () => {
     await loses(b, one, lost)
     await b.store.append([draft({ n: 2 }, { type: 'test:other' })])
     expect(await a.store.get(event!.id)).toEqual(event)
-    expect(await claims()).not.toContain(one.tail)
+    expect(await claims()).not.toContain(one.suffix)
   })
 
   const claims = async (): Promise<string[]> => {
@@ -288,13 +288,13 @@ describe('an event whose draft two calls append', () => {
     await append(a.store, one)
     await append(a.store, two)
     await a.store.append([draft({ n: 0 })])
-    expect(await claims()).toEqual([one.tail, two.tail])
+    expect(await claims()).toEqual([one.suffix, two.suffix])
     await database().pool.query(
       `UPDATE ${schema()}.append_claims SET claimed_at = claimed_at - interval '25 hours' WHERE suffix = $1`,
-      [one.tail],
+      [one.suffix],
     )
     await append(a.store, three)
-    expect(await claims()).toEqual([two.tail, three.tail])
+    expect(await claims()).toEqual([two.suffix, three.suffix])
   })
 
   it('is not claimed if its throttle suppresses it', async () => {
@@ -302,6 +302,6 @@ describe('an event whose draft two calls append', () => {
     const [passing, suppressed] = [throttled({ n: 1 }), throttled({ n: 2 })]
     expect(await append(a.store, passing)).toHaveLength(1)
     expect(await append(a.store, suppressed)).toEqual([])
-    expect(await claims()).toEqual([passing.tail])
+    expect(await claims()).toEqual([passing.suffix])
   })
 })

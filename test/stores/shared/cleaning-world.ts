@@ -5,7 +5,7 @@ import {
   createCleaning,
 } from '../../../src/cleaning/cleaning.js'
 import type { CleaningOptions } from '../../../src/cleaning/rule.js'
-import { tailSource } from '../../../src/event/event-id.js'
+import { suffixSource } from '../../../src/event/event-id.js'
 
 /** A log on the store, and its cleaning. */
 export interface World {
@@ -24,7 +24,7 @@ export function openWorld(
   context: Partial<CleaningContext> = {},
 ): World {
   const audit: AuditLog = new AuditLog({ store, types: {} })
-  const nextTail = tailSource()
+  const nextSuffix = suffixSource()
   const cleaning = createCleaning(
     {
       store,
@@ -32,7 +32,7 @@ export function openWorld(
       suppressedDraft(counts) {
         const attributes = { types: counts.map(({ type }) => type) }
         return {
-          tail: nextTail(),
+          suffix: nextSuffix(),
           username: null,
           system: true,
           type: 'warn:audit_log:gap',

@@ -7,7 +7,7 @@ import { manualClock } from 'daybook/testing'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { CleaningOptions, CleaningRule, LegalHold } from '../../../src/cleaning/rule.js'
-import { tailSource } from '../../../src/event/event-id.js'
+import { suffixSource } from '../../../src/event/event-id.js'
 import { tempDir } from '../../support/temp.js'
 import { type ManualClock, type Stores, STORES } from './cleaning-stores.js'
 import { openWorld, type World } from './cleaning-world.js'
@@ -70,7 +70,7 @@ const bounds: fc.Arbitrary<Bounds> = fc
   )
   .filter((bounds) => Object.keys(bounds).length > 0)
 
-const nextTail = tailSource()
+const nextSuffix = suffixSource()
 
 /** Records the events; returns the ids of the live ones, which stay open. */
 async function record(
@@ -88,7 +88,7 @@ async function record(
       continue
     }
     const json = JSON.stringify(attributes)
-    const draft = { tail: nextTail(), username: null, system: false, type, source: null }
+    const draft = { suffix: nextSuffix(), username: null, system: false, type, source: null }
     const [event] = await store.append([{ ...draft, attributes, json, live: true }])
     live.add(event!.id)
   }

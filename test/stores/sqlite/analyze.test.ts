@@ -47,7 +47,7 @@ describe('analyze', () => {
   it('tables without rows or without an index are skipped', async () => {
     host.exec('CREATE TABLE empty (name TEXT UNIQUE); CREATE TABLE plain (name TEXT)')
     fill('plain', 300)
-    const draft = { tail: '8000000000000000', username: null, system: true, type: 'x' }
+    const draft = { suffix: '8000000000000000', username: null, system: true, type: 'x' }
     await store.append([{ ...draft, source: null, attributes: {}, json: '{}' }])
     expect(await store.analyze!()).toEqual({ analyzed_tables: [] })
   })

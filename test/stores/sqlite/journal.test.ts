@@ -27,7 +27,7 @@ describe('sqliteJournal', () => {
     return journal
   }
   const draft = (n: number, more: Partial<EventDraft> = {}): EventDraft => ({
-    tail: `80000000000000${String(n).padStart(2, '0')}`,
+    suffix: `80000000000000${String(n).padStart(2, '0')}`,
     username: null,
     system: true,
     type: 'test:event',

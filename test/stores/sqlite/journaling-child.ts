@@ -9,7 +9,13 @@ const journal = sqliteJournal({ filename })
 
 for (let n = 0; ; n++) {
   const attributes = { n, text: 'x'.repeat(100) }
-  const draft = { tail: '8000000000000000', username: 'ann', system: true, type: 'x', source: null }
+  const draft = {
+    suffix: '8000000000000000',
+    username: 'ann',
+    system: true,
+    type: 'x',
+    source: null,
+  }
   journal.add([
     {
       draft: { ...draft, attributes, json: JSON.stringify(attributes) },

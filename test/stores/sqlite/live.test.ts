@@ -34,9 +34,9 @@ function openStore(): EventStore {
   return store
 }
 
-let tails = 0
+let suffixes = 0
 const draft = (json = '{}', live?: true): EventDraft => ({
-  ...{ tail: `80000000${String(tails++).padStart(8, '0')}`, username: null, system: true },
+  ...{ suffix: `80000000${String(suffixes++).padStart(8, '0')}`, username: null, system: true },
   ...{ type: 'test:event', source: null, attributes: JSON.parse(json), json, live },
 })
 

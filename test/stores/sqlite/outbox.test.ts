@@ -221,8 +221,8 @@ describe('events of host transactions', () => {
   it('keep the tails of their drafts', async () => {
     const audit = openLog({}, { random: (bytes) => bytes.fill(7) })
     await audit.recordCustom('order', {}, { transaction: host })
-    const row = host.prepare('SELECT tail FROM daybook_outbox').get()
-    expect(row).toEqual({ tail: '8707070707070707' })
+    const row = host.prepare('SELECT suffix FROM daybook_outbox').get()
+    expect(row).toEqual({ suffix: '8707070707070707' })
     await audit.recordCustom('next')
     const [event] = await all(audit)
     expect(event!.id.slice(19)).toBe('8707-070707070707')
@@ -423,7 +423,7 @@ describe('the handle', () => {
   it('is refused after the store is closed', async () => {
     const { store } = openLog()
     await store.close()
-    const draft = { tail: '8000000000000000', username: null, system: true, type: 'x' }
+    const draft = { suffix: '8000000000000000', username: null, system: true, type: 'x' }
     const call = store.enlist!({ ...draft, source: null, attributes: {}, json: '{}' }, host)
     await expect(call).rejects.toMatchObject({ code: 'CLOSED' })
     expect(countWaiting()).toBe(0)

@@ -171,7 +171,7 @@ describe('removeBefore', () => {
       for (let batch = 0; batch < 20; batch++) {
         const drafts = Array.from({ length: 500 }, (_, n) => ({
           ...draft,
-          tail: `8000000000${String(500 * batch + n).padStart(6, '0')}`,
+          suffix: `8000000000${String(500 * batch + n).padStart(6, '0')}`,
           json,
         }))
         all.push(...(await store.append(drafts)).map(({ created_at }) => created_at))

@@ -45,8 +45,8 @@ describe('sqliteStore', () => {
     ).toEqual([])
     expect(inspect('SELECT version FROM daybook_schema')).toEqual([{ version: 1 }])
     expect(
-      inspect('SELECT username, source, system, length(tail) AS tail FROM daybook_events'),
-    ).toEqual([{ username: null, source: null, system: 0, tail: 16 }])
+      inspect('SELECT username, source, system, length(suffix) AS suffix FROM daybook_events'),
+    ).toEqual([{ username: null, source: null, system: 0, suffix: 16 }])
   })
 
   it('hostile queries change no table and no row', async () => {
@@ -162,7 +162,7 @@ describe('sqliteStore', () => {
     const { store } = auditLog()
     const other = new Database(filename)
     other.exec('BEGIN IMMEDIATE')
-    const draft = { tail: '8000000000000000', username: null, system: true, type: 'late' }
+    const draft = { suffix: '8000000000000000', username: null, system: true, type: 'late' }
     const append = (options: AppendOptions): Promise<unknown> =>
       store.append([{ ...draft, source: null, attributes: {}, json: '{}' }], options)
     const locked = {

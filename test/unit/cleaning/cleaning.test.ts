@@ -167,7 +167,7 @@ describe('a run', () => {
       ],
     })
     const draft = {
-      tail: '8000000000000001',
+      suffix: '8000000000000001',
       username: null,
       system: false,
       type: 'live',

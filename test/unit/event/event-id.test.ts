@@ -1,39 +1,39 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { eventId, isUuid, parseEventId, tailSource } from '../../../src/event/event-id.js'
+import { eventId, isUuid, parseEventId, suffixSource } from '../../../src/event/event-id.js'
 
 /** 2026-03-01T12:00:00Z is 1,772,366,400,000 ms, in hexadecimal 19ca9450a00. */
 const NOON = 1_772_366_400_000_000
-const TAIL = '98c4dc0c0c07398f'
+const SUFFIX = '98c4dc0c0c07398f'
 
-const anyTail = fc
+const anySuffix = fc
   .tuple(fc.constantFrom('8', '9', 'a', 'b'), fc.bigInt({ min: 0n, max: 2n ** 60n - 1n }))
   .map(([variant, random]) => variant + random.toString(16).padStart(15, '0'))
 
 describe('eventId', () => {
-  it('carries the millisecond, the microsecond as a fraction of 4096, and the tail', () => {
-    expect(eventId(NOON, TAIL)).toBe('019ca945-0a00-7000-98c4-dc0c0c07398f')
+  it('carries the millisecond, the microsecond as a fraction of 4096, and the suffix', () => {
+    expect(eventId(NOON, SUFFIX)).toBe('019ca945-0a00-7000-98c4-dc0c0c07398f')
     // 42 * 4096 / 1000 = 172.03
-    expect(eventId(NOON + 42, TAIL)).toBe('019ca945-0a00-70ac-98c4-dc0c0c07398f')
+    expect(eventId(NOON + 42, SUFFIX)).toBe('019ca945-0a00-70ac-98c4-dc0c0c07398f')
     // 999 * 4096 / 1000 = 4091.9
-    expect(eventId(NOON + 999, TAIL)).toBe('019ca945-0a00-7ffb-98c4-dc0c0c07398f')
-    expect(eventId(NOON + 1000, TAIL)).toBe('019ca945-0a01-7000-98c4-dc0c0c07398f')
+    expect(eventId(NOON + 999, SUFFIX)).toBe('019ca945-0a00-7ffb-98c4-dc0c0c07398f')
+    expect(eventId(NOON + 1000, SUFFIX)).toBe('019ca945-0a01-7000-98c4-dc0c0c07398f')
   })
 
   it('contains the millisecond of the example in RFC 9562, appendix A.6', () => {
-    expect(eventId(1_645_557_742_000_000, TAIL)).toBe('017f22e2-79b0-7000-98c4-dc0c0c07398f')
+    expect(eventId(1_645_557_742_000_000, SUFFIX)).toBe('017f22e2-79b0-7000-98c4-dc0c0c07398f')
   })
 
   it('can represent the first and the last time', () => {
-    expect(eventId(0, TAIL)).toBe('00000000-0000-7000-98c4-dc0c0c07398f')
+    expect(eventId(0, SUFFIX)).toBe('00000000-0000-7000-98c4-dc0c0c07398f')
     // 991 * 4096 / 1000 = 4059.1
-    expect(eventId(9_007_199_254_740_991, TAIL)).toBe('083126e9-78d4-7fdb-98c4-dc0c0c07398f')
+    expect(eventId(9_007_199_254_740_991, SUFFIX)).toBe('083126e9-78d4-7fdb-98c4-dc0c0c07398f')
   })
 
   it('is a UUID of version 7 and of the RFC variant', () => {
     fc.assert(
-      fc.property(fc.maxSafeNat(), anyTail, (time, tail) => {
-        expect(eventId(time, tail)).toMatch(
+      fc.property(fc.maxSafeNat(), anySuffix, (time, suffix) => {
+        expect(eventId(time, suffix)).toMatch(
           /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
         )
       }),
@@ -42,11 +42,17 @@ describe('eventId', () => {
 
   it('sorts by time', () => {
     fc.assert(
-      fc.property(fc.maxSafeNat(), fc.nat({ max: 3000 }), anyTail, anyTail, (from, step, a, b) => {
-        const to = Math.min(from + step + 1, Number.MAX_SAFE_INTEGER)
-        fc.pre(to > from)
-        expect(eventId(from, a) < eventId(to, b)).toBe(true)
-      }),
+      fc.property(
+        fc.maxSafeNat(),
+        fc.nat({ max: 3000 }),
+        anySuffix,
+        anySuffix,
+        (from, step, a, b) => {
+          const to = Math.min(from + step + 1, Number.MAX_SAFE_INTEGER)
+          fc.pre(to > from)
+          expect(eventId(from, a) < eventId(to, b)).toBe(true)
+        },
+      ),
     )
   })
 })
@@ -54,15 +60,15 @@ describe('eventId', () => {
 describe('parseEventId', () => {
   it('returns every microsecond of a millisecond', () => {
     const times = Array.from({ length: 1000 }, (_, micro) => NOON + micro)
-    expect(times.map((time) => parseEventId(eventId(time, TAIL)))).toEqual(
-      times.map((time) => ({ time, tail: TAIL })),
+    expect(times.map((time) => parseEventId(eventId(time, SUFFIX)))).toEqual(
+      times.map((time) => ({ time, suffix: SUFFIX })),
     )
   })
 
-  it('gives back any time and tail', () => {
+  it('gives back any time and suffix', () => {
     fc.assert(
-      fc.property(fc.maxSafeNat(), anyTail, (time, tail) => {
-        expect(parseEventId(eventId(time, tail))).toEqual({ time, tail })
+      fc.property(fc.maxSafeNat(), anySuffix, (time, suffix) => {
+        expect(parseEventId(eventId(time, suffix))).toEqual({ time, suffix })
       }),
     )
   })
@@ -98,9 +104,9 @@ describe('isUuid', () => {
   })
 })
 
-describe('tailSource', () => {
-  it('makes tails of the randomness it is handed, with the variant bits set', () => {
-    const fill = (byte: number) => tailSource((bytes) => bytes.fill(byte))
+describe('suffixSource', () => {
+  it('makes suffixes of the randomness it is handed, with the variant bits set', () => {
+    const fill = (byte: number) => suffixSource((bytes) => bytes.fill(byte))
     expect(fill(0x00)()).toBe('8000000000000000')
     expect(fill(0xff)()).toBe('bfffffffffffffff')
     expect(fill(0x5a)()).toBe('9a5a5a5a5a5a5a5a')
@@ -108,29 +114,29 @@ describe('tailSource', () => {
 
   it('uses each random byte once', () => {
     let next = 0
-    const tail = tailSource((bytes) => {
+    const suffix = suffixSource((bytes) => {
       for (let i = 0; i < bytes.length; i++) bytes[i] = next++ & 0xff
       return bytes
     })
-    expect([tail(), tail(), tail()]).toEqual([
+    expect([suffix(), suffix(), suffix()]).toEqual([
       '8001020304050607',
       '88090a0b0c0d0e0f',
       '9011121314151617',
     ])
   })
 
-  it('draws tails that are all different', () => {
-    const tail = tailSource()
-    const tails = new Set(Array.from({ length: 10_000 }, () => tail()))
-    expect(tails.size).toBe(10_000)
-    for (const drawn of tails) expect(drawn).toMatch(/^[89ab][0-9a-f]{15}$/)
+  it('draws suffixes that are all different', () => {
+    const suffix = suffixSource()
+    const suffixes = new Set(Array.from({ length: 10_000 }, () => suffix()))
+    expect(suffixes.size).toBe(10_000)
+    for (const drawn of suffixes) expect(drawn).toMatch(/^[89ab][0-9a-f]{15}$/)
   })
 
   it('draws new random bytes when the old ones are used up', () => {
     let fills = 0
-    const tail = tailSource((bytes) => bytes.fill(fills++))
-    const tails = new Set(Array.from({ length: 1000 }, () => tail()))
-    expect(tails.size).toBe(fills)
+    const suffix = suffixSource((bytes) => bytes.fill(fills++))
+    const suffixes = new Set(Array.from({ length: 1000 }, () => suffix()))
+    expect(suffixes.size).toBe(fills)
     expect(fills).toBeGreaterThan(1)
   })
 })

@@ -3,12 +3,12 @@ import { memoryStore } from 'daybook/memory'
 import { faultyStore } from 'daybook/testing'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { tailSource } from '../../../src/event/event-id.js'
+import { suffixSource } from '../../../src/event/event-id.js'
 import { defaultJsonLimits, type JsonLimits, toJsonText } from '../../../src/event/json.js'
 import { createLiveEvents, type LiveEvent, type LiveEvents } from '../../../src/live/live-events.js'
 import type { LiveChange } from '../../../src/store/store.js'
 
-const nextTail = tailSource()
+const nextSuffix = suffixSource()
 
 interface Rig {
   readonly lives: LiveEvents
@@ -49,7 +49,7 @@ function rig(
     async open(attributes = {}) {
       const [event] = await given.append([
         {
-          tail: nextTail(),
+          suffix: nextSuffix(),
           username: null,
           system: true,
           type: 'info:template_version:fetch',

@@ -306,7 +306,7 @@ describe('queue', () => {
   it('replays the journal of an earlier process, and finds what that has stored already', async () => {
     const memory = memoryStore()
     const draft: JournalEntry['draft'] = {
-      tail: '8000000000000001',
+      suffix: '8000000000000001',
       username: null,
       system: true,
       type: 'info:c:d',
@@ -317,7 +317,7 @@ describe('queue', () => {
     await memory.append([draft])
     const left = [
       { draft, recordedAt: 0, since: 0 },
-      { draft: { ...draft, tail: '8000000000000002' }, recordedAt: 0, since: undefined },
+      { draft: { ...draft, suffix: '8000000000000002' }, recordedAt: 0, since: undefined },
     ]
     const { storedTypes, journal } = rig({ failurePolicy }, memoryJournal(Infinity, left), memory)
     await vi.advanceTimersByTimeAsync(100)

@@ -16,7 +16,7 @@ import {
 import { memoryJournal } from '../memory-journal.js'
 
 const draft = (type: string, json = '{}'): EventDraft => ({
-  tail: '8000000000000000',
+  suffix: '8000000000000000',
   username: null,
   system: true,
   type,

@@ -10,12 +10,12 @@ import { memoryStore } from 'daybook/memory'
 import fc from 'fast-check'
 import jsonPatch, { type Operation } from 'fast-json-patch'
 import { describe, expect, it } from 'vitest'
-import { tailSource } from '../../../src/event/event-id.js'
+import { suffixSource } from '../../../src/event/event-id.js'
 import { createFollowing, type EventTail, type TailOptions } from '../../../src/tail/following.js'
 import type { EventChange } from '../../../src/tail/changes.js'
 import { turns } from '../fake-store.js'
 
-const nextTail = tailSource()
+const nextSuffix = suffixSource()
 
 type Item = AuditEvent | EventChange
 
@@ -30,7 +30,7 @@ function rig(replace: (store: EventStore) => Partial<EventStore> = () => ({})) {
     async open(attributes: JsonObject = {}, type = 'live'): Promise<string> {
       const draft = { username: null, system: true, type, source: null, live: true as const }
       const json = JSON.stringify(attributes)
-      const [event] = await memory.append([{ ...draft, tail: nextTail(), attributes, json }])
+      const [event] = await memory.append([{ ...draft, suffix: nextSuffix(), attributes, json }])
       return event!.id
     },
     change: (id: string, revision: number, attributes: JsonObject): Promise<boolean> =>

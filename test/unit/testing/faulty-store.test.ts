@@ -12,7 +12,7 @@ function setUp(deadlineMs = 5000) {
 }
 
 const draft = (type: string): EventDraft => ({
-  tail: '8000000000000001',
+  suffix: '8000000000000001',
   username: null,
   system: false,
   type,

@@ -1,6 +1,6 @@
 import type { AuditEvent } from '../event/event.js'
 import { scalarsIn, valuesAt } from './attributes.js'
-import { PLURALS, THING } from './texts.js'
+import { PLURAL_ONLY_KINDS, THING } from './texts.js'
 import { shortText } from './visible-text.js'
 
 const MAX_NAME_LENGTH = 80
@@ -12,7 +12,7 @@ const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
 
 /** `git_remotes` -> `git_remote`. */
 function singular(plural: string): string {
-  if (PLURALS.has(plural)) return plural
+  if (PLURAL_ONLY_KINDS.has(plural)) return plural
   if (plural.endsWith('ies')) return `${plural.slice(0, -3)}y`
   if (/(?:ch|sh|ss|us|x)es$/.test(plural)) return plural.slice(0, -2)
   return /(?:ss|us|is)$/.test(plural) ? plural : plural.replace(/s$/, '')
@@ -61,7 +61,7 @@ function isNamedAfter(event: AuditEvent, kind: string): boolean {
   return !isOfSubject && event.source !== null && isSame(kind, targetOf(event.source).kind)
 }
 
-// What was asked for is named in the request.
+// The parameters of a request name the requested resource.
 const PLACES = ['', 'request_body_', 'url_params_']
 const OWN_NAMES = ['name', 'code', 'request_body_name', 'request_body_code']
 
@@ -74,7 +74,7 @@ function firstText({ attributes }: AuditEvent, names: readonly string[]): string
   return undefined
 }
 
-/** The attributes that tell names of a kind, best first. */
+/** The attributes that may hold names of a kind, best first. */
 const namesOf = (kind: string): string[] =>
   PLACES.flatMap((place) => [`${place}${kind}_name`, `${place}${kind}_code`, `${place}${kind}`])
 
@@ -96,9 +96,9 @@ function codesIn({ attributes, source }: AuditEvent, kind: string): string | und
  */
 export function nameOf(event: AuditEvent, kind: string): string | undefined {
   const own = isNamedAfter(event, kind) ? firstText(event, OWN_NAMES) : undefined
-  const told = own ?? firstText(event, namesOf(kind)) ?? codesIn(event, kind)
+  const name = own ?? firstText(event, namesOf(kind)) ?? codesIn(event, kind)
   // The id of a kind without a singular, such as settings, identifies nothing to a reader.
-  return told ?? (PLURALS.has(kind) ? undefined : idOf(event, kind))
+  return name ?? (PLURAL_ONLY_KINDS.has(kind) ? undefined : idOf(event, kind))
 }
 
 function idOf(event: AuditEvent, kind: string): string | undefined {

@@ -119,14 +119,18 @@ export const FAMILIES: readonly Family[] = [
 
 /** The end of every sentence. */
 export const POSTSCRIPT =
-  '[{unfinished=true}, left unfinished][ ({suppressed_count} more held back[ since {suppressed_since:time}])]'
+  '[{unfinished=true}, left unfinished][ ({suppressed_count} more suppressed[ since {suppressed_since:time}])]'
 
 /** Kinds without a singular. */
-export const PLURALS: ReadonlySet<string> = new Set(['settings', 'properties', 'statistics'])
+export const PLURAL_ONLY_KINDS: ReadonlySet<string> = new Set([
+  'settings',
+  'properties',
+  'statistics',
+])
 
 /** A resource without a name: `a step`, `the settings`. */
 export function someOf(kind: string, words: string): string {
-  if (PLURALS.has(kind)) return `the ${words}`
+  if (PLURAL_ONLY_KINDS.has(kind)) return `the ${words}`
   return /^(?:[aeio]|un(?!i))/i.test(words) ? `an ${words}` : `a ${words}`
 }
 

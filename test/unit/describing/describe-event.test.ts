@@ -139,14 +139,14 @@ describe('the end of a sentence', () => {
     const suppressed_since = '2026-11-20T13:00:00.000007Z'
     const attributes = { suppressed_count: 14, suppressed_since }
     expect(tell('api:notification:error', attributes, null)).toBe(
-      'notification failed (14 more held back since 2026-11-20 13:00 UTC)',
+      'notification failed (14 more suppressed since 2026-11-20 13:00 UTC)',
     )
     expect(describeEvent(eventOf({ type: 'warn:x', attributes })).what).toContainEqual({
       kind: 'time',
       text: suppressed_since,
     })
     expect(tell('warn:x', { suppressed_count: 14, suppressed_since: 'noon' }, null)).toBe(
-      'x (14 more held back)',
+      'x (14 more suppressed)',
     )
   })
 
@@ -186,9 +186,12 @@ describe('a live event', () => {
     [-1, true],
     [null, true],
     [{}, true],
-  ])('is told as begun where that is all there is to say: %j, %s', (progress, isOpen) => {
-    expect(told(progress, isOpen)).toBe('fetch of template version main started')
-  })
+  ])(
+    'says that the work started if the progress is unknown or unusable: %j, %s',
+    (progress, isOpen) => {
+      expect(told(progress, isOpen)).toBe('fetch of template version main started')
+    },
+  )
 })
 
 describe('a custom event', () => {

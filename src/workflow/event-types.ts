@@ -728,7 +728,7 @@ export const workflowEventTypes = defineEventTypes({
   'info:git_remote:periodic_fetch:recovered': {
     area: 'Git remotes',
     description:
-      'A background fetch worked again; the message tells how many had failed in a row before it',
+      'A background fetch worked again; the message says how many had failed in a row before it',
     sentence: '| {@thing} fetched again[: {@reason}]',
     data: ['message'],
   },
@@ -1056,7 +1056,7 @@ export const workflowEventTypes = defineEventTypes({
   },
   'info:site:cordoned': {
     area: 'Sites and database clusters',
-    description: 'A site was closed to new work, with the name of whoever closed it',
+    description: 'A site was closed to new work, with the name of the person who closed it',
     sentence:
       'closed [site **{cluster_name}**|{@thing}] to new work[: “{cordon_reason}”] | [site **{cluster_name}**|{@thing}] closed to new work[ by **{cordoned_by}**][: “{cordon_reason}”]',
     data: ['cluster_name', 'cordon_reason', 'cordoned_by'],

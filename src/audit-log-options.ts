@@ -37,8 +37,8 @@ export interface AuditLogOptions<Types extends EventTypes> {
   /** Holds the events of the policy `queue`, such as `sqliteJournal`. `close` closes it. */
   readonly journal?: EventJournal
   /**
-   * Throttle periods by event type, in place of those of the registry: a date-fns Duration, or `false`
-   * for no throttle. A type without a throttle gets one without a scope.
+   * Throttle periods by event type, a date-fns Duration or `false` for no throttle. They replace those
+   * of the registry. A type that has no throttle in the registry gets one without a scope.
    */
   readonly throttles?: { readonly [Type in keyof Types]?: Duration | false }
   /** Rules that remove old events, and things of the host: see {@link Cleaning}. */

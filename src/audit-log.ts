@@ -34,7 +34,7 @@ import {
 } from './tail/following.js'
 import type { EventChange } from './tail/changes.js'
 import { gapData, throttledLoss } from './recording/gaps.js'
-import { readImported } from './event/importing.js'
+import { toImportedEvent } from './event/importing.js'
 import type { JsonLimits } from './event/json.js'
 import { createLiveEvents, type LiveEvent, type LiveEvents } from './live/live-events.js'
 import type { AuditLogStats } from './recording/outcomes.js'
@@ -121,7 +121,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
 
   /**
    * Records a system event of a registered type. Resolves to the stored event once it is durable. It
-   * resolves to `undefined` if the event is held back by a throttle or by the type's `enabled`,
+   * resolves to `undefined` if the event is suppressed by a throttle, disabled by the type's `enabled`,
    * journalled or dropped by its failure policy, or part of a `transaction` of the host. If it rejects,
    * the event is not stored: `UNKNOWN_EVENT_TYPE`, `QUEUE_FULL`, `DEADLINE_EXCEEDED`, `ABORTED`,
    * `STORE_FAILED`, `CLOSED`; in strict mode also `INVALID_DATA` and `INVALID_LINK`. The data is
@@ -297,7 +297,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
    * an id or a time of another event, or a time in the future.
    */
   async importEvents(events: readonly AuditEvent[], options?: WaitOptions): Promise<ImportResult> {
-    const imported = events.map((event, index) => readImported(event, index, this.limits))
+    const imported = events.map((event, index) => toImportedEvent(event, index, this.limits))
     return this.store.importEvents(imported, options)
   }
 

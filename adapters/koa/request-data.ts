@@ -25,7 +25,7 @@ export interface Arrival {
   readonly address: string
 }
 
-export interface RequestData {
+export interface RequestDataReader {
   /** The data of a request's event; `status` is that of the response. */
   of(ctx: RoutedContext, arrival: Arrival, status: number): Data
   /** Data of the host with its secrets redacted. */
@@ -55,7 +55,7 @@ const isEmpty = (copy: unknown): boolean =>
 const isAborted = ({ res }: RoutedContext): boolean => res.destroyed && !res.writableFinished
 
 /** Throws `INVALID_OPTION` for invalid options. */
-export function requestData(options: RequestDataOptions): RequestData {
+export function requestData(options: RequestDataOptions): RequestDataReader {
   const { maxBodyBytes = MAX_BODY_BYTES } = options
   if (!Number.isSafeInteger(maxBodyBytes) || maxBodyBytes < 0)
     throw new AuditLogError('INVALID_OPTION', 'maxBodyBytes must be a whole number of at least 0')

@@ -82,12 +82,12 @@ function typeOfPath(path: string, verb: string, types: EventTypes): RouteType {
 }
 
 /**
- * The entry of `routes`; else the name of the route if it is `<controller>:<method>`; else a type derived
- * from its path by the conventions of Rails: the last collection and the verb (`POST /changes` is
+ * The entry of `routes`; otherwise the name of the route if it is `<controller>:<method>`; otherwise a
+ * type derived from its path by the conventions of Rails: the last collection and the verb (`POST /changes` is
  * changes:create), or the action after a member (`POST /changes/:id/start` is changes:start). The last word
  * is an action if the registry has `api:<collection>:<word>`, or if it is not a plural. A request without a
- * route is `unmatched:<verb>`, because clients can send any path. So is a request whose route is a regular
- * expression without a name.
+ * route is `unmatched:<verb>`, because clients can send any path. A request whose route is a regular
+ * expression without a name is `unmatched:<verb>` too.
  */
 export function routeType(
   layer: RouterLayer | undefined,

@@ -32,7 +32,7 @@ const SCAN_SLICE = 10_000
 const MAX_RECORDED = 1000
 
 // Smaller than for an index on disk, as this index needs no reads.
-const FIRST_PROBE = 16
+const FIRST_PROBE_SIZE = 16
 
 /**
  * Keeps events in the memory of this process, for tests and as a readable reference for other stores.
@@ -40,7 +40,7 @@ const FIRST_PROBE = 16
  * attributes that queries use.
  */
 export const memoryStore = (options: MemoryStoreOptions = {}): EventStore =>
-  createMemoryStore(options, { minIndexed: 10_000, probe: FIRST_PROBE })
+  createMemoryStore(options, { minIndexed: 10_000, probe: FIRST_PROBE_SIZE })
 
 export function createMemoryStore(options: MemoryStoreOptions, tuning: MemoryTuning): EventStore {
   const { maxEvents = Infinity, clock = systemClock() } = options

@@ -43,10 +43,10 @@ export interface Timeline {
 }
 
 export function createTimeline(): Timeline {
-  /** Both are appended to in place and else replaced, so a running scan keeps the old arrays. */
+  /** Appending changes both in place. Other changes replace them, so a running scan keeps the old arrays. */
   let events: AuditEvent[] = []
   let times: Microseconds[] = []
-  /** Index of the first event. Dropped events before it stay in the arrays until they are many. */
+  /** Index of the first event. Dropped events stay in the arrays before it until there are many. */
   let start = 0
   /** The times of events whose ids do not contain them. */
   const foreignIds = new Map<string, Microseconds>()

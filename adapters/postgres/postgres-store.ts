@@ -25,7 +25,7 @@ import { checkClient, putInOutbox } from './write/outbox.js'
 import { createReader, type OwnWrites } from './log/reader.js'
 import { removeBefore, removeIds } from './write/remove.js'
 import { findEvent } from './schema/rows.js'
-import { FIRST_PROBE } from './read/ranges.js'
+import { FIRST_PROBE_SIZE } from './read/ranges.js'
 import { createLivenessMonitor } from './write/liveness.js'
 import { updateState } from './schema/state.js'
 import { reportSuppressed, recordSuppressed } from './write/throttles.js'
@@ -60,7 +60,7 @@ export function postgresStore(options: PostgresStoreOptions): EventStore {
 export function createPostgresStore(
   options: PostgresStoreOptions,
   sealing: Partial<SealerOptions> = {},
-  firstProbe = FIRST_PROBE,
+  firstProbe = FIRST_PROBE_SIZE,
 ): { readonly store: EventStore; readonly sealer: PostgresSealer } {
   const { tuning = DEFAULT_TUNING } = sealing
   const names = namesIn(options.schema ?? 'daybook')

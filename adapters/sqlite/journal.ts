@@ -113,7 +113,7 @@ export function sqliteJournal({
       database.exec('VACUUM')
       database.pragma('wal_checkpoint(TRUNCATE)')
     } catch {
-      // The drafts are removed; that is what the caller asked for.
+      // The drafts are removed; only the file stays large.
     }
   }
 

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AuditLogError } from '../../src/errors.js'
 import type { AuditEvent } from '../../src/event/event.js'
 import { freshEvents } from '../../src/event/importing.js'
-import { FIRST_PROBE } from '../../src/store-kit/index/probe.js'
+import { FIRST_PROBE_SIZE } from '../../src/store-kit/index/probe.js'
 import type { EventStore, LiveChange } from '../../src/store/store.js'
 import { type Clock, systemClock } from '../../src/event/timestamp.js'
 import { analyzeTables } from './write/analyze.js'
@@ -85,7 +85,7 @@ export function sqliteStore(options: SqliteStoreOptions): EventStore {
 export function createSqliteStore(
   options: SqliteStoreOptions,
   sealing?: Partial<SealerOptions>,
-  firstProbe = FIRST_PROBE,
+  firstProbe = FIRST_PROBE_SIZE,
 ): { readonly store: EventStore; readonly sealer: Sealer } {
   const clock = options.clock ?? systemClock()
   const database = openFile(options)

@@ -38,7 +38,7 @@ export interface RuleStatus {
 /** A lease expires after this time without a renewal. */
 export const LEASE_MS = 30_000
 
-/** Also false for a lease that expires later than any can: the clock was set back since. */
+/** False for an expired lease, and for one with more than `LEASE_MS` left: the clock was set back. */
 export function isHeld(lease: LeasedRun | undefined, now: Microseconds): lease is LeasedRun {
   return lease !== undefined && lease.expiresAt > now && lease.expiresAt <= now + LEASE_MS * 1000
 }

@@ -15,7 +15,7 @@ export interface ScheduledRunsParts {
   readonly rules: readonly Rule[]
   /** Runs the rule if it is due. */
   readonly run: (rule: Rule) => Promise<CleaningResult | Refusal>
-  /** Records what throttles have held back and no event has reported. */
+  /** Records what throttles have suppressed and no event has reported. */
   readonly recordSuppressed: (options: WaitOptions) => Promise<void>
   readonly signal: AbortSignal
 }

@@ -13,7 +13,11 @@ const isTextOrNull = (value: unknown): value is string | null =>
  * Checks one event of an import and converts its attributes to JSON like those of any other event.
  * Throws `INVALID_EVENT` with a pointer to the wrong member.
  */
-export function readImported(given: AuditEvent, index: number, limits: JsonLimits): ImportedEvent {
+export function toImportedEvent(
+  given: AuditEvent,
+  index: number,
+  limits: JsonLimits,
+): ImportedEvent {
   const fault = (member: string, message: string): AuditLogError =>
     new AuditLogError('INVALID_EVENT', `event ${index}: ${member} ${message}`, {
       pointer: `/${index}/${member}`,

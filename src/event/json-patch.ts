@@ -25,10 +25,10 @@ const REFUSED = /\/(?:__proto__|constructor\/prototype)(?:\/|$)/
 /** A patch between two objects that every library applies. */
 export function safePatch(before: JsonObject, after: JsonObject): Operation[] {
   const patch = comparePatch(before, after)
-  return patch.some(({ path }) => REFUSED.test(path)) ? wholePatch(after) : patch
+  return patch.some(({ path }) => REFUSED.test(path)) ? replaceAllPatch(after) : patch
 }
 
 /** The patch that turns any document into this one. */
-export function wholePatch(value: JsonObject): Operation[] {
+export function replaceAllPatch(value: JsonObject): Operation[] {
   return [{ op: 'replace', path: '', value: structuredClone(value) }]
 }

@@ -144,9 +144,9 @@ function* indexes({ length }: readonly unknown[]): Generator<string> {
 
 /**
  * Copies the value at a path with secrets replaced by `[redacted]`, in at most `maxBytes` bytes of JSON
- * text. If it is larger, long texts are cut and the last members left out; no member takes more than
- * half of the room that the members before it leave. Bytes, files and streams are replaced by a
- * description. Cycles, unreadable values and values that are too deep become null. Never throws.
+ * text. If it is larger, long texts are cut and the last members are left out; each member takes at
+ * most half of the bytes that remain after the members before it. Bytes, files and streams are
+ * replaced by a description. Cycles, unreadable values and values that are too deep become null. Never throws.
  */
 export function redactWithin(
   value: unknown,

@@ -1,4 +1,4 @@
-import { classOf, MAX_CLASSES, type TextTest } from './search.js'
+import { classOf, MAX_CLASSES, type TextMatcher } from './search.js'
 import { fold } from './values.js'
 
 /** The characters between two `%` of a pattern; `undefined` stands for `_`. */
@@ -32,7 +32,7 @@ function endOfRuns(text: string, runs: readonly string[], from: number): number 
 }
 
 /** For patterns without `_`: these can compare UTF-16 units instead of characters. */
-function literalMatcher(pieces: readonly string[]): TextTest {
+function literalMatcher(pieces: readonly string[]): TextMatcher {
   const first = pieces[0]!
   if (pieces.length === 1) return (text) => text === first
   const last = pieces.at(-1)!
@@ -109,7 +109,7 @@ function advance(state: Int32Array, mask: Int32Array): void {
 const matchesAt = (text: readonly string[], at: number, piece: Piece): boolean =>
   piece.every((char, i) => char === undefined || char === text[at + i])
 
-function wildMatcher(pieces: readonly Piece[]): TextTest {
+function wildMatcher(pieces: readonly Piece[]): TextMatcher {
   const first = pieces[0]!
   const last = pieces.at(-1)!
   const middle = pieces
@@ -141,7 +141,7 @@ const MAX_SHORT = 32
  * Matches a few short pieces by regular expressions without repetition, as search.ts does; `_` is any
  * character. `undefined` for longer patterns and for half of a surrogate pair.
  */
-function shortMatcher(pieces: readonly Piece[]): TextTest | undefined {
+function shortMatcher(pieces: readonly Piece[]): TextMatcher | undefined {
   const isShort = pieces.every(({ length }) => length <= MAX_CLASSES)
   const isWellFormed = pieces.flat().every((char) => char?.isWellFormed() ?? true)
   if (pieces.length > MAX_SHORT || !isShort || !isWellFormed) return undefined
@@ -167,7 +167,7 @@ function shortMatcher(pieces: readonly Piece[]): TextTest | undefined {
  * character ordinary. Each piece between two `%` is searched once, from the end of the piece before,
  * so the time grows with the length of the text and not with the number of `%`.
  */
-export function likeMatcher(pattern: string): TextTest {
+export function likeMatcher(pattern: string): TextMatcher {
   const pieces = parsePattern(pattern)
   const short = shortMatcher(pieces)
   if (short) return short

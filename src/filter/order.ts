@@ -127,8 +127,9 @@ export function topEvents(sorts: readonly Sort[], size: number): TopItems<AuditE
 }
 
 /**
- * The direction in time in which a scan finds the events in the requested order and can stop early:
- * newest first without sorts. `undefined` if the order is by another attribute, which needs all matches.
+ * The direction of a scan by time that finds the events in the requested order, so that it can stop
+ * early; `desc` without sorts. `undefined` if the first sort is by another attribute: then all matches
+ * are needed.
  */
 export function scanDirection(sorts: readonly Sort[]): 'asc' | 'desc' | undefined {
   const [first] = sorts

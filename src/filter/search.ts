@@ -6,7 +6,7 @@ import { fold, spellings } from './values.js'
  * repetition, so matching takes at most one pass per character.
  */
 
-export type TextTest = (text: string) => boolean
+export type TextMatcher = (text: string) => boolean
 
 export const MAX_CLASSES = 32
 const SYNTAX = /[\^$\\.*+?()[\]{}|/]/
@@ -24,21 +24,21 @@ function expression(element: string, before: '' | '^'): RegExp | undefined {
   return new RegExp(before + chars.map(classOf).join(''), 'u')
 }
 
-export function containing(element: string): TextTest {
+export function containing(element: string): TextMatcher {
   const classes = expression(element, '')
   if (classes) return (text) => classes.test(text)
   const folded = fold(element)
   return (text) => fold(text).includes(folded)
 }
 
-export function startingWith(element: string): TextTest {
+export function startingWith(element: string): TextMatcher {
   const classes = expression(element, '^')
   if (classes) return (text) => classes.test(text)
   const folded = fold(element)
   return (text) => fold(text).startsWith(folded)
 }
 
-export function endingWith(element: string): TextTest {
+export function endingWith(element: string): TextMatcher {
   const folded = fold(element)
   // Folding keeps the length, so folding the end of the text is enough.
   if (element.isWellFormed())

@@ -13,8 +13,8 @@ export interface TableOptions {
   /** The schema, or attached database. @default the first one that has a table of this name */
   readonly schema?: string
   /**
-   * Columns of attributes with another name. The column of `id` must be unique and not null, and should
-   * have an index, because rows are read in slices by id.
+   * The column for each attribute whose column has a different name. The column of `id` must be
+   * unique and not null, and should have an index, because rows are read in slices by id.
    */
   readonly columns?: Readonly<Record<string, string>>
 }

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../event/event.js'
 import { setKey } from '../event/json-copy.js'
-import { jsonBytes } from './growing-text.js'
+import { escapedBytes } from './growing-text.js'
 
 /**
  * The attributes of a live event with their sizes, without `recording`. The value of a growing text
@@ -31,7 +31,7 @@ export function createBaseAttributes(): BaseAttributes {
   return {
     values,
     put(key, value) {
-      const size = jsonBytes(key) + Buffer.byteLength(JSON.stringify(value)) + '"":,'.length
+      const size = escapedBytes(key) + Buffer.byteLength(JSON.stringify(value)) + '"":,'.length
       const before = sizes.get(key) ?? 0
       setKey(values, key, value)
       sizes.set(key, size)

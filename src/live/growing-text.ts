@@ -1,7 +1,7 @@
 import { storableText } from '../event/json-copy.js'
 
 /** Size of the text as JSON, without its quotation marks. */
-export function jsonBytes(text: string): number {
+export function escapedBytes(text: string): number {
   return Buffer.byteLength(JSON.stringify(text)) - 2
 }
 
@@ -9,7 +9,7 @@ export function jsonBytes(text: string): number {
 export function newestText(text: string, bytes: number): string {
   const newest = lastBytes(text, bytes)
   // Each byte removed now removes at least one byte of JSON text.
-  return lastBytes(newest, bytes - Math.max(0, jsonBytes(newest) - bytes))
+  return lastBytes(newest, bytes - Math.max(0, escapedBytes(newest) - bytes))
 }
 
 function lastBytes(text: string, bytes: number): string {
@@ -58,7 +58,7 @@ export class GrowingText {
       return
     }
     this.text = text
-    this.bytes = jsonBytes(text)
+    this.bytes = escapedBytes(text)
     this.pending = text
     this.replaces = true
   }
@@ -71,7 +71,7 @@ export class GrowingText {
   private grow(addition: string): boolean {
     const stored = storableText(addition)
     this.text += stored
-    this.bytes += jsonBytes(stored)
+    this.bytes += escapedBytes(stored)
     this.pending += stored
     return stored === addition
   }

@@ -15,7 +15,7 @@ import type { EventStore, WaitOptions } from '../store/store.js'
  * reject with `LIVE_CLOSED` once the event is closed: by `close`, or as unfinished by another process
  * after about 20 seconds without a heartbeat of this one; then nothing of the change is stored.
  *
- * If the event was held back, dropped or journalled, there is nothing to change: `event` is
+ * If the event was suppressed, dropped or journalled, there is nothing to change: `event` is
  * `undefined`, and all methods resolve without effect.
  */
 export interface LiveEvent extends AsyncDisposable {
@@ -40,8 +40,8 @@ export interface LiveEvent extends AsyncDisposable {
   flush(options?: WaitOptions): Promise<void>
   /**
    * Resolves to the closed event, complete and durable. Safe to call twice. Rejects with
-   * `DEADLINE_EXCEEDED` if the store does not take it in time: then the event stays as it was last
-   * written, and is closed as unfinished later. An aborted signal ends the wait, not the closing.
+   * `DEADLINE_EXCEEDED` if the store does not store the change in time: then the event stays as it was
+   * last written, and is closed as unfinished later. An aborted signal ends the wait, not the closing.
    */
   close(options?: WaitOptions): Promise<AuditEvent | undefined>
   /** Closes the event with the attribute `unfinished: true`, unless `close` was called. */

@@ -51,7 +51,7 @@ export function createAdmission({
       return false
     }
     if (signal) {
-      // Once an attempt has the entry, only its outcome tells whether the event is stored.
+      // Once the entry is part of an attempt, only the outcome shows whether the event is stored.
       entry.onAbort = () => {
         if (queue.holds(entry)) settlement.reject(entry, abortedError(signal))
       }

@@ -5,7 +5,7 @@ import type { AppendOptions, EventStore } from '../store/store.js'
 import type { Availability } from './availability.js'
 
 export interface Appended {
-  /** The events of the drafts that were not held back, in order. */
+  /** The events of the drafts that were not suppressed, in order. */
   readonly events: readonly AuditEvent[]
   /** Drafts with a closed throttle, and the time until it opens. */
   readonly heldBack: ReadonlyMap<EventDraft, Microseconds>
@@ -14,8 +14,8 @@ export interface Appended {
 /** Appends drafts to the store, one attempt at a time. */
 export interface Appender {
   /**
-   * Random bits of the drafts in flight or in the journal that will be appended again if this attempt
-   * fails. So the store need not remove those of which it does not know whether they are stored.
+   * Suffixes of the drafts in flight or in the journal that will be appended again if this attempt
+   * fails. If an attempt may have stored such a draft, the store need not remove it.
    */
   readonly retriedLater: Set<IdSuffix>
   /** The signal of the next attempt. */

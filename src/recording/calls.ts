@@ -117,7 +117,7 @@ export function createCalls(parts: CallsParts): Calls {
 
 /** Makes the drafts of calls. Throws if a call must be rejected. */
 interface Prepare {
-  /** `undefined` if the type is disabled or held back. */
+  /** `undefined` if the type is disabled or the call is suppressed. */
   system(
     type: string,
     data: object,

@@ -34,8 +34,8 @@ export function newEvents(
 }
 
 /**
- * The first draft of each id. Calls with one idempotency key that are repeated while the store is
- * down put the same draft into the journal several times.
+ * The drafts without duplicates, which have the same suffix. If a call with an idempotency key is
+ * repeated while the store is down, the journal holds the same draft several times.
  */
 export function uniqueDrafts(drafts: readonly EventDraft[]): readonly EventDraft[] {
   const suffixes = new Set<string>()

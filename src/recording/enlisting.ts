@@ -8,7 +8,7 @@ import type { QueueLimits } from './queue-limits.js'
 export interface Enlisting {
   /**
    * Adds the draft to the transaction: the store has issued its statement when the call returns. The
-   * call counts as waiting until the store answers, without a deadline: only that answer tells
+   * call counts as waiting until the store answers, without a deadline: only that answer shows
    * whether the draft is in the transaction. Throws `QUEUE_FULL`, `ABORTED`, and `INVALID_OPTION`
    * for a store without transactions.
    */

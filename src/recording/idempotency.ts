@@ -45,9 +45,9 @@ export interface IdempotencyObserver {
 /** Makes all calls of one user with one key, in any process on the store, resolve to one event. */
 export interface Idempotency {
   /**
-   * Resolves to the event of an earlier call with the key; without one, as `Recorder.add` does. The
-   * call counts as waiting while the store is asked for the key; then the draft is added after those
-   * that were added meanwhile. Throws `QUEUE_FULL`.
+   * Resolves to the event of an earlier call with the key. If there is none, records the draft as
+   * `Recorder.add` does. The call counts as waiting while the key is looked up in the store; then the
+   * draft is added after those that were added meanwhile. Throws `QUEUE_FULL`.
    */
   record(
     draft: EventDraft,

@@ -10,7 +10,7 @@ export type StoreDrafts = (
   since: Microseconds | undefined,
 ) => Promise<() => void>
 
-/** Writes events to the journal, those of one event loop turn together, and reads them back. */
+/** Writes the events of each turn of the event loop to the journal together, and reads them back. */
 export interface Journaling {
   /** Number of drafts in the journal or about to be written to it. */
   length(): number

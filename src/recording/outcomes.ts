@@ -12,7 +12,7 @@ export interface AuditLogStats {
   readonly calls: number
   /** Calls that resolved to their event. */
   readonly stored: number
-  /** Held back by a throttle, or disabled by the type's `enabled`. */
+  /** Suppressed by a throttle, or disabled by the type's `enabled`. */
   readonly heldBack: number
   readonly rejected: number
   /** Lost under the failure policy `drop`. */

@@ -30,7 +30,7 @@ export interface PipelineParts {
   readonly observer: CallsObserver
 }
 
-/** What a draft of one log passes through. */
+/** The recording stages of one log. */
 export interface Pipeline {
   readonly ledger: Ledger
   readonly throttling: Throttling
@@ -113,7 +113,7 @@ export function createPipeline(parts: PipelineParts): Pipeline {
       const unreported = await gaps.close()
       if (unreported) await recordLastGap(unreported)
       const reportMs = recorder.isDown() ? Math.min(DOWN_REPORT_MS, deadlineMs) : deadlineMs
-      // The replay may have events held back, so the last report comes after it.
+      // Drafts may be suppressed during the replay, so the last report comes after it.
       await recorder.close()
       await report(reportMs)
       throttling.close()

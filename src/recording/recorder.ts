@@ -55,7 +55,7 @@ export interface RecorderObserver {
 /** Queues drafts and writes them to the store in batches. */
 export interface Recorder {
   /**
-   * Resolves to the durable event; to `undefined` if the draft was held back by its throttle, or
+   * Resolves to the durable event; to `undefined` if the draft was suppressed by its throttle, or
    * journalled or dropped by its policy. Drafts are stored in the order in which they are added.
    * Throws `QUEUE_FULL` and `ABORTED` synchronously.
    */

@@ -16,9 +16,9 @@ export interface Settlement {
   drop(entry: QueueEntry, error: AuditLogError): void
   /** Resolves the call once the event is in the journal; rejects it if the journal refuses. */
   toJournal(entry: QueueEntry): void
-  /** Moves the waiting entries with the policy `queue` to the journal, so that no newer one overtakes them. */
+  /** Moves waiting entries with the policy `queue` to the journal, to keep them ahead of newer ones. */
   allToJournal(queue: Queue): void
-  /** Applies the failure policy of an entry that the store did not take. */
+  /** Applies the failure policy of an entry that was not stored. */
   fail(entry: QueueEntry, error: AuditLogError): void
   /** As `fail`, after the deadline. `reason` is appended to the message. */
   expire(entry: QueueEntry, cause?: unknown, reason?: string): void

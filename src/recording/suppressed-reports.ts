@@ -5,7 +5,7 @@ import { timeoutSignal } from '../async/timeout-signal.js'
 import type { EventStore, SuppressedCount, SuppressedReport } from '../store/store.js'
 import type { Microseconds } from '../event/timestamp.js'
 
-/** Calls that a throttle held back since the last report. */
+/** Calls that a throttle has suppressed since the last report. */
 export interface SuppressedCounter {
   readonly throttle: DraftThrottle
   readonly type: string
@@ -14,7 +14,7 @@ export interface SuppressedCounter {
   last: Microseconds
 }
 
-/** Counts the calls that throttles hold back, and reports them to the store about once a second. */
+/** Counts the calls that throttles suppress, and reports them to the store about once a second. */
 export interface SuppressedReports<Counter extends SuppressedCounter> {
   count(counter: Counter, time: Microseconds): void
   /** The counter of the throttle, if it has counts that are not reported yet. */

@@ -29,11 +29,11 @@ export interface Throttling {
    * is known to be closed: then the call is counted.
    */
   check(type: string, data: object): DraftThrottle | 'heldBack' | undefined
-  /** A draft goes to the store: further calls are held back until its outcome is known. */
+  /** A draft goes to the store: further calls are suppressed until its outcome is known. */
   pending(draft: EventDraft): void
   /** The draft is stored, or will be from the journal. */
   stored(draft: EventDraft): void
-  /** The store held the draft back: the call is counted. */
+  /** The store suppressed the draft: the call is counted. */
   heldBack(draft: EventDraft, opensIn: Microseconds): void
   /** The draft will not be stored. */
   lost(draft: EventDraft): void

@@ -252,7 +252,7 @@ export interface EventStore {
   touchLive(ids: readonly string[], options?: WaitOptions): Promise<void>
   /**
    * Applies the last change and closes the event, which keeps its id and time. Resolves to the event,
-   * also if it was closed before; `undefined` if there is none.
+   * even if it was already closed, or to `undefined` if no such event exists.
    */
   closeLive(id: string, change: LiveChange, options?: WaitOptions): Promise<AuditEvent | undefined>
   /** The open live events, oldest first. */

@@ -3,7 +3,7 @@ import { untilAborted } from '../errors.js'
 import type { AuditEvent, JsonObject } from '../event/event.js'
 import { parseEventId } from '../event/event-id.js'
 import type { Position, TailFilter } from './poll.js'
-import { type Operation, safePatch, wholePatch } from '../event/json-patch.js'
+import { type Operation, safePatch, replaceAllPatch } from '../event/json-patch.js'
 import type { EventStore, OpenEvent, WaitOptions } from '../store/store.js'
 import { formatTimestamp } from '../event/timestamp.js'
 
@@ -121,7 +121,7 @@ export function createChangeTracker({
       }
       // If the event was removed meanwhile, the reader has its last attributes.
       const attributes = event?.attributes ?? known.attributes!
-      const patch = isNew ? wholePatch(attributes) : safePatch(known.attributes!, attributes)
+      const patch = isNew ? replaceAllPatch(attributes) : safePatch(known.attributes!, attributes)
       if (closed) tracked.delete(id)
       else tracked.set(id, { attributes, revision })
       if (patch.length === 0 && !closed) return undefined

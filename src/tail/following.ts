@@ -117,7 +117,7 @@ export function createFollowing(store: EventStore): Following {
     tail(readQuery, options) {
       const stop = new AbortController()
       const opening = open(readQuery, options)
-      // The generator awaits it only once it is asked for an event.
+      // The generator awaits it only once an event is requested.
       opening.catch(() => {})
       return asTail(run(opening, stop, options), stop)
     },

@@ -57,7 +57,7 @@ it.each([
   ['*;q=0.5, gzip', 'gzip'],
   ['identity;q=0, gzip', 'gzip'],
   ['*;q=0, gzip;q=0.1', 'gzip'],
-])('takes of %s the coding %s', async (accept, coding) => {
+])('Accept-Encoding %j selects the coding %s', async (accept, coding) => {
   expect(codingOf(await get(BIG, accept))).toBe(coding)
 })
 

@@ -89,7 +89,7 @@ it.each<[string, Change]>([
   ['a text with a character set', exported('a,b\r\n', 'text/csv; charset=utf-8')],
   ['another path', { target: '/api/eventsx', status: 418 }],
   ["the host's own failure", { status: 500, headers: {}, body: 'Internal Server Error' }],
-])('lets pass %s', (_what, change) => {
+])('accepts %s', (_what, change) => {
   expect(() => check(change)).not.toThrow()
 })
 
@@ -132,7 +132,7 @@ it.each<[string, Change]>([
   ['a code of another status', withError({ code: 'NOT_FOUND' })],
   ['a number for a status', withError({ status: 400 })],
   ['another source', withError({ source: { body: 'x' } })],
-])('does not let pass %s', (_what, change) => {
+])('rejects %s', (_what, change) => {
   expect(() => check(change)).toThrow(/^[A-Z]+ \/api\/events/)
 })
 

@@ -101,17 +101,20 @@ describe('an invalid query', () => {
   })
 })
 
-describe('a user who may not', () => {
-  it.each([{}, PHONE])('read is refused and shown nothing (%o)', async (options) => {
-    const host = await serve({ feed: { authorize: () => false } })
-    const page = await open(host, '', { user: 'eve', tolerates: /403/, ...options })
-    await title(page, 'eve may not read the audit history').waitFor()
-    expect(await page.getByRole('main').innerText()).toContain('403')
-    expect(await page.getByRole('grid').count()).toBe(0)
-    expect(await page.getByRole('checkbox').count()).toBe(0)
-  })
+describe('a user', () => {
+  it.each([{}, PHONE])(
+    'without the right to read is refused and sees nothing (%o)',
+    async (options) => {
+      const host = await serve({ feed: { authorize: () => false } })
+      const page = await open(host, '', { user: 'eve', tolerates: /403/, ...options })
+      await title(page, 'eve may not read the audit history').waitFor()
+      expect(await page.getByRole('main').innerText()).toContain('403')
+      expect(await page.getByRole('grid').count()).toBe(0)
+      expect(await page.getByRole('checkbox').count()).toBe(0)
+    },
+  )
 
-  it('be identified is asked to sign in', async () => {
+  it('who is not signed in is asked to sign in', async () => {
     let isKnown = false
     const host = await serve({
       inside: [
@@ -131,7 +134,7 @@ describe('a user who may not', () => {
     await rowsOf(page).first().waitFor()
   })
 
-  it('read everything sees a notice, and counts and rows of the visible part', async () => {
+  it('who may read only a part sees a notice, and counts and rows of that part', async () => {
     const host = await serve({ feed: { visible: () => ({ username_eq: 'ann' }) } })
     const page = await open(host, '?range=all')
     await page.getByText('You see what your role may read.').waitFor()
@@ -142,7 +145,7 @@ describe('a user who may not', () => {
     expect(await facets.getByRole('checkbox', { name: /^mira/ }).count()).toBe(0)
   })
 
-  it('read single events sees that in the panel', async () => {
+  it('without the right to read single events sees that in the panel', async () => {
     const host = await serve({ feed: { authorize: (_, action) => action !== 'read' } })
     const page = await open(host, `?filter[type_eq]=none#event=${past[0]!.id}`, {
       tolerates: /403/,

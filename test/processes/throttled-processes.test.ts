@@ -11,7 +11,7 @@ import { allEvents, reportedLosses } from '../support/reported-losses.js'
 
 /*
  * Several processes raise the same condition, whose events have to be a period apart. The counts of what is
- * held back have to add up to the calls. DAYBOOK_SOAK_SECONDS makes it longer, for use by hand.
+ * suppressed have to add up to the calls. DAYBOOK_SOAK_SECONDS makes it longer, for use by hand.
  */
 const SOAK_SECONDS = Number(process.env['DAYBOOK_SOAK_SECONDS'] ?? 0)
 const PROCESSES = 8
@@ -58,7 +58,7 @@ async function find(audit: AuditLog): Promise<Found> {
   }
 }
 
-/** The log, once it reports at least `minCount` calls held back. */
+/** The log, once it reports at least `minCount` suppressed calls. */
 async function findReported(place: Place, minCount: (events: number) => number): Promise<Found> {
   await using audit: AuditLog = new AuditLog({ store: place.openStore(), types: {} })
   for (;;) {
@@ -88,7 +88,7 @@ interface Call {
 const callsOf = (child: Child, word: string): Call[] =>
   said(child, word).map(([begin, end]) => ({ begin: begin!, end: end! }))
 
-/** A call is held back only if there is an event of the period before it. */
+/** A call is suppressed only if there is an event of the period before it. */
 function expectAllThatCanBe(child: Child, events: readonly AuditEvent[]): void {
   const times = events.map(timeOf)
   const held = callsOf(child, 'held')

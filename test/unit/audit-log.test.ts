@@ -127,7 +127,7 @@ describe('record', () => {
     expect(counts(audit)).toEqual({ calls: 4, rejected: 4 })
   })
 
-  it('is held back while the type is disabled', async () => {
+  it('is not recorded while the type is disabled', async () => {
     const { audit, store } = openLog()
     emailsAreLogged = false
     await expect(audit.record('info:email:sent', { to: 'x' })).resolves.toBeUndefined()
@@ -396,7 +396,7 @@ describe('in a transaction of the host', () => {
     expect(counts(audit)).toEqual({ calls: 2, rejected: 1, stored: 1 })
   })
 
-  it('is held back while the type is disabled', async () => {
+  it('is not recorded while the type is disabled', async () => {
     const { store, handed } = enlistingStore()
     const { audit } = openLog(store)
     emailsAreLogged = false

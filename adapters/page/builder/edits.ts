@@ -64,8 +64,8 @@ export function addGroup(root: Group, within: Group, row: Row): Group {
 }
 
 /**
- * Moves a member one place up or down in reading order: past a row, into a group, or out of its group
- * at either end.
+ * Moves a member one place up or down in reading order. It moves past a row, into an adjacent group,
+ * or out of its own group if it is at the end of that group.
  */
 export function moveMember(root: Group, id: number, step: 1 | -1): Group {
   const parent = parentOf(root, id)

@@ -101,7 +101,7 @@ export async function readEvent(id: string, signal?: AbortSignal): Promise<Audit
   return eventOf(data)
 }
 
-export interface CountsWanted {
+export interface RequestedCounts {
   readonly buckets?: number
   readonly zone?: string
   readonly facets?: readonly string[]
@@ -112,7 +112,7 @@ export interface CountsWanted {
 /** Counts matching events. Without `buckets`, the result has none. */
 export async function countEvents(
   query: string,
-  { buckets = 0, zone, facets = [], top, attributes }: CountsWanted,
+  { buckets = 0, zone, facets = [], top, attributes }: RequestedCounts,
   signal?: AbortSignal,
 ): Promise<EventCounts> {
   const parameters = [

@@ -12,8 +12,8 @@ export interface Segment {
 }
 
 /**
- * Proportional heights with a minimum. Larger segments give up what small ones need, so that the total
- * stays correct as long as there is room.
+ * Proportional heights with a minimum. Larger segments become smaller by what small ones need, so that
+ * the total stays correct as long as there is room.
  */
 function heightsOf(numbers: readonly number[], room: number): readonly number[] {
   const least = numbers.map(() => false)

@@ -3,16 +3,16 @@ import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Lists } from './chunk-requests.js'
 import { createKnownChunks, type KnownChunks } from './known-chunks.js'
 
-/** Caches what a process has read of segments, which never change. */
+/** Caches the parts of segments that a process has read. Segments never change. */
 export interface ChunkCache {
-  /** The known chunks of the lists; call `keep` after more were learned. */
+  /** The known chunks of the lists. Call `keep` after adding chunks to them. */
   known(lists: Lists): KnownChunks
   keep(lists: Lists, known: KnownChunks): void
   times(segment: number, block: number): readonly Microseconds[] | undefined
   keepTimes(segment: number, block: number, times: readonly Microseconds[]): void
   firsts(segment: number): Float64Array | undefined
   keepFirsts(segment: number, times: Float64Array): void
-  /** The number of a name; `undefined` if it has none, `unknown` if it may have got one by this version. */
+  /** The number of a name; `undefined` if it had none in this version, `unknown` if that is not cached. */
   name(name: string, version: number): number | undefined | 'unknown'
   keepName(name: string, version: number, number: number | undefined): void
 }
@@ -24,7 +24,8 @@ const MAX_NAMES = 10_000
 const ENTRY_BYTES = 200
 const NUMBER_BYTES = 8
 
-export const listsKey = ({ segment, name, kind }: Lists): string => `${segment} ${name} ${kind}`
+export const chunkCacheKey = ({ segment, name, kind }: Lists): string =>
+  `${segment} ${name} ${kind}`
 
 export function createChunkCache(): ChunkCache {
   const chunks = new LRUCache<string, KnownChunks>({
@@ -41,8 +42,8 @@ export function createChunkCache(): ChunkCache {
   const blockKey = (segment: number, block: number): string => `${segment} ${block}`
 
   return {
-    known: (lists) => chunks.get(listsKey(lists)) ?? createKnownChunks(),
-    keep: (lists, known) => void chunks.set(listsKey(lists), known),
+    known: (lists) => chunks.get(chunkCacheKey(lists)) ?? createKnownChunks(),
+    keep: (lists, known) => void chunks.set(chunkCacheKey(lists), known),
     times: (segment, block) => times.get(blockKey(segment, block)) as readonly Microseconds[],
     keepTimes: (segment, block, values) => void times.set(blockKey(segment, block), values),
     firsts: (segment) => times.get(String(segment)) as Float64Array | undefined,

@@ -6,7 +6,7 @@ import type { TextRow } from '../connection/client.js'
 import type { Ask } from '../connection/connection.js'
 import type { Names } from '../schema/names.js'
 import { numberOfKey } from './segment-keys.js'
-import { type ChunkCache, listsKey } from './chunk-cache.js'
+import { type ChunkCache, chunkCacheKey } from './chunk-cache.js'
 import {
   type ChunkRow,
   keyOf,
@@ -21,7 +21,7 @@ import { before, after, END, type KnownChunks, type PlacedChunk, START } from '.
 export const CACHE_MISS = new Error('a chunk of the index has to be fetched first')
 
 /** Thrown if a query would read too much of the index into memory. */
-export const TOO_MUCH = new Error('too much of the index would be read')
+export const READ_LIMIT_EXCEEDED = new Error('too much of the index would be read')
 
 /** Chunks that one query may hold at a time. */
 const MAX_BYTES = 64 * 2 ** 20
@@ -109,7 +109,7 @@ export function createChunkLoader({
     throw CACHE_MISS
   }
   const known = (lists: Lists): KnownChunks => {
-    const key = listsKey(lists)
+    const key = chunkCacheKey(lists)
     let found = held.get(key)
     if (!found) held.set(key, (found = cache.known(lists)))
     return found
@@ -192,7 +192,7 @@ export function createChunkLoader({
       return found ?? miss({ by: 'firsts', segment, blocks })
     },
     ahead(lists, direction) {
-      const key = `${listsKey(lists)} ${direction}`
+      const key = `${chunkCacheKey(lists)} ${direction}`
       const count = (counts.get(key) ?? 1) * GROWTH
       counts.set(key, Math.min(count, MAX_CHUNKS))
       return count
@@ -209,7 +209,7 @@ export function createChunkLoader({
         onRead?.(rows.length)
         learn(requests[i]!, rows)
       }
-      if (bytes > MAX_BYTES) throw TOO_MUCH
+      if (bytes > MAX_BYTES) throw READ_LIMIT_EXCEEDED
       return true
     },
     release() {

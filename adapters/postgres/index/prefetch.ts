@@ -53,7 +53,7 @@ function touch(act: () => unknown): void {
 
 const startReading = (values: Iterable<unknown>): unknown => values[Symbol.iterator]().next()
 
-/** Of several conditions only those that take one read, as it is not known which others are needed. */
+/** Of conditions that must all hold, reads only those that take one read, as the others may not be needed. */
 function visit(part: IndexPart, filter: IndexFilter, timesOf: TimesOf, isAlone: boolean): void {
   if ('parts' in filter) {
     for (const one of filter.parts) visit(part, one, timesOf, isAlone && filter.combinator === 'or')

@@ -5,7 +5,7 @@ import type { PartPostings } from '../../../src/store-kit/index/time-order.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { timesOfIds } from './list-query.js'
 import type { LogIndex } from '../index/log-index.js'
-import { TOO_MUCH } from '../index/chunk-loader.js'
+import { READ_LIMIT_EXCEEDED } from '../index/chunk-loader.js'
 import { openSession } from '../index/session.js'
 import type { Names } from '../schema/names.js'
 import type { Snapshot } from '../log/reader.js'
@@ -39,7 +39,7 @@ export async function candidateTimes(
     ask,
     checkTime() {
       checkTime()
-      if (performance.now() > latest) throw TOO_MUCH
+      if (performance.now() > latest) throw READ_LIMIT_EXCEEDED
     },
   }
   try {
@@ -60,7 +60,7 @@ export async function candidateTimes(
     }
     return await session.timesOf(sets, 'asc', bounds, Infinity)
   } catch (error) {
-    if (error !== TOO_MUCH) throw error
+    if (error !== READ_LIMIT_EXCEEDED) throw error
     return undefined
   }
 }

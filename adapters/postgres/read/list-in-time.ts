@@ -11,7 +11,7 @@ import {
 } from './list-query.js'
 import type { TextRow } from '../connection/client.js'
 import type { Coverage, LogIndex } from '../index/log-index.js'
-import { TOO_MUCH } from '../index/chunk-loader.js'
+import { READ_LIMIT_EXCEEDED } from '../index/chunk-loader.js'
 import { timesInOrder } from '../index/session.js'
 import { firstProbeOf } from './list-plan.js'
 import { probeStatement, readProbe, scanRows } from './list-scan.js'
@@ -131,7 +131,7 @@ async function* rowsByIndex(
       most = Math.min(most * GROWTH, Math.max(most, BATCH_ROWS))
     }
   } catch (error) {
-    if (error !== TOO_MUCH) throw error
+    if (error !== READ_LIMIT_EXCEEDED) throw error
     yield* scanUncovered(list, order, rest, 'the query would read too much of the index')
   }
 }

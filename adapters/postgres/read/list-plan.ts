@@ -48,7 +48,7 @@ export function planList(request: ListRequest, { foreignIds }: Names): ListPlan 
   }
 }
 
-/** How many rows to read before the index is asked; 0 if the last probe for such a filter found nothing. */
+/** How many rows to read before the index is used; 0 if the last probe for such a filter found nothing. */
 export function firstProbeOf(
   filter: IndexFilter | undefined,
   { index, firstProbe }: Indexed,

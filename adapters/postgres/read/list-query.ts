@@ -21,7 +21,7 @@ export interface Indexed {
   readonly names: Names
   /** `undefined` if the index must not be used. */
   readonly index: LogIndex | undefined
-  /** How many rows a list reads before it asks the index. */
+  /** How many rows a list reads before it uses the index. */
   readonly firstProbe: number
 }
 

@@ -29,7 +29,7 @@ export interface ProbeRequest {
 
 /**
  * Reads the first `count` rows of the order, but stops once `most` of them have passed the filter. If
- * fewer have, a further row holds the time of the last row read, and NULLs.
+ * fewer rows pass, one more row follows: it has the time of the last row read, and NULLs.
  */
 export function probeStatement(
   { where, indexed: { names } }: Filtered,

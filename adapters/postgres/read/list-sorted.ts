@@ -21,7 +21,7 @@ import {
   timeOf,
 } from './list-query.js'
 import type { Coverage, LogIndex } from '../index/log-index.js'
-import { TOO_MUCH } from '../index/chunk-loader.js'
+import { READ_LIMIT_EXCEEDED } from '../index/chunk-loader.js'
 import type { IndexSession } from '../index/session.js'
 import { sweepRows } from './list-scan.js'
 
@@ -81,7 +81,7 @@ async function collectKnown(
       ? await collectFirst(list, session, candidates, bounds)
       : await collectFetched(list, session, candidates, bounds)
   } catch (error) {
-    if (error !== TOO_MUCH) throw error
+    if (error !== READ_LIMIT_EXCEEDED) throw error
     return undefined
   }
 }

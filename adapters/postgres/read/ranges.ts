@@ -7,14 +7,14 @@ export type Run = (query: Sql) => Promise<TextRow[]>
 
 export const MAX_TIME = Number.MAX_SAFE_INTEGER
 
-/** How many rows a list reads before it asks the index; frequent matches are found among them. */
-export const FIRST_PROBE = 250
+/** How many rows a list reads before it uses the index. Frequent matches are found among them. */
+export const FIRST_PROBE_SIZE = 250
 
 export const within = ({ from, to }: TimeBounds): Sql => sql('created_at BETWEEN ? AND ?', from, to)
 
 const isAllTime = ({ from, to }: TimeBounds): boolean => from === 0 && to === MAX_TIME
 
-/** The same if nearly all rows are wanted: for all time, `+ 0` keeps the planner off the key's index. */
+/** As `within`, for nearly all rows. For all time, `+ 0` keeps the planner from using the key's index. */
 export const withinMost = ({ from, to }: TimeBounds): Sql =>
   sql(`created_at ${isAllTime({ from, to }) ? '+ 0' : ''} BETWEEN ? AND ?`, from, to)
 

@@ -1,7 +1,7 @@
 import type { Names } from './names.js'
 
 /** The drafts with their positions, from 1. */
-export const DRAFTS = `unnest(_drafts) WITH ORDINALITY
+export const DRAFT_ROWS_SQL = `unnest(_drafts) WITH ORDINALITY
       AS draft(found_at, suffix, type, username, source, system, attributes, terms, i)`
 
 /** Maximum number of expired claims that one append deletes; more than it adds. */
@@ -12,7 +12,7 @@ const MAX_EXPIRED = 1000
  * process reports as not stored may be one that another process acknowledges. Each attempt that searches
  * therefore claims the events that it has stored or found. A process that rejects an event deletes the
  * claims of its lost attempts, and the event is removed with its last claim. All this happens within
- * the lock, so that nobody finds an event that is being removed. A claim belongs to the attempt, not to
+ * the lock, so that no process finds an event that is being removed. A claim belongs to the attempt, not to
  * the process, which may have acknowledged the event before.
  *
  * A claim expires after a day, which is longer than a process waits for an answer. An event without
@@ -58,11 +58,11 @@ export const recoverStatements = (names: Names): string => `
         array_agg(coalesce(kept.created_at, open.created_at) ORDER BY draft.i),
         array_agg(coalesce(kept.attributes, open.attributes)::text ORDER BY draft.i)
       INTO _found, stored
-      FROM ${DRAFTS}
+      FROM ${DRAFT_ROWS_SQL}
       LEFT JOIN ${names.events} AS kept ON kept.created_at > _since AND kept.suffix = draft.suffix
       LEFT JOIN ${names.liveEvents} AS open ON open.created_at > _since AND open.suffix = draft.suffix;
       FOR _draft IN
-        SELECT found_at, suffix, i::integer FROM ${DRAFTS} WHERE found_at IS NOT NULL
+        SELECT found_at, suffix, i::integer FROM ${DRAFT_ROWS_SQL} WHERE found_at IS NOT NULL
       LOOP
         SELECT attributes::text INTO _attributes
         FROM (
@@ -80,7 +80,7 @@ export const recoverStatements = (names: Names): string => `
 /** After a search: claims the events that were stored now, and those found that others claim. */
 export const claimStatement = (names: Names): string => `
       INSERT INTO ${names.appendClaims} (suffix, attempt)
-      SELECT suffix, _attempt FROM ${DRAFTS}
+      SELECT suffix, _attempt FROM ${DRAFT_ROWS_SQL}
       WHERE times[i] IS NOT NULL AND (
         _found[i] IS NULL
         OR EXISTS (SELECT FROM ${names.appendClaims} AS claim WHERE claim.suffix = draft.suffix)

@@ -1,4 +1,4 @@
-import { claimStatement, DRAFTS, recoverStatements } from './append-claims.js'
+import { claimStatement, DRAFT_ROWS_SQL, recoverStatements } from './append-claims.js'
 import { TOO_LATE } from '../connection/failures.js'
 import { type Names, quoteText } from './names.js'
 import { presenceHash, SERVER_ATTRIBUTES } from './terms.js'
@@ -37,10 +37,10 @@ const addSuppressed = (row: string): string => `
  *
  * Each call is an `_attempt`. If its answer is lost, the process cannot know whether it took effect
  * or still will. The next call voids it (`_void`) and looks for what it may have stored since
- * `_since`: an event whose draft is given again counts as stored, and an event that the caller was
- * told is not stored (`_reject`) is removed. Other processes may append the drafts of `_shared` too.
+ * `_since`: an event whose draft is passed again counts as stored, and an event whose call was
+ * rejected (`_reject`) is removed. Other processes may append the drafts of `_shared` too.
  * With `_search` the call also looks for drafts that other processes' attempts may have stored. After
- * `_deadline` nothing is stored, so that a server that was stopped does not run calls that were given up.
+ * `_deadline` nothing is stored, so that a server that was suspended does not run abandoned calls.
  *
  * For each draft the result has its time, or for how long its throttle stays closed; `stored` has the
  * attributes if they differ from the draft's or the event was stored before.
@@ -177,12 +177,12 @@ export const appendFunction = (names: Names): string => `
     END IF;
     INSERT INTO ${names.events}
     SELECT times[i], suffix, type, username, source, system, attributes, terms
-    FROM ${DRAFTS}
+    FROM ${DRAFT_ROWS_SQL}
     WHERE times[i] IS NOT NULL AND _live[i] IS NOT TRUE;
     IF _live IS NOT NULL THEN
       INSERT INTO ${names.liveEvents}
       SELECT times[i], suffix, type, username, source, system, attributes
-      FROM ${DRAFTS}
+      FROM ${DRAFT_ROWS_SQL}
       WHERE times[i] IS NOT NULL AND _live[i];
     END IF;
     IF _newest > _high OR moved > 0 THEN

@@ -10,7 +10,7 @@ import type { PostgresLog } from '../log/log.js'
 import { type Names, quoteText } from '../schema/names.js'
 import { recover, type Recovered, type StoredEvent, storedEvent } from './recover.js'
 import type { SchemaState } from '../schema/schema.js'
-import { findClosed } from './throttles.js'
+import { findClosedThrottles } from './throttles.js'
 
 /** A call of the SQL function `append` whose result is unknown. */
 interface LostAttempt {
@@ -91,7 +91,7 @@ async function readRowType(client: PostgresPoolClient, { events }: Names): Promi
 }
 
 /**
- * The suffixes of drafts that lost attempts may have stored, and their callers were told are not; and
+ * The suffixes of drafts that lost attempts may have stored although their calls were rejected; and
  * those of them that other processes may append too.
  */
 function rejectedOf(
@@ -156,7 +156,7 @@ export function createAppender(log: PostgresLog): Appender {
   ): Promise<Map<IdSuffix, Microseconds>> => {
     const throttled = drafts.filter((draft) => draft.throttle)
     if (throttled.length === 0 || lost.length > 0 || since !== undefined) return new Map()
-    return findClosed(client, log, throttled)
+    return findClosedThrottles(client, log, throttled)
   }
 
   /** What other processes have stored of the drafts. `append` itself looks for what own attempts have. */

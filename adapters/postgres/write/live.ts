@@ -40,7 +40,7 @@ function isNext({ revision }: LiveRow, change: LiveChange): boolean {
 
 type AppendedText = NonNullable<LiveChange['texts']>[number]
 
-/** The texts that no later one of them replaces. */
+/** The texts, without those that a later text of the same key replaces. */
 function withoutReplaced(texts: readonly AppendedText[]): readonly AppendedText[] {
   const replaced = new Map<string, number>()
   for (const [i, { key, replaces }] of texts.entries()) if (replaces) replaced.set(key, i)

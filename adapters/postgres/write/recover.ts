@@ -21,17 +21,17 @@ export function storedEvent(draft: EventDraft, time: Microseconds, json?: string
   return { event: { ...event, attributes: JSON.parse(json) as JsonObject }, time }
 }
 
-/** What was found of drafts that another process may have stored. */
+/** The result of the search for drafts that another process may have stored. */
 export interface Recovered {
-  /** The times of the drafts that were found. Only `append` can tell whether they are still there. */
+  /** The times of the drafts that were found. `append` checks whether they are still stored. */
   readonly foundAt: ReadonlyMap<IdSuffix, Microseconds>
-  /** Drafts that were not found can only be stored later than this. */
+  /** A draft that was not found can only be stored later than this. */
   readonly since: Microseconds
 }
 
 /**
- * Looks for drafts that may have been stored later than `since`. It takes no lock, as that may be long
- * ago; `append` itself looks for what becomes visible afterwards.
+ * Looks for drafts that may have been stored later than `since`. That may be long ago, so the search
+ * takes no lock; `append` itself looks for what becomes visible afterwards.
  */
 export async function recover(
   client: PostgresPoolClient,

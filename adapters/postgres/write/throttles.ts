@@ -24,7 +24,7 @@ const present = (parameter: string): string =>
  * The drafts whose throttles are certainly closed, and for how long. Reading waits for no lock and no
  * disk; it decides most drafts of a busy throttle.
  */
-export async function findClosed(
+export async function findClosedThrottles(
   client: PostgresPoolClient,
   { names: { throttles }, now }: PostgresLog,
   drafts: readonly EventDraft[],

@@ -25,8 +25,8 @@ export function fileOf(database: SqliteDatabase): string | undefined {
 }
 
 /**
- * Checks that the transaction is a better-sqlite3 handle that is open on the file, and returns it. Else
- * it throws `INVALID_OPTION`. It reads only the name of the file through the handle.
+ * Returns the transaction if it is a better-sqlite3 handle that is open on the file, and otherwise throws
+ * `INVALID_OPTION`. The handle is only used to read the name of its file.
  */
 export function hostHandle(transaction: object, file: string | undefined): SqliteDatabase {
   const refused = (message: string, cause?: unknown): AuditLogError =>

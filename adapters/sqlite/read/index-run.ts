@@ -18,7 +18,7 @@ import { runTimeSlice } from '../connection/time-slice.js'
 export interface Indexed {
   readonly tables: Tables
   readonly index: LogIndex
-  /** How many rows a list reads before it asks the index. */
+  /** How many rows a list reads before it uses the index. */
   readonly firstProbe: number
 }
 

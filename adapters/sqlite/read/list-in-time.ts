@@ -10,7 +10,7 @@ import type { Microseconds } from '../../../src/event/timestamp.js'
 import { type ListQuery, scanRows } from './list-query.js'
 import { coveredTo, runIndex } from './index-run.js'
 
-/** Lists in the order of `created_at`. Reads the first rows one by one, then asks the index. */
+/** Lists in the order of `created_at`. Reads the first rows one by one, then uses the index. */
 export async function listInTime(
   list: ListQuery,
   order: Order,

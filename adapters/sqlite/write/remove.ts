@@ -136,6 +136,6 @@ async function releasePages(connection: Connection, options: WaitOptions): Promi
     // A checkpoint truncates the file itself.
     await connection.retry(() => database.pragma('wal_checkpoint(TRUNCATE)'), options)
   } catch {
-    // The events are removed; that is what the caller asked for.
+    // The events are removed; only the file stays large.
   }
 }

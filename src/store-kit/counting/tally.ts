@@ -94,7 +94,7 @@ export function createTally(query: CountsQuery, span: Span): Tally {
   }))
   const attributes = query.attributes ? createSeenAttributes() : undefined
   const seen = cells.map(() => 0)
-  /** Time of the first round that is not counted yet. */
+  /** Duration of the slices of the first round that are not counted yet. */
   let unseen = (rounds[0] ?? []).reduce((sum, slice) => sum + durationOf(slice), 0)
   let events = 0
 

@@ -3,9 +3,9 @@ import type { BucketsQuery, TimeRange } from '../../store/counts.js'
 import { type Seconds, timeZone, type TimeZone } from '../../event/time-zone.js'
 
 /*
- * A width has labels: the local times at which its buckets begin, such as full hours or the first day
- * of each month. In local seconds they are plain calendar arithmetic. Only `nextEdge` and `edgeAt`
- * handle changes of a zone's offset.
+ * The labels of a width are the local times at which its buckets begin, such as full hours or the
+ * first day of each month. They are computed in local seconds, by calendar arithmetic. Only `nextEdge`
+ * and `edgeAt` handle changes of a zone's offset.
  */
 
 const MINUTE = 60

@@ -53,7 +53,7 @@ export interface WrittenSegment {
   readonly id: number
   /** Number of its chunks, blocks of times included. */
   readonly chunks: number
-  /** True if another process took the segment for abandoned while it was written. */
+  /** True if another process marked the segment as gone while it was written. */
   readonly isLost: boolean
 }
 
@@ -145,7 +145,7 @@ export interface IndexDriver<
   hiddenSegments(): Promise<readonly number[]>
   /** Hides the segments that end before the oldest event, and returns their ids. */
   hideExpired(): Promise<readonly number[]>
-  /** Marks a segment as gone, so that nobody writes to it any more. False if it is visible or removed. */
+  /** Marks a segment as gone, so that no process writes to it any more. False if it is visible or removed. */
   markGone(id: number): Promise<boolean>
   /** Removes the chunks and times of a segment that is gone. */
   deleteChunks(id: number): Promise<void>

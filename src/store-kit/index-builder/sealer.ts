@@ -49,7 +49,7 @@ export function createSealer(
   let round: Promise<End> | undefined
   let timer: NodeJS.Timeout | undefined
   let checkAt = -Infinity
-  /** A check was asked for during a round, which may have missed what is new. */
+  /** A check was requested during a round, which may have missed new events. */
   let isAsked = false
   let pauseMs = 0
   let hasWarned = false

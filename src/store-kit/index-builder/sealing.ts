@@ -8,8 +8,8 @@ import { writeSegment } from './segment-writing.js'
 
 /**
  * Seals the oldest unsealed events into a segment, late events first, if there are enough for one. Returns
- * false if there are not, and true if another attempt may find more: also if another process was faster. If
- * it throws, it may leave a hidden segment behind, which `dropAbandoned` removes.
+ * false if there are not. Returns true if another attempt may find more, even if another process sealed
+ * these events first. If it throws, a hidden segment may remain, which `dropAbandoned` removes.
  */
 export async function sealNext(builder: Builder): Promise<boolean> {
   const { driver, tuning } = builder

@@ -11,8 +11,8 @@ export async function dropSegment({ driver }: Pick<Builder, 'driver'>, id: numbe
 }
 
 /**
- * Removes the segments that are not visible, which processes that ended left behind. Returns false if
- * there are none. A process that still builds one of them finds it gone and gives up.
+ * Removes the hidden segments of processes that ended before they published them. Returns false if
+ * there are none. A process that is still building one of them stops when it finds it marked as gone.
  */
 export async function dropAbandoned(builder: Builder): Promise<boolean> {
   const ids = await builder.driver.hiddenSegments()

@@ -15,8 +15,8 @@ function* timeChunks(times: ArrayLike<Microseconds>): Generator<NamedChunk<numbe
 }
 
 /**
- * Writes a segment that no query reads yet. The chunks come in the order of their keys; where the next
- * chunk has to be fetched first, `undefined` comes in its place and `fetch` is called.
+ * Writes a segment that no query reads yet. `chunks` are in the order of their keys. An `undefined`
+ * among them means that the next chunk has to be fetched first; then `fetch` is called.
  */
 export async function writeSegment(
   { driver, steps }: Builder,

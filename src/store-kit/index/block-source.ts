@@ -72,7 +72,7 @@ export function keptSource(): BlockSource {
   }
 }
 
-// Many blocks are asked for the same name in turn.
+// The same name is looked up in many blocks in turn.
 let lastName = ''
 let lastFirstKeys: readonly string[] = ['']
 

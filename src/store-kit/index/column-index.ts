@@ -7,7 +7,7 @@ import { type TextFilter, textFilter } from './text-filter.js'
 import { valueFilter } from './value-filter.js'
 import {
   addToGroup,
-  type Having,
+  type Ordinals,
   postingsOf,
   sizeOf,
   type SortedGroups,
@@ -50,8 +50,8 @@ export function createColumnIndex(read: ReadColumn): ColumnIndex {
     catchUp: () => read(sink),
     mayHave,
     find(value) {
-      const having = mayHave(value) ? groups.get(value) : undefined
-      return having === undefined ? EMPTY : postingsOf(having)
+      const ordinals = mayHave(value) ? groups.get(value) : undefined
+      return ordinals === undefined ? EMPTY : postingsOf(ordinals)
     },
     values: (kind, order, from) => inOrder((sorted ??= sortGroups(groups))[kind]!, order, from),
     inAnyOrder: (kind) => entriesOf(groups, kind),
@@ -70,46 +70,46 @@ export function createColumnIndex(read: ReadColumn): ColumnIndex {
   }
 }
 
-const entryOf = (value: Scalar, having: Having): ValueEntry => ({
+const entryOf = (value: Scalar, ordinals: Ordinals): ValueEntry => ({
   value,
-  size: sizeOf(having),
-  postings: () => postingsOf(having),
+  size: sizeOf(ordinals),
+  postings: () => postingsOf(ordinals),
 })
 
-function anyValue(groups: Iterable<Having>, size: number): Postings {
+function anyValue(groups: Iterable<Ordinals>, size: number): Postings {
   const builder = postingsBuilder(size)
   const add = (ordinal: number): void => {
     if (ordinal < size) builder.add(ordinal)
   }
-  for (const having of groups)
-    if (typeof having === 'number') add(having)
-    else for (const ordinal of having) add(ordinal)
+  for (const ordinals of groups)
+    if (typeof ordinals === 'number') add(ordinals)
+    else for (const ordinal of ordinals) add(ordinal)
   return builder.build()
 }
 
 /** In insertion order, which is fast as it is mostly the order in memory. Yields the same object each time. */
 function* entriesOf(
-  groups: ReadonlyMap<Scalar, Having>,
+  groups: ReadonlyMap<Scalar, Ordinals>,
   kind: Kind,
 ): Generator<ValueEntry, void, undefined> {
-  let having: Having = []
+  let ordinals: Ordinals = []
   const entry = {
     value: '' as Scalar,
     get size() {
-      return sizeOf(having)
+      return sizeOf(ordinals)
     },
-    postings: () => postingsOf(having),
+    postings: () => postingsOf(ordinals),
   }
-  for (const [value, ordinals] of groups) {
+  for (const [value, found] of groups) {
     if (kindOf(value) !== kind) continue
     entry.value = value
-    having = ordinals
+    ordinals = found
     yield entry
   }
 }
 
 function* inOrder(
-  { values, having }: SortedGroups,
+  { values, ordinals }: SortedGroups,
   order: Order,
   from: Scalar | undefined,
 ): Generator<ValueEntry, void, undefined> {
@@ -117,11 +117,11 @@ function* inOrder(
   if (order === 'asc') {
     const start =
       from === undefined ? 0 : lowerBound(size, (at) => compareScalars(values[at]!, from) < 0)
-    for (let index = start; index < size; index++) yield entryOf(values[index]!, having[index]!)
+    for (let index = start; index < size; index++) yield entryOf(values[index]!, ordinals[index]!)
   } else {
     const end =
       from === undefined ? size : lowerBound(size, (at) => compareScalars(values[at]!, from) <= 0)
-    for (let index = end - 1; index >= 0; index--) yield entryOf(values[index]!, having[index]!)
+    for (let index = end - 1; index >= 0; index--) yield entryOf(values[index]!, ordinals[index]!)
   }
 }
 

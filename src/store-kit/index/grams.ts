@@ -15,17 +15,17 @@ const GRAM_BITS = 16
 export const GRAMS = 1 << GRAM_BITS
 
 export const ExtraList = {
-  /** Its list has the grams that are in too many groups to be useful and have no lists of their own. */
+  /** The list of grams without a list of their own, because too many groups contain them. */
   everywhere: GRAMS,
-  /** Its list has the groups with cut texts. */
+  /** The list of groups with cut texts. */
   cut: GRAMS + 1,
-  /** Its list has only the number of chunks in a group. */
+  /** A list of one number: how many chunks a group has. */
   groupSize: GRAMS + 2,
 } as const
 
 const WINDOW = 0x1fffff
 
-/** Adds a character to the window, which depends only on the last three. */
+/** Adds a character to the window. The window depends only on the last three characters. */
 const moved = (window: number, unit: number): number => ((window << 7) ^ unit) & WINDOW
 
 // Multiplication by the golden ratio spreads similar windows: https://en.wikipedia.org/wiki/Hash_function#Fibonacci_hashing

@@ -41,7 +41,7 @@ export function* candidatesInTime(
 
 /** Cost of checking an event, relative to one step along a sort order. */
 const EVENT_COST = 5
-// Following a sort order is given up after this many steps for each candidate, and some more.
+// Following a sort order stops after this many steps for each candidate, plus `EXTRA_STEPS`.
 const MAX_STEPS_PER_CANDIDATE = 8
 const EXTRA_STEPS = 1000
 

@@ -2,13 +2,13 @@ import type { IndexFilter } from './index-filter.js'
 import type { IndexPart } from './part.js'
 
 /** False if no event of the part can match a filter, as far as that is known without reading. */
-export type MayMatch = (part: IndexPart) => boolean
+export type PartTest = (part: IndexPart) => boolean
 
 /** `undefined` if no part can be excluded for this filter. Compile once, call for many parts. */
-export function compileMayMatch(filter: IndexFilter | undefined): MayMatch | undefined {
+export function compilePartTest(filter: IndexFilter | undefined): PartTest | undefined {
   if (!filter) return undefined
   if ('parts' in filter) {
-    const tests = filter.parts.map(compileMayMatch)
+    const tests = filter.parts.map(compilePartTest)
     const known = tests.filter((test) => test !== undefined)
     if (filter.combinator === 'and')
       return known.length > 0 ? (part) => known.every((test) => test(part)) : undefined

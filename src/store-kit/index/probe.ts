@@ -1,5 +1,5 @@
 /** Number of events that a query checks one by one before it uses an index. */
-export const FIRST_PROBE = 64
+export const FIRST_PROBE_SIZE = 64
 const GROWTH = 4
 // With more events checked for each match, an index is faster.
 const MAX_CHECKED_PER_MATCH = 8

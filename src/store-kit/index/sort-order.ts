@@ -63,7 +63,7 @@ function* groups(
 }
 
 /** True if a filter requires the attribute, so that events without a value can only have containers. */
-export type Requires = (attribute: string) => boolean
+export type RequiresAttribute = (attribute: string) => boolean
 
 function eventsWithoutValue(
   { part, postings }: PartPostings,
@@ -80,7 +80,7 @@ export interface SortOrder {
   readonly bounds: TimeBounds
   /** True once enough events were found at their place. */
   readonly isFull: () => boolean
-  readonly requires: Requires
+  readonly requires: RequiresAttribute
 }
 
 /**

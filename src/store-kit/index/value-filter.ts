@@ -49,7 +49,7 @@ export function valueFilter(values: ReadonlyMap<Scalar, unknown>): ValueFilter {
   }
 }
 
-// Many filters are asked for the same value in turn.
+// The same value is looked up in many filters in turn.
 let lastText: string | undefined
 let lastHash = 0
 

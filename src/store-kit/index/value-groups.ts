@@ -3,10 +3,10 @@ import { sortByKind } from './columns.js'
 import { listPostings, type Postings, singlePosting } from './postings.js'
 
 /** Ordinals of the events that have a value, ascending; just a number for one, the most frequent case. */
-export type Having = number | readonly number[]
+export type Ordinals = number | readonly number[]
 
 /** The events that have each value, in the order in which the values were first added. */
-export type ValueGroups = ReadonlyMap<Scalar, Having>
+export type ValueGroups = ReadonlyMap<Scalar, Ordinals>
 
 /** Call it with ascending ordinals. */
 export function addToGroup(
@@ -21,20 +21,21 @@ export function addToGroup(
   } else if (found.at(-1) !== ordinal) found.push(ordinal)
 }
 
-export const postingsOf = (having: Having): Postings =>
-  typeof having === 'number' ? singlePosting(having) : listPostings(having)
+export const postingsOf = (ordinals: Ordinals): Postings =>
+  typeof ordinals === 'number' ? singlePosting(ordinals) : listPostings(ordinals)
 
-export const sizeOf = (having: Having): number => (typeof having === 'number' ? 1 : having.length)
+export const sizeOf = (ordinals: Ordinals): number =>
+  typeof ordinals === 'number' ? 1 : ordinals.length
 
 /** The values of one type, sorted, and the events that have each. */
 export interface SortedGroups {
   readonly values: readonly Scalar[]
-  readonly having: readonly Having[]
+  readonly ordinals: readonly Ordinals[]
 }
 
 /** By type (`Kind`). */
 export const sortGroups = (groups: ValueGroups): readonly SortedGroups[] =>
   sortByKind(groups.keys()).map((values) => ({
     values,
-    having: values.map((value) => groups.get(value)!),
+    ordinals: values.map((value) => groups.get(value)!),
   }))

@@ -97,7 +97,7 @@ function poolThrough(
   return pool
 }
 
-it('a suppressed draft is neither written nor takes the append lock', async () => {
+it('a suppressed draft is not written and does not take the append lock', async () => {
   const asked: string[] = []
   const pool = poolThrough((text, run) => {
     asked.push(text)

@@ -264,7 +264,7 @@ function describeProcesses(index: IndexFixture): void {
     await index.expectSegments()
   })
 
-  it('a segment that a slow process publishes while another takes it for abandoned stays', async () => {
+  it('a segment that is published after another process listed it as abandoned stays', async () => {
     await index.record(someAttributes(8))
     const sealing = await sealUntilWritten()
     let isListed = false

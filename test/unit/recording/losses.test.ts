@@ -338,7 +338,7 @@ describe('queue', () => {
     )
   })
 
-  it('counts events that are held back during the replay', async () => {
+  it('counts events that are suppressed during the replay', async () => {
     const clock = manualClock()
     const { audit, store, storedTypes } = rig(
       { failurePolicy: { types: { 'warn:throttled:g': 'queue' } } },

@@ -68,7 +68,7 @@ describe('a throttled type', () => {
     expect(audit.stats()).toMatchObject({ calls: 4, stored: 2, heldBack: 2, waiting: 0 })
   })
 
-  it('the next stored event says how many calls were held back, and since when', async () => {
+  it('the next stored event says how many calls were suppressed, and since when', async () => {
     const { audit, clock } = rig()
     await audit.record('warn:disk:full')
     clock.advance(5)
@@ -95,7 +95,7 @@ describe('a throttled type', () => {
     expect(appends()).toBe(2)
   })
 
-  it('is held back while the first event is in flight', async () => {
+  it('is suppressed while the first event is in flight', async () => {
     const { audit, appends } = rig()
     const calls = await Promise.all(
       Array.from({ length: 1000 }, () => audit.record('warn:disk:full')),
@@ -254,7 +254,7 @@ describe('a clock that is set', () => {
   })
 })
 
-describe('counts of what was held back', () => {
+describe('counts of what was suppressed', () => {
   it('of several logs on one store are added up', async () => {
     const clock = manualClock()
     const store = memoryStore({ clock })

@@ -94,7 +94,7 @@ describe('preview', () => {
     [{ text: 'x'.repeat(100) }, '{ 1 }'],
     [[1, 2, 3, 4, 5], '[ 5 ]'],
     [{ first_of_all: 'as long as can be', second: 'and more than that' }, '{ 2 }'],
-  ])('tells of %j in short', (value, text) => {
+  ])('summarizes %j', (value, text) => {
     expect(preview(value, false)).toBe(text)
   })
 

@@ -5,7 +5,7 @@ import { extractedSource, keptSource } from '../../../../src/store-kit/index/blo
 import { createGrowingIndex } from '../../../../src/store-kit/index/growing-index.js'
 import { indexFilter } from '../../../../src/store-kit/index/index-filter.js'
 import { unindexedPart } from '../../../../src/store-kit/index/unindexed-part.js'
-import { compileMayMatch } from '../../../../src/store-kit/index/may-match.js'
+import { compilePartTest } from '../../../../src/store-kit/index/may-match.js'
 import type { IndexPart } from '../../../../src/store-kit/index/part.js'
 
 const eventOf = (attributes: JsonObject): AuditEvent => ({
@@ -19,7 +19,7 @@ const eventOf = (attributes: JsonObject): AuditEvent => ({
 })
 
 const passes = (parts: readonly IndexPart[], query: string): readonly boolean[] => {
-  const mayMatch = compileMayMatch(indexFilter(parseQuery(query).where))
+  const mayMatch = compilePartTest(indexFilter(parseQuery(query).where))
   return parts.map((part) => mayMatch?.(part) ?? true)
 }
 

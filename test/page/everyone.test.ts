@@ -59,7 +59,7 @@ const SIGHTS: Readonly<Record<string, Sight>> = {
   export: byKey('e', 'Export'),
   keys: byKey('?', 'Keyboard'),
   empty: { address: '?range=24h&filter[username_eq]=nobody', prepare: heading(/^No event/) },
-  'bad query': { address: '?filter[username_equals]=ann', prepare: heading(/^The query names/) },
+  'bad query': { address: '?filter[username_equals]=ann', prepare: heading(/^The query has/) },
 }
 
 async function show(page: Page, { address = '', prepare }: Sight): Promise<void> {
@@ -71,7 +71,7 @@ async function show(page: Page, { address = '', prepare }: Sight): Promise<void>
   await page
     .getByRole('region', { name: 'Events over time' })
     .getByRole('heading', { name: /\d/ })
-    .or(page.getByRole('heading', { name: /^The query names/ }))
+    .or(page.getByRole('heading', { name: /^The query has/ }))
     .waitFor()
 }
 

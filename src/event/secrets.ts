@@ -20,7 +20,7 @@ export interface RedactOptions {
 /** True if the value at this path is secret, by its last key or by the whole path. */
 export type IsSecret = (path: readonly string[]) => boolean
 
-// Tested on the letters of a key only, so `apiKey`, `api-key` and `API_KEY` are the same.
+// Tests only the letters of a key, so `apiKey`, `api-key` and `API_KEY` are the same.
 const PARTS =
   /passw(?:or)?d|passphrase|passcode|secret|token|authorization|cookie|credential|bearer|sessionid|(?:api|private|access|signing|encryption|ssh)key|^pass$/
 // Tested on whole words, because longer words contain them: `shipping`, `opinion`.

@@ -13,7 +13,7 @@ export interface FacetTally {
 // Limits of the distinct values kept.
 const MAX_VALUES = 100_000
 const MAX_CHARACTERS = 4_000_000
-// Nobody selects a longer text from a list of values.
+// Longer texts are not useful in a list of values.
 const MAX_TEXT = 1000
 
 export function createFacetTally(attribute: string): FacetTally {

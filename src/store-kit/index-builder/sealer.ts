@@ -68,7 +68,7 @@ export function createSealer(
       if (!isDue && (await rounds.findDue()) !== 'due') return 'not due'
       return await rounds.run()
     } catch (error) {
-      // No call fails because of it: queries read what is not in the index row by row.
+      // Calls do not fail: queries scan the events that are not in the index.
       if (!closed) warn(error)
       return 'failed'
     }

@@ -16,7 +16,7 @@ import { tempDir } from '../../support/temp.js'
 
 /*
  * Writers change live events while tails and pollers read them on the same store. A tail with changes
- * ends up with the closed events; a poller gets each event once, in its place.
+ * ends up with the closed events; a poller gets each event once, in the order of `created_at`.
  */
 const LIVE = 6
 const STEPS = 40

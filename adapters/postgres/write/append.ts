@@ -3,45 +3,26 @@ import type { EventDraft } from '../../../src/event/event.js'
 import type { IdSuffix } from '../../../src/event/event-id.js'
 import type { AppendOptions } from '../../../src/store/store.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
-import { ask, type PostgresPoolClient } from '../connection/client.js'
+import type { PostgresPoolClient } from '../connection/client.js'
+import {
+  type Appended,
+  callFunction,
+  columnsOf,
+  readRowType,
+  type SuppressedDraft,
+} from './append-call.js'
 import { draftRows } from './draft-rows.js'
 import { codeOf, DATATYPE_MISMATCH, isStatementError } from '../connection/failures.js'
 import type { PostgresLog } from '../log/log.js'
-import { type Names, quoteText } from '../schema/names.js'
-import { recover, type Recovered, type StoredEvent, storedEvent } from './recover.js'
+import { createLostAttempts, type LostAttempt, recoveryParameters } from './lost-attempts.js'
+import { recover, type Recovered } from './recover.js'
 import type { SchemaState } from '../schema/schema.js'
 import { findClosedThrottles } from './throttles.js'
-
-/** A call of the SQL function `append` whose result is unknown. */
-interface LostAttempt {
-  readonly id: string
-  readonly suffixes: readonly IdSuffix[]
-  /** What it may have stored is later than this. */
-  readonly since: Microseconds
-  /** True if other processes may append the same drafts. */
-  readonly isShared: boolean
-  readonly retriedLater: AppendOptions['retriedLater']
-}
 
 export interface AppendRequest extends Pick<AppendOptions, 'since' | 'retriedLater'> {
   readonly drafts: readonly EventDraft[]
   /** As `performance.now()` counts. */
   readonly deadline: number
-}
-
-export interface SuppressedDraft {
-  readonly draft: EventDraft
-  /** How long the throttle stays closed. */
-  readonly opensIn: Microseconds
-}
-
-export interface Appended {
-  /** In the order of their drafts. */
-  readonly stored: readonly StoredEvent[]
-  /** In the order of the drafts. */
-  readonly suppressed: readonly SuppressedDraft[]
-  /** How many drafts were moved from the outbox. */
-  readonly moved: number
 }
 
 const NOTHING: Appended = { stored: [], suppressed: [], moved: 0 }
@@ -59,113 +40,52 @@ export interface Appender {
   attempt(client: PostgresPoolClient, request: AppendRequest): Promise<Appended>
 }
 
-/** The parameters after the drafts, each an array with an element per draft. */
-function columnsOf(drafts: readonly EventDraft[]): unknown[] {
-  const throttles = drafts.map((draft) => draft.throttle)
-  const isThrottled = throttles.some((throttle) => throttle !== undefined)
-  return [
-    isThrottled ? throttles.map((throttle) => throttle?.key ?? null) : null,
-    isThrottled ? throttles.map((throttle) => throttle && JSON.stringify(throttle.scope)) : null,
-    isThrottled ? throttles.map((throttle) => throttle?.period ?? null) : null,
-    drafts.some((draft) => draft.live) ? drafts.map((draft) => draft.live ?? false) : null,
-  ]
-}
+/** How long the throttles of drafts stay closed, by suffix. */
+type ClosedThrottles = Map<IdSuffix, Microseconds>
 
-type ResultArray<Element> = readonly (Element | null)[] | null
-
-/** The events as the server stored them. */
-function readStored(
-  drafts: readonly EventDraft[],
-  times: ResultArray<Microseconds>,
-  attributes: ResultArray<string>,
-): StoredEvent[] {
-  return drafts.flatMap((draft, i) => {
-    const time = times?.[i] ?? undefined
-    return time === undefined ? [] : storedEvent(draft, time, attributes?.[i] ?? undefined)
-  })
-}
-
-async function readRowType(client: PostgresPoolClient, { events }: Names): Promise<number> {
-  const [row] = await ask(client, `SELECT ${quoteText(events)}::regtype::oid`)
-  return Number(row![0])
-}
-
-/**
- * The suffixes of drafts that lost attempts may have stored although their calls were rejected; and
- * those of them that other processes may append too.
- */
-function rejectedOf(
-  earlier: readonly LostAttempt[],
-  attempt: LostAttempt,
-): [rejected: IdSuffix[], shared: IdSuffix[]] {
-  const wanted = new Set(attempt.suffixes)
-  const rejected = earlier.flatMap(({ suffixes, retriedLater }) =>
-    suffixes.filter((suffix) => !wanted.has(suffix) && !retriedLater?.has(suffix)),
-  )
-  const unshared = new Set(earlier.flatMap(({ suffixes, isShared }) => (isShared ? [] : suffixes)))
-  return [rejected, rejected.filter((suffix) => !unshared.has(suffix))]
-}
-
-/** Calls the SQL function; see schema/append-function.ts for its parameters and result. */
-async function callFunction(
+/** The throttles that are certainly closed; none if a lost attempt may have closed them. */
+async function findClosed(
   client: PostgresPoolClient,
-  names: Names,
-  drafts: readonly EventDraft[],
-  parameters: readonly unknown[],
-): Promise<Appended & { readonly serverTime: Microseconds }> {
-  const [row] = await ask(
-    client,
-    `SELECT to_json(times), to_json(opens_in), to_json(stored), server_time, moved
-     FROM ${names.append}($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
-    ...parameters,
-  )
-  const [times, opensIn, attributes, serverTime, moved] = row!
-  const read = (json: string | null | undefined): unknown => JSON.parse(json ?? 'null')
-  const periods = read(opensIn) as ResultArray<Microseconds>
-  return {
-    stored: readStored(
-      drafts,
-      read(times) as ResultArray<Microseconds>,
-      read(attributes) as ResultArray<string>,
-    ),
-    suppressed: drafts.flatMap((draft, i) => (periods?.[i] ? { draft, opensIn: periods[i] } : [])),
-    moved: Number(moved),
-    serverTime: Number(serverTime),
-  }
+  log: PostgresLog,
+  { drafts, since }: AppendRequest,
+  hasLost: boolean,
+): Promise<ClosedThrottles> {
+  const throttled = drafts.filter((draft) => draft.throttle)
+  if (throttled.length === 0 || hasLost || since !== undefined) return new Map()
+  return findClosedThrottles(client, log, throttled)
 }
+
+/** What other processes have stored of the drafts. `append` itself looks for what own attempts have. */
+async function findStored(
+  client: PostgresPoolClient,
+  log: PostgresLog,
+  { drafts, since }: AppendRequest,
+  hasLost: boolean,
+): Promise<Partial<Recovered>> {
+  if (since === undefined) return {}
+  return hasLost ? { since } : recover(client, log, drafts, since)
+}
+
+/** The drafts whose throttles are closed. */
+const suppressedOf = (drafts: readonly EventDraft[], closed: ClosedThrottles): SuppressedDraft[] =>
+  drafts.flatMap((draft) => {
+    const opensIn = closed.get(draft.suffix)
+    return opensIn === undefined ? [] : { draft, opensIn }
+  })
 
 export function createAppender(log: PostgresLog): Appender {
   const { names, now } = log
+  const lost = createLostAttempts()
   /** The server's clock minus `performance.now()`, or less. */
   let serverAhead: Microseconds = 0
   /** All events that are stored from now on are later than this. */
   let floor: Microseconds = 0
-  let lost: LostAttempt[] = []
   /** The OID of the row type of `events`; it changes if the schema is created again. */
   let rowType: number | undefined
 
   const synchronize: Appender['synchronize'] = ({ highWater, serverTime }) => {
     floor = Math.max(floor, highWater)
     serverAhead = serverTime - performance.now() * 1000
-  }
-
-  /** Drafts whose throttles are certainly closed; none if a lost attempt may have closed them. */
-  const findSuppressed = async (
-    client: PostgresPoolClient,
-    { drafts, since }: AppendRequest,
-  ): Promise<Map<IdSuffix, Microseconds>> => {
-    const throttled = drafts.filter((draft) => draft.throttle)
-    if (throttled.length === 0 || lost.length > 0 || since !== undefined) return new Map()
-    return findClosedThrottles(client, log, throttled)
-  }
-
-  /** What other processes have stored of the drafts. `append` itself looks for what own attempts have. */
-  const findStored = async (
-    client: PostgresPoolClient,
-    { drafts, since }: AppendRequest,
-  ): Promise<Partial<Recovered>> => {
-    if (since === undefined) return {}
-    return lost.length > 0 ? { since } : recover(client, log, drafts, since)
   }
 
   const callAppend = async (
@@ -183,9 +103,8 @@ export function createAppender(log: PostgresLog): Appender {
       isShared: sharedSince !== undefined,
       retriedLater,
     }
-    const earlier = lost
     // The attempt counts as lost until its result is known.
-    lost = [...earlier, attempt]
+    const earlier = lost.add(attempt)
     try {
       const appended = await callFunction(client, names, drafts, [
         draftRows(drafts, rowType, foundAt),
@@ -193,17 +112,14 @@ export function createAppender(log: PostgresLog): Appender {
         now() ?? null,
         attempt.id,
         Math.floor(deadline * 1000 + serverAhead),
-        earlier.map(({ id }) => id),
-        earlier.length > 0 || since !== Infinity,
-        Math.min(floor, since, ...earlier.map((one) => one.since)),
-        ...rejectedOf(earlier, attempt),
+        ...recoveryParameters(earlier, attempt, floor, since),
       ])
-      lost = lost.filter((one) => one !== attempt && !earlier.includes(one))
+      lost.remove([...earlier, attempt])
       const newest = appended.stored.at(-1)?.time ?? 0
       synchronize({ highWater: newest, serverTime: appended.serverTime })
       return appended
     } catch (error) {
-      if (isStatementError(error)) lost = lost.filter((one) => one !== attempt)
+      if (isStatementError(error)) lost.remove([attempt])
       if (codeOf(error) === DATATYPE_MISMATCH) rowType = undefined
       throw error
     }
@@ -211,25 +127,19 @@ export function createAppender(log: PostgresLog): Appender {
 
   return {
     synchronize,
-    hasLost: () => lost.length > 0,
+    hasLost: () => !lost.isEmpty(),
     async attempt(client, request) {
       const { drafts } = request
-      const closed = await findSuppressed(client, request)
-      const found = await findStored(client, request)
+      const hasLost = !lost.isEmpty()
+      const closed = await findClosed(client, log, request, hasLost)
+      const found = await findStored(client, log, request, hasLost)
       const passing = drafts.filter(({ suffix }) => !closed.has(suffix))
       const { stored, suppressed, moved } =
         drafts.length === 0 || passing.length > 0
           ? await callAppend(client, passing, request, found)
           : NOTHING
       for (const { draft, opensIn } of suppressed) closed.set(draft.suffix, opensIn)
-      return {
-        stored,
-        suppressed: drafts.flatMap((draft) => {
-          const opensIn = closed.get(draft.suffix)
-          return opensIn === undefined ? [] : { draft, opensIn }
-        }),
-        moved,
-      }
+      return { stored, suppressed: suppressedOf(drafts, closed), moved }
     },
   }
 }

@@ -26,12 +26,7 @@ import { readFailurePolicies } from './recording/failure-policy.js'
 import { bothOf, type EventQuery, MAX_LIMIT, oneCondition } from './filter/ast.js'
 import { scanDirection } from './filter/order.js'
 import { type QueryInput, toQuery } from './filter/query-input.js'
-import {
-  createFollowing,
-  type EventTail,
-  type Following,
-  type TailOptions,
-} from './tail/following.js'
+import { createTails, type EventTail, type Tails, type TailOptions } from './tail/tails.js'
 import type { EventChange } from './tail/changes.js'
 import { gapData, throttledLoss } from './recording/gaps.js'
 import { toImportedEvent } from './event/importing.js'
@@ -69,7 +64,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
   readonly limits: JsonLimits
   readonly #calls: Calls
   readonly #live: LiveEvents
-  readonly #following: Following
+  readonly #tails: Tails
   readonly #emitter = createEmitter<AuditLogEvents>()
   /** Queries of the store, of which slow ones are reported. */
   readonly #queries: SlowQueries
@@ -88,7 +83,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
       () => (this.#emitter.all.get('slow-query')?.length ?? 0) > 0,
       (slow) => this.#emit('slow-query', slow),
     )
-    this.#following = createFollowing(store)
+    this.#tails = createTails(store)
     this.#live = createLiveEvents(store, this.limits, waiting)
     const calls = createCalls({
       audit: this,
@@ -268,7 +263,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
    */
   tail(query: QueryInput | undefined, options: TailOptions): EventTail<AuditEvent | EventChange>
   tail(query?: QueryInput, options: TailOptions = {}): EventTail<AuditEvent | EventChange> {
-    return this.#following.tail(() => toQuery(query), options)
+    return this.#tails.tail(() => toQuery(query), options)
   }
 
   /**
@@ -347,12 +342,12 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
       await this.#calls.close()
       await this.store.close()
     } finally {
-      this.#following.wake()
+      this.#tails.wake()
     }
   }
 
   #onStored(events: readonly AuditEvent[]): void {
-    this.#following.stored(events)
+    this.#tails.stored(events)
     if (this.#emitter.all.has('recorded')) for (const event of events) this.#emit('recorded', event)
   }
 

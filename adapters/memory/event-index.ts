@@ -25,6 +25,7 @@ const MAX_BLOCK_SIZE = 32_768
 const MIN_BLOCK_SIZE = 1024
 const BLOCKS = 32
 
+/** The times of the first and the last event of a timeline. */
 interface Ends {
   readonly first: Microseconds
   readonly last: Microseconds
@@ -33,7 +34,7 @@ interface Ends {
 export function createEventIndex(timeline: Timeline, live: LiveEvents): EventIndex {
   let index: GrowingIndex | undefined
   let late: Microseconds[] = []
-  /** The parts of the index for these ends of the timeline. */
+  /** The parts, while the timeline has the same first and last event. */
   let cached: (Ends & { readonly parts: readonly IndexPart[] }) | undefined
 
   const eventAt = (time: Microseconds): AuditEvent | undefined => timeline.at(time)

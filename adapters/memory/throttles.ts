@@ -19,7 +19,7 @@ export interface Throttles {
   /** How long the draft's throttle stays closed; 0 if it is open or the draft has none. */
   opensIn(draft: EventDraft, now: Microseconds): Microseconds
   /** Closes the throttle of a stored draft; returns the draft with the count of suppressed calls. */
-  close(draft: EventDraft, keptAt: Microseconds): EventDraft
+  close(draft: EventDraft, storedAt: Microseconds): EventDraft
   /** Adds the counts of the report, unless they were added before. */
   report(report: SuppressedReport, now: Microseconds): void
   /** At most `max` of the counts that no further event will take. */
@@ -40,16 +40,16 @@ export function createThrottles(): Throttles {
     opensIn({ throttle }, now) {
       const state = throttle && throttles.get(throttle.key)
       if (!state) return 0
-      const { opensIn, keptAt } = closedPeriod(state.keptAt, throttle.period, now)
-      throttles.set(throttle.key, { ...state, keptAt })
+      const { opensIn, storedAt } = closedPeriod(state.storedAt, throttle.period, now)
+      throttles.set(throttle.key, { ...state, storedAt })
       return opensIn
     },
 
-    close(draft, keptAt) {
+    close(draft, storedAt) {
       if (!draft.throttle) return draft
       const { key, scope, period } = draft.throttle
       const before = throttles.get(key) ?? NO_SUPPRESSED
-      throttles.set(key, { ...NO_SUPPRESSED, keptAt, type: draft.type, scope, period })
+      throttles.set(key, { ...NO_SUPPRESSED, storedAt, type: draft.type, scope, period })
       return withSuppressed(draft, before)
     },
 
@@ -59,7 +59,7 @@ export function createThrottles(): Throttles {
       for (const { key, type, scope, period, count, first, last } of counts) {
         const before = throttles.get(key)
         throttles.set(key, {
-          keptAt: before?.keptAt,
+          storedAt: before?.storedAt,
           type,
           scope,
           period,
@@ -86,8 +86,8 @@ export function createThrottles(): Throttles {
     },
 
     prune(now) {
-      for (const [key, { count, keptAt = -Infinity, period }] of throttles)
-        if (count === 0 && keptAt + 2 * period <= now) throttles.delete(key)
+      for (const [key, { count, storedAt = -Infinity, period }] of throttles)
+        if (count === 0 && storedAt + 2 * period <= now) throttles.delete(key)
       for (const [reporter, { reportedAt }] of reporters)
         if (reportedAt + DAY <= now) reporters.delete(reporter)
     },

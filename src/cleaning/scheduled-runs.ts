@@ -9,7 +9,7 @@ import { startTimerLoop, type TimerLoop } from './timer-loop.js'
 /** Why a rule was not run. */
 export type Refusal = Exclude<Claim, { readonly outcome: 'granted' }>
 
-export interface ScheduledRunsParts {
+export interface ScheduledRunsOptions {
   readonly store: EventStore
   /** Those with a schedule. */
   readonly rules: readonly Rule[]
@@ -39,7 +39,7 @@ export function startScheduledRuns({
   run,
   recordSuppressed,
   signal,
-}: ScheduledRunsParts): TimerLoop {
+}: ScheduledRunsOptions): TimerLoop {
   /** Returns the milliseconds until the next check. */
   const runIfDue = async (rule: Rule): Promise<number> => {
     const result = await run(rule)

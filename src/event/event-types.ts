@@ -4,10 +4,10 @@ import { AuditLogError } from '../errors.js'
 import { isStorableText, jsonPointer } from './json-copy.js'
 import { LINK_ATTRIBUTES, type LinkAttribute } from './links.js'
 
-/** Allows one event per period, or one per period for each value of the scope's data keys. */
+/** Allows one event per period or, with a scope, one per period for each combination of values. */
 export interface ThrottleRule {
   readonly period: Duration
-  /** Data keys. Each combination of their values has a period of its own. */
+  /** Names of data keys. Each combination of their values has a period of its own. */
   readonly scope?: readonly string[]
   /** `false` if the interface asks for a throttle without a period. */
   readonly periodStated?: false

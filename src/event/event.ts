@@ -25,8 +25,9 @@ export interface AuditEvent {
 
 /** At most one draft with the same key is stored per period. */
 export interface DraftThrottle {
-  /** Made from the type and the values of the scope's data keys. */
+  /** Identifies the throttle: made from the type and the values of `scope`. */
   readonly key: string
+  /** The data keys of the throttle's scope, with their values in this draft. */
   readonly scope: JsonObject
   readonly period: Microseconds
 }

@@ -17,7 +17,7 @@ export interface ChangeLoop {
   finish(): Promise<AuditEvent>
 }
 
-export interface ChangeLoopParts {
+export interface ChangeLoopOptions {
   readonly store: EventStore
   readonly id: string
   readonly attributes: LiveAttributes
@@ -31,8 +31,8 @@ export interface ChangeLoopParts {
 // Less than the 250 ms within which readers see a change; it bounds the writes of one event.
 const WRITE_INTERVAL_MS = 100
 
-export function createChangeLoop(parts: ChangeLoopParts): ChangeLoop {
-  const { store, id, attributes, retry, onWritten, onError } = parts
+export function createChangeLoop(options: ChangeLoopOptions): ChangeLoop {
+  const { store, id, attributes, retry, onWritten, onError } = options
   let revision = 0
   let changes = 0
   let written = 0

@@ -113,7 +113,7 @@ const notOpened: LiveEvent = {
   async [Symbol.asyncDispose]() {},
 }
 
-interface LiveParts {
+interface OpenLiveOptions {
   readonly store: EventStore
   readonly event: AuditEvent
   readonly limits: JsonLimits
@@ -121,7 +121,7 @@ interface LiveParts {
   readonly onEnd: () => void
 }
 
-function openLive({ store, event, limits, deadlineMs, onEnd }: LiveParts): LiveEvent {
+function openLive({ store, event, limits, deadlineMs, onEnd }: OpenLiveOptions): LiveEvent {
   const attributes = createLiveAttributes(event.attributes, limits)
   const writer = createLiveWriter({ store, id: event.id, attributes, deadlineMs, onEnd })
   let closing: Promise<AuditEvent> | undefined

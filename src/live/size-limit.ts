@@ -10,7 +10,7 @@ import { recordingReserve, type Replacements } from './replacements.js'
 const KEPT_SHARE = 3 / 4
 const FRAME_BYTES = 100
 
-export interface SizeLimitParts {
+export interface SizeLimitOptions {
   readonly limits: JsonLimits
   readonly base: BaseAttributes
   readonly texts: GrowingTexts
@@ -25,8 +25,8 @@ export interface SizeLimitParts {
  * Returns a function that cuts the attributes to the limits: first attributes that are too large for
  * any event, as in any event; then the oldest parts of the longest growing texts.
  */
-export function createSizeLimit(parts: SizeLimitParts): () => void {
-  const { limits, base, texts, replacements, storable, noteCut } = parts
+export function createSizeLimit(options: SizeLimitOptions): () => void {
+  const { limits, base, texts, replacements, storable, noteCut } = options
 
   const cutBase = (room: number): void => {
     const attributes = storable(base.values, room)

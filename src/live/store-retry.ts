@@ -16,7 +16,7 @@ export interface StoreRetry {
   abort(): void
 }
 
-export interface StoreRetryParts {
+export interface StoreRetryOptions {
   readonly store: EventStore
   /** Maximum duration of one attempt: if an answer got lost, the next attempt must not wait for it. */
   readonly attemptMs: number
@@ -27,8 +27,8 @@ export interface StoreRetryParts {
 const RETRY_MS = 100
 const MAX_RETRY_MS = 2000
 
-export function createStoreRetry(parts: StoreRetryParts): StoreRetry {
-  const { store, attemptMs, onAttemptEnd, deadlineExceeded } = parts
+export function createStoreRetry(options: StoreRetryOptions): StoreRetry {
+  const { store, attemptMs, onAttemptEnd, deadlineExceeded } = options
   const giveUp = new AbortController()
 
   const attempt = async <Answer>(request: StoreRequest<Answer>): Promise<Answer> => {

@@ -27,7 +27,7 @@ export interface LiveWriter {
 
 const MAX_PENDING_BYTES = 65_536
 
-export interface LiveWriterParts {
+export interface LiveWriterOptions {
   readonly store: EventStore
   readonly id: string
   readonly attributes: LiveAttributes
@@ -42,7 +42,7 @@ export function createLiveWriter({
   attributes,
   deadlineMs,
   onEnd,
-}: LiveWriterParts): LiveWriter {
+}: LiveWriterOptions): LiveWriter {
   let ended: AuditLogError | undefined
   const timeoutMs = Math.min(deadlineMs, MAX_TIMER_MS)
 

@@ -7,7 +7,7 @@ import type { QueueLimits } from './queue-limits.js'
 import type { Settlement } from './settlement.js'
 import type { EventStore } from '../store/store.js'
 
-export interface AdmissionParts {
+export interface AdmissionDependencies {
   readonly store: EventStore
   readonly queueLimits: QueueLimits
   readonly queue: Queue
@@ -31,7 +31,7 @@ export function createAdmission({
   deadlines,
   settlement,
   journaling,
-}: AdmissionParts): Admit {
+}: AdmissionDependencies): Admit {
   // An earlier entry that may still go to the journal has to get there first.
   const goesToJournal = (): boolean =>
     (availability.skipsStore() || journaling!.length() > 0) && !queue.hasJournalBound()

@@ -14,8 +14,8 @@ export interface Appended {
 /** Appends drafts to the store, one attempt at a time. */
 export interface Appender {
   /**
-   * Suffixes of the drafts in flight or in the journal that will be appended again if this attempt
-   * fails. If an attempt may have stored such a draft, the store need not remove it.
+   * Suffixes of the drafts, in flight or in the journal, that are appended again if this attempt fails.
+   * A store that does not know whether it stored one of them need not remove it.
    */
   readonly retriedLater: Set<IdSuffix>
   /** The signal of the next attempt. */

@@ -18,7 +18,7 @@ export interface CallObserver extends RecorderObserver, IdempotencyObserver {
   refused(type: string, error: AuditLogError): void
 }
 
-export interface CallObserverParts {
+export interface CallObserverDependencies {
   readonly ledger: Ledger
   readonly throttling: Throttling
   readonly gaps: Gaps
@@ -34,7 +34,7 @@ export function createCallObserver({
   gaps,
   ownDrafts,
   observer,
-}: CallObserverParts): CallObserver {
+}: CallObserverDependencies): CallObserver {
   const publishStored = (events: readonly AuditEvent[]): void => {
     observer.stored(events)
     gaps.onStored()

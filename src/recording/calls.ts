@@ -5,7 +5,7 @@ import type { EventTypeDefinition } from '../event/event-types.js'
 import type { FailurePolicy } from './failure-policy.js'
 import { checkIdempotencyKey } from './idempotency-key.js'
 import type { AuditLogStats } from './outcomes.js'
-import { createPipeline, type Pipeline, type PipelineParts } from './pipeline.js'
+import { createPipeline, type Pipeline, type PipelineDependencies } from './pipeline.js'
 import type { WaitOptions } from '../store/store.js'
 import type { Throttling } from './throttling.js'
 
@@ -15,7 +15,7 @@ export interface CallOptions extends WaitOptions {
   readonly idempotencyKey?: string | undefined
 }
 
-export interface CallsParts extends PipelineParts {
+export interface CallsDependencies extends PipelineDependencies {
   readonly policyOf: (type: string) => FailurePolicy
 }
 
@@ -52,10 +52,10 @@ function asAuditLogError(thrown: unknown): AuditLogError {
   return new AuditLogError('INVALID_EVENT', 'the event could not be prepared', { cause: thrown })
 }
 
-export function createCalls(parts: CallsParts): Calls {
-  const pipeline = createPipeline(parts)
+export function createCalls(dependencies: CallsDependencies): Calls {
+  const pipeline = createPipeline(dependencies)
   const { ledger, throttling, recorder, observer } = pipeline
-  const prepare = createPrepare(parts, throttling)
+  const prepare = createPrepare(dependencies, throttling)
   let isClosed = false
 
   /** `makeDraft` runs synchronously, so that calls keep their order. */
@@ -94,7 +94,7 @@ export function createCalls(parts: CallsParts): Calls {
     draft: EventDraft,
     { transaction, signal, idempotencyKey }: CallOptions = {},
   ): Promise<AuditEvent | undefined> => {
-    const policy = parts.policyOf(draft.type)
+    const policy = dependencies.policyOf(draft.type)
     if (idempotencyKey !== undefined)
       return pipeline.idempotency.record(draft, idempotencyKey, { signal, policy })
     if (transaction !== undefined) return recorder.enlist(draft, transaction, { signal })
@@ -127,7 +127,7 @@ interface Prepare {
   custom(type: string, data: object, options: CallOptions | undefined): EventDraft
 }
 
-function createPrepare({ types, drafts }: CallsParts, throttling: Throttling): Prepare {
+function createPrepare({ types, drafts }: CallsDependencies, throttling: Throttling): Prepare {
   const definitions: ReadonlyMap<string, EventTypeDefinition> = new Map(Object.entries(types))
   return {
     system(type, data, options, kind) {

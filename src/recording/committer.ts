@@ -11,7 +11,7 @@ import type { Settlement } from './settlement.js'
 import { asStoreFailure, reasonOf } from './store-failure.js'
 import type { EventStore } from '../store/store.js'
 
-export interface CommitterParts {
+export interface CommitterDependencies {
   readonly store: EventStore
   readonly journaling: Journaling | undefined
   readonly appender: Appender
@@ -37,7 +37,7 @@ export function createCommitter({
   deadlines,
   settlement,
   observer,
-}: CommitterParts): Attempt {
+}: CommitterDependencies): Attempt {
   /** The earliest deadline of the batch. Notes which drafts may come again from the journal. */
   const prepare = (batch: readonly QueueEntry[]): number => {
     let deadline = Infinity

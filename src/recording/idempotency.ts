@@ -58,7 +58,7 @@ export interface Idempotency {
   flush(): Promise<unknown>
 }
 
-export interface IdempotencyParts {
+export interface IdempotencyDependencies {
   readonly store: EventStore
   readonly recorder: Pick<Recorder, 'hold' | 'add'>
   readonly deadlineMs: number
@@ -67,8 +67,8 @@ export interface IdempotencyParts {
 
 const noop = (): void => {}
 
-export function createIdempotency(parts: IdempotencyParts): Idempotency {
-  const { store, recorder, deadlineMs, observer } = parts
+export function createIdempotency(dependencies: IdempotencyDependencies): Idempotency {
+  const { store, recorder, deadlineMs, observer } = dependencies
   /** By state key, the last call of this process: calls with the same key run one after another. */
   const last = new Map<string, Promise<Outcome | undefined>>()
   const noting = new Set<Promise<void>>()
@@ -88,7 +88,7 @@ export function createIdempotency(parts: IdempotencyParts): Idempotency {
       adding = recorder.add({ ...draft, suffix }, { ...options, deadline, earlier: found.earlier })
     } catch (thrown) {
       release()
-      const error = lookUpError(parts, thrown, options.signal)
+      const error = lookUpError(dependencies, thrown, options.signal)
       observer.rejected(draft, error)
       throw error
     }
@@ -169,7 +169,7 @@ function checkFingerprint({ fingerprint }: KeyedCall, first: Pick<KeyClaim, 'fin
 }
 
 function lookUpError(
-  { store, deadlineMs }: IdempotencyParts,
+  { store, deadlineMs }: IdempotencyDependencies,
   thrown: unknown,
   signal: AbortSignal | undefined,
 ): AuditLogError {

@@ -7,7 +7,7 @@ import type { Microseconds } from '../event/timestamp.js'
 import type { Journaling } from './journaling.js'
 import type { EventStore } from '../store/store.js'
 
-export interface JournalReplayParts {
+export interface JournalReplayDependencies {
   readonly journaling: Journaling | undefined
   readonly appender: Appender
   readonly availability: Availability
@@ -38,7 +38,7 @@ export function createJournalReplay({
   store,
   deadlineMs,
   observer,
-}: JournalReplayParts): JournalReplay {
+}: JournalReplayDependencies): JournalReplay {
   const { retriedLater } = appender
   let isStopped = false
   return {

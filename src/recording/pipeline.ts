@@ -16,7 +16,7 @@ import { MAX_TIMER_MS } from '../async/timers.js'
 import type { Clock } from '../event/timestamp.js'
 import type { RecorderOptions } from './queue-limits.js'
 
-export interface PipelineParts {
+export interface PipelineDependencies {
   /** The log, named in the messages of `daybook:outcome`. */
   readonly audit: object
   readonly store: EventStore
@@ -50,11 +50,11 @@ const GAP = 'warn:audit_log:gap'
 // While the store is down, `close` waits no longer than this for the last report.
 const DOWN_REPORT_MS = 1000
 
-export function createPipeline(parts: PipelineParts): Pipeline {
-  const { store, drafts, waiting, now } = parts
-  const ledger = createLedger(parts.audit)
-  const throttling = createThrottling(parts)
-  const journaling = parts.journal && createJournaling(parts.journal, now)
+export function createPipeline(dependencies: PipelineDependencies): Pipeline {
+  const { store, drafts, waiting, now } = dependencies
+  const ledger = createLedger(dependencies.audit)
+  const throttling = createThrottling(dependencies)
+  const journaling = dependencies.journal && createJournaling(dependencies.journal, now)
 
   const ownDrafts = new WeakSet<EventDraft>()
   const ownDraft = (type: string, data: object): EventDraft => {
@@ -71,7 +71,7 @@ export function createPipeline(parts: PipelineParts): Pipeline {
     throttling,
     gaps,
     ownDrafts,
-    observer: parts.observer,
+    observer: dependencies.observer,
   })
   const recorder = createRecorder(store, waiting, {
     journaling,

@@ -76,7 +76,7 @@ export interface Recorder {
   close(): Promise<void>
 }
 
-export interface RecorderParts {
+export interface RecorderDependencies {
   readonly observer: RecorderObserver
   /** Required by the policy `queue`. */
   readonly journaling?: Journaling | undefined
@@ -92,7 +92,7 @@ export interface RecorderParts {
 export function createRecorder(
   store: EventStore,
   options: RecorderOptions,
-  { observer, journaling, beforeThrottled }: RecorderParts,
+  { observer, journaling, beforeThrottled }: RecorderDependencies,
 ): Recorder {
   const { deadlineMs } = options
   const queueLimits = createQueueLimits(store.name, options)

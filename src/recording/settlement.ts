@@ -24,7 +24,7 @@ export interface Settlement {
   expire(entry: QueueEntry, cause?: unknown, reason?: string): void
 }
 
-export interface SettlementParts {
+export interface SettlementDependencies {
   readonly store: EventStore
   readonly deadlineMs: number
   readonly queueLimits: QueueLimits
@@ -47,7 +47,7 @@ export function createSettlement({
   appender,
   journaling,
   observer,
-}: SettlementParts): Settlement {
+}: SettlementDependencies): Settlement {
   const leaveQueue = (entry: QueueEntry): void => {
     entry.stage = 'settled'
     queueLimits.remove(entry.bytes, entry.isOwn)

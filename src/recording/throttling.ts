@@ -42,7 +42,7 @@ export interface Throttling {
   close(): void
 }
 
-export interface ThrottlingParts {
+export interface ThrottlingDependencies {
   readonly types: EventTypes
   readonly periods: ThrottlePeriods
   readonly store: EventStore
@@ -58,7 +58,7 @@ export function createThrottling({
   store,
   now,
   limits,
-}: ThrottlingParts): Throttling {
+}: ThrottlingDependencies): Throttling {
   const throttled = new Map(
     Array.from(readThrottleRules(types, periods), ([type, rule]) => {
       const index: ScopeIndex<Gate> = createScopeIndex(rule.scope, MAX_GATES)

@@ -7,7 +7,7 @@ import type { Queue } from './queue.js'
 import type { Settlement } from './settlement.js'
 import type { EventStore } from '../store/store.js'
 
-export interface WriteLoopParts {
+export interface WriteLoopDependencies {
   readonly store: EventStore
   readonly queue: Queue
   readonly availability: Availability
@@ -32,7 +32,7 @@ export function createWriteLoop({
   settlement,
   attempt,
   replay,
-}: WriteLoopParts): WriteLoop {
+}: WriteLoopDependencies): WriteLoop {
   let running: Promise<void> | undefined
   const hasWork = (): boolean => !queue.isEmpty() || replay.isDue()
   const run = async (): Promise<void> => {

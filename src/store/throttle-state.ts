@@ -5,7 +5,7 @@ import { formatTimestamp, type Microseconds } from '../event/timestamp.js'
 /** What a store holds for one throttle. */
 export interface ThrottleState {
   /** When its last event was stored, by the store's clock; `undefined` if unknown. */
-  readonly keptAt: Microseconds | undefined
+  readonly storedAt: Microseconds | undefined
   /** Suppressed calls that no event has reported yet. */
   readonly count: number
   /** Times of the first and the last of them. */
@@ -14,28 +14,28 @@ export interface ThrottleState {
 }
 
 /**
- * How long the throttle stays closed; 0 if it is open. If `now` is before `keptAt`, the clock was set
- * back and the elapsed time is unknown: a new period starts, from the returned `keptAt`.
+ * How long the throttle stays closed; 0 if it is open. If `now` is before `storedAt`, the clock was set
+ * back and the elapsed time is unknown: a new period starts, from the returned `storedAt`.
  */
 export function closedPeriod(
-  keptAt: Microseconds | undefined,
+  storedAt: Microseconds | undefined,
   period: Microseconds,
   now: Microseconds,
-): { readonly opensIn: Microseconds; readonly keptAt: Microseconds | undefined } {
-  if (keptAt === undefined) return { opensIn: 0, keptAt }
-  if (now < keptAt) return { opensIn: period, keptAt: now }
-  return { opensIn: Math.max(0, keptAt + period - now), keptAt }
+): { readonly opensIn: Microseconds; readonly storedAt: Microseconds | undefined } {
+  if (storedAt === undefined) return { opensIn: 0, storedAt }
+  if (now < storedAt) return { opensIn: period, storedAt: now }
+  return { opensIn: Math.max(0, storedAt + period - now), storedAt }
 }
 
 /** True if probably no further event will take the count of suppressed calls. */
 export function isUnclaimed(
-  { keptAt, count, last }: ThrottleState,
+  { storedAt, count, last }: ThrottleState,
   period: Microseconds,
   now: Microseconds,
 ): boolean {
   if (count === 0) return false
-  if (keptAt !== undefined && now < keptAt) return true
-  const isLongOpen = keptAt === undefined || keptAt + 2 * period <= now
+  if (storedAt !== undefined && now < storedAt) return true
+  const isLongOpen = storedAt === undefined || storedAt + 2 * period <= now
   return isLongOpen && (last === undefined || last + period <= now)
 }
 

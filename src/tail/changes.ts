@@ -59,7 +59,7 @@ export interface ChangeTracker {
   change(changed: OpenEvent, options: WaitOptions): Promise<EventChange | undefined>
 }
 
-export interface ChangeTrackerParts {
+export interface ChangeTrackerOptions {
   readonly load: LoadLive
   readonly filter: TailFilter
   /** Where the tail starts. */
@@ -79,7 +79,7 @@ export function createChangeTracker({
   filter: { matches },
   start,
   isVisible,
-}: ChangeTrackerParts): ChangeTracker {
+}: ChangeTrackerOptions): ChangeTracker {
   const tracked = new Map<string, Tracked>()
   let hasBegun = false
 

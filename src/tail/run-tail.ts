@@ -14,7 +14,7 @@ import type { EventStore, OpenEvent } from '../store/store.js'
 import { ignoreTransient } from './transient-failures.js'
 import type { Waker } from './waker.js'
 
-export interface TailParts {
+export interface RunTailOptions {
   readonly store: EventStore
   readonly filter: TailFilter
   readonly start: Position
@@ -37,7 +37,7 @@ export async function* runTail({
   tracker,
   waker,
   signal,
-}: TailParts): AsyncGenerator<AuditEvent | EventChange, void, void> {
+}: RunTailOptions): AsyncGenerator<AuditEvent | EventChange, void, void> {
   let position = start
   let hasTimedOut = false
   let hasFailed = false

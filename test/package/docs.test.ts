@@ -94,7 +94,7 @@ describe('a dead link', () => {
   })
 })
 
-it('code blocks have their language and line', () => {
+it('codeBlocks finds each code block with its language and its line number', () => {
   const text = 'one\n\n```ts\nconst a = `1`\n```\n\n```\nplain\n```\n'
   expect(codeBlocks(text)).toEqual([
     { language: 'ts', code: 'const a = `1`\n', line: 3 },

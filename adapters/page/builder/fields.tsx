@@ -4,7 +4,7 @@ import { predicateWord, visible } from '../data/phrases.js'
 import { texts } from '../ui/texts.js'
 import { type Row, takesValue } from './model.js'
 import type { Part } from './options.js'
-import { LISTBOX, optionId } from './picker.js'
+import { LISTBOX_ID, optionId } from './picker.js'
 import {
   active,
   addRowAfter,
@@ -65,7 +65,7 @@ function Combo({ row, part, shown }: { row: Row; part: Part; shown: string }) {
       aria-label={LABELS[part]}
       aria-expanded={isOpen && options.value.length > 0}
       aria-autocomplete="list"
-      aria-controls={isOpen ? LISTBOX : undefined}
+      aria-controls={isOpen ? LISTBOX_ID : undefined}
       aria-activedescendant={isOpen && active.value >= 0 ? optionId(active.value) : undefined}
       placeholder={isOpen ? shown : undefined}
       value={isOpen ? typed.value : shown}

@@ -12,9 +12,9 @@ import { texts } from '../ui/texts.js'
 import type { Option, Part } from './options.js'
 import { active, choose, options, pickedRow, picking, typed } from './state.js'
 
-export const LISTBOX = 'builder-options'
+export const LISTBOX_ID = 'builder-options'
 
-export const optionId = (index: number): string => `${LISTBOX}-${index}`
+export const optionId = (index: number): string => `${LISTBOX_ID}-${index}`
 
 const LABELS: Readonly<Record<Part, string>> = {
   attribute: texts.builder.attributes,
@@ -92,7 +92,7 @@ export function Picker() {
   if (all.length === 0) return null
   return (
     <div class={withPeek ? 'picker' : 'picker single'}>
-      <div id={LISTBOX} role="listbox" aria-label={LABELS[part]}>
+      <div id={LISTBOX_ID} role="listbox" aria-label={LABELS[part]}>
         {groups.map((group) => (
           <ul
             key={group}

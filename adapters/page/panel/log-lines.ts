@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../src/event/event.js'
 
 /** A log as a terminal would show it. */
-export interface FoldedLog {
+export interface RenderedLog {
   readonly lines: readonly string[]
   /** The number of overwritten lines. */
   readonly overwritten: number
@@ -44,8 +44,8 @@ const linesOf = (text: string): string[] => {
   return lines
 }
 
-/** Applies carriage returns: the last state of each line stays. */
-export function foldLog(text: string): FoldedLog {
+/** Applies carriage returns as a terminal does: keeps the last state of each line. */
+export function renderLog(text: string): RenderedLog {
   let overwritten = 0
   const lines = linesOf(text.replaceAll(CONTROL_SEQUENCES, '')).map((line) => {
     if (!line.includes('\r')) return line
@@ -56,8 +56,8 @@ export function foldLog(text: string): FoldedLog {
   return { lines, overwritten }
 }
 
-/** The lines with every overwritten state on a line of its own. */
-export const unfoldedLines = (text: string): readonly string[] =>
+/** All lines; each overwritten state is a line of its own. */
+export const allLines = (text: string): readonly string[] =>
   linesOf(text.replaceAll(CONTROL_SEQUENCES, '').replaceAll(/\r+\n?/g, '\n'))
 
 const PERCENT = /^(.*?)(\d{1,3}(?:\.\d+)?)\s?%/

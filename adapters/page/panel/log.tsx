@@ -9,8 +9,8 @@ import { SentenceBody, sentenceOf } from '../ui/sentence.js'
 import { ProgressBar } from '../ui/progress-bar.js'
 import { texts } from '../ui/texts.js'
 import { copyText } from '../ui/notes.js'
-import { foldLog, type LogProgress, logOf, progressOf, unfoldedLines } from './log-lines.js'
-import { closingQuery } from './related-queries.js'
+import { renderLog, type LogProgress, logOf, progressOf, allLines } from './log-lines.js'
+import { resultQuery } from './related-queries.js'
 import { isGrowing } from './opened-event.js'
 
 // Older lines are shown on demand.
@@ -26,7 +26,7 @@ const isAtEnd = ({ scrollHeight, scrollTop, clientHeight }: Element): boolean =>
 function Closing({ event }: { event: AuditEvent }) {
   const [closing, found] = useState<AuditEvent | undefined>(undefined)
   useEffect(() => {
-    const query = closingQuery(event)
+    const query = resultQuery(event)
     if (query === undefined) return
     const asking = new AbortController()
     listEvents(query, 1, asking.signal).then(
@@ -99,8 +99,8 @@ function Lines({ event, text }: { event: AuditEvent; text: string }) {
   const [isWhole, showWhole] = useState(false)
   const [following, follow] = useState<Following>('auto')
   const pre = useRef<HTMLPreElement>(null)
-  const { lines: folded, overwritten } = foldLog(text)
-  const lines = isWhole ? unfoldedLines(text) : folded.slice(-MAX_LINES)
+  const { lines: folded, overwritten } = renderLog(text)
+  const lines = isWhole ? allLines(text) : folded.slice(-MAX_LINES)
   const seen = useRef(folded.length)
   const progress = isGrowing.value ? progressOf(folded) : undefined
   const isFollowing = following !== 'off'

@@ -80,7 +80,7 @@ export function centredOn(
  * The query for the event that reports the result of this one: the first later event of the same source
  * whose type names the same action. `undefined` without a source.
  */
-export function closingQuery(event: AuditEvent): string | undefined {
+export function resultQuery(event: AuditEvent): string | undefined {
   const link = sourceLink(event)
   const [, action] = /^[^:]+(:[^:]+:[^:]+)$/.exec(event.type) ?? []
   if (!link || action === undefined) return undefined

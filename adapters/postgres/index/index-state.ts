@@ -35,7 +35,7 @@ export interface IndexState {
  * Runs `change` in a transaction that may change which segments are visible; only one such transaction runs at
  * a time. `change` returns the new state, or `undefined` if it has changed nothing.
  */
-export const changeIndex = (
+export const changeIndexState = (
   client: PostgresPoolClient,
   { indexState }: Names,
   change: (state: IndexState) => Promise<Pick<IndexState, 'sealedTo'> | undefined>,

@@ -23,7 +23,7 @@ import {
   readSegmentInfo,
   type Refreshed,
   refreshStatement,
-  visibleStatement,
+  selectVisibleSegments,
 } from './refresh-statements.js'
 
 /** The index of the events in one snapshot. */
@@ -183,7 +183,7 @@ export function createLogIndex(
     let next = isCurrent ? given : readRefreshed(await moment.ask(statement()))
     if (next.version < version) return 'outdated'
     if (next.version > version) {
-      setState(next, (await moment.ask(visibleStatement(names))).map(readSegmentInfo))
+      setState(next, (await moment.ask(selectVisibleSegments(names))).map(readSegmentInfo))
       next = readRefreshed(await moment.ask(statement()))
     }
     if (!(await addLate(next, moment))) return { version, segments: [], recent: [], to: -1 }

@@ -6,7 +6,7 @@ import { SegmentState } from '../../../src/store-kit/index/segment-source.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { ask } from '../connection/client.js'
 import type { DriverContext } from './driver-context.js'
-import { changeIndex, visibleSegments } from './index-state.js'
+import { changeIndexState, visibleSegments } from './index-state.js'
 import { setVisible } from './segment-writer.js'
 import type { UnsealedRows } from './unsealed-rows.js'
 
@@ -17,7 +17,7 @@ export const publish = (
   { version, late, upTo }: UnsealedRows,
 ): Promise<boolean> =>
   run((client) =>
-    changeIndex(client, names, async (state) => {
+    changeIndexState(client, names, async (state) => {
       if (state.version !== version) return undefined
       if (segment && !(await setVisible(client, names, segment))) return undefined
       if (late.length > 0)
@@ -34,7 +34,7 @@ export const replace = (
   duplicates: readonly Microseconds[],
 ): Promise<boolean> =>
   run((client) =>
-    changeIndex(client, names, async (state) => {
+    changeIndexState(client, names, async (state) => {
       const visible = new Set((await visibleSegments(client, names)).map(({ id }) => id))
       if (!parts.every(({ id }) => visible.has(id))) return undefined
       if (merged && !(await setVisible(client, names, merged))) return undefined

@@ -34,7 +34,7 @@ export interface Refreshed {
 
 /** What a process has read of the index. */
 export interface Known {
-  /** Increases with each addition; returned with the result. */
+  /** Number of additions so far. The statement returns it with its rows, so that outdated rows are noticed. */
   readonly stage: number
   /** Time of the last event that was read in order. */
   readonly last: Microseconds
@@ -78,8 +78,8 @@ export function refreshStatement(
     )})`
 }
 
-/** Reads the visible segments. */
-export const visibleStatement = ({ segments }: Names): string =>
+/** SQL that reads the visible segments. */
+export const selectVisibleSegments = ({ segments }: Names): string =>
   `SELECT id, size, first, last FROM ${segments} WHERE state = ${SegmentState.visible} ORDER BY first, id`
 
 export function readSegmentInfo(row: TextRow): SegmentInfo {
@@ -106,9 +106,10 @@ export function readRefreshed(rows: readonly TextRow[]): Refreshed {
   }
 }
 
-/** Reads the next slice of events after a time, and of late events after a transaction and id. */
+/** Reads the next slice of events, after the time `$1`. */
 export const moreFresh = (names: Names, slice: number): string =>
   selectFresh(names, slice, EVENT_TEXTS, 'e.created_at > $1')
+/** Reads the next slice of late events, after the transaction `$1` and the id `$2`. */
 export const moreLate = (names: Names, slice: number): string =>
   selectLate(names, slice, '(l.transaction, l.id) > ($1::xid8, $2::bigint)')
 

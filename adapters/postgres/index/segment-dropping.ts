@@ -1,7 +1,7 @@
 import { SegmentState } from '../../../src/store-kit/index/segment-source.js'
 import { ask } from '../connection/client.js'
 import type { DriverContext } from './driver-context.js'
-import { changeIndex } from './index-state.js'
+import { changeIndexState } from './index-state.js'
 import { ASYNC_COMMIT } from './transaction-settings.js'
 
 /** Rows that one transaction removes. */
@@ -21,7 +21,7 @@ export async function hiddenSegments({ names, run }: DriverContext): Promise<rea
 export const hideExpired = ({ names, run }: DriverContext): Promise<readonly number[]> =>
   run(async (client) => {
     let ids: number[] = []
-    await changeIndex(client, names, async (state) => {
+    await changeIndexState(client, names, async (state) => {
       const rows = await ask(
         client,
         `UPDATE ${names.segments} SET state = ${SegmentState.gone}

@@ -14,7 +14,10 @@ const MAX_LENGTH = 20_000
 const textLiteral = (text: string): string =>
   `E'${text.replaceAll(/[^ 0-9A-Za-z]/g, (unit) => String.raw`\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)}'`
 
-/** A literal of unknown type, like a parameter; `undefined` for other values than numbers, texts and lists. */
+/**
+ * A literal whose type Postgres infers, as for a parameter. `undefined` for a value that is not a number, a
+ * boolean, a storable text, or a list of numbers or of texts.
+ */
 function literal(value: unknown): string | undefined {
   if (typeof value === 'number' || typeof value === 'boolean') return `'${value}'`
   if (typeof value === 'string') return isStorableText(value) ? textLiteral(value) : undefined

@@ -49,10 +49,10 @@ export const recoverStatements = (names: Names): string => `
         DELETE FROM ${names.liveEvents} WHERE created_at > _since AND suffix = ANY (_reject);
         PERFORM pg_advisory_xact_lock(${names.locks.throttles});
         UPDATE ${names.throttles} SET
-          kept_at = NULL, kept_suffix = NULL, suppressed = suppressed + reported,
+          stored_at = NULL, stored_suffix = NULL, suppressed = suppressed + reported,
           first_at = least(first_at, reported_first_at),
           last_at = greatest(last_at, reported_last_at)
-        WHERE kept_suffix = ANY (_reject);
+        WHERE stored_suffix = ANY (_reject);
       END IF;
       SELECT
         array_agg(coalesce(kept.created_at, open.created_at) ORDER BY draft.i),

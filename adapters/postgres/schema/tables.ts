@@ -57,7 +57,7 @@ const eventTables = (names: Names, partitions: Partitions): string => `
 `
 
 /*
- * `reported` is the count of suppressed events that the event of `kept_suffix` carries, so that
+ * `reported` is the count of suppressed events that the event of `stored_suffix` carries, so that
  * removing that event can restore the count.
  */
 const throttleTables = (names: Names): string => `
@@ -66,8 +66,8 @@ const throttleTables = (names: Names): string => `
     type text COLLATE "C" NOT NULL,
     scope json NOT NULL,
     period bigint NOT NULL,
-    kept_at bigint,
-    kept_suffix text COLLATE "C",
+    stored_at bigint,
+    stored_suffix text COLLATE "C",
     reported bigint NOT NULL DEFAULT 0,
     reported_first_at bigint,
     reported_last_at bigint,

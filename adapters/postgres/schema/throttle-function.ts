@@ -16,19 +16,19 @@ export const claimThrottleFunction = (names: Names): string => `
     PERFORM pg_advisory_xact_lock(${names.locks.throttles});
     SELECT * INTO _throttle FROM ${names.throttles} WHERE key = _key FOR UPDATE;
     opens_in := 0;
-    IF _throttle.kept_at > _present THEN
-      UPDATE ${names.throttles} SET kept_at = _present WHERE key = _key;
+    IF _throttle.stored_at > _present THEN
+      UPDATE ${names.throttles} SET stored_at = _present WHERE key = _key;
       opens_in := _period;
-    ELSIF _throttle.kept_at + _period > _present THEN
-      opens_in := _throttle.kept_at + _period - _present;
+    ELSIF _throttle.stored_at + _period > _present THEN
+      opens_in := _throttle.stored_at + _period - _present;
     ELSE
       suppressed := coalesce(_throttle.suppressed, 0);
       since := _throttle.first_at;
-      INSERT INTO ${names.throttles} AS throttle (key, type, scope, period, kept_at, kept_suffix)
+      INSERT INTO ${names.throttles} AS throttle (key, type, scope, period, stored_at, stored_suffix)
       VALUES (_key, _type, _scope, _period, least(_time, _present), _suffix)
       ON CONFLICT (key) DO UPDATE SET
         type = excluded.type, scope = excluded.scope, period = excluded.period,
-        kept_at = excluded.kept_at, kept_suffix = excluded.kept_suffix,
+        stored_at = excluded.stored_at, stored_suffix = excluded.stored_suffix,
         reported = throttle.suppressed,
         reported_first_at = throttle.first_at, reported_last_at = throttle.last_at,
         suppressed = 0, first_at = NULL, last_at = NULL;

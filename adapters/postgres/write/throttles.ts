@@ -31,18 +31,18 @@ export async function findClosedThrottles(
 ): Promise<Map<IdSuffix, Microseconds>> {
   const rows = await ask(
     client,
-    `SELECT key, kept_at, ${present('$2')} FROM ${throttles}
-     WHERE key = ANY ($1::text[]) AND kept_at IS NOT NULL`,
+    `SELECT key, stored_at, ${present('$2')} FROM ${throttles}
+     WHERE key = ANY ($1::text[]) AND stored_at IS NOT NULL`,
     drafts.map(({ throttle }) => throttle!.key),
     now() ?? null,
   )
-  const keptAt = new Map(rows.map(([key, time]) => [key, Number(time)]))
+  const storedAt = new Map(rows.map(([key, time]) => [key, Number(time)]))
   const time = Number(rows[0]?.[2])
   const closed = new Map<IdSuffix, Microseconds>()
   for (const draft of drafts) {
-    const state = closedPeriod(keptAt.get(draft.throttle!.key), draft.throttle!.period, time)
+    const state = closedPeriod(storedAt.get(draft.throttle!.key), draft.throttle!.period, time)
     // If the clock was set back, `append` decides, as it has to update the throttle.
-    const isCertain = state.keptAt === keptAt.get(draft.throttle!.key)
+    const isCertain = state.storedAt === storedAt.get(draft.throttle!.key)
     if (state.opensIn > 0 && isCertain) closed.set(draft.suffix, state.opensIn)
   }
   return closed
@@ -90,7 +90,7 @@ export async function reportSuppressed(
 
 // The rule of `isUnclaimed`. A row that another transaction has locked is about to be claimed.
 const UNCLAIMED = `suppressed > 0 AND (
-  kept_at > $1 OR (coalesce(kept_at + 2 * period, 0) <= $1 AND coalesce(last_at + period, 0) <= $1)
+  stored_at > $1 OR (coalesce(stored_at + 2 * period, 0) <= $1 AND coalesce(last_at + period, 0) <= $1)
 )`
 
 function readCount(row: TextRow): SuppressedCount {
@@ -146,7 +146,7 @@ export function recordSuppressed(
     await ask(
       client,
       `DELETE FROM ${throttles} WHERE key IN (
-         SELECT key FROM ${throttles} WHERE suppressed = 0 AND coalesce(kept_at + 2 * period, 0) <= $1
+         SELECT key FROM ${throttles} WHERE suppressed = 0 AND coalesce(stored_at + 2 * period, 0) <= $1
          FOR UPDATE SKIP LOCKED
        )`,
       now,

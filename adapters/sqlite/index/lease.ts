@@ -14,7 +14,7 @@ interface StoredLease {
   readonly period: Microseconds
 }
 
-// A lease that ends later than one taken now was taken before the clock was set back.
+// If the clock was set back after the lease was taken, `until` is further away than `period`: the lease is void.
 const isValid = ({ until, period }: StoredLease, now: Microseconds): boolean =>
   now < until && until <= now + period
 

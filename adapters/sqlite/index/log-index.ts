@@ -22,8 +22,8 @@ export interface LogIndex {
   /** The last coverage, if it is still complete at these marks. */
   known(marks: Marks): Coverage | undefined
   /**
-   * Adds what is new until `isOver`; `undefined` if there is more to add. Call it within a snapshot, which the
-   * coverage describes.
+   * Adds the new events, and returns the coverage of the snapshot within which it has to be called.
+   * Returns `undefined` if the time slice ended (`isOver`) before all were added: call it again then.
    */
   refresh(isOver: () => boolean): Coverage | undefined
   /** Whether these segments can still be read. Call it within a snapshot, after `refresh`. */

@@ -53,7 +53,7 @@ const THROTTLE_TABLES = `
     type TEXT NOT NULL,
     scope TEXT NOT NULL,
     period INTEGER NOT NULL,
-    kept_at INTEGER,
+    stored_at INTEGER,
     count INTEGER NOT NULL,
     first INTEGER,
     last INTEGER

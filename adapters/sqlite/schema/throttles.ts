@@ -17,7 +17,7 @@ export interface ThrottleTable {
   /** How long the draft's throttle stays closed; 0 if it is open or the draft has none. */
   opensIn(draft: EventDraft, now: Microseconds): Microseconds
   /** Closes the throttle of a stored draft; returns the draft with the count of suppressed calls. */
-  close(draft: EventDraft, keptAt: Microseconds): EventDraft
+  close(draft: EventDraft, storedAt: Microseconds): EventDraft
   /** Adds to the count of suppressed calls. */
   add(count: SuppressedCount): void
   /** Adds the counts of the report, unless they were added before. */
@@ -33,7 +33,7 @@ export interface ThrottleTable {
 // Rows of each table that one transaction prunes.
 const MAX_PRUNED = 1000
 
-const NO_STATE: ThrottleState = { keptAt: undefined, count: 0, first: undefined, last: undefined }
+const NO_STATE: ThrottleState = { storedAt: undefined, count: 0, first: undefined, last: undefined }
 
 interface ThrottleRow {
   readonly key: string
@@ -41,17 +41,17 @@ interface ThrottleRow {
   /** JSON text. */
   readonly scope: string
   readonly period: Microseconds
-  readonly kept_at: Microseconds | null
+  readonly stored_at: Microseconds | null
   readonly count: number
   readonly first: Microseconds | null
   readonly last: Microseconds | null
 }
 
-const STATE = 'SELECT kept_at, count, first, last FROM daybook_throttles WHERE key = ?'
+const STATE = 'SELECT stored_at, count, first, last FROM daybook_throttles WHERE key = ?'
 
-const CLOSE = `INSERT INTO daybook_throttles (key, type, scope, period, kept_at, count) VALUES (?, ?, ?, ?, ?, 0)
+const CLOSE = `INSERT INTO daybook_throttles (key, type, scope, period, stored_at, count) VALUES (?, ?, ?, ?, ?, 0)
   ON CONFLICT (key) DO UPDATE SET type = excluded.type, scope = excluded.scope, period = excluded.period,
-    kept_at = excluded.kept_at, count = 0, first = NULL, last = NULL`
+    stored_at = excluded.stored_at, count = 0, first = NULL, last = NULL`
 
 const ADD = `INSERT INTO daybook_throttles (key, type, scope, period, count, first, last) VALUES (?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (key) DO UPDATE SET type = excluded.type, scope = excluded.scope, period = excluded.period,
@@ -76,19 +76,19 @@ export function createThrottleTable({ statement }: Connection): ThrottleTable {
     opensIn({ throttle }, now) {
       if (!throttle) return 0
       const before = stateOf(throttle.key)
-      const { opensIn, keptAt } = closedPeriod(before.keptAt, throttle.period, now)
-      if (keptAt !== before.keptAt)
-        statement('UPDATE daybook_throttles SET kept_at = ? WHERE key = ?').run(
-          keptAt,
+      const { opensIn, storedAt } = closedPeriod(before.storedAt, throttle.period, now)
+      if (storedAt !== before.storedAt)
+        statement('UPDATE daybook_throttles SET stored_at = ? WHERE key = ?').run(
+          storedAt,
           throttle.key,
         )
       return opensIn
     },
-    close(draft, keptAt) {
+    close(draft, storedAt) {
       if (!draft.throttle) return draft
       const { key, scope, period } = draft.throttle
       const before = stateOf(key)
-      statement(CLOSE).run(key, draft.type, JSON.stringify(scope), period, keptAt)
+      statement(CLOSE).run(key, draft.type, JSON.stringify(scope), period, storedAt)
       return withSuppressed(draft, before)
     },
     add,
@@ -124,7 +124,7 @@ export function createThrottleTable({ statement }: Connection): ThrottleTable {
     prune(now) {
       statement(
         `DELETE FROM daybook_throttles WHERE key IN (SELECT key FROM daybook_throttles
-         WHERE count = 0 AND coalesce(kept_at + 2 * period, 0) <= ? LIMIT ${MAX_PRUNED})`,
+         WHERE count = 0 AND coalesce(stored_at + 2 * period, 0) <= ? LIMIT ${MAX_PRUNED})`,
       ).run(now)
       statement(
         `DELETE FROM daybook_reporters WHERE reporter IN (SELECT reporter FROM daybook_reporters
@@ -134,9 +134,9 @@ export function createThrottleTable({ statement }: Connection): ThrottleTable {
   }
 }
 
-function stateIn({ kept_at, count, first, last }: Omit<ThrottleRow, 'key'>): ThrottleState {
+function stateIn({ stored_at, count, first, last }: Omit<ThrottleRow, 'key'>): ThrottleState {
   return {
-    keptAt: kept_at ?? undefined,
+    storedAt: stored_at ?? undefined,
     count,
     first: first ?? undefined,
     last: last ?? undefined,

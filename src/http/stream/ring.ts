@@ -26,13 +26,13 @@ export interface RingBounds {
 export const BATCH_BYTES = 65_536
 
 /**
- * The newest events. It holds every event after `floor` that has been added and sealed.
+ * The newest events. It holds every event after `floor` that has been published.
  */
 export interface Ring {
   readonly floor: string
-  /** The event must be later than all before it. Readers see it after the next `seal`. */
+  /** The event must be later than all before it. Readers see it after the next `publish`. */
   add(event: AuditEvent): void
-  seal(): void
+  publish(): void
   /** The first batch with an event after this `created_at`, which must not be before `floor`. */
   after(created_at: string): Batch | undefined
 }
@@ -51,7 +51,7 @@ export function createRing(
   let pendingBytes = 0
   let [events, bytes] = [0, 0]
 
-  const seal = (): void => {
+  const publish = (): void => {
     if (pending.length === 0) return
     const [first, last] = [pending[0]!.event.created_at, pending.at(-1)!.event.created_at]
     batches.push({ entries: pending, first, last, bytes: pendingBytes })
@@ -73,11 +73,11 @@ export function createRing(
     },
     add(event) {
       const frame = render(event)
-      if (pendingBytes + frame.length > batchBytes) seal()
+      if (pendingBytes + frame.length > batchBytes) publish()
       pending.push({ event, frame })
       pendingBytes += frame.length
     },
-    seal,
+    publish,
     after(created_at) {
       let [low, high] = [0, batches.length]
       while (low < high) {

@@ -1,7 +1,7 @@
 import { untilAborted } from '../../errors.js'
 import type { AuditEvent } from '../../event/event.js'
 import { createCoalescedNotifier } from '../../async/coalesced-notifier.js'
-import type { EventTail, TailOptions } from '../../tail/following.js'
+import type { EventTail, TailOptions } from '../../tail/tails.js'
 import { type EventLister, newestTime } from '../../tail/poll.js'
 import { createRing, type Ring, type RingBounds } from './ring.js'
 
@@ -21,7 +21,10 @@ export interface Session {
   readonly hasEnded: boolean
   /** Calls `wake` for new events and at the end of the session. Returns a function that leaves. */
   join(wake: () => void): () => void
-  /** The ring. Rejects with the error that ended the session, or with `ABORTED`. */
+  /**
+   * Resolves with the ring once its start position is known. Rejects with the error that ended the
+   * session, or with `ABORTED`.
+   */
   ring(signal: AbortSignal): Promise<Ring>
   /** Throws the error that ended the session, if any. */
   check(): void
@@ -59,7 +62,7 @@ export function openSession(
   const follow = async (): Promise<void> => {
     const ring = await opening
     const wakeAll = (): void => {
-      ring.seal()
+      ring.publish()
       for (const wake of wakes) wake()
     }
     const gapMs = (): number => Math.min(GAP_MS + wakes.size * GAP_PER_READER_MS, MAX_GAP_MS)

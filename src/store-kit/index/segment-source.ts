@@ -28,7 +28,10 @@ export type Key = string | number
 
 export const keyOf = (value: Scalar): Key => (typeof value === 'boolean' ? Number(value) : value)
 
-/** A chunk as a store reads it; the pieces of one list have ascending ordinals. */
+/**
+ * A chunk as a store reads it: the lists of several values from `first` on, with `ordinal` 0; or, if the
+ * list of a value is too long for one chunk, a piece of it, whose first event has this ordinal.
+ */
 export type ChunkValues = readonly [
   first: Key,
   ordinal: number,

@@ -369,7 +369,7 @@ describe('the limit', () => {
 })
 
 describe('a store that fails', () => {
-  it('gets the same change again, and the others together afterwards', async () => {
+  it('is sent the failed change again, then all later changes in one write', async () => {
     const store = faultyStore(memoryStore())
     const { open, writes } = rig(store, { deadlineMs: 5000 })
     const live = await open({ log: '' })

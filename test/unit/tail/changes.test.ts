@@ -11,7 +11,7 @@ import fc from 'fast-check'
 import jsonPatch, { type Operation } from 'fast-json-patch'
 import { describe, expect, it } from 'vitest'
 import { suffixSource } from '../../../src/event/event-id.js'
-import { createFollowing, type EventTail, type TailOptions } from '../../../src/tail/following.js'
+import { createTails, type EventTail, type TailOptions } from '../../../src/tail/tails.js'
 import type { EventChange } from '../../../src/tail/changes.js'
 import { turns } from '../fake-store.js'
 
@@ -22,11 +22,11 @@ type Item = AuditEvent | EventChange
 /** Writers and tails on one memory store, some of whose methods are replaced. */
 function rig(replace: (store: EventStore) => Partial<EventStore> = () => ({})) {
   const memory = memoryStore()
-  const following = createFollowing({ ...memory, ...replace(memory) })
+  const tails = createTails({ ...memory, ...replace(memory) })
   return {
     memory,
     tail: (query = '', options: TailOptions = {}): EventTail<Item> =>
-      following.tail(() => parseQuery(query), { changes: true, ...options }),
+      tails.tail(() => parseQuery(query), { changes: true, ...options }),
     async open(attributes: JsonObject = {}, type = 'live'): Promise<string> {
       const draft = { username: null, system: true, type, source: null, live: true as const }
       const json = JSON.stringify(attributes)

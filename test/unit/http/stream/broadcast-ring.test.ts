@@ -12,7 +12,7 @@ const timesOf = (ring: Ring, after: number): number[] | undefined =>
 describe('a ring', () => {
   const add = (ring: Ring, ...times: readonly number[]): void => {
     for (const time of times) ring.add(at(time))
-    ring.seal()
+    ring.publish()
   }
 
   it('returns the first batch with an event after a time', () => {
@@ -31,11 +31,11 @@ describe('a ring', () => {
     expect(ring.floor).toBe('10')
   })
 
-  it('hides events that are not sealed', () => {
+  it('hides events that are not published', () => {
     const ring = createRing('10', () => 'x')
     ring.add(at(11))
     expect(timesOf(ring, 10)).toBeUndefined()
-    ring.seal()
+    ring.publish()
     expect(timesOf(ring, 10)).toEqual([11])
   })
 

@@ -84,11 +84,11 @@ describe('a pasted text', () => {
     'curl https://h/',
     'what is filter[a]?',
     '',
-  ])('is none of ours: %s', (text) => {
+  ])('is ignored if it is not a query: %s', (text) => {
     expect(parsePasted(text)).toBeUndefined()
   })
 
-  it('is accepted even if invalid, so that the page can show the error', () => {
+  it('is returned even if the query is invalid, so that the page can show the error', () => {
     const pasted = parsePasted('filter[type_begins]=x')
     expect(() => parsePageQuery(pasted!.query)).toThrow('type_start')
   })

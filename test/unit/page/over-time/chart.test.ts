@@ -166,7 +166,7 @@ describe('labels of the axis', () => {
     ])
   })
 
-  test('stay round when clocks change', () => {
+  test('are at round times on a day when the clocks change', () => {
     // 26 October 2025 had 25 hours in Berlin.
     expect(labelled('2025-10-25T22:00:00Z', bars(25, HOUR), 'Europe/Berlin')).toEqual([
       '10-25T22:00:00 day',

@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import {
-  foldLog,
+  renderLog,
   logOf,
   progressOf,
-  unfoldedLines,
+  allLines,
 } from '../../../../adapters/page/panel/log-lines.js'
 
 const CLONE =
   "Cloning into 'x'...\nremote: Counting objects:  50% (1/2)\rremote: Counting objects: 100% (2/2), done.\r\n" +
   'Receiving objects:  12% (1/8)\rReceiving objects:  62% (5/8), 18.4 MiB | 6.1 MiB/s\r'
 
-describe('foldLog', () => {
+describe('renderLog', () => {
   it('keeps the last state of an overwritten line', () => {
-    expect(foldLog(CLONE)).toEqual({
+    expect(renderLog(CLONE)).toEqual({
       lines: [
         "Cloning into 'x'...",
         'remote: Counting objects: 100% (2/2), done.',
@@ -23,22 +23,22 @@ describe('foldLog', () => {
   })
 
   it('treats a carriage return with a line feed as a line end', () => {
-    expect(foldLog('one\r\ntwo\r\n')).toEqual({ lines: ['one', 'two'], overwritten: 0 })
+    expect(renderLog('one\r\ntwo\r\n')).toEqual({ lines: ['one', 'two'], overwritten: 0 })
   })
 
   it('keeps empty lines except the last', () => {
-    expect(foldLog('one\n\ntwo\n').lines).toEqual(['one', '', 'two'])
-    expect(foldLog('').lines).toEqual([])
+    expect(renderLog('one\n\ntwo\n').lines).toEqual(['one', '', 'two'])
+    expect(renderLog('').lines).toEqual([])
   })
 
   it('removes colour codes of terminals', () => {
-    expect(foldLog('\u001B[1;31mfailed\u001B[0m\u001B[K').lines).toEqual(['failed'])
+    expect(renderLog('\u001B[1;31mfailed\u001B[0m\u001B[K').lines).toEqual(['failed'])
   })
 })
 
-describe('unfoldedLines', () => {
+describe('allLines', () => {
   it('puts each state on its own line', () => {
-    expect(unfoldedLines(CLONE)).toEqual([
+    expect(allLines(CLONE)).toEqual([
       "Cloning into 'x'...",
       'remote: Counting objects:  50% (1/2)',
       'remote: Counting objects: 100% (2/2), done.',
@@ -50,7 +50,7 @@ describe('unfoldedLines', () => {
 
 describe('progressOf', () => {
   it('reads the newest percentage and its label', () => {
-    expect(progressOf(foldLog(CLONE).lines)).toEqual({ label: 'Receiving objects', percent: 62 })
+    expect(progressOf(renderLog(CLONE).lines)).toEqual({ label: 'Receiving objects', percent: 62 })
   })
 
   it('removes the prefix `remote:`', () => {

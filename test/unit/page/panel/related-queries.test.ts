@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { AuditEvent } from '../../../../src/event/event.js'
 import {
   beforeAndAfter,
-  closingQuery,
+  resultQuery,
   centredOn,
   relationsOf,
   sourceLink,
@@ -93,15 +93,15 @@ describe('centredOn', () => {
   })
 })
 
-describe('closingQuery', () => {
+describe('resultQuery', () => {
   it('queries the first later event of the same source and action', () => {
-    expect(decodeURIComponent(closingQuery(event())!).replaceAll('+', ' ')).toBe(
+    expect(decodeURIComponent(resultQuery(event())!).replaceAll('+', ' ')).toBe(
       `filter[step_id_eq]=${STEP}&filter[type_cont]=:template_version:fetch&filter[type_not_eq]=info:template_version:fetch&filter[created_at_gt]=2026-11-20T12:58:21.307114Z&filter[sorts][]=created_at asc`,
     )
   })
 
   it('is undefined without a source, or for a type without an action', () => {
-    expect(closingQuery(event({ source: null }))).toBeUndefined()
-    expect(closingQuery(event({ type: 'note' }))).toBeUndefined()
+    expect(resultQuery(event({ source: null }))).toBeUndefined()
+    expect(resultQuery(event({ type: 'note' }))).toBeUndefined()
   })
 })

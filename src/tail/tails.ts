@@ -39,7 +39,7 @@ export interface EventTail<Item = AuditEvent> extends AsyncIterableIterator<Item
 }
 
 /** The tails of one log. */
-export interface Following {
+export interface Tails {
   /** Yields changes only with the option `changes`. */
   tail(readQuery: () => EventQuery, options: TailOptions): EventTail<AuditEvent | EventChange>
   /** To be called with the events that this log has stored. */
@@ -53,7 +53,7 @@ interface Opened {
   readonly position: Position
 }
 
-export function createFollowing(store: EventStore): Following {
+export function createTails(store: EventStore): Tails {
   /** Tails without a start yet, with the first event that the log has stored since their call. */
   const starting = new Set<{ first: Position }>()
   const wakers = new Set<() => void>()

@@ -12,6 +12,7 @@ export interface DeadlineActions {
 export interface Deadlines {
   /** Checks the deadlines at this time at the latest, on the scale of `performance.now()`. */
   watch(deadline: number): void
+  close(): void
 }
 
 export const isDue = ({ deadline }: QueueEntry): boolean => deadline <= performance.now()
@@ -47,5 +48,5 @@ export function createDeadlines(
     timer = setTimeout(check, timerDelay(deadline - performance.now()))
     timer.unref()
   }
-  return { watch }
+  return { watch, close: () => clearTimeout(timer) }
 }

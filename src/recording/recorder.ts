@@ -164,6 +164,9 @@ export function createRecorder(
       journaling?.flush()
       await Promise.all([enlisting.flush(), ...settled])
     },
-    close: () => loop.close(),
+    async close() {
+      await loop.close()
+      deadlines.close()
+    },
   }
 }

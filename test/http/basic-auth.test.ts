@@ -2,7 +2,7 @@ import { AuditLog, currentActor } from 'daybook'
 import { basicAuth, type BasicAuthOptions } from 'daybook/koa'
 import { memoryStore } from 'daybook/memory'
 import Koa from 'koa'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { basicAuthentication } from '../../src/http/basic-auth.js'
 import { networkOf } from '../../src/http/login-rate-limit.js'
 import { errorOf, JSON_API, send } from '../support/http.js'
@@ -258,6 +258,7 @@ describe('basicAuth of daybook/koa', () => {
 
   async function serve(options: BasicAuthOptions, app = new Koa()): Promise<Listening> {
     const audit = new AuditLog({ store: memoryStore(), types: {} })
+    onTestFinished(() => audit.close())
     app.silent = true
     app.use(basicAuth(options))
     app.use(async (ctx) => {

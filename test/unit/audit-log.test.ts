@@ -9,7 +9,7 @@ import {
 import { memoryStore } from 'daybook/memory'
 import { manualClock } from 'daybook/testing'
 import * as v from 'valibot'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { failing, fakeStore, gate, stateOf, turns, untilAborted } from './fake-store.js'
 
 let emailsAreLogged = true
@@ -23,11 +23,15 @@ const types = defineEventTypes({
 
 type Types = typeof types
 
+let opened: AuditLog<Types>[] = []
+
 function openLog(
   store = fakeStore(),
   options: Partial<AuditLogOptions<Types>> = {},
 ): { audit: AuditLog<Types>; store: typeof store } {
-  return { audit: new AuditLog({ store, types, ...options }), store }
+  const audit = new AuditLog({ store, types, ...options })
+  opened.push(audit)
+  return { audit, store }
 }
 
 /** The counts that are not zero. Checks that they add up. */
@@ -43,9 +47,12 @@ const quiet = (call: Promise<unknown>): Promise<unknown> => {
   return call
 }
 
-afterEach(() => {
+afterEach(async () => {
   emailsAreLogged = true
   vi.restoreAllMocks()
+  const logs = opened
+  opened = []
+  await Promise.all(logs.map((audit) => audit.close()))
 })
 
 describe('record', () => {
@@ -657,6 +664,16 @@ describe('flush and close', () => {
     await audit.flush()
     expect(await stateOf(call)).toBe('STORE_FAILED')
     await expect(audit.flush()).resolves.toBeUndefined()
+  })
+
+  it('close stops all timers', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const { audit } = openLog()
+    await audit.recordCustom('a')
+    expect(vi.getTimerCount()).toBeGreaterThan(0)
+    await audit.close()
+    expect(vi.getTimerCount()).toBe(0)
   })
 
   it('close waits for earlier calls, then closes the store once', async () => {

@@ -25,7 +25,7 @@ describe('countsQuery', () => {
   it('is passed to the store with the signal', async () => {
     const asked: [CountsQuery, unknown][] = []
     const store = fakeStore()
-    const audit = new AuditLog({
+    await using audit = new AuditLog({
       types: {},
       store: {
         ...store,
@@ -75,7 +75,7 @@ describe('countsQuery', () => {
   })
 
   it('refuses a wrong filter', async () => {
-    const audit = new AuditLog({ store: fakeStore(), types: {} })
+    await using audit = new AuditLog({ store: fakeStore(), types: {} })
     await expect(audit.count('filter[type_equals]=x')).rejects.toMatchObject({
       code: 'UNKNOWN_PREDICATE',
     })

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AuditLog, type AuditLogOptions, parseQuery, type SlowQuery } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { faultyStore } from 'daybook/testing'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 
 const NEVER_MS = 86_400_000
 
@@ -11,6 +11,7 @@ async function openLog(slowQueryMs: number | undefined, count = 3) {
   const store = faultyStore(memoryStore())
   const list = vi.spyOn(store, 'list')
   const audit: AuditLog = new AuditLog({ store, types: {}, slowQueryMs })
+  onTestFinished(() => audit.close())
   for (let n = 0; n < count; n++) await audit.recordCustom('own', { n })
   const reported: SlowQuery[] = []
   const listen = () => audit.on('slow-query', (slow) => reported.push(slow))

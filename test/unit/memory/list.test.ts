@@ -1,6 +1,6 @@
 import { AuditLog, type EventStore } from 'daybook'
 import { manualClock } from 'daybook/testing'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { createMemoryStore } from '../../../adapters/memory/memory-store.js'
 
 const SIZE = 300
@@ -15,6 +15,7 @@ const QUERIES = [
 
 async function logOf(store: EventStore): Promise<AuditLog> {
   const audit = new AuditLog({ store, types: {} })
+  onTestFinished(() => audit.close())
   for (let n = 0; n < SIZE; n++)
     await audit.recordCustom('own', { n, kind: n % 2 === 0 ? 'even' : 'odd' })
   return audit

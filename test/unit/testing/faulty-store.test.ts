@@ -1,12 +1,16 @@
 import { AuditLog, AuditLogError, type EventDraft, type EventStore } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { type FaultyMethod, faultyStore } from 'daybook/testing'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { stateOf, turns } from '../fake-store.js'
 
 function setUp(deadlineMs = 5000) {
   const store = faultyStore(memoryStore())
   const audit: AuditLog = new AuditLog({ store, types: {}, waiting: { deadlineMs } })
+  onTestFinished(async () => {
+    store.heal()
+    await audit.close()
+  })
   const types = async () => (await audit.list()).events.map((event) => event.type)
   return { store, audit, types }
 }

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { asker } from '../../adapters/postgres/connection/connection.js'
-import type { Snapshot } from '../../adapters/postgres/log/reader.js'
+import type { Snapshot } from '../../adapters/postgres/log/snapshot.js'
 
 /** A snapshot as the store's reader takes it, which stays open until `end`. */
 export interface Moment extends Pick<Snapshot, 'ask' | 'checkTime'> {

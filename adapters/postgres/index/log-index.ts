@@ -7,7 +7,7 @@ import type { SegmentInfo } from '../../../src/store-kit/index/segment-source.js
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { TextRow } from '../connection/client.js'
 import type { Names } from '../schema/names.js'
-import type { Snapshot } from '../log/reader.js'
+import type { Snapshot } from '../log/snapshot.js'
 import { rowToEvent } from '../schema/rows.js'
 import { type ChunkCache, createChunkCache } from './chunk-cache.js'
 import { createProbeHistory, type ProbeHistory } from './probe-history.js'

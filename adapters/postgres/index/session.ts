@@ -13,7 +13,7 @@ import {
 } from '../../../src/store-kit/index/time-order.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Names } from '../schema/names.js'
-import type { Snapshot } from '../log/reader.js'
+import type { Snapshot } from '../log/snapshot.js'
 import type { ChunkCache } from './chunk-cache.js'
 import type { Coverage } from './log-index.js'
 import { prefetch, prefetchTimes } from './prefetch.js'

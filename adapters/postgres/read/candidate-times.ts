@@ -8,7 +8,7 @@ import type { LogIndex } from '../index/log-index.js'
 import { READ_LIMIT_EXCEEDED } from '../index/chunk-loader.js'
 import { openSession } from '../index/session.js'
 import type { Names } from '../schema/names.js'
-import type { Snapshot } from '../log/reader.js'
+import type { Snapshot } from '../log/snapshot.js'
 import { numbered } from './sql.js'
 
 // Up to this number, counting events in one statement is faster than in parts.

@@ -19,7 +19,7 @@ import type { LogIndex } from '../index/log-index.js'
 import { listBounds } from './list-plan.js'
 import { readOpen } from '../schema/live-rows.js'
 import type { Names } from '../schema/names.js'
-import type { Snapshot } from '../log/reader.js'
+import type { Snapshot } from '../log/snapshot.js'
 import { type Run, within } from './ranges.js'
 import { allOf, numbered } from './sql.js'
 

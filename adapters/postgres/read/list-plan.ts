@@ -12,7 +12,7 @@ import { probeStatement, scanStatement } from './list-scan.js'
 import type { Names } from '../schema/names.js'
 import { pushDownEvents } from './pushdown-event.js'
 import { MAX_TIME } from './ranges.js'
-import type { Opening } from '../log/reader.js'
+import type { Opening } from '../log/snapshot.js'
 
 /** The time range of a query, in whole microseconds. */
 export function listBounds(query: Pick<EventQuery, 'where'>): TimeBounds {

@@ -12,7 +12,7 @@ import type { Coverage, LogIndex } from '../index/log-index.js'
 import { type IndexSession, openSession } from '../index/session.js'
 import type { ListTrace } from './list-trace.js'
 import type { Names } from '../schema/names.js'
-import type { Opened, Snapshot } from '../log/reader.js'
+import type { Opened, Snapshot } from '../log/snapshot.js'
 import { EVENT_COLUMNS } from '../schema/rows.js'
 import type { Run } from './ranges.js'
 

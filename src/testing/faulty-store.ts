@@ -1,6 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import { AuditLogError, throwIfAborted } from '../errors.js'
-import type { AppendOptions, EventStore } from '../store/store.js'
+import type { EventStore } from '../store/store.js'
+import { createFaults } from './faults.js'
 
 /** The methods of a store that can be given faults: those that return a promise, except `close`. */
 export type FaultyMethod = Exclude<
@@ -31,17 +30,6 @@ export interface FaultyStore extends EventStore {
   heal(): void
 }
 
-type Fault =
-  | { readonly kind: 'fail'; readonly error: unknown }
-  | { readonly kind: 'hang' }
-  | { readonly kind: 'delay'; readonly milliseconds: number }
-  | { readonly kind: 'lose' }
-
-interface PlannedFault {
-  readonly fault: Fault
-  times: number
-}
-
 /**
  * Wraps a store for tests of how a host handles store failures. The wrapper keeps the contract of
  * `EventStore`, but its calls fail, hang, take longer or lose their acknowledgement on demand.
@@ -55,73 +43,8 @@ interface PlannedFault {
  * ```
  */
 export function faultyStore(store: EventStore): FaultyStore {
-  const planned = new Map<FaultyMethod, PlannedFault[]>()
-  /** Its signal aborts at `heal`, which then replaces it. */
-  let healing = new AbortController()
-  let isClosed = false
-
-  const plan = (method: FaultyMethod, fault: Fault, times = Infinity): void => {
-    const faults = planned.get(method) ?? []
-    planned.set(method, [...faults, { fault, times }])
-  }
-
-  const nextFault = (method: FaultyMethod): Fault | undefined => {
-    const faults = planned.get(method) ?? []
-    while (faults[0] && faults[0].times <= 0) faults.shift()
-    const [next] = faults
-    if (next) next.times--
-    return next?.fault
-  }
-
-  const failure = (message: string, cause?: unknown): AuditLogError => {
-    if (cause instanceof AuditLogError) return cause
-    return new AuditLogError('STORE_FAILED', `the ${store.name} store failed: ${message}`, {
-      cause: cause ?? new Error(message),
-    })
-  }
-
-  /** Resolves at `heal` or after `milliseconds`; rejects with `ABORTED` if the call is aborted first. */
-  const waitForHeal = async (
-    options: AppendOptions = {},
-    milliseconds = Infinity,
-  ): Promise<void> => {
-    const { signal, deadline = Infinity } = options
-    const { signal: healed } = healing
-    const remaining = Math.max(0, deadline - performance.now())
-    // Timers drop fractions of a millisecond and would end before the deadline.
-    await wait(
-      Math.min(milliseconds, Math.ceil(remaining)),
-      AbortSignal.any(signal ? [healed, signal] : [healed]),
-    )
-    throwIfAborted(signal)
-    if (remaining <= milliseconds && !healed.aborted)
-      throw new AuditLogError('ABORTED', 'the deadline has passed')
-  }
-
-  const call = async <Result>(
-    method: FaultyMethod,
-    options: AppendOptions | undefined,
-    act: () => Promise<Result>,
-  ): Promise<Result> => {
-    if (isClosed || options?.signal?.aborted) return act()
-    const fault = nextFault(method)
-    switch (fault?.kind) {
-      case undefined:
-        return act()
-      case 'fail':
-        throw failure(`${method} was made to fail`, fault.error)
-      case 'hang':
-      case 'delay':
-        await waitForHeal(options, fault.kind === 'delay' ? fault.milliseconds : Infinity)
-        return act()
-      case 'lose': {
-        const result = await act()
-        if (method !== 'append') throw failure(`the acknowledgement of ${method} was lost`)
-        await waitForHeal(options).catch(() => {})
-        return result
-      }
-    }
-  }
+  const faults = createFaults<FaultyMethod>(store.name)
+  const { plan, call } = faults
 
   return {
     name: store.name,
@@ -160,33 +83,16 @@ export function faultyStore(store: EventStore): FaultyStore {
     watch: (hint) => store.watch(hint),
 
     async close() {
-      isClosed = true
+      faults.disable()
       await store.close()
       // Calls that hang now run and find the store closed.
-      healing.abort()
+      faults.release()
     },
 
     fail: (method, times, error) => plan(method, { kind: 'fail', error }, times),
     hang: (method, times) => plan(method, { kind: 'hang' }, times),
     delay: (method, milliseconds, times) => plan(method, { kind: 'delay', milliseconds }, times),
     loseAcknowledgement: (method, times) => plan(method, { kind: 'lose' }, times),
-    heal() {
-      planned.clear()
-      healing.abort()
-      healing = new AbortController()
-    },
+    heal: faults.heal,
   }
-}
-
-// The longest delay of setTimeout.
-const MAX_DELAY_MS = 2_147_483_647
-
-/** Resolves after `milliseconds`, or when the signal aborts. */
-async function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
-  if (milliseconds < MAX_DELAY_MS) {
-    await delay(milliseconds, undefined, { signal }).catch(() => {})
-    return
-  }
-  if (signal.aborted) return
-  await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
 }

@@ -1,11 +1,7 @@
 import type { AuditEvent } from '../../src/event/event.js'
 import { type IdSuffix, parseEventId } from '../../src/event/event-id.js'
 import type { Microseconds } from '../../src/event/timestamp.js'
-
-export interface TimedEvent {
-  readonly time: Microseconds
-  readonly event: AuditEvent
-}
+import { createTimedEvents, type TimedEvent } from './timed-events.js'
 
 /** A range of a timeline. Later additions and removals do not change it. */
 export interface EventRange {
@@ -43,66 +39,38 @@ export interface Timeline {
 }
 
 export function createTimeline(): Timeline {
-  /** Appending changes both in place. Other changes replace them, so a running scan keeps the old arrays. */
-  let events: AuditEvent[] = []
-  let times: Microseconds[] = []
-  /** Index of the first event. Dropped events stay in the arrays before it until there are many. */
-  let start = 0
+  const timed = createTimedEvents()
+  const { indexOf } = timed
   /** The times of events whose ids do not contain them. */
   const foreignIds = new Map<string, Microseconds>()
 
-  /** The first index whose time is not before this one. */
-  const indexOf = (time: Microseconds): number => {
-    let [low, high] = [start, times.length]
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (times[middle]! < time) low = middle + 1
-      else high = middle
-    }
-    return low
-  }
-
   const eventAt = (time: Microseconds): AuditEvent | undefined => {
     const index = indexOf(time)
-    return times[index] === time ? events[index] : undefined
-  }
-
-  const append = (added: readonly TimedEvent[]): void => {
-    for (const { time, event } of added) {
-      times.push(time)
-      events.push(event)
-    }
-  }
-
-  /** Keeps only the events from index `from` that pass the test. */
-  const keep = (from: number, isKept: (index: number) => boolean): void => {
-    const [keptEvents, keptTimes]: [AuditEvent[], Microseconds[]] = [[], []]
-    for (let i = from; i < events.length; i++)
-      if (isKept(i)) {
-        keptEvents.push(events[i]!)
-        keptTimes.push(times[i]!)
-      }
-    events = keptEvents
-    times = keptTimes
-    start = 0
+    return timed.times[index] === time ? timed.events[index] : undefined
   }
 
   const drop = (count: number): void => {
-    for (const end = start + count; start < end; start++)
-      if (foreignIds.size > 0) foreignIds.delete(events[start]!.id)
-    if (start > events.length / 2) keep(start, () => true)
+    if (count <= 0) return
+    const { events, start } = timed
+    const end = start + count
+    if (foreignIds.size > 0) for (let i = start; i < end; i++) foreignIds.delete(events[i]!.id)
+    timed.dropBefore(end)
   }
 
   return {
     get size() {
-      return events.length - start
+      return timed.events.length - timed.start
     },
     get ends(): Timeline['ends'] {
+      const { times, start } = timed
       const last = times.length - 1
       return start <= last ? [times[start]!, times[last]!] : undefined
     },
-    between: (from, to) => ({ events, times, from: indexOf(from), to: indexOf(to + 1) }),
-    countBefore: (time) => indexOf(time) - start,
+    between(from, to) {
+      const { events, times } = timed
+      return { events, times, from: indexOf(from), to: indexOf(to + 1) }
+    },
+    countBefore: (time) => indexOf(time) - timed.start,
     at: eventAt,
     find(id) {
       const time = foreignIds.get(id) ?? parseEventId(id)?.time
@@ -110,6 +78,7 @@ export function createTimeline(): Timeline {
       return event?.id === id ? { time: time!, event } : undefined
     },
     suffixesAfter(time) {
+      const { events } = timed
       const suffixes = new Map<IdSuffix, AuditEvent>()
       for (let i = indexOf(time + 1); i < events.length; i++) {
         const event = events[i]!
@@ -118,42 +87,46 @@ export function createTimeline(): Timeline {
       }
       return suffixes
     },
-    append,
+    append: timed.append,
     insert(added) {
       for (const { time, event } of added)
         if (parseEventId(event.id)?.time !== time) foreignIds.set(event.id, time)
-      const inOrder = added.toSorted((a, b) => a.time - b.time)
-      const first = inOrder[0] ? indexOf(inOrder[0].time) : times.length
-      const rest = events.slice(first).map((event, i) => ({ time: times[first + i]!, event }))
-      if (rest.length > 0) {
-        events = events.slice(start, first)
-        times = times.slice(start, first)
-        start = 0
-      }
-      append([...rest, ...inOrder].toSorted((a, b) => a.time - b.time))
+      timed.insert(added)
     },
     replace({ time, event }) {
-      events[indexOf(time)] = event
+      timed.replace(indexOf(time), event)
     },
     drop,
     removeBefore(time, max, isRemovable) {
-      const end = indexOf(time)
-      const kept = new Set<number>()
-      let next = start
-      for (; next < end && next - start - kept.size < max; next++)
-        if (!isRemovable(events[next]!)) kept.add(next)
-      const removed = next - start - kept.size
+      const { events, start } = timed
+      const range = { events, from: start, to: indexOf(time) }
+      const { end, kept } = findRemovable(range, max, isRemovable)
+      const removed = end - start - kept.size
       if (removed === 0) return 0
       if (kept.size === 0) drop(removed)
       else {
-        for (let i = start; i < next; i++) if (!kept.has(i)) foreignIds.delete(events[i]!.id)
-        keep(start, (index) => index >= next || kept.has(index))
+        for (let i = start; i < end; i++) if (!kept.has(i)) foreignIds.delete(events[i]!.id)
+        timed.keep(start, (index) => index >= end || kept.has(index))
       }
       return removed
     },
     remove(ids) {
-      keep(start, (index) => !ids.has(events[index]!.id))
+      const { events, start } = timed
+      timed.keep(start, (index) => !ids.has(events[index]!.id))
       for (const id of ids) foreignIds.delete(id)
     },
   }
+}
+
+/** Tests events until `max` pass; returns the index after them, and the indexes of those that fail. */
+function findRemovable(
+  { events, from, to }: Pick<EventRange, 'events' | 'from' | 'to'>,
+  max: number,
+  isRemovable: (event: AuditEvent) => boolean,
+): { readonly end: number; readonly kept: ReadonlySet<number> } {
+  const kept = new Set<number>()
+  let end = from
+  for (; end < to && end - from - kept.size < max; end++)
+    if (!isRemovable(events[end]!)) kept.add(end)
+  return { end, kept }
 }

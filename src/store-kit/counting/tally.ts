@@ -1,16 +1,15 @@
 import type { AuditEvent } from '../../event/event.js'
 import { bothOf, type Grouping } from '../../filter/ast.js'
 import { compileFilter } from '../../filter/evaluate.js'
-import { formatTimestamp } from '../../event/timestamp.js'
 import { countPlan, type Span } from './count-plan.js'
-import type { Buckets, CountsQuery, EventCounts, Facet, LevelCounts } from '../../store/counts.js'
+import type { CountsQuery, EventCounts } from '../../store/counts.js'
+import { estimateCounts } from './estimate.js'
 import { createFacetTally, type FacetTally } from './facet-tally.js'
 import { type GroupField, groupFields } from './group-fields.js'
 import { filterParts } from './own-conditions.js'
 import { createSeenAttributes } from './seen-attributes.js'
 import { durationOf, type Rounds, type Slice } from './slices.js'
 import { createStrata, type Strata } from './strata.js'
-import type { TimeBuckets } from './time-buckets.js'
 
 /** A figure of a tally: levels over time, names of attributes, or the values of one facet. */
 export type Figure = 'levels' | 'attributes' | { readonly facet: string }
@@ -45,30 +44,6 @@ interface Population {
 
 const isOf = (figure: Figure, facet: string): boolean =>
   typeof figure === 'object' && figure.facet === facet
-
-const sumOf = (counts: LevelCounts): number =>
-  Object.values(counts).reduce((sum, count) => sum + count, 0)
-
-function levelFacet(levels: LevelCounts, top: number): Facet {
-  const values = Object.entries(levels)
-    .map(([value, count]) => ({ value, count }))
-    .toSorted((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1))
-  return { values: values.slice(0, top), distinct: values.length, missing: 0 }
-}
-
-function bucketCounts({ width, zone, edges }: TimeBuckets, strata: Strata): Buckets {
-  const hasSome = strata.total() > 0
-  const buckets = edges.slice(0, hasSome ? -1 : 0).map((from, i) => {
-    const levels = strata.levelsOf(i)
-    return {
-      from: formatTimestamp(from),
-      to: formatTimestamp(edges[i + 1]!),
-      total: sumOf(levels),
-      levels,
-    }
-  })
-  return { width, zone, buckets }
-}
 
 export function createTally(query: CountsQuery, span: Span): Tally {
   const start = performance.now()
@@ -109,7 +84,7 @@ export function createTally(query: CountsQuery, span: Span): Tally {
     return found
   }
 
-  const isScaled = (): boolean => cells.some((cell, i) => seen[i]! < durationOf(cell))
+  const tallied = { query, buckets, cells, seen, main, populations, tallies, attributes }
 
   return {
     shared,
@@ -138,33 +113,9 @@ export function createTally(query: CountsQuery, span: Span): Tally {
       unseen -= durationOf(slice)
     },
 
-    counts() {
-      const factors = cells.map((cell, i) => durationOf(cell) / Math.max(1, seen[i]!))
-      const groups = Math.max(1, (buckets?.edges.length ?? 0) - 1)
-      const scaledOf = ({ strata }: Population): Strata =>
-        strata.scaled(groups, (cell) => cells[cell]!.bucket, factors)
-      const scaleOf = (one: Population): ((count: number) => number) => {
-        const factor = scaledOf(one).total() / Math.max(1, one.strata.total())
-        return (count) => Math.round(count * factor)
-      }
-      const facetOf = (name: string): Facet => {
-        const one = populations.get(name) ?? main
-        return (
-          tallies.get(name)?.facet(query.top, scaleOf(one)) ??
-          levelFacet(scaledOf(one).levels(), query.top)
-        )
-      }
-      const all = scaledOf(main)
-      return {
-        total: all.total(),
-        levels: all.levels(),
-        buckets: buckets && bucketCounts(buckets, all),
-        facets: Object.fromEntries(query.facets.map((name) => [name, facetOf(name)])),
-        attributes: attributes?.top(scaleOf(main)),
-        sampled: isScaled(),
-        counted: main.strata.total(),
-        took_ms: Math.round(performance.now() - start),
-      }
-    },
+    counts: () => ({
+      ...estimateCounts(tallied),
+      took_ms: Math.round(performance.now() - start),
+    }),
   }
 }

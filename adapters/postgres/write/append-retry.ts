@@ -1,0 +1,54 @@
+import { AuditLogError } from '../../../src/errors.js'
+import type { EventDraft } from '../../../src/event/event.js'
+import { timeoutSignal } from '../../../src/async/timeout-signal.js'
+import type { AppendOptions } from '../../../src/store/store.js'
+import { abortedAfter, pause } from '../connection/backoff.js'
+import {
+  asAuditLogError,
+  codeOf,
+  DATATYPE_MISMATCH,
+  isTransient,
+  NO_PARTITION,
+  QUERY_CANCELED,
+  TOO_LATE,
+} from '../connection/failures.js'
+import type { Appended } from './append-call.js'
+import type { Attempts } from './attempts.js'
+import type { PartitionsAhead } from './partitions-ahead.js'
+
+/** The time limit of an attempt if the caller sets no deadline. */
+const ATTEMPT_MS = 10_000
+
+/** Repeats the attempt while its failures are transient, until the deadline if there is one. */
+export async function appendWithRetry(
+  attempts: Attempts,
+  partitions: PartitionsAhead,
+  drafts: readonly EventDraft[],
+  { signal, deadline, since, retriedLater }: AppendOptions,
+): Promise<Appended> {
+  let failure: unknown
+  for (let count = 0; ; count++) {
+    const until = deadline ?? performance.now() + ATTEMPT_MS
+    using wait = timeoutSignal(until - performance.now(), signal)
+    if (signal?.aborted || until <= performance.now()) throw abortedAfter(failure ?? signal?.reason)
+    try {
+      return await attempts.run({ drafts, deadline: until, since, retriedLater }, wait.signal)
+    } catch (error) {
+      if (codeOf(error) === NO_PARTITION && count < 2) {
+        await partitions.create(wait.signal).catch(() => {})
+        continue
+      }
+      // The row type has another OID, which the next attempt reads.
+      if (codeOf(error) === DATATYPE_MISMATCH && count < 2) continue
+      const isAborted = error instanceof AuditLogError && error.code === 'ABORTED'
+      const isOver = isAborted || codeOf(error) === TOO_LATE || codeOf(error) === QUERY_CANCELED
+      if (!isOver && !isTransient(error)) throw asAuditLogError(error)
+      // An earlier failure says more than the time limit.
+      if (!isOver) failure = error
+      else failure ??= isAborted ? error.cause : error
+      // Before the deadline this means that a clock was changed or this machine was paused.
+      if (codeOf(error) === TOO_LATE) await attempts.synchronize(wait.signal).catch(() => {})
+    }
+    await pause(count, signal)
+  }
+}

@@ -1,10 +1,8 @@
-import { extractedSource } from '../../../src/store-kit/index/block-source.js'
-import { createGrowingIndex } from '../../../src/store-kit/index/growing-index.js'
 import type { IndexPart } from '../../../src/store-kit/index/part.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { type IndexState, loadIndexState } from './index-state.js'
 import type { SealingTuning } from '../../../src/store-kit/index-builder/segment-levels.js'
-import { EVENT_COLUMNS, type EventValues, rowToEvent, valuesToRow } from '../schema/rows.js'
+import { createRecentEvents } from './recent-events.js'
 import { readSegment } from './segment-reader.js'
 import type { Tables } from '../schema/tables.js'
 
@@ -32,12 +30,6 @@ export interface LogIndex {
   readonly reads: () => number
 }
 
-const BLOCK = 2048
-/** Rows between two checks of the time. */
-const STEP = 64
-/** Unsealed events that are kept in memory, in segments; with more, queries check the events one by one. */
-const MAX_UNSEALED = 4
-
 /** While these stay the same, so do the index and the events. */
 export interface Marks {
   readonly version: number
@@ -50,33 +42,16 @@ const MARKS = 'SELECT version, appended, sealed FROM daybook_high_water, daybook
 const isSame = (a: Marks, b: Marks): boolean =>
   a.version === b.version && a.appended === b.appended && a.sealed === b.sealed
 
-const NEW_ROWS = `SELECT ${EVENT_COLUMNS} FROM daybook_events WHERE created_at > ?
-  ORDER BY created_at LIMIT ${STEP}`
-
-const LATE = `SELECT id, created_at AS time FROM daybook_late WHERE id > ? ORDER BY id LIMIT ${STEP}`
-
-const COUNT_LATE = 'SELECT count(*) AS late FROM (SELECT 1 FROM daybook_late WHERE id > ? LIMIT ?)'
-
-export function createLogIndex(
-  { connection, events }: Tables,
-  { segmentSize }: SealingTuning,
-): LogIndex {
-  const { statement } = connection
-  const max = MAX_UNSEALED * segmentSize
-  const recent = createGrowingIndex(BLOCK, extractedSource)
+export function createLogIndex(tables: Tables, { segmentSize }: SealingTuning): LogIndex {
+  const { connection } = tables
+  const recent = createRecentEvents(tables, segmentSize)
   let state: IndexState | undefined
   let segments = new Map<number, IndexPart>()
-  /** Id of the last row of `daybook_late` that was added. */
-  let lastLate = 0
   let reads = 0
   let last: { readonly marks: Marks; readonly coverage: Coverage } | undefined
 
   const setState = (next: IndexState): void => {
-    recent.dropUntil(next.sealedTo)
-    if (next.sealedLate !== state?.sealedLate) {
-      recent.dropLate()
-      lastLate = next.sealedLate
-    }
+    recent.dropSealed(next)
     segments = new Map(
       next.segments.map((row) => [
         row.id,
@@ -86,44 +61,12 @@ export function createLogIndex(
     state = next
   }
 
-  /** False if `isOver` came before all events were added. */
-  const addNew = (isOver: () => boolean): boolean => {
-    for (;;) {
-      const rows = statement(NEW_ROWS).raw(true).all(recent.last) as EventValues[]
-      for (const values of rows) recent.add(values[0], rowToEvent(valuesToRow(values)))
-      if (rows.length < STEP) return true
-      if (isOver()) return false
-    }
-  }
-
-  const addLate = (isOver: () => boolean): boolean => {
-    for (;;) {
-      const late = statement(LATE).all(lastLate) as { id: number; time: Microseconds }[]
-      for (const { id, time } of late) {
-        const row = events.at(time)
-        if (row) recent.addLate(time, rowToEvent(row))
-        lastLate = id
-      }
-      if (late.length < STEP) return true
-      if (isOver()) return false
-    }
-  }
-
-  const tooMany = ({
-    appended,
-    sealed,
-  }: Marks): { readonly isNew: boolean; readonly isLate: boolean } => {
-    if (appended - sealed <= max) return { isNew: false, isLate: false }
-    const { late } = statement(COUNT_LATE).get(lastLate, max) as { readonly late: number }
-    return { isNew: true, isLate: late >= max }
-  }
-
   const cover = (marks: Marks, isOver: () => boolean): Coverage | undefined => {
     if (state?.version !== marks.version) setState(loadIndexState(connection))
-    const { isNew, isLate } = tooMany(marks)
+    const { isNew, isLate } = recent.tooMany(marks.appended - marks.sealed)
     if (isLate) return { segments: [], recent: [], to: -1 }
-    if (!addLate(isOver)) return undefined
-    if (!isNew && !addNew(isOver)) return undefined
+    if (!recent.addLate(isOver)) return undefined
+    if (!isNew && !recent.addNew(isOver)) return undefined
     return {
       segments: [...segments.values()],
       recent: recent.parts(),
@@ -138,7 +81,7 @@ export function createLogIndex(
   return {
     known,
     refresh(isOver) {
-      const marks = statement(MARKS).get() as Marks
+      const marks = connection.statement(MARKS).get() as Marks
       const before = known(marks)
       if (before) return before
       const coverage = cover(marks, isOver)

@@ -1,0 +1,86 @@
+import type { Microseconds } from '../../../src/event/timestamp.js'
+import { extractedSource } from '../../../src/store-kit/index/block-source.js'
+import { createGrowingIndex } from '../../../src/store-kit/index/growing-index.js'
+import type { IndexPart } from '../../../src/store-kit/index/part.js'
+import { EVENT_COLUMNS, type EventValues, rowToEvent, valuesToRow } from '../schema/rows.js'
+import type { Tables } from '../schema/tables.js'
+import type { IndexState } from './index-state.js'
+
+/** An index in memory of the events that are in no segment yet. Call the methods within one snapshot. */
+export interface RecentEvents {
+  /** Time of the newest event that was added in order, or up to which events are in segments. */
+  readonly last: Microseconds
+  /** Drops the events that are now in segments. */
+  dropSealed(state: IndexState): void
+  /** Whether there are too many new events, and too many late events, to keep them in memory. */
+  tooMany(unsealed: number): { readonly isNew: boolean; readonly isLate: boolean }
+  /** Adds the events after `last` until `isOver`; false if there are more. */
+  addNew(isOver: () => boolean): boolean
+  /** Adds the late events until `isOver`; false if there are more. */
+  addLate(isOver: () => boolean): boolean
+  /** The events so far; events that are added later are not in these parts. */
+  parts(): readonly IndexPart[]
+}
+
+const BLOCK = 2048
+/** Rows between two checks of the time. */
+const STEP = 64
+/** Unsealed events that are kept in memory, in segments; with more, queries check the events one by one. */
+const MAX_UNSEALED = 4
+
+const NEW_ROWS = `SELECT ${EVENT_COLUMNS} FROM daybook_events WHERE created_at > ?
+  ORDER BY created_at LIMIT ${STEP}`
+
+const LATE = `SELECT id, created_at AS time FROM daybook_late WHERE id > ? ORDER BY id LIMIT ${STEP}`
+
+const COUNT_LATE = 'SELECT count(*) AS late FROM (SELECT 1 FROM daybook_late WHERE id > ? LIMIT ?)'
+
+export function createRecentEvents(
+  { connection: { statement }, events }: Tables,
+  segmentSize: number,
+): RecentEvents {
+  const max = MAX_UNSEALED * segmentSize
+  const index = createGrowingIndex(BLOCK, extractedSource)
+  let sealedLate: number | undefined
+  /** Id of the last row of `daybook_late` that was added. */
+  let lastLate = 0
+
+  return {
+    get last() {
+      return index.last
+    },
+    dropSealed(state) {
+      index.dropUntil(state.sealedTo)
+      if (state.sealedLate === sealedLate) return
+      index.dropLate()
+      sealedLate = state.sealedLate
+      lastLate = sealedLate
+    },
+    tooMany(unsealed) {
+      if (unsealed <= max) return { isNew: false, isLate: false }
+      const { late } = statement(COUNT_LATE).get(lastLate, max) as { readonly late: number }
+      return { isNew: true, isLate: late >= max }
+    },
+    addNew(isOver) {
+      for (;;) {
+        const rows = statement(NEW_ROWS).raw(true).all(index.last) as EventValues[]
+        for (const values of rows) index.add(values[0], rowToEvent(valuesToRow(values)))
+        if (rows.length < STEP) return true
+        if (isOver()) return false
+      }
+    },
+    addLate(isOver) {
+      for (;;) {
+        const late = statement(LATE).all(lastLate) as { id: number; time: Microseconds }[]
+        for (const { id, time } of late) {
+          const row = events.at(time)
+          if (row) index.addLate(time, rowToEvent(row))
+          lastLate = id
+        }
+        if (late.length < STEP) return true
+        if (isOver()) return false
+      }
+    },
+    parts: () => index.parts(),
+  }
+}

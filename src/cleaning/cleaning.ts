@@ -17,7 +17,7 @@ import type { Schedule } from './schedule.js'
 import { type Refusal, startScheduledRuns } from './scheduled-runs.js'
 import { type CleaningStatus, readStatuses } from './status.js'
 import type { Rule, RunTotals } from './task.js'
-import { type RecordEvent, recordDone } from './run-events.js'
+import { type RecordEvent, recordRun } from './run-events.js'
 
 /** What cleaning needs of its log. */
 export interface CleaningContext {
@@ -142,7 +142,7 @@ async function runUnlessRefused(
 async function skip(rule: Rule, record: RecordEvent): Promise<CleaningResult> {
   const skipped = 'another process is cleaning'
   const analysis = { analyzed_tables: [], skipped_reason: skipped }
-  if (rule.target === 'statistics') await recordDone(record, rule, { removed_count: 0, analysis })
+  if (rule.target === 'statistics') await recordRun(record, rule, { removed_count: 0, analysis })
   return { name: rule.name, target: rule.target, removed_count: 0, skipped }
 }
 

@@ -12,11 +12,7 @@ export const errorType = (target: string): string => `error:data_cleanup:${targe
 const LOST_RUN = 'the run did not end: its process died, or lost the store'
 
 /** Records a run that succeeded or was aborted, if it removed or analysed something. */
-export async function recordDone(
-  record: RecordEvent,
-  rule: Rule,
-  totals: RunTotals,
-): Promise<void> {
+export async function recordRun(record: RecordEvent, rule: Rule, totals: RunTotals): Promise<void> {
   const { analysis } = totals
   if (totals.removed_count === 0 && !analysis) return
   const data = analysis ? { rule: rule.name, ...analysis } : dataOf(rule, totals)
@@ -24,7 +20,7 @@ export async function recordDone(
 }
 
 /** Records a run that failed. */
-export async function recordFailed(
+export async function recordFailedRun(
   record: RecordEvent,
   rule: Rule,
   totals: RunTotals,
@@ -36,7 +32,11 @@ export async function recordFailed(
 }
 
 /** Records a previous run that did not end. */
-export async function recordLost(record: RecordEvent, rule: Rule, run: LeasedRun): Promise<void> {
+export async function recordLostRun(
+  record: RecordEvent,
+  rule: Rule,
+  run: LeasedRun,
+): Promise<void> {
   await record(errorType(rule.target), {
     error: LOST_RUN,
     ...dataOf(rule, { removed_count: run.removedCount }),

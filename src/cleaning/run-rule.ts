@@ -4,7 +4,13 @@ import { readHolds } from './filters.js'
 import type { Lease } from './lease.js'
 import type { CleaningOptions, CleaningResult, OnCleaningProgress } from './rule.js'
 import type { Job, Rule, RunTotals } from './task.js'
-import { messageOf, type RecordEvent, recordDone, recordFailed, recordLost } from './run-events.js'
+import {
+  messageOf,
+  type RecordEvent,
+  recordRun,
+  recordFailedRun,
+  recordLostRun,
+} from './run-events.js'
 
 export interface RunOptions {
   readonly store: EventStore
@@ -32,11 +38,11 @@ export async function runRule(
   const job = jobOf(rule, lease.startedAt, totals, { ...options, signal })
   const work = async (): Promise<void> => {
     await options.prepare({ signal })
-    if (lease.unfinished) await recordLost(record, rule, lease.unfinished)
+    if (lease.unfinished) await recordLostRun(record, rule, lease.unfinished)
     await rule.task.run(job)
   }
   const recordOutcome = ({ error }: Outcome): Promise<void> =>
-    error ? recordFailed(record, rule, totals, error.thrown) : recordDone(record, rule, totals)
+    error ? recordFailedRun(record, rule, totals, error.thrown) : recordRun(record, rule, totals)
 
   let outcome = await outcomeOf(work())
   const isAborted = abortSignal.aborted

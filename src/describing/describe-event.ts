@@ -1,7 +1,7 @@
 import type { AuditEvent, JsonValue } from '../event/event.js'
 import type { EventTypes } from '../event/event-types.js'
 import { scalarsIn, valuesAt } from './attributes.js'
-import { factsOf } from './facts.js'
+import { templateValues } from './template-values.js'
 import { listText, plain } from './formats.js'
 import type { Sentence, SentencePart } from './sentence.js'
 import { readTemplate, type Template } from './template.js'
@@ -58,10 +58,10 @@ function fillTemplate(
   if (!template) return undefined
   const { afterUser, alone } = template
   const isVerbFirst = afterUser !== undefined && (who !== null || afterUser === alone)
-  const facts = factsOf(event, { isOpen, isVerbFirst })
-  const sentence = joinTexts((isVerbFirst ? afterUser : alone)(facts) ?? [])
+  const values = templateValues(event, { isOpen, isVerbFirst })
+  const sentence = joinTexts((isVerbFirst ? afterUser : alone)(values) ?? [])
   if (sentence.length === 0) return undefined
-  return { what: joinTexts([...sentence, ...templateOf(POSTSCRIPT)!.alone(facts)!]), isVerbFirst }
+  return { what: joinTexts([...sentence, ...templateOf(POSTSCRIPT)!.alone(values)!]), isVerbFirst }
 }
 
 /** Parsed templates by their text. Registries bound their number. */

@@ -1,8 +1,8 @@
 import { type Format, FORMAT_NAMES, formatOf, plain, type Parts } from './formats.js'
 import type { SentencePart } from './sentence.js'
 
-/** The facts of an event that a template uses. */
-export interface Facts {
+/** What a template can read of an event. */
+export interface TemplateValues {
   /** The attribute's values in this format. */
   attribute(name: string, format: Format): Parts
   isAttribute(name: string, text: string): boolean
@@ -11,7 +11,7 @@ export interface Facts {
 }
 
 /** A piece of a template. Returns `undefined` if the event lacks a value that it needs. */
-type Piece = (facts: Facts) => Parts
+type Piece = (values: TemplateValues) => Parts
 
 /** A parsed template: one form to follow the user's name, and one to stand alone. */
 export interface Template {
@@ -44,16 +44,16 @@ export function readTemplate(template: string): Template {
 
   const place = (content: string): Piece => {
     const { word, name, format, text } = PLACE.exec(content)?.groups ?? {}
-    if (word !== undefined) return (facts) => facts.word(word)
+    if (word !== undefined) return (values) => values.word(word)
     if (name === undefined)
       throw fault(`{${content}} is not {name}, {name:format}, {name=text} or {@word}`)
-    if (text !== undefined) return (facts) => (facts.isAttribute(name, text) ? [] : undefined)
+    if (text !== undefined) return (values) => (values.isAttribute(name, text) ? [] : undefined)
     const print = formatOf(name, format)
     if (!print)
       throw fault(
         `unknown format ${format}; the formats are ${FORMAT_NAMES} and two words such as item/items`,
       )
-    return (facts) => facts.attribute(name, print)
+    return (values) => values.attribute(name, print)
   }
 
   const enclosed = (closer: string, read: () => Piece): Piece => {
@@ -66,8 +66,8 @@ export function readTemplate(template: string): Template {
 
   const marked = (kind: 'name' | 'quote', closer: string): Piece => {
     const inner = enclosed(closer, () => sequence([closer]))
-    return (facts) => {
-      const text = inner(facts)
+    return (values) => {
+      const text = inner(values)
         ?.map((part) => part.text)
         .join('')
       return text === undefined ? undefined : [{ kind, text }]
@@ -82,7 +82,7 @@ export function readTemplate(template: string): Template {
         at++
         choices.push(sequence([']', '|']))
       }
-      return (facts) => firstParts(choices, facts) ?? []
+      return (values) => firstParts(choices, values) ?? []
     })
   }
 
@@ -101,7 +101,7 @@ export function readTemplate(template: string): Template {
   const sequence = (ends: readonly string[]): Piece => {
     const pieces: Piece[] = []
     while (at < tokens.length && !ends.includes(tokens[at]![0])) pieces.push(next())
-    return (facts) => allParts(pieces, facts)
+    return (values) => allParts(pieces, values)
   }
 
   const first = sequence(['|'])
@@ -119,18 +119,18 @@ const literal = (text: string): Piece => {
   return () => parts
 }
 
-function firstParts(pieces: readonly Piece[], facts: Facts): Parts {
+function firstParts(pieces: readonly Piece[], values: TemplateValues): Parts {
   for (const piece of pieces) {
-    const parts = piece(facts)
+    const parts = piece(values)
     if (parts) return parts
   }
   return undefined
 }
 
-function allParts(pieces: readonly Piece[], facts: Facts): Parts {
+function allParts(pieces: readonly Piece[], values: TemplateValues): Parts {
   const parts: SentencePart[] = []
   for (const piece of pieces) {
-    const more = piece(facts)
+    const more = piece(values)
     if (!more) return undefined
     parts.push(...more)
   }

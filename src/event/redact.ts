@@ -137,7 +137,7 @@ function copyWithin(
   }
 }
 
-/** A generator, because an array can claim a length that no list of indexes could have. */
+/** A generator, because a sparse array can be longer than a list of its indexes may be. */
 function* indexes({ length }: readonly unknown[]): Generator<string> {
   for (let i = 0; i < length; i++) yield String(i)
 }

@@ -1,4 +1,4 @@
-import { classOf, MAX_CLASSES, type TextMatcher } from './search.js'
+import { characterClass, MAX_CLASSES, type TextMatcher } from './search.js'
 import { fold } from './values.js'
 
 /** The characters between two `%` of a pattern; `undefined` stands for `_`. */
@@ -148,7 +148,7 @@ function shortMatcher(pieces: readonly Piece[]): TextMatcher | undefined {
   const last = pieces.length - 1
   const searches = pieces.flatMap((piece, i) => {
     if (piece.length === 0 && last > 0) return []
-    const classes = piece.map((char) => (char === undefined ? '.' : classOf(char)))
+    const classes = piece.map((char) => (char === undefined ? '.' : characterClass(char)))
     return [new RegExp(classes.join('') + (i === last ? '$' : ''), i === 0 ? 'suy' : 'sug')]
   })
   return (text) => {

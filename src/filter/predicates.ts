@@ -24,7 +24,10 @@ export const isTextTest = (test: TestName): test is TextTest => TEXT_TESTS.has(t
 
 interface SimplePredicate {
   readonly test: TestName
-  /** Holds if there is a value and none passes the test. For `null` and `blank`: holds if the test does not. */
+  /**
+   * The predicate matches if there is a value and no value passes the test. For `null` and `blank`: if
+   * the test fails.
+   */
   readonly negated: boolean
   /** The value: one, a list, or a flag that applies or inverts the predicate. */
   readonly takes: 'one' | 'list' | 'flag'

@@ -12,7 +12,7 @@ export const MAX_CLASSES = 32
 const SYNTAX = /[\^$\\.*+?()[\]{}|/]/
 
 /** A regular expression, for the flag `u`, that matches all spellings of a character. */
-export function classOf(char: string): string {
+export function characterClass(char: string): string {
   const all = spellings(char)
   return all === char ? char.replace(SYNTAX, String.raw`\$&`) : `[${all}]`
 }
@@ -21,7 +21,7 @@ export function classOf(char: string): string {
 function expression(element: string, before: '' | '^'): RegExp | undefined {
   const chars = Array.from(element)
   if (chars.length > MAX_CLASSES || !element.isWellFormed()) return undefined
-  return new RegExp(before + chars.map(classOf).join(''), 'u')
+  return new RegExp(before + chars.map(characterClass).join(''), 'u')
 }
 
 export function containing(element: string): TextMatcher {

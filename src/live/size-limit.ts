@@ -22,8 +22,8 @@ export interface SizeLimitOptions {
 }
 
 /**
- * Returns a function that cuts the attributes to the limits: first attributes that are too large for
- * any event, as in any event; then the oldest parts of the longest growing texts.
+ * Returns a function that cuts the attributes to the limits. It first cuts the attributes that are not
+ * growing texts, as for any event, and then removes the oldest parts of the longest growing texts.
  */
 export function createSizeLimit(options: SizeLimitOptions): () => void {
   const { limits, base, texts, replacements, storable, noteCut } = options

@@ -3,7 +3,7 @@ import { AuditLogError, throwIfAborted, untilAborted } from '../errors.js'
 import { type AuditEvent, type EventDraft, stampDraft } from '../event/event.js'
 import { eventId, type IdSuffix } from '../event/event-id.js'
 import { digest, fingerprintOf } from './fingerprint.js'
-import { claimKey, type KeyClaim, noteStored } from './key-claims.js'
+import { claimKey, type KeyClaim, saveStored } from './key-claims.js'
 import { timeoutSignal } from '../async/timeout-signal.js'
 import type { AddOptions, Recorder } from './recorder.js'
 import { asStoreFailure } from './store-failure.js'
@@ -101,7 +101,7 @@ export function createIdempotency(dependencies: IdempotencyDependencies): Idempo
     const storedAt = parseTimestamp(outcome.event.created_at)!
     using wait = timeoutSignal(deadlineMs)
     const stored = { suffix: outcome.suffix, storedAt }
-    await noteStored(store, stateKey, stored, wait.signal).catch(noop)
+    await saveStored(store, stateKey, stored, wait.signal).catch(noop)
   }
 
   return {

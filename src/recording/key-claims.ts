@@ -26,7 +26,7 @@ export async function claimKey(
   let now: Microseconds = 0
   const take = (present: JsonValue | undefined, time: Microseconds): JsonValue => {
     now = time
-    // The store keeps a claim for longer than a day if `noteStored` has written it again.
+    // The store keeps a claim for longer than a day if `saveStored` has written it again.
     const isOver = present === undefined || time >= (present as KeyClaim).claimedAt + DAY
     return isOver ? { ...own, claimedAt: time, storedAt: null } : present
   }
@@ -34,8 +34,8 @@ export async function claimKey(
   return { claim: claim as KeyClaim, now }
 }
 
-/** Notes in the claim when its event became visible. */
-export async function noteStored(
+/** Writes into the claim when its event became visible. */
+export async function saveStored(
   store: EventStore,
   stateKey: string,
   { suffix, storedAt }: { readonly suffix: IdSuffix; readonly storedAt: Microseconds },

@@ -34,7 +34,7 @@ export class LazyEvent implements AuditEvent {
     return this.#attributes ? JSON.stringify(this.#attributes) : this.#json
   }
 
-  /** The event with unparsed attributes again, for a store that has read but not changed them. */
+  /** The event with the attributes as unparsed text again. Only for a reader that has not changed them. */
   withUnparsedAttributes(): LazyEvent {
     return this.#attributes ? new LazyEvent(this, this.#json) : this
   }

@@ -1006,7 +1006,7 @@ describe('options', () => {
 })
 
 describe('flush and close', () => {
-  it('stop waiting when their signal aborts, and continue', async () => {
+  it('reject when their signal aborts, and still complete', async () => {
     const memory = memoryStore()
     let open = (): void => undefined
     const opened = new Promise<void>((resolve) => (open = resolve))

@@ -9,7 +9,7 @@ export interface Row {
 }
 
 /** The number of values that a closed facet shows. */
-const CLOSED_ROWS = 5
+const COLLAPSED_ROWS = 5
 
 /** The levels in their order; `custom` only if it occurs or is selected. */
 export function levelRows(
@@ -53,19 +53,19 @@ function missingRows({ missing }: Facet, choice: Choice): Row[] {
   return missing > 0 || isChosen ? [{ value: null, count: missing }] : []
 }
 
-/** The rows of a closed facet: the most frequent and the selected values, then the missing value. */
-export function closedRows(facet: Facet, choice: Choice, total: number): FacetRows {
+/** The rows of a collapsed facet: the most frequent and the selected values, then the missing value. */
+export function collapsedRows(facet: Facet, choice: Choice, total: number): FacetRows {
   const rows = valueRows(facet, choice, total)
   const missing = missingRows(facet, choice)
-  const first = CLOSED_ROWS - missing.length
+  const first = COLLAPSED_ROWS - missing.length
   const shown = rows.filter(({ value }, i) => i < first || choice.values.includes(value))
   const uncounted = shown.filter(({ count }) => count === undefined).length
   const more = Math.max(0, facet.distinct - (shown.length - uncounted))
   return { shown: [...shown, ...missing], more }
 }
 
-/** The rows of an open facet whose values contain a text; with a text, also `known` values that do not occur. */
-export function openRows(
+/** The rows of an expanded facet whose values contain a text; with a text, also `known` values that do not occur. */
+export function expandedRows(
   text: string,
   facet: Facet,
   choice: Choice,

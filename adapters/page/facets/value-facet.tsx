@@ -8,7 +8,7 @@ import { own } from '../data/own-property.js'
 import { texts } from '../ui/texts.js'
 import { choiceOf } from './facet-choice.js'
 import { FacetRow } from './facet-row.js'
-import { closedRows, openRows } from './facet-rows.js'
+import { collapsedRows, expandedRows } from './facet-rows.js'
 
 /** The maximum number of values shown in an open facet; searching finds the others. */
 const MAX_ROWS = 200
@@ -57,8 +57,8 @@ export function ValueFacet({ name }: { name: string }) {
   const isType = name === 'type'
   const known = isType ? Object.keys(types.value) : []
   const { shown, more } = isOpen
-    ? openRows(text, facet, choice, { total, known, most: MAX_ROWS })
-    : closedRows(facet, choice, total)
+    ? expandedRows(text, facet, choice, { total, known, most: MAX_ROWS })
+    : collapsedRows(facet, choice, total)
   const most = Math.max(facet.missing, ...facet.values.map(({ count }) => count))
   const find = (isType ? texts.facets.findTypes : texts.facets.find)(facet.distinct)
   return (

@@ -12,7 +12,7 @@ import {
   hideExpired,
   markGone,
 } from './segment-dropping.js'
-import { findPresent, readTimes } from './segment-times.js'
+import { checkPresence, readTimes } from './segment-times.js'
 import { BATCH_LIMITS, beginSegment, insertChunks } from './segment-writer.js'
 import { readUnsealed, type UnsealedRows } from './unsealed-rows.js'
 
@@ -30,7 +30,7 @@ export function createDriver(context: DriverContext): IndexDriver<UnsealedRows> 
     publish: (segment, unsealed) => publish(context, segment, unsealed),
     visibleSegments: () => run((client) => visibleSegments(client, names)),
     readTimes: (segment) => readTimes(context, segment),
-    findPresent: (_, times) => findPresent(context, times),
+    checkPresence: (_, times) => checkPresence(context, times),
     openFeeds: (segments) => openFeeds(context, segments),
     replace: (parts, merged, duplicates) => replace(context, parts, merged, duplicates),
     hiddenSegments: () => hiddenSegments(context),

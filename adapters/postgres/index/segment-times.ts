@@ -42,7 +42,7 @@ export async function readTimes(
   return times
 }
 
-export async function findPresent(
+export async function checkPresence(
   { names, run }: DriverContext,
   parts: readonly Float64Array[],
 ): Promise<Presence> {

@@ -92,7 +92,7 @@ function addMembers(terms: number[], name: number, value: JsonObject): void {
  */
 export const SERVER_ATTRIBUTES = ['suppressed_count', 'suppressed_since'] as const
 
-/** The terms of attributes; only rarely is one repeated. */
+/** The terms of the attributes. May have duplicates, but rarely does. */
 export function termsOf(attributes: JsonObject): number[] {
   const terms: number[] = []
   for (const key of Object.keys(attributes))

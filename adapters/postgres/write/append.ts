@@ -34,8 +34,8 @@ export interface Appender {
   /** True if the next attempt has to recover from a lost one. */
   hasLost(): boolean
   /**
-   * One attempt. If it fails without a result, the next attempt recovers, whatever its drafts: drafts
-   * that are given again are stored once; others are removed, unless they are in `retriedLater`.
+   * Makes one attempt. If its outcome is unknown, the next attempt recovers: a draft of the lost attempt
+   * that is passed again is stored only once; any other is removed, unless it is in `retriedLater`.
    */
   attempt(client: PostgresPoolClient, request: AppendRequest): Promise<Appended>
 }

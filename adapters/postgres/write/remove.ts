@@ -23,7 +23,7 @@ async function paced<Result>(remove: () => Promise<Result>): Promise<Result> {
   return result
 }
 
-/** Removes rows before `time`, oldest first; yields the number of each transaction. */
+/** Removes rows before `time`, oldest first. Yields the number of rows that each transaction removed. */
 async function* removeRows(
   client: PostgresPoolClient,
   table: string,

@@ -12,7 +12,7 @@ import {
   hideExpired,
   markGone,
 } from './segment-dropping.js'
-import { findPresent, readTimes } from './segment-times.js'
+import { checkPresence, readTimes } from './segment-times.js'
 import { BATCH_LIMITS, beginSegment, insertChunks } from './segment-writer.js'
 import { readUnsealed, type UnsealedRows } from './unsealed-rows.js'
 
@@ -29,7 +29,7 @@ export function createDriver(context: DriverContext): IndexDriver<UnsealedRows, 
     publish: (segment, unsealed) => publish(context, segment, unsealed),
     visibleSegments: async () => visibleSegments(connection),
     readTimes: (segment) => readTimes(context, segment),
-    findPresent: async (segments) => findPresent(connection, segments),
+    checkPresence: async (segments) => checkPresence(connection, segments),
     openFeeds: (segments) => openFeeds(connection, segments),
     replace: (parts, merged, duplicates) => replace(context, parts, merged, duplicates),
     hiddenSegments: async () => hiddenSegments(connection),

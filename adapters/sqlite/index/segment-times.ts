@@ -51,7 +51,7 @@ export async function readTimes(
 }
 
 /** Reads the times of all events only if some were removed since the segments were built. */
-export function findPresent(
+export function checkPresence(
   connection: Connection,
   segments: readonly SqliteSegmentRow[],
 ): Presence {

@@ -18,12 +18,13 @@ export interface CountsRequest {
   readonly options: CountOptions
 }
 
-export const COUNTS = {
+/** The integer parameters. */
+export const COUNT_RANGES = {
   buckets: { min: 0, max: MAX_BUCKETS, default: DEFAULT_BUCKETS },
   top: { min: 1, max: MAX_TOP, default: DEFAULT_TOP },
 } as const satisfies Record<string, IntegerRange>
 
-export const FACETS = 'facets'
+export const FACETS_PARAMETER = 'facets'
 
 const OWN = /^(?:buckets|zone|top|attributes|limit)$/
 const FACET = /^facets(?:\[\d*\])?$/
@@ -32,18 +33,21 @@ const FACET = /^facets(?:\[\d*\])?$/
 export function readCountsRequest(query: string): CountsRequest {
   const { extracted, rest } = extractParameters(query, (name) => OWN.test(name) || FACET.test(name))
   const own = readSingleValues(extracted.filter(([name]) => OWN.test(name)))
-  const { where } = parseEventsQuery(rest, `filter, buckets, zone, ${FACETS}[], top and attributes`)
+  const { where } = parseEventsQuery(
+    rest,
+    `filter, buckets, zone, ${FACETS_PARAMETER}[], top and attributes`,
+  )
   if (own.has('limit'))
     throw invalidParameter('limit', 'is not allowed: counts include all matching events')
   const facets = extracted.flatMap(([name, value]) => (FACET.test(name) ? [value] : []))
-  const count = readInteger(own, 'buckets', COUNTS.buckets)
+  const count = readInteger(own, 'buckets', COUNT_RANGES.buckets)
   const zone = own.get('zone') ?? ''
   return {
     where,
     options: {
       buckets: count === 0 ? undefined : { count, ...(!isBlank(zone) && { zone }) },
       facets: facets.filter((name) => !isBlank(name)),
-      top: readInteger(own, 'top', COUNTS.top),
+      top: readInteger(own, 'top', COUNT_RANGES.top),
       attributes: readFlag(own, 'attributes'),
     },
   }

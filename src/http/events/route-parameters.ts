@@ -1,6 +1,6 @@
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../../filter/ast.js'
 import { type Predicate, predicates } from '../../filter/predicates.js'
-import { COUNTS, FACETS } from './counts-request.js'
+import { COUNT_RANGES, FACETS_PARAMETER } from './counts-request.js'
 import { EXPORT_FORMATS } from './export-formats.js'
 import { FIELDS } from './fieldset.js'
 import type { IntegerRange } from '../parameters.js'
@@ -133,7 +133,11 @@ export const parameters = {
     'Also send the changes of live events as JSON Patch (RFC 6902), in messages named `change`.',
     { type: 'boolean', default: false },
   ),
-  buckets: query('buckets', 'Maximum number of time buckets; 0 for none.', integer(COUNTS.buckets)),
+  buckets: query(
+    'buckets',
+    'Maximum number of time buckets; 0 for none.',
+    integer(COUNT_RANGES.buckets),
+  ),
   zone: query(
     'zone',
     'The IANA time zone to which the buckets are aligned.',
@@ -141,13 +145,13 @@ export const parameters = {
     { example: 'Europe/Berlin' },
   ),
   facets: query(
-    `${FACETS}[]`,
+    `${FACETS_PARAMETER}[]`,
     'Attributes, named as in filters, or `level`: return their most frequent values. Each facet ignores ' +
       'the conditions of the filter on its own attribute. A single one may be written `facets=type`.',
     texts,
     { style: 'form', explode: true, example: ['level', 'type'] },
   ),
-  top: query('top', 'Maximum number of values per facet.', integer(COUNTS.top)),
+  top: query('top', 'Maximum number of values per facet.', integer(COUNT_RANGES.top)),
   attributes: query(
     'attributes',
     'Also return the names of the attributes that occur, with their types and some values.',

@@ -128,8 +128,8 @@ export interface IndexDriver<
   visibleSegments(): Promise<readonly Segment[]>
   /** The times of all events of a segment, ascending. */
   readTimes(segment: Segment): Promise<Float64Array>
-  /** Looks up the events of segments with these times. */
-  findPresent(segments: readonly Segment[], times: readonly Float64Array[]): Promise<Presence>
+  /** Finds out which events of the segments, which have these times, the store still has. */
+  checkPresence(segments: readonly Segment[], times: readonly Float64Array[]): Promise<Presence>
   openFeeds(segments: readonly Segment[]): ChunkFeeds
   /**
    * In one transaction: replaces the visible segments by the merged one and lists the events at the times

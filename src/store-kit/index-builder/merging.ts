@@ -36,7 +36,7 @@ async function mergeEvents(
 ): Promise<MergedEvents> {
   const times: Float64Array[] = []
   for (const part of parts) times.push(await driver.readTimes(part))
-  const presence = await driver.findPresent(parts, times)
+  const presence = await driver.checkPresence(parts, times)
   const merge = mergeTimes(times, (time) => presence.isPresent(time))
   for (;;) {
     const next = merge.next()

@@ -3,7 +3,7 @@ import { listPostings, NONE, type Postings, type Step } from './postings.js'
 import type { ChunkReader, ChunkValues, Key } from './segment-source.js'
 
 /** The lists of a chunk's values, by index in the chunk. */
-export interface ChunkLists {
+export interface ChunkPostings {
   sizeOf(index: number): number
   postings(index: number): Postings
 }
@@ -11,12 +11,12 @@ export interface ChunkLists {
 /**
  * A list in pieces is read piece by piece, beginning with this chunk's. `isLast` says that no piece follows it.
  */
-export function chunkLists<Lists>(
+export function chunkPostings<Lists>(
   reader: ChunkReader<Lists>,
   lists: Lists,
   [key, , , data]: ChunkValues,
   isLast: boolean,
-): ChunkLists {
+): ChunkPostings {
   if (isPiece(data)) {
     const piece = readPiece(data)
     return {

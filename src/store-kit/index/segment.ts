@@ -13,7 +13,7 @@ import {
 } from './part.js'
 import { EMPTY, type Postings } from './postings.js'
 import { indexOfLine, readValues } from './read-chunks.js'
-import { type ChunkLists, chunkLists } from './segment-postings.js'
+import { type ChunkPostings, chunkPostings } from './segment-postings.js'
 import {
   type ChunkReader,
   type ChunkValues,
@@ -69,7 +69,7 @@ function inChunk<Lists>(
   value: Scalar,
 ): Postings {
   const index = chunk ? indexOfLine(chunk[2], valueLine(value)) : -1
-  return chunk && index >= 0 ? chunkLists(reader, lists, chunk, true).postings(index) : EMPTY
+  return chunk && index >= 0 ? chunkPostings(reader, lists, chunk, true).postings(index) : EMPTY
 }
 
 /** Reads the chunks in bulk, without those that the grams exclude. Reads a list in pieces from its first piece. */
@@ -154,8 +154,8 @@ function* entriesOf<Lists>(
   chunk: ChunkValues,
   { isRising, passes }: EntryOptions,
 ): Generator<ValueEntry, void> {
-  let known: ChunkLists | undefined
-  const chunks = (): ChunkLists => (known ??= chunkLists(reader, lists, chunk, !isRising))
+  let known: ChunkPostings | undefined
+  const chunks = (): ChunkPostings => (known ??= chunkPostings(reader, lists, chunk, !isRising))
   const values = readValues(chunk[2])
   for (let i = 0; i < values.length; i++) {
     const index = isRising ? i : values.length - 1 - i

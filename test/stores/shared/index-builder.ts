@@ -360,11 +360,11 @@ function describeProcesses(index: IndexFixture): void {
       await index.seal()
       let hasReadTimes = false
       const first = index.slow(async (builder) => {
-        const findPresent: typeof builder.driver.findPresent = async (...args) => {
+        const checkPresence: typeof builder.driver.checkPresence = async (...args) => {
           hasReadTimes = true
-          return builder.driver.findPresent(...args)
+          return builder.driver.checkPresence(...args)
         }
-        return mergeNext({ ...builder, driver: { ...builder.driver, findPresent } })
+        return mergeNext({ ...builder, driver: { ...builder.driver, checkPresence } })
       })
       expect(await first.advanceUntil(async () => hasReadTimes)).toBe(false)
       await index.slow(mergeNext).advance(steps)

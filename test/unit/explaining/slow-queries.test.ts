@@ -65,7 +65,7 @@ describe('slow queries', () => {
     expect(reported).toHaveLength(1)
   })
 
-  it('have their own duration only', async () => {
+  it('do not include the time in which other code blocks the event loop', async () => {
     const { audit, reported, listen } = await openLog(0, 1000)
     listen()
     const page = audit.list('filter[sorts]=n')

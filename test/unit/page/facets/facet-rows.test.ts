@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest'
 import type { Choice } from '../../../../adapters/page/facets/facet-choice.js'
-import { closedRows, levelRows, openRows } from '../../../../adapters/page/facets/facet-rows.js'
+import {
+  collapsedRows,
+  levelRows,
+  expandedRows,
+} from '../../../../adapters/page/facets/facet-rows.js'
 import type { EventCounts, Facet } from '../../../../src/store/counts.js'
 
 const ALL: Choice = { not: true, values: [] }
@@ -18,40 +22,40 @@ const facetOf = (
 const SEVEN = { a: 70, b: 60, c: 50, d: 40, e: 30, f: 20, g: 10 }
 
 test('five values are shown, and how many more there are', () => {
-  const { shown, more } = closedRows(facetOf(SEVEN, 0, 61), ALL, 280)
+  const { shown, more } = collapsedRows(facetOf(SEVEN, 0, 61), ALL, 280)
   expect(shown.map(({ value }) => value)).toEqual(['a', 'b', 'c', 'd', 'e'])
   expect(more).toBe(56)
 })
 
 test('the missing value takes the last of the five rows', () => {
-  const { shown, more } = closedRows(facetOf(SEVEN, 900), ALL, 280)
+  const { shown, more } = collapsedRows(facetOf(SEVEN, 900), ALL, 280)
   expect(shown.at(-1)).toEqual({ value: null, count: 900 })
   expect(shown.map(({ value }) => value)).toEqual(['a', 'b', 'c', 'd', null])
   expect(more).toBe(3)
 })
 
 test('selected values are shown even if others are more frequent', () => {
-  const { shown, more } = closedRows(facetOf(SEVEN), { not: false, values: ['g', 'a'] }, 280)
+  const { shown, more } = collapsedRows(facetOf(SEVEN), { not: false, values: ['g', 'a'] }, 280)
   expect(shown.map(({ value }) => value)).toEqual(['a', 'b', 'c', 'd', 'e', 'g'])
   expect(more).toBe(1)
 })
 
 test('a selected value that was not counted has no number, unless it is the only one', () => {
-  const two = closedRows(facetOf(SEVEN, 0, 61), { not: false, values: ['z', 'a'] }, 280)
+  const two = collapsedRows(facetOf(SEVEN, 0, 61), { not: false, values: ['z', 'a'] }, 280)
   expect(two.shown.at(-1)).toEqual({ value: 'z', count: undefined })
   expect(two.more).toBe(56)
-  const one = closedRows(facetOf(SEVEN), { not: false, values: ['z'] }, 4)
+  const one = collapsedRows(facetOf(SEVEN), { not: false, values: ['z'] }, 4)
   expect(one.shown.at(-1)).toEqual({ value: 'z', count: 4 })
-  const shutOut = closedRows(facetOf(SEVEN), { not: true, values: ['z'] }, 280)
+  const shutOut = collapsedRows(facetOf(SEVEN), { not: true, values: ['z'] }, 280)
   expect(shutOut.shown.at(-1)).toEqual({ value: 'z', count: undefined })
 })
 
 test('the missing value is shown if selected or if it occurs', () => {
-  expect(closedRows(facetOf({ a: 1 }), { not: false, values: [null] }, 0).shown).toEqual([
+  expect(collapsedRows(facetOf({ a: 1 }), { not: false, values: [null] }, 0).shown).toEqual([
     { value: 'a', count: 1 },
     { value: null, count: 0 },
   ])
-  expect(closedRows(facetOf({ a: 1 }), { not: true, values: ['a', null] }, 0).shown).toEqual([
+  expect(collapsedRows(facetOf({ a: 1 }), { not: true, values: ['a', null] }, 0).shown).toEqual([
     { value: 'a', count: 1 },
   ])
 })
@@ -66,7 +70,7 @@ test('a number and its text are one value', () => {
     distinct: 3,
     missing: 0,
   }
-  expect(closedRows(facet, ALL, 10).shown).toEqual([
+  expect(collapsedRows(facet, ALL, 10).shown).toEqual([
     { value: '1', count: 5 },
     { value: 'false', count: 2 },
   ])
@@ -75,13 +79,13 @@ test('a number and its text are one value', () => {
 const OPTIONS = { total: 280, known: ['b', 'bee', 'x:bee'], most: 3 }
 
 test('an open facet shows all counted values up to a maximum', () => {
-  const { shown, more } = openRows('', facetOf(SEVEN, 5, 9), ALL, OPTIONS)
+  const { shown, more } = expandedRows('', facetOf(SEVEN, 5, 9), ALL, OPTIONS)
   expect(shown.map(({ value }) => value)).toEqual(['a', 'b', 'c', null])
   expect(more).toBe(6)
 })
 
 test('a search finds values by a part, also known ones that do not occur', () => {
-  const { shown, more } = openRows(' BE', facetOf({ ...SEVEN, 'to be': 1 }), ALL, OPTIONS)
+  const { shown, more } = expandedRows(' BE', facetOf({ ...SEVEN, 'to be': 1 }), ALL, OPTIONS)
   expect(shown).toEqual([
     { value: 'to be', count: 1 },
     { value: 'bee', count: 0 },

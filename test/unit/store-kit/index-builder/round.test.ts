@@ -60,7 +60,7 @@ function fakeDriver(log: FakeLog, steps: Steps): IndexDriver {
       }),
     visibleSegments: async () => log.segments,
     readTimes: ({ first }) => call('times', () => Float64Array.of(first)),
-    findPresent: async () => ({ isPresent: () => true }),
+    checkPresence: async () => ({ isPresent: () => true }),
     openFeeds: () => ({ feeds: [], fetch: () => Promise.resolve() }),
     replace: (parts, merged) =>
       call('replace', () => {

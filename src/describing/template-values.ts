@@ -2,7 +2,7 @@ import type { AuditEvent, JsonObject, JsonValue } from '../event/event.js'
 import { scalarsIn, valuesAt } from './attributes.js'
 import { formatOf, listText, plain, reasonOf, type Parts } from './formats.js'
 import { kindOf, nameOf, subjectOf, wordsOf } from './resources.js'
-import type { Facts } from './template.js'
+import type { TemplateValues } from './template.js'
 import { FIELDS, percentText, someOf, VERBS } from './texts.js'
 
 /** How the sentence is written. */
@@ -126,7 +126,7 @@ const WORDS: Readonly<Record<string, Word>> = {
 }
 
 /** The facts of an event that templates use. */
-export function factsOf(event: AuditEvent, context: SentenceContext): Facts {
+export function templateValues(event: AuditEvent, context: SentenceContext): TemplateValues {
   const { attributes } = event
   return {
     attribute: (name, format) => format(valuesAt(attributes, name)),

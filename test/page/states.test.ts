@@ -220,11 +220,11 @@ describe('while loading', () => {
     const host = await serve({ inside: [middleware] })
     hold('limit=100')
     const page = await open(host, '?range=all')
-    await page.locator('[aria-busy=true] .bone').first().waitFor()
+    await page.locator('[aria-busy=true] .skeleton-bar').first().waitFor()
     expect(await rowsOf(page).count()).toBe(0)
     release()
     await expectShown(page, host.audit, '')
-    expect(await page.locator('.bone').count()).toBe(0)
+    expect(await page.locator('.skeleton-bar').count()).toBe(0)
   })
 
   it('the rows of the previous query stay, and are dimmed', async () => {

@@ -9,10 +9,10 @@ import { shortRangeText } from '../ui/range-text.js'
 export function MobileToolbar() {
   const count = fault.value ? 0 : query.value.where.length
   return (
-    <nav class="dock" aria-label={texts.dock.tools}>
+    <nav class="mobile-toolbar" aria-label={texts.mobileToolbar.tools}>
       <button type="button" onClick={() => (dialog.value = 'filters')}>
         <Icon name="filter" />
-        {texts.dock.filters}
+        {texts.mobileToolbar.filters}
         {count > 0 && <span class="badge">{count}</span>}
       </button>
       <button type="button" onClick={() => (dialog.value = 'range')}>
@@ -27,11 +27,11 @@ export function MobileToolbar() {
         }}
       >
         <Icon name="link" />
-        {texts.dock.query}
+        {texts.mobileToolbar.query}
       </button>
       <button type="button" onClick={() => (dialog.value = 'export')}>
         <Icon name="out" />
-        {texts.dock.export}
+        {texts.mobileToolbar.export}
       </button>
     </nav>
   )

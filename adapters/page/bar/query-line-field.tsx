@@ -20,7 +20,7 @@ interface CompletionsProps {
 
 function Completions({ options, active, accept }: CompletionsProps) {
   return (
-    <ul class="drop" id={`${ID}-options`} role="listbox" aria-label={texts.line.completions}>
+    <ul class="dropdown" id={`${ID}-options`} role="listbox" aria-label={texts.line.completions}>
       {options.map((option, index) => (
         <li
           key={option}

@@ -46,7 +46,7 @@ export function QueryLine() {
         )}
       </span>
       {isEditing.value ? <QueryLineField apply={apply} /> : <Line />}
-      <div class="raw-do">
+      <div class="raw-actions">
         <button
           type="button"
           class="link"

@@ -96,8 +96,8 @@ export function RangePicker() {
   const { ref, ...modal } = useModal(close)
   return (
     <>
-      <div class="range-veil" onClick={close} />
-      <section ref={ref} class="drop range-picker" aria-label={texts.range.title} {...modal}>
+      <div class="range-backdrop" onClick={close} />
+      <section ref={ref} class="dropdown range-picker" aria-label={texts.range.title} {...modal}>
         <Presets />
         <Between />
       </section>

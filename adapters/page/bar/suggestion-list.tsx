@@ -36,7 +36,7 @@ export function SuggestionList({
 }) {
   return (
     <ul
-      class="drop suggestions"
+      class="dropdown suggestions"
       id={`${id}-options`}
       role="listbox"
       aria-label={texts.bar.suggestions}

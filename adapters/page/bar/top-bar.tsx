@@ -21,8 +21,8 @@ const LIVE_CLASSES: Readonly<Record<LiveState, string>> = {
   paused: 'paused',
   offline: 'held off',
   stopped: 'held off',
-  fixed: 'held still',
-  sorted: 'held still',
+  fixed: 'held inactive',
+  sorted: 'held inactive',
 }
 
 function LiveButton() {
@@ -37,7 +37,7 @@ function LiveButton() {
       title={texts.bar.liveHints[state]}
       onClick={togglePause}
     >
-      <span class="beat" />
+      <span class="live-dot" />
       {texts.bar.live[state]}
       {isShown && <span class="n">+{texts.common.number(waiting)}</span>}
     </button>

@@ -63,15 +63,15 @@ function Foot() {
   return (
     <div class="builder-foot">
       {problem === undefined ? (
-        <p class="reads">
+        <p class="draft-sentence">
           <Phrases of={sentence} />.
         </p>
       ) : (
-        <p class="reads problem-text" role="alert">
+        <p class="draft-sentence problem-text" role="alert">
           {problem}
         </p>
       )}
-      <div class="do">
+      <div class="actions">
         <button type="button" class="btn" onClick={cancel}>
           {texts.common.cancel} <kbd>Esc</kbd>
         </button>
@@ -114,7 +114,7 @@ export function Builder() {
 
   return (
     <>
-      <div class="veil" onClick={cancel} />
+      <div class="backdrop" onClick={cancel} />
       <section
         ref={ref}
         class="builder"

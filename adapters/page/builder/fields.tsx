@@ -115,7 +115,7 @@ export function ValueField({ row }: { row: Row }) {
         </button>
       )}
       {values.map((value) => (
-        <span key={value} class={isLevel ? `tok l-${value}` : 'tok'}>
+        <span key={value} class={isLevel ? `token l-${value}` : 'token'}>
           {isLevel && <Mark level={value as Level} />}
           <bdi>{visible(value)}</bdi>
           <button

@@ -63,7 +63,7 @@ function AttributePreview({ name }: { name: string }) {
   const { number } = texts.common
   const isCounted = count !== undefined && total !== undefined
   return (
-    <div class="peek">
+    <div class="attribute-preview">
       <h3>{name}</h3>
       {isCounted && <p>{texts.builder.setOn(number(count), number(total))}</p>}
       <ul>

@@ -21,7 +21,7 @@ function moveRow(event: KeyboardEvent, row: Row): void {
 function Condition({ row, word }: { row: Row; word: string }) {
   return (
     <>
-      <div class="cond" onKeyDown={(event) => moveRow(event, row)}>
+      <div class="condition" onKeyDown={(event) => moveRow(event, row)}>
         <span class="and">{word}</span>
         <AttributeField row={row} />
         <PredicateField row={row} />

@@ -9,7 +9,7 @@ import { SheetHead } from '../ui/sheet-head.js'
 import { texts } from '../ui/texts.js'
 import { dialog } from '../ui/dialog.js'
 import { copyText } from '../ui/notes.js'
-import { type ExportRun, exportRun } from './export-state.js'
+import { type ExportRun, exportRun, percentOf } from './export-state.js'
 import type { ExportFormat } from './records.js'
 import { presentExportUrl, startExport, stopExport } from './run-export.js'
 
@@ -25,14 +25,12 @@ const close = (): void => {
 const curl = (format: ExportFormat): string =>
   `${curlLine(account.value?.username, location.origin + presentExportUrl(format))} > events.${format}`
 
-function Progress({ count, total, isEstimate, state }: ExportRun) {
-  // The count may exceed an estimated total.
-  const percent = total ? Math.min(100, Math.round((count / total) * 100)) : 0
-  const whole = state === 'done' ? 100 : percent
+function Progress(run: ExportRun) {
+  const { count, total, isEstimate, state } = run
   return (
     <div class="log-top">
       <span>{texts.export.states[state]}</span>
-      <ProgressBar percent={whole} />
+      <ProgressBar percent={state === 'done' ? 100 : percentOf(run)} />
       <span class="n">
         {total === undefined || state === 'done'
           ? texts.common.events(count)
@@ -94,7 +92,7 @@ export function ExportSheet() {
       </div>
       <div class="builder-foot">
         <span>{isRunning && texts.export.goesOn}</span>
-        <div class="do">
+        <div class="actions">
           <button type="button" class="btn small" onClick={() => void copyText(curl(format))}>
             {texts.export.copyCurl}
           </button>

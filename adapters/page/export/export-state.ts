@@ -16,3 +16,7 @@ export interface ExportRun {
 
 /** The latest export; it runs in the background. */
 export const exportRun = signal<ExportRun | undefined>(undefined)
+
+/** The percentage of events written. The count may exceed an estimated total. */
+export const percentOf = ({ count, total }: ExportRun): number =>
+  total ? Math.min(100, Math.round((count / total) * 100)) : 0

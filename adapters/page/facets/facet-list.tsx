@@ -33,7 +33,7 @@ function LevelFacet() {
 /** All facets, in the column or the drawer, as `within` says; it keeps element ids unique. */
 export function FacetList({ within }: { within: string }) {
   return (
-    <div class={areCountsStale.value ? 'facet-list is-old' : 'facet-list'}>
+    <div class={areCountsStale.value ? 'facet-list is-stale' : 'facet-list'}>
       <LevelFacet />
       {facetNames.value.map((name) => (
         <ValueFacet key={name} name={name} />

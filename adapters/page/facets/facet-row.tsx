@@ -69,7 +69,7 @@ export function FacetRow({
         </svg>
       </button>
       {!isBlank && (
-        <span class="value-do">
+        <span class="value-actions">
           <button
             type="button"
             aria-label={texts.facets.onlyValue(text)}

@@ -10,7 +10,7 @@ function CountSummary() {
   const time = formatMilliseconds(took_ms)
   const events = texts.common.events(total)
   return (
-    <p class="honest">
+    <p class="count-summary">
       {sampled
         ? texts.facets.sampled(events, texts.common.number(counted), time)
         : texts.facets.exact(events, time)}

@@ -29,11 +29,11 @@ export function AccessDenied({ status }: { status: 401 | 403 }) {
       </header>
       <div class="layout one">
         <main class="bare">
-          <section class="events state-of" aria-label={texts.list.events}>
+          <section class="events without-grid" aria-label={texts.list.events}>
             <StatusMessage art>
               <h1>{words.title(account.value?.username)}</h1>
               <p>{words.text}</p>
-              <div class="do">
+              <div class="actions">
                 <button type="button" class="btn main" onClick={() => location.reload()}>
                   {words.reload}
                 </button>

@@ -42,7 +42,7 @@ export function BadQuery({ error }: { error: Error }) {
           </>
         )}
       </p>
-      <div class="do">
+      <div class="actions">
         {better !== undefined && (
           <button type="button" class="btn main" onClick={() => goToText(better)}>
             {words.use(suggestion!)} <kbd aria-hidden="true">Enter</kbd>

@@ -49,7 +49,7 @@ export function EventList() {
   useFocusReturn()
   const isGrid = !fault.value && (held.value.events.length > 0 || isStale.value)
   return (
-    <section class={isGrid ? 'events' : 'events state-of'} aria-label={texts.list.events}>
+    <section class={isGrid ? 'events' : 'events without-grid'} aria-label={texts.list.events}>
       <ListContent />
       <WaitingButton />
     </section>

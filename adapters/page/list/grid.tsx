@@ -76,7 +76,7 @@ function Rows() {
               row={row}
               isActive={isActive}
               isOpen={event.id === openId.value}
-              hot={pointed ?? column}
+              quickColumn={pointed ?? column}
               isTimeFocused={column === 'time'}
             />
           </Fragment>

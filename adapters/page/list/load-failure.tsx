@@ -17,7 +17,7 @@ export function LoadFailure({ error }: { error: Error }) {
     <StatusMessage>
       <h2>{failed.title}</h2>
       <p>{errorText(error)}</p>
-      <div class="do">
+      <div class="actions">
         <button type="button" class="btn main" onClick={tryAgain}>
           {failed.again}
         </button>

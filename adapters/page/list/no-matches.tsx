@@ -70,7 +70,7 @@ export function NoMatches() {
       {ways.length > 0 && (
         <>
           <p>{words.change}</p>
-          <ul class="loosen">
+          <ul class="relaxed-queries">
             {ways.map((way) => (
               <RelaxedQueryItem key={JSON.stringify(way.query)} way={way} />
             ))}

@@ -3,7 +3,7 @@ import { openEvent } from '../data/address.js'
 import { COLUMNS, type Column } from './cells.js'
 import { activate, activeColumn, eventById, storeFocus, hoveredCell } from './row-focus.js'
 import { isRowHovered, isSelecting } from './interaction.js'
-import { momentOf } from './row.js'
+import { exactTimeOf } from './row.js'
 import { copySelectedRows } from './copy-rows.js'
 
 /* Pointer and focus handlers of rows, delegated to their container to keep rows cheap. */
@@ -31,7 +31,7 @@ function point(event: PointerEvent): void {
   if (known?.id === at?.id && known?.column === at?.column) return
   hoveredCell.value = at?.column && { id: at.id, column: at.column }
   const hovered = at?.column === 'time' ? eventById(at.id) : undefined
-  if (hovered) at!.cell!.title = momentOf(hovered)
+  if (hovered) at!.cell!.title = exactTimeOf(hovered)
 }
 
 function leave(): void {

@@ -61,7 +61,7 @@ function Source({ event }: { event: AuditEvent }) {
 }
 
 /** `2026-11-20T13:05:52.418114Z, 8 min. ago`. */
-export const momentOf = ({ created_at }: AuditEvent): string =>
+export const exactTimeOf = ({ created_at }: AuditEvent): string =>
   `${created_at}, ${formatAgo(created_at)}`
 
 interface RowProps {
@@ -70,14 +70,14 @@ interface RowProps {
   readonly row: number
   readonly isActive: boolean
   readonly isOpen: boolean
-  /** The cell under the pointer, else the focused one. */
-  readonly hot: Column | undefined
+  /** The column that shows quick filters: the one under the pointer, else the focused one. */
+  readonly quickColumn: Column | undefined
   /** The time cell has the focus and shows the full time. */
   readonly isTimeFocused: boolean
 }
 
 /** One event: time, level, who, what, type, source. */
-export function Row({ event, row, isActive, isOpen, hot, isTimeFocused }: RowProps) {
+export function Row({ event, row, isActive, isOpen, quickColumn, isTimeFocused }: RowProps) {
   const { type, created_at } = event
   const sentence = sentenceOf(event)
   const clock = formatClock(created_at)
@@ -97,16 +97,16 @@ export function Row({ event, row, isActive, isOpen, hot, isTimeFocused }: RowPro
       <time class="when" role="gridcell" tabIndex={-1} dateTime={created_at}>
         {clock.time}
         <span class="ms">{clock.ms}</span>
-        {isTimeFocused && <span class="moment">{momentOf(event)}</span>}
+        {isTimeFocused && <span class="exact-time">{exactTimeOf(event)}</span>}
       </time>
       <span class="lv" role="gridcell" tabIndex={-1}>
         <Mark level={markOf(type)} />
         <span class="sr">{markOf(type)}</span>
-        {hot === 'level' && <Quick event={event} column="level" />}
+        {quickColumn === 'level' && <Quick event={event} column="level" />}
       </span>
       <span class={`who${service}`} role="gridcell" tabIndex={-1}>
         <bdi>{who}</bdi>
-        {hot === 'who' && <Quick event={event} column="who" />}
+        {quickColumn === 'who' && <Quick event={event} column="who" />}
       </span>
       <span class="what" role="gridcell" tabIndex={-1}>
         {sentence.who !== null && (
@@ -119,11 +119,11 @@ export function Row({ event, row, isActive, isOpen, hot, isTimeFocused }: RowPro
       </span>
       <span class="type" role="gridcell" tabIndex={-1}>
         <Type type={type} />
-        {hot === 'type' && <Quick event={event} column="type" />}
+        {quickColumn === 'type' && <Quick event={event} column="type" />}
       </span>
       <span class="src" role="gridcell" tabIndex={-1}>
         <Source event={event} />
-        {hot === 'source' && <Quick event={event} column="source" />}
+        {quickColumn === 'source' && <Quick event={event} column="source" />}
       </span>
     </div>
   )

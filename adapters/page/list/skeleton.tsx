@@ -7,7 +7,7 @@ const SKELETON_DELAY_MS = 150
 const ROWS = 18
 const LENGTHS = ['w3', 'w4', 'w5']
 
-const SkeletonBar = ({ of }: { of: string }) => <span class={`bone ${of}`} />
+const SkeletonBar = ({ of }: { of: string }) => <span class={`skeleton-bar ${of}`} />
 
 /** Placeholder rows in the real columns, while the first page loads. */
 export function Skeleton() {

@@ -68,7 +68,15 @@ export function Bars() {
 /** The highlight behind the bar under the pointer or the arrow keys. */
 export function BarHighlight() {
   if (highlightedBar.value === undefined || selection.value) return null
-  return <rect class="aim" x={highlightedBar.value * BAR} y="0" width={BAR} height={height.value} />
+  return (
+    <rect
+      class="bar-highlight"
+      x={highlightedBar.value * BAR}
+      y="0"
+      width={BAR}
+      height={height.value}
+    />
+  )
 }
 
 /** The selected bars; the others are dimmed. */

@@ -76,13 +76,18 @@ function summary(): string {
 function VisibleTimeMark() {
   const bars = buckets.value.length
   const seen = timesOnScreen.value
-  if (bars === 0 || !seen) return <svg class="here" aria-hidden="true" />
+  if (bars === 0 || !seen) return <svg class="visible-range" aria-hidden="true" />
   const [from, to] = [seen.from, seen.to].map(
     (time) => positionOf(edges.value, Date.parse(time)) * bars * BAR,
   ) as [number, number]
   const width = Math.max(BAR / 2, to - from)
   return (
-    <svg class="here" viewBox={`0 0 ${bars * BAR} 4`} preserveAspectRatio="none" aria-hidden="true">
+    <svg
+      class="visible-range"
+      viewBox={`0 0 ${bars * BAR} 4`}
+      preserveAspectRatio="none"
+      aria-hidden="true"
+    >
       <rect class="view" x={Math.min(from, bars * BAR - width)} width={width} height="3" rx="1.5" />
     </svg>
   )

@@ -59,7 +59,7 @@ export function OverTime() {
     if (total !== undefined && !isOld) announce(eventsText(total))
   }, [total === undefined, isOld])
   return (
-    <section class={isOld ? 'over-time is-old' : 'over-time'} aria-label={texts.chart.region}>
+    <section class={isOld ? 'over-time is-stale' : 'over-time'} aria-label={texts.chart.region}>
       <div class="over-time-head">
         <h1>{total === undefined ? texts.chart.title : eventsText(total)}</h1>
         {counts.value && <span>{rangeText()}</span>}

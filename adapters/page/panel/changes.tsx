@@ -82,8 +82,8 @@ export function Changes({ attributes }: Pick<AuditEvent, 'attributes'>) {
   if (!changes) return null
   const cut = attributes['changes_cut']
   return (
-    <section class="sec" aria-label={texts.panel.changes}>
-      <div class="sec-head">
+    <section class="section" aria-label={texts.panel.changes}>
+      <div class="section-head">
         <h2>{texts.panel.changes}</h2>
         <span class="n">{formatNumber(changes.length)}</span>
         <Segments

@@ -16,8 +16,8 @@ export function ErrorTrace({ attributes }: Pick<AuditEvent, 'attributes'>) {
   if (reason === undefined && lines.length === 0) return null
   const shown = lines.slice(0, MAX_FRAMES)
   return (
-    <section class="sec" aria-label={texts.panel.error}>
-      <div class="sec-head">
+    <section class="section" aria-label={texts.panel.error}>
+      <div class="section-head">
         <h2>{texts.panel.error}</h2>
         {lines.some(isLibrary) && (
           <Segments

@@ -14,8 +14,8 @@ export function JsonText({ event }: { event: AuditEvent }) {
   const save = (): void =>
     downloadBlob(new Blob([text], { type: 'application/json' }), `event-${event.id}.json`)
   return (
-    <section class="sec" aria-label={texts.panel.json}>
-      <div class="sec-head">
+    <section class="section" aria-label={texts.panel.json}>
+      <div class="section-head">
         <h2>{texts.panel.json}</h2>
         <span class="n">{formatBytes(text.length)}</span>
         <span class="seg">

@@ -121,8 +121,8 @@ function Lines({ event, text }: { event: AuditEvent; text: string }) {
   const shown = lines.map(visibleText)
   const last = shown.pop() ?? ''
   return (
-    <section class="sec" aria-label={texts.panel.log}>
-      <div class="sec-head">
+    <section class="section" aria-label={texts.panel.log}>
+      <div class="section-head">
         <h2>{texts.panel.log}</h2>
         <span class="n">{texts.panel.lines(folded.length)}</span>
         <HeadButtons isFollowing={isFollowing} follow={follow} text={text} />

@@ -115,7 +115,7 @@ function Failure({ state }: { state: 'missing' | 'denied' | 'failed' }) {
     <div class="state">
       <p>{texts.panel.states[state].detail}</p>
       {state === 'failed' && (
-        <div class="do">
+        <div class="actions">
           <button type="button" class="btn main" onClick={tryAgain}>
             {texts.panel.tryAgain}
           </button>
@@ -160,12 +160,12 @@ export function Panel() {
       <Tools event={isFailed ? undefined : event} />
       <div
         ref={body}
-        class={state === 'loading' ? 'panel-body is-old' : 'panel-body'}
+        class={state === 'loading' ? 'panel-body is-stale' : 'panel-body'}
         tabIndex={0}
         role="region"
         aria-label={texts.panel.detail}
       >
-        <h2 ref={heading} class="say" tabIndex={-1}>
+        <h2 ref={heading} class="headline" tabIndex={-1}>
           {isFailed ? (
             texts.panel.states[state].title
           ) : event ? (

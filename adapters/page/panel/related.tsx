@@ -107,7 +107,7 @@ function Row({ event, neighbours }: { event: AuditEvent; neighbours: RelatedQuer
       {(row ?? [event]).map((other) => (
         <RelatedEvent key={other.id} event={other} isThis={other.id === event.id} />
       ))}
-      <li class="near-all">
+      <li class="related-all">
         <button type="button" class="link" onClick={() => goTo(neighbours.query)}>
           {texts.panel.inTheList}
         </button>
@@ -132,8 +132,8 @@ export function Related({ event }: { event: AuditEvent }) {
     n: () => (openRelation.value = chosen ? undefined : neighbours[0]!.kinship),
   })
   return (
-    <section class={chosen ? 'near open' : 'near'} aria-label={texts.panel.near}>
-      <div class="near-tabs">
+    <section class={chosen ? 'related open' : 'related'} aria-label={texts.panel.related}>
+      <div class="related-tabs">
         <span>{texts.panel.around}</span>
         {neighbours.map(({ kinship }) => (
           <button

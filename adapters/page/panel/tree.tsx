@@ -119,7 +119,7 @@ function Item({ node, state, change }: { node: TreeNode } & Omit<BranchProps, 'n
         onClick={(event) => canOpen && !(event.target as Element).closest('button') && toggle()}
         onKeyDown={onKeyDown}
       >
-        {canOpen && <Icon name={isOpen ? 'down' : 'right'} className="ico twist" />}
+        {canOpen && <Icon name={isOpen ? 'down' : 'right'} className="ico toggle-icon" />}
         <span class="k" title={key}>
           <bdi>{visibleText(key)}</bdi>
         </span>
@@ -190,7 +190,7 @@ export function Attributes({ event }: { event: AuditEvent }) {
   const limit = limitIn(state, ROOT)
   const more = nodes.length - limit
   return (
-    <section class="sec" aria-label={texts.panel.attributes}>
+    <section class="section" aria-label={texts.panel.attributes}>
       <h2>
         {texts.panel.attributes} <span class="n">{formatNumber(nodes.length)}</span>
       </h2>

@@ -18,7 +18,7 @@ const KEYS = {
     [['Enter'], 'open'],
     [['Esc'], 'close'],
     [['d'], 'json'],
-    [['n'], 'near'],
+    [['n'], 'related'],
     [['y'], 'link'],
   ],
   find: [

@@ -387,7 +387,7 @@ export const texts = {
     attributes: 'Attributes',
     textOf: (size: string) => `${size} of text`,
     showAll: (size: string) => `show all ${size}`,
-    near: 'Related events',
+    related: 'Related events',
     around: 'Related',
     same: (kind: string) => `Same ${kind}`,
     aroundUser: (user: string) => `${user} ± 5 min`,
@@ -452,7 +452,7 @@ export const texts = {
       open: 'Open the event',
       close: 'Close picker, dialog or panel',
       json: 'Changes or JSON',
-      near: 'Related events',
+      related: 'Related events',
       link: 'Copy link to the event',
       filter: 'Filter',
       builder: 'Filter builder',
@@ -468,7 +468,7 @@ export const texts = {
     },
     letters: 'Single-letter shortcuts outside of fields',
   },
-  dock: {
+  mobileToolbar: {
     tools: 'Tools',
     filters: 'Filters',
     query: 'Query',

@@ -1,0 +1,40 @@
+import { createSliceQueue, rowsIn, totalLength } from './count-rows.js'
+import { addRows, type CountRun, readRows } from './count-run.js'
+
+// If a part has more rows than this, it is counted in smaller parts.
+const MAX_ROWS = 20_000
+// After a part that takes longer, parts do not grow.
+const QUICK_MS = 150
+
+/**
+ * Counts the slices in parts: those of the first round without a time limit, the others until the time is over.
+ * The server then cancels the current part, and its rows are not counted.
+ */
+export async function countInParts(count: CountRun): Promise<void> {
+  const { names, slices, tally, end } = count
+  const queue = createSliceQueue(slices)
+  const first = totalLength(tally.rounds[0]!)
+  let seen = 0
+  let length = first
+  let longest = Infinity
+  while (seen < first || !tally.isOver()) {
+    const part = queue.next(length)
+    if (part.length === 0) return
+    const start = performance.now()
+    const rows = await readRows(count, {
+      rowsOf: ({ filter }) => rowsIn(names.events, part, filter),
+      maxRows: MAX_ROWS,
+      end: seen < first ? undefined : end,
+    })
+    if (rows === 'stopped') return
+    if (rows === 'too many') {
+      queue.putBack(part)
+      longest = length / 2
+      length = longest
+      continue
+    }
+    await addRows(count, rows, part)
+    seen += totalLength(part)
+    if (performance.now() - start < QUICK_MS) length = Math.min(2 * length, longest)
+  }
+}

@@ -1,0 +1,99 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Slice } from '../../../src/store-kit/counting/slices.js'
+import type { Tally } from '../../../src/store-kit/counting/tally.js'
+import type { AuditEvent } from '../../../src/event/event.js'
+import { type Sql, sql } from '../../../src/store-kit/sql.js'
+import type { Microseconds } from '../../../src/event/timestamp.js'
+import type { TextRow } from '../connection/client.js'
+import type { CountStatement } from './count-statements.js'
+import { codeOf, QUERY_CANCELED } from '../connection/failures.js'
+import type { Names } from '../schema/names.js'
+import type { Run } from './ranges.js'
+
+// The event loop gets a turn after this many rows.
+const ROWS_PER_TURN = 2000
+
+export interface TimedEvent {
+  readonly time: Microseconds
+  readonly event: AuditEvent
+}
+
+/** One count, in one snapshot. */
+export interface CountRun {
+  readonly run: Run
+  readonly signal: AbortSignal | undefined
+  readonly names: Names
+  /** The slices of all rounds. */
+  readonly slices: readonly Slice[]
+  /** The open live events to count, which no statement reads. */
+  readonly live: readonly TimedEvent[]
+  readonly statements: readonly CountStatement[]
+  readonly tally: Tally
+  /** When the time is over, as `performance.now()` counts. */
+  readonly end: number
+}
+
+/** The rows of each statement; they are counted once all are there. */
+export type StatementRows = readonly (readonly TextRow[])[]
+
+export interface RowsRequest {
+  readonly rowsOf: (statement: CountStatement) => Sql
+  /** Maximum number of rows that one statement may return. */
+  readonly maxRows: number
+  /** When the server stops the statements; `undefined` for no time limit. */
+  readonly end: number | undefined
+}
+
+/** Sets the server's time limit of the next statement; `end` as `performance.now()` counts. */
+function stopAt(end: number): Sql {
+  const ms = Math.max(1, Math.ceil(end - performance.now()))
+  return sql(`SELECT set_config('statement_timeout', ?, true)`, String(ms))
+}
+
+async function readAll(
+  { run, statements }: CountRun,
+  { rowsOf, maxRows, end }: RowsRequest,
+): Promise<StatementRows | 'too many'> {
+  const all: TextRow[][] = []
+  for (const statement of statements) {
+    if (end !== undefined) await run(stopAt(end))
+    const { text, params } = statement.select(rowsOf(statement))
+    const rows = await run(sql(`${text} LIMIT ${maxRows + 1}`, ...params))
+    if (rows.length > maxRows) return 'too many'
+    all.push(rows)
+  }
+  return all
+}
+
+/** The rows of all statements; `stopped` if the server has stopped one at `end`. */
+export async function readRows(
+  count: CountRun,
+  request: RowsRequest,
+): Promise<StatementRows | 'too many' | 'stopped'> {
+  try {
+    return await readAll(count, request)
+  } catch (error) {
+    const isStopped = codeOf(error) === QUERY_CANCELED
+    if (request.end === undefined || count.signal?.aborted || !isStopped) throw error
+    return 'stopped'
+  }
+}
+
+/** Adds the rows of the slices to the tally, and the live events in them. */
+export async function addRows(
+  { statements, tally, live }: CountRun,
+  all: StatementRows,
+  slices: readonly Slice[],
+): Promise<void> {
+  let added = 0
+  for (const [i, statement] of statements.entries())
+    for (const row of all[i]!) {
+      statement.take(row)
+      if (++added % ROWS_PER_TURN === 0) await nextTurn()
+    }
+  for (const slice of slices) {
+    for (const { time, event } of live)
+      if (time >= slice.from && time <= slice.to) tally.add(slice.cell, event)
+    tally.seen(slice)
+  }
+}

@@ -46,7 +46,37 @@ const ownText = (text: string): string => {
   return cut.length === text.length ? text : Buffer.from(cut).toString()
 }
 
-/** Finds places by their keys, so that each name is joined only once. */
+/**
+ * The returned function finds the place of a key below a parent, or without parent the place of a path's
+ * first key. It returns `undefined` if the joined name is too long. Places are kept by their keys, so that
+ * each name is joined only once.
+ */
+function createPlaceFinder(
+  columnOf: (name: string) => GrowingColumn,
+): (parent: Place | undefined, key: string) => Place | undefined {
+  const roots = new Map<string, Place>()
+  const names = new Map<Place, string>()
+
+  // A path whose joined name is that of an own field cannot be queried.
+  const placeOf = (name: string): Place => ({
+    column: isOwnField(name) ? undefined : columnOf(name),
+    below: new Map(),
+  })
+
+  return (parent, key) => {
+    const places = parent ? parent.below : roots
+    let place = places.get(key)
+    if (!place) {
+      const name = parent ? `${names.get(parent)!}_${key}` : key
+      if (name.length > MAX_NAME) return undefined
+      place = placeOf(name)
+      names.set(place, name)
+      places.set(key, place)
+    }
+    return place
+  }
+}
+
 export function createColumns(): Columns {
   const byName = new Map<string, GrowingColumn>()
   const unindexed: number[] = []
@@ -62,27 +92,7 @@ export function createColumns(): Columns {
     return column
   }
 
-  // A path whose joined name is that of an own field cannot be queried.
-  const placeOf = (name: string): Place => ({
-    column: isOwnField(name) ? undefined : columnOf(name),
-    below: new Map(),
-  })
-
-  const roots = new Map<string, Place>()
-  const names = new Map<Place, string>()
-
-  const placeBelow = (parent: Place | undefined, key: string): Place | undefined => {
-    const places = parent ? parent.below : roots
-    let place = places.get(key)
-    if (!place) {
-      const name = parent ? `${names.get(parent)!}_${key}` : key
-      if (name.length > MAX_NAME) return undefined
-      place = placeOf(name)
-      names.set(place, name)
-      places.set(key, place)
-    }
-    return place
-  }
+  const placeBelow = createPlaceFinder(columnOf)
 
   const addContainer = ({ column }: Place): void => {
     if (column && column.containers.at(-1) !== size) column.containers.push(size)

@@ -1,4 +1,4 @@
-import { REDACTED } from '../../src/event/redact.js'
+import { REDACTED } from '../../src/event/redacted-copy.js'
 import type { IsSecret } from '../../src/event/secrets.js'
 import { targetOf } from './exchange.js'
 import type { RoutedContext, RouterLayer } from './koa.js'

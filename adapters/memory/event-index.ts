@@ -4,7 +4,7 @@ import { createGrowingIndex, type GrowingIndex } from '../../src/store-kit/index
 import type { IndexFilter } from '../../src/store-kit/index/index-filter.js'
 import type { IndexView } from '../../src/store-kit/index/index-list.js'
 import { unindexedPart } from '../../src/store-kit/index/unindexed-part.js'
-import { compilePartTest } from '../../src/store-kit/index/may-match.js'
+import { compilePartTest } from '../../src/store-kit/index/part-test.js'
 import type { IndexPart } from '../../src/store-kit/index/part.js'
 import type { Microseconds } from '../../src/event/timestamp.js'
 import type { LiveEvents } from './live.js'

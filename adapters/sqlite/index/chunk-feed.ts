@@ -40,7 +40,7 @@ function openFeed({ statement }: Connection, id: number): ChunkFeed {
   const moveTo = (next: Lists | undefined): void => {
     lists = next
     following = after(lists)
-    // Grams are listed anew, as they refer to chunks.
+    // Skips lists of grams: they refer to chunks, so a merge makes new ones.
     while (lists?.kind === ListKind.grams) {
       lists = following
       following = after(lists)

@@ -6,11 +6,11 @@ import { isLeased } from './lease.js'
 
 const UNSEALED = 'SELECT appended - sealed AS unsealed FROM daybook_high_water, daybook_index'
 
-// Abandoned, or before the oldest event.
+// Segments that were abandoned, or that end before the oldest event.
 const HAS_SEGMENTS_TO_DROP = `SELECT EXISTS (SELECT 1 FROM daybook_segments WHERE state <> ${SegmentState.visible}
   OR last < (SELECT coalesce(min(created_at), ${Number.MAX_SAFE_INTEGER}) FROM daybook_events)) AS hasSome`
 
-/** True if `size` events may be unsealed; removed events count until `readUnsealed` has looked. Takes microseconds. */
+/** True if `size` events may be unsealed; removed events count until `readUnsealed` corrects the number. Takes microseconds. */
 export const isSealDue = ({ statement }: Connection, size: number): boolean =>
   (statement(UNSEALED).get() as { readonly unsealed: number }).unsealed >= size
 

@@ -33,7 +33,7 @@ export interface IndexState {
 const VISIBLE_SEGMENTS = `SELECT id, level, size, first, last, removed FROM daybook_segments
   WHERE state = ${SegmentState.visible} ORDER BY first, id`
 
-// One statement, so that all of it is of one moment.
+// One statement, so that the result is consistent.
 const STATE = `SELECT version, sealed_to, sealed_late, id, level, size, first, last, s.removed
   FROM daybook_index LEFT JOIN daybook_segments AS s ON state = ${SegmentState.visible} ORDER BY first, id`
 

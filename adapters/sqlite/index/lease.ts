@@ -53,7 +53,7 @@ export function releaseLease(connection: Connection, holder: string, now: Micros
 export const createLease = (connection: Connection, clock: Clock, signal: AbortSignal): Lease => ({
   take: (holder, ms) =>
     connection.write(() => takeLease(connection, holder, clock(), ms * 1000), { signal }),
-  // One attempt, also after the signal.
+  // Makes one attempt, even if the signal has aborted.
   async release(holder) {
     connection.tryWrite(() => releaseLease(connection, holder, clock()))
   },

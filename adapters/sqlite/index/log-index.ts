@@ -70,7 +70,7 @@ export function createLogIndex(tables: Tables, { segmentSize }: SealingTuning): 
     return {
       segments: [...segments.values()],
       recent: recent.parts(),
-      // With too many events, only those that were added before.
+      // If there are too many new events, `recent` has only those that were added before.
       to: isNew ? recent.last : Number.MAX_SAFE_INTEGER,
     }
   }

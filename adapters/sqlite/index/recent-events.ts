@@ -25,7 +25,7 @@ export interface RecentEvents {
 const BLOCK = 2048
 /** Rows between two checks of the time. */
 const STEP = 64
-/** Unsealed events that are kept in memory, in segments; with more, queries check the events one by one. */
+/** At most this many segments' worth of unsealed events is kept in memory. Queries check more one by one. */
 const MAX_UNSEALED = 4
 
 const NEW_ROWS = `SELECT ${EVENT_COLUMNS} FROM daybook_events WHERE created_at > ?

@@ -16,7 +16,7 @@ export interface RoundRunner {
   close(): Promise<void>
 }
 
-/** Can be cloned, for a thread. */
+/** Holds only values that can be cloned, because a thread may receive them. */
 export interface RunnerOptions {
   readonly filename: string
   readonly tuning: SealingTuning

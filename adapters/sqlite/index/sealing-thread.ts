@@ -6,7 +6,7 @@ import type { FromThread, ToThread } from './start-sealing-thread.js'
 
 /* The entry of the thread that `startSealingThread` starts. */
 
-/** This thread has nothing else to do while it waits. */
+/** Blocks the thread for longer than the main one may: it has nothing else to do while it waits for a lock. */
 const LOCK_WAIT_MS = 1000
 
 const port = parentPort!

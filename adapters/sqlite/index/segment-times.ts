@@ -24,7 +24,7 @@ const REMOVED = `SELECT removed, coalesce((SELECT min(created_at) FROM daybook_e
 
 interface Removed {
   readonly removed: number
-  /** `removeBefore` removes events without counting them. */
+  /** Time of the oldest event: `removed` does not count what `removeBefore` removes. */
   readonly oldest: Microseconds
 }
 

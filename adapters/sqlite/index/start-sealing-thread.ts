@@ -11,7 +11,7 @@ export type FromThread = 'ready' | { readonly end: RoundEnd } | { readonly failu
 /** A round ends between two transactions, which are short; reading may take longer. */
 const STOP_MS = 250
 
-/** The thread's file beside this one, a source file or a built file as this one is. */
+/** The file that the thread runs: the source file beside this source file, or the built one beside the built one. */
 export function sealingThreadFile(): URL {
   const extension = path.extname(new URL(import.meta.url).pathname)
   return new URL(`./sealing-thread${extension}`, import.meta.url)

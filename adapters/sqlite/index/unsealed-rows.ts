@@ -4,7 +4,7 @@ import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { DriverContext } from './driver-context.js'
 import { isSealDue } from './due.js'
 
-/** Where the index stood at one moment. */
+/** The state of the index when sealing begins. */
 export interface SealingStart {
   readonly appended: number
   readonly sealed: number
@@ -29,7 +29,7 @@ export interface UnsealedRows extends UnsealedEvents {
 /** Rows that are read at once, in a few milliseconds. */
 const STEP = 256
 
-// One statement, so that all of it is of one moment. An event that is added later has a time after all
+// One statement, so that the result is consistent. An event that is added later has a time after all
 // events, or a higher id in `daybook_late`.
 const START = `SELECT appended, sealed, sealed_to, removed,
     coalesce((SELECT max(id) FROM daybook_late), sealed_late) AS late_to,

@@ -43,7 +43,7 @@ export async function coveredTo(
 export interface IndexRun<Step> {
   /** The state of the log when the list began. */
   readonly logState: LogState
-  /** The bounds that are left. */
+  /** The bounds of what has not been visited yet. */
   readonly bounds: () => TimeBounds
   readonly start: (view: IndexView) => Generator<Step, void, undefined>
   readonly visit: (step: Step) => boolean

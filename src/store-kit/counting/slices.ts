@@ -21,9 +21,9 @@ export interface Slice extends TimeRange {
 
 export type Rounds = readonly (readonly Slice[])[]
 
-// The least number of places in time that a sample has.
+// Minimum number of cells, so that a sample covers the whole time.
 const MIN_CELLS = 64
-// The first round counts about one part in this many of the whole time.
+// The first round counts about 1/SHARE of the whole time.
 const SHARE = 65_536
 const MAX_DOUBLINGS = 10
 

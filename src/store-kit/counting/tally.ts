@@ -24,7 +24,7 @@ export interface Tally {
   /** The fields by which a store may group the events of a slice; `undefined` if it must not. */
   readonly groupFields: readonly GroupField[] | undefined
   readonly rounds: Rounds
-  /** True once the time is over, but never before the first round is complete. */
+  /** True once the time limit of the query has passed, but never before the first round is complete. */
   isOver(): boolean
   /**
    * Counts an event of a cell, or `count` events that are equal for the query. Events that are equal

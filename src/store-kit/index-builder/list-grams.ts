@@ -9,7 +9,7 @@ import { ListKind } from '../index/segment-source.js'
  * group, at most 32 MB, as it makes the groups larger before there are too many.
  */
 
-/** Fewer chunks are searched as fast as the lists are read. */
+/** With fewer chunks, searching them all takes no longer than reading the lists. */
 export const MIN_GRAM_CHUNKS = 32
 
 const GROUP_SIZE = 2
@@ -137,7 +137,7 @@ export const withGrams = <Name>(
 ): Generator<NamedChunk<Name>, void> =>
   withGramsWhenReady(chunks, minGramChunks) as Generator<NamedChunk<Name>, void>
 
-/** {@link withGrams} for chunks that are not ready at times: both yield `undefined` then. */
+/** Like {@link withGrams}. Where the next chunk is not ready yet, `chunks` and the result yield `undefined`. */
 export function* withGramsWhenReady<Name>(
   chunks: Iterable<NamedChunk<Name> | undefined>,
   minGramChunks = MIN_GRAM_CHUNKS,

@@ -1,6 +1,6 @@
 import type { Scalar } from '../../filter/attributes.js'
 import { compareText } from '../../filter/values.js'
-import { ANY_VALUE, type Chunk, encode, type Entry } from '../index/chunks.js'
+import { ANY_VALUE, type Chunk, encodeChunksWhenReady, type Entry } from '../index/chunks.js'
 import { NONE, type Postings } from '../index/postings.js'
 import { isPiece, listBounds, readPiece, readValues } from '../index/read-chunks.js'
 import { takeVarint } from '../index/varint.js'
@@ -45,7 +45,7 @@ interface Cursor {
  * Yields `undefined` while a source is not ready.
  */
 export const mergeChunks = (sources: readonly MergeSource[]): Generator<Chunk | undefined, void> =>
-  encode(mergeEntries(sources))
+  encodeChunksWhenReady(mergeEntries(sources))
 
 function* mergeEntries(sources: readonly MergeSource[]): Generator<Entry | undefined, void> {
   const cursors = sources.map(createCursor)

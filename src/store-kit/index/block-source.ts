@@ -11,14 +11,14 @@ export interface ColumnSink {
   container(ordinal: number): void
 }
 
-/** Passes on what was added since the last call. */
+/** Passes the values that were added since the last call to the sink. */
 export type ReadColumn = (sink: ColumnSink) => void
 
 /** The events of an index in memory, which are added one by one. */
 export interface BlockSource {
   add(event: AuditEvent): void
   readonly size: number
-  /** False if the name leads to nothing in any event; true may be wrong. */
+  /** False only if the name leads to no value in any event. */
   mayLead(name: string): boolean
   read(name: string): ReadColumn
   readonly unindexed: readonly number[]

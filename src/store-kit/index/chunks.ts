@@ -65,10 +65,12 @@ function putList(writer: ByteWriter, ordinals: ArrayLike<number>, maxBytes: numb
 
 /** Encodes the sorted values of one type into chunks. */
 export const encodeChunks = (entries: Iterable<Entry>): Generator<Chunk, void> =>
-  encode(entries) as Generator<Chunk, void>
+  encodeChunksWhenReady(entries) as Generator<Chunk, void>
 
-/** {@link encodeChunks} for entries that are not ready at times: both yield `undefined` then. */
-export function* encode(entries: Iterable<Entry | undefined>): Generator<Chunk | undefined, void> {
+/** Like {@link encodeChunks}. Where the next entry is not ready yet, `entries` and the result yield `undefined`. */
+export function* encodeChunksWhenReady(
+  entries: Iterable<Entry | undefined>,
+): Generator<Chunk | undefined, void> {
   const lists = byteWriter()
   let lengths: number[] = []
   let lines: string[] = []

@@ -158,7 +158,8 @@ export interface SortedValues {
 const NEEDS_RANK = /[\uD800-\uFFFF]/
 
 function sortTexts(texts: string[]): string[] {
-  // Sorting by UTF-16 units is much faster, and the same as by code point without surrogates and later units.
+  // Sorting by UTF-16 units is much faster. It differs from the order of code points only if a text has
+  // surrogates or units above them.
   texts.sort()
   return texts.some((text) => NEEDS_RANK.test(text)) ? texts.toSorted(compareText) : texts
 }

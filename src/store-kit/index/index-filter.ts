@@ -180,14 +180,14 @@ export function idsOf(filter: IndexFilter | undefined): readonly string[] {
   return 'parts' in filter ? filter.parts.flatMap(idsOf) : []
 }
 
-/** True if evaluating the filter takes only a few reads, whatever the values. */
+/** True if evaluating the filter takes only a few reads, however many values the attributes have. */
 export function isLookup(filter: IndexFilter | undefined): boolean {
   if (!filter) return true
   if ('parts' in filter) return filter.parts.every(isLookup)
   return !('find' in filter) || filter.find.by === 'values' || filter.find.by === 'presence'
 }
 
-/** True if lists of given values lead to the events that may match, in a few reads. */
+/** True if the filter names ids or values by which a few reads find all events that may match. */
 export function leadsByValues(filter: IndexFilter): boolean {
   if ('ids' in filter) return true
   if ('find' in filter) return filter.find.by === 'values'

@@ -1,8 +1,9 @@
 import { compareText, fold, spellings } from '../../filter/values.js'
 
 /**
- * The lowest spelling of a start, in upper and lower case, that is above `text` by code point; without `text`
- * the lowest of all, and `undefined` if none is above. `text` must not begin with a spelling of the start.
+ * Returns the first spelling of a start, in upper and lower case, that comes after `text` by code point, or
+ * the first of all without `text`; `undefined` if there is none. `text` must not begin with a spelling of
+ * the start.
  */
 export type NextSpelling = (text?: string) => string | undefined
 

@@ -12,8 +12,8 @@ export const SegmentState = {
 } as const
 
 /**
- * What the lists of a name hold: postings by value, for a {@link Kind} of values, or one of these. Their
- * keys are numbers. `grams` (grams.ts) list the chunks of the name's texts, if there are many.
+ * The kinds of lists of a name, besides the postings of its values, whose kind is the {@link Kind} of the
+ * values. Their keys are numbers. `grams` (grams.ts) list the chunks of the name's texts, if there are many.
  */
 export const ListKind = { valued: 3, containers: 4, unindexed: 5, grams: 6 } as const
 
@@ -58,7 +58,7 @@ export interface ChunkReader<Lists> {
    * one may end after the last chunk.
    */
   inBulk(lists: Lists, places?: readonly PlaceRange[]): Iterable<readonly ChunkLines[]>
-  /** The whole chunk of which `inBulk` gave the lines. */
+  /** The whole chunk, after `inBulk` has returned its id and lines. */
   at(id: number, lines: string): ChunkValues
   /** The last chunk, or last piece, whose first key is not above the key. */
   floor(lists: Lists, key: Key): ChunkValues | undefined

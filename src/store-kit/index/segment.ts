@@ -126,7 +126,10 @@ function startOf<Lists>(
 
 const LONE_SURROGATE = /\p{Surrogate}/u
 
-/** Keys have no lone surrogates, so the start is moved before or after all keys with the text up to there. */
+/**
+ * The key to start at. Keys have no lone surrogates: a start that has one is cut there, and is placed
+ * before or after all keys that begin with the rest.
+ */
 function startKey(from: Scalar, isRising: boolean): Key {
   if (typeof from !== 'string') return keyOf(from)
   const at = from.search(LONE_SURROGATE)

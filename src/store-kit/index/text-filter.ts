@@ -24,7 +24,7 @@ const SAMPLES = 64
 const MAX_GRAMS = 8
 /** Texts are added 32 at a time; the remaining ones are in no row and always candidates. */
 const WORD = 32
-/** The rows are made anew once there are this many times as many texts. */
+/** The rows are rebuilt once the number of texts has grown by this factor. */
 const MAX_GROWTH = 4
 /** Words between two points where the work may pause. */
 const STEP = 8

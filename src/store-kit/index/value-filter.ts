@@ -5,9 +5,9 @@ export type ValueFilter = (value: Scalar) => boolean
 
 // Fewer values are looked up faster without a filter.
 const MIN_VALUES = 8
-// Two bits are set for each value, so about one in seventy answers of true is wrong.
+// Two bits are set for each value, so about 1 in 70 absent values passes.
 const BITS_PER_VALUE = 16
-/** The filter is made anew once it has fewer bits for each value. */
+/** The filter is rebuilt once it has fewer bits for each value. */
 const MIN_BITS_PER_VALUE = 12
 const SECOND_HASH = 0x9e3779b1
 const MAX_LOG = 26

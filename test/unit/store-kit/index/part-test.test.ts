@@ -5,7 +5,7 @@ import { extractedSource, keptSource } from '../../../../src/store-kit/index/blo
 import { createGrowingIndex } from '../../../../src/store-kit/index/growing-index.js'
 import { indexFilter } from '../../../../src/store-kit/index/index-filter.js'
 import { unindexedPart } from '../../../../src/store-kit/index/unindexed-part.js'
-import { compilePartTest } from '../../../../src/store-kit/index/may-match.js'
+import { compilePartTest } from '../../../../src/store-kit/index/part-test.js'
 import type { IndexPart } from '../../../../src/store-kit/index/part.js'
 
 const eventOf = (attributes: JsonObject): AuditEvent => ({

@@ -18,7 +18,10 @@ export const asker =
   (text, ...values) =>
     ask(client, text, ...values)
 
-/** The result of the promise; `ABORTED` once the signal aborts. A later value is passed to `onLate`. */
+/**
+ * Resolves with the value of the promise, or rejects with `ABORTED` once the signal aborts. A value that
+ * comes after that is passed to `onLate`.
+ */
 export function until<Value>(
   promise: Promise<Value>,
   signal: AbortSignal,

@@ -50,7 +50,7 @@ function createFeed({ id, size }: SegmentRow): BufferedFeed {
       if (read.some(({ number }, i) => number !== next + i)) throw missingRows(id)
       next += read.length
       isRead = read.length < MAX_CHUNKS
-      // Grams are listed anew, as they refer to chunks.
+      // Skips lists of grams: they refer to chunks, so a merge makes new ones.
       const more = read.filter(({ kind }) => kind !== ListKind.grams)
       chunks = [...chunks.slice(at), ...more]
       at = 0

@@ -20,7 +20,7 @@ export function createDriver(context: DriverContext): IndexDriver<UnsealedRows> 
   const { names, run } = context
   return {
     batchLimits: BATCH_LIMITS,
-    // Chunks that are searched without grams have to be fetched first.
+    // Without grams, a text search would have to fetch every chunk of the name.
     hasGramsWhenSealed: true,
     isSealDue: (size) => run((client) => isSealDue(client, names, size)),
     readUnsealed: (size) => readUnsealed(context, size),

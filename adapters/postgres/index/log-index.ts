@@ -42,7 +42,7 @@ export interface LogIndex {
 
 /** Maximum number of rows that one statement reads. */
 const MAX_ROWS = 1000
-/** Unsealed events that are kept in memory, in segments; with more, queries check the events one by one. */
+/** At most this many segments' worth of unsealed events is kept in memory. Queries check more one by one. */
 const MAX_UNSEALED = 4
 
 /** All snapshots must come from one server, or from replicas that never go back in time. */

@@ -56,7 +56,7 @@ const selectLate = ({ late }: Names, slice: number, condition: string): string =
   `SELECT 'late', l.id::text, l.transaction::text, l.created_at::text, NULL, ${NO_EVENT}
    FROM ${late} AS l WHERE ${condition} ORDER BY l.transaction, l.id LIMIT ${slice}`
 
-/** Reads the state, and a slice each of new late events and new events. Has no parameters, as all are numbers. */
+/** Reads the state, and a slice each of new late events and new events. All values are numbers and part of the text. */
 export function refreshStatement(
   names: Names,
   slice: number,

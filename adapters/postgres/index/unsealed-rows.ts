@@ -25,7 +25,10 @@ const MAX_BEHIND = 8
 
 const MAX_REST_FACTOR = 4
 
-/** A burst of events ends sooner if little is sealed during it, but the backlog must not keep growing. */
+/**
+ * Sealing rests long while it is little behind, to leave the server to a burst of events, and less the
+ * further it is behind, so that the backlog does not keep growing.
+ */
 const restFactor = (behind: number): number => (behind < MAX_BEHIND ? MAX_REST_FACTOR / behind : 0)
 
 // Index scans only: without current statistics of a table that has grown, the planner would sort all of it.

@@ -2,7 +2,7 @@ import { visibleText } from '../../../src/describing/visible-text.js'
 import { changeQuery } from '../data/address.js'
 import { shortNumber } from '../ui/count-text.js'
 import { Icon, Mark } from '../ui/icon.js'
-import { own } from '../data/own-property.js'
+import { ownValue } from '../data/own-property.js'
 import type { PageQuery } from '../data/query.js'
 import type { Level } from '../../../src/event/level.js'
 import { texts } from '../ui/texts.js'
@@ -18,7 +18,7 @@ import {
 const missingTexts: Readonly<Record<string, string>> = texts.facets.missing
 
 function textOf(facet: string, value: FacetValue): string {
-  if (value === null) return own(missingTexts, facet) ?? texts.facets.notSet
+  if (value === null) return ownValue(missingTexts, facet) ?? texts.facets.notSet
   return value.trim() === '' ? texts.facets.blank : visibleText(value)
 }
 

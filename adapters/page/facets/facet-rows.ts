@@ -8,7 +8,7 @@ export interface Row {
   readonly count: number | undefined
 }
 
-/** The number of values that a closed facet shows. */
+/** The number of values that a collapsed facet shows. */
 const COLLAPSED_ROWS = 5
 
 /** The levels in their order; `custom` only if it occurs or is selected. */

@@ -2,8 +2,8 @@ import { useEffect, useState } from 'preact/hooks'
 import { account } from '../data/account.js'
 import { formatClock, formatNumber } from '../data/format.js'
 import { Mark } from '../ui/icon.js'
-import { loss, tryNow } from './connection.js'
-import { failure, held, tryAgain } from './loading.js'
+import { connectionLoss, tryNow } from './connection.js'
+import { failure, loadedWindow, tryAgain } from './loading.js'
 import { texts } from '../ui/texts.js'
 import { errorText } from './load-failure.js'
 
@@ -31,8 +31,8 @@ function Countdown({ until }: { until: number }) {
 }
 
 function Offline() {
-  if (!loss.value) return null
-  const { since, retryAt } = loss.value
+  if (!connectionLoss.value) return null
+  const { since, retryAt } = connectionLoss.value
   const words = texts.states.offline
   return (
     <div class="notice l-warn">
@@ -50,7 +50,7 @@ function Offline() {
 
 /** Shown above existing rows when the next request failed. */
 function Failure() {
-  if (!failure.value || held.value.events.length === 0) return null
+  if (!failure.value || loadedWindow.value.events.length === 0) return null
   return (
     <div class="notice l-warn" role="status">
       <Mark level="warn" />

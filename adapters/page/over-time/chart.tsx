@@ -8,7 +8,16 @@ import { announce } from '../ui/notes.js'
 import { openId } from '../data/address.js'
 import { countedRange, counts } from '../data/counts.js'
 import { axisLabels } from './axis.js'
-import { BarHighlight, BAR, Bars, Selection, Grid, gridLine, height, isNarrow } from './bars.js'
+import {
+  BarHighlight,
+  BAR_WIDTH,
+  Bars,
+  Selection,
+  Grid,
+  gridLine,
+  chartHeight,
+  isNarrow,
+} from './bars.js'
 import { highlightedBar, buckets, dropSelection, edges, selection, zoomTo } from './chart-state.js'
 import { cancelDrag, pointerPosition, pointerHandlers } from './drag.js'
 import { highestOf } from './bar-segments.js'
@@ -78,17 +87,23 @@ function VisibleTimeMark() {
   const seen = timesOnScreen.value
   if (bars === 0 || !seen) return <svg class="visible-range" aria-hidden="true" />
   const [from, to] = [seen.from, seen.to].map(
-    (time) => positionOf(edges.value, Date.parse(time)) * bars * BAR,
+    (time) => positionOf(edges.value, Date.parse(time)) * bars * BAR_WIDTH,
   ) as [number, number]
-  const width = Math.max(BAR / 2, to - from)
+  const width = Math.max(BAR_WIDTH / 2, to - from)
   return (
     <svg
       class="visible-range"
-      viewBox={`0 0 ${bars * BAR} 4`}
+      viewBox={`0 0 ${bars * BAR_WIDTH} 4`}
       preserveAspectRatio="none"
       aria-hidden="true"
     >
-      <rect class="view" x={Math.min(from, bars * BAR - width)} width={width} height="3" rx="1.5" />
+      <rect
+        class="view"
+        x={Math.min(from, bars * BAR_WIDTH - width)}
+        width={width}
+        height="3"
+        rx="1.5"
+      />
     </svg>
   )
 }
@@ -150,7 +165,7 @@ export function Chart() {
       >
         <svg
           class="bars"
-          viewBox={`0 0 ${Math.max(1, bars) * BAR} ${height.value}`}
+          viewBox={`0 0 ${Math.max(1, bars) * BAR_WIDTH} ${chartHeight.value}`}
           preserveAspectRatio="none"
           role="img"
           aria-label={summary()}

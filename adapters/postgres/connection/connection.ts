@@ -13,7 +13,7 @@ import { abortedAfter } from './backoff.js'
 /** Sends one statement; see {@link ask}. */
 export type Ask = (text: string, ...values: unknown[]) => Promise<TextRow[]>
 
-export const asker =
+export const createAsk =
   (client: PostgresPoolClient): Ask =>
   (text, ...values) =>
     ask(client, text, ...values)

@@ -9,7 +9,7 @@ import {
   barAt,
   sameTimes,
   edgesOf,
-  shifted,
+  shiftRange,
   positionOf,
   barRange,
   timeAt,
@@ -122,9 +122,9 @@ describe('the selection', () => {
   })
 
   test('moves only within the chart', () => {
-    expect(shifted({ from: 3, to: 5 }, 2, 10)).toEqual({ from: 5, to: 7 })
-    expect(shifted({ from: 3, to: 5 }, 9, 10)).toEqual({ from: 7, to: 9 })
-    expect(shifted({ from: 3, to: 5 }, -9, 10)).toEqual({ from: 0, to: 2 })
+    expect(shiftRange({ from: 3, to: 5 }, 2, 10)).toEqual({ from: 5, to: 7 })
+    expect(shiftRange({ from: 3, to: 5 }, 9, 10)).toEqual({ from: 7, to: 9 })
+    expect(shiftRange({ from: 3, to: 5 }, -9, 10)).toEqual({ from: 0, to: 2 })
   })
 
   test('keeps its time when the bars shift', () => {

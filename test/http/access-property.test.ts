@@ -38,7 +38,7 @@ async function serve(
   await audit.importEvents(events)
   const app = new Koa()
   app.silent = true
-  app.use(auditRoutes(audit, { username: () => 'ann', visible: () => visible }))
+  app.use(auditRoutes(audit, { username: () => 'ann', visible: () => visible ?? 'all' }))
   const { url, close } = await listen(app.callback())
   return {
     audit,

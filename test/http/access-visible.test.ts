@@ -1,4 +1,5 @@
-import { AuditLogError, type QueryObject } from 'daybook'
+import { AuditLogError } from 'daybook'
+import type { Visible } from 'daybook/koa'
 import type { Context } from 'koa'
 import { describe, expect, it } from 'vitest'
 import { listOf, newEvent, type RawResponse } from '../support/http.js'
@@ -138,7 +139,7 @@ describe('visible', () => {
     const server = await startFeed({
       visible() {
         calls++
-        return undefined
+        return 'all'
       },
     })
     const { id } = await server.record('ann')
@@ -173,8 +174,22 @@ describe('visible', () => {
     ['a condition that seems to need none', { g: [{ c: { 0: { a: ['secret'], p: 'null' } } }] }],
     ['a text', 'username_eq=ann'],
     ['null for all', null],
+    ['undefined for all', undefined],
+    ['no condition', {}],
+    ['a combinator alone', { m: 'and' }],
+    ['sorts alone', { sorts: 'created_at desc' }],
+    ['sorts and a combinator', { s: ['type'], combinator: 'or' }],
+    ['a grouping with a combinator alone', { g: [{ m: 'or' }] }],
+    ['an empty grouping beside a condition', { m: 'or', username_eq: 'ann', g: [{ m: 'or' }] }],
+    ['groupings of empty groupings', { g: [{ g: { 0: { combinator: 'or' } } }] }],
+    ['no grouping', { g: [] }],
+    ['no condition in c', { c: {} }],
+    ['a list', []],
+    ['a function', () => ({ username_eq: 'ann' })],
+    ['false', false],
+    ['another word than all', 'ALL'],
   ])('fails as an error of the host if it is invalid: %s', async (_, filter) => {
-    const server = await startFeed({ visible: () => filter as QueryObject['filter'] })
+    const server = await startFeed({ visible: () => filter as Visible })
     const { id } = await server.record('ann', { text: 'secret' })
     for (const path of [PATH, `${PATH}/${id}`, `${PATH}/stream`]) {
       const response = await server.send(path)

@@ -1,4 +1,4 @@
-import type { AuditEvent, QueryObject } from 'daybook'
+import type { AuditEvent } from 'daybook'
 import type { AuditRoutesOptions, EventsAction } from 'daybook/koa'
 import type { Context, Middleware } from 'koa'
 import { onTestFinished } from 'vitest'
@@ -45,7 +45,7 @@ export async function startFeed(
 }
 
 /** Each user sees only their own events. */
-export const own = (ctx: Context): QueryObject['filter'] => ({
+export const own = (ctx: Context): { username_eq: unknown } => ({
   username_eq: ctx.state['username'],
 })
 

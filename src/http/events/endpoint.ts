@@ -1,20 +1,21 @@
-import type { Grouping } from '../../filter/ast.js'
 import { createBroadcast } from '../stream/broadcast.js'
 import { plainEvent } from '../../store-kit/lazy-event.js'
 import { challenge } from '../basic-auth.js'
 import type { HttpRequest, HttpResponse } from '../exchange.js'
 import { finalizeResponse } from '../finalize-response.js'
 import { errorResponse, HttpProblem } from '../problem.js'
-import { parseVisible } from '../visible-filter.js'
+import { checkHostFunctions } from '../host-functions.js'
 import type { EventsAccess, EventsRead, UserRights } from './access.js'
 import { countsHandler } from './counts.js'
 import { createHandler } from './create.js'
 import { exportHandler } from './export.js'
 import type { EndpointAudit, EventsHandler } from './handler.js'
+import { type CallHost, type HostAccess, hostAccess } from './host-access.js'
 import { listHandler } from './list.js'
 import { meHandler } from './me.js'
 import { openApiHandler } from './openapi.js'
 import { readHandler } from './read.js'
+import { readRecheckMs } from './recheck.js'
 import {
   EVENTS_ACTIONS,
   type EventsAction,
@@ -59,10 +60,7 @@ const READS: Readonly<Partial<Record<EventsRoute['action'], EventsRead['action']
 }
 
 /** Calls `may` sequentially, so that the first error of the host is the one that is thrown. */
-async function rightsOf(
-  may: (action: EventsAction) => Promise<boolean>,
-  visible: () => Promise<Grouping | undefined>,
-): Promise<UserRights> {
+async function rightsOf({ may, visible }: HostAccess): Promise<UserRights> {
   const allowed = new Set<EventsAction>()
   for (const action of EVENTS_ACTIONS) if (await may(action)) allowed.add(action)
   // The host need not provide a filter for users who may read nothing.
@@ -78,6 +76,7 @@ async function rightsOf(
 function createHandlers(
   audit: EndpointAudit,
   path: string,
+  recheckMs: number,
 ): Readonly<Record<EventsRoute['action'], EventsHandler>> {
   const broadcast = createBroadcast(audit, (event) => eventFrame(event, path))
   const shared = { audit, path }
@@ -85,7 +84,7 @@ function createHandlers(
     list: listHandler({ ...shared, broadcast }),
     read: readHandler(shared),
     create: createHandler(shared),
-    stream: streamHandler({ ...shared, broadcast }),
+    stream: streamHandler({ ...shared, broadcast, recheckMs }),
     count: countsHandler(shared),
     export: exportHandler(shared),
     types: typesHandler(shared),
@@ -93,9 +92,6 @@ function createHandlers(
     describe: openApiHandler(shared),
   }
 }
-
-/** Calls a function of the host. */
-type CallHost = <Value>(call: () => Value | Promise<Value>) => Promise<Value>
 
 /**
  * The endpoints of the interface's sections "Endpoints" and "Errors", independent of the HTTP server.
@@ -105,7 +101,8 @@ export function eventsEndpoint<Context>(
   options: EventsEndpointOptions<Context> = {},
 ): EventsEndpoint<Context> {
   const { path = DEFAULT_PATH, realm = 'Daybook' } = options
-  const handlers = createHandlers(audit, path)
+  checkHostFunctions(options, 'authorize', 'visible', 'onRead')
+  const handlers = createHandlers(audit, path, readRecheckMs(options.recheckMs))
   const unauthenticated = { headers: challenge(realm) }
 
   const handle = async (
@@ -128,19 +125,20 @@ export function eventsEndpoint<Context>(
       })
     }
     const { action } = route
-    const may = async (wanted: EventsAction): Promise<boolean> =>
-      !options.authorize || (await callHost(() => options.authorize!(context, wanted)))
-    const visible = async (): Promise<Grouping | undefined> =>
-      options.visible && callHost(async () => parseVisible(await options.visible!(context)))
-    if (action !== 'me' && !(await may(action)))
+    const access = hostAccess(options, context, callHost)
+    if (action !== 'me' && !(await access.may(action)))
       throw new HttpProblem('FORBIDDEN', `${username} is not allowed the action ${action}`)
     const read = READS[action]
+    const visible = read && (await access.visible())
     const response = await handlers[action]({
       request,
       username,
       id,
-      visible: read && (await visible()),
-      rights: () => rightsOf(may, visible),
+      visible,
+      rights: () => rightsOf(access),
+      mayContinue: async () =>
+        (action === 'me' || (await access.may(action))) &&
+        JSON.stringify(await access.visible()) === JSON.stringify(visible),
       async reportRead(events) {
         if (!read || !options.onRead) return
         const report = { action: read, username, query, events: events.map(plainEvent) }

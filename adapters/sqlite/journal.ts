@@ -9,7 +9,7 @@ export interface SqliteJournalOptions {
   /** Path of the journal's own file, which is created if missing. One process at a time can use it. */
   readonly filename: string
   /**
-   * The most bytes of drafts (the JSON text of their attributes) to store, a positive number.
+   * Maximum number of bytes of drafts (the JSON text of their attributes) to store; positive.
    * @default 268435456 (256 MiB)
    */
   readonly maxBytes?: number

@@ -180,7 +180,7 @@ describe('a file', () => {
     expect(unsealed()).toBe(sqliteTruth(filename).unsealed)
   })
 
-  it('merging lists the grams of texts anew, which gives the same results as a search without them', async () => {
+  it('merging makes new lists of grams, and a search finds the same with and without them', async () => {
     const words = ['Kelvin', 'NEEDLE', 'ΣΊΣΥΦΟΣ', 'say "no"', 'one\ntwo', '😀 up', 'k'.repeat(600)]
     await index.record(
       Array.from({ length: 72 }, (_, i) => ({

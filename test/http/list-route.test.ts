@@ -287,6 +287,7 @@ describe.each(Object.entries(sources))('a list route over %s', (_name, open) => 
   it('gives resources of the declared attributes', async () => {
     const response = await get('filter[code_eq]=alpha')
     expect(response.headers['content-type']).toBe(JSON_API)
+    expect(response.headers['x-content-type-options']).toBe('nosniff')
     const { id, ...rest } = items[0]
     expect(JSON.parse(response.body)).toEqual({
       jsonapi: { version: '1.1' },

@@ -15,7 +15,7 @@ export function createHandler({ audit, path }: HandlerOptions): EventsHandler {
       .catch((error: unknown) => {
         throw toClientError(error)
       })
-    const headers = event ? { location: `${path}/${event.id}` } : {}
-    return { status: 201, headers, body: undefined }
+    const location = event && { location: `${path}/${event.id}` }
+    return { status: 201, headers: { 'cache-control': 'no-store', ...location }, body: undefined }
   }
 }

@@ -9,7 +9,7 @@ export interface Ending {
 }
 
 const MAX_REASON = 2000
-/** Limit for the copy of a thrown value that is not an error; its inspected text is longer. */
+/** Maximum size of the redacted copy of a thrown value that is not an error; leaves more text than `MAX_REASON`. */
 const MAX_THROWN_BYTES = 65_536
 
 const isError = (value: unknown): value is Error =>

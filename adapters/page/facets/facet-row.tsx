@@ -29,14 +29,14 @@ export function FacetRow({
   facet,
   value,
   count,
-  most,
+  maxCount,
   choice,
 }: {
   facet: string
   value: FacetValue
   count: number | undefined
   /** The largest count in the facet. */
-  most: number
+  maxCount: number
   choice: Choice
 }) {
   const text = textOf(facet, value)
@@ -65,7 +65,7 @@ export function FacetRow({
         </span>
         {count !== undefined && <span class="n">{shortNumber(count)}</span>}
         <svg class="share" viewBox="0 0 100 2" preserveAspectRatio="none" aria-hidden="true">
-          <rect width={((count ?? 0) / Math.max(1, most)) * 100} height="2" />
+          <rect width={((count ?? 0) / Math.max(1, maxCount)) * 100} height="2" />
         </svg>
       </button>
       {!isBlank && (

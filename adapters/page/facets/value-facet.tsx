@@ -57,9 +57,9 @@ export function ValueFacet({ name }: { name: string }) {
   const isType = name === 'type'
   const known = isType ? Object.keys(types.value) : []
   const { shown, more } = isOpen
-    ? expandedRows(text, facet, choice, { total, known, most: MAX_ROWS })
+    ? expandedRows(text, facet, choice, { total, known, max: MAX_ROWS })
     : collapsedRows(facet, choice, total)
-  const most = Math.max(facet.missing, ...facet.values.map(({ count }) => count))
+  const maxCount = Math.max(facet.missing, ...facet.values.map(({ count }) => count))
   const find = (isType ? texts.facets.findTypes : texts.facets.find)(facet.distinct)
   return (
     <section class="facet">
@@ -85,7 +85,7 @@ export function ValueFacet({ name }: { name: string }) {
             facet={name}
             value={value}
             count={count}
-            most={most}
+            maxCount={maxCount}
             choice={choice}
           />
         ))}

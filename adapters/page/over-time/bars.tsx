@@ -22,8 +22,8 @@ const MIN_SCALE = 4
 
 /** The height of one event, and the number at the upper grid line. */
 const scale = computed(() => {
-  const most = Math.max(MIN_SCALE, ...buckets.value.map(({ total }) => total))
-  return { unit: (chartHeight.value - ABOVE - BELOW) / most, grid: roundBelow(most) }
+  const max = Math.max(MIN_SCALE, ...buckets.value.map(({ total }) => total))
+  return { unit: (chartHeight.value - ABOVE - BELOW) / max, grid: roundBelow(max) }
 })
 
 const baseline = (): number => chartHeight.value - BELOW

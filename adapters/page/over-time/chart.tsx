@@ -35,7 +35,7 @@ const STEPS: Readonly<Record<string, (at: number, last: number) => number>> = {
   End: (_at, last) => last,
 }
 
-function walk(step: (at: number, last: number) => number, isSelecting: boolean): void {
+function moveHighlight(step: (at: number, last: number) => number, isSelecting: boolean): void {
   const last = buckets.value.length - 1
   const at = highlightedBar.value ?? last
   const next = Math.min(last, Math.max(0, step(at, last)))
@@ -58,7 +58,7 @@ function onKeyDown(event: KeyboardEvent): void {
     (highlightedBar.value === undefined
       ? undefined
       : barRange(highlightedBar.value, highlightedBar.value))
-  if (step) walk(step, event.shiftKey)
+  if (step) moveHighlight(step, event.shiftKey)
   else if (event.key === 'Enter' && chosen) zoomTo(chosen)
   else return
   event.preventDefault()
@@ -74,11 +74,11 @@ function summary(): string {
   const highest = highestOf(buckets.value)
   if (!highest) return texts.chart.empty
   const { error = 0 } = highest.levels
-  const most = [
+  const facts = [
     `${barTime(highest)}: ${texts.common.events(highest.total)}`,
     ...(error > 0 ? [texts.chart.ofThem(formatNumber(error))] : []),
   ]
-  return texts.chart.summary(widthText(), most.join(', '))
+  return texts.chart.summary(widthText(), facts.join(', '))
 }
 
 /** Marks the time range that the list has on screen. */
@@ -111,8 +111,8 @@ function VisibleTimeMark() {
 const labels = computed(() => {
   const zone = counts.value?.buckets?.zone
   // The panel leaves room for fewer labels.
-  const most = isNarrow.value || openId.value !== undefined ? 5 : 10
-  return zone === undefined ? [] : axisLabels(edges.value, zone, most)
+  const maxLabels = isNarrow.value || openId.value !== undefined ? 5 : 10
+  return zone === undefined ? [] : axisLabels(edges.value, zone, maxLabels)
 })
 
 /** Labels this close to an edge are aligned to stay inside the chart, or hidden in favour of "now". */

@@ -391,7 +391,7 @@ export const texts = {
     around: 'Related',
     same: (kind: string) => `Same ${kind}`,
     aroundUser: (user: string) => `${user} ± 5 min`,
-    kinships: { change: 'Same change', time: '± 5 min', type: 'Same type' },
+    relations: { change: 'Same change', time: '± 5 min', type: 'Same type' },
     inTheList: 'Show in list',
     tryAgain: 'Try again',
     states: {

@@ -58,8 +58,8 @@ test.each([
   [660, 600],
   [2163, 2000],
   [2600, 2500],
-])('of %d events, the upper grid line is at %d', (most, line) => {
-  expect(roundBelow(most)).toBe(line)
+])('of %d events, the upper grid line is at %d', (max, line) => {
+  expect(roundBelow(max)).toBe(line)
 })
 
 const MINUTE = 60_000
@@ -136,8 +136,8 @@ describe('the selection', () => {
 })
 
 describe('labels of the axis', () => {
-  const labelled = (start: string, widths: readonly number[], zone = 'UTC', most = 10) =>
-    axisLabels(edgesOf(bucketsFrom(start, widths)), zone, most).map(
+  const labelled = (start: string, widths: readonly number[], zone = 'UTC', max = 10) =>
+    axisLabels(edgesOf(bucketsFrom(start, widths)), zone, max).map(
       ({ time, precision }) => `${new Date(time).toISOString().slice(5, 19)} ${precision}`,
     )
   const bars = (count: number, width: number): number[] =>

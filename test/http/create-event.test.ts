@@ -226,6 +226,38 @@ describe('POST /api/events', () => {
       'INVALID_EVENT',
       '/data/attributes/a~0~1/1',
     ],
+    ...['-0', '-0.0', '1e-400', '9007199254740993', '3.141592653589793238', '1e400'].map(
+      (number): [string, RawRequest, number, string, string] => [
+        `the number ${number}`,
+        raw(`{"data":{"type":"Event","attributes":{"type":"x","a~/":[-0.5,{"b":${number}}]}}}`),
+        422,
+        'INVALID_EVENT',
+        '/data/attributes/a~0~1/1/b',
+      ],
+    ),
+    [
+      'a resource type of 200,000 nested arrays',
+      raw(`{"data":{"type":${'['.repeat(200_000)}${']'.repeat(200_000)}}}`),
+      409,
+      'WRONG_RESOURCE_TYPE',
+      '/data/type',
+    ],
+    ...['attributes', 'id'].map((member): [string, RawRequest, number, string, string] => [
+      `${member} of nested arrays`,
+      raw(`{"data":{"type":"Event","${member}":${'['.repeat(2e5)}${']'.repeat(2e5)}}}`),
+      member === 'id' ? 403 : 400,
+      member === 'id' ? 'CLIENT_ID' : 'MALFORMED_DOCUMENT',
+      `/data/${member}`,
+    ]),
+    ...['type', 'a'].map((name): [string, RawRequest, number, string, string | undefined] => [
+      `an attribute ${name} of nested arrays`,
+      raw(
+        `{"data":{"type":"Event","attributes":{"type":"x","${name}":${'['.repeat(2e5)}${']'.repeat(2e5)}}}}`,
+      ),
+      422,
+      'INVALID_EVENT',
+      name === 'type' ? '/data/attributes/type' : `/data/attributes/a${'/0'.repeat(63)}`,
+    ]),
     [
       'half of a surrogate pair in a name',
       raw('{"data":{"type":"Event","attributes":{"type":"x","a":{"\\ud800":1}}}}'),
@@ -365,6 +397,14 @@ describe('POST /api/events', () => {
     const { attributes } = (JSON.parse(body) as { data: { attributes: object } }).data
     expect(attributes).toMatchObject(JSON.parse(json) as object)
     expect((await stored())[0]!.attributes).toEqual(JSON.parse(json))
+  })
+
+  it('accepts numbers that a double holds, and ignores those outside of the attributes', async () => {
+    const numbers = '[0, 0.10, 1e20, 18446744073709551616, 0.10000000000000001]'
+    const attributes = `{"type":"x","n":${numbers},"text":"-0 1e999"}`
+    const body = `{"data":{"type":"Event","attributes":${attributes},"meta":-0},"meta":{"attributes":1e999}}`
+    expect((await post(raw(body))).status).toBe(201)
+    expect((await stored())[0]!.attributes['n']).toEqual([0, 0.1, 1e20, 2 ** 64, 0.1])
   })
 
   it('uses the last of duplicate members, as JSON.parse does', async () => {

@@ -3,7 +3,9 @@ import { isOwnField } from '../../event/own-fields.js'
 import { AuditLogError } from '../../errors.js'
 import { eventTypeFault } from '../../event/event-types.js'
 import { findUnstorable, type JsonLimits } from '../../event/json.js'
+import { jsonPointer } from '../../event/json-copy.js'
 import { HttpProblem } from '../problem.js'
+import { findInexactNumber } from './json-numbers.js'
 
 /** A custom event as sent by a client. */
 export interface NewEvent {
@@ -11,9 +13,10 @@ export interface NewEvent {
   readonly attributes: JsonObject
 }
 
-function parseJson(bytes: Uint8Array): unknown {
+function parseJson(bytes: Uint8Array): { readonly document: unknown; readonly json: string } {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    const json = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return { document: JSON.parse(json), json }
   } catch (error) {
     const reason = error instanceof SyntaxError ? error.message : 'the bytes are not UTF-8'
     throw new HttpProblem('MALFORMED_DOCUMENT', `the body is not JSON: ${reason}`)
@@ -26,6 +29,13 @@ const isObject = (value: unknown): value is JsonObject =>
 function requireObject(value: JsonValue | undefined, pointer: string): JsonObject {
   if (isObject(value)) return value
   throw new HttpProblem('MALFORMED_DOCUMENT', `${pointer} must be an object`, { pointer })
+}
+
+/** A value for a message. An array or object is not quoted: it may be nested too deeply to be written. */
+function describeValue(value: JsonValue | undefined): string {
+  if (value === undefined) return 'missing'
+  if (Array.isArray(value)) return 'an array'
+  return isObject(value) ? 'an object' : JSON.stringify(value)
 }
 
 const ATTRIBUTES = '/data/attributes'
@@ -49,12 +59,12 @@ function invalidEvent(message: string, pointer: string): AuditLogError {
  * attributes. Other members, beside and within `data`, are ignored. Throws if the document is invalid.
  */
 export function readNewEvent(bytes: Uint8Array, { maxBytes, maxDepth }: JsonLimits): NewEvent {
-  const document = parseJson(bytes)
+  const { document, json } = parseJson(bytes)
   if (!isObject(document))
     throw new HttpProblem('MALFORMED_DOCUMENT', 'the document must be an object', { pointer: '' })
   const data = requireObject(document['data'], '/data')
   if (data['type'] !== 'Event' && data['type'] !== 'event') {
-    const given = JSON.stringify(data['type']) ?? 'missing'
+    const given = describeValue(data['type'])
     throw new HttpProblem('WRONG_RESOURCE_TYPE', `/data/type must be Event; it is ${given}`, {
       pointer: '/data/type',
     })
@@ -76,6 +86,15 @@ export function readNewEvent(bytes: Uint8Array, { maxBytes, maxDepth }: JsonLimi
       `the attribute ${unstorable.pointer} ${unstorable.reason}`,
       ATTRIBUTES + unstorable.pointer,
     )
+  const inexact = findInexactNumber(json, ['data', 'attributes'])
+  if (inexact) {
+    const pointer = jsonPointer(inexact.path)
+    const place = pointer.slice(ATTRIBUTES.length)
+    throw invalidEvent(
+      `the attribute ${place} is ${inexact.text}, which a double cannot hold; send it as a text`,
+      pointer,
+    )
+  }
   const count = countMembers(attributes)
   if (count > MAX_MEMBERS)
     throw invalidEvent(

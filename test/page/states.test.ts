@@ -145,7 +145,7 @@ describe('a user', () => {
     expect(await facets.getByRole('checkbox', { name: /^mira/ }).count()).toBe(0)
   })
 
-  it('without the right to read single events sees that in the panel', async () => {
+  it('who may not read single events sees that in the panel', async () => {
     const host = await serve({ feed: { authorize: (_, action) => action !== 'read' } })
     const page = await open(host, `?filter[type_eq]=none#event=${past[0]!.id}`, {
       tolerates: /403/,

@@ -71,8 +71,8 @@ async function cancel(
 
 /**
  * Calls `use` with a connection of the pool. When `signal` aborts, the statement under way is cancelled,
- * and its result awaited until `end` (as of `performance.now()`), at least for a moment. A connection
- * whose work failed or was aborted is closed, as its state is unknown.
+ * and its result is awaited until `end` (on the scale of `performance.now()`), but at least for
+ * `GRACE_MS`. A connection whose work failed or was aborted is closed, as its state is unknown.
  */
 export async function withConnection<Result>(
   pool: PostgresPool,

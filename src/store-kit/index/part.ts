@@ -22,7 +22,7 @@ export interface ValueEntry {
   postings(): Postings
 }
 
-/** A search in lines of JSON text, as chunks hold values. */
+/** A search in values as chunks hold them: lines of JSON text. */
 export interface LineSearch {
   /** Contained in each matching line that was not cut, in upper or lower case. */
   readonly part: string

@@ -31,7 +31,9 @@ export const filterCases: readonly Case[] = [
   ...cases({
     // Uses every text as a value of every predicate and as a name, then checks that the log is unchanged.
     async 'filter: hostile names and values match or are refused, and change nothing'({ audit }) {
-      for (const [i, text] of [...hostileTexts, 'x'.repeat(100_000)].entries())
+      // The longest text is the oldest, so that most lists do not return it.
+      const texts = [...[...hostileTexts, 'x'.repeat(100_000)].entries()].toReversed()
+      for (const [i, text] of texts)
         await audit.recordCustom('test:text', { i, text, [text.slice(0, 100)]: [text] })
       const before = await audit.list({ limit: 1000 })
       const inherited = Object.getOwnPropertyNames(Object.prototype)

@@ -34,6 +34,11 @@ import { inverts, isBlank, trimAscii } from './values.js'
 const MAX_NESTING = 10
 const MAX_CONDITIONS = 1000
 const MAX_LIST_VALUES = 10_000
+export const MAX_SORTS = 16
+
+/** The message about a query with more than {@link MAX_SORTS} sorts. */
+export const tooManySorts = (sorts: readonly Sort[]): string =>
+  `a query has at most ${MAX_SORTS} sorts; this one has ${sorts.length}`
 
 const ROOTS = ['filter', 'limit']
 
@@ -129,6 +134,7 @@ class Reader {
     const sorts: Sort[] = []
     for (const [key, value] of map)
       if (key === 's' || key === 'sorts') sorts.push(...this.sortList(value, `filter[${key}]`))
+    if (sorts.length > MAX_SORTS) throw this.tooLarge(tooManySorts(sorts), 'filter[sorts]')
     return sorts
   }
 

@@ -11,6 +11,7 @@ import {
   type QueryObject,
 } from 'daybook'
 import { describe, expect, it } from 'vitest'
+import { toQuery } from '../../../src/filter/query-input.js'
 
 /** A condition on one attribute. */
 const cond = (attribute: string, predicate: PredicateName, ...values: string[]): Condition => ({
@@ -914,6 +915,20 @@ describe('limits', () => {
   const nested = (levels: number): string => `filter${'[g][0]'.repeat(levels)}[a_eq]=1`
   const tree = (levels: number): Grouping =>
     levels === 0 ? and([cond('a', 'eq', '1')]) : and([], [tree(levels - 1)])
+
+  it('bound the number of sorts, in every form', () => {
+    const names = (count: number): string[] => Array.from({ length: count }, (_, i) => `n${i} desc`)
+    expect(parseQuery({ filter: { sorts: names(16) } }).sorts).toHaveLength(16)
+    const fault = { code: 'QUERY_TOO_LARGE', parameter: 'filter[sorts]' }
+    expect(faultOf({ filter: { sorts: names(17) } })).toEqual(fault)
+    expect(faultOf({ filter: { sorts: names(16), s: 'type' } })).toEqual(fault)
+    expect(faultOf('filter[sorts][]=n&'.repeat(17))).toEqual(fault)
+    expect(faultOf('filter[s][]=n&filter[sorts][]=n&'.repeat(9))).toEqual(fault)
+    const sorts = names(17).map((attribute) => ({ attribute, direction: 'asc' as const }))
+    expect(() => toQuery({ where: undefined, sorts, limit: 1 })).toThrow(
+      'a query has at most 16 sorts; this one has 17',
+    )
+  })
 
   it('accepts 10 nested groupings, not 11', () => {
     expect(parseQuery(nested(10)).where).toEqual(tree(10))

@@ -1,5 +1,5 @@
 import { AuditLog, AuditLogError, type ResolveSource } from 'daybook'
-import { auditRoutes } from 'daybook/koa'
+import { auditRoutes, type AuditRoutesOptions } from 'daybook/koa'
 import { memoryStore } from 'daybook/memory'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
@@ -489,5 +489,63 @@ describe('POST /api/events', () => {
     } finally {
       await other.close()
     }
+  })
+})
+
+describe('POST /api/events with the option redact', () => {
+  const created = async (redact: AuditRoutesOptions['redact'], attributes: object) => {
+    const server = await serve({ feed: redact === undefined ? {} : { redact } })
+    try {
+      const response = await server.send('/api/events', newEvent({ type: 'x', ...attributes }))
+      expect(response.status).toBe(201)
+      return (await server.audit.list()).events[0]!.attributes
+    } finally {
+      await server.close()
+    }
+  }
+
+  it('lists what it replaced in recording', async () => {
+    const attributes = {
+      password: 'hush',
+      url: 'redis://:hush@cache',
+      list: [{ code: '1' }],
+      parent: { code: 'A', node_type: 'asset' },
+      'a/b': { pin: 1 },
+    }
+    expect(await created(true, attributes)).toEqual({
+      password: '[redacted]',
+      url: 'redis://:[redacted]@cache',
+      list: [{ code: '[redacted]' }],
+      parent: { code: 'A', node_type: 'asset' },
+      'a/b': { pin: '[redacted]' },
+      recording: { redacted: ['/password', '/url', '/list/0/code', '/a~1b/pin'] },
+    })
+  })
+
+  it('keeps the attribute recording of the client', async () => {
+    const attributes = { recording: 'mine', attributes_recording: 'too', pin: 1 }
+    expect(await created(true, attributes)).toEqual({
+      attributes_recording: 'too',
+      attributes_attributes_recording: 'mine',
+      pin: '[redacted]',
+      recording: { redacted: ['/pin'] },
+    })
+    expect(await created(true, { recording: 'mine' })).toEqual({ recording: 'mine' })
+  })
+
+  it('takes keys, paths and exceptions', async () => {
+    const redact = { keys: ['note'], paths: ['list.*.x'], except: ['pin'] }
+    expect(await created(redact, { note: 'n', list: [{ x: 1 }], pin: 1 })).toEqual({
+      note: '[redacted]',
+      list: [{ x: '[redacted]' }],
+      pin: 1,
+      recording: { redacted: ['/note', '/list/0/x'] },
+    })
+  })
+
+  it('replaces nothing without it', async () => {
+    const attributes = { password: 'hush', url: 'redis://:hush@cache' }
+    expect(await created(undefined, attributes)).toEqual(attributes)
+    expect(await created(false, attributes)).toEqual(attributes)
   })
 })

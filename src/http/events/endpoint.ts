@@ -1,4 +1,5 @@
 import { createBroadcast } from '../stream/broadcast.js'
+import type { RedactOptions } from '../../event/secrets.js'
 import { plainEvent } from '../../store-kit/lazy-event.js'
 import { challenge } from '../basic-auth.js'
 import type { HttpRequest, HttpResponse } from '../exchange.js'
@@ -16,6 +17,7 @@ import { meHandler } from './me.js'
 import { openApiHandler } from './openapi.js'
 import { readHandler } from './read.js'
 import { readRecheckMs } from './recheck.js'
+import { type RedactEvent, redactEvent } from './redact-event.js'
 import {
   EVENTS_ACTIONS,
   type EventsAction,
@@ -36,6 +38,13 @@ export interface EventsEndpointOptions<Context> extends EventsAccess<Context> {
   readonly path?: string
   /** Realm of the challenge of a 401 response. @default 'Daybook' */
   readonly realm?: string
+  /**
+   * Replaces the secrets in created events by `[redacted]`, as `recordRequests` does: `true` for the
+   * default keys and all recognisable values. The attribute `recording` has the list
+   * `redacted` of their JSON Pointers.
+   * @default false
+   */
+  readonly redact?: boolean | RedactOptions
 }
 
 /** Handles a request to the events endpoints; returns `undefined` synchronously for other paths. */
@@ -76,14 +85,14 @@ async function rightsOf({ may, visible }: HostAccess): Promise<UserRights> {
 function createHandlers(
   audit: EndpointAudit,
   path: string,
-  recheckMs: number,
+  { recheckMs, redact }: { readonly recheckMs: number; readonly redact: RedactEvent },
 ): Readonly<Record<EventsRoute['action'], EventsHandler>> {
   const broadcast = createBroadcast(audit, (event) => eventFrame(event, path))
   const shared = { audit, path }
   return {
     list: listHandler({ ...shared, broadcast }),
     read: readHandler(shared),
-    create: createHandler(shared),
+    create: createHandler({ ...shared, redact }),
     stream: streamHandler({ ...shared, broadcast, recheckMs }),
     count: countsHandler(shared),
     export: exportHandler(shared),
@@ -102,7 +111,10 @@ export function eventsEndpoint<Context>(
 ): EventsEndpoint<Context> {
   const { path = DEFAULT_PATH, realm = 'Daybook' } = options
   checkHostFunctions(options, 'authorize', 'visible', 'onRead')
-  const handlers = createHandlers(audit, path, readRecheckMs(options.recheckMs))
+  const handlers = createHandlers(audit, path, {
+    recheckMs: readRecheckMs(options.recheckMs),
+    redact: redactEvent(options.redact),
+  })
   const unauthenticated = { headers: challenge(realm) }
 
   const handle = async (

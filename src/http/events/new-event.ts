@@ -6,6 +6,7 @@ import { findUnstorable, type JsonLimits } from '../../event/json.js'
 import { jsonPointer } from '../../event/json-copy.js'
 import { HttpProblem } from '../problem.js'
 import { findInexactNumber } from './json-numbers.js'
+import type { RedactEvent } from './redact-event.js'
 
 /** A custom event as sent by a client. */
 export interface NewEvent {
@@ -56,9 +57,14 @@ function invalidEvent(message: string, pointer: string): AuditLogError {
 
 /**
  * Reads the document of a POST: `data.type` `Event` (or `event`), `data.attributes.type` and any other
- * attributes. Other members, beside and within `data`, are ignored. Throws if the document is invalid.
+ * attributes, whose secrets `redact` replaces. Other members, beside and within `data`, are ignored. Throws
+ * if the document is invalid.
  */
-export function readNewEvent(bytes: Uint8Array, { maxBytes, maxDepth }: JsonLimits): NewEvent {
+export function readNewEvent(
+  bytes: Uint8Array,
+  { maxBytes, maxDepth }: JsonLimits,
+  redact: RedactEvent,
+): NewEvent {
   const { document, json } = parseJson(bytes)
   if (!isObject(document))
     throw new HttpProblem('MALFORMED_DOCUMENT', 'the document must be an object', { pointer: '' })
@@ -71,16 +77,16 @@ export function readNewEvent(bytes: Uint8Array, { maxBytes, maxDepth }: JsonLimi
   }
   if (data['id'] !== undefined)
     throw new HttpProblem('CLIENT_ID', '/data/id must be omitted', { pointer: '/data/id' })
-  const { type, ...attributes } = requireObject(data['attributes'], ATTRIBUTES)
+  const { type, ...sent } = requireObject(data['attributes'], ATTRIBUTES)
   const fault = eventTypeFault(type)
   if (fault) throw invalidEvent(`the event's type ${fault}`, `${ATTRIBUTES}/type`)
-  const reserved = Object.keys(attributes).find(isOwnField)
+  const reserved = Object.keys(sent).find(isOwnField)
   if (reserved !== undefined)
     throw invalidEvent(
       `the attribute ${reserved} is set by the service`,
       `${ATTRIBUTES}/${reserved}`,
     )
-  const unstorable = findUnstorable(attributes, maxDepth)
+  const unstorable = findUnstorable(sent, maxDepth)
   if (unstorable)
     throw invalidEvent(
       `the attribute ${unstorable.pointer} ${unstorable.reason}`,
@@ -95,12 +101,13 @@ export function readNewEvent(bytes: Uint8Array, { maxBytes, maxDepth }: JsonLimi
       pointer,
     )
   }
-  const count = countMembers(attributes)
+  const count = countMembers(sent)
   if (count > MAX_MEMBERS)
     throw invalidEvent(
       `the attributes may have ${MAX_MEMBERS} members in total, at all depths; they have ${count}`,
       ATTRIBUTES,
     )
+  const attributes = redact(sent)
   // A number such as 1e20 takes more bytes in the store than in the request.
   if (Buffer.byteLength(JSON.stringify(attributes)) > maxBytes)
     throw new HttpProblem(

@@ -14,7 +14,7 @@ const SETTINGS = new Set(['m', 'combinator', 's', 'sorts'])
 function findBlank(value: unknown, at: string): string | undefined {
   if (value === undefined || value === null || (typeof value === 'string' && isBlank(value)))
     return at
-  if (typeof value !== 'object') return undefined
+  if (typeof value !== 'object' || value instanceof Date) return undefined
   const members = Object.entries(value)
   // Also true for a list or object without members.
   if (members.every(([key]) => SETTINGS.has(key))) return at

@@ -119,6 +119,15 @@ describe('visible', () => {
     fresh.leave()
   })
 
+  it('takes a Date', async () => {
+    const server = await startFeed({
+      visible: () => ({ created_at_gt: new Date(Date.now() + 60_000) }),
+    })
+    await server.record('ann')
+    expect(await server.send(PATH)).toMatchObject({ status: 200 })
+    expect(textsOf(await server.send(PATH))).toEqual([])
+  })
+
   it('restricts requests that wait', async () => {
     const server = await startFeed({ visible: own })
     const waiting = server.send(PATH, { headers: { prefer: 'wait=60' } })

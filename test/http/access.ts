@@ -45,8 +45,8 @@ export async function startFeed(
 }
 
 /** Each user sees only their own events. */
-export const own = (ctx: Context): { username_eq: unknown } => ({
-  username_eq: ctx.state['username'],
+export const own = (ctx: Context): { username_eq: string } => ({
+  username_eq: String(ctx.state['username']),
 })
 
 /** The attribute `text` of each event of a list. */

@@ -148,9 +148,12 @@ export function eventsEndpoint<Context>(
       id,
       visible,
       rights: () => rightsOf(access),
-      mayContinue: async () =>
-        (action === 'me' || (await access.may(action))) &&
-        JSON.stringify(await access.visible()) === JSON.stringify(visible),
+      mayContinue:
+        options.authorize || options.visible
+          ? async () =>
+              (action === 'me' || (await access.may(action))) &&
+              JSON.stringify(await access.visible()) === JSON.stringify(visible)
+          : undefined,
       async reportRead(events) {
         if (!read || !options.onRead) return
         const report = { action: read, username, query, events: events.map(plainEvent) }

@@ -102,10 +102,13 @@ export function streamHandler(
     const requested = readStreamRequest(request)
     const wanted = { ...requested, where: bothOf(visible, requested.where) }
     if (request.method === 'HEAD') return { status: 200, headers: HEADERS, body: emptyBody() }
-    const body = await whileAllowed<string | Uint8Array>(
-      async (signal) => withHeartbeat(await open(wanted, call, signal), COMMENT, heartbeat),
-      { mayContinue: call.mayContinue, periodMs: recheckMs, signal: request.signal },
-    )
+    const { mayContinue } = call
+    const { signal } = request
+    const openFrames = async (signal: AbortSignal): Promise<Frames> =>
+      withHeartbeat(await open(wanted, call, signal), COMMENT, heartbeat)
+    const body = mayContinue
+      ? await whileAllowed(openFrames, { mayContinue, periodMs: recheckMs, signal })
+      : await openFrames(signal)
     return { status: 200, headers: HEADERS, body }
   }
 }

@@ -1,4 +1,4 @@
-import type { OwnField } from '../event/own-fields.js'
+import type { OwnField, SOURCE } from '../event/own-fields.js'
 import type {
   FlagPredicateName,
   ListPredicateName,
@@ -9,19 +9,22 @@ import type {
 /** Applies a predicate; `0 f F false FALSE` invert it. */
 type FlagValue = string | number | bigint | boolean | undefined
 
+type TypedField = OwnField | typeof SOURCE
+
 /** The values by which the own fields of events are compared. */
-interface OwnValues extends Record<OwnField, unknown> {
+interface OwnValues extends Record<TypedField, unknown> {
   readonly id: string
   readonly type: string
   readonly username: string
   readonly system: boolean | 0 | 1 | string
   readonly created_at: string | Date
+  readonly source: string
 }
 
 type OneOrMore<Value> = Value | readonly Value[]
 
 /** The conditions on one own field. */
-type OwnConditions<Field extends OwnField> = {
+type OwnConditions<Field extends TypedField> = {
   readonly [Key in `${Field}_${OnePredicateName}`]?: OwnValues[Field] | undefined
 } & {
   readonly [Key in `${Field}_${ListPredicateName}`]?:
@@ -58,7 +61,8 @@ export type FilterObject = OwnConditions<'id'> &
   OwnConditions<'type'> &
   OwnConditions<'username'> &
   OwnConditions<'system'> &
-  OwnConditions<'created_at'> & {
+  OwnConditions<'created_at'> &
+  OwnConditions<typeof SOURCE> & {
     readonly [key: `${string}_${PredicateName}`]: unknown
     readonly m?: string | undefined
     readonly combinator?: string | undefined

@@ -12,6 +12,9 @@ declare const names: readonly string[]
 parseQuery({ filter: { type_eq: 'x', system_true: 1, username_null: true, system_eq: false } })
 parseQuery({ filter: { type_in: names, username_not_in: ['ann', undefined], type_cont_any: 'x' } })
 parseQuery({ filter: { created_at_gt: new Date(), created_at_lt: '2026-03-01', id_eq: undefined } })
+parseQuery({ filter: { source_eq: '/api/projects/acme', source_null: true } })
+// @ts-expect-error not a value of the field
+parseQuery({ filter: { source_eq: 7 } })
 // @ts-expect-error not a value of the field
 parseQuery({ filter: { username_eq: 7 } })
 // @ts-expect-error not a value of the field

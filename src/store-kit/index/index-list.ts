@@ -1,4 +1,5 @@
 import type { AuditEvent } from '../../event/event.js'
+import { SOURCE } from '../../event/own-fields.js'
 import type { EventQuery, Sort } from '../../filter/ast.js'
 import { eventAttributes } from '../../filter/attributes.js'
 import type { TimeBounds } from '../../filter/bounds.js'
@@ -82,7 +83,7 @@ export const shouldFollowOrder = (
 
 /** True if an index has the order; it has no ids. */
 export const isIndexedOrder = (sorts: readonly Sort[]): boolean =>
-  sorts.every(({ attribute }) => attribute !== 'id')
+  sorts.every(({ attribute }) => attribute !== 'id' && attribute !== SOURCE)
 
 /** A query in the order of its sorts. */
 export interface SortedSearch {

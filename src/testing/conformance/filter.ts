@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
+import { inspect } from 'node:util'
 import { AuditLogError } from '../../errors.js'
 import type { AuditLog } from '../../audit-log.js'
 import type { JsonObject } from '../../event/event.js'
+import type { FilterObject } from '../../filter/filter-object.js'
 import { predicates } from '../../filter/predicates.js'
 import { filterTables, hostileTexts, longTexts, sortTable } from './filter-cases.js'
 import { type Case, cases } from './context.js'
-import { labels } from './helpers.js'
+import { draft, labels } from './helpers.js'
 
 async function recordAll(
   audit: AuditLog,
@@ -116,6 +118,62 @@ export const filterCases: readonly Case[] = [
         limit: 4,
       })
       assert.equal(labels(several.events), 'object none smile private')
+    },
+
+    async 'filter: source is that of the event, and an attribute of this name'({ store, audit }) {
+      const [one, two] = ['/api/changes/1', '/api/changes/2']
+      const given: Readonly<Record<string, [string | null, JsonObject]>> = {
+        a: [one, {}],
+        b: [two, { n: 1 }],
+        c: [null, { source: one }],
+        d: [two, { source: [one, 7] }],
+        e: [null, { n: 1 }],
+        f: [null, { nested: { source: one } }],
+      }
+      const drafted = Object.entries(given).map(([type, [source, attributes]]) =>
+        draft(attributes, { type, source }),
+      )
+      await store.append(drafted)
+      const expected: readonly (readonly [filter: FilterObject, matching: string])[] = [
+        [{ source_eq: one }, 'a c d'],
+        [{ source_eq: '7' }, 'd'],
+        [{ source_in: [two, 'x'] }, 'b d'],
+        [{ source_start: '/API/changes' }, 'a b c d'],
+        [{ source_end: '2' }, 'b d'],
+        [{ source_matches: '%changes_1' }, 'a c d'],
+        [{ source_cont_any: ['S/2', 'y'] }, 'b d'],
+        [{ source_gt: one }, 'b d'],
+        [{ source_not_eq: one }, 'b'],
+        [{ source_not_in: [two] }, 'a c'],
+        [{ source_not_cont: '1' }, 'b'],
+        [{ source_null: 1 }, 'e f'],
+        [{ source_present: 1 }, 'a b c d'],
+        [{ source_true: 1 }, ''],
+        [{ source_or_n_eq: two }, 'b d'],
+        [{ source_or_n_eq: 1 }, 'b e'],
+        [{ source_and_n_present: 1 }, 'b'],
+        [{ m: 'or', source_eq: one, n_eq: 1 }, 'a b c d e'],
+        [{ source_eq: one, g: [{ source_eq: two }] }, 'd'],
+        [{ nested_source_eq: one }, 'f'],
+      ]
+      for (const [filter, matching] of expected) {
+        assert.equal(labels((await audit.list({ filter })).events), matching, inspect(filter))
+        const { total } = await audit.count({ filter })
+        assert.equal(total, matching.split(' ').filter(Boolean).length, inspect(filter))
+      }
+      const sorted = async (sorts: string): Promise<string> =>
+        labels((await audit.list({ filter: { sorts } })).events)
+      assert.equal(await sorted('source'), 'd a c b e f')
+      assert.equal(await sorted('source desc'), 'e f b d a c')
+      const { facets } = await audit.count({}, { facets: ['source'] })
+      assert.deepEqual(
+        facets['source']!.values.map(({ value, count }) => [value, count]),
+        [
+          [one, 3],
+          [two, 2],
+          [7, 1],
+        ],
+      )
     },
   }),
 ]

@@ -102,6 +102,15 @@ function createHandlers(
   }
 }
 
+/** Throws `NOT_FOUND` and `METHOD_NOT_ALLOWED`. */
+function routeOf({ method, path }: HttpRequest, byMethod: MatchedRoutes['byMethod']): EventsRoute {
+  if (byMethod.size === 0) throw new HttpProblem('NOT_FOUND', `there is nothing at ${path}`)
+  const route = byMethod.get(method)
+  if (route) return route
+  const allow = [...byMethod.keys()].join(', ')
+  throw new HttpProblem('METHOD_NOT_ALLOWED', `${path} takes ${allow}`, { headers: { allow } })
+}
+
 /**
  * The endpoints of the interface's sections "Endpoints" and "Errors", independent of the HTTP server.
  */
@@ -127,16 +136,7 @@ export function eventsEndpoint<Context>(
     // Most servers represent a missing header as an empty string, so an empty name means no user.
     if (!username)
       throw new HttpProblem('UNAUTHENTICATED', 'send user name and password', unauthenticated)
-    if (byMethod.size === 0)
-      throw new HttpProblem('NOT_FOUND', `there is nothing at ${request.path}`)
-    const route = byMethod.get(request.method)
-    if (!route) {
-      const allow = [...byMethod.keys()].join(', ')
-      throw new HttpProblem('METHOD_NOT_ALLOWED', `${request.path} takes ${allow}`, {
-        headers: { allow },
-      })
-    }
-    const { action } = route
+    const { action } = routeOf(request, byMethod)
     const access = hostAccess(options, context, callHost)
     if (action !== 'me' && !(await access.may(action)))
       throw new HttpProblem('FORBIDDEN', `${username} is not allowed the action ${action}`)

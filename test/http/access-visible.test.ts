@@ -119,6 +119,20 @@ describe('visible', () => {
     fresh.leave()
   })
 
+  it('restricts the warnings about sorts', async () => {
+    const server = await startFeed({ visible: own })
+    await server.record('bob', { secret: 1 })
+    await server.record('ann', { open: 1 })
+    const warnings = async (user: string): Promise<unknown> => {
+      const { body } = await server.send(`${PATH}?filter[sorts]=secret`, { user })
+      return (JSON.parse(body) as { meta?: { warnings: { detail: string }[] } }).meta?.warnings
+    }
+    expect(await warnings('bob')).toBeUndefined()
+    expect(await warnings('ann')).toMatchObject([
+      { detail: 'no event that you may read has the attribute "secret"' },
+    ])
+  })
+
   it('takes a Date', async () => {
     const server = await startFeed({
       visible: () => ({ created_at_gt: new Date(Date.now() + 60_000) }),

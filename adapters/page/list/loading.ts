@@ -45,6 +45,9 @@ const shown = signal<{ readonly search: string; readonly sorts: readonly Sort[] 
   undefined,
 )
 
+/** What may be wrong with the query of the rows, in sentences. */
+export const warnings = signal<readonly string[]>([])
+
 /** Whether the rows belong to the previous query, or nothing is loaded yet. */
 export const isStale = computed(() => shown.value?.search !== search.value)
 
@@ -77,12 +80,13 @@ export function markKnownUpTo(time: string): void {
 interface Loaded {
   readonly events: readonly AuditEvent[]
   readonly more: boolean
+  readonly warnings: readonly string[]
 }
 
 async function load({ query: text, isReversed }: PageRequest, limit: number): Promise<Loaded> {
   const signal = AbortSignal.any([current.signal, AbortSignal.timeout(TIMEOUT_MS)])
-  const { events, truncated } = await listEvents(text, limit, signal)
-  return { events: isReversed ? events.toReversed() : events, more: truncated }
+  const { events, truncated, ...page } = await listEvents(text, limit, signal)
+  return { ...page, events: isReversed ? events.toReversed() : events, more: truncated }
 }
 
 /** Repeats the failed request, unless scrolling repeats it. */
@@ -123,8 +127,10 @@ export async function loadFirst(): Promise<void> {
   const hasPages = isPaged(asked.sorts)
   isLoading.value = true
   await attempt(async () => {
-    const { events, more } = await load(firstPage(asked, now), hasPages ? FIRST_PAGE : MAX_UNPAGED)
+    const limit = hasPages ? FIRST_PAGE : MAX_UNPAGED
+    const { events, more, warnings: found } = await load(firstPage(asked, now), limit)
     return () => {
+      warnings.value = found
       queriedAt = now
       newest = isNewestFirst(asked.sorts) && events[0] ? events[0].created_at : ''
       newest ||= rangeAt(asked.range, now).from ?? '1970-01-01T00:00:00Z'

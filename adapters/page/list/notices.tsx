@@ -3,7 +3,7 @@ import { account } from '../data/account.js'
 import { formatClock, formatNumber } from '../data/format.js'
 import { Mark } from '../ui/icon.js'
 import { connectionLoss, tryNow } from './connection.js'
-import { failure, loadedWindow, tryAgain } from './loading.js'
+import { failure, loadedWindow, tryAgain, warnings } from './loading.js'
 import { texts } from '../ui/texts.js'
 import { errorText } from './load-failure.js'
 
@@ -64,12 +64,23 @@ function Failure() {
   )
 }
 
-/** Notices above the list: offline, failed request, restricted view. */
+/** Shown where the service doubts that the query means what its user wants. */
+function Warnings() {
+  return warnings.value.map((warning) => (
+    <div key={warning} class="notice l-warn" role="status">
+      <Mark level="warn" />
+      <span>{texts.states.warning(warning)}</span>
+    </div>
+  ))
+}
+
+/** Notices above the list: offline, failed request, doubtful query, restricted view. */
 export function Notices() {
   return (
     <>
       <Offline />
       <Failure />
+      <Warnings />
       {account.value?.restricted && <p class="notice plain">{texts.states.restricted}</p>}
     </>
   )

@@ -209,6 +209,7 @@ export const texts = {
   /** Empty, loading, error, offline, no access. */
   states: {
     restricted: 'You see what your role may read.',
+    warning: (detail: string) => `The order may not be what you want: ${detail}.`,
     offline: {
       text: (since: string) =>
         `No connection since ${since}. Showing loaded events; new ones will follow without a gap.`,

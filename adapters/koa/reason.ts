@@ -1,7 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import { inspect, types } from 'node:util'
 import { redact } from '../../src/event/redact.js'
-import { redactText } from '../../src/event/secret-values.js'
 import type { RoutedContext } from './koa.js'
 
 /** How a request ended: with a response, or with a thrown value. */
@@ -10,9 +9,7 @@ export interface Ending {
 }
 
 const MAX_REASON = 2000
-/** How much of a reason is read: more than is kept, because redaction may shorten it. */
-const MAX_REASON_READ = 65_536
-/** Maximum size of the redacted copy of a thrown value that is not an error; leaves more text than `MAX_REASON`. */
+/** Limit for the copy of a thrown value that is not an error; its inspected text is longer. */
 const MAX_THROWN_BYTES = 65_536
 
 const isError = (value: unknown): value is Error =>
@@ -54,10 +51,10 @@ function bodyReason({ body, status }: RoutedContext): string {
   return typeof reason === 'string' ? reason : (STATUS_CODES[status] ?? '')
 }
 
-/** Why a request was refused or failed, as a short text without recognisable secrets. */
+/** Why a request was refused or failed, as a short text. */
 export function reasonOf(ctx: RoutedContext, { thrown }: Ending): string {
   const reason = thrown ? thrownReason(thrown.value) : bodyReason(ctx)
-  return redactText(reason.slice(0, MAX_REASON_READ)).slice(0, MAX_REASON)
+  return reason.slice(0, MAX_REASON)
 }
 
 function thrownReason(value: unknown): string {
@@ -68,6 +65,5 @@ function thrownReason(value: unknown): string {
 }
 
 export function backtraceOf({ thrown }: Ending): string | undefined {
-  const stack = thrown && isError(thrown.value) ? thrown.value.stack : undefined
-  return stack && redactText(stack)
+  return thrown && isError(thrown.value) ? thrown.value.stack : undefined
 }

@@ -13,8 +13,10 @@ const LOST_RUN = 'the run did not end: its process died, or lost the store'
 
 /** Records a run that succeeded or was aborted, if it removed or analysed something. */
 export async function recordRun(record: RecordEvent, rule: Rule, totals: RunTotals): Promise<void> {
-  if (totals.removed_count === 0 && !totals.analysis) return
-  await record(infoType(rule.target), dataOf(rule, totals))
+  const { analysis } = totals
+  if (totals.removed_count === 0 && !analysis) return
+  const data = analysis ? { rule: rule.name, ...analysis } : dataOf(rule, totals)
+  await record(infoType(rule.target), data)
 }
 
 /** Records a run that failed. */
@@ -46,7 +48,6 @@ export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : inspect(thrown)
 }
 
-/** Has `filters` and `removed_count` for every target. */
-function dataOf({ name, filters }: Rule, { analysis, ...totals }: RunTotals): object {
-  return { rule: name, filters, ...totals, ...analysis }
+function dataOf({ name, filters }: Rule, totals: RunTotals): object {
+  return { rule: name, ...(filters && { filters }), ...totals }
 }

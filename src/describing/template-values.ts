@@ -125,7 +125,7 @@ const WORDS: Readonly<Record<string, Word>> = {
     plain(segmentsOf(event).slice(-2).map(wordsOf).join(' ') || wordsOf(event.type)),
 }
 
-/** Returns what templates can read of the event. */
+/** The facts of an event that templates use. */
 export function templateValues(event: AuditEvent, context: SentenceContext): TemplateValues {
   const { attributes } = event
   return {

@@ -21,11 +21,11 @@ export const ownEventTypes = {
   'info:data_cleanup:statistics': {
     area: 'Data cleaning',
     description: "a rule refreshed the statistics of the database's query planner",
-    data: ['rule', 'filters', 'removed_count', 'analyzed_tables', 'skipped_reason'],
+    data: ['analyzed_tables', 'skipped_reason', 'rule'],
   },
   'error:data_cleanup:statistics': {
     area: 'Data cleaning',
     description: "a rule could not refresh the statistics of the database's query planner",
-    data: ['rule', 'filters', 'removed_count', 'analyzed_tables', 'skipped_reason'],
+    data: ['rule'],
   },
 } as const satisfies Readonly<Record<string, EventTypeDefinition>>

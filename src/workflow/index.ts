@@ -1,2 +1,1 @@
 export { workflowEventTypes } from './event-types.js'
-export { type WorkflowSetting, type WorkflowSettings, workflowEventTypesFor } from './settings.js'

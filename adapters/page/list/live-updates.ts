@@ -19,16 +19,16 @@ import {
 } from './live-state.js'
 import {
   failure,
-  loadedWindow,
+  held,
   isStale,
   markKnownUpTo,
   loadFirst,
   newestKnown,
-  scrollTarget,
+  place,
   TOP,
 } from './loading.js'
 import { isNewestFirst } from './paging.js'
-import { type Change, applyPatch } from '../data/json-patch.js'
+import { type Change, patched } from '../data/json-patch.js'
 import { isRowHovered, isSelecting } from './interaction.js'
 import { isAtTop } from './viewport.js'
 
@@ -49,7 +49,7 @@ export const liveState = computed((): LiveState =>
       isOffline: isOffline.value || (failure.value !== undefined && isStale.value),
       isReading:
         !isAtTop.value ||
-        !loadedWindow.value.hasFirst ||
+        !held.value.hasFirst ||
         isSelecting.value ||
         isRowHovered.value ||
         openId.value !== undefined,
@@ -70,20 +70,20 @@ export const isFresh = (event: AuditEvent): boolean => fresh.has(event)
 function addWaiting(): void {
   const { events, count } = waiting.value
   waiting.value = NONE_WAITING
-  if (!loadedWindow.value.hasFirst || count > events.length) {
+  if (!held.value.hasFirst || count > events.length) {
     void loadFirst()
     return
   }
   for (const event of events) fresh.add(event)
   setTimeout(() => events.forEach((event) => fresh.delete(event)), FRESH_MS)
-  loadedWindow.value = withNewest(loadedWindow.value, events)
+  held.value = withNewest(held.value, events)
 }
 
 /** Adds the waiting events to the list and scrolls to the top. */
 export function showWaiting(): void {
   batch(() => {
-    scrollTarget.value = TOP
-    if (waiting.value.count > 0 || !loadedWindow.value.hasFirst) addWaiting()
+    place.value = TOP
+    if (waiting.value.count > 0 || !held.value.hasFirst) addWaiting()
   })
 }
 
@@ -104,11 +104,11 @@ interface ChangeFrame {
 }
 
 const find = (id: string): AuditEvent | undefined =>
-  loadedWindow.value.events.find((event) => event.id === id) ??
+  held.value.events.find((event) => event.id === id) ??
   waiting.value.events.find((event) => event.id === id)
 
 function replace(event: AuditEvent): void {
-  loadedWindow.value = withChanged(loadedWindow.value, event)
+  held.value = withChanged(held.value, event)
   const { events, count } = waiting.value
   const at = events.findIndex(({ id }) => id === event.id)
   if (at >= 0) waiting.value = { events: events.with(at, event), count }
@@ -127,7 +127,7 @@ function change({ id, patch, closed }: ChangeFrame): void {
   const event = find(id)
   if (!event) return
   try {
-    replace({ ...event, attributes: applyPatch(event.attributes, patch) })
+    replace({ ...event, attributes: patched(event.attributes, patch) })
   } catch {
     void readAgain(id)
   }
@@ -211,7 +211,7 @@ export function followEvents(): void {
     if (liveState.value === 'live' && waiting.value.count > 0) untracked(() => batch(addWaiting))
   })
   effect(() => {
-    const { events, hasFirst } = loadedWindow.value
+    const { events, hasFirst } = held.value
     const since = hasFirst ? events[0]?.created_at : undefined
     untracked(() => (waiting.value = waitingSince(waiting.value, since)))
   })

@@ -13,15 +13,12 @@ import { abortedAfter } from './backoff.js'
 /** Sends one statement; see {@link ask}. */
 export type Ask = (text: string, ...values: unknown[]) => Promise<TextRow[]>
 
-export const createAsk =
+export const asker =
   (client: PostgresPoolClient): Ask =>
   (text, ...values) =>
     ask(client, text, ...values)
 
-/**
- * Resolves with the value of the promise, or rejects with `ABORTED` once the signal aborts. A value that
- * comes after that is passed to `onLate`.
- */
+/** The result of the promise; `ABORTED` once the signal aborts. A later value is passed to `onLate`. */
 export function until<Value>(
   promise: Promise<Value>,
   signal: AbortSignal,
@@ -71,8 +68,8 @@ async function cancel(
 
 /**
  * Calls `use` with a connection of the pool. When `signal` aborts, the statement under way is cancelled,
- * and its result is awaited until `end` (on the scale of `performance.now()`), but at least for
- * `GRACE_MS`. A connection whose work failed or was aborted is closed, as its state is unknown.
+ * and its result awaited until `end` (as of `performance.now()`), at least for a moment. A connection
+ * whose work failed or was aborted is closed, as its state is unknown.
  */
 export async function withConnection<Result>(
   pool: PostgresPool,

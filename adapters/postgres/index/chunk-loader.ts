@@ -1,17 +1,21 @@
+import type { ChunkValues, Key } from '../../../src/store-kit/index/segment-source.js'
+import { Kind } from '../../../src/store-kit/index/part.js'
+import { decodeTimes } from '../../../src/store-kit/index/time-blocks.js'
+import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { TextRow } from '../connection/client.js'
 import type { Ask } from '../connection/connection.js'
-import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Names } from '../schema/names.js'
+import { numberOfKey } from './segment-keys.js'
 import { type ChunkCache, chunkCacheKey } from './chunk-cache.js'
 import {
   type ChunkRow,
   keyOf,
   type Lists,
+  readChunkRow,
   type Request,
   requestStatement,
 } from './chunk-requests.js'
-import type { KnownChunks } from './known-chunks.js'
-import { createLoadedChunks } from './loaded-chunks.js'
+import { before, after, END, type KnownChunks, type PlacedChunk, START } from './known-chunks.js'
 
 /** Thrown by work on the index if a chunk has to be fetched first. */
 export const CACHE_MISS = new Error('a chunk of the index has to be fetched first')
@@ -60,6 +64,26 @@ export interface ChunkLoaderOptions {
   readonly onRead?: ((rows: number) => void) | undefined
 }
 
+export const bulkKey = (segment: number, from: number, to: number): string =>
+  `${segment} ${from} ${to}`
+
+const keyOfBytes = (kind: number, first: string): Key => {
+  const bytes = Buffer.from(first, 'hex')
+  return kind === Kind.text ? bytes.toString() : numberOfKey(bytes)
+}
+
+function placedChunk(kind: number, row: ChunkRow): PlacedChunk {
+  const chunk: ChunkValues = [keyOfBytes(kind, row.first), row.number, row.vals, row.posts]
+  return { first: row.first, ordinal: row.number, chunk }
+}
+
+function readFirsts(posts: string | null): Float64Array {
+  const bytes = Buffer.from(posts ?? '', 'base64')
+  const times = new Float64Array(bytes.length / 8)
+  for (const i of times.keys()) times[i] = numberOfKey(bytes.subarray(i * 8, i * 8 + 8))
+  return times
+}
+
 export function createChunkLoader({
   names,
   cache,
@@ -67,10 +91,14 @@ export function createChunkLoader({
   ask,
   onRead,
 }: ChunkLoaderOptions): ChunkLoader {
-  const loaded = createLoadedChunks(cache, version)
+  let held = new Map<string, KnownChunks>()
+  let times = new Map<string, readonly Microseconds[]>()
+  let firsts = new Map<number, Float64Array>()
+  const numbers = new Map<string, number | undefined>()
+  const bulk = new Map<string, readonly ChunkRow[]>()
   let counts = new Map<string, number>()
   let missing = new Map<string, Request>()
-  let noted = 0
+  let [noted, bytes] = [0, 0]
 
   const note = (request: Request): void => {
     noted += 1
@@ -80,21 +108,89 @@ export function createChunkLoader({
     note(request)
     throw CACHE_MISS
   }
+  const known = (lists: Lists): KnownChunks => {
+    const key = chunkCacheKey(lists)
+    let found = held.get(key)
+    if (!found) held.set(key, (found = cache.known(lists)))
+    return found
+  }
+
+  const learnChunks = (
+    request: Extract<Request, { lists: Lists }>,
+    rows: readonly TextRow[],
+  ): void => {
+    const { by, lists } = request
+    const found = known(lists)
+    const size = found.bytes
+    if (by === 'ends') {
+      const [, , first, last] = rows[0]!
+      found.ends = first === null ? 'none' : [Number(first), Number(last)]
+    } else {
+      const chunks = rows.map((row) => placedChunk(lists.kind, readChunkRow(row)))
+      if (by === 'pieces') found.learn(before(request.first), chunks, after(request.first))
+      else {
+        const isAll = chunks.length < request.max
+        if (by === 'up') found.learn(request.place, chunks, isAll ? END : chunks.at(-1)!)
+        else found.learn(isAll ? START : chunks.at(-1)!, chunks.toReversed(), request.place)
+      }
+    }
+    bytes += found.bytes - size
+    cache.keep(lists, found)
+  }
+
+  const learn = (request: Request, rows: readonly TextRow[]): void => {
+    switch (request.by) {
+      case 'name': {
+        const number = rows[0] && Number(rows[0][2])
+        numbers.set(request.name, number)
+        cache.keepName(request.name, version, number)
+        break
+      }
+      case 'times': {
+        const [row] = rows.map(readChunkRow)
+        const first = numberOfKey(Buffer.from(row!.first, 'hex'))
+        const block = decodeTimes(first, row!.posts)
+        times.set(keyOf(request), block)
+        cache.keepTimes(request.segment, request.block, block)
+        break
+      }
+      case 'firsts': {
+        const values = readFirsts(rows[0]![4]!)
+        firsts.set(request.segment, values)
+        cache.keepFirsts(request.segment, values)
+        break
+      }
+      case 'numbers':
+        bulk.set(bulkKey(request.segment, request.from, request.to), rows.map(readChunkRow))
+        break
+      default:
+        learnChunks(request, rows)
+    }
+  }
 
   return {
-    known: (lists) => loaded.known(lists),
+    known,
     note,
-    bulk: loaded.bulk,
+    bulk,
     get noted() {
       return noted
     },
     numberOf(name) {
-      const number = loaded.numberOf(name)
-      return number === 'unknown' ? miss({ by: 'name', name }) : number
+      if (numbers.has(name)) return numbers.get(name)
+      const number = cache.name(name, version)
+      if (number === 'unknown') return miss({ by: 'name', name })
+      numbers.set(name, number)
+      return number
     },
-    times: (segment, block) =>
-      loaded.times(segment, block) ?? miss({ by: 'times', segment, block }),
-    firsts: (segment, blocks) => loaded.firsts(segment) ?? miss({ by: 'firsts', segment, blocks }),
+    times(segment, block) {
+      const request: Request = { by: 'times', segment, block }
+      const found = times.get(keyOf(request)) ?? cache.times(segment, block)
+      return found ?? miss(request)
+    },
+    firsts(segment, blocks) {
+      const found = firsts.get(segment) ?? cache.firsts(segment)
+      return found ?? miss({ by: 'firsts', segment, blocks })
+    },
     ahead(lists, direction) {
       const key = `${chunkCacheKey(lists)} ${direction}`
       const count = (counts.get(key) ?? 1) * GROWTH
@@ -111,14 +207,17 @@ export function createChunkLoader({
       for (const row of await ask(text, ...params)) found[Number(row[0])]!.push(row)
       for (const [i, rows] of found.entries()) {
         onRead?.(rows.length)
-        loaded.add(requests[i]!, rows)
+        learn(requests[i]!, rows)
       }
-      if (loaded.bytes() > MAX_BYTES) throw READ_LIMIT_EXCEEDED
+      if (bytes > MAX_BYTES) throw READ_LIMIT_EXCEEDED
       return true
     },
     release() {
-      loaded.release()
+      held = new Map()
+      times = new Map()
+      firsts = new Map()
       counts = new Map()
+      bytes = 0
     },
   }
 }

@@ -110,7 +110,7 @@ function* takeTimes(
 const FIRST_PARTS = { forLookups: 32, forSearches: 8 } as const
 const PARTS_GROWTH = 4
 
-/** Compares parts by the event that comes first in the given order. */
+/** By their first event in the direction. */
 const compareStarts = (a: IndexPart, b: IndexPart, order: Order): number =>
   order === 'asc' ? a.first - b.first : b.last - a.last
 

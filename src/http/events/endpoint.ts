@@ -1,23 +1,20 @@
+import type { Grouping } from '../../filter/ast.js'
 import { createBroadcast } from '../stream/broadcast.js'
-import type { RedactOptions } from '../../event/secrets.js'
 import { plainEvent } from '../../store-kit/lazy-event.js'
 import { challenge } from '../basic-auth.js'
 import type { HttpRequest, HttpResponse } from '../exchange.js'
 import { finalizeResponse } from '../finalize-response.js'
 import { errorResponse, HttpProblem } from '../problem.js'
-import { checkHostFunctions } from '../host-functions.js'
+import { parseVisible } from '../visible-filter.js'
 import type { EventsAccess, EventsRead, UserRights } from './access.js'
 import { countsHandler } from './counts.js'
 import { createHandler } from './create.js'
 import { exportHandler } from './export.js'
 import type { EndpointAudit, EventsHandler } from './handler.js'
-import { type CallHost, type HostAccess, hostAccess } from './host-access.js'
 import { listHandler } from './list.js'
 import { meHandler } from './me.js'
 import { openApiHandler } from './openapi.js'
 import { readHandler } from './read.js'
-import { readRecheckMs } from './recheck.js'
-import { type RedactEvent, redactEvent } from './redact-event.js'
 import {
   EVENTS_ACTIONS,
   type EventsAction,
@@ -38,13 +35,6 @@ export interface EventsEndpointOptions<Context> extends EventsAccess<Context> {
   readonly path?: string
   /** Realm of the challenge of a 401 response. @default 'Daybook' */
   readonly realm?: string
-  /**
-   * Replaces the secrets in created events by `[redacted]`, as `recordRequests` does: `true` for the
-   * default keys and all recognisable values. The attribute `recording` has the list
-   * `redacted` of their JSON Pointers.
-   * @default false
-   */
-  readonly redact?: boolean | RedactOptions
 }
 
 /** Handles a request to the events endpoints; returns `undefined` synchronously for other paths. */
@@ -69,7 +59,10 @@ const READS: Readonly<Partial<Record<EventsRoute['action'], EventsRead['action']
 }
 
 /** Calls `may` sequentially, so that the first error of the host is the one that is thrown. */
-async function rightsOf({ may, visible }: HostAccess): Promise<UserRights> {
+async function rightsOf(
+  may: (action: EventsAction) => Promise<boolean>,
+  visible: () => Promise<Grouping | undefined>,
+): Promise<UserRights> {
   const allowed = new Set<EventsAction>()
   for (const action of EVENTS_ACTIONS) if (await may(action)) allowed.add(action)
   // The host need not provide a filter for users who may read nothing.
@@ -85,15 +78,14 @@ async function rightsOf({ may, visible }: HostAccess): Promise<UserRights> {
 function createHandlers(
   audit: EndpointAudit,
   path: string,
-  { recheckMs, redact }: { readonly recheckMs: number; readonly redact: RedactEvent },
 ): Readonly<Record<EventsRoute['action'], EventsHandler>> {
   const broadcast = createBroadcast(audit, (event) => eventFrame(event, path))
   const shared = { audit, path }
   return {
     list: listHandler({ ...shared, broadcast }),
     read: readHandler(shared),
-    create: createHandler({ ...shared, redact }),
-    stream: streamHandler({ ...shared, broadcast, recheckMs }),
+    create: createHandler(shared),
+    stream: streamHandler({ ...shared, broadcast }),
     count: countsHandler(shared),
     export: exportHandler(shared),
     types: typesHandler(shared),
@@ -102,14 +94,8 @@ function createHandlers(
   }
 }
 
-/** Throws `NOT_FOUND` and `METHOD_NOT_ALLOWED`. */
-function routeOf({ method, path }: HttpRequest, byMethod: MatchedRoutes['byMethod']): EventsRoute {
-  if (byMethod.size === 0) throw new HttpProblem('NOT_FOUND', `there is nothing at ${path}`)
-  const route = byMethod.get(method)
-  if (route) return route
-  const allow = [...byMethod.keys()].join(', ')
-  throw new HttpProblem('METHOD_NOT_ALLOWED', `${path} takes ${allow}`, { headers: { allow } })
-}
+/** Calls a function of the host. */
+type CallHost = <Value>(call: () => Value | Promise<Value>) => Promise<Value>
 
 /**
  * The endpoints of the interface's sections "Endpoints" and "Errors", independent of the HTTP server.
@@ -119,11 +105,7 @@ export function eventsEndpoint<Context>(
   options: EventsEndpointOptions<Context> = {},
 ): EventsEndpoint<Context> {
   const { path = DEFAULT_PATH, realm = 'Daybook' } = options
-  checkHostFunctions(options, 'authorize', 'visible', 'onRead')
-  const handlers = createHandlers(audit, path, {
-    recheckMs: readRecheckMs(options.recheckMs),
-    redact: redactEvent(options.redact),
-  })
+  const handlers = createHandlers(audit, path)
   const unauthenticated = { headers: challenge(realm) }
 
   const handle = async (
@@ -136,24 +118,29 @@ export function eventsEndpoint<Context>(
     // Most servers represent a missing header as an empty string, so an empty name means no user.
     if (!username)
       throw new HttpProblem('UNAUTHENTICATED', 'send user name and password', unauthenticated)
-    const { action } = routeOf(request, byMethod)
-    const access = hostAccess(options, context, callHost)
-    if (action !== 'me' && !(await access.may(action)))
+    if (byMethod.size === 0)
+      throw new HttpProblem('NOT_FOUND', `there is nothing at ${request.path}`)
+    const route = byMethod.get(request.method)
+    if (!route) {
+      const allow = [...byMethod.keys()].join(', ')
+      throw new HttpProblem('METHOD_NOT_ALLOWED', `${request.path} takes ${allow}`, {
+        headers: { allow },
+      })
+    }
+    const { action } = route
+    const may = async (wanted: EventsAction): Promise<boolean> =>
+      !options.authorize || (await callHost(() => options.authorize!(context, wanted)))
+    const visible = async (): Promise<Grouping | undefined> =>
+      options.visible && callHost(async () => parseVisible(await options.visible!(context)))
+    if (action !== 'me' && !(await may(action)))
       throw new HttpProblem('FORBIDDEN', `${username} is not allowed the action ${action}`)
     const read = READS[action]
-    const visible = read && (await access.visible())
     const response = await handlers[action]({
       request,
       username,
       id,
-      visible,
-      rights: () => rightsOf(access),
-      mayContinue:
-        options.authorize || options.visible
-          ? async () =>
-              (action === 'me' || (await access.may(action))) &&
-              JSON.stringify(await access.visible()) === JSON.stringify(visible)
-          : undefined,
+      visible: read && (await visible()),
+      rights: () => rightsOf(may, visible),
       async reportRead(events) {
         if (!read || !options.onRead) return
         const report = { action: read, username, query, events: events.map(plainEvent) }

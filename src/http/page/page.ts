@@ -47,8 +47,7 @@ const CONTENT_SECURITY_POLICY = [
 
 const SECURITY_HEADERS = {
   'content-security-policy': CONTENT_SECURITY_POLICY,
-  // Windows that other sites open get no handle of the page.
-  'cross-origin-opener-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
   // The address contains the user's query.
   'referrer-policy': 'no-referrer',
 }

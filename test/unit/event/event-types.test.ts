@@ -189,10 +189,6 @@ describe('the catalogue of the workflow service', () => {
     fs.readFileSync(new URL('../../fixtures/event-types.json', import.meta.url), 'utf8'),
   ) as readonly Row[]
   const catalogue: Readonly<Record<string, EventTypeDefinition>> = workflowEventTypes
-  // The interface names the switch of the summary in prose.
-  const switches: Readonly<Record<string, string>> = {
-    'info:git_remote:periodic_fetch:summary': 'git_remote.periodic_fetch_summary.enabled',
-  }
   const periods = { '1h': { hours: 1 }, '5m': { minutes: 5 } }
 
   it('has the 194 types in the order of the interface', () => {
@@ -202,7 +198,7 @@ describe('the catalogue of the workflow service', () => {
 
   it.each(rows.map((row) => [row.type, row] as const))('%s', (type, row) => {
     const { description, sentence: _, ...facts } = catalogue[type]!
-    const { throttle, onlyWhile = switches[type] } = row
+    const { throttle } = row
     expect(facts).toEqual({
       area: row.area,
       ...(row.dataKeys && { data: row.dataKeys }),
@@ -213,7 +209,7 @@ describe('the catalogue of the workflow service', () => {
           ...(throttle.periodStated === false && { periodStated: false }),
         },
       }),
-      ...(onlyWhile && { onlyWhile }),
+      ...(row.onlyWhile && { onlyWhile: row.onlyWhile }),
       ...(row.live && { live: true }),
       ...(row.cadence === 'once a day by default' && { cadence: { days: 1 } }),
     })

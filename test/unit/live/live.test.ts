@@ -89,12 +89,7 @@ const finalOf = async (closing: Promise<AuditEvent | undefined>): Promise<JsonOb
 
 const bytesOf = (attributes: JsonObject): number => Buffer.byteLength(JSON.stringify(attributes))
 
-beforeEach(
-  () =>
-    void vi.useFakeTimers({
-      toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance', 'Date'],
-    }),
-)
+beforeEach(() => void vi.useFakeTimers())
 
 afterEach(() => {
   expect(vi.getTimerCount()).toBe(0)

@@ -19,7 +19,8 @@ export interface AuditLogOptions<Types extends EventTypes> {
   readonly types: Types
   /**
    * For tests: `record` rejects data keys that the type does not declare, and invalid link attributes,
-   * instead of storing them.
+   * instead of storing them. The process is warned of a data key that differs in one letter from a key
+   * that the type, its sentence or every type has, where the type accepts any key.
    * @default false
    */
   readonly strict?: boolean

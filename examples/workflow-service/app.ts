@@ -44,8 +44,14 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const audit: Audit = new AuditLog({
     store: events,
     types: serviceEventTypes,
+    // A misspelt data key or a wrong link fails the tests instead of getting into the log.
+    strict: true,
     resolveSource: createResolver(documents),
     cleaning: cleaningOf(documents),
+  })
+  audit.on('rejected', ({ type, error }) => {
+    // Clients learn of their own events that were refused.
+    if (type in audit.types) console.error(`${type} was not recorded:`, error)
   })
   const workspace = await openWorkspace(documents)
   const background = createBackground()

@@ -1,14 +1,18 @@
-import type { AuditLog } from 'daybook'
+import type { AuditLog, EventData } from 'daybook'
 import type { workflowEventTypes } from 'daybook/workflow'
 
-export type EventName = keyof typeof workflowEventTypes
+type Types = typeof workflowEventTypes
 
-type Audit = AuditLog<typeof workflowEventTypes>
+export type EventName = keyof Types
 
-type Data = Readonly<Record<string, unknown>>
+type Audit = AuditLog<Types>
 
 /** Records an event of the service. */
-export type Note = (type: EventName, data?: Data, username?: string | null) => Promise<void>
+export type Note = <Type extends EventName>(
+  type: Type,
+  data?: EventData<Types[Type]>,
+  username?: string | null,
+) => Promise<void>
 
 /** The live event of running work. */
 export interface LiveNote extends AsyncDisposable {
@@ -18,17 +22,22 @@ export interface LiveNote extends AsyncDisposable {
 }
 
 /** Records a live event when work starts. */
-export type NoteLive = (type: EventName, data?: Data, username?: string | null) => Promise<LiveNote>
+export type NoteLive = <Type extends EventName>(
+  type: Type,
+  data?: EventData<Types[Type]>,
+  username?: string | null,
+) => Promise<LiveNote>
 
 export const createNote =
   (audit: Audit): Note =>
-  async (type, data = {}, username = null) => {
-    await attempt(type, () => audit.recordSystem(type, data, { username }))
+  async (type, data, username = null) => {
+    // The log has already reported a rejected event.
+    await audit.record(type, data, { username }).catch(() => {})
   }
 
 export const createNoteLive =
   (audit: Audit): NoteLive =>
-  async (type, data = {}, username = null) => {
+  async (type, data, username = null) => {
     const live = await attempt(type, () => audit.recordLive(type, data, { username }))
     return {
       append: (key, text) => {

@@ -3,6 +3,7 @@ import type { Duration } from 'date-fns'
 import { AuditLogError } from '../errors.js'
 import { isStorableText, jsonPointer } from './json-copy.js'
 import { LINK_ATTRIBUTES, type LinkAttribute } from './links.js'
+import { didYouMean, distance, nearest } from './nearest.js'
 
 /** Allows one event per period or, with a scope, one per period for each combination of values. */
 export interface ThrottleRule {
@@ -60,7 +61,16 @@ const COMMON_KEYS = [
   'occurred_at',
 ] as const
 
-type CommonData = { readonly [K in LinkAttribute | (typeof COMMON_KEYS)[number]]?: unknown }
+/** The name of something that is linked, which sentences show: `change_id` -> `change_name`. */
+type LinkedName = LinkAttribute extends infer Link
+  ? Link extends `${infer Kind}_id`
+    ? `${Kind}_name`
+    : never
+  : never
+
+type CommonData = {
+  readonly [K in LinkAttribute | LinkedName | (typeof COMMON_KEYS)[number]]?: unknown
+}
 
 type ScopeKeys<D extends EventTypeDefinition> = D['throttle'] extends {
   readonly scope: readonly (infer K extends string)[]
@@ -68,13 +78,32 @@ type ScopeKeys<D extends EventTypeDefinition> = D['throttle'] extends {
   ? K
   : never
 
-/** The data that `record` accepts for the type: its declared keys and the common ones. */
+/** `{removed_count:count}` -> `removed_count`; `{@thing}` names no key. */
+type SentenceKey<Place extends string> = Place extends `@${string}`
+  ? never
+  : Place extends `${infer Key}:${string}`
+    ? SentenceKey<Key>
+    : Place extends `${infer Key}=${string}`
+      ? Key
+      : Place
+
+/** The data keys that a sentence template shows. */
+type SentenceKeys<Sentence> = Sentence extends `${string}{${infer Place}}${infer Rest}`
+  ? SentenceKey<Place> | SentenceKeys<Rest>
+  : never
+
+/**
+ * The data that `record` accepts for the type: its declared keys and the common ones. A type without
+ * `data` accepts any key. Those of its sentence and of its throttle's scope are known all the same, for editors.
+ */
 export type EventData<D extends EventTypeDefinition> = D['data'] extends readonly (infer K extends
   string)[]
   ? CommonData & { readonly [P in K | ScopeKeys<D>]?: unknown }
   : D['data'] extends StandardSchemaV1<infer Input>
     ? Input & CommonData
-    : { readonly [key: string]: unknown }
+    : CommonData & { readonly [P in SentenceKeys<D['sentence']> | ScopeKeys<D>]?: unknown } & {
+        readonly [key: string]: unknown
+      }
 
 const MAX_TYPE_LENGTH = 255
 const CONTROL = /\p{Cc}/u
@@ -108,21 +137,50 @@ export function splitEventType(type: string): { level: string; subject: string; 
   return { level, subject, action: action.join(':') }
 }
 
-const commonKeys: ReadonlySet<string> = new Set([...COMMON_KEYS, ...LINK_ATTRIBUTES])
+const linkedNames = LINK_ATTRIBUTES.filter((link) => link.endsWith('_id')).map((link) =>
+  link.replace(/_id$/, '_name'),
+)
 
-const allowedByDefinition = new WeakMap<EventTypeDefinition, ReadonlySet<string>>()
+const commonKeys: ReadonlySet<string> = new Set([
+  ...COMMON_KEYS,
+  ...LINK_ATTRIBUTES,
+  ...linkedNames,
+])
 
-/** The declared data keys and those of the throttle's scope. */
-function allowedKeys(
-  definition: EventTypeDefinition,
-  declared: readonly string[],
-): ReadonlySet<string> {
-  let allowed = allowedByDefinition.get(definition)
-  if (!allowed) {
-    allowed = new Set([...declared, ...(definition.throttle?.scope ?? [])])
-    allowedByDefinition.set(definition, allowed)
+const knownByDefinition = new WeakMap<EventTypeDefinition, ReadonlySet<string>>()
+
+/** Finds the keys of {@link SentenceKeys}. */
+const SENTENCE_KEY = /\{([^@}:=][^}:=]*)/g
+
+/** The declared data keys, those of the throttle's scope, and without a declaration those of the sentence. */
+function knownKeys(definition: EventTypeDefinition): ReadonlySet<string> {
+  let known = knownByDefinition.get(definition)
+  if (!known) {
+    const { data, throttle, sentence = '' } = definition
+    const declared = Array.isArray(data)
+      ? (data as readonly string[])
+      : Array.from(sentence.matchAll(SENTENCE_KEY), ([, key]) => key!)
+    known = new Set([...declared, ...(throttle?.scope ?? [])])
+    knownByDefinition.set(definition, known)
   }
-  return allowed
+  return known
+}
+
+/**
+ * The hints for data of a type that accepts any key: keys that differ in one letter from a known one, and
+ * so are probably misspelt.
+ */
+export function misspeltKeys(
+  definition: EventTypeDefinition,
+  data: object,
+): readonly { readonly key: string; readonly suggestion: string }[] {
+  if (definition.data !== undefined) return []
+  const known = [...knownKeys(definition), ...commonKeys]
+  return Object.keys(data).flatMap((key) => {
+    if (known.includes(key)) return []
+    const suggestion = known.find((other) => distance(key, other, 1) <= 1)
+    return suggestion === undefined ? [] : [{ key, suggestion }]
+  })
 }
 
 /**
@@ -133,13 +191,14 @@ export function checkData(type: string, definition: EventTypeDefinition, data: o
   const declared = definition.data
   if (declared === undefined) return
   if (!('~standard' in declared)) {
-    const allowed = allowedKeys(definition, declared)
-    const stray = Object.keys(data).find((key) => !allowed.has(key) && !commonKeys.has(key))
+    const known = knownKeys(definition)
+    const stray = Object.keys(data).find((key) => !known.has(key) && !commonKeys.has(key))
     if (stray === undefined) return
+    const suggestion = nearest(stray, [...known, ...commonKeys])
     throw new AuditLogError(
       'INVALID_DATA',
-      `${type} does not declare the data key ${stray}; it declares ${[...allowed].join(', ')}`,
-      { pointer: jsonPointer([stray]) },
+      `${type} does not declare the data key ${stray}; it declares ${[...known].join(', ')}${didYouMean(suggestion)}`,
+      { pointer: jsonPointer([stray]), suggestion },
     )
   }
   const result = declared['~standard'].validate(data)

@@ -14,7 +14,8 @@ import { readsValues } from './evaluate.js'
 import { type Param, type ParamMap, readObject, readQueryString } from './params.js'
 import { type Predicate, predicates, splitKey } from './predicates.js'
 import { READERS } from './readers.js'
-import { didYouMean, nearest, suggestKey } from './suggest.js'
+import { didYouMean, nearest } from '../event/nearest.js'
+import { suggestKey } from './suggest.js'
 import { inverts, isBlank, trimAscii } from './values.js'
 
 /*

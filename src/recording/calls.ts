@@ -2,6 +2,7 @@ import { currentActor } from './actor.js'
 import { AuditLogError } from '../errors.js'
 import type { AuditEvent, EventDraft } from '../event/event.js'
 import type { EventTypeDefinition } from '../event/event-types.js'
+import { didYouMean, nearest } from '../event/nearest.js'
 import type { FailurePolicy } from './failure-policy.js'
 import { checkIdempotencyKey } from './idempotency-key.js'
 import type { AuditLogStats } from './outcomes.js'
@@ -133,8 +134,9 @@ function createPrepare({ types, drafts }: CallsDependencies, throttling: Throttl
     system(type, data, options, kind) {
       const definition = definitions.get(type)
       if (kind?.mustBeKnown && !definition) {
-        const message = `${type} is not in the registry of event types`
-        throw new AuditLogError('UNKNOWN_EVENT_TYPE', message)
+        const suggestion = nearest(type, definitions.keys())
+        const message = `${type} is not in the registry of event types${didYouMean(suggestion)}`
+        throw new AuditLogError('UNKNOWN_EVENT_TYPE', message, { suggestion })
       }
       if (definition?.enabled?.() === false) return undefined
       const throttle = throttling.check(type, data)

@@ -5,9 +5,10 @@ import { checkData, type EventTypeDefinition, eventTypeFault } from '../event/ev
 import { type JsonLimits, toJsonText } from '../event/json.js'
 import { storableText } from '../event/json-copy.js'
 import { type ResolveSource, sourceOf } from '../event/links.js'
+import { createHints } from './hints.js'
 
 export interface DraftOptions {
-  /** Reject system events with data that their type does not declare. */
+  /** Reject system events with data that their type does not declare, and warn of misspelt keys. */
   readonly strict: boolean
   readonly limits: JsonLimits
   readonly resolveSource: ResolveSource | undefined
@@ -27,6 +28,7 @@ export interface Drafts {
 
 export function createDrafts({ strict, limits, resolveSource, random }: DraftOptions): Drafts {
   const nextSuffix = suffixSource(random)
+  const hints = createHints()
 
   const draft = (
     { type, system, source, username }: Pick<EventDraft, 'type' | 'system' | 'source' | 'username'>,
@@ -48,7 +50,10 @@ export function createDrafts({ strict, limits, resolveSource, random }: DraftOpt
 
   return {
     system(type, definition, data, username = null) {
-      if (strict && definition) checkData(type, definition, data)
+      if (strict && definition) {
+        checkData(type, definition, data)
+        hints.keys(type, definition, data)
+      }
       const text = toJsonText(data, limits)
       // Unless `strict`, a system event with an invalid link is recorded without a source.
       const source = sourceOf(text.attributes, true, resolveSource, !strict)

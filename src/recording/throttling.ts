@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { DraftThrottle, EventDraft } from '../event/event.js'
 import type { EventTypes } from '../event/event-types.js'
 import type { JsonLimits } from '../event/json.js'
+import { createHints } from './hints.js'
 import { createScopeIndex, type ScopeIndex } from './scope-index.js'
 import type { EventStore } from '../store/store.js'
 import { createSuppressedReports, type SuppressedCounter } from './suppressed-reports.js'
@@ -67,6 +68,7 @@ export function createThrottling({
   )
   const gates = new LRUCache<string, Gate>({ max: MAX_GATES })
   const reports = createSuppressedReports<Gate>(store)
+  const hints = createHints()
 
   const gateOf = ({ throttle, type }: EventDraft): Gate => {
     const { key } = throttle!
@@ -89,6 +91,10 @@ export function createThrottling({
       if (!known) return undefined
       const found = known.index.find(data)
       const throttle = found?.throttle ?? throttleOf(known.rule, data, limits)
+      if (!found) {
+        const missing = missingKeys(throttle, data)
+        if (missing.length > 0) hints.scope(type, missing)
+      }
       const gate = gates.get(throttle.key)
       if (!gate) return throttle
       if (gate !== found) known.index.add(data, gate)
@@ -109,6 +115,16 @@ export function createThrottling({
     },
     report: (signal) => reports.report(signal),
     close: () => reports.close(),
+  }
+}
+
+/** The keys of the throttle's scope that the data does not have. A given null is a value. */
+function missingKeys({ scope }: DraftThrottle, data: object): string[] {
+  try {
+    return Object.keys(scope).filter((key) => scope[key] === null && !(key in data))
+  } catch {
+    // A proxy threw.
+    return []
   }
 }
 

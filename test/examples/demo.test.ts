@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { AuditLog } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { sqliteStore } from 'daybook/sqlite'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type RunningService, startService } from '../../examples/workflow-service/app.js'
 import { cleaningOf } from '../../examples/workflow-service/background/cleaning.js'
 import { sqliteDocuments } from '../../examples/workflow-service/documents/sqlite.js'
@@ -98,6 +98,7 @@ describe('the demo service', () => {
   const temp = tempDir()
   let service: RunningService
   let url: string
+  const printed = vi.spyOn(console, 'error').mockImplementation(() => {})
 
   beforeAll(async () => {
     const store = { kind: 'sqlite', filename: temp.file('daybook.db') } as const
@@ -107,6 +108,10 @@ describe('the demo service', () => {
   afterAll(async () => {
     await service.close()
     temp.remove()
+    // Strict mode would reject an event with a misspelt key or a wrong link.
+    const lost = printed.mock.calls.filter(([text]) => String(text).includes('was not recorded'))
+    printed.mockRestore()
+    expect(lost).toEqual([])
   })
 
   const types = async (query: string): Promise<unknown[]> =>

@@ -5,6 +5,7 @@
 import {
   AuditLog,
   type AuditEvent,
+  type EventData,
   defineEventTypes,
   type EventStore,
   type EventTypes,
@@ -103,6 +104,25 @@ void audit.record('warn:pool:full', { pool: 'p', shop: 'berlin' })
 
 // Any key where none is declared.
 void audit.record('api:orders:open', { whatever: 1, nested: { list: [() => 1] } })
+
+// Of such a type, the common keys and those of its sentence and its scope are known all the same.
+type KnownKeys<T> = keyof { [K in keyof T as string extends K ? never : K]: T[K] }
+type CatalogKeys<Type extends keyof typeof workflowEventTypes> = KnownKeys<
+  EventData<(typeof workflowEventTypes)[Type]>
+>
+expectTypeOf<'name' | 'node_id' | 'error'>().toExtend<CatalogKeys<'api:changes:create'>>()
+expectTypeOf<'approver' | 'approvers'>().toExtend<
+  CatalogKeys<'warn:approval_identity_unresolved'>
+>()
+expectTypeOf<'removed_count'>().toExtend<CatalogKeys<'info:data_cleanup:jobs'>>()
+expectTypeOf<'channel'>().toExtend<CatalogKeys<'warn:notification_channel:disabled'>>()
+expectTypeOf<'thing' | '@thing' | 'reason'>().not.toExtend<CatalogKeys<'api:changes:error'>>()
+expectTypeOf<'@thing'>().not.toExtend<CatalogKeys<'api:changes:error'>>()
+declare const catalog: AuditLog<typeof workflowEventTypes>
+void catalog.record('api:changes:create', { whatever: 1, name: 'n' })
+void catalog.record('info:data_cleanup:jobs', { removed_count: 1, rule: 'r' })
+// @ts-expect-error declared: nothing else
+void catalog.record('audit:changes:pause', { whatever: 1 })
 
 // A Standard Schema: its input, and the common keys.
 void audit.record('api:orders:pay', { amount: 5 })

@@ -1,7 +1,7 @@
 import { AuditLogError } from '../../errors.js'
 import type { EventQuery } from '../../filter/ast.js'
 import { parseQuery } from '../../filter/parse.js'
-import { didYouMean } from '../../filter/suggest.js'
+import { didYouMean } from '../../event/nearest.js'
 import { FIELDS } from './fieldset.js'
 
 /** Hints for parameters that JSON:API clients send by default. */

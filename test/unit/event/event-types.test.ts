@@ -126,7 +126,8 @@ describe('checkData', () => {
       expect.objectContaining({
         code: 'INVALID_DATA',
         pointer: '/totl',
-        message: 'a:b:c does not declare the data key totl; it declares total, currency, shop',
+        message:
+          'a:b:c does not declare the data key totl; it declares total, currency, shop; did you mean total?',
       }),
     )
     expect(() => checkData('a:b:c', { data: [] }, { constructor: 1 })).toThrow(

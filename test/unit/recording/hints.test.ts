@@ -1,0 +1,81 @@
+import { AuditLog, defineEventTypes } from 'daybook'
+import { memoryStore } from 'daybook/memory'
+import { workflowEventTypes } from 'daybook/workflow'
+import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest'
+
+const types = defineEventTypes({
+  'api:orders:create': { sentence: 'created [**{order_name}**|an order]' },
+  'api:orders:pay': { data: ['total'] },
+  'warn:pool:full': { throttle: { period: { hours: 1 }, scope: ['cluster', 'pool'] } },
+})
+
+describe('the process is warned', () => {
+  let warned: MockInstance<typeof process.emitWarning>
+  beforeEach(() => {
+    warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+  })
+  afterEach(() => warned.mockRestore())
+
+  const warnings = (): string[] => warned.mock.calls.map(([warning]) => String(warning))
+  const open = (strict: boolean) => new AuditLog({ store: memoryStore(), types, strict })
+
+  it('in strict mode of a key one letter off a known one, once', async () => {
+    const audit = open(true)
+    for (let n = 0; n < 2; n++) {
+      await audit.record('api:orders:create', { ordername: 'a', mesage: 'b', nodeid: 1, other: 2 })
+      await audit.record('api:orders:create', { order_name: 'a', message: 'b', node_id: null })
+    }
+    expect(warnings()).toEqual([
+      'api:orders:create was recorded with the data key ordername; did you mean order_name?',
+      'api:orders:create was recorded with the data key mesage; did you mean message?',
+      'api:orders:create was recorded with the data key nodeid; did you mean node_id?',
+    ])
+    const [event] = (await audit.list()).events
+    expect(event!.attributes).toMatchObject({ ordername: 'a', mesage: 'b' })
+    await audit.close()
+  })
+
+  it('of nothing like that outside of strict mode', async () => {
+    const audit = open(false)
+    await audit.record('api:orders:create', { ordername: 'a', mesage: 'b' })
+    expect(warnings()).toEqual([])
+    await audit.close()
+  })
+
+  it('of a missing scope key, once for each type', async () => {
+    const audit = open(false)
+    await audit.record('warn:pool:full', { cluster: 'a' })
+    await audit.record('warn:pool:full', { cluster: 'b' })
+    await audit.record('warn:pool:full', { cluster: null, pool: null })
+    await audit.record('warn:pool:full', { cluster: 'c', pool: 'd' })
+    expect(warnings()).toEqual([
+      'warn:pool:full was recorded without pool, the scope of its throttle; events without it share one period',
+    ])
+    await audit.close()
+  })
+})
+
+it('an unknown type is refused with the nearest name', async () => {
+  const audit = new AuditLog({ store: memoryStore(), types: workflowEventTypes })
+  await expect(audit.record('api:change:creat' as 'api:changes:create')).rejects.toMatchObject({
+    code: 'UNKNOWN_EVENT_TYPE',
+    message:
+      'api:change:creat is not in the registry of event types; did you mean api:changes:create?',
+    suggestion: 'api:changes:create',
+  })
+  await expect(audit.record('x' as 'api:changes:create')).rejects.toMatchObject({
+    message: 'x is not in the registry of event types',
+    suggestion: undefined,
+  })
+  await audit.close()
+})
+
+it('an undeclared key is refused in strict mode with the nearest name', async () => {
+  const audit = new AuditLog({ store: memoryStore(), types, strict: true })
+  const data: object = { totl: 5 }
+  await expect(audit.record('api:orders:pay', data)).rejects.toMatchObject({
+    code: 'INVALID_DATA',
+    suggestion: 'total',
+  })
+  await audit.close()
+})

@@ -16,8 +16,8 @@ export default defineConfig({
     globalSetup: ['./test/support/global.ts'],
     reporters: ['default', './test/support/summary-reporter.ts'],
     typecheck: { enabled: false },
-    // Threads that the code starts run its sources too.
-    execArgv: ['--import', new URL('./test/support/typescript-threads.js', import.meta.url).href],
+    // Threads that the code starts run its compiled sources.
+    execArgv: ['--import', new URL('./test/support/compiled-threads.js', import.meta.url).href],
     // One more than the two cores of the smallest machine: many tests wait for processes and servers.
     maxWorkers: 3,
     // A third of the time would be spent on loading the same modules again; tests leave nothing behind.

@@ -279,8 +279,10 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     return this.#queries.count(wanted, { signal })
   }
 
-  /** The event with this id, or `undefined`. */
+  /** The event with this id, or `undefined`. Rejects with `INVALID_VALUE` for an id that is no text. */
   async get(id: string, options?: WaitOptions): Promise<AuditEvent | undefined> {
+    if (typeof id !== 'string')
+      throw new AuditLogError('INVALID_VALUE', `id must be a text; it is ${inspect(id)}`)
     return this.store.get(id.toLowerCase(), options)
   }
 
@@ -288,10 +290,12 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
    * Stores complete events with their own `id` (any UUID) and `created_at`, for migration and backfill:
    * all events of the call or none. They take their place in the past, and are not delivered to
    * listeners. An event that the store already has with the same content is skipped, so an import can be
-   * repeated. Rejects with `INVALID_EVENT` for the first invalid event, and with `IMPORT_CONFLICT` for
+   * repeated. Rejects with `INVALID_EVENT` for anything but a list and for the first invalid event, and with `IMPORT_CONFLICT` for
    * an id or a time of another event, or a time in the future.
    */
   async importEvents(events: readonly AuditEvent[], options?: WaitOptions): Promise<ImportResult> {
+    if (!Array.isArray(events))
+      throw new AuditLogError('INVALID_EVENT', `events must be a list; it is ${inspect(events)}`)
     const imported = events.map((event, index) => toImportedEvent(event, index, this.limits))
     return this.store.importEvents(imported, options)
   }

@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse } from '../../src/http/exchange.js'
 import { readBody, readTarget, disconnectSignal } from '../../src/http/node-request.js'
 import { sendStream } from '../../src/http/send-stream.js'
-import { mergeVary } from '../../src/http/vary.js'
+import { responseHeaders } from '../../src/http/response-headers.js'
 import type { KoaContext } from './koa.js'
 
 export interface UsernameOption {
@@ -48,7 +48,7 @@ export function toRequest<Context extends KoaContext>(
 
 export function sendResponse(ctx: KoaContext, response: HttpResponse): void {
   ctx.status = response.status
-  ctx.set({ ...mergeVary(ctx.res, response.headers) })
+  ctx.set({ ...responseHeaders(ctx.res, response.headers) })
   const { body } = response
   // Koa would change the status of a response without a body to 204.
   if (body === undefined || typeof body === 'string') ctx.body = body ?? ''

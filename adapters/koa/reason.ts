@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { inspect, types } from 'node:util'
 import { redact } from '../../src/event/redact.js'
+import { redactText } from '../../src/event/secret-values.js'
 import type { RoutedContext } from './koa.js'
 
 /** How a request ended: with a response, or with a thrown value. */
@@ -9,7 +10,9 @@ export interface Ending {
 }
 
 const MAX_REASON = 2000
-/** Limit for the copy of a thrown value that is not an error; its inspected text is longer. */
+/** How much of a reason is read: more than is kept, because redaction may shorten it. */
+const MAX_REASON_READ = 65_536
+/** Maximum size of the redacted copy of a thrown value that is not an error; leaves more text than `MAX_REASON`. */
 const MAX_THROWN_BYTES = 65_536
 
 const isError = (value: unknown): value is Error =>
@@ -51,10 +54,10 @@ function bodyReason({ body, status }: RoutedContext): string {
   return typeof reason === 'string' ? reason : (STATUS_CODES[status] ?? '')
 }
 
-/** Why a request was refused or failed, as a short text. */
+/** Why a request was refused or failed, as a short text without recognisable secrets. */
 export function reasonOf(ctx: RoutedContext, { thrown }: Ending): string {
   const reason = thrown ? thrownReason(thrown.value) : bodyReason(ctx)
-  return reason.slice(0, MAX_REASON)
+  return redactText(reason.slice(0, MAX_REASON_READ)).slice(0, MAX_REASON)
 }
 
 function thrownReason(value: unknown): string {
@@ -65,5 +68,6 @@ function thrownReason(value: unknown): string {
 }
 
 export function backtraceOf({ thrown }: Ending): string | undefined {
-  return thrown && isError(thrown.value) ? thrown.value.stack : undefined
+  const stack = thrown && isError(thrown.value) ? thrown.value.stack : undefined
+  return stack && redactText(stack)
 }

@@ -1,6 +1,7 @@
 import { type Actor, withActor } from '../../src/recording/actor.js'
 import type { AuditLog } from '../../src/audit-log.js'
 import { AuditLogError } from '../../src/errors.js'
+import { redactText } from '../../src/event/secret-values.js'
 import { closeWithConnection } from '../../src/http/node-request.js'
 import { type UsernameOption, usernameOf } from './exchange.js'
 import type { KoaMiddleware, RoutedContext } from './koa.js'
@@ -115,7 +116,7 @@ export function recordRequests(
         type,
         {
           ...request.of(ctx, arrival, sentStatus(ctx, ending)),
-          ...(request_id !== undefined && { request_id }),
+          ...(request_id !== undefined && { request_id: redactText(request_id) }),
           ...request.redacted(described),
           ...data,
         },

@@ -1,5 +1,5 @@
-import { REDACTED } from '../../src/event/redacted-copy.js'
-import type { IsSecret } from '../../src/event/secrets.js'
+import { redactText } from '../../src/event/secret-values.js'
+import { type IsSecret, REDACTED } from '../../src/event/secrets.js'
 import { targetOf } from './exchange.js'
 import type { RoutedContext, RouterLayer } from './koa.js'
 
@@ -26,7 +26,7 @@ function secretRanges({ regexp, paramNames = [] }: RouterLayer, path: string, is
   return [[0, path.length]] satisfies Range[]
 }
 
-/** The path without the query; secret route parameters are replaced by `[redacted]`. */
+/** The path without the query; secret route parameters and recognisable secrets are `[redacted]`. */
 export function requestPath(ctx: RoutedContext, isSecret: IsSecret): string {
   const { path } = targetOf(ctx)
   const ranges = (ctx.matched ?? []).flatMap((layer) => secretRanges(layer, path, isSecret))
@@ -36,5 +36,5 @@ export function requestPath(ctx: RoutedContext, isSecret: IsSecret): string {
     if (from >= at) shown += path.slice(at, from) + REDACTED
     at = Math.max(at, to)
   }
-  return shown + path.slice(at)
+  return redactText(shown + path.slice(at))
 }

@@ -17,7 +17,7 @@ import { createTimeline } from './timeline.js'
 
 export interface MemoryStoreOptions {
   /**
-   * The most events to keep, at least 1. The oldest events are dropped first, open live events too.
+   * Maximum number of events to keep, at least 1. The oldest events are dropped first, open live events too.
    * @default Infinity
    */
   readonly maxEvents?: number

@@ -4,7 +4,7 @@ import type { HttpRequest, HttpResponse } from '../../src/http/exchange.js'
 import { readBody, readTarget, disconnectSignal } from '../../src/http/node-request.js'
 import { HttpProblem, problemResponse } from '../../src/http/problem.js'
 import { sendStream } from '../../src/http/send-stream.js'
-import { mergeVary } from '../../src/http/vary.js'
+import { responseHeaders } from '../../src/http/response-headers.js'
 import type { Next, NodeRequest } from './node.js'
 
 /** A request, its response, and the next handler. */
@@ -58,7 +58,7 @@ async function sendResponse(
   { request, response }: NodeExchange,
   { status, headers: given, body = '' }: HttpResponse,
 ): Promise<void> {
-  const headers = mergeVary(response, given)
+  const headers = responseHeaders(response, given)
   if (typeof body === 'string' || body instanceof Uint8Array) {
     const length = hasLength(status) ? { 'content-length': Buffer.byteLength(body) } : {}
     response.writeHead(status, { ...headers, ...length })

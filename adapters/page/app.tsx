@@ -44,7 +44,7 @@ function Dialogs() {
 }
 
 /** Focuses the list without changing the address, whose hash names the open event. */
-function skip(event: MouseEvent): void {
+function skipToList(event: MouseEvent): void {
   event.preventDefault()
   document.querySelector<HTMLElement>('.rows [tabindex="0"]')?.focus()
 }
@@ -54,7 +54,7 @@ export function App() {
   if (deniedStatus.value !== undefined) return <AccessDenied status={deniedStatus.value} />
   return (
     <>
-      <a class="skip" href="#events" onClick={skip}>
+      <a class="skip" href="#events" onClick={skipToList}>
         {texts.common.skip}
       </a>
       <TopBar />

@@ -2,38 +2,17 @@ import { AuditLogError } from '../../src/errors.js'
 import type { DraftThrottle, JsonObject } from '../../src/event/event.js'
 import type { EventJournal, JournalEntry } from '../../src/store/journal.js'
 import type { Microseconds } from '../../src/event/timestamp.js'
-import { isBusy, openDatabase, type SqliteDatabase } from './connection/database.js'
-import { migrate, type Schema } from './schema/schema.js'
+import type { SqliteDatabase } from './connection/database.js'
+import { journalFailure, openJournal, shrinkFile } from './journal-file.js'
 
 export interface SqliteJournalOptions {
   /** Path of the journal's own file, which is created if missing. One process at a time can use it. */
   readonly filename: string
   /**
-   * The most bytes of drafts (the JSON text of their attributes) to store, a positive number.
+   * Maximum number of bytes of drafts (the JSON text of their attributes) to store; positive.
    * @default 268435456 (256 MiB)
    */
   readonly maxBytes?: number
-}
-
-const JOURNAL_SCHEMA: Schema = {
-  versionTable: 'daybook_journal_schema',
-  // Ids have no gaps: rows are only removed from the start and added at the end.
-  migrations: [
-    `CREATE TABLE daybook_journal (
-       id INTEGER PRIMARY KEY,
-       bytes INTEGER NOT NULL,
-       recorded_at INTEGER NOT NULL,
-       since INTEGER,
-       suffix TEXT NOT NULL,
-       type TEXT NOT NULL,
-       username TEXT,
-       source TEXT,
-       system INTEGER NOT NULL,
-       live INTEGER NOT NULL,
-       throttle TEXT,
-       attributes TEXT NOT NULL
-     ) STRICT;`,
-  ],
 }
 
 interface JournalRow {
@@ -56,8 +35,16 @@ const COLUMNS =
 const INSERT = `INSERT INTO daybook_journal (id, bytes, ${COLUMNS})
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
-// Free pages that stay in the file for later drafts.
-const MAX_FREE_PAGES = 1024
+const SELECT = `SELECT ${COLUMNS} FROM daybook_journal WHERE id < ? ORDER BY id`
+
+const SUM = 'SELECT sum(bytes) AS bytes FROM daybook_journal WHERE id < ?'
+
+const EXTENT = 'SELECT min(id) AS first, max(id) AS last, sum(bytes) AS bytes FROM daybook_journal'
+
+const SET_SINCE =
+  'UPDATE daybook_journal SET since = ? WHERE id < ? AND (since IS NULL OR since > ?)'
+
+const DELETE = 'DELETE FROM daybook_journal WHERE id < ?'
 
 // Characters of JSON text after which `first` ends. Few large drafts go to the store at a time, as each
 // attempt has a deadline.
@@ -72,28 +59,13 @@ export function sqliteJournal({
   filename,
   maxBytes = 256 * 1024 * 1024,
 }: SqliteJournalOptions): EventJournal {
-  if (typeof filename !== 'string' || filename === '' || filename === ':memory:')
-    throw new AuditLogError('INVALID_OPTION', 'the journal needs the name of a file')
-  if (!(maxBytes > 0))
-    throw new AuditLogError(
-      'INVALID_OPTION',
-      `maxBytes must be a positive number; it is ${String(maxBytes)}`,
-    )
+  checkOptions(filename, maxBytes)
   const database = openJournal(filename)
   const insert = database.prepare(INSERT)
-  const select = database.prepare(`SELECT ${COLUMNS} FROM daybook_journal WHERE id < ? ORDER BY id`)
-  const sum = database.prepare('SELECT sum(bytes) AS bytes FROM daybook_journal WHERE id < ?')
-  const ends = database
-    .prepare('SELECT min(id) AS first, max(id) AS last, sum(bytes) AS bytes FROM daybook_journal')
-    .get() as {
-    readonly first: number | null
-    readonly last: number | null
-    readonly bytes: number
-  }
+  const select = database.prepare(SELECT)
+  const sum = database.prepare(SUM)
   /** The drafts have the ids from `first` to before `next`. */
-  let first = ends.first ?? 1
-  let next = (ends.last ?? 0) + 1
-  let bytes = ends.bytes ?? 0
+  let { first, next, bytes } = extentOf(database)
 
   const attempt = <Result>(act: () => Result): Result => {
     if (!database.open) throw new AuditLogError('CLOSED', 'the journal is closed')
@@ -102,18 +74,6 @@ export function sqliteJournal({
     } catch (error) {
       if (database.inTransaction) database.exec('ROLLBACK')
       throw journalFailure(filename, error)
-    }
-  }
-
-  /** Shrinks the file of an empty journal. */
-  const shrinkFile = (): void => {
-    if ((database.pragma('freelist_count', { simple: true }) as number) <= MAX_FREE_PAGES) return
-    try {
-      // With no rows to copy, this is faster than to release page after page.
-      database.exec('VACUUM')
-      database.pragma('wal_checkpoint(TRUNCATE)')
-    } catch {
-      // The drafts are removed; only the file stays large.
     }
   }
 
@@ -142,25 +102,14 @@ export function sqliteJournal({
 
     first: (count) =>
       attempt(() => {
-        const entries: JournalEntry[] = []
-        let read = 0
-        const rows = select.iterate(Math.min(next, first + count)) as IterableIterator<JournalRow>
-        for (const row of rows) {
-          entries.push(entryOf(row))
-          read += row.attributes.length
-          if (read >= MAX_READ_LENGTH) break
-        }
-        return entries
+        const rows = select.iterate(Math.min(next, first + count))
+        return firstEntries(rows as IterableIterator<JournalRow>)
       }),
 
     try(count, since) {
       attempt(() => {
         // An earlier attempt may have stored a draft, so the earliest time counts.
-        database
-          .prepare(
-            'UPDATE daybook_journal SET since = ? WHERE id < ? AND (since IS NULL OR since > ?)',
-          )
-          .run(since, first + count, since)
+        database.prepare(SET_SINCE).run(since, first + count, since)
       })
     },
 
@@ -168,10 +117,10 @@ export function sqliteJournal({
       attempt(() => {
         const end = Math.min(next, first + count)
         const gone = (sum.get(end) as { readonly bytes: number | null }).bytes ?? 0
-        database.prepare('DELETE FROM daybook_journal WHERE id < ?').run(end)
+        database.prepare(DELETE).run(end)
         first = end
         bytes -= gone
-        if (first === next) shrinkFile()
+        if (first === next) shrinkFile(database)
       })
     },
 
@@ -181,38 +130,42 @@ export function sqliteJournal({
   }
 }
 
-function openJournal(filename: string): SqliteDatabase {
-  try {
-    return openDatabase(
-      filename,
-      (database) => {
-        // Before the first read: the first process that writes locks the file until it closes it or ends.
-        database.pragma('locking_mode = EXCLUSIVE')
-        database.pragma('journal_mode = WAL')
-        checkFile(database)
-        migrate(database, JOURNAL_SCHEMA)
-      },
-      0,
-    )
-  } catch (error) {
-    const cause = error instanceof AuditLogError ? error.cause : error
-    if (!isBusy(cause)) throw error
+function checkOptions(filename: string, maxBytes: number): void {
+  if (typeof filename !== 'string' || filename === '' || filename === ':memory:')
+    throw new AuditLogError('INVALID_OPTION', 'the journal needs the name of a file')
+  if (!(maxBytes > 0))
     throw new AuditLogError(
-      'STORE_FAILED',
-      `the journal ${filename} is in use by another process`,
-      { cause },
+      'INVALID_OPTION',
+      `maxBytes must be a positive number; it is ${String(maxBytes)}`,
     )
-  }
 }
 
-/** Refuses the file of a log or of the host, which the journal would lock for all other connections. */
-function checkFile(database: SqliteDatabase): void {
-  const tables = database.prepare(`SELECT name FROM sqlite_schema WHERE type = 'table'`).all()
-  const isOurs = (tables as { readonly name: string }[]).some(
-    ({ name }) => name === JOURNAL_SCHEMA.versionTable,
-  )
-  if (tables.length > 0 && !isOurs)
-    throw new AuditLogError('INVALID_OPTION', `${database.name} is not the file of a journal`)
+interface Extent {
+  /** The drafts have the ids from `first` to before `next`. */
+  readonly first: number
+  readonly next: number
+  readonly bytes: number
+}
+
+function extentOf(database: SqliteDatabase): Extent {
+  const { first, last, bytes } = database.prepare(EXTENT).get() as {
+    readonly first: number | null
+    readonly last: number | null
+    readonly bytes: number | null
+  }
+  return { first: first ?? 1, next: (last ?? 0) + 1, bytes: bytes ?? 0 }
+}
+
+/** The first entries, until their texts have {@link MAX_READ_LENGTH} characters. */
+function firstEntries(rows: Iterable<JournalRow>): JournalEntry[] {
+  const entries: JournalEntry[] = []
+  let read = 0
+  for (const row of rows) {
+    entries.push(entryOf(row))
+    read += row.attributes.length
+    if (read >= MAX_READ_LENGTH) break
+  }
+  return entries
 }
 
 function valuesOf({ draft, recordedAt, since }: JournalEntry): unknown[] {
@@ -236,12 +189,4 @@ function entryOf(row: JournalRow): JournalEntry {
     recordedAt: recorded_at,
     since: since ?? undefined,
   }
-}
-
-function journalFailure(filename: string, error: unknown): AuditLogError {
-  if (error instanceof AuditLogError) return error
-  const reason = error instanceof Error ? error.message : String(error)
-  return new AuditLogError('STORE_FAILED', `the journal ${filename} failed: ${reason}`, {
-    cause: error,
-  })
 }

@@ -52,7 +52,7 @@ export interface Cleaning {
   /** What `run` would remove now. Removes nothing. */
   preview(options?: CleaningPreviewOptions): Promise<readonly CleaningResult[]>
   status(options?: WaitOptions): Promise<CleaningStatus>
-  /** Ends the present runs between two batches, and all scheduled ones. */
+  /** Stops the runs under way between two batches, and the schedule. */
   close(): Promise<void>
 }
 

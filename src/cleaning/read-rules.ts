@@ -71,7 +71,7 @@ type ReadTask = Pick<Rule, 'task' | 'filters'>
 
 function readTask(rule: CleaningRule, fault: Fault): ReadTask {
   if (rule.target === 'events') return readEvents(rule as EventsRule, fault)
-  if (rule.target === 'statistics') return { task: statisticsTask, filters: undefined }
+  if (rule.target === 'statistics') return { task: statisticsTask, filters: {} }
   return readHost(rule as HostRule, fault)
 }
 
@@ -102,7 +102,10 @@ function readHost(rule: HostRule, fault: Fault): ReadTask {
   if (typeof run !== 'function') throw fault('run must be a function')
   const isObject = filters !== null && typeof filters === 'object' && !Array.isArray(filters)
   if (filters !== undefined && !isObject) throw fault('filters must be an object')
-  return { task: hostTask({ run, ...(maxAge && { maxAge }) }), filters }
+  return {
+    task: hostTask({ run, ...(maxAge && { maxAge }) }),
+    filters: filters ?? { ...(maxAge && { max_age: { ...maxAge } }) },
+  }
 }
 
 function readDuration(

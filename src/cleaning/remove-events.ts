@@ -9,7 +9,7 @@ import type { ArchiveEvents } from './rule.js'
 import { scan } from './scan.js'
 import type { Job, Preview } from './task.js'
 
-// How long an aborted run waits for the store to remove the present page.
+// How long an aborted run waits for the store to remove the current page.
 const LATE_MS = 5000
 
 /** Which events are due. */

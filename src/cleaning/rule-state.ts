@@ -88,7 +88,7 @@ export async function readStatus(
   return status!
 }
 
-/** The present time of the store's clock. */
+/** The current time of the store's clock. */
 export async function storeTime(store: EventStore, options?: WaitOptions): Promise<Microseconds> {
   let time: Microseconds = 0
   const read = (value: JsonValue | undefined, now: Microseconds): JsonValue | undefined => {

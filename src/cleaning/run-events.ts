@@ -13,10 +13,8 @@ const LOST_RUN = 'the run did not end: its process died, or lost the store'
 
 /** Records a run that succeeded or was aborted, if it removed or analysed something. */
 export async function recordRun(record: RecordEvent, rule: Rule, totals: RunTotals): Promise<void> {
-  const { analysis } = totals
-  if (totals.removed_count === 0 && !analysis) return
-  const data = analysis ? { rule: rule.name, ...analysis } : dataOf(rule, totals)
-  await record(infoType(rule.target), data)
+  if (totals.removed_count === 0 && !totals.analysis) return
+  await record(infoType(rule.target), dataOf(rule, totals))
 }
 
 /** Records a run that failed. */
@@ -48,6 +46,7 @@ export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : inspect(thrown)
 }
 
-function dataOf({ name, filters }: Rule, totals: RunTotals): object {
-  return { rule: name, ...(filters && { filters }), ...totals }
+/** Has `filters` and `removed_count` for every target. */
+function dataOf({ name, filters }: Rule, { analysis, ...totals }: RunTotals): object {
+  return { rule: name, filters, ...totals, ...analysis }
 }

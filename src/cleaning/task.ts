@@ -46,7 +46,7 @@ export interface Rule {
   readonly name: string
   readonly target: string
   readonly schedule: Schedule | undefined
-  /** The criteria of the rule, shown in its events. */
-  readonly filters: JsonObject | undefined
+  /** The criteria of the rule, shown in its events; empty for statistics. */
+  readonly filters: JsonObject
   readonly task: Task
 }

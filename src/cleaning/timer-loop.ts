@@ -1,6 +1,6 @@
 /** Runs a function again and again. Its timer does not keep the process alive. */
 export interface TimerLoop {
-  /** Starts no further run; resolves when the present one has ended. */
+  /** Starts no further run; resolves when the current one has ended. */
   stop(): Promise<void>
 }
 

@@ -19,12 +19,12 @@ const PLURAL = new Intl.PluralRules(LOCALE)
 
 export const plain = (text: string): Parts => (text === '' ? undefined : [{ kind: 'text', text }])
 
-const scalarText = (value: Scalar, most: number): string =>
-  typeof value === 'number' ? NUMBER.format(value) : shortText(String(value), most)
+const scalarText = (value: Scalar, maxLength: number): string =>
+  typeof value === 'number' ? NUMBER.format(value) : shortText(String(value), maxLength)
 
 /** `a, b and more`; `''` without values. */
-export function listText(values: readonly Scalar[], most = MAX_LENGTH): string {
-  const texts = values.map((value) => scalarText(value, most)).filter((text) => text !== '')
+export function listText(values: readonly Scalar[], maxLength = MAX_LENGTH): string {
+  const texts = values.map((value) => scalarText(value, maxLength)).filter((text) => text !== '')
   const listed = texts.slice(0, MAX_LISTED).join(', ')
   return texts.length > MAX_LISTED ? `${listed} ${AND_MORE}` : listed
 }

@@ -30,7 +30,7 @@ function shown(name: string): string | undefined {
   return shortText(name, MAX_NAME_LENGTH) || undefined
 }
 
-/** What of the event an API path leads to: its kind, and its id or codes. */
+/** The resource that an API path names: its kind, and its id or codes. */
 interface Target {
   readonly kind: string
   readonly id: string

@@ -125,7 +125,7 @@ const WORDS: Readonly<Record<string, Word>> = {
     plain(segmentsOf(event).slice(-2).map(wordsOf).join(' ') || wordsOf(event.type)),
 }
 
-/** The facts of an event that templates use. */
+/** Returns what templates can read of the event. */
 export function templateValues(event: AuditEvent, context: SentenceContext): TemplateValues {
   const { attributes } = event
   return {

@@ -24,7 +24,7 @@ export interface EventTypeDefinition {
   readonly throttle?: ThrottleRule
   /** While it returns false, calls are suppressed. Reads a setting of the host, such as `log_email_events`. */
   readonly enabled?: () => boolean
-  /** The name of the host's setting that `enabled` reads. */
+  /** The name of the host's setting that `enabled` reads. Without `enabled` it has no effect. */
   readonly onlyWhile?: string
   /** The event is live: its attributes change while the work is in progress. */
   readonly live?: true

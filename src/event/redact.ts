@@ -1,8 +1,9 @@
-import { copyWithin, REDACTED, type RedactedCopy } from './redacted-copy.js'
-import { type IsSecret, isSensitive } from './secrets.js'
+import { copyWithin, type RedactedCopy } from './redacted-copy.js'
+import { type IsSecret, isSensitive, REDACTED } from './secrets.js'
 
 /**
- * Copies the value at a path with secrets replaced by `[redacted]`, in at most `maxBytes` bytes of JSON
+ * Copies the value at a path with secrets replaced by `[redacted]`, by key, by place or because a text
+ * contains a secret that is recognisable (see `redactText`), in at most `maxBytes` bytes of JSON
  * text. If it is larger, long texts are cut and the last members are left out; each member takes at
  * most half of the bytes that remain after the members before it. Bytes, files and streams are
  * replaced by a description. Cycles, unreadable values and values that are too deep become null. Never throws.
@@ -21,7 +22,7 @@ const isSecretByDefault: IsSecret = (path) => isSensitive(path.at(-1) ?? '')
 
 /**
  * A copy in which the value of every key that names a password, token, secret, cookie or the like, at
- * any depth, is `[redacted]`. Without `maxBytes` the value should be a tree, because an object in two
+ * any depth, and every secret that is recognisable in a text is `[redacted]`. Without `maxBytes` the value should be a tree, because an object in two
  * places is copied twice.
  */
 export function redact(value: unknown, maxBytes = Infinity): unknown {

@@ -1,9 +1,8 @@
 import { Blob } from 'node:buffer'
 import type { JsonValue } from './event.js'
-import { setKey } from './json-copy.js'
-import type { IsSecret } from './secrets.js'
-
-export const REDACTED = '[redacted]'
+import { jsonPointer, setKey } from './json-copy.js'
+import { redactText } from './secret-values.js'
+import { type IsSecret, REDACTED } from './secrets.js'
 
 /** Deeper than the limit of events, so that the event's own limit applies and is recorded. */
 const MAX_DEPTH = 100
@@ -13,7 +12,11 @@ export interface RedactedCopy {
   readonly copy: unknown
   /** Whether anything was cut or left out for its size. */
   readonly isCut: boolean
+  /** JSON Pointers of the values that are not shown or not shown whole, at most 50. */
+  readonly redacted: readonly string[]
 }
+
+const MAX_POINTERS = 50
 
 export interface CopyOptions {
   /** Where the value is, for `isSecret`. */
@@ -34,6 +37,7 @@ interface CopyState {
   /** Bytes of JSON text so far. The functions below get the limit as `end`. */
   used: number
   isCut: boolean
+  readonly redacted: string[]
 }
 
 const LEFT_OUT = Symbol('left out')
@@ -48,13 +52,21 @@ export function copyWithin(value: unknown, maxBytes: number, options: CopyOption
     holders: [],
     used: 0,
     isCut: false,
+    redacted: [],
   }
+  const { redacted } = state
   try {
     const copy = path.length > 0 && isSecret(path) ? REDACTED : copyValue(state, value, maxBytes)
-    return copy === LEFT_OUT ? { copy: undefined, isCut: true } : { copy, isCut: state.isCut }
+    return copy === LEFT_OUT
+      ? { copy: undefined, isCut: true, redacted }
+      : { copy, isCut: state.isCut, redacted }
   } catch {
-    return { copy: null, isCut: state.isCut }
+    return { copy: null, isCut: state.isCut, redacted }
   }
+}
+
+function noteRedacted({ path, redacted }: CopyState): void {
+  if (redacted.length < MAX_POINTERS) redacted.push(jsonPointer(path.map(redactText)))
 }
 
 function copyValue(state: CopyState, value: unknown, end: number): unknown {
@@ -65,7 +77,10 @@ function copyValue(state: CopyState, value: unknown, end: number): unknown {
   return take(state, value, isWritten ? String(value).length : 5, end)
 }
 
-function copyText(state: CopyState, value: string, end: number): unknown {
+function copyText(state: CopyState, text: string, end: number): unknown {
+  // Before the text is cut: half of a secret is not recognisable.
+  const value = redactText(text)
+  if (value !== text) noteRedacted(state)
   if (end === Infinity) return value
   const cut = cutJsonText(value, end - state.used)
   if (cut === value) return take(state, value, bytesOf(value), end)
@@ -111,14 +126,17 @@ function copyMembers(
       break
     }
     if (isList) elements.push(member)
-    else setKey(copy, key, member as JsonValue)
+    else setKey(copy, redactText(key), member as JsonValue)
   }
   return isList ? elements : copy
 }
 
 function copyMember(state: CopyState, holder: object, key: string, end: number): unknown {
   const limit = state.isFair ? state.used + ((end - state.used) >> 1) : end
-  if (state.isSecret(state.path)) return take(state, REDACTED, REDACTED.length + 2, limit)
+  if (state.isSecret(state.path, holder)) {
+    noteRedacted(state)
+    return take(state, REDACTED, REDACTED.length + 2, limit)
+  }
   try {
     return copyValue(state, (holder as Readonly<Record<string, unknown>>)[key], limit)
   } catch {

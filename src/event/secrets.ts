@@ -1,6 +1,8 @@
 import { AuditLogError } from '../errors.js'
 
-/** Which parts of a request's data become `[redacted]`, in addition to the defaults. */
+export const REDACTED = '[redacted]'
+
+/** Which parts of a client's data become `[redacted]`, in addition to the defaults. */
 export interface RedactOptions {
   /**
    * Keys whose values are secret at any depth. A text matches the whole key in any spelling:
@@ -13,29 +15,87 @@ export interface RedactOptions {
    * `request_body.items.*.note`, `url_params.id`.
    */
   readonly paths?: readonly string[]
-  /** Keys that are not secret although they match the defaults or `keys`, such as `token_count`. */
+  /** Keys that are not secret although they match the defaults or `keys`, such as `code`. */
   readonly except?: readonly string[]
 }
 
-/** True if the value at this path is secret, by its last key or by the whole path. */
-export type IsSecret = (path: readonly string[]) => boolean
+/**
+ * True if the value at this path is secret, by its last key or by the whole path. `holder` is the object
+ * that has it.
+ */
+export type IsSecret = (path: readonly string[], holder?: object) => boolean
 
-// Tests only the letters of a key, so `apiKey`, `api-key` and `API_KEY` are the same.
-const PARTS =
-  /passw(?:or)?d|passphrase|passcode|secret|token|authorization|cookie|credential|bearer|sessionid|(?:api|private|access|signing|encryption|ssh)key|^pass$/
+// Tested on the letters of a key alone, so `apiKey`, `api-key` and `API_KEY` are the same.
+const PARTS = new RegExp(
+  [
+    'passw(?:or)?d|passphrase|passcode|passkey|secret|token|authorization|cookie|credential|bearer',
+    'sessionid|samlresponse|clientassertion|samlassertion|verifier|magiclink',
+    '(?:api|private|access|signing|encryption|ssh|session|storage|account|master|recovery|auth)key',
+    '(?:auth|authorization|authentication|recovery|backup|verification|confirmation|security)codes?',
+    '(?:access|reset|login|signin|activation|device|user|mfa|tfa|sms|onetime|unlock)codes?',
+    '(?:security|secret)answers?|(?:seed|recovery)(?:phrase|words)|mnemonic|keystore',
+    'connectionstr(?:ing)?|connstr|(?:database|db|redis|mongo(?:db)?|postgres|amqp)ur[il]',
+    '(?:card|creditcard|cc)(?:number|num|no)|cardcode|creditcard|htpasswd',
+  ].join('|'),
+)
 // Tested on whole words, because longer words contain them: `shipping`, `opinion`.
-const WORDS = /(?:^|[^a-z])(?:pin|otp|totp|cvv|cvc|pwd|jwt)(?:[^a-z]|$)/
-
-/** True for keys with the usual names of passwords, tokens, keys and access codes. */
-export function isSensitive(key: string): boolean {
-  // Most such keys are indexes of lists.
-  if (!/[a-z]/i.test(key)) return false
-  const words = key.replaceAll(/([a-z\d])([A-Z])/g, '$1_$2').toLowerCase()
-  return PARTS.test(words.replaceAll(/[^a-z]/g, '')) || WORDS.test(words)
-}
+const WORDS =
+  /(?:^|[^a-z\d])(?:pin|otp|totp|hotp|puk|cvv|cvc|ccv|pwd|jwt|ssn|csrf|xsrf|2fa_?code|pkcs12)\d*(?:[^a-z\d]|$)/
+// Tested on the whole key, because the names of other things end with them: `SubjectUserSid`.
+const WHOLE = new Set(
+  (
+    'sid connectsid phpsessid sessid koasess expresssess laravelsession railssession gitlabsession ' +
+    'usersession pw pass dsn sentrydsn databasedsn iban auth assertion salt passwordsalt'
+  ).split(' '),
+)
+// Names of things about a secret, which say nothing of the secret itself.
+const DESCRIBES =
+  /(?:^|_)(?:types?|counts?|length|len|name|at|on|date|time|age|expiry|expires(?:_in)?|expiration|ttl|policy|status|enabled|required|changed|last_set|format|alg|algorithm|version|arn|limit|endpoint)$|(?:key|token|credential)s?_?ids?$/
+// Positions in a list, amounts of text and properties of a Windows process are called tokens too.
+const NOT_TOKENS =
+  /(?:^|_)(?:next|page|continuation|pagination|sync|elevated|public_key|(?:max|total|prompt|completion|input|output)(?=_?tokens))_?tokens?$|terminal_?session_?id$/
 
 /** The normal spelling of a key. */
 const plain = (key: string): string => key.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '')
+
+function isSensitiveKey(key: string): boolean {
+  const words = key
+    .replaceAll(/([a-z\d])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+    .replaceAll(/[^a-z\d]/g, '_')
+  const named =
+    PARTS.test(words.replaceAll(/[^a-z]/g, '')) || WORDS.test(words) || WHOLE.has(plain(key))
+  return named && !DESCRIBES.test(words) && !NOT_TOKENS.test(words)
+}
+
+// The same keys come with most requests. Clients choose them, so their number is bounded.
+const verdicts = new Map<string, boolean>()
+const MAX_VERDICTS = 2000
+const MAX_VERDICT_KEY = 64
+
+/** True for keys with the usual names of passwords, tokens, keys, session ids and one-time codes. */
+export function isSensitive(key: string): boolean {
+  // Most such keys are indexes of lists.
+  if (!/[a-z]/i.test(key)) return false
+  if (key.length > MAX_VERDICT_KEY) return isSensitiveKey(key)
+  let verdict = verdicts.get(key)
+  if (verdict === undefined) {
+    verdict = isSensitiveKey(key)
+    if (verdicts.size >= MAX_VERDICTS) verdicts.clear()
+    verdicts.set(key, verdict)
+  }
+  return verdict
+}
+
+/** Keys beside `code` that make it the code of a thing, such as a project or an error. */
+const CODED = ['name', 'node_type', 'title', 'message', 'detail']
+
+/** True for `code` in an object that may be a sign-in. */
+const isSignInCode = (key: string, holder?: object): boolean =>
+  key.length === 4 &&
+  key.toLowerCase() === 'code' &&
+  holder !== undefined &&
+  !CODED.some((name) => name in holder)
 
 /** Removes the flags with which an expression keeps state between tests. */
 const stateless = ({ source, flags }: RegExp): RegExp =>
@@ -56,8 +116,14 @@ const isKey = (entry: unknown): boolean => typeof entry === 'string' && plain(en
 const isPath = (entry: unknown): boolean =>
   typeof entry === 'string' && entry.split('.').every((part) => part !== '')
 
-/** The test for secrets. Throws `INVALID_OPTION` for values that are not keys or paths. */
-export function secretsOf(options: RedactOptions = {}): IsSecret {
+/** Of the attributes of a request's event, only the body may have the code of a sign-in. */
+const isBody = ([attribute]: readonly string[]): boolean => attribute === 'request_body'
+
+/**
+ * The test for secrets. `isSent` tells the paths of what a client sent: `code` may be secret there. Throws
+ * `INVALID_OPTION` for values that are not keys or paths.
+ */
+export function secretsOf(options: RedactOptions = {}, isSent: IsSecret = isBody): IsSecret {
   const { keys = [], paths = [], except = [] } = options
   checkList('keys', keys, (key) => isKey(key) || key instanceof RegExp, 'keys and expressions')
   checkList('paths', paths, isPath, 'keys joined by dots, such as request_body.card.number')
@@ -67,14 +133,15 @@ export function secretsOf(options: RedactOptions = {}): IsSecret {
   const exceptions = new Set(except.map(plain))
   const places = paths.map((path) => path.split('.'))
 
-  const isSecretKey = (key: string): boolean =>
+  const isSecretKey = (path: readonly string[], holder?: object, key = path.at(-1)!): boolean =>
     (isSensitive(key) ||
+      (isSignInCode(key, holder) && isSent(path)) ||
       (names.size > 0 && names.has(plain(key))) ||
       expressions.some((expression) => expression.test(key))) &&
     !(exceptions.size > 0 && exceptions.has(plain(key)))
 
-  return (path) =>
-    isSecretKey(path.at(-1) ?? '') ||
+  return (path, holder) =>
+    (path.length > 0 && isSecretKey(path, holder)) ||
     places.some(
       (place) =>
         place.length === path.length && place.every((key, i) => key === '*' || key === path[i]),

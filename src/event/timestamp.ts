@@ -4,7 +4,7 @@
  */
 export type Microseconds = number
 
-/** Returns the present time. Stores take a clock as an option, so that tests can set the time. */
+/** Returns the current time. Stores take a clock as an option, so that tests can set the time. */
 export type Clock = () => Microseconds
 
 /* Durations in microseconds. */
@@ -13,7 +13,7 @@ export const MINUTE = 60 * SECOND
 export const HOUR = 60 * MINUTE
 export const DAY = 24 * HOUR
 
-/** The most that the fine clock may differ from the wall clock before it is reset, in microseconds. */
+/** How far the fine clock may differ from the wall clock before it is reset, in microseconds. */
 const MAX_DRIFT = 2_000
 /** How often to compare it with the wall clock, in microseconds. */
 const CHECK_EVERY = 500

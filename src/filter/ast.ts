@@ -45,7 +45,7 @@ export interface EventQuery {
    * the first events in that order; ties are ordered by `created_at`, then `id`, ascending.
    */
   readonly sorts: readonly Sort[]
-  /** The most events to return, 1 to 1000. */
+  /** Maximum number of events to return, 1 to 1000. */
   readonly limit: number
 }
 

@@ -1,5 +1,5 @@
 import type { AuditEvent, JsonObject, JsonValue } from '../event/event.js'
-import { isOwnField, type OwnField } from '../event/own-fields.js'
+import { isOwnField, type OwnField, SOURCE } from '../event/own-fields.js'
 
 /** Called with each JSON value that a name leads to. Returns true to end the walk. */
 export type Visit = (value: JsonValue) => boolean
@@ -91,10 +91,18 @@ const MAX_SEGMENTS = 12
  * The walk for an attribute's name in data without a schema. Path segments are joined by `_`, and
  * array elements add no segment: `parent_code` reaches `{ parent: { code } }`, `{ parent_code }` and
  * `{ parent: [{ code }, …] }`, and all of them if an event has several. The name of an own field always
- * means that field.
+ * means that field; `source` also reaches the event's source.
  */
 function eventWalk(name: string, visit: Visit): Walk<AuditEvent> {
   if (isOwnField(name)) return OWN_FIELD_WALKS[name](visit)
+  if (name === SOURCE) {
+    const walk = attributeWalk(name, visit)
+    return (event) => (event.source !== null && visit(event.source)) || walk(event)
+  }
+  return attributeWalk(name, visit)
+}
+
+function attributeWalk(name: string, visit: Visit): Walk<AuditEvent> {
   const parts = name.split('_')
   if (parts.length === 1 && !inherited(name)) {
     return (event) => {

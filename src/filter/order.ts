@@ -18,7 +18,7 @@ export function compareScalars(left: Scalar, right: Scalar): number {
 
 export type SortKey = Scalar | undefined
 
-/** The value by which an item sorts: its least when ascending, its greatest when descending. */
+/** The value by which an item sorts: its lowest when ascending, its highest when descending. */
 export function sortKey<Item>(attributes: Attributes<Item>, sort: Sort): (item: Item) => SortKey {
   const wanted = sort.direction === 'asc' ? -1 : 1
   let key: SortKey

@@ -187,6 +187,8 @@ class ObjectReader {
     if (typeof value === 'string') return this.count(value)
     if (typeof value === 'boolean' || typeof value === 'bigint') return this.count(String(value))
     if (typeof value === 'number' && Number.isFinite(value)) return this.count(String(value))
+    if (value instanceof Date && !Number.isNaN(value.getTime()))
+      return this.count(value.toISOString())
     if (Array.isArray(value))
       return value
         .filter((element) => element !== undefined)
@@ -194,7 +196,7 @@ class ObjectReader {
     if (isPlainObject(value)) return this.members(value, at, depth)
     throw new AuditLogError(
       'INVALID_VALUE',
-      `${at} must be a text, a number, a boolean, a list or an object of these`,
+      `${at} must be a text, a number, a boolean, a valid date, a list or an object of these`,
       { parameter: at },
     )
   }

@@ -11,6 +11,7 @@ import {
 import { type Declaration, eventAttributes } from './attributes.js'
 import { type AttributeTypes, declare } from './declared.js'
 import { readsValues } from './evaluate.js'
+import type { FilterObject } from './filter-object.js'
 import { type Param, type ParamMap, readObject, readQueryString } from './params.js'
 import { type Predicate, predicates, splitKey } from './predicates.js'
 import { READERS } from './readers.js'
@@ -35,12 +36,17 @@ import { inverts, isBlank, trimAscii } from './values.js'
 const MAX_NESTING = 10
 const MAX_CONDITIONS = 1000
 const MAX_LIST_VALUES = 10_000
+export const MAX_SORTS = 16
+
+/** The message about a query with more than {@link MAX_SORTS} sorts. */
+export const tooManySorts = (sorts: readonly Sort[]): string =>
+  `a query has at most ${MAX_SORTS} sorts; this one has ${sorts.length}`
 
 const ROOTS = ['filter', 'limit']
 
 /** A query as an object of the same shape as the query string's brackets. */
 export interface QueryObject {
-  readonly filter?: { readonly [member: string]: unknown } | undefined
+  readonly filter?: FilterObject | undefined
   readonly limit?: number | string | undefined
 }
 
@@ -130,6 +136,7 @@ class Reader {
     const sorts: Sort[] = []
     for (const [key, value] of map)
       if (key === 's' || key === 'sorts') sorts.push(...this.sortList(value, `filter[${key}]`))
+    if (sorts.length > MAX_SORTS) throw this.tooLarge(tooManySorts(sorts), 'filter[sorts]')
     return sorts
   }
 
@@ -157,6 +164,12 @@ class Reader {
       )
     const [attribute, direction = 'asc', ...rest] = wordsOf(text)
     if (attribute === undefined) return []
+    // JSON:API's form. It would sort by an attribute that no event has.
+    if (text.trim() === attribute && attribute.startsWith('-')) {
+      const suggestion = `${attribute.slice(1)} desc`
+      const message = `${at}: write ${JSON.stringify(suggestion)}, not ${JSON.stringify(attribute)}`
+      throw new AuditLogError('INVALID_VALUE', message, { parameter: at, suggestion })
+    }
     const dir = direction.toLowerCase()
     if (rest.length > 0 || (dir !== 'asc' && dir !== 'desc'))
       throw wrong(

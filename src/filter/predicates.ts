@@ -87,13 +87,15 @@ const FLAG_PREDICATES = {
 } as const
 
 type ValuePredicateName = keyof typeof VALUE_PREDICATES
-type FlagPredicateName = keyof typeof FLAG_PREDICATES
+export type FlagPredicateName = keyof typeof FLAG_PREDICATES
 
-export type PredicateName =
-  | ValuePredicateName
-  | `${ValuePredicateName}_any`
-  | `${ValuePredicateName}_all`
-  | FlagPredicateName
+/** Predicates that take a list. */
+export type ListPredicateName = 'in' | 'not_in' | `${ValuePredicateName}_${'any' | 'all'}`
+
+/** Predicates that take one value. */
+export type OnePredicateName = Exclude<ValuePredicateName, ListPredicateName>
+
+export type PredicateName = OnePredicateName | ListPredicateName | FlagPredicateName
 
 const INVERSES: Readonly<Record<FlagPredicateName, FlagPredicateName>> = {
   true: 'not_true',

@@ -1,5 +1,6 @@
 import type { EventQuery } from './ast.js'
-import { parseQuery, type QueryObject, readLimit } from './parse.js'
+import { AuditLogError } from '../errors.js'
+import { MAX_SORTS, parseQuery, type QueryObject, readLimit, tooManySorts } from './parse.js'
 
 /** A query string, an object of the same shape, or a query already parsed. */
 export type QueryInput = string | URLSearchParams | QueryObject | EventQuery
@@ -9,6 +10,8 @@ export function toQuery(input: QueryInput | undefined): EventQuery {
   const isParsed =
     input !== null && typeof input === 'object' && 'sorts' in input && 'where' in input
   if (!isParsed) return parseQuery(input)
+  if (input.sorts.length > MAX_SORTS)
+    throw new AuditLogError('QUERY_TOO_LARGE', tooManySorts(input.sorts))
   const limit = readLimit(String(input.limit))
   return limit === input.limit ? input : { ...input, limit }
 }

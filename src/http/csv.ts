@@ -1,8 +1,14 @@
+/** Characters that show nothing, and those that separate cells in some locales. */
+const SKIPPED = String.raw`[\s\p{Z}\p{Cc}\p{Default_Ignorable_Code_Point}\p{Cf}\u2800;,|]`
+
+/** The signs that begin a formula, and their full-width and small forms. */
+const SIGNS = '[=+\\-@＝＋－＠﹦﹢﹣﹫]'
+
 /**
- * Text that spreadsheets may run as a formula, with leading white space and control characters, which
- * some of them skip (OWASP, "CSV Injection").
+ * Text that spreadsheets may run as a formula, after characters that some of them skip or split at
+ * (OWASP, "CSV Injection").
  */
-const FORMULA = /^(?:[\t\r\n]|\s*[=+\-@＝＋－＠])/
+const FORMULA = new RegExp(`^(?:[\\t\\r\\n]|${SKIPPED}*${SIGNS})`, 'u')
 
 const NEEDS_QUOTES = /[",\r\n]/
 

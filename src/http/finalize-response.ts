@@ -4,6 +4,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
 import Negotiator from 'negotiator'
 import type { Content, HttpRequest, HttpResponse } from './exchange.js'
+import { checkHeaderSize } from './header-size.js'
 import { HttpProblem } from './problem.js'
 
 /** In order of preference when the client accepts several equally. */
@@ -48,6 +49,7 @@ const acceptable = new LRUCache<string, readonly Coding[]>({
 /** RFC 9110, section 12.5.3. Throws 406 if the client accepts none of the codings. */
 function codingOf(body: Content, accept: string): Coding {
   if (accept === '') return 'identity'
+  checkHeaderSize('accept-encoding', accept)
   const codings = acceptable.memo(accept)
   const [best] = codings
   if (best === undefined)

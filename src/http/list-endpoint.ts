@@ -1,13 +1,14 @@
 import { bothOf } from '../filter/ast.js'
 import { type AttributeTypes, declaredAttributes, readAttribute } from '../filter/declared.js'
-import { parseQuery, type QueryObject } from '../filter/parse.js'
+import { parseQuery } from '../filter/parse.js'
 import { type ListSource, selectItems } from '../lists/list-source.js'
 import type { HttpRequest, HttpResponse } from './exchange.js'
 import { finalizeResponse } from './finalize-response.js'
 import { checkAccept, jsonResponse } from './media.js'
 import { refuseParameters } from './parameters.js'
 import { errorResponse, jsonapi } from './problem.js'
-import { parseVisible } from './visible-filter.js'
+import { checkHostFunctions } from './host-functions.js'
+import { parseVisible, type Visible } from './visible-filter.js'
 
 type PerRequest<Context, Value> = (context: Context) => Value | Promise<Value>
 
@@ -19,8 +20,12 @@ export interface ListEndpointOptions<Item extends object, Context> {
    * as a generator, must be returned by a function. Errors go to the host's error handling.
    */
   readonly source: ListSource<Item> | PerRequest<Context, ListSource<Item>>
-  /** A filter that is added to the query of each request, such as `{ owner_eq: 'ann' }`. */
-  readonly visible?: PerRequest<Context, QueryObject['filter']>
+  /**
+   * A filter that is added to the query of each request, such as `{ owner_eq: 'ann' }`, or `'all'`. A
+   * filter without conditions is an error that goes to the host's error handling.
+   * @default everything is visible
+   */
+  readonly visible?: PerRequest<Context, Visible>
   /**
    * The attributes that a query can use in addition to `id`, with their types. Their values are read
    * from the properties of the same name.
@@ -73,6 +78,7 @@ export function listEndpoint<Item extends object, Context>(
     filtering = true,
     maxLimit = Infinity,
   } = options
+  checkHostFunctions(options, 'visible')
   const attributes = declaredAttributes(types)
   const parse = (query: string) => parseQuery(query, { attributes: types, maxLimit, strict: true })
 
@@ -82,7 +88,7 @@ export function listEndpoint<Item extends object, Context>(
     const { context } = request
     // Outside `try`: an error here is the fault of the host, not of the client.
     const all = typeof source === 'function' ? await source(context) : source
-    const allowed = parseVisible(await visible?.(context), types)
+    const allowed = visible && parseVisible(await visible(context), types)
     try {
       checkAccept(request.header('accept'))
       if (!filtering) refuseParameters(request.query)

@@ -1,6 +1,7 @@
 import { MIMEType } from 'node:util'
 import Negotiator from 'negotiator'
 import type { Content, HttpResponse } from './exchange.js'
+import { checkHeaderSize } from './header-size.js'
 import { HttpProblem, JSON_API } from './problem.js'
 
 /** The response depends on these request headers; clients may cache it, but must revalidate it. */
@@ -26,7 +27,8 @@ interface MediaRange {
 
 function parseMedia(text: string): MIMEType | undefined {
   try {
-    return new MIMEType(text)
+    // MIMEType takes quadratic time on white space. The parameters that contain some are not used.
+    return new MIMEType(text.replaceAll(/[ \t]+/g, ' '))
   } catch {
     return undefined
   }
@@ -55,6 +57,7 @@ const isAccepted = ({ essence, parameters, quality }: MediaRange): boolean =>
  */
 export function checkAccept(accept: string, offered = JSON_API): void {
   if (accept === '' || accept === '*/*' || accept === offered) return
+  checkHeaderSize('accept', accept)
   const ranges = readRanges(accept)
   const wholeType = `${offered.slice(0, offered.indexOf('/'))}/*`
   // The most specific ranges decide. JSON:API requires 406 if all its ranges have parameters.
@@ -72,6 +75,7 @@ export function negotiateMediaType<Type extends string>(
   accept: string,
   offered: readonly Type[],
 ): Type {
+  checkHeaderSize('accept', accept)
   const negotiator = new Negotiator({ headers: { accept: accept || '*/*' } })
   const [best] = negotiator.mediaTypes([...offered])
   if (best === undefined) throw notAcceptable(accept, offered.join(' or '))
@@ -91,6 +95,7 @@ const isAllowed = ([name, value]: readonly [string, string]): boolean =>
 /** Throws 415 (JSON:API 1.1, "Server Responsibilities"); `charset=utf-8` is common and tolerated. */
 export function checkMediaType(contentType: string): void {
   if (contentType === JSON_API) return
+  checkHeaderSize('content-type', contentType)
   const media = parseMedia(contentType)
   if (media?.essence === JSON_API && [...media.params].every(isAllowed)) return
   const given = contentType === '' ? 'none' : JSON.stringify(contentType)

@@ -1,3 +1,5 @@
+import { MAX_NEGOTIATION_HEADER } from './header-size.js'
+
 /** Values by lower-case name; a preference without a value has an empty string. */
 export type Preferences = ReadonlyMap<string, string>
 
@@ -34,10 +36,10 @@ const MAX_WAIT_SECONDS = 60
 
 /**
  * The seconds of `wait` (RFC 7240, section 4.3), at most 60; `undefined` if it is missing or not a whole
- * number.
+ * number, or if the header is too long to be parsed.
  */
 export function preferredWait(header: string): number | undefined {
-  if (header === '') return undefined
+  if (header === '' || header.length > MAX_NEGOTIATION_HEADER) return undefined
   const wait = parsePrefer(header).get('wait')
   if (wait === undefined || !/^\d+$/.test(wait)) return undefined
   return Math.min(Number(wait), MAX_WAIT_SECONDS)

@@ -4,12 +4,20 @@ import type { AttributeTypes } from '../filter/declared.js'
 import { parseQuery, type QueryObject } from '../filter/parse.js'
 import { isBlank } from '../filter/values.js'
 
-/** The name of a blank value, which a filter would ignore; `undefined` if there is none. */
+/** What a user may see: a filter with at least one condition, or `'all'`. */
+export type Visible = NonNullable<QueryObject['filter']> | 'all'
+
+/** Members of a grouping that are no conditions. */
+const SETTINGS = new Set(['m', 'combinator', 's', 'sorts'])
+
+/** The name of a value that a filter would ignore; `undefined` if there is none. */
 function findBlank(value: unknown, at: string): string | undefined {
-  if (value === undefined || (typeof value === 'string' && isBlank(value))) return at
-  if (value === null || typeof value !== 'object') return undefined
+  if (value === undefined || value === null || (typeof value === 'string' && isBlank(value)))
+    return at
+  if (typeof value !== 'object' || value instanceof Date) return undefined
   const members = Object.entries(value)
-  if (members.length === 0) return at
+  // Also true for a list or object without members.
+  if (members.every(([key]) => SETTINGS.has(key))) return at
   // A condition without values is ignored as well.
   const isCondition = 'p' in value || 'predicate' in value
   if (isCondition && !('v' in value || 'values' in value)) return `${at}[v]`
@@ -21,23 +29,28 @@ function findBlank(value: unknown, at: string): string | undefined {
 }
 
 /**
- * Parses the host's filter for the events that a user may see; `undefined` if all are visible. A query
- * ignores blank values, which would make all events visible here. Therefore a blank or undefined value, an
- * empty list or a condition without a value throws `INVALID_VALUE`.
+ * Parses what the host's `visible` returned; `undefined` if it is `'all'`. A query ignores blank values
+ * and groupings without conditions, which would show all events here. Therefore `undefined`, null, a filter
+ * without conditions, a blank value, an empty list or a condition without a value throws `INVALID_VALUE`.
  */
-export function parseVisible(
-  filter: QueryObject['filter'],
+export function parseVisible(visible: Visible, attributes?: AttributeTypes): Grouping | undefined {
+  if (visible === 'all') return undefined
+  const where = restriction(visible, attributes)
+  if (typeof where === 'object') return where
+  throw new AuditLogError(
+    'INVALID_VALUE',
+    `visible: ${where} sets no condition and would match everything; ` +
+      `return 'all' to show everything, { id_null: true } to show nothing`,
+    { parameter: where },
+  )
+}
+
+/** The parsed filter, or the name of the part that does not restrict. */
+function restriction(
+  filter: Exclude<Visible, 'all'>,
   attributes?: AttributeTypes,
-): Grouping | undefined {
-  if (filter === undefined) return undefined
-  const blank = Object.entries(Object(filter) as object)
-    .map(([key, value]) => findBlank(value, `filter[${key}]`))
-    .find((name) => name !== undefined)
-  if (blank !== undefined)
-    throw new AuditLogError(
-      'INVALID_VALUE',
-      `visible: ${blank} is blank and would match everything; use { id_null: true } to match nothing`,
-      { parameter: blank },
-    )
-  return parseQuery({ filter }, attributes && { attributes }).where
+): Grouping | string {
+  const blank = findBlank(filter, 'filter')
+  if (blank !== undefined) return blank
+  return parseQuery({ filter }, attributes && { attributes }).where ?? 'filter'
 }

@@ -14,7 +14,7 @@ type ChangeFunction = (attributes: JsonObject) => object
 /** An object replaces the attributes that it names; a function returns all of the new attributes. */
 export type AttributesChange = object | ChangeFunction
 
-/** The present attributes of a live event, and which of them have to be written. */
+/** The current attributes of a live event, and which of them have to be written. */
 export interface LiveAttributes {
   /**
    * Throws `INVALID_DATA` for a change that is not an object, and for a function that throws; then

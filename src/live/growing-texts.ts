@@ -9,7 +9,7 @@ import type { LiveChange } from '../store/store.js'
  * that appending costs no more than the appended text.
  */
 export interface GrowingTexts {
-  /** The growing text of this attribute; makes one of its present text. */
+  /** The growing text of this attribute; makes one of its current text. */
   grow(key: string): GrowingText
   /** Sets an attribute of either kind. */
   set(key: string, value: JsonValue): void

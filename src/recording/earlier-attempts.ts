@@ -1,7 +1,7 @@
 import type { AuditEvent, EventDraft } from '../event/event.js'
 import { type Microseconds, parseTimestamp } from '../event/timestamp.js'
 
-/** Other calls may have stored the same draft before: the store looks for its random bits. */
+/** Other calls may have stored the same draft before: the store looks for its suffix. */
 export interface EarlierAttempts {
   /** They stored it later than this, if at all. */
   readonly since: Microseconds

@@ -21,11 +21,11 @@ export const ownEventTypes = {
   'info:data_cleanup:statistics': {
     area: 'Data cleaning',
     description: "a rule refreshed the statistics of the database's query planner",
-    data: ['analyzed_tables', 'skipped_reason', 'rule'],
+    data: ['rule', 'filters', 'removed_count', 'analyzed_tables', 'skipped_reason'],
   },
   'error:data_cleanup:statistics': {
     area: 'Data cleaning',
     description: "a rule could not refresh the statistics of the database's query planner",
-    data: ['rule'],
+    data: ['rule', 'filters', 'removed_count', 'analyzed_tables', 'skipped_reason'],
   },
 } as const satisfies Readonly<Record<string, EventTypeDefinition>>

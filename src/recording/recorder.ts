@@ -156,10 +156,7 @@ export function createRecorder(
     waiting: () => queueLimits.calls(),
     isDown: () => availability.isDown(),
     async flush() {
-      const pending = queue.all().filter(({ stage }) => stage !== 'settled')
-      const settled = pending.map(
-        (entry) => new Promise<void>((resolve) => (entry.onSettled ??= []).push(resolve)),
-      )
+      const settled = settlementsOf(queue.all())
       // Settles entries at once, so it comes after their promises.
       journaling?.flush()
       await Promise.all([enlisting.flush(), ...settled])
@@ -169,4 +166,11 @@ export function createRecorder(
       deadlines.close()
     },
   }
+}
+
+/** A promise for each entry that is not settled yet, which resolves when it is. */
+function settlementsOf(entries: readonly QueueEntry[]): Promise<void>[] {
+  return entries
+    .filter(({ stage }) => stage !== 'settled')
+    .map((entry) => new Promise((resolve) => (entry.onSettled ??= []).push(resolve)))
 }

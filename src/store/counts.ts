@@ -21,7 +21,7 @@ export interface CountsQuery {
    * the query's own conditions on that attribute.
    */
   readonly facets: readonly string[]
-  /** The most values per facet, 1 to 1000. */
+  /** Maximum number of values per facet, 1 to 1000. */
   readonly top: number
   /** Whether to return the names of attributes that occur. */
   readonly attributes: boolean
@@ -33,7 +33,7 @@ export interface CountsQuery {
 }
 
 export interface BucketsQuery {
-  /** The most buckets, 1 to 1000. */
+  /** Maximum number of buckets, 1 to 1000. */
   readonly count: number
   /** The IANA time zone in whose full hours or days the buckets begin. */
   readonly zone: string

@@ -161,7 +161,7 @@ export interface Analysis {
 export interface EventStore {
   /** Shown in errors and test titles, such as `sqlite`. */
   readonly name: string
-  /** The most drafts to pass to one `append`. */
+  /** Maximum number of drafts to pass to one `append`. */
   readonly maxBatch: number
   /** The clock of the store; `undefined` if the store uses the clock of its server. */
   readonly clock?: Clock | undefined

@@ -3,7 +3,8 @@ import { defineEventTypes } from '../define-event-types.js'
 /**
  * The system event types of a workflow service, in the areas and the order its interface lists
  * them. The level of each is the first segment of its type. `data` names the attributes that are
- * known; a type without it makes no promise about its attributes.
+ * known; a type without it makes no promise about its attributes. Types with `onlyWhile` are recorded
+ * whatever the setting; see `workflowEventTypesFor`.
  */
 export const workflowEventTypes = defineEventTypes({
   // Changes
@@ -749,6 +750,7 @@ export const workflowEventTypes = defineEventTypes({
       'p95_seconds',
       'slowest_seconds',
     ],
+    onlyWhile: 'git_remote.periodic_fetch_summary.enabled',
     cadence: { days: 1 },
   },
 

@@ -1,1 +1,2 @@
 export { workflowEventTypes } from './event-types.js'
+export { type WorkflowSetting, type WorkflowSettings, workflowEventTypesFor } from './settings.js'

@@ -177,11 +177,13 @@ describe('two demo processes on one Postgres database', { timeout: 90_000 }, () 
 
   it('pauses and resumes a change through the other process', async () => {
     const change = await startChange(one, 'paused', [
-      { action: 'wait', ms: 2500 },
+      { action: 'approval' },
       { action: 'wait', ms: 1 },
     ])
     const [first, second] = stepsOf(change)
+    await status(other, `/api/steps/${first}`, 'waiting_for_approval')
     resourceOf(await request('POST', other, `/api/changes/${change.id}/pause`))
+    resourceOf(await request('POST', other, `/api/steps/${first}/approve`))
     await status(other, `/api/steps/${first}`, 'success')
     await delay(600)
     expect(await startsOf(second!)).toBe(0)

@@ -1,4 +1,5 @@
-import { AuditLogError, type QueryObject } from 'daybook'
+import { AuditLogError } from 'daybook'
+import type { Visible } from 'daybook/koa'
 import type { Context } from 'koa'
 import { describe, expect, it } from 'vitest'
 import { listOf, newEvent, type RawResponse } from '../support/http.js'
@@ -118,6 +119,29 @@ describe('visible', () => {
     fresh.leave()
   })
 
+  it('restricts the warnings about sorts', async () => {
+    const server = await startFeed({ visible: own })
+    await server.record('bob', { secret: 1 })
+    await server.record('ann', { open: 1 })
+    const warnings = async (user: string): Promise<unknown> => {
+      const { body } = await server.send(`${PATH}?filter[sorts]=secret`, { user })
+      return (JSON.parse(body) as { meta?: { warnings: { detail: string }[] } }).meta?.warnings
+    }
+    expect(await warnings('bob')).toBeUndefined()
+    expect(await warnings('ann')).toMatchObject([
+      { detail: 'no event that you may read has the attribute "secret"' },
+    ])
+  })
+
+  it('takes a Date', async () => {
+    const server = await startFeed({
+      visible: () => ({ created_at_gt: new Date(Date.now() + 60_000) }),
+    })
+    await server.record('ann')
+    expect(await server.send(PATH)).toMatchObject({ status: 200 })
+    expect(textsOf(await server.send(PATH))).toEqual([])
+  })
+
   it('restricts requests that wait', async () => {
     const server = await startFeed({ visible: own })
     const waiting = server.send(PATH, { headers: { prefer: 'wait=60' } })
@@ -138,7 +162,7 @@ describe('visible', () => {
     const server = await startFeed({
       visible() {
         calls++
-        return undefined
+        return 'all'
       },
     })
     const { id } = await server.record('ann')
@@ -173,8 +197,22 @@ describe('visible', () => {
     ['a condition that seems to need none', { g: [{ c: { 0: { a: ['secret'], p: 'null' } } }] }],
     ['a text', 'username_eq=ann'],
     ['null for all', null],
+    ['undefined for all', undefined],
+    ['no condition', {}],
+    ['a combinator alone', { m: 'and' }],
+    ['sorts alone', { sorts: 'created_at desc' }],
+    ['sorts and a combinator', { s: ['type'], combinator: 'or' }],
+    ['a grouping with a combinator alone', { g: [{ m: 'or' }] }],
+    ['an empty grouping beside a condition', { m: 'or', username_eq: 'ann', g: [{ m: 'or' }] }],
+    ['groupings of empty groupings', { g: [{ g: { 0: { combinator: 'or' } } }] }],
+    ['no grouping', { g: [] }],
+    ['no condition in c', { c: {} }],
+    ['a list', []],
+    ['a function', () => ({ username_eq: 'ann' })],
+    ['false', false],
+    ['another word than all', 'ALL'],
   ])('fails as an error of the host if it is invalid: %s', async (_, filter) => {
-    const server = await startFeed({ visible: () => filter as QueryObject['filter'] })
+    const server = await startFeed({ visible: () => filter as Visible })
     const { id } = await server.record('ann', { text: 'secret' })
     for (const path of [PATH, `${PATH}/${id}`, `${PATH}/stream`]) {
       const response = await server.send(path)

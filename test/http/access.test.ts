@@ -37,9 +37,26 @@ describe('authorize', () => {
     expect((await server.audit.list()).events).toHaveLength(2)
   })
 
-  it('must return true; any other value refuses', async () => {
-    const server = await startFeed({ authorize: () => undefined as unknown as boolean })
-    expect((await server.send(PATH)).status).toBe(403)
+  it.each([undefined, null, false, 1, 'true', {}, { allowed: false }, Promise.resolve('no')])(
+    'must return true; %o refuses',
+    async (answer) => {
+      const server = await startFeed({ authorize: () => answer as boolean })
+      expect((await server.send(PATH)).status).toBe(403)
+      const { may } = JSON.parse((await server.send(`${PATH}/me`)).body).data.attributes
+      expect(Object.values(may as object)).not.toContain(true)
+    },
+  )
+
+  it.each(['authorize', 'visible', 'onRead'])('as every function, %s is checked', (name) => {
+    const audit = new AuditLog({ store: memoryStore(), types: {} })
+    for (const value of [null, false, { username_eq: 'ann' }])
+      expect(() => auditRoutes(audit, { [name]: value })).toThrow(
+        expect.objectContaining({
+          code: 'INVALID_OPTION',
+          message: `${name} must be a function, or be left out`,
+        }),
+      )
+    expect(() => auditRoutes(audit, { [name]: undefined })).not.toThrow()
   })
 
   it('runs before the body is read', async () => {

@@ -121,6 +121,8 @@ describe('auditPage', () => {
       expect(policy).not.toMatch(/unsafe|\*|https?:|data:|blob:/)
       expect(headers['x-content-type-options']).toBe('nosniff')
       expect(headers['referrer-policy']).toBe('no-referrer')
+      expect(headers['cross-origin-opener-policy']).toBe('same-origin')
+      expect(headers['cross-origin-resource-policy']).toBe('same-origin')
     }
   })
 
@@ -135,6 +137,13 @@ describe('auditPage', () => {
     })
     expect(again.status).toBe(304)
     expect(again.headers['content-security-policy']).toBeDefined()
+    expect(again.headers['cross-origin-opener-policy']).toBe('same-origin')
+    for (const response of [await get('/audit/none'), await get('/audit', { user: null })])
+      expect(response.headers).toMatchObject({
+        'cache-control': 'no-store',
+        'x-content-type-options': 'nosniff',
+        'cross-origin-resource-policy': 'same-origin',
+      })
   })
 
   it('is compressed with a coding that the client accepts', async () => {

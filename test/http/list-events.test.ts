@@ -35,6 +35,61 @@ describe.each(Object.entries(stores))('GET /api/events on the %s store', (_name,
   const recordNumbers = (count: number): Promise<unknown> =>
     Promise.all(Array.from({ length: count }, (_, n) => server.audit.recordCustom('test:n', { n })))
 
+  describe('warns of a sort by an attribute that no event has', () => {
+    const warningsOf = async (query: string, user = 'ann'): Promise<string[] | undefined> => {
+      const response = await server.send(`/api/events?${query}`, { user })
+      const { meta } = JSON.parse(response.body) as {
+        meta?: { warnings: { detail: string; source: { parameter: string } }[] }
+      }
+      expect(meta?.warnings.every(({ source }) => source.parameter === 'filter[sorts]')).not.toBe(
+        false,
+      )
+      return meta?.warnings.map(({ detail }) => detail)
+    }
+    const missing = (name: string, hint = ''): string =>
+      `no event has the attribute "${name}"${hint}`
+
+    it('and of no other', async () => {
+      await recordNumbers(20)
+      await server.audit.recordCustom('test:deep', { deep: [{ v: 1 }], nothing: null, source: 's' })
+      const sorts = 'filter[sorts][]='
+      expect(await warningsOf(`${sorts}nope`)).toEqual([missing('nope')])
+      expect(await warningsOf(`${sorts}nope+desc&limit=1`)).toEqual([missing('nope')])
+      expect(await warningsOf(`${sorts}creatd_at+desc`)).toEqual([
+        missing('creatd_at', '; did you mean created_at?'),
+      ])
+      expect(await warningsOf(`${sorts}n&${sorts}nope&${sorts}nothing&${sorts}nope`)).toEqual([
+        missing('nope'),
+        missing('nothing'),
+      ])
+      expect(await warningsOf(`${sorts}nope&filter[type_eq]=none`)).toEqual([missing('nope')])
+      for (const name of [
+        'n',
+        'deep_v+desc',
+        'source',
+        'username',
+        'id+desc',
+        'created_at',
+        'system',
+      ])
+        expect(await warningsOf(`${sorts}${name}&limit=1`), name).toBeUndefined()
+      // The page has no event with the attribute, but the log has.
+      expect(await warningsOf(`${sorts}n+desc&filter[type_eq]=test:deep`)).toBeUndefined()
+      expect(await warningsOf('filter[nope_eq]=1')).toBeUndefined()
+    })
+
+    it('and its entity tag changes once an event has it', async () => {
+      await recordNumbers(1)
+      const query = '/api/events?filter[sorts]=m&filter[n_eq]=0'
+      const { etag } = (await server.send(query)).headers
+      const again = { headers: { 'if-none-match': etag } }
+      expect((await server.send(query, again)).status).toBe(304)
+      await server.audit.recordCustom('test:m', { m: 1 })
+      expect((await server.send(query, again)).status).toBe(200)
+      expect(await warningsOf('filter[sorts]=m&filter[n_eq]=0')).toBeUndefined()
+    })
+  })
+
   it('gives an empty list for an empty log', async () => {
     const response = await server.send('/api/events')
     expect(response.status).toBe(200)

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3'
 import type { AttributeTypes } from 'daybook'
-import { listRoute, type ListRouteOptions } from 'daybook/koa'
+import { listRoute, type ListRouteOptions, type Visible } from 'daybook/koa'
 import { postgresTable } from 'daybook/postgres'
 import { sqliteTable } from 'daybook/sqlite'
 import Router from '@koa/router'
@@ -287,6 +287,7 @@ describe.each(Object.entries(sources))('a list route over %s', (_name, open) => 
   it('gives resources of the declared attributes', async () => {
     const response = await get('filter[code_eq]=alpha')
     expect(response.headers['content-type']).toBe(JSON_API)
+    expect(response.headers['x-content-type-options']).toBe('nosniff')
     const { id, ...rest } = items[0]
     expect(JSON.parse(response.body)).toEqual({
       jsonapi: { version: '1.1' },
@@ -368,6 +369,20 @@ describe('a list route', () => {
     expect(labels(await sendWith({ visible }, '/items'))).toBe('bd')
     const anything = '/items?filter[m]=or&filter[size_eq]=7&filter[code_eq]=Beta'
     expect(labels(await sendWith({ visible }, anything))).toBe('b')
+  })
+
+  it('shows everything only if visible says all or is absent', async () => {
+    expect(labels(await sendWith({ visible: () => 'all' }, '/items'))).toBe('abcd')
+    expect(labels(await sendWith({}, '/items'))).toBe('abcd')
+    const empty = [undefined, null, {}, { m: 'and' }, { sorts: 'code' }, { g: [{ m: 'or' }] }]
+    for (const visible of empty) {
+      const response = await sendWith({ visible: () => visible as Visible }, '/items')
+      expect(response.status, JSON.stringify(visible)).toBe(500)
+    }
+    for (const visible of [null, { code_eq: 'alpha' }])
+      expect(() =>
+        listRoute({ resource: 'thing', attributes: {}, source: [], visible: visible as never }),
+      ).toThrow('visible must be a function, or be left out')
   })
 
   it('passes errors in the visible filter to the host, not to the client', async () => {

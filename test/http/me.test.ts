@@ -54,7 +54,7 @@ describe('GET /api/events/me', () => {
 
   it('returns restricted: true with a visible filter', async () => {
     const server = await startFeed({
-      visible: (ctx: Context) => (ctx.state['username'] === 'ann' ? undefined : own(ctx)),
+      visible: (ctx: Context) => (ctx.state['username'] === 'ann' ? 'all' : own(ctx)),
     })
     expect(userOf(await server.send(ME))).toMatchObject({ attributes: { restricted: false } })
     expect(userOf(await server.send(ME, { user: 'eve' }))).toMatchObject({

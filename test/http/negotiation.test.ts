@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { checkAccept } from '../../src/http/media.js'
-import { errorOf, JSON_API, newEvent, serve, type TestServer } from '../support/http.js'
+import { checkAccept, checkMediaType } from '../../src/http/media.js'
+import {
+  errorOf,
+  JSON_API,
+  newEvent,
+  type RawResponse,
+  serve,
+  type TestServer,
+} from '../support/http.js'
 
 let server: TestServer
 
@@ -36,6 +43,39 @@ describe('Accept', () => {
     expect([response.status, response.headers['content-type']]).toEqual([200, JSON_API])
     expect(response.headers.vary).toMatch(/^Accept, Accept-Encoding/)
   })
+
+  it.each([
+    [
+      'accept',
+      '*/*',
+      ['', '/none', '/counts', '/me', '/types', '/export', '/openapi.json', '/stream'],
+    ],
+    ['accept-encoding', 'identity', ['', '/counts', '/me', '/types', '/openapi.json']],
+  ])('%s is read up to 1024 characters', async (header, value, paths) => {
+    const ask = (path: string, length: number): Promise<RawResponse> => {
+      const headers = { [header]: value.padEnd(length, ',') }
+      return server.send(`/api/events${path}`, { headers })
+    }
+    expect((await ask('', 1024)).status).toBe(200)
+    for (const path of paths) {
+      const response = await ask(path, 1025)
+      expect([response.status, errorOf(response).code], path).toEqual([400, 'INVALID_HEADER'])
+      expect(errorOf(response).source).toEqual({ header })
+    }
+  })
+
+  it.each([' ', '\t ', ' ,', 'a/b,', 'a/b; ', 'a="', '"\\'])(
+    'of any 15,000 characters takes no time: %j',
+    async (unit) => {
+      const long = `a/b${unit.repeat(15_000 / unit.length)}/`
+      for (const check of [checkAccept, checkMediaType]) {
+        const started = process.cpuUsage()
+        for (let i = 0; i < 10; i++) expect(() => check(long)).toThrow(/at most 1024/)
+        const { user, system } = process.cpuUsage(started)
+        expect((user + system) / 10).toBeLessThan(20_000)
+      }
+    },
+  )
 
   it.each([
     'text/html',

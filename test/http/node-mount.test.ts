@@ -146,6 +146,20 @@ describe('a feed', () => {
     expect(new Set(created.map(({ headers }) => headers['location'])).size).toBe(4)
   })
 
+  it('forbids guessing and embedding everywhere, and storing but for revalidated documents', () => {
+    for (const [i, { status, headers }] of expected.entries()) {
+      const [, path] = TABLE[i]!
+      const isDocument = [200, 206, 304].includes(status) && !/^.(?:export|stream)/.test(path)
+      const caching =
+        path.startsWith('/stream') && status === 200 ? 'no-store, no-transform' : 'no-store'
+      expect(headers, `${status} ${path}`).toMatchObject({
+        'x-content-type-options': 'nosniff',
+        'cross-origin-resource-policy': 'same-origin',
+        'cache-control': isDocument ? 'private, no-cache' : caching,
+      })
+    }
+  })
+
   it.each(Object.entries(hosts))('is the same with %s', async (_, host) => {
     const responses = await responsesOf(host)
     for (const [i, response] of responses.entries()) {

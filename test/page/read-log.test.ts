@@ -54,7 +54,7 @@ const lines = (from: number, to: number): string =>
   Array.from({ length: to - from + 1 }, (_, n) => `\nline ${from + n}`).join('')
 
 describe('a log', () => {
-  it('looks as on a terminal, with its newest percentage', async () => {
+  it('looks as it does on a terminal, with its newest percentage', async () => {
     const { live, page } = await openFetch()
     const kept = FETCH_LOG.split('\n').map((line) => line.split('\r').at(-1))
     expect(await log(page).textContent()).toBe(kept.join('\n'))

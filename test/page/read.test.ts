@@ -159,7 +159,7 @@ describe('the attributes', () => {
 })
 
 describe('the JSON view', () => {
-  it('shows and copies the event, and stays for the next one', async () => {
+  it('shows and copies the event, and stays open for the next event', async () => {
     const page = await open(update)
     await page.keyboard.press('d')
     const json = section(page, 'JSON')

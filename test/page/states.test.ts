@@ -145,7 +145,17 @@ describe('a user', () => {
     expect(await facets.getByRole('checkbox', { name: /^mira/ }).count()).toBe(0)
   })
 
-  it('without the right to read single events sees that in the panel', async () => {
+  it('a sort by an attribute that no event has is told above the rows', async () => {
+    const host = await serve()
+    const page = await open(host, '?filter[sorts]=creatd_at')
+    const warning = page.getByText(
+      'no event has the attribute "creatd_at"; did you mean created_at?',
+    )
+    await warning.waitFor()
+    await rowsOf(page).first().waitFor()
+  })
+
+  it('who may not read single events sees that in the panel', async () => {
     const host = await serve({ feed: { authorize: (_, action) => action !== 'read' } })
     const page = await open(host, `?filter[type_eq]=none#event=${past[0]!.id}`, {
       tolerates: /403/,

@@ -27,7 +27,7 @@ function remarks(definition: EventTypeDefinition): string {
   const scope = throttle?.scope ? ` for each ${throttle.scope.join(' and ')}` : ''
   return [
     throttle && `throttled: one in ${duration(throttle.period)}${scope}`,
-    onlyWhile && `only while \`${onlyWhile}\` is on`,
+    onlyWhile && `depends on the setting \`${onlyWhile}\``,
     live && 'live: its attributes change until the work ends',
     cadence && `every ${duration(cadence)}`,
   ]
@@ -53,9 +53,28 @@ function catalogue(): string {
   const count = [...new Set(levels)]
     .map((level) => `${levels.filter((other) => other === level).length} \`${level}\``)
     .join(', ')
+  const dependent = types
+    .filter(([, { onlyWhile }]) => onlyWhile)
+    .map(([type]) => `\`${type}\``)
+    .join(', ')
   return `# Workflow event types
 
 \`workflowEventTypes\` of \`daybook/workflow\` has ${types.length} system event types: ${count}.
+
+It records all of them. The events of ${dependent} also depend on settings of your
+service. \`workflowEventTypesFor\` returns the same types, and records nothing while the setting of a type is off:
+
+\`\`\`ts
+import { workflowEventTypesFor } from 'daybook/workflow'
+
+const settings = { logEmail: true, summary: true } // of your service
+const types = workflowEventTypesFor({
+  log_email_events: () => settings.logEmail, // or true or false
+  'git_remote.periodic_fetch_summary.enabled': () => settings.summary,
+})
+\`\`\`
+
+Functions are called for each event. A setting that is left out is on. One function \`(setting) => boolean\` does as well.
 
 ${sections.join('\n')}`
 }

@@ -28,7 +28,7 @@ function manifest(): string {
 }
 
 /**
- * Compiles the sources once for all processes that tests start: loading JavaScript takes a third of
+ * Compiles the sources once for all processes and threads that tests start: loading JavaScript takes a third of
  * the time of compiling at start. Does not check types.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -56,5 +56,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   // The built page is looked up beside package.json.
   await fs.symlink(path.join(root, 'dist'), path.join(folder, 'dist'), 'junction')
   project.provide('compiledFolder', folder)
+  // For compiled-threads.js.
+  process.env['DAYBOOK_COMPILED_FOLDER'] = folder
   return () => fs.rm(folder, { recursive: true, force: true, maxRetries: 3 })
 }

@@ -1,8 +1,8 @@
 import fs from 'node:fs'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Files that are slow for their size: they start processes or servers, or run all conformance cases. */
-const LONG = /\b(?:runScript|startOwnPostgres|describeStore)\b/
+/** Files that are slow for their size: they start processes or servers, or run the cases of another file. */
+const LONG = /\b(?:runScript|useProcesses|startOwnPostgres|describeStore|describeSealer)\b/
 
 /**
  * Starts the slow files first, so that none runs alone at the end. Vitest sorts by the durations of an

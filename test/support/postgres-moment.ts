@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { asker } from '../../adapters/postgres/connection/connection.js'
+import { createAsk } from '../../adapters/postgres/connection/connection.js'
 import type { Snapshot } from '../../adapters/postgres/log/snapshot.js'
 
 /** A snapshot as the store's reader takes it, which stays open until `end`. */
@@ -17,7 +17,7 @@ export async function takeMoment(connectionString: string): Promise<Moment> {
   await client.query('SELECT FROM pg_class LIMIT 1')
   await client.query('SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off')
   const statements: string[] = []
-  const ask = asker(client as unknown as Parameters<typeof asker>[0])
+  const ask = createAsk(client as unknown as Parameters<typeof createAsk>[0])
   return {
     ask(text, ...values) {
       statements.push(text)

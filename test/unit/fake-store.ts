@@ -141,13 +141,11 @@ export async function turns(): Promise<void> {
 
 /** The state of a promise: `stored` or `undefined`, the code of its error, or `waiting`. */
 export async function stateOf(promise: Promise<unknown>): Promise<string> {
-  const waiting = Symbol('waiting')
-  const settled = await Promise.race([
-    promise.then(
-      (value) => (value === undefined ? 'undefined' : 'stored'),
-      (error: unknown) => (error instanceof AuditLogError ? error.code : String(error)),
-    ),
-    turns().then(() => waiting),
-  ])
-  return typeof settled === 'string' ? settled : 'waiting'
+  let state = 'waiting'
+  promise.then(
+    (value) => void (state = value === undefined ? 'undefined' : 'stored'),
+    (error: unknown) => void (state = error instanceof AuditLogError ? error.code : String(error)),
+  )
+  await turns()
+  return state
 }

@@ -5,7 +5,7 @@ import { countEvents } from '../data/api.js'
 import { counts } from '../data/counts.js'
 import { lazy } from '../ui/lazy.js'
 import { negated, orMissing } from '../data/negation.js'
-import { own } from '../data/own-property.js'
+import { ownValue } from '../data/own-property.js'
 import { attributeWord, describeConjunct, phraseText, requiredAttribute } from '../data/phrases.js'
 import {
   apiQueryWith,
@@ -23,7 +23,8 @@ import { Phrases } from '../ui/phrases.js'
 function useDropped(conjunct: Conjunct): number | undefined {
   const attribute = requiredAttribute(conjunct)
   const [asked, setAsked] = useState<number>()
-  const known = attribute === undefined ? undefined : own(counts.value?.facets, attribute)?.missing
+  const known =
+    attribute === undefined ? undefined : ownValue(counts.value?.facets, attribute)?.missing
   const isWanted = attribute !== undefined && known === undefined && counts.value !== undefined
   useEffect(() => {
     if (!isWanted) return
@@ -46,7 +47,7 @@ const focusChip = (list: Element | null, at: number): void =>
   })
 
 /** Moves the focus to the previous or next chip, or to the field after the last. */
-function walk(event: KeyboardEvent): void {
+function moveFocus(event: KeyboardEvent): void {
   const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key]
   if (step === undefined) return
   const chip = event.currentTarget as HTMLElement
@@ -63,7 +64,7 @@ function Chip({ conjunct, index }: { conjunct: Conjunct; index: number }) {
     changeQuery((query) => replaceConjunct(query, conjunct, by))
 
   function onKeyDown(event: KeyboardEvent): void {
-    walk(event)
+    moveFocus(event)
     const list = (event.currentTarget as HTMLElement).closest('ul')
     if (event.key === 'Backspace' || event.key === 'Delete') remove()
     else if (event.key === '!') replace(negated(conjunct))

@@ -4,10 +4,10 @@ import { texts } from '../ui/texts.js'
 import { chipClass, RemoveButton } from './chip-parts.js'
 import { type QueryPart, queryParts, repairedQuery, withoutPart } from '../data/invalid-query.js'
 import { Phrases } from '../ui/phrases.js'
-import { queryTokens, readable } from '../data/query-tokens.js'
+import { queryTokens, readableQuery } from '../data/query-tokens.js'
 
 function InvalidChip({ part, remove }: { part: QueryPart; remove: () => void }) {
-  const tokens = queryTokens(readable(part.text), part.fault)
+  const tokens = queryTokens(readableQuery(part.text), part.fault)
   const text = (kind: string): string =>
     tokens.flatMap((token) => (token.kind === kind ? [token.text] : [])).join(' ')
   const better = repairedQuery(search.value, fault.value!)
@@ -23,7 +23,7 @@ function InvalidChip({ part, remove }: { part: QueryPart; remove: () => void }) 
           {texts.bar.nearest(key)}
         </button>
       )}
-      <RemoveButton filter={readable(part.text)} remove={remove} />
+      <RemoveButton filter={readableQuery(part.text)} remove={remove} />
     </li>
   )
 }

@@ -7,7 +7,7 @@ import { texts } from '../ui/texts.js'
 import { isEditing } from '../ui/query-commands.js'
 import { parsePasted } from './pasted-query.js'
 import { completeLine } from './query-line-completion.js'
-import { readable } from '../data/query-tokens.js'
+import { readableQuery } from '../data/query-tokens.js'
 
 const ID = 'query-line'
 
@@ -41,7 +41,7 @@ function Completions({ options, active, accept }: CompletionsProps) {
 /** The query line as a text field. Enter applies, Escape restores. */
 export function QueryLineField({ apply }: { apply: (text: string) => void }) {
   const field = useRef<HTMLInputElement>(null)
-  const text = useSignal(readable(search.value))
+  const text = useSignal(readableQuery(search.value))
   const caret = useSignal(-1)
   const active = useSignal(-1)
   const completion =

@@ -7,13 +7,13 @@ import { ALL_TIME, apiQuery, formatPageQuery } from '../data/query.js'
 import { QueryText } from '../ui/query-text.js'
 import { texts } from '../ui/texts.js'
 import { copyAddress, copyCurl, isEditing } from '../ui/query-commands.js'
-import { faultOf, queryTokens, readable } from '../data/query-tokens.js'
+import { faultOf, queryTokens, readableQuery } from '../data/query-tokens.js'
 
 const QueryLineField = lazy(async () => (await import('./query-line-field.js')).QueryLineField)
 
 function Line() {
   const error = fault.value
-  const text = readable(error ? search.value : apiQuery(query.value))
+  const text = readableQuery(error ? search.value : apiQuery(query.value))
   return (
     <code
       tabIndex={0}

@@ -51,7 +51,7 @@ function removeLast(event: KeyboardEvent): void {
   changeQuery((query) => withoutConjunct(query, last))
 }
 
-function opens(event: KeyboardEvent, open: () => void): void {
+function openOnKey(event: KeyboardEvent, open: () => void): void {
   event.preventDefault()
   open()
 }
@@ -59,10 +59,10 @@ function opens(event: KeyboardEvent, open: () => void): void {
 /** The top bar, and the shortcuts for its commands. */
 export function TopBar() {
   useKeys({
-    '/': (event) => opens(event, focusBar),
-    b: (event) => opens(event, openBuilder),
-    e: (event) => opens(event, () => (dialog.value = 'export')),
-    '?': (event) => opens(event, () => (dialog.value = 'keys')),
+    '/': (event) => openOnKey(event, focusBar),
+    b: (event) => openOnKey(event, openBuilder),
+    e: (event) => openOnKey(event, () => (dialog.value = 'export')),
+    '?': (event) => openOnKey(event, () => (dialog.value = 'keys')),
     y: () => void copyAddress(),
     c: () => void copyCurl(),
     u: () => (isUtc.value = !isUtc.value),

@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect } from 'preact/hooks'
 import { countEvents } from '../data/api.js'
 import { Phrases } from '../ui/phrases.js'
 import { QueryText } from '../ui/query-text.js'
-import { queryTokens, readable } from '../data/query-tokens.js'
+import { queryTokens, readableQuery } from '../data/query-tokens.js'
 import { useEscape } from '../ui/keyboard.js'
 import { useModal } from '../ui/modal.js'
 import { ALL_TIME, apiQuery, formatPageQuery, parsePageQuery } from '../data/query.js'
@@ -58,7 +58,7 @@ function Foot() {
   const problem = problemOf(search)
   const count = useCount(search, problem === undefined)
   const { where, sorts } = query
-  const filter = readable(apiQuery({ where, sorts, range: ALL_TIME }))
+  const filter = readableQuery(apiQuery({ where, sorts, range: ALL_TIME }))
   const sentence = querySentence(where, { ...texts.words, ...texts.builder.sentence })
   return (
     <div class="builder-foot">

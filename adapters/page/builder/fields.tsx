@@ -1,6 +1,6 @@
 import type { Level } from '../../../src/event/level.js'
 import { Icon, Mark } from '../ui/icon.js'
-import { predicateWord, visible } from '../data/phrases.js'
+import { predicateWord, escapeInvisible } from '../data/phrases.js'
 import { texts } from '../ui/texts.js'
 import { type Row, takesValue } from './model.js'
 import type { Part } from './options.js'
@@ -117,7 +117,7 @@ export function ValueField({ row }: { row: Row }) {
       {values.map((value) => (
         <span key={value} class={isLevel ? `token l-${value}` : 'token'}>
           {isLevel && <Mark level={value as Level} />}
-          <bdi>{visible(value)}</bdi>
+          <bdi>{escapeInvisible(value)}</bdi>
           <button
             type="button"
             class="x"

@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks'
 import type { Level } from '../../../src/event/level.js'
 import { Mark } from '../ui/icon.js'
-import { visible } from '../data/phrases.js'
+import { escapeInvisible } from '../data/phrases.js'
 import {
   filterableAttributes,
   loadValues,
@@ -26,12 +26,12 @@ const LABELS: Readonly<Record<Part, string>> = {
 function HighlightedText({ text }: { text: string }) {
   const at = text.toLowerCase().indexOf(typed.value.toLowerCase())
   const end = at + typed.value.length
-  if (at === -1) return <span>{visible(text)}</span>
+  if (at === -1) return <span>{escapeInvisible(text)}</span>
   return (
     <span>
-      {visible(text.slice(0, at))}
-      <b>{visible(text.slice(at, end))}</b>
-      {visible(text.slice(end))}
+      {escapeInvisible(text.slice(0, at))}
+      <b>{escapeInvisible(text.slice(at, end))}</b>
+      {escapeInvisible(text.slice(end))}
     </span>
   )
 }
@@ -69,7 +69,7 @@ function AttributePreview({ name }: { name: string }) {
       <ul>
         {attribute?.values.slice(0, 6).map(({ value, count }) => (
           <li key={value}>
-            <bdi>{visible(value)}</bdi>
+            <bdi>{escapeInvisible(value)}</bdi>
             {count !== undefined && <span class="n">{number(count)}</span>}
           </li>
         ))}

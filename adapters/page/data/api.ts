@@ -57,6 +57,13 @@ export interface Page {
   readonly events: readonly AuditEvent[]
   /** Whether more events match than the limit allows. */
   readonly truncated: boolean
+  /** What may be wrong with the query, in sentences. */
+  readonly warnings: readonly string[]
+}
+
+interface ListDocument {
+  readonly data: readonly EventResource[]
+  readonly meta?: { readonly warnings?: readonly { readonly detail: string }[] }
 }
 
 /** The signed-in user and their permissions. */
@@ -92,8 +99,9 @@ export async function listEvents(
   signal?: AbortSignal,
 ): Promise<Page> {
   const response = await get(`?${joined(query, `limit=${limit}`)}`, signal)
-  const { data } = (await response.json()) as { data: EventResource[] }
-  return { events: data.map(eventOf), truncated: response.status === 206 }
+  const { data, meta } = (await response.json()) as ListDocument
+  const warnings = meta?.warnings?.map(({ detail }) => detail) ?? []
+  return { events: data.map(eventOf), truncated: response.status === 206, warnings }
 }
 
 export async function readEvent(id: string, signal?: AbortSignal): Promise<AuditEvent> {

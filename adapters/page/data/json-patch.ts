@@ -40,7 +40,7 @@ function after(
  * Applies a JSON Patch (RFC 6902). The result shares unchanged parts with `document`. Throws if a path
  * does not exist, which means that the patch was made for another document.
  */
-export function patched(document: JsonObject, changes: readonly Change[]): JsonObject {
+export function applyPatch(document: JsonObject, changes: readonly Change[]): JsonObject {
   return changes.reduce<JsonValue>(
     (value, change) => after(value, keysOf(change.path), change),
     document,

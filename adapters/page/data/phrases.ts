@@ -2,7 +2,7 @@ import type { Condition } from '../../../src/filter/ast.js'
 import type { PredicateName } from '../../../src/filter/predicates.js'
 import type { Level } from '../../../src/event/level.js'
 import { isNegative } from './negation.js'
-import { own } from './own-property.js'
+import { ownValue } from './own-property.js'
 import { type Conjunct, isGrouping, levelChoice } from './query.js'
 
 /** A part of a filter in plain words. `join` stands between values, attributes or conditions. */
@@ -55,18 +55,21 @@ export const predicateWord = (
   predicate
 
 export const attributeWord = (attribute: string, words: Words): string =>
-  own(words.attributes, attribute) ?? attribute
+  ownValue(words.attributes, attribute) ?? attribute
 
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu
 
 /** The text with invisible and bidirectional control characters replaced by their code: `U+202E`. */
-export const visible = (text: string): string =>
+export const escapeInvisible = (text: string): string =>
   text.replace(
     INVISIBLE,
     (mark) => `U+${mark.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`,
   )
 
-const phrase = (kind: Phrase['kind'], text: string): Phrase => ({ kind, text: visible(text) })
+const phrase = (kind: Phrase['kind'], text: string): Phrase => ({
+  kind,
+  text: escapeInvisible(text),
+})
 
 /** Concatenates the parts, with `between` in the gaps. */
 function joined(parts: readonly (readonly Phrase[])[], between: string): Phrase[] {

@@ -57,7 +57,7 @@ const readablePair = (pair: string): string => {
 }
 
 /** The query string with only the percent-encoding that it needs. */
-export const readable = (query: string): string => query.split('&').map(readablePair).join('&')
+export const readableQuery = (query: string): string => query.split('&').map(readablePair).join('&')
 
 const KEY = /^(.*\[)([^[\]]*[^[\]\d][^[\]]*)(\](?:\[\d*\])*)$/
 
@@ -90,7 +90,7 @@ const isOf = (name: string, fault: Fault): boolean =>
   fault.parameter !== '' &&
   (name.startsWith(fault.parameter) || fault.parameter.startsWith(name.replace(/(\[\])+$/, '[')))
 
-/** The tokens of a {@link readable} query string. With a fault, its tokens are marked. */
+/** The tokens of a {@link readableQuery} query string. With a fault, its tokens are marked. */
 export function queryTokens(query: string, fault?: Fault): readonly Token[] {
   const pairs = query.split('&').filter((pair) => pair !== '')
   const tokens = pairs.flatMap((pair, index): Token[] => {

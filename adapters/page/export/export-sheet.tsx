@@ -11,7 +11,7 @@ import { dialog } from '../ui/dialog.js'
 import { copyText } from '../ui/notes.js'
 import { type ExportRun, exportRun, percentOf } from './export-state.js'
 import type { ExportFormat } from './records.js'
-import { presentExportUrl, startExport, stopExport } from './run-export.js'
+import { currentExportUrl, startExport, stopExport } from './run-export.js'
 
 const FORMATS: readonly (readonly [ExportFormat, string])[] = [
   ['ndjson', 'NDJSON'],
@@ -23,7 +23,7 @@ const close = (): void => {
 }
 
 const curl = (format: ExportFormat): string =>
-  `${curlLine(account.value?.username, location.origin + presentExportUrl(format))} > events.${format}`
+  `${curlLine(account.value?.username, location.origin + currentExportUrl(format))} > events.${format}`
 
 function Progress(run: ExportRun) {
   const { count, total, isEstimate, state } = run

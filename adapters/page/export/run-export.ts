@@ -14,7 +14,7 @@ let stopping = new AbortController()
 export const stopExport = (): void => stopping.abort()
 
 /** The export URL of the current query. */
-export const presentExportUrl = (format: ExportFormat): string =>
+export const currentExportUrl = (format: ExportFormat): string =>
   exportUrl(apiQueryWith(query.value, []), format)
 
 /** Makes the browser ask before it leaves the page. */
@@ -23,7 +23,7 @@ const confirmLeave = (event: BeforeUnloadEvent): void => event.preventDefault()
 /** Exports the current query. Does nothing while another export runs. */
 export async function startExport(format: ExportFormat): Promise<void> {
   if (exportRun.value?.state === 'running') return
-  const url = presentExportUrl(format)
+  const url = currentExportUrl(format)
   const at = new Date()
   try {
     const sink = await openSink(fileName(format, at))

@@ -10,7 +10,7 @@ import { ValueFacet } from './value-facet.js'
 function LevelFacet() {
   const choice = choiceOf(query.value, 'level')
   const rows = levelRows(counts.value, choice)
-  const most = Math.max(...rows.map(({ count }) => count))
+  const maxCount = Math.max(...rows.map(({ count }) => count))
   return (
     <section class="facet">
       <h2>{texts.facets.names.level}</h2>
@@ -21,7 +21,7 @@ function LevelFacet() {
             facet="level"
             value={level}
             count={counts.value && count}
-            most={most}
+            maxCount={maxCount}
             choice={choice}
           />
         ))}

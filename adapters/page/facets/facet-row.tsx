@@ -2,7 +2,7 @@ import { visibleText } from '../../../src/describing/visible-text.js'
 import { changeQuery } from '../data/address.js'
 import { shortNumber } from '../ui/count-text.js'
 import { Icon, Mark } from '../ui/icon.js'
-import { own } from '../data/own-property.js'
+import { ownValue } from '../data/own-property.js'
 import type { PageQuery } from '../data/query.js'
 import type { Level } from '../../../src/event/level.js'
 import { texts } from '../ui/texts.js'
@@ -18,7 +18,7 @@ import {
 const missingTexts: Readonly<Record<string, string>> = texts.facets.missing
 
 function textOf(facet: string, value: FacetValue): string {
-  if (value === null) return own(missingTexts, facet) ?? texts.facets.notSet
+  if (value === null) return ownValue(missingTexts, facet) ?? texts.facets.notSet
   return value.trim() === '' ? texts.facets.blank : visibleText(value)
 }
 
@@ -29,14 +29,14 @@ export function FacetRow({
   facet,
   value,
   count,
-  most,
+  maxCount,
   choice,
 }: {
   facet: string
   value: FacetValue
   count: number | undefined
   /** The largest count in the facet. */
-  most: number
+  maxCount: number
   choice: Choice
 }) {
   const text = textOf(facet, value)
@@ -65,7 +65,7 @@ export function FacetRow({
         </span>
         {count !== undefined && <span class="n">{shortNumber(count)}</span>}
         <svg class="share" viewBox="0 0 100 2" preserveAspectRatio="none" aria-hidden="true">
-          <rect width={((count ?? 0) / Math.max(1, most)) * 100} height="2" />
+          <rect width={((count ?? 0) / Math.max(1, maxCount)) * 100} height="2" />
         </svg>
       </button>
       {!isBlank && (

@@ -8,7 +8,7 @@ export interface Row {
   readonly count: number | undefined
 }
 
-/** The number of values that a closed facet shows. */
+/** The number of values that a collapsed facet shows. */
 const COLLAPSED_ROWS = 5
 
 /** The levels in their order; `custom` only if it occurs or is selected. */
@@ -69,7 +69,7 @@ export function expandedRows(
   text: string,
   facet: Facet,
   choice: Choice,
-  { total, known, most }: { total: number; known: readonly string[]; most: number },
+  { total, known, max }: { total: number; known: readonly string[]; max: number },
 ): FacetRows {
   const part = text.trim().toLowerCase()
   const rows = valueRows(facet, choice, total)
@@ -79,7 +79,7 @@ export function expandedRows(
     ({ value }) => value!.toLowerCase().includes(part),
   )
   const beyond = part === '' ? Math.max(0, facet.distinct - rows.length) : 0
-  const more = Math.max(0, found.length - most) + beyond
+  const more = Math.max(0, found.length - max) + beyond
   const missing = part === '' ? missingRows(facet, choice) : []
-  return { shown: [...found.slice(0, most), ...missing], more }
+  return { shown: [...found.slice(0, max), ...missing], more }
 }

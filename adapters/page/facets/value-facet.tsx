@@ -4,7 +4,7 @@ import { query } from '../data/address.js'
 import { chooseFacets, counts, facetNames, openFacet } from '../data/counts.js'
 import { Icon } from '../ui/icon.js'
 import { useEscape } from '../ui/keyboard.js'
-import { own } from '../data/own-property.js'
+import { ownValue } from '../data/own-property.js'
 import { texts } from '../ui/texts.js'
 import { choiceOf } from './facet-choice.js'
 import { FacetRow } from './facet-row.js'
@@ -22,7 +22,7 @@ const labels: Readonly<Record<string, string>> = texts.facets.names
 const FIXED = new Set(['type', 'username'])
 
 function Heading({ name }: { name: string }) {
-  const label = own(labels, name)
+  const label = ownValue(labels, name)
   return (
     <h2>
       {label}
@@ -50,16 +50,16 @@ export function ValueFacet({ name }: { name: string }) {
     openFacet.value = undefined
   }
   useEscape(isOpen, close)
-  const facet = own(counts.value?.facets, name)
+  const facet = ownValue(counts.value?.facets, name)
   if (!facet) return null
   const choice = choiceOf(query.value, name)
   const { total } = counts.value!
   const isType = name === 'type'
   const known = isType ? Object.keys(types.value) : []
   const { shown, more } = isOpen
-    ? expandedRows(text, facet, choice, { total, known, most: MAX_ROWS })
+    ? expandedRows(text, facet, choice, { total, known, max: MAX_ROWS })
     : collapsedRows(facet, choice, total)
-  const most = Math.max(facet.missing, ...facet.values.map(({ count }) => count))
+  const maxCount = Math.max(facet.missing, ...facet.values.map(({ count }) => count))
   const find = (isType ? texts.facets.findTypes : texts.facets.find)(facet.distinct)
   return (
     <section class="facet">
@@ -85,7 +85,7 @@ export function ValueFacet({ name }: { name: string }) {
             facet={name}
             value={value}
             count={count}
-            most={most}
+            maxCount={maxCount}
             choice={choice}
           />
         ))}

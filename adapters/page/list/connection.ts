@@ -14,9 +14,9 @@ interface Loss {
 }
 
 /** Set while the server is unreachable. */
-export const loss = signal<Loss | undefined>(undefined)
+export const connectionLoss = signal<Loss | undefined>(undefined)
 
-export const isOffline = computed(() => loss.value !== undefined)
+export const isOffline = computed(() => connectionLoss.value !== undefined)
 
 interface StreamHandlers {
   readonly event: (data: string) => void
@@ -43,12 +43,12 @@ export function connect(handlers: StreamHandlers): () => void {
 
   function open(): void {
     let isForgiving = false
-    let hadGap = loss.value !== undefined
+    let hadGap = connectionLoss.value !== undefined
     source = new EventSource(streamUrl(filter(), newestKnown()))
     source.addEventListener('open', () => {
       isForgiving = true
       attempt = 0
-      loss.value = undefined
+      connectionLoss.value = undefined
       if (hadGap) handlers.resumed()
       hadGap = true
     })
@@ -64,15 +64,15 @@ export function connect(handlers: StreamHandlers): () => void {
   function lose(): void {
     source?.close()
     const seconds = retryDelay(attempt++)
-    const since = loss.value?.since ?? new Date().toISOString()
-    loss.value = { since, retryAt: Date.now() + seconds * 1000 }
+    const since = connectionLoss.value?.since ?? new Date().toISOString()
+    connectionLoss.value = { since, retryAt: Date.now() + seconds * 1000 }
     timer = setTimeout(() => void retry(), seconds * 1000)
   }
 
   /** Sends a plain request first: an `EventSource` does not report the status of an error. */
   async function retry(): Promise<void> {
     clearTimeout(timer)
-    if (loss.value) loss.value = { ...loss.value, retryAt: undefined }
+    if (connectionLoss.value) connectionLoss.value = { ...connectionLoss.value, retryAt: undefined }
     try {
       await listEvents(filter(), 1)
       if (!isStopped) open()
@@ -84,7 +84,7 @@ export function connect(handlers: StreamHandlers): () => void {
   }
 
   const onNow = (): void => {
-    if (loss.value?.retryAt !== undefined) void retry()
+    if (connectionLoss.value?.retryAt !== undefined) void retry()
   }
 
   retryNow = onNow
@@ -95,6 +95,6 @@ export function connect(handlers: StreamHandlers): () => void {
     source?.close()
     clearTimeout(timer)
     removeEventListener('online', onNow)
-    loss.value = undefined
+    connectionLoss.value = undefined
   }
 }

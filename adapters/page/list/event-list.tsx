@@ -6,7 +6,7 @@ import { Skeleton } from './skeleton.js'
 import { texts } from '../ui/texts.js'
 import { liveState, showWaiting, waitingCount } from './live-updates.js'
 import { Grid } from './grid.js'
-import { failure, held, isStale } from './loading.js'
+import { failure, loadedWindow, isStale } from './loading.js'
 import { activate } from './row-focus.js'
 
 const BadQuery = lazy(async () => (await import('./bad-query.js')).BadQuery)
@@ -39,7 +39,7 @@ function useFocusReturn(): void {
 
 function ListContent() {
   if (fault.value) return <BadQuery error={fault.value} />
-  if (held.value.events.length > 0) return <Grid />
+  if (loadedWindow.value.events.length > 0) return <Grid />
   if (failure.value) return <LoadFailure error={failure.value} />
   return isStale.value ? <Skeleton /> : <NoMatches />
 }
@@ -47,7 +47,7 @@ function ListContent() {
 /** The matching events, newest first, or a message that says why there are none. */
 export function EventList() {
   useFocusReturn()
-  const isGrid = !fault.value && (held.value.events.length > 0 || isStale.value)
+  const isGrid = !fault.value && (loadedWindow.value.events.length > 0 || isStale.value)
   return (
     <section class={isGrid ? 'events' : 'events without-grid'} aria-label={texts.list.events}>
       <ListContent />

@@ -1,7 +1,7 @@
 import { openEvent, openId } from '../data/address.js'
 import { useKeys } from '../ui/keyboard.js'
 import { showWaiting, togglePause } from './live-updates.js'
-import { held } from './loading.js'
+import { loadedWindow } from './loading.js'
 import { activeId } from './layout.js'
 import { activate, activeColumn, targetCell, moveColumn, moveRow, openNext } from './row-focus.js'
 import { filterBy } from './row.js'
@@ -20,7 +20,7 @@ function filter(not: boolean): void {
 const pageRows = (): number => Math.max(1, Math.floor(viewport.value.height / ROW_HEIGHT) - 2)
 
 const end = (at: 0 | -1): void => {
-  const id = held.value.events.at(at)?.id
+  const id = loadedWindow.value.events.at(at)?.id
   if (id !== undefined) activate(id)
 }
 

@@ -16,7 +16,7 @@ import {
   renderSpareRows,
   totalsOfDays,
 } from './layout.js'
-import { held, isStale, place, shownSorts, totalRows } from './loading.js'
+import { loadedWindow, isStale, scrollTarget, shownSorts, totalRows } from './loading.js'
 import { activeColumn, hoveredCell, tabRow } from './row-focus.js'
 import { isNewestFirst, isPaged } from './paging.js'
 import { pointerHandlers, useSelecting } from './row-pointer.js'
@@ -96,7 +96,7 @@ const useViewport = (box: { readonly current: HTMLElement | null }): void => {
 
 /** The number of rows including the header, for `aria-rowcount`; -1 if unknown or estimated. */
 function rowCount(): number {
-  const { hasFirst, hasLast, events } = held.value
+  const { hasFirst, hasLast, events } = loadedWindow.value
   if (hasFirst && hasLast) return events.length + 1
   return totalRows.value === undefined || counts.value?.sampled ? -1 : totalRows.value + 1
 }
@@ -107,11 +107,11 @@ export function Grid() {
   useViewport(box)
   useSelecting(box)
   const onKeyDown = useGridKeys()
-  // Subscribes to everything that moves rows, scrolls, or changes the focus; `keepPlace` runs after each render.
+  // Subscribes to everything that moves rows, scrolls, or changes the focus; `restoreScroll` runs after each render.
   void mounted.value
   void positions.value
   void heightAfterRows.value
-  void place.value
+  void scrollTarget.value
   void activeId.value
   void activeColumn.value
   useLayoutEffect(() => restoreScroll(box.current!))
@@ -137,10 +137,12 @@ export function Grid() {
         {...pointerHandlers}
       >
         <Rows />
-        {!isPaged(sorts) && held.value.events.length >= 1000 && (
+        {!isPaged(sorts) && loadedWindow.value.events.length >= 1000 && (
           <div class="day" role="row">
             <span role="gridcell" aria-colspan={6}>
-              {texts.list.firstOnly(formatPlural(held.value.events.length, 'event', 'events'))}
+              {texts.list.firstOnly(
+                formatPlural(loadedWindow.value.events.length, 'event', 'events'),
+              )}
             </span>
           </div>
         )}

@@ -4,7 +4,7 @@ import { counts } from '../data/counts.js'
 import { dayKey, zone } from '../data/format.js'
 import { dayTotals } from './row-estimate.js'
 import { MAX_ROWS, rowsAfter } from './loaded-window.js'
-import { canJump, held, shownSorts, totalRows } from './loading.js'
+import { canJump, loadedWindow, shownSorts, totalRows } from './loading.js'
 import { isByTime } from './paging.js'
 import { itemAt, itemsBetween, itemsOf, mountedItems, positionsOf } from './positions.js'
 import { timesOnScreen } from './interaction.js'
@@ -31,7 +31,7 @@ const days = computed(() => {
 let heights = new WeakMap<AuditEvent, number>()
 const measured = signal(0)
 
-/** Stores the measured height of a row; returns whether it changed. Call `settle` afterwards. */
+/** Stores the measured height of a row; returns whether it changed. Call `applyHeights` afterwards. */
 export function storeHeight(event: AuditEvent, height: number): boolean {
   if (heights.get(event) === height) return false
   heights.set(event, height)
@@ -48,7 +48,7 @@ export function forgetHeights(): void {
 }
 
 const items = computed(() => {
-  const { events, before } = held.value
+  const { events, before } = loadedWindow.value
   return itemsOf(events, before, isByTime(shownSorts.value) ? days.value : undefined)
 })
 
@@ -57,7 +57,7 @@ const rowHeight = computed(() => (isPhone.value ? PHONE_ROW_HEIGHT : ROW_HEIGHT)
 export const positions = computed(() => {
   void measured.value
   const phone = isPhone.value
-  return positionsOf(items.value, held.value.before * rowHeight.value, (item) => {
+  return positionsOf(items.value, loadedWindow.value.before * rowHeight.value, (item) => {
     if (!phone) return ROW_HEIGHT
     if (item.kind === 'day') return PHONE_DAY_HEIGHT
     return heights.get(item.event) ?? PHONE_ROW_HEIGHT
@@ -66,7 +66,8 @@ export const positions = computed(() => {
 
 /** The height in pixels of the rows after the loaded ones. */
 export const heightAfterRows = computed(
-  () => rowsAfter(held.value, canJump.value ? totalRows.value : undefined) * rowHeight.value,
+  () =>
+    rowsAfter(loadedWindow.value, canJump.value ? totalRows.value : undefined) * rowHeight.value,
 )
 
 const inView = computed(() => {
@@ -118,7 +119,7 @@ export const totalsOfDays = computed(() =>
   dayTotals(counts.value?.buckets?.buckets ?? [], days.value),
 )
 
-/** Keeps `onScreen` up to date. */
+/** Keeps `timesOnScreen` up to date. */
 export function trackTimesOnScreen(): void {
   effect(() => {
     const [first, last] = [firstInView.value, lastInView.value]

@@ -19,16 +19,16 @@ import {
 } from './live-state.js'
 import {
   failure,
-  held,
+  loadedWindow,
   isStale,
   markKnownUpTo,
   loadFirst,
   newestKnown,
-  place,
+  scrollTarget,
   TOP,
 } from './loading.js'
 import { isNewestFirst } from './paging.js'
-import { type Change, patched } from '../data/json-patch.js'
+import { type Change, applyPatch } from '../data/json-patch.js'
 import { isRowHovered, isSelecting } from './interaction.js'
 import { isAtTop } from './viewport.js'
 
@@ -49,7 +49,7 @@ export const liveState = computed((): LiveState =>
       isOffline: isOffline.value || (failure.value !== undefined && isStale.value),
       isReading:
         !isAtTop.value ||
-        !held.value.hasFirst ||
+        !loadedWindow.value.hasFirst ||
         isSelecting.value ||
         isRowHovered.value ||
         openId.value !== undefined,
@@ -70,20 +70,20 @@ export const isFresh = (event: AuditEvent): boolean => fresh.has(event)
 function addWaiting(): void {
   const { events, count } = waiting.value
   waiting.value = NONE_WAITING
-  if (!held.value.hasFirst || count > events.length) {
+  if (!loadedWindow.value.hasFirst || count > events.length) {
     void loadFirst()
     return
   }
   for (const event of events) fresh.add(event)
   setTimeout(() => events.forEach((event) => fresh.delete(event)), FRESH_MS)
-  held.value = withNewest(held.value, events)
+  loadedWindow.value = withNewest(loadedWindow.value, events)
 }
 
 /** Adds the waiting events to the list and scrolls to the top. */
 export function showWaiting(): void {
   batch(() => {
-    place.value = TOP
-    if (waiting.value.count > 0 || !held.value.hasFirst) addWaiting()
+    scrollTarget.value = TOP
+    if (waiting.value.count > 0 || !loadedWindow.value.hasFirst) addWaiting()
   })
 }
 
@@ -104,11 +104,11 @@ interface ChangeFrame {
 }
 
 const find = (id: string): AuditEvent | undefined =>
-  held.value.events.find((event) => event.id === id) ??
+  loadedWindow.value.events.find((event) => event.id === id) ??
   waiting.value.events.find((event) => event.id === id)
 
 function replace(event: AuditEvent): void {
-  held.value = withChanged(held.value, event)
+  loadedWindow.value = withChanged(loadedWindow.value, event)
   const { events, count } = waiting.value
   const at = events.findIndex(({ id }) => id === event.id)
   if (at >= 0) waiting.value = { events: events.with(at, event), count }
@@ -127,7 +127,7 @@ function change({ id, patch, closed }: ChangeFrame): void {
   const event = find(id)
   if (!event) return
   try {
-    replace({ ...event, attributes: patched(event.attributes, patch) })
+    replace({ ...event, attributes: applyPatch(event.attributes, patch) })
   } catch {
     void readAgain(id)
   }
@@ -211,7 +211,7 @@ export function followEvents(): void {
     if (liveState.value === 'live' && waiting.value.count > 0) untracked(() => batch(addWaiting))
   })
   effect(() => {
-    const { events, hasFirst } = held.value
+    const { events, hasFirst } = loadedWindow.value
     const since = hasFirst ? events[0]?.created_at : undefined
     untracked(() => (waiting.value = waitingSince(waiting.value, since)))
   })

@@ -24,39 +24,39 @@ const ROOM = 20
 export const MAX_ROWS = 400_000
 
 export function withNext(
-  held: LoadedWindow,
+  loaded: LoadedWindow,
   events: readonly AuditEvent[],
   more: boolean,
 ): LoadedWindow {
-  const all = [...held.events, ...events]
+  const all = [...loaded.events, ...events]
   const leaving = Math.max(0, all.length - MAX_LOADED)
   return {
     events: all.slice(leaving),
-    before: held.before + leaving,
-    hasFirst: held.hasFirst && leaving === 0,
+    before: loaded.before + leaving,
+    hasFirst: loaded.hasFirst && leaving === 0,
     hasLast: !more,
   }
 }
 
 export function withPrevious(
-  held: LoadedWindow,
+  loaded: LoadedWindow,
   events: readonly AuditEvent[],
   more: boolean,
 ): LoadedWindow {
-  const all = [...events, ...held.events]
+  const all = [...events, ...loaded.events]
   return {
     events: all.slice(0, MAX_LOADED),
-    before: more ? Math.max(ROOM, held.before - events.length) : 0,
+    before: more ? Math.max(ROOM, loaded.before - events.length) : 0,
     hasFirst: !more,
-    hasLast: held.hasLast && all.length <= MAX_LOADED,
+    hasLast: loaded.hasLast && all.length <= MAX_LOADED,
   }
 }
 
 /** Adds events that are newer than the first row. The window must include the first row. */
-export function withNewest(held: LoadedWindow, events: readonly AuditEvent[]): LoadedWindow {
-  const [first] = held.events
+export function withNewest(loaded: LoadedWindow, events: readonly AuditEvent[]): LoadedWindow {
+  const [first] = loaded.events
   const newer = first ? events.filter(({ created_at }) => created_at > first.created_at) : events
-  return newer.length === 0 ? held : withPrevious(held, newer, false)
+  return newer.length === 0 ? loaded : withPrevious(loaded, newer, false)
 }
 
 /** A window made of the pages before and after a place that is `row` rows below the start of the list. */
@@ -74,9 +74,9 @@ export function windowAround(
 }
 
 /** Replaces an event by its new state; returns the same window if it is not loaded. */
-export function withChanged(held: LoadedWindow, event: AuditEvent): LoadedWindow {
-  const at = held.events.findIndex(({ id }) => id === event.id)
-  return at < 0 ? held : { ...held, events: held.events.with(at, event) }
+export function withChanged(loaded: LoadedWindow, event: AuditEvent): LoadedWindow {
+  const at = loaded.events.findIndex(({ id }) => id === event.id)
+  return at < 0 ? loaded : { ...loaded, events: loaded.events.with(at, event) }
 }
 
 /** The number of rows after the window, from `total` if known. */

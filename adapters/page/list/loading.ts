@@ -30,10 +30,10 @@ const PAGE = 200
 const MAX_UNPAGED = 1000
 const TIMEOUT_MS = 30_000
 
-export const held = signal<LoadedWindow>(EMPTY_WINDOW)
+export const loadedWindow = signal<LoadedWindow>(EMPTY_WINDOW)
 
 /** The loaded events, in the order of the list. Changes only when the events do. */
-export const loadedEvents = computed(() => held.value.events)
+export const loadedEvents = computed(() => loadedWindow.value.events)
 
 /** Whether the first page of the query is loading. */
 export const isLoading = signal(false)
@@ -45,6 +45,9 @@ const shown = signal<{ readonly search: string; readonly sorts: readonly Sort[] 
   undefined,
 )
 
+/** What may be wrong with the query of the rows, in sentences. */
+export const warnings = signal<readonly string[]>([])
+
 /** Whether the rows belong to the previous query, or nothing is loaded yet. */
 export const isStale = computed(() => shown.value?.search !== search.value)
 
@@ -52,7 +55,7 @@ export const isStale = computed(() => shown.value?.search !== search.value)
 export const shownSorts = computed(() => shown.value?.sorts ?? [])
 
 /** Where to scroll after the next render: the id of an event, or {@link TOP}. */
-export const place = signal<string | undefined>(undefined)
+export const scrollTarget = signal<string | undefined>(undefined)
 
 export const TOP = ''
 
@@ -77,12 +80,13 @@ export function markKnownUpTo(time: string): void {
 interface Loaded {
   readonly events: readonly AuditEvent[]
   readonly more: boolean
+  readonly warnings: readonly string[]
 }
 
 async function load({ query: text, isReversed }: PageRequest, limit: number): Promise<Loaded> {
   const signal = AbortSignal.any([current.signal, AbortSignal.timeout(TIMEOUT_MS)])
-  const { events, truncated } = await listEvents(text, limit, signal)
-  return { events: isReversed ? events.toReversed() : events, more: truncated }
+  const { events, truncated, ...page } = await listEvents(text, limit, signal)
+  return { ...page, events: isReversed ? events.toReversed() : events, more: truncated }
 }
 
 /** Repeats the failed request, unless scrolling repeats it. */
@@ -123,14 +127,16 @@ export async function loadFirst(): Promise<void> {
   const hasPages = isPaged(asked.sorts)
   isLoading.value = true
   await attempt(async () => {
-    const { events, more } = await load(firstPage(asked, now), hasPages ? FIRST_PAGE : MAX_UNPAGED)
+    const limit = hasPages ? FIRST_PAGE : MAX_UNPAGED
+    const { events, more, warnings: found } = await load(firstPage(asked, now), limit)
     return () => {
+      warnings.value = found
       queriedAt = now
       newest = isNewestFirst(asked.sorts) && events[0] ? events[0].created_at : ''
       newest ||= rangeAt(asked.range, now).from ?? '1970-01-01T00:00:00Z'
-      held.value = { events, before: 0, hasFirst: true, hasLast: !(more && hasPages) }
+      loadedWindow.value = { events, before: 0, hasFirst: true, hasLast: !(more && hasPages) }
       shown.value = { search: text, sorts: asked.sorts }
-      place.value = TOP
+      scrollTarget.value = TOP
     }
   }, loadFirst)
   if (current === mine) isLoading.value = false
@@ -149,25 +155,27 @@ async function extend(work: () => Promise<() => void>): Promise<void> {
 
 /** Loads the page after the loaded rows. */
 export async function loadNext(): Promise<void> {
-  const last = held.value.events.at(-1)
-  if (!last || held.value.hasLast) return
+  const last = loadedWindow.value.events.at(-1)
+  if (!last || loadedWindow.value.hasLast) return
   await extend(async () => {
     const { events, more } = await load(nextPage(query.value, last, queriedAt), PAGE)
     return () => {
       // New events may have dropped the last rows meanwhile.
-      if (held.value.events.at(-1)?.id === last.id) held.value = withNext(held.value, events, more)
+      if (loadedWindow.value.events.at(-1)?.id === last.id)
+        loadedWindow.value = withNext(loadedWindow.value, events, more)
     }
   })
 }
 
 /** Loads the page before the loaded rows. */
 export async function loadPrevious(): Promise<void> {
-  const first = held.value.events[0]
-  if (!first || held.value.hasFirst) return
+  const first = loadedWindow.value.events[0]
+  if (!first || loadedWindow.value.hasFirst) return
   await extend(async () => {
     const { events, more } = await load(previousPage(query.value, first, queriedAt), PAGE)
     return () => {
-      if (held.value.events[0]?.id === first.id) held.value = withPrevious(held.value, events, more)
+      if (loadedWindow.value.events[0]?.id === first.id)
+        loadedWindow.value = withPrevious(loadedWindow.value, events, more)
     }
   })
 }
@@ -190,8 +198,12 @@ export async function loadAround(time: string, id?: string, row?: number): Promi
       const { previous, next } = pagesAround(query.value, time, queriedAt)
       const [before, after] = await Promise.all([load(previous, FIRST_PAGE), load(next, PAGE)])
       return () => {
-        held.value = windowAround(row ?? rowAtTime(buckets.value ?? [], time), before, after)
-        place.value = id ?? (after.events[0] ?? before.events.at(-1))?.id
+        loadedWindow.value = windowAround(
+          row ?? rowAtTime(buckets.value ?? [], time),
+          before,
+          after,
+        )
+        scrollTarget.value = id ?? (after.events[0] ?? before.events.at(-1))?.id
       }
     },
     () => loadAround(time, id, row),
@@ -215,8 +227,8 @@ export function tryAgain(): void {
 
 /** Loads the list around the event that the initial address opens. */
 async function showOpen(id: string): Promise<void> {
-  if (held.value.events.some((event) => event.id === id)) {
-    place.value = id
+  if (loadedWindow.value.events.some((event) => event.id === id)) {
+    scrollTarget.value = id
     return
   }
   try {

@@ -13,12 +13,12 @@ import { EmptyLog } from './empty-log.js'
 import { StatusMessage } from './status-message.js'
 
 /** The number of events that match a query; `undefined` until known. */
-function useTotal(asked: PageQuery): number | undefined {
+function useTotal(counted: PageQuery): number | undefined {
   const [total, setTotal] = useState<number>()
   useEffect(() => {
     const controller = new AbortController()
     setTotal(undefined)
-    countEvents(apiQuery({ ...asked, sorts: [] }), {}, controller.signal).then(
+    countEvents(apiQuery({ ...counted, sorts: [] }), {}, controller.signal).then(
       (counts) => setTotal(counts.total),
       () => undefined,
     )
@@ -27,7 +27,7 @@ function useTotal(asked: PageQuery): number | undefined {
   return total
 }
 
-const presentRange = (): string => {
+const currentRangeText = (): string => {
   const { range } = query.value
   return 'last' in range ? shortRangeText(range) : rangeText(range)
 }
@@ -44,7 +44,7 @@ function RelaxedQueryItem({ way }: { way: RelaxedQuery }) {
               {without} <Phrases of={describeConjunct(way.conjunct, texts.words)} />
             </>
           ) : (
-            insteadOf(rangeText(way.query.range), presentRange())
+            insteadOf(rangeText(way.query.range), currentRangeText())
           )}
         </span>
       </span>

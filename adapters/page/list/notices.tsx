@@ -2,8 +2,8 @@ import { useEffect, useState } from 'preact/hooks'
 import { account } from '../data/account.js'
 import { formatClock, formatNumber } from '../data/format.js'
 import { Mark } from '../ui/icon.js'
-import { loss, tryNow } from './connection.js'
-import { failure, held, tryAgain } from './loading.js'
+import { connectionLoss, tryNow } from './connection.js'
+import { failure, loadedWindow, tryAgain, warnings } from './loading.js'
 import { texts } from '../ui/texts.js'
 import { errorText } from './load-failure.js'
 
@@ -31,8 +31,8 @@ function Countdown({ until }: { until: number }) {
 }
 
 function Offline() {
-  if (!loss.value) return null
-  const { since, retryAt } = loss.value
+  if (!connectionLoss.value) return null
+  const { since, retryAt } = connectionLoss.value
   const words = texts.states.offline
   return (
     <div class="notice l-warn">
@@ -50,7 +50,7 @@ function Offline() {
 
 /** Shown above existing rows when the next request failed. */
 function Failure() {
-  if (!failure.value || held.value.events.length === 0) return null
+  if (!failure.value || loadedWindow.value.events.length === 0) return null
   return (
     <div class="notice l-warn" role="status">
       <Mark level="warn" />
@@ -64,12 +64,23 @@ function Failure() {
   )
 }
 
-/** Notices above the list: offline, failed request, restricted view. */
+/** Shown where the service doubts that the query means what its user wants. */
+function Warnings() {
+  return warnings.value.map((warning) => (
+    <div key={warning} class="notice l-warn" role="status">
+      <Mark level="warn" />
+      <span>{texts.states.warning(warning)}</span>
+    </div>
+  ))
+}
+
+/** Notices above the list: offline, failed request, doubtful query, restricted view. */
 export function Notices() {
   return (
     <>
       <Offline />
       <Failure />
+      <Warnings />
       {account.value?.restricted && <p class="notice plain">{texts.states.restricted}</p>}
     </>
   )

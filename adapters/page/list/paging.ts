@@ -11,7 +11,7 @@ import {
 
 /* Keyset pagination: the queries for the pages before and after an event. */
 
-/** The sort attributes that support pagination: each has at most one text per event. */
+/** The sort attributes that support pagination: an event has at most one value of each, a text. */
 type Key = 'created_at' | 'type' | 'username'
 
 interface KeySort {

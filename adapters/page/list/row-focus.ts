@@ -3,7 +3,14 @@ import type { AuditEvent } from '../../../src/event/event.js'
 import { openEvent, openId } from '../data/address.js'
 import { COLUMNS, type Column } from './cells.js'
 import { activeId, anchorAt } from './layout.js'
-import { held, loadAround, loadNext, loadPrevious, place, shownSorts } from './loading.js'
+import {
+  loadedWindow,
+  loadAround,
+  loadNext,
+  loadPrevious,
+  scrollTarget,
+  shownSorts,
+} from './loading.js'
 import { isByTime } from './paging.js'
 import { viewport } from './viewport.js'
 
@@ -31,7 +38,7 @@ export function takeFocusRequest(): boolean {
 }
 
 export const eventById = (id: string | undefined): AuditEvent | undefined =>
-  held.value.events.find((event) => event.id === id)
+  loadedWindow.value.events.find((event) => event.id === id)
 
 /** The row in the tab order: the last focused one, else the first in view. */
 export const tabRow = (): string | undefined =>
@@ -40,7 +47,7 @@ export const tabRow = (): string | undefined =>
 export function activate(id: string, focus = true): void {
   batch(() => {
     activeId.value = id
-    place.value = id
+    scrollTarget.value = id
     isFocusDue = focus
   })
 }
@@ -54,7 +61,7 @@ export function storeFocus(id: string, column: Column | undefined): void {
 }
 
 function neighbour(id: string | undefined, step: number): AuditEvent | undefined {
-  const { events } = held.value
+  const { events } = loadedWindow.value
   const at = events.findIndex((event) => event.id === id)
   if (at < 0) return events[0]
   return events[Math.min(events.length - 1, Math.max(0, at + step))]
@@ -101,12 +108,12 @@ export function targetCell(): { readonly event: AuditEvent; readonly column: Col
 /** Scrolls to a time; loads the rows around it if needed. */
 export function scrollToTime(time: string): void {
   if (!isByTime(shownSorts.value)) return
-  const { events, hasFirst, hasLast } = held.value
+  const { events, hasFirst, hasLast } = loadedWindow.value
   const isDescending = shownSorts.value.length === 0 || shownSorts.value[0]!.direction === 'desc'
   const at = events.findIndex(({ created_at }) =>
     isDescending ? created_at <= time : created_at >= time,
   )
   const isWithin = at > 0 || (at === 0 && hasFirst) || (at < 0 && hasLast)
-  if (isWithin) place.value = (events[at] ?? events.at(-1))?.id
+  if (isWithin) scrollTarget.value = (events[at] ?? events.at(-1))?.id
   else untracked(() => void loadAround(time))
 }

@@ -1,5 +1,5 @@
 import { activeId, anchorAt, storeHeight, positions, applyHeights } from './layout.js'
-import { held, place, TOP } from './loading.js'
+import { loadedWindow, scrollTarget, TOP } from './loading.js'
 import { activeColumn, eventById, takeFocusRequest } from './row-focus.js'
 import { COLUMNS } from './cells.js'
 import { isAtTop, isPhone, scrollRowsBy, scrollToTop, viewport } from './viewport.js'
@@ -10,7 +10,7 @@ let anchor: ReturnType<typeof anchorAt>
 
 /** Stores the first row in view as the anchor; at the top of the list there is none. */
 export function storeAnchor(): void {
-  anchor = isAtTop.value && held.value.hasFirst ? undefined : anchorAt(viewport.value.top)
+  anchor = isAtTop.value && loadedWindow.value.hasFirst ? undefined : anchorAt(viewport.value.top)
 }
 
 /** On phones, row heights depend on the text and must be measured. */
@@ -57,9 +57,9 @@ function focusActive(rows: HTMLElement): void {
 /** After a render: scrolls to `place` if set, else restores the anchor; then moves the focus if due. */
 export function restoreScroll(rows: HTMLElement): void {
   measureRows(rows)
-  if (place.value !== undefined) {
-    goToPlace(rows, place.value)
-    place.value = undefined
+  if (scrollTarget.value !== undefined) {
+    goToPlace(rows, scrollTarget.value)
+    scrollTarget.value = undefined
   } else if (anchor) {
     const { offsets, indexById } = positions.value
     const index = indexById.get(anchor.id)

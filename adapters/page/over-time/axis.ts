@@ -49,10 +49,10 @@ export interface AxisLabel {
 }
 
 /**
- * At most `most` labels at round local times, such as the first bar of an hour, a day or a month.
+ * At most `max` labels at round local times, such as the first bar of an hour, a day or a month.
  * Midnight is labelled with the day.
  */
-export function axisLabels(edges: Edges, zone: string, most: number): AxisLabel[] {
+export function axisLabels(edges: Edges, zone: string, max: number): AxisLabel[] {
   const local = timeZone(zone)
   const times = edges.slice(0, -1)
   const walls = times.map((time) => time + local.offsetAt(time / SECOND) * SECOND)
@@ -62,7 +62,7 @@ export function axisLabels(edges: Edges, zone: string, most: number): AxisLabel[
       periodOf(wall) === periodOf(walls[bar - 1] ?? wall - 1) ? [] : [bar],
     ),
   }))
-  const { precision, bars } = labelled.find(({ bars }) => bars.length <= most) ?? labelled.at(-1)!
+  const { precision, bars } = labelled.find(({ bars }) => bars.length <= max) ?? labelled.at(-1)!
   return bars.map((bar) => ({
     place: bar / times.length,
     time: times[bar]!,

@@ -69,5 +69,5 @@ function numbersText(bars: readonly Bucket[]): string {
 export const barText = (bar: Bucket): string => `${barTime(bar)}, ${numbersText([bar])}`
 
 /** `01:45 to 03:15, 120 events`. */
-export const selectionText = (stretch: BarRange): string =>
-  `${rangeLabel(stretch)}, ${numbersText(buckets.value.slice(stretch.from, stretch.to + 1))}`
+export const selectionText = (range: BarRange): string =>
+  `${rangeLabel(range)}, ${numbersText(buckets.value.slice(range.from, range.to + 1))}`

@@ -45,15 +45,15 @@ export function segmentsOf(levels: LevelCounts, unit: number, baseline: number):
 
 const ROUND = [8, 6, 5, 4, 3, 2.5, 2, 1.5, 1]
 
-/** The largest round number up to `most`, for the upper grid line. */
-export function roundBelow(most: number): number {
-  const power = 10 ** Math.floor(Math.log10(most))
+/** The largest round number up to `max`, for the upper grid line. */
+export function roundBelow(max: number): number {
+  const power = 10 ** Math.floor(Math.log10(max))
   const round = ROUND.map((step) => step * power)
-  return round.find((number) => number <= most && Number.isInteger(number)) ?? 1
+  return round.find((number) => number <= max && Number.isInteger(number)) ?? 1
 }
 
 /** The first of the highest bars; `undefined` without events. */
 export function highestOf(buckets: readonly Bucket[]): Bucket | undefined {
-  const most = Math.max(0, ...buckets.map(({ total }) => total))
-  return most === 0 ? undefined : buckets.find(({ total }) => total === most)
+  const max = Math.max(0, ...buckets.map(({ total }) => total))
+  return max === 0 ? undefined : buckets.find(({ total }) => total === max)
 }

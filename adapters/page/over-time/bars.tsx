@@ -3,7 +3,7 @@ import { highlightedBar, buckets, selection } from './chart-state.js'
 import { roundBelow, segmentsOf } from './bar-segments.js'
 
 /** The width of a bar and its gap in drawing units; the drawing is stretched to the chart's width. */
-export const BAR = 12
+export const BAR_WIDTH = 12
 
 const narrow = matchMedia('(max-width: 760px)')
 
@@ -11,7 +11,7 @@ export const isNarrow = signal(narrow.matches)
 narrow.addEventListener('change', () => (isNarrow.value = narrow.matches))
 
 /** The height in pixels; must match the style sheet. */
-export const height = computed(() => (isNarrow.value ? 52 : 76))
+export const chartHeight = computed(() => (isNarrow.value ? 52 : 76))
 
 /** Space above the scale: minimum heights of small segments can make a bar exceed it. */
 const ABOVE = 6
@@ -22,11 +22,11 @@ const MIN_SCALE = 4
 
 /** The height of one event, and the number at the upper grid line. */
 const scale = computed(() => {
-  const most = Math.max(MIN_SCALE, ...buckets.value.map(({ total }) => total))
-  return { unit: (height.value - ABOVE - BELOW) / most, grid: roundBelow(most) }
+  const max = Math.max(MIN_SCALE, ...buckets.value.map(({ total }) => total))
+  return { unit: (chartHeight.value - ABOVE - BELOW) / max, grid: roundBelow(max) }
 })
 
-const baseline = (): number => height.value - BELOW
+const baseline = (): number => chartHeight.value - BELOW
 
 /** The upper grid line: its number and its y position in pixels. */
 export const gridLine = computed(() => ({
@@ -41,7 +41,7 @@ const segments = computed(() =>
 export function Grid() {
   const { y } = gridLine.value
   const middle = (y + baseline()) / 2
-  const to = buckets.value.length * BAR
+  const to = buckets.value.length * BAR_WIDTH
   return <path class="grid" d={`M0 ${y}H${to}M0 ${middle}H${to}`} />
 }
 
@@ -53,14 +53,14 @@ export function Bars() {
           <rect
             key={`${i}${level}`}
             class={`s l-${level}`}
-            x={i * BAR + 1}
+            x={i * BAR_WIDTH + 1}
             y={y.toFixed(1)}
-            width={BAR - 2}
+            width={BAR_WIDTH - 2}
             height={height.toFixed(1)}
           />
         )),
       )}
-      <path class="base" d={`M0 ${height.value - 0.5}H${buckets.value.length * BAR}`} />
+      <path class="base" d={`M0 ${chartHeight.value - 0.5}H${buckets.value.length * BAR_WIDTH}`} />
     </>
   )
 }
@@ -71,10 +71,10 @@ export function BarHighlight() {
   return (
     <rect
       class="bar-highlight"
-      x={highlightedBar.value * BAR}
+      x={highlightedBar.value * BAR_WIDTH}
       y="0"
-      width={BAR}
-      height={height.value}
+      width={BAR_WIDTH}
+      height={chartHeight.value}
     />
   )
 }
@@ -82,13 +82,13 @@ export function BarHighlight() {
 /** The selected bars; the others are dimmed. */
 export function Selection() {
   if (!selection.value) return null
-  const [from, to] = [selection.value.from * BAR, (selection.value.to + 1) * BAR]
-  const end = buckets.value.length * BAR
+  const [from, to] = [selection.value.from * BAR_WIDTH, (selection.value.to + 1) * BAR_WIDTH]
+  const end = buckets.value.length * BAR_WIDTH
   return (
     <>
-      <rect class="dim" x="0" y="0" width={from} height={height.value - 1} />
-      <rect class="dim" x={to} y="0" width={end - to} height={height.value - 1} />
-      <rect class="brush" x={from} y="0" width={to - from} height={height.value - 0.5} />
+      <rect class="dim" x="0" y="0" width={from} height={chartHeight.value - 1} />
+      <rect class="dim" x={to} y="0" width={end - to} height={chartHeight.value - 1} />
+      <rect class="brush" x={from} y="0" width={to - from} height={chartHeight.value - 0.5} />
     </>
   )
 }

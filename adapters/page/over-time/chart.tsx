@@ -8,7 +8,16 @@ import { announce } from '../ui/notes.js'
 import { openId } from '../data/address.js'
 import { countedRange, counts } from '../data/counts.js'
 import { axisLabels } from './axis.js'
-import { BarHighlight, BAR, Bars, Selection, Grid, gridLine, height, isNarrow } from './bars.js'
+import {
+  BarHighlight,
+  BAR_WIDTH,
+  Bars,
+  Selection,
+  Grid,
+  gridLine,
+  chartHeight,
+  isNarrow,
+} from './bars.js'
 import { highlightedBar, buckets, dropSelection, edges, selection, zoomTo } from './chart-state.js'
 import { cancelDrag, pointerPosition, pointerHandlers } from './drag.js'
 import { highestOf } from './bar-segments.js'
@@ -26,7 +35,7 @@ const STEPS: Readonly<Record<string, (at: number, last: number) => number>> = {
   End: (_at, last) => last,
 }
 
-function walk(step: (at: number, last: number) => number, isSelecting: boolean): void {
+function moveHighlight(step: (at: number, last: number) => number, isSelecting: boolean): void {
   const last = buckets.value.length - 1
   const at = highlightedBar.value ?? last
   const next = Math.min(last, Math.max(0, step(at, last)))
@@ -49,7 +58,7 @@ function onKeyDown(event: KeyboardEvent): void {
     (highlightedBar.value === undefined
       ? undefined
       : barRange(highlightedBar.value, highlightedBar.value))
-  if (step) walk(step, event.shiftKey)
+  if (step) moveHighlight(step, event.shiftKey)
   else if (event.key === 'Enter' && chosen) zoomTo(chosen)
   else return
   event.preventDefault()
@@ -65,11 +74,11 @@ function summary(): string {
   const highest = highestOf(buckets.value)
   if (!highest) return texts.chart.empty
   const { error = 0 } = highest.levels
-  const most = [
+  const facts = [
     `${barTime(highest)}: ${texts.common.events(highest.total)}`,
     ...(error > 0 ? [texts.chart.ofThem(formatNumber(error))] : []),
   ]
-  return texts.chart.summary(widthText(), most.join(', '))
+  return texts.chart.summary(widthText(), facts.join(', '))
 }
 
 /** Marks the time range that the list has on screen. */
@@ -78,17 +87,23 @@ function VisibleTimeMark() {
   const seen = timesOnScreen.value
   if (bars === 0 || !seen) return <svg class="visible-range" aria-hidden="true" />
   const [from, to] = [seen.from, seen.to].map(
-    (time) => positionOf(edges.value, Date.parse(time)) * bars * BAR,
+    (time) => positionOf(edges.value, Date.parse(time)) * bars * BAR_WIDTH,
   ) as [number, number]
-  const width = Math.max(BAR / 2, to - from)
+  const width = Math.max(BAR_WIDTH / 2, to - from)
   return (
     <svg
       class="visible-range"
-      viewBox={`0 0 ${bars * BAR} 4`}
+      viewBox={`0 0 ${bars * BAR_WIDTH} 4`}
       preserveAspectRatio="none"
       aria-hidden="true"
     >
-      <rect class="view" x={Math.min(from, bars * BAR - width)} width={width} height="3" rx="1.5" />
+      <rect
+        class="view"
+        x={Math.min(from, bars * BAR_WIDTH - width)}
+        width={width}
+        height="3"
+        rx="1.5"
+      />
     </svg>
   )
 }
@@ -96,8 +111,8 @@ function VisibleTimeMark() {
 const labels = computed(() => {
   const zone = counts.value?.buckets?.zone
   // The panel leaves room for fewer labels.
-  const most = isNarrow.value || openId.value !== undefined ? 5 : 10
-  return zone === undefined ? [] : axisLabels(edges.value, zone, most)
+  const maxLabels = isNarrow.value || openId.value !== undefined ? 5 : 10
+  return zone === undefined ? [] : axisLabels(edges.value, zone, maxLabels)
 })
 
 /** Labels this close to an edge are aligned to stay inside the chart, or hidden in favour of "now". */
@@ -150,7 +165,7 @@ export function Chart() {
       >
         <svg
           class="bars"
-          viewBox={`0 0 ${Math.max(1, bars) * BAR} ${height.value}`}
+          viewBox={`0 0 ${Math.max(1, bars) * BAR_WIDTH} ${chartHeight.value}`}
           preserveAspectRatio="none"
           role="img"
           aria-label={summary()}

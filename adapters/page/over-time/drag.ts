@@ -6,7 +6,7 @@ import {
   zoomOut,
   zoomTo,
 } from './chart-state.js'
-import { barAt, shifted, type BarRange, barRange } from './timeline.js'
+import { barAt, shiftRange, type BarRange, barRange } from './timeline.js'
 
 interface Drag {
   readonly at: number
@@ -68,7 +68,7 @@ export const pointerHandlers = {
     if (!drag || (!drag.isUnderWay && Math.abs(event.clientX - drag.x) < CLICK_TOLERANCE)) return
     drag.isUnderWay = true
     const { at, moving } = drag
-    selection.value = moving ? shifted(moving, bar - at, bars) : barRange(at, bar)
+    selection.value = moving ? shiftRange(moving, bar - at, bars) : barRange(at, bar)
   },
 
   onPointerUp(): void {

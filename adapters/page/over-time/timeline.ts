@@ -44,8 +44,8 @@ export const barRange = (one: number, other: number): BarRange => ({
   to: Math.max(one, other),
 })
 
-/** The range shifted by some bars, within the chart. */
-export function shifted({ from, to }: BarRange, by: number, bars: number): BarRange {
+/** The range moved by some bars, within the chart. */
+export function shiftRange({ from, to }: BarRange, by: number, bars: number): BarRange {
   const step = Math.min(bars - 1 - to, Math.max(-from, by))
   return { from: from + step, to: to + step }
 }

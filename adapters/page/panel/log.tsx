@@ -23,7 +23,7 @@ const isAtEnd = ({ scrollHeight, scrollTop, clientHeight }: Element): boolean =>
   scrollHeight - scrollTop - clientHeight < 8
 
 /** A link to the event that reports the result, once it exists. */
-function Closing({ event }: { event: AuditEvent }) {
+function ResultLink({ event }: { event: AuditEvent }) {
   const [closing, found] = useState<AuditEvent | undefined>(undefined)
   useEffect(() => {
     const query = resultQuery(event)
@@ -92,7 +92,7 @@ function LogState({ event, text }: { event: AuditEvent; text: string }) {
   const { time } = useMemo(() => formatClock(new Date().toISOString()), [text])
   if (isGrowing.value) return <span>{texts.panel.updated(time)}</span>
   if (event.attributes['unfinished'] === true) return <span>{texts.panel.unfinished}</span>
-  return <Closing event={event} />
+  return <ResultLink event={event} />
 }
 
 function Lines({ event, text }: { event: AuditEvent; text: string }) {

@@ -4,7 +4,7 @@ import { types } from '../data/account.js'
 import { openId } from '../data/address.js'
 import { ApiError, readEvent, streamUrl } from '../data/api.js'
 import { loadedEvents } from '../list/loading.js'
-import { type Change, patched } from '../data/json-patch.js'
+import { type Change, applyPatch } from '../data/json-patch.js'
 import { markOpen, openEvents } from '../data/open-events.js'
 import { ALL_TIME, apiQuery, conditionOn } from '../data/query.js'
 
@@ -88,7 +88,7 @@ effect(() => {
     clearTimeout(reportTimeout)
     streamedId = id
     const event = shown.peek()!
-    show({ ...event, attributes: patched(event.attributes, patch) })
+    show({ ...event, attributes: applyPatch(event.attributes, patch) })
     markOpen(id, !closed)
     if (closed) stream.close()
   })

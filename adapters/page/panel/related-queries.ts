@@ -5,7 +5,7 @@ import { ALL_TIME, apiQuery, type Conjunct, conditionOn, type PageQuery } from '
 export type Relation = 'change' | 'source' | 'user' | 'time' | 'type'
 
 export interface RelatedQuery {
-  readonly kinship: Relation
+  readonly relation: Relation
   /** Finds all of them, including the event itself. */
   readonly query: PageQuery
 }
@@ -15,8 +15,8 @@ const AROUND_MS = 300_000
 const around = (created_at: string, by: number): string =>
   new Date(new Date(created_at).getTime() + by).toISOString()
 
-const of = (kinship: Relation, where: readonly Conjunct[], range = ALL_TIME): RelatedQuery => ({
-  kinship,
+const of = (relation: Relation, where: readonly Conjunct[], range = ALL_TIME): RelatedQuery => ({
+  relation,
   query: { where, sorts: [], range },
 })
 
@@ -48,15 +48,15 @@ export function relationsOf(event: AuditEvent): readonly RelatedQuery[] {
 }
 
 /** The API query string with one more condition. */
-const asked = (query: PageQuery, more: Conjunct, sorts: PageQuery['sorts'] = []): string =>
+const queryWith = (query: PageQuery, more: Conjunct, sorts: PageQuery['sorts'] = []): string =>
   apiQuery({ ...query, where: [...query.where, more], sorts })
 
 const OLDEST_FIRST = [{ attribute: 'created_at', direction: 'asc' }] as const
 
 /** The queries for the nearest related events before and after an event. */
 export const beforeAndAfter = ({ query }: RelatedQuery, { created_at }: AuditEvent) => ({
-  before: asked(query, conditionOn('created_at', 'lt', [created_at])),
-  after: asked(query, conditionOn('created_at', 'gt', [created_at]), OLDEST_FIRST),
+  before: queryWith(query, conditionOn('created_at', 'lt', [created_at])),
+  after: queryWith(query, conditionOn('created_at', 'gt', [created_at]), OLDEST_FIRST),
 })
 
 const SHOWN = 5
@@ -90,5 +90,5 @@ export function resultQuery(event: AuditEvent): string | undefined {
     conditionOn('type', 'not_eq', [event.type]),
   ]
   const later = conditionOn('created_at', 'gt', [event.created_at])
-  return asked({ where, sorts: [], range: ALL_TIME }, later, OLDEST_FIRST)
+  return queryWith({ where, sorts: [], range: ALL_TIME }, later, OLDEST_FIRST)
 }

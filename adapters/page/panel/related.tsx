@@ -34,17 +34,17 @@ interface Count {
 
 type Counts = Readonly<Partial<Record<Relation, Count>>>
 
-function useCounts(event: AuditEvent, neighbours: readonly RelatedQuery[]): Counts {
+function useCounts(event: AuditEvent, relations: readonly RelatedQuery[]): Counts {
   const [counts, set] = useState<Counts>({})
   useEffect(() => {
     set({})
     const asking = new AbortController()
-    const ask = async ({ kinship, query }: RelatedQuery): Promise<void> => {
+    const count = async ({ relation, query }: RelatedQuery): Promise<void> => {
       const { total, sampled } = await countEvents(apiQuery(query), {}, asking.signal)
-      set((before) => ({ ...before, [kinship]: { total, sampled } }))
+      set((before) => ({ ...before, [relation]: { total, sampled } }))
     }
     // Failures are ignored: the tab works without its number.
-    const timer = setTimeout(() => void Promise.allSettled(neighbours.map(ask)), WAIT_MS)
+    const timer = setTimeout(() => void Promise.allSettled(relations.map(count)), WAIT_MS)
     return () => {
       clearTimeout(timer)
       asking.abort()
@@ -53,18 +53,18 @@ function useCounts(event: AuditEvent, neighbours: readonly RelatedQuery[]): Coun
   return counts
 }
 
-function useRow(event: AuditEvent, neighbours: RelatedQuery): readonly AuditEvent[] | undefined {
+function useRow(event: AuditEvent, related: RelatedQuery): readonly AuditEvent[] | undefined {
   const [row, set] = useState<readonly AuditEvent[] | undefined>(undefined)
   useEffect(() => {
     const asking = new AbortController()
-    const { before, after } = beforeAndAfter(neighbours, event)
+    const { before, after } = beforeAndAfter(related, event)
     const ask = (query: string) => listEvents(query, MAX_PER_SIDE, asking.signal)
     Promise.all([ask(before), ask(after)]).then(
       ([older, newer]) => set(centredOn(older.events, event, newer.events)),
       () => undefined,
     )
     return () => asking.abort()
-  }, [event.id, neighbours.kinship])
+  }, [event.id, related.relation])
   return row
 }
 
@@ -100,15 +100,15 @@ function RelatedEvent({ event, isThis }: { event: AuditEvent; isThis: boolean })
   )
 }
 
-function Row({ event, neighbours }: { event: AuditEvent; neighbours: RelatedQuery }) {
-  const row = useRow(event, neighbours)
+function Row({ event, related }: { event: AuditEvent; related: RelatedQuery }) {
+  const row = useRow(event, related)
   return (
     <ol>
       {(row ?? [event]).map((other) => (
         <RelatedEvent key={other.id} event={other} isThis={other.id === event.id} />
       ))}
       <li class="related-all">
-        <button type="button" class="link" onClick={() => goTo(neighbours.query)}>
+        <button type="button" class="link" onClick={() => goTo(related.query)}>
           {texts.panel.inTheList}
         </button>
       </li>
@@ -116,37 +116,39 @@ function Row({ event, neighbours }: { event: AuditEvent; neighbours: RelatedQuer
   )
 }
 
-function nameOf(kinship: Relation, event: AuditEvent): string {
+function nameOf(relation: Relation, event: AuditEvent): string {
   const { same, aroundUser } = texts.panel
-  if (kinship === 'source') return same(sourceLabel(event)?.kind ?? texts.panel.source)
-  if (kinship === 'user') return aroundUser(visibleText(event.username ?? ''))
-  return texts.panel.kinships[kinship]
+  if (relation === 'source') return same(sourceLabel(event)?.kind ?? texts.panel.source)
+  if (relation === 'user') return aroundUser(visibleText(event.username ?? ''))
+  return texts.panel.relations[relation]
 }
 
 /** Related events: of the same source, change, user or type. */
 export function Related({ event }: { event: AuditEvent }) {
-  const neighbours = relationsOf(event)
-  const counts = useCounts(event, neighbours)
-  const chosen = neighbours.find(({ kinship }) => kinship === openRelation.value)
+  const relations = relationsOf(event)
+  const counts = useCounts(event, relations)
+  const chosen = relations.find(({ relation }) => relation === openRelation.value)
   useKeys({
-    n: () => (openRelation.value = chosen ? undefined : neighbours[0]!.kinship),
+    n: () => (openRelation.value = chosen ? undefined : relations[0]!.relation),
   })
   return (
     <section class={chosen ? 'related open' : 'related'} aria-label={texts.panel.related}>
       <div class="related-tabs">
         <span>{texts.panel.around}</span>
-        {neighbours.map(({ kinship }) => (
+        {relations.map(({ relation }) => (
           <button
-            key={kinship}
+            key={relation}
             type="button"
-            aria-expanded={kinship === chosen?.kinship}
-            onClick={() => (openRelation.value = kinship === chosen?.kinship ? undefined : kinship)}
+            aria-expanded={relation === chosen?.relation}
+            onClick={() =>
+              (openRelation.value = relation === chosen?.relation ? undefined : relation)
+            }
           >
-            {nameOf(kinship, event)} <Total count={counts[kinship]} />
+            {nameOf(relation, event)} <Total count={counts[relation]} />
           </button>
         ))}
       </div>
-      {chosen && <Row key={chosen.kinship} event={event} neighbours={chosen} />}
+      {chosen && <Row key={chosen.relation} event={event} related={chosen} />}
     </section>
   )
 }

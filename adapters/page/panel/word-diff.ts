@@ -4,7 +4,7 @@ export interface Piece {
   readonly isChanged: boolean
 }
 
-export interface Sides {
+export interface DiffSides {
   readonly before: readonly Piece[]
   readonly after: readonly Piece[]
 }
@@ -100,7 +100,7 @@ function side(runs: readonly Run[], name: 'before' | 'after'): Piece[] {
 }
 
 /** Splits both texts into pieces, with different words marked. The pieces of a side concatenate to its text. */
-export function diffWords(before: string, after: string): Sides {
+export function diffWords(before: string, after: string): DiffSides {
   const isLong = before.length + after.length > MAX_LENGTH
   const wordsOf = (text: string): string[] => (isLong ? [text] : (text.match(WORDS) ?? []))
   const [left, right] = [wordsOf(before), wordsOf(after)]

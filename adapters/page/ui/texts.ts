@@ -209,6 +209,7 @@ export const texts = {
   /** Empty, loading, error, offline, no access. */
   states: {
     restricted: 'You see what your role may read.',
+    warning: (detail: string) => `The order may not be what you want: ${detail}.`,
     offline: {
       text: (since: string) =>
         `No connection since ${since}. Showing loaded events; new ones will follow without a gap.`,
@@ -391,7 +392,7 @@ export const texts = {
     around: 'Related',
     same: (kind: string) => `Same ${kind}`,
     aroundUser: (user: string) => `${user} ± 5 min`,
-    kinships: { change: 'Same change', time: '± 5 min', type: 'Same type' },
+    relations: { change: 'Same change', time: '± 5 min', type: 'Same type' },
     inTheList: 'Show in list',
     tryAgain: 'Try again',
     states: {

@@ -13,12 +13,15 @@ import { abortedAfter } from './backoff.js'
 /** Sends one statement; see {@link ask}. */
 export type Ask = (text: string, ...values: unknown[]) => Promise<TextRow[]>
 
-export const asker =
+export const createAsk =
   (client: PostgresPoolClient): Ask =>
   (text, ...values) =>
     ask(client, text, ...values)
 
-/** The result of the promise; `ABORTED` once the signal aborts. A later value is passed to `onLate`. */
+/**
+ * Resolves with the value of the promise, or rejects with `ABORTED` once the signal aborts. A value that
+ * comes after that is passed to `onLate`.
+ */
 export function until<Value>(
   promise: Promise<Value>,
   signal: AbortSignal,
@@ -68,8 +71,8 @@ async function cancel(
 
 /**
  * Calls `use` with a connection of the pool. When `signal` aborts, the statement under way is cancelled,
- * and its result awaited until `end` (as of `performance.now()`), at least for a moment. A connection
- * whose work failed or was aborted is closed, as its state is unknown.
+ * and its result is awaited until `end` (on the scale of `performance.now()`), but at least for
+ * `GRACE_MS`. A connection whose work failed or was aborted is closed, as its state is unknown.
  */
 export async function withConnection<Result>(
   pool: PostgresPool,

@@ -50,7 +50,7 @@ function createFeed({ id, size }: SegmentRow): BufferedFeed {
       if (read.some(({ number }, i) => number !== next + i)) throw missingRows(id)
       next += read.length
       isRead = read.length < MAX_CHUNKS
-      // Grams are listed anew, as they refer to chunks.
+      // Skips lists of grams: they refer to chunks, so a merge makes new ones.
       const more = read.filter(({ kind }) => kind !== ListKind.grams)
       chunks = [...chunks.slice(at), ...more]
       at = 0
@@ -94,50 +94,4 @@ export function openFeeds(
 ): ChunkFeeds {
   const feeds = segments.map(createFeed)
   return { feeds, fetch: () => run((client) => fillFeeds(client, names, feeds)) }
-}
-
-/** The numbers of the names that have lists in the segment, ascending. Looks up the next name each time. */
-export async function listedNames(
-  { names: { chunks }, run }: DriverContext,
-  { id }: SegmentRow,
-): Promise<readonly number[]> {
-  const rows = await run((client) =>
-    ask(
-      client,
-      `WITH RECURSIVE listed AS (
-         SELECT 0 AS name
-         UNION ALL
-         SELECT (SELECT name FROM ${chunks} WHERE segment = $1 AND name > listed.name
-           ORDER BY segment, name, kind, first, ordinal LIMIT 1)
-         FROM listed WHERE name IS NOT NULL
-       )
-       SELECT name FROM listed WHERE name > 0`,
-      id,
-    ),
-  )
-  return rows.map(([name]) => Number(name))
-}
-
-/** The chunks of the lists of one name and kind. */
-export async function readChunks(
-  { names: { chunks }, run }: DriverContext,
-  { id }: SegmentRow,
-  { name, kind }: Pick<FeedChunk, 'name' | 'kind'>,
-): Promise<readonly FeedChunk[]> {
-  const rows = await run((client) =>
-    ask(
-      client,
-      `SELECT vals, posts FROM ${chunks} WHERE segment = $1 AND name = $2 AND kind = $3
-       ORDER BY first, ordinal`,
-      id,
-      name,
-      kind,
-    ),
-  )
-  return rows.map(([values, posts]) => ({
-    name,
-    kind,
-    values: values!,
-    postings: readBytes(posts!),
-  }))
 }

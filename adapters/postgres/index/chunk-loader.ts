@@ -1,21 +1,17 @@
-import type { ChunkValues, Key } from '../../../src/store-kit/index/segment-source.js'
-import { Kind } from '../../../src/store-kit/index/part.js'
-import { decodeTimes } from '../../../src/store-kit/index/time-blocks.js'
-import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { TextRow } from '../connection/client.js'
 import type { Ask } from '../connection/connection.js'
+import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Names } from '../schema/names.js'
-import { numberOfKey } from './segment-keys.js'
 import { type ChunkCache, chunkCacheKey } from './chunk-cache.js'
 import {
   type ChunkRow,
   keyOf,
   type Lists,
-  readChunkRow,
   type Request,
   requestStatement,
 } from './chunk-requests.js'
-import { before, after, END, type KnownChunks, type PlacedChunk, START } from './known-chunks.js'
+import type { KnownChunks } from './known-chunks.js'
+import { createLoadedChunks } from './loaded-chunks.js'
 
 /** Thrown by work on the index if a chunk has to be fetched first. */
 export const CACHE_MISS = new Error('a chunk of the index has to be fetched first')
@@ -64,26 +60,6 @@ export interface ChunkLoaderOptions {
   readonly onRead?: ((rows: number) => void) | undefined
 }
 
-export const bulkKey = (segment: number, from: number, to: number): string =>
-  `${segment} ${from} ${to}`
-
-const keyOfBytes = (kind: number, first: string): Key => {
-  const bytes = Buffer.from(first, 'hex')
-  return kind === Kind.text ? bytes.toString() : numberOfKey(bytes)
-}
-
-function placedChunk(kind: number, row: ChunkRow): PlacedChunk {
-  const chunk: ChunkValues = [keyOfBytes(kind, row.first), row.number, row.vals, row.posts]
-  return { first: row.first, ordinal: row.number, chunk }
-}
-
-function readFirsts(posts: string | null): Float64Array {
-  const bytes = Buffer.from(posts ?? '', 'base64')
-  const times = new Float64Array(bytes.length / 8)
-  for (const i of times.keys()) times[i] = numberOfKey(bytes.subarray(i * 8, i * 8 + 8))
-  return times
-}
-
 export function createChunkLoader({
   names,
   cache,
@@ -91,14 +67,10 @@ export function createChunkLoader({
   ask,
   onRead,
 }: ChunkLoaderOptions): ChunkLoader {
-  let held = new Map<string, KnownChunks>()
-  let times = new Map<string, readonly Microseconds[]>()
-  let firsts = new Map<number, Float64Array>()
-  const numbers = new Map<string, number | undefined>()
-  const bulk = new Map<string, readonly ChunkRow[]>()
+  const loaded = createLoadedChunks(cache, version)
   let counts = new Map<string, number>()
   let missing = new Map<string, Request>()
-  let [noted, bytes] = [0, 0]
+  let noted = 0
 
   const note = (request: Request): void => {
     noted += 1
@@ -108,89 +80,21 @@ export function createChunkLoader({
     note(request)
     throw CACHE_MISS
   }
-  const known = (lists: Lists): KnownChunks => {
-    const key = chunkCacheKey(lists)
-    let found = held.get(key)
-    if (!found) held.set(key, (found = cache.known(lists)))
-    return found
-  }
-
-  const learnChunks = (
-    request: Extract<Request, { lists: Lists }>,
-    rows: readonly TextRow[],
-  ): void => {
-    const { by, lists } = request
-    const found = known(lists)
-    const size = found.bytes
-    if (by === 'ends') {
-      const [, , first, last] = rows[0]!
-      found.ends = first === null ? 'none' : [Number(first), Number(last)]
-    } else {
-      const chunks = rows.map((row) => placedChunk(lists.kind, readChunkRow(row)))
-      if (by === 'pieces') found.learn(before(request.first), chunks, after(request.first))
-      else {
-        const isAll = chunks.length < request.max
-        if (by === 'up') found.learn(request.place, chunks, isAll ? END : chunks.at(-1)!)
-        else found.learn(isAll ? START : chunks.at(-1)!, chunks.toReversed(), request.place)
-      }
-    }
-    bytes += found.bytes - size
-    cache.keep(lists, found)
-  }
-
-  const learn = (request: Request, rows: readonly TextRow[]): void => {
-    switch (request.by) {
-      case 'name': {
-        const number = rows[0] && Number(rows[0][2])
-        numbers.set(request.name, number)
-        cache.keepName(request.name, version, number)
-        break
-      }
-      case 'times': {
-        const [row] = rows.map(readChunkRow)
-        const first = numberOfKey(Buffer.from(row!.first, 'hex'))
-        const block = decodeTimes(first, row!.posts)
-        times.set(keyOf(request), block)
-        cache.keepTimes(request.segment, request.block, block)
-        break
-      }
-      case 'firsts': {
-        const values = readFirsts(rows[0]![4]!)
-        firsts.set(request.segment, values)
-        cache.keepFirsts(request.segment, values)
-        break
-      }
-      case 'numbers':
-        bulk.set(bulkKey(request.segment, request.from, request.to), rows.map(readChunkRow))
-        break
-      default:
-        learnChunks(request, rows)
-    }
-  }
 
   return {
-    known,
+    known: (lists) => loaded.known(lists),
     note,
-    bulk,
+    bulk: loaded.bulk,
     get noted() {
       return noted
     },
     numberOf(name) {
-      if (numbers.has(name)) return numbers.get(name)
-      const number = cache.name(name, version)
-      if (number === 'unknown') return miss({ by: 'name', name })
-      numbers.set(name, number)
-      return number
+      const number = loaded.numberOf(name)
+      return number === 'unknown' ? miss({ by: 'name', name }) : number
     },
-    times(segment, block) {
-      const request: Request = { by: 'times', segment, block }
-      const found = times.get(keyOf(request)) ?? cache.times(segment, block)
-      return found ?? miss(request)
-    },
-    firsts(segment, blocks) {
-      const found = firsts.get(segment) ?? cache.firsts(segment)
-      return found ?? miss({ by: 'firsts', segment, blocks })
-    },
+    times: (segment, block) =>
+      loaded.times(segment, block) ?? miss({ by: 'times', segment, block }),
+    firsts: (segment, blocks) => loaded.firsts(segment) ?? miss({ by: 'firsts', segment, blocks }),
     ahead(lists, direction) {
       const key = `${chunkCacheKey(lists)} ${direction}`
       const count = (counts.get(key) ?? 1) * GROWTH
@@ -207,17 +111,14 @@ export function createChunkLoader({
       for (const row of await ask(text, ...params)) found[Number(row[0])]!.push(row)
       for (const [i, rows] of found.entries()) {
         onRead?.(rows.length)
-        learn(requests[i]!, rows)
+        loaded.add(requests[i]!, rows)
       }
-      if (bytes > MAX_BYTES) throw READ_LIMIT_EXCEEDED
+      if (loaded.bytes() > MAX_BYTES) throw READ_LIMIT_EXCEEDED
       return true
     },
     release() {
-      held = new Map()
-      times = new Map()
-      firsts = new Map()
+      loaded.release()
       counts = new Map()
-      bytes = 0
     },
   }
 }

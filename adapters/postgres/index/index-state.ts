@@ -15,19 +15,12 @@ export async function visibleSegments(
 ): Promise<readonly SegmentRow[]> {
   const rows = await ask(
     client,
-    `SELECT id, level, size, first, last, partial FROM ${segments}
+    `SELECT id, level, size, first, last FROM ${segments}
      WHERE state = ${SegmentState.visible} ORDER BY first, id`,
   )
   return rows.map((row) => {
-    const [id, level, size, first, last, partial] = row.map(Number)
-    return {
-      id: id!,
-      level: level!,
-      size: size!,
-      first: first!,
-      last: last!,
-      isPartial: partial === 1,
-    }
+    const [id, level, size, first, last] = row.map(Number)
+    return { id: id!, level: level!, size: size!, first: first!, last: last! }
   })
 }
 

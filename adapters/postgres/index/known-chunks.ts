@@ -55,37 +55,43 @@ const ENTRY_BYTES = 300
 const bytesOf = ({ first, chunk }: PlacedChunk): number =>
   ENTRY_BYTES + first.length + chunk[2].length + chunk[3].length
 
+/** Whether all chunks after the entry, up to the place, are known. */
+const reaches = ({ until }: Entry, place: Place): boolean => compare(until, place) >= 0
+
+/** Index of the last entry not after the place. */
+function indexAt(entries: readonly Entry[], place: Place): number {
+  let [low, high] = [0, entries.length]
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1
+    if (compare(entries[middle]!, place) <= 0) low = middle
+    else high = middle
+  }
+  return low
+}
+
+/** The next entry, if it is known that no other chunk is between the two. */
+function nextOf(entries: readonly Entry[], index: number): Entry | undefined {
+  const next = entries[index + 1]
+  return next && reaches(entries[index]!, next) ? next : undefined
+}
+
 export function createKnownChunks(): KnownChunks {
   const entries: Entry[] = [{ ...START, chunk: undefined, until: START }]
   let bytes = ENTRY_BYTES
-
-  /** Index of the last entry not after the place. */
-  const indexAt = (place: Place): number => {
-    let [low, high] = [0, entries.length]
-    while (high - low > 1) {
-      const middle = (low + high) >>> 1
-      if (compare(entries[middle]!, place) <= 0) low = middle
-      else high = middle
-    }
-    return low
-  }
-  const reaches = ({ until }: Entry, place: Place): boolean => compare(until, place) >= 0
-  const nextOf = (index: number): Entry | undefined => {
-    const next = entries[index + 1]
-    return next && reaches(entries[index]!, next) ? next : undefined
-  }
 
   const newEntry = (chunk: PlacedChunk): Entry => {
     bytes += bytesOf(chunk)
     return { ...chunk, until: chunk }
   }
+
   const addAt = (chunk: PlacedChunk): void => {
-    const index = indexAt(chunk)
+    const index = indexAt(entries, chunk)
     if (compare(entries[index]!, chunk) !== 0) entries.splice(index + 1, 0, newEntry(chunk))
   }
+
   /** Index of an entry whose `until` reaches the place; adds one if there is none. */
   const coverFrom = (place: Place): number => {
-    const index = indexAt(place)
+    const index = indexAt(entries, place)
     if (reaches(entries[index]!, place)) return index
     entries.splice(index + 1, 0, { ...place, chunk: undefined, until: place })
     return index + 1
@@ -96,24 +102,24 @@ export function createKnownChunks(): KnownChunks {
       return bytes
     },
     down(place) {
-      const index = indexAt(place)
+      const index = indexAt(entries, place)
       const entry = entries[index]!
       const isKnown = index === 0 || entry.chunk !== undefined
       return isKnown && reaches(entry, place) ? entry.chunk : 'unknown'
     },
     up(place) {
-      const index = indexAt(place)
+      const index = indexAt(entries, place)
       const entry = entries[index]!
       if (!reaches(entry, place)) return 'unknown'
-      return nextOf(index)?.chunk ?? (reaches(entry, END) ? undefined : 'unknown')
+      return nextOf(entries, index)?.chunk ?? (reaches(entry, END) ? undefined : 'unknown')
     },
     pieces(first) {
       const end = after(first)
-      let index = indexAt(before(first))
+      let index = indexAt(entries, before(first))
       if (!reaches(entries[index]!, before(first))) return 'unknown'
       const found: ChunkValues[] = []
       for (;;) {
-        const next = nextOf(index)
+        const next = nextOf(entries, index)
         if (next?.first === first) found.push(next.chunk!)
         else return next || reaches(entries[index]!, end) ? found : 'unknown'
         index += 1

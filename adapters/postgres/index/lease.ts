@@ -8,7 +8,7 @@ import { ASYNC_COMMIT } from './transaction-settings.js'
  * processes.
  */
 
-/** A lease that ends later than one taken now was taken before the server's clock was set back. */
+/** Maximum duration. A lease that ends later than that was taken before the server's clock was set back. */
 const MAX_LEASE_MS = 60_000
 
 /** SQL condition: a process has the lease. */

@@ -10,7 +10,7 @@ import { changeIndexState, visibleSegments } from './index-state.js'
 import { setVisible } from './segment-writer.js'
 import type { UnsealedRows } from './unsealed-rows.js'
 
-/** Makes a sealed segment visible; see `IndexDriver.publish`. False if the index has changed at all. */
+/** Makes a sealed segment visible; see `IndexDriver.publish`. False if the index has changed since. */
 export const publish = (
   { names, run }: DriverContext,
   segment: WrittenSegment | undefined,

@@ -36,8 +36,6 @@ export interface Refreshed {
 export interface Known {
   /** Number of additions so far. The statement returns it with its rows, so that outdated rows are noticed. */
   readonly stage: number
-  /** Number of events to read. */
-  readonly maxFresh: number
   /** Time of the last event that was read in order. */
   readonly last: Microseconds
   /** All late events of earlier transactions were read. */
@@ -58,11 +56,11 @@ const selectLate = ({ late }: Names, slice: number, condition: string): string =
   `SELECT 'late', l.id::text, l.transaction::text, l.created_at::text, NULL, ${NO_EVENT}
    FROM ${late} AS l WHERE ${condition} ORDER BY l.transaction, l.id LIMIT ${slice}`
 
-/** Reads the state, and a slice each of new late events and new events. Has no parameters, as all are numbers. */
+/** Reads the state, and a slice each of new late events and new events. All values are numbers and part of the text. */
 export function refreshStatement(
   names: Names,
   slice: number,
-  { stage, maxFresh, last, before, added }: Known,
+  { stage, last, before, added }: Known,
 ): string {
   const isNotAdded = `l.id <> ALL ('{${added.join()}}'::bigint[])`
   return `
@@ -74,7 +72,7 @@ export function refreshStatement(
     UNION ALL
     (${selectFresh(
       names,
-      maxFresh,
+      slice,
       `'fresh', NULL, NULL, NULL, NULL, ${EVENT_TEXTS}`,
       `e.created_at > ${last}`,
     )})`
@@ -82,11 +80,11 @@ export function refreshStatement(
 
 /** SQL that reads the visible segments. */
 export const selectVisibleSegments = ({ segments }: Names): string =>
-  `SELECT id, size, first, last, partial FROM ${segments} WHERE state = ${SegmentState.visible} ORDER BY first, id`
+  `SELECT id, size, first, last FROM ${segments} WHERE state = ${SegmentState.visible} ORDER BY first, id`
 
 export function readSegmentInfo(row: TextRow): SegmentInfo {
-  const [id, size, first, last, partial] = row.map(Number)
-  return { id: id!, size: size!, first: first!, last: last!, isPartial: partial === 1 }
+  const [id, size, first, last] = row.map(Number)
+  return { id: id!, size: size!, first: first!, last: last! }
 }
 
 export const readLateRow = (row: TextRow): LateRow => ({

@@ -7,7 +7,7 @@ import {
   type ChunkValues,
   type Key,
   keyOf,
-  OTHERS,
+  NO_NAME,
   type PlaceRange,
   type SegmentInfo,
 } from '../../../src/store-kit/index/segment-source.js'
@@ -16,7 +16,8 @@ import { BLOCK } from '../../../src/store-kit/index/time-blocks.js'
 import { keyBytes } from './segment-keys.js'
 import type { ChunkRow, Lists } from './chunk-requests.js'
 import { after, before, END, type Place, START } from './known-chunks.js'
-import { bulkKey, CACHE_MISS, type ChunkLoader } from './chunk-loader.js'
+import { CACHE_MISS, type ChunkLoader } from './chunk-loader.js'
+import { bulkKey } from './loaded-chunks.js'
 
 /** Chunks that a search fetches at once. */
 const BULK = 64
@@ -24,6 +25,11 @@ const BULK = 64
 const ALL: readonly PlaceRange[] = [{ from: 0, to: Infinity }]
 
 const hexOf = (key: Key): string => keyBytes(key).toString('hex')
+
+function known<Found>(found: Found | 'unknown'): Found {
+  if (found === 'unknown') throw CACHE_MISS
+  return found
+}
 
 /** Reads chunks that have been fetched; throws {@link CACHE_MISS} for others. */
 function createChunkReader(loader: ChunkLoader): ChunkReader<Lists> {
@@ -36,10 +42,6 @@ function createChunkReader(loader: ChunkLoader): ChunkReader<Lists> {
   ): ChunkValues | undefined | 'unknown' => {
     const found = loader.known(lists).down(place)
     if (found === 'unknown') loader.note({ by: 'down', lists, place, max: max() })
-    return found
-  }
-  const known = <Found>(found: Found | 'unknown'): Found => {
-    if (found === 'unknown') throw CACHE_MISS
     return found
   }
   const down = (lists: Lists, place: Place, max: () => number): ChunkValues | undefined =>
@@ -113,9 +115,9 @@ export function readSegment(loader: ChunkLoader, info: SegmentInfo): IndexPart {
   const source = {
     chunks: createChunkReader(loader),
     listsOf(name: string | undefined, kind: number) {
-      // Such a name is not a text for Postgres, so it has no column.
+      // Events with a name that is not a text for Postgres are listed as unindexed.
       if (name !== undefined && !isStorableText(name)) return undefined
-      const number = name === undefined ? OTHERS : loader.numberOf(name)
+      const number = name === undefined ? NO_NAME : loader.numberOf(name)
       return number === undefined ? undefined : { segment, name: number, kind }
     },
     timesOf: (block: number) => loader.times(segment, block),

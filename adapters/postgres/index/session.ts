@@ -110,7 +110,7 @@ function* takeTimes(
 const FIRST_PARTS = { forLookups: 32, forSearches: 8 } as const
 const PARTS_GROWTH = 4
 
-/** By their first event in the direction. */
+/** Compares parts by the event that comes first in the given order. */
 const compareStarts = (a: IndexPart, b: IndexPart, order: Order): number =>
   order === 'asc' ? a.first - b.first : b.last - a.last
 

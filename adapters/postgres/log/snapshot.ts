@@ -1,6 +1,6 @@
 import type { TimeBounds } from '../../../src/filter/bounds.js'
 import { ask, askAll, type PostgresPoolClient, type TextRow } from '../connection/client.js'
-import { type Ask, asker } from '../connection/connection.js'
+import { type Ask, createAsk } from '../connection/connection.js'
 import { timedOut } from '../connection/failures.js'
 import { LIVE_COLUMNS, type LiveRow, readLiveRow } from '../schema/live-rows.js'
 import type { Names } from '../schema/names.js'
@@ -56,7 +56,7 @@ export function createSnapshots({ liveEvents }: Names, timeoutMs: number): InSna
     const answers = await askAll(client, begin + statements.join(';'))
     const [live, ...rows] = answers.slice(-statements.length)
     const snapshot = {
-      ask: asker(client),
+      ask: createAsk(client),
       isReplica,
       open: live!.map(readLiveRow),
       checkTime() {

@@ -5,7 +5,7 @@ import type { Grouping } from '../../../src/filter/ast.js'
 import { compileFilter } from '../../../src/filter/evaluate.js'
 import { type Sql, sql } from '../../../src/store-kit/sql.js'
 import { isStorableText } from '../../../src/event/json-copy.js'
-import { isOwnField, type OwnField } from '../../../src/event/own-fields.js'
+import { isOwnField, type OwnField, SOURCE } from '../../../src/event/own-fields.js'
 import type { TextRow } from '../connection/client.js'
 import { splitFilter } from './pushdown-exact.js'
 import { pushDownEvents } from './pushdown-event.js'
@@ -29,15 +29,22 @@ export interface CountStatement {
   take(row: TextRow): void
 }
 
-type Column = 'created_at' | 'suffix' | 'type' | 'username' | 'system'
+/** The columns of {@link EVENT_COLUMNS} but the attributes, in their order. */
+const COLUMNS = ['created_at', 'suffix', 'type', 'username', 'source', 'system'] as const
 
-const COLUMNS: readonly Column[] = ['created_at', 'suffix', 'type', 'username', 'system']
+type Column = (typeof COLUMNS)[number]
 
-const COLUMNS_OF: Readonly<Record<OwnField, readonly Column[]>> = {
+/** Names of queries that have columns. */
+type ColumnName = OwnField | typeof SOURCE
+
+const hasColumn = (name: string): name is ColumnName => isOwnField(name) || name === SOURCE
+
+const COLUMNS_OF: Readonly<Record<ColumnName, readonly Column[]>> = {
   id: ['created_at', 'suffix'],
   created_at: ['created_at'],
   type: ['type'],
   username: ['username'],
+  source: ['source'],
   system: ['system'],
 }
 
@@ -47,6 +54,7 @@ const NOTHING: Readonly<Record<Column, string>> = {
   suffix: `''`,
   type: `''`,
   username: 'NULL',
+  source: 'NULL',
   system: 'FALSE',
 }
 
@@ -56,6 +64,7 @@ const ANY_ONE: Readonly<Record<Column, string>> = {
   suffix: 'min(suffix)',
   type: 'min(type)',
   username: 'min(username)',
+  source: 'min(source)',
   system: 'bool_and(system)',
 }
 
@@ -99,18 +108,17 @@ const isTrue = ({ text, params }: Sql): Sql => sql(`(${text}) IS TRUE`, ...param
 
 /** `EVENT_COLUMNS`, cell and size of each group; groups are within a cell if `byCell` is set. */
 function selectGroups({ keys, tests, tested }: Reading, byCell: boolean, rows: Sql): Sql {
-  const keyColumns = new Set([...keys].filter(isOwnField).flatMap((name) => COLUMNS_OF[name]))
+  const keyColumns = new Set([...keys].filter(hasColumn).flatMap((name) => COLUMNS_OF[name]))
   const testedColumns = new Set([...tested].flatMap((name) => COLUMNS_OF[name]))
   const attributes = attributesOf([...keys].filter((name) => !isOwnField(name)))
   const expression = (column: Column): string => {
     if (keyColumns.has(column)) return column
     return (testedColumns.has(column) ? ANY_ONE : NOTHING)[column]
   }
-  const [created_at, suffix, type, username, system] = COLUMNS.map(expression)
   const cell = byCell ? 'cell' : '0'
   const groups = ['7, 8', ...keyColumns, ...tests.map(({ text }) => text)]
   return sql(
-    `SELECT ${created_at}, ${suffix}, ${type}, ${username}, NULL, ${system}, ${attributes.text}, ${cell}, count(*)
+    `SELECT ${COLUMNS.map(expression).join(', ')}, ${attributes.text}, ${cell}, count(*)
      FROM ${rows.text} GROUP BY ${groups.join()}`,
     ...attributes.params,
     ...rows.params,

@@ -93,7 +93,7 @@ export async function* scanRows(
   }
 }
 
-/** The same in any order, by a sequential scan. To be called once in a snapshot. */
+/** All rows that pass the SQL filter, in any order, by a sequential scan. To be called once in a snapshot. */
 export async function* sweepRows(
   { run, where, indexed: { names } }: ListQuery,
   bounds: TimeBounds,

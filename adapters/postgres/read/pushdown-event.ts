@@ -1,4 +1,4 @@
-import { isOwnField, type OwnField } from '../../../src/event/own-fields.js'
+import { isOwnField, type OwnField, SOURCE } from '../../../src/event/own-fields.js'
 import { parseEventId } from '../../../src/event/event-id.js'
 import type { Grouping } from '../../../src/filter/ast.js'
 import { type PushDownAttribute, pushDownFilter } from '../../../src/store-kit/pushdown.js'
@@ -124,6 +124,19 @@ function pushDownAttribute(
   return tests.length > 0 ? orSql([isAbsent, ...tests]) : undefined
 }
 
+/** The source in its column, or an attribute of the same name. What must hold for both is left to the predicate. */
+function pushDownSource(
+  predicate: Predicate,
+  values: readonly string[],
+  ofAttribute: PushDownAttribute,
+): Sql | undefined {
+  const { test, negated } = predicate
+  if (negated || test === 'null' || test === 'blank') return undefined
+  const column = pushDownColumn(SOURCE, predicate, values)
+  const attribute = ofAttribute(SOURCE, predicate, values)
+  return column && attribute && orSql([column, attribute])
+}
+
 // Longer SQL costs the server more than it saves.
 export const MAX_LENGTH = 100_000
 
@@ -151,10 +164,11 @@ function pushDownWithinLength(
  */
 export function pushDownEvents(where: Grouping | undefined, foreignIds: string): Sql | undefined {
   const pushDownAll = (ofAttribute: PushDownAttribute): Sql | undefined =>
-    pushDownWithinLength(where, (name, predicate, values) =>
-      isOwnField(name)
+    pushDownWithinLength(where, (name, predicate, values) => {
+      if (name === SOURCE) return pushDownSource(predicate, values, ofAttribute)
+      return isOwnField(name)
         ? pushDownOwnField(name, predicate, values, foreignIds)
-        : ofAttribute(name, predicate, values),
-    )
+        : ofAttribute(name, predicate, values)
+    })
   return pushDownAll(pushDownAttribute) ?? pushDownAll(pushDownByTerms)
 }

@@ -148,8 +148,7 @@ const indexTables = (names: Names): string => `
     level smallint NOT NULL,
     size integer NOT NULL,
     first bigint NOT NULL,
-    last bigint NOT NULL,
-    partial smallint NOT NULL
+    last bigint NOT NULL
   );
   CREATE TABLE ${names.chunks} (
     segment bigint NOT NULL,

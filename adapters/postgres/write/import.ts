@@ -4,7 +4,7 @@ import { freshEvents } from '../../../src/event/importing.js'
 import type { ImportResult } from '../../../src/store/store.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { ask, inTransaction, type PostgresPoolClient } from '../connection/client.js'
-import { asker } from '../connection/connection.js'
+import { createAsk } from '../connection/connection.js'
 import type { PostgresLog } from '../log/log.js'
 import { LIVE_COLUMNS, readLiveRow, readOpen } from '../schema/live-rows.js'
 import { makePartitions } from '../schema/partitions.js'
@@ -46,7 +46,7 @@ async function findExisting(
       times,
     )
     const live = open.map(readLiveRow)
-    for (const [i, event] of (await readOpen(asker(client), names, live)).entries()) {
+    for (const [i, event] of (await readOpen(createAsk(client), names, live)).entries()) {
       byTime.set(live[i]!.time, { event, json: JSON.stringify(event.attributes) })
       ids.add(event.id)
     }

@@ -3,7 +3,7 @@ import type { AuditEvent, JsonObject } from '../../../src/event/event.js'
 import { isUuid, parseEventId } from '../../../src/event/event-id.js'
 import type { LiveChange } from '../../../src/store/store.js'
 import { ask, DURABLE, type PostgresPoolClient } from '../connection/client.js'
-import { asker } from '../connection/connection.js'
+import { createAsk } from '../connection/connection.js'
 import { codeOf, NO_PARTITION } from '../connection/failures.js'
 import type { PostgresLog } from '../log/log.js'
 import { LIVE_COLUMNS, type LiveRow, readLiveRow, readOpen } from '../schema/live-rows.js'
@@ -143,7 +143,7 @@ async function move(
   row: LiveRow,
   change: (attributes: JsonObject) => JsonObject,
 ): Promise<AuditEvent | undefined> {
-  const [open] = await readOpen(asker(client), log.names, [row])
+  const [open] = await readOpen(createAsk(client), log.names, [row])
   const event = { ...open!, attributes: change(open!.attributes) }
   try {
     return await tryMove(client, log, key, row, event)
@@ -172,7 +172,7 @@ export async function closeLive(
     }
     row = await findRow(client, log, key)
   }
-  return isUuid(id) ? findEvent(asker(client), log.names, id) : undefined
+  return isUuid(id) ? findEvent(createAsk(client), log.names, id) : undefined
 }
 
 /** Closes an event whose process is gone as unfinished, unless it got a heartbeat since `heartbeats`. */

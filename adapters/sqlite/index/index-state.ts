@@ -30,16 +30,14 @@ export interface IndexState {
   readonly segments: readonly SqliteSegmentRow[]
 }
 
-const VISIBLE_SEGMENTS = `SELECT id, level, size, first, last, removed, partial FROM daybook_segments
+const VISIBLE_SEGMENTS = `SELECT id, level, size, first, last, removed FROM daybook_segments
   WHERE state = ${SegmentState.visible} ORDER BY first, id`
 
 // One statement, so that the result is consistent.
-const STATE = `SELECT version, sealed_to, sealed_late, id, level, size, first, last, s.removed, partial
+const STATE = `SELECT version, sealed_to, sealed_late, id, level, size, first, last, s.removed
   FROM daybook_index LEFT JOIN daybook_segments AS s ON state = ${SegmentState.visible} ORDER BY first, id`
 
-type SegmentValues = Omit<SqliteSegmentRow, 'isPartial'> & { readonly partial: 0 | 1 }
-
-interface StateRow extends Omit<SegmentValues, 'id'> {
+interface StateRow extends Omit<SqliteSegmentRow, 'id'> {
   readonly version: number
   readonly sealed_to: Microseconds
   readonly sealed_late: number
@@ -48,12 +46,7 @@ interface StateRow extends Omit<SegmentValues, 'id'> {
 
 /** By the times of their first events. */
 export const visibleSegments = ({ statement }: Connection): readonly SqliteSegmentRow[] =>
-  (statement(VISIBLE_SEGMENTS).all() as SegmentValues[]).map(toSegmentRow)
-
-const toSegmentRow = ({ partial, ...row }: SegmentValues): SqliteSegmentRow => ({
-  ...row,
-  isPartial: partial === 1,
-})
+  statement(VISIBLE_SEGMENTS).all() as SqliteSegmentRow[]
 
 /**
  * The state of the index. Its segments can be read while the version stays the same, so a caller that reads
@@ -66,8 +59,8 @@ export function loadIndexState({ statement }: Connection): IndexState {
     version,
     sealedTo: sealed_to,
     sealedLate: sealed_late,
-    segments: rows.flatMap(({ id, level, size, first, last, removed, partial }) =>
-      id === null ? [] : [toSegmentRow({ id, level, size, first, last, removed, partial })],
+    segments: rows.flatMap(({ id, level, size, first, last, removed }) =>
+      id === null ? [] : [{ id, level, size, first, last, removed }],
     ),
   }
 }

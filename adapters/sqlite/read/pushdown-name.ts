@@ -11,7 +11,7 @@ const PATH_SAFE = /^[^"\\\p{Cc}]*$/u
 
 const pathOf = (keys: readonly string[]): string => `$${keys.map((key) => `."${key}"`).join('')}`
 
-/** Paths to the keys of `attributes` that may contain the places of the name. */
+/** Paths to the top-level keys of `attributes` below which the name may lead to a value. */
 function headsOf(name: string, parts: readonly string[]): string[] {
   if (!PATH_SAFE.test(name) || parts.length > MAX_HEADS) return ['$']
   return parts.map((_, i) => pathOf([parts.slice(0, i + 1).join('_')]))
@@ -36,8 +36,8 @@ function pathPattern(parts: readonly string[]): string {
 }
 
 /**
- * SQL that is true if one of the places of the name passes, for any split of the name into keys and any
- * arrays on the path. It may be true because of some other places too.
+ * SQL that is true if a value to which the name leads passes the test, for any split of the name into keys
+ * and through any arrays. It may also be true because of other values.
  */
 export function anyPlace(name: string, test: (place: Place) => Sql | undefined): Sql | undefined {
   const passes = test(IN_TREE)

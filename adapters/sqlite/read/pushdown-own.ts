@@ -1,4 +1,4 @@
-import type { OwnField } from '../../../src/event/own-fields.js'
+import type { OwnField, SOURCE } from '../../../src/event/own-fields.js'
 import { parseEventId } from '../../../src/event/event-id.js'
 import type { Sql } from '../../../src/store-kit/sql.js'
 import type { Predicate } from '../../../src/filter/predicates.js'
@@ -8,7 +8,7 @@ import { inList, like, notLike, OPERATORS, orSql, sql } from './sql.js'
 
 /** Pushes a predicate down to the column of an own field; `undefined` if SQL cannot test it. */
 export function pushDownOwnField(
-  field: OwnField,
+  field: OwnField | typeof SOURCE,
   predicate: Predicate,
   values: readonly string[],
 ): Sql | undefined {
@@ -61,7 +61,7 @@ export function pushDownOwnField(
   }
 }
 
-function ownValue(field: OwnField, value: string): unknown {
+function ownValue(field: OwnField | typeof SOURCE, value: string): unknown {
   if (field === 'created_at') return parseTimestamp(value)
   return field === 'system' ? Number(readBoolean(value)) : value
 }

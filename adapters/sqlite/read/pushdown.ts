@@ -1,4 +1,4 @@
-import { isOwnField } from '../../../src/event/own-fields.js'
+import { isOwnField, SOURCE } from '../../../src/event/own-fields.js'
 import type { PushDownAttribute } from '../../../src/store-kit/pushdown.js'
 import type { Sql } from '../../../src/store-kit/sql.js'
 import { atKnownPlaces, anyPlace } from './pushdown-name.js'
@@ -16,9 +16,19 @@ function pushDownAbsence(name: string, test: 'null' | 'blank'): Sql | undefined 
   return filled && empty && andSql([notSql(filled), orSql([notSql(present), empty])])
 }
 
+/** The source in its column, or an attribute of the same name. What must hold for both is left to the predicate. */
+const pushDownSource: PushDownAttribute = (name, predicate, values) => {
+  const { test, negated } = predicate
+  if (negated || test === 'null' || test === 'blank') return undefined
+  const column = pushDownOwnField(SOURCE, predicate, values)
+  const attribute = anyPlace(name, (place) => pushDownPlace(place, predicate, values))
+  return column && attribute && orSql([column, attribute])
+}
+
 /** Pushes a predicate down to an own field, which has a column, or to an attribute in the JSON. */
 export const pushDownAttribute: PushDownAttribute = (attribute, predicate, values) => {
   if (isOwnField(attribute)) return pushDownOwnField(attribute, predicate, values)
+  if (attribute === SOURCE) return pushDownSource(attribute, predicate, values)
   const { test, negated } = predicate
   if (!negated && (test === 'null' || test === 'blank')) return pushDownAbsence(attribute, test)
   return anyPlace(attribute, (place) => pushDownPlace(place, predicate, values))

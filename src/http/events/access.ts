@@ -1,5 +1,5 @@
 import type { AuditEvent } from '../../event/event.js'
-import type { QueryObject } from '../../filter/parse.js'
+import type { Visible } from '../visible-filter.js'
 import type { EventsAction } from './routes.js'
 
 /** A read that is about to be sent to a client. */
@@ -22,23 +22,28 @@ export interface UserRights {
 /** The host's access control; `Context` is the request object of the HTTP server. */
 export interface EventsAccess<Context> {
   /**
-   * Returns true if the user may do this; otherwise the response is 403. It is called before the request
-   * body is read, and for all actions when the user requests `<path>/me`. Errors go to the host's error
-   * handling.
+   * Returns `true` if the user may do this; for any other value the response is 403. It is called before
+   * the request body is read, and for all actions when the user requests `<path>/me`. A stream asks again
+   * every `recheckMs`. Errors go to the host's error handling.
    * @default every authenticated user may do everything
    */
   authorize?(context: Context, action: EventsAction): boolean | Promise<boolean>
   /**
-   * A filter for everything that the user reads, such as `{ username_eq: 'ann' }`. Other events do not
-   * exist for the user: they are 404, missing from lists and counts, and do not cause a 206. It is called
-   * once per request; a stream keeps its result. A filter that is invalid, or has a blank or undefined
-   * value or an empty list, is an error that goes to the host's error handling. `{ id_null: true }` matches
-   * nothing.
+   * A filter for everything that the user reads, such as `{ username_eq: 'ann' }`, or `'all'`. Other events
+   * do not exist for the user: they are 404, missing from lists and counts, and do not cause a 206. It is
+   * called once per request; a stream asks again every `recheckMs`. `undefined`, null, a filter without
+   * conditions, and one that is invalid or has a blank or undefined value or an empty list, are errors that
+   * go to the host's error handling. `{ id_null: true }` matches nothing.
    * @default everything is visible
    */
-  visible?(
-    context: Context,
-  ): QueryObject['filter'] | undefined | Promise<QueryObject['filter'] | undefined>
+  visible?(context: Context): Visible | Promise<Visible>
+  /**
+   * How often a stream calls `authorize` and `visible` again, in milliseconds. It ends when `authorize` does
+   * not return `true`, when `visible` returns another filter, when one of them throws, and when they have
+   * not answered before they are due again.
+   * @default 60 000
+   */
+  readonly recheckMs?: number
   /**
    * Called with what a request reads before it is sent, for streams and exports with each batch, so that
    * the host can log reads. It is also called for `HEAD` requests and 304 responses, because they reveal

@@ -51,12 +51,18 @@ function resourceText(
   return `{"type":"event","id":"${id}","attributes":${attributes}${related},"links":{"self":${start}${id}"}${meta}}`
 }
 
+/** How a list is rendered. */
+export interface ListOptions extends ResourceOptions {
+  /** The `meta` of the document. */
+  readonly meta?: object
+}
+
 /** The text of the document in parts; joining them would need another copy. */
 export function* eventsDocument(
   events: readonly AuditEvent[],
   path: string,
   links: Readonly<Record<string, string>>,
-  view?: ResourceOptions,
+  view?: ListOptions,
 ): Generator<string, void> {
   yield `{"jsonapi":${JSONAPI},"data":[`
   const start = linkStart(path)
@@ -65,7 +71,8 @@ export function* eventsDocument(
     yield `${separator}${resourceText(event, start, view)}`
     separator = ','
   }
-  yield `],"links":${JSON.stringify(links)}}`
+  const meta = view?.meta ? `,"meta":${JSON.stringify(view.meta)}` : ''
+  yield `],"links":${JSON.stringify(links)}${meta}}`
 }
 
 export function eventDocument(event: AuditEvent, path: string, view?: ResourceOptions): string {

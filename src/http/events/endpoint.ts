@@ -1,20 +1,23 @@
-import type { Grouping } from '../../filter/ast.js'
 import { createBroadcast } from '../stream/broadcast.js'
+import type { RedactOptions } from '../../event/secrets.js'
 import { plainEvent } from '../../store-kit/lazy-event.js'
 import { challenge } from '../basic-auth.js'
 import type { HttpRequest, HttpResponse } from '../exchange.js'
 import { finalizeResponse } from '../finalize-response.js'
 import { errorResponse, HttpProblem } from '../problem.js'
-import { parseVisible } from '../visible-filter.js'
+import { checkHostFunctions } from '../host-functions.js'
 import type { EventsAccess, EventsRead, UserRights } from './access.js'
 import { countsHandler } from './counts.js'
 import { createHandler } from './create.js'
 import { exportHandler } from './export.js'
 import type { EndpointAudit, EventsHandler } from './handler.js'
+import { type CallHost, type HostAccess, hostAccess } from './host-access.js'
 import { listHandler } from './list.js'
 import { meHandler } from './me.js'
 import { openApiHandler } from './openapi.js'
 import { readHandler } from './read.js'
+import { readRecheckMs } from './recheck.js'
+import { type RedactEvent, redactEvent } from './redact-event.js'
 import {
   EVENTS_ACTIONS,
   type EventsAction,
@@ -35,6 +38,13 @@ export interface EventsEndpointOptions<Context> extends EventsAccess<Context> {
   readonly path?: string
   /** Realm of the challenge of a 401 response. @default 'Daybook' */
   readonly realm?: string
+  /**
+   * Replaces the secrets in created events by `[redacted]`, as `recordRequests` does: `true` for the
+   * default keys and all recognisable values. The attribute `recording` has the list
+   * `redacted` of their JSON Pointers.
+   * @default false
+   */
+  readonly redact?: boolean | RedactOptions
 }
 
 /** Handles a request to the events endpoints; returns `undefined` synchronously for other paths. */
@@ -59,10 +69,7 @@ const READS: Readonly<Partial<Record<EventsRoute['action'], EventsRead['action']
 }
 
 /** Calls `may` sequentially, so that the first error of the host is the one that is thrown. */
-async function rightsOf(
-  may: (action: EventsAction) => Promise<boolean>,
-  visible: () => Promise<Grouping | undefined>,
-): Promise<UserRights> {
+async function rightsOf({ may, visible }: HostAccess): Promise<UserRights> {
   const allowed = new Set<EventsAction>()
   for (const action of EVENTS_ACTIONS) if (await may(action)) allowed.add(action)
   // The host need not provide a filter for users who may read nothing.
@@ -78,14 +85,15 @@ async function rightsOf(
 function createHandlers(
   audit: EndpointAudit,
   path: string,
+  { recheckMs, redact }: { readonly recheckMs: number; readonly redact: RedactEvent },
 ): Readonly<Record<EventsRoute['action'], EventsHandler>> {
   const broadcast = createBroadcast(audit, (event) => eventFrame(event, path))
   const shared = { audit, path }
   return {
     list: listHandler({ ...shared, broadcast }),
     read: readHandler(shared),
-    create: createHandler(shared),
-    stream: streamHandler({ ...shared, broadcast }),
+    create: createHandler({ ...shared, redact }),
+    stream: streamHandler({ ...shared, broadcast, recheckMs }),
     count: countsHandler(shared),
     export: exportHandler(shared),
     types: typesHandler(shared),
@@ -94,8 +102,14 @@ function createHandlers(
   }
 }
 
-/** Calls a function of the host. */
-type CallHost = <Value>(call: () => Value | Promise<Value>) => Promise<Value>
+/** Throws `NOT_FOUND` and `METHOD_NOT_ALLOWED`. */
+function routeOf({ method, path }: HttpRequest, byMethod: MatchedRoutes['byMethod']): EventsRoute {
+  if (byMethod.size === 0) throw new HttpProblem('NOT_FOUND', `there is nothing at ${path}`)
+  const route = byMethod.get(method)
+  if (route) return route
+  const allow = [...byMethod.keys()].join(', ')
+  throw new HttpProblem('METHOD_NOT_ALLOWED', `${path} takes ${allow}`, { headers: { allow } })
+}
 
 /**
  * The endpoints of the interface's sections "Endpoints" and "Errors", independent of the HTTP server.
@@ -105,7 +119,11 @@ export function eventsEndpoint<Context>(
   options: EventsEndpointOptions<Context> = {},
 ): EventsEndpoint<Context> {
   const { path = DEFAULT_PATH, realm = 'Daybook' } = options
-  const handlers = createHandlers(audit, path)
+  checkHostFunctions(options, 'authorize', 'visible', 'onRead')
+  const handlers = createHandlers(audit, path, {
+    recheckMs: readRecheckMs(options.recheckMs),
+    redact: redactEvent(options.redact),
+  })
   const unauthenticated = { headers: challenge(realm) }
 
   const handle = async (
@@ -118,29 +136,24 @@ export function eventsEndpoint<Context>(
     // Most servers represent a missing header as an empty string, so an empty name means no user.
     if (!username)
       throw new HttpProblem('UNAUTHENTICATED', 'send user name and password', unauthenticated)
-    if (byMethod.size === 0)
-      throw new HttpProblem('NOT_FOUND', `there is nothing at ${request.path}`)
-    const route = byMethod.get(request.method)
-    if (!route) {
-      const allow = [...byMethod.keys()].join(', ')
-      throw new HttpProblem('METHOD_NOT_ALLOWED', `${request.path} takes ${allow}`, {
-        headers: { allow },
-      })
-    }
-    const { action } = route
-    const may = async (wanted: EventsAction): Promise<boolean> =>
-      !options.authorize || (await callHost(() => options.authorize!(context, wanted)))
-    const visible = async (): Promise<Grouping | undefined> =>
-      options.visible && callHost(async () => parseVisible(await options.visible!(context)))
-    if (action !== 'me' && !(await may(action)))
+    const { action } = routeOf(request, byMethod)
+    const access = hostAccess(options, context, callHost)
+    if (action !== 'me' && !(await access.may(action)))
       throw new HttpProblem('FORBIDDEN', `${username} is not allowed the action ${action}`)
     const read = READS[action]
+    const visible = read && (await access.visible())
     const response = await handlers[action]({
       request,
       username,
       id,
-      visible: read && (await visible()),
-      rights: () => rightsOf(may, visible),
+      visible,
+      rights: () => rightsOf(access),
+      mayContinue:
+        options.authorize || options.visible
+          ? async () =>
+              (action === 'me' || (await access.may(action))) &&
+              JSON.stringify(await access.visible()) === JSON.stringify(visible)
+          : undefined,
       async reportRead(events) {
         if (!read || !options.onRead) return
         const report = { action: read, username, query, events: events.map(plainEvent) }

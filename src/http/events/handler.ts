@@ -35,6 +35,11 @@ export interface EventsCall {
   readonly reportRead: (events: readonly AuditEvent[]) => Promise<void>
   /** Calls functions of the host. */
   readonly rights: () => Promise<UserRights>
+  /**
+   * Asks the host again. True if the user may still do this and sees the same part of the log. `undefined`
+   * if the host has neither `authorize` nor `visible`.
+   */
+  readonly mayContinue: (() => Promise<boolean>) | undefined
 }
 
 export type EventsHandler = (call: EventsCall) => Promise<HttpResponse>

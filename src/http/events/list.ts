@@ -11,6 +11,7 @@ import { eventsDocument } from './documents.js'
 import { type Fieldset, formatFieldset, extractFieldset } from './fieldset.js'
 import type { EventsHandler, StreamingHandlerOptions } from './handler.js'
 import { createOpenEventFinder } from './open-events.js'
+import { sortWarnings } from './sort-warnings.js'
 import { parseEventsQuery } from './query.js'
 import { createStreamView } from './stream-view.js'
 import { longPoll } from './long-poll.js'
@@ -69,7 +70,9 @@ export function listHandler({ audit, path, broadcast }: StreamingHandlerOptions)
     const prev = previousLink(query, fields, page)
     const links = prev === undefined ? { self } : { self, prev }
     const open = await findOpen(page.events)
-    const body = utf8(eventsDocument(page.events, path, links, { fields, open }))
+    const warnings = await sortWarnings(audit, query, visible, page.events)
+    const view = { fields, open, ...(warnings.length > 0 && { meta: { warnings } }) }
+    const body = utf8(eventsDocument(page.events, path, links, view))
     const { status, headers } = jsonResponse(page.truncated ? 206 : 200, body)
     return { page, response: { status, headers: { ...headers, etag: entityTag(body) }, body } }
   }

@@ -3,7 +3,10 @@ import { isOwnField } from '../../event/own-fields.js'
 import { AuditLogError } from '../../errors.js'
 import { eventTypeFault } from '../../event/event-types.js'
 import { findUnstorable, type JsonLimits } from '../../event/json.js'
+import { jsonPointer } from '../../event/json-copy.js'
 import { HttpProblem } from '../problem.js'
+import { findInexactNumber } from './json-numbers.js'
+import type { RedactEvent } from './redact-event.js'
 
 /** A custom event as sent by a client. */
 export interface NewEvent {
@@ -11,9 +14,10 @@ export interface NewEvent {
   readonly attributes: JsonObject
 }
 
-function parseJson(bytes: Uint8Array): unknown {
+function parseJson(bytes: Uint8Array): { readonly document: unknown; readonly json: string } {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    const json = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return { document: JSON.parse(json), json }
   } catch (error) {
     const reason = error instanceof SyntaxError ? error.message : 'the bytes are not UTF-8'
     throw new HttpProblem('MALFORMED_DOCUMENT', `the body is not JSON: ${reason}`)
@@ -26,6 +30,13 @@ const isObject = (value: unknown): value is JsonObject =>
 function requireObject(value: JsonValue | undefined, pointer: string): JsonObject {
   if (isObject(value)) return value
   throw new HttpProblem('MALFORMED_DOCUMENT', `${pointer} must be an object`, { pointer })
+}
+
+/** A value for a message. An array or object is not quoted: it may be nested too deeply to be written. */
+function describeValue(value: JsonValue | undefined): string {
+  if (value === undefined) return 'missing'
+  if (Array.isArray(value)) return 'an array'
+  return isObject(value) ? 'an object' : JSON.stringify(value)
 }
 
 const ATTRIBUTES = '/data/attributes'
@@ -46,42 +57,57 @@ function invalidEvent(message: string, pointer: string): AuditLogError {
 
 /**
  * Reads the document of a POST: `data.type` `Event` (or `event`), `data.attributes.type` and any other
- * attributes. Other members, beside and within `data`, are ignored. Throws if the document is invalid.
+ * attributes, whose secrets `redact` replaces. Other members, beside and within `data`, are ignored. Throws
+ * if the document is invalid.
  */
-export function readNewEvent(bytes: Uint8Array, { maxBytes, maxDepth }: JsonLimits): NewEvent {
-  const document = parseJson(bytes)
+export function readNewEvent(
+  bytes: Uint8Array,
+  { maxBytes, maxDepth }: JsonLimits,
+  redact: RedactEvent,
+): NewEvent {
+  const { document, json } = parseJson(bytes)
   if (!isObject(document))
     throw new HttpProblem('MALFORMED_DOCUMENT', 'the document must be an object', { pointer: '' })
   const data = requireObject(document['data'], '/data')
   if (data['type'] !== 'Event' && data['type'] !== 'event') {
-    const given = JSON.stringify(data['type']) ?? 'missing'
+    const given = describeValue(data['type'])
     throw new HttpProblem('WRONG_RESOURCE_TYPE', `/data/type must be Event; it is ${given}`, {
       pointer: '/data/type',
     })
   }
   if (data['id'] !== undefined)
     throw new HttpProblem('CLIENT_ID', '/data/id must be omitted', { pointer: '/data/id' })
-  const { type, ...attributes } = requireObject(data['attributes'], ATTRIBUTES)
+  const { type, ...sent } = requireObject(data['attributes'], ATTRIBUTES)
   const fault = eventTypeFault(type)
   if (fault) throw invalidEvent(`the event's type ${fault}`, `${ATTRIBUTES}/type`)
-  const reserved = Object.keys(attributes).find(isOwnField)
+  const reserved = Object.keys(sent).find(isOwnField)
   if (reserved !== undefined)
     throw invalidEvent(
       `the attribute ${reserved} is set by the service`,
       `${ATTRIBUTES}/${reserved}`,
     )
-  const unstorable = findUnstorable(attributes, maxDepth)
+  const unstorable = findUnstorable(sent, maxDepth)
   if (unstorable)
     throw invalidEvent(
       `the attribute ${unstorable.pointer} ${unstorable.reason}`,
       ATTRIBUTES + unstorable.pointer,
     )
-  const count = countMembers(attributes)
+  const inexact = findInexactNumber(json, ['data', 'attributes'])
+  if (inexact) {
+    const pointer = jsonPointer(inexact.path)
+    const place = pointer.slice(ATTRIBUTES.length)
+    throw invalidEvent(
+      `the attribute ${place} is ${inexact.text}, which a double cannot hold; send it as a text`,
+      pointer,
+    )
+  }
+  const count = countMembers(sent)
   if (count > MAX_MEMBERS)
     throw invalidEvent(
       `the attributes may have ${MAX_MEMBERS} members in total, at all depths; they have ${count}`,
       ATTRIBUTES,
     )
+  const attributes = redact(sent)
   // A number such as 1e20 takes more bytes in the store than in the request.
   if (Buffer.byteLength(JSON.stringify(attributes)) > maxBytes)
     throw new HttpProblem(

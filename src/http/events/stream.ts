@@ -6,6 +6,7 @@ import type { HttpStream } from '../exchange.js'
 import { checkAccept } from '../media.js'
 import type { EventsCall, EventsHandler, StreamingHandlerOptions } from './handler.js'
 import { createHeartbeat, withHeartbeat } from './heartbeat.js'
+import { whileAllowed } from './recheck.js'
 import { changeFrame, COMMENT, EVENT_STREAM, eventFrame, RETRY } from './server-sent.js'
 import { readStreamRequest, type StreamRequest } from './stream-request.js'
 import { createStreamView } from './stream-view.js'
@@ -45,16 +46,22 @@ async function* eventFrames(
 // HEAD requests only the headers.
 async function* emptyBody(): HttpStream & Frames {}
 
+export interface StreamHandlerOptions extends StreamingHandlerOptions {
+  /** How often the host is asked again whether the stream may go on, in milliseconds. */
+  readonly recheckMs: number
+}
+
 /** `GET <path>/stream`: events as they become visible, as server-sent events. */
 export function streamHandler(
-  { audit, path, broadcast }: StreamingHandlerOptions,
+  { audit, path, broadcast, recheckMs }: StreamHandlerOptions,
   heartbeat = createHeartbeat(HEARTBEAT_MS),
 ): EventsHandler {
   /** Uses a tail of its own, which tracks the state of each live event for this reader. */
   async function* changeFrames(
     { where, fields }: StreamRequest,
     start: string,
-    { request: { signal }, visible, reportRead }: EventsCall,
+    { visible, reportRead }: EventsCall,
+    signal: AbortSignal,
   ): Frames {
     yield RETRY
     /** Ids of events before the start that were reported as read, because their changes were sent. */
@@ -76,12 +83,15 @@ export function streamHandler(
     }
   }
 
-  const open = async (wanted: StreamRequest, call: EventsCall): Promise<Frames> => {
+  const open = async (
+    wanted: StreamRequest,
+    call: EventsCall,
+    signal: AbortSignal,
+  ): Promise<Frames> => {
     const { where, fields, after } = wanted
-    const { signal } = call.request
     // Before the headers are sent, so that the client gets every event recorded after it received them.
     if (wanted.changes)
-      return changeFrames(wanted, after ?? (await currentPosition(audit, signal)), call)
+      return changeFrames(wanted, after ?? (await currentPosition(audit, signal)), call, signal)
     const chunks = await broadcast.read(createStreamView(where, path, fields), { after, signal })
     return eventFrames(chunks, call.reportRead)
   }
@@ -91,10 +101,14 @@ export function streamHandler(
     checkAccept(request.header('accept'), EVENT_STREAM)
     const requested = readStreamRequest(request)
     const wanted = { ...requested, where: bothOf(visible, requested.where) }
-    const body =
-      request.method === 'HEAD'
-        ? emptyBody()
-        : withHeartbeat(await open(wanted, call), COMMENT, heartbeat)
+    if (request.method === 'HEAD') return { status: 200, headers: HEADERS, body: emptyBody() }
+    const { mayContinue } = call
+    const { signal } = request
+    const openFrames = async (signal: AbortSignal): Promise<Frames> =>
+      withHeartbeat(await open(wanted, call, signal), COMMENT, heartbeat)
+    const body = mayContinue
+      ? await whileAllowed(openFrames, { mayContinue, periodMs: recheckMs, signal })
+      : await openFrames(signal)
     return { status: 200, headers: HEADERS, body }
   }
 }

@@ -98,6 +98,11 @@ const user = (actions: readonly string[]) =>
     }),
   })
 
+const listWarning = {
+  ...closedObject({ detail: text, source: closedObject({ parameter: text }) }),
+  description: 'A sort by an attribute that no event has.',
+}
+
 /** The body of `POST <path>`. */
 const newEventDocument = {
   type: 'object',
@@ -171,7 +176,15 @@ export function componentSchemas(types: EventTypes, actions: readonly string[]) 
       ['type', 'id', 'attributes', 'links'],
     ),
     EventDocument: document(ref('Event'), 'self'),
-    EventList: document(listOf(ref('Event')), 'self', 'prev'),
+    EventList: object(
+      {
+        jsonapi: ref('JsonApi'),
+        data: listOf(ref('Event')),
+        links: links('self', 'prev'),
+        meta: closedObject({ warnings: listOf(listWarning) }),
+      },
+      ['jsonapi', 'data', 'links'],
+    ),
     ExportedEvent: closedObject({
       id,
       created_at,

@@ -47,7 +47,8 @@ const CONTENT_SECURITY_POLICY = [
 
 const SECURITY_HEADERS = {
   'content-security-policy': CONTENT_SECURITY_POLICY,
-  'x-content-type-options': 'nosniff',
+  // Windows that other sites open get no handle of the page.
+  'cross-origin-opener-policy': 'same-origin',
   // The address contains the user's query.
   'referrer-policy': 'no-referrer',
 }

@@ -11,7 +11,7 @@ export interface Span {
   readonly first: Microseconds | undefined
   /** The time of the newest event. */
   readonly last: Microseconds
-  /** The present time by the store's clock. */
+  /** The current time by the store's clock. */
   readonly now: Microseconds
 }
 

@@ -42,6 +42,17 @@ const SETTLED_CHECK_MS = 20
 
 type End = RoundEnd | 'not due' | 'failed'
 
+/** Pauses grow while rounds fail or find nothing although work was due. */
+function nextPauseMs(end: End, lastMs: number, maxMs: number): number {
+  const longer = Math.min(maxMs, Math.max(MIN_PAUSE_MS, 2 * lastMs))
+  return { done: 0, 'not due': 0, leased: MIN_PAUSE_MS, nothing: longer, failed: longer }[end]
+}
+
+function warnOfFailure(store: string, error: unknown): void {
+  const reason = error instanceof Error ? error.message : String(error)
+  process.emitWarning(`the ${store} store keeps trying to build its index, which fails: ${reason}`)
+}
+
 export function createSealer(
   rounds: Rounds,
   { checkMs, maxPauseMs }: Pick<CommonSealerOptions, 'checkMs' | 'maxPauseMs'>,
@@ -50,18 +61,10 @@ export function createSealer(
   let timer: NodeJS.Timeout | undefined
   let checkAt = -Infinity
   /** A check was requested during a round, which may have missed new events. */
-  let isAsked = false
+  let isCheckRequested = false
   let pauseMs = 0
   let hasWarned = false
   let closed: Promise<void> | undefined
-
-  const warn = (error: unknown): void => {
-    if (hasWarned || 2 * pauseMs < maxPauseMs) return
-    hasWarned = true
-    process.emitWarning(
-      `the ${rounds.store} store keeps trying to build its index, which fails: ${reasonOf(error)}`,
-    )
-  }
 
   const runOnce = async (isDue: boolean): Promise<End> => {
     try {
@@ -69,26 +72,22 @@ export function createSealer(
       return await rounds.run()
     } catch (error) {
       // Calls do not fail: queries scan the events that are not in the index.
-      if (!closed) warn(error)
+      if (!closed && !hasWarned && 2 * pauseMs >= maxPauseMs) {
+        hasWarned = true
+        warnOfFailure(rounds.store, error)
+      }
       return 'failed'
     }
   }
 
-  /** Pauses grow while rounds fail or find nothing although work was due. */
-  const setPause = (end: End): void => {
-    const longer = Math.min(maxPauseMs, Math.max(MIN_PAUSE_MS, 2 * pauseMs))
-    const pauses = { done: 0, 'not due': 0, leased: MIN_PAUSE_MS, nothing: longer, failed: longer }
-    pauseMs = pauses[end]
-    checkAt = performance.now() + Math.max(checkMs, pauseMs)
-  }
-
   /** Runs a round, after a check that it is due unless `isDue` says so. */
   const runRound = (isDue = false): Promise<End> => {
-    isAsked = false
+    isCheckRequested = false
     round = runOnce(isDue).then((end) => {
       round = undefined
-      setPause(end)
-      if (isAsked || end === 'done' || end === 'failed') schedule()
+      pauseMs = nextPauseMs(end, pauseMs, maxPauseMs)
+      checkAt = performance.now() + Math.max(checkMs, pauseMs)
+      if (isCheckRequested || end === 'done' || end === 'failed') schedule()
       return end
     })
     return round
@@ -105,7 +104,7 @@ export function createSealer(
 
   return {
     checkSoon() {
-      if (round) isAsked = true
+      if (round) isCheckRequested = true
       schedule()
     },
     async settled() {
@@ -126,6 +125,3 @@ export function createSealer(
     },
   }
 }
-
-const reasonOf = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error)

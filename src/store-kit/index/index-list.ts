@@ -1,4 +1,5 @@
 import type { AuditEvent } from '../../event/event.js'
+import { SOURCE } from '../../event/own-fields.js'
 import type { EventQuery, Sort } from '../../filter/ast.js'
 import { eventAttributes } from '../../filter/attributes.js'
 import type { TimeBounds } from '../../filter/bounds.js'
@@ -7,7 +8,7 @@ import type { Microseconds } from '../../event/timestamp.js'
 import { findPostings, type TimesOf, type Work } from './find-postings.js'
 import { type IndexFilter, requiresAttribute } from './index-filter.js'
 import { indexedValue, type IndexPart, type Order } from './part.js'
-import { allOfPostings, anyOfPostings, type Postings } from './postings.js'
+import { NONE, type Postings } from './postings.js'
 import { inSortOrder, type SortedTime } from './sort-order.js'
 import { inTimeOrder, overlaps, type PartPostings, timesOfSets } from './time-order.js'
 
@@ -82,7 +83,7 @@ export const shouldFollowOrder = (
 
 /** True if an index has the order; it has no ids. */
 export const isIndexedOrder = (sorts: readonly Sort[]): boolean =>
-  sorts.every(({ attribute }) => attribute !== 'id')
+  sorts.every(({ attribute }) => attribute !== 'id' && attribute !== SOURCE)
 
 /** A query in the order of its sorts. */
 export interface SortedSearch {
@@ -116,11 +117,9 @@ export function* takeSortedOf(
   }
 
   if (shouldFollowOrder({ count, searched }, limit)) {
-    // The order does not lead to them at their place.
-    for (const time of timesOfSets(partialSets(sets, sorts), 'asc', bounds)) {
-      if (time !== undefined) check(time)
-      yield
-    }
+    for (const { part } of sets)
+      for (const time of unindexedTimes(part))
+        if (time >= bounds.from && time <= bounds.to) check(time)
     const isInPlace = placeTest(sorts)
     let steps = 0
     let found = 0
@@ -144,12 +143,11 @@ export function* takeSortedOf(
   }
 }
 
-/** The events of the sets that may have more values to sort by than are listed. */
-const partialSets = (sets: readonly PartPostings[], sorts: readonly Sort[]): PartPostings[] =>
-  sets.map(({ part, postings }) => {
-    const partial = anyOfPostings(sorts.map(({ attribute }) => part.partial(attribute)))
-    return { part, postings: allOfPostings([partial, postings]) }
-  })
+function* unindexedTimes(part: IndexPart): Generator<Microseconds, void> {
+  const { unindexed } = part
+  for (let at = unindexed.seek(0, 1); at !== NONE; at = unindexed.seek(at + 1, 1))
+    yield part.timeOf(at)
+}
 
 /** Tests whether an event still has the values at which the index lists it. */
 function placeTest(

@@ -1,17 +1,56 @@
 import assert from 'node:assert/strict'
+import { inspect } from 'node:util'
 import { AuditLogError } from '../../errors.js'
 import type { AuditLog } from '../../audit-log.js'
 import type { JsonObject } from '../../event/event.js'
+import type { FilterObject } from '../../filter/filter-object.js'
 import { predicates } from '../../filter/predicates.js'
 import { filterTables, hostileTexts, longTexts, sortTable } from './filter-cases.js'
 import { type Case, cases } from './context.js'
-import { labels } from './helpers.js'
+import { draft, labels } from './helpers.js'
 
 async function recordAll(
   audit: AuditLog,
   events: Readonly<Record<string, JsonObject>>,
 ): Promise<void> {
   await Promise.all(Object.entries(events).map(([label, data]) => audit.recordSystem(label, data)))
+}
+
+const LONG_TEXT_PREDICATES = ['eq', 'not_in', 'cont', 'not_end', 'matches', 'does_not_match_any']
+
+const joiningPredicates = Array.from(predicates.keys()).filter((name) => /_(any|all)$/.test(name))
+const simplePredicates = Array.from(predicates.keys()).filter(
+  (name) => !joiningPredicates.includes(name),
+)
+
+type TryList = (filter: Readonly<Record<string, unknown>>) => Promise<void>
+
+/** Checks that no query of `act` changes the log, and that each is answered or refused. */
+async function expectUnchanged(
+  audit: AuditLog,
+  act: (tryList: TryList) => Promise<void>,
+): Promise<void> {
+  // The longest text is the oldest, so that most lists do not return it.
+  const texts = [...[...hostileTexts, 'x'.repeat(100_000)].entries()].toReversed()
+  for (const [i, text] of texts)
+    await audit.recordCustom('test:text', { i, text, [text.slice(0, 100)]: [text] })
+  const before = await audit.list({ limit: 1000 })
+  const inherited = Object.getOwnPropertyNames(Object.prototype)
+  await act(async (filter) => {
+    try {
+      await audit.list({ filter, limit: 3 })
+    } catch (error) {
+      assert.ok(error instanceof AuditLogError, String(error))
+      assert.ok(error.message.length <= 1000, 'the message repeats the whole query')
+    }
+  })
+  assert.deepEqual(await audit.list({ limit: 1000 }), before)
+  assert.deepEqual(Object.getOwnPropertyNames(Object.prototype), inherited)
+}
+
+async function tryEvery(names: readonly string[], tryList: TryList): Promise<void> {
+  for (const text of hostileTexts)
+    await Promise.all(names.map((name) => tryList({ [`text_${name}`]: text })))
 }
 
 const tableCases = filterTables.flatMap(({ title, events, queries }) =>
@@ -29,48 +68,40 @@ const tableCases = filterTables.flatMap(({ title, events, queries }) =>
 export const filterCases: readonly Case[] = [
   ...tableCases,
   ...cases({
-    // Uses every text as a value of every predicate and as a name, then checks that the log is unchanged.
-    async 'filter: hostile names and values match or are refused, and change nothing'({ audit }) {
-      for (const [i, text] of [...hostileTexts, 'x'.repeat(100_000)].entries())
-        await audit.recordCustom('test:text', { i, text, [text.slice(0, 100)]: [text] })
-      const before = await audit.list({ limit: 1000 })
-      const inherited = Object.getOwnPropertyNames(Object.prototype)
+    // Every text is a value of every predicate.
+    async 'filter: hostile values match or are refused, and change nothing'({ audit }) {
+      await expectUnchanged(audit, (tryList) => tryEvery(simplePredicates, tryList))
+    },
 
-      const tryList = async (filter: Readonly<Record<string, unknown>>): Promise<void> => {
-        try {
-          await audit.list({ filter, limit: 3 })
-        } catch (error) {
-          assert.ok(error instanceof AuditLogError, String(error))
-          assert.ok(error.message.length <= 1000, 'the message repeats the whole query')
+    async 'filter: hostile values of _any and _all match or are refused, and change nothing'({
+      audit,
+    }) {
+      await expectUnchanged(audit, (tryList) => tryEvery(joiningPredicates, tryList))
+    },
+
+    async 'filter: long values match or are refused, and change nothing'({ audit }) {
+      await expectUnchanged(audit, async (tryList) => {
+        for (const text of longTexts)
+          for (const predicate of LONG_TEXT_PREDICATES)
+            await tryList({ [`text_${predicate}`]: text, i_gt: 30 })
+      })
+    },
+
+    // Every text is a name, and all that a query may hold beside values.
+    async 'filter: hostile names match or are refused, and change nothing'({ audit }) {
+      await expectUnchanged(audit, async (tryList) => {
+        for (const text of [...hostileTexts, ...longTexts]) {
+          await tryList({ type_matches: text, username_not_eq: text, id_in: [text] })
+          await tryList({ [`${text}_eq`]: 'x' })
+          await tryList({ [`${text}_or_a_cont`]: 'x' })
+          await tryList({ [text]: text })
+          await tryList({ m: text })
+          await tryList({ sorts: `${text} desc` })
+          await tryList({ sorts: [text] })
+          await tryList({ c: [{ a: [text, 'text'], p: 'not_eq', v: [text], m: 'or' }] })
+          await tryList({ g: [{ [text]: text }, { sorts: text }] })
         }
-      }
-      for (const text of hostileTexts)
-        await Promise.all(
-          Array.from(predicates.keys(), (predicate) => tryList({ [`text_${predicate}`]: text })),
-        )
-      for (const text of longTexts)
-        for (const predicate of [
-          'eq',
-          'not_in',
-          'cont',
-          'not_end',
-          'matches',
-          'does_not_match_any',
-        ])
-          await tryList({ [`text_${predicate}`]: text, i_gt: 30 })
-      for (const text of [...hostileTexts, ...longTexts]) {
-        await tryList({ type_matches: text, username_not_eq: text, id_in: [text] })
-        await tryList({ [`${text}_eq`]: 'x' })
-        await tryList({ [`${text}_or_a_cont`]: 'x' })
-        await tryList({ [text]: text })
-        await tryList({ m: text })
-        await tryList({ sorts: `${text} desc` })
-        await tryList({ sorts: [text] })
-        await tryList({ c: [{ a: [text, 'text'], p: 'not_eq', v: [text], m: 'or' }] })
-        await tryList({ g: [{ [text]: text }, { sorts: text }] })
-      }
-      assert.deepEqual(await audit.list({ limit: 1000 }), before)
-      assert.deepEqual(Object.getOwnPropertyNames(Object.prototype), inherited)
+      })
     },
 
     async 'sort: by the smallest or the largest value, in a total order'({ audit }) {
@@ -87,6 +118,62 @@ export const filterCases: readonly Case[] = [
         limit: 4,
       })
       assert.equal(labels(several.events), 'object none smile private')
+    },
+
+    async 'filter: source is that of the event, and an attribute of this name'({ store, audit }) {
+      const [one, two] = ['/api/changes/1', '/api/changes/2']
+      const given: Readonly<Record<string, [string | null, JsonObject]>> = {
+        a: [one, {}],
+        b: [two, { n: 1 }],
+        c: [null, { source: one }],
+        d: [two, { source: [one, 7] }],
+        e: [null, { n: 1 }],
+        f: [null, { nested: { source: one } }],
+      }
+      const drafted = Object.entries(given).map(([type, [source, attributes]]) =>
+        draft(attributes, { type, source }),
+      )
+      await store.append(drafted)
+      const expected: readonly (readonly [filter: FilterObject, matching: string])[] = [
+        [{ source_eq: one }, 'a c d'],
+        [{ source_eq: '7' }, 'd'],
+        [{ source_in: [two, 'x'] }, 'b d'],
+        [{ source_start: '/API/changes' }, 'a b c d'],
+        [{ source_end: '2' }, 'b d'],
+        [{ source_matches: '%changes_1' }, 'a c d'],
+        [{ source_cont_any: ['S/2', 'y'] }, 'b d'],
+        [{ source_gt: one }, 'b d'],
+        [{ source_not_eq: one }, 'b'],
+        [{ source_not_in: [two] }, 'a c'],
+        [{ source_not_cont: '1' }, 'b'],
+        [{ source_null: 1 }, 'e f'],
+        [{ source_present: 1 }, 'a b c d'],
+        [{ source_true: 1 }, ''],
+        [{ source_or_n_eq: two }, 'b d'],
+        [{ source_or_n_eq: 1 }, 'b e'],
+        [{ source_and_n_present: 1 }, 'b'],
+        [{ m: 'or', source_eq: one, n_eq: 1 }, 'a b c d e'],
+        [{ source_eq: one, g: [{ source_eq: two }] }, 'd'],
+        [{ nested_source_eq: one }, 'f'],
+      ]
+      for (const [filter, matching] of expected) {
+        assert.equal(labels((await audit.list({ filter })).events), matching, inspect(filter))
+        const { total } = await audit.count({ filter })
+        assert.equal(total, matching.split(' ').filter(Boolean).length, inspect(filter))
+      }
+      const sorted = async (sorts: string): Promise<string> =>
+        labels((await audit.list({ filter: { sorts } })).events)
+      assert.equal(await sorted('source'), 'd a c b e f')
+      assert.equal(await sorted('source desc'), 'e f b d a c')
+      const { facets } = await audit.count({}, { facets: ['source'] })
+      assert.deepEqual(
+        facets['source']!.values.map(({ value, count }) => [value, count]),
+        [
+          [one, 3],
+          [two, 2],
+          [7, 1],
+        ],
+      )
     },
   }),
 ]

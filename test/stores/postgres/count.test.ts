@@ -103,7 +103,7 @@ describe('a log of more events than are counted at once', () => {
     await postgres.close()
   })
 
-  it('is sampled without time, from the same events as in memory', async () => {
+  it('is sampled if there is no time, from the same events as in memory', async () => {
     const postgres = store()
     for (const [, query] of queries) {
       const brief = { ...query, within: 0 }

@@ -114,7 +114,7 @@ describe('while another connection holds the lock of the file', () => {
 })
 
 describe('a run that is aborted', () => {
-  it('waits for the present removal of the store for a while, and records it', async () => {
+  it('waits a while for the removal that is under way, and records it', async () => {
     const abort = new AbortController()
     const clock = manualClock(START)
     const store = memoryStore({ clock })

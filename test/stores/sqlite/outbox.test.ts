@@ -218,7 +218,7 @@ describe('events of host transactions', () => {
     expect(numbers(await all(third))).toEqual([1, 2, 3])
   })
 
-  it('keep the tails of their drafts', async () => {
+  it('keep the suffixes of their drafts', async () => {
     const audit = openLog({}, { random: (bytes) => bytes.fill(7) })
     await audit.recordCustom('order', {}, { transaction: host })
     const row = host.prepare('SELECT suffix FROM daybook_outbox').get()

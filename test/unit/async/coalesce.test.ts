@@ -52,7 +52,7 @@ it('lists in one turn share a read only if they see the same events', async () =
   })
   for (const username of ['ann', 'bob']) await audit.recordCustom('x', {}, { username })
   const endpoint = eventsEndpoint<string>(audit, {
-    visible: (user) => (user === 'root' ? undefined : { username_eq: user }),
+    visible: (user) => (user === 'root' ? 'all' : { username_eq: user }),
   })
   const ask = async (username: string, query = ''): Promise<unknown[]> => {
     const request: HttpRequest<string> = {

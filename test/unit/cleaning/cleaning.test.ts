@@ -287,6 +287,25 @@ describe('a run', () => {
     ])
   })
 
+  it('records removed_count and filters for every target', async () => {
+    const run = (): Promise<number> => Promise.resolve(1)
+    const world = open(memoryStore(), {
+      rules: [
+        { target: 'jobs', run },
+        { target: 'images', maxAge: { months: 1 }, run },
+        { target: 'statistics' },
+        { target: 'tasks', run: () => Promise.reject(new Error('no')) },
+      ],
+    })
+    await world.cleaning.run()
+    expect((await world.cleaningEvents()).map(({ attributes }) => attributes)).toMatchObject([
+      { removed_count: 1, filters: {} },
+      { removed_count: 1, filters: { max_age: { months: 1 } } },
+      { removed_count: 0, filters: {} },
+      { removed_count: 0, filters: {} },
+    ])
+  })
+
   it('fails if the host does not return the number it removed', async () => {
     const run = (): Promise<number> => Promise.resolve(undefined as unknown as number)
     const world = open(memoryStore(), { rules: [{ target: 'jobs', run }] })
@@ -298,6 +317,7 @@ describe('a run', () => {
   it('always records a statistics run', async () => {
     const store = memoryStore()
     const table = { table: 'jobs', rows_before: null, rows_after: 5 }
+    const common = { rule: 'statistics', filters: {}, removed_count: 0 }
     const world = open(store, { rules: [{ target: 'statistics' }] })
     const skipped = 'the memory store has no query planner'
     expect(await world.cleaning.run()).toMatchObject([{ removed_count: 0, skipped }])
@@ -309,11 +329,8 @@ describe('a run', () => {
     expect(
       (await world.cleaningEvents()).map(({ type, attributes }) => [type, attributes]),
     ).toEqual([
-      [
-        'info:data_cleanup:statistics',
-        { rule: 'statistics', analyzed_tables: [], skipped_reason: skipped },
-      ],
-      ['info:data_cleanup:statistics', { rule: 'statistics', analyzed_tables: [table] }],
+      ['info:data_cleanup:statistics', { ...common, analyzed_tables: [], skipped_reason: skipped }],
+      ['info:data_cleanup:statistics', { ...common, analyzed_tables: [table] }],
     ])
   })
 

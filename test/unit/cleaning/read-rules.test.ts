@@ -112,7 +112,7 @@ describe('cleaning rules', () => {
         name: 'nightly',
         target: 'statistics',
         schedule: { at: 12_600_000_000 },
-        filters: undefined,
+        filters: {},
       },
       {
         name: 'jobs',

@@ -70,7 +70,7 @@ describe('a schedule', () => {
     )
   })
 
-  it('runs next at the next time of day, not at the present one', () => {
+  it('runs next at the next time of day, not at the current one', () => {
     const at = parseTimeOfDay('03:30')!
     const next = (from: string): string => formatTimestamp(nextTimeAfter({ at }, time(from)))
     expect(next('2026-03-29T03:29:59.999999Z')).toBe('2026-03-29T03:30:00.000000Z')

@@ -105,7 +105,7 @@ describe('isUuid', () => {
 })
 
 describe('suffixSource', () => {
-  it('makes suffixes of the randomness it is handed, with the variant bits set', () => {
+  it('makes suffixes of the given random bytes, with the variant bits set', () => {
     const fill = (byte: number) => suffixSource((bytes) => bytes.fill(byte))
     expect(fill(0x00)()).toBe('8000000000000000')
     expect(fill(0xff)()).toBe('bfffffffffffffff')

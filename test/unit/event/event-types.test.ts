@@ -190,6 +190,10 @@ describe('the catalogue of the workflow service', () => {
     fs.readFileSync(new URL('../../fixtures/event-types.json', import.meta.url), 'utf8'),
   ) as readonly Row[]
   const catalogue: Readonly<Record<string, EventTypeDefinition>> = workflowEventTypes
+  // The interface names the switch of the summary in prose.
+  const switches: Readonly<Record<string, string>> = {
+    'info:git_remote:periodic_fetch:summary': 'git_remote.periodic_fetch_summary.enabled',
+  }
   const periods = { '1h': { hours: 1 }, '5m': { minutes: 5 } }
 
   it('has the 194 types in the order of the interface', () => {
@@ -199,7 +203,7 @@ describe('the catalogue of the workflow service', () => {
 
   it.each(rows.map((row) => [row.type, row] as const))('%s', (type, row) => {
     const { description, sentence: _, ...facts } = catalogue[type]!
-    const { throttle } = row
+    const { throttle, onlyWhile = switches[type] } = row
     expect(facts).toEqual({
       area: row.area,
       ...(row.dataKeys && { data: row.dataKeys }),
@@ -210,7 +214,7 @@ describe('the catalogue of the workflow service', () => {
           ...(throttle.periodStated === false && { periodStated: false }),
         },
       }),
-      ...(row.onlyWhile && { onlyWhile: row.onlyWhile }),
+      ...(onlyWhile && { onlyWhile }),
       ...(row.live && { live: true }),
       ...(row.cadence === 'once a day by default' && { cadence: { days: 1 } }),
     })

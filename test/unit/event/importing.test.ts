@@ -53,7 +53,7 @@ describe('freshEvents', () => {
     expect(() => fresh(candidates, stored)).toThrow(conflict)
   })
 
-  it('may have the present time', () => {
+  it('may have the current time', () => {
     expect(fresh([imported('a', 1000)])).toEqual(['a@1000'])
   })
 

@@ -8,8 +8,10 @@ import { type RedactOptions, secretsOf } from '../../../src/event/secrets.js'
 const redactBody = (body: unknown, options?: RedactOptions): unknown =>
   redactWithin(body, ['request_body'], secretsOf(options), Infinity).copy
 
-const within = (body: unknown, maxBytes: number) =>
-  redactWithin(body, ['request_body'], secretsOf(), maxBytes)
+const within = (body: unknown, maxBytes: number) => {
+  const { copy, isCut } = redactWithin(body, ['request_body'], secretsOf(), maxBytes)
+  return { copy, isCut }
+}
 
 describe('a redacted copy', () => {
   it('hides an object that is secret in one place only there', () => {

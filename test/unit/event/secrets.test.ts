@@ -44,6 +44,39 @@ describe('keys that are secret by default', () => {
       'OTP_code',
       'cvv',
       'cvc',
+      'sid',
+      'connect.sid',
+      'PHPSESSID',
+      'JSESSIONID',
+      'auth_code',
+      'authorizationCode',
+      'recovery_codes',
+      'backupCodes',
+      'verification_code',
+      'passkey',
+      'security_answer',
+      'SAMLResponse',
+      'assertion',
+      'client_assertion',
+      'code_verifier',
+      'connection_string',
+      'DATABASE_URL',
+      'redisUrl',
+      'dsn',
+      'mnemonic',
+      'seed_phrase',
+      'pw',
+      'card_number',
+      'creditCardNumber',
+      'cvv2',
+      'iban',
+      'ssn',
+      '_csrf',
+      'X-XSRF-Token',
+      '2fa_code',
+      'secret_access_key',
+      'secret_id',
+      'storageKey',
     ].map((key) => [key]),
   )('%s', (key) => {
     expect(isSecret(key)).toBe(true)
@@ -66,6 +99,28 @@ describe('keys that are secret by default', () => {
       'bypass',
       'author',
       'description',
+      'SubjectUserSid',
+      'TargetSid',
+      'TerminalSessionId',
+      'accessKeyId',
+      'aws_access_key_id',
+      'NextToken',
+      'TokenElevationType',
+      'ElevatedToken',
+      'max_tokens',
+      'password_changed_at',
+      'token_expires_in',
+      'secret_name',
+      'cookie_policy',
+      'iban_country',
+      'pwned',
+      'code',
+      'status_code',
+      'country_code',
+      'zipCode',
+      'discard',
+      'processId',
+      'assessId',
       '0',
       '',
     ].map((key) => [key]),
@@ -74,12 +129,30 @@ describe('keys that are secret by default', () => {
   })
 })
 
+describe('the key code', () => {
+  it('is secret in a body, unless it is the code of a thing', () => {
+    const things = { project: { code: 'A', name: 'x' }, parent: { code: 'B', node_type: 'x' } }
+    expect(redactBody({ code: '123456', grant_type: 'x', ...things }, {})).toEqual({
+      code: '[redacted]',
+      grant_type: 'x',
+      ...things,
+    })
+    expect(redactBody({ code: '1' }, { except: ['code'] })).toEqual({ code: '1' })
+  })
+
+  it('is not secret in the path or in what the host describes', () => {
+    const secret = secretsOf()
+    expect(redactWithin({ code: 'A' }, ['url_params'], secret, 99).copy).toEqual({ code: 'A' })
+    expect(redactWithin({ code: 'A' }, [], secret, 99).copy).toEqual({ code: 'A' })
+  })
+})
+
 describe('redaction settings', () => {
   it('can add keys, in any spelling', () => {
-    const isSecret = secretsOf({ keys: ['cardNumber', /^iban_/g, 'größe'] })
-    const keys = ['card_number', 'Card-Number', 'CARDNUMBER', 'iban_1', 'iban_2', 'GRÖßE', 'größe']
+    const isSecret = secretsOf({ keys: ['shoeSize', /^iban_/g, 'größe'] })
+    const keys = ['shoe_size', 'Shoe-Size', 'SHOESIZE', 'iban_1', 'iban_2', 'GRÖßE', 'größe']
     expect(keys.filter((key) => isSecret(['x', key]))).toEqual(keys)
-    const others = ['card_number_2', 'my_iban_1', 'grösse']
+    const others = ['shoe_size_2', 'my_iban_1', 'grösse']
     expect(others.filter((key) => isSecret(['x', key]))).toEqual([])
   })
 
@@ -104,14 +177,14 @@ describe('redaction settings', () => {
   })
 
   it('can exempt keys, which paths still redact', () => {
-    const body = { tokenCount: 7, token: 't' }
-    expect(redactBody(body, { except: ['token_count'] })).toEqual({
-      tokenCount: 7,
+    const body = { tokenSum: 7, token: 't' }
+    expect(redactBody(body, { except: ['token_sum'] })).toEqual({
+      tokenSum: 7,
       token: '[redacted]',
     })
-    const paths = ['request_body.tokenCount']
-    expect(redactBody(body, { except: ['token_count'], paths })).toMatchObject({
-      tokenCount: '[redacted]',
+    const paths = ['request_body.tokenSum']
+    expect(redactBody(body, { except: ['token_sum'], paths })).toMatchObject({
+      tokenSum: '[redacted]',
     })
   })
 

@@ -181,7 +181,7 @@ describe('slow queries', () => {
   it.each([
     ['without the option', undefined, true],
     ['where nobody listens', 0, false],
-  ])('ask nothing more of the store %s', async (_, slowQueryMs, isHeard) => {
+  ])('cause no further request to the store %s', async (_, slowQueryMs, isHeard) => {
     const { audit, list, listen } = await openLog(slowQueryMs)
     if (isHeard) listen()
     const options = { lazy: true }
@@ -190,7 +190,7 @@ describe('slow queries', () => {
     expect(list.mock.lastCall![1]).toBe(options)
   })
 
-  it('get their options unchanged except for the trace', async () => {
+  it('pass on the options, with only the trace added', async () => {
     const { audit, list, listen } = await openLog(0)
     listen()
     const { signal } = new AbortController()

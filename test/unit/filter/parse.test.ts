@@ -11,6 +11,7 @@ import {
   type QueryObject,
 } from 'daybook'
 import { describe, expect, it } from 'vitest'
+import { toQuery } from '../../../src/filter/query-input.js'
 
 /** A condition on one attribute. */
 const cond = (attribute: string, predicate: PredicateName, ...values: string[]): Condition => ({
@@ -445,6 +446,22 @@ describe('sorts', () => {
     expect(faultOf(query)).toEqual({ code, parameter })
   })
 
+  it.each([
+    ['filter[sorts]=-created_at', 'filter[sorts]', 'created_at desc'],
+    ['filter[sorts][]=type&filter[sorts][]=-name', 'filter[sorts][1]', 'name desc'],
+    ['filter[s][name]=-n', 'filter[s]', 'n desc'],
+    ['filter[sorts]=+-n', 'filter[sorts]', 'n desc'],
+  ])('refuses the descending sort of JSON:API: %s', (query, parameter, suggestion) => {
+    expect(faultOf(query)).toEqual({ code: 'INVALID_VALUE', parameter, suggestion })
+    expect(() => parseQuery(query)).toThrow(`${parameter}: write "${suggestion}", not "-`)
+  })
+
+  it('accepts an attribute whose name begins with a hyphen, with a direction', () => {
+    expect(parseQuery('filter[sorts]=-n+asc').sorts).toEqual([
+      { attribute: '-n', direction: 'asc' },
+    ])
+  })
+
   it('refuses a direction without a name', () => {
     expect(faultOf('filter[sorts][0][dir]=desc').code).toBe('MALFORMED_PARAMETER')
     expect(faultOf('filter[sorts][dir]=asc').code).toBe('MALFORMED_PARAMETER')
@@ -694,6 +711,17 @@ describe('unknown parameters', () => {
 })
 
 describe('the object form', () => {
+  it('converts dates to their time', () => {
+    const time = new Date('2026-03-01T13:00:00.5+01:00')
+    expect(parseQuery({ filter: { created_at_gt: time, at_in: [time, 1] } })).toEqual(
+      parseQuery(
+        'filter[created_at_gt]=2026-03-01T12:00:00.500Z&filter[at_in][]=2026-03-01T12:00:00.500Z&filter[at_in][]=1',
+      ),
+    )
+    const invalid = { filter: { created_at_gt: new Date(Number.NaN) } }
+    expect(faultOf(invalid)).toEqual({ code: 'INVALID_VALUE', parameter: 'filter[created_at_gt]' })
+  })
+
   it('converts numbers and booleans to text', () => {
     expect(
       parseQuery({ filter: { a_eq: 1, b_lt: -1.5, c_eq: true, d_in: [1, false, 'x'], e_eq: 10n } }),
@@ -769,7 +797,7 @@ describe('the object form', () => {
 
   it.each([
     [{ filter: { a_eq: null } }, 'filter[a_eq]'],
-    [{ filter: { a_eq: new Date(0) } }, 'filter[a_eq]'],
+    [{ filter: { a_eq: new Map() } }, 'filter[a_eq]'],
     [{ filter: { a_eq: () => 1 } }, 'filter[a_eq]'],
     [{ filter: { a_eq: Symbol('x') } }, 'filter[a_eq]'],
     [{ filter: { a_eq: NaN } }, 'filter[a_eq]'],
@@ -915,6 +943,20 @@ describe('limits', () => {
   const tree = (levels: number): Grouping =>
     levels === 0 ? and([cond('a', 'eq', '1')]) : and([], [tree(levels - 1)])
 
+  it('bound the number of sorts, in every form', () => {
+    const names = (count: number): string[] => Array.from({ length: count }, (_, i) => `n${i} desc`)
+    expect(parseQuery({ filter: { sorts: names(16) } }).sorts).toHaveLength(16)
+    const fault = { code: 'QUERY_TOO_LARGE', parameter: 'filter[sorts]' }
+    expect(faultOf({ filter: { sorts: names(17) } })).toEqual(fault)
+    expect(faultOf({ filter: { sorts: names(16), s: 'type' } })).toEqual(fault)
+    expect(faultOf('filter[sorts][]=n&'.repeat(17))).toEqual(fault)
+    expect(faultOf('filter[s][]=n&filter[sorts][]=n&'.repeat(9))).toEqual(fault)
+    const sorts = names(17).map((attribute) => ({ attribute, direction: 'asc' as const }))
+    expect(() => toQuery({ where: undefined, sorts, limit: 1 })).toThrow(
+      'a query has at most 16 sorts; this one has 17',
+    )
+  })
+
   it('accepts 10 nested groupings, not 11', () => {
     expect(parseQuery(nested(10)).where).toEqual(tree(10))
     expect(faultOf(nested(11))).toEqual({
@@ -934,7 +976,7 @@ describe('limits', () => {
       code: 'QUERY_TOO_LARGE',
       parameter: 'filter[a1000_eq]',
     })
-    const g = (count: number): unknown[] => Array.from({ length: count }, () => ({ a_eq: 1 }))
+    const g = (count: number) => Array.from({ length: count }, () => ({ a_eq: 1 }))
     expect(parseQuery({ filter: { g: g(1000) } }).where?.groupings).toHaveLength(1000)
     expect(faultOf({ filter: { g: g(1001) } }).code).toBe('QUERY_TOO_LARGE')
   })

@@ -89,7 +89,12 @@ const finalOf = async (closing: Promise<AuditEvent | undefined>): Promise<JsonOb
 
 const bytesOf = (attributes: JsonObject): number => Buffer.byteLength(JSON.stringify(attributes))
 
-beforeEach(() => void vi.useFakeTimers())
+beforeEach(
+  () =>
+    void vi.useFakeTimers({
+      toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance', 'Date'],
+    }),
+)
 
 afterEach(() => {
   expect(vi.getTimerCount()).toBe(0)

@@ -36,7 +36,7 @@ describe('the terms of an event', () => {
     [true, { v: true }],
     [false, { v: [false] }],
     ['', { v: '' }],
-  ])('tell %j by its type', (value, attributes) => {
+  ])('distinguish %j by its type', (value, attributes) => {
     const others = ['5', 5, 0, true, false, '', 'true', '0'].filter(
       (other) => !Object.is(other, value) && other !== value,
     )

@@ -109,7 +109,7 @@ describe('a key', () => {
     expect(audit.stats()).toMatchObject({ calls: 2, stored: 2, waiting: 0 })
   })
 
-  it('does so in another process too', async () => {
+  it('makes a call in another process resolve to that event too', async () => {
     const [one, other] = twins()
     const first = await one.note(1)
     expect(await other.note(1)).toEqual(first)
@@ -294,7 +294,7 @@ describe('a failing store', () => {
     expect(await storedNumbers()).toEqual([1])
   })
 
-  it('that could not note the event finds it', async () => {
+  it('that could not save the event of the key finds it later', async () => {
     const events = sharedStore()
     const [one, other] = [rig({}, dyingStore(events)), rig({}, events)]
     const first = await one.note(1)
@@ -317,7 +317,7 @@ describe('a failing store', () => {
     },
   )
 
-  it('that hangs at the key rejects the call after its deadline, and a gap event follows', async () => {
+  it('that hangs in the key lookup rejects the call after its deadline, and a gap event follows', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     const { audit, store, note } = rig({ waiting: { deadlineMs: 30 } })
     store.hang('updateState')

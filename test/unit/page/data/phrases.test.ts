@@ -5,7 +5,7 @@ import {
   isNegativeConjunct,
   phraseText,
   requiredAttribute,
-  visible,
+  escapeInvisible,
 } from '../../../../adapters/page/data/phrases.js'
 import { negated } from '../../../../adapters/page/data/negation.js'
 import {
@@ -80,7 +80,7 @@ describe('a filter in plain words', () => {
   })
 
   it('shows invisible characters', () => {
-    expect(visible('a\u202Eb\u0000\n')).toBe('aU+202EbU+0000U+000A')
+    expect(escapeInvisible('a\u202Eb\u0000\n')).toBe('aU+202EbU+0000U+000A')
   })
 
   it('names the attribute that a negative filter requires', () => {

@@ -5,7 +5,7 @@ import {
   repairedQuery,
   withoutPart,
 } from '../../../../adapters/page/data/invalid-query.js'
-import { faultOf, queryTokens, readable } from '../../../../adapters/page/data/query-tokens.js'
+import { faultOf, queryTokens, readableQuery } from '../../../../adapters/page/data/query-tokens.js'
 import { formatPageQuery, parsePageQuery } from '../../../../adapters/page/data/query.js'
 import { pageQuery } from './queries.js'
 
@@ -22,9 +22,9 @@ describe('the text of a query', () => {
   it('keeps its meaning with only the encoding it needs', () => {
     fc.assert(
       fc.property(pageQuery, (query) => {
-        const text = readable(formatPageQuery(query))
+        const text = readableQuery(formatPageQuery(query))
         expect(parsePageQuery(text)).toEqual(query)
-        expect(readable(text)).toBe(text)
+        expect(readableQuery(text)).toBe(text)
         expect(
           queryTokens(text)
             .map((token) => token.text)
@@ -36,13 +36,13 @@ describe('the text of a query', () => {
   })
 
   it('shows letters, and encodes characters that break links or are invisible', () => {
-    expect(readable('filter[a_eq]=api%3A%E6%97%A5%2F%20x%26%E2%80%AE%23%25')).toBe(
+    expect(readableQuery('filter[a_eq]=api%3A%E6%97%A5%2F%20x%26%E2%80%AE%23%25')).toBe(
       'filter[a_eq]=api:日/%20x%26%E2%80%AE%23%25',
     )
   })
 
   it('keeps invalid percent-encoding', () => {
-    expect(readable('filter[a_eq]=100%')).toBe('filter[a_eq]=100%25')
+    expect(readableQuery('filter[a_eq]=100%')).toBe('filter[a_eq]=100%25')
   })
 
   it('separates attribute, predicate and value', () => {

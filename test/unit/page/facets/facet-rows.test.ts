@@ -76,9 +76,9 @@ test('a number and its text are one value', () => {
   ])
 })
 
-const OPTIONS = { total: 280, known: ['b', 'bee', 'x:bee'], most: 3 }
+const OPTIONS = { total: 280, known: ['b', 'bee', 'x:bee'], max: 3 }
 
-test('an open facet shows all counted values up to a maximum', () => {
+test('an expanded facet shows all counted values up to a maximum', () => {
   const { shown, more } = expandedRows('', facetOf(SEVEN, 5, 9), ALL, OPTIONS)
   expect(shown.map(({ value }) => value)).toEqual(['a', 'b', 'c', null])
   expect(more).toBe(6)

@@ -72,10 +72,10 @@ test.each([
   'javascript:alert(1)',
   '',
   'api',
-])('%j is no path of this host', (path) => {
+])('%j is not a path on this host', (path) => {
   expect(isSafePath(path)).toBe(false)
 })
 
-test('a path of this host is safe', () => {
+test('a path on this host is safe', () => {
   expect(isSafePath('/api/changes/1')).toBe(true)
 })

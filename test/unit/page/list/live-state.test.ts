@@ -27,7 +27,7 @@ test('events appear live at the top of the list with no event open', () => {
   expect(stateWith({ isReading: true })).toBe('held')
 })
 
-test('the most lasting reason is shown', () => {
+test('the reason that lasts longest is shown', () => {
   const reading = { isReading: true, isOffline: true }
   expect(stateWith(reading)).toBe('offline')
   expect(stateWith({ ...reading, isPaused: true })).toBe('paused')

@@ -9,7 +9,7 @@ import {
   barAt,
   sameTimes,
   edgesOf,
-  shifted,
+  shiftRange,
   positionOf,
   barRange,
   timeAt,
@@ -58,8 +58,8 @@ test.each([
   [660, 600],
   [2163, 2000],
   [2600, 2500],
-])('of %d events, the upper grid line is at %d', (most, line) => {
-  expect(roundBelow(most)).toBe(line)
+])('of %d events, the upper grid line is at %d', (max, line) => {
+  expect(roundBelow(max)).toBe(line)
 })
 
 const MINUTE = 60_000
@@ -122,9 +122,9 @@ describe('the selection', () => {
   })
 
   test('moves only within the chart', () => {
-    expect(shifted({ from: 3, to: 5 }, 2, 10)).toEqual({ from: 5, to: 7 })
-    expect(shifted({ from: 3, to: 5 }, 9, 10)).toEqual({ from: 7, to: 9 })
-    expect(shifted({ from: 3, to: 5 }, -9, 10)).toEqual({ from: 0, to: 2 })
+    expect(shiftRange({ from: 3, to: 5 }, 2, 10)).toEqual({ from: 5, to: 7 })
+    expect(shiftRange({ from: 3, to: 5 }, 9, 10)).toEqual({ from: 7, to: 9 })
+    expect(shiftRange({ from: 3, to: 5 }, -9, 10)).toEqual({ from: 0, to: 2 })
   })
 
   test('keeps its time when the bars shift', () => {
@@ -136,8 +136,8 @@ describe('the selection', () => {
 })
 
 describe('labels of the axis', () => {
-  const labelled = (start: string, widths: readonly number[], zone = 'UTC', most = 10) =>
-    axisLabels(edgesOf(bucketsFrom(start, widths)), zone, most).map(
+  const labelled = (start: string, widths: readonly number[], zone = 'UTC', max = 10) =>
+    axisLabels(edgesOf(bucketsFrom(start, widths)), zone, max).map(
       ({ time, precision }) => `${new Date(time).toISOString().slice(5, 19)} ${precision}`,
     )
   const bars = (count: number, width: number): number[] =>

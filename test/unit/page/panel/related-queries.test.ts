@@ -46,21 +46,21 @@ describe('sourceLink', () => {
 
 describe('relationsOf', () => {
   it('lists the closest relation first', () => {
-    const kinships = (part: Partial<AuditEvent>) =>
-      relationsOf(event(part)).map(({ kinship }) => kinship)
-    expect(kinships({})).toEqual(['change', 'source', 'time', 'type'])
-    expect(kinships({ username: 'ann', source: null, attributes: {} })).toEqual(['user', 'type'])
+    const relations = (part: Partial<AuditEvent>) =>
+      relationsOf(event(part)).map(({ relation }) => relation)
+    expect(relations({})).toEqual(['change', 'source', 'time', 'type'])
+    expect(relations({ username: 'ann', source: null, attributes: {} })).toEqual(['user', 'type'])
   })
 
   it('lists a change only once if it is the source', () => {
     const change = { source: `/api/changes/${CHANGE}`, attributes: { change_id: CHANGE } }
     const [first, second] = relationsOf(event(change))
-    expect([first!.kinship, second!.kinship]).toEqual(['source', 'time'])
+    expect([first!.relation, second!.relation]).toEqual(['source', 'time'])
   })
 
   it('covers five minutes before and after', () => {
     const { query } = relationsOf(event({ username: 'ann' })).find(
-      ({ kinship }) => kinship === 'user',
+      ({ relation }) => relation === 'user',
     )!
     expect(decodeURIComponent(formatPageQuery(query))).toBe(
       'filter[created_at_gteq]=2026-11-20T12:53:21.307Z&filter[created_at_lt]=2026-11-20T13:03:21.307Z&filter[username_eq]=ann',

@@ -16,14 +16,7 @@ interface FakeLog {
   readonly calls: string[]
 }
 
-const segment = (id: number, level = 0): SegmentRow => ({
-  id,
-  level,
-  size: 1,
-  first: id,
-  last: id,
-  isPartial: false,
-})
+const segment = (id: number, level = 0): SegmentRow => ({ id, level, size: 1, first: id, last: id })
 
 const newLog = (state: Partial<FakeLog> = {}): FakeLog => ({
   unsealed: 0,
@@ -56,7 +49,7 @@ function fakeDriver(log: FakeLog, steps: Steps): IndexDriver {
         extractor.add({ time, type: 'a:b:c', username: null, system: false, attributes: '{}' })
       return { extract: extractor.extract() }
     },
-    numberColumns: async () => [],
+    numberColumns: async () => ({ columns: [], unindexed: [] }),
     beginSegment: () => call('begin', () => nextId++),
     insertChunks: () => call('insert', () => true),
     publish: (written) =>
@@ -68,9 +61,6 @@ function fakeDriver(log: FakeLog, steps: Steps): IndexDriver {
     visibleSegments: async () => log.segments,
     readTimes: ({ first }) => call('times', () => Float64Array.of(first)),
     checkPresence: async () => ({ isPresent: () => true }),
-    listedNames: async () => [],
-    namesOf: async () => [],
-    readChunks: async () => [],
     openFeeds: () => ({ feeds: [], fetch: () => Promise.resolve() }),
     replace: (parts, merged) =>
       call('replace', () => {

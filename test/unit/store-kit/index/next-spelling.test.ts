@@ -41,7 +41,7 @@ describe('nextSpelling', () => {
     )
   })
 
-  it('jumps over values between the spellings that occur', () => {
+  it('skips values between the spellings that occur', () => {
     const values = Array.from({ length: 10_000 }, (_, i) => `deploy-${i}`)
     values.push('DEPLOY-77', 'Deploy-77')
     const { found, jumps } = findWithStart(values.toSorted(compareText), 'dePLoy-77')

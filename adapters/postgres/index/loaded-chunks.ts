@@ -1,0 +1,142 @@
+import type { ChunkValues, Key } from '../../../src/store-kit/index/segment-source.js'
+import { Kind } from '../../../src/store-kit/index/part.js'
+import { decodeTimes } from '../../../src/store-kit/index/time-blocks.js'
+import type { Microseconds } from '../../../src/event/timestamp.js'
+import type { TextRow } from '../connection/client.js'
+import { type ChunkCache, chunkCacheKey } from './chunk-cache.js'
+import { type ChunkRow, keyOf, type Lists, readChunkRow, type Request } from './chunk-requests.js'
+import { before, after, END, type KnownChunks, type PlacedChunk, START } from './known-chunks.js'
+import { numberOfKey } from './segment-keys.js'
+
+/**
+ * What one query has of the index, from the cache or from its own fetches. It stays until the query ends, even if
+ * the cache drops it.
+ */
+export interface LoadedChunks {
+  /** The known chunks of the lists. */
+  known(lists: Lists): KnownChunks
+  /** `unknown` before it was fetched; `undefined` if the index does not have the name. */
+  numberOf(name: string): number | undefined | 'unknown'
+  /** `undefined` before they were fetched. */
+  times(segment: number, block: number): readonly Microseconds[] | undefined
+  /** `undefined` before they were fetched. */
+  firsts(segment: number): Float64Array | undefined
+  /** Chunks fetched by number. */
+  readonly bulk: Map<string, readonly ChunkRow[]>
+  /** Size of the chunks that this query has fetched. */
+  bytes(): number
+  /** Adds the rows that answer a request, also to the cache. */
+  add(request: Request, rows: readonly TextRow[]): void
+  release(): void
+}
+
+export const bulkKey = (segment: number, from: number, to: number): string =>
+  `${segment} ${from} ${to}`
+
+const keyOfBytes = (kind: number, first: string): Key => {
+  const bytes = Buffer.from(first, 'hex')
+  return kind === Kind.text ? bytes.toString() : numberOfKey(bytes)
+}
+
+function placedChunk(kind: number, row: ChunkRow): PlacedChunk {
+  const chunk: ChunkValues = [keyOfBytes(kind, row.first), row.number, row.vals, row.posts]
+  return { first: row.first, ordinal: row.number, chunk }
+}
+
+function readFirsts(posts: string | null): Float64Array {
+  const bytes = Buffer.from(posts ?? '', 'base64')
+  const times = new Float64Array(bytes.length / 8)
+  for (const i of times.keys()) times[i] = numberOfKey(bytes.subarray(i * 8, i * 8 + 8))
+  return times
+}
+
+export function createLoadedChunks(cache: ChunkCache, version: number): LoadedChunks {
+  let held = new Map<string, KnownChunks>()
+  let times = new Map<string, readonly Microseconds[]>()
+  let firsts = new Map<number, Float64Array>()
+  const numbers = new Map<string, number | undefined>()
+  const bulk = new Map<string, readonly ChunkRow[]>()
+  let bytes = 0
+
+  const known = (lists: Lists): KnownChunks => {
+    const key = chunkCacheKey(lists)
+    let found = held.get(key)
+    if (!found) held.set(key, (found = cache.known(lists)))
+    return found
+  }
+
+  const add = (request: Request, rows: readonly TextRow[]): void => {
+    switch (request.by) {
+      case 'name': {
+        const number = rows[0] && Number(rows[0][2])
+        numbers.set(request.name, number)
+        cache.keepName(request.name, version, number)
+        break
+      }
+      case 'times': {
+        const [row] = rows.map(readChunkRow)
+        const first = numberOfKey(Buffer.from(row!.first, 'hex'))
+        const block = decodeTimes(first, row!.posts)
+        times.set(keyOf(request), block)
+        cache.keepTimes(request.segment, request.block, block)
+        break
+      }
+      case 'firsts': {
+        const values = readFirsts(rows[0]![4]!)
+        firsts.set(request.segment, values)
+        cache.keepFirsts(request.segment, values)
+        break
+      }
+      case 'numbers':
+        bulk.set(bulkKey(request.segment, request.from, request.to), rows.map(readChunkRow))
+        break
+      default: {
+        const found = known(request.lists)
+        const size = found.bytes
+        learn(found, request, rows)
+        bytes += found.bytes - size
+        cache.keep(request.lists, found)
+      }
+    }
+  }
+
+  return {
+    known,
+    bulk,
+    add,
+    bytes: () => bytes,
+    numberOf(name) {
+      if (numbers.has(name)) return numbers.get(name)
+      const number = cache.name(name, version)
+      if (number !== 'unknown') numbers.set(name, number)
+      return number
+    },
+    times: (segment, block) =>
+      times.get(keyOf({ by: 'times', segment, block })) ?? cache.times(segment, block),
+    firsts: (segment) => firsts.get(segment) ?? cache.firsts(segment),
+    release() {
+      held = new Map()
+      times = new Map()
+      firsts = new Map()
+      bytes = 0
+    },
+  }
+}
+
+function learn(
+  found: KnownChunks,
+  request: Extract<Request, { lists: Lists }>,
+  rows: readonly TextRow[],
+): void {
+  const { by, lists } = request
+  if (by === 'ends') {
+    const [, , first, last] = rows[0]!
+    found.ends = first === null ? 'none' : [Number(first), Number(last)]
+    return
+  }
+  const chunks = rows.map((row) => placedChunk(lists.kind, readChunkRow(row)))
+  if (by === 'pieces') return found.learn(before(request.first), chunks, after(request.first))
+  const isAll = chunks.length < request.max
+  if (by === 'up') found.learn(request.place, chunks, isAll ? END : chunks.at(-1)!)
+  else found.learn(isAll ? START : chunks.at(-1)!, chunks.toReversed(), request.place)
+}

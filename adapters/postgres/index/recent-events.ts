@@ -1,0 +1,62 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { extractedSource } from '../../../src/store-kit/index/block-source.js'
+import {
+  createGrowingIndex,
+  type GrowingIndex,
+} from '../../../src/store-kit/index/growing-index.js'
+import type { TextRow } from '../connection/client.js'
+import type { Snapshot } from '../log/snapshot.js'
+
+/** What additions need of a snapshot. */
+export type Moment = Pick<Snapshot, 'ask' | 'checkTime'>
+
+export interface RecentLimits {
+  /** Maximum number of rows that one statement reads. */
+  readonly slice: number
+  /** Maximum number of fresh events, and of late events, that are kept. */
+  readonly max: number
+}
+
+/** The events in memory, and the stage of their additions. */
+export interface RecentEvents {
+  readonly index: GrowingIndex
+  /** Increases with each addition: rows that were read at an earlier stage may have been added since. */
+  stage(): number
+  startStage(): void
+  /** Starts a stage and passes each row to `add`, with turns of the event loop in between. */
+  addRows(
+    rows: readonly TextRow[],
+    add: (row: TextRow) => void,
+    checkTime: Moment['checkTime'],
+  ): Promise<void>
+}
+
+const BLOCK = 2048
+/** Rows between two checks of the time. */
+const STEP = 64
+const SLICE_MS = 5
+
+export function createRecentEvents(): RecentEvents {
+  let stage = 0
+
+  return {
+    index: createGrowingIndex(BLOCK, extractedSource),
+    stage: () => stage,
+    startStage() {
+      stage += 1
+    },
+    async addRows(rows, add, checkTime) {
+      stage += 1
+      let end = performance.now() + SLICE_MS
+      for (const [i, row] of rows.entries()) {
+        add(row)
+        if (i % STEP !== 0 || performance.now() < end) continue
+        await nextTurn()
+        checkTime()
+        // A statement that was made during the pause also reads the rows that are added from here on.
+        stage += 1
+        end = performance.now() + SLICE_MS
+      }
+    },
+  }
+}

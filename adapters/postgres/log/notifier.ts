@@ -1,0 +1,52 @@
+import { timeoutSignal } from '../../../src/async/timeout-signal.js'
+import type { Watchers } from '../../../src/store-kit/watchers.js'
+import { ask } from '../connection/client.js'
+import type { PostgresLog } from './log.js'
+
+// Each commit with a NOTIFY takes a lock that the whole server shares, so notifications are coalesced
+// and sent in transactions of their own (https://www.postgresql.org/docs/current/sql-notify.html).
+const NOTIFY_EVERY_MS = 50
+const SEND_MS = 5000
+
+/** Notifies the watchers of this process at once, and other processes at intervals. */
+export interface Notifier {
+  readonly notify: () => void
+  /** Resolves when no notification is being sent any more. */
+  sent(): Promise<void>
+}
+
+/** Sends nothing more once `closing` aborts. */
+export function createNotifier(
+  log: PostgresLog,
+  watchers: Watchers,
+  closing: AbortSignal,
+): Notifier {
+  const { channel } = log.names
+  let isNotifying = false
+  let isPending = false
+  let sending: Promise<void> = Promise.resolve()
+
+  const send = async (): Promise<void> => {
+    using wait = timeoutSignal(SEND_MS)
+    await log.use(wait.signal, (client) => ask(client, `SELECT pg_notify($1, '')`, channel))
+  }
+
+  const notify = (): void => {
+    watchers.hint()
+    isPending = true
+    if (isNotifying || closing.aborted) return
+    isNotifying = true
+    isPending = false
+    sending = send()
+      .catch(() => {})
+      .finally(() => {
+        const timer = setTimeout(() => {
+          isNotifying = false
+          if (isPending) notify()
+        }, NOTIFY_EVERY_MS)
+        timer.unref()
+      })
+  }
+
+  return { notify, sent: () => sending }
+}

@@ -1,0 +1,83 @@
+import { AuditLogError } from '../../src/errors.js'
+import { isBusy, openDatabase, type SqliteDatabase } from './connection/database.js'
+import { migrate, type Schema } from './schema/schema.js'
+
+const JOURNAL_SCHEMA: Schema = {
+  versionTable: 'daybook_journal_schema',
+  // Ids have no gaps: rows are only removed from the start and added at the end.
+  migrations: [
+    `CREATE TABLE daybook_journal (
+       id INTEGER PRIMARY KEY,
+       bytes INTEGER NOT NULL,
+       recorded_at INTEGER NOT NULL,
+       since INTEGER,
+       suffix TEXT NOT NULL,
+       type TEXT NOT NULL,
+       username TEXT,
+       source TEXT,
+       system INTEGER NOT NULL,
+       live INTEGER NOT NULL,
+       throttle TEXT,
+       attributes TEXT NOT NULL
+     ) STRICT;`,
+  ],
+}
+
+// Free pages that stay in the file for later drafts.
+const MAX_FREE_PAGES = 1024
+
+/** Opens the journal's file, or creates it, and locks it for this process. */
+export function openJournal(filename: string): SqliteDatabase {
+  try {
+    return openDatabase(
+      filename,
+      (database) => {
+        // Before the first read: the first process that writes locks the file until it closes it or ends.
+        database.pragma('locking_mode = EXCLUSIVE')
+        database.pragma('journal_mode = WAL')
+        checkFile(database)
+        migrate(database, JOURNAL_SCHEMA)
+      },
+      0,
+    )
+  } catch (error) {
+    const cause = error instanceof AuditLogError ? error.cause : error
+    if (!isBusy(cause)) throw error
+    throw new AuditLogError(
+      'STORE_FAILED',
+      `the journal ${filename} is in use by another process`,
+      { cause },
+    )
+  }
+}
+
+/** Refuses the file of a log or of the host, which the journal would lock for all other connections. */
+function checkFile(database: SqliteDatabase): void {
+  const tables = database.prepare(`SELECT name FROM sqlite_schema WHERE type = 'table'`).all()
+  const isOurs = (tables as { readonly name: string }[]).some(
+    ({ name }) => name === JOURNAL_SCHEMA.versionTable,
+  )
+  if (tables.length > 0 && !isOurs)
+    throw new AuditLogError('INVALID_OPTION', `${database.name} is not the file of a journal`)
+}
+
+/** Shrinks the file of an empty journal. */
+export function shrinkFile(database: SqliteDatabase): void {
+  if ((database.pragma('freelist_count', { simple: true }) as number) <= MAX_FREE_PAGES) return
+  try {
+    // With no rows to copy, this is faster than to release page after page.
+    database.exec('VACUUM')
+    database.pragma('wal_checkpoint(TRUNCATE)')
+  } catch {
+    // The drafts are removed; only the file stays large.
+  }
+}
+
+/** Wraps an error of the driver as `STORE_FAILED`; returns an `AuditLogError` unchanged. */
+export function journalFailure(filename: string, error: unknown): AuditLogError {
+  if (error instanceof AuditLogError) return error
+  const reason = error instanceof Error ? error.message : String(error)
+  return new AuditLogError('STORE_FAILED', `the journal ${filename} failed: ${reason}`, {
+    cause: error,
+  })
+}

@@ -1,0 +1,21 @@
+import type { ServerResponse } from 'node:http'
+
+type Headers = Readonly<Record<string, string>>
+
+/** Browsers neither guess another media type nor let other sites embed the response. */
+const PROTECTION = {
+  'x-content-type-options': 'nosniff',
+  'cross-origin-resource-policy': 'same-origin',
+}
+
+/**
+ * The headers to send: those given, those of every response, and `vary` merged with what the response
+ * already has there, such as `Origin` from the host's CORS.
+ */
+export function responseHeaders(response: ServerResponse, given: Headers): Headers {
+  const headers = { ...PROTECTION, ...given }
+  const present = response.getHeader('vary')
+  const { vary } = given
+  if (present === undefined || vary === undefined) return headers
+  return { ...headers, vary: `${String(present)}, ${vary}` }
+}

@@ -1,0 +1,58 @@
+import { AuditLog, type EventTypes } from 'daybook'
+import { memoryStore } from 'daybook/memory'
+import { workflowEventTypes, workflowEventTypesFor, type WorkflowSettings } from 'daybook/workflow'
+import { describe, expect, it } from 'vitest'
+
+const EMAIL = ['info:email:sent', 'error:email:send_failed'] as const
+const SUMMARY = 'info:git_remote:periodic_fetch:summary'
+
+describe('workflowEventTypesFor', () => {
+  /** The types that are stored of one event of each type that depends on a setting. */
+  async function storedOf(types: typeof workflowEventTypes): Promise<string[]> {
+    const audit = new AuditLog({ store: memoryStore(), types, strict: true })
+    for (const type of [...EMAIL, SUMMARY] as const) await audit.record(type)
+    const { events } = await audit.list()
+    await audit.close()
+    return events.map(({ type }) => type)
+  }
+
+  it.each<[WorkflowSettings, readonly string[]]>([
+    [{}, [...EMAIL, SUMMARY]],
+    [{ log_email_events: false }, [SUMMARY]],
+    [{ log_email_events: true, 'git_remote.periodic_fetch_summary.enabled': false }, EMAIL],
+    [{ 'git_remote.periodic_fetch_summary.enabled': () => false }, EMAIL],
+    [(setting) => setting !== 'log_email_events', [SUMMARY]],
+  ])('records only what the settings allow (%#)', async (settings, stored) => {
+    expect(await storedOf(workflowEventTypesFor(settings))).toEqual(stored)
+  })
+
+  it('reads the settings for each event', async () => {
+    let isOn = false
+    const types = workflowEventTypesFor({ log_email_events: () => isOn })
+    const audit = new AuditLog({ store: memoryStore(), types })
+    expect(await audit.record('info:email:sent')).toBeUndefined()
+    isOn = true
+    expect(await audit.record('info:email:sent')).toBeDefined()
+    await audit.close()
+  })
+
+  it('knows every setting that the catalogue names, and the constant ignores them', async () => {
+    const off = Object.entries<EventTypes[string]>(workflowEventTypesFor(() => false))
+    const dependent = off.filter(([, { enabled }]) => enabled && !enabled()).map(([type]) => type)
+    expect(dependent.toSorted()).toEqual([...EMAIL, SUMMARY].toSorted())
+    expect(await storedOf(workflowEventTypes)).toEqual([...EMAIL, SUMMARY])
+  })
+
+  it.each([
+    [{ log_emails: false }, 'there is no setting log_emails; there are git_remote.'],
+    [{ log_email_events: 'no' }, 'log_email_events must be a boolean'],
+    [undefined, 'must be an object or a function'],
+  ])('refuses %j', (settings, message) => {
+    expect(() => workflowEventTypesFor(settings as WorkflowSettings)).toThrow(
+      expect.objectContaining({
+        code: 'INVALID_OPTION',
+        message: expect.stringContaining(message) as string,
+      }),
+    )
+  })
+})

@@ -12,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createMemoryStore } from '../../adapters/memory/memory-store.js'
 import { createPostgresStore } from '../../adapters/postgres/postgres-store.js'
 import { createSqliteStore } from '../../adapters/sqlite/sqlite-store.js'
+import { INDEX_BOUNDS, type IndexBounds } from '../../src/store-kit/index/index-bounds.js'
 import type { Clock } from '../../src/event/timestamp.js'
 import { postgresDatabase, type TestDatabase } from '../support/database.js'
 import { tempDir } from '../support/temp.js'
@@ -99,6 +100,13 @@ interface Subject {
   /** Waits until the index is built. */
   readonly settle: () => Promise<void>
 }
+
+// Few names and values, so that columns are incomplete and names have none; and few bytes, so that parts end
+// early and some events are in none.
+const FEW = { ...INDEX_BOUNDS, names: 10, values: 4 }
+const BOUNDS = [FEW, { ...FEW, bytes: 4000, unsealedBytes: 12_000 }, INDEX_BOUNDS]
+
+const boundsOf = (run: number): IndexBounds => BOUNDS[run % BOUNDS.length]!
 
 interface Tally {
   queries: number
@@ -198,7 +206,7 @@ describe('an index finds the same as a check of every event, whatever happens to
     let files = 0
     checkRounds({ rounds: 6, size: 150 }, (clock) => {
       const filename = temp.file(`${files++}.db`)
-      const tuning = { segmentSize: 16, fanOut: 3, minGramChunks: 1 }
+      const tuning = { segmentSize: 16, fanOut: 3, minGramChunks: 1, bounds: boundsOf(files) }
       const { store, sealer } = createSqliteStore({ filename, clock }, { tuning }, 0)
       return { store, settle: () => sealer.settled() }
     })
@@ -214,7 +222,7 @@ describe('an index finds the same as a check of every event, whatever happens to
     // About eleven segments, which are merged up to the highest level.
     checkRounds({ rounds: 3, size: 80 }, (clock) => {
       const schema = `log_${schemas++}`
-      const tuning = { segmentSize: 12, fanOut: 3, minGramChunks: 1 }
+      const tuning = { segmentSize: 12, fanOut: 3, minGramChunks: 1, bounds: boundsOf(schemas) }
       const options = { pool: database.pool, schema, clock }
       const { store, sealer } = createPostgresStore(options, { tuning }, 0)
       return { store, settle: () => sealer.settled() }

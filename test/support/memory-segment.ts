@@ -72,5 +72,8 @@ export function memorySegment(
     timesOf: (): readonly number[] => Array.from({ length: size }, (_, i) => i),
     firstTimeOf: () => 0,
   }
-  return { part: openSegment(source, { id: 1, size, first: 0, last: size - 1 }), reads }
+  return {
+    part: openSegment(source, { id: 1, size, first: 0, last: size - 1, isPartial: false }),
+    reads,
+  }
 }

@@ -9,6 +9,7 @@ import {
   type Key,
   keyOf,
   NO_NAME,
+  OTHERS,
   SegmentState,
   TIMES_KIND,
 } from '../../src/store-kit/index/segment-source.js'
@@ -30,8 +31,8 @@ interface ChunkRow {
 }
 
 export async function storedSegments(pool: pg.Pool, schema: string): Promise<SegmentRow[]> {
-  const { rows } = await pool.query<Record<keyof SegmentRow, string>>(
-    `SELECT id, level, size, first, last FROM ${schema}.segments
+  const { rows } = await pool.query<Record<keyof SegmentRow | 'partial', string>>(
+    `SELECT id, level, size, first, last, partial FROM ${schema}.segments
      WHERE state = ${SegmentState.visible} ORDER BY first, id`,
   )
   return rows.map((row) => ({
@@ -40,6 +41,7 @@ export async function storedSegments(pool: pg.Pool, schema: string): Promise<Seg
     size: Number(row.size),
     first: Number(row.first),
     last: Number(row.last),
+    isPartial: Number(row.partial) === 1,
   }))
 }
 
@@ -54,7 +56,7 @@ export async function loadSegment(
   const { rows } = await pool.query<ChunkRow>(
     `SELECT number, names.name, kind, first, ordinal, vals, posts
      FROM ${schema}.segment_chunks AS chunk LEFT JOIN ${schema}.attribute_names AS names ON names.id = chunk.name
-     WHERE segment = $1 AND (names.name IS NOT NULL OR chunk.name = ${NO_NAME})
+     WHERE segment = $1 AND (names.name IS NOT NULL OR chunk.name IN (${NO_NAME}, ${OTHERS}))
      ORDER BY kind <> ${TIMES_KIND}, chunk.name, kind, chunk.first, ordinal`,
     [info.id],
   )

@@ -95,3 +95,49 @@ export function openFeeds(
   const feeds = segments.map(createFeed)
   return { feeds, fetch: () => run((client) => fillFeeds(client, names, feeds)) }
 }
+
+/** The numbers of the names that have lists in the segment, ascending. Looks up the next name each time. */
+export async function listedNames(
+  { names: { chunks }, run }: DriverContext,
+  { id }: SegmentRow,
+): Promise<readonly number[]> {
+  const rows = await run((client) =>
+    ask(
+      client,
+      `WITH RECURSIVE listed AS (
+         SELECT 0 AS name
+         UNION ALL
+         SELECT (SELECT name FROM ${chunks} WHERE segment = $1 AND name > listed.name
+           ORDER BY segment, name, kind, first, ordinal LIMIT 1)
+         FROM listed WHERE name IS NOT NULL
+       )
+       SELECT name FROM listed WHERE name > 0`,
+      id,
+    ),
+  )
+  return rows.map(([name]) => Number(name))
+}
+
+/** The chunks of the lists of one name and kind. */
+export async function readChunks(
+  { names: { chunks }, run }: DriverContext,
+  { id }: SegmentRow,
+  { name, kind }: Pick<FeedChunk, 'name' | 'kind'>,
+): Promise<readonly FeedChunk[]> {
+  const rows = await run((client) =>
+    ask(
+      client,
+      `SELECT vals, posts FROM ${chunks} WHERE segment = $1 AND name = $2 AND kind = $3
+       ORDER BY first, ordinal`,
+      id,
+      name,
+      kind,
+    ),
+  )
+  return rows.map(([values, posts]) => ({
+    name,
+    kind,
+    values: values!,
+    postings: readBytes(posts!),
+  }))
+}

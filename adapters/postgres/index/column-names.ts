@@ -1,6 +1,7 @@
-import type { NumberedColumns } from '../../../src/store-kit/index-builder/index-driver.js'
-import type { Column } from '../../../src/store-kit/index/columns.js'
-import type { Extract } from '../../../src/store-kit/index/extract.js'
+import { isStorableText } from '../../../src/event/json-copy.js'
+import { admittedColumns } from '../../../src/store-kit/index-builder/column-numbers.js'
+import type { NumberedColumn } from '../../../src/store-kit/index-builder/index-driver.js'
+import type { Column } from '../../../src/store-kit/index/column-table.js'
 import { ask, inTransaction, type PostgresPoolClient } from '../connection/client.js'
 import type { Names } from '../schema/names.js'
 import type { DriverContext } from './driver-context.js'
@@ -9,50 +10,62 @@ import type { DriverContext } from './driver-context.js'
 const MAX_ADDED = 1000
 
 /**
- * Gives each name a number that it keeps. Numbers are not cached, as a server that takes over after a failure
+ * Gives names numbers that they keep. Numbers are not cached, as a server that takes over after a failure
  * may lack the latest names.
  */
 export async function numberColumns(
   { names, run }: DriverContext,
-  { columns: { byName }, unindexed }: Extract,
-): Promise<NumberedColumns> {
-  const all = [...byName.keys()].filter(isText)
-  const columns: (readonly [number, Column])[] = []
-  for (let from = 0; from < all.length; from += MAX_ADDED) {
-    const some = all.slice(from, from + MAX_ADDED)
+  columns: readonly Column[],
+): Promise<readonly NumberedColumn[]> {
+  const numbered: NumberedColumn[] = []
+  for (let from = 0; from < columns.length; from += MAX_ADDED) {
+    const some = columns.slice(from, from + MAX_ADDED).filter(({ name }) => isStorableText(name))
+    const byName = new Map(some.map((column) => [column.name, column]))
     const rows = await run((client) => numberNames(client, names, some))
-    for (const [name, number] of rows) columns.push([number, byName.get(name)!])
+    for (const [name, number] of rows) numbered.push([number, byName.get(name)!])
   }
-  const unnamed = [...byName.values()].filter(({ name }) => !isText(name))
-  const without = unnamed.flatMap(({ ordinals, containers }) => [...ordinals, ...containers])
-  return {
-    columns: columns.toSorted(([a], [b]) => a - b),
-    unindexed: [...new Set([...unindexed, ...without])].toSorted((a, b) => a - b),
-  }
+  return numbered
 }
-
-/** A text of Postgres cannot contain U+0000, so an event with such a name is listed as unindexed. */
-const isText = (name: string): boolean => !name.includes('\0')
 
 async function numberNames(
   client: PostgresPoolClient,
   names: Names,
-  some: readonly string[],
+  columns: readonly Column[],
 ): Promise<[name: string, number: number][]> {
-  const known = await findNames(client, names, some)
-  if (known.length === some.length) return known
+  const wanted = columns.map(({ name }) => name)
+  const known = await findNames(client, names, wanted)
+  if (known.length === columns.length) return known
   const { attributeNames, locks } = names
   await inTransaction(client, async () => {
     // The index of names is not unique, because names may be too long for a unique index.
     await ask(client, `SELECT pg_advisory_xact_lock(${locks.names})`)
+    const there = new Set((await findNames(client, names, wanted)).map(([name]) => name))
+    const unknown = columns.filter(({ name }) => !there.has(name))
+    const [count] = await ask(client, `SELECT coalesce(max(id), 0) FROM ${attributeNames}`)
     await ask(
       client,
-      `INSERT INTO ${attributeNames} (name) SELECT name FROM unnest($1::text[]) AS given(name)
-       WHERE NOT EXISTS (SELECT FROM ${attributeNames} AS known WHERE known.name = given.name)`,
-      some,
+      `INSERT INTO ${attributeNames} (name) SELECT unnest($1::text[])`,
+      admittedColumns(unknown, Number(count![0])).map(({ name }) => name),
     )
   })
-  return findNames(client, names, some)
+  return findNames(client, names, wanted)
+}
+
+/** The names of the numbers, in the same order. */
+export async function namesOf(
+  { names, run }: DriverContext,
+  numbers: readonly number[],
+): Promise<readonly string[]> {
+  if (numbers.length === 0) return []
+  const rows = await run((client) =>
+    ask(
+      client,
+      `SELECT id, name FROM ${names.attributeNames} WHERE id = ANY ($1::int4[])`,
+      numbers,
+    ),
+  )
+  const byNumber = new Map(rows.map(([id, name]) => [Number(id), name!]))
+  return numbers.map((number) => byNumber.get(number)!)
 }
 
 async function findNames(

@@ -1,3 +1,4 @@
+import type { IndexBounds } from '../../../src/store-kit/index/index-bounds.js'
 import type { Steps } from '../../../src/store-kit/index-builder/steps.js'
 import type { PostgresPoolClient } from '../connection/client.js'
 import type { Names } from '../schema/names.js'
@@ -6,6 +7,7 @@ import type { Names } from '../schema/names.js'
 export interface DriverContext {
   readonly names: Names
   readonly steps: Steps
+  readonly bounds: IndexBounds
   /** Runs `act`, a short transaction, on a connection of the pool, then rests. */
   readonly run: <Result>(act: (client: PostgresPoolClient) => Promise<Result>) => Promise<Result>
 }

@@ -1,28 +1,36 @@
 import type { Due } from '../../../src/store-kit/index-builder/sealer.js'
+import type { SealingTuning } from '../../../src/store-kit/index-builder/segment-levels.js'
+import { INDEX_BOUNDS, type IndexBounds } from '../../../src/store-kit/index/index-bounds.js'
 import { SegmentState } from '../../../src/store-kit/index/segment-source.js'
 import { ask, type PostgresPoolClient } from '../connection/client.js'
 import type { Names } from '../schema/names.js'
 import { IS_LEASED } from './lease.js'
 import { isExpiredSql } from './segment-dropping.js'
 
-/** Whether $1 events are unsealed; counts no further than that. */
-const isSealDueSql = ({ events, late }: Names): string => `
-  (SELECT count(*) FROM (SELECT FROM ${events}
-    WHERE created_at > (SELECT sealed_to FROM state) ORDER BY created_at LIMIT $1) AS fresh)
-  + (SELECT count(*) FROM (SELECT FROM ${late}
-    WHERE created_at <= (SELECT sealed_to FROM state) LIMIT $1) AS late) >= $1`
+/** The stored bytes of attributes for one segment. In memory they take a multiple of that. */
+export const maxStoredBytes = ({ bytes }: IndexBounds): number => Math.ceil(bytes / 4)
 
-/** True if `size` events are unsealed. Counts up to that many. */
+/** Whether $1 events, or $2 stored bytes of attributes, are unsealed; counts no further than $1 events. */
+const isSealDueSql = ({ events, late }: Names): string => `
+  (SELECT count(*) + (SELECT count(*) FROM (SELECT FROM ${late}
+      WHERE created_at <= (SELECT sealed_to FROM state) LIMIT $1) AS late) >= $1
+    OR coalesce(sum(pg_column_size(attributes)), 0) >= $2
+    FROM (SELECT attributes FROM ${events}
+      WHERE created_at > (SELECT sealed_to FROM state) ORDER BY created_at LIMIT $1) AS fresh)`
+
+/** True if `size` events are unsealed, or as many bytes as one segment may have. Counts up to that many events. */
 export async function isSealDue(
   client: PostgresPoolClient,
   names: Names,
   size: number,
+  bounds: IndexBounds,
 ): Promise<boolean> {
   const [row] = await ask(
     client,
     `WITH state AS MATERIALIZED (SELECT sealed_to FROM ${names.indexState})
      SELECT ${isSealDueSql(names)}`,
     size,
+    maxStoredBytes(bounds),
   )
   return row![0] === 't'
 }
@@ -31,7 +39,7 @@ export async function isSealDue(
 export async function findDue(
   client: PostgresPoolClient,
   names: Names,
-  segmentSize: number,
+  { segmentSize, bounds = INDEX_BOUNDS }: SealingTuning,
 ): Promise<Due> {
   const [row] = await ask(
     client,
@@ -44,6 +52,7 @@ export async function findDue(
        WHEN ${isSealDueSql(names)} THEN 'due'
        ELSE 'nothing' END`,
     segmentSize,
+    maxStoredBytes(bounds),
   )
   return row![0] as Due
 }

@@ -22,6 +22,7 @@ export function createFreshEvents(
 
   return {
     async add(first, moment) {
+      if (recent.isFull()) return first.length === 0
       for (let rows = first; ;) {
         const last = Number(rows.at(-1)?.[0])
         if (rows.length === slice) {
@@ -38,6 +39,7 @@ export function createFreshEvents(
             moment.checkTime,
           )
         if (rows.length < slice) return true
+        if (recent.isFull()) return false
         rows = await moment.ask(moreFresh(names, slice), last)
       }
     },

@@ -1,6 +1,6 @@
 import type { IndexDriver } from '../../../src/store-kit/index-builder/index-driver.js'
-import { openFeeds } from './chunk-feed.js'
-import { numberColumns } from './column-names.js'
+import { listedNames, openFeeds, readChunks } from './chunk-feed.js'
+import { namesOf, numberColumns } from './column-names.js'
 import type { DriverContext } from './driver-context.js'
 import { isSealDue } from './due.js'
 import { visibleSegments } from './index-state.js'
@@ -17,14 +17,14 @@ import { BATCH_LIMITS, beginSegment, insertChunks } from './segment-writer.js'
 import { readUnsealed, type UnsealedRows } from './unsealed-rows.js'
 
 export function createDriver(context: DriverContext): IndexDriver<UnsealedRows> {
-  const { names, run } = context
+  const { names, run, bounds } = context
   return {
     batchLimits: BATCH_LIMITS,
     // Without grams, a text search would have to fetch every chunk of the name.
     hasGramsWhenSealed: true,
-    isSealDue: (size) => run((client) => isSealDue(client, names, size)),
+    isSealDue: (size) => run((client) => isSealDue(client, names, size, bounds)),
     readUnsealed: (size) => readUnsealed(context, size),
-    numberColumns: (extract) => numberColumns(context, extract),
+    numberColumns: (columns) => numberColumns(context, columns),
     beginSegment: (segment) => beginSegment(context, segment),
     insertChunks: ({ id }, from, chunks) => insertChunks(context, id, from, chunks),
     publish: (segment, unsealed) => publish(context, segment, unsealed),
@@ -32,6 +32,9 @@ export function createDriver(context: DriverContext): IndexDriver<UnsealedRows> 
     readTimes: (segment) => readTimes(context, segment),
     checkPresence: (_, times) => checkPresence(context, times),
     openFeeds: (segments) => openFeeds(context, segments),
+    listedNames: (segment) => listedNames(context, segment),
+    namesOf: (numbers) => namesOf(context, numbers),
+    readChunks: (segment, name, kind) => readChunks(context, segment, { name, kind }),
     replace: (parts, merged, duplicates) => replace(context, parts, merged, duplicates),
     hiddenSegments: () => hiddenSegments(context),
     hideExpired: () => hideExpired(context),

@@ -15,12 +15,19 @@ export async function visibleSegments(
 ): Promise<readonly SegmentRow[]> {
   const rows = await ask(
     client,
-    `SELECT id, level, size, first, last FROM ${segments}
+    `SELECT id, level, size, first, last, partial FROM ${segments}
      WHERE state = ${SegmentState.visible} ORDER BY first, id`,
   )
   return rows.map((row) => {
-    const [id, level, size, first, last] = row.map(Number)
-    return { id: id!, level: level!, size: size!, first: first!, last: last! }
+    const [id, level, size, first, last, partial] = row.map(Number)
+    return {
+      id: id!,
+      level: level!,
+      size: size!,
+      first: first!,
+      last: last!,
+      isPartial: partial === 1,
+    }
   })
 }
 

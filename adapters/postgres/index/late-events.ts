@@ -59,6 +59,7 @@ export function createLateEvents(
         }
         await addSlice(rows, moment)
         if (rows.length < slice) break
+        if (recent.isFullOfLate()) return false
         rows = (await moment.ask(moreLate(names, slice), ...place!)).map(readLateRow)
       }
       // Late events that commit from now on belong to these transactions or to later ones.

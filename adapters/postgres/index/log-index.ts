@@ -1,3 +1,4 @@
+import { INDEX_BOUNDS } from '../../../src/store-kit/index/index-bounds.js'
 import type { IndexPart } from '../../../src/store-kit/index/part.js'
 import type { SealingTuning } from '../../../src/store-kit/index-builder/segment-levels.js'
 import type { SegmentInfo } from '../../../src/store-kit/index/segment-source.js'
@@ -42,17 +43,20 @@ export interface LogIndex {
 
 /** Maximum number of rows that one statement reads. */
 const MAX_ROWS = 1000
-/** At most this many segments' worth of unsealed events is kept in memory. Queries check more one by one. */
+/**
+ * At most this many segments' worth of unsealed events is kept in memory, and no more than
+ * `IndexBounds.unsealedBytes`. Queries check more one by one.
+ */
 const MAX_UNSEALED = 4
 
 /** All snapshots must come from one server, or from replicas that never go back in time. */
 export function createLogIndex(
   names: Names,
-  { segmentSize }: Pick<SealingTuning, 'segmentSize'>,
+  { segmentSize, bounds = INDEX_BOUNDS }: Pick<SealingTuning, 'segmentSize' | 'bounds'>,
 ): LogIndex {
   const max = MAX_UNSEALED * segmentSize
   const slice = Math.min(MAX_ROWS, max)
-  const recent = createRecentEvents()
+  const recent = createRecentEvents(bounds)
   const fresh = createFreshEvents(names, recent, { slice, max })
   const late = createLateEvents(names, recent, { slice, max })
   let version = -1
@@ -69,6 +73,7 @@ export function createLogIndex(
   const statement = (): string =>
     refreshStatement(names, slice, {
       stage: recent.stage(),
+      maxFresh: recent.isFull() ? 1 : slice,
       // Without a known state no events can be added.
       last: version < 0 ? Number.MAX_SAFE_INTEGER : recent.index.last,
       ...late.known(),

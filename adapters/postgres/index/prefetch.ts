@@ -12,7 +12,6 @@ import { CACHE_MISS } from './chunk-loader.js'
  * Later chunks are fetched when the search reaches them.
  */
 export function prefetch(part: IndexPart, filter: IndexFilter | undefined, timesOf: TimesOf): void {
-  touch(() => part.unindexed)
   if (filter) visit(part, filter, timesOf, true)
 }
 
@@ -70,6 +69,7 @@ function visitName(
   { name, find }: Extract<IndexFilter, { readonly find: unknown }>,
   isAlone: boolean,
 ): void {
+  touch(() => part.partial(name))
   if (find.by === 'values') for (const value of find.values) touch(() => part.find(name, value))
   if (find.by === 'presence') {
     touch(() => part.valued(name))

@@ -4,6 +4,7 @@ import {
   createGrowingIndex,
   type GrowingIndex,
 } from '../../../src/store-kit/index/growing-index.js'
+import type { IndexBounds } from '../../../src/store-kit/index/index-bounds.js'
 import type { TextRow } from '../connection/client.js'
 import type { Snapshot } from '../log/snapshot.js'
 
@@ -23,6 +24,10 @@ export interface RecentEvents {
   /** Increases with each addition: rows that were read at an earlier stage may have been added since. */
   stage(): number
   startStage(): void
+  /** True if the events take as much memory as they may: no more are added in order. */
+  isFull(): boolean
+  /** True if no more late events are added. */
+  isFullOfLate(): boolean
   /** Starts a stage and passes each row to `add`, with turns of the event loop in between. */
   addRows(
     rows: readonly TextRow[],
@@ -36,11 +41,15 @@ const BLOCK = 2048
 const STEP = 64
 const SLICE_MS = 5
 
-export function createRecentEvents(): RecentEvents {
+export function createRecentEvents(bounds: IndexBounds): RecentEvents {
+  const index = createGrowingIndex(BLOCK, () => extractedSource(bounds), bounds.bytes)
   let stage = 0
 
   return {
-    index: createGrowingIndex(BLOCK, extractedSource),
+    index,
+    isFull: () => index.bytes >= bounds.unsealedBytes,
+    // Without the late events, all events have to be read one by one, so they have room of their own.
+    isFullOfLate: () => index.bytes >= 2 * bounds.unsealedBytes,
     stage: () => stage,
     startStage() {
       stage += 1

@@ -36,6 +36,8 @@ export interface Refreshed {
 export interface Known {
   /** Number of additions so far. The statement returns it with its rows, so that outdated rows are noticed. */
   readonly stage: number
+  /** Number of events to read. */
+  readonly maxFresh: number
   /** Time of the last event that was read in order. */
   readonly last: Microseconds
   /** All late events of earlier transactions were read. */
@@ -60,7 +62,7 @@ const selectLate = ({ late }: Names, slice: number, condition: string): string =
 export function refreshStatement(
   names: Names,
   slice: number,
-  { stage, last, before, added }: Known,
+  { stage, maxFresh, last, before, added }: Known,
 ): string {
   const isNotAdded = `l.id <> ALL ('{${added.join()}}'::bigint[])`
   return `
@@ -72,7 +74,7 @@ export function refreshStatement(
     UNION ALL
     (${selectFresh(
       names,
-      slice,
+      maxFresh,
       `'fresh', NULL, NULL, NULL, NULL, ${EVENT_TEXTS}`,
       `e.created_at > ${last}`,
     )})`
@@ -80,11 +82,11 @@ export function refreshStatement(
 
 /** SQL that reads the visible segments. */
 export const selectVisibleSegments = ({ segments }: Names): string =>
-  `SELECT id, size, first, last FROM ${segments} WHERE state = ${SegmentState.visible} ORDER BY first, id`
+  `SELECT id, size, first, last, partial FROM ${segments} WHERE state = ${SegmentState.visible} ORDER BY first, id`
 
 export function readSegmentInfo(row: TextRow): SegmentInfo {
-  const [id, size, first, last] = row.map(Number)
-  return { id: id!, size: size!, first: first!, last: last! }
+  const [id, size, first, last, partial] = row.map(Number)
+  return { id: id!, size: size!, first: first!, last: last!, isPartial: partial === 1 }
 }
 
 export const readLateRow = (row: TextRow): LateRow => ({

@@ -5,6 +5,7 @@ import {
   createSealer,
   type Sealer,
 } from '../../../src/store-kit/index-builder/sealer.js'
+import { INDEX_BOUNDS } from '../../../src/store-kit/index/index-bounds.js'
 import type { PostgresPoolClient } from '../connection/client.js'
 import type { PostgresLog } from '../log/log.js'
 import { findDue } from './due.js'
@@ -60,7 +61,7 @@ export function createPostgresSealer(
   const sealer = createSealer(
     {
       store: 'Postgres',
-      findDue: () => use(CHECK_TIMEOUT_MS, (client) => findDue(client, names, tuning.segmentSize)),
+      findDue: () => use(CHECK_TIMEOUT_MS, (client) => findDue(client, names, tuning)),
       run: () =>
         runRound({
           tuning,
@@ -73,6 +74,7 @@ export function createPostgresSealer(
             createDriver({
               names,
               steps,
+              bounds: tuning.bounds ?? INDEX_BOUNDS,
               run: (act) =>
                 steps.run(() =>
                   use(STEP_TIMEOUT_MS, async (client) => {

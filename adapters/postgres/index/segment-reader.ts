@@ -7,7 +7,7 @@ import {
   type ChunkValues,
   type Key,
   keyOf,
-  NO_NAME,
+  OTHERS,
   type PlaceRange,
   type SegmentInfo,
 } from '../../../src/store-kit/index/segment-source.js'
@@ -115,9 +115,9 @@ export function readSegment(loader: ChunkLoader, info: SegmentInfo): IndexPart {
   const source = {
     chunks: createChunkReader(loader),
     listsOf(name: string | undefined, kind: number) {
-      // Events with a name that is not a text for Postgres are listed as unindexed.
+      // Such a name is not a text for Postgres, so it has no column.
       if (name !== undefined && !isStorableText(name)) return undefined
-      const number = name === undefined ? NO_NAME : loader.numberOf(name)
+      const number = name === undefined ? OTHERS : loader.numberOf(name)
       return number === undefined ? undefined : { segment, name: number, kind }
     },
     timesOf: (block: number) => loader.times(segment, block),

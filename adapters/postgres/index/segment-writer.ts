@@ -17,17 +17,18 @@ export const BATCH_LIMITS: BatchLimits = { bytes: 262_144, rows: Infinity }
 /** Commits durably, so that no id is used again after a crash. */
 export async function beginSegment(
   { names, run }: DriverContext,
-  { level, times }: NewSegment,
+  { level, times, isPartial }: NewSegment,
 ): Promise<number> {
   const [row] = await run((client) =>
     ask(
       client,
-      `INSERT INTO ${names.segments} (state, level, size, first, last)
-       VALUES (${SegmentState.building}, $1, $2, $3, $4) RETURNING id`,
+      `INSERT INTO ${names.segments} (state, level, size, first, last, partial)
+       VALUES (${SegmentState.building}, $1, $2, $3, $4, $5) RETURNING id`,
       level,
       times.length,
       times[0],
       times[times.length - 1],
+      Number(isPartial),
     ),
   )
   return Number(row![0])

@@ -1,10 +1,11 @@
 import type { UnsealedEvents } from '../../../src/store-kit/index-builder/index-driver.js'
 import type { Steps } from '../../../src/store-kit/index-builder/steps.js'
 import { createExtractor, type Extract } from '../../../src/store-kit/index/extract.js'
+import type { IndexBounds } from '../../../src/store-kit/index/index-bounds.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { ask, askLast, type PostgresPoolClient, type TextRow } from '../connection/client.js'
-import type { Names } from '../schema/names.js'
 import type { DriverContext } from './driver-context.js'
+import { isSealDue, maxStoredBytes } from './due.js'
 import type { IndexState } from './index-state.js'
 
 interface ReadRows {
@@ -36,40 +37,45 @@ const BEGIN = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
   SET LOCAL jit = off; SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off;`
 
 /**
- * Reads the late events, oldest first, then the events after `sealed_to`, `size` in all. Appends commit in
+ * Reads the late events, oldest first, then the events after `sealed_to`, `size` in all, or fewer if a segment
+ * has no room for more. Appends commit in
  * the order of their times, so any event that is added later has a later time, or is listed as late.
  */
 export async function readUnsealed(
-  { names, steps, run }: DriverContext,
+  context: DriverContext,
   size: number,
 ): Promise<UnsealedRows | undefined> {
+  const { names, steps, run, bounds } = context
   const { indexState } = names
   const found = await run(async (client) => {
     const [state] = await askLast(client, `${BEGIN} SELECT version, sealed_to FROM ${indexState}`)
     const [version, sealedTo] = state!.map(Number)
-    const read = await readRows(client, names, sealedTo!, size)
+    const read = await readRows(client, context, sealedTo!, size)
     await ask(client, 'COMMIT')
     return read && { version: version!, sealedTo: sealedTo!, ...read }
   })
   if (!found) return undefined
   const { rows, behind, ...unsealed } = found
   steps.setRestFactor(restFactor(behind))
-  return { ...unsealed, extract: await extractRows(steps, rows) }
+  return { ...unsealed, extract: await extractRows(steps, bounds, rows) }
 }
+
+// Rows that are read at once: large ones take much memory.
+const STEP = 128
 
 async function readRows(
   client: PostgresPoolClient,
-  { events, late: lateEvents }: Names,
+  { names, bounds }: Pick<DriverContext, 'names' | 'bounds'>,
   sealedTo: Microseconds,
   size: number,
 ): Promise<ReadRows | undefined> {
+  const { events, late: lateEvents } = names
   const late = await ask(
     client,
     `SELECT id, created_at FROM ${lateEvents} WHERE created_at <= $1 ORDER BY created_at LIMIT $2`,
     sealedTo,
     size,
   )
-  const left = size - late.length
   const [count] = await ask(
     client,
     `SELECT count(*) FROM
@@ -78,20 +84,46 @@ async function readRows(
     MAX_BEHIND * size,
   )
   const unsealed = late.length + Number(count![0])
-  if (unsealed < size) return undefined
+  if (unsealed === 0) return undefined
+  if (unsealed < size && !(await isSealDue(client, names, size, bounds))) return undefined
+
   const columns = 'created_at, type, username, system, attributes'
-  const old = await ask(
-    client,
-    `SELECT ${columns} FROM ${events} WHERE created_at = ANY ($1::int8[]) ORDER BY created_at`,
-    late.map(([, time]) => time),
-  )
-  const fresh = await ask(
-    client,
-    `SELECT ${columns} FROM ${events} WHERE created_at > $1 ORDER BY created_at LIMIT $2`,
-    sealedTo,
-    left,
-  )
-  const upTo = fresh.length > 0 ? Number(fresh.at(-1)![0]) : sealedTo
+  const rows: TextRow[] = []
+  let left = maxStoredBytes(bounds)
+  const take = (row: TextRow): void => {
+    left -= row.at(-1)!.length
+    rows.push(row)
+  }
+  let lateCount = 0
+  let lastLate = '-1'
+  while (lateCount < late.length && left > 0) {
+    const some = late.slice(lateCount, lateCount + STEP)
+    const found = await ask(
+      client,
+      `SELECT ${columns} FROM ${events} WHERE created_at = ANY ($1::int8[]) ORDER BY created_at`,
+      // An event that was removed and imported again is listed twice.
+      some.map(([, time]) => time).filter((time) => time !== lastLate),
+    )
+    found.forEach(take)
+    lastLate = some.at(-1)![1]!
+    lateCount += some.length
+  }
+  let upTo = sealedTo
+  for (let freshLeft = size - lateCount; freshLeft > 0 && left > 0;) {
+    const step = Math.min(STEP, freshLeft)
+    const fresh = await ask(
+      client,
+      `SELECT ${columns} FROM ${events} WHERE created_at > $1 ORDER BY created_at LIMIT $2`,
+      upTo,
+      step,
+    )
+    for (const row of fresh) {
+      if (left <= 0) break
+      take(row)
+      upTo = Number(row[0])
+    }
+    freshLeft = fresh.length < step ? 0 : freshLeft - step
+  }
   const passed = await ask(
     client,
     `SELECT id FROM ${lateEvents} WHERE created_at > $1 AND created_at <= $2`,
@@ -99,15 +131,19 @@ async function readRows(
     upTo,
   )
   return {
-    rows: [...old, ...fresh],
-    late: [...late, ...passed].map(([id]) => id!),
+    rows,
+    late: [...late.slice(0, lateCount), ...passed].map(([id]) => id!),
     upTo,
     behind: Math.min(MAX_BEHIND, Math.floor(unsealed / size)),
   }
 }
 
-async function extractRows(steps: Steps, rows: readonly TextRow[]): Promise<Extract> {
-  const extractor = createExtractor()
+async function extractRows(
+  steps: Steps,
+  bounds: IndexBounds,
+  rows: readonly TextRow[],
+): Promise<Extract> {
+  const extractor = createExtractor(bounds)
   for (const [time, type, username, system, attributes] of rows) {
     extractor.add({
       time: Number(time),

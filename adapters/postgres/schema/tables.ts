@@ -148,7 +148,8 @@ const indexTables = (names: Names): string => `
     level smallint NOT NULL,
     size integer NOT NULL,
     first bigint NOT NULL,
-    last bigint NOT NULL
+    last bigint NOT NULL,
+    partial smallint NOT NULL
   );
   CREATE TABLE ${names.chunks} (
     segment bigint NOT NULL,

@@ -3,10 +3,10 @@ import type {
   ChunkFeeds,
   FeedChunk,
 } from '../../../src/store-kit/index-builder/index-driver.js'
-import { ListKind, missingRows } from '../../../src/store-kit/index/segment-source.js'
+import { ListKind, missingRows, NO_NAME } from '../../../src/store-kit/index/segment-source.js'
 import type { Connection } from '../connection/connection.js'
 import type { SqliteSegmentRow } from './index-state.js'
-import { rowId, rowIds } from './row-ids.js'
+import { CHUNK_ID, rowId, rowIds } from './row-ids.js'
 
 /** The lists of one name and kind, and the number of their first chunk. */
 interface Lists {
@@ -73,3 +73,33 @@ export const openFeeds = (
   feeds: segments.map(({ id }) => openFeed(connection, id)),
   fetch: () => Promise.resolve(),
 })
+
+const NEXT_NAME = `SELECT name FROM daybook_chunk_keys WHERE segment = ? AND name > ?
+  ORDER BY name LIMIT 1`
+
+/** The numbers of the names that have lists in the segment, ascending. */
+export function listedNames(
+  { statement }: Connection,
+  { id }: SqliteSegmentRow,
+): readonly number[] {
+  const names: number[] = []
+  for (;;) {
+    const next = statement(NEXT_NAME).get(id, names.at(-1) ?? NO_NAME)
+    if (!next) return names
+    names.push((next as { readonly name: number }).name)
+  }
+}
+
+const LIST = `SELECT c.vals, c.posts
+  FROM daybook_chunk_keys AS k CROSS JOIN daybook_chunks AS c ON c.id = ${CHUNK_ID}
+  WHERE k.segment = ? AND k.name = ? AND k.kind = ? ORDER BY k.first, k.ordinal`
+
+/** The chunks of the lists of one name and kind. */
+export const readChunks = (
+  { statement }: Connection,
+  { id }: SqliteSegmentRow,
+  { name, kind }: Pick<Lists, 'name' | 'kind'>,
+): readonly FeedChunk[] =>
+  (statement(LIST).raw(true).all(id, name, kind) as [string, Uint8Array][]).map(
+    ([values, postings]) => ({ name, kind, values, postings }),
+  )

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
-import type { NumberedColumns } from '../../../src/store-kit/index-builder/index-driver.js'
-import type { Extract } from '../../../src/store-kit/index/extract.js'
+import { admittedColumns } from '../../../src/store-kit/index-builder/column-numbers.js'
+import type { NumberedColumn } from '../../../src/store-kit/index-builder/index-driver.js'
+import type { Column } from '../../../src/store-kit/index/column-table.js'
 import type { Connection } from '../connection/connection.js'
 import type { DriverContext } from './driver-context.js'
 
@@ -36,20 +37,34 @@ export function columnNames(connection: Connection): ColumnNames {
   return names
 }
 
-/** Gives each name a number that it keeps. */
+// No name is ever removed.
+const COUNT_NAMES = 'SELECT coalesce(max(id), 0) AS numbered FROM daybook_names'
+
+/** Gives names numbers that they keep. */
 export async function numberColumns(
   { connection, write }: DriverContext,
-  { columns: { byName }, unindexed }: Extract,
-): Promise<NumberedColumns> {
+  columns: readonly Column[],
+): Promise<readonly NumberedColumn[]> {
   const names = columnNames(connection)
-  const unknown = [...byName.keys()].filter((name) => names.find(name) === undefined)
-  for (let from = 0; from < unknown.length; from += MAX_ADDED) {
-    const some = unknown.slice(from, from + MAX_ADDED)
+  const unknown = columns.filter(({ name }) => names.find(name) === undefined)
+  const { numbered } = connection.statement(COUNT_NAMES).get() as { readonly numbered: number }
+  const added = admittedColumns(unknown, numbered)
+  for (let from = 0; from < added.length; from += MAX_ADDED) {
+    const some = added.slice(from, from + MAX_ADDED)
     await write(() => {
       const insert = connection.statement('INSERT OR IGNORE INTO daybook_names (name) VALUES (?)')
-      for (const name of some) insert.run(name)
+      for (const { name } of some) insert.run(name)
     })
   }
-  const columns = Array.from(byName, ([name, column]) => [names.find(name)!, column] as const)
-  return { columns: columns.toSorted(([a], [b]) => a - b), unindexed }
+  return columns.flatMap((column) => {
+    const number = names.find(column.name)
+    return number === undefined ? [] : [[number, column] as const]
+  })
 }
+
+/** The names of the numbers. */
+export const namesOf = ({ statement }: Connection, numbers: readonly number[]): readonly string[] =>
+  numbers.map((number) => {
+    const row = statement('SELECT name FROM daybook_names WHERE id = ?').get(number)
+    return (row as { readonly name: string }).name
+  })

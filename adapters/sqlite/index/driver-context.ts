@@ -1,3 +1,4 @@
+import type { IndexBounds } from '../../../src/store-kit/index/index-bounds.js'
 import type { Steps } from '../../../src/store-kit/index-builder/steps.js'
 import type { Connection } from '../connection/connection.js'
 
@@ -5,6 +6,7 @@ import type { Connection } from '../connection/connection.js'
 export interface DriverContext {
   readonly connection: Connection
   readonly steps: Steps
+  readonly bounds: IndexBounds
   /** Runs `act` in one write transaction, again if it failed because of a lock, then rests. */
   readonly write: <Result>(act: () => Result) => Promise<Result>
 }

@@ -1,8 +1,59 @@
 import type { Due } from '../../../src/store-kit/index-builder/sealer.js'
 import { SegmentState } from '../../../src/store-kit/index/segment-source.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
+import { INDEX_BOUNDS, type IndexBounds } from '../../../src/store-kit/index/index-bounds.js'
+import type { SealingTuning } from '../../../src/store-kit/index-builder/segment-levels.js'
 import type { Connection } from '../connection/connection.js'
 import { isLeased } from './lease.js'
+
+// Reads no more than the sizes of the attributes.
+const NEW_BYTES = `SELECT max(created_at) AS last, sum(length(attributes)) AS bytes, count(*) AS count
+  FROM (SELECT created_at, attributes FROM daybook_events WHERE created_at > ? ORDER BY created_at LIMIT ?)`
+
+/** Rows that are read at once, in a few milliseconds. */
+const STEP = 4096
+
+/** The stored bytes of the events after `sealed_to`, each of which is read once. */
+interface UnsealedBytes {
+  readonly sealedTo: Microseconds
+  last: Microseconds
+  bytes: number
+}
+
+const known = new WeakMap<Connection, UnsealedBytes>()
+
+/** Makes the bytes be read again, after events were removed. */
+export const forgetBytes = (connection: Connection): void => void known.delete(connection)
+
+interface NewBytes {
+  readonly last: Microseconds | null
+  readonly bytes: number
+  readonly count: number
+}
+
+/**
+ * True if the unsealed events take as many bytes as one segment may. Late events are left out, and removed events
+ * may be counted.
+ */
+export function isFullOfBytes(connection: Connection, maxBytes: number): boolean {
+  const { statement } = connection
+  const { sealed_to } = statement('SELECT sealed_to FROM daybook_index').get() as {
+    readonly sealed_to: Microseconds
+  }
+  let state = known.get(connection)
+  if (state?.sealedTo !== sealed_to) {
+    state = { sealedTo: sealed_to, last: sealed_to, bytes: 0 }
+    known.set(connection, state)
+  }
+  while (state.bytes < maxBytes) {
+    const { last, bytes, count } = statement(NEW_BYTES).get(state.last, STEP) as NewBytes
+    if (last === null) return false
+    state.last = last
+    state.bytes += bytes
+    if (count < STEP) break
+  }
+  return state.bytes >= maxBytes
+}
 
 const UNSEALED = 'SELECT appended - sealed AS unsealed FROM daybook_high_water, daybook_index'
 
@@ -10,12 +61,15 @@ const UNSEALED = 'SELECT appended - sealed AS unsealed FROM daybook_high_water, 
 const HAS_SEGMENTS_TO_DROP = `SELECT EXISTS (SELECT 1 FROM daybook_segments WHERE state <> ${SegmentState.visible}
   OR last < (SELECT coalesce(min(created_at), ${Number.MAX_SAFE_INTEGER}) FROM daybook_events)) AS hasSome`
 
-/** True if `size` events may be unsealed; removed events count until `readUnsealed` corrects the number. Takes microseconds. */
-export const isSealDue = ({ statement }: Connection, size: number): boolean =>
+/** True if `size` events may be unsealed, or as many bytes as a segment may have; removed events count until `readUnsealed` corrects the number. Takes microseconds. */
+export const isSealDue = (connection: Connection, size: number, { bytes }: IndexBounds): boolean =>
+  hasUnsealed(connection, size) || isFullOfBytes(connection, bytes)
+
+const hasUnsealed = ({ statement }: Connection, size: number): boolean =>
   (statement(UNSEALED).get() as { readonly unsealed: number }).unsealed >= size
 
-function isWorkDue(connection: Connection, segmentSize: number): boolean {
-  if (isSealDue(connection, segmentSize)) return true
+function isWorkDue(connection: Connection, { segmentSize, bounds }: SealingTuning): boolean {
+  if (isSealDue(connection, segmentSize, bounds ?? INDEX_BOUNDS)) return true
   const { hasSome } = connection.statement(HAS_SEGMENTS_TO_DROP).get() as {
     readonly hasSome: 0 | 1
   }
@@ -23,7 +77,7 @@ function isWorkDue(connection: Connection, segmentSize: number): boolean {
 }
 
 /** Whether a round would find work. Takes microseconds. */
-export function findDue(connection: Connection, segmentSize: number, now: Microseconds): Due {
+export function findDue(connection: Connection, tuning: SealingTuning, now: Microseconds): Due {
   if (isLeased(connection, now)) return 'leased'
-  return isWorkDue(connection, segmentSize) ? 'due' : 'nothing'
+  return isWorkDue(connection, tuning) ? 'due' : 'nothing'
 }

@@ -1,6 +1,6 @@
 import type { IndexDriver } from '../../../src/store-kit/index-builder/index-driver.js'
-import { openFeeds } from './chunk-feed.js'
-import { numberColumns } from './column-names.js'
+import { listedNames, openFeeds, readChunks } from './chunk-feed.js'
+import { namesOf, numberColumns } from './column-names.js'
 import type { DriverContext } from './driver-context.js'
 import { isSealDue } from './due.js'
 import { type SqliteSegmentRow, visibleSegments } from './index-state.js'
@@ -21,9 +21,9 @@ export function createDriver(context: DriverContext): IndexDriver<UnsealedRows, 
   return {
     batchLimits: BATCH_LIMITS,
     hasGramsWhenSealed: false,
-    isSealDue: async (size) => isSealDue(connection, size),
+    isSealDue: async (size) => isSealDue(connection, size, context.bounds),
     readUnsealed: (size) => readUnsealed(context, size),
-    numberColumns: (extract) => numberColumns(context, extract),
+    numberColumns: (columns) => numberColumns(context, columns),
     beginSegment: (segment) => beginSegment(context, segment),
     insertChunks: (segment, from, chunks) => insertChunks(context, segment, from, chunks),
     publish: (segment, unsealed) => publish(context, segment, unsealed),
@@ -31,6 +31,9 @@ export function createDriver(context: DriverContext): IndexDriver<UnsealedRows, 
     readTimes: (segment) => readTimes(context, segment),
     checkPresence: async (segments) => checkPresence(connection, segments),
     openFeeds: (segments) => openFeeds(connection, segments),
+    listedNames: async (segment) => listedNames(connection, segment),
+    namesOf: async (numbers) => namesOf(connection, numbers),
+    readChunks: async (segment, name, kind) => readChunks(connection, segment, { name, kind }),
     replace: (parts, merged, duplicates) => replace(context, parts, merged, duplicates),
     hiddenSegments: async () => hiddenSegments(connection),
     hideExpired: () => hideExpired(context),

@@ -30,14 +30,16 @@ export interface IndexState {
   readonly segments: readonly SqliteSegmentRow[]
 }
 
-const VISIBLE_SEGMENTS = `SELECT id, level, size, first, last, removed FROM daybook_segments
+const VISIBLE_SEGMENTS = `SELECT id, level, size, first, last, removed, partial FROM daybook_segments
   WHERE state = ${SegmentState.visible} ORDER BY first, id`
 
 // One statement, so that the result is consistent.
-const STATE = `SELECT version, sealed_to, sealed_late, id, level, size, first, last, s.removed
+const STATE = `SELECT version, sealed_to, sealed_late, id, level, size, first, last, s.removed, partial
   FROM daybook_index LEFT JOIN daybook_segments AS s ON state = ${SegmentState.visible} ORDER BY first, id`
 
-interface StateRow extends Omit<SqliteSegmentRow, 'id'> {
+type SegmentValues = Omit<SqliteSegmentRow, 'isPartial'> & { readonly partial: 0 | 1 }
+
+interface StateRow extends Omit<SegmentValues, 'id'> {
   readonly version: number
   readonly sealed_to: Microseconds
   readonly sealed_late: number
@@ -46,7 +48,12 @@ interface StateRow extends Omit<SqliteSegmentRow, 'id'> {
 
 /** By the times of their first events. */
 export const visibleSegments = ({ statement }: Connection): readonly SqliteSegmentRow[] =>
-  statement(VISIBLE_SEGMENTS).all() as SqliteSegmentRow[]
+  (statement(VISIBLE_SEGMENTS).all() as SegmentValues[]).map(toSegmentRow)
+
+const toSegmentRow = ({ partial, ...row }: SegmentValues): SqliteSegmentRow => ({
+  ...row,
+  isPartial: partial === 1,
+})
 
 /**
  * The state of the index. Its segments can be read while the version stays the same, so a caller that reads
@@ -59,8 +66,8 @@ export function loadIndexState({ statement }: Connection): IndexState {
     version,
     sealedTo: sealed_to,
     sealedLate: sealed_late,
-    segments: rows.flatMap(({ id, level, size, first, last, removed }) =>
-      id === null ? [] : [{ id, level, size, first, last, removed }],
+    segments: rows.flatMap(({ id, level, size, first, last, removed, partial }) =>
+      id === null ? [] : [toSegmentRow({ id, level, size, first, last, removed, partial })],
     ),
   }
 }

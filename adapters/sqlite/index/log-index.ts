@@ -42,9 +42,9 @@ const MARKS = 'SELECT version, appended, sealed FROM daybook_high_water, daybook
 const isSame = (a: Marks, b: Marks): boolean =>
   a.version === b.version && a.appended === b.appended && a.sealed === b.sealed
 
-export function createLogIndex(tables: Tables, { segmentSize }: SealingTuning): LogIndex {
+export function createLogIndex(tables: Tables, tuning: SealingTuning): LogIndex {
   const { connection } = tables
-  const recent = createRecentEvents(tables, segmentSize)
+  const recent = createRecentEvents(tables, tuning)
   let state: IndexState | undefined
   let segments = new Map<number, IndexPart>()
   let reads = 0

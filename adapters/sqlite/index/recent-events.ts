@@ -4,6 +4,8 @@ import { createGrowingIndex } from '../../../src/store-kit/index/growing-index.j
 import type { IndexPart } from '../../../src/store-kit/index/part.js'
 import { EVENT_COLUMNS, type EventValues, rowToEvent, valuesToRow } from '../schema/rows.js'
 import type { Tables } from '../schema/tables.js'
+import { INDEX_BOUNDS } from '../../../src/store-kit/index/index-bounds.js'
+import type { SealingTuning } from '../../../src/store-kit/index-builder/segment-levels.js'
 import type { IndexState } from './index-state.js'
 
 /** An index in memory of the events that are in no segment yet. Call the methods within one snapshot. */
@@ -14,9 +16,9 @@ export interface RecentEvents {
   dropSealed(state: IndexState): void
   /** Whether there are too many new events, and too many late events, to keep them in memory. */
   tooMany(unsealed: number): { readonly isNew: boolean; readonly isLate: boolean }
-  /** Adds the events after `last` until `isOver`; false if there are more. */
+  /** Adds the events after `last` until `isOver`, or until there are too many; false if there are more. */
   addNew(isOver: () => boolean): boolean
-  /** Adds the late events until `isOver`; false if there are more. */
+  /** Adds the late events until `isOver`, or until there are too many; false if there are more. */
   addLate(isOver: () => boolean): boolean
   /** The events so far; events that are added later are not in these parts. */
   parts(): readonly IndexPart[]
@@ -25,7 +27,10 @@ export interface RecentEvents {
 const BLOCK = 2048
 /** Rows between two checks of the time. */
 const STEP = 64
-/** At most this many segments' worth of unsealed events is kept in memory. Queries check more one by one. */
+/**
+ * At most this many segments' worth of unsealed events is kept in memory, and no more than
+ * `IndexBounds.unsealedBytes`. Queries check more one by one.
+ */
 const MAX_UNSEALED = 4
 
 const NEW_ROWS = `SELECT ${EVENT_COLUMNS} FROM daybook_events WHERE created_at > ?
@@ -37,13 +42,16 @@ const COUNT_LATE = 'SELECT count(*) AS late FROM (SELECT 1 FROM daybook_late WHE
 
 export function createRecentEvents(
   { connection: { statement }, events }: Tables,
-  segmentSize: number,
+  { segmentSize, bounds = INDEX_BOUNDS }: SealingTuning,
 ): RecentEvents {
   const max = MAX_UNSEALED * segmentSize
-  const index = createGrowingIndex(BLOCK, extractedSource)
+  const index = createGrowingIndex(BLOCK, () => extractedSource(bounds), bounds.bytes)
   let sealedLate: number | undefined
   /** Id of the last row of `daybook_late` that was added. */
   let lastLate = 0
+  const isFull = (): boolean => index.bytes >= bounds.unsealedBytes
+  // Without the late events, all events have to be read one by one, so they have room of their own.
+  const isFullOfLate = (): boolean => index.bytes >= 2 * bounds.unsealedBytes
 
   return {
     get last() {
@@ -57,16 +65,17 @@ export function createRecentEvents(
       lastLate = sealedLate
     },
     tooMany(unsealed) {
-      if (unsealed <= max) return { isNew: false, isLate: false }
-      const { late } = statement(COUNT_LATE).get(lastLate, max) as { readonly late: number }
-      return { isNew: true, isLate: late >= max }
+      if (unsealed <= max && !isFull()) return { isNew: false, isLate: false }
+      const most = isFullOfLate() ? 1 : max
+      const { late } = statement(COUNT_LATE).get(lastLate, most) as { readonly late: number }
+      return { isNew: true, isLate: late >= most }
     },
     addNew(isOver) {
       for (;;) {
         const rows = statement(NEW_ROWS).raw(true).all(index.last) as EventValues[]
         for (const values of rows) index.add(values[0], rowToEvent(valuesToRow(values)))
         if (rows.length < STEP) return true
-        if (isOver()) return false
+        if (isFull() || isOver()) return false
       }
     },
     addLate(isOver) {
@@ -78,7 +87,7 @@ export function createRecentEvents(
           lastLate = id
         }
         if (late.length < STEP) return true
-        if (isOver()) return false
+        if (isFullOfLate() || isOver()) return false
       }
     },
     parts: () => index.parts(),

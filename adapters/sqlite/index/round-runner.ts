@@ -1,6 +1,7 @@
 import { throwIfAborted } from '../../../src/errors.js'
 import { systemClock } from '../../../src/event/timestamp.js'
 import { type RoundEnd, runRound } from '../../../src/store-kit/index-builder/round.js'
+import { INDEX_BOUNDS } from '../../../src/store-kit/index/index-bounds.js'
 import type { SealingTuning } from '../../../src/store-kit/index-builder/segment-levels.js'
 import { createConnection, type Connection } from '../connection/connection.js'
 import { openDatabase, type SqliteDatabase } from '../connection/database.js'
@@ -78,6 +79,7 @@ export function createRoundRunner(
         createDriver({
           connection: open,
           steps,
+          bounds: tuning.bounds ?? INDEX_BOUNDS,
           write: (act) => steps.run(() => open.write(() => pacer.time(act), { signal })),
         }),
     })

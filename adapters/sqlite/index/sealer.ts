@@ -68,7 +68,7 @@ export function createSqliteSealer(
       store: 'SQLite',
       findDue(): Due {
         try {
-          return findDue(connection, tuning.segmentSize, clock())
+          return findDue(connection, tuning, clock())
         } catch {
           // The store's own calls report what is wrong with the file.
           return 'nothing'

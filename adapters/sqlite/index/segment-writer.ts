@@ -12,8 +12,8 @@ import { rowId } from './row-ids.js'
 
 export const BATCH_LIMITS: BatchLimits = { bytes: 131_072, rows: 500 }
 
-const INSERT_SEGMENT = `INSERT INTO daybook_segments (state, level, size, first, last, removed)
-  VALUES (${SegmentState.building}, ?, ?, ?, ?, ?) RETURNING id`
+const INSERT_SEGMENT = `INSERT INTO daybook_segments (state, level, size, first, last, removed, partial)
+  VALUES (${SegmentState.building}, ?, ?, ?, ?, ?, ?) RETURNING id`
 
 const IS_BUILDING = `SELECT 1 FROM daybook_segments WHERE id = ? AND state = ${SegmentState.building}`
 
@@ -37,10 +37,17 @@ export function setVisible({ statement }: Connection, id: number): void {
 
 export const beginSegment = (
   { connection, write }: DriverContext,
-  { level, times, removed }: NewSegment,
+  { level, times, removed, isPartial }: NewSegment,
 ): Promise<number> =>
   write(() => {
-    const values = [level, times.length, times[0], times[times.length - 1], removed]
+    const values = [
+      level,
+      times.length,
+      times[0],
+      times[times.length - 1],
+      removed,
+      Number(isPartial),
+    ]
     return (connection.statement(INSERT_SEGMENT).get(...values) as { readonly id: number }).id
   })
 

@@ -2,7 +2,7 @@ import type { UnsealedEvents } from '../../../src/store-kit/index-builder/index-
 import { createExtractor } from '../../../src/store-kit/index/extract.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { DriverContext } from './driver-context.js'
-import { isSealDue } from './due.js'
+import { forgetBytes, isFullOfBytes, isSealDue } from './due.js'
 
 /** The state of the index when sealing begins. */
 export interface SealingStart {
@@ -65,15 +65,19 @@ type Row = readonly [
   attributes: string,
 ]
 
-/** Reads the late events, oldest first, then the events after `sealed_to`, `size` in all. */
+/**
+ * Reads the late events, oldest first, then the events after `sealed_to`, `size` in all, or fewer if a segment
+ * has no room for more.
+ */
 export async function readUnsealed(
   context: DriverContext,
   size: number,
 ): Promise<UnsealedRows | undefined> {
-  const { connection, steps, write } = context
-  if (!isSealDue(connection, size)) return undefined
+  const { connection, steps, write, bounds } = context
+  if (!isSealDue(connection, size, bounds)) return undefined
   const start = connection.statement(START).get({ size }) as SealingStart
-  if (start.late + start.fresh < size) {
+  if (start.late + start.fresh === 0) forgetBytes(connection)
+  if (start.late + start.fresh < size && !isFullOfBytes(connection, bounds.bytes)) {
     const sealed = start.appended - start.late - start.fresh
     await write(() => void connection.statement(CORRECT_COUNT).run(sealed, start.sealed))
     return undefined
@@ -83,34 +87,40 @@ export async function readUnsealed(
 }
 
 async function readFrom(
-  { connection: { statement }, steps }: DriverContext,
+  { connection: { statement }, steps, bounds }: DriverContext,
   start: SealingStart,
   size: number,
 ): Promise<UnsealedRows> {
   const { sealed_to, late_to, removed } = start
-  const extractor = createExtractor()
+  const extractor = createExtractor(bounds)
+  const isFull = (): boolean => extractor.bytes >= bounds.bytes
   const add = ([time, type, username, system, attributes]: Row): void =>
     extractor.add({ time, type, username, system: system === 1, attributes })
 
-  const late = statement(LATE).all(sealed_to, late_to, size) as LateRow[]
+  const late: number[] = []
   let last: Microseconds = -1
-  for (const [i, { created_at }] of late.entries()) {
+  for (const { id, created_at } of statement(LATE).all(sealed_to, late_to, size) as LateRow[]) {
+    if (isFull()) break
     // An event that was removed and imported again is listed twice.
     const row = created_at === last ? undefined : statement(EVENT_AT).raw(true).get(created_at)
     if (row) add(row as Row)
     last = created_at
-    if (i % STEP === STEP - 1) await steps.pause()
+    if (late.push(id) % STEP === 0 || steps.isSliceOver()) await steps.pause()
   }
-  let left = size - late.length
+  let fresh = 0
   last = sealed_to
-  while (left > 0) {
-    const rows = statement(EVENTS_AFTER).raw(true).all(last, Math.min(STEP, left)) as Row[]
+  while (late.length + fresh < size && !isFull()) {
+    const rows = statement(EVENTS_AFTER)
+      .raw(true)
+      .all(last, Math.min(STEP, size - late.length - fresh)) as Row[]
     if (rows.length === 0) break
-    for (const row of rows) add(row)
-    last = rows.at(-1)![0]
-    left -= rows.length
+    for (const row of rows) {
+      if (isFull()) break
+      add(row)
+      last = row[0]
+      fresh += 1
+    }
     await steps.pause()
   }
-  const fresh = size - late.length - left
-  return { extract: extractor.extract(), removed, start, late: late.map(({ id }) => id), fresh }
+  return { extract: extractor.extract(), removed, start, late, fresh }
 }

@@ -126,7 +126,8 @@ const INDEX_TABLES = `
     size INTEGER NOT NULL,
     first INTEGER NOT NULL,
     last INTEGER NOT NULL,
-    removed INTEGER NOT NULL
+    removed INTEGER NOT NULL,
+    partial INTEGER NOT NULL
   ) STRICT;
   CREATE TABLE daybook_chunks (
     id INTEGER PRIMARY KEY,

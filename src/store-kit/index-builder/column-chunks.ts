@@ -1,6 +1,8 @@
 import { ANY_VALUE, type Chunk, encodeChunks, type Entry } from '../index/chunks.js'
-import { type Column, type SortedValues, sortColumn, valuedOrdinals } from '../index/columns.js'
-import { ListKind } from '../index/segment-source.js'
+import type { OtherNames } from '../index/other-names.js'
+import type { Column } from '../index/column-table.js'
+import { type SortedValues, sortColumn, valuedOrdinals } from '../index/columns.js'
+import { ListKind, OTHERS } from '../index/segment-source.js'
 
 /** A chunk of the lists of one name and kind. `Name` is what a store writes for a name. */
 export interface NamedChunk<Name> {
@@ -18,14 +20,18 @@ export function* columnChunks<Name>(
       yield* named(name, kind, encodeChunks(entriesOf(sorted)))
     yield* named(name, ListKind.valued, listChunks(valuedOrdinals(column)))
     yield* named(name, ListKind.containers, listChunks(column.containers))
+    yield* named(name, ListKind.partial, listChunks(column.partial))
   }
 }
 
-/** The chunks that list the events that the index cannot represent. */
-export const unindexedChunks = <Name>(
-  name: Name,
-  ordinals: readonly number[],
-): Generator<NamedChunk<Name>, void> => named(name, ListKind.unindexed, listChunks(ordinals))
+/** The chunks that list the events that have names without a column. */
+export function* otherChunks(
+  otherNames: OtherNames,
+  others: readonly number[],
+): Generator<NamedChunk<number>, void> {
+  yield* named(OTHERS, ListKind.otherNames, encodeChunks(otherNames.entries()))
+  yield* named(OTHERS, ListKind.others, listChunks(others))
+}
 
 function* named<Name>(
   name: Name,
@@ -39,5 +45,5 @@ function* entriesOf({ values, ordinals }: SortedValues): Generator<Entry, void> 
   for (const [i, value] of values.entries()) yield { value, ordinals: ordinals[i]! }
 }
 
-const listChunks = (ordinals: readonly number[]): Iterable<Chunk> =>
+export const listChunks = (ordinals: ArrayLike<number>): Iterable<Chunk> =>
   ordinals.length === 0 ? [] : encodeChunks([{ value: ANY_VALUE, ordinals }])

@@ -1,5 +1,5 @@
 import type { Microseconds } from '../../event/timestamp.js'
-import type { Column } from '../index/columns.js'
+import type { Column } from '../index/column-table.js'
 import type { Extract } from '../index/extract.js'
 import type { SegmentInfo } from '../index/segment-source.js'
 import type { NamedChunk } from './column-chunks.js'
@@ -18,13 +18,8 @@ export interface UnsealedEvents {
   readonly removed?: number | undefined
 }
 
-/** The indexed attributes of some events, by the store's numbers for their names. */
-export interface NumberedColumns {
-  /** In ascending order of the numbers. */
-  readonly columns: readonly (readonly [number: number, column: Column])[]
-  /** Ordinals of events that the index cannot represent, ascending. */
-  readonly unindexed: readonly number[]
-}
+/** A column and the store's number for its name. */
+export type NumberedColumn = readonly [number: number, column: Column]
 
 /** Which events of the segments to be merged still exist. */
 export interface Presence {
@@ -39,6 +34,7 @@ export interface NewSegment {
   /** Times of its events, ascending; at least one. */
   readonly times: ArrayLike<Microseconds>
   readonly removed: number | undefined
+  readonly isPartial: boolean
 }
 
 /** A segment that is being written. */
@@ -104,8 +100,11 @@ export interface IndexDriver<
   isSealDue(size: number): Promise<boolean>
   /** The late events, oldest first, then the oldest others, `size` in all; `undefined` if there are fewer. */
   readUnsealed(size: number): Promise<Unsealed | undefined>
-  /** Numbers the names of the columns. A number is never used for another name. */
-  numberColumns(extract: Extract): Promise<NumberedColumns>
+  /**
+   * Numbers the names of columns, in any order. A number is never used for another name. Leaves out columns
+   * whose names the store cannot keep, or for which it has no more numbers (`admittedNames`).
+   */
+  numberColumns(columns: readonly Column[]): Promise<readonly NumberedColumn[]>
 
   /** Adds a segment that no query reads yet, and returns its id, which is never used again. */
   beginSegment(segment: NewSegment): Promise<number>
@@ -131,6 +130,12 @@ export interface IndexDriver<
   /** Finds out which events of the segments, which have these times, the store still has. */
   checkPresence(segments: readonly Segment[], times: readonly Float64Array[]): Promise<Presence>
   openFeeds(segments: readonly Segment[]): ChunkFeeds
+  /** The numbers of the names that have lists in the segment, ascending. */
+  listedNames(segment: Segment): Promise<readonly number[]>
+  /** The names that have these numbers, in the same order. */
+  namesOf(numbers: readonly number[]): Promise<readonly string[]>
+  /** The chunks of the lists of one name and kind in a segment. */
+  readChunks(segment: Segment, name: number, kind: number): Promise<readonly FeedChunk[]>
   /**
    * In one transaction: replaces the visible segments by the merged one and lists the events at the times
    * in `duplicates` as unsealed again. False, without effect, if any of the segments is gone.

@@ -1,8 +1,8 @@
 import type { Builder } from './builder.js'
-import type { NamedChunk } from './column-chunks.js'
-import type { ChunkFeed, SegmentRow, WrittenSegment } from './index-driver.js'
+import type { SegmentRow, WrittenSegment } from './index-driver.js'
 import { withGramsWhenReady } from './list-grams.js'
-import { mergeChunks, type MergeSource } from './merge-chunks.js'
+import { mergedChunks } from './merge-lists.js'
+import { chooseNames } from './merge-names.js'
 import { type MergedTimes, mergeTimes } from './merge-times.js'
 import { dropSegment } from './segment-dropping.js'
 import { nextToMerge } from './segment-levels.js'
@@ -45,58 +45,26 @@ async function mergeEvents(
   }
 }
 
-function writeMerged(
+async function writeMerged(
   builder: Builder,
   parts: readonly SegmentRow[],
   { times, ordinals, removed }: MergedEvents,
 ): Promise<WrittenSegment> {
   const { driver, steps, tuning } = builder
+  const names = await chooseNames(builder, parts)
   const { feeds, fetch } = driver.openFeeds(parts)
-  const chunks = mergedChunks(feeds, ordinals, () => steps.isSliceOver())
+  const merge = {
+    feeds: [...feeds, ...names.partialFeeds.map(({ feed }) => feed)],
+    ordinals: [...ordinals, ...names.partialFeeds.map(({ part }) => ordinals[part]!)],
+    dropped: names.dropped,
+    size: times.length,
+    isSliceOver: () => steps.isSliceOver(),
+  }
+  const isPartial = names.dropped.size > 0 || parts.some((part) => part.isPartial)
   return writeSegment(
     builder,
-    { level: parts[0]!.level + 1, times, removed },
-    withGramsWhenReady(chunks, tuning.minGramChunks),
+    { level: parts[0]!.level + 1, times, removed, isPartial },
+    withGramsWhenReady(mergedChunks(merge), tuning.minGramChunks),
     () => (feeds.every((feed) => feed.isReady()) ? steps.pause() : fetch()),
   )
 }
-
-/**
- * The merged chunks in the order of their keys; `undefined` where a feed has to be fetched or the time
- * slice is over.
- */
-function* mergedChunks(
-  feeds: readonly ChunkFeed[],
-  ordinals: readonly Uint32Array[],
-  isSliceOver: () => boolean,
-): Generator<NamedChunk<number> | undefined, void> {
-  for (;;) {
-    while (!feeds.every((feed) => feed.isReady())) yield
-    const lowest = feeds.flatMap((feed) => feed.head() ?? []).toSorted(compareLists)[0]
-    if (!lowest) return
-    const { name, kind } = lowest
-    const sources = feeds.map((feed, i): MergeSource => ({
-      chunks: chunksOf(feed, lowest),
-      isReady: () => feed.isReady() && !isSliceOver(),
-      ordinals: ordinals[i]!,
-    }))
-    for (const chunk of mergeChunks(sources)) yield chunk && { name, kind, chunk }
-  }
-}
-
-interface Lists {
-  readonly name: number
-  readonly kind: number
-}
-
-const compareLists = (a: Lists, b: Lists): number => a.name - b.name || a.kind - b.kind
-
-/** The chunks of these lists, if the feed has reached them. */
-const chunksOf = (feed: ChunkFeed, lists: Lists): MergeSource['chunks'] => ({
-  next() {
-    const head = feed.head()
-    if (!head || compareLists(head, lists) !== 0) return { done: true, value: undefined }
-    feed.advance()
-    return { value: head }
-  },
-})

@@ -1,7 +1,8 @@
-import { NO_NAME } from '../index/segment-source.js'
+import type { Columns } from '../index/columns.js'
 import type { Builder } from './builder.js'
-import { columnChunks, type NamedChunk, unindexedChunks } from './column-chunks.js'
-import type { NumberedColumns, WrittenSegment } from './index-driver.js'
+import { columnChunks, type NamedChunk, otherChunks } from './column-chunks.js'
+import { addToOtherNames } from './column-numbers.js'
+import type { NumberedColumn, WrittenSegment } from './index-driver.js'
 import { withGrams } from './list-grams.js'
 import { dropSegment } from './segment-dropping.js'
 import { writeSegment } from './segment-writing.js'
@@ -18,8 +19,11 @@ export async function sealNext(builder: Builder): Promise<boolean> {
   const { extract, removed } = unsealed
   let segment: WrittenSegment | undefined
   if (extract.times.length > 0) {
-    const chunks = sealedChunks(builder, await driver.numberColumns(extract))
-    segment = await writeSegment(builder, { level: 0, times: extract.times, removed }, chunks)
+    const { times, columns } = extract
+    const numbered = await numberColumns(builder, columns)
+    const isPartial = hasPartial(columns)
+    const chunks = sealedChunks(builder, numbered, columns)
+    segment = await writeSegment(builder, { level: 0, times, removed, isPartial }, chunks)
   }
   const isPublished = !segment?.isLost && (await driver.publish(segment, unsealed))
   if (!isPublished && segment) await dropSegment(builder, segment.id)
@@ -29,9 +33,28 @@ export async function sealNext(builder: Builder): Promise<boolean> {
 /** The chunks of a segment in the order of their keys. */
 function* sealedChunks(
   { driver, tuning }: Builder,
-  { columns, unindexed }: NumberedColumns,
+  numbered: readonly NumberedColumn[],
+  { otherNames, others }: Columns,
 ): Generator<NamedChunk<number>, void> {
-  yield* unindexedChunks(NO_NAME, unindexed)
-  const chunks = columnChunks(columns)
+  const chunks = columnChunks(numbered)
   yield* driver.hasGramsWhenSealed ? withGrams(chunks, tuning.minGramChunks) : chunks
+  yield* otherChunks(otherNames, others)
 }
+
+/** The columns that get numbers, in the order of these. The events of the rest are added to `otherNames`. */
+async function numberColumns(
+  { driver }: Builder,
+  { byName, otherNames }: Columns,
+): Promise<readonly NumberedColumn[]> {
+  const numbered = await driver.numberColumns([...byName.values()])
+  if (numbered.length < byName.size) {
+    const kept = new Set(numbered.map(([, column]) => column))
+    for (const column of byName.values()) if (!kept.has(column)) addToOtherNames(otherNames, column)
+  }
+  return numbered.toSorted(([a], [b]) => a - b)
+}
+
+const hasPartial = ({ byName, otherNames, others }: Columns): boolean =>
+  otherNames.size > 0 ||
+  others.length > 0 ||
+  [...byName.values()].some(({ partial }) => partial.length > 0)

@@ -1,3 +1,5 @@
+import type { IndexBounds } from '../index/index-bounds.js'
+
 /** How segments are built. Existing segments may have been built with other values. */
 export interface SealingTuning {
   /** Number of events that are sealed into one segment. */
@@ -6,6 +8,8 @@ export interface SealingTuning {
   readonly fanOut: number
   /** Minimum number of text chunks of a name for which grams are listed. @default `MIN_GRAM_CHUNKS` */
   readonly minGramChunks?: number | undefined
+  /** What a part of the index holds at most. @default `INDEX_BOUNDS` */
+  readonly bounds?: IndexBounds | undefined
 }
 
 /** Higher levels are not merged, as a merge holds the times of all its events in memory. */

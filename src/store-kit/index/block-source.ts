@@ -2,7 +2,10 @@ import type { AuditEvent, JsonValue } from '../../event/event.js'
 import { eventAttributes, isPresent, type Scalar, someScalar } from '../../filter/attributes.js'
 import { isOwnField } from '../../event/own-fields.js'
 import { createColumns } from './columns.js'
+import type { IndexBounds } from './index-bounds.js'
 import { indexedValue } from './part.js'
+import { partialEvents } from './partial-events.js'
+import { EMPTY, listPostings, type Postings } from './postings.js'
 
 /** Receives the values of one attribute, event by event. */
 export interface ColumnSink {
@@ -18,30 +21,43 @@ export type ReadColumn = (sink: ColumnSink) => void
 export interface BlockSource {
   add(event: AuditEvent): void
   readonly size: number
-  /** False only if the name leads to no value in any event. */
+  /** Approximate memory, without the events themselves. */
+  readonly bytes: number
+  /** False only if `read` passes nothing for the name. */
   mayLead(name: string): boolean
   read(name: string): ReadColumn
-  readonly unindexed: readonly number[]
+  /** See `IndexPart.partial`. */
+  partial(name: string): Postings
 }
 
 /** Extracts the attributes of each event at once and does not keep the event. */
-export function extractedSource(): BlockSource {
-  const columns = createColumns()
+export function extractedSource(bounds?: IndexBounds): BlockSource {
+  const columns = createColumns(bounds)
+  const { byName, otherNames, others } = columns
   return {
     add: (event) => columns.add(event),
     get size() {
       return columns.size
     },
-    mayLead: (name) => columns.byName.has(name),
+    get bytes() {
+      return columns.bytes
+    },
+    mayLead: (name) => byName.has(name),
     read(name) {
       let [value, container] = [0, 0]
       return (sink) => {
-        const { values = [], ordinals = [], containers = [] } = columns.byName.get(name) ?? {}
+        const { values = [], ordinals = [], containers = [] } = byName.get(name) ?? {}
         for (; value < values.length; value++) sink.value(values[value]!, ordinals[value]!)
         for (; container < containers.length; container++) sink.container(containers[container]!)
       }
     },
-    unindexed: columns.unindexed,
+    partial: (name) =>
+      partialEvents(name, {
+        own: () => listPostings(byName.get(name)?.partial ?? []),
+        hashed: (hash) => otherNames.find(hash),
+        others: () => listPostings(others),
+        hasColumn: () => byName.has(name),
+      }),
   }
 }
 
@@ -68,7 +84,8 @@ export function keptSource(): BlockSource {
       return firstKeysOf(name).some((key) => keys.has(key))
     },
     read: (name) => readEvents(events, name),
-    unindexed: [],
+    bytes: 0,
+    partial: () => EMPTY,
   }
 }
 

@@ -3,12 +3,14 @@ import type { Microseconds } from '../../event/timestamp.js'
 import type { BlockSource } from './block-source.js'
 import { type ColumnIndex, createColumnIndex, lowerBound } from './column-index.js'
 import type { IndexPart } from './part.js'
-import { EMPTY, listPostings } from './postings.js'
+import { EMPTY } from './postings.js'
 
 /** Events in the order of their times, with an index of each attribute that has been requested. */
 export interface Block {
   readonly size: number
   readonly last: Microseconds
+  /** Approximate memory, without the events themselves. */
+  readonly bytes: number
   /** The event must be later than all events of the block. */
   add(time: Microseconds, event: AuditEvent): void
   /** The events so far; a later search in the part may also find events that were added since. */
@@ -19,6 +21,9 @@ interface CachedColumn extends ColumnIndex {
   /** Number of events whose values are in it. */
   upTo: number
 }
+
+// Queries may ask for any number of names.
+const MAX_COLUMNS = 256
 
 export function createBlock(id: string, createSource: () => BlockSource): Block {
   const times: Microseconds[] = []
@@ -32,6 +37,7 @@ export function createBlock(id: string, createSource: () => BlockSource): Block 
       if (!source.mayLead(name)) return undefined
       column = { ...createColumnIndex(source.read(name)), upTo: 0 }
       columns.set(name, column)
+      if (columns.size > MAX_COLUMNS) columns.delete(columns.keys().next().value!)
     }
     if (column.upTo < times.length) {
       column.catchUp()
@@ -48,13 +54,14 @@ export function createBlock(id: string, createSource: () => BlockSource): Block 
       inAnyOrder: (name, kind) => columnOf(name)?.inAnyOrder(kind) ?? [],
       search: (name, kind, search) => columnOf(name)?.search(kind, search) ?? [],
       mayHave(name, value) {
+        if (source.partial(name).size > 0) return true
         const column = columns.get(name)
         return column?.upTo === times.length ? column.mayHave(value) : source.mayLead(name)
       },
       find: (name, value) => columnOf(name)?.find(value) ?? EMPTY,
       valued: (name) => columnOf(name)?.valued(size) ?? EMPTY,
       containers: (name) => columnOf(name)?.containers() ?? EMPTY,
-      unindexed: listPostings(source.unindexed),
+      partial: (name) => source.partial(name),
     }
   }
   return {
@@ -63,6 +70,9 @@ export function createBlock(id: string, createSource: () => BlockSource): Block 
     },
     get last() {
       return times.at(-1) ?? -Infinity
+    },
+    get bytes() {
+      return source.bytes
     },
     add(time, event) {
       times.push(time)

@@ -1,44 +1,34 @@
 import type { AuditEvent, JsonObject, JsonValue } from '../../event/event.js'
+import { isOwnField } from '../../event/own-fields.js'
 import type { Scalar } from '../../filter/attributes.js'
 import { compareText } from '../../filter/values.js'
-import { isOwnField } from '../../event/own-fields.js'
+import { type Column, createColumnTable, type GrowingColumn } from './column-table.js'
+import { createPlaceFinder, type Place } from './column-places.js'
+import { INDEX_BOUNDS } from './index-bounds.js'
+import { createOtherNames, hashOfState, type OtherNames, PAIR_BYTES } from './other-names.js'
 import { indexedText, Kind, kindOf } from './part.js'
 
-/** The values of one attribute of some events, in the order in which the events were added. */
-export interface Column {
-  readonly name: string
-  /** `values[i]` belongs to the event with ordinal `ordinals[i]`; an event may have several values. */
-  readonly values: readonly Scalar[]
-  readonly ordinals: readonly number[]
-  /** Ordinals of the events in which the name leads to an object or array that is not empty. */
-  readonly containers: readonly number[]
-}
-
-interface GrowingColumn extends Column {
-  readonly values: Scalar[]
-  readonly ordinals: number[]
-  readonly containers: number[]
-}
-
-/** The attributes of some events, by name. */
+/**
+ * The attributes of some events, by name. A filter on a name leads to the events that its column lists for
+ * a value; to the column's `partial` events; to those that `otherNames` lists for the name; and, if the name has no
+ * column, to `others`.
+ */
 export interface Columns {
   /** Adds an event; its ordinal is the number of events before it. */
   add(event: Pick<AuditEvent, 'type' | 'username' | 'system' | 'attributes'>): void
   readonly size: number
+  /** Approximate memory. */
+  readonly bytes: number
   readonly byName: ReadonlyMap<string, Column>
-  /** Ordinals of events with too many values, or too long names, to be indexed. */
-  readonly unindexed: readonly number[]
+  /** The events that have names without a column. */
+  readonly otherNames: OtherNames
+  /** Ordinals of events that have more names without a column than `otherNames` lists. */
+  readonly others: readonly number[]
 }
 
-/** A key at the end of a path of keys, and the column of the path's joined name. */
-interface Place {
-  readonly column: GrowingColumn | undefined
-  readonly below: Map<string, Place>
-}
-
-// Larger events are listed as unindexed, so that hostile ones cost little.
-const MAX_VALUES = 2000
-const MAX_NAME = 500
+const NUMBER_BYTES = 24
+const TEXT_BYTES = 48
+const EVENT_BYTES = 64
 
 // Copies a cut text, because a substring would keep the whole text in memory.
 const ownText = (text: string): string => {
@@ -46,107 +36,84 @@ const ownText = (text: string): string => {
   return cut.length === text.length ? text : Buffer.from(cut).toString()
 }
 
-/**
- * The returned function finds the place of a key below a parent, or without parent the place of a path's
- * first key. It returns `undefined` if the joined name is too long. Places are kept by their keys, so that
- * each name is joined only once.
- */
-function createPlaceFinder(
-  columnOf: (name: string) => GrowingColumn,
-): (parent: Place | undefined, key: string) => Place | undefined {
-  const roots = new Map<string, Place>()
-  const names = new Map<Place, string>()
+const bytesOf = (value: Scalar): number =>
+  typeof value === 'string' ? TEXT_BYTES + value.length : NUMBER_BYTES
 
-  // A path whose joined name is that of an own field cannot be queried.
-  const placeOf = (name: string): Place => ({
-    column: isOwnField(name) ? undefined : columnOf(name),
-    below: new Map(),
-  })
-
-  return (parent, key) => {
-    const places = parent ? parent.below : roots
-    let place = places.get(key)
-    if (!place) {
-      const name = parent ? `${names.get(parent)!}_${key}` : key
-      if (name.length > MAX_NAME) return undefined
-      place = placeOf(name)
-      names.set(place, name)
-      places.set(key, place)
-    }
-    return place
-  }
-}
-
-export function createColumns(): Columns {
-  const byName = new Map<string, GrowingColumn>()
-  const unindexed: number[] = []
+export function createColumns({ names, values } = INDEX_BOUNDS): Columns {
+  const otherNames = createOtherNames()
+  const others: number[] = []
+  const table = createColumnTable(names, others)
+  const placeBelow = createPlaceFinder(table.columnOf, names)
   let size = 0
   let left = 0
+  let bytes = 0
 
-  const columnOf = (name: string): GrowingColumn => {
-    let column = byName.get(name)
-    if (!column) {
-      column = { name, values: [], ordinals: [], containers: [] }
-      byName.set(name, column)
-    }
-    return column
+  /** Notes that the event has something at the place that is not listed. */
+  const note = ({ column, name, hashState }: Place): void => {
+    if (column) addOnce(column.partial, size)
+    else if (name !== undefined && isOwnField(name)) return
+    else if (left >= 0) otherNames.add(hashOfState(hashState), size)
+    else addOnce(others, size)
+    bytes += PAIR_BYTES
   }
-
-  const placeBelow = createPlaceFinder(columnOf)
-
-  const addContainer = ({ column }: Place): void => {
-    if (column && column.containers.at(-1) !== size) column.containers.push(size)
-  }
-
-  /** False once the event has too many values. */
-  const addValue = (place: Place, value: JsonValue): boolean => {
-    if (value === null) return true
-    if (left-- <= 0) return false
-    if (typeof value !== 'object') {
-      if (place.column) {
-        place.column.ordinals.push(size)
-        place.column.values.push(typeof value === 'string' ? ownText(value) : value)
-      }
-      return true
-    }
-    if (!Array.isArray(value)) return addMembers(place, value)
-    if (value.length > 0) addContainer(place)
-    return value.every((element) => addValue(place, element))
-  }
-
-  const addMembers = (parent: Place | undefined, object: JsonObject): boolean => {
-    let hasSome = false
-    for (const key in object) {
-      hasSome = true
-      const place = placeBelow(parent, key)
-      if (!place || !addValue(place, object[key]!)) return false
-    }
-    if (parent && hasSome) addContainer(parent)
-    return true
-  }
-
-  const addOwn = (name: string, value: Scalar): void => {
-    const column = columnOf(name)
+  const list = (column: GrowingColumn, value: Scalar): void => {
     column.ordinals.push(size)
     column.values.push(value)
+    bytes += bytesOf(value)
+  }
+  const addScalar = (place: Place, value: Scalar): void => {
+    const indexed = typeof value === 'string' ? ownText(value) : value
+    // A database's text cannot hold a lone surrogate.
+    const canList = left >= 0 && (typeof indexed !== 'string' || indexed.isWellFormed())
+    if (place.column && canList) list(place.column, indexed)
+    else note(place)
+  }
+  const addContainer = (place: Place): void => {
+    if (place.column && left >= 0) addOnce(place.column.containers, size)
+    else note(place)
+  }
+  const addValue = (place: Place, value: JsonValue): void => {
+    if (value === null) return
+    left -= 1
+    if (typeof value !== 'object') return addScalar(place, value)
+    if (!Array.isArray(value)) return addMembers(place, value)
+    if (value.length > 0) addContainer(place)
+    for (const element of value) addValue(place, element)
+  }
+  const addMembers = (parent: Place | undefined, object: JsonObject): void => {
+    let isEmpty = true
+    for (const key in object) {
+      if (isEmpty && parent) addContainer(parent)
+      isEmpty = false
+      addValue(placeBelow(parent, key), object[key]!)
+    }
   }
 
   return {
-    byName,
-    unindexed,
+    byName: table.byName,
+    otherNames,
+    others,
     get size() {
       return size
     },
+    get bytes() {
+      return bytes + table.bytes
+    },
     add({ type, username, system, attributes }) {
-      left = MAX_VALUES
-      addOwn('type', ownText(type))
-      if (username !== null) addOwn('username', ownText(username))
-      addOwn('system', system)
-      // The values that were added already may stay, as the caller checks each event it finds.
-      if (!addMembers(undefined, attributes)) unindexed.push(size)
+      left = values
+      bytes += EVENT_BYTES
+      list(table.ownColumn('type'), ownText(type))
+      if (username !== null) list(table.ownColumn('username'), ownText(username))
+      list(table.ownColumn('system'), system)
+      addMembers(undefined, attributes)
       size += 1
     },
   }
+}
+
+/** Appends an ordinal that is not below those of the list. */
+function addOnce(ordinals: number[], ordinal: number): void {
+  if (ordinals.at(-1) !== ordinal) ordinals.push(ordinal)
 }
 
 /** The distinct values of one type, sorted, and the ordinals that have each, ascending. */

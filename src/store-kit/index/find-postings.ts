@@ -34,16 +34,11 @@ export function findPostings(
   timesOf: TimesOf,
 ): Postings | Work<Postings> {
   if (!filter) return rangePostings(0, part.size)
-  const found = lookUp(part, filter, timesOf)
-  return found ? withUnindexed(part, found) : findAtLength(part, filter, timesOf)
+  return lookUp(part, filter, timesOf) ?? evaluate(part, filter, timesOf)
 }
 
-const withUnindexed = (part: IndexPart, found: Postings): Postings =>
-  part.unindexed.size === 0 ? found : anyOfPostings([found, part.unindexed])
-
-function* findAtLength(part: IndexPart, filter: IndexFilter, timesOf: TimesOf): Work<Postings> {
-  return withUnindexed(part, yield* evaluate(part, filter, timesOf))
-}
+const withPartial = (part: IndexPart, name: string, found: Postings): Postings =>
+  anyOfPostings([found, part.partial(name)])
 
 /** The result if it takes only a few reads, otherwise `undefined`. */
 function lookUp(part: IndexPart, filter: IndexFilter, timesOf: TimesOf): Postings | undefined {
@@ -56,7 +51,7 @@ function lookUp(part: IndexPart, filter: IndexFilter, timesOf: TimesOf): Posting
   const { name, find } = filter
   if (find.by === 'presence') return present(part, name, find.presence)
   if (find.by !== 'values') return undefined
-  return anyOfPostings(find.values.map((value) => part.find(name, value)))
+  return withPartial(part, name, anyOfPostings(find.values.map((value) => part.find(name, value))))
 }
 
 function* evaluate(part: IndexPart, filter: IndexFilter, timesOf: TimesOf): Work<Postings> {
@@ -109,6 +104,12 @@ function atTimes(part: IndexPart, times: readonly Microseconds[]): Postings {
 }
 
 function* findIn(part: IndexPart, name: string, find: Find): Work<Postings> {
+  // Before the work may pause, as events that are added in the meantime may change it.
+  const partial = part.partial(name)
+  return anyOfPostings([partial, yield* inValues(part, name, find)])
+}
+
+function* inValues(part: IndexPart, name: string, find: Find): Work<Postings> {
   if (find.by === 'ranges') return yield* inRanges(part, name, find.ranges)
   if (find.by === 'start') return yield* startingWith(part, name, find)
   return find.by === 'test' ? yield* passing(part, name, find) : EMPTY
@@ -176,10 +177,11 @@ function present(
 ): Postings {
   const valued = part.valued(name)
   const found = anyOfPostings([valued, part.containers(name)])
-  if (presence === 'present') return found
+  if (presence === 'present') return withPartial(part, name, found)
   // `present` may overstate its size, as the two lists may overlap.
   const absent = valued.size === part.size ? EMPTY : exceptPostings(found, part.size)
-  return presence === 'absent' ? absent : anyOfPostings([absent, part.find(name, '')])
+  if (presence === 'absent') return absent
+  return withPartial(part, name, anyOfPostings([absent, part.find(name, '')]))
 }
 
 /** The entries of all types in sort order. */

@@ -1,4 +1,4 @@
-import type { AuditEvent } from '../../event/event.js'
+import type { AuditEvent, JsonValue } from '../../event/event.js'
 import type { Microseconds } from '../../event/timestamp.js'
 import { type Block, createBlock } from './block.js'
 import type { BlockSource } from './block-source.js'
@@ -8,6 +8,8 @@ import type { IndexPart } from './part.js'
 export interface GrowingIndex {
   /** Number of events. */
   readonly size: number
+  /** Approximate memory. */
+  readonly bytes: number
   /** Time of the newest event that was added in order, or up to which events were dropped. */
   readonly last: Microseconds
   /** Adds an event that is later than all before it. */
@@ -22,16 +24,21 @@ export interface GrowingIndex {
   dropLate(): void
 }
 
-/** A block takes up to `blockSize` events; a function is called before each addition. */
+/**
+ * A block takes up to `blockSize` events, a function is called before each addition, and ends once it has
+ * `maxBytes`.
+ */
 export function createGrowingIndex(
   blockSize: number | (() => number),
   createSource: () => BlockSource,
+  maxBytes = Infinity,
 ): GrowingIndex {
   let blocks: Block[] = []
   let last = -Infinity
   // Late events are sorted into a block once there are enough of them.
   let lateBlocks: Block[] = []
   let lateEvents = new Map<Microseconds, AuditEvent>()
+  let lateBytes = 0
   let lastLateBlock: Block | undefined
   let made = 0
 
@@ -49,12 +56,15 @@ export function createGrowingIndex(
     get size() {
       return [...blocks, ...lateBlocks].reduce((sum, { size }) => sum + size, lateEvents.size)
     },
+    get bytes() {
+      return [...blocks, ...lateBlocks].reduce((sum, { bytes }) => sum + bytes, 2 * lateBytes)
+    },
     get last() {
       return last
     },
     add(time, event) {
       let block = blocks.at(-1)
-      if (!block || block.size >= maxInBlock()) {
+      if (!block || block.size >= maxInBlock() || block.bytes >= maxBytes) {
         block = newBlock()
         blocks.push(block)
       }
@@ -63,10 +73,12 @@ export function createGrowingIndex(
     },
     addLate(time, event) {
       lateEvents.set(time, event)
+      lateBytes += jsonBytes(event.attributes)
       lastLateBlock = undefined
-      if (lateEvents.size < maxInBlock()) return
+      if (lateEvents.size < maxInBlock() && lateBytes < maxBytes) return
       lateBlocks.push(blockOfLate())
       lateEvents = new Map()
+      lateBytes = 0
     },
     parts() {
       if (lateEvents.size > 0) lastLateBlock ??= blockOfLate()
@@ -82,7 +94,18 @@ export function createGrowingIndex(
     dropLate() {
       lateBlocks = []
       lateEvents = new Map()
+      lateBytes = 0
       lastLateBlock = undefined
     },
   }
+}
+
+const MEMBER_BYTES = 48
+
+/** Approximate memory of a JSON value. */
+function jsonBytes(value: JsonValue): number {
+  if (typeof value === 'string') return MEMBER_BYTES + value.length
+  if (value === null || typeof value !== 'object') return MEMBER_BYTES
+  const members = Array.isArray(value) ? value : Object.values(value)
+  return members.reduce<number>((sum, member) => sum + jsonBytes(member), MEMBER_BYTES)
 }

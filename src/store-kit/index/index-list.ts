@@ -8,7 +8,7 @@ import type { Microseconds } from '../../event/timestamp.js'
 import { findPostings, type TimesOf, type Work } from './find-postings.js'
 import { type IndexFilter, requiresAttribute } from './index-filter.js'
 import { indexedValue, type IndexPart, type Order } from './part.js'
-import { NONE, type Postings } from './postings.js'
+import { allOfPostings, anyOfPostings, type Postings } from './postings.js'
 import { inSortOrder, type SortedTime } from './sort-order.js'
 import { inTimeOrder, overlaps, type PartPostings, timesOfSets } from './time-order.js'
 
@@ -117,9 +117,11 @@ export function* takeSortedOf(
   }
 
   if (shouldFollowOrder({ count, searched }, limit)) {
-    for (const { part } of sets)
-      for (const time of unindexedTimes(part))
-        if (time >= bounds.from && time <= bounds.to) check(time)
+    // The order does not lead to them at their place.
+    for (const time of timesOfSets(partialSets(sets, sorts), 'asc', bounds)) {
+      if (time !== undefined) check(time)
+      yield
+    }
     const isInPlace = placeTest(sorts)
     let steps = 0
     let found = 0
@@ -143,11 +145,12 @@ export function* takeSortedOf(
   }
 }
 
-function* unindexedTimes(part: IndexPart): Generator<Microseconds, void> {
-  const { unindexed } = part
-  for (let at = unindexed.seek(0, 1); at !== NONE; at = unindexed.seek(at + 1, 1))
-    yield part.timeOf(at)
-}
+/** The events of the sets that may have more values to sort by than are listed. */
+const partialSets = (sets: readonly PartPostings[], sorts: readonly Sort[]): PartPostings[] =>
+  sets.map(({ part, postings }) => {
+    const partial = anyOfPostings(sorts.map(({ attribute }) => part.partial(attribute)))
+    return { part, postings: allOfPostings([partial, postings]) }
+  })
 
 /** Tests whether an event still has the values at which the index lists it. */
 function placeTest(

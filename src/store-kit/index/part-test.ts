@@ -18,10 +18,6 @@ export function compilePartTest(filter: IndexFilter | undefined): PartTest | und
   const { name, find } = filter
   const [value, ...others] = find.values
   if (value === undefined || others.length > 0)
-    return (part) =>
-      hasUnindexed(part) || find.values.some((value) => part.mayHave?.(name, value) ?? true)
-  return (part) => hasUnindexed(part) || (part.mayHave?.(name, value) ?? true)
+    return (part) => find.values.some((value) => part.mayHave?.(name, value) ?? true)
+  return (part) => part.mayHave?.(name, value) ?? true
 }
-
-/** True if some events of the part are not indexed. */
-const hasUnindexed = (part: IndexPart): boolean => part.unindexed.size > 0

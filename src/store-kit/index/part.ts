@@ -65,8 +65,11 @@ export interface IndexPart {
   valued(name: string): Postings
   /** The events in which the name leads to an object or array that is not empty. */
   containers(name: string): Postings
-  /** The events that the index cannot represent; they may match any filter. */
-  readonly unindexed: Postings
+  /**
+   * The events that may have more in the attribute than is listed, so they may match any filter on it. All
+   * other events are listed with all that they have in it.
+   */
+  partial(name: string): Postings
 }
 
 // The beginnings of longer texts mostly differ, and whole texts would make the index large.

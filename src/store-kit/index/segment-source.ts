@@ -15,13 +15,25 @@ export const SegmentState = {
  * The kinds of lists of a name, besides the postings of its values, whose kind is the {@link Kind} of the
  * values. Their keys are numbers. `grams` (grams.ts) list the chunks of the name's texts, if there are many.
  */
-export const ListKind = { valued: 3, containers: 4, unindexed: 5, grams: 6 } as const
+export const ListKind = {
+  valued: 3,
+  containers: 4,
+  partial: 5,
+  grams: 6,
+  /** The events that have names without a column, by the hash of the name; a list of `OTHERS`. */
+  otherNames: 8,
+  /** The events that have more names without a column than `otherNames` lists; a list of `OTHERS`. */
+  others: 9,
+} as const
 
 /** The kind of chunks that hold blocks of a segment's times. */
 export const TIMES_KIND = 7
 
-/** The number in place of a name for lists that belong to the segment itself. */
+/** The number in place of a name for the segment's times, below those of all names. */
 export const NO_NAME = 0
+
+/** The number in place of a name for lists of events by names without a column, above those of all names. */
+export const OTHERS = 2 ** 31 - 1
 
 /** A value in the key of a chunk. Keys of one type sort as the values do. */
 export type Key = string | number
@@ -76,7 +88,7 @@ export interface ChunkReader<Lists> {
 /** Reads a segment from its store. */
 export interface SegmentSource<Lists> {
   readonly chunks: ChunkReader<Lists>
-  /** `undefined` if there are none. Without a name, the lists of the segment itself. */
+  /** `undefined` if there are none. Without a name, the lists of `OTHERS`. */
   readonly listsOf: (name: string | undefined, kind: number) => Lists | undefined
   /** The times of a block of {@link BLOCK} events. */
   timesOf(block: number): readonly Microseconds[]
@@ -93,6 +105,8 @@ export interface SegmentInfo {
   readonly first: Microseconds
   /** Time of the newest event. */
   readonly last: Microseconds
+  /** Whether some events may have more in an attribute than is listed. */
+  readonly isPartial: boolean
 }
 
 /** For a segment that another process has begun to remove, or a damaged index. */

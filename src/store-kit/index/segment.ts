@@ -11,6 +11,7 @@ import {
   type Order,
   type ValueEntry,
 } from './part.js'
+import { partialEvents } from './partial-events.js'
 import { EMPTY, type Postings } from './postings.js'
 import { indexOfLine, readValues } from './read-chunks.js'
 import { type ChunkPostings, chunkPostings } from './segment-postings.js'
@@ -27,13 +28,27 @@ import { segmentTimes } from './segment-times.js'
 
 /** Reads a segment lazily: one read for a value, and one for each further piece of its list. */
 export function openSegment<Lists>(source: SegmentSource<Lists>, info: SegmentInfo): IndexPart {
-  const { id, size, first, last } = info
+  const { id, size, first, last, isPartial } = info
   const { chunks: reader, listsOf } = source
   const { timeOf, countBefore } = segmentTimes(source, info)
-  let unindexed: Postings | undefined
+  const knownPartial = new Map<string, Postings>()
 
   const find = (lists: Lists | undefined, value: Scalar): Postings =>
     lists === undefined ? EMPTY : inChunk(reader, lists, reader.floor(lists, keyOf(value)), value)
+
+  const listOf = (name: string | undefined, kind: number): Postings =>
+    find(listsOf(name, kind), ANY_VALUE)
+  const partialOf = (name: string): Postings =>
+    partialEvents(name, {
+      own: () => listOf(name, ListKind.partial),
+      hashed: (hash) => find(listsOf(undefined, ListKind.otherNames), hash),
+      others: () => listOf(undefined, ListKind.others),
+      // A column without any list may as well be none.
+      hasColumn: () =>
+        [ListKind.valued, ListKind.containers, ListKind.partial].some(
+          (kind) => listOf(name, kind).size > 0,
+        ),
+    })
 
   return {
     id: String(id),
@@ -53,13 +68,23 @@ export function openSegment<Lists>(source: SegmentSource<Lists>, info: SegmentIn
       return searchChunks(reader, lists, grams, search)
     },
     find: (name, value) => find(listsOf(name, kindOf(value)), positiveZero(indexedValue(value))),
-    valued: (name) => find(listsOf(name, ListKind.valued), ANY_VALUE),
-    containers: (name) => find(listsOf(name, ListKind.containers), ANY_VALUE),
-    get unindexed() {
-      return (unindexed ??= find(listsOf(undefined, ListKind.unindexed), ANY_VALUE))
+    valued: (name) => listOf(name, ListKind.valued),
+    containers: (name) => listOf(name, ListKind.containers),
+    partial(name) {
+      if (!isPartial) return EMPTY
+      let found = knownPartial.get(name)
+      if (!found) {
+        found = partialOf(name)
+        if (knownPartial.size >= MAX_KNOWN_PARTIAL) knownPartial.clear()
+        knownPartial.set(name, found)
+      }
+      return found
     },
   }
 }
+
+/** Names of which a segment keeps the events that may match any filter. */
+const MAX_KNOWN_PARTIAL = 64
 
 /** The postings of the value; `chunk` is the last one whose first value is not above it. */
 function inChunk<Lists>(

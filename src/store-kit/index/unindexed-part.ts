@@ -16,6 +16,6 @@ export function unindexedPart(id: string, times: readonly Microseconds[]): Index
     find: () => EMPTY,
     valued: () => EMPTY,
     containers: () => EMPTY,
-    unindexed: rangePostings(0, size),
+    partial: () => rangePostings(0, size),
   }
 }

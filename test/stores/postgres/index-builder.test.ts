@@ -1,3 +1,4 @@
+import { INDEX_BOUNDS } from '../../../src/store-kit/index/index-bounds.js'
 import { afterEach, describe, expect, it } from 'vitest'
 import { namesIn } from '../../../adapters/postgres/schema/names.js'
 import type { DriverContext } from '../../../adapters/postgres/index/driver-context.js'
@@ -31,7 +32,8 @@ async function values(sql: string): Promise<unknown[]> {
 const count = async (from: string): Promise<number> =>
   Number((await values(`SELECT count(*) FROM %${from}`))[0])
 
-const contextOn = (steps: Steps): DriverContext => ({
+const contextOn = (steps: Steps, bounds = INDEX_BOUNDS): DriverContext => ({
+  bounds,
   names: namesIn(schema()),
   steps,
   run: (act) =>
@@ -56,7 +58,11 @@ const harness: IndexHarness = {
   async remove() {
     await database().pool.query(`DROP SCHEMA ${schema()} CASCADE`)
   },
-  builder: (steps, tuning) => ({ steps, tuning, driver: createDriver(contextOn(steps)) }),
+  builder: (steps, tuning) => ({
+    steps,
+    tuning,
+    driver: createDriver(contextOn(steps, tuning.bounds)),
+  }),
   truth: () => postgresTruth(database().pool, schema()),
   visibleSegments: () => storedSegments(database().pool, schema()),
   load: (segment) => loadSegment(database().pool, schema(), segment),
@@ -102,7 +108,7 @@ describe('a log', () => {
     expect((await index.truth()).unsealed).toBe(4)
   })
 
-  it('attributes that the store would not write are indexed, or listed as unindexed', async () => {
+  it('attributes that the store would not write are indexed, or listed as partial', async () => {
     const rows = [
       '{"text":"a\\u0000b"}',
       '{"name\\u0000with":{"below":5},"n":1}',
@@ -117,7 +123,17 @@ describe('a log', () => {
     expect(await index.seal()).toBe(1)
     const part = await index.load((await index.visibleSegments())[0]!)
     expect(ordinalsOf(part.find('text', 'a\0b'))).toEqual([0, 5])
-    expect(ordinalsOf(part.unindexed)).toEqual([1, 2, 4])
+    const names = ['text', 'name\0with', 'name\0with_below', 'n', 'half', 'list', 'nothing']
+    expect(names.map((name) => ordinalsOf(part.partial(name)))).toEqual([
+      [],
+      [1],
+      [1],
+      [],
+      [2],
+      [4],
+      [],
+    ])
+    expect(ordinalsOf(part.find('n', 1))).toEqual([1])
     expect(ordinalsOf(part.find('huge', Infinity))).toEqual([3])
     expect(ordinalsOf(part.find('least', -Infinity))).toEqual([3])
     expect(ordinalsOf(part.find('ä', 'ä'))).toEqual([6])

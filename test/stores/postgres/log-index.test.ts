@@ -56,8 +56,8 @@ const coverageOf = async (index: LogIndex, moment: Moment, ahead?: readonly Text
   return coverage
 }
 
-const timesOf = ({ unindexed, size, timeOf }: IndexPart): number[] => {
-  expect(unindexed.seek(0, 1)).toBe(NONE)
+const timesOf = ({ partial, size, timeOf }: IndexPart): number[] => {
+  expect(partial('n').seek(0, 1)).toBe(NONE)
   return Array.from({ length: size }, (_, ordinal) => timeOf(ordinal))
 }
 

@@ -7,7 +7,9 @@ import {
   dropAbandoned,
   dropExpired,
 } from '../../../src/store-kit/index-builder/segment-dropping.js'
-import { type IndexFixture, OLD, someAttributes } from '../../support/index-fixture.js'
+import { INDEX_BOUNDS, type IndexBounds } from '../../../src/store-kit/index/index-bounds.js'
+import type { IndexPart } from '../../../src/store-kit/index/part.js'
+import { type IndexFixture, OLD, someAttributes, TUNING } from '../../support/index-fixture.js'
 import { ordinalsOf } from '../../support/index-values.js'
 import { expectPart, timeOf } from '../../support/part-truth.js'
 import type { SlowWork } from '../../support/slow-work.js'
@@ -24,6 +26,7 @@ const finishLate = (work: SlowWork): Promise<unknown> =>
 /** What the index builder does in any store. */
 export function describeIndexBuilder(index: IndexFixture): void {
   describe('sealing', () => describeSealing(index))
+  describe('limited columns', () => describeBounds(index))
   describe('late events', () => describeLateEvents(index))
   describe('merging', () => describeMerging(index))
   describe('several processes', () => describeProcesses(index))
@@ -89,12 +92,96 @@ function describeSealing(index: IndexFixture): void {
     )
   })
 
-  it('an event with too many values is listed as unindexed', async () => {
-    await index.audit().recordCustom('huge', { list: range(0, 2999) })
+  it('an event with too many values is listed as partial for the names of the rest', async () => {
+    await index.audit().recordCustom('huge', { first: 1, list: range(0, 2999), last: 2 })
     await index.record(someAttributes(7))
     expect(await index.seal()).toBe(1)
     const part = await index.load((await index.visibleSegments())[0]!)
-    expect(ordinalsOf(part.unindexed)).toEqual([0])
+    const names = ['first', 'list', 'last', 'n', 'type', 'nothing']
+    expect(names.map((name) => ordinalsOf(part.partial(name)))).toEqual([[], [0], [0], [], [], []])
+    expect(ordinalsOf(part.find('first', 1))).toEqual([0])
+  })
+}
+
+/** Sealing and merging with a limited number of columns. */
+function describeBounds(index: IndexFixture): void {
+  const few = (bounds: Partial<IndexBounds>) => ({
+    ...TUNING,
+    bounds: { ...INDEX_BOUNDS, ...bounds },
+  })
+  /** Events of which each has a name of its own. */
+  const ownNames = (count: number): JsonObject[] =>
+    range(0, count - 1).map((n) => ({ n, [`own-${n}`]: n, even: n % 2 === 0 }))
+
+  const loadAll = async (): Promise<readonly IndexPart[]> =>
+    Promise.all((await index.visibleSegments()).map(index.load))
+
+  /** The event with the given number, if the part has it, can only be found by its own name and by `n`. */
+  const expectFound = (part: IndexPart, from: number): void => {
+    for (let ordinal = 0; ordinal < part.size; ordinal++) {
+      const name = `own-${from + ordinal}`
+      const found = [part.find(name, from + ordinal), part.partial(name)].map((set) =>
+        ordinalsOf(set),
+      )
+      expect(found.flat(), name).toEqual([ordinal])
+      expect(ordinalsOf(part.find('n', from + ordinal))).toEqual([ordinal])
+    }
+    expect(['n', 'even', 'type'].map((name) => ordinalsOf(part.partial(name)))).toEqual([
+      [],
+      [],
+      [],
+    ])
+    expect(ordinalsOf(part.partial('nothing'))).toEqual([])
+  }
+
+  it('events with names beyond the columns are found by the hashes of these names', async () => {
+    await index.record(ownNames(8))
+    expect(await index.repeat(sealNext, few({ names: 12 }))).toBe(1)
+    const [part] = await loadAll()
+    expectFound(part!, 0)
+    expect(part!.find('own-0', 0).size).toBe(1)
+    expect(part!.find('own-7', 7).size).toBe(0)
+  })
+
+  it('a merged segment keeps the columns that most of its parts have', async () => {
+    await index.record(ownNames(72))
+    const tuning = few({ names: 14 })
+    expect(await index.repeat(sealNext, tuning)).toBe(9)
+    expect(await index.repeat(mergeNext, tuning)).toBe(4)
+    expect((await index.truth()).segments).toEqual([[2, 72]])
+    const [part] = await loadAll()
+    expectFound(part!, 0)
+    const columns = range(0, 71).filter((n) => part!.find(`own-${n}`, n).size > 0)
+    expect(columns.length).toBe(14 - 4)
+  })
+
+  it('an event with more names than are listed is found by all names that a part has no column for', async () => {
+    const many = Object.fromEntries(range(0, 29).map((i) => [`many-${i}`, i]))
+    await index.record([...ownNames(8), ...someAttributes(7), many, ...someAttributes(8)])
+    const tuning = few({ names: 10, values: 4 })
+    expect(await index.repeat(sealNext, tuning)).toBe(3)
+    expect(await index.repeat(mergeNext, tuning)).toBe(1)
+    const [part] = await loadAll()
+    const names = ['n', 'many-0', 'many-29', 'nothing']
+    expect(names.map((name) => ordinalsOf(part!.partial(name)).includes(15))).toEqual([
+      false,
+      true,
+      true,
+      true,
+    ])
+  })
+
+  it('segments end early, and become due early, by the bytes of their events', async () => {
+    const texts = (n: number): string[] => range(0, 999).map((i) => String((7919 * i + n) ** 3))
+    await index.record(range(0, 5).map((n) => ({ n, texts: texts(n) })))
+    const tuning = few({ bytes: 50_000 })
+    const { driver } = index.builder(tuning)
+    expect(await driver.isSealDue(8)).toBe(true)
+    expect(await index.builder().driver.isSealDue(8)).toBe(false)
+    expect(await index.repeat(sealNext, tuning)).toBeGreaterThan(0)
+    const segments = await index.visibleSegments()
+    for (const { size } of segments) expect(size).toBeLessThan(6)
+    await index.expectSegments()
   })
 }
 

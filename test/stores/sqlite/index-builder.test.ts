@@ -18,6 +18,7 @@ import type { Builder } from '../../../src/store-kit/index-builder/builder.js'
 import { mergeNext } from '../../../src/store-kit/index-builder/merging.js'
 import { sealNext } from '../../../src/store-kit/index-builder/sealing.js'
 import type { Steps } from '../../../src/store-kit/index-builder/steps.js'
+import { INDEX_BOUNDS } from '../../../src/store-kit/index/index-bounds.js'
 import { kindOf } from '../../../src/store-kit/index/part.js'
 import {
   type IndexHarness,
@@ -55,7 +56,11 @@ const harness: IndexHarness = {
   builder: (steps, tuning) => {
     const write = <Result>(act: () => Result): Promise<Result> =>
       steps.run(() => connection.write(act, {}))
-    return { steps, tuning, driver: createDriver({ connection, steps, write }) }
+    return {
+      steps,
+      tuning,
+      driver: createDriver({ connection, steps, write, bounds: tuning.bounds ?? INDEX_BOUNDS }),
+    }
   },
   truth: async () => sqliteTruth(filename),
   visibleSegments: async () => loadIndexState(connection).segments,
@@ -148,7 +153,7 @@ describe('a file', () => {
     }
   })
 
-  it('an event with half of a surrogate pair is listed as unindexed', async () => {
+  it('an event with half of a surrogate pair is listed as partial for its name', async () => {
     await index.record(someAttributes(7))
     await index.audit().recordCustom('halves')
     connection
@@ -156,7 +161,8 @@ describe('a file', () => {
       .run('{"text":"a\\ud83d","n":5}')
     expect(await index.seal()).toBe(1)
     const part = await index.load((await index.visibleSegments())[0]!)
-    expect(ordinalsOf(part.unindexed)).toEqual([7])
+    expect(ordinalsOf(part.partial('text'))).toEqual([7])
+    expect(ordinalsOf(part.find('n', 5))).toContain(7)
     expect(ordinalsOf(part.find('type', 'halves'))).toEqual([7])
   })
 
@@ -176,7 +182,7 @@ describe('a file', () => {
     await index.audit().store.remove(events.slice(-7).map(({ id }) => id))
     // Removed events count as unsealed until a round has counted again.
     await index.record(someAttributes(6))
-    while (isSealDue(connection, TUNING.segmentSize)) await index.seal()
+    while (isSealDue(connection, TUNING.segmentSize, INDEX_BOUNDS)) await index.seal()
     expect(unsealed()).toBe(sqliteTruth(filename).unsealed)
   })
 
@@ -261,7 +267,7 @@ describe('a file', () => {
       expect(() => connection.tryWrite(failed)).toThrow('disk full')
       return connection.tryWrite(act)
     }
-    const driver = createDriver({ connection, steps, write })
+    const driver = createDriver({ connection, steps, write, bounds: INDEX_BOUNDS })
     const builder: Builder = { steps, tuning: TUNING, driver }
     for (const work of [sealNext, sealNext, sealNext, mergeNext])
       expect(await work(builder)).toBe(true)

@@ -16,7 +16,14 @@ interface FakeLog {
   readonly calls: string[]
 }
 
-const segment = (id: number, level = 0): SegmentRow => ({ id, level, size: 1, first: id, last: id })
+const segment = (id: number, level = 0): SegmentRow => ({
+  id,
+  level,
+  size: 1,
+  first: id,
+  last: id,
+  isPartial: false,
+})
 
 const newLog = (state: Partial<FakeLog> = {}): FakeLog => ({
   unsealed: 0,
@@ -49,7 +56,7 @@ function fakeDriver(log: FakeLog, steps: Steps): IndexDriver {
         extractor.add({ time, type: 'a:b:c', username: null, system: false, attributes: '{}' })
       return { extract: extractor.extract() }
     },
-    numberColumns: async () => ({ columns: [], unindexed: [] }),
+    numberColumns: async () => [],
     beginSegment: () => call('begin', () => nextId++),
     insertChunks: () => call('insert', () => true),
     publish: (written) =>
@@ -61,6 +68,9 @@ function fakeDriver(log: FakeLog, steps: Steps): IndexDriver {
     visibleSegments: async () => log.segments,
     readTimes: ({ first }) => call('times', () => Float64Array.of(first)),
     checkPresence: async () => ({ isPresent: () => true }),
+    listedNames: async () => [],
+    namesOf: async () => [],
+    readChunks: async () => [],
     openFeeds: () => ({ feeds: [], fetch: () => Promise.resolve() }),
     replace: (parts, merged) =>
       call('replace', () => {

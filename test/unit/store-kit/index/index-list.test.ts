@@ -3,11 +3,11 @@ import { expect, it } from 'vitest'
 import type { AuditEvent } from '../../../../src/event/event.js'
 import { takeSortedOf } from '../../../../src/store-kit/index/index-list.js'
 import type { IndexPart } from '../../../../src/store-kit/index/part.js'
-import { EMPTY, listPostings, rangePostings } from '../../../../src/store-kit/index/postings.js'
+import { EMPTY, rangePostings } from '../../../../src/store-kit/index/postings.js'
 
 const TIMES = [10, 20, 30, 40]
 
-/** A part whose events are all unindexed. */
+/** A part that lists nothing of its events. */
 const part: IndexPart = {
   id: 'part',
   size: TIMES.length,
@@ -19,10 +19,10 @@ const part: IndexPart = {
   find: () => EMPTY,
   valued: () => EMPTY,
   containers: () => EMPTY,
-  unindexed: listPostings(TIMES.map((_, ordinal) => ordinal)),
+  partial: () => rangePostings(0, TIMES.length),
 }
 
-it('a sorted query takes no unindexed event outside the bounds', () => {
+it('a sorted query takes no partial event outside the bounds', () => {
   const taken: number[] = []
   const view = { eventAt: (time: number) => ({ id: String(time), attributes: {} }) as AuditEvent }
   const candidates = {

@@ -1,0 +1,33 @@
+import type { Column } from '../index/column-table.js'
+import { valuedOrdinals } from '../index/columns.js'
+import { nameHash, type OtherNames } from '../index/other-names.js'
+
+/** Beyond this many names in all, a name gets a number only if several events of a segment have it. */
+const MAX_RARE_NAMES = 8192
+/** A store numbers no more names in all. */
+const MAX_NUMBERED_NAMES = 65_536
+
+const isRare = ({ ordinals, containers }: Column): boolean =>
+  ordinals.at(-1) === ordinals[0] && containers.length < 2
+
+/**
+ * The columns that get new numbers, after `numbered` names have one. So a store's table of names stays bounded, however
+ * many names events have.
+ */
+export function admittedColumns(columns: readonly Column[], numbered: number): readonly Column[] {
+  let count = numbered
+  return columns.filter((column) => {
+    const max = isRare(column) ? MAX_RARE_NAMES : MAX_NUMBERED_NAMES
+    if (count >= max) return false
+    count += 1
+    return true
+  })
+}
+
+/** Lists the events of a column by its name's hash, as the column is left out. */
+export function addToOtherNames(otherNames: OtherNames, column: Column): void {
+  const hash = nameHash(column.name)
+  const { containers, partial } = column
+  for (const ordinals of [valuedOrdinals(column), containers, partial])
+    for (const ordinal of ordinals) otherNames.add(hash, ordinal)
+}

@@ -1,0 +1,81 @@
+import { isStorableText } from '../../event/json-copy.js'
+import type { Scalar } from '../../filter/attributes.js'
+import { PAIR_BYTES } from './other-names.js'
+
+/** The values of one attribute of some events, in the order in which the events were added. */
+export interface Column {
+  readonly name: string
+  /** `values[i]` belongs to the event with ordinal `ordinals[i]`; an event may have several values. */
+  readonly values: readonly Scalar[]
+  readonly ordinals: readonly number[]
+  /** Ordinals of the events in which the name leads to an object or array that is not empty. */
+  readonly containers: readonly number[]
+  /** Ordinals of the events that may have more in the attribute than is listed. */
+  readonly partial: readonly number[]
+}
+
+export interface GrowingColumn extends Column {
+  readonly values: Scalar[]
+  readonly ordinals: number[]
+  readonly containers: number[]
+  readonly partial: number[]
+}
+
+/** The columns of a part. */
+export interface ColumnTable {
+  readonly byName: ReadonlyMap<string, GrowingColumn>
+  /** Approximate memory, without the values. */
+  readonly bytes: number
+  /** Adds a column for a name that is met if it gets one; otherwise `undefined`. `hash` is that of the name. */
+  readonly columnOf: (name: string, hash: number) => GrowingColumn | undefined
+  /** The column of an own field. */
+  readonly ownColumn: (name: string) => GrowingColumn
+}
+
+const COLUMN_BYTES = 600
+
+/**
+ * At most `maxNames` names get columns, as they are met. Once half of the columns are given, a name gets one
+ * only if it is met again, so that names that occur once leave room for those that occur often. A new column begins
+ * with the `others` as partial events.
+ */
+export function createColumnTable(maxNames: number, others: readonly number[]): ColumnTable {
+  const byName = new Map<string, GrowingColumn>()
+  const wasMet = createMemory()
+  let bytes = 0
+
+  const addColumn = (name: string): GrowingColumn => {
+    bytes += COLUMN_BYTES + name.length + others.length * PAIR_BYTES
+    const column = { name, values: [], ordinals: [], containers: [], partial: [...others] }
+    byName.set(name, column)
+    return column
+  }
+  const isAdmitted = (name: string, hash: number): boolean => {
+    if (byName.size >= maxNames || !isStorableText(name)) return false
+    return byName.size * 2 < maxNames || wasMet(hash)
+  }
+  return {
+    byName,
+    get bytes() {
+      return bytes
+    },
+    columnOf: (name, hash) =>
+      byName.get(name) ?? (isAdmitted(name, hash) ? addColumn(name) : undefined),
+    ownColumn: (name) => byName.get(name) ?? addColumn(name),
+  }
+}
+
+/** Names that are remembered, as hashes: 64 KiB. */
+const REMEMBERED = 16_384
+
+/** Returns whether a hash was met before, as far as is remembered: each replaces one that was met earlier. */
+function createMemory(): (hash: number) => boolean {
+  let hashes: Uint32Array | undefined
+  return (hash) => {
+    hashes ??= new Uint32Array(REMEMBERED)
+    const slot = hash % REMEMBERED
+    const isKnown = hashes[slot] === hash
+    hashes[slot] = hash
+    return isKnown
+  }
+}

@@ -1,0 +1,140 @@
+import type { AuditEvent, JsonObject, QueryObject } from 'daybook'
+import { parseQuery } from 'daybook'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { compileFilter } from '../../../../src/filter/evaluate.js'
+import { createBlock } from '../../../../src/store-kit/index/block.js'
+import { extractedSource } from '../../../../src/store-kit/index/block-source.js'
+import { type Columns, createColumns } from '../../../../src/store-kit/index/columns.js'
+import { findPostings, type TimesOf } from '../../../../src/store-kit/index/find-postings.js'
+import { INDEX_BOUNDS } from '../../../../src/store-kit/index/index-bounds.js'
+import { indexFilter } from '../../../../src/store-kit/index/index-filter.js'
+import { nameHash } from '../../../../src/store-kit/index/other-names.js'
+import type { IndexPart } from '../../../../src/store-kit/index/part.js'
+import { ordinalsOf } from '../../../support/index-values.js'
+import { eventsOf, query } from '../../../property/arbitraries.js'
+
+const range = (length: number): number[] => Array.from({ length }, (_, i) => i)
+
+const eventOf = (attributes: JsonObject): AuditEvent => ({
+  id: '00000000-0000-7000-8000-000000000000',
+  created_at: '2026-01-01T00:00:00.000000Z',
+  type: 'a:b:c',
+  username: null,
+  source: null,
+  system: false,
+  attributes,
+})
+
+/** An event with `count` names that no other event has. */
+const uniqueNames = (at: number, count: number): JsonObject =>
+  Object.fromEntries(range(count).map((i) => [`unique-${at}-${i}`, i]))
+
+function columnsOf(events: readonly JsonObject[], bounds = INDEX_BOUNDS): Columns {
+  const columns = createColumns(bounds)
+  for (const attributes of events) columns.add(eventOf(attributes))
+  return columns
+}
+
+function partOf(events: readonly AuditEvent[], bounds = INDEX_BOUNDS): IndexPart {
+  const block = createBlock('block', () => extractedSource(bounds))
+  for (const [time, event] of events.entries()) block.add(time, event)
+  return block.part()
+}
+
+function candidates(
+  part: IndexPart,
+  query: string | QueryObject,
+  timesOf: TimesOf = () => [],
+): number[] {
+  const found = findPostings(part, indexFilter(parseQuery(query).where), timesOf)
+  if ('seek' in found) return ordinalsOf(found)
+  for (;;) {
+    const next = found.next()
+    if (next.done) return ordinalsOf(next.value)
+  }
+}
+
+it('events with many names get no more columns, and take memory in proportion to their names', () => {
+  const columns = columnsOf(range(1000).map((at) => uniqueNames(at, 100)))
+  expect(columns.byName.size).toBeLessThanOrEqual(INDEX_BOUNDS.names)
+  expect(columns.bytes).toBeLessThan(1000 * 100 * 40)
+  expect(ordinalsOf(columns.otherNames.find(nameHash('unique-999-7')))).toEqual([999])
+})
+
+it('names that occur often get columns although many others came first', () => {
+  const events = range(1000).map((at) => ({ ...uniqueNames(at, 20), order: at % 10 }))
+  const part = partOf(events.slice(1).map(eventOf), { ...INDEX_BOUNDS, names: 16 })
+  expect(ordinalsOf(part.find('order', 3))).toHaveLength(100)
+  expect(ordinalsOf(part.partial('order')).length).toBeLessThan(3)
+  expect(candidates(part, 'filter[unique-500-7_eq]=7')).toEqual([499])
+  expect(candidates(part, 'filter[nothing_eq]=7')).toEqual([])
+})
+
+it('an event with too many values is a candidate for the names of the rest only', () => {
+  const long = `${'x'.repeat(300)}_${'y'.repeat(300)}`
+  const events = [
+    { order: 1, list: range(5000), after: 1, [long]: { deep: 1 } },
+    { order: 2 },
+    { order: 3, list: [7], after: 2 },
+  ]
+  const part = partOf(events.map(eventOf))
+  expect(['order', 'list', 'after', 'type'].map((name) => ordinalsOf(part.partial(name)))).toEqual([
+    [],
+    [0],
+    [0],
+    [],
+  ])
+  expect(candidates(part, 'filter[order_eq]=3')).toEqual([2])
+  expect(candidates(part, 'filter[order_gteq]=2')).toEqual([1, 2])
+  expect(candidates(part, 'filter[list_eq]=7')).toEqual([0, 2])
+  expect(candidates(part, 'filter[after_eq]=2')).toEqual([0, 2])
+  expect(candidates(part, `filter[${long}_deep_eq]=2`)).toEqual([0])
+})
+
+it('a name has one column, however many paths lead to it', () => {
+  const keys = range(12)
+  const paths = range(2 ** keys.length).map((bits) => {
+    let value: JsonObject[string] = 1
+    let key = 'k'
+    for (const i of keys)
+      if ((bits >> i) & 1) {
+        value = { [key]: value }
+        key = 'k'
+      } else key += '_k'
+    return { [key]: value }
+  })
+  const columns = columnsOf(paths.slice(0, 500), { ...INDEX_BOUNDS, names: 32 })
+  expect(columns.byName.get(Array(13).fill('k').join('_'))!.ordinals).toHaveLength(500)
+})
+
+it('with few columns and values, no event is missed', () => {
+  const bounds = fc.record({
+    names: fc.integer({ min: 3, max: 30 }),
+    values: fc.integer({ min: 0, max: 12 }),
+    bytes: fc.constant(Infinity),
+    unsealedBytes: fc.constant(Infinity),
+  })
+  const queries = fc.array(query, { minLength: 20, maxLength: 20 })
+  let excluded = 0
+  const check = (events: readonly AuditEvent[], part: IndexPart, one: QueryObject): void => {
+    const { where } = parseQuery(one)
+    // The part has made-up times.
+    if (JSON.stringify(where ?? '').includes('created_at')) return
+    const matches = compileFilter(where)
+    const timesOf: TimesOf = (ids) =>
+      [...events.keys()].filter((at) => ids.includes(events[at]!.id))
+    const found = new Set(candidates(part, one, timesOf))
+    for (const [at, event] of events.entries())
+      if (matches(event)) expect(found.has(at), JSON.stringify(one)).toBe(true)
+    if (found.size < events.length) excluded += 1
+  }
+  fc.assert(
+    fc.property(eventsOf(20, 30), queries, bounds, (events, some, few) => {
+      const part = partOf(events, few)
+      for (const one of some) check(events, part, one)
+    }),
+    { numRuns: 40 },
+  )
+  expect(excluded).toBeGreaterThan(100)
+})

@@ -10,11 +10,17 @@ import type { EventJournal } from './store/journal.js'
 import { defaultJsonLimits, type JsonLimits } from './event/json.js'
 import type { ResolveSource } from './event/links.js'
 import type { RecorderOptions } from './recording/queue-limits.js'
+import { readOnlyStore } from './store/read-only.js'
 import type { EventStore, WaitOptions } from './store/store.js'
 
 export interface AuditLogOptions<Types extends EventTypes> {
   /** The store of the events. `close` closes it. */
   readonly store: EventStore
+  /**
+   * Only reads: methods that write reject with `READ_ONLY`. Not together with `journal` or `cleaning`.
+   * @default true for a store that is opened read-only, else false
+   */
+  readonly readOnly?: boolean
   /** The system event types that `record` takes, from `defineEventTypes`. */
   readonly types: Types
   /**
@@ -107,6 +113,20 @@ export function positive<Options extends object>(
     if (!Number.isInteger(value) || (value as number) < 1)
       throw new AuditLogError('INVALID_OPTION', `${name} must be a whole number of at least 1`)
   return options
+}
+
+/** The store of a log. Throws `INVALID_OPTION` for options that write to a log that only reads. */
+export function readStore({
+  store,
+  readOnly = store.readOnly === true,
+  journal,
+  cleaning,
+}: Pick<AuditLogOptions<EventTypes>, 'store' | 'readOnly' | 'journal' | 'cleaning'>): EventStore {
+  if (!readOnly) return store
+  for (const [name, value] of Object.entries({ journal, cleaning }))
+    if (value !== undefined)
+      throw new AuditLogError('INVALID_OPTION', `a log that only reads takes no ${name}`)
+  return store.readOnly ? store : readOnlyStore(store)
 }
 
 /** Throws `INVALID_OPTION` for limits out of range. */

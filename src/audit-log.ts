@@ -4,6 +4,7 @@ import {
   type AuditLogOptions,
   positive,
   readLimits,
+  readStore,
   type RecordChangeOptions,
   type RecordCustomOptions,
   type RecordOptions,
@@ -71,7 +72,8 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
   #closed: Promise<void> | undefined
 
   constructor(options: AuditLogOptions<Types>) {
-    const { store, journal, strict = false, resolveSource, random } = options
+    const { journal, strict = false, resolveSource, random } = options
+    const store = readStore(options)
     this.types = { ...ownEventTypes, ...options.types }
     this.store = store
     this.limits = readLimits(options.limits)

@@ -21,6 +21,7 @@ export const errorCodes = {
   QUERY_TIMEOUT: 'the query took longer than the store allows',
   QUERY_TOO_LARGE: 'the query exceeds a limit on its size',
   QUEUE_FULL: 'too many events wait for the store; this event is not kept',
+  READ_ONLY: 'the audit log was opened read-only; nothing was changed',
   STORE_FAILED: 'the store failed; the driver error is the cause',
   UNKNOWN_ATTRIBUTE: 'the resource has no such attribute',
   UNKNOWN_EVENT_TYPE: 'the event type is not in the registry',

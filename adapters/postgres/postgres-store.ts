@@ -1,31 +1,23 @@
 import { AuditLogError, throwIfAborted, untilAborted } from '../../src/errors.js'
-import { isUuid, parseEventId } from '../../src/event/event-id.js'
 import { timeoutSignal } from '../../src/async/timeout-signal.js'
+import { readOnlyStore } from '../../src/store/read-only.js'
 import type { EventStore } from '../../src/store/store.js'
 import { systemClock } from '../../src/event/timestamp.js'
 import { analyzeTables } from './write/analyze.js'
-import type { Indexed } from './read/list-query.js'
 import { rejecting, withoutTimeLimit, withRetry } from './log/calls.js'
 import { ask } from './connection/client.js'
-import { countBounds, countEvents } from './read/count.js'
-import { findExcess } from './read/excess.js'
 import { createFollower } from './log/follower.js'
 import { importInto } from './write/import.js'
-import { createLogIndex, type LogIndex } from './index/log-index.js'
 import { createPostgresSealer, type PostgresSealer, type SealerOptions } from './index/sealer.js'
 import { DEFAULT_TUNING } from './index/index-state.js'
-import { listEvents } from './read/list.js'
-import { openList, planList } from './read/list-plan.js'
 import { changeLive, closeLive, touchLive } from './write/live.js'
-import { readOpen } from './schema/live-rows.js'
 import { createLog } from './log/log.js'
+import { createReading } from './reading.js'
 import { namesIn } from './schema/names.js'
 import { type PostgresStoreOptions, readOptions } from './log/options.js'
 import { checkClient, putInOutbox } from './write/outbox.js'
-import { createReader } from './log/reader.js'
 import type { OwnWrites } from './log/replica.js'
 import { removeBefore, removeIds } from './write/remove.js'
-import { findEvent } from './schema/rows.js'
 import { FIRST_PROBE_SIZE } from './read/ranges.js'
 import { createLivenessMonitor } from './write/liveness.js'
 import { updateState } from './schema/state.js'
@@ -34,16 +26,6 @@ import { createWriter } from './write/writer.js'
 
 // A batch of this size holds the lock for some milliseconds.
 const MAX_BATCH = 500
-
-/** The WAL position that the answering server has reached, at least $1. */
-const WAL_POSITION = `SELECT greatest($1::pg_lsn,
-  CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_insert_lsn() END)`
-
-// How many snapshots of a list may be older than the cached state of the index. After these the list
-// is answered without the index.
-const MAX_OUTDATED = 3
-
-const ALL_TIME = { from: 0, to: Number.MAX_SAFE_INTEGER } as const
 
 /**
  * A store in a Postgres database (14 or newer, UTF8) through pg, for any number of processes. Events
@@ -54,7 +36,43 @@ const ALL_TIME = { from: 0, to: Number.MAX_SAFE_INTEGER } as const
  * the first call, it waits for the schema. Throws `MISSING_DEPENDENCY` or `INVALID_OPTION`.
  */
 export function postgresStore(options: PostgresStoreOptions): EventStore {
-  return createPostgresStore(options).store
+  return options.readOnly ? openReadOnly(options) : createPostgresStore(options).store
+}
+
+function openReadOnly(options: PostgresStoreOptions): EventStore {
+  const { pool, end, partitions, queryTimeoutMs } = readOptions(options)
+  const { clock, readPool } = options
+  const names = namesIn(options.schema ?? 'daybook')
+  const log = createLog({ names, pool, partitions, clock, readOnly: true, onPrepared() {} })
+  const follower = createFollower(log, pool)
+  let closed: Promise<void> | undefined
+  const check = (signal: AbortSignal | undefined): void => {
+    if (closed) throw new AuditLogError('CLOSED', 'the Postgres store is closed')
+    throwIfAborted(signal)
+  }
+  return readOnlyStore({
+    name: 'postgres',
+    maxBatch: MAX_BATCH,
+    clock,
+    ...createReading(log, {
+      clock,
+      readPool,
+      queryTimeoutMs,
+      tuning: DEFAULT_TUNING,
+      firstProbe: FIRST_PROBE_SIZE,
+      own: { appended: 0, walPosition: undefined },
+      check,
+      onListed() {},
+    }),
+    watch(hint) {
+      check(undefined)
+      return follower.watch(hint)
+    },
+    close() {
+      closed ??= follower.close().then(end)
+      return closed
+    },
+  })
 }
 
 /** The store and the builder of its index, with settings that tests change. */
@@ -80,11 +98,6 @@ export function createPostgresStore(
   const liveness = createLivenessMonitor(log, follower.notify)
   const sealer = createPostgresSealer(log, sealing)
   const own: OwnWrites = { appended: 0, walPosition: undefined }
-  const reader = createReader(log, readPool, queryTimeoutMs, own)
-  // A replica may be behind, so its index is cached separately.
-  const index = createLogIndex(names, tuning)
-  const replicaIndex = readPool && createLogIndex(names, tuning)
-  const indexOf = (isReplica: boolean): LogIndex | undefined => (isReplica ? replicaIndex : index)
   let closed: Promise<void> | undefined
 
   const check = (signal: AbortSignal | undefined): void => {
@@ -112,6 +125,16 @@ export function createPostgresStore(
     name: 'postgres',
     maxBatch: MAX_BATCH,
     clock,
+    ...createReading(log, {
+      clock,
+      readPool,
+      queryTimeoutMs,
+      tuning,
+      firstProbe,
+      own,
+      check,
+      onListed: () => sealer.checkSoon(),
+    }),
 
     async append(drafts, options = {}) {
       check(options.signal)
@@ -144,50 +167,6 @@ export function createPostgresStore(
       return result
     },
 
-    async get(id, { signal } = {}) {
-      check(signal)
-      if (!isUuid(id)) return undefined
-      const time = parseEventId(id)?.time ?? -1
-      return reader.read(signal, { from: time, to: time }, async ({ ask, open }) => {
-        const live = await readOpen(ask, names, open)
-        return live.find((event) => event.id === id) ?? findEvent(ask, names, id)
-      })
-    },
-
-    async list(query, { signal, trace, lazy } = {}) {
-      check(signal)
-      const request = { query, trace, lazy }
-      const plan = planList(request, names)
-      for (let left = MAX_OUTDATED; ; left--) {
-        const indexedOn = (isReplica: boolean): Indexed => ({
-          names,
-          index: left > 0 ? indexOf(isReplica) : undefined,
-          firstProbe,
-        })
-        const page = await reader.read(
-          signal,
-          plan.bounds,
-          (snapshot, opened) => listEvents(snapshot, indexedOn(snapshot.isReplica), plan, opened),
-          (isReplica) => openList(plan, indexedOn(isReplica)),
-        )
-        if (page === 'outdated') continue
-        sealer.checkSoon()
-        return page
-      }
-    },
-
-    async count(query, { signal } = {}) {
-      check(signal)
-      const end = performance.now() + Math.min(query.within, queryTimeoutMs)
-      return reader.read(signal, countBounds(query), (snapshot) =>
-        countEvents(
-          snapshot,
-          { ...query, within: Math.max(0, end - performance.now()) },
-          { names, index: indexOf(snapshot.isReplica), clock: clock?.(), signal },
-        ),
-      )
-    },
-
     async removeBefore(time, { signal, onProgress } = {}) {
       check(signal)
       return withoutTimeLimit(signal, (waiting) => removeBefore(log, time, waiting, onProgress))
@@ -196,11 +175,6 @@ export function createPostgresStore(
     async remove(ids, { signal } = {}) {
       check(signal)
       return withoutTimeLimit(signal, (waiting) => removeIds(log, ids, waiting))
-    },
-
-    async excess(bounds, { signal } = {}) {
-      check(signal)
-      return findExcess(reader, names, bounds, signal)
     },
 
     async reportSuppressed(report, { signal } = {}) {
@@ -258,16 +232,6 @@ export function createPostgresStore(
       await noteOwnWrite(signal)
       follower.notify()
       return event
-    },
-
-    async openEvents({ signal } = {}) {
-      check(signal)
-      return reader.read(signal, ALL_TIME, async ({ ask, open }) => {
-        // A caller that sees an event closed here must not see it open on another replica.
-        if (readPool)
-          [[own.walPosition]] = (await ask(WAL_POSITION, own.walPosition ?? null)) as [[string]]
-        return open.map(({ base, revision }) => ({ id: base.id, revision }))
-      })
     },
 
     async analyze({ signal } = {}) {

@@ -38,7 +38,7 @@ export function openJournal(filename: string): SqliteDatabase {
         checkFile(database)
         migrate(database, JOURNAL_SCHEMA)
       },
-      0,
+      { timeoutMs: 0 },
     )
   } catch (error) {
     const cause = error instanceof AuditLogError ? error.cause : error

@@ -3,23 +3,22 @@ import { AuditLogError } from '../../src/errors.js'
 import type { AuditEvent } from '../../src/event/event.js'
 import { freshEvents } from '../../src/event/importing.js'
 import { FIRST_PROBE_SIZE } from '../../src/store-kit/index/probe.js'
+import { readOnlyStore } from '../../src/store/read-only.js'
 import type { EventStore, LiveChange } from '../../src/store/store.js'
 import { type Clock, systemClock } from '../../src/event/timestamp.js'
 import { analyzeTables } from './write/analyze.js'
 import { createConnection } from './connection/connection.js'
-import { countEvents } from './read/count.js'
 import { openDatabase, type SqliteDatabase } from './connection/database.js'
-import { findExcess } from './read/excess.js'
 import { DEFAULT_TUNING } from './index/index-state.js'
 import { createAppender } from './write/append.js'
-import { listEvents } from './read/list.js'
 import { createLogIndex } from './index/log-index.js'
 import { recover } from './write/recover.js'
 import { createOutbox } from './write/outbox.js'
 import { createMaintenance } from './write/maintenance.js'
 import { removeBefore, removeIds } from './write/remove.js'
 import { rowToEvent } from './schema/rows.js'
-import { EVENTS_SCHEMA, migrate } from './schema/schema.js'
+import { createReading, findEvent } from './reading.js'
+import { checkSchema, EVENTS_SCHEMA, migrate } from './schema/schema.js'
 import type { Sealer } from '../../src/store-kit/index-builder/sealer.js'
 import { createSqliteSealer, type SealerOptions } from './index/sealer.js'
 import { changeState } from './schema/state.js'
@@ -29,6 +28,12 @@ import { createCommitWatcher } from './connection/commit-watcher.js'
 interface CommonOptions {
   /** The current time in microseconds. @default the system's clock */
   readonly clock?: Clock
+  /**
+   * Opens an existing file for reading: nothing is created, migrated, moved or indexed, and the file may be
+   * write-protected. Methods that write reject with `READ_ONLY`.
+   * @default false
+   */
+  readonly readOnly?: boolean
 }
 
 export type SqliteStoreOptions = CommonOptions &
@@ -54,6 +59,7 @@ const MAX_RECORDED = 1000
 const RETRY_MS = 2
 
 function openFile(options: SqliteStoreOptions): SqliteDatabase {
+  const { readOnly = false } = options
   const isOurs = 'filename' in options
   const filename = isOurs ? options.filename : options.database.name
   if (typeof filename !== 'string' || filename === '' || filename === ':memory:') {
@@ -62,13 +68,33 @@ function openFile(options: SqliteStoreOptions): SqliteDatabase {
       'the SQLite store needs the name of a file; for a log in memory use daybook/memory',
     )
   }
-  return openDatabase(filename, (database) => {
+  const prepare = (database: SqliteDatabase): void => {
+    if (readOnly) return checkSchema(database, EVENTS_SCHEMA)
     if (isOurs) {
       // Takes effect only before the first table is created. Without it the file cannot shrink.
       database.pragma('auto_vacuum = INCREMENTAL')
       database.pragma('journal_mode = WAL')
     }
-    migrate(database, EVENTS_SCHEMA)
+    return migrate(database, EVENTS_SCHEMA)
+  }
+  return openDatabase(filename, prepare, { readOnly })
+}
+
+function openReadOnly(options: SqliteStoreOptions): EventStore {
+  const database = openFile(options)
+  const tables = createTables(createConnection(database))
+  const watcher = createCommitWatcher(database)
+  const index = createLogIndex(tables, DEFAULT_TUNING)
+  const clock = options.clock ?? systemClock()
+  return readOnlyStore({
+    name: 'sqlite',
+    maxBatch: MAX_BATCH,
+    clock,
+    ...createReading({ tables, index, firstProbe: FIRST_PROBE_SIZE }, watcher, clock),
+    async close() {
+      watcher.stop()
+      if (database.open) database.close()
+    },
   })
 }
 
@@ -78,7 +104,7 @@ function openFile(options: SqliteStoreOptions): SqliteDatabase {
  * file at once; throws `MISSING_DEPENDENCY`, `INVALID_OPTION` or `STORE_FAILED` if that fails.
  */
 export function sqliteStore(options: SqliteStoreOptions): EventStore {
-  return createSqliteStore(options).store
+  return options.readOnly ? openReadOnly(options) : createSqliteStore(options).store
 }
 
 /** Returns the store with its sealer, which tests configure and wait for. */
@@ -99,15 +125,9 @@ export function createSqliteStore(
   const index = createLogIndex(tables, sealing?.tuning ?? DEFAULT_TUNING)
   const maintenance = createMaintenance(tables, outbox, appender, watcher.hint, sealer.checkSoon)
 
-  // Open events first: an event that closes in between is then found in the table of events.
-  const find = (id: string): AuditEvent | undefined => {
-    const row = live.find(id) ?? events.find(id)
-    return row && rowToEvent(row)
-  }
-
   const closeLive = (id: string, change: LiveChange): AuditEvent | undefined => {
     if (live.change(id, change)) live.close(id)
-    return find(id)
+    return findEvent(tables, id)
   }
 
   let appendedAt = -Infinity
@@ -119,6 +139,7 @@ export function createSqliteStore(
     name: 'sqlite',
     maxBatch: MAX_BATCH,
     clock,
+    ...createReading({ tables, index, firstProbe }, watcher, clock),
 
     async append(drafts, options = {}) {
       if (mustYieldLock()) await connection.pause(options)
@@ -151,7 +172,7 @@ export function createSqliteStore(
             const row = live.at(time) ?? events.at(time)
             return row && { event: rowToEvent(row), json: row.attributes }
           },
-          hasId: (id) => find(id) !== undefined,
+          hasId: (id) => findEvent(tables, id) !== undefined,
         })
         let highWater = events.highWater()
         for (const event of fresh) {
@@ -163,24 +184,12 @@ export function createSqliteStore(
       }, options)
     },
 
-    async get(id, options = {}) {
-      return connection.retry(() => find(id), options)
-    },
-
-    list: (query, options = {}) => listEvents({ tables, index, firstProbe }, query, options),
-
-    count: (query, options = {}) => countEvents(tables, query, clock, options),
-
     async removeBefore(time, options = {}) {
       return removeBefore(connection, time, options)
     },
 
     async remove(ids, options = {}) {
       return removeIds(connection, ids, options)
-    },
-
-    async excess(bounds, options = {}) {
-      return findExcess(connection, bounds, options)
     },
 
     async reportSuppressed(report, options = {}) {
@@ -221,15 +230,9 @@ export function createSqliteStore(
       return event
     },
 
-    async openEvents(options = {}) {
-      return connection.retry(() => live.open(), options)
-    },
-
     async analyze(options = {}) {
       return analyzeTables(connection, options)
     },
-
-    watch: (hint) => watcher.add(hint),
 
     async close() {
       if (database.open) {

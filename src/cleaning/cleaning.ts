@@ -109,20 +109,22 @@ export function createCleaning(
     return results
   }
 
-  const scheduled = startScheduledRuns({
-    store,
-    rules: rules.filter(({ schedule }) => schedule !== undefined),
-    run: (rule) => runUnlessRefused(rule, rule.schedule, runOptions()),
-    recordSuppressed,
-    signal: closing,
-  })
+  const scheduled = store.readOnly
+    ? undefined
+    : startScheduledRuns({
+        store,
+        rules: rules.filter(({ schedule }) => schedule !== undefined),
+        run: (rule) => runUnlessRefused(rule, rule.schedule, runOptions()),
+        recordSuppressed,
+        signal: closing,
+      })
 
   return {
     run: (given) => tasks.track(() => runNow(choose(given?.rules), runOptions(given)), given),
     preview: (given) =>
       tasks.track(() => previewNow(choose(given?.rules), runOptions(given)), given),
     status: (given) => tasks.track(() => readStatuses(store, rules, given), given),
-    close: () => tasks.close(() => scheduled.stop()),
+    close: () => tasks.close(async () => scheduled?.stop()),
   }
 }
 

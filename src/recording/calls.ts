@@ -7,6 +7,7 @@ import type { FailurePolicy } from './failure-policy.js'
 import { checkIdempotencyKey } from './idempotency-key.js'
 import type { AuditLogStats } from './outcomes.js'
 import { createPipeline, type Pipeline, type PipelineDependencies } from './pipeline.js'
+import { readOnlyError } from '../store/read-only.js'
 import type { WaitOptions } from '../store/store.js'
 import type { Throttling } from './throttling.js'
 
@@ -65,6 +66,8 @@ export function createCalls(dependencies: CallsDependencies): Calls {
     options: CallOptions | undefined,
     makeDraft: () => EventDraft | undefined,
   ): Promise<AuditEvent | undefined> => {
+    // Such calls are not counted: there is no log that could tell of them.
+    if (dependencies.store.readOnly) return Promise.reject(readOnlyError())
     const refuse = (thrown: unknown): Promise<never> => {
       const error = asAuditLogError(thrown)
       observer.refused(type, error)

@@ -161,6 +161,8 @@ export interface Analysis {
 export interface EventStore {
   /** Shown in errors and test titles, such as `sqlite`. */
   readonly name: string
+  /** True if methods that write reject with `READ_ONLY`. @default false */
+  readonly readOnly?: boolean | undefined
   /** Maximum number of drafts to pass to one `append`. */
   readonly maxBatch: number
   /** The clock of the store; `undefined` if the store uses the clock of its server. */

@@ -3,7 +3,7 @@ import type { PostgresPool, PostgresPoolClient } from '../connection/client.js'
 import { withConnection } from '../connection/connection.js'
 import type { Names, Partitions } from '../schema/names.js'
 import { makePartitions, periodsAhead } from '../schema/partitions.js'
-import { prepareSchema, type SchemaState } from '../schema/schema.js'
+import { prepareSchema, readSchema, type SchemaState } from '../schema/schema.js'
 
 /** One log in one database. */
 export interface PostgresLog {
@@ -27,14 +27,20 @@ export interface LogOptions {
   readonly pool: PostgresPool
   readonly partitions: Partitions
   readonly clock: Clock | undefined
+  /** Never creates, migrates or extends the schema. */
+  readonly readOnly?: boolean
   readonly onPrepared: (state: SchemaState) => void
 }
 
 export function createLog(options: LogOptions): PostgresLog {
-  const { names, pool, partitions, clock, onPrepared } = options
+  const { names, pool, partitions, clock, readOnly, onPrepared } = options
   let state: SchemaState | undefined
 
   const prepare = async (client: PostgresPoolClient): Promise<void> => {
+    if (readOnly) {
+      state ??= await readSchema(client, names)
+      return
+    }
     const found = await prepareSchema(client, names, partitions)
     const newest = Math.max(clock?.() ?? found.serverTime, found.highWater)
     await makePartitions(client, names, found.partitions, periodsAhead(newest, found.partitions))

@@ -26,6 +26,12 @@ interface CommonOptions {
    * @default 10000
    */
   readonly queryTimeoutMs?: number
+  /**
+   * Only reads: nothing is created, migrated, moved or indexed. The role needs USAGE on the schema and SELECT
+   * on its tables and sequences. Methods that write reject with `READ_ONLY`.
+   * @default false
+   */
+  readonly readOnly?: boolean
   /** Returns the current time in microseconds, for tests. @default the database server's clock */
   readonly clock?: Clock
 }

@@ -71,6 +71,21 @@ function runMigrations(
   })
 }
 
+/** Throws `STORE_FAILED` unless the schema has this version. */
+export async function checkVersion(
+  client: PostgresPoolClient,
+  names: Names,
+  expected: number,
+): Promise<void> {
+  const version = await readVersion(client, names)
+  if (version === expected) return
+  const found = version === 0 ? 'has no audit log' : `has version ${version}, not ${expected}`
+  throw new AuditLogError(
+    'STORE_FAILED',
+    `the schema ${names.schema} ${found}; open it for writing once`,
+  )
+}
+
 /**
  * Creates the schema or runs the migrations that it lacks, in one transaction. `partitions` is
  * stored on creation. Throws `STORE_FAILED` if the schema has a newer version, the server is older

@@ -1,6 +1,6 @@
 import { ask, type PostgresPoolClient } from '../connection/client.js'
 import { appendFunction } from './append-function.js'
-import { type Migration, migrate } from './migrate.js'
+import { checkVersion, type Migration, migrate } from './migrate.js'
 import type { Names, Partitions } from './names.js'
 import { tables } from './tables.js'
 import { claimThrottleFunction } from './throttle-function.js'
@@ -24,6 +24,16 @@ export async function prepareSchema(
   partitions: Partitions,
 ): Promise<SchemaState> {
   await migrate(client, names, partitions, MIGRATIONS)
+  return readState(client, names)
+}
+
+/** The state of the schema. Throws `STORE_FAILED` if it lacks migrations; writes nothing. */
+export async function readSchema(client: PostgresPoolClient, names: Names): Promise<SchemaState> {
+  await checkVersion(client, names, MIGRATIONS.length)
+  return readState(client, names)
+}
+
+async function readState(client: PostgresPoolClient, names: Names): Promise<SchemaState> {
   const [row] = await ask(
     client,
     `SELECT partitions, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, last_value

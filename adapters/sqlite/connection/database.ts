@@ -25,7 +25,10 @@ export interface SqliteDatabase {
   close(): unknown
 }
 
-type Driver = new (filename: string, options: { timeout: number }) => SqliteDatabase
+type Driver = new (
+  filename: string,
+  options: { timeout: number; readonly?: boolean; fileMustExist?: boolean },
+) => SqliteDatabase
 
 /** Loads better-sqlite3; throws `MISSING_DEPENDENCY` if it is not installed. */
 export function loadDriver(): Driver {
@@ -64,19 +67,29 @@ export async function withSmallCheckpoints<Result>(
   }
 }
 
+export interface OpenOptions {
+  readonly timeoutMs?: number
+  /** Opens an existing file, and changes nothing in it. */
+  readonly readOnly?: boolean
+}
+
 /**
  * Opens a connection whose commits are durable, and calls `prepare` with it. Until then it waits up to
- * `timeoutMs` for locks; after that, statements throw `SQLITE_BUSY` at once.
+ * `timeoutMs` (default 10 seconds) for locks; after that, statements throw `SQLITE_BUSY` at once.
  */
 export function openDatabase(
   filename: string,
   prepare: (database: SqliteDatabase) => void,
-  timeoutMs = OPEN_TIMEOUT_MS,
+  { timeoutMs = OPEN_TIMEOUT_MS, readOnly = false }: OpenOptions = {},
 ): SqliteDatabase {
   const Database = loadDriver()
   let database: SqliteDatabase | undefined
   try {
-    database = new Database(filename, { timeout: timeoutMs })
+    database = new Database(filename, {
+      timeout: timeoutMs,
+      readonly: readOnly,
+      fileMustExist: readOnly,
+    })
     // better-sqlite3 is compiled with NORMAL as WAL's default, which loses the last commits when
     // the power goes: https://www.sqlite.org/pragma.html#pragma_synchronous
     database.pragma('synchronous = FULL')

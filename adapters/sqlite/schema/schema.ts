@@ -175,6 +175,21 @@ function readVersion(database: SqliteDatabase, table: string): number {
   return 0
 }
 
+/** Throws `STORE_FAILED` unless the file has the schema in this version. */
+export function checkSchema(database: SqliteDatabase, { versionTable, migrations }: Schema): void {
+  const fault = (message: string): AuditLogError =>
+    new AuditLogError('STORE_FAILED', `${database.name} ${message}; open it for writing once`)
+  const find = `SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?`
+  if (!database.prepare(find).get(versionTable)) throw fault('has no audit log')
+  const { version } = database.prepare(`SELECT version FROM ${versionTable}`).get() as {
+    readonly version: number
+  }
+  if (version !== migrations.length)
+    throw fault(
+      `has schema version ${version}, and this version of daybook reads ${migrations.length}`,
+    )
+}
+
 /**
  * Creates the schema of the file or runs the missing migrations, in one transaction. When several
  * processes start at once, one of them migrates and the others wait. Throws `STORE_FAILED` if the file

@@ -1,0 +1,115 @@
+import { isUuid, parseEventId } from '../../src/event/event-id.js'
+import type { Clock } from '../../src/event/timestamp.js'
+import type { EventStore } from '../../src/store/store.js'
+import type { PostgresPool } from './connection/client.js'
+import { createLogIndex, type LogIndex } from './index/log-index.js'
+import type { SealingTuning } from '../../src/store-kit/index-builder/segment-levels.js'
+import type { PostgresLog } from './log/log.js'
+import { createReader } from './log/reader.js'
+import type { OwnWrites } from './log/replica.js'
+import { countBounds, countEvents } from './read/count.js'
+import { findExcess } from './read/excess.js'
+import { listEvents } from './read/list.js'
+import { openList, planList } from './read/list-plan.js'
+import type { Indexed } from './read/list-query.js'
+import { readOpen } from './schema/live-rows.js'
+import { findEvent } from './schema/rows.js'
+
+/** The WAL position that the answering server has reached, at least $1. */
+const WAL_POSITION = `SELECT greatest($1::pg_lsn,
+  CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_insert_lsn() END)`
+
+// How many snapshots of a list may be older than the cached state of the index. After these the list
+// is answered without the index.
+const MAX_OUTDATED = 3
+
+const ALL_TIME = { from: 0, to: Number.MAX_SAFE_INTEGER } as const
+
+export interface ReadingOptions {
+  readonly clock: Clock | undefined
+  readonly readPool: PostgresPool | undefined
+  readonly queryTimeoutMs: number
+  readonly tuning: SealingTuning
+  readonly firstProbe: number
+  /** What this process has written. */
+  readonly own: OwnWrites
+  /** Throws if the store is closed or the signal has aborted. */
+  readonly check: (signal: AbortSignal | undefined) => void
+  /** Called after each list. */
+  readonly onListed: () => void
+}
+
+/** The methods of the store that only read. */
+export function createReading(
+  log: PostgresLog,
+  options: ReadingOptions,
+): Pick<EventStore, 'get' | 'list' | 'count' | 'excess' | 'openEvents'> {
+  const { clock, readPool, queryTimeoutMs, tuning, firstProbe, own, check, onListed } = options
+  const { names } = log
+  const reader = createReader(log, readPool, queryTimeoutMs, own)
+  // A replica may be behind, so its index is cached separately.
+  const index = createLogIndex(names, tuning)
+  const replicaIndex = readPool && createLogIndex(names, tuning)
+  const indexOf = (isReplica: boolean): LogIndex | undefined => (isReplica ? replicaIndex : index)
+
+  return {
+    async get(id, { signal } = {}) {
+      check(signal)
+      if (!isUuid(id)) return undefined
+      const time = parseEventId(id)?.time ?? -1
+      return reader.read(signal, { from: time, to: time }, async ({ ask, open }) => {
+        const live = await readOpen(ask, names, open)
+        return live.find((event) => event.id === id) ?? findEvent(ask, names, id)
+      })
+    },
+
+    async list(query, { signal, trace, lazy } = {}) {
+      check(signal)
+      const request = { query, trace, lazy }
+      const plan = planList(request, names)
+      for (let left = MAX_OUTDATED; ; left--) {
+        const indexedOn = (isReplica: boolean): Indexed => ({
+          names,
+          index: left > 0 ? indexOf(isReplica) : undefined,
+          firstProbe,
+        })
+        const page = await reader.read(
+          signal,
+          plan.bounds,
+          (snapshot, opened) => listEvents(snapshot, indexedOn(snapshot.isReplica), plan, opened),
+          (isReplica) => openList(plan, indexedOn(isReplica)),
+        )
+        if (page === 'outdated') continue
+        onListed()
+        return page
+      }
+    },
+
+    async count(query, { signal } = {}) {
+      check(signal)
+      const end = performance.now() + Math.min(query.within, queryTimeoutMs)
+      return reader.read(signal, countBounds(query), (snapshot) =>
+        countEvents(
+          snapshot,
+          { ...query, within: Math.max(0, end - performance.now()) },
+          { names, index: indexOf(snapshot.isReplica), clock: clock?.(), signal },
+        ),
+      )
+    },
+
+    async excess(bounds, { signal } = {}) {
+      check(signal)
+      return findExcess(reader, names, bounds, signal)
+    },
+
+    async openEvents({ signal } = {}) {
+      check(signal)
+      return reader.read(signal, ALL_TIME, async ({ ask, open }) => {
+        // A caller that sees an event closed here must not see it open on another replica.
+        if (readPool)
+          [[own.walPosition]] = (await ask(WAL_POSITION, own.walPosition ?? null)) as [[string]]
+        return open.map(({ base, revision }) => ({ id: base.id, revision }))
+      })
+    },
+  }
+}

@@ -1,0 +1,49 @@
+import { AuditLogError } from '../errors.js'
+import type { EventStore } from './store.js'
+
+export const readOnlyError = (): AuditLogError =>
+  new AuditLogError('READ_ONLY', 'the audit log was opened read-only')
+
+type WriteName =
+  | 'append'
+  | 'enlist'
+  | 'importEvents'
+  | 'removeBefore'
+  | 'remove'
+  | 'reportSuppressed'
+  | 'recordSuppressed'
+  | 'updateState'
+  | 'changeLive'
+  | 'touchLive'
+  | 'closeLive'
+  | 'analyze'
+
+/** The part of a store that does not write. */
+export type ReadingStore = Omit<EventStore, WriteName | 'readOnly'>
+
+const refuse = (): Promise<never> => Promise.reject(readOnlyError())
+
+/** A store that reads from the given one, and whose writing methods reject with `READ_ONLY`. */
+export const readOnlyStore = (store: ReadingStore): EventStore => ({
+  readOnly: true,
+  name: store.name,
+  maxBatch: store.maxBatch,
+  clock: store.clock,
+  get: (...call) => store.get(...call),
+  list: (...call) => store.list(...call),
+  count: (...call) => store.count(...call),
+  excess: (...call) => store.excess(...call),
+  openEvents: (...call) => store.openEvents(...call),
+  watch: (hint) => store.watch(hint),
+  close: () => store.close(),
+  append: refuse,
+  importEvents: refuse,
+  removeBefore: refuse,
+  remove: refuse,
+  reportSuppressed: refuse,
+  recordSuppressed: refuse,
+  updateState: refuse,
+  changeLive: refuse,
+  touchLive: refuse,
+  closeLive: refuse,
+})

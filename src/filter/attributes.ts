@@ -14,6 +14,15 @@ export interface Declaration {
   readonly types: ReadonlyMap<string, AttributeType>
   /** True if items may have other attributes, of any type. */
   readonly isOpen: boolean
+  /** Attributes that hold objects: names below them, such as `values_region`, have any type. */
+  readonly objects?: ReadonlySet<string>
+}
+
+/** Whether the name is declared to hold objects, or leads into such an attribute. */
+export function isInObject({ objects }: Declaration, name: string): boolean {
+  if (!objects) return false
+  for (const object of objects) if (name === object || name.startsWith(`${object}_`)) return true
+  return false
 }
 
 /** How the names in a query lead to the values of an item. */
@@ -88,34 +97,36 @@ function walkKeys(
 const MAX_SEGMENTS = 12
 
 /**
- * The walk for an attribute's name in data without a schema. Path segments are joined by `_`, and
- * array elements add no segment: `parent_code` reaches `{ parent: { code } }`, `{ parent_code }` and
- * `{ parent: [{ code }, …] }`, and all of them if an event has several. The name of an own field always
- * means that field; `source` also reaches the event's source.
+ * The walk for a name in data without a schema. Path segments are joined by `_`, and array elements add
+ * no segment: `parent_code` reaches `{ parent: { code } }`, `{ parent_code }` and
+ * `{ parent: [{ code }, …] }`, and all of them if the data has several.
  */
-function eventWalk(name: string, visit: Visit): Walk<AuditEvent> {
-  if (isOwnField(name)) return OWN_FIELD_WALKS[name](visit)
-  if (name === SOURCE) {
-    const walk = attributeWalk(name, visit)
-    return (event) => (event.source !== null && visit(event.source)) || walk(event)
-  }
-  return attributeWalk(name, visit)
-}
-
-function attributeWalk(name: string, visit: Visit): Walk<AuditEvent> {
+export function pathWalk(name: string, visit: Visit): Walk<JsonObject> {
   const parts = name.split('_')
   if (parts.length === 1 && !inherited(name)) {
-    return (event) => {
-      const value = event.attributes[name]
+    return (data) => {
+      const value = data[name]
       return value !== undefined && visit(value)
     }
   }
-  if (parts.length > MAX_SEGMENTS) return (event) => walkKeys(event.attributes, name, 0, visit)
+  if (parts.length > MAX_SEGMENTS) return (data) => walkKeys(data, name, 0, visit)
   // heads[i][j]: the segments i to i + j as one key.
   const heads = parts.map((_, from) =>
     parts.slice(from).map((_, length) => keyOf(parts.slice(from, from + length + 1).join('_'))),
   )
-  return (event) => walkObject(event.attributes, heads, 0, visit)
+  return (data) => walkObject(data, heads, 0, visit)
+}
+
+/**
+ * The walk for an attribute's name in events. The name of an own field always means that field; `source`
+ * also reaches the event's source.
+ */
+function eventWalk(name: string, visit: Visit): Walk<AuditEvent> {
+  if (isOwnField(name)) return OWN_FIELD_WALKS[name](visit)
+  const walk = pathWalk(name, visit)
+  if (name === SOURCE)
+    return (event) => (event.source !== null && visit(event.source)) || walk(event.attributes)
+  return (event) => walk(event.attributes)
 }
 
 // One function per field, because reading a fixed property is faster than reading one by name.

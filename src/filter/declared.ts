@@ -1,11 +1,15 @@
 import { AuditLogError } from '../errors.js'
-import type { JsonValue } from '../event/event.js'
+import type { JsonObject, JsonValue } from '../event/event.js'
 import { formatTimestamp, parseTimestamp } from '../event/timestamp.js'
-import type { Attributes, AttributeType, Declaration } from './attributes.js'
+import { type Attributes, type AttributeType, type Declaration, pathWalk } from './attributes.js'
 import { lowerAscii, readNumber } from './values.js'
 
-/** The types of a list's attributes by name. `id` is a `string` unless it is declared. */
-export type AttributeTypes = Readonly<Record<string, AttributeType>>
+/**
+ * The types of a list's attributes by name. `id` is a `string` unless it is declared. An attribute of the
+ * type `object` holds nested data: queries reach what is below it as they reach the attributes of events, by
+ * names joined with `_`. Any other name may be such a path itself, to give what is there a type.
+ */
+export type AttributeTypes = Readonly<Record<string, AttributeType | 'object'>>
 
 /** Reads a Date, milliseconds like those of `Date.now()`, or ISO 8601 text as microseconds. */
 function readTime(value: unknown): number | undefined {
@@ -42,15 +46,20 @@ const CONVERSIONS: Readonly<Record<AttributeType, (value: unknown) => JsonValue 
 
 /** Throws `INVALID_OPTION` for an unknown type. */
 export function declare(types: AttributeTypes): Declaration {
+  const scalars = new Map<string, AttributeType>([['id', 'string']])
+  const objects = new Set<string>()
   for (const [name, type] of Object.entries(types)) {
-    if (Object.hasOwn(CONVERSIONS, type)) continue
-    const known = Object.keys(CONVERSIONS).join(', ')
-    throw new AuditLogError(
-      'INVALID_OPTION',
-      `the attribute ${name} has the type ${type}; the types are ${known}`,
-    )
+    if (type === 'object' && name !== 'id') objects.add(name)
+    else if (Object.hasOwn(CONVERSIONS, type)) scalars.set(name, type as AttributeType)
+    else {
+      const known = [...Object.keys(CONVERSIONS), ...(name === 'id' ? [] : ['object'])]
+      throw new AuditLogError(
+        'INVALID_OPTION',
+        `the attribute ${name} has the type ${type}; the types are ${known.join(', ')}`,
+      )
+    }
   }
-  return { types: new Map(Object.entries({ id: 'string' as const, ...types })), isOpen: false }
+  return { types: scalars, isOpen: false, objects }
 }
 
 /**
@@ -60,20 +69,71 @@ export function declare(types: AttributeTypes): Declaration {
 export function readAttribute(value: unknown, type: AttributeType): JsonValue {
   if (value === null || value === undefined) return null
   if (Array.isArray(value)) return value.map((element) => readAttribute(element, type))
-  const read = CONVERSIONS[type](value)
-  if (read !== undefined) return read
+  return CONVERSIONS[type](value) ?? readAny(value)
+}
+
+/** A value without a declared type in JSON. */
+function readAny(value: unknown): JsonValue {
+  if (typeof value === 'string' || typeof value === 'boolean') return value
   if (typeof value === 'bigint') return Number(value)
   return JSON.parse(JSON.stringify(value) ?? 'null') as JsonValue
 }
 
-/** Items with one member for each declared attribute. */
+/** Items with one member for each declared attribute, and nested data in those that hold objects. */
 export function declaredAttributes(types: AttributeTypes): Attributes<object> {
   const declaration = declare(types)
   return {
     ...declaration,
     walk(name, visit) {
-      const type = declaration.types.get(name) ?? 'string'
-      return (item) => visit(readAttribute((item as Record<string, unknown>)[name], type))
+      const type = declaration.types.get(name)
+      const visitRead = (value: unknown): boolean =>
+        visit(type === undefined ? readAny(value) : readAttribute(value, type))
+      const below = pathWalk(name, visitRead)
+      // A member with the whole name comes first, so a name is a path only where there is none.
+      return (item) => {
+        const value = (item as Record<string, unknown>)[name]
+        return value === undefined ? below(item as JsonObject) : visitRead(value)
+      }
     },
+  }
+}
+
+/** Reads the declared attributes of items; of a path, the first value that it leads to. */
+export function attributesReader(types: AttributeTypes): (item: object) => JsonObject {
+  const attributes = declaredAttributes(types)
+  let value: JsonValue = null
+  const keep = (read: JsonValue): boolean => {
+    value = read
+    return true
+  }
+  const names = Object.keys(types).filter((name) => name !== 'id')
+  const walks = names.map((name) => [name, attributes.walk(name, keep)] as const)
+  return (item) =>
+    Object.fromEntries(
+      walks.map(([name, walk]) => {
+        value = null
+        walk(item)
+        return [name, value]
+      }),
+    )
+}
+
+/** Whether the value is nested data, and not an object with a JSON form of its own, such as a Date. */
+function isNested(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(isNested)
+  return value !== null && typeof value === 'object' && !('toJSON' in value)
+}
+
+/** Throws `INVALID_OPTION` if an item has nested data in an attribute that is not declared as `object`. */
+export function checkItems(items: readonly object[], types: AttributeTypes): void {
+  const scalars = Object.entries(types).filter(([, type]) => type !== 'object')
+  for (const item of items) {
+    const wrong = scalars.find(([name]) => isNested((item as Record<string, unknown>)[name]))
+    if (!wrong) continue
+    const [name, type] = wrong
+    throw new AuditLogError(
+      'INVALID_OPTION',
+      `the attribute ${name} is declared as ${type}, but an item has an object there; declare it as object`,
+    )
   }
 }

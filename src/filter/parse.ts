@@ -8,7 +8,7 @@ import {
   MAX_LIMIT,
   type Sort,
 } from './ast.js'
-import { type Declaration, eventAttributes } from './attributes.js'
+import { type Declaration, eventAttributes, isInObject } from './attributes.js'
 import { type AttributeTypes, declare } from './declared.js'
 import { readsValues } from './evaluate.js'
 import type { FilterObject } from './filter-object.js'
@@ -188,9 +188,9 @@ class Reader {
     at: string,
     top: boolean,
   ): Condition | undefined {
-    const split = splitKey(key)
-    if (!split) throw this.unknownPredicate(key, at)
-    const { attribute, predicate } = split
+    const keyed = splitKey(key)
+    if (!keyed) throw this.unknownPredicate(key, at)
+    const { attribute, predicate } = keyed
     // A declared name is one attribute. On events each event decides, by the attributes it has.
     if (this.declaration.types.has(attribute))
       return this.build([attribute], 'and', predicate, this.values(value, predicate, at, top), at)
@@ -198,7 +198,10 @@ class Reader {
     const isAnd = attribute.includes('_and_')
     if (isOr && isAnd)
       throw wrong('MALFORMED_PARAMETER', at, '_or_ and _and_ cannot be mixed in one name')
-    const names = isOr || isAnd ? attribute.split(isOr ? '_or_' : '_and_') : [attribute]
+    const split = isOr || isAnd ? attribute.split(isOr ? '_or_' : '_and_') : [attribute]
+    // The keys of nested data may contain `_or_`: then the parts are no attributes.
+    const isPath = isInObject(this.declaration, attribute) && !split.every((name) => this.has(name))
+    const names = isPath ? [attribute] : split
     if (names.some((name) => name === ''))
       throw wrong('MALFORMED_PARAMETER', at, 'an attribute is missing beside _or_ or _and_')
     if (names.length > 1 && /[[\]]/.test(attribute))
@@ -206,7 +209,7 @@ class Reader {
     for (const name of names) this.checkAttribute(name, at)
     const values = this.values(value, predicate, at, top)
     const condition = this.build(names, isOr ? 'or' : 'and', predicate, values, at)
-    if (!condition || names.length === 1 || !this.declaration.isOpen) return condition
+    if (!condition || names.length === 1 || !this.canBeWhole(attribute)) return condition
     return { ...condition, joinedName: attribute }
   }
 
@@ -256,11 +259,22 @@ class Reader {
     return { attributes, combinator, predicate: name, values: [] }
   }
 
-  private checkAttribute(attribute: string, at: string): void {
+  /** Whether a name with `_or_` may also be one attribute, which each item decides. */
+  private canBeWhole(attribute: string): boolean {
+    return this.declaration.isOpen || isInObject(this.declaration, attribute)
+  }
+
+  private has(attribute: string): boolean {
     const { types, isOpen } = this.declaration
-    if (isOpen || types.has(attribute)) return
-    const suggestion = nearest(attribute, types.keys())
-    const message = `${at}: there is no attribute ${JSON.stringify(attribute)}${didYouMean(suggestion)} (there are ${[...types.keys()].join(', ')})`
+    return isOpen || types.has(attribute) || isInObject(this.declaration, attribute)
+  }
+
+  private checkAttribute(attribute: string, at: string): void {
+    const { types, objects = [] } = this.declaration
+    if (this.has(attribute)) return
+    const names = [...types.keys(), ...objects]
+    const suggestion = nearest(attribute, names)
+    const message = `${at}: there is no attribute ${JSON.stringify(attribute)}${didYouMean(suggestion)} (there are ${names.join(', ')})`
     throw new AuditLogError('UNKNOWN_ATTRIBUTE', message, { parameter: at, suggestion })
   }
 

@@ -1,5 +1,11 @@
 import { bothOf } from '../filter/ast.js'
-import { type AttributeTypes, declaredAttributes, readAttribute } from '../filter/declared.js'
+import {
+  type AttributeTypes,
+  attributesReader,
+  checkItems,
+  declaredAttributes,
+  readAttribute,
+} from '../filter/declared.js'
 import { parseQuery } from '../filter/parse.js'
 import { type ListSource, selectItems } from '../lists/list-source.js'
 import type { HttpRequest, HttpResponse } from './exchange.js'
@@ -28,7 +34,8 @@ export interface ListEndpointOptions<Item extends object, Context> {
   readonly visible?: PerRequest<Context, Visible>
   /**
    * The attributes that a query can use in addition to `id`, with their types. Their values are read
-   * from the properties of the same name.
+   * from the properties of the same name, or from where a path leads: `change_name` from the member `name`
+   * of `change`. Below an attribute of the type `object` a query reaches all nested data.
    */
   readonly attributes: AttributeTypes
   /**
@@ -50,22 +57,19 @@ export interface ListEndpointOptions<Item extends object, Context> {
 }
 
 function resourceOf(type: string, types: AttributeTypes): (item: object) => object {
-  const names = Object.entries(types).filter(([name]) => name !== 'id')
-  return (item) => {
-    const members = item as Readonly<Record<string, unknown>>
-    const read = names.map(([name, type]) => [name, readAttribute(members[name], type)])
-    return {
-      type,
-      id: readAttribute(members['id'], 'string'),
-      attributes: Object.fromEntries(read),
-    }
-  }
+  const attributesOf = attributesReader(types)
+  return (item) => ({
+    type,
+    id: readAttribute((item as Readonly<Record<string, unknown>>)['id'], 'string'),
+    attributes: attributesOf(item),
+  })
 }
 
 /**
  * Handles `GET` and `HEAD` of a list as the interface's section "List endpoints (general rules)" requires,
  * independently of the HTTP server. Responds 200, 206 if there are more items than the limit, or 400 for
- * an invalid query. Errors of the source are rethrown.
+ * an invalid query. Errors of the source are rethrown. Throws `INVALID_OPTION` for unknown types, and if the
+ * source is an array with nested data in an attribute that is not declared as `object`.
  */
 export function listEndpoint<Item extends object, Context>(
   options: ListEndpointOptions<Item, Context>,
@@ -80,6 +84,7 @@ export function listEndpoint<Item extends object, Context>(
   } = options
   checkHostFunctions(options, 'visible')
   const attributes = declaredAttributes(types)
+  if (Array.isArray(source)) checkItems(source as readonly object[], types)
   const parse = (query: string) => parseQuery(query, { attributes: types, maxLimit, strict: true })
 
   const toResource = typeof resource === 'function' ? resource : resourceOf(resource, types)

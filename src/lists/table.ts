@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AuditLogError } from '../errors.js'
 import type { EventQuery, Grouping } from '../filter/ast.js'
-import type { AttributeType } from '../filter/attributes.js'
+import { type AttributeType, isInObject } from '../filter/attributes.js'
 import { type AttributeTypes, declare } from '../filter/declared.js'
 import { andSql, quoteName, type Sql, sql } from '../store-kit/sql.js'
 import type { ListTable } from './list-source.js'
@@ -22,16 +22,24 @@ export interface TableOptions {
 /** A row, by names of attributes. */
 export type TableRow = Readonly<Record<string, unknown>>
 
-/** The column of an attribute, as quoted SQL, and the attribute's type. */
+/** The column of an attribute, as quoted SQL, and the attribute's type; nested data has none. */
 export interface Column {
   readonly name: string
+  readonly type: AttributeType | undefined
+}
+
+/** A column whose values have a declared type, which SQL can test. */
+export interface TypedColumn extends Column {
   readonly type: AttributeType
 }
+
+/** `undefined` for attributes that have no typed column. */
+export type ColumnOf = (attribute: string) => TypedColumn | undefined
 
 /** The SQL of one kind of database. */
 export interface TableDialect {
   /** A condition that accepts every row that matches the filter. */
-  pushDown(where: Grouping | undefined, columnOf: (attribute: string) => Column): Sql | undefined
+  pushDown(where: Grouping | undefined, columnOf: ColumnOf): Sql | undefined
   /** An expression for the column's value, for {@link TableDialect.read}. */
   select(column: Column): string
   /** An expression for the id, for the start of the next slice. */
@@ -57,15 +65,27 @@ async function* readRows(
   { where }: EventQuery,
   attributes: AttributeTypes,
 ): AsyncGenerator<TableRow> {
-  const { types } = declare(attributes)
-  const columnOf = (attribute: string): Column => ({
-    // The prefix matters: SQLite reads an unknown quoted name without it as text.
-    name: `t.${quoteName(Object.hasOwn(columns, attribute) ? columns[attribute]! : attribute)}`,
-    type: types.get(attribute)!,
-  })
-  const names = [...types.keys()]
-  const selected = names.map((name, i) => `${dialect.select(columnOf(name))} AS c${i}`)
-  const key = columnOf('id').name
+  const declaration = declare(attributes)
+  const { types, objects = new Set() } = declaration
+  // The prefix matters: SQLite reads an unknown quoted name without it as text.
+  const columnName = (attribute: string): string =>
+    `t.${quoteName(Object.hasOwn(columns, attribute) ? columns[attribute]! : attribute)}`
+  // A path into nested data has no column, unless the host names one.
+  const scalars = new Map(
+    Array.from(types)
+      .filter(([name]) => Object.hasOwn(columns, name) || !isInObject(declaration, name))
+      .map(([name, type]) => [name, { name: columnName(name), type }]),
+  )
+  const selectedColumns = new Map<string, Column>(scalars)
+  for (const name of objects) selectedColumns.set(name, { name: columnName(name), type: undefined })
+  const columnOf: ColumnOf = (attribute) => scalars.get(attribute)
+  const names = [...selectedColumns.keys()]
+  const selected = [...selectedColumns.values()].map(
+    (column, i) => `${dialect.select(column)} AS c${i}`,
+  )
+  const key = columnName('id')
+  const read = (name: string, value: unknown): unknown =>
+    objects.has(name) ? parsed(dialect.read(value)) : dialect.read(value)
   const from = [schema, table].filter((name) => name !== undefined).map(quoteName)
   const select = `SELECT ${dialect.selectKey(key)} AS k, ${selected.join(', ')} FROM ${from.join('.')} AS t`
   const pushedDown = dialect.pushDown(where, columnOf)
@@ -77,10 +97,20 @@ async function* readRows(
     const slice = `${select} WHERE ${filter.text} ORDER BY ${key} LIMIT ${size}`
     const rows = await ask(table, dialect, sql(slice, ...filter.params))
     for (const row of rows)
-      yield Object.fromEntries(names.map((name, i) => [name, dialect.read(row[`c${i}`])]))
+      yield Object.fromEntries(names.map((name, i) => [name, read(name, row[`c${i}`])]))
     if (rows.length < size) return
     last = rows.at(-1)!['k']
     await nextTurn()
+  }
+}
+
+/** SQLite, and a column of text, hold nested data as JSON text. */
+function parsed(value: unknown): unknown {
+  if (typeof value !== 'string') return value
+  try {
+    return JSON.parse(value)
+  } catch {
+    return value
   }
 }
 

@@ -412,7 +412,8 @@ describe('a list route', () => {
       { id: 3n, size: [1, '20'], archived: true, created_at: '20260303', code: ['x', 'y'] },
       { id: 4n, size: Number.NaN, created_at: 'some day', code: { deep: 1 } },
     ]
-    const url = await listFor({ source })
+    // A function: nested data that is not declared as such is seen too late to refuse it.
+    const url = await listFor({ source: () => source })
     const found = async (query: string): Promise<string> =>
       labels(await send(url, `/items?${query}`))
     expect(await found('filter[size_gt]=9.5')).toBe('13')

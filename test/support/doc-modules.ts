@@ -27,6 +27,7 @@ const known: Readonly<Record<string, string>> = {
   router: `declare const router: { get(path: string, handler: ReturnType<typeof import('daybook/koa').listRoute>): void }`,
   apiRouter: `declare const apiRouter: import('@koa/router').default`,
   projects: `declare const projects: { id: string; code: string }[]`,
+  workflows: `declare const workflows: { id: string; steps: object[] }[]`,
   database: `declare const database: import('daybook/sqlite').SqliteDatabase & {
     transaction(run: () => void): () => void
     prepare(sql: string): { run(...values: unknown[]): unknown }

@@ -3,7 +3,7 @@ import type { PushDownAttribute } from '../../../src/store-kit/pushdown.js'
 import type { Predicate, TestName, TextTest } from '../../../src/filter/predicates.js'
 import { andSql, OPERATORS, orSql, type Sql, sql } from '../../../src/store-kit/sql.js'
 import { readBoolean, readNumber } from '../../../src/filter/values.js'
-import type { Column } from '../../../src/lists/table.js'
+import type { ColumnOf, TypedColumn } from '../../../src/lists/table.js'
 import { parseTimestamp } from '../../../src/event/timestamp.js'
 import { textPattern } from './sql.js'
 
@@ -106,7 +106,7 @@ const TYPES: Readonly<Record<AttributeType, ColumnType>> = {
 
 /** `undefined` if neither the test nor its negation holds for values of the type. */
 function verdictOf(
-  { name, type }: Column,
+  { name, type }: TypedColumn,
   test: Exclude<TestName, 'null' | 'blank'>,
   values: readonly string[],
 ): Verdict | undefined {
@@ -129,7 +129,7 @@ function verdictOf(
   }
 }
 
-function pushDownColumn(column: Column, predicate: Predicate, values: readonly string[]): Sql {
+function pushDownColumn(column: TypedColumn, predicate: Predicate, values: readonly string[]): Sql {
   const { test, negated } = predicate
   const { name, type } = column
   const isPresent = sql(`${name} IS NOT NULL`)
@@ -146,6 +146,9 @@ function pushDownColumn(column: Column, predicate: Predicate, values: readonly s
 }
 
 /** Pushes predicates down to columns that hold declared attributes. */
-export function pushDownColumns(columnOf: (attribute: string) => Column): PushDownAttribute {
-  return (attribute, predicate, values) => pushDownColumn(columnOf(attribute), predicate, values)
+export function pushDownColumns(columnOf: ColumnOf): PushDownAttribute {
+  return (attribute, predicate, values) => {
+    const column = columnOf(attribute)
+    return column && pushDownColumn(column, predicate, values)
+  }
 }

@@ -1,7 +1,7 @@
 import type { PushDownAttribute } from '../../../src/store-kit/pushdown.js'
 import { isTextTest } from '../../../src/filter/predicates.js'
 import { orSql, sql } from '../../../src/store-kit/sql.js'
-import type { Column } from '../../../src/lists/table.js'
+import type { ColumnOf } from '../../../src/lists/table.js'
 import { pushDownPlace } from './pushdown-place.js'
 import { inList } from './sql.js'
 
@@ -20,9 +20,11 @@ const STORED = {
  * Pushes predicates down to columns that hold declared attributes. A column may hold values of any type:
  * values of other storage classes pass.
  */
-export function pushDownColumns(columnOf: (attribute: string) => Column): PushDownAttribute {
+export function pushDownColumns(columnOf: ColumnOf): PushDownAttribute {
   return (attribute, predicate, values) => {
-    const { name, type } = columnOf(attribute)
+    const column = columnOf(attribute)
+    if (!column) return undefined
+    const { name, type } = column
     const { test, negated } = predicate
     if (test === 'null') return sql(`${name} IS ${negated ? 'NOT' : ''} NULL`)
     if (test === 'blank') return negated ? sql(`${name} <> ''`) : sql(`coalesce(${name}, '') = ''`)

@@ -17,7 +17,7 @@ const ACTIVITY = {
   finished_at: 'timestamp',
 } as const
 
-const VERSION = { version: 'number', created_at: 'timestamp', values: 'string' } as const
+const VERSION = { version: 'number', created_at: 'timestamp', values: 'object' } as const
 
 /** The kinds that have lists, with the attributes that filters and sorts can use. */
 const LISTS = {
@@ -32,12 +32,12 @@ const LISTS = {
   bookmarks: { name: 'string', path: 'string' },
   changes: ACTIVITY,
   workflow_runs: { ...ACTIVITY, workflow_id: 'string' },
-  workflows: { name: 'string', description: 'string', steps: 'string' },
+  workflows: { name: 'string', description: 'string', steps: 'object' },
   scheduled_changes: {
     name: 'string',
     every_seconds: 'number',
     next_run_at: 'timestamp',
-    change: 'string',
+    change: 'object',
     last_change_id: 'string',
   },
   git_remotes: { name: 'string', url: 'string' },

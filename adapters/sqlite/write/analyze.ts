@@ -11,7 +11,11 @@ const STALE = 'optimize(0x10003)'
 
 const ANALYZE_TABLE = /^ANALYZE "main"\.("(?:[^"]|"")+")$/
 
-const ROWS = `SELECT stat FROM sqlite_stat1 WHERE tbl = ? ORDER BY idx IS NOT NULL LIMIT 1`
+// The first number of `stat` counts the entries of an index, which are fewer than the rows in a partial one.
+// Without any other index there is an entry for the table: https://www.sqlite.org/fileformat2.html#stat1tab
+const ROWS = `SELECT stat FROM sqlite_stat1 WHERE tbl = ?1
+  AND (idx IS NULL OR idx NOT IN (SELECT name FROM pragma_index_list(?1) WHERE partial))
+  ORDER BY idx IS NOT NULL LIMIT 1`
 
 /**
  * Analyzes the tables whose statistics are stale according to SQLite, each in its own transaction. It

@@ -44,6 +44,23 @@ describe('analyze', () => {
     })
   })
 
+  it.each([
+    ['a partial index', '(name TEXT)', ['(name) WHERE name = 1']],
+    ['a partial and a full index', '(name TEXT)', ['(name) WHERE name = 1', '(name)']],
+    ['a full and a partial index', '(name TEXT)', ['(name)', "(name) WHERE name > 'name 30'"]],
+    ['partial indexes alone', '(name TEXT)', ["(name) WHERE name > 'name 30'", '(name) WHERE 0']],
+    ['a unique and a partial index', '(name TEXT UNIQUE)', ['(name) WHERE name = 1']],
+    ['no rowid', '(name TEXT PRIMARY KEY) WITHOUT ROWID', ['(name) WHERE name = 1']],
+  ])('the rows of a table with %s are counted', async (_, columns, indexes) => {
+    host.exec(`CREATE TABLE orders ${columns}`)
+    for (const [n, index] of indexes.entries()) host.exec(`CREATE INDEX i${n} ON orders ${index}`)
+    fill('orders', 5000)
+    expect(await store.analyze!()).toEqual({
+      analyzed_tables: [{ table: 'orders', rows_before: null, rows_after: 5000 }],
+    })
+    expect(await store.analyze!()).toEqual({ analyzed_tables: [] })
+  })
+
   it('tables without rows or without an index are skipped', async () => {
     host.exec('CREATE TABLE empty (name TEXT UNIQUE); CREATE TABLE plain (name TEXT)')
     fill('plain', 300)

@@ -13,8 +13,8 @@ const ANALYZE_TABLE = /^ANALYZE "main"\.("(?:[^"]|"")+")$/
 
 // The first number of `stat` counts the entries of an index, which are fewer than the rows in a partial one.
 // Without any other index there is an entry for the table: https://www.sqlite.org/fileformat2.html#stat1tab
-const ROWS = `SELECT stat FROM sqlite_stat1 WHERE tbl = ?1
-  AND (idx IS NULL OR idx NOT IN (SELECT name FROM pragma_index_list(?1) WHERE partial))
+const ROWS = `SELECT stat FROM sqlite_stat1 WHERE tbl = ?
+  AND (idx IS NULL OR idx NOT IN (SELECT name FROM pragma_index_list(tbl) WHERE partial))
   ORDER BY idx IS NOT NULL LIMIT 1`
 
 /**

@@ -70,7 +70,7 @@ export type { FailurePolicies, FailurePolicy } from './recording/failure-policy.
 export type { ChangeData, RecordedChange } from './event/changes.js'
 export type { Condition, EventQuery, Grouping, Sort } from './filter/ast.js'
 export type { AttributeType } from './filter/attributes.js'
-export type { AttributeTypes } from './filter/declared.js'
+export type { AttributeTypes, ItemAttributeTypes } from './filter/declared.js'
 export { formatQuery } from './filter/format.js'
 export type { FilterObject } from './filter/filter-object.js'
 export { parseQuery, type ParseOptions, type QueryObject } from './filter/parse.js'

@@ -11,6 +11,26 @@ import { lowerAscii, readNumber } from './values.js'
  */
 export type AttributeTypes = Readonly<Record<string, AttributeType | 'object'>>
 
+/** `true` for nested data; `never` for other values, and where the type is not known. */
+type Nested<Value> = unknown extends Value
+  ? never
+  : NonNullable<Value> extends readonly (infer Element)[]
+    ? Nested<Element>
+    : NonNullable<Value> extends Date | { readonly toJSON: unknown }
+      ? never
+      : NonNullable<Value> extends object
+        ? true
+        : never
+
+/** The types of the attributes of such items: those that hold objects must be declared as `object`. */
+export type ItemAttributeTypes<Item extends object> = [Item] extends [never]
+  ? AttributeTypes
+  : AttributeTypes & {
+      readonly [
+        Name in keyof Item as [Nested<Item[Name]>] extends [never] ? never : Name
+      ]?: 'object'
+    }
+
 /** Reads a Date, milliseconds like those of `Date.now()`, or ISO 8601 text as microseconds. */
 function readTime(value: unknown): number | undefined {
   if (typeof value === 'string') return parseTimestamp(value)

@@ -4,6 +4,7 @@ import {
   attributesReader,
   checkItems,
   declaredAttributes,
+  type ItemAttributeTypes,
   readAttribute,
 } from '../filter/declared.js'
 import { parseQuery } from '../filter/parse.js'
@@ -37,7 +38,7 @@ export interface ListEndpointOptions<Item extends object, Context> {
    * from the properties of the same name, or from where a path leads: `change_name` from the member `name`
    * of `change`. Below an attribute of the type `object` a query reaches all nested data.
    */
-  readonly attributes: AttributeTypes
+  readonly attributes: ItemAttributeTypes<Item>
   /**
    * The resource type of the items, whose resource objects then contain `id` and the declared
    * attributes; or a function that returns the resource object (JSON:API 1.1, "Resource Objects") of an

@@ -1,5 +1,5 @@
 import type { RouterContext } from '@koa/router'
-import type { AttributeTypes } from 'daybook'
+import type { ItemAttributeTypes } from 'daybook'
 import { listRoute } from 'daybook/koa'
 import type { Kinds } from '../model.js'
 import { resourceOf } from '../resources.js'
@@ -51,9 +51,11 @@ const LISTS = {
   },
   settings_versions: VERSION,
   properties_versions: VERSION,
-} as const satisfies { readonly [K in keyof Kinds]?: AttributeTypes }
+} as const satisfies { readonly [K in keyof Kinds]?: ItemAttributeTypes<Kinds[K]> }
 
 export type ListedKind = keyof typeof LISTS
+
+const attributes: { readonly [K in ListedKind]: ItemAttributeTypes<Kinds[K]> } = LISTS
 
 /** A handler that lists documents of a kind, with filters, sorts and pages. */
 export function listOf<K extends ListedKind>(
@@ -61,7 +63,7 @@ export function listOf<K extends ListedKind>(
   documentsOf: (ctx: RouterContext) => readonly Kinds[K][],
 ): Handler {
   const list = listRoute<Kinds[K]>({
-    attributes: LISTS[kind],
+    attributes: attributes[kind],
     source: (ctx) => documentsOf(ctx as RouterContext),
     resource: (document) => resourceOf(kind, document),
     // This list takes no filters, as the API is specified.

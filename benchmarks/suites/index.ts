@@ -131,6 +131,11 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     options: timed(5, 3),
     load: () => import('./requests.js'),
   }),
+  names: sections({
+    summary: 'a log in which each event has an attribute name of its own',
+    options: { size: oneOf(['10k', '100k', '1m'], '100k', 'events in the log') },
+    load: () => import('./names.js'),
+  }),
   streams: sections({
     summary: 'readers of GET /api/events/stream',
     options: timed(3, 30),

@@ -51,13 +51,17 @@ export function extractedSource(bounds?: IndexBounds): BlockSource {
         for (; container < containers.length; container++) sink.container(containers[container]!)
       }
     },
-    partial: (name) =>
-      partialEvents(name, {
-        own: () => listPostings(byName.get(name)?.partial ?? []),
+    partial(name) {
+      const column = byName.get(name)
+      const isWhole = otherNames.size === 0 && others.length === 0
+      if (isWhole && (!column || column.partial.length === 0)) return EMPTY
+      return partialEvents(name, {
+        own: () => listPostings(column?.partial ?? []),
         hashed: (hash) => otherNames.find(hash),
         others: () => listPostings(others),
-        hasColumn: () => byName.has(name),
-      }),
+        hasColumn: () => column !== undefined,
+      })
+    },
   }
 }
 

@@ -37,8 +37,10 @@ export function findPostings(
   return lookUp(part, filter, timesOf) ?? evaluate(part, filter, timesOf)
 }
 
-const withPartial = (part: IndexPart, name: string, found: Postings): Postings =>
-  anyOfPostings([found, part.partial(name)])
+function withPartial(part: IndexPart, name: string, found: Postings): Postings {
+  const partial = part.partial(name)
+  return partial.size === 0 ? found : anyOfPostings([found, partial])
+}
 
 /** The result if it takes only a few reads, otherwise `undefined`. */
 function lookUp(part: IndexPart, filter: IndexFilter, timesOf: TimesOf): Postings | undefined {

@@ -4,19 +4,23 @@ import type { Scalar } from '../../../src/filter/attributes.js'
 /*
  * Terms are hashes of what the attributes of an event have: for each name its presence and each of its
  * values. A row can be ruled out by its terms without parsing its JSON. If a
- * term is missing, the event lacks what the term stands for, unless the event has OVERFLOW; a term
- * that is there proves nothing, as hashes collide.
+ * term is missing, the event lacks what the term stands for, unless the event has OVERFLOW, or the term that
+ * its name has values which have no terms; a term that is there proves nothing, as hashes collide.
  *
  * Terms are stored, so a change of the hash function would make stored events unfindable.
  */
 
-/** The only term of an event that would have too many. */
+/** The only term of an event that has too many names. */
 const OVERFLOW = 0
 const MAX_TERMS = 2000
+/** An event with more terms has a single one for each of its names, if there are no more names than this. */
+const MAX_NAMES = 10_000
 
 /** Hashed between texts; greater than any UTF-16 unit. */
 const Mark = {
   attribute: 0x1_0000,
+  /** Has the attribute, maybe with values for which there are no terms. */
+  partial: 0x3_0000,
   present: 0x4_0000,
   text: 0x5_0000,
   number: 0x6_0000,
@@ -97,18 +101,40 @@ export function termsOf(attributes: JsonObject): number[] {
   const terms: number[] = []
   for (const key of Object.keys(attributes))
     addValueTerms(terms, addText(ATTRIBUTE, key), attributes[key]!)
-  return terms.length > MAX_TERMS ? [OVERFLOW] : terms
+  return terms.length > MAX_TERMS ? partialTermsOf(attributes) : terms
+}
+
+const partialTerm = (name: number): number => add(name, Mark.partial)
+
+function partialTermsOf(attributes: JsonObject): number[] {
+  const terms = new Set<number>()
+  const visit = (name: number, value: JsonValue): void => {
+    if (value === null || terms.size > MAX_NAMES) return
+    terms.add(partialTerm(name))
+    if (Array.isArray(value)) for (const element of value) visit(name, element)
+    else if (typeof value === 'object')
+      for (const key of Object.keys(value)) visit(addText(add(name, UNDERSCORE), key), value[key]!)
+  }
+  for (const key of Object.keys(attributes)) visit(addText(ATTRIBUTE, key), attributes[key]!)
+  return terms.size > MAX_NAMES ? [OVERFLOW] : [...terms]
 }
 
 /* Terms to look for: every matching event has at least one of them. */
 
-const orOverflow = (terms: readonly number[]): number[] => [...new Set([...terms, OVERFLOW])]
+/** `name` is the hash of the name. */
+const orPartial = (name: number, terms: readonly number[]): number[] => [
+  ...new Set([...terms, partialTerm(name), OVERFLOW]),
+]
 
 /** For events that have the attribute; an event without any of these terms lacks it. */
-export const presenceTerms = (name: string): number[] => orOverflow([presenceHash(name)])
+export const presenceTerms = (name: string): number[] =>
+  orPartial(addText(ATTRIBUTE, name), [presenceHash(name)])
 
 /** For events whose attribute has one of the values. */
 export function valueTerms(name: string, values: readonly Scalar[]): number[] {
   const hash = addText(ATTRIBUTE, name)
-  return orOverflow(values.map((value) => valueTerm(hash, value)))
+  return orPartial(
+    hash,
+    values.map((value) => valueTerm(hash, value)),
+  )
 }

@@ -72,8 +72,22 @@ describe('the terms of an event', () => {
     expect(terms).toHaveLength(4)
   })
 
-  it('are a single one that every search finds if there are too many', () => {
-    const terms = of(Object.fromEntries(Array.from({ length: 1001 }, (_, i) => [`k${i}`, i])))
+  const numbers = (count: number): number[] => Array.from({ length: count }, (_, i) => i)
+  const named = (count: number): JsonObject =>
+    Object.fromEntries(numbers(count).map((i) => [`k${i}`, i]))
+
+  it('are one for each name, which all searches for the name find, if there are too many', () => {
+    const terms = of({ list: numbers(5000), a: [{ b: 'x' }], ...named(1001) })
+    expect(terms).toHaveLength(1 + 2 + 1001)
+    for (const name of ['list', 'a', 'a_b', 'k1000'])
+      for (const search of [presenceTerms(name), valueTerms(name, ['none'])])
+        expect(meets(terms, search)).toBe(true)
+    expect(meets(terms, presenceTerms('zz'))).toBe(false)
+    expect(meets(terms, valueTerms('zz', ['x']))).toBe(false)
+  })
+
+  it('are a single one that every search finds if there are too many names', () => {
+    const terms = of(named(10_001))
     expect(terms).toEqual([0])
     const sought = [presenceTerms('zz'), valueTerms('zz', ['x'])]
     expect(sought.every((search) => meets(terms, search))).toBe(true)

@@ -1,6 +1,8 @@
+import fs from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { redact } from '../../../src/event/redact.js'
+import { redact, redactWithin } from '../../../src/event/redact.js'
 import { redactText } from '../../../src/event/secret-values.js'
+import { secretsOf } from '../../../src/event/secrets.js'
 
 const R = '[redacted]'
 /** Made of two parts, so that scanners of repositories do not report them. */
@@ -87,6 +89,21 @@ describe('a secret in a text', () => {
   it('is redacted before the text is cut', () => {
     const text = `${'x'.repeat(90)} ${JWT}`
     expect(JSON.stringify(redact(text, 110))).not.toContain('eyJ')
+  })
+})
+
+describe('events of other systems', () => {
+  const redactedIn = (file: string): string[] =>
+    fs
+      .readFileSync(new URL(`../../fixtures/${file}`, import.meta.url), 'utf8')
+      .split('\n')
+      .filter((line) => line.startsWith('{') && line.endsWith('}'))
+      .flatMap((line) => redactWithin(JSON.parse(line), [], secretsOf(), Infinity).redacted)
+
+  it('are shown but for their secrets', () => {
+    // With a session token.
+    expect(redactedIn('cloud-trail.ndjson')).toEqual(['/responseElements/credentials'])
+    expect(redactedIn('windows-log.ndjson')).toEqual([])
   })
 })
 

@@ -18,6 +18,8 @@ export const errorCodes = {
   MALFORMED_PARAMETER: 'a query parameter does not follow the grammar',
   MISSING_DEPENDENCY: 'an optional package is not installed',
   NOT_COVERED: 'routes and registered event types do not match',
+  OUTCOME_UNKNOWN:
+    'the store did not confirm the write in time; what it wrote may be kept, or may be lost',
   QUERY_TIMEOUT: 'the query took longer than the store allows',
   QUERY_TOO_LARGE: 'the query exceeds a limit on its size',
   QUEUE_FULL: 'too many events wait for the store; this event is not kept',
@@ -89,6 +91,15 @@ export function untilAborted<Value>(
     return undefined
   })
 }
+
+/** The error of a write that the store has made, but did not confirm. */
+export function outcomeUnknown(what: string, cause?: unknown): AuditLogError {
+  if (cause instanceof AuditLogError && cause.code === 'OUTCOME_UNKNOWN') return cause
+  return new AuditLogError('OUTCOME_UNKNOWN', what, { cause })
+}
+
+export const isOutcomeUnknown = (error: unknown): boolean =>
+  error instanceof AuditLogError && error.code === 'OUTCOME_UNKNOWN'
 
 export function abortedError(signal: AbortSignal): AuditLogError {
   return new AuditLogError('ABORTED', 'the operation was aborted', { cause: signal.reason })

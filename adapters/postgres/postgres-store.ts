@@ -160,7 +160,7 @@ export function createPostgresStore(
       check(signal)
       if (events.length === 0) return { imported: 0, skipped: 0 }
       const result = await withoutTimeLimit(signal, (waiting) =>
-        log.use(waiting, (client) => importInto(client, log, events)),
+        log.write(waiting, (client) => importInto(client, log, events)),
       )
       sealer.checkSoon(true)
       if (result.imported > 0) await noteOwnWrite(signal)

@@ -41,7 +41,8 @@ export interface LiveEvent extends AsyncDisposable {
   /**
    * Resolves to the closed event, complete and durable. Safe to call twice. Rejects with
    * `DEADLINE_EXCEEDED` if the store does not store the change in time: then the event stays as it was
-   * last written, and is closed as unfinished later. An aborted signal ends the wait, not the closing.
+   * last written, and is closed as unfinished later; with `OUTCOME_UNKNOWN` if the store has not confirmed
+   * the change, which it may keep or lose. An aborted signal ends the wait, not the closing.
    */
   close(options?: WaitOptions): Promise<AuditEvent | undefined>
   /** Closes the event with the attribute `unfinished: true`, unless `close` was called. */

@@ -1,4 +1,10 @@
-import { type AuditLogError, untilAborted } from '../errors.js'
+import {
+  type AuditLogError,
+  type AuditLogErrorCode,
+  isOutcomeUnknown,
+  outcomeUnknown,
+  untilAborted,
+} from '../errors.js'
 import { pause } from './pause.js'
 import type { EventStore } from '../store/store.js'
 import { asStoreFailure } from '../recording/store-failure.js'
@@ -10,7 +16,7 @@ export interface StoreRetry {
   /**
    * Resolves to the store's answer. Repeats the same request with backoff while the store fails in a
    * way that may pass: the store may have applied a request that seemed to fail. Rejects with the
-   * store's error, or with `deadlineExceeded` after `abort`.
+   * store's error, or with `deadlineExceeded` after `abort`; with `OUTCOME_UNKNOWN` if an attempt had that.
    */
   withRetry<Answer>(request: StoreRequest<Answer>): Promise<Answer>
   abort(): void
@@ -25,6 +31,8 @@ export interface StoreRetryOptions {
 }
 
 const RETRY_MS = 100
+/** How long an aborted request may take to tell whether it took effect. */
+const GRACE_MS = 500
 const MAX_RETRY_MS = 2000
 
 export function createStoreRetry(options: StoreRetryOptions): StoreRetry {
@@ -33,14 +41,22 @@ export function createStoreRetry(options: StoreRetryOptions): StoreRetry {
 
   const attempt = async <Answer>(request: StoreRequest<Answer>): Promise<Answer> => {
     const limit = new AbortController()
+    const patience = new AbortController()
+    let grace: NodeJS.Timeout | undefined
     const stop = (): void => limit.abort(giveUp.signal.reason)
+    const end = (): void => {
+      stop()
+      grace = setTimeout(() => patience.abort(giveUp.signal.reason), GRACE_MS)
+    }
     const timer = setTimeout(stop, attemptMs)
-    giveUp.signal.addEventListener('abort', stop)
+    if (giveUp.signal.aborted) end()
+    else giveUp.signal.addEventListener('abort', end, { once: true })
     try {
-      return await untilAborted(request(limit.signal), giveUp.signal)
+      return await untilAborted(request(limit.signal), patience.signal)
     } finally {
       clearTimeout(timer)
-      giveUp.signal.removeEventListener('abort', stop)
+      clearTimeout(grace)
+      giveUp.signal.removeEventListener('abort', end)
       onAttemptEnd()
     }
   }
@@ -48,23 +64,31 @@ export function createStoreRetry(options: StoreRetryOptions): StoreRetry {
   return {
     async withRetry(request) {
       let lastFailure: unknown
+      let doubt: AuditLogError | undefined
+      const giveUpError = (cause: unknown): AuditLogError => doubt ?? deadlineExceeded(cause)
       for (let ms = RETRY_MS; ; ms = Math.min(2 * ms, MAX_RETRY_MS)) {
         try {
           return await attempt(request)
         } catch (error) {
           const failure = asStoreFailure(store, error)
-          if (giveUp.signal.aborted) throw deadlineExceeded(lastFailure ?? failure)
-          if (!isTransient(failure)) throw failure
+          if (isOutcomeUnknown(failure)) doubt = failure
+          if (giveUp.signal.aborted) throw giveUpError(lastFailure ?? failure)
+          if (!isTransient(failure)) throw doubt ? outcomeUnknown(doubt.message, failure) : failure
           lastFailure = failure
         }
         await pause(ms, giveUp.signal)
-        if (giveUp.signal.aborted) throw deadlineExceeded(lastFailure)
+        if (giveUp.signal.aborted) throw giveUpError(lastFailure)
       }
     },
     abort: () => giveUp.abort(),
   }
 }
 
-function isTransient({ code }: AuditLogError): boolean {
-  return code === 'STORE_FAILED' || code === 'ABORTED' || code === 'QUERY_TIMEOUT'
-}
+const TRANSIENT: ReadonlySet<AuditLogErrorCode> = new Set([
+  'STORE_FAILED',
+  'ABORTED',
+  'QUERY_TIMEOUT',
+  'OUTCOME_UNKNOWN',
+])
+
+const isTransient = ({ code }: AuditLogError): boolean => TRANSIENT.has(code)

@@ -1,6 +1,6 @@
-import type { AuditLogError } from '../errors.js'
+import type { AuditLogError, AuditLogErrorCode } from '../errors.js'
 import type { AuditEvent, EventDraft } from '../event/event.js'
-import type { Gaps } from './gaps.js'
+import type { Gaps, LossReason } from './gaps.js'
 import type { IdempotencyObserver } from './idempotency.js'
 import type { Ledger } from './outcomes.js'
 import type { RecorderObserver } from './recorder.js'
@@ -25,6 +25,12 @@ export interface CallObserverDependencies {
   /** Drafts that the log itself records: they are not calls. */
   readonly ownDrafts: WeakSet<EventDraft>
   readonly observer: CallsObserver
+}
+
+/** Errors of rejected calls that a gap event reports. */
+const LOSS_REASONS: Readonly<Partial<Record<AuditLogErrorCode, LossReason>>> = {
+  DEADLINE_EXCEEDED: 'deadline_exceeded',
+  OUTCOME_UNKNOWN: 'outcome_unknown',
 }
 
 /** Passes the outcome of each draft to the throttles, the counters, the gaps and the observer. */
@@ -60,13 +66,14 @@ export function createCallObserver({
     rejected(draft, error) {
       if (draft.throttle) throttling.lost(draft)
       if (ownDrafts.has(draft)) return
-      if (error.code === 'DEADLINE_EXCEEDED') gaps.lost(draft.type, 'deadline_exceeded')
+      const reason = LOSS_REASONS[error.code]
+      if (reason) gaps.lost(draft.type, reason)
       refused(draft.type, error)
     },
     dropped(draft, error) {
       if (draft.throttle) throttling.lost(draft)
       ledger.settle('dropped', draft.type)
-      gaps.lost(draft.type, 'dropped')
+      gaps.lost(draft.type, error.code === 'OUTCOME_UNKNOWN' ? 'outcome_unknown' : 'dropped')
       observer.dropped(draft.type, error)
     },
     journalled(draft) {

@@ -2,7 +2,7 @@ import type { Appender } from './appender.js'
 import type { Availability } from './availability.js'
 import { type Deadlines, isDue } from './deadlines.js'
 import { newEvents, searchStart } from './earlier-attempts.js'
-import { abortedError } from '../errors.js'
+import { abortedError, isOutcomeUnknown } from '../errors.js'
 import type { AuditEvent, EventDraft } from '../event/event.js'
 import type { Microseconds } from '../event/timestamp.js'
 import type { Journaling } from './journaling.js'
@@ -76,7 +76,10 @@ export function createCommitter({
       return NONE
     } catch (error) {
       const failure = asStoreFailure(store, error)
-      if (failure.code !== 'ABORTED') {
+      const isUnknown = isOutcomeUnknown(failure)
+      if (isUnknown) for (const entry of batch) entry.isInDoubt = true
+      const isOver = isUnknown && (signal.aborted || batch.some(isDue))
+      if (failure.code !== 'ABORTED' && !isOver) {
         availability.on('storeFailed')
         for (const entry of batch) settlement.fail(entry, failure)
         return NONE

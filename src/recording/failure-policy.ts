@@ -24,6 +24,7 @@ const POLICIES: ReadonlySet<unknown> = new Set<FailurePolicy>(['block', 'queue',
 const POLICY_CODES: ReadonlySet<AuditLogErrorCode> = new Set([
   'STORE_FAILED',
   'DEADLINE_EXCEEDED',
+  'OUTCOME_UNKNOWN',
   'QUEUE_FULL',
 ])
 

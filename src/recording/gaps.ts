@@ -2,8 +2,8 @@ import type { JsonObject } from '../event/event.js'
 import type { SuppressedCount } from '../store/store.js'
 import { type Clock, formatTimestamp, type Microseconds } from '../event/timestamp.js'
 
-/** Why a call has no event in the log. */
-export type LossReason = 'dropped' | 'deadline_exceeded' | 'throttled'
+/** Why a call has no event in the log; with `outcome_unknown` it may have one. */
+export type LossReason = 'dropped' | 'deadline_exceeded' | 'outcome_unknown' | 'throttled'
 
 interface Loss {
   /** `null` for all types beyond the first 500. */

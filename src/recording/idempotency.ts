@@ -1,5 +1,5 @@
 import type { EarlierAttempts } from './earlier-attempts.js'
-import { AuditLogError, throwIfAborted, untilAborted } from '../errors.js'
+import { AuditLogError, isOutcomeUnknown, throwIfAborted, untilAborted } from '../errors.js'
 import { type AuditEvent, type EventDraft, stampDraft } from '../event/event.js'
 import { eventId, type IdSuffix } from '../event/event-id.js'
 import { digest, fingerprintOf } from './fingerprint.js'
@@ -174,7 +174,9 @@ function lookUpError(
   signal: AbortSignal | undefined,
 ): AuditLogError {
   const error = asStoreFailure(store, thrown)
-  if (error.code !== 'ABORTED' || signal?.aborted) return error
+  // Only the claim of the key is in doubt: no event was written.
+  const isOver = error.code === 'ABORTED' || isOutcomeUnknown(error)
+  if (!isOver || (signal?.aborted && error.code === 'ABORTED')) return error
   const message = `the ${store.name} store did not take the event within ${deadlineMs} ms`
   return new AuditLogError('DEADLINE_EXCEEDED', message, { cause: error })
 }

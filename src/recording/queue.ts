@@ -28,6 +28,8 @@ export interface QueueEntry {
    * first attempt.
    */
   since: Microseconds | undefined
+  /** The store wrote the draft in an attempt, but did not confirm it. */
+  isInDoubt: boolean
   /** Calls of `flush` that wait for the entry; `undefined` if there are none. */
   onSettled: (() => void)[] | undefined
 }

@@ -146,6 +146,7 @@ export function createRecorder(
           calledAt: policy === 'queue' ? journaling!.now() : undefined,
           earlier,
           since: earlier?.since,
+          isInDoubt: false,
           onSettled: undefined,
         }
         if (admit(entry, full)) loop.start()

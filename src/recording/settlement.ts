@@ -1,5 +1,5 @@
 import type { Availability } from './availability.js'
-import { AuditLogError } from '../errors.js'
+import { AuditLogError, outcomeUnknown } from '../errors.js'
 import type { EventDraft } from '../event/event.js'
 import type { Appender } from './appender.js'
 import { isPolicyError } from './failure-policy.js'
@@ -58,7 +58,13 @@ export function createSettlement({
     leaveQueue(entry)
     appender.retriedLater.delete(entry.draft.suffix)
   }
-  const reject = (entry: QueueEntry, error: AuditLogError): void => {
+  const withDoubt = ({ isInDoubt }: QueueEntry, error: AuditLogError): AuditLogError => {
+    if (!isInDoubt) return error
+    const what = `the ${store.name} store wrote the event, but did not confirm in time that it is kept`
+    return outcomeUnknown(what, error)
+  }
+  const reject = (entry: QueueEntry, cause: AuditLogError): void => {
+    const error = withDoubt(entry, cause)
     finish(entry)
     observer.rejected(entry.draft, error)
     entry.reject(error)
@@ -84,8 +90,9 @@ export function createSettlement({
     })
   }
 
-  const fail = (entry: QueueEntry, error: AuditLogError): void => {
+  const fail = (entry: QueueEntry, cause: AuditLogError): void => {
     if (entry.stage !== 'waiting') return
+    const error = withDoubt(entry, cause)
     if (!isPolicyError(error) || entry.policy === 'block') return reject(entry, error)
     if (entry.policy === 'drop') return drop(entry, error)
     toJournal(entry)

@@ -169,7 +169,8 @@ export interface EventStore {
   readonly clock?: Clock | undefined
   /**
    * Stores all of the drafts, in their order, or none. Resolves once they are durable, and rejects
-   * only when none is stored. When a retry follows an attempt that may have succeeded, the store finds
+   * only when none is stored, or with `OUTCOME_UNKNOWN`: the drafts are stored, but a standby that takes
+   * over may lack them. When a retry follows an attempt that may have succeeded, the store finds
    * the drafts by their suffixes and stores none twice. A store that can be unreachable retries until
    * the signal aborts.
    *

@@ -24,6 +24,8 @@ export interface OwnServer extends PostgresServer {
   restart(): Promise<void>
   /** Starts a standby of the server; stop it before the server. */
   replicate(): Promise<OwnServer>
+  /** Makes a standby a primary. */
+  promote(): Promise<void>
   /** Stops the server at once; connections are refused until `start`. */
   crash(): Promise<void>
   start(): Promise<void>
@@ -266,6 +268,7 @@ async function runServer(
     freeze: () =>
       freeze(Number.parseInt(fs.readFileSync(path.join(data, 'postmaster.pid'), 'utf8'), 10)),
     restart: () => control('restart', '-m', 'immediate', ...asBefore),
+    promote: () => control('promote'),
     crash: () => control('stop', '-m', 'immediate'),
     start: () => control('start', ...asBefore),
     async replicate() {

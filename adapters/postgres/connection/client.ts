@@ -11,6 +11,10 @@ export interface PostgresClient {
   query(text: string, params: unknown[]): Promise<{ readonly rows: unknown[] }>
 }
 
+interface PostgresNotice {
+  readonly code?: string | undefined
+}
+
 /** A client of a pool. */
 export interface PostgresPoolClient extends PostgresClient {
   /** The id of the server process of the connection. */
@@ -20,7 +24,9 @@ export interface PostgresPoolClient extends PostgresClient {
   /** With true, the connection is closed instead of returned to the pool. */
   release(destroy?: boolean): void
   on(event: 'error' | 'end' | 'notification', listener: () => void): unknown
+  on(event: 'notice', listener: (notice: PostgresNotice) => void): unknown
   removeListener(event: 'error' | 'end' | 'notification', listener: () => void): unknown
+  removeListener(event: 'notice', listener: (notice: PostgresNotice) => void): unknown
 }
 
 /** A `Pool`. */
@@ -32,6 +38,37 @@ export interface PostgresPool {
 
 const ignore = (): void => {}
 
+/** Connections with a commit that the synchronous standby may lack. */
+const unconfirmed = new WeakSet<PostgresPoolClient>()
+
+/**
+ * A commit that is cancelled while it waits for the synchronous standby succeeds with this code:
+ * https://www.postgresql.org/docs/current/warm-standby.html#SYNCHRONOUS-REPLICATION-HA
+ */
+const WARNING = '01000'
+
+function noteWarning(this: PostgresPoolClient, { code }: PostgresNotice): void {
+  if (code === WARNING) unconfirmed.add(this)
+}
+
+/** True if a commit since the connection was taken, or since `confirm`, may be lost with the server. */
+export const isUnconfirmed = (client: PostgresPoolClient): boolean => unconfirmed.has(client)
+
+/**
+ * Resolves once the synchronous standby has everything that was committed before. `isUnconfirmed` tells
+ * whether this wait was cancelled too.
+ */
+export async function confirm(client: PostgresPoolClient): Promise<void> {
+  unconfirmed.delete(client)
+  try {
+    // A commit waits only if its transaction has written something; this leaves no row behind.
+    await ask(client, `SELECT pg_logical_emit_message(true, 'daybook', ''), ${DURABLE}`)
+  } catch (error) {
+    unconfirmed.add(client)
+    throw error
+  }
+}
+
 /**
  * Takes a connection from the pool and listens for its errors, as an error event without a listener
  * ends the process. The listener is added in the callback: the first packet of the server may
@@ -42,6 +79,8 @@ export const checkOut = (pool: PostgresPool): Promise<PostgresPoolClient> =>
     pool.connect((error, client) => {
       if (!client) return reject(error ?? new Error('the pool gave no connection'))
       client.on('error', ignore)
+      unconfirmed.delete(client)
+      client.on('notice', noteWarning)
       return resolve(client)
     })
   })
@@ -50,6 +89,7 @@ export const checkOut = (pool: PostgresPool): Promise<PostgresPoolClient> =>
 export function giveBack(client: PostgresPoolClient, isSound: boolean): void {
   // A broken connection may emit further errors.
   if (isSound) client.removeListener('error', ignore)
+  client.removeListener('notice', noteWarning)
   client.release(!isSound)
 }
 

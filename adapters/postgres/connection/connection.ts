@@ -1,9 +1,10 @@
-import { throwIfAborted } from '../../../src/errors.js'
+import { type AuditLogError, outcomeUnknown, throwIfAborted } from '../../../src/errors.js'
 import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import {
   ask,
   checkOut,
   giveBack,
+  isUnconfirmed,
   type PostgresPool,
   type PostgresPoolClient,
   type TextRow,
@@ -69,10 +70,18 @@ async function cancel(
   }
 }
 
+/** `OUTCOME_UNKNOWN` for a commit that the synchronous standby has not confirmed. */
+export const unconfirmedError = (cause?: unknown): AuditLogError =>
+  outcomeUnknown(
+    'Postgres committed, but the synchronous standby did not confirm in time that it is kept',
+    cause,
+  )
+
 /**
  * Calls `use` with a connection of the pool. When `signal` aborts, the statement under way is cancelled,
  * and its result is awaited until `end` (on the scale of `performance.now()`), but at least for
- * `GRACE_MS`. A connection whose work failed or was aborted is closed, as its state is unknown.
+ * `GRACE_MS`. A connection whose work failed or was aborted is closed, as its state is unknown. If the
+ * work fails after a commit that the standby has not confirmed, the error is `OUTCOME_UNKNOWN`.
  */
 export async function withConnection<Result>(
   pool: PostgresPool,
@@ -97,6 +106,9 @@ export async function withConnection<Result>(
     })
     isSound = !signal.aborted
     return result
+  } catch (error) {
+    if (isUnconfirmed(client)) throw unconfirmedError(error)
+    throw error
   } finally {
     isOver = true
     giveBack(client, isSound)

@@ -1,4 +1,9 @@
-import { abortedError, AuditLogError } from '../../../src/errors.js'
+import {
+  abortedError,
+  AuditLogError,
+  isOutcomeUnknown,
+  outcomeUnknown,
+} from '../../../src/errors.js'
 import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import type { PostgresPoolClient } from '../connection/client.js'
 import { asAuditLogError, isTransient } from '../connection/failures.js'
@@ -6,7 +11,10 @@ import type { PostgresLog } from './log.js'
 import { MAX_TIMER_MS } from './options.js'
 import { pause } from '../connection/backoff.js'
 
-/** The result of the work. Rejects with `ABORTED` if the caller's signal ended it, else with the failure. */
+/**
+ * The result of the work. Rejects with `OUTCOME_UNKNOWN`, with `ABORTED` if the caller's signal ended it,
+ * else with the failure.
+ */
 export async function rejecting<Result>(
   work: Promise<Result>,
   signal: AbortSignal | undefined,
@@ -14,6 +22,7 @@ export async function rejecting<Result>(
   try {
     return await work
   } catch (error) {
+    if (isOutcomeUnknown(error)) throw error
     if (signal?.aborted) throw abortedError(signal)
     // An abort by our own time limit: the cause says what failed.
     const isOwnAbort = error instanceof AuditLogError && error.code === 'ABORTED'
@@ -38,12 +47,16 @@ async function retry<Result>(
   mayRepeat: () => boolean,
 ): Promise<Result> {
   const end = performance.now() + RETRY_MS
+  let doubt: AuditLogError | undefined
   for (let attempts = 0; ; attempts++) {
     using wait = timeoutSignal(end - performance.now(), signal)
     try {
       return await act(wait.signal)
     } catch (error) {
-      if (wait.signal.aborted || !isTransient(error) || !mayRepeat()) throw error
+      if (isOutcomeUnknown(error)) doubt = error as AuditLogError
+      const mayPass = isOutcomeUnknown(error) || isTransient(error)
+      if (wait.signal.aborted || !mayPass || !mayRepeat())
+        throw doubt ? outcomeUnknown(doubt.message, error) : error
     }
     await pause(attempts, wait.signal)
   }
@@ -51,7 +64,8 @@ async function retry<Result>(
 
 /**
  * Retries for up to 10 seconds while the server is away. `act` must have the same effect however often
- * it is called, or `mayRepeat` must return false once it must not be called again.
+ * it is called, or `mayRepeat` must return false once it must not be called again. `OUTCOME_UNKNOWN` if a
+ * synchronous standby did not confirm it by then.
  */
 export function withRetry<Result>(
   log: PostgresLog,
@@ -60,7 +74,7 @@ export function withRetry<Result>(
   mayRepeat = (): boolean => true,
 ): Promise<Result> {
   return rejecting(
-    retry(signal, (waiting) => log.use(waiting, act), mayRepeat),
+    retry(signal, (waiting) => log.write(waiting, act), mayRepeat),
     signal,
   )
 }

@@ -1,6 +1,12 @@
 import type { Clock, Microseconds } from '../../../src/event/timestamp.js'
-import type { PostgresPool, PostgresPoolClient } from '../connection/client.js'
-import { withConnection } from '../connection/connection.js'
+import { isOutcomeUnknown } from '../../../src/errors.js'
+import {
+  confirm,
+  isUnconfirmed,
+  type PostgresPool,
+  type PostgresPoolClient,
+} from '../connection/client.js'
+import { unconfirmedError, withConnection } from '../connection/connection.js'
 import type { Names, Partitions } from '../schema/names.js'
 import { makePartitions, periodsAhead } from '../schema/partitions.js'
 import { prepareSchema, readSchema, type SchemaState } from '../schema/schema.js'
@@ -14,11 +20,22 @@ export interface PostgresLog {
   state(): SchemaState | undefined
   /** How the table of events is partitioned. To be called within `use`. */
   partitions(): Partitions
-  /** Like `withConnection`, after the schema has been created or migrated. */
+  /**
+   * Like `withConnection`, after the schema has been created or migrated. Resolves once a synchronous
+   * standby has confirmed what was committed, or rejects with `OUTCOME_UNKNOWN`.
+   */
   use<Result>(
     signal: AbortSignal,
     act: (client: PostgresPoolClient) => Promise<Result>,
     end?: number,
+  ): Promise<Result>
+  /**
+   * Like `use`, for work that finds out whether earlier work has taken effect: also what this process
+   * has committed before is confirmed.
+   */
+  write<Result>(
+    signal: AbortSignal,
+    act: (client: PostgresPoolClient) => Promise<Result>,
   ): Promise<Result>
 }
 
@@ -35,6 +52,9 @@ export interface LogOptions {
 export function createLog(options: LogOptions): PostgresLog {
   const { names, pool, partitions, clock, readOnly, onPrepared } = options
   let state: SchemaState | undefined
+  /** Calls that ended with unconfirmed commits, and how many of them a later commit has confirmed. */
+  let doubts = 0
+  let settledDoubts = 0
 
   const prepare = async (client: PostgresPoolClient): Promise<void> => {
     if (readOnly) {
@@ -48,20 +68,41 @@ export function createLog(options: LogOptions): PostgresLog {
     state ??= found
   }
 
+  const settleDoubts = async (client: PostgresPoolClient, signal: AbortSignal): Promise<void> => {
+    const known = doubts
+    // A commit that is waited for after the abort would have to be cancelled again.
+    if (signal.aborted) throw unconfirmedError()
+    await confirm(client)
+    if (isUnconfirmed(client)) throw unconfirmedError()
+    settledDoubts = Math.max(settledDoubts, known)
+  }
+
+  const use: PostgresLog['use'] = async (signal, act, end) => {
+    const work = async (client: PostgresPoolClient) => {
+      if (!state) await prepare(client)
+      const result = await act(client)
+      if (isUnconfirmed(client)) await settleDoubts(client, signal)
+      return result
+    }
+    try {
+      return await withConnection(pool, signal, work, end)
+    } catch (error) {
+      if (isOutcomeUnknown(error)) doubts++
+      throw error
+    }
+  }
+
   return {
     names,
     now: () => clock?.(),
     state: () => state,
     partitions: () => state!.partitions,
-    use: (signal, act, end) =>
-      withConnection(
-        pool,
-        signal,
-        async (client) => {
-          if (!state) await prepare(client)
-          return act(client)
-        },
-        end,
-      ),
+    use,
+    write: (signal, act) =>
+      use(signal, async (client) => {
+        const result = await act(client)
+        if (doubts > settledDoubts) await settleDoubts(client, signal)
+        return result
+      }),
   }
 }

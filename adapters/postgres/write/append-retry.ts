@@ -1,4 +1,4 @@
-import { AuditLogError } from '../../../src/errors.js'
+import { AuditLogError, isOutcomeUnknown, outcomeUnknown } from '../../../src/errors.js'
 import type { EventDraft } from '../../../src/event/event.js'
 import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import type { AppendOptions } from '../../../src/store/store.js'
@@ -19,7 +19,10 @@ import type { PartitionsAhead } from './partitions-ahead.js'
 /** The time limit of an attempt if the caller sets no deadline. */
 const ATTEMPT_MS = 10_000
 
-/** Repeats the attempt while its failures are transient, until the deadline if there is one. */
+/**
+ * Repeats the attempt while its failures are transient, until the deadline if there is one. Rejects with
+ * `OUTCOME_UNKNOWN` if an attempt has stored the drafts, but its commit was not confirmed.
+ */
 export async function appendWithRetry(
   attempts: Attempts,
   partitions: PartitionsAhead,
@@ -27,10 +30,14 @@ export async function appendWithRetry(
   { signal, deadline, since, retriedLater }: AppendOptions,
 ): Promise<Appended> {
   let failure: unknown
+  let doubt: AuditLogError | undefined
+  const asRejection = (error: AuditLogError): AuditLogError =>
+    doubt ? outcomeUnknown(doubt.message, error) : error
   for (let count = 0; ; count++) {
     const until = deadline ?? performance.now() + ATTEMPT_MS
     using wait = timeoutSignal(until - performance.now(), signal)
-    if (signal?.aborted || until <= performance.now()) throw abortedAfter(failure ?? signal?.reason)
+    if (signal?.aborted || until <= performance.now())
+      throw asRejection(abortedAfter(failure ?? signal?.reason))
     try {
       return await attempts.run({ drafts, deadline: until, since, retriedLater }, wait.signal)
     } catch (error) {
@@ -41,8 +48,10 @@ export async function appendWithRetry(
       // The row type has another OID, which the next attempt reads.
       if (codeOf(error) === DATATYPE_MISMATCH && count < 2) continue
       const isAborted = error instanceof AuditLogError && error.code === 'ABORTED'
+      const isUnknown = isOutcomeUnknown(error)
+      if (isUnknown) doubt = error as AuditLogError
       const isOver = isAborted || codeOf(error) === TOO_LATE || codeOf(error) === QUERY_CANCELED
-      if (!isOver && !isTransient(error)) throw asAuditLogError(error)
+      if (!isOver && !isUnknown && !isTransient(error)) throw asRejection(asAuditLogError(error))
       // An earlier failure says more than the time limit.
       if (!isOver) failure = error
       else failure ??= isAborted ? error.cause : error

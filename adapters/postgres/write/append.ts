@@ -3,7 +3,8 @@ import type { EventDraft } from '../../../src/event/event.js'
 import type { IdSuffix } from '../../../src/event/event-id.js'
 import type { AppendOptions } from '../../../src/store/store.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
-import type { PostgresPoolClient } from '../connection/client.js'
+import { isUnconfirmed, type PostgresPoolClient } from '../connection/client.js'
+import { unconfirmedError } from '../connection/connection.js'
 import {
   type Appended,
   callFunction,
@@ -102,6 +103,7 @@ export function createAppender(log: PostgresLog): Appender {
       since: Math.min(floor, since, ...[...(foundAt?.values() ?? [])].map((time) => time - 1)),
       isShared: sharedSince !== undefined,
       retriedLater,
+      isKept: false,
     }
     // The attempt counts as lost until its result is known.
     const earlier = lost.add(attempt)
@@ -114,6 +116,11 @@ export function createAppender(log: PostgresLog): Appender {
         Math.floor(deadline * 1000 + serverAhead),
         ...recoveryParameters(earlier, attempt, floor, since),
       ])
+      // The next attempt finds what this one has stored, and its commit confirms both.
+      if (isUnconfirmed(client)) {
+        attempt.isKept = true
+        throw unconfirmedError()
+      }
       lost.remove([...earlier, attempt])
       const newest = appended.stored.at(-1)?.time ?? 0
       synchronize({ highWater: newest, serverTime: appended.serverTime })

@@ -11,6 +11,8 @@ export interface LostAttempt {
   /** True if other processes may append the same drafts. */
   readonly isShared: boolean
   readonly retriedLater: AppendOptions['retriedLater']
+  /** It has stored its drafts, though a standby may lack them: they are not removed. */
+  isKept: boolean
 }
 
 /** The lost attempts of an appender. The next attempt recovers from all of them. */
@@ -45,7 +47,8 @@ function rejectedOf(
   earlier: readonly LostAttempt[],
   attempt: LostAttempt,
 ): [rejected: IdSuffix[], shared: IdSuffix[]] {
-  const wanted = new Set(attempt.suffixes)
+  const kept = earlier.filter(({ isKept }) => isKept)
+  const wanted = new Set([attempt, ...kept].flatMap(({ suffixes }) => suffixes))
   const rejected = earlier.flatMap(({ suffixes, retriedLater }) =>
     suffixes.filter((suffix) => !wanted.has(suffix) && !retriedLater?.has(suffix)),
   )

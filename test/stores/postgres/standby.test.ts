@@ -1,0 +1,232 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { AuditLog } from 'daybook'
+import { postgresStore } from 'daybook/postgres'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { ImportedEvent } from '../../../src/event/event.js'
+import { formatTimestamp, parseTimestamp } from '../../../src/event/timestamp.js'
+import type { EventStore, WaitOptions } from '../../../src/store/store.js'
+import { draft } from '../../../src/testing/conformance/helpers.js'
+import { type OwnServer, startOwnPostgres } from '../../support/postgres.js'
+
+/*
+ * A server with a synchronous standby. A commit that is cancelled while it waits for the standby succeeds
+ * with a warning, and is lost if the standby takes over.
+ */
+
+let primary: OwnServer
+let standby: OwnServer
+let admin: pg.Client
+
+beforeAll(async () => {
+  primary = await startOwnPostgres()
+  standby = await primary.replicate()
+  admin = new pg.Client({ connectionString: primary.url })
+  admin.on('error', () => undefined)
+  await admin.connect()
+  // Not a setting of the command line, which the standby would have too.
+  await admin.query(`ALTER SYSTEM SET synchronous_standby_names = '*'`)
+  await admin.query('SELECT pg_reload_conf()')
+  await untilSynchronous()
+}, 60_000)
+/** Resumes the standby if a test has suspended it. */
+let resume = (): void => {}
+const suspend = (): void => {
+  resume = standby.freeze()
+}
+const opened: { close(): Promise<void> }[] = []
+const closing = <Log extends { close(): Promise<void> }>(log: Log): Log => {
+  opened.push(log)
+  return log
+}
+afterEach(async () => {
+  resume()
+  await Promise.all(opened.splice(0).map((log) => log.close()))
+})
+afterAll(async () => {
+  await admin.end()
+  await standby.stop()
+  await primary.stop()
+})
+
+/** Polls until the query returns a row. */
+async function untilRow(text: string, values: unknown[] = []): Promise<Record<string, unknown>> {
+  for (;;) {
+    const { rows } = await admin.query(text, values)
+    if (rows.length > 0) return rows[0] as Record<string, unknown>
+    await delay(10)
+  }
+}
+
+const untilSynchronous = () =>
+  untilRow(`SELECT FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum')`)
+
+const WAITING = `SELECT pid, query_start::text AS since FROM pg_stat_activity
+  WHERE wait_event = 'SyncRep' AND NOT concat(pid, query_start) = ANY ($1::text[])`
+
+/** Waits for a commit to wait for the standby, and cancels its wait. Returns commits to ignore from then on. */
+async function cancelWait(ignored: readonly string[] = []): Promise<readonly string[]> {
+  const { pid } = await untilRow(WAITING, [ignored])
+  const { rows } = await admin.query(
+    'SELECT concat(pid, query_start) AS key, pg_cancel_backend(pid) FROM pg_stat_activity WHERE pid = $1',
+    [pid],
+  )
+  return [...ignored, (rows[0] as { key: string }).key]
+}
+
+const openLog = (url = primary.url, waiting = { deadlineMs: 60_000 }): AuditLog =>
+  new AuditLog({
+    store: postgresStore({ connectionString: url }),
+    types: {},
+    waiting,
+  })
+
+const rejection = (call: Promise<unknown>): Promise<unknown> =>
+  call.then(
+    () => 'acknowledged',
+    (error: { code: string }) => error.code,
+  )
+
+describe('a call whose commit the standby has not confirmed', () => {
+  it('is acknowledged once a later commit is confirmed, and stored once', async () => {
+    const audit = closing(openLog())
+    await audit.recordCustom('before')
+    suspend()
+    const call = audit.recordCustom('unconfirmed')
+    const ignored = await cancelWait()
+    const waits = untilRow(WAITING, [ignored]).then(() => 'waits')
+    expect(await Promise.race([waits, call.then(() => 'acknowledged')])).toBe('waits')
+    resume()
+    const event = await call
+    expect((await audit.list('filter[type_eq]=unconfirmed')).events).toEqual([event])
+    expect(audit.stats()).toMatchObject({ stored: 2, rejected: 0 })
+  })
+
+  it('is rejected with OUTCOME_UNKNOWN at the deadline, and counted as rejected', async () => {
+    const audit = closing(openLog(primary.url, { deadlineMs: 1000 }))
+    await audit.recordCustom('before')
+    // The claim of the key is confirmed; the commit of the event is not.
+    await admin.query('BEGIN; LOCK TABLE daybook.events IN EXCLUSIVE MODE')
+    const record = () => audit.recordCustom('keyed', {}, { idempotencyKey: 'once' })
+    const call = rejection(record())
+    await untilRow(`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'`)
+    suspend()
+    await admin.query('ROLLBACK')
+    expect(await call).toBe('OUTCOME_UNKNOWN')
+    resume()
+    await untilSynchronous()
+    const event = await record()
+    expect((await audit.list('filter[type_eq]=keyed')).events).toEqual([event])
+    expect(audit.stats()).toMatchObject({ calls: 3, rejected: 1, stored: 2 })
+    const gap = async () => (await audit.list('filter[type_eq]=warn:audit_log:gap')).events[0]
+    while (!(await gap())) await delay(10)
+    expect((await gap())!.attributes['losses']).toContainEqual(
+      expect.objectContaining({ type: 'keyed', reason: 'outcome_unknown', count: 1 }),
+    )
+  })
+})
+
+it('says that the outcome of `close` is unknown if the standby has not confirmed it', async () => {
+  const audit = new AuditLog({
+    store: postgresStore({ connectionString: primary.url }),
+    types: { 'test:live': {} },
+    waiting: { deadlineMs: 600 },
+  })
+  closing(audit)
+  const live = await audit.recordLive('test:live')
+  suspend()
+  expect(await rejection(live.close())).toBe('OUTCOME_UNKNOWN')
+  resume()
+  await untilSynchronous()
+})
+
+let imports = 0
+
+const imported = (): ImportedEvent => {
+  const time = parseTimestamp('2025-05-01T10:00:00.000001Z')! + ++imports
+  const event = {
+    id: randomUUID(),
+    created_at: formatTimestamp(time),
+    username: null,
+    system: true,
+    type: 'old',
+    source: null,
+    attributes: {},
+  }
+  return { event, time, json: '{}' }
+}
+
+/** Each gets the id of an open live event. */
+const WRITES: Record<
+  string,
+  (store: EventStore, id: string, options: WaitOptions) => Promise<unknown>
+> = {
+  'an import': (store, _, options) => store.importEvents([imported()], options),
+  'a change of a live event': (store, id, options) =>
+    store.changeLive(id, { revision: 1, json: '{"n":2}' }, options),
+  'the end of a live event': (store, id, options) =>
+    store.closeLive(id, { revision: 1, json: '{"n":3}' }, options),
+  'a change of a shared value': (store, id, options) => store.updateState(id, () => id, options),
+  'a report of suppressed calls': (store, id, options) =>
+    store.reportSuppressed({ reporter: id, number: 1, counts: [] }, options),
+}
+
+describe('a write', () => {
+  let store: EventStore
+  const begin = async (): Promise<string> => {
+    const [event] = await store.append([draft({ n: 1 }, { live: true })])
+    return event!.id
+  }
+  beforeAll(async () => {
+    store = postgresStore({ connectionString: primary.url, schema: 'writes' })
+    // Makes the partition, so that an import commits once.
+    await store.importEvents([imported()])
+  })
+  afterAll(() => store.close())
+
+  for (const [name, write] of Object.entries(WRITES)) {
+    it(`is acknowledged once a later commit is confirmed: ${name}`, async () => {
+      const id = await begin()
+      suspend()
+      const call = write(store, id, {})
+      const ignored = await cancelWait()
+      const waits = untilRow(WAITING, [ignored]).then(() => 'waits')
+      expect(await Promise.race([waits, rejection(call)])).toBe('waits')
+      resume()
+      await call
+    })
+
+    it(`has an unknown outcome if it is aborted before: ${name}`, async () => {
+      const id = await begin()
+      suspend()
+      const stop = new AbortController()
+      const call = rejection(write(store, id, { signal: stop.signal }))
+      await untilRow(WAITING, [[]])
+      stop.abort()
+      expect(await call).toBe('OUTCOME_UNKNOWN')
+      resume()
+      // The next test begins without a commit in doubt.
+      await store.touchLive([])
+    })
+  }
+})
+
+it('loses no acknowledged event when the standby takes over', { timeout: 60_000 }, async () => {
+  const audit = openLog(primary.url, { deadlineMs: 600 })
+  const kept = await audit.recordCustom('kept')
+  await standby.crash()
+  const answers = await Promise.all(
+    ['a', 'b', 'c'].map((type) => rejection(audit.recordCustom(type))),
+  )
+  await primary.crash()
+  await audit.close()
+  await standby.start()
+  await standby.promote()
+  const after = closing(openLog(standby.url))
+  const acknowledged = ['a', 'b', 'c'].filter((_, i) => answers[i] === 'acknowledged')
+  const { events } = await after.list()
+  expect(events).toContainEqual(kept)
+  expect(events.map(({ type }) => type)).toEqual(expect.arrayContaining(acknowledged))
+  expect(answers).toEqual(['OUTCOME_UNKNOWN', 'OUTCOME_UNKNOWN', 'OUTCOME_UNKNOWN'])
+})

@@ -43,8 +43,6 @@ export function until<Value>(
   })
 }
 
-const ignore = (): void => {}
-
 /** How long to wait for a statement that is being cancelled. */
 const GRACE_MS = 250
 
@@ -63,7 +61,8 @@ async function cancel(
     // By now another connection may have the process id.
     if (isOver()) return
     using wait = timeoutSignal(CANCEL_MS)
-    const asking = ask(client, 'SELECT pg_cancel_backend($1)', processID)
+    // Extensions such as Citus add a function of the same name for bigint.
+    const asking = ask(client, 'SELECT pg_cancel_backend($1::int)', processID)
     await until(asking, wait.signal, 'Postgres did not answer')
   } finally {
     giveBack(client, false)
@@ -100,9 +99,16 @@ export async function withConnection<Result>(
   try {
     const result = await until(work, signal, 'Postgres did not answer').catch(async (error) => {
       if (isOver) throw error
-      void cancel(pool, client, () => isOver).catch(ignore)
+      let unanswered: unknown = error
+      void cancel(pool, client, () => isOver).catch((cause: unknown) => {
+        unanswered = abortedAfter(new Error('the statement could not be cancelled', { cause }))
+      })
       using grace = timeoutSignal(Math.max(end - performance.now(), GRACE_MS))
-      return await until(work, grace.signal, 'Postgres did not answer')
+      return await until(work, grace.signal, 'Postgres did not answer').catch(
+        (failure: unknown) => {
+          throw isOver ? failure : unanswered
+        },
+      )
     })
     isSound = !signal.aborted
     return result

@@ -1,0 +1,55 @@
+import pg from 'pg'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { PostgresPool } from '../../../adapters/postgres/connection/client.js'
+import { withConnection } from '../../../adapters/postgres/connection/connection.js'
+import { postgresDatabase, type TestDatabase } from '../../support/database.js'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await postgresDatabase()
+})
+afterAll(() => database.remove())
+
+/** Begins a long statement, and aborts it once the server runs it. */
+async function abortStatement(pool: PostgresPool): Promise<unknown> {
+  const stop = new AbortController()
+  const work = withConnection(pool, stop.signal, (client) =>
+    client.query('SELECT pg_sleep(60) AS abandoned'),
+  )
+  const failure = work.catch((error: unknown) => error)
+  const isRunning = `SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()`
+  while ((await database.pool.query(isRunning)).rowCount === 0);
+  stop.abort()
+  return failure
+}
+
+it('cancels a statement though an extension overloads pg_cancel_backend', async () => {
+  await database.pool.query(
+    `CREATE FUNCTION public.pg_cancel_backend(bigint) RETURNS boolean LANGUAGE sql AS 'SELECT false'`,
+  )
+  const pool = new pg.Pool({ connectionString: database.url })
+  expect(await abortStatement(pool)).toMatchObject({ code: '57014' })
+  await pool.end()
+})
+
+it('tells why a statement could not be cancelled', async () => {
+  const pool = new pg.Pool({ connectionString: database.url })
+  let taken = 0
+  const refusing: PostgresPool = {
+    connect(callback) {
+      if (taken++ === 0) pool.connect(callback)
+      else callback(new Error('too many connections'), undefined)
+    },
+  }
+  expect(await abortStatement(refusing)).toMatchObject({
+    code: 'ABORTED',
+    cause: {
+      message: 'the statement could not be cancelled',
+      cause: { message: 'too many connections' },
+    },
+  })
+  await database.pool.query(
+    `SELECT pg_cancel_backend(pid::int) FROM pg_stat_activity WHERE wait_event = 'PgSleep'`,
+  )
+  await pool.end()
+})

@@ -132,7 +132,8 @@ function createApp(service: Service, audit: Audit, users: Readonly<Record<string
   const app = new Koa()
   app.use(answerProblems)
   app.use(runDeferred(service.background.run))
-  app.use(recordRequests(audit, { describe: described }))
+  // The codes of projects, environments and assets are no secrets.
+  app.use(recordRequests(audit, { describe: described, redact: { except: ['code'] } }))
   app.use(basicAuth({ users }))
   app.use(refreshFirst(service.documents))
   app.use(auditRoutes(audit, { authorize: isAllowed }))

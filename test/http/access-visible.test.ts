@@ -129,7 +129,7 @@ describe('visible', () => {
     }
     expect(await warnings('bob')).toBeUndefined()
     expect(await warnings('ann')).toMatchObject([
-      { detail: 'no event that you may read has the attribute "secret"' },
+      { detail: 'no visible event has the attribute "secret"' },
     ])
   })
 

@@ -47,7 +47,7 @@ describe.each(Object.entries(stores))('GET /api/events on the %s store', (_name,
       return meta?.warnings.map(({ detail }) => detail)
     }
     const missing = (name: string, hint = ''): string =>
-      `no event has the attribute "${name}"${hint}`
+      `no visible event has the attribute "${name}"${hint}`
 
     it('and of no other', async () => {
       await recordNumbers(20)

@@ -149,7 +149,7 @@ describe('a user', () => {
     const host = await serve()
     const page = await open(host, '?filter[sorts]=creatd_at')
     const warning = page.getByText(
-      'no event has the attribute "creatd_at"; did you mean created_at?',
+      'no visible event has the attribute "creatd_at"; did you mean created_at?',
     )
     await warning.waitFor()
     await rowsOf(page).first().waitFor()

@@ -52,9 +52,8 @@ export async function sortWarnings(
   const warnings: ListWarning[] = []
   for (const name of unseen)
     if (await isMissing(audit, name, visible, signal)) {
-      const readable = visible ? ' that you may read' : ''
       const suggestion = didYouMean(nearest(name, KNOWN))
-      const detail = `no event${readable} has the attribute ${JSON.stringify(name)}${suggestion}`
+      const detail = `no visible event has the attribute ${JSON.stringify(name)}${suggestion}`
       warnings.push({ detail, source: { parameter: 'filter[sorts]' } })
     }
   return warnings

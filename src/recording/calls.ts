@@ -66,7 +66,7 @@ export function createCalls(dependencies: CallsDependencies): Calls {
     options: CallOptions | undefined,
     makeDraft: () => EventDraft | undefined,
   ): Promise<AuditEvent | undefined> => {
-    // Such calls are not counted: there is no log that could tell of them.
+    // Not counted: a read-only log cannot record a gap event.
     if (dependencies.store.readOnly) return Promise.reject(readOnlyError())
     const refuse = (thrown: unknown): Promise<never> => {
       const error = asAuditLogError(thrown)

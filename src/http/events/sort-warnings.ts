@@ -36,7 +36,7 @@ async function isMissing(
   }
 }
 
-/** Warnings about sorts by attributes that none of the events that the user may read has. */
+/** Warnings about sorts by attributes that no visible event has. */
 export async function sortWarnings(
   audit: EndpointAudit,
   { sorts }: EventQuery,

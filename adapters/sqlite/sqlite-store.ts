@@ -71,8 +71,10 @@ function openFile(options: SqliteStoreOptions): SqliteDatabase {
   const prepare = (database: SqliteDatabase): void => {
     if (readOnly) return checkSchema(database, EVENTS_SCHEMA)
     if (isOurs) {
-      // Takes effect only before the first table is created. Without it the file cannot shrink.
-      database.pragma('auto_vacuum = INCREMENTAL')
+      // Takes effect only in an empty file; in others it would still need the write lock. Without it the
+      // file cannot shrink.
+      if (database.pragma('page_count', { simple: true }) === 0)
+        database.pragma('auto_vacuum = INCREMENTAL')
       database.pragma('journal_mode = WAL')
     }
     return migrate(database, EVENTS_SCHEMA)

@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import fs from 'node:fs'
 import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { inject } from 'vitest'
 
@@ -12,6 +14,8 @@ export interface Child {
   /** Resolves when stdout contains the text; rejects if the process ends first. */
   saw(text: string): Promise<void>
   kill(signal?: NodeJS.Signals): Promise<void>
+  /** Stops the process with SIGSTOP; resolves once none of its threads runs (Linux). */
+  suspend(): Promise<void>
   /** Resolves to the exit code. */
   ended: Promise<number | null>
 }
@@ -28,6 +32,21 @@ const TYPESCRIPT = ['tsx', './test/support/typescript-threads.js'].flatMap((hook
 function commandOf(file: string): readonly string[] {
   if (path.isAbsolute(file)) return [...TYPESCRIPT, file]
   return [path.join(inject('compiledFolder'), file.replace(/\.ts$/, '.js'))]
+}
+
+/** True if all threads of the process are stopped by a signal: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html */
+function isStopped(pid: number): boolean {
+  const threads = `/proc/${pid}/task`
+  const stateOf = (thread: string): string | undefined => {
+    try {
+      const stat = fs.readFileSync(`${threads}/${thread}/stat`, 'utf8')
+      return stat[stat.lastIndexOf(')') + 2]
+    } catch {
+      // It has just ended.
+      return undefined
+    }
+  }
+  return fs.readdirSync(threads).every((thread) => stateOf(thread) === 'T')
 }
 
 /** Runs a TypeScript file of this project, relative to its root, in a separate process. */
@@ -59,6 +78,10 @@ export function runScript(
           throw new Error(`${file} ended before it wrote ${JSON.stringify(text)}: ${stderr}`)
         await Promise.race([once(child.stdout, 'data'), ended])
       }
+    },
+    async suspend() {
+      child.kill('SIGSTOP')
+      while (!isStopped(child.pid!)) await delay(1)
     },
     async kill(signal = 'SIGKILL') {
       child.kill(signal)

@@ -165,25 +165,22 @@ export const EVENTS_SCHEMA: Schema = {
   migrations: [CREATE_TABLES],
 }
 
-function readVersion(database: SqliteDatabase, table: string): number {
-  database.exec(`CREATE TABLE IF NOT EXISTS ${table} (version INTEGER NOT NULL) STRICT`)
+/** The version of the file's schema; `undefined` without one. Reads only. */
+function readVersion(database: SqliteDatabase, table: string): number | undefined {
+  const find = `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?`
+  if (!database.prepare(find).get(table)) return undefined
   const row = database.prepare(`SELECT version FROM ${table}`).get() as
-    | { version: number }
+    | { readonly version: number }
     | undefined
-  if (row) return row.version
-  database.exec(`INSERT INTO ${table} VALUES (0)`)
-  return 0
+  return row?.version
 }
 
 /** Throws `STORE_FAILED` unless the file has the schema in this version. */
 export function checkSchema(database: SqliteDatabase, { versionTable, migrations }: Schema): void {
   const fault = (message: string): AuditLogError =>
     new AuditLogError('STORE_FAILED', `${database.name} ${message}; open it for writing once`)
-  const find = `SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?`
-  if (!database.prepare(find).get(versionTable)) throw fault('has no audit log')
-  const { version } = database.prepare(`SELECT version FROM ${versionTable}`).get() as {
-    readonly version: number
-  }
+  const version = readVersion(database, versionTable)
+  if (version === undefined) throw fault('has no audit log')
   if (version !== migrations.length)
     throw fault(
       `has schema version ${version}, and this version of daybook reads ${migrations.length}`,
@@ -192,21 +189,32 @@ export function checkSchema(database: SqliteDatabase, { versionTable, migrations
 
 /**
  * Creates the schema of the file or runs the missing migrations, in one transaction. When several
- * processes start at once, one of them migrates and the others wait. Throws `STORE_FAILED` if the file
- * has a newer version.
+ * processes start at once, one of them migrates and the others wait. A file of this version is only read,
+ * so it can be opened while another connection holds the write lock. Throws `STORE_FAILED` if the file has
+ * a newer version.
  */
 export function migrate(database: SqliteDatabase, { versionTable, migrations }: Schema): void {
+  const hasAll = (version: number): boolean => {
+    if (version <= migrations.length) return version === migrations.length
+    throw new AuditLogError(
+      'STORE_FAILED',
+      `${database.name} has schema version ${version}; this version of daybook knows ${migrations.length}`,
+    )
+  }
+  if (hasAll(readVersion(database, versionTable) ?? 0)) return
   database.exec('BEGIN IMMEDIATE')
   try {
+    // Another process may have migrated the file before this one got the lock.
     const version = readVersion(database, versionTable)
-    if (version > migrations.length) {
-      throw new AuditLogError(
-        'STORE_FAILED',
-        `${database.name} has schema version ${version}; this version of daybook knows ${migrations.length}`,
+    if (version === undefined)
+      database.exec(
+        `CREATE TABLE ${versionTable} (version INTEGER NOT NULL) STRICT;
+         INSERT INTO ${versionTable} VALUES (0);`,
       )
+    if (!hasAll(version ?? 0)) {
+      for (const migration of migrations.slice(version ?? 0)) database.exec(migration)
+      database.prepare(`UPDATE ${versionTable} SET version = ?`).run(migrations.length)
     }
-    for (const migration of migrations.slice(version)) database.exec(migration)
-    database.prepare(`UPDATE ${versionTable} SET version = ?`).run(migrations.length)
     database.exec('COMMIT')
   } catch (error) {
     if (database.inTransaction) database.exec('ROLLBACK')

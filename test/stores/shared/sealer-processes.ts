@@ -123,7 +123,8 @@ export function describeSealerProcesses(fixture: ProcessesFixture): void {
           SOON,
         )
         if (isOver) break
-        child.process.kill('SIGSTOP')
+        // Before it has stopped, it may still take a lock.
+        await child.suspend()
         if ((await leaseHolder()) !== undefined && (await isWritable())) {
           await settle(200)
           takenOver += 1

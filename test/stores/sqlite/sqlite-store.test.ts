@@ -92,6 +92,15 @@ describe('sqliteStore', () => {
     )
   })
 
+  it('an existing file opens and answers while another connection holds the write lock', async () => {
+    const event = await auditLog().recordCustom('x')
+    const other = new Database(filename)
+    other.exec('BEGIN IMMEDIATE')
+    const second = auditLog()
+    expect((await second.list()).events).toEqual([event])
+    other.close()
+  })
+
   it('a file of a newer version is refused and left unchanged', async () => {
     await auditLog().close()
     const database = new Database(filename)

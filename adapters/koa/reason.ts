@@ -7,6 +7,10 @@ import type { RoutedContext } from './koa.js'
 /** How a request ended: with a response, or with a thrown value. */
 export interface Ending {
   readonly thrown?: { readonly value: unknown }
+  /** The reason that the response gave when its handler returned. */
+  readonly reason?: string
+  /** Whether a response was sent after the handler had ended; undefined if that is not known yet. */
+  readonly isAnswered?: boolean
 }
 
 const MAX_REASON = 2000
@@ -26,13 +30,19 @@ function thrownStatus(value: unknown): number {
 }
 
 /** The status that the client receives. */
-export function sentStatus(ctx: RoutedContext, { thrown }: Ending): number {
-  return thrown && !ctx.res.headersSent ? thrownStatus(thrown.value) : ctx.res.statusCode
+export function sentStatus(ctx: RoutedContext, { thrown, isAnswered = false }: Ending): number {
+  return thrown && !ctx.res.headersSent && !isAnswered
+    ? thrownStatus(thrown.value)
+    : ctx.res.statusCode
 }
 
-/** The status of the outcome, even if another one was sent before the error. */
-export function endStatus(ctx: RoutedContext, { thrown }: Ending): number {
-  return thrown ? thrownStatus(thrown.value) : ctx.res.statusCode
+/**
+ * The status of the outcome: the status that was sent. After a thrown value it is that of the value if
+ * another status had been sent before, or if the response does not show the failure.
+ */
+export function endStatus(ctx: RoutedContext, { thrown, isAnswered = false }: Ending): number {
+  const { statusCode } = ctx.res
+  return thrown && !(isAnswered && statusCode >= 400) ? thrownStatus(thrown.value) : statusCode
 }
 
 function parseObject(text: string): unknown {
@@ -54,9 +64,12 @@ function bodyReason({ body, status }: RoutedContext): string {
   return typeof reason === 'string' ? reason : (STATUS_CODES[status] ?? '')
 }
 
+/** The reason that the response gives, before middleware further out may replace its body. */
+export const readReason = (ctx: RoutedContext): string => bodyReason(ctx).slice(0, MAX_REASON_READ)
+
 /** Why a request was refused or failed, as a short text without recognisable secrets. */
-export function reasonOf(ctx: RoutedContext, { thrown }: Ending): string {
-  const reason = thrown ? thrownReason(thrown.value) : bodyReason(ctx)
+export function reasonOf(ctx: RoutedContext, { thrown, reason: given }: Ending): string {
+  const reason = thrown ? thrownReason(thrown.value) : (given ?? bodyReason(ctx))
   return redactText(reason.slice(0, MAX_REASON_READ)).slice(0, MAX_REASON)
 }
 

@@ -3,9 +3,10 @@ import type { AuditLog } from '../../src/audit-log.js'
 import { AuditLogError } from '../../src/errors.js'
 import { redactText } from '../../src/event/secret-values.js'
 import { closeWithConnection } from '../../src/http/node-request.js'
+import { beforeEnd } from './before-end.js'
 import { type UsernameOption, usernameOf } from './exchange.js'
 import type { KoaMiddleware, RoutedContext } from './koa.js'
-import { backtraceOf, type Ending, endStatus, reasonOf, sentStatus } from './reason.js'
+import { backtraceOf, type Ending, endStatus, readReason, reasonOf, sentStatus } from './reason.js'
 import { refusalLimiter } from './refusals.js'
 import { type Arrival, type Data, requestData, type RequestDataOptions } from './request-data.js'
 import {
@@ -43,9 +44,14 @@ function requestIdOf(ctx: RoutedContext): string | undefined {
   return REQUEST_ID.test(id) ? id : undefined
 }
 
+/** The response has not begun, and the client is still there. */
+const isPending = ({ res }: RoutedContext): boolean => !res.headersSent && !res.destroyed
+
 /** A handler that bypasses Koa may return before it sends the response. */
-const respondsLater = ({ respond, res }: RoutedContext): boolean =>
-  respond === false && !res.headersSent && !res.destroyed
+const respondsLater = (ctx: RoutedContext): boolean => ctx.respond === false && isPending(ctx)
+
+/** Koa never responds to these, so the event does not wait for a response. */
+const isUnanswerable = (thrown: unknown): boolean => thrown === null || thrown === undefined
 
 /** Calls a function of the host. If it throws, its value is omitted and the request is still recorded. */
 function callHost<Value>(ctx: RoutedContext, call: () => Value): Value | undefined {
@@ -66,8 +72,10 @@ function callHost<Value>(ctx: RoutedContext, call: () => Value): Value | undefin
  * - any request with a 5xx response or a thrown error: `error:api:controller:unhandled`.
  *
  * Controller and method come from `routes`, or from the route that @koa/router matched: its name, or its
- * path by the conventions of Rails. The event is durable before the response is sent. If it cannot be
- * recorded, the log emits `rejected`, and the response is sent all the same. The response is never changed.
+ * path by the conventions of Rails. The event of a success is durable before the response is sent. The
+ * event of a failure has the status that was sent, even if middleware outside of this one chose it, and is
+ * durable before the response ends. If an event cannot be recorded, the log emits `rejected`, and the
+ * response is sent all the same. The response is never changed.
  * Events recorded during the request get its user: see `withActor`.
  *
  * Throws `INVALID_OPTION` for invalid options.
@@ -128,6 +136,9 @@ export function recordRequests(
     }
   }
 
+  const recordAtEnd = (ctx: RoutedContext, arrival: Arrival, ending: Ending): void =>
+    beforeEnd(ctx.res, (isAnswered) => record(ctx, arrival, { ...ending, isAnswered }))
+
   return async function recordRequests(ctx: RoutedContext, next) {
     // The address is unknown after the client has disconnected.
     const arrival = { time: performance.now(), address: ctx.ip }
@@ -142,10 +153,14 @@ export function recordRequests(
     try {
       await withActor(actor, next)
     } catch (error) {
-      await record(ctx, arrival, { thrown: { value: error } })
+      const ending: Ending = { thrown: { value: error } }
+      if (isPending(ctx) && !isUnanswerable(error)) recordAtEnd(ctx, arrival, ending)
+      else await record(ctx, arrival, ending)
       throw error
     }
-    if (respondsLater(ctx)) ctx.res.once('close', () => void record(ctx, arrival, {}))
+    if (respondsLater(ctx)) recordAtEnd(ctx, arrival, {})
+    else if (isPending(ctx) && ctx.res.statusCode >= 400)
+      recordAtEnd(ctx, arrival, { reason: readReason(ctx) })
     else await record(ctx, arrival, {})
   }
 }

@@ -136,6 +136,74 @@ describe('a request leaves one event', () => {
     expect(await onlyEvent(app)).toMatchObject({ type: API })
   })
 
+  const handled =
+    (status: number): Middleware =>
+    async (ctx, next) => {
+      try {
+        await next()
+        if (ctx.status >= 400) ctx.status = status
+      } catch {
+        ctx.status = status
+        ctx.body = 'see the notice'
+      }
+    }
+  const fail = throwing(new Error('the queue is full'))
+  const missing: Middleware = (ctx) => void (ctx.status = 404)
+
+  it.each<[sent: number, by: string, handler: Middleware, type: string, error: string]>([
+    [503, 'a thrown error', fail, UNHANDLED, 'the queue is full'],
+    [409, 'a thrown error', fail, ERROR, 'the queue is full'],
+    [500, 'a thrown 4xx', (ctx) => ctx.throw(404, 'no page'), UNHANDLED, 'no page'],
+    [410, 'a 4xx response', missing, ERROR, 'Not Found'],
+    [503, 'a 4xx response', missing, UNHANDLED, 'Not Found'],
+  ])('with the status %i that an outer handler makes of %s', async (...values) => {
+    const [status, , handler, type, error] = values
+    const inner: Middleware = (ctx, next) =>
+      (recordRequests(app.audit) as Middleware)(ctx, next) as Promise<void>
+    app = await startRecorded([handled(status), inner, handler], { record: false })
+    expect((await app.send('/a', { method: 'POST' })).status).toBe(status)
+    expect(await onlyEvent(app)).toMatchObject({
+      type,
+      attributes: { error, response_status: status },
+    })
+  })
+
+  it('of a failure that an outer handler hides from the client', async () => {
+    const inner: Middleware = (ctx, next) =>
+      (recordRequests(app.audit) as Middleware)(ctx, next) as Promise<void>
+    const redirect: Middleware = async (ctx, next) => {
+      await next().catch(() => ctx.redirect('/sign-in'))
+    }
+    const refuse401: Middleware = (ctx) => ctx.throw(401, 'sign in first')
+    app = await startRecorded([redirect, inner, refuse401], { record: false })
+    expect((await app.send('/a', { method: 'POST' })).status).toBe(302)
+    expect(await onlyEvent(app)).toMatchObject({
+      type: ERROR,
+      attributes: { error: 'sign in first', response_status: 302 },
+    })
+  })
+
+  it('of a failure whose client disconnects before an outer handler responds', async () => {
+    const inner: Middleware = (ctx, next) =>
+      (recordRequests(app.audit) as Middleware)(ctx, next) as Promise<void>
+    const slow: Middleware = async (ctx, next) => {
+      await next().catch(async () => {
+        client.destroy()
+        await new Promise((resolve) => ctx.res.once('close', resolve))
+        ctx.status = 503
+      })
+    }
+    app = await startRecorded([slow, inner, fail], { record: false })
+    const recorded = nextEvent(app)
+    const client = http.request({ port: app.port, host: '127.0.0.1', method: 'POST' }).end()
+    client.on('error', () => {})
+    await recorded
+    expect(await onlyEvent(app)).toMatchObject({
+      type: UNHANDLED,
+      attributes: { aborted: true, response_status: 500 },
+    })
+  })
+
   const compress: Middleware = async (ctx, next) => {
     await next()
     const gzip = createGzip()

@@ -199,7 +199,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
   /**
    * The matching events, at most `limit` (default 10, maximum 1000): without sorts the newest ones,
    * oldest first; with sorts the first ones in that order. Rejects with the codes of `parseQuery`,
-   * `ABORTED`, `STORE_FAILED`, `CLOSED`.
+   * `QUERY_TIMEOUT` after the store's `queryTimeoutMs`, `ABORTED`, `STORE_FAILED`, `CLOSED`.
    */
   async list(query?: QueryInput, options?: ListOptions): Promise<EventPage> {
     return this.#queries.list('list', toQuery(query), options)

@@ -20,7 +20,8 @@ export const errorCodes = {
   NOT_COVERED: 'routes and registered event types do not match',
   OUTCOME_UNKNOWN:
     'the store did not confirm the write in time; what it wrote may be kept, or may be lost',
-  QUERY_TIMEOUT: 'the query took longer than the store allows',
+  QUERY_TIMEOUT:
+    'the query took longer than the store allows; bounds of `created_at` make it faster',
   QUERY_TOO_LARGE: 'the query exceeds a limit on its size',
   QUEUE_FULL: 'too many events wait for the store; this event is not kept',
   READ_ONLY: 'the audit log was opened read-only; nothing was changed',
@@ -100,6 +101,14 @@ export function outcomeUnknown(what: string, cause?: unknown): AuditLogError {
 
 export const isOutcomeUnknown = (error: unknown): boolean =>
   error instanceof AuditLogError && error.code === 'OUTCOME_UNKNOWN'
+
+/** The error of a query that took longer than the store's `queryTimeoutMs`. */
+export const queryTimedOut = (timeoutMs: number, cause?: unknown): AuditLogError =>
+  new AuditLogError(
+    'QUERY_TIMEOUT',
+    `the query took longer than ${timeoutMs} ms: add bounds of created_at, such as filter[created_at_gteq]`,
+    { cause },
+  )
 
 export function abortedError(signal: AbortSignal): AuditLogError {
   return new AuditLogError('ABORTED', 'the operation was aborted', { cause: signal.reason })

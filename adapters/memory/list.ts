@@ -47,9 +47,9 @@ interface ListQuery {
   readonly range: EventRange
 }
 
-// Events that a scan checks, and the time that an index query takes, between two pauses.
-const SCAN_SLICE = 10_000
 const TIME_SLICE_MS = 3
+/** Events that a scan checks between two looks at the clock, which costs as much as one cheap check. */
+const CLOCK_STRIDE = 16
 
 /** Returns a page of the matching events. */
 export async function listEvents(
@@ -89,6 +89,7 @@ async function scan(
 ): Promise<TimeBounds | undefined> {
   const step = order === 'asc' ? 1 : -1
   trace?.enter(probe ? 'probe' : 'scan')
+  const timeSlices = createTimeSlices(sources.pause)
   let at = step > 0 ? from : to - 1
   for (let seen = 1; at >= from && at < to; seen++, at += step) {
     const event = events[at]!
@@ -99,7 +100,7 @@ async function scan(
       if (collector.add(event)) return undefined
     }
     probe?.passed(1)
-    if (seen % SCAN_SLICE === 0) await sources.pause()
+    if (seen % CLOCK_STRIDE === 0 && timeSlices.isOver()) await timeSlices.next()
   }
   return undefined
 }

@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { AuditLogError, throwIfAborted } from '../../src/errors.js'
+import { AuditLogError, queryTimedOut, throwIfAborted } from '../../src/errors.js'
 import { type AuditEvent, type EventDraft, stampDraft } from '../../src/event/event.js'
 import { createWatchers } from '../../src/store-kit/watchers.js'
 import { freshEvents } from '../../src/event/importing.js'
+import { type QueryTimeoutOptions, readQueryTimeout } from '../../src/store/query-timeout.js'
 import type { EventStore } from '../../src/store/store.js'
 import { type Clock, type Microseconds, systemClock } from '../../src/event/timestamp.js'
 import { countEvents } from './count.js'
@@ -15,7 +16,7 @@ import { createState } from './state.js'
 import { createThrottles } from './throttles.js'
 import { createTimeline } from './timeline.js'
 
-export interface MemoryStoreOptions {
+export interface MemoryStoreOptions extends QueryTimeoutOptions {
   /**
    * Maximum number of events to keep, at least 1. The oldest events are dropped first, open live events too.
    * @default Infinity
@@ -45,6 +46,8 @@ export const memoryStore = (options: MemoryStoreOptions = {}): EventStore =>
 export function createMemoryStore(options: MemoryStoreOptions, tuning: MemoryTuning): EventStore {
   const { maxEvents = Infinity, clock = systemClock() } = options
   if (!(maxEvents >= 1)) throw new AuditLogError('INVALID_OPTION', 'maxEvents must be at least 1')
+
+  const queryTimeoutMs = readQueryTimeout(options)
 
   const timeline = createTimeline()
   const throttles = createThrottles()
@@ -139,16 +142,19 @@ export function createMemoryStore(options: MemoryStoreOptions, tuning: MemoryTun
 
     async list(query, { signal, trace } = {}) {
       check(signal)
+      const end = performance.now() + queryTimeoutMs
       const pause = async (): Promise<void> => {
         await nextTurn()
         check(signal)
+        if (performance.now() >= end) throw queryTimedOut(queryTimeoutMs)
       }
       return listEvents({ timeline, index, tuning, pause }, query, trace)
     },
 
     async count(query, { signal } = {}) {
       check(signal)
-      return countEvents(timeline, query, clock(), async () => {
+      const within = Math.min(query.within, queryTimeoutMs)
+      return countEvents(timeline, { ...query, within }, clock(), async () => {
         await nextTurn()
         check(signal)
       })

@@ -1,11 +1,13 @@
+import { AuditLogError, queryTimedOut } from '../../src/errors.js'
 import type { AuditEvent } from '../../src/event/event.js'
 import type { Clock } from '../../src/event/timestamp.js'
-import type { EventStore } from '../../src/store/store.js'
+import type { EventStore, ListOptions } from '../../src/store/store.js'
 import type { CommitWatcher } from './connection/commit-watcher.js'
 import { countEvents } from './read/count.js'
 import { findExcess } from './read/excess.js'
 import type { Indexed } from './read/index-run.js'
 import { listEvents } from './read/list.js'
+import type { BoundedListOptions } from './read/scan.js'
 import { rowToEvent } from './schema/rows.js'
 import type { Tables } from './schema/tables.js'
 
@@ -16,9 +18,29 @@ export function findEvent({ live, events }: Tables, id: string): AuditEvent | un
   return row && rowToEvent(row)
 }
 
+/** Rejects with `QUERY_TIMEOUT` if the list takes longer than `timeoutMs`. */
+async function withinTimeout<Page>(
+  timeoutMs: number,
+  options: ListOptions,
+  list: (options: BoundedListOptions) => Promise<Page>,
+): Promise<Page> {
+  const deadline = performance.now() + timeoutMs
+  try {
+    return await list({ ...options, deadline })
+  } catch (error) {
+    const isStopped = error instanceof AuditLogError && error.code === 'ABORTED'
+    if (isStopped && !options.signal?.aborted) throw queryTimedOut(timeoutMs, error.cause)
+    throw error
+  }
+}
+
+interface Readable extends Indexed {
+  readonly queryTimeoutMs: number
+}
+
 /** The methods of the store that only read. */
 export function createReading(
-  indexed: Indexed,
+  { queryTimeoutMs, ...indexed }: Readable,
   watcher: CommitWatcher,
   clock: Clock,
 ): Pick<EventStore, 'get' | 'list' | 'count' | 'excess' | 'openEvents' | 'watch'> {
@@ -26,8 +48,12 @@ export function createReading(
   const { connection, live } = tables
   return {
     get: async (id, options = {}) => connection.retry(() => findEvent(tables, id), options),
-    list: (query, options = {}) => listEvents(indexed, query, options),
-    count: (query, options = {}) => countEvents(tables, query, clock, options),
+    list: (query, options = {}) =>
+      withinTimeout(queryTimeoutMs, options, (bounded) => listEvents(indexed, query, bounded)),
+    count(query, options = {}) {
+      const within = Math.min(query.within, queryTimeoutMs)
+      return countEvents(tables, { ...query, within }, clock, options)
+    },
     excess: async (bounds, options = {}) => findExcess(connection, bounds, options),
     openEvents: async (options = {}) => connection.retry(() => live.open(), options),
     watch: (hint) => watcher.add(hint),

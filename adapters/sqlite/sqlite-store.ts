@@ -3,6 +3,7 @@ import { AuditLogError } from '../../src/errors.js'
 import type { AuditEvent } from '../../src/event/event.js'
 import { freshEvents } from '../../src/event/importing.js'
 import { FIRST_PROBE_SIZE } from '../../src/store-kit/index/probe.js'
+import { type QueryTimeoutOptions, readQueryTimeout } from '../../src/store/query-timeout.js'
 import { readOnlyStore } from '../../src/store/read-only.js'
 import type { EventStore, LiveChange } from '../../src/store/store.js'
 import { type Clock, systemClock } from '../../src/event/timestamp.js'
@@ -25,7 +26,7 @@ import { changeState } from './schema/state.js'
 import { createTables } from './schema/tables.js'
 import { createCommitWatcher } from './connection/commit-watcher.js'
 
-interface CommonOptions {
+interface CommonOptions extends QueryTimeoutOptions {
   /** The current time in microseconds. @default the system's clock */
   readonly clock?: Clock
   /**
@@ -83,6 +84,7 @@ function openFile(options: SqliteStoreOptions): SqliteDatabase {
 }
 
 function openReadOnly(options: SqliteStoreOptions): EventStore {
+  const queryTimeoutMs = readQueryTimeout(options)
   const database = openFile(options)
   const tables = createTables(createConnection(database))
   const watcher = createCommitWatcher(database)
@@ -92,7 +94,11 @@ function openReadOnly(options: SqliteStoreOptions): EventStore {
     name: 'sqlite',
     maxBatch: MAX_BATCH,
     clock,
-    ...createReading({ tables, index, firstProbe: FIRST_PROBE_SIZE }, watcher, clock),
+    ...createReading(
+      { tables, index, firstProbe: FIRST_PROBE_SIZE, queryTimeoutMs },
+      watcher,
+      clock,
+    ),
     async close() {
       watcher.stop()
       if (database.open) database.close()
@@ -116,6 +122,7 @@ export function createSqliteStore(
   firstProbe = FIRST_PROBE_SIZE,
 ): { readonly store: EventStore; readonly sealer: Sealer } {
   const clock = options.clock ?? systemClock()
+  const queryTimeoutMs = readQueryTimeout(options)
   const database = openFile(options)
   const connection = createConnection(database)
   const tables = createTables(connection)
@@ -141,7 +148,7 @@ export function createSqliteStore(
     name: 'sqlite',
     maxBatch: MAX_BATCH,
     clock,
-    ...createReading({ tables, index, firstProbe }, watcher, clock),
+    ...createReading({ tables, index, firstProbe, queryTimeoutMs }, watcher, clock),
 
     async append(drafts, options = {}) {
       if (mustYieldLock()) await connection.pause(options)

@@ -1,4 +1,5 @@
 import type { Clock, EventStore } from 'daybook'
+import type { QueryTimeoutOptions } from '../../src/store/query-timeout.js'
 import { memoryStore } from 'daybook/memory'
 import { postgresStore } from 'daybook/postgres'
 import { sqliteStore } from 'daybook/sqlite'
@@ -8,7 +9,7 @@ import { tempDir } from './temp.js'
 
 /** A place for the events of one test; empty at first. */
 export interface EventPlace {
-  open(clock?: Clock): EventStore
+  open(clock?: Clock, options?: QueryTimeoutOptions): EventStore
   /** The same place as a value of DAYBOOK_STORE. */
   readonly demo: StoreOption
   /** Call it after everything that uses the place is closed. */
@@ -19,7 +20,7 @@ export type CreatePlace = () => EventPlace | Promise<EventPlace>
 
 const PLACES = {
   memory: () => ({
-    open: (clock) => memoryStore({ ...(clock && { clock }) }),
+    open: (clock, options) => memoryStore({ ...options, ...(clock && { clock }) }),
     demo: { kind: 'memory' },
     remove() {},
   }),
@@ -27,7 +28,7 @@ const PLACES = {
     const { file, remove } = tempDir()
     const filename = file('audit.db')
     return {
-      open: (clock) => sqliteStore({ filename, ...(clock && { clock }) }),
+      open: (clock, options) => sqliteStore({ filename, ...options, ...(clock && { clock }) }),
       demo: { kind: 'sqlite', filename },
       remove,
     }
@@ -35,7 +36,8 @@ const PLACES = {
   async Postgres() {
     const { url: connectionString, remove } = await postgresDatabase()
     return {
-      open: (clock) => postgresStore({ connectionString, ...(clock && { clock }) }),
+      open: (clock, options) =>
+        postgresStore({ connectionString, ...options, ...(clock && { clock }) }),
       demo: { kind: 'postgres', connectionString },
       remove,
     }

@@ -1,4 +1,4 @@
-import { AuditLogError } from '../../../src/errors.js'
+import { AuditLogError, queryTimedOut } from '../../../src/errors.js'
 
 /** The SQLSTATE of a server error, or the system error code of a failed connection; '' for others. */
 export function codeOf(error: unknown): string {
@@ -44,7 +44,7 @@ export function isStatementError(error: unknown): boolean {
 export function asAuditLogError(error: unknown, queryTimeoutMs?: number): AuditLogError {
   if (error instanceof AuditLogError) return error
   if (queryTimeoutMs !== undefined && codeOf(error) === QUERY_CANCELED)
-    return timedOut(queryTimeoutMs, error)
+    return queryTimedOut(queryTimeoutMs, error)
   const reason = error instanceof Error ? error.message : String(error)
   return new AuditLogError('STORE_FAILED', `the Postgres store failed: ${reason}`, { cause: error })
 }
@@ -56,12 +56,4 @@ export function callBack<Result>(act: () => Result): Result {
   } catch (error) {
     throw asAuditLogError(error)
   }
-}
-
-export function timedOut(timeoutMs: number, cause?: unknown): AuditLogError {
-  return new AuditLogError(
-    'QUERY_TIMEOUT',
-    `Postgres did not answer the query within ${timeoutMs} ms: narrow it by created_at, or by an attribute that few events have`,
-    { cause },
-  )
 }

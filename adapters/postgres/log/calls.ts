@@ -8,7 +8,7 @@ import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import type { PostgresPoolClient } from '../connection/client.js'
 import { asAuditLogError, isTransient } from '../connection/failures.js'
 import type { PostgresLog } from './log.js'
-import { MAX_TIMER_MS } from './options.js'
+import { MAX_TIMER_MS } from '../../../src/async/timers.js'
 import { pause } from '../connection/backoff.js'
 
 /**

@@ -1,9 +1,10 @@
 import { AuditLogError } from '../../../src/errors.js'
 import type { Clock } from '../../../src/event/timestamp.js'
+import { type QueryTimeoutOptions, readQueryTimeout } from '../../../src/store/query-timeout.js'
 import { openPool, type PostgresPool } from '../connection/client.js'
 import type { Partitions } from '../schema/names.js'
 
-interface CommonOptions {
+interface CommonOptions extends QueryTimeoutOptions {
   /**
    * The database schema that holds the log's tables; it is created if it does not exist. Each schema
    * is a separate log.
@@ -21,11 +22,6 @@ interface CommonOptions {
    * @default 'month'
    */
   readonly partitions?: Partitions
-  /**
-   * The time limit of a query, in milliseconds. A query that exceeds it rejects with `QUERY_TIMEOUT`.
-   * @default 10000
-   */
-  readonly queryTimeoutMs?: number
   /**
    * Only reads: nothing is created, migrated, moved or indexed. The role needs USAGE on the schema and SELECT
    * on its tables and sequences. Methods that write reject with `READ_ONLY`.
@@ -48,9 +44,6 @@ export type PostgresStoreOptions = CommonOptions &
       }
   )
 
-// https://nodejs.org/api/timers.html#settimeoutcallback-delay-args
-export const MAX_TIMER_MS = 2_147_483_647
-
 type ResolvedOptions = Required<Pick<CommonOptions, 'partitions' | 'queryTimeoutMs'>> & {
   readonly pool: PostgresPool
   readonly end: () => Promise<void>
@@ -58,17 +51,13 @@ type ResolvedOptions = Required<Pick<CommonOptions, 'partitions' | 'queryTimeout
 
 /** Throws `MISSING_DEPENDENCY` or `INVALID_OPTION`. */
 export function readOptions(options: PostgresStoreOptions): ResolvedOptions {
-  const { partitions = 'month', queryTimeoutMs = 10_000 } = options
+  const { partitions = 'month' } = options
   if (!['month', 'day', 'none'].includes(partitions))
     throw new AuditLogError(
       'INVALID_OPTION',
       `partitions must be month, day or none; it is ${partitions}`,
     )
-  if (!Number.isInteger(queryTimeoutMs) || queryTimeoutMs < 1 || queryTimeoutMs > MAX_TIMER_MS)
-    throw new AuditLogError(
-      'INVALID_OPTION',
-      `queryTimeoutMs must be a whole number from 1 to ${MAX_TIMER_MS}; it is ${String(queryTimeoutMs)}`,
-    )
+  const queryTimeoutMs = readQueryTimeout(options)
   if ('pool' in options && typeof options.pool?.connect === 'function')
     return { partitions, queryTimeoutMs, pool: options.pool, end: () => Promise.resolve() }
   if (!('connectionString' in options) || typeof options.connectionString !== 'string')

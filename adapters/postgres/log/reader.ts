@@ -1,8 +1,8 @@
-import { abortedError, AuditLogError } from '../../../src/errors.js'
+import { abortedError, AuditLogError, queryTimedOut } from '../../../src/errors.js'
 import type { TimeBounds } from '../../../src/filter/bounds.js'
 import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import type { PostgresPool } from '../connection/client.js'
-import { asAuditLogError, isStatementError, isTransient, timedOut } from '../connection/failures.js'
+import { asAuditLogError, isStatementError, isTransient } from '../connection/failures.js'
 import type { PostgresLog } from './log.js'
 import { type OwnWrites, readReplica } from './replica.js'
 import { createSnapshots, type Opening, type SnapshotRead } from './snapshot.js'
@@ -56,7 +56,7 @@ export function createReader(
       } catch (error) {
         if (signal?.aborted) throw abortedError(signal)
         if (error instanceof AuditLogError && error.code === 'ABORTED')
-          throw timedOut(timeoutMs, error.cause)
+          throw queryTimedOut(timeoutMs, error.cause)
         throw asAuditLogError(error, timeoutMs)
       }
     },

@@ -1,7 +1,7 @@
+import { queryTimedOut } from '../../../src/errors.js'
 import type { TimeBounds } from '../../../src/filter/bounds.js'
 import { ask, askAll, type PostgresPoolClient, type TextRow } from '../connection/client.js'
 import { type Ask, createAsk } from '../connection/connection.js'
-import { timedOut } from '../connection/failures.js'
 import { LIVE_COLUMNS, type LiveRow, readLiveRow } from '../schema/live-rows.js'
 import type { Names } from '../schema/names.js'
 
@@ -60,7 +60,7 @@ export function createSnapshots({ liveEvents }: Names, timeoutMs: number): InSna
       isReplica,
       open: live!.map(readLiveRow),
       checkTime() {
-        if (performance.now() > end) throw timedOut(timeoutMs)
+        if (performance.now() > end) throw queryTimedOut(timeoutMs)
       },
     }
     const names = Object.keys(opening)

@@ -6,11 +6,10 @@ import type { IndexView } from '../../../src/store-kit/index/index-list.js'
 import { unindexedPart } from '../../../src/store-kit/index/unindexed-part.js'
 import type { IndexPart } from '../../../src/store-kit/index/part.js'
 import { tracedView } from '../../../src/store-kit/index/traced-view.js'
-import type { ListOptions } from '../../../src/store/store.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Coverage, LogIndex } from '../index/log-index.js'
 import type { EventRow } from '../schema/rows.js'
-import type { LogState } from './scan.js'
+import type { BoundedListOptions, LogState } from './scan.js'
 import type { Tables } from '../schema/tables.js'
 import { runTimeSlice } from '../connection/time-slice.js'
 
@@ -26,7 +25,7 @@ export interface Indexed {
 export async function coveredTo(
   { tables: { connection }, index }: Indexed,
   logState: LogState,
-  options: ListOptions,
+  options: BoundedListOptions,
 ): Promise<Microseconds> {
   let to = index.known(logState)?.to
   if (to !== undefined) return to
@@ -58,7 +57,7 @@ export async function runIndex<Step>(
   { tables, index }: Indexed,
   { logState, bounds, start, visit }: IndexRun<Step>,
   toEvent: (row: EventRow) => AuditEvent,
-  options: ListOptions,
+  options: BoundedListOptions,
 ): Promise<boolean> {
   const { connection, events, live } = tables
   const { trace } = options

@@ -5,12 +5,11 @@ import type { EventCollector } from '../../../src/store-kit/collect.js'
 import type { Sql } from '../../../src/store-kit/sql.js'
 import type { IndexFilter } from '../../../src/store-kit/index/index-filter.js'
 import type { Probe } from '../../../src/store-kit/index/probe.js'
-import type { ListOptions } from '../../../src/store/store.js'
 import type { Indexed } from './index-run.js'
 import { pushDownAttribute } from './pushdown.js'
 import { pushDownWhere } from './pushdown-where.js'
 import type { EventRow } from '../schema/rows.js'
-import { type LogState, scanEvents } from './scan.js'
+import { type BoundedListOptions, type LogState, scanEvents } from './scan.js'
 
 /** The state of one list query. */
 export interface ListQuery {
@@ -22,7 +21,7 @@ export interface ListQuery {
   readonly toEvent: (row: EventRow) => AuditEvent
   /** The state of the log when the list begins. */
   readonly logState: LogState
-  readonly options: ListOptions
+  readonly options: BoundedListOptions
 }
 
 /**

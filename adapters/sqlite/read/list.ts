@@ -4,14 +4,14 @@ import { setsTimeBound, timeBounds } from '../../../src/filter/bounds.js'
 import { compileFilter } from '../../../src/filter/evaluate.js'
 import { scanDirection } from '../../../src/filter/order.js'
 import { indexFilter } from '../../../src/store-kit/index/index-filter.js'
-import type { EventPage, ListOptions } from '../../../src/store/store.js'
+import type { EventPage } from '../../../src/store/store.js'
 import { lazyPage } from '../../../src/store-kit/lazy-event.js'
 import type { ListQuery } from './list-query.js'
 import type { Indexed } from './index-run.js'
 import { listInTime } from './list-in-time.js'
 import { listSorted } from './list-sorted.js'
 import { rowToEvent, rowToLazyEvent } from '../schema/rows.js'
-import { readLogState } from './scan.js'
+import { type BoundedListOptions, readLogState } from './scan.js'
 
 /**
  * Returns a page of matching events. A list by time first reads the newest rows one by one, as most
@@ -21,7 +21,7 @@ import { readLogState } from './scan.js'
 export async function listEvents(
   indexed: Indexed,
   query: EventQuery,
-  options: ListOptions,
+  options: BoundedListOptions,
 ): Promise<EventPage> {
   const { connection } = indexed.tables
   // Events that become visible after this have later times.

@@ -11,6 +11,11 @@ import { EVENT_COLUMNS, type EventRow, type EventValues, valuesToRow } from '../
 import type { Tables } from '../schema/tables.js'
 import { runTimeSlice } from '../connection/time-slice.js'
 
+export interface BoundedListOptions extends ListOptions {
+  /** The time at which the list rejects with `ABORTED`, as `performance.now()` counts. */
+  readonly deadline?: number | undefined
+}
+
 export interface Scan {
   readonly bounds: TimeBounds
   readonly direction: 'asc' | 'desc'
@@ -151,7 +156,7 @@ export async function scanEvents(
   tables: Tables,
   scan: Scan,
   visit: (row: EventRow) => boolean,
-  options: Pick<ListOptions, 'signal' | 'trace'>,
+  options: Pick<BoundedListOptions, 'signal' | 'trace' | 'deadline'>,
 ): Promise<TimeBounds> {
   const { bounds, direction, logState, probe } = scan
   const { connection } = tables

@@ -1,0 +1,22 @@
+import { MAX_TIMER_MS } from '../async/timers.js'
+import { AuditLogError } from '../errors.js'
+
+/** An option of every store. */
+export interface QueryTimeoutOptions {
+  /**
+   * The time limit of one list, or of one page of `pages` or of an export, in milliseconds. A query that
+   * exceeds it rejects with `QUERY_TIMEOUT`. A count scales a sample after this time at the latest.
+   * @default 10000
+   */
+  readonly queryTimeoutMs?: number
+}
+
+/** The time limit with its default. Throws `INVALID_OPTION`. */
+export function readQueryTimeout({ queryTimeoutMs = 10_000 }: QueryTimeoutOptions): number {
+  if (Number.isInteger(queryTimeoutMs) && queryTimeoutMs >= 1 && queryTimeoutMs <= MAX_TIMER_MS)
+    return queryTimeoutMs
+  throw new AuditLogError(
+    'INVALID_OPTION',
+    `queryTimeoutMs must be a whole number from 1 to ${MAX_TIMER_MS}; it is ${String(queryTimeoutMs)}`,
+  )
+}

@@ -1,3 +1,4 @@
+import path from 'node:path'
 import { AuditLogError } from '../../src/errors.js'
 import { isBusy, openDatabase, type SqliteDatabase } from './connection/database.js'
 import { migrate, type Schema } from './schema/schema.js'
@@ -27,10 +28,10 @@ const JOURNAL_SCHEMA: Schema = {
 const MAX_FREE_PAGES = 1024
 
 /** Opens the journal's file, or creates it, and locks it for this process. */
-export function openJournal(filename: string): SqliteDatabase {
+export function openJournal(filename: string, mode: number): SqliteDatabase {
   try {
     return openDatabase(
-      filename,
+      path.resolve(filename),
       (database) => {
         // Before the first read: the first process that writes locks the file until it closes it or ends.
         database.pragma('locking_mode = EXCLUSIVE')
@@ -38,7 +39,7 @@ export function openJournal(filename: string): SqliteDatabase {
         checkFile(database)
         migrate(database, JOURNAL_SCHEMA)
       },
-      { timeoutMs: 0 },
+      { timeoutMs: 0, mode },
     )
   } catch (error) {
     const cause = error instanceof AuditLogError ? error.cause : error

@@ -1,5 +1,6 @@
 import { AuditLogError } from '../../src/errors.js'
 import type { DraftThrottle, JsonObject } from '../../src/event/event.js'
+import { readFileMode } from '../../src/store/file-mode.js'
 import type { EventJournal, JournalEntry } from '../../src/store/journal.js'
 import type { Microseconds } from '../../src/event/timestamp.js'
 import type { SqliteDatabase } from './connection/database.js'
@@ -13,6 +14,8 @@ export interface SqliteJournalOptions {
    * @default 268435456 (256 MiB)
    */
   readonly maxBytes?: number
+  /** Permissions of the file if it is created; the umask has no effect. @default 0o600 */
+  readonly mode?: number
 }
 
 interface JournalRow {
@@ -58,9 +61,10 @@ const MAX_READ_LENGTH = 8 * 1024 * 1024
 export function sqliteJournal({
   filename,
   maxBytes = 256 * 1024 * 1024,
+  mode,
 }: SqliteJournalOptions): EventJournal {
   checkOptions(filename, maxBytes)
-  const database = openJournal(filename)
+  const database = openJournal(filename, readFileMode(mode))
   const insert = database.prepare(INSERT)
   const select = database.prepare(SELECT)
   const sum = database.prepare(SUM)

@@ -1,9 +1,11 @@
+import path from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AuditLogError } from '../../src/errors.js'
 import type { AuditEvent } from '../../src/event/event.js'
 import { freshEvents } from '../../src/event/importing.js'
 import { FIRST_PROBE_SIZE } from '../../src/store-kit/index/probe.js'
 import { type QueryTimeoutOptions, readQueryTimeout } from '../../src/store/query-timeout.js'
+import { readFileMode } from '../../src/store/file-mode.js'
 import { readOnlyStore } from '../../src/store/read-only.js'
 import type { EventStore, LiveChange } from '../../src/store/store.js'
 import { type Clock, systemClock } from '../../src/event/timestamp.js'
@@ -42,6 +44,12 @@ export type SqliteStoreOptions = CommonOptions &
     | {
         /** Path of the file, which is created with its schema if missing. It is switched to WAL mode. */
         readonly filename: string
+        /**
+         * Permissions of the file, and of `-wal` and `-shm`, if the store creates it; the umask has no effect.
+         * A file that exists keeps its own.
+         * @default 0o600
+         */
+        readonly mode?: number
       }
     | {
         /**
@@ -80,7 +88,9 @@ function openFile(options: SqliteStoreOptions): SqliteDatabase {
     }
     return migrate(database, EVENTS_SCHEMA)
   }
-  return openDatabase(filename, prepare, { readOnly })
+  const mode = readFileMode(isOurs ? options.mode : undefined)
+  // Later changes of the working directory must not lead to another file.
+  return openDatabase(path.resolve(filename), prepare, { mode, mustExist: !isOurs, readOnly })
 }
 
 function openReadOnly(options: SqliteStoreOptions): EventStore {

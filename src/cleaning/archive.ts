@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { untilAborted } from '../errors.js'
 import type { AuditEvent } from '../event/event.js'
+import { DEFAULT_FILE_MODE } from '../store/file-mode.js'
 import type { ArchiveEvents } from './rule.js'
 
 /** Takes the events that one run removes. */
@@ -21,13 +22,21 @@ const compress = promisify(gzip)
 // In characters. A page of large events would be too long for one string.
 const MAX_MEMBER_LENGTH = 4_194_304
 
-/** `target` is a directory or a function of the host. Once the signal aborts, the function is not awaited. */
+/** Where a rule archives events. */
+export interface ArchiveTarget {
+  /** A directory, or a function of the host. */
+  readonly to: string | ArchiveEvents
+  /** Permissions of the file. */
+  readonly mode?: number | undefined
+}
+
+/** Once the signal aborts, the function of the host is not awaited. */
 export function openArchive(
-  target: string | ArchiveEvents,
+  { to: target, mode = DEFAULT_FILE_MODE }: ArchiveTarget,
   rule: string,
   signal: AbortSignal,
 ): Archive {
-  if (typeof target === 'string') return fileArchive(target, rule)
+  if (typeof target === 'string') return fileArchive(target, rule, mode)
   return {
     add: (events) => untilAborted(target(events), signal),
     file: undefined,
@@ -35,7 +44,7 @@ export function openArchive(
   }
 }
 
-function fileArchive(directory: string, rule: string): Archive {
+function fileArchive(directory: string, rule: string, mode: number): Archive {
   let file: string | undefined
   let handle: FileHandle | undefined
   let size = 0
@@ -44,7 +53,9 @@ function fileArchive(directory: string, rule: string): Archive {
     await mkdir(directory, { recursive: true })
     const parts = [rule, first.created_at, randomBytes(4).toString('hex')].map(fileSafe)
     const name = path.resolve(directory, `${parts.join('-')}.ndjson.gz`)
-    const created = await open(name, 'wx')
+    const created = await open(name, 'wx', mode)
+    // The umask may have taken bits away; some file systems have no permissions.
+    await created.chmod(mode).catch(() => {})
     file = name
     await syncDirectory(directory)
     return created

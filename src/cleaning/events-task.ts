@@ -1,11 +1,11 @@
 import type { Duration } from 'date-fns'
 import type { KeptBounds } from '../store/store.js'
 import { formatTimestamp, type Microseconds } from '../event/timestamp.js'
+import type { ArchiveTarget } from './archive.js'
 import { dueBefore } from './due.js'
 import { subtract } from '../event/duration.js'
 import type { Filter } from './filters.js'
 import { previewAll, previewSelected, removeAll, removeSelected } from './remove-events.js'
-import type { ArchiveEvents } from './rule.js'
 import { mayMatch } from './scan.js'
 import type { Job, Task } from './task.js'
 
@@ -17,7 +17,7 @@ export interface Bounds {
   readonly maxBytes: number | undefined
 }
 
-export function eventsTask(bounds: Bounds, archive: string | ArchiveEvents | undefined): Task {
+export function eventsTask(bounds: Bounds, archive: ArchiveTarget | undefined): Task {
   const { filter } = bounds
   const boundsAt = (now: Microseconds): KeptBounds => ({
     from: bounds.maxAge && Math.max(0, subtract(now, bounds.maxAge)),

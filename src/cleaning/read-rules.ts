@@ -8,11 +8,12 @@ import { readFilter } from './filters.js'
 import { hostTask, statisticsTask } from './other-tasks.js'
 import { errorType } from './run-events.js'
 import type { CleaningRule, EventsRule, HostRule } from './rule.js'
+import { fileModeFault } from '../store/file-mode.js'
 import { parseTimeOfDay, type Schedule } from './schedule.js'
 import type { Rule } from './task.js'
 
 const SHARED_MEMBERS = ['name', 'target', 'every', 'at']
-const EVENTS_MEMBERS = ['filter', 'maxAge', 'maxRows', 'maxBytes', 'archive']
+const EVENTS_MEMBERS = ['filter', 'maxAge', 'maxRows', 'maxBytes', 'archive', 'archiveMode']
 const HOST_MEMBERS = ['filters', 'maxAge', 'run']
 
 const MAX_NAME_LENGTH = 100
@@ -76,7 +77,7 @@ function readTask(rule: CleaningRule, fault: Fault): ReadTask {
 }
 
 function readEvents(rule: EventsRule, fault: Fault): ReadTask {
-  const { archive, maxRows, maxBytes } = rule
+  const { archive, archiveMode, maxRows, maxBytes } = rule
   const maxAge = readDuration(rule.maxAge, 'maxAge', fault)
   const counts = Object.entries({ maxRows, maxBytes }).filter(([, count]) => count !== undefined)
   const invalid = counts.find(([, count]) => !Number.isSafeInteger(count) || count! < 0)
@@ -85,6 +86,10 @@ function readEvents(rule: EventsRule, fault: Fault): ReadTask {
   const isArchive = typeof archive === 'function' || (typeof archive === 'string' && archive !== '')
   if (archive !== undefined && !isArchive)
     throw fault('archive must be the name of a directory, or a function')
+  const modeFault = archiveMode === undefined ? undefined : fileModeFault(archiveMode)
+  if (modeFault !== undefined) throw fault(`archiveMode ${modeFault}`)
+  if (archiveMode !== undefined && typeof archive !== 'string')
+    throw fault('archiveMode needs an archive in a directory')
   const at = `cleaning rule ${rule.name ?? rule.target}: filter`
   const filter = rule.filter === undefined ? undefined : readFilter(rule.filter, at)
   const filters: JsonObject = {
@@ -93,7 +98,8 @@ function readEvents(rule: EventsRule, fault: Fault): ReadTask {
     ...(maxRows !== undefined && { max_rows: maxRows }),
     ...(maxBytes !== undefined && { max_bytes: maxBytes }),
   }
-  return { task: eventsTask({ filter, maxAge, maxRows, maxBytes }, archive), filters }
+  const target = archive === undefined ? undefined : { to: archive, mode: archiveMode }
+  return { task: eventsTask({ filter, maxAge, maxRows, maxBytes }, target), filters }
 }
 
 function readHost(rule: HostRule, fault: Fault): ReadTask {

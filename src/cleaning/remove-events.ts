@@ -2,10 +2,9 @@ import { throwIfAborted } from '../errors.js'
 import type { TimeoutSignal } from '../async/timeout-signal.js'
 import type { AuditEvent } from '../event/event.js'
 import { formatTimestamp, type Microseconds } from '../event/timestamp.js'
-import { openArchive } from './archive.js'
+import { type ArchiveTarget, openArchive } from './archive.js'
 import { openIds } from './due.js'
 import type { Filter, Holds } from './filters.js'
-import type { ArchiveEvents } from './rule.js'
 import { scan } from './scan.js'
 import type { Job, Preview } from './task.js'
 
@@ -39,7 +38,7 @@ export async function* removable(
 export async function removeSelected(
   job: Job,
   selection: DueSelection,
-  archive: string | ArchiveEvents | undefined,
+  archive: ArchiveTarget | undefined,
 ): Promise<void> {
   const { store, totals, signal } = job
   const archived = archive === undefined ? undefined : openArchive(archive, job.rule, signal)

@@ -41,6 +41,8 @@ export interface EventsRule extends CommonRule {
    * a page, the file ends within that page.
    */
   readonly archive?: string | ArchiveEvents
+  /** Permissions of each file in the directory; the umask has no effect. @default 0o600 */
+  readonly archiveMode?: number
 }
 
 /** Refreshes the statistics of the database's query planner. */

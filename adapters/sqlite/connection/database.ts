@@ -1,5 +1,7 @@
 import { createRequire } from 'node:module'
 import { AuditLogError } from '../../../src/errors.js'
+import { DEFAULT_FILE_MODE } from '../../../src/store/file-mode.js'
+import { createFile } from './file.js'
 
 /*
  * The part of better-sqlite3 (12 or newer) that is used here, as structural types: compiling against
@@ -69,6 +71,10 @@ export async function withSmallCheckpoints<Result>(
 
 export interface OpenOptions {
   readonly timeoutMs?: number
+  /** Permissions of the file if it is created. @default 0o600 */
+  readonly mode?: number
+  /** Never creates the file. */
+  readonly mustExist?: boolean
   /** Opens an existing file, and changes nothing in it. */
   readonly readOnly?: boolean
 }
@@ -80,16 +86,15 @@ export interface OpenOptions {
 export function openDatabase(
   filename: string,
   prepare: (database: SqliteDatabase) => void,
-  { timeoutMs = OPEN_TIMEOUT_MS, readOnly = false }: OpenOptions = {},
+  options: OpenOptions = {},
 ): SqliteDatabase {
+  const { timeoutMs = OPEN_TIMEOUT_MS, mode = DEFAULT_FILE_MODE, readOnly = false } = options
+  const fileMustExist = readOnly || options.mustExist === true
   const Database = loadDriver()
   let database: SqliteDatabase | undefined
   try {
-    database = new Database(filename, {
-      timeout: timeoutMs,
-      readonly: readOnly,
-      fileMustExist: readOnly,
-    })
+    if (!fileMustExist) createFile(filename, mode)
+    database = new Database(filename, { timeout: timeoutMs, readonly: readOnly, fileMustExist })
     // better-sqlite3 is compiled with NORMAL as WAL's default, which loses the last commits when
     // the power goes: https://www.sqlite.org/pragma.html#pragma_synchronous
     database.pragma('synchronous = FULL')

@@ -40,10 +40,11 @@ const CHECKPOINT_PAGES = 2000
  * because a lower level could corrupt the file.
  */
 function openForSealing(filename: string, lockWaitMs: number): SqliteDatabase {
-  const database = openDatabase(filename, (database) => {
+  const prepare = (database: SqliteDatabase): void => {
     database.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
     database.pragma('cache_size = -16384')
-  })
+  }
+  const database = openDatabase(filename, prepare, { mustExist: true })
   const isWal = database.pragma('journal_mode', { simple: true }) === 'wal'
   database.pragma(isWal ? 'synchronous = NORMAL' : `busy_timeout = ${lockWaitMs}`)
   return database

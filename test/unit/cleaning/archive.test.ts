@@ -45,14 +45,24 @@ async function handles(): Promise<{ sync: () => Promise<void> }> {
 
 describe('an archive in a directory', () => {
   it('has no file before the first event', async () => {
-    const archive = openArchive(temp.file('none'), 'rule', signal)
+    const archive = openArchive({ to: temp.file('none') }, 'rule', signal)
     await archive.close()
     expect(archive.file).toBeUndefined()
     expect(fs.existsSync(temp.file('none'))).toBe(false)
   })
 
+  it.each([
+    [undefined, 0o600],
+    [0o666, 0o666],
+  ])('with the mode %s has the permissions %d', async (mode, expected) => {
+    const archive = openArchive({ to: temp.dir, mode }, 'rule', signal)
+    await archive.add(page(0, 1))
+    await archive.close()
+    expect(fs.statSync(archive.file!).mode & 0o777).toBe(expected)
+  })
+
   it('is readable after each page, before it is closed', async () => {
-    const archive = openArchive(temp.dir, 'rule', signal)
+    const archive = openArchive({ to: temp.dir }, 'rule', signal)
     await archive.add(page(0, 3))
     expect(read(archive.file!)).toEqual(page(0, 3))
     await archive.add(page(3, 2))
@@ -62,7 +72,7 @@ describe('an archive in a directory', () => {
   })
 
   it('accepts a page of large events', async () => {
-    const archive = openArchive(temp.dir, 'rule', signal)
+    const archive = openArchive({ to: temp.dir }, 'rule', signal)
     const large = page(0, 12, 'é'.repeat(500_000))
     await archive.add(large)
     await archive.close()
@@ -70,7 +80,7 @@ describe('an archive in a directory', () => {
   })
 
   it('contains no part of a page that could not be written', async () => {
-    const archive = openArchive(temp.dir, 'rule', signal)
+    const archive = openArchive({ to: temp.dir }, 'rule', signal)
     await archive.add(page(0, 3))
     const size = fs.statSync(archive.file!).size
     const full = new Error('ENOSPC: no space left on device')

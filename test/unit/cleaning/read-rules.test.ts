@@ -45,6 +45,16 @@ const invalid: [string, object, RegExp][] = [
   ['null as filter', { target: 'events', maxAge, filter: null }, /rule events: filter: a query is/],
   ['an archive without a name', { target: 'events', maxAge, archive: '' }, /archive must be/],
   [
+    'a mode without owner',
+    { target: 'events', maxAge, archive: 'a', archiveMode: 0o044 },
+    /archiveMode must be from 0o600 to 0o777.*it is 0o44/,
+  ],
+  [
+    'a mode without a directory',
+    { target: 'events', maxAge, archiveMode: 0o640 },
+    /archiveMode needs an archive in a directory/,
+  ],
+  [
     'every and at',
     { target: 'events', maxAge, every: { days: 1 }, at: '03:00' },
     /cannot have both/,

@@ -1,0 +1,40 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, it } from 'vitest'
+
+/*
+ * If a process closes a descriptor of a database, `-wal` or `-shm`, SQLite loses its locks on that file. So the
+ * SQLite store opens no file by itself, except one that it creates.
+ */
+
+const root = fileURLToPath(new URL('../../adapters/sqlite', import.meta.url))
+
+/** What opens no file. */
+const HARMLESS = ['lstatSync', 'readlinkSync', 'realpathSync', 'statSync']
+/** What creates a file in `connection/file.ts`, or works on its descriptor. */
+const CREATING = ['openSync', 'fchmodSync', 'closeSync']
+
+const files = fs
+  .readdirSync(root, { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => ({ name, text: fs.readFileSync(path.join(root, name), 'utf8') }))
+
+it('the SQLite store opens no existing file by node:fs', () => {
+  const importing = files.filter(({ text }) => /['"](?:node:)?fs(?:\/promises)?['"]/.test(text))
+  expect(importing.map(({ name }) => name).toSorted()).toEqual([
+    'connection/file.ts',
+    'connection/host-handle.ts',
+  ])
+  for (const { name, text } of importing) {
+    expect(text, name).toContain(`import fs from 'node:fs'`)
+    const allowed = name === 'connection/file.ts' ? [...HARMLESS, ...CREATING] : HARMLESS
+    const used = [...text.matchAll(/\bfs\.(\w+)/g)].map(([, member]) => member)
+    expect(allowed, name).toEqual(expect.arrayContaining(used))
+  }
+})
+
+it('a file is only opened to create it', () => {
+  const opened = files.flatMap(({ text }) => text.match(/openSync\(.*/g) ?? [])
+  expect(opened).toEqual([expect.stringContaining(`, 'wx', mode)`)])
+})

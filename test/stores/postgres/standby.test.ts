@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { AuditLog } from 'daybook'
 import { postgresStore } from 'daybook/postgres'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { ImportedEvent } from '../../../src/event/event.js'
 import { formatTimestamp, parseTimestamp } from '../../../src/event/timestamp.js'
 import type { EventStore, WaitOptions } from '../../../src/store/store.js'
@@ -41,6 +41,8 @@ const closing = <Log extends { close(): Promise<void> }>(log: Log): Log => {
   return log
 }
 afterEach(async () => {
+  vi.restoreAllMocks()
+  deadlines.clear()
   resume()
   await Promise.all(opened.splice(0).map((log) => log.close()))
 })
@@ -75,12 +77,35 @@ async function cancelWait(ignored: readonly string[] = []): Promise<readonly str
   return [...ignored, (rows[0] as { key: string }).key]
 }
 
-const openLog = (url = primary.url, waiting = { deadlineMs: 60_000 }): AuditLog =>
+const openLog = (url = primary.url): AuditLog =>
   new AuditLog({
     store: postgresStore({ connectionString: url }),
-    types: {},
-    waiting,
+    types: { 'test:live': {} },
+    waiting: { deadlineMs: DEADLINE_MS },
   })
+
+const DEADLINE_MS = 60_000
+
+/** Timers of deadlines that have begun. */
+const deadlines = new Set<() => void>()
+let ahead = 0
+
+/** Makes deadlines that end when the test calls `passDeadlines`, however slow the machine is. */
+function driveDeadlines(): void {
+  const now = performance.now.bind(performance)
+  vi.spyOn(performance, 'now').mockImplementation(() => now() + ahead)
+  const set = setTimeout
+  vi.spyOn(globalThis, 'setTimeout').mockImplementation(((end: () => void, ms: number) => {
+    if (ms > DEADLINE_MS / 2) deadlines.add(end)
+    return set(end, ms)
+  }) as typeof setTimeout)
+}
+
+function passDeadlines(): void {
+  ahead += DEADLINE_MS
+  for (const end of deadlines) end()
+  deadlines.clear()
+}
 
 const rejection = (call: Promise<unknown>): Promise<unknown> =>
   call.then(
@@ -104,7 +129,8 @@ describe('a call whose commit the standby has not confirmed', () => {
   })
 
   it('is rejected with OUTCOME_UNKNOWN at the deadline, and counted as rejected', async () => {
-    const audit = closing(openLog(primary.url, { deadlineMs: 1000 }))
+    driveDeadlines()
+    const audit = closing(openLog())
     await audit.recordCustom('before')
     // The claim of the key is confirmed; the commit of the event is not.
     await admin.query('BEGIN; LOCK TABLE daybook.events IN EXCLUSIVE MODE')
@@ -113,6 +139,8 @@ describe('a call whose commit the standby has not confirmed', () => {
     await untilRow(`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'`)
     suspend()
     await admin.query('ROLLBACK')
+    await untilRow(WAITING, [[]])
+    passDeadlines()
     expect(await call).toBe('OUTCOME_UNKNOWN')
     resume()
     await untilSynchronous()
@@ -128,15 +156,14 @@ describe('a call whose commit the standby has not confirmed', () => {
 })
 
 it('says that the outcome of `close` is unknown if the standby has not confirmed it', async () => {
-  const audit = new AuditLog({
-    store: postgresStore({ connectionString: primary.url }),
-    types: { 'test:live': {} },
-    waiting: { deadlineMs: 600 },
-  })
-  closing(audit)
+  driveDeadlines()
+  const audit = closing(openLog())
   const live = await audit.recordLive('test:live')
   suspend()
-  expect(await rejection(live.close())).toBe('OUTCOME_UNKNOWN')
+  const call = rejection(live.close())
+  await untilRow(WAITING, [[]])
+  passDeadlines()
+  expect(await call).toBe('OUTCOME_UNKNOWN')
   resume()
   await untilSynchronous()
 })
@@ -213,14 +240,18 @@ describe('a write', () => {
 })
 
 it('loses no acknowledged event when the standby takes over', { timeout: 60_000 }, async () => {
-  const audit = openLog(primary.url, { deadlineMs: 600 })
+  driveDeadlines()
+  const audit = openLog()
   const kept = await audit.recordCustom('kept')
   await standby.crash()
-  const answers = await Promise.all(
-    ['a', 'b', 'c'].map((type) => rejection(audit.recordCustom(type))),
-  )
+  const calls = Promise.all(['a', 'b', 'c'].map((type) => rejection(audit.recordCustom(type))))
+  await untilRow(WAITING, [[]])
+  passDeadlines()
+  const answers = await calls
   await primary.crash()
-  await audit.close()
+  const closed = audit.close()
+  passDeadlines()
+  await closed
   await standby.start()
   await standby.promote()
   const after = closing(openLog(standby.url))

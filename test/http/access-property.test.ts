@@ -50,19 +50,16 @@ async function serve(
   }
 }
 
-/**
- * Everything that a client sees of a response, except the date and the warnings, which depend on whether there was
- * time to look for an attribute.
- */
-function comparable(
-  { status, headers: { date: _date, ...headers }, body }: RawResponse,
-  path: string,
-): unknown {
-  if (status >= 300 || !path.includes('filter[s')) return { status, headers, body }
-  const { meta: _meta, ...document } = JSON.parse(body) as Readonly<Record<string, unknown>>
-  const { 'content-length': _length, etag: _etag, ...others } = headers
-  return { status, headers: others, body: JSON.stringify(document) }
-}
+/** Everything that a client sees of a response, except the date. */
+const comparable = ({
+  status,
+  headers: { date: _date, ...headers },
+  body,
+}: RawResponse): unknown => ({
+  status,
+  headers,
+  body,
+})
 
 /** The query as a query string. */
 const textOf = (query: QueryObject): string => formatQuery(parseQuery(query))
@@ -100,7 +97,7 @@ describe.each(Object.entries(stores))('the visible filter on %s', (_, open) => {
         const model = await serve(memoryStore({ clock }), remaining)
         const both = async (path: string): Promise<RawResponse> => {
           const [given, expected] = await Promise.all([send(feed.url, path), send(model.url, path)])
-          expect(comparable(given, path), path).toEqual(comparable(expected, path))
+          expect(comparable(given), path).toEqual(comparable(expected))
           return given
         }
         try {

@@ -50,12 +50,13 @@ export function listHandler({ audit, path, broadcast }: StreamingHandlerOptions)
     request: HttpRequest,
     visible: Grouping | undefined,
     seconds: number | undefined,
+    signal: AbortSignal,
   ): Promise<Listed> => {
     const { query: queryString } = request
     const { fields, rest } = extractFieldset(queryString)
     const query = parseEventsQuery(rest)
     const where = bothOf(visible, query.where)
-    const read = (): Promise<EventPage> => audit.list({ ...query, where }, { lazy: true })
+    const read = (): Promise<EventPage> => audit.list({ ...query, where }, { signal, lazy: true })
     const page = seconds
       ? await longPoll({
           broadcast,
@@ -63,30 +64,31 @@ export function listHandler({ audit, path, broadcast }: StreamingHandlerOptions)
           query,
           seconds,
           list: read,
-          signal: request.signal,
+          signal,
         })
       : await read()
     const self = queryString === '' ? path : `${path}?${queryString}`
     const prev = previousLink(query, fields, page)
     const links = prev === undefined ? { self } : { self, prev }
-    const open = await findOpen(page.events)
-    const warnings = await sortWarnings(audit, query, visible, page.events)
+    const open = await findOpen(page.events, signal)
+    const warnings = await sortWarnings(audit, query, visible, page.events, signal)
     const view = { fields, open, ...(warnings.length > 0 && { meta: { warnings } }) }
     const body = utf8(eventsDocument(page.events, path, links, view))
     const { status, headers } = jsonResponse(page.truncated ? 206 : 200, body)
     return { page, response: { status, headers: { ...headers, etag: entityTag(body) }, body } }
   }
 
-  // Many clients request the same page at once, such as dashboards; equal requests share one query.
+  // Many clients request the same page at once, such as dashboards; equal requests share one query, which
+  // ends early if all of these clients disconnect.
   const shared = coalescePerTurn<Listed>()
 
   return async ({ request, visible, reportRead }) => {
     checkAccept(request.header('accept'))
     const seconds = preferredWait(request.header('prefer'))
     const { page, response } = seconds
-      ? await list(request, visible, seconds)
-      : await shared(JSON.stringify([request.query, visible]), () =>
-          list(request, visible, undefined),
+      ? await list(request, visible, seconds, request.signal)
+      : await shared(JSON.stringify([request.query, visible]), request.signal, (signal) =>
+          list(request, visible, undefined, signal),
         )
     await reportRead(page.events)
     return withPreferenceHeaders(response, seconds)

@@ -4,7 +4,10 @@ import type { EndpointAudit } from './handler.js'
 const NONE: ReadonlySet<string> = new Set()
 
 /** Returns the ids of all open live events, if the given events may include one; else an empty set. */
-export type FindOpenEvents = (events: readonly AuditEvent[]) => Promise<ReadonlySet<string>>
+export type FindOpenEvents = (
+  events: readonly AuditEvent[],
+  signal?: AbortSignal,
+) => Promise<ReadonlySet<string>>
 
 /** Queries the store only if there are events of live types, so that other responses cost no query. */
 export function createOpenEventFinder({
@@ -12,9 +15,9 @@ export function createOpenEventFinder({
   types,
 }: Pick<EndpointAudit, 'store' | 'types'>): FindOpenEvents {
   const live = new Set(Object.keys(types).filter((type) => types[type]!.live === true))
-  return async (events) => {
+  return async (events, signal) => {
     if (live.size === 0 || !events.some(({ type }) => live.has(type))) return NONE
-    const open = await store.openEvents()
+    const open = await store.openEvents({ signal })
     return new Set(open.map(({ id }) => id))
   }
 }

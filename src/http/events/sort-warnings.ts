@@ -14,47 +14,62 @@ export interface ListWarning {
 
 const KNOWN: readonly string[] = [...OWN_FIELDS, SOURCE]
 
-// The index answers within milliseconds. Where it is incomplete, a scan might take long.
-const BUDGET_MS = 100
-
 const hasAttribute = (name: string): Grouping => oneCondition(name, 'not_null', [])
 
-/** True only if no visible event has the attribute; false also if that is not known within the budget. */
-async function isMissing(
+const hasAny = (names: readonly string[]): Grouping => ({
+  combinator: 'or',
+  conditions: [],
+  groupings: names.map(hasAttribute),
+})
+
+const withoutAny = (names: readonly string[], events: readonly AuditEvent[]): readonly string[] =>
+  names.filter((name) => !events.some(compileFilter(hasAttribute(name))))
+
+/**
+ * Those of the names that no visible event has. Each query but the last finds an event that has at least
+ * one of them, so there are at most as many queries as names; mostly there is one.
+ */
+async function missingOf(
   audit: EndpointAudit,
-  name: string,
+  names: readonly string[],
   visible: Grouping | undefined,
   signal: AbortSignal,
-): Promise<boolean> {
-  try {
-    const where = bothOf(visible, hasAttribute(name))
+): Promise<readonly string[]> {
+  let missing = names
+  for (let queries = 0; queries < names.length && missing.length > 0; queries++) {
+    const where = bothOf(visible, hasAny(missing))
     const { events } = await audit.list({ where, sorts: [], limit: 1 }, { signal, lazy: true })
-    return events.length === 0
-  } catch (error) {
-    if (error instanceof AuditLogError) return false
-    throw error
+    if (events.length === 0) return missing
+    missing = withoutAny(missing, events)
   }
+  return missing
 }
 
-/** Warnings about sorts by attributes that no visible event has. */
+/**
+ * Warnings about sorts by attributes that no visible event has: those of a log that holds only the
+ * visible events. None if the time limit of a query does not suffice to know.
+ */
 export async function sortWarnings(
   audit: EndpointAudit,
   { sorts }: EventQuery,
   visible: Grouping | undefined,
   listed: readonly AuditEvent[],
+  signal: AbortSignal,
 ): Promise<readonly ListWarning[]> {
-  const names = new Set(sorts.map(({ attribute }) => attribute))
-  const unseen = [...names].filter(
-    (name) => !KNOWN.includes(name) && !listed.some(compileFilter(hasAttribute(name))),
+  const names = [...new Set(sorts.map(({ attribute }) => attribute))]
+  const unseen = withoutAny(
+    names.filter((name) => !KNOWN.includes(name)),
+    listed,
   )
-  if (unseen.length === 0) return []
-  const signal = AbortSignal.timeout(BUDGET_MS)
-  const warnings: ListWarning[] = []
-  for (const name of unseen)
-    if (await isMissing(audit, name, visible, signal)) {
+  try {
+    const missing = await missingOf(audit, unseen, visible, signal)
+    return missing.map((name) => {
       const suggestion = didYouMean(nearest(name, KNOWN))
       const detail = `no visible event has the attribute ${JSON.stringify(name)}${suggestion}`
-      warnings.push({ detail, source: { parameter: 'filter[sorts]' } })
-    }
-  return warnings
+      return { detail, source: { parameter: 'filter[sorts]' } }
+    })
+  } catch (error) {
+    if (error instanceof AuditLogError && error.code === 'QUERY_TIMEOUT') return []
+    throw error
+  }
 }

@@ -6,13 +6,15 @@ import { eventsEndpoint } from '../../../src/http/events/endpoint.js'
 import type { HttpRequest } from '../../../src/http/exchange.js'
 import { coalescePerTurn } from '../../../src/async/coalesce.js'
 
+const { signal } = new AbortController()
+
 it('runs once for all calls of a turn with the same key, after the last one', async () => {
   const shared = coalescePerTurn<number>()
   let calls = 0
   const run = (): Promise<number> => Promise.resolve(calls)
   const ask = (key: string): Promise<number> => {
     calls++
-    return shared(key, run)
+    return shared(key, signal, run)
   }
   const first = [ask('a'), ask('b'), ask('a')]
   await Promise.resolve()
@@ -24,23 +26,56 @@ it('runs once for all calls of a turn with the same key, after the last one', as
 
 it('starts another run for a call that comes during a run', async () => {
   const shared = coalescePerTurn<string>()
-  const slow = shared('a', async () => {
+  const slow = shared('a', signal, async () => {
     await nextTurn()
     await nextTurn()
     return 'slow'
   })
   await nextTurn()
-  const next = shared('a', () => Promise.resolve('next'))
+  const next = shared('a', signal, () => Promise.resolve('next'))
   expect(await Promise.all([slow, next])).toEqual(['slow', 'next'])
 })
 
 it('rejects all calls that share a failed run, and no later ones', async () => {
   const shared = coalescePerTurn<string>()
   const fail = (): Promise<string> => Promise.reject(new Error('no'))
-  const asked = [shared('a', fail), shared('a', fail)]
+  const asked = [shared('a', signal, fail), shared('a', signal, fail)]
   await expect(asked[0]).rejects.toThrow('no')
   await expect(asked[1]).rejects.toThrow('no')
-  expect(await shared('a', () => Promise.resolve('yes'))).toBe('yes')
+  expect(await shared('a', signal, () => Promise.resolve('yes'))).toBe('yes')
+})
+
+it('aborts the run once the signals of all its calls have aborted', async () => {
+  const shared = coalescePerTurn<string>()
+  const clients = Array.from({ length: 3 }, () => new AbortController())
+  let given: AbortSignal | undefined
+  const run = (stop: AbortSignal): Promise<string> => {
+    given = stop
+    return new Promise((resolve) => {
+      stop.addEventListener('abort', () => resolve('stopped'))
+    })
+  }
+  const shares = clients.map((client) => shared('a', client.signal, run))
+  clients[0]!.abort()
+  await nextTurn()
+  await nextTurn()
+  clients[2]!.abort()
+  expect(given!.aborted).toBe(false)
+  clients[1]!.abort('gone')
+  expect(given!.aborted).toBe(true)
+  expect(given!.reason).toBe('gone')
+  expect(await Promise.all(shares)).toEqual(['stopped', 'stopped', 'stopped'])
+})
+
+it('runs again for a call in the turn in which all others have left', async () => {
+  const shared = coalescePerTurn<boolean>()
+  const run = (stop: AbortSignal): Promise<boolean> => Promise.resolve(stop.aborted)
+  const left = shared('a', AbortSignal.abort(), run)
+  const stays = shared('a', signal, run)
+  const joins = shared('a', signal, run)
+  expect(await left).toBe(true)
+  expect(await stays).toBe(false)
+  expect(joins).toBe(stays)
 })
 
 it('lists in one turn share a read only if they see the same events', async () => {

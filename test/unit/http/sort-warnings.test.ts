@@ -1,30 +1,45 @@
+import { AuditLogError, type EventPage } from 'daybook'
 import { expect, it } from 'vitest'
-import { abortedError } from '../../../src/errors.js'
+import { abortedError, queryTimedOut } from '../../../src/errors.js'
 import type { EndpointAudit } from '../../../src/http/events/handler.js'
 import { sortWarnings } from '../../../src/http/events/sort-warnings.js'
 import { parseQuery } from '../../../src/filter/parse.js'
+import type { WaitOptions } from '../../../src/store/store.js'
 
-it('a store that does not know within the budget is asked no longer, and there is no warning', async () => {
-  let aborted = 0
-  const audit = {
-    list: (_query: unknown, { signal }: { signal: AbortSignal }) =>
-      new Promise((_resolve, reject) => {
-        const abort = (): void => {
-          aborted++
-          reject(abortedError(signal))
-        }
-        if (signal.aborted) abort()
-        else signal.addEventListener('abort', abort)
-      }),
-  } as unknown as EndpointAudit
-  const query = parseQuery({ filter: { sorts: ['nope', 'never'] } })
-  expect(await sortWarnings(audit, query, undefined, [])).toEqual([])
-  expect(aborted).toBe(2)
+const { signal } = new AbortController()
+
+const auditWith = (list: (query: unknown, options: WaitOptions) => Promise<EventPage>) =>
+  ({ list }) as unknown as EndpointAudit
+
+const warningsOf = (audit: EndpointAudit, ...sorts: readonly string[]) =>
+  sortWarnings(audit, parseQuery({ filter: { sorts } }), undefined, [], signal)
+
+it('one query decides about all attributes that no event has', async () => {
+  let queries = 0
+  const audit = auditWith(() => {
+    queries++
+    return Promise.resolve({ events: [], truncated: false })
+  })
+  const warnings = await warningsOf(audit, 'nope', 'never desc', 'nope desc', 'type')
+  expect(warnings.map(({ detail }) => detail)).toEqual([
+    'no visible event has the attribute "nope"',
+    'no visible event has the attribute "never"',
+  ])
+  expect(queries).toBe(1)
 })
 
-it('an error that is not of the log is thrown', async () => {
-  const failure = new Error('a bug')
-  const audit = { list: () => Promise.reject(failure) } as unknown as EndpointAudit
-  const query = parseQuery({ filter: { sorts: 'nope' } })
-  await expect(sortWarnings(audit, query, undefined, [])).rejects.toBe(failure)
+it('there is no warning if the query takes too long', async () => {
+  const audit = auditWith(() => Promise.reject(queryTimedOut(5)))
+  expect(await warningsOf(audit, 'nope', 'never')).toEqual([])
+})
+
+it('other errors are thrown, and the signal is passed on', async () => {
+  const failures = [new Error('a bug'), abortedError(signal), new AuditLogError('CLOSED', 'closed')]
+  for (const failure of failures) {
+    const audit = auditWith((_query, options) => {
+      expect(options.signal).toBe(signal)
+      return Promise.reject(failure)
+    })
+    await expect(warningsOf(audit, 'nope')).rejects.toBe(failure)
+  }
 })

@@ -3,6 +3,7 @@ import type { DraftThrottle, JsonObject } from '../../src/event/event.js'
 import { readFileMode } from '../../src/store/file-mode.js'
 import type { EventJournal, JournalEntry } from '../../src/store/journal.js'
 import type { Microseconds } from '../../src/event/timestamp.js'
+import { watchFile } from './connection/file.js'
 import type { SqliteDatabase } from './connection/database.js'
 import { journalFailure, openJournal, shrinkFile } from './journal-file.js'
 
@@ -65,6 +66,7 @@ export function sqliteJournal({
 }: SqliteJournalOptions): EventJournal {
   checkOptions(filename, maxBytes)
   const database = openJournal(filename, readFileMode(mode))
+  const file = watchFile(database.name)
   const insert = database.prepare(INSERT)
   const select = database.prepare(SELECT)
   const sum = database.prepare(SUM)
@@ -98,6 +100,7 @@ export function sqliteJournal({
         database.exec('BEGIN')
         for (const [i, entry] of entries.entries())
           insert.run(next + i, sizes[i], ...valuesOf(entry))
+        file.check()
         database.exec('COMMIT')
         next += entries.length
         bytes += added

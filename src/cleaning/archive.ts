@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { type FileHandle, mkdir, open } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
@@ -73,6 +73,7 @@ function fileArchive(directory: string, rule: string, mode: number): Archive {
           end += member.length
         }
         await handle.sync()
+        await checkPlace(handle, file!)
       } catch (error) {
         // The events of this page stay in the store. On a full disk even `truncate` may fail.
         await handle.truncate(size).catch(() => {})
@@ -87,6 +88,14 @@ function fileArchive(directory: string, rule: string, mode: number): Archive {
       await handle?.close()
     },
   }
+}
+
+/** Throws if the path leads to another file, or to none: the events would be removed, and not found there. */
+async function checkPlace(handle: FileHandle, file: string): Promise<void> {
+  const written = await handle.stat({ bigint: true })
+  const found = await stat(file, { bigint: true }).catch(() => undefined)
+  if (!found || found.ino !== written.ino || found.dev !== written.dev)
+    throw new Error(`the archive ${file} was deleted, moved or replaced while it was written`)
 }
 
 /** The events as lines of JSON, in strings of a bounded length. */

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { AuditLogError, throwIfAborted } from '../../../src/errors.js'
 import type { AppendOptions } from '../../../src/store/store.js'
+import { watchFile } from './file.js'
 import { isBusy, type SqliteDatabase, type SqliteStatement } from './database.js'
 
 /** The store's own connection. Waiting for the locks of other connections does not block the event loop. */
@@ -17,8 +18,13 @@ export interface Connection {
   retry<Result>(act: () => Result, options: AppendOptions): Promise<Result>
   /** Runs `act` in one write transaction, with `retry`. */
   write<Result>(act: () => Result, options: AppendOptions): Promise<Result>
-  /** Tries once to run `act` in a write transaction; throws the errors of the driver. */
+  /**
+   * Tries once to run `act` in a write transaction; throws the errors of the driver. Throws `STORE_FAILED` if
+   * the file was deleted, moved or replaced, and `OUTCOME_UNKNOWN` if that happened during the transaction.
+   */
   tryWrite<Result>(act: () => Result): Result
+  /** Throws `STORE_FAILED` if the file was deleted, moved or replaced. */
+  checkFile(): void
   /** Runs `act` in a read transaction. */
   snapshot<Result>(act: () => Result): Result
   /** Waits between two transactions, so that other connections can get the lock. */
@@ -33,6 +39,7 @@ const jitter = (): number => 1 + Math.random() * 2
 
 export function createConnection(database: SqliteDatabase): Connection {
   const statements = new LRUCache<string, SqliteStatement>({ max: 100 })
+  const file = watchFile(database.name)
   let lastBusy = -Infinity
 
   const statement = (text: string): SqliteStatement => {
@@ -45,15 +52,18 @@ export function createConnection(database: SqliteDatabase): Connection {
   }
 
   const tryWrite = <Result>(act: () => Result): Result => {
+    file.check()
     statement('BEGIN IMMEDIATE').run()
+    let result: Result
     try {
-      const result = act()
+      result = act()
       statement('COMMIT').run()
-      return result
     } catch (error) {
       if (database.inTransaction) statement('ROLLBACK').run()
       throw error
     }
+    file.confirm()
+    return result
   }
 
   const snapshot = <Result>(act: () => Result): Result => {
@@ -99,6 +109,7 @@ export function createConnection(database: SqliteDatabase): Connection {
     retry,
     write: (act, options) => retry(() => tryWrite(act), options),
     tryWrite,
+    checkFile: () => file.check(),
     snapshot,
     pause: gap,
     isContended: () => performance.now() - lastBusy < CONTENTION_MS,

@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import { AuditLogError, outcomeUnknown } from '../../../src/errors.js'
 
 /*
  * When a process closes any descriptor of a database, its `-wal` or its `-shm`, POSIX drops the locks that
@@ -43,5 +44,50 @@ export function createFile(file: string, mode: number): void {
     // A file system without permissions.
   } finally {
     fs.closeSync(handle)
+  }
+}
+
+/** Notices that the path leads to another file, or to none, than when it was opened. Takes some microseconds. */
+export interface FileWatch {
+  /** Throws `STORE_FAILED` if the database or its `-wal` is not in its place. Call it before a transaction. */
+  check(): void
+  /** Throws `OUTCOME_UNKNOWN` if the database is not in its place. Call it after a commit, before it is acknowledged. */
+  confirm(): void
+}
+
+// Inodes may exceed the integers of a number.
+const STAT = { bigint: true, throwIfNoEntry: false } as const
+
+const openedFile = (name: string) => {
+  const opened = fs.statSync(name, STAT)
+  return {
+    name,
+    isMissing(): boolean {
+      if (!opened) return false
+      const found = fs.statSync(name, STAT)
+      return !found || found.ino !== opened.ino || found.dev !== opened.dev
+    },
+  }
+}
+
+/** Watches a database that SQLite has opened, and its `-wal` if it has one. */
+export function watchFile(filename: string): FileWatch {
+  const database = openedFile(filename)
+  const wal = openedFile(`${filename}-wal`)
+  return {
+    check() {
+      const missing = [database, wal].find((file) => file.isMissing())
+      if (missing)
+        throw new AuditLogError(
+          'STORE_FAILED',
+          `${missing.name} was deleted, moved or replaced after it was opened; put the file back, or restart the process`,
+        )
+    },
+    confirm() {
+      if (database.isMissing())
+        throw outcomeUnknown(
+          `${filename} was deleted, moved or replaced during a commit; the event may be in the file that was there`,
+        )
+    },
   }
 }

@@ -1,8 +1,9 @@
 import fs from 'node:fs'
 import Database from 'better-sqlite3'
-import { AuditLog } from 'daybook'
+import { AuditLog, type AuditLogOptions } from 'daybook'
+import { faultyStore } from 'daybook/testing'
 import { sqliteJournal, sqliteStore, type SqliteStoreOptions } from 'daybook/sqlite'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { tempDir } from '../../support/temp.js'
 
 let temp: ReturnType<typeof tempDir>
@@ -18,8 +19,11 @@ afterEach(async () => {
   temp.remove()
 })
 
-const openLog = (options: SqliteStoreOptions): AuditLog => {
-  const audit: AuditLog = new AuditLog({ store: sqliteStore(options), types: {} })
+const openLog = (
+  options: SqliteStoreOptions,
+  others: Partial<AuditLogOptions<{}>> = {},
+): AuditLog => {
+  const audit: AuditLog = new AuditLog({ ...others, store: sqliteStore(options), types: {} })
   open.push(audit)
   return audit
 }
@@ -92,5 +96,103 @@ describe('a host that keeps a transaction open', () => {
       new RegExp(`POSIX +ADVISORY +WRITE +${process.pid} .*:${fs.statSync(filename).ino} `),
     )
     host.close()
+  })
+})
+
+describe('a file that is not in its place', () => {
+  const FAILED = { code: 'STORE_FAILED', message: expect.stringContaining('put the file back') }
+  const names = ['', '-wal', '-shm']
+  const move = (to: string): void => {
+    for (const name of names) fs.renameSync(filename + name, temp.file(to) + name)
+  }
+  const moveBack = (from: string): void => {
+    for (const name of names) fs.renameSync(temp.file(from) + name, filename + name)
+  }
+
+  it('a deleted file is noticed, and not created again', async () => {
+    const audit = openLog({ filename })
+    await audit.recordCustom('x')
+    for (const name of names) fs.rmSync(filename + name)
+    await expect(audit.recordCustom('y')).rejects.toMatchObject(FAILED)
+    await expect(audit.importEvents([])).rejects.toMatchObject(FAILED)
+    expect(fs.existsSync(filename)).toBe(false)
+  })
+
+  it('a moved file is noticed, and used again once it is back', async () => {
+    const audit = openLog({ filename })
+    await audit.recordCustom('before')
+    move('moved.db')
+    await expect(audit.recordCustom('meanwhile')).rejects.toMatchObject(FAILED)
+    moveBack('moved.db')
+    await audit.recordCustom('after')
+    await audit.close()
+    const { events } = await openLog({ filename }).list()
+    expect(events.map(({ type }) => type)).toEqual(['before', 'after'])
+  })
+
+  it('another file in its place is noticed, and left as it is', async () => {
+    const audit = openLog({ filename })
+    await audit.recordCustom('old')
+    move('moved.db')
+    const other = openLog({ filename })
+    await other.recordCustom('new')
+    await expect(audit.recordCustom('lost')).rejects.toMatchObject(FAILED)
+    expect((await other.list()).events.map(({ type }) => type)).toEqual(['new'])
+  })
+
+  it('a deleted -wal is noticed', async () => {
+    const audit = openLog({ filename })
+    await audit.recordCustom('x')
+    fs.rmSync(`${filename}-wal`)
+    await expect(audit.recordCustom('y')).rejects.toMatchObject({
+      code: 'STORE_FAILED',
+      message: expect.stringContaining(`${filename}-wal was deleted`),
+    })
+  })
+
+  it('a transaction of the host is not joined', async () => {
+    const host = new Database(filename)
+    const audit = openLog({ database: host })
+    fs.renameSync(filename, temp.file('moved.db'))
+    await expect(audit.recordCustom('x', {}, { transaction: host })).rejects.toMatchObject(FAILED)
+    host.close()
+  })
+
+  it('the outcome of a commit is unknown if the file is moved during it', async () => {
+    let onClock = (): void => {}
+    const clock = (): number => {
+      onClock()
+      return Date.now() * 1000
+    }
+    const audit = openLog({ filename, clock })
+    await audit.recordCustom('x')
+    onClock = () => {
+      onClock = () => {}
+      move('moved.db')
+    }
+    await expect(audit.recordCustom('y')).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' })
+  })
+
+  it('with a journal, events wait until the file is back', async () => {
+    const journal = sqliteJournal({ filename: temp.file('journal') })
+    const audit = openLog({ filename }, { journal, failurePolicy: 'queue' })
+    await audit.recordCustom('before')
+    move('moved.db')
+    expect(await audit.recordCustom('meanwhile')).toBeUndefined()
+    moveBack('moved.db')
+    await vi.waitFor(() => expect(journal.length).toBe(0), 10_000)
+    const { events } = await audit.list()
+    expect(events.map(({ type }) => type)).toEqual(['before', 'meanwhile'])
+  })
+
+  it('a journal that was deleted takes no event', async () => {
+    const journal = sqliteJournal({ filename: temp.file('journal') })
+    const store = faultyStore(sqliteStore({ filename }))
+    const audit: AuditLog = new AuditLog({ store, journal, failurePolicy: 'queue', types: {} })
+    open.push(audit)
+    fs.rmSync(temp.file('journal'))
+    store.fail('append')
+    await expect(audit.recordCustom('x')).rejects.toMatchObject(FAILED)
+    expect(journal.length).toBe(0)
   })
 })

@@ -71,6 +71,14 @@ describe('an archive in a directory', () => {
     expect(fs.readdirSync(temp.dir)).toHaveLength(1)
   })
 
+  it('takes no page once its file was deleted', async () => {
+    const archive = openArchive({ to: temp.dir }, 'rule', signal)
+    await archive.add(page(0, 3))
+    fs.rmSync(archive.file!)
+    await expect(archive.add(page(3, 2))).rejects.toThrow('was deleted, moved or replaced')
+    await archive.close()
+  })
+
   it('accepts a page of large events', async () => {
     const archive = openArchive({ to: temp.dir }, 'rule', signal)
     const large = page(0, 12, 'é'.repeat(500_000))

@@ -93,7 +93,10 @@ export interface RecordChangeOptions extends RecordOptions {
 export type AuditLogEvents = {
   /** An event became durable. Emitted in the order of `created_at`. */
   recorded: AuditEvent
-  /** A call of `record` or `recordCustom` was rejected. */
+  /**
+   * A call of `record` or `recordCustom` was rejected. Without a handler the process is warned of lost
+   * events, once for each cause.
+   */
   rejected: { readonly type: string; readonly error: AuditLogError }
   /** The event of a call was lost under the policy `drop`, because of this error. */
   dropped: { readonly type: string; readonly error: AuditLogError }

@@ -32,6 +32,7 @@ import type { EventChange } from './tail/changes.js'
 import { gapData, throttledLoss } from './recording/gaps.js'
 import { toImportedEvent } from './event/importing.js'
 import type { JsonLimits } from './event/json.js'
+import { createLossWarnings } from './recording/losses.js'
 import { createLiveEvents, type LiveEvent, type LiveEvents } from './live/live-events.js'
 import type { AuditLogStats } from './recording/outcomes.js'
 import { ownEventTypes } from './recording/own-event-types.js'
@@ -87,6 +88,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     )
     this.#tails = createTails(store)
     this.#live = createLiveEvents(store, this.limits, waiting)
+    const warnOfLoss = createLossWarnings()
     const calls = createCalls({
       audit: this,
       store,
@@ -100,7 +102,10 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
       now,
       observer: {
         stored: (events) => this.#onStored(events),
-        rejected: (type, error) => this.#emit('rejected', { type, error }),
+        rejected: (type, error, isLost) => {
+          if (isLost && !this.#emitter.all.get('rejected')?.length) warnOfLoss(type, error)
+          this.#emit('rejected', { type, error })
+        },
         dropped: (type, error) => this.#emit('dropped', { type, error }),
       },
     })

@@ -1,7 +1,8 @@
-import type { AuditLogError, AuditLogErrorCode } from '../errors.js'
+import type { AuditLogError } from '../errors.js'
 import type { AuditEvent, EventDraft } from '../event/event.js'
-import type { Gaps, LossReason } from './gaps.js'
+import { GAP, type Gaps } from './gaps.js'
 import type { IdempotencyObserver } from './idempotency.js'
+import { lossReason } from './losses.js'
 import type { Ledger } from './outcomes.js'
 import type { RecorderObserver } from './recorder.js'
 import type { Throttling } from './throttling.js'
@@ -9,13 +10,14 @@ import type { Throttling } from './throttling.js'
 /** Receives the outcomes of events. */
 export interface CallsObserver {
   stored(events: readonly AuditEvent[]): void
-  rejected(type: string, error: AuditLogError): void
+  /** `isLost`: a gap event will report it. */
+  rejected(type: string, error: AuditLogError, isLost: boolean): void
   dropped(type: string, error: AuditLogError): void
 }
 
 export interface CallObserver extends RecorderObserver, IdempotencyObserver {
   /** A call was rejected before it had a draft. */
-  refused(type: string, error: AuditLogError): void
+  refused(call: Pick<EventDraft, 'type' | 'system'>, error: AuditLogError): void
 }
 
 export interface CallObserverDependencies {
@@ -25,12 +27,6 @@ export interface CallObserverDependencies {
   /** Drafts that the log itself records: they are not calls. */
   readonly ownDrafts: WeakSet<EventDraft>
   readonly observer: CallsObserver
-}
-
-/** Errors of rejected calls that a gap event reports. */
-const LOSS_REASONS: Readonly<Partial<Record<AuditLogErrorCode, LossReason>>> = {
-  DEADLINE_EXCEEDED: 'deadline_exceeded',
-  OUTCOME_UNKNOWN: 'outcome_unknown',
 }
 
 /** Passes the outcome of each draft to the throttles, the counters, the gaps and the observer. */
@@ -45,9 +41,11 @@ export function createCallObserver({
     observer.stored(events)
     gaps.onStored()
   }
-  const refused = (type: string, error: AuditLogError): void => {
+  const refused: CallObserver['refused'] = ({ type, system }, error) => {
+    const reason = lossReason(system, error)
+    if (reason) gaps.lost(type, reason)
     ledger.settle('rejected', type)
-    observer.rejected(type, error)
+    observer.rejected(type, error, reason !== undefined)
   }
   return {
     stored(events, drafts) {
@@ -65,10 +63,10 @@ export function createCallObserver({
     refused,
     rejected(draft, error) {
       if (draft.throttle) throttling.lost(draft)
-      if (ownDrafts.has(draft)) return
-      const reason = LOSS_REASONS[error.code]
-      if (reason) gaps.lost(draft.type, reason)
-      refused(draft.type, error)
+      if (!ownDrafts.has(draft)) return refused(draft, error)
+      // The losses of a gap event are reported again.
+      if (draft.type !== GAP) gaps.lost(draft.type, lossReason(true, error)!)
+      return undefined
     },
     dropped(draft, error) {
       if (draft.throttle) throttling.lost(draft)

@@ -63,6 +63,7 @@ export function createCalls(dependencies: CallsDependencies): Calls {
   /** `makeDraft` runs synchronously, so that calls keep their order. */
   const call = (
     type: string,
+    system: boolean,
     options: CallOptions | undefined,
     makeDraft: () => EventDraft | undefined,
   ): Promise<AuditEvent | undefined> => {
@@ -70,7 +71,7 @@ export function createCalls(dependencies: CallsDependencies): Calls {
     if (dependencies.store.readOnly) return Promise.reject(readOnlyError())
     const refuse = (thrown: unknown): Promise<never> => {
       const error = asAuditLogError(thrown)
-      observer.refused(type, error)
+      observer.refused({ type, system }, error)
       return Promise.reject(error)
     }
     let draft: EventDraft | undefined
@@ -108,8 +109,9 @@ export function createCalls(dependencies: CallsDependencies): Calls {
 
   return {
     system: (type, data, options, kind) =>
-      call(type, options, () => prepare.system(type, data, options, kind)),
-    custom: (type, data, options) => call(type, options, () => prepare.custom(type, data, options)),
+      call(type, true, options, () => prepare.system(type, data, options, kind)),
+    custom: (type, data, options) =>
+      call(type, false, options, () => prepare.custom(type, data, options)),
     ownDraft: (type, data) => pipeline.ownDraft(type, data),
     recordOwn: (type, data) => pipeline.recordOwn(type, data),
     stats: () => ({ ...ledger.counts, waiting: recorder.waiting() }),

@@ -1,12 +1,11 @@
 import type { JsonObject } from '../event/event.js'
 import type { SuppressedCount } from '../store/store.js'
+import { eventsAre, lossesAtExit } from './exit-warning.js'
+import type { LossReason } from './losses.js'
 import { type Clock, formatTimestamp, type Microseconds } from '../event/timestamp.js'
 
-/** Why a call has no event in the log; with `outcome_unknown` it may have one. */
-export type LossReason = 'dropped' | 'deadline_exceeded' | 'outcome_unknown' | 'throttled'
-
 interface Loss {
-  /** `null` for all types beyond the first 500. */
+  /** `null` for all types beyond the first 500, and for what is no text. */
   readonly type: string | null
   readonly reason: LossReason
   readonly scope?: JsonObject
@@ -15,10 +14,16 @@ interface Loss {
   readonly last: Microseconds
 }
 
+const countOf = (losses: Iterable<Loss>): number => {
+  let sum = 0
+  for (const { count } of losses) sum += count
+  return sum
+}
+
 /** The attributes of `warn:audit_log:gap`. */
 export function gapData(losses: readonly Loss[]): JsonObject {
   return {
-    count: losses.reduce((sum, { count }) => sum + count, 0),
+    count: countOf(losses),
     first_at: formatTimestamp(losses.reduce((min, { first }) => Math.min(min, first), Infinity)),
     last_at: formatTimestamp(losses.reduce((max, { last }) => Math.max(max, last), -Infinity)),
     losses: losses.map(({ type, reason, scope, count, first, last }) => ({
@@ -39,14 +44,21 @@ export const throttledLoss = (suppressed: SuppressedCount): Loss => ({
 
 /** Counts lost events until an event in the log reports them. */
 export interface Gaps {
-  lost(type: string, reason: LossReason): void
+  /** `type` may be anything if the call was invalid. */
+  lost(type: unknown, reason: LossReason): void
   /** Reports losses now: the store has just stored something. */
   onStored(): void
-  /** Stops reporting. Resolves to the data of the losses that have not been reported. */
-  close(): Promise<JsonObject | undefined>
+  /**
+   * Stops reporting. The data of losses that are not reported yet go to `recordLast`, which resolves to
+   * false if nothing takes them; then the process warns.
+   */
+  close(recordLast: (data: JsonObject) => Promise<boolean>): Promise<void>
 }
 
+export const GAP = 'warn:audit_log:gap'
+
 const MAX_TYPES = 500
+const MAX_TYPE_LENGTH = 255
 const FIRST_PAUSE_MS = 500
 const MAX_PAUSE_MS = 30_000
 
@@ -58,7 +70,10 @@ export function createGaps(now: Clock, record: (data: JsonObject) => Promise<unk
   let pauseMs = FIRST_PAUSE_MS
   let isClosed = false
 
+  let inReport: readonly Loss[] = []
+  const unreported = { count: () => countOf(losses.values()) + countOf(inReport) }
   const add = (loss: Loss): void => {
+    lossesAtExit.add(unreported)
     const typeKey = `${loss.reason} ${loss.type}`
     const isOverflow = losses.size >= MAX_TYPES && !losses.has(typeKey)
     const key = isOverflow ? loss.reason : typeKey
@@ -83,8 +98,9 @@ export function createGaps(now: Clock, record: (data: JsonObject) => Promise<unk
     clearTimeout(timer)
     timer = undefined
     const reported = [...losses.values()]
+    inReport = reported
     losses = new Map()
-    const call = async (): Promise<void> => record(gapData(reported)).then(() => undefined)
+    const call = async (): Promise<unknown> => record(gapData(reported))
     reporting = call()
       .then(
         () => void (pauseMs = FIRST_PAUSE_MS),
@@ -95,6 +111,8 @@ export function createGaps(now: Clock, record: (data: JsonObject) => Promise<unk
       )
       .finally(() => {
         reporting = undefined
+        inReport = []
+        if (losses.size === 0) lossesAtExit.delete(unreported)
         schedule()
       })
   }
@@ -102,17 +120,24 @@ export function createGaps(now: Clock, record: (data: JsonObject) => Promise<unk
   return {
     lost(type, reason) {
       const time = now()
-      add({ type, reason, count: 1, first: time, last: time })
+      // Names that are no types, of any length, come from invalid calls.
+      const name = typeof type === 'string' ? type.slice(0, MAX_TYPE_LENGTH) : null
+      add({ type: name, reason, count: 1, first: time, last: time })
       schedule()
     },
     onStored() {
       if (losses.size > 0) reportNow()
     },
-    async close() {
+    async close(recordLast) {
       isClosed = true
       clearTimeout(timer)
       await reporting
-      return losses.size > 0 ? gapData([...losses.values()]) : undefined
+      if (losses.size > 0 && !(await recordLast(gapData([...losses.values()]))))
+        process.emitWarning(
+          `${eventsAre(unreported.count(), 'lost ')} not reported in the audit log, which is closed: neither the store nor a journal takes the gap event`,
+        )
+      losses = new Map()
+      lossesAtExit.delete(unreported)
     },
   }
 }

@@ -5,7 +5,7 @@ export const ownEventTypes = {
   'warn:audit_log:gap': {
     area: 'Audit log',
     description:
-      'events are missing: dropped, not stored in time, or suppressed by a throttle without a later event that carries their count',
+      'events are missing: rejected, dropped, or suppressed by a throttle without a later event that carries their count',
     data: ['count', 'first_at', 'last_at', 'losses'],
   },
   'info:data_cleanup:events': {

@@ -2,7 +2,7 @@ import { type CallObserver, type CallsObserver, createCallObserver } from './cal
 import type { Drafts } from './drafts.js'
 import type { AuditEvent, EventDraft, JsonObject } from '../event/event.js'
 import type { EventTypes } from '../event/event-types.js'
-import { createGaps } from './gaps.js'
+import { createGaps, GAP } from './gaps.js'
 import { createIdempotency, type Idempotency } from './idempotency.js'
 import type { EventJournal } from '../store/journal.js'
 import { createJournaling } from './journaling.js'
@@ -46,7 +46,6 @@ export interface Pipeline {
   close(): Promise<void>
 }
 
-const GAP = 'warn:audit_log:gap'
 // While the store is down, `close` waits no longer than this for the last report.
 const DOWN_REPORT_MS = 1000
 
@@ -86,14 +85,22 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
   }
   const report = (ms: number): Promise<void> =>
     throttling.report(AbortSignal.timeout(Math.min(ms, MAX_TIMER_MS))).catch(() => {})
+  /** While the store is down, `close` does not wait for the deadline. */
+  const lastReportMs = (): number =>
+    recorder.isDown() ? Math.min(DOWN_REPORT_MS, deadlineMs) : deadlineMs
   /** Records the last losses, or leaves them in the journal for the next process. */
-  const recordLastGap = async (data: JsonObject): Promise<void> => {
+  const recordLastGap = async (data: JsonObject): Promise<boolean> => {
     try {
-      if (!recorder.isDown()) return void (await recordOwn(GAP, data))
+      const deadline = performance.now() + lastReportMs()
+      await recorder.add(ownDraft(GAP, data), { isOwn: true, deadline })
+      return true
     } catch {
-      // The journal takes it.
+      if (!journaling) return false
     }
-    journaling?.add({ draft: ownDraft(GAP, data), recordedAt: now(), since: undefined }, () => {})
+    const entry = { draft: ownDraft(GAP, data), recordedAt: now(), since: undefined }
+    return new Promise((resolve) => {
+      journaling.add(entry, (error) => resolve(error === undefined))
+    })
   }
 
   return {
@@ -110,9 +117,8 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     },
     async close() {
       await settleAll()
-      const unreported = await gaps.close()
-      if (unreported) await recordLastGap(unreported)
-      const reportMs = recorder.isDown() ? Math.min(DOWN_REPORT_MS, deadlineMs) : deadlineMs
+      await gaps.close(recordLastGap)
+      const reportMs = lastReportMs()
       // Drafts may be suppressed during the replay, so the last report comes after it.
       await recorder.close()
       await report(reportMs)

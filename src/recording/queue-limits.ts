@@ -1,4 +1,5 @@
 import { AuditLogError } from '../errors.js'
+import { waitingAtExit } from './exit-warning.js'
 
 export interface RecorderOptions {
   /**
@@ -46,6 +47,7 @@ export function createQueueLimits(storeName: string, options: RecorderOptions): 
   let waiting = 0
   let own = 0
   let waitingBytes = 0
+  const unfinished = { count: () => waiting - own }
   const limits: QueueLimits = {
     fullError() {
       if (waiting < options.maxWaiting && waitingBytes < options.maxWaitingBytes) return undefined
@@ -53,12 +55,12 @@ export function createQueueLimits(storeName: string, options: RecorderOptions): 
       return new AuditLogError('QUEUE_FULL', message)
     },
     add(bytes, isOwn) {
-      waiting++
+      if (waiting++ === 0) waitingAtExit.add(unfinished)
       waitingBytes += bytes
       if (isOwn) own++
     },
     remove(bytes, isOwn) {
-      waiting--
+      if (--waiting === 0) waitingAtExit.delete(unfinished)
       waitingBytes -= bytes
       if (isOwn) own--
     },
@@ -73,7 +75,7 @@ export function createQueueLimits(storeName: string, options: RecorderOptions): 
       }
     },
     total: () => waiting,
-    calls: () => waiting - own,
+    calls: unfinished.count,
   }
   return limits
 }

@@ -19,6 +19,7 @@ import { AuditLog } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 const types = { 'warn:disk:full': { throttle: { period: { hours: 1 } } }, 'api:orders:create': {} }
 const audit = new AuditLog({ store: memoryStore(), types })
+audit.on('rejected', () => {})
 `
 
 const use = `

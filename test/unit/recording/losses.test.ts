@@ -7,17 +7,20 @@ import {
   type EventStore,
   type JournalEntry,
   type OutcomeMessage,
+  parseQuery,
 } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { type FaultyStore, faultyStore, manualClock } from 'daybook/testing'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { stateOf, turns } from '../fake-store.js'
+import { takeWarnings } from '../../support/warnings.js'
 import { type MemoryJournal, memoryJournal } from '../memory-journal.js'
 
 const types = {
   'api:a:b': {},
   'info:c:d': {},
   'info:c:e': {},
+  'info:strict': { data: ['n'] },
   'warn:throttled:g': { throttle: { period: { hours: 1 } } },
 } as const
 
@@ -106,13 +109,184 @@ describe('block', () => {
     await turns()
     expect(await gaps()).toHaveLength(1)
   })
+})
 
-  it('records no gap for calls that failed at once', async () => {
-    const { audit, store, gaps } = rig()
+describe('a gap event reports', () => {
+  type Lose = (log: Rig) => Promise<unknown>[]
+  const aborted = AbortSignal.abort()
+  const unknown = new AuditLogError('OUTCOME_UNKNOWN', 'not confirmed')
+  const misspelt = 'api:a:bb' as 'api:a:b'
+  const undeclared = { m: 1 } as object
+
+  it.each<[what: string, code: string, lose: Lose, options?: Options]>([
+    [
+      'a store that fails',
+      'STORE_FAILED',
+      ({ audit, store }) => {
+        store.fail('append', 1, Object.assign(new Error('full'), { code: 'SQLITE_FULL' }))
+        return [audit.record('api:a:b'), audit.recordCustom('api:a:b')]
+      },
+    ],
+    [
+      'an unknown outcome',
+      'OUTCOME_UNKNOWN',
+      ({ audit, store }) => {
+        store.fail('append', undefined, unknown)
+        const call = audit.record('api:a:b')
+        void vi.advanceTimersByTimeAsync(1000).then(() => store.heal())
+        return [call]
+      },
+    ],
+    [
+      'a full queue',
+      'QUEUE_FULL',
+      ({ audit, store }) => {
+        store.hang('append', 1)
+        void audit.record('info:c:d')
+        const refused = [
+          audit.record('api:a:b'),
+          audit.recordCustom('api:a:b', {}, { idempotencyKey: 'k' }),
+        ]
+        void vi.advanceTimersByTimeAsync(1).then(() => store.heal())
+        return refused
+      },
+      { waiting: { maxWaiting: 1 } },
+    ],
+    [
+      'a full journal',
+      'QUEUE_FULL',
+      ({ audit, store, journal }) => {
+        store.fail('append', 1)
+        journal.failing = new AuditLogError('QUEUE_FULL', 'the journal is full')
+        return [audit.record('api:a:b')]
+      },
+      { failurePolicy: 'queue' },
+    ],
+    [
+      'aborted calls',
+      'ABORTED',
+      ({ audit }) => {
+        const abort = new AbortController()
+        const waiting = audit.record('api:a:b', {}, { signal: abort.signal })
+        abort.abort()
+        return [waiting, audit.record('api:a:b', {}, { signal: aborted })]
+      },
+    ],
+    ['an unknown type', 'UNKNOWN_EVENT_TYPE', ({ audit }) => [audit.record(misspelt)]],
+    [
+      'data that strict mode refuses',
+      'INVALID_DATA',
+      ({ audit }) => [audit.record('info:strict', undeclared)],
+      { strict: true },
+    ],
+    [
+      'a transaction that is none',
+      'INVALID_OPTION',
+      ({ audit }) => [audit.record('api:a:b', {}, { transaction: {} })],
+    ],
+  ])('%s', async (_what, code, lose, options) => {
+    takeWarnings()
+    const log = rig(options)
+    const lost = lose(log)
+    const codes = Array.from(lost, () => code)
+    expect(await Promise.all(lost.map(stateOfEnd))).toEqual(codes)
+    await vi.advanceTimersByTimeAsync(5000)
+    await turns()
+    const { count, losses } = (await log.gaps())[0] as { count: number; losses: unknown[] }
+    expect(count).toBe(lost.length)
+    expect(losses).toMatchObject([{ reason: code.toLowerCase(), count: lost.length }])
+    expect(log.audit.stats()).toMatchObject({ rejected: lost.length, waiting: 0 })
+  })
+
+  it('events of the log itself', async () => {
+    const { audit, store, gaps } = rig({ cleaning: { rules: [{ target: 'events', maxRows: 1 }] } })
+    await audit.record('api:a:b')
+    await audit.record('api:a:b')
     store.fail('append', 1)
-    await expect(audit.record('api:a:b')).rejects.toMatchObject({ code: 'STORE_FAILED' })
+    expect(await audit.cleaning.run()).toMatchObject([{ removed_count: 1 }])
+    await vi.advanceTimersByTimeAsync(1000)
+    const losses = [{ type: 'info:data_cleanup:events', reason: 'store_failed' }]
+    await turns()
+    expect(await gaps()).toMatchObject([{ losses }])
+    expect(audit.stats()).toMatchObject({ calls: 2, rejected: 0 })
+  })
+
+  it('no custom event that is refused as invalid', async () => {
+    const warnings = takeWarnings()
+    const { audit, gaps } = rig()
+    await expect(audit.recordCustom('')).rejects.toMatchObject({ code: 'INVALID_EVENT' })
+    const idempotencyKey = 'k'
+    await audit.recordCustom('a', { n: 1 }, { idempotencyKey })
+    const again = audit.recordCustom('a', { n: 2 }, { idempotencyKey })
+    await expect(again).rejects.toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' })
     await vi.advanceTimersByTimeAsync(60_000)
     expect(await gaps()).toEqual([])
+    expect(warnings).toEqual([])
+  })
+
+  it('calls whose type is no text, and the start of a long one', async () => {
+    takeWarnings()
+    const { audit, gaps } = rig()
+    const types = [Symbol('type'), undefined, 'x'.repeat(10_000)] as unknown as string[]
+    for (const type of types) expect(await stateOfEnd(audit.record(type as 'api:a:b'))).toMatch(/_/)
+    await vi.advanceTimersByTimeAsync(1000)
+    await turns()
+    const [gap] = (await gaps()) as { losses: { type: unknown }[] }[]
+    expect(gap!.losses.map(({ type }) => type)).toEqual([null, 'x'.repeat(255)])
+  })
+
+  it('losses on close, if the store is back', async () => {
+    takeWarnings()
+    const memory = memoryStore()
+    const { audit, store } = rig({}, memoryJournal(), { ...memory, close: async () => {} })
+    store.fail('append', 1)
+    await stateOfEnd(audit.record('api:a:b'))
+    await audit.close()
+    const { events } = await memory.list(parseQuery(''))
+    expect(events).toMatchObject([{ type: 'warn:audit_log:gap', attributes: { count: 1 } }])
+  })
+
+  it('nothing on close if neither store nor journal takes it: the process is warned', async () => {
+    const { audit, store, journal } = rig()
+    journal.failing = new Error('full')
+    audit.on('rejected', () => {})
+    store.fail('append')
+    await Promise.all([1, 2].map(() => stateOfEnd(audit.record('api:a:b'))))
+    const warnings = takeWarnings()
+    await audit.close()
+    expect(warnings).toEqual([
+      expect.stringContaining('2 lost events are not reported in the audit log'),
+    ])
+  })
+})
+
+describe('without a handler for rejected', () => {
+  it('the process is warned once of each cause', async () => {
+    const warnings = takeWarnings()
+    const { audit, store } = rig({ waiting: { maxWaiting: 1 } })
+    const fail = async (code: string, times = 1): Promise<void> => {
+      store.fail('append', times, Object.assign(new Error('no room'), { code }))
+      for (let i = 0; i < times; i++) await stateOfEnd(audit.record('api:a:b'))
+    }
+    await fail('SQLITE_FULL', 3)
+    await fail('SQLITE_IOERR')
+    await Promise.all([audit.record('api:a:b'), stateOfEnd(audit.record('api:a:b'))])
+    expect(warnings).toEqual([
+      expect.stringMatching(/api:a:b is lost: .*: no room \(nothing listens to 'rejected'/),
+      expect.stringContaining('no room'),
+      expect.stringContaining('already wait'),
+    ])
+  })
+
+  it('is not warned where one listens', async () => {
+    const warnings = takeWarnings()
+    const { audit, store } = rig()
+    const handler = vi.fn()
+    audit.on('rejected', handler)
+    store.fail('append', 1)
+    await stateOfEnd(audit.record('api:a:b'))
+    expect(handler).toHaveBeenCalledOnce()
+    expect(warnings).toEqual([])
   })
 })
 

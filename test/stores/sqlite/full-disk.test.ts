@@ -1,0 +1,44 @@
+import Database from 'better-sqlite3'
+import { sqliteStore } from 'daybook/sqlite'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { done, parser, startRecorded } from '../../http/recorded.js'
+import { tempDir } from '../../support/temp.js'
+import { takeWarnings } from '../../support/warnings.js'
+
+/** The store of a new file, and its own connection. */
+function openStore() {
+  const temp = tempDir()
+  onTestFinished(temp.remove)
+  const pragma = vi.spyOn(Database.prototype, 'pragma')
+  const store = sqliteStore({ filename: temp.file('audit.db') })
+  const connection = pragma.mock.contexts[0] as Database.Database
+  pragma.mockRestore()
+  return { store, connection }
+}
+
+it('requests that a full disk kept out of the log are reported in it, and warned of', async () => {
+  const warnings = takeWarnings()
+  const { store, connection } = openStore()
+  const app = await startRecorded([parser, done], { store })
+  onTestFinished(() => app.close())
+  const [limit] = connection.pragma('max_page_count', { simple: false }) as {
+    max_page_count: number
+  }[]
+  const post = (): Promise<unknown> => app.postJson('/orders', { note: 'x'.repeat(10_000) })
+  const pages = connection.pragma('page_count', { simple: true }) as number
+  connection.pragma(`max_page_count = ${pages}`)
+  for (let i = 0; i < 20; i++) expect(await post()).toMatchObject({ status: 204 })
+  expect(await app.events()).toEqual([])
+  expect(warnings).toEqual([expect.stringMatching(/is lost: .*database or disk is full/)])
+  connection.pragma(`max_page_count = ${limit!.max_page_count}`)
+  const reported = new Promise((resolve) => {
+    app.audit.on('recorded', (event) => event.type === 'warn:audit_log:gap' && resolve(event))
+  })
+  await post()
+  expect(await reported).toMatchObject({
+    attributes: {
+      count: 20,
+      losses: [{ type: 'api:unmatched:create', reason: 'store_failed', count: 20 }],
+    },
+  })
+})

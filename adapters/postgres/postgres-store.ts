@@ -91,7 +91,7 @@ export function createPostgresStore(
     pool,
     partitions,
     clock,
-    onPrepared: (state) => writer.synchronize(state),
+    onPrepared: (state) => writer.adopt(state),
   })
   const follower = createFollower(log, pool)
   const writer = createWriter(log, follower.notify)

@@ -17,10 +17,18 @@ export interface Proxy {
   /** Refuses new connections and breaks the existing ones. */
   refuse(): void
   heal(): void
+  /** Breaks the existing connections; new ones lead to another server. */
+  moveTo(target: ProxyTarget): void
   close(): Promise<void>
 }
 
-export async function startProxy(target: { host: string; port: number }): Promise<Proxy> {
+export interface ProxyTarget {
+  readonly host: string
+  readonly port: number
+}
+
+export async function startProxy(first: ProxyTarget): Promise<Proxy> {
+  let target = first
   let mode: 'open' | 'losing' | 'refusing' = 'open'
   let brokenAfter = 0
   let unanswered: string | undefined
@@ -90,6 +98,10 @@ export async function startProxy(target: { host: string; port: number }): Promis
     },
     refuse() {
       mode = 'refusing'
+      for (const socket of sockets) socket.destroy()
+    },
+    moveTo(next) {
+      target = next
       for (const socket of sockets) socket.destroy()
     },
     heal() {

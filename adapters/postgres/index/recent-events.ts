@@ -21,7 +21,7 @@ export interface RecentLimits {
 /** The events in memory, and the stage of their additions. */
 export interface RecentEvents {
   readonly index: GrowingIndex
-  /** Increases with each addition: rows that were read at an earlier stage may have been added since. */
+  /** Changes with each addition: rows that were read at another stage may have been added since. */
   stage(): number
   startStage(): void
   /** True if the events take as much memory as they may: no more are added in order. */
@@ -41,9 +41,10 @@ const BLOCK = 2048
 const STEP = 64
 const SLICE_MS = 5
 
-export function createRecentEvents(bounds: IndexBounds): RecentEvents {
+/** `nextStage` returns a number that no addition has had before. */
+export function createRecentEvents(bounds: IndexBounds, nextStage: () => number): RecentEvents {
   const index = createGrowingIndex(BLOCK, () => extractedSource(bounds), bounds.bytes)
-  let stage = 0
+  let stage = nextStage()
 
   return {
     index,
@@ -52,10 +53,10 @@ export function createRecentEvents(bounds: IndexBounds): RecentEvents {
     isFullOfLate: () => index.bytes >= 2 * bounds.unsealedBytes,
     stage: () => stage,
     startStage() {
-      stage += 1
+      stage = nextStage()
     },
     async addRows(rows, add, checkTime) {
-      stage += 1
+      stage = nextStage()
       let end = performance.now() + SLICE_MS
       for (const [i, row] of rows.entries()) {
         add(row)
@@ -63,7 +64,7 @@ export function createRecentEvents(bounds: IndexBounds): RecentEvents {
         await nextTurn()
         checkTime()
         // A statement that was made during the pause also reads the rows that are added from here on.
-        stage += 1
+        stage = nextStage()
         end = performance.now() + SLICE_MS
       }
     },

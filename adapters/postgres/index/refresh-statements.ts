@@ -2,6 +2,7 @@ import { type SegmentInfo, SegmentState } from '../../../src/store-kit/index/seg
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { TextRow } from '../connection/client.js'
 import type { Names } from '../schema/names.js'
+import { serverSql } from '../schema/server.js'
 
 /*
  * Statements that read what has changed in a log's index, and the events that are in no segment yet: one
@@ -21,6 +22,8 @@ export interface LateRow {
 }
 
 export interface Refreshed {
+  /** The server that answered; see `serverSql`. */
+  readonly server: string
   /** The stage of the request. */
   readonly stage: number
   readonly version: number
@@ -34,7 +37,7 @@ export interface Refreshed {
 
 /** What a process has read of the index. */
 export interface Known {
-  /** Number of additions so far. The statement returns it with its rows, so that outdated rows are noticed. */
+  /** The stage of the additions so far. The statement returns it with its rows, so that outdated rows are noticed. */
   readonly stage: number
   /** Number of events to read. */
   readonly maxFresh: number
@@ -67,7 +70,7 @@ export function refreshStatement(
   const isNotAdded = `l.id <> ALL ('{${added.join()}}'::bigint[])`
   return `
     SELECT 'state', version::text, sealed_to::text, pg_snapshot_xmin(pg_current_snapshot())::text,
-      '${stage}', ${NO_EVENT}
+      '${stage}', ${serverSql(names)}, NULL, NULL, NULL, NULL, NULL, NULL
     FROM ${names.indexState}
     UNION ALL
     (${selectLate(names, slice, `l.transaction >= '${before}'::xid8 AND ${isNotAdded}`)})
@@ -100,6 +103,7 @@ export function readRefreshed(rows: readonly TextRow[]): Refreshed {
   const [state] = ofKind('state')
   return {
     stage: Number(state![4]),
+    server: state![5]!,
     version: Number(state![1]),
     sealedTo: Number(state![2]),
     running: BigInt(state![3]!),

@@ -62,8 +62,14 @@ export function createPostgresSealer(
     {
       store: 'Postgres',
       findDue: () => use(CHECK_TIMEOUT_MS, (client) => findDue(client, names, tuning)),
-      run: () =>
-        runRound({
+      run: () => {
+        let server: string | undefined
+        /** What a round has read from one server is not written to another, which may lack some of it. */
+        const checkServer = (client: PostgresPoolClient): void => {
+          server ??= log.server(client)
+          if (log.server(client) !== server) throw new Error('Postgres has moved to another server')
+        }
+        return runRound({
           tuning,
           leaseMs,
           sealCheckMs: SEAL_CHECK_MS,
@@ -78,12 +84,14 @@ export function createPostgresSealer(
               run: (act) =>
                 steps.run(() =>
                   use(STEP_TIMEOUT_MS, async (client) => {
+                    checkServer(client)
                     await pacer.watch(client, names)
                     return act(client)
                   }),
                 ),
             }),
-        }),
+        })
+      },
       async close(running) {
         closing.abort()
         const late = setTimeout(() => giveUp.abort(), CLOSE_MS)

@@ -14,8 +14,7 @@ import {
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Names } from '../schema/names.js'
 import type { Snapshot } from '../log/snapshot.js'
-import type { ChunkCache } from './chunk-cache.js'
-import type { Coverage } from './log-index.js'
+import type { Coverage } from './server-index.js'
 import { prefetch, prefetchTimes } from './prefetch.js'
 import { createChunkLoader } from './chunk-loader.js'
 import { readSegment } from './segment-reader.js'
@@ -41,7 +40,6 @@ export interface IndexSession {
 export interface SessionOptions {
   readonly names: Names
   readonly snapshot: Pick<Snapshot, 'ask' | 'checkTime'>
-  readonly cache: ChunkCache
   readonly coverage: Coverage
   /** Parts outside of them are left out. */
   readonly bounds: TimeBounds
@@ -52,8 +50,8 @@ export interface SessionOptions {
 }
 
 export function openSession(options: SessionOptions): IndexSession {
-  const { names, snapshot, cache, coverage, bounds, filter, timesOf, onRead } = options
-  const { segments, recent, version } = coverage
+  const { names, snapshot, coverage, bounds, filter, timesOf, onRead } = options
+  const { segments, recent, version, cache } = coverage
   const loader = createChunkLoader({
     names,
     cache,

@@ -9,6 +9,7 @@ import {
 import { unconfirmedError, withConnection } from '../connection/connection.js'
 import type { Names, Partitions } from '../schema/names.js'
 import { makePartitions, periodsAhead } from '../schema/partitions.js'
+import { readServer } from '../schema/server.js'
 import { prepareSchema, readSchema, type SchemaState } from '../schema/schema.js'
 
 /** One log in one database. */
@@ -16,8 +17,13 @@ export interface PostgresLog {
   readonly names: Names
   /** The time by the clock of the options; `undefined` if the server's clock counts. */
   readonly now: () => Microseconds | undefined
-  /** The schema as it was found when it was prepared; `undefined` before the first connection. */
+  /**
+   * The schema as it was found when it was prepared, which is again when a connection leads to another
+   * server; `undefined` before the first connection.
+   */
   state(): SchemaState | undefined
+  /** The server that a connection leads to, see `serverSql`. To be called within `use`. */
+  server(client: PostgresPoolClient): string
   /** How the table of events is partitioned. To be called within `use`. */
   partitions(): Partitions
   /**
@@ -52,20 +58,26 @@ export interface LogOptions {
 export function createLog(options: LogOptions): PostgresLog {
   const { names, pool, partitions, clock, readOnly, onPrepared } = options
   let state: SchemaState | undefined
+  const servers = new WeakMap<PostgresPoolClient, string>()
   /** Calls that ended with unconfirmed commits, and how many of them a later commit has confirmed. */
   let doubts = 0
   let settledDoubts = 0
 
-  const prepare = async (client: PostgresPoolClient): Promise<void> => {
-    if (readOnly) {
-      state ??= await readSchema(client, names)
-      return
-    }
+  const prepare = async (client: PostgresPoolClient): Promise<SchemaState> => {
+    if (readOnly) return (state = await readSchema(client, names))
     const found = await prepareSchema(client, names, partitions)
     const newest = Math.max(clock?.() ?? found.serverTime, found.highWater)
     await makePartitions(client, names, found.partitions, periodsAhead(newest, found.partitions))
     onPrepared(found)
-    state ??= found
+    return (state = found)
+  }
+
+  /** Prepares the schema before the first use of it on a server. */
+  const check = async (client: PostgresPoolClient): Promise<void> => {
+    const known = state
+    if (known && servers.has(client)) return
+    const isKnown = known && (await readServer(client, names)) === known.server
+    servers.set(client, (isKnown ? known : await prepare(client)).server)
   }
 
   const settleDoubts = async (client: PostgresPoolClient, signal: AbortSignal): Promise<void> => {
@@ -79,7 +91,7 @@ export function createLog(options: LogOptions): PostgresLog {
 
   const use: PostgresLog['use'] = async (signal, act, end) => {
     const work = async (client: PostgresPoolClient) => {
-      if (!state) await prepare(client)
+      await check(client)
       const result = await act(client)
       if (isUnconfirmed(client)) await settleDoubts(client, signal)
       return result
@@ -96,6 +108,7 @@ export function createLog(options: LogOptions): PostgresLog {
     names,
     now: () => clock?.(),
     state: () => state,
+    server: (client) => servers.get(client)!,
     partitions: () => state!.partitions,
     use,
     write: (signal, act) =>

@@ -47,8 +47,7 @@ export async function candidateTimes(
     if (coverage === 'outdated' || coverage.to < bounds.to) return undefined
     const run = (query: Parameters<typeof numbered>[0]) => ask(numbered(query), ...query.params)
     const timesOf = await timesOfIds(run, names, filter)
-    const cache = index.cache
-    const session = openSession({ names, snapshot, cache, coverage, bounds, filter, timesOf })
+    const session = openSession({ names, snapshot, coverage, bounds, filter, timesOf })
     const sets: PartPostings[] = []
     let count = 0
     for (let from = 0; from < session.parts.length; from += PARTS) {

@@ -10,7 +10,8 @@ import {
   timeOf,
 } from './list-query.js'
 import type { TextRow } from '../connection/client.js'
-import type { Coverage, LogIndex } from '../index/log-index.js'
+import type { LogIndex } from '../index/log-index.js'
+import type { Coverage } from '../index/server-index.js'
 import { READ_LIMIT_EXCEEDED } from '../index/chunk-loader.js'
 import { timesInOrder } from '../index/session.js'
 import { firstProbeOf } from './list-plan.js'
@@ -114,7 +115,7 @@ async function* rowsByIndex(
   if (isEmpty(bounds)) return
   const { steps, query } = list
   await steps.enter('index', reason)
-  const session = await openIndexSession(list, index, coverage, bounds)
+  const session = await openIndexSession(list, coverage, bounds)
   let rest = bounds
   let most = query.limit + 1
   try {

@@ -8,7 +8,8 @@ import type { TimesOf } from '../../../src/store-kit/index/find-postings.js'
 import { type IndexFilter, idsOf } from '../../../src/store-kit/index/index-filter.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { TextRow } from '../connection/client.js'
-import type { Coverage, LogIndex } from '../index/log-index.js'
+import type { LogIndex } from '../index/log-index.js'
+import type { Coverage } from '../index/server-index.js'
 import { type IndexSession, openSession } from '../index/session.js'
 import type { ListTrace } from './list-trace.js'
 import type { Names } from '../schema/names.js'
@@ -75,14 +76,12 @@ export async function timesOfIds(
 /** Opens the index within the bounds; what it reads is added to the current step of the trace. */
 export async function openIndexSession(
   { indexed: { names }, snapshot, run, filter, trace }: ListQuery,
-  index: LogIndex,
   coverage: Coverage,
   bounds: TimeBounds,
 ): Promise<IndexSession> {
   const session = openSession({
     names,
     snapshot,
-    cache: index.cache,
     coverage,
     bounds,
     filter,

@@ -20,7 +20,7 @@ import {
   openIndexSession,
   timeOf,
 } from './list-query.js'
-import type { Coverage, LogIndex } from '../index/log-index.js'
+import type { Coverage } from '../index/server-index.js'
 import { READ_LIMIT_EXCEEDED } from '../index/chunk-loader.js'
 import type { IndexSession } from '../index/session.js'
 import { sweepRows } from './list-scan.js'
@@ -37,7 +37,7 @@ export async function collectSorted(list: ListQuery, bounds: TimeBounds): Promis
   const { covered: known, rest: others } = splitAt(bounds, coverage.to)
   const collector = isEmpty(known)
     ? pageCollector(query)
-    : await collectKnown(list, index, coverage, known)
+    : await collectKnown(list, coverage, known)
   if (!collector) {
     const reason = 'the query would read too much of the index'
     return sweep(list, pageCollector(query), bounds, reason)
@@ -64,12 +64,11 @@ async function sweep(
 /** `undefined` if a scan of all events would take less. */
 async function collectKnown(
   list: ListQuery,
-  index: LogIndex,
   coverage: Coverage,
   bounds: TimeBounds,
 ): Promise<EventCollector | undefined> {
   try {
-    const session = await openIndexSession(list, index, coverage, bounds)
+    const session = await openIndexSession(list, coverage, bounds)
     const sets = await session.find(session.parts)
     session.release()
     const candidates: Candidates = {

@@ -2,6 +2,7 @@ import { ask, type PostgresPoolClient } from '../connection/client.js'
 import { appendFunction } from './append-function.js'
 import { checkVersion, type Migration, migrate } from './migrate.js'
 import type { Names, Partitions } from './names.js'
+import { serverSql } from './server.js'
 import { tables } from './tables.js'
 import { claimThrottleFunction } from './throttle-function.js'
 
@@ -11,6 +12,8 @@ const createSchema: Migration = (names, partitions) =>
 const MIGRATIONS: readonly Migration[] = [createSchema]
 
 export interface SchemaState {
+  /** The server and tables that it was read from; see {@link serverSql}. */
+  readonly server: string
   readonly partitions: Partitions
   /** The server's clock, in microseconds. */
   readonly serverTime: number
@@ -36,12 +39,14 @@ export async function readSchema(client: PostgresPoolClient, names: Names): Prom
 async function readState(client: PostgresPoolClient, names: Names): Promise<SchemaState> {
   const [row] = await ask(
     client,
-    `SELECT partitions, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, last_value
+    `SELECT partitions, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, last_value,
+       ${serverSql(names)}
      FROM ${names.version}, ${names.highWater}`,
   )
   return {
     partitions: row![0] as Partitions,
     serverTime: Number(row![1]),
     highWater: Number(row![2]),
+    server: row![3]!,
   }
 }

@@ -30,7 +30,9 @@ const NOTHING: Appended = { stored: [], suppressed: [], moved: 0 }
 
 /** Appends in single attempts, and recovers from earlier attempts whose result is unknown. */
 export interface Appender {
-  /** Takes the server's high-water mark and clock. */
+  /** Takes the high-water mark and clock of a server, which may be another one than before. */
+  readonly adopt: (state: Pick<SchemaState, 'highWater' | 'serverTime'>) => void
+  /** Takes the latest high-water mark and clock of the server. */
   readonly synchronize: (state: Pick<SchemaState, 'highWater' | 'serverTime'>) => void
   /** True if the next attempt has to recover from a lost one. */
   hasLost(): boolean
@@ -89,6 +91,12 @@ export function createAppender(log: PostgresLog): Appender {
     serverAhead = serverTime - performance.now() * 1000
   }
 
+  const adopt: Appender['adopt'] = ({ highWater, serverTime }) => {
+    floor = highWater
+    rowType = undefined
+    synchronize({ highWater, serverTime })
+  }
+
   const callAppend = async (
     client: PostgresPoolClient,
     drafts: readonly EventDraft[],
@@ -133,6 +141,7 @@ export function createAppender(log: PostgresLog): Appender {
   }
 
   return {
+    adopt,
     synchronize,
     hasLost: () => !lost.isEmpty(),
     async attempt(client, request) {

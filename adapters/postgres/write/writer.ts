@@ -15,7 +15,7 @@ const POLL_ATTEMPT_MS = 2000
 
 /** Appends for one process, one call at a time. */
 export interface Writer {
-  synchronize: Appender['synchronize']
+  adopt: Appender['adopt']
   append(drafts: readonly EventDraft[], options: AppendOptions): Promise<Appended>
   /** Moves all drafts of the outbox. */
   move(signal: AbortSignal | undefined): Promise<void>
@@ -81,7 +81,7 @@ export function createWriter(log: PostgresLog, onVisible: () => void): Writer {
   timer.unref()
 
   return {
-    synchronize: appender.synchronize,
+    adopt: appender.adopt,
     append: (drafts, options) =>
       queue.run(
         () => appendWithRetry(attempts, partitions, drafts, options).catch(noteFailure),

@@ -57,7 +57,6 @@ async function open(query: string) {
   const session = openSession({
     names,
     snapshot: moment,
-    cache: index.cache,
     coverage,
     bounds: ALL_TIME,
     filter: indexFilter(parseQuery(query).where),

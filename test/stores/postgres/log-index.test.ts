@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type AuditEvent, AuditLog, parseQuery } from 'daybook'
+import { postgresStore } from 'daybook/postgres'
 import pg from 'pg'
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { TextRow } from '../../../adapters/postgres/connection/client.js'
@@ -14,6 +15,7 @@ import type { IndexPart } from '../../../src/store-kit/index/part.js'
 import { NONE } from '../../../src/store-kit/index/postings.js'
 import { createTrace } from '../../../src/store/trace.js'
 import { parseTimestamp } from '../../../src/event/timestamp.js'
+import { postgresDatabase } from '../../support/database.js'
 import { type Moment, takeMoment } from '../../support/postgres-moment.js'
 import { useSchemas } from '../../support/schemas.js'
 import { sealPostgres } from '../../support/seal-postgres.js'
@@ -247,6 +249,32 @@ it('late events are found once, even if they commit after later ones', async () 
     first.release()
     second.release()
   }
+})
+
+it('events are found in a restored copy, whose transactions have lower ids and whose versions repeat', async () => {
+  await openLog(20)
+  const index = createLogIndex(names(), TUNING)
+  await coverageOf(index, await take())
+  const copy = await postgresDatabase()
+  onTestFinished(() => copy.remove())
+  const restored = new AuditLog({
+    store: postgresStore({ connectionString: copy.url, schema: schemas.schema() }),
+    types: {},
+  })
+  onTestFinished(() => restored.close())
+  await restored.recordCustom('own', { n: 100 })
+  await restored.importEvents([
+    {
+      id: randomUUID(),
+      created_at: '2020-01-01T00:00:00.000001Z',
+      ...{ type: 'own', username: null, system: false, source: null, attributes: { n: 99 } },
+    },
+  ])
+  await copy.pool.query(`UPDATE ${names().late} SET transaction = '3'`)
+  const moment = await takeMoment(copy.url)
+  onTestFinished(() => moment.end())
+  expect(await ask(index, moment, 'filter[n_gteq]=0')).toMatchObject({ found: [99, 100] })
+  expect(await ask(index, await take(), 'filter[n_lt]=3')).toMatchObject({ found: [0, 1, 2] })
 })
 
 it('too many late events are scanned until they are sealed', async () => {

@@ -1,0 +1,104 @@
+import { INDEX_BOUNDS } from '../../../src/store-kit/index/index-bounds.js'
+import type { IndexPart } from '../../../src/store-kit/index/part.js'
+import type { SealingTuning } from '../../../src/store-kit/index-builder/segment-levels.js'
+import type { SegmentInfo } from '../../../src/store-kit/index/segment-source.js'
+import type { Microseconds } from '../../../src/event/timestamp.js'
+import type { Names } from '../schema/names.js'
+import { type ChunkCache, createChunkCache } from './chunk-cache.js'
+import { createFreshEvents } from './fresh-events.js'
+import { createLateEvents } from './late-events.js'
+import { createRecentEvents, type Moment } from './recent-events.js'
+import {
+  readRefreshed,
+  readSegmentInfo,
+  type Refreshed,
+  refreshStatement,
+  selectVisibleSegments,
+} from './refresh-statements.js'
+
+/** The index of the events in one snapshot. */
+export interface Coverage {
+  readonly version: number
+  readonly segments: readonly SegmentInfo[]
+  /** What was read of the segments of this server. */
+  readonly cache: ChunkCache
+  /** Parts in memory, which do not change. */
+  readonly recent: readonly IndexPart[]
+  /** All events up to this time are in the parts, except open live events. */
+  readonly to: Microseconds
+}
+
+/** What a process has of the index of a log on one server, which never goes back in time. */
+export interface ServerIndex {
+  /** The statement that `refresh` needs the rows of. */
+  statement(): string
+  /**
+   * Adds what is new in the snapshot that has `given`; rows of other servers and of earlier statements
+   * are read again. One call at a time. Returns `outdated` if a newer snapshot was added and events that
+   * this one needs are no longer in memory.
+   */
+  refresh(given: Refreshed, moment: Moment): Promise<Coverage | 'outdated'>
+}
+
+export type IndexTuning = Pick<SealingTuning, 'segmentSize' | 'bounds'>
+
+/** Maximum number of rows that one statement reads. */
+const MAX_ROWS = 1000
+/**
+ * At most this many segments' worth of unsealed events is kept in memory, and no more than
+ * `IndexBounds.unsealedBytes`. Queries check more one by one.
+ */
+const MAX_UNSEALED = 4
+
+/** `nextStage` returns a number that no addition on any server has had before. */
+export function createServerIndex(
+  names: Names,
+  { segmentSize, bounds = INDEX_BOUNDS }: IndexTuning,
+  nextStage: () => number,
+): ServerIndex {
+  const max = MAX_UNSEALED * segmentSize
+  const slice = Math.min(MAX_ROWS, max)
+  const recent = createRecentEvents(bounds, nextStage)
+  const fresh = createFreshEvents(names, recent, { slice, max })
+  const late = createLateEvents(names, recent, { slice, max })
+  const cache = createChunkCache()
+  let version = -1
+  let segments: readonly SegmentInfo[] = []
+
+  const setState = (next: Refreshed, visible: readonly SegmentInfo[]): void => {
+    recent.startStage()
+    version = next.version
+    segments = visible
+    fresh.dropUntil(next.sealedTo)
+    late.drop()
+  }
+
+  const statement = (): string =>
+    refreshStatement(names, slice, {
+      stage: recent.stage(),
+      maxFresh: recent.isFull() ? 1 : slice,
+      // Without a known state no events can be added.
+      last: version < 0 ? Number.MAX_SAFE_INTEGER : recent.index.last,
+      ...late.known(),
+    })
+
+  return {
+    statement,
+    async refresh(given, moment) {
+      let next = given
+      // After other additions, these rows would be added again. The version is enough for a first state.
+      if (version >= 0 && next.stage !== recent.stage())
+        next = readRefreshed(await moment.ask(statement()))
+      if (next.version < version) return 'outdated'
+      if (next.version > version) {
+        setState(next, (await moment.ask(selectVisibleSegments(names))).map(readSegmentInfo))
+        next = readRefreshed(await moment.ask(statement()))
+      }
+      if (!(await late.add(next, moment)))
+        return { version, segments: [], cache, recent: [], to: -1 }
+      const isAll = await fresh.add(next.fresh, moment)
+      const to = isAll ? Number.MAX_SAFE_INTEGER : recent.index.last
+      return { version, segments, cache, recent: recent.index.parts(), to }
+    },
+  }
+}

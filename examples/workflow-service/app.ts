@@ -11,9 +11,11 @@ import { cleaningOf } from './background/cleaning.js'
 import { startJobs } from './background/jobs.js'
 import { startRefresh, startTakeOver, takeOver } from './background/processes.js'
 import { startSchedule } from './background/schedule.js'
+import { createChildren } from './children/child.js'
 import { startTraffic } from './traffic/traffic.js'
 import type { EngineContext } from './engine/context.js'
 import { createEngine, type Engine } from './engine/engine.js'
+import { createLogForwarder } from './engine/log-forwarder.js'
 import { CHANGES, WORKFLOW_RUNS, type ActivityNames } from './engine/names.js'
 import { serviceEventTypes } from './event-types.js'
 import { findGit } from './git/git.js'
@@ -25,8 +27,13 @@ import { answerProblems } from './problem.js'
 import { apiRoutes } from './routes/index.js'
 import { described, runDeferred } from './routes/request.js'
 import { seed } from './seed.js'
+import { createSettings, noteOverrides } from './settings.js'
 import type { Service } from './service.js'
+import { reportCluster } from './sites/sites.js'
+import { createSlots } from './slots/slots.js'
+import { createVault } from './vault/vault.js'
 import { openStores } from './stores.js'
+import { TIMINGS } from './timings.js'
 import { mayChange, USERS } from './users.js'
 import { openWorkspace, removeWorkspace, takeFiles } from './workspace.js'
 
@@ -39,8 +46,9 @@ export interface RunningService {
 type Audit = AuditLog<typeof serviceEventTypes>
 
 export async function startService(options: ServiceOptions): Promise<RunningService> {
-  const { port, store, traffic } = options
-  const { events, documents } = await openStores(store)
+  const { port, store, traffic, overrides = {} } = options
+  const timings = { ...TIMINGS, ...options.timings }
+  const { events, documents } = await openStores(store, timings.write)
   const audit: Audit = new AuditLog({
     store: events,
     types: serviceEventTypes,
@@ -64,15 +72,23 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const get = (path: string, signal: AbortSignal): Promise<Response> =>
     fetch(url + path, { headers: { authorization }, signal })
 
-  const shared = { documents, note, background, get }
+  const settings = createSettings(documents, overrides)
+  const children = createChildren()
+  const common = { documents, note, background, settings, timings, children }
+  const vault = createVault(common)
+  const shared = {
+    ...common,
+    get,
+    slots: createSlots(common),
+    forwardLog: createLogForwarder(common),
+  }
   const changes = await openEngine(CHANGES, workspace, shared)
   const workflowRuns = await openEngine(WORKFLOW_RUNS, workspace, shared)
   const git = await findGit(background.stopping)
   const service: Service = {
-    documents,
-    note,
+    ...common,
     noteLive: createNoteLive(audit),
-    background,
+    vault,
     changes,
     workflowRuns,
     git,
@@ -89,6 +105,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const closed = new Promise((resolve) => server.close(resolve))
     server.closeAllConnections()
     await Promise.all([stopped, closed])
+    await children.stop()
     await audit.close()
     await removeWorkspace(documents, workspace)
     await documents.close()
@@ -96,6 +113,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
 
   try {
     await seed(documents)
+    await noteOverrides(service)
+    await reportCluster(service)
     const unfinished = await takeOver(service)
     url = await listen(server, port)
     for (const work of unfinished) background.run(work)
@@ -103,6 +122,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     startTakeOver(service)
     startSchedule(service)
     startJobs(service)
+    background.repeat(timings.configuration, () => vault.roll())
+    background.repeat(timings.configuration, () => reportCluster(service))
     if (traffic) startTraffic(service, url)
     return { url, close }
   } catch (error) {
@@ -115,7 +136,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
 async function openEngine(
   names: ActivityNames,
   workspace: string,
-  shared: Pick<EngineContext, 'documents' | 'note' | 'background' | 'get'>,
+  shared: Omit<EngineContext, 'names' | 'directoryOf' | 'takeFiles'>,
 ): Promise<Engine> {
   const directory = join(workspace, names.activities)
   await mkdir(directory)

@@ -1,11 +1,12 @@
 import { startService } from './app.js'
-import { readPort, readStore, readTraffic } from './options.js'
+import { readOverrides, readPort, readStore, readTraffic } from './options.js'
 
 try {
   const service = await startService({
     port: readPort(process.env['PORT']),
     store: readStore(process.env['DAYBOOK_STORE']),
     traffic: readTraffic(process.env['DAYBOOK_TRAFFIC']),
+    overrides: readOverrides(process.env),
   })
   console.log(`workflow service at ${service.url}`)
   const stop = (): void => {

@@ -1,4 +1,6 @@
 import { parse, join } from 'node:path'
+import type { Overrides } from './settings.js'
+import type { Timings } from './timings.js'
 
 /** The database of the log and of the service's own data. */
 export type StoreOption =
@@ -12,6 +14,8 @@ export interface ServiceOptions {
   readonly store: StoreOption
   /** Whether simulated users send requests. */
   readonly traffic: boolean
+  readonly overrides?: Overrides
+  readonly timings?: Partial<Timings>
 }
 
 /** An invalid setting; the message is for the operator. */
@@ -55,6 +59,25 @@ export function readTraffic(text = 'on'): boolean {
   if (text !== 'on' && text !== 'off')
     throw new OptionError(`DAYBOOK_TRAFFIC must be on or off; it is ${JSON.stringify(text)}`)
   return text === 'on'
+}
+
+const OVERRIDE = /^WORKFLOW_OVERRIDE_(\w+)$/
+
+/** Settings that variables such as `WORKFLOW_OVERRIDE_MAINTENANCE_MODE=true` override. */
+export function readOverrides(environment: NodeJS.ProcessEnv): Overrides {
+  return Object.fromEntries(
+    Object.entries(environment).flatMap(([variable, text]) => {
+      const name = OVERRIDE.exec(variable)?.[1]?.toLowerCase()
+      return name === undefined || text === undefined ? [] : [[name, scalarIn(text)]]
+    }),
+  )
+}
+
+/** A number, true, false or null, else the text itself. */
+function scalarIn(text: string): string | number | boolean | null {
+  return /^(-?\d+(\.\d+)?|true|false|null)$/.test(text)
+    ? (JSON.parse(text) as number | boolean | null)
+    : text
 }
 
 /** The file of the service's own data, next to the log: `daybook.db` -> `daybook-service.db`. */

@@ -38,7 +38,10 @@ const valuesView = (name: string): View<Values> => ({
   attributes: ({ values }) => values,
 })
 
-const VIEWS: { readonly [K in Exclude<Kind, 'jobs' | 'workspaces'>]: View<Kinds[K]> } = {
+/** Kinds that are not sent to clients. */
+type Internal = 'jobs' | 'workspaces' | 'vault_keys' | 'ldap_users' | 'ldap_groups' | 'step_logs'
+
+const VIEWS: { readonly [K in Exclude<Kind, Internal>]: View<Kinds[K]> } = {
   projects: { type: 'project', path: ({ code }) => `/api${projectPath(code)}` },
   nodes: {
     type: 'node',
@@ -61,6 +64,16 @@ const VIEWS: { readonly [K in Exclude<Kind, 'jobs' | 'workspaces'>]: View<Kinds[
   settings: valuesView('settings'),
   settings_versions: { type: 'settings_version', path: byId('settings_versions') },
   properties: valuesView('properties'),
+  secrets: {
+    type: 'secret',
+    path: byId('secrets'),
+    attributes: ({ name }) => ({ name }),
+  },
+  sites: { type: 'site', path: byId('sites') },
+  authorisation_policies: { type: 'authorisation_policy', path: byId('authorisation_policies') },
+  authorisation_rules: { type: 'authorisation_rule', path: byId('authorisation_rules') },
+  policy_rules: { type: 'policy_rule', path: byId('policy_rules') },
+  policy_assignments: { type: 'policy_assignment', path: byId('policy_assignments') },
   properties_versions: { type: 'properties_version', path: byId('properties_versions') },
 }
 

@@ -1,8 +1,12 @@
 import type { Background } from './background/background.js'
+import type { Children } from './children/child.js'
 import type { Documents } from './documents/documents.js'
 import type { Engine } from './engine/engine.js'
 import type { Git } from './git/git.js'
 import type { Note, NoteLive } from './notes.js'
+import type { Settings } from './settings.js'
+import type { Timings } from './timings.js'
+import type { Vault } from './vault/vault.js'
 
 /** What routes and background work share. */
 export interface Service {
@@ -10,8 +14,12 @@ export interface Service {
   readonly note: Note
   readonly noteLive: NoteLive
   readonly background: Background
+  readonly settings: Settings
+  readonly timings: Timings
   readonly changes: Engine
   readonly workflowRuns: Engine
+  readonly children: Children
+  readonly vault: Vault
   /** Undefined if git is not installed. */
   readonly git: Git | undefined
   /** A temporary directory, removed when the service closes. */

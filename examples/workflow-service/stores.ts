@@ -13,14 +13,14 @@ export interface Stores {
 }
 
 /** Opens the log and the service's own data. */
-export async function openStores(option: StoreOption): Promise<Stores> {
+export async function openStores(option: StoreOption, writeTimeoutMs: number): Promise<Stores> {
   switch (option.kind) {
     case 'memory':
-      return { documents: sqliteDocuments(undefined), events: memoryStore() }
+      return { documents: sqliteDocuments(undefined, writeTimeoutMs), events: memoryStore() }
     case 'sqlite': {
       const { filename } = option
       return {
-        documents: sqliteDocuments(serviceFile(filename)),
+        documents: sqliteDocuments(serviceFile(filename), writeTimeoutMs),
         events: sqliteStore({ filename }),
       }
     }

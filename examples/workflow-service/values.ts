@@ -12,10 +12,6 @@ export function currentValues(documents: Documents, kind: ValuesKind): Values {
   return values
 }
 
-export function isInMaintenance(documents: Documents): boolean {
-  return currentValues(documents, 'settings').values['maintenance_mode'] === true
-}
-
 export function putValues(
   documents: Documents,
   tx: Transaction,

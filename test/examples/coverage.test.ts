@@ -49,13 +49,6 @@ const MISSING = [
   ...typesOf('generate_actions_request', 'create'),
   ...typesOf('agent', 'start', 'started', 'stop', 'stopped'),
   ...typesOf('git_remote_pushes', 'create'),
-  ...typesOf('secrets', 'encrypt', 'resolve'),
-  ...['authorisation_policies', 'authorisation_rules'].flatMap((subject) =>
-    typesOf(subject, 'create', 'update', 'destroy'),
-  ),
-  ...['policy_assignments', 'policy_rules'].flatMap((subject) =>
-    typesOf(subject, 'create', 'destroy'),
-  ),
 ]
 
 it('every route of the demo has an event type, and every type a route', () => {

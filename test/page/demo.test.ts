@@ -58,10 +58,10 @@ describe('the demo', () => {
 
     const { data } = listOf(await send(service.url, '/api/events?limit=100'))
     await expect.poll(() => rowIds(page), WAIT).toEqual(data.map(({ id }) => id).toReversed())
-    const [first] = data
-    await rowOf(page, first!.id).click()
+    const created = data.find(({ attributes }) => attributes['type'] === 'api:projects:create')!
+    await rowOf(page, created.id).click()
     const panel = page.getByRole('complementary', { name: 'Event' })
-    await panel.getByText(first!.id).waitFor()
+    await panel.getByText(created.id).waitFor()
     expect(await panel.getByRole('link').first().getAttribute('href')).toBe('/api/projects/shop')
   })
 

@@ -7,15 +7,12 @@ import { failureData } from '../notes.js'
 import type { Service } from '../service.js'
 import { workspacesHere } from '../workspace.js'
 
-const CHECK_MS = 5000
-const INTERVAL_MS = 60_000
-const CLAIM_TIMEOUT_MS = 200
-
 /** Version histories, and how many entries of each are kept. */
 const KEPT: readonly (readonly [kind: Kind, count: number])[] = [
   ['template_versions', 100],
   ['settings_versions', 100],
   ['properties_versions', 100],
+  ['step_logs', 500],
 ]
 
 type Job = (service: Service) => Promise<void>
@@ -42,7 +39,7 @@ const JOBS: Readonly<Record<string, Job>> = {
 
 /** Runs the recurring jobs. Their next run times are part of the service's data. */
 export function startJobs(service: Service): void {
-  service.background.repeat(CHECK_MS, async () => {
+  service.background.repeat(service.timings.jobCheck, async () => {
     for (const [name, job] of Object.entries(JOBS))
       if (await claimJob(service, name))
         await job(service).catch((error: unknown) => console.error(`job ${name} failed:`, error))
@@ -50,7 +47,7 @@ export function startJobs(service: Service): void {
 }
 
 /** Returns true if the job is due and this process has claimed it. */
-async function claimJob({ documents, note }: Service, id: string): Promise<boolean> {
+async function claimJob({ documents, note, timings }: Service, id: string): Promise<boolean> {
   const isDue = (): boolean =>
     (documents.get('jobs', id)?.next_run_at ?? '') <= new Date().toISOString()
   if (!isDue()) return false
@@ -58,10 +55,13 @@ async function claimJob({ documents, note }: Service, id: string): Promise<boole
     return await documents.write(
       (tx) => {
         if (!isDue()) return false
-        tx.put('jobs', { id, next_run_at: new Date(Date.now() + INTERVAL_MS).toISOString() })
+        tx.put('jobs', {
+          id,
+          next_run_at: new Date(Date.now() + timings.jobInterval).toISOString(),
+        })
         return true
       },
-      { timeoutMs: CLAIM_TIMEOUT_MS },
+      { timeoutMs: timings.jobClaim },
     )
   } catch (error) {
     await note('api:job:error', { name: id, ...failureData(error) })

@@ -2,13 +2,10 @@ import { recoverFetches } from '../git/fetch.js'
 import type { Service } from '../service.js'
 import { removeAbandonedWorkspaces } from '../workspace.js'
 
-const REFRESH_MS = 250
-const TAKE_OVER_MS = 2000
-
 /** Loads what other processes have written, so that it takes effect in this process. */
-export function startRefresh({ documents, background }: Service): void {
+export function startRefresh({ documents, background, timings }: Service): void {
   let isUnavailable = false
-  background.repeat(REFRESH_MS, async () => {
+  background.repeat(timings.refresh, async () => {
     try {
       await documents.refresh()
       isUnavailable = false
@@ -31,8 +28,8 @@ export async function takeOver(service: Service): Promise<readonly (() => Promis
 }
 
 export function startTakeOver(service: Service): void {
-  const { background } = service
-  background.repeat(TAKE_OVER_MS, async () => {
+  const { background, timings } = service
+  background.repeat(timings.takeOver, async () => {
     for (const work of await takeOver(service)) background.run(work)
   })
 }

@@ -4,10 +4,8 @@ import type { Activity, ScheduledChange } from '../model.js'
 import { failureData } from '../notes.js'
 import { endOf } from '../paths.js'
 import type { Service } from '../service.js'
+import { thisSite } from '../sites/sites.js'
 import { isFinished } from '../engine/transitions.js'
-import { isInMaintenance } from '../values.js'
-
-const TICK_MS = 250
 
 export function scheduleFacts({ id, name, change }: ScheduledChange) {
   const path = change.node_path ?? change.project_path
@@ -22,8 +20,9 @@ export function scheduleFacts({ id, name, change }: ScheduledChange) {
 
 /** Creates the changes that are due, except in maintenance mode. */
 export function startSchedule(service: Service): void {
-  const { documents, background } = service
-  background.repeat(TICK_MS, async () => {
+  const { documents, background, settings, timings } = service
+  background.repeat(timings.schedule, async () => {
+    if (settings.flag('maintenance_mode') || thisSite(service)?.cordoned_by) return
     for (const { id } of documents.all('scheduled_changes'))
       if (findDue(documents, id)) await runScheduled(service, id)
   })
@@ -32,7 +31,7 @@ export function startSchedule(service: Service): void {
 function findDue(documents: Documents, id: string): ScheduledChange | undefined {
   const scheduled = documents.get('scheduled_changes', id)
   const isDue = scheduled?.next_run_at && scheduled.next_run_at <= new Date().toISOString()
-  return isDue && !isInMaintenance(documents) ? scheduled : undefined
+  return isDue ? scheduled : undefined
 }
 
 type Outcome =

@@ -7,7 +7,7 @@ import { createMaps, type DocumentMaps } from './maps.js'
 import { retryWhileBusy } from './retry.js'
 
 /** Documents of one process, in a file, or in memory without a file name. */
-export function sqliteDocuments(filename: string | undefined): Documents {
+export function sqliteDocuments(filename: string | undefined, timeoutMs = 5000): Documents {
   const database = new Database(filename ?? ':memory:')
   database.pragma('journal_mode = WAL')
   // Retries are done in JavaScript: SQLite's own wait would block the event loop.
@@ -51,7 +51,8 @@ export function sqliteDocuments(filename: string | undefined): Documents {
     refresh: () => Promise.resolve(),
     watch: () => {},
     ended: (processIds) => Promise.resolve(new Set(processIds.filter((id) => id !== processId))),
-    write: (act, retry) => retryWhileBusy(() => mapBusyErrors(() => attempt(act)), retry),
+    write: (act, retry) =>
+      retryWhileBusy(() => mapBusyErrors(() => attempt(act)), { timeoutMs, ...retry }),
     lock: filename === undefined ? undefined : (ms, signal) => lockFile(filename, ms, signal),
     close: () => {
       database.close()

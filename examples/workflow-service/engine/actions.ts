@@ -3,6 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Documents } from '../documents/documents.js'
+import type { Slots } from '../slots/slots.js'
 import type { StepAction, StepDefinition } from './definitions.js'
 
 export interface ActionContext {
@@ -10,6 +11,7 @@ export interface ActionContext {
   readonly directory: string
   /** Blocks all writes to the database; undefined for a database in memory. */
   readonly lockDatabase: Documents['lock']
+  readonly slots: Slots
   /** Sends a GET request to the service itself. */
   readonly get: (path: string, signal: AbortSignal) => Promise<Response>
   /** Aborted when the step is cancelled or aborted, or the service stops. */
@@ -51,6 +53,16 @@ const ACTIONS: Actions = {
   checksum: async ({ path }, { directory, signal }) => {
     const content = await readFile(join(directory, path), { signal })
     return createHash('sha256').update(content).digest('hex')
+  },
+
+  use_slot: async ({ pool, ms }, { slots, signal }) => {
+    const free = await slots.acquire(pool, signal)
+    try {
+      await delay(ms, undefined, { signal })
+    } finally {
+      free()
+    }
+    return null
   },
 
   fail: async ({ message }) => {

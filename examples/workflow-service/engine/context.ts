@@ -2,7 +2,10 @@ import type { Background } from '../background/background.js'
 import type { Documents } from '../documents/documents.js'
 import type { Activity, Step } from '../model.js'
 import type { Note } from '../notes.js'
+import type { Timings } from '../timings.js'
 import { endOf } from '../paths.js'
+import type { Slots } from '../slots/slots.js'
+import type { ForwardLog } from './log-forwarder.js'
 import type { ActivityNames } from './names.js'
 
 export interface EngineContext {
@@ -10,10 +13,13 @@ export interface EngineContext {
   readonly documents: Documents
   readonly note: Note
   readonly background: Background
+  readonly timings: Timings
   /** The directory for an activity's files. */
   readonly directoryOf: (activityId: string) => string
   /** Moves the files of the activity's previous process there. */
   readonly takeFiles: (activity: Activity) => Promise<void>
+  readonly slots: Slots
+  readonly forwardLog: ForwardLog
   readonly get: (path: string, signal: AbortSignal) => Promise<Response>
 }
 

@@ -3,6 +3,7 @@ import { APPROVERS } from '../users.js'
 
 const FILE_NAME = /^[A-Za-z0-9_-][A-Za-z0-9_.-]*$/
 const fileName = text({ pattern: FILE_NAME, expected: 'a file name' })
+const POOL = /^[a-z_]+$/
 const PATH = /^\/(?!\/)/
 
 /** The actions of steps, and the attributes that their definitions take. */
@@ -14,6 +15,10 @@ const ACTIONS = {
   fail: record({ message: text({ fallback: 'the step failed on purpose' }) }),
   approval: record({ requires_approval_from: textList(APPROVERS) }),
   manual: record({}),
+  use_slot: record({
+    pool: text({ pattern: POOL, expected: 'the name of a pool' }),
+    ms: wholeNumber(0, 60_000, 100),
+  }),
   lock_database: record({ ms: wholeNumber(1, 3000, 1500) }),
 } as const satisfies Record<string, Reader<object>>
 

@@ -4,9 +4,8 @@ import { type EventName, failureData } from '../notes.js'
 import { activityFacts, type EngineContext, stepFacts, stepsOf } from './context.js'
 import { IllegalMove, isFinished, moveActivity, moveStep, type StepMove } from './transitions.js'
 
-/** After this time without the database, the transition of a step is given up. */
-const TRANSITION_TIMEOUT_MS = 600
-const SYSTEM_ERROR_TIMEOUT_MS = 30_000
+/** The end of an activity is not given up so soon. */
+const END_TIMEOUT_MS = 30_000
 
 type Data = Readonly<Record<string, unknown>>
 
@@ -49,7 +48,7 @@ function createEnd({ names, documents, note }: EngineContext): Moves['end'] {
           tx.put(names.activities, ended)
           return ended
         },
-        { timeoutMs: SYSTEM_ERROR_TIMEOUT_MS },
+        { timeoutMs: END_TIMEOUT_MS },
       )
       const outcome = move === 'succeed' ? 'success' : 'error'
       const facts = activityFacts(names, activity)
@@ -92,7 +91,7 @@ export function createMoves(context: EngineContext): Moves {
     const failure = failureData(error)
     try {
       const change: StepChange = { move: 'collapse', details: { error: failure.error } }
-      await writeStep(context, step.id, change, { timeoutMs: SYSTEM_ERROR_TIMEOUT_MS })
+      await writeStep(context, step.id, change, { timeoutMs: context.timings.systemError })
     } catch (problem) {
       if (problem instanceof IllegalMove) return
       await noteStep(['api:assign_system_error_job:error'], activity, step, failureData(problem))
@@ -112,7 +111,7 @@ export function createMoves(context: EngineContext): Moves {
           step.id,
           { move, details },
           {
-            timeoutMs: TRANSITION_TIMEOUT_MS,
+            timeoutMs: context.timings.transition,
             onBusy: (error) =>
               noteStep([names.transitionDelayed], activity, step, failureData(error)),
           },

@@ -1,7 +1,7 @@
 import type { Activity, Step } from '../model.js'
 import { failureData } from '../notes.js'
 import { performAction } from './actions.js'
-import { type EngineContext, stepsOf } from './context.js'
+import { type EngineContext, stepFacts, stepsOf } from './context.js'
 import { findAbandoned } from '../owners.js'
 import { createMoves } from './moves.js'
 import { isFinished, type StepStatus } from './transitions.js'
@@ -27,6 +27,9 @@ export function createRunner(context: EngineContext): Runner {
   const { noteStep, moveStep, takeOver, end } = createMoves(context)
   const interrupts = new Map<string, AbortController>()
 
+  const log = (activity: Activity, step: Step, text: string): void =>
+    background.run(() => context.forwardLog(step, text, stepFacts(names, activity, step)))
+
   const act = async (activity: Activity, step: Step): Promise<void> => {
     const { definition } = step
     if (definition.action === 'approval' || definition.action === 'manual') {
@@ -39,16 +42,19 @@ export function createRunner(context: EngineContext): Runner {
       const result = await performAction(definition, {
         directory: context.directoryOf(activity.id),
         lockDatabase: documents.lock,
+        slots: context.slots,
         get: context.get,
         signal: AbortSignal.any([interrupt.signal, background.stopping]),
         stopping: background.stopping,
       })
+      log(activity, step, result ?? 'done')
       if (await moveStep(activity, step, 'succeed', { result }))
         await noteStep([`api:${names.steps}:success`], activity, step)
     } catch (error) {
       // The process that takes the activity over fails the running step.
       if (background.stopping.aborted) return
       const failure = failureData(error)
+      log(activity, step, failure.error)
       if (!(await moveStep(activity, step, 'fail', { error: failure.error }))) return
       await noteStep(names.actionFailed, activity, step, failure)
       await end(activity.id, 'fail')

@@ -5,7 +5,7 @@ import type { UserMove } from '../engine/user-moves.js'
 import { type Activity } from '../model.js'
 import { Problem } from '../problem.js'
 import type { Service } from '../service.js'
-import { isInMaintenance } from '../values.js'
+import { refuseIfCordoned } from '../sites/sites.js'
 import type { RouterContext } from '@koa/router'
 import { listOf } from './lists.js'
 import { describe, deferIn, param, usernameOf } from './request.js'
@@ -22,10 +22,11 @@ function messageIn(ctx: RouterContext): string | null {
 
 /** Endpoints of changes or of workflow runs. */
 export function activityRoutes(
-  { documents, note }: Service,
+  service: Service,
   engine: Engine,
   create: (ctx: RouterContext) => Promise<Activity>,
 ): Route[] {
+  const { documents, note, settings } = service
   const { names } = engine.context
   const collection = `/api/${names.activities}`
   const member = `${collection}/:${names.activityLink}`
@@ -40,8 +41,9 @@ export function activityRoutes(
     post(`${member}/${move}`, async (ctx) => {
       const { id } = activityIn(ctx)
       const username = usernameOf(ctx)
-      if (move === 'start' && isInMaintenance(documents))
+      if (move === 'start' && settings.flag('maintenance_mode'))
         throw new Problem(409, 'IN_MAINTENANCE', 'nothing can be started in maintenance mode')
+      if (move === 'start') refuseIfCordoned(service)
       const message = move === 'pause' || move === 'resume' ? messageIn(ctx) : null
       const activity = await engine.move(id, move, username, deferIn(ctx))
       if (move === 'pause' || move === 'resume') {

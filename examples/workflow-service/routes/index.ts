@@ -7,12 +7,15 @@ import { JSON_API, Problem } from '../problem.js'
 import type { Service } from '../service.js'
 import { activityRoutes } from './activities.js'
 import { nodeRoutes } from './nodes.js'
-import { refuseReaders } from './permission.js'
+import { checkMayChange } from './permission.js'
+import { authorisationRoutes } from './authorisation.js'
 import { changePlan } from './plans.js'
 import { projectRoutes } from './projects.js'
-import { readAttributes, readNew, usernameOf } from './request.js'
+import { readAttributes, readNew } from './request.js'
 import type { Route } from './route.js'
 import { scheduleRoutes } from './schedules.js'
+import { secretRoutes } from './secrets.js'
+import { siteRoutes } from './sites.js'
 import { findOne, simpleRoutes } from './simple.js'
 import { stepRoutes } from './steps.js'
 import { templateRoutes } from './templates.js'
@@ -52,6 +55,9 @@ function routesOf(service: Service): Route[] {
     ...scheduleRoutes(service),
     ...templateRoutes(service),
     ...valuesRoutes(service),
+    ...authorisationRoutes(service),
+    ...secretRoutes(service),
+    ...siteRoutes(service),
   ]
 }
 
@@ -70,10 +76,12 @@ const readBody = bodyParser({
   },
 }) as RouterMiddleware
 
-const checkPermission = async (ctx: RouterContext, next: () => Promise<unknown>) => {
-  if (ctx.method !== 'GET' && ctx.method !== 'HEAD') refuseReaders(usernameOf(ctx))
-  await next()
-}
+const checkPermission =
+  ({ documents }: Service) =>
+  async (ctx: RouterContext, next: () => Promise<unknown>): Promise<void> => {
+    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') checkMayChange(documents, ctx)
+    await next()
+  }
 
 /**
  * Koa middleware for the API. Bodies are read and permissions checked after routing, so that events of
@@ -84,7 +92,7 @@ export function apiRoutes(service: Service): Middleware[] {
   for (const { method, path, handler, name, checksPermission } of routesOf(service)) {
     const before = checksPermission
       ? [refuseOtherTypes, readBody]
-      : [checkPermission, refuseOtherTypes, readBody]
+      : [checkPermission(service), refuseOtherTypes, readBody]
     router.register(path, [method], [...before, handler], name === undefined ? {} : { name })
   }
   return [router.routes() as Middleware, router.allowedMethods() as Middleware]

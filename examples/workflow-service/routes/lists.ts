@@ -49,6 +49,11 @@ const LISTS = {
     status: 'string',
     commit_sha: 'string',
   },
+  sites: { name: 'string', role: 'string', cordoned_by: 'string', cordon_reason: 'string' },
+  authorisation_policies: { name: 'string', description: 'string' },
+  authorisation_rules: { name: 'string', method: 'string', path: 'string' },
+  policy_rules: { policy_id: 'string', rule_id: 'string' },
+  policy_assignments: { policy_id: 'string', assignee_type: 'string', assignee: 'string' },
   settings_versions: VERSION,
   properties_versions: VERSION,
 } as const satisfies { readonly [K in keyof Kinds]?: ItemAttributeTypes<Kinds[K]> }

@@ -3,6 +3,9 @@ import type { Kinds } from '../model.js'
 import { JSON_API } from '../problem.js'
 import { type ResourceKind, resourceOf } from '../resources.js'
 
+/** Sends a document that is not of a stored resource. */
+export const sendJson = (ctx: RouterContext, document: object): void => send(ctx, 200, document)
+
 function send(ctx: RouterContext, status: number, document: object): void {
   ctx.status = status
   ctx.body = JSON.stringify(document)

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { RouterContext } from '@koa/router'
 import type { LinkAttribute } from 'daybook'
-import type { Reader } from '../attributes.js'
+import { type Reader, text } from '../attributes.js'
 import type { Kinds } from '../model.js'
-import { notFound } from '../problem.js'
+import { invalid, notFound } from '../problem.js'
 import type { ResourceKind } from '../resources.js'
 import type { Service } from '../service.js'
 import { listOf } from './lists.js'
@@ -12,7 +12,15 @@ import { sendCreated, sendNothing, sendOne } from './respond.js'
 import { del, get, patch, post, type Route } from './route.js'
 
 /** Kinds without states and decisions. */
-type SimpleKind = 'bookmarks' | 'workflows' | 'templates' | 'git_remotes'
+type SimpleKind =
+  | 'bookmarks'
+  | 'workflows'
+  | 'templates'
+  | 'git_remotes'
+  | 'authorisation_policies'
+  | 'authorisation_rules'
+  | 'policy_rules'
+  | 'policy_assignments'
 
 interface Simple<K extends SimpleKind> {
   readonly kind: K
@@ -22,6 +30,8 @@ interface Simple<K extends SimpleKind> {
   readonly link: LinkAttribute | undefined
   readonly readers: { readonly [P in Exclude<keyof Kinds[K], 'id'>]: Reader<Kinds[K][P]> }
   readonly removable: boolean
+  /** @default true */
+  readonly changeable?: boolean
   /** Called after a document was created or updated. */
   readonly afterwards?: (
     ctx: RouterContext,
@@ -42,18 +52,48 @@ export const findOne = <K extends ResourceKind>(
   return found
 }
 
+/** Reads the id of an existing document. */
+export const existing =
+  ({ documents }: Service, kind: ResourceKind): Reader<string> =>
+  (value, pointer) => {
+    const id = text()(value, pointer)
+    if (!documents.get(kind, id)) throw invalid(`${kind}/${id} does not exist`, pointer)
+    return id
+  }
+
 /** Routes to list, create, show, update and, if `removable`, delete documents. */
 export function simpleRoutes<K extends SimpleKind>(service: Service, options: Simple<K>): Route[] {
-  const { kind, type, link, readers, removable, afterwards, check } = options
+  const { kind, type, link, readers, removable, changeable = true, afterwards, check } = options
   const { documents } = service
   const member = `/api/${kind}/:${type}_id`
 
   const about = (ctx: RouterContext, document: Kinds[K]): void => {
-    describe(ctx, { name: document.name, ...(link && { [link]: document.id }) })
+    const name = 'name' in document ? document.name : undefined
+    describe(ctx, { name, ...(link && { [link]: document.id }) })
   }
   const oneIn = (ctx: RouterContext): Kinds[K] => findOne(service, kind, param(ctx, `${type}_id`))
 
-  const routes = [
+  const update = patch(member, async (ctx) => {
+    check?.()
+    about(ctx, oneIn(ctx))
+    const changes = readChanges(ctx, type, readers)
+    const document = await documents.write((tx) => {
+      const changed = { ...oneIn(ctx), ...changes } as Kinds[K]
+      tx.put(kind, changed)
+      return changed
+    })
+    about(ctx, document)
+    afterwards?.(ctx, document, 'update')
+    sendOne(ctx, kind, document)
+  })
+  const destroy = del(member, async (ctx) => {
+    const document = oneIn(ctx)
+    about(ctx, document)
+    await documents.write((tx) => tx.remove(kind, document.id))
+    sendNothing(ctx)
+  })
+
+  return [
     get(
       `/api/${kind}`,
       listOf(kind, () => documents.all(kind)),
@@ -70,26 +110,7 @@ export function simpleRoutes<K extends SimpleKind>(service: Service, options: Si
 
     get(member, (ctx) => sendOne(ctx, kind, oneIn(ctx))),
 
-    patch(member, async (ctx) => {
-      check?.()
-      about(ctx, oneIn(ctx))
-      const changes = readChanges(ctx, type, readers)
-      const document = await documents.write((tx) => {
-        const changed = { ...oneIn(ctx), ...changes } as Kinds[K]
-        tx.put(kind, changed)
-        return changed
-      })
-      about(ctx, document)
-      afterwards?.(ctx, document, 'update')
-      sendOne(ctx, kind, document)
-    }),
+    ...(changeable ? [update] : []),
+    ...(removable ? [destroy] : []),
   ]
-  if (!removable) return routes
-  const destroy = del(member, async (ctx) => {
-    const document = oneIn(ctx)
-    about(ctx, document)
-    await documents.write((tx) => tx.remove(kind, document.id))
-    sendNothing(ctx)
-  })
-  return [...routes, destroy]
 }

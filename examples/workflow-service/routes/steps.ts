@@ -5,7 +5,7 @@ import type { Activity, Step } from '../model.js'
 import { Problem } from '../problem.js'
 import type { Service } from '../service.js'
 import { describe, deferIn, param, usernameOf } from './request.js'
-import { refuseReaders } from './permission.js'
+import { checkMayChange } from './permission.js'
 import { sendOne } from './respond.js'
 import { get, post, type Route } from './route.js'
 
@@ -21,7 +21,7 @@ function denial(step: Step, decision: Decision, username: string): string | unde
 }
 
 /** Endpoints of the steps of changes or of workflow runs. */
-export function stepRoutes({ note }: Service, engine: Engine): Route[] {
+export function stepRoutes({ documents, note }: Service, engine: Engine): Route[] {
   const { names } = engine.context
   const member = `/api/${names.steps}/:${names.stepLink}`
 
@@ -42,7 +42,8 @@ export function stepRoutes({ note }: Service, engine: Engine): Route[] {
         await note(`audit:${names.steps}:${decision}:denied`, facts, username)
         throw new Problem(403, 'DENIED', reason)
       }
-      if (step.definition.action !== 'approval' || decision === 'cancel') refuseReaders(username)
+      if (step.definition.action !== 'approval' || decision === 'cancel')
+        checkMayChange(documents, ctx)
       const decided = await engine.decide(step.id, decision, username, deferIn(ctx))
       if (decision !== 'cancel') await note(`audit:${names.steps}:${decision}`, facts, username)
       sendOne(ctx, names.steps, decided)

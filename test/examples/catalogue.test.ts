@@ -1,0 +1,75 @@
+import { workflowEventTypes } from 'daybook/workflow'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { startService } from '../../examples/workflow-service/app.js'
+import { tempDir } from '../support/temp.js'
+import { activities, faults, workflows } from './story/activities.js'
+import { authorisation, logs, secrets, sites, slots } from './story/administration.js'
+import { resources } from './story/resources.js'
+import { createWorld, type Story, type World } from './story/world.js'
+
+/* Every type of the catalogue is recorded by the part of the demo that does its work. */
+
+const AREAS: ReadonlySet<string> = new Set([
+  'Projects, environments, assets, bookmarks',
+  'Properties and settings',
+  'Authorisation',
+  'Secrets',
+  'Resource slots',
+  'Sites and database clusters',
+])
+
+const STORIES: readonly (readonly [about: string, story: Story])[] = [
+  ['projects, nodes, bookmarks, settings and properties', resources],
+  ['workflows', workflows],
+  ['changes and workflow runs', activities],
+  ['authorisation', authorisation],
+  ['secrets', secrets],
+  ['sites', sites],
+  ['resource slots', slots],
+  ['logs of steps', logs],
+  ['a locked database and a restart', faults],
+]
+
+/** Short, so that the run takes seconds. */
+const timings = {
+  write: 150,
+  transition: 100,
+  systemError: 100,
+  refresh: 1000,
+  takeOver: 1000,
+  schedule: 20,
+  jobCheck: 30,
+  jobInterval: 60,
+  jobClaim: 20,
+  slotPoll: 100,
+  configuration: 20,
+}
+
+const temp = tempDir()
+const printed = vi.spyOn(console, 'error').mockImplementation(() => {})
+let world: World & { close(): Promise<void> }
+
+beforeAll(async () => {
+  const store = { kind: 'sqlite', filename: temp.file('daybook.db') } as const
+  const overrides = { region: 'south' }
+  world = await createWorld(temp, () =>
+    startService({ port: 0, store, traffic: false, overrides, timings }),
+  )
+})
+afterAll(async () => {
+  await world.close()
+  temp.remove()
+  const lost = printed.mock.calls.filter(([text]) => String(text).includes('was not recorded'))
+  printed.mockRestore()
+  expect(lost).toEqual([])
+})
+
+it.each(STORIES)('%s', (_about, story) => story(world))
+
+it('all types of these areas are recorded', async () => {
+  const seen = await world.types()
+  const missing = Object.entries(workflowEventTypes)
+    .filter(([type, { area }]) => AREAS.has(area) && !seen.has(type))
+    .map(([type]) => type)
+  expect(missing).toEqual([])
+})

@@ -11,6 +11,7 @@ import { defaultJsonLimits, type JsonLimits } from './event/json.js'
 import type { ResolveSource } from './event/links.js'
 import type { RecorderOptions } from './recording/queue-limits.js'
 import { readOnlyStore } from './store/read-only.js'
+import type { Damage } from './store/damage.js'
 import type { EventStore, WaitOptions } from './store/store.js'
 
 export interface AuditLogOptions<Types extends EventTypes> {
@@ -102,6 +103,10 @@ export type AuditLogEvents = {
   dropped: { readonly type: string; readonly error: AuditLogError }
   /** A query took at least `slowQueryMs`. Emitted after its answer. */
   'slow-query': SlowQuery
+  /**
+   * Something stored is damaged; emitted once for each place. Without a handler it becomes a process warning.
+   */
+  damaged: Damage
   /** A handler threw. Without a handler for `error` it becomes a process warning. */
   error: unknown
 }

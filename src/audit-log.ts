@@ -12,6 +12,7 @@ import {
 import { type Calls, createCalls, type SystemCall } from './recording/calls.js'
 import { changeData } from './event/changes.js'
 import { type Cleaning, createCleaning } from './cleaning/cleaning.js'
+import { damageText, reportDamage } from './recording/damage-reports.js'
 import { createDrafts } from './recording/drafts.js'
 import { countsQuery } from './counting/count-options.js'
 import type { CountOptions, EventCounts } from './store/counts.js'
@@ -37,6 +38,7 @@ import { createLiveEvents, type LiveEvent, type LiveEvents } from './live/live-e
 import type { AuditLogStats } from './recording/outcomes.js'
 import { ownEventTypes } from './recording/own-event-types.js'
 import { defaultRecorderOptions } from './recording/queue-limits.js'
+import type { Damage } from './store/damage.js'
 import type {
   EventPage,
   EventStore,
@@ -70,6 +72,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
   readonly #emitter = createEmitter<AuditLogEvents>()
   /** Queries of the store, of which slow ones are reported. */
   readonly #queries: SlowQueries
+  readonly #endDamageReports: () => void
   #closed: Promise<void> | undefined
 
   constructor(options: AuditLogOptions<Types>) {
@@ -110,6 +113,10 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
       },
     })
     this.#calls = calls
+    this.#endDamageReports = reportDamage(store, {
+      damaged: (damage) => this.#onDamaged(damage),
+      record: (data) => calls.recordOwn('warn:audit_log:damage', data),
+    })
     this.cleaning = createCleaning(
       {
         store,
@@ -347,6 +354,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
 
   async #end(): Promise<void> {
     this.#calls.refuseNew()
+    this.#endDamageReports()
     try {
       // Both may still record. The store is closed even if one of them fails.
       await Promise.allSettled([this.cleaning.close(), this.#live.close()])
@@ -360,6 +368,11 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
   #onStored(events: readonly AuditEvent[]): void {
     this.#tails.stored(events)
     if (this.#emitter.all.has('recorded')) for (const event of events) this.#emit('recorded', event)
+  }
+
+  #onDamaged(damage: Damage): void {
+    if (this.#emitter.all.get('damaged')?.length) this.#emit('damaged', damage)
+    else process.emitWarning(damageText(damage))
   }
 
   #emit<Name extends keyof AuditLogEvents>(name: Name, event: AuditLogEvents[Name]): void {

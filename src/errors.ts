@@ -5,6 +5,7 @@
 export const errorCodes = {
   ABORTED: 'the caller aborted the operation before it took effect',
   CLOSED: 'the audit log or its store is closed',
+  DAMAGED: 'the event is stored but cannot be read, because what is stored is not what was written',
   DEADLINE_EXCEEDED: 'the store did not take the event in time; the event is not kept',
   IDEMPOTENCY_CONFLICT: 'the idempotency key was used for another event within the last 24 hours',
   IMPORT_CONFLICT:

@@ -43,7 +43,7 @@ export function createReading(
   { queryTimeoutMs, ...indexed }: Readable,
   watcher: CommitWatcher,
   clock: Clock,
-): Pick<EventStore, 'get' | 'list' | 'count' | 'excess' | 'openEvents' | 'watch'> {
+): Pick<EventStore, 'get' | 'list' | 'count' | 'excess' | 'openEvents' | 'watch' | 'watchDamage'> {
   const { tables } = indexed
   const { connection, live } = tables
   return {
@@ -57,5 +57,6 @@ export function createReading(
     excess: async (bounds, options = {}) => findExcess(connection, bounds, options),
     openEvents: async (options = {}) => connection.retry(() => live.open(), options),
     watch: (hint) => watcher.add(hint),
+    watchDamage: (handler) => tables.damages.watch(handler),
   }
 }

@@ -72,8 +72,8 @@ export async function measurePlain(trial: PlainTrial): Promise<TrialResult> {
   const texts = EVENTS.map((event) => JSON.stringify(event.data))
   const database = await openStoreTable(filename)
   const insert = database.prepare(
-    `INSERT INTO daybook_events (created_at, suffix, type, username, source, system, attributes)
-     VALUES (?, ?, ?, ?, ?, ?, jsonb(?))`,
+    `INSERT INTO daybook_events (created_at, suffix, type, username, source, system, attributes, checksum)
+     VALUES (?, ?, ?, ?, ?, ?, jsonb(?), 0)`,
   )
   const begin = Date.now() * 1000
   const insertBatch = database.transaction((first: number) => {

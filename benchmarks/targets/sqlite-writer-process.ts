@@ -54,9 +54,9 @@ function openPlain(filename: string): Writer {
   const database = new Database(filename, { timeout: BUSY_TIMEOUT_MS })
   database.pragma('synchronous = FULL')
   const insert = database.prepare(
-    `INSERT INTO daybook_events (created_at, suffix, type, username, source, system, attributes)
+    `INSERT INTO daybook_events (created_at, suffix, type, username, source, system, attributes, checksum)
      VALUES (max(?, coalesce((SELECT max(created_at) FROM daybook_events), 0) + 1),
-       lower(hex(randomblob(8))), ?, ?, NULL, 1, jsonb(?))`,
+       lower(hex(randomblob(8))), ?, ?, NULL, 1, jsonb(?), 0)`,
   )
   const write = database.transaction((count: number) => {
     for (const { type, data, username } of take(count))

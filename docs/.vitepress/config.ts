@@ -96,6 +96,7 @@ export default {
           text: 'Operate',
           items: [
             page('Outages', '/guide/outages'),
+            page('Damage', '/guide/damage'),
             page('Metrics', '/guide/metrics'),
             page('Cleaning', '/guide/cleaning'),
             page('Slow queries', '/guide/slow-queries'),

@@ -10,6 +10,7 @@ export const jsonapi = { version: '1.1' }
 const STATUSES: Readonly<Record<AuditLogErrorCode, number>> = {
   ABORTED: 503,
   CLOSED: 503,
+  DAMAGED: 500,
   DEADLINE_EXCEEDED: 503,
   IDEMPOTENCY_CONFLICT: 422,
   IMPORT_CONFLICT: 409,

@@ -8,6 +8,11 @@ export const ownEventTypes = {
       'events are missing: rejected, dropped, or suppressed by a throttle without a later event that carries their count',
     data: ['count', 'first_at', 'last_at', 'losses'],
   },
+  'warn:audit_log:damage': {
+    area: 'Audit log',
+    description: 'something stored is not what was written: it was set aside',
+    data: ['count', 'places'],
+  },
   'info:data_cleanup:events': {
     area: 'Data cleaning',
     description: 'a rule removed old events',

@@ -35,6 +35,7 @@ export const readOnlyStore = (store: ReadingStore): EventStore => ({
   excess: (...call) => store.excess(...call),
   openEvents: (...call) => store.openEvents(...call),
   watch: (hint) => store.watch(hint),
+  ...(store.watchDamage && { watchDamage: (handler) => store.watchDamage!(handler) }),
   close: () => store.close(),
   append: refuse,
   importEvents: refuse,

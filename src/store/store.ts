@@ -1,3 +1,4 @@
+import type { Damage } from './damage.js'
 import type { CountsQuery, EventCounts } from './counts.js'
 import type {
   AuditEvent,
@@ -270,6 +271,11 @@ export interface EventStore {
    * unnecessary, late or missing, so callers still poll; it only shortens the wait between polls.
    */
   watch(hint: () => void): () => void
+  /**
+   * Calls `handler` whenever the store notices that something stored is damaged, which may be the same
+   * thing again and again. The returned function stops that. Stores that check nothing lack this method.
+   */
+  watchDamage?(handler: (damage: Damage) => void): () => void
   /** Releases the resources that the store opened itself. Safe to call twice. */
   close(): Promise<void>
 }

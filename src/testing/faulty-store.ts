@@ -4,7 +4,7 @@ import { createFaults } from './faults.js'
 /** The methods of a store that can be given faults: those that return a promise, except `close`. */
 export type FaultyMethod = Exclude<
   keyof EventStore,
-  'name' | 'maxBatch' | 'clock' | 'watch' | 'close'
+  'name' | 'maxBatch' | 'clock' | 'watch' | 'watchDamage' | 'close'
 >
 
 /**
@@ -81,6 +81,7 @@ export function faultyStore(store: EventStore): FaultyStore {
       analyze: (options) => call('analyze', options, () => store.analyze!(options)),
     }),
     watch: (hint) => store.watch(hint),
+    ...(store.watchDamage && { watchDamage: (handler) => store.watchDamage!(handler) }),
 
     async close() {
       faults.disable()

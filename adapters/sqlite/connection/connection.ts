@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { AuditLogError, throwIfAborted } from '../../../src/errors.js'
 import type { AppendOptions } from '../../../src/store/store.js'
 import { watchFile } from './file.js'
-import { isBusy, type SqliteDatabase, type SqliteStatement } from './database.js'
+import { isBusy, isCorrupt, type SqliteDatabase, type SqliteStatement } from './database.js'
 
 /** The store's own connection. Waiting for the locks of other connections does not block the event loop. */
 export interface Connection {
@@ -120,5 +120,8 @@ export function createConnection(database: SqliteDatabase): Connection {
 export function storeFailure(error: unknown): AuditLogError {
   if (error instanceof AuditLogError) return error
   const reason = error instanceof Error ? error.message : String(error)
-  return new AuditLogError('STORE_FAILED', `the SQLite store failed: ${reason}`, { cause: error })
+  const message = isCorrupt(error)
+    ? `the SQLite file is damaged: ${reason}`
+    : `the SQLite store failed: ${reason}`
+  return new AuditLogError('STORE_FAILED', message, { cause: error })
 }

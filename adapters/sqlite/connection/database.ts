@@ -115,8 +115,21 @@ export function openDatabase(
   }
 }
 
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : ''
+
+/** True if SQLite has found the file damaged: https://www.sqlite.org/rescode.html#corrupt */
+export const isCorrupt = (error: unknown): boolean =>
+  ['SQLITE_CORRUPT', 'SQLITE_NOTADB', 'SQLITE_IOERR_CORRUPTFS'].some((code) =>
+    codeOf(error).startsWith(code),
+  )
+
+/** True if SQLite could not read the attributes of a row, or the pages that hold them. */
+export const isUnreadable = (error: unknown): boolean =>
+  isCorrupt(error) || (error instanceof Error && error.message === 'malformed JSON')
+
 /** True if the statement had no effect because another connection held a lock. */
 export function isBusy(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const code = codeOf(error)
   return code.startsWith('SQLITE_BUSY') || code === 'SQLITE_LOCKED'
 }

@@ -2,7 +2,8 @@ import type { Microseconds } from '../../../src/event/timestamp.js'
 import { extractedSource } from '../../../src/store-kit/index/block-source.js'
 import { createGrowingIndex } from '../../../src/store-kit/index/growing-index.js'
 import type { IndexPart } from '../../../src/store-kit/index/part.js'
-import { EVENT_COLUMNS, type EventValues, rowToEvent, valuesToRow } from '../schema/rows.js'
+import { DAMAGED_EVENT, rowToEvent } from '../schema/rows.js'
+import { readAfter } from '../schema/read-after.js'
 import type { Tables } from '../schema/tables.js'
 import { INDEX_BOUNDS } from '../../../src/store-kit/index/index-bounds.js'
 import type { SealingTuning } from '../../../src/store-kit/index-builder/segment-levels.js'
@@ -33,17 +34,15 @@ const STEP = 64
  */
 const MAX_UNSEALED = 4
 
-const NEW_ROWS = `SELECT ${EVENT_COLUMNS} FROM daybook_events WHERE created_at > ?
-  ORDER BY created_at LIMIT ${STEP}`
-
 const LATE = `SELECT id, created_at AS time FROM daybook_late WHERE id > ? ORDER BY id LIMIT ${STEP}`
 
 const COUNT_LATE = 'SELECT count(*) AS late FROM (SELECT 1 FROM daybook_late WHERE id > ? LIMIT ?)'
 
 export function createRecentEvents(
-  { connection: { statement }, events }: Tables,
+  tables: Tables,
   { segmentSize, bounds = INDEX_BOUNDS }: SealingTuning,
 ): RecentEvents {
+  const { statement } = tables.connection
   const max = MAX_UNSEALED * segmentSize
   const index = createGrowingIndex(BLOCK, () => extractedSource(bounds), bounds.bytes)
   let sealedLate: number | undefined
@@ -72,8 +71,8 @@ export function createRecentEvents(
     },
     addNew(isOver) {
       for (;;) {
-        const rows = statement(NEW_ROWS).raw(true).all(index.last) as EventValues[]
-        for (const values of rows) index.add(values[0], rowToEvent(valuesToRow(values)))
+        const rows = readAfter(tables, index.last, STEP)
+        for (const { time, row } of rows) index.add(time, row ? rowToEvent(row) : DAMAGED_EVENT)
         if (rows.length < STEP) return true
         if (isFull() || isOver()) return false
       }
@@ -82,7 +81,7 @@ export function createRecentEvents(
       for (;;) {
         const late = statement(LATE).all(lastLate) as { id: number; time: Microseconds }[]
         for (const { id, time } of late) {
-          const row = events.at(time)
+          const row = tables.events.at(time)
           if (row) index.addLate(time, rowToEvent(row))
           lastLate = id
         }

@@ -1,6 +1,9 @@
 import type { UnsealedEvents } from '../../../src/store-kit/index-builder/index-driver.js'
 import { createExtractor } from '../../../src/store-kit/index/extract.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
+import { createDamageReporter } from '../../../src/store/damage.js'
+import { createEventTable } from '../schema/events.js'
+import { type ReadRow, readAfter } from '../schema/read-after.js'
 import type { DriverContext } from './driver-context.js'
 import { forgetBytes, isFullOfBytes, isSealDue } from './due.js'
 
@@ -42,28 +45,19 @@ const START = `SELECT appended, sealed, sealed_to, removed,
 // Events that are removed before they are sealed stay in the count of unsealed events.
 const CORRECT_COUNT = 'UPDATE daybook_index SET sealed = ? WHERE sealed = ?'
 
-const COLUMNS = 'created_at, type, username, system, json(attributes)'
-
-const EVENT_AT = `SELECT ${COLUMNS} FROM daybook_events WHERE created_at = ?`
-
-const EVENTS_AFTER = `SELECT ${COLUMNS} FROM daybook_events WHERE created_at > ? ORDER BY created_at LIMIT ?`
+const EXISTS = 'SELECT 1 FROM daybook_events WHERE created_at = ?'
 
 // Late events after `sealed_to` are read with the other events there.
 const LATE = `SELECT id, created_at FROM daybook_late
   WHERE created_at <= ? AND id <= ? ORDER BY created_at LIMIT ?`
 
+/** An event that cannot be read has no values in the index. */
+const DAMAGED_ROW = { type: '', username: null, system: 0, attributes: '{}' } as const
+
 interface LateRow {
   readonly id: number
   readonly created_at: Microseconds
 }
-
-type Row = readonly [
-  time: Microseconds,
-  type: string,
-  username: string | null,
-  system: 0 | 1,
-  attributes: string,
-]
 
 /**
  * Reads the late events, oldest first, then the events after `sealed_to`, `size` in all, or fewer if a segment
@@ -87,37 +81,41 @@ export async function readUnsealed(
 }
 
 async function readFrom(
-  { connection: { statement }, steps, bounds }: DriverContext,
+  { connection, steps, bounds }: DriverContext,
   start: SealingStart,
   size: number,
 ): Promise<UnsealedRows> {
+  const { statement } = connection
   const { sealed_to, late_to, removed } = start
+  // The store's own connection reports events that cannot be read.
+  const events = createEventTable(connection, createDamageReporter())
   const extractor = createExtractor(bounds)
   const isFull = (): boolean => extractor.bytes >= bounds.bytes
-  const add = ([time, type, username, system, attributes]: Row): void =>
+  const add = ({ time, row }: ReadRow): void => {
+    const { type, username, system, attributes } = row ?? DAMAGED_ROW
     extractor.add({ time, type, username, system: system === 1, attributes })
+  }
 
   const late: number[] = []
   let last: Microseconds = -1
   for (const { id, created_at } of statement(LATE).all(sealed_to, late_to, size) as LateRow[]) {
     if (isFull()) break
     // An event that was removed and imported again is listed twice.
-    const row = created_at === last ? undefined : statement(EVENT_AT).raw(true).get(created_at)
-    if (row) add(row as Row)
+    if (created_at !== last && statement(EXISTS).get(created_at))
+      add({ time: created_at, row: events.at(created_at) })
     last = created_at
     if (late.push(id) % STEP === 0 || steps.isSliceOver()) await steps.pause()
   }
   let fresh = 0
   last = sealed_to
   while (late.length + fresh < size && !isFull()) {
-    const rows = statement(EVENTS_AFTER)
-      .raw(true)
-      .all(last, Math.min(STEP, size - late.length - fresh)) as Row[]
+    const max = Math.min(STEP, size - late.length - fresh)
+    const rows = readAfter({ connection, events }, last, max)
     if (rows.length === 0) break
     for (const row of rows) {
       if (isFull()) break
       add(row)
-      last = row[0]
+      last = row.time
       fresh += 1
     }
     await steps.pause()

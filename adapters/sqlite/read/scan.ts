@@ -7,6 +7,7 @@ import type { ListOptions } from '../../../src/store/store.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Connection } from '../connection/connection.js'
 import type { Marks } from '../index/log-index.js'
+import { isUnreadable } from '../connection/database.js'
 import { EVENT_COLUMNS, type EventRow, type EventValues, valuesToRow } from '../schema/rows.js'
 import type { Tables } from '../schema/tables.js'
 import { runTimeSlice } from '../connection/time-slice.js'
@@ -74,12 +75,28 @@ const nthTime = (direction: Scan['direction']): string =>
   `SELECT created_at FROM daybook_events WHERE created_at BETWEEN ? AND ?
     ORDER BY created_at ${ORDERS[direction]} LIMIT 1 OFFSET ?`
 
+const selectTimes = (direction: Scan['direction']): string =>
+  `SELECT created_at FROM daybook_events WHERE created_at BETWEEN ? AND ?
+    ORDER BY created_at ${ORDERS[direction]}`
+
 // Built once: looking up a statement is faster with the same string.
 const NTH_TIME = { asc: nthTime('asc'), desc: nthTime('desc') } as const
+const SELECT_TIMES = {
+  asc: `${selectTimes('asc')} LIMIT ?`,
+  desc: `${selectTimes('desc')} LIMIT ?`,
+} as const
 const SELECT_NEXT = {
   asc: `${selectText('asc', '')} LIMIT ?`,
   desc: `${selectText('desc', '')} LIMIT ?`,
 } as const
+
+interface NextRows {
+  readonly rows: readonly EventRow[]
+  /** The number of rows that were read, with those that could not be. */
+  readonly count: number
+  /** The time of the last of them. */
+  readonly end: Microseconds | undefined
+}
 
 /** Reads the rows of each step, with the open events among them. */
 interface RowReader {
@@ -89,7 +106,11 @@ interface RowReader {
   readFiltered(bounds: TimeBounds, where: Sql): StepRows
 }
 
-function createRowReader({ connection, live }: Tables, scan: Scan, hasOpen: boolean): RowReader {
+function createRowReader(
+  { connection, events, live }: Tables,
+  scan: Scan,
+  hasOpen: boolean,
+): RowReader {
   const { direction, probe, wanted = Infinity } = scan
   const isDescending = direction === 'desc'
   let size = FIRST_STEP
@@ -124,24 +145,54 @@ function createRowReader({ connection, live }: Tables, scan: Scan, hasOpen: bool
       : Math.min(Math.max(wanted - visited, MIN_BATCH), MAX_BATCH)
     const { from, to } = hasOpen ? boundsOfNext(begun, max) : begun
     const open = openIn({ from, to })
-    const select = connection.statement(SELECT_NEXT[direction])
-    const values = select.raw(true).all(from, to, max) as EventValues[]
-    const last = values.length === max ? values.at(-1)![0] : isDescending ? from : to
-    if (open.length === 0) return { rows: values.map(valuesToRow), last, count: values.length }
+    const { rows, count, end } = nextRows(from, to, max)
+    const last = count === max ? end! : isDescending ? from : to
+    if (open.length === 0) return { rows, last, count }
     const isIn = ({ created_at }: EventRow): boolean =>
       isDescending ? created_at >= last : created_at <= last
-    return { rows: inOrder(values, open.filter(isIn), isBefore), last, count: values.length }
+    return { rows: inOrder(rows, open.filter(isIn), isBefore), last, count }
+  }
+
+  const timesIn = ({ from, to }: TimeBounds, max: number): readonly Microseconds[] => {
+    const times = connection.statement(SELECT_TIMES[direction]).raw(true).all(from, to, max)
+    return (times as [Microseconds][]).map(([time]) => time)
+  }
+
+  /** The next rows without a filter; one by one if SQLite cannot read some of them. */
+  const nextRows = (from: Microseconds, to: Microseconds, max: number): NextRows => {
+    try {
+      const select = connection.statement(SELECT_NEXT[direction])
+      const values = select.raw(true).all(from, to, max) as EventValues[]
+      return { rows: values.map(valuesToRow), count: values.length, end: values.at(-1)?.[0] }
+    } catch (error) {
+      if (!isUnreadable(error)) throw error
+      const times = timesIn({ from, to }, max)
+      return { rows: [...events.each(times)], count: times.length, end: times.at(-1) }
+    }
+  }
+
+  /** The rows that SQL does not exclude; from a row on that SQLite cannot read, all rows. */
+  function* filteredRows({ from, to }: TimeBounds, where: Sql): Generator<EventRow, void> {
+    let rest = { from, to }
+    try {
+      const select = connection.statement(selectText(direction, `AND ${where.text}`))
+      const found = select.raw(true).iterate(from, to, ...where.params)
+      for (const values of found as IterableIterator<EventValues>) {
+        rest = isDescending ? { from, to: values[0] - 1 } : { from: values[0] + 1, to }
+        yield valuesToRow(values)
+      }
+    } catch (error) {
+      if (!isUnreadable(error)) throw error
+      yield* events.each(timesIn(rest, MAX_STEP))
+    }
   }
 
   const readFiltered = (begun: TimeBounds, where: Sql): StepRows => {
     const count = nextSize()
     const { from, to } = boundsOfNext(begun, count)
     const open = openIn({ from, to })
-    const values = connection
-      .statement(selectText(direction, `AND ${where.text}`))
-      .raw(true)
-      .iterate(from, to, ...where.params) as IterableIterator<EventValues>
-    return { rows: inOrder(values, open, isBefore), last: isDescending ? from : to, count }
+    const rows = inOrder(filteredRows({ from, to }, where), open, isBefore)
+    return { rows, last: isDescending ? from : to, count }
   }
 
   return { readAll, readFiltered }
@@ -159,7 +210,7 @@ export async function scanEvents(
   options: Pick<BoundedListOptions, 'signal' | 'trace' | 'deadline'>,
 ): Promise<TimeBounds> {
   const { bounds, direction, logState, probe } = scan
-  const { connection } = tables
+  const { connection, events } = tables
   const { trace } = options
   const isDescending = direction === 'desc'
 
@@ -203,7 +254,7 @@ export async function scanEvents(
     for (const row of rows) {
       rest = beyond(begun, row.created_at)
       visited += 1
-      if (visit(row)) return false
+      if (events.check(row) && visit(row)) return false
       if (!isOver()) continue
       if (!where) probe?.passed(visited - before)
       return true
@@ -220,13 +271,12 @@ export async function scanEvents(
 
 /** Merges both by time; of two rows with the same time it yields that of `open`. Reads `rows` lazily. */
 function* inOrder(
-  rows: Iterable<EventValues>,
+  rows: Iterable<EventRow>,
   open: readonly EventRow[],
   isBefore: (a: EventRow, b: EventRow) => boolean,
 ): Generator<EventRow, void> {
   let next = 0
-  for (const values of rows) {
-    const row = valuesToRow(values)
+  for (const row of rows) {
     while (next < open.length && isBefore(open[next]!, row)) yield open[next++]!
     if (open[next]?.created_at !== row.created_at) yield row
   }

@@ -1,8 +1,20 @@
+import { AuditLogError } from '../../../src/errors.js'
 import type { EventDraft, ImportedEvent } from '../../../src/event/event.js'
 import { parseEventId } from '../../../src/event/event-id.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
+import type { DamageReporter } from '../../../src/store/damage.js'
 import type { Connection } from '../connection/connection.js'
-import { EVENT_COLUMNS, type EventRow, type EventValues, rowToEvent, valuesToRow } from './rows.js'
+import { isUnreadable } from '../connection/database.js'
+import { damagedEvent } from './damaged-rows.js'
+import {
+  checksumOf,
+  EVENT_COLUMNS,
+  type EventRow,
+  type EventValues,
+  isIntact,
+  rowToEvent,
+  valuesToRow,
+} from './rows.js'
 
 /**
  * The table of events, without open live events. Call the methods that change it within a write
@@ -18,9 +30,15 @@ export interface EventTable {
   /** Inserts an event at any time, and lists it as late for the index. */
   insertLate(event: NewEvent, time: Microseconds): void
   insertImported(event: ImportedEvent): void
+  /** The event at the time; `undefined` also if it cannot be read, which is reported. */
   at(time: Microseconds): EventRow | undefined
+  /** False if the row is not what was written, which is reported. */
+  check(row: EventRow): boolean
+  /** Reads rows one by one after a statement for several has failed; leaves out the unreadable ones. */
+  each(times: Iterable<Microseconds>): Generator<EventRow, void>
   /** The time of the event with this id, if the id does not contain the time. */
   foreignTime(id: string): Microseconds | undefined
+  /** Throws `DAMAGED` if the event cannot be read. */
   find(id: string): EventRow | undefined
 }
 
@@ -29,17 +47,29 @@ export type NewEvent = Pick<
   'suffix' | 'type' | 'username' | 'source' | 'system' | 'json'
 >
 
-const INSERT = `INSERT INTO daybook_events (created_at, suffix, type, username, source, system, attributes)
-  VALUES (?, ?, ?, ?, ?, ?, jsonb(?))`
+const INSERT = `INSERT INTO daybook_events (created_at, suffix, type, username, source, system, attributes, checksum)
+  VALUES (?, ?, ?, ?, ?, ?, jsonb(?), ?)`
 
 const HIGH_WATER = 'UPDATE daybook_high_water SET created_at = ?, appended = appended + ?'
 
+const SUFFIX_AT = 'SELECT suffix FROM daybook_events WHERE created_at = ?'
+
 const AT = `SELECT ${EVENT_COLUMNS} FROM daybook_events WHERE created_at = ?`
 
-export function createEventTable({ statement }: Connection): EventTable {
+export function createEventTable({ statement }: Connection, damages: DamageReporter): EventTable {
   const insert = (event: NewEvent, time: Microseconds): void => {
-    const { suffix, type, username, source, system, json } = event
-    statement(INSERT).run(time, suffix, type, username, source, system ? 1 : 0, json)
+    const { suffix, type, username, source, json } = event
+    const system = event.system ? 1 : 0
+    const row = {
+      created_at: time,
+      suffix,
+      type,
+      username,
+      source,
+      system,
+      attributes: json,
+    } as const
+    statement(INSERT).run(time, suffix, type, username, source, system, json, checksumOf(row))
   }
 
   const insertLate = (event: NewEvent, time: Microseconds): void => {
@@ -48,9 +78,29 @@ export function createEventTable({ statement }: Connection): EventTable {
     statement('UPDATE daybook_high_water SET appended = appended + 1').run()
   }
 
+  const check = (row: EventRow): boolean => {
+    if (isIntact(row)) return true
+    damages.report(damagedEvent(row.created_at, row.suffix, 'its checksum is wrong'))
+    return false
+  }
+  const suffixAt = (time: Microseconds): unknown => {
+    try {
+      return (statement(SUFFIX_AT).get(time) as { readonly suffix: unknown } | undefined)?.suffix
+    } catch {
+      return undefined
+    }
+  }
+
   const at = (time: Microseconds): EventRow | undefined => {
-    const values = statement(AT).raw(true).get(time) as EventValues | undefined
-    return values && valuesToRow(values)
+    try {
+      const values = statement(AT).raw(true).get(time) as EventValues | undefined
+      const row = values && valuesToRow(values)
+      return row && check(row) ? row : undefined
+    } catch (error) {
+      if (!isUnreadable(error)) throw error
+      damages.report(damagedEvent(time, suffixAt(time), (error as Error).message))
+      return undefined
+    }
   }
 
   const foreignTime = (id: string): Microseconds | undefined => {
@@ -75,10 +125,20 @@ export function createEventTable({ statement }: Connection): EventTable {
       if (!isNative) statement('INSERT INTO daybook_foreign_ids VALUES (?, ?)').run(event.id, time)
     },
     at,
+    check,
+    *each(times) {
+      for (const time of times) {
+        const row = at(time)
+        if (row) yield row
+      }
+    },
     foreignTime,
     find(id) {
       const time = foreignTime(id) ?? parseEventId(id)?.time
-      const row = time === undefined ? undefined : at(time)
+      if (time === undefined) return undefined
+      const row = at(time)
+      if (!row && suffixAt(time) !== undefined)
+        throw new AuditLogError('DAMAGED', `event ${id} cannot be read, because its row is damaged`)
       return row && rowToEvent(row).id === id ? row : undefined
     },
   }

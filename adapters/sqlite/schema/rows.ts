@@ -1,3 +1,4 @@
+import zlib from 'node:zlib'
 import type { AuditEvent } from '../../../src/event/event.js'
 import { eventId, SUFFIX_LENGTH } from '../../../src/event/event-id.js'
 import { formatTimestamp, type Microseconds } from '../../../src/event/timestamp.js'
@@ -13,10 +14,12 @@ export interface EventRow {
   readonly system: 0 | 1
   /** JSON text. */
   readonly attributes: string
+  /** See {@link checksumOf}; open live events have none. */
+  readonly checksum?: number | undefined
 }
 
 export const EVENT_COLUMNS =
-  'created_at, suffix, type, username, source, system, json(attributes) AS attributes'
+  'created_at, suffix, type, username, source, system, json(attributes) AS attributes, checksum'
 
 /** The values of {@link EVENT_COLUMNS}. The driver returns arrays in two thirds of the time of objects. */
 export type EventValues = readonly [
@@ -27,6 +30,7 @@ export type EventValues = readonly [
   source: string | null,
   system: 0 | 1,
   attributes: string,
+  checksum: number,
 ]
 
 /** Reads the values by index: destructuring an array uses its iterator, which is slower. */
@@ -38,11 +42,40 @@ export const valuesToRow = (values: EventValues): EventRow => ({
   source: values[4],
   system: values[5],
   attributes: values[6],
+  checksum: values[7],
 })
+
+/** The CRC-32 of a row, which SQLite returns with the same JSON text that it was given. */
+export const checksumOf = (row: EventRow): number =>
+  zlib.crc32(
+    row.attributes,
+    zlib.crc32(
+      `${row.created_at} ${row.suffix} ${row.system} ${row.type} ${row.username} ${row.source}`,
+    ),
+  )
+
+/** Stands for an event that cannot be read, in an index that has the times of all events. */
+export const DAMAGED_EVENT: AuditEvent = {
+  id: '',
+  created_at: '',
+  username: null,
+  system: false,
+  type: '',
+  source: null,
+  attributes: {},
+}
+
+/** False if the row is not what was written. */
+export const isIntact = (row: EventRow): boolean =>
+  row.checksum === undefined ||
+  (typeof row.attributes === 'string' && row.checksum === checksumOf(row))
+
+export const idOf = ({ created_at, suffix }: Pick<EventRow, 'created_at' | 'suffix'>): string =>
+  suffix.length === SUFFIX_LENGTH ? eventId(created_at, suffix) : suffix
 
 /** Lists all fields: spreading the row would take longer than everything else here. */
 const eventOf = (row: EventRow, attributes: AuditEvent['attributes']): AuditEvent => ({
-  id: row.suffix.length === SUFFIX_LENGTH ? eventId(row.created_at, row.suffix) : row.suffix,
+  id: idOf(row),
   created_at: formatTimestamp(row.created_at),
   username: row.username,
   system: row.system === 1,

@@ -16,7 +16,8 @@ const EVENT_TABLES = `
     username TEXT,
     source TEXT,
     system INTEGER NOT NULL,
-    attributes BLOB NOT NULL
+    attributes BLOB NOT NULL,
+    checksum INTEGER NOT NULL
   ) STRICT;
   CREATE TABLE daybook_foreign_ids (
     id TEXT PRIMARY KEY,

@@ -1,3 +1,4 @@
+import { createDamageReporter, type DamageReporter } from '../../../src/store/damage.js'
 import type { Connection } from '../connection/connection.js'
 import { createEventTable, type EventTable } from './events.js'
 import { createLiveTable, type LiveTable } from './live.js'
@@ -9,14 +10,17 @@ export interface Tables {
   readonly events: EventTable
   readonly live: LiveTable
   readonly throttles: ThrottleTable
+  readonly damages: DamageReporter
 }
 
 export function createTables(connection: Connection): Tables {
-  const events = createEventTable(connection)
+  const damages = createDamageReporter()
+  const events = createEventTable(connection, damages)
   return {
     connection,
     events,
     live: createLiveTable(connection, events),
     throttles: createThrottleTable(connection),
+    damages,
   }
 }

@@ -37,8 +37,10 @@ export async function recover(
     events() {
       const from = Math.max(since, end) + 1
       const text = `SELECT ${EVENT_COLUMNS} FROM daybook_events WHERE created_at >= ? AND ${where.text}`
-      const rows = connection.statement(text).all(from, ...where.params) as EventRow[]
-      for (const row of [...live.between({ from, to: Number.MAX_SAFE_INTEGER }), ...rows]) take(row)
+      const select = connection.statement(text).raw(false)
+      const rows = select.all(from, ...where.params) as EventRow[]
+      for (const row of [...live.between({ from, to: Number.MAX_SAFE_INTEGER }), ...rows])
+        if (events.check(row)) take(row)
       return found
     },
   }

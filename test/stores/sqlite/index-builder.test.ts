@@ -1,3 +1,4 @@
+import { checksumOf, EVENT_COLUMNS, type EventRow } from '../../../adapters/sqlite/schema/rows.js'
 import { AuditLog } from 'daybook'
 import { sqliteStore } from 'daybook/sqlite'
 import { describe, expect, it } from 'vitest'
@@ -97,9 +98,14 @@ describe('a file', () => {
       JSON.stringify({ all: true, third: i % 3, ninth: i % 9 === 4 ? 'x' : 'y', late: i > 50_000 })
     database.exec('BEGIN')
     const insert = database.prepare(
-      `INSERT INTO daybook_events VALUES (?, '8000000000000000', 'api:x:y', NULL, NULL, 0, jsonb(?))`,
+      `INSERT INTO daybook_events VALUES (?, '8000000000000000', 'api:x:y', NULL, NULL, 0, jsonb(?), ?)`,
     )
-    for (let i = 0; i < size; i++) insert.run(OLD + i * 10, text(i))
+    for (let i = 0; i < size; i++) {
+      const created_at = OLD + i * 10
+      const own = { suffix: '8000000000000000', type: 'api:x:y', username: null, source: null }
+      const row = { created_at, ...own, system: 0, attributes: text(i) } as const
+      insert.run(created_at, text(i), checksumOf(row))
+    }
     statement('UPDATE daybook_high_water SET appended = ?').run(size)
     database.exec('COMMIT')
     expect(await index.repeat(sealNext, { segmentSize: size, fanOut: 2 })).toBe(1)
@@ -159,6 +165,11 @@ describe('a file', () => {
     connection
       .statement(`UPDATE daybook_events SET attributes = jsonb(?) WHERE type = 'halves'`)
       .run('{"text":"a\\ud83d","n":5}')
+    const columns = `SELECT ${EVENT_COLUMNS} FROM daybook_events WHERE type = 'halves'`
+    const row = connection.statement(columns).get() as EventRow
+    connection
+      .statement(`UPDATE daybook_events SET checksum = ? WHERE type = 'halves'`)
+      .run(checksumOf(row))
     expect(await index.seal()).toBe(1)
     const part = await index.load((await index.visibleSegments())[0]!)
     expect(ordinalsOf(part.partial('text'))).toEqual([7])

@@ -1,0 +1,71 @@
+import type { JsonObject } from '../event/event.js'
+import { formatTimestamp } from '../event/timestamp.js'
+import type { Damage } from '../store/damage.js'
+import type { EventStore } from '../store/store.js'
+
+// Damage of more places than these is found by `verify`.
+const MAX_REPORTED = 1000
+/** Places that one event lists. */
+const MAX_LISTED = 100
+
+/** What reports of damage go to. */
+export interface DamageReportTargets {
+  /** Called once for each damaged place. */
+  readonly damaged: (damage: Damage) => void
+  readonly record: (data: JsonObject) => Promise<unknown>
+}
+
+/** The attributes of `warn:audit_log:damage`. */
+const damageData = (damages: readonly Damage[]): JsonObject => ({
+  count: damages.length,
+  places: damages.slice(0, MAX_LISTED).map(({ kind, place, reason, affects, id, from, to }) => ({
+    kind,
+    place,
+    reason,
+    affects,
+    ...(id !== undefined && { event_id: id }),
+    ...(from !== undefined && { from: timeOf(from) }),
+    ...(to !== undefined && { to: timeOf(to) }),
+  })),
+})
+
+/** A damaged time may be out of range. */
+function timeOf(time: number): string | number {
+  try {
+    return formatTimestamp(time)
+  } catch {
+    return time
+  }
+}
+
+/**
+ * Reports what the store finds damaged: each place once, and those that are found together in one event.
+ * Returns a function that ends the reports.
+ */
+export function reportDamage(
+  store: EventStore,
+  { damaged, record }: DamageReportTargets,
+): () => void {
+  const known = new Set<string>()
+  let found: Damage[] = []
+
+  const recordFound = (): void => {
+    const damages = found
+    found = []
+    // Without the event the listeners and the process warning remain.
+    record(damageData(damages)).catch(() => {})
+  }
+
+  const end = store.watchDamage?.((damage) => {
+    if (known.has(damage.place) || known.size >= MAX_REPORTED) return
+    known.add(damage.place)
+    damaged(damage)
+    if (store.readOnly) return
+    if (found.length === 0) queueMicrotask(recordFound)
+    found.push(damage)
+  })
+  return end ?? (() => {})
+}
+
+export const damageText = ({ place, reason, affects }: Damage): string =>
+  `the audit log is damaged: ${place}: ${reason}; ${affects}`

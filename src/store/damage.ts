@@ -1,0 +1,43 @@
+import type { Microseconds } from '../event/timestamp.js'
+
+/** Something stored that is not what was written, such as after a fault of a disk. */
+export interface Damage {
+  /**
+   * `event`: the event cannot be read, and lists leave it out. `segment`: a part of the index; queries read
+   * its events one by one until it is built anew. `index`: the list of segments; queries read all events one
+   * by one until the index is built anew. `missing`: events that should exist do not. `database`: the
+   * database reports damage of its own.
+   */
+  readonly kind: 'event' | 'segment' | 'index' | 'missing' | 'database'
+  /** What is damaged, in the words of the store, such as `event 01982c5a-…` or `segment 12`. */
+  readonly place: string
+  /** How that was noticed. */
+  readonly reason: string
+  /** Which answers depend on it. */
+  readonly affects: string
+  /** The id of the event, if that can be known. */
+  readonly id?: string | undefined
+  /** The time range of the events that depend on it. */
+  readonly from?: Microseconds | undefined
+  readonly to?: Microseconds | undefined
+}
+
+/** Passes damage from the place that notices it to those who report it. */
+export interface DamageReporter {
+  report(damage: Damage): void
+  /** Returns a function that ends the watch. */
+  watch(handler: (damage: Damage) => void): () => void
+}
+
+export function createDamageReporter(): DamageReporter {
+  const handlers = new Set<(damage: Damage) => void>()
+  return {
+    report(damage) {
+      for (const handler of handlers) handler(damage)
+    },
+    watch(handler) {
+      handlers.add(handler)
+      return () => void handlers.delete(handler)
+    },
+  }
+}

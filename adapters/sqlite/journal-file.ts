@@ -1,5 +1,6 @@
 import path from 'node:path'
-import { AuditLogError } from '../../src/errors.js'
+import { AuditLogError, outcomeUnknown } from '../../src/errors.js'
+import { attemptSettling, isDiskFailure, settleDisk } from './connection/disk-failure.js'
 import { isBusy, openDatabase, type SqliteDatabase } from './connection/database.js'
 import { migrate, type Schema } from './schema/schema.js'
 
@@ -60,6 +61,26 @@ function checkFile(database: SqliteDatabase): void {
   )
   if (tables.length > 0 && !isOurs)
     throw new AuditLogError('INVALID_OPTION', `${database.name} is not the file of a journal`)
+}
+
+/**
+ * Commits. After a failure of the disk it returns if the transaction is kept all the same, throws the failure once it
+ * is certainly not kept, and `OUTCOME_UNKNOWN` if the disk goes on failing.
+ */
+export function commitSurely(database: SqliteDatabase, isKept: () => boolean): void {
+  try {
+    database.exec('COMMIT')
+  } catch (error) {
+    if (database.inTransaction) database.exec('ROLLBACK')
+    if (!isDiskFailure(error)) throw error
+    try {
+      attemptSettling(() => settleDisk(database))
+    } catch (cause) {
+      const what = `the disk failed during a commit of the journal ${database.name}, and again after it`
+      throw outcomeUnknown(what, cause)
+    }
+    if (!isKept()) throw error
+  }
 }
 
 /** Shrinks the file of an empty journal. */

@@ -5,7 +5,7 @@ import type { EventJournal, JournalEntry } from '../../src/store/journal.js'
 import type { Microseconds } from '../../src/event/timestamp.js'
 import { watchFile } from './connection/file.js'
 import type { SqliteDatabase } from './connection/database.js'
-import { journalFailure, openJournal, shrinkFile } from './journal-file.js'
+import { commitSurely, journalFailure, openJournal, shrinkFile } from './journal-file.js'
 
 export interface SqliteJournalOptions {
   /** Path of the journal's own file, which is created if missing. One process at a time can use it. */
@@ -68,6 +68,7 @@ export function sqliteJournal({
   const database = openJournal(filename, readFileMode(mode))
   const file = watchFile(database.name)
   const insert = database.prepare(INSERT)
+  const find = database.prepare('SELECT 1 FROM daybook_journal WHERE id = ?')
   const select = database.prepare(SELECT)
   const sum = database.prepare(SUM)
   /** The drafts have the ids from `first` to before `next`. */
@@ -101,7 +102,7 @@ export function sqliteJournal({
         for (const [i, entry] of entries.entries())
           insert.run(next + i, sizes[i], ...valuesOf(entry))
         file.check()
-        database.exec('COMMIT')
+        commitSurely(database, () => find.get(next) !== undefined)
         next += entries.length
         bytes += added
       })

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AuditLogError } from '../../src/errors.js'
-import type { AuditEvent } from '../../src/event/event.js'
+import type { AuditEvent, EventDraft } from '../../src/event/event.js'
 import { freshEvents } from '../../src/event/importing.js'
 import { FIRST_PROBE_SIZE } from '../../src/store-kit/index/probe.js'
 import { type QueryTimeoutOptions, readQueryTimeout } from '../../src/store/query-timeout.js'
@@ -11,11 +11,12 @@ import type { EventStore, LiveChange } from '../../src/store/store.js'
 import { type Clock, systemClock } from '../../src/event/timestamp.js'
 import { analyzeTables } from './write/analyze.js'
 import { createConnection } from './connection/connection.js'
+import { isDiskFailure } from './connection/disk-failure.js'
 import { openDatabase, type SqliteDatabase } from './connection/database.js'
 import { DEFAULT_TUNING } from './index/index-state.js'
 import { createAppender } from './write/append.js'
 import { createLogIndex } from './index/log-index.js'
-import { recover } from './write/recover.js'
+import { recover, type Recovered } from './write/recover.js'
 import { createOutbox } from './write/outbox.js'
 import { createMaintenance } from './write/maintenance.js'
 import { removeBefore, removeIds } from './write/remove.js'
@@ -149,6 +150,17 @@ export function createSqliteStore(
     return findEvent(tables, id)
   }
 
+  /** The drafts, if a commit that failed on the disk has kept them all the same. */
+  const findKept = async (
+    drafts: readonly EventDraft[],
+    error: unknown,
+  ): Promise<Recovered | undefined> => {
+    if (!(error instanceof AuditLogError) || !isDiskFailure(error.cause)) return undefined
+    const kept = await recover(tables, drafts, appender.startedAfter(), {})
+    const found = await connection.retry(() => kept.events(), {})
+    return found.size > 0 ? kept : undefined
+  }
+
   let appendedAt = -Infinity
   /** True if other connections have had no time to get the lock since the last append. */
   const mustYieldLock = (): boolean =>
@@ -163,13 +175,18 @@ export function createSqliteStore(
     async append(drafts, options = {}) {
       if (mustYieldLock()) await connection.pause(options)
       const { since, onSuppressed } = options
-      const recovered =
+      let recovered =
         since === undefined ? undefined : await recover(tables, drafts, since, options)
       for (;;) {
-        const appended = await connection.write(
+        const attempt = connection.write(
           () => appender.append(drafts, recovered?.events()),
           options,
         )
+        const appended = await attempt.catch(async (error: unknown) => {
+          const kept = await findKept(drafts, error)
+          if (!kept) throw error
+          recovered ??= kept
+        })
         appendedAt = performance.now()
         watcher.hint()
         sealer.checkSoon()

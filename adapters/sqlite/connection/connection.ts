@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import { AuditLogError, throwIfAborted } from '../../../src/errors.js'
+import { AuditLogError, outcomeUnknown, throwIfAborted } from '../../../src/errors.js'
 import type { AppendOptions } from '../../../src/store/store.js'
+import { attemptSettling, isDiskFailure, settleDisk } from './disk-failure.js'
 import { watchFile } from './file.js'
 import { isBusy, isCorrupt, type SqliteDatabase, type SqliteStatement } from './database.js'
 
@@ -16,7 +17,10 @@ export interface Connection {
    * lock error in `cause`, when the signal aborts or the deadline passes first.
    */
   retry<Result>(act: () => Result, options: AppendOptions): Promise<Result>
-  /** Runs `act` in one write transaction, with `retry`. */
+  /**
+   * Runs `act` in one write transaction, with `retry`. After a commit that failed on the disk it rejects with
+   * `STORE_FAILED` once the transaction is certainly not kept, and with `OUTCOME_UNKNOWN` if the disk goes on failing.
+   */
   write<Result>(act: () => Result, options: AppendOptions): Promise<Result>
   /**
    * Tries once to run `act` in a write transaction; throws the errors of the driver. Throws `STORE_FAILED` if
@@ -34,6 +38,8 @@ export interface Connection {
 }
 
 const CONTENTION_MS = 100
+// How long to wait for readers of the WAL after a commit has failed on the disk.
+const SETTLE_MS = 1000
 
 const jitter = (): number => 1 + Math.random() * 2
 
@@ -41,6 +47,8 @@ export function createConnection(database: SqliteDatabase): Connection {
   const statements = new LRUCache<string, SqliteStatement>({ max: 100 })
   const file = watchFile(database.name)
   let lastBusy = -Infinity
+  /** The error of a commit that failed on the disk, until nothing of the commit is left. */
+  let failedCommit: unknown
 
   const statement = (text: string): SqliteStatement => {
     let prepared = statements.get(text)
@@ -51,14 +59,23 @@ export function createConnection(database: SqliteDatabase): Connection {
     return prepared
   }
 
+  const settle = (): void => {
+    attemptSettling(() => settleDisk(database))
+    failedCommit = undefined
+  }
+
   const tryWrite = <Result>(act: () => Result): Result => {
     file.check()
+    if (failedCommit !== undefined) settle()
     statement('BEGIN IMMEDIATE').run()
     let result: Result
+    let isCommitting = false
     try {
       result = act()
+      isCommitting = true
       statement('COMMIT').run()
     } catch (error) {
+      if (isCommitting && isDiskFailure(error)) failedCommit = error
       if (database.inTransaction) statement('ROLLBACK').run()
       throw error
     }
@@ -103,11 +120,29 @@ export function createConnection(database: SqliteDatabase): Connection {
     }
   }
 
+  const write = async <Result>(act: () => Result, options: AppendOptions): Promise<Result> => {
+    try {
+      return await retry(() => tryWrite(act), options)
+    } catch (error) {
+      if (failedCommit === undefined || (error as Error).cause !== failedCommit) throw error
+      try {
+        // Also if the disk has used up the time of the call.
+        await retry(settle, { deadline: performance.now() + SETTLE_MS })
+      } catch (cause) {
+        throw outcomeUnknown(
+          'the disk failed during a commit of the SQLite store, and again after it',
+          cause,
+        )
+      }
+      throw error
+    }
+  }
+
   return {
     database,
     statement,
     retry,
-    write: (act, options) => retry(() => tryWrite(act), options),
+    write,
     tryWrite,
     checkFile: () => file.check(),
     snapshot,

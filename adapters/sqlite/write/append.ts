@@ -21,6 +21,8 @@ export interface Appender {
     drafts: readonly EventDraft[],
     found?: ReadonlyMap<string, AuditEvent>,
   ): Appended | undefined
+  /** The high-water mark at the start of the last `append`: what it stored is later. */
+  startedAfter(): Microseconds
   /** Stores one draft without regard to its throttle. */
   appendOne(draft: EventDraft): void
 }
@@ -55,9 +57,13 @@ export function createAppender(
   const readLogState = (): readonly [highWater: Microseconds, hasOutboxDrafts: 0 | 1] =>
     connection.statement(LOG_STATE).raw(true).get() as [Microseconds, 0 | 1]
 
+  let startedAfter: Microseconds = 0
+
   return {
+    startedAfter: () => startedAfter,
     append(drafts, found) {
       const [highWater, hasOutboxDrafts] = readLogState()
+      startedAfter = highWater
       const moved = hasOutboxDrafts ? outbox.take() : []
       const isFull = moved.length === MAX_MOVED
       const own = isFull ? [] : drafts

@@ -1,0 +1,45 @@
+import type { SqliteDatabase } from './database.js'
+
+/*
+ * If the sync of a commit fails, SQLite rolls the transaction back, but its frames stay in the WAL behind those
+ * that count. If every process on the file dies before the next commit overwrites them, the recovery finds a
+ * complete commit there: https://www.sqlite.org/walformat.html#recovery. Besides, the kernel may have dropped
+ * earlier frames that were not synced yet, and reports that once only.
+ */
+
+/** True for errors of the disk, after which a commit may be in the file or not. */
+export function isDiskFailure(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_IOERR')
+}
+
+/**
+ * Call it after a commit has failed with {@link isDiskFailure}. Once it returns, that commit is not in the WAL, and
+ * all that is visible is durable. Throws the driver's errors, `SQLITE_BUSY` among them, and can be repeated.
+ */
+export function settleDisk(database: SqliteDatabase): void {
+  // Writes every committed page to the database again, and empties the WAL.
+  const [{ busy }] = database.pragma('wal_checkpoint(TRUNCATE)') as [{ readonly busy: 0 | 1 }]
+  if (busy) throw Object.assign(new Error('the WAL is in use'), { code: 'SQLITE_BUSY' })
+  // Shows that the disk works again, and makes the empty WAL durable. The value of the host stays.
+  database.exec('BEGIN IMMEDIATE')
+  try {
+    const version = database.pragma('user_version', { simple: true }) as number
+    database.pragma(`user_version = ${version}`)
+    database.exec('COMMIT')
+  } catch (error) {
+    if (database.inTransaction) database.exec('ROLLBACK')
+    throw error
+  }
+}
+
+const ATTEMPTS = 3
+
+/** Calls `settle` until it succeeds, a few times; throws its last error. Each file may report one failure more. */
+export function attemptSettling(settle: () => void, attempts = ATTEMPTS): void {
+  try {
+    settle()
+  } catch (error) {
+    if (attempts === 1 || !isDiskFailure(error)) throw error
+    attemptSettling(settle, attempts - 1)
+  }
+}

@@ -1,0 +1,42 @@
+import { parseArgs } from 'node:util'
+
+/*
+ * Runs a campaign, which takes too long for the suite: `npm run attack -- <name> [--seed n] [--rounds n]`. Prints its
+ * figures, and ends with exit code 1 if a round failed. The same seed repeats it.
+ */
+
+export interface CampaignRun {
+  readonly seed: number
+  readonly rounds: number
+  /** Reports a round that failed. */
+  failed(what: string): void
+}
+
+export interface Campaign {
+  /** The number of rounds, unless `--rounds` says otherwise. */
+  readonly rounds: number
+  /** Resolves to figures. */
+  run(options: CampaignRun): Promise<object>
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { seed: { type: 'string' }, rounds: { type: 'string' } },
+})
+const name = positionals[0]
+if (!name || !/^\w[\w-]*$/.test(name))
+  throw new Error('name a campaign of test/campaigns, such as fsync')
+const { campaign } = (await import(`./${name}.ts`)) as { readonly campaign: Campaign }
+const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31))
+const rounds = Number(values.rounds ?? campaign.rounds)
+const failures: string[] = []
+const figures = await campaign.run({
+  seed,
+  rounds,
+  failed(what) {
+    failures.push(what)
+    console.error(what)
+  },
+})
+console.log({ campaign: name, seed, rounds, failures: failures.length, ...figures })
+process.exitCode = failures.length > 0 ? 1 : 0

@@ -1,0 +1,213 @@
+import { execFileSync } from 'node:child_process'
+import fs from 'node:fs'
+import Database from 'better-sqlite3'
+import { AuditLog, type EventDraft } from 'daybook'
+import { sqliteJournal, sqliteStore } from 'daybook/sqlite'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { tempDir } from '../../support/temp.js'
+
+/*
+ * Commits whose sync fails. The test puts the file into the state in which SQLite leaves it then; `npm run attack --
+ * fsync` lets real syncs fail.
+ */
+
+let temp: ReturnType<typeof tempDir>
+let filename: string
+const open: { close(): unknown }[] = []
+
+beforeEach(() => {
+  temp = tempDir()
+  filename = temp.file('audit.db')
+})
+afterEach(async () => {
+  vi.restoreAllMocks()
+  for (const one of open.splice(0)) await one.close()
+  temp.remove()
+})
+
+const openLog = (file = filename): AuditLog => {
+  const audit: AuditLog = new AuditLog({ store: sqliteStore({ filename: file }), types: {} })
+  open.push(audit)
+  return audit
+}
+
+const syncError = (): Error =>
+  Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_FSYNC' })
+
+interface Statement {
+  readonly source: string
+  readonly run: (...params: unknown[]) => unknown
+}
+
+/** Calls `commit` in place of the next COMMIT, with a function that commits. */
+function atNextCommit(commit: (real: () => void) => void): void {
+  const probe = new Database(':memory:')
+  const prototype = Object.getPrototypeOf(probe.prepare('SELECT 1')) as Statement
+  const real = prototype.run
+  probe.close()
+  const spy = vi.spyOn(prototype, 'run').mockImplementation(function (this: Statement, ...params) {
+    if (this.source !== 'COMMIT') return real.apply(this, params)
+    spy.mockRestore()
+    return commit(() => real.apply(this, params))
+  })
+}
+
+// The header of the WAL index says how many frames count: https://www.sqlite.org/walformat.html#the_wal_index_header
+const HEADER_BYTES = 136
+
+// Another process copies: closing a descriptor in this one would drop SQLite's locks.
+const copyHeader = (from: string, to: string): void =>
+  void execFileSync(
+    'dd',
+    [`if=${from}`, `of=${to}`, `bs=${HEADER_BYTES}`, 'count=1', 'conv=notrunc'],
+    {
+      stdio: 'ignore',
+    },
+  )
+
+/** The next commit leaves its frames in the WAL, where they do not count, and fails. */
+function failNextSync(): void {
+  atNextCommit((commit) => {
+    copyHeader(`${filename}-shm`, temp.file('header'))
+    commit()
+    copyHeader(temp.file('header'), `${filename}-shm`)
+    throw syncError()
+  })
+}
+
+/** Lets checkpoints fail as well until the returned function is called. */
+function failCheckpoints(): () => void {
+  const real = Database.prototype.pragma
+  const spy = vi.spyOn(Database.prototype, 'pragma').mockImplementation(function (
+    this: Database.Database,
+    source,
+    options,
+  ) {
+    if (source.startsWith('wal_checkpoint')) throw syncError()
+    return real.call(this, source, options)
+  })
+  return () => spy.mockRestore()
+}
+
+/** The types of the events that a process finds if this one were dead. */
+async function typesAfterDeath(): Promise<string[]> {
+  fs.mkdirSync(temp.file('copy'))
+  execFileSync('cp', [filename, `${filename}-wal`, temp.file('copy')])
+  const { events } = await openLog(temp.file('copy/audit.db')).list()
+  return events.map(({ type }) => type)
+}
+
+describe('a commit whose sync fails', () => {
+  it('without more, would come back after the death of the process', async () => {
+    const audit = openLog()
+    await audit.recordCustom('before')
+    failNextSync()
+    const undo = failCheckpoints()
+    await expect(audit.recordCustom('doubtful')).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' })
+    expect((await audit.list()).events.map(({ type }) => type)).toEqual(['before'])
+    undo()
+    expect(await typesAfterDeath()).toEqual(['before', 'doubtful'])
+  })
+
+  it('rejects, and leaves nothing behind', async () => {
+    const audit = openLog()
+    await audit.recordCustom('before')
+    failNextSync()
+    await expect(audit.recordCustom('rejected')).rejects.toMatchObject({ code: 'STORE_FAILED' })
+    expect(await typesAfterDeath()).toEqual(['before'])
+    await audit.recordCustom('after')
+    expect((await audit.list()).events.map(({ type }) => type)).toEqual(['before', 'after'])
+  })
+
+  it('resolves if the event is kept all the same', async () => {
+    const audit = openLog()
+    atNextCommit((commit) => {
+      commit()
+      throw syncError()
+    })
+    const event = await audit.recordCustom('kept')
+    expect((await audit.list()).events).toEqual([event])
+  })
+
+  it('makes nothing of the host different', async () => {
+    const host = new Database(filename)
+    host.pragma('user_version = 42')
+    const audit = openLog()
+    await audit.recordCustom('before')
+    failNextSync()
+    await expect(audit.recordCustom('rejected')).rejects.toMatchObject({ code: 'STORE_FAILED' })
+    expect(host.pragma('user_version', { simple: true })).toBe(42)
+    host.close()
+  })
+
+  it('while the disk fails, no event is acknowledged; then they are again', async () => {
+    const audit = openLog()
+    await audit.recordCustom('before')
+    failNextSync()
+    const undo = failCheckpoints()
+    await expect(audit.recordCustom('doubtful')).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' })
+    await expect(audit.recordCustom('rejected')).rejects.toMatchObject({ code: 'STORE_FAILED' })
+    undo()
+    await audit.recordCustom('after')
+    expect(await typesAfterDeath()).toEqual(['before', 'after'])
+  })
+})
+
+describe('a commit of the journal whose sync fails', () => {
+  const draft: EventDraft = {
+    suffix: '8000000000000001',
+    username: null,
+    system: true,
+    type: 'test:event',
+    source: null,
+    attributes: {},
+    json: '{}',
+  }
+  const entry = { draft, recordedAt: 1, since: undefined }
+  const openJournal = (): ReturnType<typeof sqliteJournal> => {
+    const journal = sqliteJournal({ filename })
+    open.push(journal)
+    return journal
+  }
+  /** Runs `fail` in place of the next COMMIT. */
+  const atNextExec = (fail: (database: Database.Database) => void): void => {
+    const real = Database.prototype.exec
+    const spy = vi.spyOn(Database.prototype, 'exec').mockImplementation(function (
+      this: Database.Database,
+      source,
+    ) {
+      if (source !== 'COMMIT') return real.call(this, source)
+      spy.mockRestore()
+      fail(this)
+      throw syncError()
+    })
+  }
+
+  it('is refused, and leaves nothing behind', () => {
+    const journal = openJournal()
+    atNextExec((database) => database.exec('ROLLBACK'))
+    expect(() => journal.add([entry])).toThrow(expect.objectContaining({ code: 'STORE_FAILED' }))
+    // The frames of the refused commit would stand behind those of this one.
+    expect(fs.statSync(`${filename}-wal`).size).toBeLessThan(10_000)
+    expect(journal.length).toBe(0)
+    journal.add([entry])
+    expect(journal.first(9)).toHaveLength(1)
+  })
+
+  it('is accepted if it is kept all the same', () => {
+    const journal = openJournal()
+    atNextExec((database) => database.exec('COMMIT'))
+    journal.add([entry])
+    expect([journal.length, journal.first(9).length]).toEqual([1, 1])
+  })
+
+  it('has an unknown outcome while the disk fails', () => {
+    const journal = openJournal()
+    atNextExec((database) => database.exec('ROLLBACK'))
+    const undo = failCheckpoints()
+    expect(() => journal.add([entry])).toThrow(expect.objectContaining({ code: 'OUTCOME_UNKNOWN' }))
+    undo()
+    journal.add([entry])
+    expect(journal.length).toBe(1)
+  })
+})

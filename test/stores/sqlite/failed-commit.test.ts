@@ -25,8 +25,16 @@ afterEach(async () => {
   temp.remove()
 })
 
+/** The types of the newest events, without reports of losses. */
+const typesIn = async (audit: AuditLog): Promise<string[]> => {
+  const { events } = await audit.list()
+  return events.map(({ type }) => type).filter((type) => type !== 'warn:audit_log:gap')
+}
+
 const openLog = (file = filename): AuditLog => {
   const audit: AuditLog = new AuditLog({ store: sqliteStore({ filename: file }), types: {} })
+  // Otherwise the process warns of each loss.
+  audit.on('rejected', () => {})
   open.push(audit)
   return audit
 }
@@ -93,8 +101,7 @@ function failCheckpoints(): () => void {
 async function typesAfterDeath(): Promise<string[]> {
   fs.mkdirSync(temp.file('copy'))
   execFileSync('cp', [filename, `${filename}-wal`, temp.file('copy')])
-  const { events } = await openLog(temp.file('copy/audit.db')).list()
-  return events.map(({ type }) => type)
+  return typesIn(openLog(temp.file('copy/audit.db')))
 }
 
 describe('a commit whose sync fails', () => {
@@ -104,7 +111,7 @@ describe('a commit whose sync fails', () => {
     failNextSync()
     const undo = failCheckpoints()
     await expect(audit.recordCustom('doubtful')).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' })
-    expect((await audit.list()).events.map(({ type }) => type)).toEqual(['before'])
+    expect(await typesIn(audit)).toEqual(['before'])
     undo()
     expect(await typesAfterDeath()).toEqual(['before', 'doubtful'])
   })
@@ -116,7 +123,7 @@ describe('a commit whose sync fails', () => {
     await expect(audit.recordCustom('rejected')).rejects.toMatchObject({ code: 'STORE_FAILED' })
     expect(await typesAfterDeath()).toEqual(['before'])
     await audit.recordCustom('after')
-    expect((await audit.list()).events.map(({ type }) => type)).toEqual(['before', 'after'])
+    expect(await typesIn(audit)).toEqual(['before', 'after'])
   })
 
   it('resolves if the event is kept all the same', async () => {

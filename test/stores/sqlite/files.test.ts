@@ -19,11 +19,19 @@ afterEach(async () => {
   temp.remove()
 })
 
+/** The types of the newest events, without reports of losses. */
+const typesIn = async (audit: AuditLog): Promise<string[]> => {
+  const { events } = await audit.list()
+  return events.map(({ type }) => type).filter((type) => type !== 'warn:audit_log:gap')
+}
+
 const openLog = (
   options: SqliteStoreOptions,
   others: Partial<AuditLogOptions<{}>> = {},
 ): AuditLog => {
   const audit: AuditLog = new AuditLog({ ...others, store: sqliteStore(options), types: {} })
+  // Otherwise the process warns of each loss.
+  audit.on('rejected', () => {})
   open.push(audit)
   return audit
 }
@@ -126,8 +134,7 @@ describe('a file that is not in its place', () => {
     moveBack('moved.db')
     await audit.recordCustom('after')
     await audit.close()
-    const { events } = await openLog({ filename }).list()
-    expect(events.map(({ type }) => type)).toEqual(['before', 'after'])
+    expect(await typesIn(openLog({ filename }))).toEqual(['before', 'after'])
   })
 
   it('another file in its place is noticed, and left as it is', async () => {
@@ -137,7 +144,7 @@ describe('a file that is not in its place', () => {
     const other = openLog({ filename })
     await other.recordCustom('new')
     await expect(audit.recordCustom('lost')).rejects.toMatchObject(FAILED)
-    expect((await other.list()).events.map(({ type }) => type)).toEqual(['new'])
+    expect(await typesIn(other)).toEqual(['new'])
   })
 
   it('a deleted -wal is noticed', async () => {
@@ -181,14 +188,14 @@ describe('a file that is not in its place', () => {
     expect(await audit.recordCustom('meanwhile')).toBeUndefined()
     moveBack('moved.db')
     await vi.waitFor(() => expect(journal.length).toBe(0), 10_000)
-    const { events } = await audit.list()
-    expect(events.map(({ type }) => type)).toEqual(['before', 'meanwhile'])
+    expect(await typesIn(audit)).toEqual(['before', 'meanwhile'])
   })
 
   it('a journal that was deleted takes no event', async () => {
     const journal = sqliteJournal({ filename: temp.file('journal') })
     const store = faultyStore(sqliteStore({ filename }))
     const audit: AuditLog = new AuditLog({ store, journal, failurePolicy: 'queue', types: {} })
+    audit.on('rejected', () => {})
     open.push(audit)
     fs.rmSync(temp.file('journal'))
     store.fail('append')

@@ -6,8 +6,9 @@ import type { KoaMiddleware } from './koa.js'
 /**
  * Koa middleware for HTTP Basic authentication. It sets `ctx.state.username` and runs the following
  * middleware as that actor: events recorded without a username get this one. Other requests get a 401 with
- * a challenge, or a 429 with `Retry-After` after too many failures. Failures are counted by `ctx.ip`; behind
- * a proxy set `app.proxy`, or all clients count as one. Errors of a `users` function are passed to Koa.
+ * a challenge, or a 429 with `Retry-After` after too many failures. Failures are counted by `ctx.ip`.
+ * Behind a proxy set Koa's options `proxy` and `maxIpsCount`, the number of proxies: without `proxy` all clients
+ * count as one, and without `maxIpsCount` a client that forges `X-Forwarded-For` counts as a new one. Errors of a `users` function are passed to Koa.
  */
 export function basicAuth(options: BasicAuthOptions): KoaMiddleware {
   const authenticate = basicAuthentication(options)

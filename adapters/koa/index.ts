@@ -6,6 +6,12 @@ export type { BasicAuthOptions, VerifyUser } from '../../src/http/basic-auth.js'
 export type { EventsRead } from '../../src/http/events/access.js'
 export type { Visible } from '../../src/http/visible-filter.js'
 export type { EventsAction } from '../../src/http/events/routes.js'
+export type {
+  FailureCount,
+  FailureCounter,
+  FailureCounterOptions,
+  FailureStore,
+} from '../../src/http/failure-counters.js'
 export type { FailureLimits } from '../../src/http/login-rate-limit.js'
 export { listRoute, type ListRouteOptions } from './list-route.js'
 export type { KoaContext, KoaMiddleware, RoutedContext } from './koa.js'

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
+import { networkOf } from '../../src/http/network-of.js'
 
-/** For each of these statuses, one event per address and period is recorded. */
+/** For each of these statuses, one event per network and period is recorded. */
 const LIMITED: ReadonlySet<number> = new Set([401, 429])
 const PERIOD_MS = 60_000
 
@@ -9,13 +10,13 @@ export type AdmitRefusal = (status: number, address: string) => { count?: number
 
 /**
  * Keeps password guessing and floods of requests from filling the log: such refusals are recorded once a
- * minute per address, with the `count` since the last recorded one.
+ * minute per address (/64 of IPv6), with the `count` since the last recorded one.
  */
 export function refusalLimiter(): AdmitRefusal {
   const seen = new LRUCache<string, { suppressed: number; until: number }>({ max: 10_000 })
   return (status, address) => {
     if (!LIMITED.has(status)) return {}
-    const key = `${status} ${address}`
+    const key = `${status} ${networkOf(address)}`
     const entry = seen.get(key)
     const now = performance.now()
     if (entry && now < entry.until) {

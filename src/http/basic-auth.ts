@@ -23,7 +23,7 @@ export interface BasicAuthOptions {
   /**
    * Failed attempts allowed before the response is 429 and the password is not checked; `false` for no
    * limit.
-   * @default { perUser: 10, perAddress: 100, within: { minutes: 1 } }
+   * @default { perUser: 10, perAddress: 100, perAccount: 100, within: { minutes: 1 } }
    */
   readonly failures?: FailureLimits | false
 }
@@ -90,12 +90,13 @@ type Authenticate = (authorization: string, address: string) => Promise<Authenti
  * 429 with `Retry-After` after too many failures. An empty password is always wrong, because LDAP
  * directories accept a bind without a password as anonymous (RFC 4513, section 5.1.2).
  */
-export function basicAuthentication(
-  { users, realm = 'Daybook', failures = {} }: BasicAuthOptions,
-  now?: () => number,
-): Authenticate {
+export function basicAuthentication({
+  users,
+  realm = 'Daybook',
+  failures = {},
+}: BasicAuthOptions): Authenticate {
   const verify = typeof users === 'function' ? users : verifyAgainst(users)
-  const attempt = failures === false ? unlimited : createLoginRateLimit(failures, now)
+  const attempt = failures === false ? unlimited : createLoginRateLimit(failures)
   const headers = challenge(realm)
   const refuse = (detail: string): Authentication => ({
     refusal: problemResponse(new HttpProblem('UNAUTHENTICATED', detail, { headers })),

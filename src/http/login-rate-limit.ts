@@ -1,17 +1,37 @@
-import { isIPv6 } from 'node:net'
+import { hash } from 'node:crypto'
 import { type Duration, milliseconds } from 'date-fns'
 import { LRUCache } from 'lru-cache'
 import { durationFault } from '../event/duration.js'
 import { AuditLogError } from '../errors.js'
+import {
+  type FailureCount,
+  type FailureStore,
+  hashingKeys,
+  memoryCounters,
+} from './failure-counters.js'
+import { networkOf } from './network-of.js'
 
-/** Failed attempts allowed before further attempts are refused without checking the password. */
+/** Failed attempts allowed before further attempts are refused or delayed. */
 export interface FailureLimits {
-  /** Failures per address and user name. @default 10 */
+  /** Failures per address and user name, after which attempts are refused without checking the password. @default 10 */
   readonly perUser?: number
-  /** Failures per address, with any user name. @default 100 */
+  /** Failures per address, with any user name, after which attempts are refused. @default 100 */
   readonly perAddress?: number
-  /** How long a failure counts, as a date-fns `Duration`. @default { minutes: 1 } */
+  /**
+   * Failures per user name, from any address. After these, attempts on the name are checked one a second in each
+   * process; those that would wait for more than 10 seconds are refused. Attempts from addresses where the
+   * user has signed in within a day are not delayed.
+   * @default 100
+   */
+  readonly perAccount?: number
+  /** How long failures count after the first one, as a date-fns `Duration` of at most 24 days. @default { minutes: 1 } */
   readonly within?: Duration
+  /**
+   * Makes counters that several processes share, with a limiter of rate-limiter-flexible:
+   * `(options) => new RateLimiterRedis({ ...options, storeClient })`. Its errors are treated as those of `users`.
+   * @default each process counts in memory
+   */
+  readonly store?: FailureStore
 }
 
 /** Whether the attempt succeeded, or how long to wait before the next one. */
@@ -27,26 +47,18 @@ export type LoginRateLimit = (
   verify: () => boolean | Promise<boolean>,
 ) => Promise<LoginOutcome>
 
-// Memory bound in bytes, approximately, for any number of addresses and user names.
-const MAX_SIZE = 8 * 2 ** 20
-const ENTRY_SIZE = 500
-
-/** The address; for IPv6 its first 64 bits, because a client usually controls its whole /64 network. */
-export function networkOf(address: string): string {
-  if (!isIPv6(address) || address.includes('.')) return address
-  const [front = [], back = []] = address
-    .split('::')
-    .map((groups) => groups.split(':').filter((group) => group !== ''))
-  const zeros = Array.from({ length: Math.max(0, 8 - front.length - back.length) }, () => '0')
-  return [...front, ...zeros, ...back].slice(0, 4).join(':')
-}
+const DAY_MS = 24 * 3600 * 1000
+// https://nodejs.org/api/timers.html#settimeoutcallback-delay-args
+const MAX_WITHIN_MS = 24 * DAY_MS
 
 function checkedLimits({
   perUser = 10,
   perAddress = 100,
+  perAccount = 100,
   within = { minutes: 1 },
-}: FailureLimits): Required<FailureLimits> {
-  for (const [name, value] of Object.entries({ perUser, perAddress }))
+  store,
+}: FailureLimits): Required<Omit<FailureLimits, 'store'>> & Pick<FailureLimits, 'store'> {
+  for (const [name, value] of Object.entries({ perUser, perAddress, perAccount }))
     if (!Number.isInteger(value) || value < 1)
       throw new AuditLogError(
         'INVALID_OPTION',
@@ -54,51 +66,108 @@ function checkedLimits({
       )
   const fault = durationFault(within)
   if (fault !== undefined) throw new AuditLogError('INVALID_OPTION', `failures.within ${fault}`)
-  return { perUser, perAddress, within }
+  if (milliseconds(within) > MAX_WITHIN_MS)
+    throw new AuditLogError('INVALID_OPTION', 'failures.within must be at most 24 days')
+  if (store !== undefined && typeof store !== 'function')
+    throw new AuditLogError(
+      'INVALID_OPTION',
+      'failures.store must be a function that returns a limiter of rate-limiter-flexible',
+    )
+  return { perUser, perAddress, perAccount, within, ...(store && { store }) }
 }
+
+/** Limits the failures of each key. */
+interface Limit {
+  /** Milliseconds until the key may fail again. */
+  waitMs(key: string): Promise<number>
+  /** Counts a failure. Milliseconds to wait if it is one too many. */
+  fail(key: string): Promise<number>
+  clear(key: string): Promise<unknown>
+}
+
+function createLimit(store: FailureStore, name: string, points: number, within: Duration): Limit {
+  const duration = milliseconds(within) / 1000
+  const counter = store({ keyPrefix: `daybook-${name}`, points, duration })
+  const waitMs = (count: FailureCount | null | undefined, max: number): number =>
+    count && count.consumedPoints > max ? Math.max(0, count.msBeforeNext) : 0
+  return {
+    waitMs: async (key) => waitMs(await counter.get(key), points - 1),
+    fail: async (key) => waitMs(await counter.penalty(key), points),
+    clear: (key) => counter.delete(key),
+  }
+}
+
+/** Attempts on a delayed account begin at this interval. */
+const TURN_MS = 1000
+const MAX_DELAY_MS = 10_000
+const MAX_ENTRIES = 10_000
+
+/** Gives attempts on an account their turns, one after another. Resolves to milliseconds if too many wait. */
+function createTurns(): (account: string) => Promise<number> {
+  const latest = new LRUCache<string, number>({ max: MAX_ENTRIES })
+  return async (account) => {
+    const now = performance.now()
+    const at = Math.max(now, latest.get(account) ?? 0) + TURN_MS
+    if (at - now > MAX_DELAY_MS) return at - now
+    latest.set(account, at)
+    await new Promise((resolve) => setTimeout(resolve, at - now))
+    return 0
+  }
+}
+
+const digest = (text: string): string => hash('sha256', text, 'base64url')
+
+/** One text for the spellings of a name that a directory may treat as one account. */
+const accountOf = (username: string): string => username.normalize('NFKC').trim().toLowerCase()
 
 /**
  * Limits failed attempts. Concurrent attempts reveal no more failures than sequential ones: an attempt
- * that completes after the limit is reached returns `waitMs` instead of its outcome, even on success.
+ * that completes after a limit is reached returns `waitMs` instead of its outcome, or is delayed, even on
+ * success.
  */
-export function createLoginRateLimit(
-  limits: FailureLimits,
-  now: () => number = () => performance.now(),
-): LoginRateLimit {
-  const { perUser, perAddress, within } = checkedLimits(limits)
-  const withinMs = milliseconds(within)
-  /** Times of the recent failures of a key, oldest first. */
-  const failures = new LRUCache<string, number[]>({
-    maxSize: MAX_SIZE,
-    sizeCalculation: (times, key) => ENTRY_SIZE + key.length + 8 * times.length,
-  })
-
-  /** Milliseconds until the key has fewer than `max` recent failures. */
-  const waitMsOf = (key: string, max: number): number => {
-    const times = failures.get(key) ?? []
-    const decisive = times[times.length - max]
-    return decisive === undefined ? 0 : Math.max(0, decisive + withinMs - now())
-  }
-  const fail = (key: string, max: number): void => {
-    const times = failures.get(key) ?? []
-    failures.set(key, [...times.slice(times.length < max ? 0 : 1), now()])
-  }
+export function createLoginRateLimit(limits: FailureLimits): LoginRateLimit {
+  const { perUser, perAddress, perAccount, within, store } = checkedLimits(limits)
+  const counters = store ? hashingKeys(store) : memoryCounters()
+  const byUser = createLimit(counters, 'user', perUser, within)
+  const byAddress = createLimit(counters, 'address', perAddress, within)
+  const byAccount = createLimit(counters, 'account', perAccount, within)
+  const turn = createTurns()
+  /** Where users have signed in: others cannot delay them there. */
+  const familiar = new LRUCache<string, true>({ max: MAX_ENTRIES, ttl: DAY_MS })
 
   return async (address, username, verify) => {
     const network = networkOf(address)
-    const pair = `${network}\n${username}`
-    const wait = (): number => Math.max(waitMsOf(network, perAddress), waitMsOf(pair, perUser))
+    const account = accountOf(username)
+    const pair = `${network}\n${account}`
+    const place = digest(pair)
+    let isDelayed = familiar.has(place)
 
-    let waitMs = wait()
+    const refusedMs = async (): Promise<number> => {
+      const waits = await Promise.all([byAddress.waitMs(network), byUser.waitMs(pair)])
+      return Math.max(...waits)
+    }
+    /** Waits for a turn once if the account has too many failures. */
+    const delayedMs = async (accountMs: Promise<number>): Promise<number> => {
+      if (isDelayed || (await accountMs) === 0) return 0
+      isDelayed = true
+      return (await turn(digest(account))) || refusedMs()
+    }
+    const admit = async (): Promise<number> =>
+      (await refusedMs()) || delayedMs(byAccount.waitMs(account))
+    /** A failure that is refused by one limit does not count for the next. */
+    const fail = async (): Promise<number> =>
+      (await byUser.fail(pair)) ||
+      (await byAddress.fail(network)) ||
+      delayedMs(byAccount.fail(account))
+
+    let waitMs = await admit()
     if (waitMs > 0) return { waitMs }
     const succeeded = await verify()
-    waitMs = wait()
+    waitMs = await (succeeded ? admit() : fail())
     if (waitMs > 0) return { waitMs }
-    if (succeeded) failures.delete(pair)
-    else {
-      fail(network, perAddress)
-      fail(pair, perUser)
-    }
-    return succeeded
+    if (!succeeded) return false
+    familiar.set(place, true)
+    await byUser.clear(pair)
+    return true
   }
 }

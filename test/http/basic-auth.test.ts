@@ -1,12 +1,17 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AuditLog, currentActor } from 'daybook'
 import { basicAuth, type BasicAuthOptions } from 'daybook/koa'
 import { memoryStore } from 'daybook/memory'
+import Database from 'better-sqlite3'
 import Koa from 'koa'
-import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
+import { RateLimiterSQLite } from 'rate-limiter-flexible'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { basicAuthentication } from '../../src/http/basic-auth.js'
-import { networkOf } from '../../src/http/login-rate-limit.js'
+import type { FailureCounter, FailureCounterOptions } from '../../src/http/failure-counters.js'
+import { networkOf } from '../../src/http/network-of.js'
 import { errorOf, JSON_API, send } from '../support/http.js'
 import { listen, type Listening } from '../support/node-server.js'
+import { tempDir } from '../support/temp.js'
 
 const base64 = (text: string | Uint8Array): string => Buffer.from(text).toString('base64')
 const basic = (username: string, password: string): string =>
@@ -23,8 +28,15 @@ interface Attempt {
 
 /** Authentication without a server, with a manual clock. */
 function authentication(options: BasicAuthOptions) {
-  const clock = { ms: 0 }
-  const authenticate = basicAuthentication(options, () => clock.ms)
+  vi.useFakeTimers({ toFake: ['Date', 'performance', 'setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const start = Date.now()
+  const clock = {
+    set ms(ms: number) {
+      vi.advanceTimersByTime(start + ms - Date.now())
+    },
+  }
+  const authenticate = basicAuthentication(options)
   const attempt = async (authorization: string, address = HERE): Promise<Attempt> => {
     const result = await authenticate(authorization, address)
     if ('username' in result) return result
@@ -100,7 +112,13 @@ describe('credentials', () => {
     ['realm must be printable ASCII', { users: KNOWN, realm: 'Büro' }],
     ['failures.perUser must be', { users: KNOWN, failures: { perUser: 0 } }],
     ['failures.perAddress must be', { users: KNOWN, failures: { perAddress: 1.5 } }],
+    ['failures.perAccount must be', { users: KNOWN, failures: { perAccount: -1 } }],
     ['failures.within must be', { users: KNOWN, failures: { within: { seconds: -1 } } }],
+    [
+      'failures.within must be at most 24 days',
+      { users: KNOWN, failures: { within: { days: 25 } } },
+    ],
+    ['failures.store must be', { users: KNOWN, failures: { store: {} as never } }],
   ])('cannot be checked at all: %s', (message, options) => {
     expect(() => basicAuthentication(options)).toThrow(
       expect.objectContaining({
@@ -134,7 +152,7 @@ describe('failed attempts', () => {
     expect(await attempt(basic('ann', 'right'), ELSEWHERE)).toEqual({ username: 'ann' })
   })
 
-  it('count for one minute', async () => {
+  it('count for one minute after the first', async () => {
     const { attempt, clock } = authentication({ users: KNOWN })
     for (let n = 0; n < 10; n++) {
       clock.ms = n * 1000
@@ -143,9 +161,9 @@ describe('failed attempts', () => {
     clock.ms = 59_999
     expect(await attempt(wrong('ann'))).toEqual({ status: 429, retryAfter: '1' })
     clock.ms = 60_000
-    expect(await attempt(wrong('ann'))).toEqual(REFUSED)
-    expect(await attempt(wrong('ann'))).toEqual({ status: 429, retryAfter: '1' })
-    clock.ms = 61_000
+    for (let n = 0; n < 10; n++) expect(await attempt(wrong('ann', n))).toEqual(REFUSED)
+    expect(await attempt(wrong('ann'))).toEqual({ status: 429, retryAfter: '60' })
+    clock.ms = 120_000
     expect(await attempt(basic('ann', 'ann'))).toEqual({ username: 'ann' })
   })
 
@@ -237,6 +255,144 @@ describe('failed attempts', () => {
     expect(await attempt(wrong('ann'), '2001:db8:1:3::7')).toEqual(REFUSED)
   })
 
+  describe('per account', () => {
+    const addressOf = (n: number): string => `198.18.${n >> 8}.${n & 255}`
+    const users = (_: string, password: string): boolean => password === 'right'
+
+    /** Attempts with wrong passwords for one user, each from an address of its own. */
+    async function guess(attempt: ReturnType<typeof authentication>['attempt'], names: string[]) {
+      for (const [n, name] of names.entries())
+        expect(await attempt(wrong(name), addressOf(n))).toEqual(REFUSED)
+    }
+
+    /** Attempts at once; resolves with what each got, and after how many seconds. */
+    async function atOnce(count: number, act: (n: number) => Promise<Attempt>) {
+      const start = performance.now()
+      const outcomes = Array.from({ length: count }, async (_, n) => {
+        const outcome = await act(n)
+        return { ...outcome, seconds: Math.round((performance.now() - start) / 1000) }
+      })
+      const all = Promise.all(outcomes)
+      await nextTurn()
+      await vi.advanceTimersByTimeAsync(20_000)
+      return all
+    }
+
+    it('are limited to 100 from any addresses; then attempts are delayed, one a second', async () => {
+      const { attempt } = authentication({ users })
+      await guess(attempt, Array<string>(100).fill('ann'))
+      const later = await atOnce(30, (n) => attempt(wrong('ann'), addressOf(100 + n)))
+      const checked = later.filter(({ status }) => status === 401)
+      expect(checked.map(({ seconds }) => seconds)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+      const refused = later.filter(({ status }) => status === 429)
+      expect(refused).toHaveLength(20)
+      for (const one of refused) expect(one).toMatchObject({ retryAfter: '11', seconds: 0 })
+      // Nobody is locked out: the right password only takes longer. Others are not affected.
+      expect(await atOnce(1, () => attempt(basic('ann', 'right')))).toEqual([
+        { username: 'ann', seconds: 1 },
+      ])
+      expect(await attempt(basic('bob', 'right'))).toEqual({ username: 'bob' })
+    })
+
+    it('do not delay a user at an address of an earlier success', async () => {
+      const { attempt } = authentication({ users })
+      expect(await attempt(basic('ann', 'right'))).toEqual({ username: 'ann' })
+      await guess(attempt, Array<string>(100).fill('ann'))
+      expect(await attempt(basic('ann', 'right'))).toEqual({ username: 'ann' })
+      const [elsewhere] = await atOnce(1, () => attempt(basic('ann', 'right'), ELSEWHERE))
+      expect(elsewhere).toEqual({ username: 'ann', seconds: 1 })
+    })
+
+    it('count together for spellings that a directory may treat as one', async () => {
+      const { attempt } = authentication({ users, failures: { perUser: 2, perAccount: 3 } })
+      await guess(attempt, ['ann', 'ANN', 'Ａnn'])
+      const [next] = await atOnce(1, () => attempt(basic('ann', 'right'), ELSEWHERE))
+      expect(next).toEqual({ username: 'ann', seconds: 1 })
+      expect(await attempt(wrong('bob'))).toEqual(REFUSED)
+      expect(await attempt(wrong('Bob'))).toEqual(REFUSED)
+      expect((await attempt(wrong('BOB'))).status).toBe(429)
+    })
+
+    it('delay what concurrent attempts reveal', async () => {
+      const slow = async (_: string, password: string): Promise<boolean> => {
+        await new Promise((resolve) => setImmediate(resolve))
+        return password === 'right'
+      }
+      const { attempt } = authentication({ users: slow, failures: { perAccount: 20 } })
+      const outcomes = await atOnce(50, (n) =>
+        attempt(n === 40 ? basic('ann', 'right') : wrong('ann'), addressOf(n)),
+      )
+      expect(
+        outcomes.filter(({ seconds, status }) => seconds === 0 && status === 401),
+      ).toHaveLength(20)
+      expect(outcomes[40]).toEqual({ status: 429, retryAfter: '11', seconds: 0 })
+    })
+  })
+
+  it('count for all processes with a store', async () => {
+    const shared = new Map<string, { consumedPoints: number; msBeforeNext: number }>()
+    const store = ({ keyPrefix, duration }: FailureCounterOptions): FailureCounter => ({
+      get: async (key) => shared.get(keyPrefix + key) ?? null,
+      async penalty(key) {
+        const consumedPoints = (shared.get(keyPrefix + key)?.consumedPoints ?? 0) + 1
+        const count = { consumedPoints, msBeforeNext: duration * 1000 }
+        shared.set(keyPrefix + key, count)
+        return count
+      },
+      delete: async (key) => shared.delete(keyPrefix + key),
+    })
+    const processes = Array.from({ length: 5 }, () =>
+      authentication({ users: KNOWN, failures: { store } }),
+    )
+    for (const { attempt } of [...processes, ...processes])
+      expect(await attempt(wrong('ann'))).toEqual(REFUSED)
+    for (const { attempt } of processes)
+      expect(await attempt(basic('ann', 'ann'))).toEqual({ status: 429, retryAfter: '60' })
+    // Names are no part of the keys, and long ones fit into any store.
+    expect(await processes[0]!.attempt(wrong('n'.repeat(5000)))).toEqual(REFUSED)
+    for (const key of shared.keys()) expect(key).toMatch(/^daybook-\w+[\w-]{43}$/)
+  })
+
+  it('are counted for all processes by limiters of rate-limiter-flexible', async () => {
+    const temp = tempDir()
+    onTestFinished(() => temp.remove())
+    const open = (): Database.Database => {
+      const database = new Database(temp.file('failures.db'))
+      onTestFinished(() => void database.close())
+      return database
+    }
+    const table = { storeType: 'better-sqlite3', tableName: 'failures' }
+    const created = { ...table, points: 1, duration: 1, storeClient: open() }
+    await new Promise<void>((resolve, reject) => {
+      const limiter = new RateLimiterSQLite(created, (error?: Error) =>
+        error ? reject(error) : resolve(),
+      )
+      expect(limiter).toBeDefined()
+    })
+    const openProcess = () => {
+      const storeClient = open()
+      const store = (options: FailureCounterOptions): FailureCounter =>
+        new RateLimiterSQLite({ ...options, ...table, storeClient, tableCreated: true })
+      return authentication({ users: KNOWN, failures: { perUser: 2, store } })
+    }
+    const [first, second] = [openProcess(), openProcess()]
+    expect(await first.attempt(wrong('ann'))).toEqual(REFUSED)
+    expect(await second.attempt(basic('ann', 'ann'))).toEqual({ username: 'ann' })
+    expect(await first.attempt(wrong('ann', 1))).toEqual(REFUSED)
+    expect(await second.attempt(wrong('ann', 2))).toEqual(REFUSED)
+    expect((await first.attempt(wrong('ann'))).status).toBe(429)
+    expect((await second.attempt(basic('ann', 'ann'))).status).toBe(429)
+  })
+
+  it('pass errors of the store on', async () => {
+    const store = (): FailureCounter => {
+      const fail = () => Promise.reject(new Error('the store is away'))
+      return { get: fail, penalty: fail, delete: fail }
+    }
+    const { attempt } = authentication({ users: KNOWN, failures: { store } })
+    await expect(attempt(basic('ann', 'ann'))).rejects.toThrow('the store is away')
+  })
+
   it.each([
     ['192.0.2.1', '192.0.2.1'],
     ['::ffff:192.0.2.1', '::ffff:192.0.2.1'],
@@ -319,6 +475,43 @@ describe('basicAuth of daybook/koa', () => {
     expect(await from(HERE, 'ann')).toBe(429)
     expect(await from(ELSEWHERE, 'ann')).toBe(200)
   })
+
+  // What a client sends as X-Forwarded-For is in front of what the proxies add.
+  it.each<
+    [
+      string,
+      { proxy: true; maxIpsCount: number; proxyIpHeader?: string },
+      (client: string, forged: string) => Record<string, string>,
+    ]
+  >([
+    [
+      'one proxy and maxIpsCount 1',
+      { proxy: true, maxIpsCount: 1 },
+      (client, forged) => ({ 'x-forwarded-for': `${forged}, ${client}` }),
+    ],
+    [
+      'two proxies and maxIpsCount 2',
+      { proxy: true, maxIpsCount: 2 },
+      (client, forged) => ({ 'x-forwarded-for': `${forged}, ${client}, 10.0.0.1` }),
+    ],
+    [
+      'a proxy that sets a header of its own, named by proxyIpHeader',
+      { proxy: true, proxyIpHeader: 'X-Real-IP', maxIpsCount: 1 },
+      (client, forged) => ({ 'x-forwarded-for': forged, 'x-real-ip': client }),
+    ],
+  ])(
+    'counts a forged X-Forwarded-For as the same client behind %s',
+    async (_, options, headersOf) => {
+      const app: Koa = new Koa(options)
+      const { url } = await serve({ users: KNOWN, failures: { perUser: 2 } }, app)
+      const from = async (client: string, forged: string, user: string): Promise<number> =>
+        (await send(url, '/', { user, headers: headersOf(client, forged) })).status
+      expect(await from(HERE, '198.18.0.1', 'ann:wrong')).toBe(401)
+      expect(await from(HERE, '198.18.0.2, 198.18.0.3', 'ann:wrong')).toBe(401)
+      expect(await from(HERE, '198.18.0.4', 'ann')).toBe(429)
+      expect(await from(ELSEWHERE, HERE, 'ann')).toBe(200)
+    },
+  )
 
   it('passes errors of the hook to Koa', async () => {
     const errors: unknown[] = []

@@ -79,6 +79,13 @@ describe('refusals', () => {
     })
   })
 
+  it('from the /64 of an IPv6 address are recorded together', async () => {
+    app = await startRecorded([(ctx) => ctx.throw(401)], { proxy: true })
+    for (const address of ['2001:db8:1:2::7', '2001:db8:1:2:aaaa::1', '2001:db8:1:3::7'])
+      await app.send('/a', { method: 'POST', headers: { 'x-forwarded-for': address } })
+    expect(await app.types()).toEqual([ERROR, ERROR])
+  })
+
   it('of one status do not suppress those of another', async () => {
     let status = 401
     app = await startRecorded([(ctx) => ctx.throw(status)])

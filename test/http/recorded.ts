@@ -41,14 +41,16 @@ export interface RecordedOptions {
   readonly types?: EventTypes
   readonly store?: EventStore
   readonly log?: Partial<AuditLogOptions<EventTypes>>
+  /** Koa's option. */
+  readonly proxy?: boolean
 }
 
 export async function startRecorded(
   middleware: readonly Middleware[],
-  { record = {}, types = {}, store = memoryStore(), log = {} }: RecordedOptions = {},
+  { record = {}, types = {}, store = memoryStore(), log = {}, proxy = false }: RecordedOptions = {},
 ): Promise<RecordedApp> {
   const audit: AuditLog = new AuditLog({ store, types, ...log })
-  const app = new Koa()
+  const app = new Koa({ proxy })
   const errors: unknown[] = []
   app.on('error', (error) => errors.push(error))
   if (record !== false) app.use(recordRequests(audit, record))

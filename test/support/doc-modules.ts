@@ -10,6 +10,8 @@ const known: Readonly<Record<string, string>> = {
   auditRoutes: `import { auditRoutes } from 'daybook/koa'`,
   basicAuth: `import { basicAuth } from 'daybook/koa'`,
   recordRequests: `import { recordRequests } from 'daybook/koa'`,
+  Koa: `import Koa from 'koa'`,
+  redis: `declare const redis: unknown`,
   users: `declare const users: Readonly<Record<string, string>>`,
   isEditor: `declare function isEditor(username: unknown): boolean`,
   isAuditor: `declare function isAuditor(username: unknown): boolean`,

@@ -19,6 +19,9 @@ import { createLogForwarder } from './engine/log-forwarder.js'
 import { CHANGES, WORKFLOW_RUNS, type ActivityNames } from './engine/names.js'
 import { serviceEventTypes } from './event-types.js'
 import { findGit } from './git/git.js'
+import { createMirrors } from './git/mirrors.js'
+import { startPeriodicFetch } from './git/periodic-fetch.js'
+import { refreshDirectory } from './ldap/directory.js'
 import { createResolver } from './links.js'
 import { createNote, createNoteLive } from './notes.js'
 import type { Documents } from './documents/documents.js'
@@ -76,15 +79,17 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const children = createChildren()
   const common = { documents, note, background, settings, timings, children }
   const vault = createVault(common)
+  const git = await findGit(background.stopping)
+  const mirrors = git && createMirrors(common, git, workspace)
   const shared = {
     ...common,
     get,
+    mirrors,
     slots: createSlots(common),
     forwardLog: createLogForwarder(common),
   }
   const changes = await openEngine(CHANGES, workspace, shared)
   const workflowRuns = await openEngine(WORKFLOW_RUNS, workspace, shared)
-  const git = await findGit(background.stopping)
   const service: Service = {
     ...common,
     noteLive: createNoteLive(audit),
@@ -92,6 +97,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     changes,
     workflowRuns,
     git,
+    mirrors,
     workspace,
   }
 
@@ -122,6 +128,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     startTakeOver(service)
     startSchedule(service)
     startJobs(service)
+    startPeriodicFetch(service)
+    background.repeat(timings.ldapRefresh, () => refreshDirectory(service, null))
     background.repeat(timings.configuration, () => vault.roll())
     background.repeat(timings.configuration, () => reportCluster(service))
     if (traffic) startTraffic(service, url)

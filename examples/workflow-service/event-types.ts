@@ -8,6 +8,7 @@ export const serviceEventTypes = defineEventTypes({
   'api:changes:resume': { description: 'A paused change was resumed' },
   'api:workflow_runs:pause': { description: 'A running workflow was paused' },
   'api:workflow_runs:resume': { description: 'A paused workflow was resumed' },
+  'api:ldap_refreshes:create': { description: 'A refresh of the LDAP entries was requested' },
   'api:sites:cordon': { description: 'A site was cordoned' },
   'api:sites:uncordon': { description: 'A cordoned site was opened again' },
   'api:template_versions:create': { description: 'A version of a template was created' },

@@ -77,14 +77,26 @@ export interface ChangePlan {
   readonly steps: readonly StepDefinition[]
 }
 
-export interface ScheduledChange {
+interface Scheduled {
   readonly id: string
   readonly name: string
   readonly every_seconds: number | null
   /** Null when no run is left. */
   readonly next_run_at: string | null
+  /** What it created last. */
+  readonly last_id: string | null
+}
+
+export interface ScheduledChange extends Scheduled {
   readonly change: ChangePlan
-  readonly last_change_id: string | null
+  /** The change is created only if the revision exists, and its commit touches one of the files. */
+  readonly git_remote_id: string | null
+  readonly revision: string | null
+  readonly commit_file_patterns: readonly string[]
+}
+
+export interface ScheduledWorkflow extends Scheduled {
+  readonly workflow_id: string
 }
 
 export interface GitRemote {
@@ -210,6 +222,7 @@ export interface Kinds {
   workflow_runs: Activity
   workflow_steps: Step
   scheduled_changes: ScheduledChange
+  scheduled_workflows: ScheduledWorkflow
   git_remotes: GitRemote
   templates: Template
   template_versions: TemplateVersion

@@ -53,6 +53,7 @@ const VIEWS: { readonly [K in Exclude<Kind, Internal>]: View<Kinds[K]> } = {
   workflows: { type: 'workflow', path: byId('workflows') },
   workflow_runs: activityView(WORKFLOW_RUNS),
   workflow_steps: stepView(WORKFLOW_RUNS),
+  scheduled_workflows: { type: 'scheduled_workflow', path: byId('scheduled_workflows') },
   scheduled_changes: { type: 'scheduled_change', path: byId('scheduled_changes') },
   git_remotes: { type: 'git_remote', path: byId('git_remotes') },
   templates: { type: 'template', path: byId('templates') },

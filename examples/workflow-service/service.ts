@@ -3,6 +3,7 @@ import type { Children } from './children/child.js'
 import type { Documents } from './documents/documents.js'
 import type { Engine } from './engine/engine.js'
 import type { Git } from './git/git.js'
+import type { Mirrors } from './git/mirrors.js'
 import type { Note, NoteLive } from './notes.js'
 import type { Settings } from './settings.js'
 import type { Timings } from './timings.js'
@@ -22,6 +23,7 @@ export interface Service {
   readonly vault: Vault
   /** Undefined if git is not installed. */
   readonly git: Git | undefined
+  readonly mirrors: Mirrors | undefined
   /** A temporary directory, removed when the service closes. */
   readonly workspace: string
 }

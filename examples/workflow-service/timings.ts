@@ -14,6 +14,9 @@ export const TIMINGS = {
   jobInterval: 60_000,
   /** A job that cannot be re-queued within this time waits for the next check. */
   jobClaim: 200,
+  ldapRefresh: 300_000,
+  gitFetch: 60_000,
+  gitSummary: 86_400_000,
   /** Work that waits for a slot looks for one at least this often. */
   slotPoll: 1000,
   /** How often the vault and the site check their configuration. */

@@ -4,7 +4,10 @@ import { startService } from '../../examples/workflow-service/app.js'
 import { tempDir } from '../support/temp.js'
 import { activities, faults, workflows } from './story/activities.js'
 import { authorisation, logs, secrets, sites, slots } from './story/administration.js'
+import { directory } from './story/directory.js'
+import { gitRemotes } from './story/git-remotes.js'
 import { resources } from './story/resources.js'
+import { schedules } from './story/schedules.js'
 import { createWorld, type Story, type World } from './story/world.js'
 
 /* Every type of the catalogue is recorded by the part of the demo that does its work. */
@@ -13,6 +16,11 @@ const AREAS: ReadonlySet<string> = new Set([
   'Projects, environments, assets, bookmarks',
   'Properties and settings',
   'Authorisation',
+  'Approvals',
+  'Users and LDAP',
+  'Scheduled changes and workflows',
+  'Git remotes',
+  'Workflows',
   'Secrets',
   'Resource slots',
   'Sites and database clusters',
@@ -27,6 +35,9 @@ const STORIES: readonly (readonly [about: string, story: Story])[] = [
   ['sites', sites],
   ['resource slots', slots],
   ['logs of steps', logs],
+  ['approvers of an LDAP directory', directory],
+  ['schedules', schedules],
+  ['Git remotes', gitRemotes],
   ['a locked database and a restart', faults],
 ]
 
@@ -43,6 +54,9 @@ const timings = {
   jobClaim: 20,
   slotPoll: 100,
   configuration: 20,
+  ldapRefresh: 60_000,
+  gitFetch: 100,
+  gitSummary: 500,
 }
 
 const temp = tempDir()

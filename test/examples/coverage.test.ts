@@ -44,11 +44,9 @@ const WORK = [
 
 /** Resources of the catalogue that the demo does not have. */
 const MISSING = [
-  ...typesOf('scheduled_workflows', 'create', 'destroy'),
   ...typesOf('template_versions', 'update'),
   ...typesOf('generate_actions_request', 'create'),
   ...typesOf('agent', 'start', 'started', 'stop', 'stopped'),
-  ...typesOf('git_remote_pushes', 'create'),
 ]
 
 it('every route of the demo has an event type, and every type a route', () => {

@@ -1,67 +1,112 @@
 import type { Documents, Transaction } from '../documents/documents.js'
 import { activityFacts } from '../engine/context.js'
-import type { Activity, ScheduledChange } from '../model.js'
-import { failureData } from '../notes.js'
-import { endOf } from '../paths.js'
-import type { Service } from '../service.js'
-import { thisSite } from '../sites/sites.js'
+import type { Engine } from '../engine/engine.js'
 import { isFinished } from '../engine/transitions.js'
+import { checkCommit } from '../git/scheduled-commit.js'
+import type { Activity, ChangePlan, ScheduledChange, ScheduledWorkflow } from '../model.js'
+import { type EventName, failureData } from '../notes.js'
+import type { Service } from '../service.js'
+import { type Schedule, scheduleFacts } from './schedule-facts.js'
+import { thisSite } from '../sites/sites.js'
 
-export function scheduleFacts({ id, name, change }: ScheduledChange) {
-  const path = change.node_path ?? change.project_path
-  return {
-    name,
-    parent: path === null ? undefined : endOf(path),
-    scheduled_change_id: id,
-    project_path: change.project_path ?? undefined,
-    node_path: change.node_path ?? undefined,
-  }
+type ScheduleKind = 'scheduled_changes' | 'scheduled_workflows'
+
+/** What differs between scheduled changes and scheduled workflows. */
+interface Kind {
+  readonly engine: (service: Service) => Engine
+  /** Throws if there is nothing to create. */
+  readonly plan: (service: Service, due: never) => { plan: ChangePlan; workflowId: string | null }
+  readonly events: { readonly [E in 'due' | 'created' | 'failed']: EventName }
 }
 
-/** Creates the changes that are due, except in maintenance mode. */
+const KINDS: Readonly<Record<ScheduleKind, Kind>> = {
+  scheduled_changes: {
+    engine: ({ changes }) => changes,
+    plan: (_service, { change }: ScheduledChange) => ({ plan: change, workflowId: null }),
+    events: {
+      due: 'api:scheduled_changes:change_creation:create',
+      created: 'api:scheduled_changes:change_creation:success',
+      failed: 'error:scheduled_changes:change_creation',
+    },
+  },
+  scheduled_workflows: {
+    engine: ({ workflowRuns }) => workflowRuns,
+    plan({ documents }, { workflow_id }: ScheduledWorkflow) {
+      const workflow = documents.get('workflows', workflow_id)
+      if (!workflow) throw new Error(`the workflow ${workflow_id} does not exist`)
+      const { name, steps } = workflow
+      const plan = { name, action: null, project_path: null, node_path: null, steps }
+      return { plan, workflowId: workflow_id }
+    },
+    events: {
+      due: 'api:scheduled_workflows:workflow_run_creation:create',
+      created: 'api:scheduled_workflows:workflow_run_creation:success',
+      failed: 'error:scheduled_workflows:workflow_run_creation',
+    },
+  },
+}
+
+/** Creates the changes and workflow runs that are due, except in maintenance mode and on cordoned sites. */
 export function startSchedule(service: Service): void {
   const { documents, background, settings, timings } = service
   background.repeat(timings.schedule, async () => {
     if (settings.flag('maintenance_mode') || thisSite(service)?.cordoned_by) return
-    for (const { id } of documents.all('scheduled_changes'))
-      if (findDue(documents, id)) await runScheduled(service, id)
+    for (const kind of ['scheduled_changes', 'scheduled_workflows'] as const)
+      for (const { id } of documents.all(kind))
+        if (findDue(documents, kind, id)) await runScheduled(service, kind, id)
   })
 }
 
-function findDue(documents: Documents, id: string): ScheduledChange | undefined {
-  const scheduled = documents.get('scheduled_changes', id)
-  const isDue = scheduled?.next_run_at && scheduled.next_run_at <= new Date().toISOString()
-  return isDue ? scheduled : undefined
+function findDue(documents: Documents, kind: ScheduleKind, id: string): Schedule | undefined {
+  const schedule = documents.get(kind, id)
+  const isDue = schedule?.next_run_at && schedule.next_run_at <= new Date().toISOString()
+  return isDue ? schedule : undefined
 }
+
+const nextRun = ({ every_seconds }: Schedule): string | null =>
+  every_seconds === null ? null : new Date(Date.now() + every_seconds * 1000).toISOString()
 
 type Outcome =
   | { readonly kind: 'skipped' }
   | { readonly kind: 'failed'; readonly error: unknown }
-  | { readonly kind: 'started'; readonly change: Activity }
+  | { readonly kind: 'started'; readonly activity: Activity }
 
-/** Advances the schedule and creates its change in one transaction, so that only one process does it. */
-function decide({ documents, changes }: Service, tx: Transaction, due: ScheduledChange): Outcome {
-  const { every_seconds, last_change_id, change } = due
-  const next_run_at =
-    every_seconds === null ? null : new Date(Date.now() + every_seconds * 1000).toISOString()
-  const last = last_change_id === null ? undefined : documents.get('changes', last_change_id)
+/** Advances the schedule and creates its activity in one transaction, so that only one process does it. */
+function decide(service: Service, tx: Transaction, kind: ScheduleKind, due: Schedule): Outcome {
+  const { engine, plan } = KINDS[kind]
+  const { names } = engine(service).context
+  const { last_id } = due
+  const last = last_id === null ? undefined : service.documents.get(names.activities, last_id)
+  const put = (id: string | null): void =>
+    tx.put(kind, { ...due, next_run_at: nextRun(due), last_id: id })
   try {
     const isBusy = last && last.status !== 'waiting' && !isFinished(last.status)
-    const started = isBusy ? undefined : changes.launch(tx, change)
-    const moved = { ...due, next_run_at, last_change_id: started?.id ?? last_change_id }
-    tx.put('scheduled_changes', moved)
-    return started ? { kind: 'started', change: started } : { kind: 'skipped' }
+    const made = plan(service, due as never)
+    const activity = isBusy
+      ? undefined
+      : engine(service).launch(tx, made.plan, made.workflowId ?? undefined)
+    put(activity?.id ?? last_id)
+    return activity ? { kind: 'started', activity } : { kind: 'skipped' }
   } catch (error) {
-    tx.put('scheduled_changes', { ...due, next_run_at })
+    put(last_id)
     return { kind: 'failed', error }
   }
 }
 
-async function runScheduled(service: Service, id: string): Promise<void> {
-  const { documents, note, changes, background } = service
+async function runScheduled(service: Service, kind: ScheduleKind, id: string): Promise<void> {
+  const { documents, note, background } = service
+  const { engine, events } = KINDS[kind]
+  const scheduled = documents.get(kind, id)
+  if (scheduled && 'change' in scheduled && !(await checkCommit(service, scheduled))) {
+    await documents.write((tx) => {
+      const due = findDue(documents, kind, id)
+      if (due) tx.put(kind, { ...due, next_run_at: nextRun(due) })
+    })
+    return
+  }
   const done = await documents.write((tx) => {
-    const due = findDue(documents, id)
-    return due && { due, outcome: decide(service, tx, due) }
+    const due = findDue(documents, kind, id)
+    return due && { due, outcome: decide(service, tx, kind, due) }
   })
   if (!done) return
   const { due, outcome } = done
@@ -70,17 +115,16 @@ async function runScheduled(service: Service, id: string): Promise<void> {
     await note('warning:scheduled_activity:skipped', facts)
     return
   }
-  await note('api:scheduled_changes:change_creation:create', facts)
+  await note(events.due, facts)
   if (outcome.kind === 'failed') {
-    const failure = failureData(outcome.error)
-    await note('error:scheduled_changes:change_creation', { ...facts, ...failure })
+    await note(events.failed, { ...facts, ...failureData(outcome.error) })
     return
   }
-  const { change } = outcome
-  const created = activityFacts(changes.context.names, change)
-  await note('api:changes:create', created)
-  const success = { ...facts, change_id: change.id }
-  await note('api:scheduled_changes:change_creation:success', success)
-  await note('api:changes:start', created)
-  background.run(() => changes.run(change.id))
+  const { activity } = outcome
+  const { names } = engine(service).context
+  const created = activityFacts(names, activity)
+  await note(`api:${names.activities}:create`, created)
+  await note(events.created, { ...facts, [names.activityLink]: activity.id })
+  await note(`api:${names.activities}:start`, created)
+  background.run(() => engine(service).run(activity.id))
 }

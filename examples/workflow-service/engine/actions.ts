@@ -3,6 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Documents } from '../documents/documents.js'
+import type { Mirrors } from '../git/mirrors.js'
 import type { Slots } from '../slots/slots.js'
 import type { StepAction, StepDefinition } from './definitions.js'
 
@@ -12,6 +13,9 @@ export interface ActionContext {
   /** Blocks all writes to the database; undefined for a database in memory. */
   readonly lockDatabase: Documents['lock']
   readonly slots: Slots
+  readonly mirrors: Mirrors | undefined
+  /** The user who started the activity; null for a schedule. */
+  readonly startedBy: string | null
   /** Sends a GET request to the service itself. */
   readonly get: (path: string, signal: AbortSignal) => Promise<Response>
   /** Aborted when the step is cancelled or aborted, or the service stops. */
@@ -62,6 +66,14 @@ const ACTIONS: Actions = {
     } finally {
       free()
     }
+    return null
+  },
+
+  git_clone: async ({ git_remote_id }, { mirrors, directory, startedBy }) => {
+    if (!mirrors) throw new Error('git is not installed')
+    const mirror = await mirrors.mount(git_remote_id, startedBy)
+    await mkdir(directory, { recursive: true })
+    await mirrors.clone(mirror, join(directory, git_remote_id))
     return null
   },
 

@@ -4,6 +4,7 @@ import type { Activity, Step } from '../model.js'
 import type { Note } from '../notes.js'
 import type { Timings } from '../timings.js'
 import { endOf } from '../paths.js'
+import type { Mirrors } from '../git/mirrors.js'
 import type { Slots } from '../slots/slots.js'
 import type { ForwardLog } from './log-forwarder.js'
 import type { ActivityNames } from './names.js'
@@ -19,6 +20,8 @@ export interface EngineContext {
   /** Moves the files of the activity's previous process there. */
   readonly takeFiles: (activity: Activity) => Promise<void>
   readonly slots: Slots
+  /** Undefined if git is not installed. */
+  readonly mirrors: Mirrors | undefined
   readonly forwardLog: ForwardLog
   readonly get: (path: string, signal: AbortSignal) => Promise<Response>
 }

@@ -19,6 +19,7 @@ const ACTIONS = {
     pool: text({ pattern: POOL, expected: 'the name of a pool' }),
     ms: wholeNumber(0, 60_000, 100),
   }),
+  git_clone: record({ git_remote_id: text() }),
   lock_database: record({ ms: wholeNumber(1, 3000, 1500) }),
 } as const satisfies Record<string, Reader<object>>
 

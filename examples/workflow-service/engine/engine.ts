@@ -21,7 +21,7 @@ export interface Engine {
   readonly run: Runner['run']
   create(plan: ChangePlan, workflowId?: string): Promise<Activity>
   /** Creates an activity that is already started. The caller calls `run`. */
-  launch(tx: Transaction, plan: ChangePlan): Activity
+  launch(tx: Transaction, plan: ChangePlan, workflowId?: string): Activity
   /** Throws a 404 where it does not exist. */
   activity(id: string): Activity
   /** Throws a 404 where it does not exist. */
@@ -78,8 +78,8 @@ export function createEngine(context: EngineContext): Engine {
     create: (plan, workflowId) =>
       documents.write((tx) => newActivity(context, tx, plan, workflowId ?? null)),
 
-    launch(tx, plan) {
-      const created = newActivity(context, tx, plan, null)
+    launch(tx, plan, workflowId) {
+      const created = newActivity(context, tx, plan, workflowId ?? null)
       const status = moveActivity(created.status, 'start')
       const started = { ...created, status, owner: documents.processId }
       tx.put(names.activities, started)

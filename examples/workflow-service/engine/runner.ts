@@ -43,6 +43,8 @@ export function createRunner(context: EngineContext): Runner {
         directory: context.directoryOf(activity.id),
         lockDatabase: documents.lock,
         slots: context.slots,
+        mirrors: context.mirrors,
+        startedBy: activity.started_by,
         get: context.get,
         signal: AbortSignal.any([interrupt.signal, background.stopping]),
         stopping: background.stopping,

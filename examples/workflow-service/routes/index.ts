@@ -4,14 +4,17 @@ import type { Middleware } from 'koa'
 import { list, text } from '../attributes.js'
 import { stepDefinition } from '../engine/definitions.js'
 import { JSON_API, Problem } from '../problem.js'
+import { checkApprovers } from '../ldap/approvers.js'
 import type { Service } from '../service.js'
 import { activityRoutes } from './activities.js'
+import { gitPushRoutes } from './git-pushes.js'
+import { ldapRoutes } from './ldap.js'
 import { nodeRoutes } from './nodes.js'
 import { checkMayChange } from './permission.js'
 import { authorisationRoutes } from './authorisation.js'
 import { changePlan } from './plans.js'
 import { projectRoutes } from './projects.js'
-import { readAttributes, readNew } from './request.js'
+import { readAttributes, readNew, usernameOf } from './request.js'
 import type { Route } from './route.js'
 import { scheduleRoutes } from './schedules.js'
 import { secretRoutes } from './secrets.js'
@@ -33,9 +36,11 @@ function routesOf(service: Service): Route[] {
       readers: { name: text(), path: text() },
       removable: true,
     }),
-    ...activityRoutes(service, changes, (ctx) =>
-      changes.create(readAttributes(ctx, 'change', changePlan)),
-    ),
+    ...activityRoutes(service, changes, async (ctx) => {
+      const plan = readAttributes(ctx, 'change', changePlan)
+      await checkApprovers(service, plan.steps, usernameOf(ctx))
+      return changes.create(plan)
+    }),
     ...stepRoutes(service, changes),
     ...simpleRoutes(service, {
       kind: 'workflows',
@@ -44,6 +49,7 @@ function routesOf(service: Service): Route[] {
       link: undefined,
       readers: { name: text(), description: text({ fallback: '' }), steps: list(stepDefinition) },
       removable: false,
+      accept: (ctx, { steps = [] }) => checkApprovers(service, steps, usernameOf(ctx)),
     }),
     ...activityRoutes(service, workflowRuns, (ctx) => {
       const { workflow_id } = readNew(ctx, 'workflow_run', { workflow_id: text() })
@@ -58,6 +64,8 @@ function routesOf(service: Service): Route[] {
     ...authorisationRoutes(service),
     ...secretRoutes(service),
     ...siteRoutes(service),
+    ...ldapRoutes(service),
+    ...gitPushRoutes(service),
   ]
 }
 

@@ -38,6 +38,8 @@ interface Simple<K extends SimpleKind> {
     document: Kinds[K],
     occasion: 'create' | 'update',
   ) => void
+  /** Called before a document is stored; throws if it is not acceptable. */
+  readonly accept?: (ctx: RouterContext, document: Partial<Kinds[K]>) => Promise<void>
   /** Called first; throws if the kind is not available. */
   readonly check?: () => void
 }
@@ -63,7 +65,17 @@ export const existing =
 
 /** Routes to list, create, show, update and, if `removable`, delete documents. */
 export function simpleRoutes<K extends SimpleKind>(service: Service, options: Simple<K>): Route[] {
-  const { kind, type, link, readers, removable, changeable = true, afterwards, check } = options
+  const {
+    kind,
+    type,
+    link,
+    readers,
+    removable,
+    changeable = true,
+    afterwards,
+    accept,
+    check,
+  } = options
   const { documents } = service
   const member = `/api/${kind}/:${type}_id`
 
@@ -77,6 +89,7 @@ export function simpleRoutes<K extends SimpleKind>(service: Service, options: Si
     check?.()
     about(ctx, oneIn(ctx))
     const changes = readChanges(ctx, type, readers)
+    await accept?.(ctx, changes as Partial<Kinds[K]>)
     const document = await documents.write((tx) => {
       const changed = { ...oneIn(ctx), ...changes } as Kinds[K]
       tx.put(kind, changed)
@@ -102,6 +115,7 @@ export function simpleRoutes<K extends SimpleKind>(service: Service, options: Si
     post(`/api/${kind}`, async (ctx) => {
       check?.()
       const document = { id: randomUUID(), ...readNew(ctx, type, readers) } as Kinds[K]
+      await accept?.(ctx, document)
       await documents.write((tx) => tx.put(kind, document))
       about(ctx, document)
       afterwards?.(ctx, document, 'create')

@@ -1,6 +1,8 @@
 import type { RouterContext } from '@koa/router'
 import { stepFacts } from '../engine/context.js'
 import type { Decision, Engine } from '../engine/engine.js'
+import type { Documents } from '../documents/documents.js'
+import { isApprover } from '../ldap/approvers.js'
 import type { Activity, Step } from '../model.js'
 import { Problem } from '../problem.js'
 import type { Service } from '../service.js'
@@ -10,13 +12,18 @@ import { sendOne } from './respond.js'
 import { get, post, type Route } from './route.js'
 
 /** Why this user may not decide about the step; undefined if the user may. */
-function denial(step: Step, decision: Decision, username: string): string | undefined {
+function denial(
+  documents: Documents,
+  step: Step,
+  decision: Decision,
+  username: string,
+): string | undefined {
   const { definition, status } = step
   if (decision === 'continue' && status === 'waiting_for_approval')
     return 'the step waits for approval and cannot be continued'
   const decidesApproval = decision === 'approve' || decision === 'reject'
   if (!decidesApproval || definition.action !== 'approval') return undefined
-  if (definition.requires_approval_from.includes(username)) return undefined
+  if (isApprover(documents, definition.requires_approval_from, username)) return undefined
   return `${username} is not an approver of the step`
 }
 
@@ -37,7 +44,7 @@ export function stepRoutes({ documents, note }: Service, engine: Engine): Route[
       const { activity, step } = stepIn(ctx)
       const username = usernameOf(ctx)
       const facts = stepFacts(names, activity, step)
-      const reason = denial(step, decision, username)
+      const reason = denial(documents, step, decision, username)
       if (reason !== undefined && decision !== 'cancel') {
         await note(`audit:${names.steps}:${decision}:denied`, facts, username)
         throw new Problem(403, 'DENIED', reason)

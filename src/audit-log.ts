@@ -12,6 +12,8 @@ import {
 import { type Calls, createCalls, type SystemCall } from './recording/calls.js'
 import { changeData } from './event/changes.js'
 import { type Cleaning, createCleaning } from './cleaning/cleaning.js'
+import { createClockGuard, guardedClock } from './store/clock-guard.js'
+import { reportClock } from './recording/clock-reports.js'
 import { damageText, reportDamage } from './recording/damage-reports.js'
 import { createDrafts } from './recording/drafts.js'
 import { countsQuery } from './counting/count-options.js'
@@ -72,7 +74,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
   readonly #emitter = createEmitter<AuditLogEvents>()
   /** Queries of the store, of which slow ones are reported. */
   readonly #queries: SlowQueries
-  readonly #endDamageReports: () => void
+  readonly #endReports: () => void
   #closed: Promise<void> | undefined
 
   constructor(options: AuditLogOptions<Types>) {
@@ -82,7 +84,8 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     this.store = store
     this.limits = readLimits(options.limits)
     const waiting = positive(defaultRecorderOptions, options.waiting)
-    const now = store.clock ?? systemClock()
+    const ownClock = systemClock()
+    const now = store.clock ?? guardedClock(ownClock, createClockGuard(ownClock.monotonic))
     this.#queries = createSlowQueries(
       store,
       readSlowQueryMs(options.slowQueryMs),
@@ -113,10 +116,17 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
       },
     })
     this.#calls = calls
-    this.#endDamageReports = reportDamage(store, {
+    const endDamageReports = reportDamage(store, {
       damaged: (damage) => this.#onDamaged(damage),
       record: (data) => calls.recordOwn('warn:audit_log:damage', data),
     })
+    const endClockReports = reportClock(store, (data) =>
+      calls.recordOwn('warn:audit_log:clock', data),
+    )
+    this.#endReports = () => {
+      endDamageReports()
+      endClockReports()
+    }
     this.cleaning = createCleaning(
       {
         store,
@@ -339,6 +349,15 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
   }
 
   /**
+   * Follows the clock at once, although it has jumped ahead by more than 30 days. Otherwise new events get the time
+   * before the jump plus the time since, until the jump has stood for 10 minutes. Later events never get earlier
+   * times, so call it only if the clock is right. Concerns this process.
+   */
+  acceptClock(): void {
+    this.store.acceptClock?.()
+  }
+
+  /**
    * Rejects further calls with `CLOSED`, waits for those made before, closes open live events as
    * unfinished, and closes store and journal. Idempotent. An aborted signal ends the wait, not the
    * closing.
@@ -354,7 +373,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
 
   async #end(): Promise<void> {
     this.#calls.refuseNew()
-    this.#endDamageReports()
+    this.#endReports()
     try {
       // Both may still record. The store is closed even if one of them fails.
       await Promise.allSettled([this.cleaning.close(), this.#live.close()])

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AuditLogError, queryTimedOut, throwIfAborted } from '../../src/errors.js'
 import { type AuditEvent, type EventDraft, stampDraft } from '../../src/event/event.js'
+import { createClockGuard, guardedClock } from '../../src/store/clock-guard.js'
 import { createWatchers } from '../../src/store-kit/watchers.js'
 import { freshEvents } from '../../src/event/importing.js'
 import { type QueryTimeoutOptions, readQueryTimeout } from '../../src/store/query-timeout.js'
@@ -44,7 +45,9 @@ export const memoryStore = (options: MemoryStoreOptions = {}): EventStore =>
   createMemoryStore(options, { minIndexed: 10_000, probe: FIRST_PROBE_SIZE })
 
 export function createMemoryStore(options: MemoryStoreOptions, tuning: MemoryTuning): EventStore {
-  const { maxEvents = Infinity, clock = systemClock() } = options
+  const { maxEvents = Infinity, clock: given = systemClock() } = options
+  const guard = createClockGuard(given.monotonic)
+  const clock = guardedClock(given, guard)
   if (!(maxEvents >= 1)) throw new AuditLogError('INVALID_OPTION', 'maxEvents must be at least 1')
 
   const queryTimeoutMs = readQueryTimeout(options)
@@ -259,6 +262,8 @@ export function createMemoryStore(options: MemoryStoreOptions, tuning: MemoryTun
     },
 
     watch: (hint) => watchers.add(hint),
+    watchClock: (handler) => guard.watch(handler),
+    acceptClock: () => guard.accept(),
 
     async close() {
       closed = true

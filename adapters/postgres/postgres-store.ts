@@ -1,5 +1,6 @@
 import { AuditLogError, throwIfAborted, untilAborted } from '../../src/errors.js'
 import { timeoutSignal } from '../../src/async/timeout-signal.js'
+import { createClockGuard, guardedClock } from '../../src/store/clock-guard.js'
 import { readOnlyStore } from '../../src/store/read-only.js'
 import type { EventStore } from '../../src/store/store.js'
 import { systemClock } from '../../src/event/timestamp.js'
@@ -84,13 +85,17 @@ export function createPostgresStore(
   const { tuning = DEFAULT_TUNING } = sealing
   const names = namesIn(options.schema ?? 'daybook')
   const { pool, end, partitions, queryTimeoutMs } = readOptions(options)
-  const { clock, readPool } = options
-  const processClock = clock ?? systemClock()
+  const { readPool } = options
+  const processTime = options.clock ?? systemClock()
+  const guard = createClockGuard(processTime.monotonic)
+  const clock = options.clock && guardedClock(options.clock, guard)
+  const processClock = clock ?? guardedClock(processTime, createClockGuard(processTime.monotonic))
   const log = createLog({
     names,
     pool,
     partitions,
     clock,
+    guard,
     onPrepared: (state) => writer.adopt(state),
   })
   const follower = createFollower(log, pool)
@@ -245,6 +250,9 @@ export function createPostgresStore(
       check(undefined)
       return follower.watch(hint)
     },
+
+    watchClock: (handler) => guard.watch(handler),
+    acceptClock: () => guard.accept(),
 
     close() {
       closed ??= (async () => {

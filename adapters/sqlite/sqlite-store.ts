@@ -5,6 +5,7 @@ import type { AuditEvent, EventDraft } from '../../src/event/event.js'
 import { freshEvents } from '../../src/event/importing.js'
 import { FIRST_PROBE_SIZE } from '../../src/store-kit/index/probe.js'
 import { type QueryTimeoutOptions, readQueryTimeout } from '../../src/store/query-timeout.js'
+import { createClockGuard, guardedClock } from '../../src/store/clock-guard.js'
 import { readFileMode } from '../../src/store/file-mode.js'
 import { readOnlyStore } from '../../src/store/read-only.js'
 import type { EventStore, LiveChange } from '../../src/store/store.js'
@@ -132,12 +133,19 @@ export function createSqliteStore(
   sealing?: Partial<SealerOptions>,
   firstProbe = FIRST_PROBE_SIZE,
 ): { readonly store: EventStore; readonly sealer: Sealer } {
-  const clock = options.clock ?? systemClock()
+  const givenClock = options.clock ?? systemClock()
+  const guard = createClockGuard(givenClock.monotonic)
+  const clock = guardedClock(givenClock, guard)
   const queryTimeoutMs = readQueryTimeout(options)
   const database = openFile(options)
   const connection = createConnection(database)
   const tables = createTables(connection)
   const { events, live, throttles } = tables
+  try {
+    guard.begin(events.highWater())
+  } catch {
+    // Locked, without WAL: the start is not compared.
+  }
   const outbox = createOutbox(connection)
   const appender = createAppender(tables, outbox, clock)
   const watcher = createCommitWatcher(database)
@@ -270,6 +278,9 @@ export function createSqliteStore(
     async analyze(options = {}) {
       return analyzeTables(connection, options)
     },
+
+    watchClock: (handler) => guard.watch(handler),
+    acceptClock: () => guard.accept(),
 
     async close() {
       if (database.open) {

@@ -5,7 +5,14 @@
 export type Microseconds = number
 
 /** Returns the current time. Stores take a clock as an option, so that tests can set the time. */
-export type Clock = () => Microseconds
+export interface Clock {
+  (): Microseconds
+  /**
+   * Milliseconds since some moment, on a clock that nobody sets. With it, a store doubts jumps ahead of the clock;
+   * without it, it follows them.
+   */
+  readonly monotonic?: (() => number) | undefined
+}
 
 /* Durations in microseconds. */
 export const SECOND: Microseconds = 1_000_000
@@ -25,7 +32,7 @@ const CHECK_EVERY = 500
 export function systemClock(): Clock {
   let anchor = performance.timeOrigin * 1000
   let checkedAt = -Infinity
-  return () => {
+  const read = (): Microseconds => {
     const elapsed = performance.now() * 1000
     if (elapsed - checkedAt < CHECK_EVERY) return Math.floor(anchor + elapsed)
     checkedAt = elapsed
@@ -35,6 +42,7 @@ export function systemClock(): Clock {
     if (drift < -MAX_DRIFT || drift > MAX_DRIFT + 1000) anchor = wall - elapsed
     return Math.floor(anchor + elapsed)
   }
+  return Object.assign(read, { monotonic: () => performance.now() })
 }
 
 // Days <-> civil date: Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms".

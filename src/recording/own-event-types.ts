@@ -13,6 +13,12 @@ export const ownEventTypes = {
     description: 'something stored is not what was written: it was set aside',
     data: ['count', 'places'],
   },
+  'warn:audit_log:clock': {
+    area: 'Audit log',
+    description:
+      'the clock jumped ahead by more than 30 days, or was as far from the newest event at a start',
+    data: ['reason', 'clock_time', 'expected_time'],
+  },
   'info:data_cleanup:events': {
     area: 'Data cleaning',
     description: 'a rule removed old events',

@@ -1,3 +1,4 @@
+import type { ClockDoubt } from './clock-guard.js'
 import type { Damage } from './damage.js'
 import type { CountsQuery, EventCounts } from './counts.js'
 import type {
@@ -276,6 +277,14 @@ export interface EventStore {
    * thing again and again. The returned function stops that. Stores that check nothing lack this method.
    */
   watchDamage?(handler: (damage: Damage) => void): () => void
+  /**
+   * Calls `handler` for each reading of the clock that the store doubts: after a jump of more than 30 days ahead, for
+   * which it gives events the last trusted time plus the time since until the jump has stood for 10 minutes, and for a
+   * start more than 30 days from the newest event. Stores that follow the clock lack this method.
+   */
+  watchClock?(handler: (doubt: ClockDoubt) => void): () => void
+  /** Follows the clock from now on, whatever it reads. */
+  acceptClock?(): void
   /** Releases the resources that the store opened itself. Safe to call twice. */
   close(): Promise<void>
 }

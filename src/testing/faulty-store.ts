@@ -4,7 +4,7 @@ import { createFaults } from './faults.js'
 /** The methods of a store that can be given faults: those that return a promise, except `close`. */
 export type FaultyMethod = Exclude<
   keyof EventStore,
-  'name' | 'maxBatch' | 'clock' | 'watch' | 'watchDamage' | 'close'
+  'name' | 'maxBatch' | 'clock' | 'watch' | 'watchDamage' | 'watchClock' | 'acceptClock' | 'close'
 >
 
 /**
@@ -82,6 +82,8 @@ export function faultyStore(store: EventStore): FaultyStore {
     }),
     watch: (hint) => store.watch(hint),
     ...(store.watchDamage && { watchDamage: (handler) => store.watchDamage!(handler) }),
+    ...(store.watchClock && { watchClock: (handler) => store.watchClock!(handler) }),
+    ...(store.acceptClock && { acceptClock: () => store.acceptClock!() }),
 
     async close() {
       faults.disable()

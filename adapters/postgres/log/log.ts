@@ -1,4 +1,5 @@
 import type { Clock, Microseconds } from '../../../src/event/timestamp.js'
+import type { ClockGuard } from '../../../src/store/clock-guard.js'
 import { isOutcomeUnknown } from '../../../src/errors.js'
 import {
   confirm,
@@ -15,8 +16,13 @@ import { prepareSchema, readSchema, type SchemaState } from '../schema/schema.js
 /** One log in one database. */
 export interface PostgresLog {
   readonly names: Names
-  /** The time by the clock of the options; `undefined` if the server's clock counts. */
+  /**
+   * The time by the clock of the options, or while the server's clock is in doubt, the expected time; `undefined` if
+   * the server's clock counts.
+   */
   readonly now: () => Microseconds | undefined
+  /** Takes a reading of the server's clock. */
+  readonly noteServerTime: (time: Microseconds) => void
   /**
    * The schema as it was found when it was prepared, which is again when a connection leads to another
    * server; `undefined` before the first connection.
@@ -50,13 +56,15 @@ export interface LogOptions {
   readonly pool: PostgresPool
   readonly partitions: Partitions
   readonly clock: Clock | undefined
+  /** Judges the server's clock, unless there is a `clock`. */
+  readonly guard?: ClockGuard
   /** Never creates, migrates or extends the schema. */
   readonly readOnly?: boolean
   readonly onPrepared: (state: SchemaState) => void
 }
 
 export function createLog(options: LogOptions): PostgresLog {
-  const { names, pool, partitions, clock, readOnly, onPrepared } = options
+  const { names, pool, partitions, clock, guard, readOnly, onPrepared } = options
   let state: SchemaState | undefined
   const servers = new WeakMap<PostgresPoolClient, string>()
   /** Calls that ended with unconfirmed commits, and how many of them a later commit has confirmed. */
@@ -68,6 +76,7 @@ export function createLog(options: LogOptions): PostgresLog {
     const found = await prepareSchema(client, names, partitions)
     const newest = Math.max(clock?.() ?? found.serverTime, found.highWater)
     await makePartitions(client, names, found.partitions, periodsAhead(newest, found.partitions))
+    if (!state) guard?.begin(found.highWater)
     onPrepared(found)
     return (state = found)
   }
@@ -106,7 +115,10 @@ export function createLog(options: LogOptions): PostgresLog {
 
   return {
     names,
-    now: () => clock?.(),
+    now: () => (clock ? clock() : guard?.doubted()),
+    noteServerTime(time) {
+      if (!clock) guard?.judge(time)
+    },
     state: () => state,
     server: (client) => servers.get(client)!,
     partitions: () => state!.partitions,

@@ -89,6 +89,7 @@ export function createAppender(log: PostgresLog): Appender {
   const synchronize: Appender['synchronize'] = ({ highWater, serverTime }) => {
     floor = Math.max(floor, highWater)
     serverAhead = serverTime - performance.now() * 1000
+    log.noteServerTime(serverTime)
   }
 
   const adopt: Appender['adopt'] = ({ highWater, serverTime }) => {

@@ -1,0 +1,36 @@
+import type { JsonObject } from '../event/event.js'
+import { formatTimestamp } from '../event/timestamp.js'
+import type { ClockDoubt } from '../store/clock-guard.js'
+import type { EventStore } from '../store/store.js'
+
+/** The attributes of `warn:audit_log:clock`. */
+const clockData = ({ reason, clock, expected }: ClockDoubt): JsonObject => ({
+  reason,
+  clock_time: formatTimestamp(clock),
+  expected_time: formatTimestamp(expected),
+})
+
+const clockText = ({ reason, clock, expected }: ClockDoubt): string => {
+  const times = `the clock of the audit log reads ${formatTimestamp(clock)}`
+  return reason === 'jump'
+    ? `${times}, ${formatTimestamp(expected)} was expected`
+    : `${times}, and its newest event is from ${formatTimestamp(expected)}`
+}
+
+/**
+ * Records an event for each reading of the clock that the store doubts; warns the process if that fails. Returns a
+ * function that ends the reports.
+ */
+export function reportClock(
+  store: EventStore,
+  record: (data: JsonObject) => Promise<unknown>,
+): () => void {
+  if (store.readOnly) return () => {}
+  const report = (doubt: ClockDoubt): void => {
+    // The store may be in the middle of a transaction.
+    queueMicrotask(() => {
+      record(clockData(doubt)).catch(() => process.emitWarning(clockText(doubt)))
+    })
+  }
+  return store.watchClock?.(report) ?? (() => {})
+}

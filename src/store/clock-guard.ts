@@ -1,0 +1,103 @@
+import { type Clock, DAY, type Microseconds } from '../event/timestamp.js'
+
+/** A reading of the clock that is far from what was expected. */
+export interface ClockDoubt {
+  /**
+   * `jump`: the clock went ahead by much more than the time that passed; new events do not follow it yet.
+   * `start`: the clock is far from the newest event of the log; new events follow it.
+   */
+  readonly reason: 'jump' | 'start'
+  readonly clock: Microseconds
+  /** The last reading that was trusted plus the time since; after a start, the high-water mark. */
+  readonly expected: Microseconds
+}
+
+/** How far a clock may jump ahead, or be from the newest event at the start, without doubt. */
+export const MAX_JUMP: Microseconds = 30 * DAY
+/** A jump that has stood for this long, in milliseconds, is accepted. */
+export const STANDING_MS = 600_000
+
+/**
+ * Decides which readings of a clock become times of events. Events come after the high-water mark for good, so
+ * one wrong reading far ahead would set the times of all later ones.
+ */
+export interface ClockGuard {
+  /**
+   * The time to use for a reading: the reading itself, or while it is in doubt, the last trusted reading plus the
+   * time that has passed.
+   */
+  judge(reading: Microseconds): Microseconds
+  /** The time to use while the clock is in doubt; `undefined` if it is trusted. */
+  doubted(): Microseconds | undefined
+  /** Compares the first reading with the high-water mark of the log, once; 0 for a log without events. */
+  begin(highWater: Microseconds): void
+  /** Trusts the next reading. */
+  accept(): void
+  /** Calls `handler` for each doubt, and for one before the first handler. Returns a function that ends this. */
+  watch(handler: (doubt: ClockDoubt) => void): () => void
+}
+
+/** `monotonic` as in {@link Clock}; without it every reading is trusted. */
+export function createClockGuard(monotonic: Clock['monotonic']): ClockGuard {
+  const handlers = new Set<(doubt: ClockDoubt) => void>()
+  let untold: ClockDoubt | undefined
+  let highWater = 0
+  /** The last trusted reading, and when it was read. */
+  let trusted: Microseconds | undefined
+  let trustedAt = 0
+  /** When the clock was found to be ahead. */
+  let doubtedSince: number | undefined
+
+  const tell = (doubt: ClockDoubt): void => {
+    if (handlers.size === 0) untold = doubt
+    for (const handler of handlers) handler(doubt)
+  }
+  const expectedAt = (at: number): Microseconds =>
+    trusted! + Math.max(0, Math.floor((at - trustedAt) * 1000))
+
+  const compareStart = (reading: Microseconds): void => {
+    const expected = highWater
+    highWater = 0
+    if (expected > 0 && Math.abs(reading - expected) > MAX_JUMP)
+      tell({ reason: 'start', clock: reading, expected })
+  }
+
+  return {
+    judge(reading) {
+      if (!monotonic) return reading
+      const at = monotonic()
+      if (highWater > 0) compareStart(reading)
+      if (trusted !== undefined && reading - expectedAt(at) > MAX_JUMP) {
+        const expected = expectedAt(at)
+        if (doubtedSince === undefined) {
+          doubtedSince = at
+          tell({ reason: 'jump', clock: reading, expected })
+        }
+        if (at - doubtedSince < STANDING_MS) return expected
+      }
+      doubtedSince = undefined
+      trusted = reading
+      trustedAt = at
+      return reading
+    },
+    doubted: () => (doubtedSince === undefined ? undefined : expectedAt(monotonic!())),
+    begin: (time) => void (highWater = time),
+    accept() {
+      doubtedSince = undefined
+      trusted = undefined
+    },
+    watch(handler) {
+      handlers.add(handler)
+      const doubt = untold
+      untold = undefined
+      if (doubt) handler(doubt)
+      return () => handlers.delete(handler)
+    },
+  }
+}
+
+/** The clock, with readings that are in doubt replaced. */
+export const guardedClock =
+  (clock: Clock, guard: ClockGuard): Clock =>
+  () =>
+    guard.judge(clock())

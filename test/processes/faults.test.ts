@@ -10,13 +10,12 @@ import { postgresDatabase, type TestDatabase } from '../support/database.js'
 import { type Place, type RoundTotals, runFaultRound, type Step } from '../support/fault-round.js'
 import { TYPES } from '../support/observed-log.js'
 import { memoryJournal } from '../unit/memory-journal.js'
+import { SOAK_SECONDS, soakRounds, soakTimeout } from '../support/soak.js'
 import { tempDir } from '../support/temp.js'
 
 /*
- * Many rounds of faults, several at a time, from a seed that a failure names. DAYBOOK_SOAK_SECONDS
- * makes it longer, for use by hand; DAYBOOK_SEED repeats it.
+ * Many rounds of faults, several at a time, from a seed that a failure names; DAYBOOK_SEED repeats it.
  */
-const SECONDS = Number(process.env['DAYBOOK_SOAK_SECONDS'] ?? 0)
 const SEED = Number(process.env['DAYBOOK_SEED'] ?? Math.floor(Math.random() * 2 ** 31))
 const AT_A_TIME = 8
 
@@ -92,21 +91,17 @@ async function runRounds(
 
 /** Runs rounds until the time is over; all kinds of outcomes must occur. */
 async function expectRounds(count: number, placeOf: (round: number) => Place): Promise<void> {
-  const end = performance.now() + SECONDS * 1000
-  let seed = SEED
-  let rounds = 0
-  do {
-    const base = rounds
-    const totals = await runRounds(count, (round) => placeOf(base + round), seed++)
-    rounds += count
-    if (SECONDS > 0) console.log(`${rounds} rounds`, totals)
+  for (const times of soakRounds(1)) {
+    const base = times * count
+    const totals = await runRounds(count, (round) => placeOf(base + round), SEED + times)
+    if (SOAK_SECONDS > 0) console.log(`${base + count} rounds from seed ${SEED}`, totals)
     const { waiting, ...others } = totals
     expect(waiting).toBe(0)
     for (const [name, sum] of Object.entries(others)) expect(sum, name).toBeGreaterThan(0)
-  } while (performance.now() < end)
+  }
 }
 
-describe('a store fails, hangs and recovers', { timeout: SECONDS * 2000 + 120_000 }, () => {
+describe('a store fails, hangs and recovers', { timeout: soakTimeout(120_000) }, () => {
   it('in memory', () =>
     expectRounds(24, () => {
       const store = memoryStore()

@@ -6,14 +6,14 @@ import { sqliteJournal, sqliteStore } from 'daybook/sqlite'
 import { expect, it } from 'vitest'
 import { type Child, runScript } from '../support/child.js'
 import { startOwnPostgres } from '../support/postgres.js'
+import { SOAK_SECONDS, soakRounds, soakTimeout } from '../support/soak.js'
 import { tempDir } from '../support/temp.js'
 import { allEvents } from '../support/reported-losses.js'
 
 /*
  * A process with the policy `queue` is killed in the middle of its work, while its store is in trouble, and
- * started again on the same files. DAYBOOK_SOAK_SECONDS makes it longer, for use by hand.
+ * started again on the same files.
  */
-const SOAK_SECONDS = Number(process.env['DAYBOOK_SOAK_SECONDS'] ?? 0)
 const LIVES = 3
 
 interface Place {
@@ -72,9 +72,7 @@ async function killAgainAndAgain(place: Place): Promise<void> {
   await store.openEvents()
   await store.close()
   const children: Child[] = []
-  const end = performance.now() + SOAK_SECONDS * 1000
-  while (children.length < LIVES || performance.now() < end)
-    children.push(await live(place, children.length))
+  for (const life of soakRounds(LIVES)) children.push(await live(place, life))
   const numbers = await found(place)
   let journalledInAll = 0
   let storedInAll = 0
@@ -99,7 +97,7 @@ async function killAgainAndAgain(place: Place): Promise<void> {
     )
 }
 
-const timeout = SOAK_SECONDS * 2000 + 90_000
+const timeout = soakTimeout(90_000)
 
 it('no acknowledged event is lost or stored twice on SQLite', { timeout }, async () => {
   const temp = tempDir()

@@ -194,7 +194,7 @@ function checkRounds({ rounds, size }: Rounds, open: (clock: Clock) => Subject):
 
 describe('an index finds the same as a check of every event, whatever happens to the log,', () => {
   describe('in memory', () => {
-    checkRounds({ rounds: 10, size: 150 }, (clock) => ({
+    checkRounds({ rounds: 4, size: 150 }, (clock) => ({
       store: createMemoryStore({ clock }, { minIndexed: 0, probe: 0 }),
       settle: () => Promise.resolve(),
     }))
@@ -204,7 +204,7 @@ describe('an index finds the same as a check of every event, whatever happens to
     const temp = tempDir()
     afterAll(() => temp.remove())
     let files = 0
-    checkRounds({ rounds: 6, size: 150 }, (clock) => {
+    checkRounds({ rounds: 3, size: 150 }, (clock) => {
       const filename = temp.file(`${files++}.db`)
       const tuning = { segmentSize: 16, fanOut: 3, minGramChunks: 1, bounds: boundsOf(files) }
       const { store, sealer } = createSqliteStore({ filename, clock }, { tuning }, 0)
@@ -220,7 +220,7 @@ describe('an index finds the same as a check of every event, whatever happens to
     afterAll(() => database.remove())
     let schemas = 0
     // About eleven segments, which are merged up to the highest level.
-    checkRounds({ rounds: 3, size: 80 }, (clock) => {
+    checkRounds({ rounds: 2, size: 80 }, (clock) => {
       const schema = `log_${schemas++}`
       const tuning = { segmentSize: 12, fanOut: 3, minGramChunks: 1, bounds: boundsOf(schemas) }
       const options = { pool: database.pool, schema, clock }

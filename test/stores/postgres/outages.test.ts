@@ -5,6 +5,7 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { useLeapingTime } from '../../support/leaping-time.js'
 import { type OwnServer, startOwnPostgres } from '../../support/postgres.js'
+import { soakRounds, soakTimeout } from '../../support/soak.js'
 import { type Proxy, startProxy } from '../../support/proxy.js'
 
 const time = useLeapingTime()
@@ -120,13 +121,11 @@ async function expectRejection(promise: Promise<unknown>, message: RegExp): Prom
   expect((error as AuditLogError).message).toMatch(message)
 }
 
-describe('under load', { timeout: 120_000 }, () => {
-  const RESTARTS = 20
-
-  it(`the server crashes and restarts ${RESTARTS} times`, async () => {
+describe('under load', { timeout: soakTimeout(120_000) }, () => {
+  it('the server crashes and restarts again and again', async () => {
     const audit = openLog()
     const first = load(audit, 30)
-    for (let i = 0; i < RESTARTS; i++) {
+    for (const _ of soakRounds(6)) {
       await delay(50 + Math.random() * 100)
       const before = first.acknowledged.length
       await server.restart()

@@ -24,7 +24,7 @@ async function settle(leaseMs: number): Promise<void> {
 }
 
 const fixture = useProcesses({
-  rounds: 8,
+  rounds: 3,
   processes: 3,
   begin: () => settle(10_000),
   place: () => ({ connectionString: database().url, schema: schema() }),

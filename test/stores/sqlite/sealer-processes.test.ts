@@ -19,7 +19,7 @@ function read(sql: string): unknown {
 }
 
 const fixture = useProcesses({
-  rounds: 12,
+  rounds: 4,
   processes: 4,
   async begin() {
     temp = tempDir()

@@ -1,0 +1,18 @@
+/*
+ * `npm run soak` runs tests for longer than the suite does: DAYBOOK_SOAK_SECONDS says how long each of them
+ * goes on with further rounds.
+ */
+export const SOAK_SECONDS = Number(process.env['DAYBOOK_SOAK_SECONDS'] ?? 0)
+
+/** For the option `timeout` of a test that takes at most `ms` in the suite. */
+export const soakTimeout = (ms: number): number => ms + SOAK_SECONDS * 2000
+
+/** Numbers rounds from 0: at least `count`, then more while `isIncomplete` returns true, and until a soak is over. */
+export function* soakRounds(
+  count: number,
+  isIncomplete: () => boolean = () => false,
+): Generator<number, void, void> {
+  const end = performance.now() + SOAK_SECONDS * 1000
+  for (let round = 0; round < count || isIncomplete() || performance.now() < end; round++)
+    yield round
+}

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import Koa, { type Context, type Middleware } from 'koa'
 import { AuditLog } from 'daybook'
 import { auditPage, auditRoutes, basicAuth, type EventsAction, recordRequests } from 'daybook/koa'
+import { createAgents } from './agents/agents.js'
 import { createBackground } from './background/background.js'
 import { cleaningOf } from './background/cleaning.js'
 import { startJobs } from './background/jobs.js'
@@ -19,6 +20,7 @@ import { createLogForwarder } from './engine/log-forwarder.js'
 import { CHANGES, WORKFLOW_RUNS, type ActivityNames } from './engine/names.js'
 import { serviceEventTypes } from './event-types.js'
 import { findGit } from './git/git.js'
+import { createImages } from './images/images.js'
 import { createMirrors } from './git/mirrors.js'
 import { startPeriodicFetch } from './git/periodic-fetch.js'
 import { refreshDirectory } from './ldap/directory.js'
@@ -52,13 +54,14 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const { port, store, traffic, overrides = {} } = options
   const timings = { ...TIMINGS, ...options.timings }
   const { events, documents } = await openStores(store, timings.write)
+  const settings = createSettings(documents, overrides)
   const audit: Audit = new AuditLog({
     store: events,
     types: serviceEventTypes,
     // A misspelt data key or a wrong link fails the tests instead of getting into the log.
     strict: true,
     resolveSource: createResolver(documents),
-    cleaning: cleaningOf(documents),
+    cleaning: cleaningOf(documents, settings),
   })
   audit.on('rejected', ({ type, error }) => {
     // Clients learn of their own events that were refused.
@@ -75,10 +78,10 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const get = (path: string, signal: AbortSignal): Promise<Response> =>
     fetch(url + path, { headers: { authorization }, signal })
 
-  const settings = createSettings(documents, overrides)
   const children = createChildren()
   const common = { documents, note, background, settings, timings, children }
   const vault = createVault(common)
+  const images = createImages({ ...common, workspace })
   const git = await findGit(background.stopping)
   const mirrors = git && createMirrors(common, git, workspace)
   const shared = {
@@ -94,6 +97,9 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     ...common,
     noteLive: createNoteLive(audit),
     vault,
+    images,
+    agents: createAgents({ ...common, images }),
+    clean: async (rules) => void (await audit.cleaning.run({ rules })),
     changes,
     workflowRuns,
     git,

@@ -11,17 +11,19 @@ export interface Project {
   readonly archived: boolean
 }
 
-export type NodeType = 'environment' | 'asset'
+export type NodeType = 'environment' | 'asset' | 'agent'
 
-/** An environment of a project, or an asset of an environment. */
+/** An environment of a project, or an asset or agent of an environment. */
 export interface Node {
   readonly id: string
   readonly node_type: NodeType
   readonly code: string
   readonly name: string
   readonly description: string
-  /** `/projects/<code>/environments/<code>[/assets/<code>]`: codes never change. */
+  /** `/projects/<code>/environments/<code>[/assets/<code> or /agents/<code>]`: codes never change. */
   readonly node_path: string
+  /** Of an agent. */
+  readonly image_id?: string
 }
 
 export interface Bookmark {
@@ -200,6 +202,32 @@ export interface StepLog {
   readonly text: string
 }
 
+/** The recipe of an image. */
+export interface Image {
+  readonly id: string
+  readonly name: string
+  /** A directory of this machine that the image contains. */
+  readonly context: string | null
+  readonly instructions: readonly string[]
+  /** The content key of the image that was built last. */
+  readonly key: string | null
+  readonly created_at: string
+}
+
+/** The task of starting or stopping an agent. */
+export interface NodeTask {
+  readonly id: string
+  readonly node_id: string
+  readonly action: 'start' | 'stop'
+  readonly created_at: string
+}
+
+export interface JobRun {
+  readonly id: string
+  readonly name: string
+  readonly finished_at: string
+}
+
 export interface Job {
   readonly id: string
   readonly next_run_at: string
@@ -240,6 +268,9 @@ export interface Kinds {
   ldap_users: LdapUser
   ldap_groups: LdapGroup
   step_logs: StepLog
+  images: Image
+  node_tasks: NodeTask
+  job_runs: JobRun
   jobs: Job
   workspaces: Workspace
 }

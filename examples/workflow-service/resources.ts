@@ -39,7 +39,15 @@ const valuesView = (name: string): View<Values> => ({
 })
 
 /** Kinds that are not sent to clients. */
-type Internal = 'jobs' | 'workspaces' | 'vault_keys' | 'ldap_users' | 'ldap_groups' | 'step_logs'
+type Internal =
+  | 'jobs'
+  | 'job_runs'
+  | 'workspaces'
+  | 'vault_keys'
+  | 'ldap_users'
+  | 'ldap_groups'
+  | 'step_logs'
+  | 'node_tasks'
 
 const VIEWS: { readonly [K in Exclude<Kind, Internal>]: View<Kinds[K]> } = {
   projects: { type: 'project', path: ({ code }) => `/api${projectPath(code)}` },
@@ -70,6 +78,7 @@ const VIEWS: { readonly [K in Exclude<Kind, Internal>]: View<Kinds[K]> } = {
     path: byId('secrets'),
     attributes: ({ name }) => ({ name }),
   },
+  images: { type: 'image', path: byId('images') },
   sites: { type: 'site', path: byId('sites') },
   authorisation_policies: { type: 'authorisation_policy', path: byId('authorisation_policies') },
   authorisation_rules: { type: 'authorisation_rule', path: byId('authorisation_rules') },

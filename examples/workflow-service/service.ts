@@ -1,8 +1,10 @@
+import type { Agents } from './agents/agents.js'
 import type { Background } from './background/background.js'
 import type { Children } from './children/child.js'
 import type { Documents } from './documents/documents.js'
 import type { Engine } from './engine/engine.js'
 import type { Git } from './git/git.js'
+import type { Images } from './images/images.js'
 import type { Mirrors } from './git/mirrors.js'
 import type { Note, NoteLive } from './notes.js'
 import type { Settings } from './settings.js'
@@ -20,6 +22,10 @@ export interface Service {
   readonly changes: Engine
   readonly workflowRuns: Engine
   readonly children: Children
+  readonly images: Images
+  readonly agents: Agents
+  /** Runs cleaning rules. */
+  readonly clean: (rules: readonly string[]) => Promise<void>
   readonly vault: Vault
   /** Undefined if git is not installed. */
   readonly git: Git | undefined

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { startService } from '../../examples/workflow-service/app.js'
 import { tempDir } from '../support/temp.js'
 import { activities, faults, workflows } from './story/activities.js'
+import { agents, cleaning, images } from './story/agents.js'
 import { authorisation, logs, secrets, sites, slots } from './story/administration.js'
 import { directory } from './story/directory.js'
 import { gitRemotes } from './story/git-remotes.js'
@@ -20,6 +21,9 @@ const AREAS: ReadonlySet<string> = new Set([
   'Users and LDAP',
   'Scheduled changes and workflows',
   'Git remotes',
+  'Agents',
+  'Image builds and registry',
+  'Platform and background jobs',
   'Workflows',
   'Secrets',
   'Resource slots',
@@ -38,6 +42,9 @@ const STORIES: readonly (readonly [about: string, story: Story])[] = [
   ['approvers of an LDAP directory', directory],
   ['schedules', schedules],
   ['Git remotes', gitRemotes],
+  ['image builds', images],
+  ['agents', agents],
+  ['cleaning', cleaning],
   ['a locked database and a restart', faults],
 ]
 

@@ -27,6 +27,7 @@ const WORK = [
     'workflow_run_creation:create',
     'workflow_run_creation:success',
   ),
+  ...typesOf('agent', 'started', 'stopped'),
   ...typesOf('changes', 'retry_settings_pruned'),
   ...typesOf('action_refresh', 'warn'),
   ...typesOf('ldap_refresh', 'user_start', 'group_start', 'success', 'warn', 'error'),
@@ -46,7 +47,6 @@ const WORK = [
 const MISSING = [
   ...typesOf('template_versions', 'update'),
   ...typesOf('generate_actions_request', 'create'),
-  ...typesOf('agent', 'start', 'started', 'stop', 'stopped'),
 ]
 
 it('every route of the demo has an event type, and every type a route', () => {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { readdir, rm } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
@@ -30,6 +31,8 @@ const JOBS: Readonly<Record<string, Job>> = {
         }
       }
   },
+  reconcile_registry: ({ images }) => images.reconcile(),
+  warm_runner_base_image: ({ images }) => images.warm(),
   trim_histories: ({ documents }) =>
     documents.write((tx) => {
       for (const [kind, count] of KEPT)
@@ -41,9 +44,18 @@ const JOBS: Readonly<Record<string, Job>> = {
 export function startJobs(service: Service): void {
   service.background.repeat(service.timings.jobCheck, async () => {
     for (const [name, job] of Object.entries(JOBS))
-      if (await claimJob(service, name))
-        await job(service).catch((error: unknown) => console.error(`job ${name} failed:`, error))
+      if (await claimJob(service, name)) await runJob(service, name, job)
   })
+}
+
+async function runJob(service: Service, name: string, job: Job): Promise<void> {
+  try {
+    await job(service)
+    const run = { id: randomUUID(), name, finished_at: new Date().toISOString() }
+    await service.documents.write((tx) => tx.put('job_runs', run))
+  } catch (error) {
+    console.error(`job ${name} failed:`, error)
+  }
 }
 
 /** Returns true if the job is due and this process has claimed it. */

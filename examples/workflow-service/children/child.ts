@@ -16,7 +16,9 @@ export interface Child {
 
 export interface Children {
   /** Starts a script; rejects with what it wrote to stderr if it ends before it is ready. */
-  start(script: string | URL, args: readonly string[]): Promise<Child>
+  start(script: URL, args: readonly string[]): Promise<Child>
+  /** Runs a script to its end; rejects with what it wrote to stderr unless it exits with 0. */
+  run(script: URL, args: readonly string[]): Promise<void>
   /** Kills all that are running, and waits for their end. */
   stop(): Promise<void>
 }
@@ -68,22 +70,31 @@ function childOf(process: ChildProcess): Child {
   }
 }
 
+/** The message of the error that ended a script. */
+const reasonIn = (errors: string): string =>
+  /^\w*Error: (.*)$/m.exec(errors)?.[1] ?? (errors.trim() || 'the process ended too early')
+
 export function createChildren(): Children {
   const running = new Set<Child>()
+  const launch = (script: URL, args: readonly string[]) => {
+    const process = fork(script, args, { execArgv: [], stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
+    const child = childOf(process)
+    running.add(child)
+    void child.ended.then(() => running.delete(child))
+    return { process, child }
+  }
   return {
+    async run(script, args) {
+      const { process, child } = launch(script, args)
+      const errors = await child.ended
+      if (process.exitCode !== 0) throw new Error(reasonIn(errors))
+    },
     async start(script, args) {
-      const process = fork(script, args, {
-        execArgv: [],
-        stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-      })
-      const child = childOf(process)
-      running.add(child)
-      void child.ended.then(() => running.delete(child))
+      const { process, child } = launch(script, args)
       const ready = new Promise<true>((resolve) => process.once('message', () => resolve(true)))
       const first = await Promise.race([ready, child.ended])
       if (first === true) return child
-      const reason = /^\w*Error.*$/m.exec(first)?.[0] ?? first.trim()
-      throw new Error(reason || 'the process ended before it was ready')
+      throw new Error(reasonIn(first))
     },
     async stop() {
       for (const child of running) child.kill()

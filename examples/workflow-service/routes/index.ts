@@ -7,10 +7,12 @@ import { JSON_API, Problem } from '../problem.js'
 import { checkApprovers } from '../ldap/approvers.js'
 import type { Service } from '../service.js'
 import { activityRoutes } from './activities.js'
+import { cleaningRoutes } from './cleaning.js'
 import { gitPushRoutes } from './git-pushes.js'
 import { ldapRoutes } from './ldap.js'
 import { nodeRoutes } from './nodes.js'
 import { checkMayChange } from './permission.js'
+import { agentRoutes } from './agents.js'
 import { authorisationRoutes } from './authorisation.js'
 import { changePlan } from './plans.js'
 import { projectRoutes } from './projects.js'
@@ -65,6 +67,8 @@ function routesOf(service: Service): Route[] {
     ...secretRoutes(service),
     ...siteRoutes(service),
     ...ldapRoutes(service),
+    ...agentRoutes(service),
+    ...cleaningRoutes(service),
     ...gitPushRoutes(service),
   ]
 }

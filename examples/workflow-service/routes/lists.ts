@@ -59,6 +59,13 @@ const LISTS = {
     status: 'string',
     commit_sha: 'string',
   },
+  images: {
+    name: 'string',
+    context: 'string',
+    instructions: 'string',
+    key: 'string',
+    created_at: 'timestamp',
+  },
   sites: { name: 'string', role: 'string', cordoned_by: 'string', cordon_reason: 'string' },
   authorisation_policies: { name: 'string', description: 'string' },
   authorisation_rules: { name: 'string', method: 'string', path: 'string' },

@@ -74,11 +74,16 @@ const storyOf =
 
 /** A database that other processes lock, and steps whose process ends. */
 export const faults: Story = async (world) => {
-  const { saw, startChange, restart, post } = world
-  const [changes, runs] = KINDS
+  const { saw, startChange, restart, post, refused } = world
+  const [, runs] = KINDS
   const locked = await startChange('locks', [{ action: 'lock_database', ms: 900 }])
   await saw('api:assign_system_error_job:error', { change_id: locked.id })
+  const targets = ['activities', 'jobs', 'agent_images', 'node_background_tasks']
+  for (const rule of targets) await post('/api/cleaning_runs', 'cleaning_run', { rules: [rule] })
+  await refused(503, 'POST /api/projects project', { code: 'late' })
+  await saw('error:api:controller:unhandled', { response_status: '503' })
   await saw('api:job:error')
+  for (const target of targets) await saw(`error:data_cleanup:${target}`)
   await saw('api:changes:error', { change_id: locked.id })
   const run = await start(world, runs, [{ action: 'lock_database', ms: 300 }])
   await saw('error:workflow_step:fsm_failure', { workflow_run_id: run.id })
@@ -87,8 +92,6 @@ export const faults: Story = async (world) => {
   await saw('api:steps:start', { change_id: interrupted.id })
   await restart()
   await saw('error:step:processing', { change_id: interrupted.id })
-  void changes
-  void post
 }
 
 export const activities: Story = async (world) => {

@@ -1,4 +1,5 @@
 import fs from 'node:fs'
+import Database from 'better-sqlite3'
 import { AuditLog, type AuditLogError } from 'daybook'
 import { sqliteJournal, sqliteStore } from 'daybook/sqlite'
 import { faultyStore } from 'daybook/testing'
@@ -13,6 +14,8 @@ export interface Plan {
   readonly failures: readonly number[]
   /** Events go to the journal, as the store is away. */
   readonly isJournalled: boolean
+  /** The store's file has a rollback journal in place of a WAL. */
+  readonly hasRollback: boolean
 }
 
 export interface Outcome {
@@ -26,9 +29,11 @@ const [filename, journalFile, control, text] = process.argv.slice(2) as [
   string,
   string,
 ]
-const { failures, isJournalled } = JSON.parse(text) as Plan
+const { failures, isJournalled, hasRollback } = JSON.parse(text) as Plan
 fs.writeFileSync(control, '0')
-const store = faultyStore(sqliteStore({ filename }))
+// Without WAL, because the host has created the file.
+const options = hasRollback ? { database: new Database(filename) } : { filename }
+const store = faultyStore(sqliteStore(options))
 const journal = sqliteJournal({ filename: journalFile })
 const audit: AuditLog = new AuditLog({
   store,
@@ -37,6 +42,8 @@ const audit: AuditLog = new AuditLog({
   failurePolicy: isJournalled ? 'queue' : 'block',
   waiting: { deadlineMs: 3000 },
 })
+// Otherwise the process warns of each loss.
+audit.on('rejected', () => {})
 if (isJournalled) store.fail('append')
 for (const [n, count] of failures.entries()) {
   fs.writeFileSync(control, String(count))

@@ -20,6 +20,7 @@ const here = (name: string): string => fileURLToPath(new URL(name, import.meta.u
 const plans: fc.Arbitrary<Plan> = fc.record({
   failures: fc.array(fc.constantFrom(0, 0, 1, 1, 2, 3, 1000), { minLength: 1, maxLength: 6 }),
   isJournalled: fc.boolean(),
+  hasRollback: fc.boolean(),
 })
 
 async function runRound(plan: Plan, shim: string): Promise<readonly Outcome[]> {

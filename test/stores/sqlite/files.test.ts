@@ -4,6 +4,9 @@ import { AuditLog, type AuditLogOptions } from 'daybook'
 import { faultyStore } from 'daybook/testing'
 import { sqliteJournal, sqliteStore, type SqliteStoreOptions } from 'daybook/sqlite'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { pacerInMain } from '../../../adapters/sqlite/index/pacing.js'
+import { createRoundRunner } from '../../../adapters/sqlite/index/round-runner.js'
+import { TUNING } from '../shared/sealer.js'
 import { tempDir } from '../../support/temp.js'
 
 let temp: ReturnType<typeof tempDir>
@@ -123,6 +126,13 @@ describe('a file that is not in its place', () => {
     for (const name of names) fs.rmSync(filename + name)
     await expect(audit.recordCustom('y')).rejects.toMatchObject(FAILED)
     await expect(audit.importEvents([])).rejects.toMatchObject(FAILED)
+    expect(fs.existsSync(filename)).toBe(false)
+  })
+
+  it('the builder of the index creates no file', async () => {
+    const runner = createRoundRunner({ filename, tuning: TUNING, leaseMs: 1000 }, pacerInMain)
+    await expect(runner.run()).rejects.toMatchObject({ code: 'STORE_FAILED' })
+    await runner.close()
     expect(fs.existsSync(filename)).toBe(false)
   })
 

@@ -35,6 +35,7 @@ import type { EventChange } from './tail/changes.js'
 import { gapData, throttledLoss } from './recording/gaps.js'
 import { toImportedEvent } from './event/importing.js'
 import type { JsonLimits } from './event/json.js'
+import type { Intents } from './recording/intents.js'
 import { createLossWarnings } from './recording/losses.js'
 import { createLiveEvents, type LiveEvent, type LiveEvents } from './live/live-events.js'
 import type { AuditLogStats } from './recording/outcomes.js'
@@ -136,6 +137,15 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
       },
       options.cleaning,
     )
+  }
+
+  /**
+   * Intents, which are durable before something is done, and become exactly one event even if the process
+   * ends. From the first call on, the log also records the events of intents that ended processes left.
+   */
+  intents(): Intents {
+    this.#calls.intents.start()
+    return this.#calls.intents
   }
 
   /**

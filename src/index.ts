@@ -49,6 +49,7 @@ export type {
   JsonObject,
   JsonValue,
 } from './event/event.js'
+export type { Intent, IntentOptions, Intents } from './recording/intents.js'
 export type { ClockDoubt } from './store/clock-guard.js'
 export type { Damage } from './store/damage.js'
 export { describeEvent, type DescribeOptions } from './describing/describe-event.js'

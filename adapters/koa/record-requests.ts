@@ -2,9 +2,11 @@ import { type Actor, withActor } from '../../src/recording/actor.js'
 import type { AuditLog } from '../../src/audit-log.js'
 import { AuditLogError } from '../../src/errors.js'
 import { redactText } from '../../src/event/secret-values.js'
+import type { Intent } from '../../src/recording/intents.js'
+import { errorResponse } from '../../src/http/problem.js'
 import { closeWithConnection } from '../../src/http/node-request.js'
 import { beforeEnd } from './before-end.js'
-import { type UsernameOption, usernameOf } from './exchange.js'
+import { sendResponse, type UsernameOption, usernameOf } from './exchange.js'
 import type { KoaMiddleware, RoutedContext } from './koa.js'
 import { backtraceOf, type Ending, endStatus, readReason, reasonOf, sentStatus } from './reason.js'
 import { refusalLimiter } from './refusals.js'
@@ -31,11 +33,29 @@ export interface RecordRequestsOptions extends UsernameOption, RequestDataOption
    * @default the header `x-request-id` if it has 1 to 200 visible ASCII characters
    */
   requestId?(ctx: RoutedContext): string | undefined
+  /**
+   * Handles a mutating request only once the store has its intent. If it has not, the response is 503 and the
+   * handler does not run. The request leaves exactly one event, even if the process ends before the response.
+   * Costs one more commit of the store for each group of requests.
+   * @default false
+   */
+  readonly required?: boolean
 }
 
-type RecordingAudit = Pick<AuditLog, 'recordSystem' | 'types'>
+/** A request whose handler runs. */
+interface Begun extends Arrival {
+  readonly intent?: Intent | undefined
+}
+
+type RecordingAudit = Pick<AuditLog, 'recordSystem' | 'types' | 'intents'>
 
 const UNHANDLED = 'error:api:controller:unhandled'
+
+/** The event of a request whose process ended before it was recorded. */
+const INTERRUPTED = {
+  error: 'the process ended before the outcome of the request was recorded',
+  unfinished: true,
+}
 
 const REQUEST_ID = /^[\x21-\x7e]{1,200}$/
 
@@ -63,27 +83,18 @@ function callHost<Value>(ctx: RoutedContext, call: () => Value): Value | undefin
   }
 }
 
-/**
- * Koa middleware that records requests. Mount it before all middleware whose requests it should record:
- *
- * - a mutating request (POST, PUT, PATCH, DELETE) that succeeds: `api:<controller>:<method>`;
- * - a mutating request with a 4xx response: `error:<controller>:<method>`, with the reason in `error`
- *   (401 and 429 once a minute per address, with the `count`);
- * - any request with a 5xx response or a thrown error: `error:api:controller:unhandled`.
- *
- * Controller and method come from `routes`, or from the route that @koa/router matched: its name, or its
- * path by the conventions of Rails. The event of a success is durable before the response is sent. The
- * event of a failure has the status that was sent, even if middleware outside of this one chose it, and is
- * durable before the response ends. If an event cannot be recorded, the log emits `rejected`, and the
- * response is sent all the same. The response is never changed.
- * Events recorded during the request get its user: see `withActor`.
- *
- * Throws `INVALID_OPTION` for invalid options.
- */
-export function recordRequests(
-  audit: RecordingAudit,
-  options: RecordRequestsOptions = {},
-): KoaMiddleware {
+type RecordedEvent = [type: string, data: Data, options: { readonly username: string | null }]
+
+/** The events of requests. */
+interface RequestEvents {
+  /** The event of a request that is not handled yet, in case that its process ends. */
+  interrupted(ctx: RoutedContext, arrival: Arrival): Data
+  /** The event of a request that has been handled; `undefined` if it leaves none. */
+  ended(ctx: RoutedContext, arrival: Arrival, ending: Ending): RecordedEvent | undefined
+  username(ctx: RoutedContext): string | null
+}
+
+function requestEvents(audit: RecordingAudit, options: RecordRequestsOptions): RequestEvents {
   const { routes = {} } = options
   checkRouteTypes(routes)
   const request = requestData(options)
@@ -111,44 +122,108 @@ export function recordRequests(
     )
   }
 
-  const record = async (ctx: RoutedContext, arrival: Arrival, ending: Ending): Promise<void> => {
-    try {
+  const requestId = (ctx: RoutedContext): Data => {
+    const id = callHost(ctx, () => (options.requestId ? options.requestId(ctx) : requestIdOf(ctx)))
+    return id === undefined ? {} : { request_id: redactText(id) }
+  }
+
+  return {
+    interrupted: (ctx, arrival) => ({
+      ...request.arrived(ctx, arrival),
+      ...requestId(ctx),
+      ...INTERRUPTED,
+    }),
+    ended(ctx, arrival, ending) {
       const event = eventOf(ctx, ending)
-      if (!event) return
+      if (!event) return undefined
       const [type, data] = event
       const described = callHost(ctx, () => options.describe?.(ctx))
-      const request_id = callHost(ctx, () =>
-        options.requestId ? options.requestId(ctx) : requestIdOf(ctx),
-      )
-      await audit.recordSystem(
-        type,
-        {
-          ...request.of(ctx, arrival, sentStatus(ctx, ending)),
-          ...(request_id !== undefined && { request_id: redactText(request_id) }),
-          ...request.redacted(described),
-          ...data,
-        },
-        { username: username(ctx) },
-      )
+      const attributes = {
+        ...request.of(ctx, arrival, sentStatus(ctx, ending)),
+        ...requestId(ctx),
+        ...request.redacted(described),
+        ...data,
+      }
+      return [type, attributes, { username: username(ctx) }]
+    },
+    username,
+  }
+}
+
+/**
+ * Koa middleware that records requests. Mount it before all middleware whose requests it should record:
+ *
+ * - a mutating request (POST, PUT, PATCH, DELETE) that succeeds: `api:<controller>:<method>`;
+ * - a mutating request with a 4xx response: `error:<controller>:<method>`, with the reason in `error`
+ *   (401 and 429 once a minute per address, with the `count`);
+ * - any request with a 5xx response or a thrown error: `error:api:controller:unhandled`.
+ *
+ * Controller and method come from `routes`, or from the route that @koa/router matched: its name, or its
+ * path by the conventions of Rails. The event of a success is durable before the response is sent. The
+ * event of a failure has the status that was sent, even if middleware outside of this one chose it, and is
+ * durable before the response ends. If an event cannot be recorded, the log emits `rejected`, and the
+ * response is sent all the same. The response is never changed.
+ * Events recorded during the request get its user: see `withActor`.
+ *
+ * Throws `INVALID_OPTION` for invalid options.
+ */
+export function recordRequests(
+  audit: RecordingAudit,
+  options: RecordRequestsOptions = {},
+): KoaMiddleware {
+  const { required = false } = options
+  if (typeof required !== 'boolean')
+    throw new AuditLogError('INVALID_OPTION', 'required must be true or false')
+  const requests = requestEvents(audit, options)
+  const intents = required ? audit.intents() : undefined
+
+  const intentOf = async (ctx: RoutedContext, arrival: Arrival): Promise<Intent | undefined> => {
+    if (!intents || !isMutating(ctx.method) || isOwnRequest(audit, ctx)) return undefined
+    return intents.open(UNHANDLED, requests.interrupted(ctx, arrival))
+  }
+
+  const record = async (
+    ctx: RoutedContext,
+    { intent, ...arrival }: Begun,
+    ending: Ending,
+  ): Promise<void> => {
+    try {
+      const event = requests.ended(ctx, arrival, ending)
+      if (!event) await intent?.cancel()
+      else await (intent ? intent.record(...event) : audit.recordSystem(...event))
     } catch (error) {
       // The client gets its response all the same. The log has already reported rejected events.
-      if (!(error instanceof AuditLogError)) ctx.app.emit('error', error, ctx)
+      if (error instanceof AuditLogError) return
+      intent?.fail('the outcome of the request could not be described')
+      ctx.app.emit('error', error, ctx)
     }
   }
 
-  const recordAtEnd = (ctx: RoutedContext, arrival: Arrival, ending: Ending): void =>
+  /** Responds to a request whose intent the store does not keep. It counts as lost if it cannot be recorded. */
+  const refuse = (ctx: RoutedContext, arrival: Arrival, error: unknown): void => {
+    sendResponse(ctx, errorResponse(error))
+    void record(ctx, arrival, {})
+  }
+
+  const recordAtEnd = (ctx: RoutedContext, arrival: Begun, ending: Ending): void =>
     beforeEnd(ctx.res, (isAnswered) => record(ctx, arrival, { ...ending, isAnswered }))
 
   return async function recordRequests(ctx: RoutedContext, next) {
     // The address is unknown after the client has disconnected.
-    const arrival = { time: performance.now(), address: ctx.ip }
+    const arrived: Arrival = { time: performance.now(), address: ctx.ip }
     // Otherwise a pipelined response may never emit `close` nor be recorded as `aborted`.
     closeWithConnection(ctx.res)
     const actor: Actor = {
       // A getter, because authentication runs later.
       get username() {
-        return username(ctx)
+        return requests.username(ctx)
       },
+    }
+    let arrival: Begun
+    try {
+      arrival = { ...arrived, intent: await intentOf(ctx, arrived) }
+    } catch (error) {
+      return refuse(ctx, arrived, error)
     }
     try {
       await withActor(actor, next)

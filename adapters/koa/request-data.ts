@@ -26,6 +26,8 @@ export interface Arrival {
 }
 
 export interface RequestDataReader {
+  /** The data of a request that is not handled yet. */
+  arrived(ctx: RoutedContext, arrival: Arrival): Data
   /** The data of a request's event; `status` is that of the response. */
   of(ctx: RoutedContext, arrival: Arrival, status: number): Data
   /** Data of the host with its secrets redacted. */
@@ -72,18 +74,26 @@ export function requestData(options: RequestDataOptions): RequestDataReader {
   const redactedAt = (path: readonly string[], value: unknown): object =>
     Object(redactWithin(value, path, isSecret, MAX_DATA_BYTES).copy) as object
 
+  const arrived = (ctx: RoutedContext, { address }: Arrival): Data => ({
+    request_method: ctx.method,
+    request_path: requestPath(ctx, isSecret),
+    ...(address !== '' && { remote_address: address }),
+    ...parseTraceparent(ctx.get('traceparent')),
+  })
+
   return {
-    of(ctx, { time, address }, status) {
+    arrived,
+    of(ctx, arrival, status) {
       const params = redactedAt(['url_params'], ctx.params ?? {})
+      const { request_method, request_path, ...origin } = arrived(ctx, arrival)
       return {
-        request_method: ctx.method,
-        request_path: requestPath(ctx, isSecret),
+        request_method,
+        request_path,
         ...body(ctx),
         ...(Object.keys(params).length > 0 && { url_params: params }),
         response_status: status,
-        duration_ms: Math.round((performance.now() - time) * 1000) / 1000,
-        ...(address !== '' && { remote_address: address }),
-        ...parseTraceparent(ctx.get('traceparent')),
+        duration_ms: Math.round((performance.now() - arrival.time) * 1000) / 1000,
+        ...origin,
         ...(isAborted(ctx) && { aborted: true }),
       }
     },

@@ -15,9 +15,14 @@ export interface CallsObserver {
   dropped(type: string, error: AuditLogError): void
 }
 
+export interface RefusedCall extends Pick<EventDraft, 'type' | 'system'> {
+  /** An intent is kept, which becomes an event later. */
+  readonly isIntended: boolean
+}
+
 export interface CallObserver extends RecorderObserver, IdempotencyObserver {
   /** A call was rejected before it had a draft. */
-  refused(call: Pick<EventDraft, 'type' | 'system'>, error: AuditLogError): void
+  refused(call: RefusedCall, error: AuditLogError): void
 }
 
 export interface CallObserverDependencies {
@@ -26,6 +31,8 @@ export interface CallObserverDependencies {
   readonly gaps: Gaps
   /** Drafts that the log itself records: they are not calls. */
   readonly ownDrafts: WeakSet<EventDraft>
+  /** Drafts that are recorded again if they are rejected, because an intent is kept: they are not lost. */
+  readonly intendedDrafts: WeakSet<EventDraft>
   readonly observer: CallsObserver
 }
 
@@ -35,14 +42,15 @@ export function createCallObserver({
   throttling,
   gaps,
   ownDrafts,
+  intendedDrafts,
   observer,
 }: CallObserverDependencies): CallObserver {
   const publishStored = (events: readonly AuditEvent[]): void => {
     observer.stored(events)
     gaps.onStored()
   }
-  const refused: CallObserver['refused'] = ({ type, system }, error) => {
-    const reason = lossReason(system, error)
+  const refused: CallObserver['refused'] = ({ type, system, isIntended }, error) => {
+    const reason = isIntended ? undefined : lossReason(system, error)
     if (reason) gaps.lost(type, reason)
     ledger.settle('rejected', type)
     observer.rejected(type, error, reason !== undefined)
@@ -63,9 +71,10 @@ export function createCallObserver({
     refused,
     rejected(draft, error) {
       if (draft.throttle) throttling.lost(draft)
-      if (!ownDrafts.has(draft)) return refused(draft, error)
+      const isIntended = intendedDrafts.has(draft)
+      if (!ownDrafts.has(draft)) return refused({ ...draft, isIntended }, error)
       // The losses of a gap event are reported again.
-      if (draft.type !== GAP) gaps.lost(draft.type, lossReason(true, error)!)
+      if (draft.type !== GAP && !isIntended) gaps.lost(draft.type, lossReason(true, error)!)
       return undefined
     },
     dropped(draft, error) {

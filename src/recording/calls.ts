@@ -3,6 +3,7 @@ import { AuditLogError } from '../errors.js'
 import type { AuditEvent, EventDraft } from '../event/event.js'
 import type { EventTypeDefinition } from '../event/event-types.js'
 import { didYouMean, nearest } from '../event/nearest.js'
+import { createIntents, type IntentKeeper, type Replaced } from './intents.js'
 import type { FailurePolicy } from './failure-policy.js'
 import { checkIdempotencyKey } from './idempotency-key.js'
 import type { AuditLogStats } from './outcomes.js'
@@ -26,10 +27,13 @@ export interface SystemCall {
   readonly mustBeKnown?: boolean
   /** Record a live event. */
   readonly live?: true
+  /** The event replaces an intent. */
+  readonly replaced?: Replaced
 }
 
 /** The calls of one log, until they are settled. */
-export interface Calls extends Pick<Pipeline, 'ownDraft' | 'recordOwn' | 'flush' | 'close'> {
+export interface Calls extends Pick<Pipeline, 'ownDraft' | 'recordOwn' | 'flush'> {
+  readonly intents: IntentKeeper
   system(
     type: string,
     data: object,
@@ -40,6 +44,8 @@ export interface Calls extends Pick<Pipeline, 'ownDraft' | 'recordOwn' | 'flush'
   stats(): AuditLogStats
   /** Rejects further calls of the host with `CLOSED`. */
   refuseNew(): void
+  /** Resolves when all calls have settled and the last losses and counts are reported. */
+  close(): Promise<void>
 }
 
 const NOTHING = Promise.resolve(undefined)
@@ -58,20 +64,22 @@ export function createCalls(dependencies: CallsDependencies): Calls {
   const pipeline = createPipeline(dependencies)
   const { ledger, throttling, recorder, observer } = pipeline
   const prepare = createPrepare(dependencies, throttling)
+  const adding = createAdding(dependencies, pipeline)
   let isClosed = false
 
   /** `makeDraft` runs synchronously, so that calls keep their order. */
   const call = (
     type: string,
-    system: boolean,
     options: CallOptions | undefined,
+    kind: SystemCall & { readonly system: boolean },
     makeDraft: () => EventDraft | undefined,
   ): Promise<AuditEvent | undefined> => {
     // Not counted: a read-only log cannot record a gap event.
     if (dependencies.store.readOnly) return Promise.reject(readOnlyError())
     const refuse = (thrown: unknown): Promise<never> => {
       const error = asAuditLogError(thrown)
-      observer.refused({ type, system }, error)
+      const { system, replaced } = kind
+      observer.refused({ type, system, isIntended: replaced !== undefined }, error)
       return Promise.reject(error)
     }
     let draft: EventDraft | undefined
@@ -88,38 +96,84 @@ export function createCalls(dependencies: CallsDependencies): Calls {
       return NOTHING
     }
     try {
-      return add(draft, options)
+      if (kind.replaced) return adding.replace(draft, kind.replaced)
+      return adding.add(draft, options)
     } catch (thrown) {
       if (draft.throttle && options?.transaction === undefined) throttling.lost(draft)
       return refuse(thrown)
     }
   }
 
-  const add = (
-    draft: EventDraft,
-    { transaction, signal, idempotencyKey }: CallOptions = {},
-  ): Promise<AuditEvent | undefined> => {
-    const policy = dependencies.policyOf(draft.type)
-    if (idempotencyKey !== undefined)
-      return pipeline.idempotency.record(draft, idempotencyKey, { signal, policy })
-    if (transaction !== undefined) return recorder.enlist(draft, transaction, { signal })
-    if (draft.throttle) throttling.pending(draft)
-    return recorder.add(draft, { signal, policy })
-  }
+  const system: Calls['system'] = (type, data, options, kind) =>
+    call(type, options, { ...kind, system: true }, () => prepare.system(type, data, options, kind))
+  const intents = intentsOf(dependencies, pipeline, system)
 
   return {
-    system: (type, data, options, kind) =>
-      call(type, true, options, () => prepare.system(type, data, options, kind)),
+    intents,
+    system,
     custom: (type, data, options) =>
-      call(type, false, options, () => prepare.custom(type, data, options)),
+      call(type, options, { system: false }, () => prepare.custom(type, data, options)),
     ownDraft: (type, data) => pipeline.ownDraft(type, data),
     recordOwn: (type, data) => pipeline.recordOwn(type, data),
     stats: () => ({ ...ledger.counts, waiting: recorder.waiting() }),
     flush: () => pipeline.flush(),
     refuseNew: () => void (isClosed = true),
-    close: () => pipeline.close(),
+    async close() {
+      await intents.stop()
+      await pipeline.close()
+      await intents.close()
+    },
   }
 }
+
+/** Gives drafts to the recorder. The methods throw if the call must be rejected. */
+interface Adding {
+  add(draft: EventDraft, options: CallOptions | undefined): Promise<AuditEvent | undefined>
+  /** Records the outcome of an intent. */
+  replace(outcome: EventDraft, replaced: Replaced): Promise<AuditEvent | undefined>
+}
+
+function createAdding(
+  { policyOf }: CallsDependencies,
+  { idempotency, recorder, throttling, intendedDrafts }: Pipeline,
+): Adding {
+  return {
+    add(draft, { transaction, signal, idempotencyKey } = {}) {
+      const policy = policyOf(draft.type)
+      if (idempotencyKey !== undefined)
+        return idempotency.record(draft, idempotencyKey, { signal, policy })
+      if (transaction !== undefined) return recorder.enlist(draft, transaction, { signal })
+      if (draft.throttle) throttling.pending(draft)
+      return recorder.add(draft, { signal, policy })
+    },
+    replace(outcome, { suffix, earlier, isShared }) {
+      const draft = { ...outcome, suffix }
+      const policy = policyOf(draft.type)
+      intendedDrafts.add(draft)
+      if (draft.throttle) throttling.pending(draft)
+      // What goes through the journal may come after the heartbeat of this process has ended.
+      const mustSearch = isShared || policy === 'queue'
+      return recorder.add(draft, {
+        policy: policy === 'drop' ? 'block' : policy,
+        ...(mustSearch && { earlier }),
+      })
+    },
+  }
+}
+
+const intentsOf = (
+  { store, drafts, now, waiting }: CallsDependencies,
+  pipeline: Pipeline,
+  system: Calls['system'],
+): IntentKeeper =>
+  createIntents({
+    store,
+    now,
+    ...waiting,
+    makeDraft: (type, data, username) => drafts.system(type, undefined, data, username),
+    record: (type, data, options, replaced) => system(type, data, options, { replaced }),
+    recordAgain: (draft, earlier) => pipeline.recordIntended(draft, earlier),
+  })
 
 /** Makes the drafts of calls. Throws if a call must be rejected. */
 interface Prepare {

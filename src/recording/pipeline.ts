@@ -1,4 +1,5 @@
 import { type CallObserver, type CallsObserver, createCallObserver } from './call-observer.js'
+import type { EarlierAttempts } from './earlier-attempts.js'
 import type { Drafts } from './drafts.js'
 import type { AuditEvent, EventDraft, JsonObject } from '../event/event.js'
 import type { EventTypes } from '../event/event-types.js'
@@ -37,10 +38,14 @@ export interface Pipeline {
   readonly idempotency: Idempotency
   readonly recorder: Recorder
   readonly observer: CallObserver
+  /** Drafts that are recorded again if they are rejected. */
+  readonly intendedDrafts: WeakSet<EventDraft>
   /** A draft of an event of the log itself. */
   ownDraft(type: string, data: object): EventDraft
   /** Records an event of the log itself. It is not counted as a call. */
   recordOwn(type: string, data: object): Promise<AuditEvent | undefined>
+  /** Records a draft of an intent, unless an earlier attempt has. It is not counted as a call. */
+  recordIntended(draft: EventDraft, earlier: EarlierAttempts): Promise<AuditEvent | undefined>
   flush(): Promise<void>
   /** Resolves when all calls have settled and the last losses and counts are reported. */
   close(): Promise<void>
@@ -56,6 +61,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
   const journaling = dependencies.journal && createJournaling(dependencies.journal, now)
 
   const ownDrafts = new WeakSet<EventDraft>()
+  const intendedDrafts = new WeakSet<EventDraft>()
   const ownDraft = (type: string, data: object): EventDraft => {
     const draft = drafts.system(type, undefined, data)
     ownDrafts.add(draft)
@@ -70,6 +76,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     throttling,
     gaps,
     ownDrafts,
+    intendedDrafts,
     observer: dependencies.observer,
   })
   const recorder = createRecorder(store, waiting, {
@@ -109,8 +116,14 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     idempotency,
     recorder,
     observer,
+    intendedDrafts,
     ownDraft,
     recordOwn,
+    async recordIntended(draft, earlier) {
+      ownDrafts.add(draft)
+      intendedDrafts.add(draft)
+      return recorder.add(draft, { isOwn: true, earlier })
+    },
     async flush() {
       await settleAll()
       await report(deadlineMs)

@@ -217,7 +217,7 @@ defineEventTypes({
 })
 
 // A log with declared types is assignable where only its methods are used.
-type RecordingAudit = Pick<AuditLog, 'recordSystem' | 'types'>
+type RecordingAudit = Pick<AuditLog, 'recordSystem' | 'types' | 'intents'>
 type EndpointAudit = Pick<AuditLog, 'list' | 'get' | 'recordCustom' | 'limits'>
 const recording: RecordingAudit = audit
 const endpoint: EndpointAudit = combined

@@ -1,13 +1,16 @@
 import { parseArgs } from 'node:util'
 
 /*
- * Runs a campaign, which takes too long for the suite: `npm run attack -- <name> [--seed n] [--rounds n]`. Prints its
- * figures, and ends with exit code 1 if a round failed. The same seed repeats it.
+ * Runs a campaign, which takes too long for the suite: `npm run attack -- <name> [--seed n] [--rounds n] [--from n]`. Prints its
+ * figures, and ends with exit code 1 if a round failed. The same seed repeats it; `--from`
+ * leaves out the first rounds of campaigns that may be resumed.
  */
 
 export interface CampaignRun {
   readonly seed: number
   readonly rounds: number
+  /** The first round to run, to resume. */
+  readonly from: number
   /** Reports a round that failed. */
   failed(what: string): void
 }
@@ -21,7 +24,11 @@ export interface Campaign {
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { seed: { type: 'string' }, rounds: { type: 'string' } },
+  options: {
+    seed: { type: 'string' },
+    rounds: { type: 'string' },
+    from: { type: 'string', default: '0' },
+  },
 })
 const name = positionals[0]
 if (!name || !/^\w[\w-]*$/.test(name))
@@ -33,6 +40,7 @@ const failures: string[] = []
 const figures = await campaign.run({
   seed,
   rounds,
+  from: Number(values.from),
   failed(what) {
     failures.push(what)
     console.error(what)

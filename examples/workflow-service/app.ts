@@ -32,6 +32,7 @@ import { answerProblems } from './problem.js'
 import { apiRoutes } from './routes/index.js'
 import { described, runDeferred } from './routes/request.js'
 import { seed } from './seed.js'
+import { followRevisions } from './templates/refresh.js'
 import { createSettings, noteOverrides } from './settings.js'
 import type { Service } from './service.js'
 import { reportCluster } from './sites/sites.js'
@@ -135,6 +136,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     startSchedule(service)
     startJobs(service)
     startPeriodicFetch(service)
+    background.repeat(timings.followRevisions, () => followRevisions(service))
     background.repeat(timings.ldapRefresh, () => refreshDirectory(service, null))
     background.repeat(timings.configuration, () => vault.roll())
     background.repeat(timings.configuration, () => reportCluster(service))

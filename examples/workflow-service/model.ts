@@ -22,6 +22,10 @@ export interface Node {
   readonly description: string
   /** `/projects/<code>/environments/<code>[/assets/<code> or /agents/<code>]`: codes never change. */
   readonly node_path: string
+  /** Of an asset. */
+  readonly template_version_id?: string
+  readonly actions?: readonly string[]
+  readonly model?: string
   /** Of an agent. */
   readonly image_id?: string
 }
@@ -118,8 +122,18 @@ export interface TemplateVersion extends Owned {
   readonly template_id: string
   readonly git_remote_id: string
   readonly revision: string
-  readonly status: 'fetching' | 'success' | 'error'
+  readonly status: 'fetching' | 'success' | 'error' | 'broken'
   readonly commit_sha: string | null
+  /** What its file `actions.rb` declares. */
+  readonly actions: readonly string[]
+  readonly requires: readonly string[]
+  readonly reads_model: boolean
+  /** Whether it is refreshed when its revision moves to another commit. */
+  readonly follows: boolean
+  /** Why it could not be refreshed then. */
+  readonly float_error: string | null
+  /** The running refresh. */
+  readonly refresh_id: string | null
 }
 
 export type Scalar = string | number | boolean | null

@@ -68,7 +68,7 @@ const VIEWS: { readonly [K in Exclude<Kind, Internal>]: View<Kinds[K]> } = {
   template_versions: {
     type: 'template_version',
     path: byId('template_versions'),
-    attributes: ({ owner: _owner, ...attributes }) => attributes,
+    attributes: ({ owner: _owner, refresh_id: _refresh, ...attributes }) => attributes,
   },
   settings: valuesView('settings'),
   settings_versions: { type: 'settings_version', path: byId('settings_versions') },

@@ -4,11 +4,13 @@ import { startService } from '../../examples/workflow-service/app.js'
 import { tempDir } from '../support/temp.js'
 import { activities, faults, workflows } from './story/activities.js'
 import { agents, cleaning, images } from './story/agents.js'
+import { assetModels } from './story/asset-models.js'
 import { authorisation, logs, secrets, sites, slots } from './story/administration.js'
 import { directory } from './story/directory.js'
 import { gitRemotes } from './story/git-remotes.js'
 import { resources } from './story/resources.js'
 import { schedules } from './story/schedules.js'
+import { templates } from './story/templates.js'
 import { createWorld, type Story, type World } from './story/world.js'
 
 /* Every type of the catalogue is recorded by the part of the demo that does its work. */
@@ -21,7 +23,10 @@ const AREAS: ReadonlySet<string> = new Set([
   'Users and LDAP',
   'Scheduled changes and workflows',
   'Git remotes',
+  'Templates and template versions',
+  'Asset model generation',
   'Agents',
+  'Steps',
   'Image builds and registry',
   'Platform and background jobs',
   'Workflows',
@@ -45,6 +50,8 @@ const STORIES: readonly (readonly [about: string, story: Story])[] = [
   ['image builds', images],
   ['agents', agents],
   ['cleaning', cleaning],
+  ['template versions', templates],
+  ['models of assets', assetModels],
   ['a locked database and a restart', faults],
 ]
 
@@ -56,14 +63,15 @@ const timings = {
   refresh: 1000,
   takeOver: 1000,
   schedule: 20,
-  jobCheck: 30,
-  jobInterval: 60,
+  jobCheck: 50,
+  jobInterval: 100,
   jobClaim: 20,
   slotPoll: 100,
   configuration: 20,
   ldapRefresh: 60_000,
-  gitFetch: 100,
+  gitFetch: 200,
   gitSummary: 500,
+  followRevisions: 100,
 }
 
 const temp = tempDir()

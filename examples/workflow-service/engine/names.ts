@@ -30,7 +30,7 @@ export const CHANGES: ActivityNames = {
   actionFailed: ['error:step:action'],
   processingFailed: ['error:step:processing'],
   transitionDelayed: 'error:steps:transient_error',
-  transitionFailed: ['api:steps:error'],
+  transitionFailed: ['error:step:fsm_failure', 'api:steps:error'],
 }
 
 export const WORKFLOW_RUNS: ActivityNames = {

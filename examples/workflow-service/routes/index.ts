@@ -13,6 +13,7 @@ import { ldapRoutes } from './ldap.js'
 import { nodeRoutes } from './nodes.js'
 import { checkMayChange } from './permission.js'
 import { agentRoutes } from './agents.js'
+import { assetModelRoutes } from './asset-models.js'
 import { authorisationRoutes } from './authorisation.js'
 import { changePlan } from './plans.js'
 import { projectRoutes } from './projects.js'
@@ -23,6 +24,7 @@ import { secretRoutes } from './secrets.js'
 import { siteRoutes } from './sites.js'
 import { findOne, simpleRoutes } from './simple.js'
 import { stepRoutes } from './steps.js'
+import { templateRefreshRoutes } from './template-refresh.js'
 import { templateRoutes } from './templates.js'
 import { valuesRoutes } from './values.js'
 
@@ -68,6 +70,8 @@ function routesOf(service: Service): Route[] {
     ...siteRoutes(service),
     ...ldapRoutes(service),
     ...agentRoutes(service),
+    ...templateRefreshRoutes(service),
+    ...assetModelRoutes(service),
     ...cleaningRoutes(service),
     ...gitPushRoutes(service),
   ]

@@ -12,7 +12,11 @@ import { describe, param, readChanges, readNew } from './request.js'
 import { sendCreated, sendNothing, sendOne } from './respond.js'
 import { del, get, patch, post, type Route } from './route.js'
 
-const CHANGEABLE = { name: text(), description: text({ empty: true }) }
+const CHANGEABLE = {
+  name: text(),
+  description: text({ empty: true }),
+  template_version_id: text(),
+}
 const NEW = {
   code,
   name: text({ fallback: '' }),

@@ -76,6 +76,12 @@ export function templateRoutes(service: Service): Route[] {
         ...attributes,
         status: 'fetching',
         commit_sha: null,
+        actions: [],
+        requires: [],
+        reads_model: false,
+        follows: false,
+        float_error: null,
+        refresh_id: null,
         owner: documents.processId,
       }
       await documents.write((tx) => tx.put('template_versions', version))

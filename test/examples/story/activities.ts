@@ -72,20 +72,42 @@ const storyOf =
     await ended(manual, 'success')
   }
 
-/** A database that other processes lock, and steps whose process ends. */
+/** The id of a template version. */
+async function versionId({ saw }: World): Promise<string> {
+  const { attributes } = await saw('info:template_version:fetch_initialize')
+  return String(attributes['template_version_id'])
+}
+
+const TARGETS = ['activities', 'jobs', 'agent_images', 'node_background_tasks']
+
+const LOCKED = [
+  'error:steps:transient_error',
+  'api:assign_system_error_job:error',
+  'error:step:fsm_failure',
+  'api:job:error',
+  'error:api:controller:unhandled',
+  'error:template_version:refresh_cancelled',
+  ...TARGETS.map((target) => `error:data_cleanup:${target}`),
+]
+
+/** Other programs lock the database; the service stops while a step is running. */
 export const faults: Story = async (world) => {
-  const { saw, startChange, restart, post, refused } = world
-  const [, runs] = KINDS
-  const locked = await startChange('locks', [{ action: 'lock_database', ms: 900 }])
-  await saw('api:assign_system_error_job:error', { change_id: locked.id })
-  const targets = ['activities', 'jobs', 'agent_images', 'node_background_tasks']
-  for (const rule of targets) await post('/api/cleaning_runs', 'cleaning_run', { rules: [rule] })
-  await refused(503, 'POST /api/projects project', { code: 'late' })
-  await saw('error:api:controller:unhandled', { response_status: '503' })
-  await saw('api:job:error')
-  for (const target of targets) await saw(`error:data_cleanup:${target}`)
-  await saw('api:changes:error', { change_id: locked.id })
-  const run = await start(world, runs, [{ action: 'lock_database', ms: 300 }])
+  const { saw, startChange, restart, post, attempt, until, has } = world
+  const version = await versionId(world)
+  await until('events of a locked database', async () => {
+    const locked = await startChange('locks', [{ action: 'lock_database', ms: 900 }])
+    await saw('api:steps:start', { change_id: locked.id })
+    const clean = (rule: string) => post('/api/cleaning_runs', 'cleaning_run', { rules: [rule] })
+    await Promise.all([
+      ...TARGETS.map(clean),
+      attempt('DELETE /api/projects/acme/environments/dev'),
+      attempt(`POST /api/template_versions/${version}/refresh/cancel`),
+    ])
+    await saw('api:changes:error', { change_id: locked.id })
+    const seen = await Promise.all(LOCKED.map(has))
+    return !seen.includes(false)
+  })
+  const run = await start(world, KINDS[1], [{ action: 'lock_database', ms: 300 }])
   await saw('error:workflow_step:fsm_failure', { workflow_run_id: run.id })
   await saw('api:workflow_runs:error', { workflow_run_id: run.id })
   const interrupted = await startChange('interrupted', [LONG])

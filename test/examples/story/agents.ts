@@ -59,7 +59,7 @@ export const agents: Story = async (world) => {
   await saw('api:agent:started', { name: 'vanishing' })
   await world.until('an agent that has vanished', async () => {
     await post(`${AGENTS}/vanishing/stop`)
-    return (await world.types()).has('error:agent:stop')
+    return world.has('error:agent:stop')
   })
   await agent('unbuilt', ['fail no space'])
   await saw('error:build_agent_image_task:build', { name: 'unbuilt' })

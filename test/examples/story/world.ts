@@ -19,10 +19,14 @@ export interface World {
   get(path: string): Promise<Resource>
   /** Sends a request that is to be refused with this status. */
   refused(status: number, line: string, attributes?: Attributes, user?: string): Promise<void>
+  /** Sends a request without a body; returns the status of the response. */
+  attempt(line: string): Promise<number>
   /** Changes settings. */
   set(settings: Attributes): Promise<void>
   /** Waits for an event of this type, with these conditions. */
   saw(type: string, conditions?: Readonly<Record<string, string>>): Promise<Resource>
+  /** Whether an event of this type was recorded. */
+  has(type: string): Promise<boolean>
   /** Calls the function until it returns true. */
   until(what: string, isReached: () => Promise<boolean>): Promise<void>
   /** Starts a change and returns it. */
@@ -72,6 +76,7 @@ export async function createWorld(
       const response = await request(words.slice(0, 2).join(' '), words[2], attributes, user)
       expect(response.status, `${line}: ${response.body}`).toBe(status)
     },
+    attempt: async (line) => (await request(line)).status,
     set: async (settings) => void (await world.patch('/api/settings', 'settings', settings)),
     async saw(type, conditions = {}) {
       const query = Object.entries({ type, ...conditions }).map(
@@ -84,6 +89,7 @@ export async function createWorld(
       })
       return found[0]!
     },
+    has: async (type) => (await find(`limit=1&filter[type_eq]=${type}`)).length > 0,
     async until(what, isReached) {
       for (let polls = 0; polls < MAX_POLLS; polls++) {
         if (await isReached()) return

@@ -1,11 +1,12 @@
 import type { CountsQuery, EventCounts } from '../../src/store/counts.js'
 import { createTally } from '../../src/store-kit/counting/tally.js'
-import { compileFilter } from '../../src/filter/evaluate.js'
+import { compileFilterInSteps } from '../../src/filter/evaluate.js'
+import { createTimeSlices } from './time-slices.js'
 import type { Microseconds } from '../../src/event/timestamp.js'
 import type { Timeline } from './timeline.js'
 
-// Events between two pauses.
-const EVENTS_PER_SLICE = 5000
+/** Events between two looks at the clock. */
+const CLOCK_STRIDE = 16
 
 /** Counts the matching events. `pause` yields to the event loop, and throws after an abort. */
 export async function countEvents(
@@ -16,7 +17,8 @@ export async function countEvents(
 ): Promise<EventCounts> {
   const [first, last = 0] = timeline.ends ?? []
   const tally = createTally(query, { first, last, now })
-  const matches = compileFilter(tally.shared)
+  const matches = compileFilterInSteps(tally.shared)
+  const timeSlices = createTimeSlices(pause)
   let seen = 0
   for (const slice of tally.rounds.flat()) {
     if (tally.isOver()) break
@@ -24,9 +26,11 @@ export async function countEvents(
     let end = slice.to
     for (let i = from; i < to; i++) {
       const event = events[i]!
-      if (matches(event)) tally.add(slice.cell, event)
-      if (++seen % EVENTS_PER_SLICE > 0) continue
-      await pause()
+      const decision = matches(event)
+      if (typeof decision === 'boolean' ? decision : await timeSlices.finish(decision))
+        tally.add(slice.cell, event)
+      if (++seen % CLOCK_STRIDE > 0 || !timeSlices.isOver()) continue
+      await timeSlices.next()
       if (!tally.isOver()) continue
       end = times[i]!
       break

@@ -3,8 +3,9 @@ import { type QueryTrace, tracedFilter } from '../../src/store/trace.js'
 import type { EventQuery } from '../../src/filter/ast.js'
 import { type TimeBounds, timeBounds } from '../../src/filter/bounds.js'
 import { type EventCollector, pageCollector } from '../../src/store-kit/collect.js'
-import { compileFilter } from '../../src/filter/evaluate.js'
+import { compileFilterInSteps } from '../../src/filter/evaluate.js'
 import { scanDirection } from '../../src/filter/order.js'
+import type { Decide } from '../../src/filter/steps.js'
 import { type IndexFilter, indexFilter } from '../../src/store-kit/index/index-filter.js'
 import {
   candidatesInTime,
@@ -16,6 +17,7 @@ import { createProbe, type Probe } from '../../src/store-kit/index/probe.js'
 import { tracedView } from '../../src/store-kit/index/traced-view.js'
 import type { EventPage } from '../../src/store/store.js'
 import type { EventIndex } from './event-index.js'
+import { createTimeSlices } from './time-slices.js'
 import type { EventRange, Timeline } from './timeline.js'
 
 /** Settings that tests vary. */
@@ -41,13 +43,12 @@ interface ListQuery {
   readonly query: EventQuery
   readonly trace: QueryTrace | undefined
   readonly collector: EventCollector
-  readonly matches: (event: AuditEvent) => boolean
+  readonly matches: Decide<AuditEvent>
   readonly bounds: TimeBounds
   /** The events within the bounds when the list begins. */
   readonly range: EventRange
 }
 
-const TIME_SLICE_MS = 3
 /** Events that a scan checks between two looks at the clock, which costs as much as one cheap check. */
 const CLOCK_STRIDE = 16
 
@@ -59,7 +60,7 @@ export async function listEvents(
 ): Promise<EventPage> {
   const collector = pageCollector(query)
   const bounds = timeBounds(query.where)
-  const matches = tracedFilter(trace, compileFilter(query.where))
+  const matches = tracedFilter(trace, compileFilterInSteps(query.where))
   const range = sources.timeline.between(bounds.from, bounds.to)
   const list = { sources, query, trace, collector, matches, bounds, range }
   const direction = scanDirection(query.sorts)
@@ -95,7 +96,8 @@ async function scan(
     const event = events[at]!
     if (probe?.left() === 0)
       return step > 0 ? { from: times[at]!, to: bounds.to } : { from: bounds.from, to: times[at]! }
-    if (matches(event)) {
+    const decision = matches(event)
+    if (typeof decision === 'boolean' ? decision : await timeSlices.finish(decision)) {
       probe?.matched()
       if (collector.add(event)) return undefined
     }
@@ -120,7 +122,9 @@ async function listByIndex(
     order,
     bounds,
   )) {
-    if (event && matches(event) && collector.add(event)) return
+    const decision = event !== undefined && matches(event)
+    const isMatch = typeof decision === 'boolean' ? decision : await timeSlices.finish(decision)
+    if (isMatch && collector.add(event!)) return
     if (timeSlices.isOver()) await timeSlices.next()
   }
 }
@@ -134,31 +138,10 @@ async function listSorted(list: ListQuery): Promise<void> {
     return
   }
   trace?.enter('sort')
-  const take = (event: AuditEvent): boolean => {
-    if (!matches(event)) return false
-    collector.add(event)
-    return true
-  }
+  const add = (event: AuditEvent): unknown => collector.add(event)
   const filter = indexFilter(query.where)
   const view = tracedView(index.view(filter), trace)
   const timeSlices = createTimeSlices(pause)
-  for (const _ of takeSorted(view, { filter, query, bounds, take }))
+  for (const _ of takeSorted(view, { filter, query, bounds, matches, add }))
     if (timeSlices.isOver()) await timeSlices.next()
-}
-
-interface TimeSlices {
-  isOver(): boolean
-  /** Pauses, then starts the next time slice. */
-  next(): Promise<void>
-}
-
-function createTimeSlices(pause: () => Promise<void>): TimeSlices {
-  let end = performance.now() + TIME_SLICE_MS
-  return {
-    isOver: () => performance.now() >= end,
-    async next() {
-      await pause()
-      end = performance.now() + TIME_SLICE_MS
-    },
-  }
 }

@@ -76,7 +76,14 @@ export function createReading(
         const page = await reader.read(
           signal,
           plan.bounds,
-          (snapshot, opened) => listEvents(snapshot, indexedOn(snapshot.isReplica), plan, opened),
+          (snapshot, opened) => {
+            const checkTime = (): void => {
+              check(signal)
+              snapshot.checkTime()
+            }
+            const indexed = indexedOn(snapshot.isReplica)
+            return listEvents({ ...snapshot, checkTime }, indexed, plan, opened)
+          },
           (isReplica) => openList(plan, indexedOn(isReplica)),
         )
         if (page === 'outdated') continue

@@ -1,4 +1,5 @@
 import type { AuditEvent, JsonObject, JsonValue } from '../event/event.js'
+import { spend } from './steps.js'
 import { isOwnField, type OwnField, SOURCE } from '../event/own-fields.js'
 
 /** Called with each JSON value that a name leads to. Returns true to end the walk. */
@@ -53,6 +54,7 @@ function walkObject(
   visit: Visit,
 ): boolean {
   if (Array.isArray(value)) {
+    spend(value.length)
     for (const element of value) {
       if (
         element !== null &&
@@ -82,15 +84,25 @@ function walkKeys(
   from: number,
   visit: Visit,
 ): boolean {
-  const isReached = (child: JsonValue, at: number): boolean =>
-    child !== null && typeof child === 'object' && walkKeys(child, name, at, visit)
-  if (Array.isArray(value)) return value.some((element) => isReached(element, from))
-  return Object.keys(value).some((key) => {
-    if (!name.startsWith(key, from)) return false
+  if (Array.isArray(value)) {
+    spend(value.length)
+    for (const element of value)
+      if (element !== null && typeof element === 'object' && walkKeys(element, name, from, visit))
+        return true
+    return false
+  }
+  for (const key in value) {
+    spend(1)
+    if (!name.startsWith(key, from) || !Object.hasOwn(value, key)) continue
     const end = from + key.length
-    if (end === name.length) return visit(value[key]!)
-    return name[end] === '_' && isReached(value[key]!, end + 1)
-  })
+    const child = value[key]!
+    if (end === name.length) {
+      if (visit(child)) return true
+    } else if (name[end] === '_' && child !== null && typeof child === 'object') {
+      if (walkKeys(child, name, end + 1, visit)) return true
+    }
+  }
+  return false
 }
 
 // The number of keys to look up grows with the square of the number of segments.
@@ -161,11 +173,19 @@ export function someScalar(
   test: (scalar: Scalar) => boolean | undefined,
 ): boolean {
   if (typeof value !== 'object') return test(value) === true
-  return Array.isArray(value) && value.some((element) => someScalar(element, test))
+  if (!Array.isArray(value)) return false
+  spend(value.length)
+  return value.some((element) => someScalar(element, test))
+}
+
+function hasKeys(value: JsonObject): boolean {
+  for (const key in value) if (Object.hasOwn(value, key)) return true
+  return false
 }
 
 /** True for a scalar, and for an object or array that is not empty. */
 export function isPresent(value: JsonValue): boolean {
   if (value === null) return false
-  return typeof value !== 'object' || Object.keys(value).length > 0
+  if (typeof value !== 'object') return true
+  return Array.isArray(value) ? value.length > 0 : hasKeys(value)
 }

@@ -10,14 +10,19 @@ import {
 } from './attributes.js'
 import { likeMatcher } from './like.js'
 import { predicateOf, type Predicate, type TestName } from './predicates.js'
-import { containing, endingWith, startingWith } from './search.js'
+import { containing, endingWith, startingWith, type TextMatcher } from './search.js'
+import { type Decide, decideWithin, spend, type Steps } from './steps.js'
 import { compareText, readBoolean, readNumber } from './values.js'
 
 /** True if an item of a list matches. */
 export type ItemPredicate<Item> = (item: Item) => boolean
 
 /** Tests one value; `undefined` if the test does not apply to values of that type. */
-export type ScalarTest = (value: Scalar) => boolean | undefined
+export interface ScalarTest {
+  (value: Scalar): boolean | undefined
+  /** The same in steps, for tests that take long for some texts. */
+  readonly steps?: (value: Scalar) => Steps<boolean | undefined>
+}
 
 function equals(text: string): ScalarTest {
   const number = readNumber(text)
@@ -53,10 +58,34 @@ function ordered(text: string, holds: (value: Scalar, bound: Scalar) => boolean)
   }
 }
 
-const onText =
-  (test: (text: string) => boolean): ScalarTest =>
-  (value) =>
-    typeof value === 'string' ? test(value) : undefined
+// A test of text passes four characters in the time of one unit.
+const CHARS_BITS = 2
+// To compile a regular expression takes about this long.
+const COMPILE_UNITS = 1000
+
+/** Compiles the matcher when it is first used, as there may be thousands of which few are. */
+function onText(compile: (text: string) => TextMatcher, text: string): ScalarTest {
+  let matcher: TextMatcher | undefined
+  let factor = 1
+  const compiled = (): TextMatcher => {
+    spend(COMPILE_UNITS)
+    matcher = compile(text)
+    factor = matcher.slow?.factor ?? 1
+    return matcher
+  }
+  const test: ScalarTest = (value) => {
+    if (typeof value !== 'string') return undefined
+    const matches = matcher ?? compiled()
+    spend((value.length >> CHARS_BITS) * factor)
+    return matches(value)
+  }
+  function* steps(value: Scalar): Steps<boolean | undefined> {
+    if (typeof value !== 'string') return undefined
+    const matches = matcher ?? compiled()
+    return matches.slow ? yield* matches.slow.steps(value) : matches(value)
+  }
+  return Object.assign(test, { steps })
+}
 
 export type ValueTestName = Exclude<TestName, 'null' | 'blank'>
 
@@ -67,10 +96,10 @@ const TESTS: Readonly<Record<ValueTestName, (texts: readonly string[]) => Scalar
   lteq: ([text]) => ordered(text!, (value, bound) => value <= bound),
   gt: ([text]) => ordered(text!, (value, bound) => value > bound),
   gteq: ([text]) => ordered(text!, (value, bound) => value >= bound),
-  cont: ([text]) => onText(containing(text!)),
-  start: ([text]) => onText(startingWith(text!)),
-  end: ([text]) => onText(endingWith(text!)),
-  matches: ([text]) => onText(likeMatcher(text!)),
+  cont: ([text]) => onText(containing, text!),
+  start: ([text]) => onText(startingWith, text!),
+  end: ([text]) => onText(endingWith, text!),
+  matches: ([text]) => onText(likeMatcher, text!),
   true: () => (value) => value === true,
   false: () => (value) => value === false,
 }
@@ -83,6 +112,21 @@ export const scalarTest = (test: ValueTestName, texts: readonly string[]): Scala
 export function readsValues(test: TestName): boolean {
   return ['eq', 'in', 'lt', 'lteq', 'gt', 'gteq'].includes(test)
 }
+
+/** A compiled filter, or a part of it. */
+interface Compiled<Item> {
+  readonly matches: ItemPredicate<Item>
+  /** The same in steps. */
+  readonly steps: (item: Item) => Steps<boolean>
+}
+
+const inOneStep = <Item>(matches: ItemPredicate<Item>): Compiled<Item> => ({
+  matches,
+  // eslint-disable-next-line require-yield
+  *steps(item) {
+    return matches(item)
+  },
+})
 
 /** `blank`: no value, or only empty texts. */
 function isBlankAttribute<Item>(attributes: Attributes<Item>, name: string): ItemPredicate<Item> {
@@ -108,24 +152,51 @@ const not =
   (item) =>
     !predicate(item)
 
+/** All scalars to which a name leads. */
+function scalarsAt<Item>(attributes: Attributes<Item>, name: string): (item: Item) => Scalar[] {
+  let found: Scalar[] = []
+  const walk = attributes.walk(name, (value) =>
+    someScalar(value, (scalar) => {
+      found.push(scalar)
+      return false
+    }),
+  )
+  return (item) => {
+    found = []
+    walk(item)
+    return found
+  }
+}
+
 /** Positive: some value passes the test. Negated: there is a value, and none passes. */
 function quantify<Item>(
   attributes: Attributes<Item>,
   name: string,
   test: ScalarTest,
   negated: boolean,
-): ItemPredicate<Item> {
-  if (!negated) return attributes.walk(name, (value) => someScalar(value, test))
+): Compiled<Item> {
+  const scalarsOf = scalarsAt(attributes, name)
+  function* steps(item: Item): Steps<boolean> {
+    const scalars = scalarsOf(item)
+    for (const scalar of scalars) {
+      yield
+      const passes = test.steps ? yield* test.steps(scalar) : test(scalar)
+      if (negated ? passes !== false : passes === true) return !negated
+    }
+    return negated && scalars.length > 0
+  }
+  if (!negated) return { matches: attributes.walk(name, (value) => someScalar(value, test)), steps }
   let any = false
   const refutes: ScalarTest = (scalar) => {
     any = true
     return test(scalar) !== false
   }
   const isRefuted = attributes.walk(name, (value) => someScalar(value, refutes))
-  return (item) => {
+  const matches = (item: Item): boolean => {
     any = false
     return !isRefuted(item) && any
   }
+  return { matches, steps }
 }
 
 const some =
@@ -142,12 +213,20 @@ const every =
     return true
   }
 
-function join<Item>(
-  predicates: readonly ItemPredicate<Item>[],
-  combinator: Combinator,
-): ItemPredicate<Item> {
-  if (predicates.length === 1) return predicates[0]!
-  return combinator === 'or' ? some(predicates) : every(predicates)
+function join<Item>(parts: readonly Compiled<Item>[], combinator: Combinator): Compiled<Item> {
+  if (parts.length === 1) return parts[0]!
+  const isOr = combinator === 'or'
+  const predicates = parts.map(({ matches }) => matches)
+  return {
+    matches: isOr ? some(predicates) : every(predicates),
+    *steps(item) {
+      for (const part of parts) {
+        yield
+        if ((yield* part.steps(item)) === isOr) return isOr
+      }
+      return !isOr
+    },
+  }
 }
 
 /** Timestamps are compared in their printed form, whose text order is time order. */
@@ -163,15 +242,15 @@ function compileAttribute<Item>(
   name: string,
   predicate: Predicate,
   texts: readonly string[],
-): ItemPredicate<Item> {
+): Compiled<Item> {
   const { test, negated, compound } = predicate
   if (test === 'null') {
     const isNotNull = attributes.walk(name, isPresent)
-    return negated ? isNotNull : not(isNotNull)
+    return inOneStep(negated ? isNotNull : not(isNotNull))
   }
   if (test === 'blank') {
     const isBlank = isBlankAttribute(attributes, name)
-    return negated ? not(isBlank) : isBlank
+    return inOneStep(negated ? not(isBlank) : isBlank)
   }
   const isTime = attributes.types.get(name) === 'timestamp' && readsValues(test)
   const values = isTime ? printedTimes(texts) : texts
@@ -183,7 +262,7 @@ function compileAttribute<Item>(
 function compileCondition<Item>(
   attributes: Attributes<Item>,
   { attributes: names, combinator, joinedName, values, ...condition }: Condition,
-): ItemPredicate<Item> {
+): Compiled<Item> {
   const predicate = predicateOf(condition.predicate)
   const apart = join(
     names.map((name) => compileAttribute(attributes, name, predicate, values)),
@@ -192,15 +271,18 @@ function compileCondition<Item>(
   if (joinedName === undefined) return apart
   const hasWhole = attributes.walk(joinedName, isPresent)
   const whole = compileAttribute(attributes, joinedName, predicate, values)
-  return (item) => (hasWhole(item) ? whole : apart)(item)
+  return {
+    matches: (item) => (hasWhole(item) ? whole : apart).matches(item),
+    *steps(item) {
+      const means = hasWhole(item) ? whole : apart
+      yield
+      return yield* means.steps(item)
+    },
+  }
 }
 
-/** Compiles a filter on items with these attributes. */
-export function compileWhere<Item>(
-  attributes: Attributes<Item>,
-  where: Grouping | undefined,
-): ItemPredicate<Item> {
-  if (!where) return () => true
+function compile<Item>(attributes: Attributes<Item>, where: Grouping | undefined): Compiled<Item> {
+  if (!where) return inOneStep(() => true)
   // Test declared attributes first: they are read directly, others need a search in the item.
   const isDeclared = (condition: Condition): boolean =>
     condition.attributes.every((name) => attributes.types.has(name))
@@ -210,9 +292,27 @@ export function compileWhere<Item>(
   ]
   const parts = [
     ...inOrder.map((condition) => compileCondition(attributes, condition)),
-    ...where.groupings.map((grouping) => compileWhere(attributes, grouping)),
+    ...where.groupings.map((grouping) => compile(attributes, grouping)),
   ]
   return join(parts, where.combinator)
+}
+
+/** Compiles a filter on items with these attributes. */
+export function compileWhere<Item>(
+  attributes: Attributes<Item>,
+  where: Grouping | undefined,
+): ItemPredicate<Item> {
+  return compile(attributes, where).matches
+}
+
+/** Like {@link compileWhere}, for filters of clients: what takes long is returned as work that can pause. */
+export function compileWhereInSteps<Item>(
+  attributes: Attributes<Item>,
+  where: Grouping | undefined,
+): Decide<Item> {
+  if (!where) return () => true
+  const { matches, steps } = compile(attributes, where)
+  return decideWithin(matches, steps)
 }
 
 /**
@@ -221,4 +321,9 @@ export function compileWhere<Item>(
  */
 export function compileFilter(where: Grouping | undefined): ItemPredicate<AuditEvent> {
   return compileWhere(eventAttributes, where)
+}
+
+/** Like {@link compileFilter}, for filters of clients: what takes long is returned as work that can pause. */
+export function compileFilterInSteps(where: Grouping | undefined): Decide<AuditEvent> {
+  return compileWhereInSteps(eventAttributes, where)
 }

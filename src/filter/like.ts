@@ -1,4 +1,6 @@
-import { characterClass, MAX_CLASSES, type TextMatcher } from './search.js'
+import { type FindText, textFinder } from './find-text.js'
+import { characterClass, MAX_CLASSES, type SlowMatcher, type TextMatcher } from './search.js'
+import { finishSteps, type Steps } from './steps.js'
 import { fold } from './values.js'
 
 /** The characters between two `%` of a pattern; `undefined` stands for `_`. */
@@ -20,13 +22,21 @@ function parsePattern(pattern: string): Piece[] {
   return pieces
 }
 
+/** Ordinary characters in a row. */
+interface Run {
+  readonly length: number
+  readonly find: FindText
+}
+
+const runOf = (text: string): Run => ({ length: text.length, find: textFinder(text) })
+
 /** Finds the runs one after the other and returns the end of the last one; -1 if one is missing. */
-function endOfRuns(text: string, runs: readonly string[], from: number): number {
+function endOfRuns(text: string, runs: readonly Run[], from: number): number {
   let at = from
-  for (const run of runs) {
-    const found = text.indexOf(run, at)
+  for (const { find, length } of runs) {
+    const found = find(text, at)
     if (found === -1) return -1
-    at = found + run.length
+    at = found + length
   }
   return at
 }
@@ -36,7 +46,7 @@ function literalMatcher(pieces: readonly string[]): TextMatcher {
   const first = pieces[0]!
   if (pieces.length === 1) return (text) => text === first
   const last = pieces.at(-1)!
-  const middle = pieces.slice(1, -1).filter((piece) => piece !== '')
+  const middle = pieces.slice(1, -1).filter(Boolean).map(runOf)
   return (text) => {
     if (text.length < first.length + last.length) return false
     if (!text.startsWith(first) || !text.endsWith(last)) return false
@@ -46,13 +56,16 @@ function literalMatcher(pieces: readonly string[]): TextMatcher {
 }
 
 /** The runs of ordinary characters in order. Every match contains them. */
-function runsOf(pieces: readonly Piece[]): string[] {
+function runsOf(pieces: readonly Piece[]): Run[] {
   const marked = pieces.map((piece) => piece.map((char) => char ?? '\0').join(''))
-  return marked.join('\0').split('\0').filter(Boolean)
+  return marked.join('\0').split('\0').filter(Boolean).map(runOf)
 }
 
 /** Finds the first match of a piece between `from` and `end` and returns its end; -1 without a match. */
-type Search = (text: readonly string[], from: number, end: number) => number
+type Search = (text: readonly string[], from: number, end: number) => Steps<number>
+
+/** Words of state between two points where a search may pause. */
+const WORDS_PER_STEP = 1 << 16
 
 /**
  * Shift-And (Baeza-Yates and Gonnet, "A new approach to text searching", 1992): one bit for each prefix
@@ -81,9 +94,12 @@ function wildSearch(piece: Piece): Search {
   const hasBit = (state: Int32Array, place: number): boolean =>
     (state[place >> 5]! & (1 << (place & 31))) !== 0
 
-  return (text, from, end) => {
+  const charsPerStep = Math.ceil(WORDS_PER_STEP / words)
+
+  return function* (text, from, end) {
     const state = new Int32Array(words)
     for (let at = from; at < end; at++) {
+      if (at % charsPerStep === 0) yield
       const char = text[at]!
       const mask = masks.get(char)
       const places = mask ? [] : (placesOf.get(char) ?? [])
@@ -109,7 +125,7 @@ function advance(state: Int32Array, mask: Int32Array): void {
 const matchesAt = (text: readonly string[], at: number, piece: Piece): boolean =>
   piece.every((char, i) => char === undefined || char === text[at + i])
 
-function wildMatcher(pieces: readonly Piece[]): TextMatcher {
+function wildMatcher(pieces: readonly Piece[]): SlowMatcher {
   const first = pieces[0]!
   const last = pieces.at(-1)!
   const middle = pieces
@@ -118,9 +134,12 @@ function wildMatcher(pieces: readonly Piece[]): TextMatcher {
     .map(wildSearch)
   const shortest = pieces.reduce((sum, piece) => sum + piece.length, 0)
   const runs = runsOf(pieces)
-  return (whole) => {
+  const longest = Math.max(...pieces.map((piece) => piece.length))
+  function* steps(unfolded: string): Steps<boolean> {
+    const whole = fold(unfolded)
     // Rejects most texts, much faster than the tests below.
     if (whole.length < shortest || endOfRuns(whole, runs, 0) === -1) return false
+    yield
     const text = Array.from(whole)
     if (pieces.length === 1) return text.length === first.length && matchesAt(text, 0, first)
     if (text.length < shortest || !matchesAt(text, 0, first)) return false
@@ -128,11 +147,12 @@ function wildMatcher(pieces: readonly Piece[]): TextMatcher {
     if (!matchesAt(text, end, last)) return false
     let at = first.length
     for (const search of middle) {
-      at = search(text, at, end)
+      at = yield* search(text, at, end)
       if (at === -1) return false
     }
     return true
   }
+  return { factor: Math.ceil(longest / 32), steps }
 }
 
 const MAX_SHORT = 32
@@ -172,8 +192,10 @@ export function likeMatcher(pattern: string): TextMatcher {
   const short = shortMatcher(pieces)
   if (short) return short
   const isLiteral = pieces.every((piece) => !piece.includes(undefined))
-  const test = isLiteral
-    ? literalMatcher(pieces.map((piece) => piece.join('')))
-    : wildMatcher(pieces)
-  return (text) => test(fold(text))
+  if (isLiteral) {
+    const test = literalMatcher(pieces.map((piece) => piece.join('')))
+    return (text) => test(fold(text))
+  }
+  const slow = wildMatcher(pieces)
+  return Object.assign((text: string) => finishSteps(slow.steps(text)), { slow })
 }

@@ -1,3 +1,5 @@
+import { textFinder } from './find-text.js'
+import type { Steps } from './steps.js'
 import { fold, spellings } from './values.js'
 
 /*
@@ -6,7 +8,17 @@ import { fold, spellings } from './values.js'
  * repetition, so matching takes at most one pass per character.
  */
 
-export type TextMatcher = (text: string) => boolean
+export interface TextMatcher {
+  (text: string): boolean
+  /** For matchers whose time grows with more than the length of the text. */
+  readonly slow?: SlowMatcher
+}
+
+export interface SlowMatcher {
+  /** How many times as long each character takes. */
+  readonly factor: number
+  readonly steps: (text: string) => Steps<boolean>
+}
 
 export const MAX_CLASSES = 32
 const SYNTAX = /[\^$\\.*+?()[\]{}|/]/
@@ -27,8 +39,8 @@ function expression(element: string, before: '' | '^'): RegExp | undefined {
 export function containing(element: string): TextMatcher {
   const classes = expression(element, '')
   if (classes) return (text) => classes.test(text)
-  const folded = fold(element)
-  return (text) => fold(text).includes(folded)
+  const find = textFinder(fold(element))
+  return (text) => find(fold(text), 0) !== -1
 }
 
 export function startingWith(element: string): TextMatcher {

@@ -47,19 +47,18 @@ export function isBlank(text: string): boolean {
 // Lowering a text differs from lowering its code points only for a capital sigma at the end of a word
 // and for the dotted capital I, which becomes two code points.
 const CONTEXTUAL = /[\u0130\u03A3]/u
-
-function foldCodePoint(char: string): string {
-  const lower = char.toLowerCase()
-  return lower.length === 1 || [...lower].length === 1 ? lower : char
-}
+const [CAPITAL_SIGMA, SMALL_SIGMA, DOTTED_CAPITAL_I] = ['\u03A3', '\u03C3', '\u0130']
 
 /** Folds case: lowers each code point on its own, if the result is one code point. */
 export function fold(text: string): string {
   const lower = text.toLowerCase()
   if (lower === text || !CONTEXTUAL.test(text)) return lower
-  let folded = ''
-  for (const char of text) folded += foldCodePoint(char)
-  return folded
+  return text
+    .split(CAPITAL_SIGMA)
+    .join(SMALL_SIGMA)
+    .split(DOTTED_CAPITAL_I)
+    .map((part) => part.toLowerCase())
+    .join(DOTTED_CAPITAL_I)
 }
 
 // No higher code point has two cases.

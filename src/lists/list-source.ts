@@ -3,8 +3,9 @@ import type { EventQuery } from '../filter/ast.js'
 import type { Attributes } from '../filter/attributes.js'
 import { firstInOrder, firstItems, type ItemPage } from '../store-kit/collect.js'
 import type { AttributeTypes } from '../filter/declared.js'
-import { compileWhere } from '../filter/evaluate.js'
+import { compileWhereInSteps } from '../filter/evaluate.js'
 import { topItems } from '../filter/order.js'
+import { finishInTurns } from '../filter/steps.js'
 
 /*
  * Lists of the host, queried in the same language as the event feed. Items are read in the order of
@@ -19,8 +20,10 @@ export interface ListTable<Item extends object> {
 
 export type ListSource<Item extends object> = Iterable<Item> | AsyncIterable<Item> | ListTable<Item>
 
-// The number of items between turns of the event loop.
-const SLICE = 10_000
+// The time between turns of the event loop.
+const TIME_SLICE_MS = 3
+/** Items between two looks at the clock. */
+const CLOCK_STRIDE = 16
 
 /** The matching items: in the list's own order, or sorted with ties by `id`. */
 export async function selectItems<Item extends object>(
@@ -28,15 +31,24 @@ export async function selectItems<Item extends object>(
   attributes: Attributes<Item>,
   { where, sorts, limit }: EventQuery,
 ): Promise<ItemPage<Item>> {
-  const matches = compileWhere(attributes, where)
+  const matches = compileWhereInSteps(attributes, where)
   const collector =
     sorts.length === 0
       ? firstItems<Item>(limit)
       : firstInOrder(topItems(attributes, sorts, ['id'], limit + 1), limit)
+  let sliceEnd = performance.now() + TIME_SLICE_MS
+  const isOver = (): boolean => performance.now() >= sliceEnd
+  const pause = async (): Promise<void> => {
+    await nextTurn()
+    sliceEnd = performance.now() + TIME_SLICE_MS
+  }
   let seen = 0
   for await (const item of items) {
-    if (matches(item) && collector.add(item)) break
-    if (++seen % SLICE === 0) await nextTurn()
+    const decision = matches(item)
+    const isMatch =
+      typeof decision === 'boolean' ? decision : await finishInTurns(decision, isOver, pause)
+    if (isMatch && collector.add(item)) break
+    if (++seen % CLOCK_STRIDE === 0 && isOver()) await pause()
   }
   return collector.page()
 }

@@ -6,7 +6,7 @@ import { scanDirection, topEvents, type TopItems } from '../filter/order.js'
 /** Builds a page from the matches of a scan. */
 export interface Collector<Page, Item> {
   /** Adds a match. Returns true once no further match can change the page. */
-  add(item: Item): boolean
+  readonly add: (item: Item) => boolean
   page(): Page
 }
 

@@ -73,11 +73,24 @@ export function pushDownWith<Test>(
   )
 }
 
-/** Pushes a filter down to SQL. */
+// Longer SQL takes long to write here, and to plan on the server.
+const MAX_TESTS = 1000
+
+/** The number of tests in SQL. */
+function testsIn({ conditions, groupings }: Grouping): number {
+  let count = 0
+  for (const { attributes, values, predicate } of conditions)
+    count += attributes.length * (predicateOf(predicate).compound ? values.length : 1)
+  for (const grouping of groupings) count += testsIn(grouping)
+  return count
+}
+
+/** Pushes a filter down to SQL; `undefined` also if it has too many tests. */
 export function pushDownFilter(
   where: Grouping | undefined,
   pushDown: PushDownAttribute,
 ): Sql | undefined {
+  if (where && testsIn(where) > MAX_TESTS) return undefined
   return pushDownWith(where, pushDown, (parts, combinator) =>
     combinator === 'or' ? orSql(parts) : andSql(parts),
   )

@@ -1,3 +1,5 @@
+import { type Decide, thenDecided } from '../filter/steps.js'
+
 /**
  * How events were found. `probe`: check events one by one from the end where the query begins, mostly
  * the newest, up to a bound. `index`: look up candidates in the index. `sort`: look up candidates in
@@ -110,11 +112,10 @@ const emptyStep = (method: QueryMethod): StepTrace => ({
 /** Wraps the filter to count in the current step. Without a trace it returns the filter unchanged. */
 export function tracedFilter<Item>(
   trace: QueryTrace | undefined,
-  matches: (item: Item) => boolean,
-): (item: Item) => boolean {
-  if (!trace) return matches
-  return (item) => {
-    const isMatch = matches(item)
+  decide: Decide<Item>,
+): Decide<Item> {
+  if (!trace) return decide
+  const note = (isMatch: boolean): boolean => {
     const step = trace.current
     if (step) {
       step.checked += 1
@@ -122,4 +123,5 @@ export function tracedFilter<Item>(
     }
     return isMatch
   }
+  return (item) => thenDecided(decide(item), note)
 }

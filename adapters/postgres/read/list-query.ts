@@ -12,6 +12,7 @@ import type { LogIndex } from '../index/log-index.js'
 import type { Coverage } from '../index/server-index.js'
 import { type IndexSession, openSession } from '../index/session.js'
 import type { ListTrace } from './list-trace.js'
+import type { TakeMatching } from './matching.js'
 import type { Names } from '../schema/names.js'
 import type { Opened, Snapshot } from '../log/snapshot.js'
 import { EVENT_COLUMNS } from '../schema/rows.js'
@@ -39,8 +40,8 @@ export interface ListQuery {
   /** The part of the filter that SQL can test; `undefined` if none. */
   readonly where: Sql | undefined
   readonly toEvent: (row: TextRow) => AuditEvent
-  /** The whole filter. */
-  readonly matches: (event: AuditEvent) => boolean
+  /** Tests events with the whole filter. */
+  readonly takeMatching: TakeMatching
   readonly steps: ListTrace
   readonly trace: QueryTrace | undefined
 }

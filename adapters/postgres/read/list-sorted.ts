@@ -54,10 +54,7 @@ async function sweep(
 ): Promise<EventCollector> {
   await list.steps.enter('scan', reason)
   for await (const rows of sweepRows(list, bounds))
-    for (const row of rows) {
-      const event = list.toEvent(row)
-      if (list.matches(event)) collector.add(event)
-    }
+    await list.takeMatching(rows, list.toEvent, collector.add)
   return collector
 }
 
@@ -97,10 +94,7 @@ async function collectFetched(
   if (count > MAX_FETCHED) return undefined
   const collector = pageCollector(list.query)
   const times = await session.timesOf(sets, 'asc', bounds, Infinity)
-  for (const row of await rowsAt(list, times)) {
-    const event = list.toEvent(row)
-    if (list.matches(event)) collector.add(event)
-  }
+  await list.takeMatching(await rowsAt(list, times), list.toEvent, collector.add)
   return collector
 }
 
@@ -123,15 +117,17 @@ async function collectFirst(
   function* go(most: number): Work<EventCollector> {
     wanted = new Set()
     const collector = pageCollector(query)
-    const take = (event: AuditEvent): boolean => {
-      collector.add(event)
-      return true
-    }
     const eventAt = (time: Microseconds): AuditEvent | undefined => {
       if (!known.has(time)) wanted.add(time)
       return known.get(time)
     }
-    const steps = takeSortedOf({ eventAt }, candidates, { filter, query, bounds, take })
+    const steps = takeSortedOf({ eventAt }, candidates, {
+      filter,
+      query,
+      bounds,
+      matches: () => true,
+      add: collector.add,
+    })
     for (let next = steps.next(); !next.done && wanted.size < most; next = steps.next()) yield
     return collector
   }
@@ -140,10 +136,8 @@ async function collectFirst(
     const collector = await session.tasks.one(() => go(most))
     if (wanted.size === 0) return collector
     for (const time of wanted) known.set(time, undefined)
-    for (const row of await rowsAt(list, [...wanted])) {
-      const event = list.toEvent(row)
-      if (list.matches(event)) known.set(timeOf(row), event)
-    }
+    const rows = await rowsAt(list, [...wanted])
+    await list.takeMatching(rows, list.toEvent, (event, row) => void known.set(timeOf(row), event))
   }
 }
 

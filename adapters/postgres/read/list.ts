@@ -2,7 +2,7 @@ import type { AuditEvent } from '../../../src/event/event.js'
 import { tracedFilter } from '../../../src/store/trace.js'
 import { isEmpty, type TimeBounds } from '../../../src/filter/bounds.js'
 import { type EventCollector, pageCollector } from '../../../src/store-kit/collect.js'
-import { compileFilter } from '../../../src/filter/evaluate.js'
+import { compileFilterInSteps } from '../../../src/filter/evaluate.js'
 import type { Order } from '../../../src/store-kit/index/part.js'
 import type { EventPage } from '../../../src/store/store.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
@@ -10,6 +10,7 @@ import { lazyPage } from '../../../src/store-kit/lazy-event.js'
 import { type Indexed, type ListQuery, OUTDATED, timeOf } from './list-query.js'
 import { listTrace } from './list-trace.js'
 import { rowsInTime } from './list-in-time.js'
+import { createTakeMatching } from './matching.js'
 import type { ListPlan } from './list-plan.js'
 import { collectSorted } from './list-sorted.js'
 import { readOpen } from '../schema/live-rows.js'
@@ -47,7 +48,10 @@ export async function listEvents(
     filter,
     where,
     toEvent: lazy ? rowToLazyEvent : rowToEvent,
-    matches: tracedFilter(trace, compileFilter(query.where)),
+    takeMatching: createTakeMatching(
+      tracedFilter(trace, compileFilterInSteps(query.where)),
+      snapshot.checkTime,
+    ),
     steps: listTrace(run, names.events, trace),
     trace,
   }
@@ -58,8 +62,11 @@ export async function listEvents(
       : await collectSorted(list, bounds)
     // Sorted by attributes, any open event may belong to the page.
     if (!direction)
-      for (const event of await readOpen(snapshot.ask, names, snapshot.open))
-        if (list.matches(event)) collector.add(event)
+      await list.takeMatching(
+        await readOpen(snapshot.ask, names, snapshot.open),
+        itself,
+        collector.add,
+      )
     await list.steps.end()
     return lazyPage(collector.page())
   } catch (error) {
@@ -68,14 +75,15 @@ export async function listEvents(
   }
 }
 
+const itself = (event: AuditEvent): AuditEvent => event
+
 async function collectInTime(
   list: ListQuery,
   order: Order,
   bounds: TimeBounds,
 ): Promise<EventCollector> {
-  const { snapshot, indexed, query, toEvent, matches } = list
+  const { snapshot, indexed, query, toEvent, takeMatching } = list
   const collector = pageCollector(query)
-  const take = (event: AuditEvent): boolean => matches(event) && collector.add(event)
   const ahead = order === 'asc' ? [...snapshot.open] : snapshot.open.toReversed()
   /** Takes the open events up to that time in the direction, and reads their texts. */
   const openUntil = (time: Microseconds): Promise<AuditEvent[]> => {
@@ -88,9 +96,12 @@ async function collectInTime(
     const last = rows.at(-1)
     const between = last ? await openUntil(timeOf(last)) : []
     const found = between.length > 0 ? inOrderOf(order, between, rows.map(toEvent)) : undefined
-    if (found ? found.some(take) : rows.some((row) => take(toEvent(row)))) return collector
+    const isFull = found
+      ? await takeMatching(found, itself, collector.add)
+      : await takeMatching(rows, toEvent, collector.add)
+    if (isFull) return collector
   }
-  for (const event of await readOpen(snapshot.ask, indexed.names, ahead)) if (take(event)) break
+  await takeMatching(await readOpen(snapshot.ask, indexed.names, ahead), itself, collector.add)
   return collector
 }
 

@@ -3,7 +3,8 @@ import type { Span } from '../../../src/store-kit/counting/count-plan.js'
 import type { CountsQuery, EventCounts, TimeRange } from '../../../src/store/counts.js'
 import type { GroupField } from '../../../src/store-kit/counting/group-fields.js'
 import { createTally, type Tally } from '../../../src/store-kit/counting/tally.js'
-import { compileFilter } from '../../../src/filter/evaluate.js'
+import { compileFilter, compileFilterInSteps } from '../../../src/filter/evaluate.js'
+import { type Decision, thenDecided } from '../../../src/filter/steps.js'
 import type { WaitOptions } from '../../../src/store/store.js'
 import { type Clock, formatTimestamp, type Microseconds } from '../../../src/event/timestamp.js'
 import { pushDownAttribute } from './pushdown.js'
@@ -105,7 +106,7 @@ async function countGroups(
 }
 
 async function countRows(tables: Tables, tally: Tally, options: WaitOptions): Promise<void> {
-  const matches = compileFilter(tally.shared)
+  const matches = compileFilterInSteps(tally.shared)
   const where = pushDownWhere(tally.shared, pushDownAttribute)
   let sliceEnd = performance.now() + TIME_SLICE_MS
   for (const slice of tally.rounds.flat()) {
@@ -115,12 +116,14 @@ async function countRows(tables: Tables, tally: Tally, options: WaitOptions): Pr
       continue
     }
     let { to } = slice
-    const visit = (row: EventRow): boolean => {
+    const visit = (row: EventRow): Decision => {
       const event = rowToLazyEvent(row)
-      if (matches(event)) tally.add(slice.cell, event)
-      if (!tally.isOver()) return false
-      to = row.created_at
-      return true
+      return thenDecided(matches(event), (isMatch) => {
+        if (isMatch) tally.add(slice.cell, event)
+        if (!tally.isOver()) return false
+        to = row.created_at
+        return true
+      })
     }
     await scanEvents(tables, { bounds: slice, direction: 'asc', where }, visit, options)
     tally.seen({ ...slice, to })

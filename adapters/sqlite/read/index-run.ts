@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { AuditEvent } from '../../../src/event/event.js'
 import { parseEventId } from '../../../src/event/event-id.js'
 import type { TimeBounds } from '../../../src/filter/bounds.js'
+import type { Steps } from '../../../src/filter/steps.js'
 import type { IndexView } from '../../../src/store-kit/index/index-list.js'
 import { unindexedPart } from '../../../src/store-kit/index/unindexed-part.js'
 import type { IndexPart } from '../../../src/store-kit/index/part.js'
@@ -38,14 +39,14 @@ export async function coveredTo(
   return to!
 }
 
-/** A query of the index. `visit` gets what `start` yields, and returns true once it has enough. */
-export interface IndexRun<Step> {
+/** A query of the index. */
+export interface IndexRun {
   /** The state of the log when the list began. */
   readonly logState: LogState
   /** The bounds of what has not been visited yet. */
   readonly bounds: () => TimeBounds
-  readonly start: (view: IndexView) => Generator<Step, void, undefined>
-  readonly visit: (step: Step) => boolean
+  /** Starts the work, which returns once it has enough. */
+  readonly start: (view: IndexView) => Steps<void>
 }
 
 /**
@@ -53,9 +54,9 @@ export interface IndexRun<Step> {
  * between two slices, it starts again with the bounds that are left. Returns false if the index no
  * longer covers the bounds, because too many late events came; the caller then scans what is left.
  */
-export async function runIndex<Step>(
+export async function runIndex(
   { tables, index }: Indexed,
-  { logState, bounds, start, visit }: IndexRun<Step>,
+  { logState, bounds, start }: IndexRun,
   toEvent: (row: EventRow) => AuditEvent,
   options: BoundedListOptions,
 ): Promise<boolean> {
@@ -63,7 +64,7 @@ export async function runIndex<Step>(
   const { trace } = options
   let open: ReadonlySet<Microseconds> | undefined
   let segments: readonly IndexPart[] = []
-  let steps: Generator<Step, void, undefined> | undefined
+  let steps: Steps<void> | undefined
   let isCovered = true
 
   const eventAt = (time: Microseconds): AuditEvent | undefined => {
@@ -73,7 +74,7 @@ export async function runIndex<Step>(
   const timesOf = (ids: readonly string[]): readonly Microseconds[] =>
     ids.flatMap((id) => events.foreignTime(id) ?? parseEventId(id)?.time ?? [])
 
-  const begin = (coverage: Coverage): Generator<Step, void, undefined> => {
+  const begin = (coverage: Coverage): Steps<void> => {
     // `eventAt` finds an event that is open now in either table, also after it was closed.
     open ??= new Set(logState.hasOpen ? live.timesBetween(bounds()) : [])
     const openParts = open.size > 0 ? [unindexedPart('open', Array.from(open))] : []
@@ -90,10 +91,8 @@ export async function runIndex<Step>(
       if (!isCovered) return false
       steps = begin(coverage)
     }
-    do {
-      const next = steps.next()
-      if (next.done || visit(next.value)) return false
-    } while (!isOver())
+    do if (steps.next().done) return false
+    while (!isOver())
     return true
   }
 

@@ -60,17 +60,19 @@ async function listByIndex(
   const run = {
     logState,
     bounds: () => rest,
-    start(view: IndexView) {
-      const eventAt = (time: Microseconds): AuditEvent | undefined => {
-        const event = view.eventAt(time)
-        rest = beyond(rest, time, order)
-        return event
+    *start(view: IndexView) {
+      let reached: Microseconds
+      const eventAt = (time: Microseconds): AuditEvent | undefined => view.eventAt((reached = time))
+      for (const event of candidatesInTime({ ...view, eventAt }, filter, order, rest)) {
+        if (event) {
+          const decision = matches(event)
+          const isMatch = typeof decision === 'boolean' ? decision : yield* decision
+          // Only now, as the run may start again with what is left.
+          rest = beyond(rest, reached!, order)
+          if (isMatch && (isFull = collector.add(event))) return
+        }
+        yield
       }
-      return candidatesInTime({ ...view, eventAt }, filter, order, rest)
-    },
-    visit(event: AuditEvent | undefined) {
-      if (event && matches(event)) isFull = collector.add(event)
-      return isFull
     },
   }
   const isCovered = await runIndex(indexed, run, toEvent, options)

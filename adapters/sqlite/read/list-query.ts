@@ -1,5 +1,6 @@
 import type { AuditEvent } from '../../../src/event/event.js'
 import type { EventQuery } from '../../../src/filter/ast.js'
+import { type Decide, type Decision, thenDecided } from '../../../src/filter/steps.js'
 import { isEmpty, type TimeBounds } from '../../../src/filter/bounds.js'
 import type { EventCollector } from '../../../src/store-kit/collect.js'
 import type { Sql } from '../../../src/store-kit/sql.js'
@@ -17,7 +18,7 @@ export interface ListQuery {
   readonly query: EventQuery
   /** The part of the filter that the index can answer; `undefined` if that is no more than the bounds. */
   readonly filter: IndexFilter | undefined
-  readonly matches: (event: AuditEvent) => boolean
+  readonly matches: Decide<AuditEvent>
   readonly toEvent: (row: EventRow) => AuditEvent
   /** The state of the log when the list begins. */
   readonly logState: LogState
@@ -38,11 +39,13 @@ export async function scanRows(
   let pushdown: { readonly where: Sql | undefined } | undefined
   options.trace?.enter(probe ? 'probe' : 'scan')
   let isFull = false
-  const visit = (row: EventRow): boolean => {
+  const visit = (row: EventRow): Decision => {
     const event = toEvent(row)
-    if (!matches(event)) return false
-    probe?.matched()
-    return (isFull = collector.add(event))
+    return thenDecided(matches(event), (isMatch) => {
+      if (!isMatch) return false
+      probe?.matched()
+      return (isFull = collector.add(event))
+    })
   }
   const scan = {
     bounds,

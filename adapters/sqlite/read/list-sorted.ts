@@ -21,20 +21,15 @@ export async function listSorted(list: ListQuery, bounds: TimeBounds): Promise<E
     coveredEnd = await coveredTo(indexed, logState, options)
   }
   const { covered, rest: others } = splitAt(bounds, coveredEnd)
-  const take = (event: AuditEvent): boolean => {
-    if (!matches(event)) return false
-    collector.add(event)
-    return true
-  }
+  const add = (event: AuditEvent): unknown => collector.add(event)
   const run = {
     logState,
     bounds: () => covered,
     start(view: IndexView) {
       // A run that starts again finds all events again.
       collector = pageCollector(query)
-      return takeSorted(view, { filter, query, bounds: covered, take })
+      return takeSorted(view, { filter, query, bounds: covered, matches, add })
     },
-    visit: () => false,
   }
   if (isEmpty(covered) || (await runIndex(indexed, run, toEvent, options))) {
     await scanRows(list, collector, others)

@@ -1,7 +1,7 @@
 import { tracedFilter } from '../../../src/store/trace.js'
 import { type EventQuery, type Grouping, isAlternative } from '../../../src/filter/ast.js'
 import { setsTimeBound, timeBounds } from '../../../src/filter/bounds.js'
-import { compileFilter } from '../../../src/filter/evaluate.js'
+import { compileFilterInSteps } from '../../../src/filter/evaluate.js'
 import { scanDirection } from '../../../src/filter/order.js'
 import { indexFilter } from '../../../src/store-kit/index/index-filter.js'
 import type { EventPage } from '../../../src/store/store.js'
@@ -35,7 +35,7 @@ export async function listEvents(
     // A scan visits only events within the bounds, so nothing else needs a test.
     matches: tracedFilter(
       options.trace,
-      direction && hasBounds ? () => true : compileFilter(query.where),
+      direction && hasBounds ? () => true : compileFilterInSteps(query.where),
     ),
     toEvent: options.lazy ? rowToLazyEvent : rowToEvent,
     logState,

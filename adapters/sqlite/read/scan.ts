@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { QueryTrace } from '../../../src/store/trace.js'
 import type { TimeBounds } from '../../../src/filter/bounds.js'
+import type { Decision, Steps } from '../../../src/filter/steps.js'
 import type { Sql } from '../../../src/store-kit/sql.js'
 import type { Probe } from '../../../src/store-kit/index/probe.js'
 import type { ListOptions } from '../../../src/store/store.js'
@@ -35,6 +36,9 @@ export interface Scan {
 const FIRST_STEP = 64
 const STEP_GROWTH = 4
 const MAX_STEP = 512
+// SQL tests attributes up to this length, divided by the number of its parameters, so that a step takes
+// some milliseconds of this thread. `visit` tests longer ones, which can pause.
+const MAX_SQL_BYTES = 1 << 15
 // A time slice ends after this many steps even if they take no time.
 const MAX_STEPS = 16
 // Rows that one statement reads when every row is checked.
@@ -175,8 +179,10 @@ function createRowReader(
   function* filteredRows({ from, to }: TimeBounds, where: Sql): Generator<EventRow, void> {
     let rest = { from, to }
     try {
-      const select = connection.statement(selectText(direction, `AND ${where.text}`))
-      const found = select.raw(true).iterate(from, to, ...where.params)
+      const condition = `AND (octet_length(attributes) > ? OR (${where.text}))`
+      const maxBytes = MAX_SQL_BYTES / (where.params.length || 1)
+      const select = connection.statement(selectText(direction, condition))
+      const found = select.raw(true).iterate(from, to, maxBytes, ...where.params)
       for (const values of found as IterableIterator<EventValues>) {
         rest = isDescending ? { from, to: values[0] - 1 } : { from: values[0] + 1, to }
         yield valuesToRow(values)
@@ -206,7 +212,7 @@ function createRowReader(
 export async function scanEvents(
   tables: Tables,
   scan: Scan,
-  visit: (row: EventRow) => boolean,
+  visit: (row: EventRow) => Decision,
   options: Pick<BoundedListOptions, 'signal' | 'trace' | 'deadline'>,
 ): Promise<TimeBounds> {
   const { bounds, direction, logState, probe } = scan
@@ -217,6 +223,8 @@ export async function scanEvents(
   let rest: TimeBounds | undefined
   let reader: RowReader | undefined
   let visited = 0
+  /** What is left to decide about the last row. */
+  let undecided: Steps<boolean> | undefined
 
   const firstBounds = (): TimeBounds => {
     const now = logState ?? readLogState(connection)
@@ -236,8 +244,25 @@ export async function scanEvents(
     resume()
   }
 
+  /** Returns true once `visit` has enough. */
+  const decide = (steps: Steps<boolean>, isOver: () => boolean): boolean => {
+    undecided = steps
+    for (;;) {
+      const next = steps.next()
+      if (next.done) {
+        undecided = undefined
+        return next.value
+      }
+      if (isOver()) return false
+    }
+  }
+
   /** Returns false once nothing is left, `visit` has enough, or the probe is over. */
   const step = (isOver: () => boolean): boolean => {
+    if (undecided) {
+      if (decide(undecided, isOver)) return false
+      if (undecided) return true
+    }
     const begun = (rest ??= firstBounds())
     if (begun.from > begun.to || probe?.left() === 0) return false
     const hasMore = visitNext(begun, isOver)
@@ -254,8 +279,9 @@ export async function scanEvents(
     for (const row of rows) {
       rest = beyond(begun, row.created_at)
       visited += 1
-      if (events.check(row) && visit(row)) return false
-      if (!isOver()) continue
+      const decision = events.check(row) && visit(row)
+      if (typeof decision === 'boolean' ? decision : decide(decision, isOver)) return false
+      if (!undecided && !isOver()) continue
       if (!where) probe?.passed(visited - before)
       return true
     }

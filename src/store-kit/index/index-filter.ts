@@ -4,7 +4,7 @@ import { ALL_TIME, predicateBounds, type TimeBounds } from '../../filter/bounds.
 import { type ScalarTest, scalarTest, type ValueTestName } from '../../filter/evaluate.js'
 import { pushDownWith } from '../pushdown.js'
 import type { Predicate } from '../../filter/predicates.js'
-import { containing } from '../../filter/search.js'
+import { containing, type TextMatcher } from '../../filter/search.js'
 import { readBoolean, readNumber } from '../../filter/values.js'
 import { isOwnField, SOURCE } from '../../event/own-fields.js'
 import { indexedText, indexedValue, Kind, type LineSearch, mayBeCut, mayHaveCut } from './part.js'
@@ -106,8 +106,9 @@ function findValue(test: ValueTestName, texts: readonly string[]): Find {
  */
 function inLines(text: string, atEnd: boolean): LineSearch {
   const part = JSON.stringify(text).slice(1, atEnd ? undefined : -1)
-  const isIn = containing(part)
-  return { part, mayPass: (lines) => isIn(lines) || mayHaveCut(lines) }
+  // Compiled when it is first used, as there may be thousands of parts.
+  let isIn: TextMatcher | undefined
+  return { part, mayPass: (lines) => (isIn ??= containing(part))(lines) || mayHaveCut(lines) }
 }
 
 /** Finds the events with a value that fails the test. */

@@ -4,6 +4,7 @@ import type { EventQuery, Sort } from '../../filter/ast.js'
 import { eventAttributes } from '../../filter/attributes.js'
 import type { TimeBounds } from '../../filter/bounds.js'
 import { sortKey } from '../../filter/order.js'
+import type { Decide } from '../../filter/steps.js'
 import type { Microseconds } from '../../event/timestamp.js'
 import { findPostings, type TimesOf, type Work } from './find-postings.js'
 import { type IndexFilter, requiresAttribute } from './index-filter.js'
@@ -90,11 +91,13 @@ export interface SortedSearch {
   readonly filter: IndexFilter | undefined
   readonly query: EventQuery
   readonly bounds: TimeBounds
-  /** Receives events that may match, none twice, and returns whether an event matches. */
-  readonly take: (event: AuditEvent) => boolean
+  /** Is given events that may match, none twice. */
+  readonly matches: Decide<AuditEvent>
+  /** Receives the events that match. */
+  readonly add: (event: AuditEvent) => void
 }
 
-/** Passes events to `take` until the first `limit + 1` matches in the query's order are among them, or all. */
+/** Passes events to `add` until the first `limit + 1` matches in the query's order are among them, or all. */
 export function* takeSorted(view: IndexView, search: SortedSearch): Work<void> {
   const candidates = yield* candidatesOf(view, search.filter, search.bounds)
   yield* takeSortedOf(view, candidates, search)
@@ -104,14 +107,17 @@ export function* takeSorted(view: IndexView, search: SortedSearch): Work<void> {
 export function* takeSortedOf(
   { eventAt }: Pick<IndexView, 'eventAt'>,
   { sets, count, searched }: Candidates,
-  { filter, query: { sorts, limit }, bounds, take }: SortedSearch,
+  { filter, query: { sorts, limit }, bounds, matches, add }: SortedSearch,
 ): Work<void> {
   /** Matching events that were not reached at their place in the order yet; `undefined` for other events. */
   const checked = new Map<Microseconds, AuditEvent | undefined>()
-  const check = (time: Microseconds): AuditEvent | undefined => {
+  function* check(time: Microseconds): Work<AuditEvent | undefined> {
     if (checked.has(time)) return checked.get(time)
     const event = eventAt(time)
-    const matching = event && take(event) ? event : undefined
+    const decision = event !== undefined && matches(event)
+    const isMatch = typeof decision === 'boolean' ? decision : yield* decision
+    const matching = isMatch ? event : undefined
+    if (matching) add(matching)
     checked.set(time, matching)
     return matching
   }
@@ -119,7 +125,7 @@ export function* takeSortedOf(
   if (shouldFollowOrder({ count, searched }, limit)) {
     // The order does not lead to them at their place.
     for (const time of timesOfSets(partialSets(sets, sorts), 'asc', bounds)) {
-      if (time !== undefined) check(time)
+      if (time !== undefined) yield* check(time)
       yield
     }
     const isInPlace = placeTest(sorts)
@@ -130,7 +136,7 @@ export function* takeSortedOf(
     const requires = (name: string): boolean => requiresAttribute(filter, name)
     for (const sorted of inSortOrder(sets, sorts, { bounds, isFull, requires })) {
       steps += 1
-      const event = sorted && check(sorted.time)
+      const event = sorted && (yield* check(sorted.time))
       if (event && isInPlace(event, sorted.keys)) {
         found += 1
         checked.set(sorted.time, undefined)
@@ -140,7 +146,7 @@ export function* takeSortedOf(
     if (!isFull() || found > limit) return
   }
   for (const time of timesOfSets(sets, 'asc', bounds)) {
-    if (time !== undefined) check(time)
+    if (time !== undefined) yield* check(time)
     yield
   }
 }

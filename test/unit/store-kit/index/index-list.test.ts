@@ -31,8 +31,10 @@ it('a sorted query takes no partial event outside the bounds', () => {
     searched: TIMES.length,
   }
   const query = parseQuery('filter[sorts]=name&limit=1')
-  const take = ({ id }: AuditEvent): boolean => taken.push(Number(id)) > 0
+  const add = ({ id }: AuditEvent): unknown => taken.push(Number(id))
   const bounds = { from: 15, to: 35 }
-  Array.from(takeSortedOf(view, candidates, { filter: undefined, query, bounds, take }))
+  Array.from(
+    takeSortedOf(view, candidates, { filter: undefined, query, bounds, matches: () => true, add }),
+  )
   expect(taken.toSorted((a, b) => a - b)).toEqual([20, 30])
 })

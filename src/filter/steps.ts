@@ -1,0 +1,73 @@
+/** Work that can pause wherever it yields. */
+export type Steps<Result> = Generator<undefined, Result, undefined>
+
+/** Does all of the work at once. */
+export function finishSteps<Result>(steps: Steps<Result>): Result {
+  for (;;) {
+    const next = steps.next()
+    if (next.done) return next.value
+  }
+}
+
+/** True or false if that was little work; otherwise the work that decides it, from its beginning. */
+export type Decision = boolean | Steps<boolean>
+
+/** Decides about an item within less than about two milliseconds, or returns the work. */
+export type Decide<Item> = (item: Item) => Decision
+
+function* andThen(steps: Steps<boolean>, act: (is: boolean) => boolean): Steps<boolean> {
+  return act(yield* steps)
+}
+
+/** The decision that `act` makes from another one, as soon as that is known. */
+export const thenDecided = (decision: Decision, act: (is: boolean) => boolean): Decision =>
+  typeof decision === 'boolean' ? act(decision) : andThen(decision, act)
+
+/** Does the work, and pauses when it is time to. */
+export async function finishInTurns<Result>(
+  steps: Steps<Result>,
+  isPauseDue: () => boolean,
+  pause: () => Promise<void>,
+): Promise<Result> {
+  for (;;) {
+    const next = steps.next()
+    if (next.done) return next.value
+    if (isPauseDue()) await pause()
+  }
+}
+
+/*
+ * The budget of a test that runs at once. Walks and tests spend a unit for each value, or for a few
+ * characters; each takes some ten nanoseconds.
+ */
+const MAX_UNITS = 50_000
+const OVERSPENT = new Error('the test would take too long to be made at once')
+
+// Whole numbers that stay small: V8 would allocate memory for each other number.
+let spent = 0
+let limit = Infinity
+
+/** Counts work of a test, in whole units. Ends a test that {@link decideWithin} has started once its budget is spent. */
+export function spend(units: number): void {
+  spent += units
+  if (spent > limit) throw OVERSPENT
+}
+
+/** Tests the item at once if that takes little work; otherwise it returns `steps` of the item. */
+export function decideWithin<Item>(
+  test: (item: Item) => boolean,
+  steps: (item: Item) => Steps<boolean>,
+): Decide<Item> {
+  return (item) => {
+    spent = 0
+    limit = MAX_UNITS
+    try {
+      return test(item)
+    } catch (error) {
+      if (error !== OVERSPENT) throw error
+      return steps(item)
+    } finally {
+      limit = Infinity
+    }
+  }
+}

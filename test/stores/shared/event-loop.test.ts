@@ -1,0 +1,49 @@
+import { AuditLog, type QueryObject } from 'daybook'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type EventPlace, eachStore } from '../../support/event-stores.js'
+
+const many = (count: number, text: (i: number) => string): string[] =>
+  Array.from({ length: count }, (_, i) => text(i))
+
+/** Filters that no event passes, and that take long for a long text. */
+const SLOW: readonly (readonly [title: string, filter: QueryObject['filter']])[] = [
+  ['many patterns', { text_matches_any: many(1000, (i) => `%${i}x_y%z`) }],
+  ['many conditions', { m: 'or', g: many(500, (i) => ({ text_cont: `b${i}` }) as never) as never }],
+  ['a long pattern', { text_matches: `%${'_'.repeat(400)}${'a_'.repeat(1500)}_b_%a` }],
+]
+
+/** How often the event loop turns while the call runs. */
+async function turnsDuring(call: () => Promise<unknown>): Promise<number> {
+  let turns = 0
+  let immediate = setImmediate(function count() {
+    turns += 1
+    immediate = setImmediate(count)
+  })
+  await call().finally(() => clearImmediate(immediate))
+  return turns
+}
+
+describe.each(eachStore)('the event loop turns during a query of %s', (_, createPlace) => {
+  let place: EventPlace
+  let audit: AuditLog
+  beforeAll(async () => {
+    place = await createPlace()
+    audit = new AuditLog({ store: place.open(), types: {} })
+    await audit.recordSystem('test:long', { text: `${'a'.repeat(250_000)}_b_a` })
+    await audit.recordSystem('test:short', { text: 'a' })
+  })
+  afterAll(async () => {
+    await audit.close()
+    await place.remove()
+  })
+
+  it.each(SLOW)('with %s', async (_title, filter) => {
+    // On Postgres a list also turns while it waits for the server.
+    const turns = await turnsDuring(() => audit.list({ filter }))
+    const sortedTurns = await turnsDuring(() =>
+      audit.list({ filter: { ...filter, sorts: 'text' } }),
+    )
+    const countTurns = await turnsDuring(() => audit.count({ filter }, { within: 60_000 }))
+    expect([turns, sortedTurns, countTurns].map((n) => n >= 5)).toEqual([true, true, true])
+  })
+})

@@ -48,6 +48,9 @@ export interface Calls extends Pick<Pipeline, 'ownDraft' | 'recordOwn' | 'flush'
   close(): Promise<void>
 }
 
+/** Told apart by identity, without a new object for each call. */
+const SYSTEM: SystemCall = {}
+const CUSTOM: SystemCall = {}
 const NOTHING = Promise.resolve(undefined)
 
 /** A given null means that there is no user, even if there is an actor. */
@@ -71,15 +74,15 @@ export function createCalls(dependencies: CallsDependencies): Calls {
   const call = (
     type: string,
     options: CallOptions | undefined,
-    kind: SystemCall & { readonly system: boolean },
+    kind: SystemCall,
     makeDraft: () => EventDraft | undefined,
   ): Promise<AuditEvent | undefined> => {
     // Not counted: a read-only log cannot record a gap event.
     if (dependencies.store.readOnly) return Promise.reject(readOnlyError())
     const refuse = (thrown: unknown): Promise<never> => {
       const error = asAuditLogError(thrown)
-      const { system, replaced } = kind
-      observer.refused({ type, system, isIntended: replaced !== undefined }, error)
+      const system = kind !== CUSTOM
+      observer.refused({ type, system, isIntended: kind.replaced !== undefined }, error)
       return Promise.reject(error)
     }
     let draft: EventDraft | undefined
@@ -105,14 +108,14 @@ export function createCalls(dependencies: CallsDependencies): Calls {
   }
 
   const system: Calls['system'] = (type, data, options, kind) =>
-    call(type, options, { ...kind, system: true }, () => prepare.system(type, data, options, kind))
+    call(type, options, kind ?? SYSTEM, () => prepare.system(type, data, options, kind))
   const intents = intentsOf(dependencies, pipeline, system)
 
   return {
     intents,
     system,
     custom: (type, data, options) =>
-      call(type, options, { system: false }, () => prepare.custom(type, data, options)),
+      call(type, options, CUSTOM, () => prepare.custom(type, data, options)),
     ownDraft: (type, data) => pipeline.ownDraft(type, data),
     recordOwn: (type, data) => pipeline.recordOwn(type, data),
     stats: () => ({ ...ledger.counts, waiting: recorder.waiting() }),

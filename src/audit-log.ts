@@ -42,6 +42,7 @@ import type { AuditLogStats } from './recording/outcomes.js'
 import { ownEventTypes } from './recording/own-event-types.js'
 import { defaultRecorderOptions } from './recording/queue-limits.js'
 import type { Damage } from './store/damage.js'
+import type { Verification, VerifyOptions } from './store/verification.js'
 import type {
   EventPage,
   EventStore,
@@ -332,6 +333,31 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
       throw new AuditLogError('INVALID_EVENT', `events must be a list; it is ${inspect(events)}`)
     const imported = events.map((event, index) => toImportedEvent(event, index, this.limits))
     return this.store.importEvents(imported, options)
+  }
+
+  /**
+   * Reads all events, the index and the database's own structures, and returns each damaged place with what
+   * depends on it. Takes about as long as reading the database twice; other calls go on meanwhile. Each place is
+   * also reported as damage that a query finds. Rejects with `INVALID_OPTION` if the store cannot verify, `ABORTED`, `STORE_FAILED`, `CLOSED`.
+   */
+  async verify(options: VerifyOptions = {}): Promise<Verification> {
+    return this.#able('verify')(options)
+  }
+
+  /**
+   * Builds the index anew from the events. Queries use the old index until the new one is complete; the
+   * database needs room for both. Resolves when that is done; an aborted signal ends the wait, not the work.
+   * Rejects with `INVALID_OPTION` if the store cannot do that, `READ_ONLY`, `ABORTED`, `STORE_FAILED`, `CLOSED`.
+   */
+  async rebuildIndex(options: WaitOptions = {}): Promise<void> {
+    return this.#able('rebuildIndex')(options)
+  }
+
+  #able<Name extends 'verify' | 'rebuildIndex'>(name: Name): NonNullable<EventStore[Name]> {
+    const method = this.store[name]
+    if (!method)
+      throw new AuditLogError('INVALID_OPTION', `the ${this.store.name} store has no ${name}`)
+    return method.bind(this.store) as NonNullable<EventStore[Name]>
   }
 
   on<Name extends keyof AuditLogEvents>(name: Name, handler: Handler<AuditLogEvents[Name]>): void {

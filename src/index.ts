@@ -52,6 +52,7 @@ export type {
 export type { Intent, IntentOptions, Intents } from './recording/intents.js'
 export type { ClockDoubt } from './store/clock-guard.js'
 export type { Damage } from './store/damage.js'
+export type { Verification, VerifyOptions, VerifyProgress } from './store/verification.js'
 export { describeEvent, type DescribeOptions } from './describing/describe-event.js'
 export type { Sentence, SentencePart } from './describing/sentence.js'
 export { sentenceText } from './describing/sentence-text.js'

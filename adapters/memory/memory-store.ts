@@ -261,6 +261,16 @@ export function createMemoryStore(options: MemoryStoreOptions, tuning: MemoryTun
       return live.list()
     },
 
+    // The memory of a process is neither checked nor mended.
+    async verify({ signal } = {}) {
+      check(signal)
+      return { events: timeline.size, segments: 0, damage: [] }
+    },
+
+    async rebuildIndex({ signal } = {}) {
+      check(signal)
+    },
+
     watch: (hint) => watchers.add(hint),
     watchClock: (handler) => guard.watch(handler),
     acceptClock: () => guard.accept(),

@@ -8,6 +8,7 @@ import { findExcess } from './read/excess.js'
 import type { Indexed } from './read/index-run.js'
 import { listEvents } from './read/list.js'
 import type { BoundedListOptions } from './read/scan.js'
+import { verifyFile } from './verify.js'
 import { rowToEvent } from './schema/rows.js'
 import type { Tables } from './schema/tables.js'
 
@@ -43,7 +44,10 @@ export function createReading(
   { queryTimeoutMs, ...indexed }: Readable,
   watcher: CommitWatcher,
   clock: Clock,
-): Pick<EventStore, 'get' | 'list' | 'count' | 'excess' | 'openEvents' | 'watch' | 'watchDamage'> {
+): Pick<
+  EventStore,
+  'get' | 'list' | 'count' | 'excess' | 'openEvents' | 'watch' | 'watchDamage' | 'verify'
+> {
   const { tables } = indexed
   const { connection, live } = tables
   return {
@@ -57,6 +61,13 @@ export function createReading(
     excess: async (bounds, options = {}) => findExcess(connection, bounds, options),
     openEvents: async (options = {}) => connection.retry(() => live.open(), options),
     watch: (hint) => watcher.add(hint),
+    async verify(options = {}) {
+      const verification = await verifyFile(tables, options, (damaged) =>
+        indexed.index.setAside(damaged),
+      )
+      for (const damage of verification.damage) tables.damages.report(damage)
+      return verification
+    },
     watchDamage: (handler) => tables.damages.watch(handler),
   }
 }

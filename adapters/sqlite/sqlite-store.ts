@@ -16,6 +16,7 @@ import { isDiskFailure } from './connection/disk-failure.js'
 import { openDatabase, type SqliteDatabase } from './connection/database.js'
 import { DEFAULT_TUNING } from './index/index-state.js'
 import { createAppender } from './write/append.js'
+import { isRebuildRequested, requestRebuild, setDamaged } from './index/repairs.js'
 import { createLogIndex } from './index/log-index.js'
 import { recover, type Recovered } from './write/recover.js'
 import { createOutbox } from './write/outbox.js'
@@ -66,6 +67,8 @@ export type SqliteStoreOptions = CommonOptions &
 const MAX_BATCH = 500
 // Counts of suppressed calls that one event records.
 const MAX_RECORDED = 1000
+// How often to check whether the index was built anew.
+const REBUILD_CHECK_MS = 50
 // Other connections that wait for the lock try about this often.
 const RETRY_MS = 2
 
@@ -150,7 +153,11 @@ export function createSqliteStore(
   const appender = createAppender(tables, outbox, clock)
   const watcher = createCommitWatcher(database)
   const sealer = createSqliteSealer(connection, sealing)
-  const index = createLogIndex(tables, sealing?.tuning ?? DEFAULT_TUNING)
+  const index = createLogIndex(tables, sealing?.tuning ?? DEFAULT_TUNING, (segment) => {
+    const noted = connection.write(() => setDamaged(connection, segment), {})
+    // If that fails, the next query that reads the segment notes it again.
+    noted.then(sealer.checkSoon, () => {})
+  })
   const maintenance = createMaintenance(tables, outbox, appender, watcher.hint, sealer.checkSoon)
 
   const closeLive = (id: string, change: LiveChange): AuditEvent | undefined => {
@@ -273,6 +280,14 @@ export function createSqliteStore(
       const event = await connection.write(() => closeLive(id, change), options)
       watcher.hint()
       return event
+    },
+
+    async rebuildIndex(options = {}) {
+      await connection.write(() => requestRebuild(connection), options)
+      while (await connection.retry(() => isRebuildRequested(connection), options)) {
+        sealer.checkSoon()
+        await connection.pause(options, REBUILD_CHECK_MS)
+      }
     },
 
     async analyze(options = {}) {

@@ -35,6 +35,8 @@ export const readOnlyStore = (store: ReadingStore): EventStore => ({
   excess: (...call) => store.excess(...call),
   openEvents: (...call) => store.openEvents(...call),
   watch: (hint) => store.watch(hint),
+  ...(store.verify && { verify: (options) => store.verify!(options) }),
+  ...(store.rebuildIndex && { rebuildIndex: refuse }),
   ...(store.watchDamage && { watchDamage: (handler) => store.watchDamage!(handler) }),
   close: () => store.close(),
   append: refuse,

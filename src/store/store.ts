@@ -9,6 +9,7 @@ import type {
   JsonValue,
 } from '../event/event.js'
 import type { IdSuffix } from '../event/event-id.js'
+import type { Verification, VerifyOptions } from './verification.js'
 import type { QueryTrace } from './trace.js'
 import type { EventQuery } from '../filter/ast.js'
 import type { Clock, Microseconds } from '../event/timestamp.js'
@@ -285,6 +286,16 @@ export interface EventStore {
   watchClock?(handler: (doubt: ClockDoubt) => void): () => void
   /** Follows the clock from now on, whatever it reads. */
   acceptClock?(): void
+  /**
+   * Reads all events, the index and the database's own structures, and returns what is damaged. Does not block
+   * other calls for long. Stores that keep no checksums lack this method.
+   */
+  verify?(options?: VerifyOptions): Promise<Verification>
+  /**
+   * Builds the index anew from the events, while queries use the old one. Resolves when the new one is in use.
+   * Stores that lack `verify` lack this method.
+   */
+  rebuildIndex?(options?: WaitOptions): Promise<void>
   /** Releases the resources that the store opened itself. Safe to call twice. */
   close(): Promise<void>
 }

@@ -81,6 +81,12 @@ export function faultyStore(store: EventStore): FaultyStore {
       analyze: (options) => call('analyze', options, () => store.analyze!(options)),
     }),
     watch: (hint) => store.watch(hint),
+    ...(store.verify && {
+      verify: (options) => call('verify', options, () => store.verify!(options)),
+    }),
+    ...(store.rebuildIndex && {
+      rebuildIndex: (options) => call('rebuildIndex', options, () => store.rebuildIndex!(options)),
+    }),
     ...(store.watchDamage && { watchDamage: (handler) => store.watchDamage!(handler) }),
     ...(store.watchClock && { watchClock: (handler) => store.watchClock!(handler) }),
     ...(store.acceptClock && { acceptClock: () => store.acceptClock!() }),

@@ -120,6 +120,7 @@ const codeOf = (error: unknown): string =>
 
 /** True if SQLite has found the file damaged: https://www.sqlite.org/rescode.html#corrupt */
 export const isCorrupt = (error: unknown): boolean =>
+  (error instanceof AuditLogError && isCorrupt(error.cause)) ||
   ['SQLITE_CORRUPT', 'SQLITE_NOTADB', 'SQLITE_IOERR_CORRUPTFS'].some((code) =>
     codeOf(error).startsWith(code),
   )

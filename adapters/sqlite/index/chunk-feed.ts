@@ -3,10 +3,16 @@ import type {
   ChunkFeeds,
   FeedChunk,
 } from '../../../src/store-kit/index-builder/index-driver.js'
-import { ListKind, missingRows, NO_NAME } from '../../../src/store-kit/index/segment-source.js'
+import {
+  DamagedSegment,
+  ListKind,
+  missingRows,
+  NO_NAME,
+} from '../../../src/store-kit/index/segment-source.js'
 import type { Connection } from '../connection/connection.js'
 import type { SqliteSegmentRow } from './index-state.js'
-import { CHUNK_ID, rowId, rowIds } from './row-ids.js'
+import { postingsChecksum, readingSegment, valuesChecksum } from './checksums.js'
+import { CHUNK_ID, rowId, segmentOf } from './row-ids.js'
 
 /** The lists of one name and kind, and the number of their first chunk. */
 interface Lists {
@@ -21,21 +27,40 @@ const FIRST_LISTS = `SELECT name, kind, chunk FROM daybook_chunk_keys WHERE segm
 const NEXT_LISTS = `SELECT name, kind, chunk FROM daybook_chunk_keys
   WHERE segment = ? AND (name, kind) > (?, ?) ORDER BY name, kind, first, ordinal LIMIT 1`
 
-const CHUNK = 'SELECT vals, posts FROM daybook_chunks WHERE id = ?'
+const CHUNK = 'SELECT vals, posts, vals_checksum, posts_checksum FROM daybook_chunks WHERE id = ?'
 
-const LAST_CHUNK = 'SELECT max(id) AS last FROM daybook_chunks WHERE id >= ? AND id < ?'
+type ChunkRow = readonly [values: string, postings: Uint8Array, valuesSum: number, sum: number]
+
+/** Throws `DamagedSegment` unless the row is what was written. */
+function checkedChunk(
+  id: number,
+  { name, kind }: Pick<Lists, 'name' | 'kind'>,
+  row: unknown,
+): FeedChunk {
+  const [values, postings, valuesSum, postingsSum] = row as ChunkRow
+  if (
+    valuesChecksum(id, name, kind, values) !== valuesSum ||
+    postingsChecksum(id, postings) !== postingsSum
+  )
+    throw new DamagedSegment(segmentOf(id), 'a checksum of its chunks is wrong')
+  return { name, kind, values, postings }
+}
 
 /** Reads the chunks of a segment one by one, so it is always ready. */
-function openFeed({ statement }: Connection, id: number): ChunkFeed {
-  const { last } = statement(LAST_CHUNK).get(...rowIds(id)) as { readonly last: number | null }
-  const chunkCount = last === null ? 0 : last + 1 - rowId(id, 0)
+function openFeed(
+  { statement }: Connection,
+  { id, chunks: chunkCount }: SqliteSegmentRow,
+): ChunkFeed {
   let lists: Lists | undefined
   let following: Lists | undefined
   let number = 0
   let head: FeedChunk | undefined
 
   const after = (before: Lists | undefined): Lists | undefined =>
-    before && (statement(NEXT_LISTS).get(id, before.name, before.kind) as Lists | undefined)
+    before &&
+    (readingSegment(id, () => statement(NEXT_LISTS).get(id, before.name, before.kind)) as
+      | Lists
+      | undefined)
   /** Moves to these lists, or to the next ones that are merged. */
   const moveTo = (next: Lists | undefined): void => {
     lists = next
@@ -47,14 +72,14 @@ function openFeed({ statement }: Connection, id: number): ChunkFeed {
     }
     number = lists?.chunk ?? chunkCount
   }
-  const read = ({ name, kind }: Lists): FeedChunk => {
-    const row = statement(CHUNK).raw(true).get(rowId(id, number))
-    if (!row) throw missingRows(id)
-    const [values, postings] = row as [string, Uint8Array]
-    return { name, kind, values, postings }
+  const read = (lists: Lists): FeedChunk => {
+    const row = rowId(id, number)
+    const chunk = readingSegment(id, () => statement(CHUNK).raw(true).get(row))
+    if (!chunk) throw missingRows(id)
+    return checkedChunk(row, lists, chunk)
   }
 
-  moveTo(statement(FIRST_LISTS).get(id) as Lists | undefined)
+  moveTo(readingSegment(id, () => statement(FIRST_LISTS).get(id)) as Lists | undefined)
   return {
     isReady: () => true,
     head: () => (head ??= lists && read(lists)),
@@ -70,7 +95,7 @@ export const openFeeds = (
   connection: Connection,
   segments: readonly SqliteSegmentRow[],
 ): ChunkFeeds => ({
-  feeds: segments.map(({ id }) => openFeed(connection, id)),
+  feeds: segments.map((segment) => openFeed(connection, segment)),
   fetch: () => Promise.resolve(),
 })
 
@@ -84,13 +109,13 @@ export function listedNames(
 ): readonly number[] {
   const names: number[] = []
   for (;;) {
-    const next = statement(NEXT_NAME).get(id, names.at(-1) ?? NO_NAME)
+    const next = readingSegment(id, () => statement(NEXT_NAME).get(id, names.at(-1) ?? NO_NAME))
     if (!next) return names
     names.push((next as { readonly name: number }).name)
   }
 }
 
-const LIST = `SELECT c.vals, c.posts
+const LIST = `SELECT k.chunk, c.vals, c.posts, c.vals_checksum, c.posts_checksum
   FROM daybook_chunk_keys AS k CROSS JOIN daybook_chunks AS c ON c.id = ${CHUNK_ID}
   WHERE k.segment = ? AND k.name = ? AND k.kind = ? ORDER BY k.first, k.ordinal`
 
@@ -100,6 +125,9 @@ export const readChunks = (
   { id }: SqliteSegmentRow,
   { name, kind }: Pick<Lists, 'name' | 'kind'>,
 ): readonly FeedChunk[] =>
-  (statement(LIST).raw(true).all(id, name, kind) as [string, Uint8Array][]).map(
-    ([values, postings]) => ({ name, kind, values, postings }),
-  )
+  (
+    readingSegment(id, () => statement(LIST).raw(true).all(id, name, kind)) as [
+      number,
+      ...unknown[],
+    ][]
+  ).map(([number, ...row]) => checkedChunk(rowId(id, number), { name, kind }, row))

@@ -5,10 +5,18 @@ import {
   type ChunkValues,
   type Key,
   keyOf,
+  missingRows,
   type PlaceRange,
 } from '../../../src/store-kit/index/segment-source.js'
 import type { Connection } from '../connection/connection.js'
-import { CHUNK_ID, rowId } from './row-ids.js'
+import {
+  keyChecksum,
+  postingsChecksum,
+  readingSegment,
+  segmentChecks,
+  valuesChecksum,
+} from './checksums.js'
+import { CHUNK_ID, rowId, segmentOf } from './row-ids.js'
 
 /** The lists of one name and kind in one segment. */
 export interface Lists {
@@ -19,7 +27,7 @@ export interface Lists {
 
 // CROSS JOIN fixes the order: the key is looked up first, then its chunk.
 const select = (where: string, order: 'ASC' | 'DESC'): string =>
-  `SELECT k.first, k.ordinal, c.vals, c.posts
+  `SELECT k.first, k.ordinal, c.vals, c.posts, k.chunk, k.checksum, c.vals_checksum, c.posts_checksum
    FROM daybook_chunk_keys AS k CROSS JOIN daybook_chunks AS c ON c.id = ${CHUNK_ID}
    WHERE k.segment = ? AND k.name = ? AND k.kind = ? ${where}
    ORDER BY k.first ${order}, k.ordinal ${order} LIMIT 1`
@@ -41,27 +49,52 @@ const END_CHUNK = (order: 'ASC' | 'DESC'): string =>
   `SELECT chunk FROM daybook_chunk_keys WHERE segment = ? AND name = ? AND kind = ?
    ORDER BY first ${order}, ordinal ${order} LIMIT 1`
 
-const LINES = `SELECT id, vals AS lines FROM daybook_chunks WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ${BULK}`
+const LINES = `SELECT id, vals AS lines, vals_checksum AS checksum FROM daybook_chunks WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ${BULK}`
 
-const POSTINGS = 'SELECT posts FROM daybook_chunks WHERE id = ?'
+const POSTINGS = 'SELECT posts, posts_checksum AS checksum FROM daybook_chunks WHERE id = ?'
+
+type ReadChunk = readonly [
+  ...chunk: ChunkValues,
+  number: number,
+  keySum: number,
+  valuesSum: number,
+  postingsSum: number,
+]
+
+interface ReadLines extends ChunkLines {
+  readonly checksum: number
+}
 
 /** `onRead` is called for each chunk that is read. */
-export function createChunkReader(
-  { statement }: Connection,
-  onRead?: () => void,
-): ChunkReader<Lists> {
+export function createChunkReader(connection: Connection, onRead?: () => void): ChunkReader<Lists> {
+  const { statement } = connection
+  const checks = segmentChecks(connection)
+
+  const check = ({ segment, name, kind }: Lists, chunk: ReadChunk): void => {
+    const [first, ordinal, values, postings, number, keySum, valuesSum, postingsSum] = chunk
+    const id = rowId(segment, number)
+    checks.key(
+      segment,
+      id,
+      () => keyChecksum([segment, name, kind, first, ordinal, number]) === keySum,
+    )
+    checks.values(segment, id, () => valuesChecksum(id, name, kind, values) === valuesSum)
+    checks.postings(segment, id, () => postingsChecksum(id, postings) === postingsSum)
+  }
   const reader =
     (text: string) =>
-    ({ segment, name, kind }: Lists, ...rest: readonly Key[]): ChunkValues | undefined => {
-      const chunk = statement(text)
-        .raw(true)
-        .get(segment, name, kind, ...rest)
-      if (chunk) onRead?.()
-      return chunk as ChunkValues | undefined
+    (lists: Lists, ...rest: readonly Key[]): ChunkValues | undefined => {
+      const { segment, name, kind } = lists
+      const select = statement(text).raw(true)
+      const chunk = readingSegment(segment, () => select.get(segment, name, kind, ...rest))
+      if (!chunk) return undefined
+      onRead?.()
+      check(lists, chunk as ReadChunk)
+      return chunk as unknown as ChunkValues
     }
   const endOf = (text: string, { segment, name, kind }: Lists): number | undefined => {
-    const row = statement(text).get(segment, name, kind) as { readonly chunk: number } | undefined
-    return row && rowId(segment, row.chunk)
+    const row = readingSegment(segment, () => statement(text).get(segment, name, kind))
+    return row === undefined ? undefined : rowId(segment, (row as { readonly chunk: number }).chunk)
   }
 
   /** The ids of chunks ascend in the order of their keys. */
@@ -69,11 +102,17 @@ export function createChunkReader(
     const first = endOf(END_CHUNK('ASC'), lists)
     if (first === undefined) return
     const end = endOf(END_CHUNK('DESC'), lists)! + 1
+    const { segment, name, kind } = lists
     for (const { from, to } of places) {
       const last = Math.min(first + to, end) - 1
       for (let next = first + from; next <= last; next += BULK) {
-        const chunks = statement(LINES).raw(false).all(next, last) as ChunkLines[]
-        for (const _ of chunks) onRead?.()
+        const select = statement(LINES).raw(false)
+        const chunks = readingSegment(segment, () => select.all(next, last)) as ReadLines[]
+        if (chunks.length < Math.min(BULK, last + 1 - next)) throw missingRows(segment)
+        for (const { id, lines, checksum } of chunks) {
+          onRead?.()
+          checks.values(segment, id, () => valuesChecksum(id, name, kind, lines) === checksum)
+        }
         yield chunks
       }
     }
@@ -84,7 +123,14 @@ export function createChunkReader(
   return {
     inBulk,
     at(id, lines) {
-      const { posts } = statement(POSTINGS).get(id) as { readonly posts: Uint8Array }
+      const segment = segmentOf(id)
+      const found = readingSegment(segment, () => statement(POSTINGS).get(id))
+      if (found === undefined) throw missingRows(segment)
+      const { posts, checksum } = found as {
+        readonly posts: Uint8Array
+        readonly checksum: number
+      }
+      checks.postings(segment, id, () => postingsChecksum(id, posts) === checksum)
       const [first] = readValues(lines.slice(0, (lines.indexOf('\n') + 1 || Infinity) - 1))
       return [keyOf(first!), 0, lines, posts]
     },

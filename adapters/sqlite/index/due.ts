@@ -57,8 +57,8 @@ export function isFullOfBytes(connection: Connection, maxBytes: number): boolean
 
 const UNSEALED = 'SELECT appended - sealed AS unsealed FROM daybook_high_water, daybook_index'
 
-// Segments that were abandoned, or that end before the oldest event.
-const HAS_SEGMENTS_TO_DROP = `SELECT EXISTS (SELECT 1 FROM daybook_segments WHERE state <> ${SegmentState.visible}
+// Segments that were abandoned, are to be built anew, or that end before the oldest event.
+const HAS_SEGMENTS_TO_DROP = `SELECT (SELECT rebuild FROM daybook_index) OR EXISTS (SELECT 1 FROM daybook_segments WHERE state <> ${SegmentState.visible}
   OR last < (SELECT coalesce(min(created_at), ${Number.MAX_SAFE_INTEGER}) FROM daybook_events)) AS hasSome`
 
 /** True if `size` events may be unsealed, or as many bytes as a segment may have; removed events count until `readUnsealed` corrects the number. Takes microseconds. */

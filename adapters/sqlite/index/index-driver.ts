@@ -4,6 +4,7 @@ import { namesOf, numberColumns } from './column-names.js'
 import type { DriverContext } from './driver-context.js'
 import { isSealDue } from './due.js'
 import { type SqliteSegmentRow, visibleSegments } from './index-state.js'
+import { createRepairs } from './repairs.js'
 import { publish, replace } from './publishing.js'
 import {
   deleteChunks,
@@ -35,6 +36,7 @@ export function createDriver(context: DriverContext): IndexDriver<UnsealedRows, 
     namesOf: async (numbers) => namesOf(connection, numbers),
     readChunks: async (segment, name, kind) => readChunks(connection, segment, { name, kind }),
     replace: (parts, merged, duplicates) => replace(context, parts, merged, duplicates),
+    repairs: createRepairs(context),
     hiddenSegments: async () => hiddenSegments(connection),
     hideExpired: () => hideExpired(context),
     markGone: (id) => markGone(context, id),

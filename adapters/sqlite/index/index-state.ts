@@ -2,6 +2,7 @@ import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { SegmentRow } from '../../../src/store-kit/index-builder/index-driver.js'
 import type { SealingTuning } from '../../../src/store-kit/index-builder/segment-levels.js'
 import { SegmentState } from '../../../src/store-kit/index/segment-source.js'
+import { keyChecksum } from './checksums.js'
 import type { Connection } from '../connection/connection.js'
 
 /*
@@ -16,6 +17,13 @@ export const DEFAULT_TUNING: SealingTuning = { segmentSize: 16_384, fanOut: 16 }
 export interface SqliteSegmentRow extends SegmentRow {
   /** The count of removed events when the segment was built, which has none of those. */
   readonly removed: number
+  /** See `eventsDigest`. */
+  readonly digest: number
+  /** Number of its chunks, without the blocks of times. */
+  readonly chunks: number
+  readonly isDamaged: boolean
+  /** False if the row itself is damaged; then its range is that of all events. */
+  readonly isTrusted: boolean
 }
 
 /** The index at one moment. */
@@ -28,16 +36,24 @@ export interface IndexState {
   readonly sealedLate: number
   /** The visible segments, by the times of their first events. */
   readonly segments: readonly SqliteSegmentRow[]
+  /** The segments that are to be built anew. */
+  readonly damaged: readonly SqliteSegmentRow[]
 }
 
-const VISIBLE_SEGMENTS = `SELECT id, level, size, first, last, removed, partial FROM daybook_segments
-  WHERE state = ${SegmentState.visible} ORDER BY first, id`
+const COLUMNS = 'id, level, size, first, last, s.removed, partial, digest, chunks, state, checksum'
+
+const SEGMENTS = `SELECT ${COLUMNS} FROM daybook_segments AS s WHERE state = ${SegmentState.visible} ORDER BY first, id`
 
 // One statement, so that the result is consistent.
-const STATE = `SELECT version, sealed_to, sealed_late, id, level, size, first, last, s.removed, partial
-  FROM daybook_index LEFT JOIN daybook_segments AS s ON state = ${SegmentState.visible} ORDER BY first, id`
+const STATE = `SELECT version, sealed_to, sealed_late, ${COLUMNS}
+  FROM daybook_index LEFT JOIN daybook_segments AS s
+    ON state IN (${SegmentState.visible}, ${SegmentState.damaged}) ORDER BY first, id`
 
-type SegmentValues = Omit<SqliteSegmentRow, 'isPartial'> & { readonly partial: 0 | 1 }
+interface SegmentValues extends Omit<SqliteSegmentRow, 'isPartial' | 'isDamaged' | 'isTrusted'> {
+  readonly partial: 0 | 1
+  readonly state: number
+  readonly checksum: number
+}
 
 interface StateRow extends Omit<SegmentValues, 'id'> {
   readonly version: number
@@ -48,12 +64,22 @@ interface StateRow extends Omit<SegmentValues, 'id'> {
 
 /** By the times of their first events. */
 export const visibleSegments = ({ statement }: Connection): readonly SqliteSegmentRow[] =>
-  (statement(VISIBLE_SEGMENTS).all() as SegmentValues[]).map(toSegmentRow)
+  (statement(SEGMENTS).all() as SegmentValues[])
+    .map(toSegmentRow)
+    .filter(({ isTrusted }) => isTrusted)
 
-const toSegmentRow = ({ partial, ...row }: SegmentValues): SqliteSegmentRow => ({
-  ...row,
-  isPartial: partial === 1,
-})
+function toSegmentRow({ partial, state, checksum, ...row }: SegmentValues): SqliteSegmentRow {
+  const { id, level, size, first, last, removed, digest, chunks } = row
+  const summed = [id, level, size, first, last, removed, partial, digest, chunks]
+  const isTrusted = keyChecksum(summed) === checksum
+  return {
+    ...row,
+    ...(!isTrusted && { first: 0, last: Number.MAX_SAFE_INTEGER }),
+    isPartial: partial === 1,
+    isDamaged: state === SegmentState.damaged || !isTrusted,
+    isTrusted,
+  }
+}
 
 /**
  * The state of the index. Its segments can be read while the version stays the same, so a caller that reads
@@ -62,12 +88,14 @@ const toSegmentRow = ({ partial, ...row }: SegmentValues): SqliteSegmentRow => (
 export function loadIndexState({ statement }: Connection): IndexState {
   const rows = statement(STATE).all() as StateRow[]
   const { version, sealed_to, sealed_late } = rows[0]!
+  const segments = rows.flatMap(({ version: _v, sealed_to: _t, sealed_late: _l, id, ...row }) =>
+    id === null ? [] : [toSegmentRow({ id, ...row })],
+  )
   return {
     version,
     sealedTo: sealed_to,
     sealedLate: sealed_late,
-    segments: rows.flatMap(({ id, level, size, first, last, removed, partial }) =>
-      id === null ? [] : [toSegmentRow({ id, level, size, first, last, removed, partial })],
-    ),
+    segments: segments.filter(({ isDamaged }) => !isDamaged),
+    damaged: segments.filter(({ isDamaged }) => isDamaged),
   }
 }

@@ -1,9 +1,13 @@
 import type { IndexPart } from '../../../src/store-kit/index/part.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
-import { type IndexState, loadIndexState } from './index-state.js'
+import { type IndexState, loadIndexState, type SqliteSegmentRow } from './index-state.js'
 import type { SealingTuning } from '../../../src/store-kit/index-builder/segment-levels.js'
+import type { DamagedSegment } from '../../../src/store-kit/index/segment-source.js'
+import { createRangePart, type RangePart } from './range-part.js'
 import { createRecentEvents } from './recent-events.js'
 import { readSegment } from './segment-reader.js'
+import { missingEvent } from '../schema/damaged-rows.js'
+import { segmentDamage } from './segment-damage.js'
 import type { Tables } from '../schema/tables.js'
 
 /** The index of the events at one moment. */
@@ -26,6 +30,10 @@ export interface LogIndex {
   refresh(isOver: () => boolean): Coverage | undefined
   /** Whether these segments can still be read. Call it within a snapshot, after `refresh`. */
   has(segments: readonly IndexPart[]): boolean
+  /** Reads the events of a damaged segment one by one from now on. */
+  setAside(damaged: DamagedSegment): void
+  /** Reports an event that a segment has and the log has not, unless it was removed. Call it within a snapshot. */
+  checkMissing(time: Microseconds): void
   /** Number of chunks that have been read. */
   readonly reads: () => number
 }
@@ -37,27 +45,52 @@ export interface Marks {
   readonly sealed: number
 }
 
+const EXISTS = 'SELECT 1 FROM daybook_events WHERE created_at = ?'
+
+const REMOVED = `SELECT removed, coalesce((SELECT min(created_at) FROM daybook_events), 9e15) AS oldest
+  FROM daybook_index`
+
 const MARKS = 'SELECT version, appended, sealed FROM daybook_high_water, daybook_index'
 
 const isSame = (a: Marks, b: Marks): boolean =>
   a.version === b.version && a.appended === b.appended && a.sealed === b.sealed
 
-export function createLogIndex(tables: Tables, tuning: SealingTuning): LogIndex {
-  const { connection } = tables
+/** `onDamaged` is called when a segment is set aside, so that it is built anew. */
+export function createLogIndex(
+  tables: Tables,
+  tuning: SealingTuning,
+  onDamaged: (segment: number) => void = () => {},
+): LogIndex {
+  const { connection, damages } = tables
   const recent = createRecentEvents(tables, tuning)
   let state: IndexState | undefined
   let segments = new Map<number, IndexPart>()
+  /** Damaged segments that this process has found. */
+  const aside = new Set<number>()
+  let asideParts = new Map<number, RangePart>()
   let reads = 0
   let last: { readonly marks: Marks; readonly coverage: Coverage } | undefined
 
   const setState = (next: IndexState): void => {
     recent.dropSealed(next)
+    const isAside = ({ id }: SqliteSegmentRow): boolean => aside.has(id)
     segments = new Map(
-      next.segments.map((row) => [
-        row.id,
-        segments.get(row.id) ?? readSegment(connection, row, () => void (reads += 1)),
-      ]),
+      next.segments
+        .filter((row) => !isAside(row))
+        .map((row) => [
+          row.id,
+          segments.get(row.id) ?? readSegment(connection, row, () => void (reads += 1)),
+        ]),
     )
+    const damaged = [...next.damaged, ...next.segments.filter(isAside)]
+    asideParts = new Map(
+      damaged.map((row) => [row.id, asideParts.get(row.id) ?? createRangePart(connection, row)]),
+    )
+    for (const row of damaged.filter(({ isTrusted }) => !isTrusted)) {
+      damages.report(segmentDamage(row, 'the checksum of its row is wrong'))
+      onDamaged(row.id)
+    }
+    for (const id of aside) if (!asideParts.has(id)) aside.delete(id)
     state = next
   }
 
@@ -65,10 +98,11 @@ export function createLogIndex(tables: Tables, tuning: SealingTuning): LogIndex 
     if (state?.version !== marks.version) setState(loadIndexState(connection))
     const { isNew, isLate } = recent.tooMany(marks.appended - marks.sealed)
     if (isLate) return { segments: [], recent: [], to: -1 }
+    for (const range of asideParts.values()) if (!range.read(isOver)) return undefined
     if (!recent.addLate(isOver)) return undefined
     if (!isNew && !recent.addNew(isOver)) return undefined
     return {
-      segments: [...segments.values()],
+      segments: [...segments.values(), ...[...asideParts.values()].map((range) => range.part())],
       recent: recent.parts(),
       // If there are too many new events, `recent` has only those that were added before.
       to: isNew ? recent.last : Number.MAX_SAFE_INTEGER,
@@ -90,8 +124,28 @@ export function createLogIndex(tables: Tables, tuning: SealingTuning): LogIndex 
     },
     has(wanted) {
       if (wanted === last?.coverage.segments) return true
-      const there = new Set(segments.values())
+      const ranges = [...asideParts.values()].map((range) => range.part())
+      const there = new Set([...segments.values(), ...ranges])
       return wanted.every((segment) => there.has(segment))
+    },
+    setAside({ segment, message }) {
+      const row = state?.segments.find(({ id }) => id === segment)
+      if (row) damages.report(segmentDamage(row, message))
+      onDamaged(segment)
+      aside.add(segment)
+      state = undefined
+      last = undefined
+    },
+    checkMissing(time) {
+      if (connection.statement(EXISTS).get(time)) return
+      const { removed, oldest } = connection.statement(REMOVED).get() as {
+        readonly removed: number
+        readonly oldest: Microseconds
+      }
+      const isLost = state?.segments.some(
+        (row) => row.removed === removed && row.first <= time && row.last >= time,
+      )
+      if (isLost && time >= oldest) damages.report(missingEvent(time))
     },
     reads: () => reads,
   }

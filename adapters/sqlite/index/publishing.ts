@@ -34,7 +34,7 @@ export function publish(
     statement(DELETE_SEALED_LATE).run(JSON.stringify(late))
     statement(DELETE_PASSED_LATE).run(sealed_to, sealedTo, late_to)
     statement(SET_SEALED_LATE).run(late_to)
-    if (segment) setVisible(connection, segment.id)
+    if (segment) setVisible(connection, segment)
     nextVersion(connection)
     return true
   })
@@ -57,7 +57,7 @@ export function replace(
     if (!parts.every(({ id }) => visible.has(id))) return false
     if (merged && !isBuilding(connection, merged.id)) return false
     for (const { id } of parts) hideSegment(connection, id)
-    if (merged) setVisible(connection, merged.id)
+    if (merged) setVisible(connection, merged)
     for (const time of duplicates) statement(INSERT_LATE).run(time)
     if (duplicates.length > 0) statement(ADD_APPENDED).run(duplicates.length)
     nextVersion(connection)

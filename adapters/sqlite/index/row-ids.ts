@@ -9,6 +9,9 @@ const MAX_ROWS = 2 ** 24
 /** The id of a segment's chunk, or block of times. */
 export const rowId = (segment: number, number: number): number => segment * MAX_ROWS + number
 
+/** The segment of a row. */
+export const segmentOf = (row: number): number => Math.floor(row / MAX_ROWS)
+
 /** The id of a chunk in SQL, with `k` for the table of keys. */
 export const CHUNK_ID = `k.segment * ${MAX_ROWS} + k.chunk`
 

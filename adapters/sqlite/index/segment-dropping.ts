@@ -1,7 +1,9 @@
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { SegmentState } from '../../../src/store-kit/index/segment-source.js'
 import type { Connection } from '../connection/connection.js'
+import { isCorrupt } from '../connection/database.js'
 import type { DriverContext } from './driver-context.js'
+import { loadIndexState } from './index-state.js'
 import { rowIds } from './row-ids.js'
 
 /** Rows that one transaction removes. */
@@ -14,15 +16,14 @@ const DELETE_KEYS = `DELETE FROM daybook_chunk_keys WHERE (segment, name, kind, 
 
 // An abandoned segment may have become visible since it was listed.
 const MARK_HIDDEN_GONE = `UPDATE daybook_segments SET state = ${SegmentState.gone}
-  WHERE id = ? AND state <> ${SegmentState.visible}`
+  WHERE id = ? AND state IN (${SegmentState.building}, ${SegmentState.gone})`
 
 const MARK_VISIBLE_GONE = `UPDATE daybook_segments SET state = ${SegmentState.gone} WHERE id = ?`
 
 const NEXT_VERSION = 'UPDATE daybook_index SET version = version + 1'
 
-const HIDDEN = `SELECT id FROM daybook_segments WHERE state <> ${SegmentState.visible}`
-
-const EXPIRED = `SELECT id FROM daybook_segments WHERE state = ${SegmentState.visible} AND last < ?`
+const HIDDEN = `SELECT id FROM daybook_segments
+  WHERE state IN (${SegmentState.building}, ${SegmentState.gone})`
 
 const OLDEST = 'SELECT min(created_at) AS oldest FROM daybook_events'
 
@@ -50,7 +51,10 @@ export async function hideExpired({
 }: DriverContext): Promise<readonly number[]> {
   const { statement } = connection
   const { oldest } = statement(OLDEST).get() as { readonly oldest: Microseconds | null }
-  const ids = idsOf(statement(EXPIRED).all(oldest ?? Number.MAX_SAFE_INTEGER))
+  const { segments, damaged } = loadIndexState(connection)
+  const ids = [...segments, ...damaged]
+    .filter(({ last }) => last < (oldest ?? Number.MAX_SAFE_INTEGER))
+    .map(({ id }) => id)
   if (ids.length > 0)
     await write(() => {
       for (const id of ids) hideSegment(connection, id)
@@ -62,10 +66,16 @@ export async function hideExpired({
 export const markGone = ({ connection, write }: DriverContext, id: number): Promise<boolean> =>
   write(() => connection.statement(MARK_HIDDEN_GONE).run(id).changes > 0)
 
-export async function deleteChunks(
-  { connection, write }: DriverContext,
-  id: number,
-): Promise<void> {
+export async function deleteChunks(context: DriverContext, id: number): Promise<void> {
+  try {
+    await deleteRows(context, id)
+  } catch (error) {
+    // No query reads the rest any more, as ids are never used again.
+    if (!isCorrupt(error)) throw error
+  }
+}
+
+async function deleteRows({ connection, write }: DriverContext, id: number): Promise<void> {
   const { statement } = connection
   const [from, end] = rowIds(id)
   for (const table of TABLES) {

@@ -1,16 +1,17 @@
 import { LRUCache } from 'lru-cache'
 import type { IndexPart } from '../../../src/store-kit/index/part.js'
 import { openSegment } from '../../../src/store-kit/index/segment.js'
-import { OTHERS } from '../../../src/store-kit/index/segment-source.js'
+import { missingRows, OTHERS } from '../../../src/store-kit/index/segment-source.js'
 import { decodeTimes } from '../../../src/store-kit/index/time-blocks.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Connection } from '../connection/connection.js'
 import { createChunkReader } from './chunk-reader.js'
+import { readingSegment, segmentChecks, timesChecksum } from './checksums.js'
 import { columnNames } from './column-names.js'
 import type { SqliteSegmentRow } from './index-state.js'
 import { rowId } from './row-ids.js'
 
-const TIMES = 'SELECT first, times FROM daybook_segment_times WHERE id = ?'
+const TIMES = 'SELECT first, times, checksum FROM daybook_segment_times WHERE id = ?'
 
 const FIRST_TIME = 'SELECT first FROM daybook_segment_times WHERE id = ?'
 
@@ -38,6 +39,15 @@ export function readSegment(
   const { statement } = connection
   const names = columnNames(connection)
   const blocks = blockCache(connection)
+  const checks = segmentChecks(connection)
+
+  const readTimes = (id: number): readonly [first: Microseconds, times: Uint8Array] => {
+    const found = readingSegment(row.id, () => statement(TIMES).raw(true).get(id))
+    if (!found) throw missingRows(row.id)
+    const [first, times, checksum] = found as [Microseconds, Uint8Array, number]
+    checks.times(row.id, id, () => timesChecksum(id, first, times) === checksum)
+    return [first, times]
+  }
   const source = {
     chunks: createChunkReader(connection, onRead),
     listsOf(name: string | undefined, kind: number) {
@@ -48,13 +58,15 @@ export function readSegment(
       const id = rowId(row.id, block)
       const cached = blocks.get(id)
       if (cached) return cached
-      const found = statement(TIMES).raw(true).get(id) as [Microseconds, Uint8Array]
-      const times = decodeTimes(...found)
+      const times = decodeTimes(...readTimes(id))
       blocks.set(id, times)
       return times
     },
     firstTimeOf(block: number) {
-      const found = statement(FIRST_TIME).get(rowId(row.id, block))
+      const id = rowId(row.id, block)
+      if (!checks.hasTimes(id)) return readTimes(id)[0]
+      const found = readingSegment(row.id, () => statement(FIRST_TIME).get(id))
+      if (!found) throw missingRows(row.id)
       return (found as { readonly first: Microseconds }).first
     },
   }

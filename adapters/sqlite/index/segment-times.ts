@@ -1,9 +1,10 @@
 import type { Presence } from '../../../src/store-kit/index-builder/index-driver.js'
-import { missingRows } from '../../../src/store-kit/index/segment-source.js'
+import { DamagedSegment, missingRows } from '../../../src/store-kit/index/segment-source.js'
 import { decodeTimes } from '../../../src/store-kit/index/time-blocks.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Connection } from '../connection/connection.js'
 import type { DriverContext } from './driver-context.js'
+import { eventsDigest, readingSegment, timesChecksum } from './checksums.js'
 import type { SqliteSegmentRow } from './index-state.js'
 import { rowIds } from './row-ids.js'
 
@@ -13,7 +14,7 @@ const MAX_BLOCKS = 256
 /** Rows of events that are read at once. */
 const MAX_ROWS = 4096
 
-const BLOCKS = `SELECT id, first, times FROM daybook_segment_times
+const BLOCKS = `SELECT id, first, times, checksum FROM daybook_segment_times
   WHERE id >= ? AND id < ? ORDER BY id LIMIT ${MAX_BLOCKS}`
 
 const EVENTS = `SELECT created_at FROM daybook_events
@@ -28,25 +29,33 @@ interface Removed {
   readonly oldest: Microseconds
 }
 
+type BlockRow = readonly [id: number, first: Microseconds, times: Uint8Array, checksum: number]
+
+/** Throws `DamagedSegment` unless the times are those that were written. */
 export async function readTimes(
   { connection: { statement }, steps }: DriverContext,
-  { id, size }: SqliteSegmentRow,
+  { id, size, digest }: SqliteSegmentRow,
 ): Promise<Float64Array> {
   const times = new Float64Array(size)
   const [start, end] = rowIds(id)
   let from = start
   let count = 0
   while (count < size) {
-    const rows = statement(BLOCKS).raw(true).all(from, end) as [number, Microseconds, Uint8Array][]
+    const select = statement(BLOCKS).raw(true)
+    const rows = readingSegment(id, () => select.all(from, end)) as BlockRow[]
     if (rows.length === 0) throw missingRows(id)
-    for (const [, first, data] of rows) {
+    for (const [row, first, data, checksum] of rows) {
       const block = decodeTimes(first, data)
+      if (timesChecksum(row, first, data) !== checksum || count + block.length > size)
+        throw new DamagedSegment(id, 'a checksum of its times is wrong')
       times.set(block, count)
       count += block.length
     }
     from = rows.at(-1)![0] + 1
     await steps.pause()
   }
+  if (eventsDigest(times) !== digest)
+    throw new DamagedSegment(id, 'the digest of its events is wrong')
   return times
 }
 

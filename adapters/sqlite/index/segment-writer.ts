@@ -3,36 +3,54 @@ import type {
   BatchLimits,
   BuildingSegment,
   NewSegment,
+  WrittenSegment,
 } from '../../../src/store-kit/index-builder/index-driver.js'
 import { keyOf, SegmentState, TIMES_KIND } from '../../../src/store-kit/index/segment-source.js'
 import { BLOCK } from '../../../src/store-kit/index/time-blocks.js'
 import type { Connection } from '../connection/connection.js'
 import type { DriverContext } from './driver-context.js'
+import {
+  eventsDigest,
+  keyChecksum,
+  SUMMED_COLUMNS,
+  postingsChecksum,
+  timesChecksum,
+  valuesChecksum,
+} from './checksums.js'
 import { rowId } from './row-ids.js'
 
 export const BATCH_LIMITS: BatchLimits = { bytes: 131_072, rows: 500 }
 
-const INSERT_SEGMENT = `INSERT INTO daybook_segments (state, level, size, first, last, removed, partial)
-  VALUES (${SegmentState.building}, ?, ?, ?, ?, ?, ?) RETURNING id`
+const INSERT_SEGMENT = `INSERT INTO daybook_segments (state, level, size, first, last, removed, partial, digest, chunks, checksum)
+  VALUES (${SegmentState.building}, ?, ?, ?, ?, ?, ?, ?, 0, 0) RETURNING id`
 
 const IS_BUILDING = `SELECT 1 FROM daybook_segments WHERE id = ? AND state = ${SegmentState.building}`
 
-const SET_VISIBLE = `UPDATE daybook_segments SET state = ${SegmentState.visible} WHERE id = ?`
+const SET_VISIBLE = `UPDATE daybook_segments SET state = ${SegmentState.visible},
+  chunks = ? - (size + ${BLOCK - 1}) / ${BLOCK} WHERE id = ?`
 
-const INSERT_CHUNK = 'INSERT INTO daybook_chunks (id, vals, posts) VALUES (?, ?, ?)'
+const SUMMED = `SELECT ${SUMMED_COLUMNS} FROM daybook_segments WHERE id = ?`
 
-const INSERT_KEY = `INSERT INTO daybook_chunk_keys (segment, name, kind, first, ordinal, chunk)
-  VALUES (?, ?, ?, ?, ?, ?)`
+const SET_CHECKSUM = 'UPDATE daybook_segments SET checksum = ? WHERE id = ?'
 
-const INSERT_TIMES = 'INSERT INTO daybook_segment_times (id, first, times) VALUES (?, ?, ?)'
+const INSERT_CHUNK = `INSERT INTO daybook_chunks (id, vals, posts, vals_checksum, posts_checksum)
+  VALUES (?, ?, ?, ?, ?)`
+
+const INSERT_KEY = `INSERT INTO daybook_chunk_keys (segment, name, kind, first, ordinal, chunk, checksum)
+  VALUES (?, ?, ?, ?, ?, ?, ?)`
+
+const INSERT_TIMES =
+  'INSERT INTO daybook_segment_times (id, first, times, checksum) VALUES (?, ?, ?, ?)'
 
 /** False once another process has marked the segment as gone. */
 export const isBuilding = ({ statement }: Connection, id: number): boolean =>
   statement(IS_BUILDING).get(id) !== undefined
 
 /** Makes queries read the segment, within a transaction. */
-export function setVisible({ statement }: Connection, id: number): void {
-  statement(SET_VISIBLE).run(id)
+export function setVisible({ statement }: Connection, { id, chunks }: WrittenSegment): void {
+  statement(SET_VISIBLE).run(chunks, id)
+  const row = statement(SUMMED).raw(true).get(id) as number[]
+  statement(SET_CHECKSUM).run(keyChecksum(row), id)
 }
 
 export const beginSegment = (
@@ -47,6 +65,7 @@ export const beginSegment = (
       times[times.length - 1],
       removed,
       Number(isPartial),
+      eventsDigest(times),
     ]
     return (connection.statement(INSERT_SEGMENT).get(...values) as { readonly id: number }).id
   })
@@ -62,12 +81,19 @@ export function insertChunks(
   const blocks = Math.ceil(size / BLOCK)
   const insert = ({ name, kind, chunk }: NamedChunk<number>, place: number): void => {
     if (kind === TIMES_KIND) {
-      statement(INSERT_TIMES).run(rowId(id, place), chunk.first, chunk.postings)
+      const row = rowId(id, place)
+      const first = Number(chunk.first)
+      const checksum = timesChecksum(row, first, chunk.postings)
+      statement(INSERT_TIMES).run(row, first, chunk.postings, checksum)
       return
     }
+    const { values, postings, ordinal } = chunk
     const number = place - blocks
-    statement(INSERT_CHUNK).run(rowId(id, number), chunk.values, chunk.postings)
-    statement(INSERT_KEY).run(id, name, kind, keyOf(chunk.first), chunk.ordinal, number)
+    const row = rowId(id, number)
+    const sums = [valuesChecksum(row, name, kind, values), postingsChecksum(row, postings)]
+    statement(INSERT_CHUNK).run(row, values, postings, ...sums)
+    const key = [id, name, kind, keyOf(chunk.first), ordinal, number]
+    statement(INSERT_KEY).run(...key, keyChecksum(key))
   }
   return write(() => {
     if (!isBuilding(connection, id)) return false

@@ -1,5 +1,5 @@
 import type { UnsealedEvents } from '../../../src/store-kit/index-builder/index-driver.js'
-import { createExtractor } from '../../../src/store-kit/index/extract.js'
+import { createExtractor, type Extractor } from '../../../src/store-kit/index/extract.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { createDamageReporter } from '../../../src/store/damage.js'
 import { createEventTable } from '../schema/events.js'
@@ -54,6 +54,12 @@ const LATE = `SELECT id, created_at FROM daybook_late
 /** An event that cannot be read has no values in the index. */
 const DAMAGED_ROW = { type: '', username: null, system: 0, attributes: '{}' } as const
 
+/** Adds a row to the events of a segment. */
+export function addRow(extractor: Extractor, { time, row }: ReadRow): void {
+  const { type, username, system, attributes } = row ?? DAMAGED_ROW
+  extractor.add({ time, type, username, system: system === 1, attributes })
+}
+
 interface LateRow {
   readonly id: number
   readonly created_at: Microseconds
@@ -91,10 +97,7 @@ async function readFrom(
   const events = createEventTable(connection, createDamageReporter())
   const extractor = createExtractor(bounds)
   const isFull = (): boolean => extractor.bytes >= bounds.bytes
-  const add = ({ time, row }: ReadRow): void => {
-    const { type, username, system, attributes } = row ?? DAMAGED_ROW
-    extractor.add({ time, type, username, system: system === 1, attributes })
-  }
+  const add = (row: ReadRow): void => addRow(extractor, row)
 
   const late: number[] = []
   let last: Microseconds = -1

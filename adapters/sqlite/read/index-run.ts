@@ -4,6 +4,7 @@ import { parseEventId } from '../../../src/event/event-id.js'
 import type { TimeBounds } from '../../../src/filter/bounds.js'
 import type { Steps } from '../../../src/filter/steps.js'
 import type { IndexView } from '../../../src/store-kit/index/index-list.js'
+import { DamagedSegment } from '../../../src/store-kit/index/segment-source.js'
 import { unindexedPart } from '../../../src/store-kit/index/unindexed-part.js'
 import type { IndexPart } from '../../../src/store-kit/index/part.js'
 import { tracedView } from '../../../src/store-kit/index/traced-view.js'
@@ -69,6 +70,7 @@ export async function runIndex(
 
   const eventAt = (time: Microseconds): AuditEvent | undefined => {
     const row = (open?.has(time) ? live.at(time) : undefined) ?? events.at(time)
+    if (!row) index.checkMissing(time)
     return row && toEvent(row)
   }
   const timesOf = (ids: readonly string[]): readonly Microseconds[] =>
@@ -103,7 +105,9 @@ export async function runIndex(
     } catch (error) {
       // A generator that has thrown cannot continue.
       steps = undefined
-      throw error
+      if (!(error instanceof DamagedSegment)) throw error
+      index.setAside(error)
+      return true
     } finally {
       if (trace?.current) trace.current.reads += index.reads() - before
     }

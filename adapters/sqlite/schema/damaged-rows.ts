@@ -12,6 +12,13 @@ const timeText = (time: Microseconds): string => {
   }
 }
 
+/** An event that should be there. */
+export const missingEvent = (time: Microseconds): Damage => ({
+  ...damagedEvent(time, undefined, 'the index has it, it was not removed, and its row is gone'),
+  kind: 'missing',
+  affects: 'no answer has the event',
+})
+
 /** The damage of an event; `suffix` is what could be read of the row. */
 export function damagedEvent(time: Microseconds, suffix: unknown, reason: string): Damage {
   const id = typeof suffix === 'string' ? idOf({ created_at: time, suffix }) : undefined

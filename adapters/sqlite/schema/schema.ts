@@ -99,7 +99,8 @@ const LIVE_TABLES = `
 
 // The segments of the index; see index/index-state.ts. `appended` (in daybook_high_water) counts all
 // rows ever inserted, and `sealed` those of them that are in segments or were removed; the difference
-// is the number of unsealed events. An event that was not inserted as the newest is listed in
+// is the number of unsealed events. `digest` is the CRC-32 of the times of all events of a segment, and
+// \`chunks\` the number of its rows in daybook_chunks; for the other checksums see index/checksums.ts. An event that was not inserted as the newest is listed in
 // `daybook_late` until it is in a segment.
 const INDEX_TABLES = `
   CREATE TABLE daybook_late (
@@ -113,9 +114,10 @@ const INDEX_TABLES = `
     sealed_to INTEGER NOT NULL,
     sealed_late INTEGER NOT NULL,
     sealed INTEGER NOT NULL,
-    removed INTEGER NOT NULL
+    removed INTEGER NOT NULL,
+    rebuild INTEGER NOT NULL
   ) STRICT;
-  INSERT INTO daybook_index VALUES (1, 0, -1, 0, 0, 0);
+  INSERT INTO daybook_index VALUES (1, 0, -1, 0, 0, 0, 0);
   CREATE TABLE daybook_names (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE
@@ -128,12 +130,17 @@ const INDEX_TABLES = `
     first INTEGER NOT NULL,
     last INTEGER NOT NULL,
     removed INTEGER NOT NULL,
-    partial INTEGER NOT NULL
+    partial INTEGER NOT NULL,
+    digest INTEGER NOT NULL,
+    chunks INTEGER NOT NULL,
+    checksum INTEGER NOT NULL
   ) STRICT;
   CREATE TABLE daybook_chunks (
     id INTEGER PRIMARY KEY,
     vals TEXT NOT NULL,
-    posts BLOB NOT NULL
+    posts BLOB NOT NULL,
+    vals_checksum INTEGER NOT NULL,
+    posts_checksum INTEGER NOT NULL
   ) STRICT;
   CREATE TABLE daybook_chunk_keys (
     segment INTEGER NOT NULL,
@@ -142,12 +149,14 @@ const INDEX_TABLES = `
     first ANY NOT NULL,
     ordinal INTEGER NOT NULL,
     chunk INTEGER NOT NULL,
+    checksum INTEGER NOT NULL,
     PRIMARY KEY (segment, name, kind, first, ordinal)
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE daybook_segment_times (
     id INTEGER PRIMARY KEY,
     first INTEGER NOT NULL,
-    times BLOB NOT NULL
+    times BLOB NOT NULL,
+    checksum INTEGER NOT NULL
   ) STRICT;`
 
 const CREATE_TABLES =

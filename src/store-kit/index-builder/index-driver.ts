@@ -78,6 +78,30 @@ export interface ChunkFeeds {
   readonly fetch: () => Promise<void>
 }
 
+/** Segments that are built anew from the events of a time range. */
+export interface Rebuild {
+  readonly segments: readonly SegmentInfo[]
+  readonly from: Microseconds
+  readonly to: Microseconds
+  /** True if these are all segments, because that was requested. */
+  readonly isWhole: boolean
+}
+
+/** What a store does to mend its index. */
+export interface Repairs {
+  /** Makes queries read the events of a visible segment one by one until it is built anew. */
+  setDamaged(id: number): Promise<void>
+  /** What to build anew; `undefined` if there is nothing. */
+  nextRebuild(): Promise<Rebuild | undefined>
+  /** The first `size` events within the times, or fewer if a segment has no room for more. */
+  readRange(from: Microseconds, to: Microseconds, size: number): Promise<UnsealedEvents>
+  /**
+   * In one transaction: replaces the segments by those that were built from the same events. False, without
+   * effect, if any of them is gone.
+   */
+  replaceRebuilt(rebuild: Rebuild, built: readonly WrittenSegment[]): Promise<boolean>
+}
+
 /** The limits of one transaction that writes chunks, so that it takes a few milliseconds. */
 export interface BatchLimits {
   readonly bytes: number
@@ -146,7 +170,10 @@ export interface IndexDriver<
     duplicates: readonly Microseconds[],
   ): Promise<boolean>
 
-  /** Ids of the segments that are not visible. */
+  /** Stores that check nothing have none. */
+  readonly repairs?: Repairs
+
+  /** Ids of the segments that no query reads. */
   hiddenSegments(): Promise<readonly number[]>
   /** Hides the segments that end before the oldest event, and returns their ids. */
   hideExpired(): Promise<readonly number[]>

@@ -1,6 +1,7 @@
 import type { Builder } from './builder.js'
 import type { IndexDriver } from './index-driver.js'
 import { mergeNext } from './merging.js'
+import { notingDamage, rebuildNext } from './rebuilding.js'
 import { sealNext } from './sealing.js'
 import { dropAbandoned, dropExpired } from './segment-dropping.js'
 import type { SealingTuning } from './segment-levels.js'
@@ -55,9 +56,16 @@ export async function runRound(options: RoundOptions): Promise<RoundEnd> {
 
   const merge = async (): Promise<boolean> => {
     isMerging = true
-    const hasMerged = await mergeNext(builder)
+    const hasMerged = await notingDamage(builder, () => mergeNext(builder))
     isMerging = false
     return hasMerged
+  }
+
+  const rebuild = async (): Promise<boolean> => {
+    isMerging = true
+    const hasRebuilt = await repeat(rebuildNext)
+    isMerging = false
+    return hasRebuilt
   }
 
   try {
@@ -67,8 +75,9 @@ export async function runRound(options: RoundOptions): Promise<RoundEnd> {
     let hasWorked = hasDroppedAbandoned || hasDroppedExpired
     for (;;) {
       const hasSealed = await seal()
+      const hasRebuilt = await rebuild()
       const hasMerged = await merge()
-      if (!hasSealed && !hasMerged) return hasWorked ? 'done' : 'nothing'
+      if (!hasSealed && !hasRebuilt && !hasMerged) return hasWorked ? 'done' : 'nothing'
       hasWorked = true
     }
   } catch (error) {

@@ -1,3 +1,4 @@
+import type { Extract } from '../index/extract.js'
 import type { Columns } from '../index/columns.js'
 import type { Builder } from './builder.js'
 import { columnChunks, type NamedChunk, otherChunks } from './column-chunks.js'
@@ -19,15 +20,23 @@ export async function sealNext(builder: Builder): Promise<boolean> {
   const { extract, removed } = unsealed
   let segment: WrittenSegment | undefined
   if (extract.times.length > 0) {
-    const { times, columns } = extract
-    const numbered = await numberColumns(builder, columns)
-    const isPartial = hasPartial(columns)
-    const chunks = sealedChunks(builder, numbered, columns)
-    segment = await writeSegment(builder, { level: 0, times, removed, isPartial }, chunks)
+    segment = await writeSealed(builder, extract, removed)
   }
   const isPublished = !segment?.isLost && (await driver.publish(segment, unsealed))
   if (!isPublished && segment) await dropSegment(builder, segment.id)
   return true
+}
+
+/** Writes a segment of level 0 that no query reads yet; there is at least one event. */
+export async function writeSealed(
+  builder: Builder,
+  { times, columns }: Extract,
+  removed: number | undefined,
+): Promise<WrittenSegment> {
+  const numbered = await numberColumns(builder, columns)
+  const isPartial = hasPartial(columns)
+  const chunks = sealedChunks(builder, numbered, columns)
+  return writeSegment(builder, { level: 0, times, removed, isPartial }, chunks)
 }
 
 /** The chunks of a segment in the order of their keys. */

@@ -9,6 +9,8 @@ export const SegmentState = {
   visible: 1,
   /** Its rows are being removed, and no query begins to read it. */
   gone: 2,
+  /** Not what was written. Queries read its events one by one, until a round has built it anew. */
+  damaged: 3,
 } as const
 
 /**
@@ -109,6 +111,15 @@ export interface SegmentInfo {
   readonly isPartial: boolean
 }
 
-/** For a segment that another process has begun to remove, or a damaged index. */
-export const missingRows = (id: number): AuditLogError =>
-  new AuditLogError('STORE_FAILED', `rows of segment ${id} of the index are missing`)
+/** Thrown by reads of a segment that is not what was written, or that another process has begun to remove. */
+export class DamagedSegment extends AuditLogError {
+  readonly segment: number
+
+  constructor(segment: number, reason: string) {
+    super('STORE_FAILED', `segment ${segment} of the index is damaged: ${reason}`)
+    this.segment = segment
+  }
+}
+
+export const missingRows = (id: number): DamagedSegment =>
+  new DamagedSegment(id, 'rows are missing')

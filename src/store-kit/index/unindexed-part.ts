@@ -11,11 +11,21 @@ export function unindexedPart(id: string, times: readonly Microseconds[]): Index
     first: times[0] ?? 0,
     last: times.at(-1) ?? 0,
     timeOf: (ordinal) => times[ordinal]!,
-    countBefore: (time) => times.filter((one) => one < time).length,
+    countBefore: (time) => countBelow(times, time),
     values: () => [],
     find: () => EMPTY,
     valued: () => EMPTY,
     containers: () => EMPTY,
     partial: () => rangePostings(0, size),
   }
+}
+
+function countBelow(times: readonly Microseconds[], bound: Microseconds): number {
+  let [low, high] = [0, times.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (times[middle]! < bound) low = middle + 1
+    else high = middle
+  }
+  return low
 }

@@ -1,0 +1,57 @@
+import path from 'node:path'
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import { throwIfAborted } from '../../src/errors.js'
+import type { SqliteDatabase } from './connection/database.js'
+
+/** What SQLite finds wrong in the file, by table; see https://www.sqlite.org/pragma.html#pragma_integrity_check */
+export type CheckTable = (table: string) => Promise<readonly string[]>
+
+const MAX_FOUND = 100
+
+/** SQLite's own check of one table and its indexes; it reads all of their pages. */
+export function integrityOf(database: SqliteDatabase, table: string): readonly string[] {
+  try {
+    const rows = database.prepare(`PRAGMA integrity_check('${table}')`).raw(true).all()
+    const lines = (rows as [string][]).map(([line]) => line)
+    return lines.filter((line) => line !== 'ok').slice(0, MAX_FOUND)
+  } catch (error) {
+    return [(error as Error).message]
+  }
+}
+
+/** Runs the check in a thread, because it blocks; in this thread if none can be started. */
+export async function withFileCheck<Result>(
+  database: SqliteDatabase,
+  use: (check: CheckTable) => Promise<Result>,
+  signal: AbortSignal | undefined,
+): Promise<Result> {
+  const extension = path.extname(new URL(import.meta.url).pathname)
+  const file = new URL(`./checking-thread${extension}`, import.meta.url)
+  let worker: Worker | undefined
+  const check: CheckTable = async (table) => {
+    throwIfAborted(signal)
+    if (!worker) return integrityOf(database, table)
+    worker.postMessage(table, [])
+    try {
+      const [lines] = await once(worker, 'message', signal ? { signal } : {})
+      return lines as readonly string[]
+    } catch (error) {
+      throwIfAborted(signal)
+      return [(error as Error).message]
+    }
+  }
+  try {
+    const isBuilt = extension === '.js'
+    worker = new Worker(file, { workerData: database.name, ...(isBuilt && { execArgv: [] }) })
+    worker.unref()
+    await once(worker, 'message')
+  } catch {
+    worker = undefined
+  }
+  try {
+    return await use(check)
+  } finally {
+    await worker?.terminate()
+  }
+}

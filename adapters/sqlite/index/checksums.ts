@@ -1,0 +1,96 @@
+import zlib from 'node:zlib'
+import type { Microseconds } from '../../../src/event/timestamp.js'
+import { DamagedSegment, type Key } from '../../../src/store-kit/index/segment-source.js'
+import type { Connection } from '../connection/connection.js'
+import { isCorrupt } from '../connection/database.js'
+
+/*
+ * Each row of a segment has a checksum of all that it holds, with its own place, so that a row which stands
+ * in another's place is noticed too.
+ */
+
+/** The columns of a segment's own row of which it has the checksum, as `keyChecksum` takes them. */
+export const SUMMED_COLUMNS = 'id, level, size, first, last, removed, partial, digest, chunks'
+
+export const keyChecksum = (key: readonly (number | Key)[]): number =>
+  zlib.crc32(key.map((part) => `${typeof part === 'string' ? "'" : ''}${part}`).join('\n'))
+
+/** The checksum of a chunk's values, which belong to lists of this name and kind. */
+export const valuesChecksum = (id: number, name: number, kind: number, values: string): number =>
+  zlib.crc32(values, zlib.crc32(`${id} ${name} ${kind}`))
+
+// For no bytes, zlib may return 0 instead of the checksum so far.
+const bytesChecksum = (bytes: Uint8Array, place: string): number =>
+  bytes.length === 0 ? zlib.crc32(place) : zlib.crc32(bytes, zlib.crc32(place))
+
+export const postingsChecksum = (id: number, postings: Uint8Array): number =>
+  bytesChecksum(postings, String(id))
+
+export const timesChecksum = (id: number, first: Microseconds, times: Uint8Array): number =>
+  bytesChecksum(times, `${id} ${first}`)
+
+/** The digest of the events of a segment. Their times identify them. */
+export const eventsDigest = (times: ArrayLike<Microseconds>): number => {
+  const exact = times instanceof Float64Array ? times : Float64Array.from(times)
+  return zlib.crc32(new Uint8Array(exact.buffer, exact.byteOffset, exact.byteLength))
+}
+
+/** Runs a read of a segment. What SQLite itself finds damaged becomes a `DamagedSegment`. */
+export function readingSegment<Result>(segment: number, read: () => Result): Result {
+  try {
+    return read()
+  } catch (error) {
+    if (!isCorrupt(error)) throw error
+    throw new DamagedSegment(segment, (error as Error).message)
+  }
+}
+
+/** Parts that were checked stay unchecked for this long, so that repeated queries do not check them again. */
+const TRUSTED_MS = 60_000
+const MAX_TRUSTED = 100_000
+
+/** Checks each part of the rows of segments when it is read, and then no more for a while. */
+export interface SegmentChecks {
+  key(segment: number, id: number, isRight: () => boolean): void
+  values(segment: number, id: number, isRight: () => boolean): void
+  postings(segment: number, id: number, isRight: () => boolean): void
+  times(segment: number, id: number, isRight: () => boolean): void
+  /** Whether the times with this row id were checked. */
+  hasTimes(id: number): boolean
+}
+
+const PARTS = ['key', 'values', 'postings', 'times'] as const
+
+const all = new WeakMap<Connection, SegmentChecks>()
+
+export function segmentChecks(connection: Connection): SegmentChecks {
+  const known = all.get(connection)
+  if (known) return known
+  const trusted = PARTS.map(() => new Set<number>())
+  let until = 0
+
+  const forgetOld = (): void => {
+    const now = performance.now()
+    const isFull = trusted.some(({ size }) => size >= MAX_TRUSTED)
+    if (now < until && !isFull) return
+    until = now + TRUSTED_MS
+    for (const set of trusted) set.clear()
+  }
+  const check =
+    (part: number) =>
+    (segment: number, id: number, isRight: () => boolean): void => {
+      if (trusted[part]!.has(id)) return
+      if (!isRight()) throw new DamagedSegment(segment, `a checksum of its ${PARTS[part]} is wrong`)
+      forgetOld()
+      trusted[part]!.add(id)
+    }
+  const checks: SegmentChecks = {
+    key: check(0),
+    values: check(1),
+    postings: check(2),
+    times: check(3),
+    hasTimes: (id) => trusted[3]!.has(id),
+  }
+  all.set(connection, checks)
+  return checks
+}

@@ -1,0 +1,264 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Damage } from '../../src/store/damage.js'
+import { createDamageReporter } from '../../src/store/damage.js'
+import type { Verification, VerifyOptions } from '../../src/store/verification.js'
+import { DamagedSegment } from '../../src/store-kit/index/segment-source.js'
+import type { IndexPart } from '../../src/store-kit/index/part.js'
+import { SUFFIX_LENGTH } from '../../src/event/event-id.js'
+import type { Microseconds } from '../../src/event/timestamp.js'
+import type { Connection } from './connection/connection.js'
+import { isCorrupt } from './connection/database.js'
+import { runTimeSlice } from './connection/time-slice.js'
+import { withFileCheck } from './check-file.js'
+import { loadIndexState, type SqliteSegmentRow } from './index/index-state.js'
+import { segmentDamage } from './index/segment-damage.js'
+import { readSegment } from './index/segment-reader.js'
+import { damagedEvent, missingEvent } from './schema/damaged-rows.js'
+import { createEventTable } from './schema/events.js'
+import { readAfter } from './schema/read-after.js'
+import type { Tables } from './schema/tables.js'
+import { timesBetween, verifySegment } from './verify-index.js'
+
+/** Rows that are read at once. */
+const STEP = 64
+
+const TABLES = `SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'daybook\\_%' ESCAPE '\\'`
+
+const MARKS = `SELECT removed, sealed_to AS sealedTo, created_at AS highWater,
+  coalesce((SELECT min(created_at) FROM daybook_events), 9e15) AS oldest FROM daybook_index, daybook_high_water`
+
+interface Marks {
+  readonly removed: number
+  readonly sealedTo: Microseconds
+  readonly highWater: Microseconds
+  readonly oldest: Microseconds
+}
+
+const NAMED = 'SELECT created_at FROM daybook_foreign_ids WHERE id = ?'
+
+const LATE = 'SELECT 1 FROM daybook_late WHERE created_at = ? LIMIT 1'
+
+interface Run {
+  readonly tables: Tables
+  readonly options: VerifyOptions
+  readonly found: (damage: Damage) => void
+  /** Runs the steps in time slices; each slice sees one snapshot of the file. */
+  readonly onDamaged: (damaged: DamagedSegment) => void
+  readonly work: (steps: Iterator<undefined, void>) => Promise<void>
+}
+
+const databaseDamage = (place: string, reason: string): Damage => ({
+  kind: 'database',
+  place,
+  reason,
+  affects: 'rows of the table may be missing from answers; restore the file from a backup',
+})
+
+/** Implements `EventStore.verify`. Reads in short slices, so that calls go on meanwhile. */
+export async function verifyFile(
+  tables: Tables,
+  options: VerifyOptions,
+  onDamaged: (damaged: DamagedSegment) => void,
+): Promise<Verification> {
+  const { connection } = tables
+  const { signal, onProgress } = options
+  const damage = new Map<string, Damage>()
+  const found = (one: Damage): void => {
+    const key = `${one.kind} ${one.place}`
+    if (!damage.has(key)) damage.set(key, one)
+  }
+  const work = async (steps: Iterator<undefined, void>): Promise<void> => {
+    const step = (): boolean => !steps.next().done
+    const slice = (): boolean => connection.snapshot(() => runTimeSlice(step))
+    while (await connection.retry(slice, { signal })) await nextTurn()
+  }
+  const run: Run = { tables, options, found, work, onDamaged }
+
+  let events = 0
+  const count = (): void => {
+    events += 1
+    if (events % 1000 === 0) onProgress?.({ step: 'events', done: events, total: undefined })
+  }
+  await guarded(run, 'daybook_events', verifyEvents(run, count))
+  await guarded(run, 'daybook_live', verifyLive(run))
+  const segments = await verifySegments(run)
+  await verifyTables(run)
+  return { events, segments, damage: [...damage.values()] }
+}
+
+/** Runs the steps. What SQLite itself cannot read ends them, and is noted. */
+async function guarded(
+  { found, work }: Run,
+  table: string,
+  steps: Iterator<undefined, void>,
+): Promise<void> {
+  try {
+    await work(steps)
+  } catch (error) {
+    if (!isCorrupt(error)) throw error
+    found(databaseDamage(`table ${table}`, (error as Error).message))
+  }
+}
+
+function* verifyEvents(
+  { tables: { connection }, found }: Run,
+  count: () => void,
+): Generator<undefined, void> {
+  const damages = createDamageReporter()
+  damages.watch(found)
+  const events = createEventTable(connection, damages)
+  const isNamed = (id: string, time: Microseconds): boolean =>
+    (connection.statement(NAMED).get(id) as { created_at: number } | undefined)?.created_at === time
+  const end = marksOf(connection).highWater
+  let last: Microseconds = -1
+  for (;;) {
+    const rows = readAfter({ connection, events }, last, STEP)
+    for (const { time, row } of rows) {
+      count()
+      if (row && row.suffix.length !== SUFFIX_LENGTH && !isNamed(row.suffix, time))
+        found(damagedEvent(time, row.suffix, 'its id is not listed'))
+      last = time
+    }
+    if (rows.length < STEP || last >= end) break
+    yield
+  }
+  const { highWater } = marksOf(connection)
+  if (last > highWater)
+    found({
+      kind: 'database',
+      place: 'table daybook_high_water',
+      reason: 'an event is newer than the newest event is said to be',
+      affects: 'new events may come before older ones',
+      from: highWater,
+      to: last,
+    })
+}
+
+const marksOf = ({ statement }: Connection): Marks => statement(MARKS).get() as Marks
+
+function* verifyLive({ tables: { live }, found }: Run): Generator<undefined, void> {
+  for (const { created_at, suffix, attributes } of live.between({ from: 0, to: 9e15 })) {
+    try {
+      JSON.parse(attributes)
+    } catch {
+      found(damagedEvent(created_at, suffix, 'its attributes are no JSON'))
+    }
+  }
+  yield
+}
+
+async function verifySegments(run: Run): Promise<number> {
+  const { tables, options, found, work } = run
+  const { connection } = tables
+  const isThere = (version: number): boolean => loadIndexState(connection).version === version
+  // The segments may be merged meanwhile; then it begins again with those that are there.
+  for (;;) {
+    const { version, segments, damaged, sealedTo } = await connection.retry(
+      () => loadIndexState(connection),
+      options,
+    )
+    for (const row of damaged)
+      found(segmentDamage(row, row.isTrusted ? 'it is being built anew' : 'its row is damaged'))
+    const parts: IndexPart[] = []
+    const bad = new Set<number>()
+    for (const [done, row] of segments.entries()) {
+      options.onProgress?.({ step: 'index', done, total: segments.length })
+      try {
+        await work(verifySegment(connection, row))
+        parts.push(readSegment(connection, row))
+      } catch (error) {
+        if (!(error instanceof DamagedSegment)) throw error
+        if (!isThere(version)) break
+        found(segmentDamage(row, error.message))
+        run.onDamaged(error)
+        bad.add(row.id)
+      }
+    }
+    if (!isThere(version)) continue
+    await guarded(run, 'daybook_events', verifyPresence(run, segments, parts, version))
+    if (bad.size === 0 && damaged.length === 0)
+      await guarded(run, 'daybook_events', verifyCoverage(run, parts, sealedTo, version))
+    if (isThere(version)) return segments.length
+  }
+}
+
+/** Finds events that a segment has, that were not removed, and that are not there. */
+function* verifyPresence(
+  { tables: { connection }, found }: Run,
+  segments: readonly SqliteSegmentRow[],
+  parts: readonly IndexPart[],
+  version: number,
+): Generator<undefined, void> {
+  const rows = new Map(segments.map((row) => [String(row.id), row]))
+  const at = connection.statement('SELECT 1 FROM daybook_events WHERE created_at = ?')
+  for (const part of parts) {
+    const row = rows.get(part.id)!
+    for (let i = 0; i < part.size; i++) {
+      if (i % STEP === 0) {
+        yield
+        const { removed } = marksOf(connection)
+        if (removed !== row.removed || loadIndexState(connection).version !== version) break
+      }
+      const time = part.timeOf(i)
+      if (!at.get(time) && time >= marksOf(connection).oldest) found(missingEvent(time))
+    }
+  }
+}
+
+/** Finds events that are in no segment, though no list looks for them elsewhere. */
+function* verifyCoverage(
+  { tables: { connection, events }, found }: Run,
+  parts: readonly IndexPart[],
+  sealedTo: Microseconds,
+  version: number,
+): Generator<undefined, void> {
+  const times = connection.statement(
+    'SELECT created_at FROM daybook_events WHERE created_at > ? AND created_at <= ? ORDER BY created_at LIMIT ?',
+  )
+  let last: Microseconds = -1
+  let [count, from, to] = [0, 0, 0]
+  for (;;) {
+    if (loadIndexState(connection).version !== version) return
+    const window = times.raw(true).all(last, sealedTo, 4 * STEP) as [Microseconds][]
+    if (window.length === 0) break
+    const [first, end] = [window[0]![0], window.at(-1)![0]]
+    const indexed = new Set<Microseconds>()
+    for (const part of parts)
+      if (part.first <= end && part.last >= first)
+        for (const time of timesBetween(part, first, end)) indexed.add(time)
+    for (const [time] of window) {
+      if (indexed.has(time) || connection.statement(LATE).get(time) || !events.at(time)) continue
+      if (count === 0) from = time
+      to = time
+      count += 1
+    }
+    last = end
+    yield
+  }
+  if (count > 0)
+    found({
+      kind: 'index',
+      place: 'list of segments',
+      reason: `${count} events are in no segment`,
+      affects: 'lists with a filter may lack them; audit.rebuildIndex() mends that',
+      from,
+      to,
+    })
+}
+
+async function verifyTables({ tables: { connection }, options, found }: Run): Promise<void> {
+  const { signal, onProgress } = options
+  const { database } = connection
+  await withFileCheck(
+    database,
+    async (check) => {
+      const rows = await connection.retry(() => connection.statement(TABLES).all(), options)
+      const names = (rows as { readonly name: string }[]).map(({ name }) => name)
+      for (const [done, name] of names.entries()) {
+        onProgress?.({ step: 'file', done, total: names.length })
+        for (const line of await check(name)) found(databaseDamage(`table ${name}: ${line}`, line))
+      }
+    },
+    signal,
+  )
+}

@@ -1,0 +1,26 @@
+import type { Damage } from './damage.js'
+
+/** How far a verification is. */
+export interface VerifyProgress {
+  /** What is being read: first the events, then the segments of the index, then the file itself. */
+  readonly step: 'events' | 'index' | 'file'
+  /** Events, segments or tables that were read in this step. */
+  readonly done: number
+  /** Segments or tables of the step; `undefined` for events, which are not counted first. */
+  readonly total: number | undefined
+}
+
+export interface VerifyOptions {
+  readonly signal?: AbortSignal | undefined
+  readonly onProgress?: ((progress: VerifyProgress) => void) | undefined
+}
+
+/** The result of a verification. */
+export interface Verification {
+  /** Number of events that were read. */
+  readonly events: number
+  /** Number of segments of the index that were read. */
+  readonly segments: number
+  /** Each damaged place; empty if all that was read is what was written. */
+  readonly damage: readonly Damage[]
+}

@@ -7,6 +7,8 @@ import Koa, { type Context, type Middleware } from 'koa'
 import { AuditLog } from 'daybook'
 import { auditPage, auditRoutes, basicAuth, type EventsAction, recordRequests } from 'daybook/koa'
 import { createAgents } from './agents/agents.js'
+import { startAutoscaler } from './autoscaler/autoscaler.js'
+import { createWorkers } from './autoscaler/workers.js'
 import { createBackground } from './background/background.js'
 import { cleaningOf } from './background/cleaning.js'
 import { startJobs } from './background/jobs.js'
@@ -17,6 +19,7 @@ import { startTraffic } from './traffic/traffic.js'
 import type { EngineContext } from './engine/context.js'
 import { createEngine, type Engine } from './engine/engine.js'
 import { createLogForwarder } from './engine/log-forwarder.js'
+import { createPods } from './engine/pods.js'
 import { CHANGES, WORKFLOW_RUNS, type ActivityNames } from './engine/names.js'
 import { serviceEventTypes } from './event-types.js'
 import { findGit } from './git/git.js'
@@ -92,13 +95,14 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     slots: createSlots(common),
     forwardLog: createLogForwarder(common),
   }
-  const changes = await openEngine(CHANGES, workspace, shared)
-  const workflowRuns = await openEngine(WORKFLOW_RUNS, workspace, shared)
+  const changes = await openEngine(CHANGES, workspace, { ...shared, pods: createPods(common) })
+  const workflowRuns = await openEngine(WORKFLOW_RUNS, workspace, { ...shared, pods: undefined })
   const service: Service = {
     ...common,
     noteLive: createNoteLive(audit),
     vault,
     images,
+    workers: createWorkers(common),
     agents: createAgents({ ...common, images }),
     clean: async (rules) => void (await audit.cleaning.run({ rules })),
     changes,
@@ -136,6 +140,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     startSchedule(service)
     startJobs(service)
     startPeriodicFetch(service)
+    startAutoscaler(service)
     background.repeat(timings.followRevisions, () => followRevisions(service))
     background.repeat(timings.ldapRefresh, () => refreshDirectory(service, null))
     background.repeat(timings.configuration, () => vault.roll())

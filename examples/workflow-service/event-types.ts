@@ -15,6 +15,8 @@ export const serviceEventTypes = defineEventTypes({
   'api:template_versions:refresh': { description: 'A refresh of actions was requested' },
   'api:template_versions:cancel_refresh': { description: 'A refresh of actions was cancelled' },
   'api:asset_models:concretise': { description: 'A model was made concrete' },
+  'api:changes:retry': { description: 'An incomplete change was started again' },
+  'api:reports:create': { description: 'A report was computed' },
   'api:sites:cordon': { description: 'A site was cordoned' },
   'api:sites:uncordon': { description: 'A cordoned site was opened again' },
   'api:template_versions:create': { description: 'A version of a template was created' },

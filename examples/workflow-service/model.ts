@@ -51,6 +51,10 @@ export interface Activity extends Owned {
   readonly project_path: string | null
   readonly node_path: string | null
   readonly workflow_id: string | null
+  /** The template version of its action. */
+  readonly template_version_id?: string | null
+  /** Overrides of settings. */
+  readonly settings?: Readonly<Record<string, Scalar>>
   readonly step_ids: readonly string[]
   /** Null if a schedule started it. */
   readonly started_by: string | null
@@ -80,6 +84,8 @@ export interface ChangePlan {
   readonly action: string | null
   readonly project_path: string | null
   readonly node_path: string | null
+  readonly template_version_id?: string | null
+  readonly settings?: Readonly<Record<string, Scalar>> | null
   readonly steps: readonly StepDefinition[]
 }
 

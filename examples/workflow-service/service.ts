@@ -1,4 +1,5 @@
 import type { Agents } from './agents/agents.js'
+import type { Workers } from './autoscaler/workers.js'
 import type { Background } from './background/background.js'
 import type { Children } from './children/child.js'
 import type { Documents } from './documents/documents.js'
@@ -23,6 +24,7 @@ export interface Service {
   readonly workflowRuns: Engine
   readonly children: Children
   readonly images: Images
+  readonly workers: Workers
   readonly agents: Agents
   /** Runs cleaning rules. */
   readonly clean: (rules: readonly string[]) => Promise<void>

@@ -17,6 +17,7 @@ export const TIMINGS = {
   ldapRefresh: 300_000,
   gitFetch: 60_000,
   followRevisions: 60_000,
+  autoscaler: 1000,
   gitSummary: 86_400_000,
   /** Work that waits for a slot looks for one at least this often. */
   slotPoll: 1000,

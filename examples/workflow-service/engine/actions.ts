@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Documents } from '../documents/documents.js'
 import type { Mirrors } from '../git/mirrors.js'
 import type { Slots } from '../slots/slots.js'
+import type { Pods } from './pods.js'
 import type { StepAction, StepDefinition } from './definitions.js'
 
 export interface ActionContext {
@@ -13,6 +14,8 @@ export interface ActionContext {
   /** Blocks all writes to the database; undefined for a database in memory. */
   readonly lockDatabase: Documents['lock']
   readonly slots: Slots
+  readonly activityId: string
+  readonly pods: Pods | undefined
   readonly mirrors: Mirrors | undefined
   /** The user who started the activity; null for a schedule. */
   readonly startedBy: string | null
@@ -74,6 +77,12 @@ const ACTIONS: Actions = {
     const mirror = await mirrors.mount(git_remote_id, startedBy)
     await mkdir(directory, { recursive: true })
     await mirrors.clone(mirror, join(directory, git_remote_id))
+    return null
+  },
+
+  run_in_pod: async ({ ms, stubborn }, { pods, activityId, signal }) => {
+    if (!pods) throw new Error('only changes have runner pods')
+    await pods.run(activityId, ms, stubborn, signal)
     return null
   },
 

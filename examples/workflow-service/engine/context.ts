@@ -7,6 +7,7 @@ import { endOf } from '../paths.js'
 import type { Mirrors } from '../git/mirrors.js'
 import type { Slots } from '../slots/slots.js'
 import type { ForwardLog } from './log-forwarder.js'
+import type { Pods } from './pods.js'
 import type { ActivityNames } from './names.js'
 
 export interface EngineContext {
@@ -20,6 +21,8 @@ export interface EngineContext {
   /** Moves the files of the activity's previous process there. */
   readonly takeFiles: (activity: Activity) => Promise<void>
   readonly slots: Slots
+  /** Undefined for workflow runs. */
+  readonly pods: Pods | undefined
   /** Undefined if git is not installed. */
   readonly mirrors: Mirrors | undefined
   readonly forwardLog: ForwardLog

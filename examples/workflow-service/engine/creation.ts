@@ -34,6 +34,8 @@ export function newActivity(
     project_path: plan.project_path,
     node_path: plan.node_path,
     workflow_id: workflowId,
+    template_version_id: plan.template_version_id ?? null,
+    settings: plan.settings ?? {},
     step_ids: steps.map((step) => step.id),
     started_by: null,
     owner: null,

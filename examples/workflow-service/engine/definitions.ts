@@ -1,4 +1,4 @@
-import { oneOf, type Reader, record, text, textList, wholeNumber } from '../attributes.js'
+import { flag, oneOf, type Reader, record, text, textList, wholeNumber } from '../attributes.js'
 import { APPROVERS } from '../users.js'
 
 const FILE_NAME = /^[A-Za-z0-9_-][A-Za-z0-9_.-]*$/
@@ -19,6 +19,7 @@ const ACTIONS = {
     pool: text({ pattern: POOL, expected: 'the name of a pool' }),
     ms: wholeNumber(0, 60_000, 100),
   }),
+  run_in_pod: record({ ms: wholeNumber(0, 60_000, 100), stubborn: flag(false) }),
   git_clone: record({ git_remote_id: text() }),
   lock_database: record({ ms: wholeNumber(1, 3000, 1500) }),
 } as const satisfies Record<string, Reader<object>>

@@ -59,6 +59,7 @@ function createDecide(context: EngineContext, runner: Runner): Engine['decide'] 
         await noteEnded(context, { ...moved, ended }, consequence, username)
         const facts = activityFacts(names, moved.activity)
         await note(`api:${names.activities}:${consequence}`, facts, username)
+        await context.pods?.cancel(moved.activity)
       })
     return decided
   }
@@ -93,7 +94,10 @@ export function createEngine(context: EngineContext): Engine {
       for (const step of moved.ended) runner.interrupt(step.id)
       if (name === 'start' || name === 'resume') defer(() => runner.run(id))
       if (name === 'cancel' || name === 'abort')
-        defer(() => noteEnded(context, moved, name, username))
+        defer(async () => {
+          await noteEnded(context, moved, name, username)
+          await context.pods?.cancel(moved.activity)
+        })
       return moved.activity
     },
 

@@ -36,7 +36,7 @@ const createNoteStep =
     for (const type of types) await note(type, facts, activity.started_by)
   }
 
-function createEnd({ names, documents, note }: EngineContext): Moves['end'] {
+function createEnd({ names, documents, note, pods, background }: EngineContext): Moves['end'] {
   return async (activityId, move) => {
     try {
       const activity = await documents.write(
@@ -53,6 +53,7 @@ function createEnd({ names, documents, note }: EngineContext): Moves['end'] {
       const outcome = move === 'succeed' ? 'success' : 'error'
       const facts = activityFacts(names, activity)
       await note(`api:${names.activities}:${outcome}`, facts, activity.started_by)
+      if (pods) background.run(() => pods.remove(activity))
     } catch (error) {
       if (!(error instanceof IllegalMove)) throw error
     }

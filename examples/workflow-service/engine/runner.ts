@@ -43,6 +43,8 @@ export function createRunner(context: EngineContext): Runner {
         directory: context.directoryOf(activity.id),
         lockDatabase: documents.lock,
         slots: context.slots,
+        activityId: activity.id,
+        pods: context.pods,
         mirrors: context.mirrors,
         startedBy: activity.started_by,
         get: context.get,

@@ -32,6 +32,7 @@ const ACTIVITY_MOVES = {
   resume: { from: ['paused'], to: 'running' },
   succeed: { from: ['running'], to: 'success' },
   fail: { from: ['running', 'paused'], to: 'error' },
+  retry: { from: ['error', 'cancelled', 'aborted'], to: 'running' },
   cancel: { from: ['waiting', 'running', 'paused'], to: 'cancelled' },
   abort: { from: ['running', 'paused'], to: 'aborted' },
 } as const satisfies Record<string, Move<ActivityStatus>>
@@ -41,6 +42,7 @@ const WAITING_FOR_USER = ['waiting_for_approval', 'waiting_for_input'] as const
 /** Every move that a step can make. */
 const STEP_MOVES = {
   start: { from: ['waiting'], to: 'running' },
+  retry: { from: ['waiting', 'error', 'system_error', 'cancelled', 'aborted'], to: 'waiting' },
   ask_approval: { from: ['running'], to: 'waiting_for_approval' },
   ask_input: { from: ['running'], to: 'waiting_for_input' },
   succeed: { from: ['running'], to: 'success' },

@@ -19,6 +19,8 @@ import { changePlan } from './plans.js'
 import { projectRoutes } from './projects.js'
 import { readAttributes, readNew, usernameOf } from './request.js'
 import type { Route } from './route.js'
+import { reportRoutes } from './reports.js'
+import { retryRoutes } from './retry.js'
 import { scheduleRoutes } from './schedules.js'
 import { secretRoutes } from './secrets.js'
 import { siteRoutes } from './sites.js'
@@ -70,6 +72,8 @@ function routesOf(service: Service): Route[] {
     ...siteRoutes(service),
     ...ldapRoutes(service),
     ...agentRoutes(service),
+    ...retryRoutes(service),
+    ...reportRoutes(service),
     ...templateRefreshRoutes(service),
     ...assetModelRoutes(service),
     ...cleaningRoutes(service),

@@ -11,6 +11,8 @@ const ACTIVITY = {
   status: 'string',
   project_path: 'string',
   node_path: 'string',
+  template_version_id: 'string',
+  settings: 'object',
   step_ids: 'string',
   started_by: 'string',
   created_at: 'timestamp',

@@ -1,4 +1,4 @@
-import { list, optional, record, type Reader, text } from '../attributes.js'
+import { list, optional, record, type Reader, scalars, text } from '../attributes.js'
 import { stepDefinition } from '../engine/definitions.js'
 import type { ChangePlan } from '../model.js'
 import { projectPathOf } from '../paths.js'
@@ -9,6 +9,8 @@ const readPlan = record({
   action: optional(text()),
   project_path: optional(text()),
   node_path: optional(text()),
+  template_version_id: optional(text()),
+  settings: optional(scalars),
   steps: list(stepDefinition),
 })
 

@@ -38,6 +38,8 @@ export interface Connection {
 }
 
 const CONTENTION_MS = 100
+// How often to check the place of the file before a commit; after each commit it is confirmed anyway.
+const CHECK_MS = 5
 // How long to wait for readers of the WAL after a commit has failed on the disk.
 const SETTLE_MS = 1000
 
@@ -46,6 +48,7 @@ const jitter = (): number => 1 + Math.random() * 2
 export function createConnection(database: SqliteDatabase): Connection {
   const statements = new LRUCache<string, SqliteStatement>({ max: 100 })
   const file = watchFile(database.name)
+  let checkedAt = -Infinity
   let lastBusy = -Infinity
   /** The error of a commit that failed on the disk, until nothing of the commit is left. */
   let failedCommit: unknown
@@ -65,7 +68,11 @@ export function createConnection(database: SqliteDatabase): Connection {
   }
 
   const tryWrite = <Result>(act: () => Result): Result => {
-    file.check()
+    const now = performance.now()
+    if (now - checkedAt >= CHECK_MS) {
+      file.check()
+      checkedAt = now
+    }
     if (failedCommit !== undefined) settle()
     statement('BEGIN IMMEDIATE').run()
     let result: Result
@@ -79,7 +86,12 @@ export function createConnection(database: SqliteDatabase): Connection {
       if (database.inTransaction) statement('ROLLBACK').run()
       throw error
     }
-    file.confirm()
+    try {
+      file.confirm()
+    } catch (error) {
+      checkedAt = -Infinity
+      throw error
+    }
     return result
   }
 

@@ -1,4 +1,5 @@
 import fs from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { AuditLog, type AuditLogOptions } from 'daybook'
 import { faultyStore } from 'daybook/testing'
@@ -113,6 +114,8 @@ describe('a host that keeps a transaction open', () => {
 describe('a file that is not in its place', () => {
   const FAILED = { code: 'STORE_FAILED', message: expect.stringContaining('put the file back') }
   const names = ['', '-wal', '-shm']
+  /** In a series of commits, the file is only checked every 5 ms before one, but after each. */
+  const untilChecked = (): Promise<void> => delay(10)
   const move = (to: string): void => {
     for (const name of names) fs.renameSync(filename + name, temp.file(to) + name)
   }
@@ -124,6 +127,7 @@ describe('a file that is not in its place', () => {
     const audit = openLog({ filename })
     await audit.recordCustom('x')
     for (const name of names) fs.rmSync(filename + name)
+    await untilChecked()
     await expect(audit.recordCustom('y')).rejects.toMatchObject(FAILED)
     await expect(audit.importEvents([])).rejects.toMatchObject(FAILED)
     expect(fs.existsSync(filename)).toBe(false)
@@ -140,6 +144,7 @@ describe('a file that is not in its place', () => {
     const audit = openLog({ filename })
     await audit.recordCustom('before')
     move('moved.db')
+    await untilChecked()
     await expect(audit.recordCustom('meanwhile')).rejects.toMatchObject(FAILED)
     moveBack('moved.db')
     await audit.recordCustom('after')
@@ -153,14 +158,28 @@ describe('a file that is not in its place', () => {
     move('moved.db')
     const other = openLog({ filename })
     await other.recordCustom('new')
+    await untilChecked()
     await expect(audit.recordCustom('lost')).rejects.toMatchObject(FAILED)
     expect(await typesIn(other)).toEqual(['new'])
+  })
+
+  it('is noticed at the first commit after the move, whenever that is', async () => {
+    const audit = openLog({ filename })
+    for (let round = 0; round < 20; round++) {
+      await audit.recordCustom('x')
+      move('moved.db')
+      const code = { code: expect.stringMatching(/^(?:STORE_FAILED|OUTCOME_UNKNOWN)$/) }
+      await expect(audit.recordCustom('y')).rejects.toMatchObject(code)
+      await expect(audit.recordCustom('z')).rejects.toMatchObject(FAILED)
+      moveBack('moved.db')
+    }
   })
 
   it('a deleted -wal is noticed', async () => {
     const audit = openLog({ filename })
     await audit.recordCustom('x')
     fs.rmSync(`${filename}-wal`)
+    await untilChecked()
     await expect(audit.recordCustom('y')).rejects.toMatchObject({
       code: 'STORE_FAILED',
       message: expect.stringContaining(`${filename}-wal was deleted`),

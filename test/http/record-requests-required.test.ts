@@ -62,7 +62,7 @@ it('the store has the intent before the handler runs, and only the outcome in th
   const attributes = { request_path: '/orders', response_status: 201 }
   expect(await app.events()).toMatchObject([{ type: 'api:unmatched:create', attributes }])
   await check()
-  await vi.waitFor(async () => expect(await intentsIn(store)).toEqual([]))
+  await expect.poll(() => intentsIn(store)).toEqual([])
 })
 
 it('requests of a turn share the commits of their intents', async () => {
@@ -85,11 +85,11 @@ it('answers 503 and does not run the handler if the intent cannot be kept', asyn
     { errors: [{ status: '503', code: 'STORE_FAILED' }] },
   ])
   expect(handler).not.toHaveBeenCalled()
-  await vi.waitFor(async () =>
-    expect(await app.events()).toMatchObject([
+  await expect
+    .poll(() => app.events())
+    .toMatchObject([
       { type: 'error:api:controller:unhandled', attributes: { response_status: 503 } },
-    ]),
-  )
+    ])
   expect(await app.send('/orders')).toMatchObject({ status: 204 })
   store.heal()
   expect(await app.postJson('/orders', {})).toMatchObject({ status: 204 })
@@ -106,7 +106,7 @@ it('an outcome that the store refuses is recorded later, and not counted as lost
   await turns()
   expect(await app.types()).toEqual([])
   await check()
-  await vi.waitFor(async () => expect(await app.types()).toEqual(['api:unmatched:create']))
+  await expect.poll(() => app.types()).toEqual(['api:unmatched:create'])
   await app.audit.flush()
   expect((await app.audit.list(gap)).events).toEqual([])
 })
@@ -144,7 +144,7 @@ it.each([
   onTestFinished(() => other.close())
   other.intents()
   for (let i = 0; i < 6; i++) await check()
-  await vi.waitFor(async () => expect(await intentsIn(memory)).toEqual([]))
+  await expect.poll(() => intentsIn(memory)).toEqual([])
   answer()
   expect(await posted).toMatchObject({ status: 204 })
   const events = await app.events()

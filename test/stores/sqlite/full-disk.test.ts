@@ -2,8 +2,13 @@ import Database from 'better-sqlite3'
 import { sqliteStore } from 'daybook/sqlite'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { done, parser, startRecorded } from '../../http/recorded.js'
+import { reportedLosses } from '../../support/reported-losses.js'
 import { tempDir } from '../../support/temp.js'
 import { takeWarnings } from '../../support/warnings.js'
+
+const REQUESTS = 20
+/** The type of the events of the requests. */
+const lost = 'api:unmatched:create'
 
 /** The store of a new file, and its own connection. */
 function openStore() {
@@ -27,18 +32,13 @@ it('requests that a full disk kept out of the log are reported in it, and warned
   const post = (): Promise<unknown> => app.postJson('/orders', { note: 'x'.repeat(10_000) })
   const pages = connection.pragma('page_count', { simple: true }) as number
   connection.pragma(`max_page_count = ${pages}`)
-  for (let i = 0; i < 20; i++) expect(await post()).toMatchObject({ status: 204 })
-  expect(await app.events()).toEqual([])
+  for (let i = 0; i < REQUESTS; i++) expect(await post()).toMatchObject({ status: 204 })
+  expect(await app.events()).not.toContainEqual(expect.objectContaining({ type: lost }))
   expect(warnings).toEqual([expect.stringMatching(/is lost: .*database or disk is full/)])
   connection.pragma(`max_page_count = ${limit!.max_page_count}`)
-  const reported = new Promise((resolve) => {
-    app.audit.on('recorded', (event) => event.type === 'warn:audit_log:gap' && resolve(event))
-  })
   await post()
-  expect(await reported).toMatchObject({
-    attributes: {
-      count: 20,
-      losses: [{ type: 'api:unmatched:create', reason: 'store_failed', count: 20 }],
-    },
-  })
+  // A gap event may be so small that the full file still takes it, so there may be several.
+  await expect
+    .poll(async () => [...reportedLosses(await app.events()).gaps])
+    .toEqual([[`${lost} store_failed`, REQUESTS]])
 })

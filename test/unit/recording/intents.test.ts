@@ -58,12 +58,12 @@ it('close leaves an open intent to the next process, also one whose outcome come
   await expect(late.record('b', {})).rejects.toMatchObject({ code: 'CLOSED' })
   const next = open({}, memory)
   await check(6)
-  expect(await next.stored()).toMatchObject([
+  await expect.poll(next.stored).toMatchObject([
     ['late', { n: 1, occurred_at: expect.any(String) as string }],
     ['open', { n: 2 }],
   ])
   expect((await next.audit.list('filter[username_eq]=ann')).events).toHaveLength(1)
-  expect(await stateOf(next.store)).toBeUndefined()
+  await expect.poll(() => stateOf(next.store)).toBeUndefined()
 })
 
 it('takes over nothing from a process that lives', async () => {
@@ -80,7 +80,7 @@ it('an outcome that strict mode refuses is recorded later', async () => {
   const recording = intent.record('info:strict', { m: 1 })
   await expect(recording).rejects.toMatchObject({ code: 'INVALID_DATA' })
   await check()
-  expect(await stored()).toEqual([['info:strict', { m: 1 }]])
+  await expect.poll(stored).toEqual([['info:strict', { m: 1 }]])
 })
 
 it('an outcome that cannot be an event becomes the event of the intent, with the error', async () => {
@@ -89,7 +89,7 @@ it('an outcome that cannot be an event becomes the event of the intent, with the
   await expect(intent.record('', {})).rejects.toMatchObject({ code: 'INVALID_EVENT' })
   await check()
   const error = 'the event type must have 1 to 255 characters'
-  expect(await stored()).toMatchObject([['a', { n: 1, error }]])
+  await expect.poll(stored).toMatchObject([['a', { n: 1, error }]])
 })
 
 it('an intent becomes one event through the journal', async () => {
@@ -99,9 +99,9 @@ it('an intent becomes one event through the journal', async () => {
   store.fail('append', 1)
   expect(await intent.record('b', {})).toBeUndefined()
   expect(journal.length).toBe(1)
-  await vi.waitFor(() => expect(journal.length).toBe(0))
+  await expect.poll(() => journal.length).toBe(0)
   await check(6)
-  expect(await stored()).toMatchObject([['b', {}]])
+  await expect.poll(stored).toMatchObject([['b', {}]])
 })
 
 it('no intent is dropped', async () => {
@@ -110,7 +110,7 @@ it('no intent is dropped', async () => {
   store.fail('append', 1)
   await expect(intent.record('b', {})).rejects.toMatchObject({ code: 'STORE_FAILED' })
   await check()
-  expect(await stored()).toMatchObject([['b', {}]])
+  await expect.poll(stored).toMatchObject([['b', {}]])
 })
 
 it('an outcome that its throttle suppresses leaves no intent', async () => {

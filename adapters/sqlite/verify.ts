@@ -3,14 +3,13 @@ import type { Damage } from '../../src/store/damage.js'
 import { createDamageReporter } from '../../src/store/damage.js'
 import type { Verification, VerifyOptions } from '../../src/store/verification.js'
 import { DamagedSegment } from '../../src/store-kit/index/segment-source.js'
-import type { IndexPart } from '../../src/store-kit/index/part.js'
 import { SUFFIX_LENGTH } from '../../src/event/event-id.js'
 import type { Microseconds } from '../../src/event/timestamp.js'
 import type { Connection } from './connection/connection.js'
 import { isCorrupt } from './connection/database.js'
 import { runTimeSlice } from './connection/time-slice.js'
 import { withFileCheck } from './check-file.js'
-import { loadIndexState, type SqliteSegmentRow } from './index/index-state.js'
+import { type IndexState, loadIndexState, type SqliteSegmentRow } from './index/index-state.js'
 import { segmentDamage } from './index/segment-damage.js'
 import { readSegment } from './index/segment-reader.js'
 import { damagedEvent, missingEvent } from './schema/damaged-rows.js'
@@ -35,6 +34,11 @@ interface Marks {
 }
 
 const NAMED = 'SELECT created_at FROM daybook_foreign_ids WHERE id = ?'
+
+const EXISTS = 'SELECT 1 FROM daybook_events WHERE created_at = ?'
+
+const WINDOW = `SELECT created_at FROM daybook_events WHERE created_at > ? AND created_at <= ?
+  ORDER BY created_at LIMIT ${4 * STEP}`
 
 const LATE = 'SELECT 1 FROM daybook_late WHERE created_at = ? LIMIT 1'
 
@@ -95,6 +99,8 @@ async function guarded(
   try {
     await work(steps)
   } catch (error) {
+    // `verifySegments` has noted it.
+    if (error instanceof DamagedSegment) return
     if (!isCorrupt(error)) throw error
     found(databaseDamage(`table ${table}`, (error as Error).message))
   }
@@ -147,87 +153,75 @@ function* verifyLive({ tables: { live }, found }: Run): Generator<undefined, voi
   yield
 }
 
+/** Reads each segment once, also those that are built meanwhile, and returns their number. */
 async function verifySegments(run: Run): Promise<number> {
   const { tables, options, found, work } = run
   const { connection } = tables
-  const isThere = (version: number): boolean => loadIndexState(connection).version === version
-  // The segments may be merged meanwhile; then it begins again with those that are there.
+  const load = (): Promise<IndexState> =>
+    connection.retry(() => loadIndexState(connection), { signal: options.signal })
+  const read = new Set<number>()
   for (;;) {
-    const { version, segments, damaged, sealedTo } = await connection.retry(
-      () => loadIndexState(connection),
-      options,
-    )
-    for (const row of damaged)
+    const { segments, damaged } = await load()
+    for (const row of damaged.filter(({ id }) => !read.has(id)))
       found(segmentDamage(row, row.isTrusted ? 'it is being built anew' : 'its row is damaged'))
-    const parts: IndexPart[] = []
-    const bad = new Set<number>()
-    for (const [done, row] of segments.entries()) {
-      options.onProgress?.({ step: 'index', done, total: segments.length })
-      try {
-        await work(verifySegment(connection, row))
-        parts.push(readSegment(connection, row))
-      } catch (error) {
-        if (!(error instanceof DamagedSegment)) throw error
-        if (!isThere(version)) break
-        found(segmentDamage(row, error.message))
-        run.onDamaged(error)
-        bad.add(row.id)
-      }
+    const row = segments.find(({ id }) => !read.has(id))
+    if (!row) break
+    options.onProgress?.({ step: 'index', done: read.size, total: segments.length })
+    read.add(row.id)
+    try {
+      await work(verifySegment(connection, row))
+      await guarded(run, 'daybook_events', verifyPresence(run, row))
+    } catch (error) {
+      if (!(error instanceof DamagedSegment)) throw error
+      // A segment that was merged meanwhile is no longer read.
+      if (!(await load()).segments.some(({ id }) => id === row.id)) continue
+      found(segmentDamage(row, error.message))
+      run.onDamaged(error)
     }
-    if (!isThere(version)) continue
-    await guarded(run, 'daybook_events', verifyPresence(run, segments, parts, version))
-    if (bad.size === 0 && damaged.length === 0)
-      await guarded(run, 'daybook_events', verifyCoverage(run, parts, sealedTo, version))
-    if (isThere(version)) return segments.length
   }
+  await guarded(run, 'daybook_events', verifyCoverage(run))
+  return read.size
 }
 
 /** Finds events that a segment has, that were not removed, and that are not there. */
 function* verifyPresence(
   { tables: { connection }, found }: Run,
-  segments: readonly SqliteSegmentRow[],
-  parts: readonly IndexPart[],
-  version: number,
+  row: SqliteSegmentRow,
 ): Generator<undefined, void> {
-  const rows = new Map(segments.map((row) => [String(row.id), row]))
-  const at = connection.statement('SELECT 1 FROM daybook_events WHERE created_at = ?')
-  for (const part of parts) {
-    const row = rows.get(part.id)!
-    for (let i = 0; i < part.size; i++) {
-      if (i % STEP === 0) {
-        yield
-        const { removed } = marksOf(connection)
-        if (removed !== row.removed || loadIndexState(connection).version !== version) break
-      }
-      const time = part.timeOf(i)
-      if (!at.get(time) && time >= marksOf(connection).oldest) found(missingEvent(time))
+  const part = readSegment(connection, row)
+  const at = connection.statement(EXISTS)
+  for (let i = 0; i < part.size; i++) {
+    if (i % STEP === 0) {
+      yield
+      const isThere = loadIndexState(connection).segments.some(({ id }) => id === row.id)
+      if (!isThere || marksOf(connection).removed !== row.removed) return
     }
+    const time = part.timeOf(i)
+    if (!at.get(time) && time >= marksOf(connection).oldest) found(missingEvent(time))
   }
 }
 
 /** Finds events that are in no segment, though no list looks for them elsewhere. */
-function* verifyCoverage(
-  { tables: { connection, events }, found }: Run,
-  parts: readonly IndexPart[],
-  sealedTo: Microseconds,
-  version: number,
-): Generator<undefined, void> {
-  const times = connection.statement(
-    'SELECT created_at FROM daybook_events WHERE created_at > ? AND created_at <= ? ORDER BY created_at LIMIT ?',
-  )
+function* verifyCoverage({
+  tables: { connection, events },
+  found,
+}: Run): Generator<undefined, void> {
   let last: Microseconds = -1
   let [count, from, to] = [0, 0, 0]
   for (;;) {
-    if (loadIndexState(connection).version !== version) return
-    const window = times.raw(true).all(last, sealedTo, 4 * STEP) as [Microseconds][]
-    if (window.length === 0) break
-    const [first, end] = [window[0]![0], window.at(-1)![0]]
+    const { segments, damaged, sealedTo } = loadIndexState(connection)
+    const rows = connection.statement(WINDOW).raw(true).all(last, sealedTo) as [Microseconds][]
+    if (rows.length === 0) break
+    const [first, end] = [rows[0]![0], rows.at(-1)![0]]
+    const overlaps = (row: SqliteSegmentRow): boolean => row.first <= end && row.last >= first
     const indexed = new Set<Microseconds>()
-    for (const part of parts)
-      if (part.first <= end && part.last >= first)
-        for (const time of timesBetween(part, first, end)) indexed.add(time)
-    for (const [time] of window) {
-      if (indexed.has(time) || connection.statement(LATE).get(time) || !events.at(time)) continue
+    for (const row of segments.filter(overlaps))
+      for (const time of timesBetween(readSegment(connection, row), first, end)) indexed.add(time)
+    // Lists find all events in the range of a damaged segment.
+    const isScanned = damaged.some(overlaps)
+    for (const [time] of rows) {
+      if (isScanned || indexed.has(time)) continue
+      if (connection.statement(LATE).get(time) || !events.at(time)) continue
       if (count === 0) from = time
       to = time
       count += 1

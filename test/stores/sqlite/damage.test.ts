@@ -197,11 +197,9 @@ describe('verify', () => {
   })
 
   it('finds each damaged segment, which is then built anew', async () => {
-    const log = await damagedLog((database) => {
-      HARMS['whose keys have changed']!(database)
-      HARMS['whose row has changed']!(database)
-    })
+    const log = await damagedLog(HARMS['whose keys have changed']!)
     const { damage, segments } = await log.audit.verify()
+    expect(segments).toBeGreaterThan(1)
     expect(damage.map(({ kind }) => kind)).toEqual(Array(segments).fill('segment'))
     await log.sealer.settled()
     expect((await log.audit.verify()).damage).toEqual([])

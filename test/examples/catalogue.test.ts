@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { workflowEventTypes } from 'daybook/workflow'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { startService } from '../../examples/workflow-service/app.js'
@@ -84,6 +85,14 @@ afterAll(async () => {
   const lost = printed.mock.calls.filter(([text]) => String(text).includes('was not recorded'))
   printed.mockRestore()
   expect(lost).toEqual([])
+})
+
+it('the stories only send requests and change the surroundings', () => {
+  const folder = new URL('story/', import.meta.url)
+  for (const file of readdirSync(folder))
+    expect(readFileSync(new URL(file, folder), 'utf8'), file).not.toMatch(
+      /AuditLog|EventStore|\b(record\w*|importEvents|append\w*)\(/,
+    )
 })
 
 it.each(STORIES)('%s', (_about, story) => story(world))

@@ -3,11 +3,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { AuditLog } from 'daybook'
 import { postgresStore } from 'daybook/postgres'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { ImportedEvent } from '../../../src/event/event.js'
 import { formatTimestamp, parseTimestamp } from '../../../src/event/timestamp.js'
 import type { EventStore, WaitOptions } from '../../../src/store/store.js'
 import { draft } from '../../../src/testing/conformance/helpers.js'
+import { DEADLINE_MS, driveDeadlines } from '../../support/deadlines.js'
 import { type OwnServer, startOwnPostgres } from '../../support/postgres.js'
 
 /*
@@ -41,8 +42,6 @@ const closing = <Log extends { close(): Promise<void> }>(log: Log): Log => {
   return log
 }
 afterEach(async () => {
-  vi.restoreAllMocks()
-  deadlines.clear()
   resume()
   await Promise.all(opened.splice(0).map((log) => log.close()))
 })
@@ -84,29 +83,6 @@ const openLog = (url = primary.url): AuditLog =>
     waiting: { deadlineMs: DEADLINE_MS },
   })
 
-const DEADLINE_MS = 60_000
-
-/** Timers of deadlines that have begun. */
-const deadlines = new Set<() => void>()
-let ahead = 0
-
-/** Makes deadlines that end when the test calls `passDeadlines`, however slow the machine is. */
-function driveDeadlines(): void {
-  const now = performance.now.bind(performance)
-  vi.spyOn(performance, 'now').mockImplementation(() => now() + ahead)
-  const set = setTimeout
-  vi.spyOn(globalThis, 'setTimeout').mockImplementation(((end: () => void, ms: number) => {
-    if (ms > DEADLINE_MS / 2) deadlines.add(end)
-    return set(end, ms)
-  }) as typeof setTimeout)
-}
-
-function passDeadlines(): void {
-  ahead += DEADLINE_MS
-  for (const end of deadlines) end()
-  deadlines.clear()
-}
-
 const rejection = (call: Promise<unknown>): Promise<unknown> =>
   call.then(
     () => 'acknowledged',
@@ -129,7 +105,7 @@ describe('a call whose commit the standby has not confirmed', () => {
   })
 
   it('is rejected with OUTCOME_UNKNOWN at the deadline, and counted as rejected', async () => {
-    driveDeadlines()
+    const passDeadlines = driveDeadlines()
     const audit = closing(openLog())
     await audit.recordCustom('before')
     // The claim of the key is confirmed; the commit of the event is not.
@@ -156,7 +132,7 @@ describe('a call whose commit the standby has not confirmed', () => {
 })
 
 it('says that the outcome of `close` is unknown if the standby has not confirmed it', async () => {
-  driveDeadlines()
+  const passDeadlines = driveDeadlines()
   const audit = closing(openLog())
   const live = await audit.recordLive('test:live')
   suspend()
@@ -240,7 +216,7 @@ describe('a write', () => {
 })
 
 it('loses no acknowledged event when the standby takes over', { timeout: 60_000 }, async () => {
-  driveDeadlines()
+  const passDeadlines = driveDeadlines()
   const audit = openLog()
   const kept = await audit.recordCustom('kept')
   await standby.crash()

@@ -81,7 +81,7 @@ export function describeSealerProcesses(fixture: ProcessesFixture): void {
   )
 
   it('one of several processes that append builds the index', { timeout: 120_000 }, async () => {
-    const each = 200
+    const each = 120
     const children = Array.from({ length: processes }, () => start({ count: each }))
     expect(await Promise.all(children.map((child) => child.ended))).toEqual(children.map(() => 0))
     await settle(10_000)
@@ -112,7 +112,7 @@ export function describeSealerProcesses(fixture: ProcessesFixture): void {
     'a process that was suspended while it built the index may go on',
     { timeout: 120_000 },
     async () => {
-      const count = 1600
+      const count = 800
       let recorded = 0
       let takenOver = 0
       do {

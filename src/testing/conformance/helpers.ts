@@ -4,6 +4,7 @@ import type { AuditLog } from '../../audit-log.js'
 import { AuditLogError, type AuditLogErrorCode } from '../../errors.js'
 import type { AuditEvent, DraftThrottle, EventDraft, JsonObject } from '../../event/event.js'
 import { parseEventId, suffixSource } from '../../event/event-id.js'
+import { GAP } from '../../recording/gaps.js'
 import type { EventStore } from '../../store/store.js'
 import { type Microseconds, parseTimestamp, MINUTE, SECOND } from '../../event/timestamp.js'
 
@@ -125,7 +126,7 @@ export const importedSome = (count: number): AuditEvent[] =>
     }),
   )
 
-/** Every event, oldest first. */
+/** Every event, oldest first. Reports of lost events are left out: rejected calls cause them at any later time. */
 export async function allEvents(audit: AuditLog): Promise<AuditEvent[]> {
   const events: AuditEvent[] = []
   for await (const page of audit.pages('filter[sorts]=created_at')) {
@@ -136,7 +137,7 @@ export async function allEvents(audit: AuditLog): Promise<AuditEvent[]> {
     )
     events.push(...page)
   }
-  return events
+  return events.filter(({ type }) => type !== GAP)
 }
 
 /** Waits long enough for the effects of running work to show. */

@@ -6,6 +6,7 @@ import {
   eventTypeFault,
   isPeriod,
 } from './event/event-types.js'
+import { readSourcePath } from './event/source-path.js'
 
 /**
  * Checks a table of event types and returns it. Its keys stay literal types, for `record`. Combine
@@ -29,18 +30,21 @@ export function defineEventTypes<const T extends EventTypes>(types: T): T {
         `event type ${type}: the throttle's scope must list data keys`,
       )
     }
-    checkSentence(type, definition.sentence)
+    checkTemplate(type, 'sentence', definition.sentence)
+    checkTemplate(type, 'source', definition.source)
   }
   return types
 }
 
-function checkSentence(type: string, sentence: string | undefined): void {
-  if (sentence === undefined) return
+const READERS = { sentence: readTemplate, source: readSourcePath }
+
+function checkTemplate(type: string, name: keyof typeof READERS, text: string | undefined): void {
+  if (text === undefined) return
   try {
-    readTemplate(sentence)
+    READERS[name](text)
   } catch (error) {
     const { message } = error as Error
-    throw new AuditLogError('INVALID_OPTION', `event type ${type}: sentence: ${message}`, {
+    throw new AuditLogError('INVALID_OPTION', `event type ${type}: ${name}: ${message}`, {
       cause: error,
     })
   }

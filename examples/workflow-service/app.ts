@@ -174,8 +174,8 @@ function createApp(service: Service, audit: Audit, users: Readonly<Record<string
   const app = new Koa()
   app.use(answerProblems)
   app.use(runDeferred(service.background.run))
-  // The codes of projects, environments and assets are no secrets.
-  app.use(recordRequests(audit, { describe: described, redact: { except: ['code'] } }))
+  // The codes of projects, environments and assets are no secrets, nor are the ids of secrets.
+  app.use(recordRequests(audit, { describe: described, redact: { except: ['code', 'secret_id'] } }))
   app.use(basicAuth({ users }))
   app.use(refreshFirst(service.documents))
   app.use(auditRoutes(audit, { authorize: isAllowed }))

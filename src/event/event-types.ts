@@ -31,6 +31,12 @@ export interface EventTypeDefinition {
   /** How often a recurring event is recorded unless the host's settings say otherwise. */
   readonly cadence?: Duration
   /**
+   * The source of system events that the link attributes do not give: an API path with the names of
+   * attributes in braces, such as `/api/workflows/{workflow_id}`. It comes before the link attributes. An
+   * event without one of these attributes has the source of its links.
+   */
+  readonly source?: string
+  /**
    * The template of the sentence that describes the event:
    * `'deployed **{name}**[ to {environment}][: {error}]'`. If the event lacks a value that is outside
    * of brackets, or there is no template, Daybook makes a sentence. See `describeEvent`.
@@ -87,23 +93,23 @@ type SentenceKey<Place extends string> = Place extends `@${string}`
       ? Key
       : Place
 
-/** The data keys that a sentence template shows. */
+/** The data keys that a sentence template shows, or that a source names. */
 type SentenceKeys<Sentence> = Sentence extends `${string}{${infer Place}}${infer Rest}`
   ? SentenceKey<Place> | SentenceKeys<Rest>
   : never
 
 /**
  * The data that `record` accepts for the type: its declared keys and the common ones. A type without
- * `data` accepts any key. Those of its sentence and of its throttle's scope are known all the same, for editors.
+ * `data` accepts any key. Those of its sentence, source and throttle's scope are known all the same, for editors.
  */
 export type EventData<D extends EventTypeDefinition> = D['data'] extends readonly (infer K extends
   string)[]
-  ? CommonData & { readonly [P in K | ScopeKeys<D>]?: unknown }
+  ? CommonData & { readonly [P in K | ScopeKeys<D> | SentenceKeys<D['source']>]?: unknown }
   : D['data'] extends StandardSchemaV1<infer Input>
     ? Input & CommonData
-    : CommonData & { readonly [P in SentenceKeys<D['sentence']> | ScopeKeys<D>]?: unknown } & {
-        readonly [key: string]: unknown
-      }
+    : CommonData & {
+        readonly [P in SentenceKeys<D['sentence'] | D['source']> | ScopeKeys<D>]?: unknown
+      } & { readonly [key: string]: unknown }
 
 const MAX_TYPE_LENGTH = 255
 const CONTROL = /\p{Cc}/u
@@ -152,15 +158,15 @@ const knownByDefinition = new WeakMap<EventTypeDefinition, ReadonlySet<string>>(
 /** Finds the keys of {@link SentenceKeys}. */
 const SENTENCE_KEY = /\{([^@}:=][^}:=]*)/g
 
-/** The declared data keys, those of the throttle's scope, and without a declaration those of the sentence. */
+/** The declared data keys, those of the source and the throttle's scope, and without a declaration those of the sentence. */
 function knownKeys(definition: EventTypeDefinition): ReadonlySet<string> {
   let known = knownByDefinition.get(definition)
   if (!known) {
-    const { data, throttle, sentence = '' } = definition
-    const declared = Array.isArray(data)
-      ? (data as readonly string[])
-      : Array.from(sentence.matchAll(SENTENCE_KEY), ([, key]) => key!)
-    known = new Set([...declared, ...(throttle?.scope ?? [])])
+    const { data, throttle, sentence = '', source = '' } = definition
+    const keysIn = (text: string): string[] =>
+      Array.from(text.matchAll(SENTENCE_KEY), ([, key]) => key!)
+    const declared = Array.isArray(data) ? (data as readonly string[]) : keysIn(sentence)
+    known = new Set([...declared, ...keysIn(source), ...(throttle?.scope ?? [])])
     knownByDefinition.set(definition, known)
   }
   return known

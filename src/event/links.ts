@@ -34,6 +34,10 @@ function byPath(pattern: string, expected: string): LinkForm {
 
 /** Any code but `.` and `..`, which have a meaning of their own in paths. */
 const CODE = '(?!\\.{1,2}(?:/|$))[A-Za-z0-9_.-]+'
+const WHOLE_CODE = new RegExp(`^${CODE}$`)
+/** Whether the text can be a segment of a source path. */
+export const isCode = (text: string): boolean => WHOLE_CODE.test(text)
+
 const PROJECT = `/projects/${CODE}`
 const NODE = `${PROJECT}(?:/environments/${CODE}(?:/assets/${CODE})?)?`
 

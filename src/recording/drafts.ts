@@ -5,6 +5,7 @@ import { checkData, type EventTypeDefinition, eventTypeFault } from '../event/ev
 import { type JsonLimits, toJsonText } from '../event/json.js'
 import { storableText } from '../event/json-copy.js'
 import { type ResolveSource, sourceOf } from '../event/links.js'
+import { readSourcePath, type SourcePath } from '../event/source-path.js'
 import { createHints } from './hints.js'
 
 export interface DraftOptions {
@@ -26,9 +27,22 @@ export interface Drafts {
   custom(type: string, data: object, username?: string | null): EventDraft
 }
 
+/** Reads the source of each type once. */
+function createSourcePaths() {
+  const known = new Map<string, SourcePath>()
+  return (definition: EventTypeDefinition | undefined): SourcePath | undefined => {
+    const template = definition?.source
+    if (template === undefined) return undefined
+    const path = known.get(template) ?? readSourcePath(template)
+    known.set(template, path)
+    return path
+  }
+}
+
 export function createDrafts({ strict, limits, resolveSource, random }: DraftOptions): Drafts {
   const nextSuffix = suffixSource(random)
   const hints = createHints()
+  const sourcePathOf = createSourcePaths()
 
   const draft = (
     { type, system, source, username }: Pick<EventDraft, 'type' | 'system' | 'source' | 'username'>,
@@ -56,7 +70,8 @@ export function createDrafts({ strict, limits, resolveSource, random }: DraftOpt
       }
       const text = toJsonText(data, limits)
       // Unless `strict`, a system event with an invalid link is recorded without a source.
-      const source = sourceOf(text.attributes, true, resolveSource, !strict)
+      const linked = sourceOf(text.attributes, true, resolveSource, !strict)
+      const source = sourcePathOf(definition)?.(text.attributes) ?? linked
       return draft({ type, system: true, source, username }, text)
     },
     custom(type, data, username = null) {

@@ -185,8 +185,16 @@ export const workflowEventTypes = defineEventTypes({
   },
 
   // Workflows
-  'api:workflows:create': { area: 'Workflows', description: 'A new workflow was set up' },
-  'api:workflows:update': { area: 'Workflows', description: 'A workflow was altered' },
+  'api:workflows:create': {
+    area: 'Workflows',
+    source: '/api/workflows/{workflow_id}',
+    description: 'A new workflow was set up',
+  },
+  'api:workflows:update': {
+    area: 'Workflows',
+    source: '/api/workflows/{workflow_id}',
+    description: 'A workflow was altered',
+  },
   'api:workflow_runs:create': { area: 'Workflows', description: 'A new workflow run was set up' },
   'api:workflow_runs:start': { area: 'Workflows', description: 'A workflow run got under way' },
   'api:workflow_runs:success': {
@@ -271,10 +279,12 @@ export const workflowEventTypes = defineEventTypes({
   },
   'api:scheduled_workflows:create': {
     area: 'Scheduled changes and workflows',
+    source: '/api/scheduled_workflows/{scheduled_workflow_id}',
     description: 'A workflow was put on a schedule',
   },
   'api:scheduled_workflows:destroy': {
     area: 'Scheduled changes and workflows',
+    source: '/api/scheduled_workflows/{scheduled_workflow_id}',
     description: 'A scheduled workflow was removed',
   },
   'api:scheduled_changes:change_creation:create': {
@@ -289,6 +299,7 @@ export const workflowEventTypes = defineEventTypes({
   },
   'api:scheduled_workflows:workflow_run_creation:create': {
     area: 'Scheduled changes and workflows',
+    source: '/api/scheduled_workflows/{scheduled_workflow_id}',
     description: 'The time set for a scheduled workflow arrived and work on making the run began',
     sentence: '| {@thing} came due',
   },
@@ -311,12 +322,14 @@ export const workflowEventTypes = defineEventTypes({
   },
   'error:scheduled_workflows:workflow_run_creation': {
     area: 'Scheduled changes and workflows',
+    source: '/api/scheduled_workflows/{scheduled_workflow_id}',
     description: 'A scheduled workflow failed to produce its run',
     sentence: '| {@thing} could not create its workflow run[: {@reason}]',
     data: ['error', 'backtrace'],
   },
   'warning:scheduled_activity:skipped': {
     area: 'Scheduled changes and workflows',
+    source: '/api/scheduled_workflows/{scheduled_workflow_id}',
     description:
       'A scheduled workflow or change was passed over, its previous one still running and ' +
       'overlap being forbidden',
@@ -757,12 +770,14 @@ export const workflowEventTypes = defineEventTypes({
   // Secrets
   'api:secrets:encrypt': {
     area: 'Secrets',
+    source: '/api/secrets/{secret_id}',
     description: 'The secret vault took in a value in encrypted form',
     sentence:
       'stored [secret **{path}**|secret **{name}**|a secret] | secret[ **{path}**| **{name}**] stored',
   },
   'api:secrets:resolve': {
     area: 'Secrets',
+    source: '/api/secrets/{secret_id}',
     description: 'A secret was taken from the vault and handed over in the clear',
     sentence:
       'read [secret **{path}**|secret **{name}**|a secret] | secret[ **{path}**| **{name}**] read',
@@ -784,48 +799,58 @@ export const workflowEventTypes = defineEventTypes({
   // Authorisation
   'api:authorisation_policies:create': {
     area: 'Authorisation',
+    source: '/api/authorisation_policies/{authorisation_policy_id}',
     description: 'A new authorisation policy was set up',
   },
   'api:authorisation_policies:update': {
     area: 'Authorisation',
+    source: '/api/authorisation_policies/{authorisation_policy_id}',
     description: 'An authorisation policy was altered',
   },
   'api:authorisation_policies:destroy': {
     area: 'Authorisation',
+    source: '/api/authorisation_policies/{authorisation_policy_id}',
     description: 'An authorisation policy was removed',
   },
   'api:authorisation_rules:create': {
     area: 'Authorisation',
+    source: '/api/authorisation_rules/{authorisation_rule_id}',
     description: 'A new authorisation rule was set up',
   },
   'api:authorisation_rules:update': {
     area: 'Authorisation',
+    source: '/api/authorisation_rules/{authorisation_rule_id}',
     description: 'An authorisation rule was altered',
   },
   'api:authorisation_rules:destroy': {
     area: 'Authorisation',
+    source: '/api/authorisation_rules/{authorisation_rule_id}',
     description: 'An authorisation rule was removed',
   },
   'api:policy_assignments:create': {
     area: 'Authorisation',
+    source: '/api/policy_assignments/{policy_assignment_id}',
     description: 'A user or group was given a policy',
     sentence:
       'assigned [{@policy}|{@authorisation_policy}|a policy] to [{@user}|{@group}|a user or group] | [{@policy}|{@authorisation_policy}|policy] assigned to [{@user}|{@group}|a user or group]',
   },
   'api:policy_assignments:destroy': {
     area: 'Authorisation',
+    source: '/api/policy_assignments/{policy_assignment_id}',
     description: 'A policy was taken away from a user or group',
     sentence:
       'removed [{@policy}|{@authorisation_policy}|a policy] from [{@user}|{@group}|a user or group] | [{@policy}|{@authorisation_policy}|policy] removed from [{@user}|{@group}|a user or group]',
   },
   'api:policy_rules:create': {
     area: 'Authorisation',
+    source: '/api/policy_rules/{policy_rule_id}',
     description: 'A policy gained a rule',
     sentence:
       'added [{@rule}|{@authorisation_rule}|a rule] to [{@policy}|{@authorisation_policy}|a policy] | [{@rule}|{@authorisation_rule}|rule] added to [{@policy}|{@authorisation_policy}|a policy]',
   },
   'api:policy_rules:destroy': {
     area: 'Authorisation',
+    source: '/api/policy_rules/{policy_rule_id}',
     description: 'A policy lost a rule',
     sentence:
       'removed [{@rule}|{@authorisation_rule}|a rule] from [{@policy}|{@authorisation_policy}|a policy] | [{@rule}|{@authorisation_rule}|rule] removed from [{@policy}|{@authorisation_policy}|a policy]',

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { splitEventType } from 'daybook'
 import { workflowEventTypes } from 'daybook/workflow'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { startService } from '../../examples/workflow-service/app.js'
@@ -101,4 +102,18 @@ it('all types but those of e-mail and notifications are recorded', async () => {
   const seen = await world.types()
   const missing = Object.keys(workflowEventTypes).filter((type) => !seen.has(type))
   expect(missing).toEqual(MISSING)
+})
+
+/** The subjects of `api:` events that have no resource. */
+const NO_RESOURCE = new Set(['job', 'ldap_refresh', 'resource_slot_freed_listener'])
+
+it('each event about a resource has its source', async () => {
+  const unsourced = await world.types('&filter[source_null]=1')
+  const ofResources = Object.keys(workflowEventTypes).filter((type) => {
+    const { level, subject } = splitEventType(type)
+    return level === 'api' && !NO_RESOURCE.has(subject)
+  })
+  ofResources.push('error:scheduled_workflows:workflow_run_creation')
+  ofResources.push('warning:scheduled_activity:skipped')
+  expect(ofResources.filter((type) => unsourced.has(type))).toEqual([])
 })

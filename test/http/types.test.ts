@@ -45,6 +45,7 @@ describe('GET /api/events/types', () => {
       throttle: null,
       cadence: null,
       only_while: null,
+      source: null,
       sentence: null,
     }
     const own = data.filter(({ id }) => Object.hasOwn(types, id))

@@ -23,13 +23,14 @@ const duration = (value: Duration): string =>
     .join(', ')
 
 function remarks(definition: EventTypeDefinition): string {
-  const { throttle, onlyWhile, live, cadence } = definition
+  const { throttle, onlyWhile, live, cadence, source } = definition
   const scope = throttle?.scope ? ` for each ${throttle.scope.join(' and ')}` : ''
   return [
     throttle && `throttled: one in ${duration(throttle.period)}${scope}`,
     onlyWhile && `depends on the setting \`${onlyWhile}\``,
     live && 'live: its attributes change until the work ends',
     cadence && `every ${duration(cadence)}`,
+    source && `source: \`${source}\``,
   ]
     .filter(Boolean)
     .join('; ')

@@ -5,7 +5,7 @@ export type Schedule = ScheduledChange | ScheduledWorkflow
 
 /** The data of every event about a schedule. */
 export function scheduleFacts(schedule: Schedule) {
-  if (!('change' in schedule)) return { name: schedule.name }
+  if (!('change' in schedule)) return { name: schedule.name, scheduled_workflow_id: schedule.id }
   const { id, name, change } = schedule
   const path = change.node_path ?? change.project_path
   return {

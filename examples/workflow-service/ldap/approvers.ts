@@ -51,16 +51,15 @@ export async function checkApprovers(
   )
 }
 
-const KINDS = ['steps', 'workflow_steps'] as const
+const LINKS = { steps: 'step_id', workflow_steps: 'workflow_step_id' } as const
 
 /** Records that steps wait for approvers who no longer exist. */
 export async function noteUnresolved({ documents, note }: Service): Promise<void> {
-  const waiting = KINDS.flatMap((kind) => documents.all(kind)).filter(
-    ({ status }) => status === 'waiting_for_approval',
-  )
-  const approvers = unresolvedIn(
-    documents,
-    waiting.map(({ definition }) => definition),
-  )
-  if (approvers.length > 0) await note('warn:approval_identity_unresolved', { approvers })
+  for (const kind of ['steps', 'workflow_steps'] as const)
+    for (const { id, status, definition } of documents.all(kind)) {
+      if (status !== 'waiting_for_approval') continue
+      const approvers = unresolvedIn(documents, [definition])
+      if (approvers.length > 0)
+        await note('warn:approval_identity_unresolved', { approvers, [LINKS[kind]]: id })
+    }
 }

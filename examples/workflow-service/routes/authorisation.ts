@@ -8,21 +8,21 @@ export const authorisationRoutes = (service: Service): Route[] => [
   ...simpleRoutes(service, {
     kind: 'authorisation_policies',
     type: 'authorisation_policy',
-    link: undefined,
+    link: 'authorisation_policy_id',
     readers: { name: text(), description: text({ fallback: '' }) },
     removable: true,
   }),
   ...simpleRoutes(service, {
     kind: 'authorisation_rules',
     type: 'authorisation_rule',
-    link: undefined,
+    link: 'authorisation_rule_id',
     readers: { name: text(), method: oneOf(['POST', 'PATCH', 'DELETE']), path: text() },
     removable: true,
   }),
   ...simpleRoutes(service, {
     kind: 'policy_rules',
     type: 'policy_rule',
-    link: undefined,
+    link: 'policy_rule_id',
     readers: {
       policy_id: existing(service, 'authorisation_policies'),
       rule_id: existing(service, 'authorisation_rules'),
@@ -33,7 +33,7 @@ export const authorisationRoutes = (service: Service): Route[] => [
   ...simpleRoutes(service, {
     kind: 'policy_assignments',
     type: 'policy_assignment',
-    link: undefined,
+    link: 'policy_assignment_id',
     readers: {
       policy_id: existing(service, 'authorisation_policies'),
       assignee_type: oneOf(['user', 'group']),

@@ -51,8 +51,7 @@ function routesOf(service: Service): Route[] {
     ...simpleRoutes(service, {
       kind: 'workflows',
       type: 'workflow',
-      // Only workflow runs have a link attribute.
-      link: undefined,
+      link: 'workflow_id',
       readers: { name: text(), description: text({ fallback: '' }), steps: list(stepDefinition) },
       removable: false,
       accept: (ctx, { steps = [] }) => checkApprovers(service, steps, usernameOf(ctx)),

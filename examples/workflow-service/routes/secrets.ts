@@ -14,7 +14,7 @@ export const secretRoutes = (service: Service): Route[] => [
       const { name, secret } = readNew(ctx, 'secret', { name: text(), secret: text() })
       const stored = { id: randomUUID(), name, sealed: await service.vault.encrypt(secret) }
       await service.documents.write((tx) => tx.put('secrets', stored))
-      describe(ctx, { name })
+      describe(ctx, { name, secret_id: stored.id })
       sendCreated(ctx, 'secrets', stored)
     },
     'secrets:encrypt',
@@ -24,7 +24,7 @@ export const secretRoutes = (service: Service): Route[] => [
     '/api/secrets/:secret_id/resolve',
     async (ctx) => {
       const { id, name, sealed } = findOne(service, 'secrets', param(ctx, 'secret_id'))
-      describe(ctx, { name })
+      describe(ctx, { name, secret_id: id })
       const secret = await service.vault.decrypt(sealed)
       sendJson(ctx, { data: { type: 'secret', id, attributes: { name, secret } } })
     },

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import type { RouterContext } from '@koa/router'
-import type { LinkAttribute } from 'daybook'
 import { type Reader, text } from '../attributes.js'
 import type { Kinds } from '../model.js'
 import { invalid, notFound } from '../problem.js'
@@ -26,8 +25,8 @@ interface Simple<K extends SimpleKind> {
   readonly kind: K
   /** The resource type of request documents. */
   readonly type: string
-  /** The link attribute of its events. */
-  readonly link: LinkAttribute | undefined
+  /** The attribute with its id in events. */
+  readonly link: `${string}_id`
   readonly readers: { readonly [P in Exclude<keyof Kinds[K], 'id'>]: Reader<Kinds[K][P]> }
   readonly removable: boolean
   /** @default true */
@@ -81,7 +80,7 @@ export function simpleRoutes<K extends SimpleKind>(service: Service, options: Si
 
   const about = (ctx: RouterContext, document: Kinds[K]): void => {
     const name = 'name' in document ? document.name : undefined
-    describe(ctx, { name, ...(link && { [link]: document.id }) })
+    describe(ctx, { name, [link]: document.id })
   }
   const oneIn = (ctx: RouterContext): Kinds[K] => findOne(service, kind, param(ctx, `${type}_id`))
 

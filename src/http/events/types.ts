@@ -5,7 +5,8 @@ import { staticDocumentHandler } from './static-document.js'
 
 /** A registered type, without the parts that only the service itself can use. */
 function typeResource(type: string, definition: EventTypeDefinition): object {
-  const { area, description, data, throttle, cadence, onlyWhile, live, sentence } = definition
+  const { area, description, data, throttle, cadence, onlyWhile, live, source, sentence } =
+    definition
   const attributes = {
     area: area ?? null,
     description: description ?? null,
@@ -15,6 +16,7 @@ function typeResource(type: string, definition: EventTypeDefinition): object {
     throttle: throttle ? { period: throttle.period, scope: throttle.scope ?? [] } : null,
     cadence: cadence ?? null,
     only_while: onlyWhile ?? null,
+    source: source ?? null,
     sentence: sentence ?? null,
   }
   return { type: 'event_type', id: type, attributes }

@@ -81,6 +81,10 @@ const eventType = closedObject({
     },
     cadence: { ...period, description: 'How often the event is recorded by default.' },
     only_while: { ...textOrNull, description: 'The setting that must be on.' },
+    source: {
+      ...textOrNull,
+      description: 'The template of the source of its events, if link attributes do not give it.',
+    },
     sentence: {
       ...textOrNull,
       description: 'The template of the sentence that describes its events.',

@@ -33,8 +33,8 @@ export interface World {
   startChange(name: string, steps: readonly Attributes[], more?: Attributes): Promise<Resource>
   /** Stops the service and starts it again on the same files. */
   restart(): Promise<void>
-  /** The types of all events that the service has recorded. */
-  types(): Promise<ReadonlySet<string>>
+  /** The types of all events that the service has recorded, or of those that match. */
+  types(conditions?: string): Promise<ReadonlySet<string>>
 }
 
 export type Story = (world: World) => Promise<void>
@@ -107,9 +107,9 @@ export async function createWorld(
       await service.close()
       service = await start()
     },
-    async types() {
+    async types(conditions = '') {
       const seen = new Set<string>()
-      let path = '/api/events?limit=1000&filter[system_true]=1&fields[event]=type'
+      let path = `/api/events?limit=1000&filter[system_true]=1&fields[event]=type${conditions}`
       while (path !== '') {
         const { data, links } = listOf(await send(service.url, path)) as ListDocument & {
           links?: { prev?: string }

@@ -202,7 +202,7 @@ describe('the catalogue of the workflow service', () => {
   })
 
   it.each(rows.map((row) => [row.type, row] as const))('%s', (type, row) => {
-    const { description, sentence: _, ...facts } = catalogue[type]!
+    const { description, sentence: _, source: _source, ...facts } = catalogue[type]!
     const { throttle, onlyWhile = switches[type] } = row
     expect(facts).toEqual({
       area: row.area,

@@ -1,16 +1,25 @@
-import { afterAll, it } from 'vitest'
-import { hasOldestPostgres, startOwnPostgres } from '../support/postgres.js'
+import { afterAll, beforeAll, it } from 'vitest'
+import { hasOldestPostgres, type PostgresServer, startOwnPostgres } from '../support/postgres.js'
 import { describeStore } from './describe-store.js'
+import { type LogSchemas, openLogSchemas } from './log-schemas.js'
 import { createPostgresStore } from './postgres-under-test.js'
 
 if (hasOldestPostgres()) {
-  const server = startOwnPostgres([], 'oldest')
+  let server: PostgresServer
+  let schemas: LogSchemas
+  beforeAll(async () => {
+    server = await startOwnPostgres([], 'oldest')
+    schemas = await openLogSchemas(server.url)
+  })
+  afterAll(async () => {
+    await schemas.close()
+    await server.stop()
+  })
   describeStore(
     'oldest postgres, without partitions,',
-    async ({ clock }) =>
-      createPostgresStore((await server).url, { clock, partitions: 'none' }, 'refuse'),
+    ({ clock }) =>
+      createPostgresStore(server.url, schemas, { clock, partitions: 'none' }, 'refuse'),
     // Thousands of queries in the same SQL as on the newest server.
     /^filter: (?:hostile|long) /,
   )
-  afterAll(async () => (await server).stop())
 } else it.skip('the oldest Postgres: npm has no build for this platform')

@@ -3,23 +3,26 @@ import { postgresStore, type PostgresStoreOptions } from 'daybook/postgres'
 import type { StoreUnderTest } from 'daybook/testing'
 import pg from 'pg'
 import { startProxy } from '../support/proxy.js'
+import type { LogSchemas } from './log-schemas.js'
 
-let schemas = 0
-
-/** Each case has its own schema in one database. The store connects through a proxy. */
+/** Each case has a log of its own, see {@link LogSchemas}. The store connects through a proxy. */
 export async function createPostgresStore(
   url: string,
+  schemas: LogSchemas,
   options: Pick<PostgresStoreOptions, 'clock' | 'partitions'>,
   interruption: 'lock' | 'refuse',
 ): Promise<StoreUnderTest> {
-  const schema = `conformance ${schemas++}`
+  const schema = schemas.take()
   const direct = new URL(url)
+  direct.searchParams.set('application_name', schema)
   const proxy = await startProxy({ host: direct.hostname, port: Number(direct.port) })
-  const through = new URL(url)
+  const through = new URL(direct)
   through.port = String(proxy.port)
+  /** False once a connection was broken or blocked: its transaction may end at any time. */
+  let isReusable = true
   const open = (connectionString: string) => postgresStore({ ...options, connectionString, schema })
   const begin = async () => {
-    const handle = new pg.Client({ connectionString: url })
+    const handle = new pg.Client({ connectionString: direct.href })
     await handle.connect()
     await handle.query('BEGIN')
     const end = async (command: string) => {
@@ -31,11 +34,13 @@ export async function createPostgresStore(
   const store = open(through.href)
   // Creates the schema, which `interrupt` locks.
   await store.get('00000000-0000-0000-0000-000000000000')
+  await schemas.noteNew(schema)
   return {
     store,
-    reopen: async () => open(url),
+    reopen: async () => open(direct.href),
     transaction: begin,
     async interrupt() {
+      isReusable = false
       if (interruption === 'refuse') {
         proxy.refuse()
         return async () => proxy.heal()
@@ -45,7 +50,8 @@ export async function createPostgresStore(
       await handle.query(`LOCK TABLE "${schema}".events IN SHARE ROW EXCLUSIVE MODE`)
       return rollback
     },
-    loseAcknowledgement: async (method) =>
+    async loseAcknowledgement(method) {
+      isReusable = false
       proxy.loseAnswerTo(
         {
           append: `"${schema}".append(`,
@@ -53,12 +59,10 @@ export async function createPostgresStore(
           changeLive: `UPDATE "${schema}".live_events`,
           closeLive: `DELETE FROM "${schema}".live_events`,
         }[method],
-      ),
+      )
+    },
     async dispose() {
-      const client = new pg.Client({ connectionString: url })
-      await client.connect()
-      await client.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`)
-      await client.end()
+      await (isReusable ? schemas.giveBack(schema) : schemas.drop(schema))
       await proxy.close()
       // Otherwise the case would prove nothing.
       assert.equal(proxy.unheard(), undefined)

@@ -1,7 +1,12 @@
-import { inject } from 'vitest'
+import { afterAll, beforeAll, inject } from 'vitest'
 import { describeStore } from './describe-store.js'
+import { type LogSchemas, openLogSchemas } from './log-schemas.js'
 import { createPostgresStore } from './postgres-under-test.js'
 
-describeStore('postgres', ({ clock }) =>
-  createPostgresStore(inject('postgresUrl'), { clock }, 'lock'),
-)
+const url = inject('postgresUrl')
+let schemas: LogSchemas
+beforeAll(async () => {
+  schemas = await openLogSchemas(url)
+})
+afterAll(() => schemas.close())
+describeStore('postgres', ({ clock }) => createPostgresStore(url, schemas, { clock }, 'lock'))

@@ -180,16 +180,16 @@ describe.skipIf(!hasCurl)('the commands of the documentation', () => {
 
   async function runBlock(code: string): Promise<string> {
     const script = atDemo(code)
-    const { stdout, stderr } = await execute('bash', ['-euo', 'pipefail', '-c', script], {
-      cwd: root,
-    })
+    // Standard input is a socket, with which Bash reads its start-up files unless another shell started it.
+    const options = ['--norc', '-euo', 'pipefail', '-c', script]
+    const { stdout, stderr } = await execute('bash', options, { cwd: root })
     expect(stderr.replaceAll(/^npm warn .*\n?/gm, '')).toBe('')
     return stdout.replaceAll('\r\n', '\n')
   }
 
   /** What a stream prints until it has sent a change that is made meanwhile. */
   async function runStream(code: string): Promise<string> {
-    const stream = startCommand('bash', ['-c', `exec ${atDemo(code)}`])
+    const stream = startCommand('bash', ['--norc', '-c', `exec ${atDemo(code)}`])
     try {
       await stream.saw('retry: ')
       await runBlock(commands.find((block) => block.code.startsWith('AFTER='))!.code)

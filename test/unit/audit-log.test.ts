@@ -10,6 +10,7 @@ import { memoryStore } from 'daybook/memory'
 import { manualClock } from 'daybook/testing'
 import * as v from 'valibot'
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { DEADLINE_MS, driveDeadlines, untilTried } from '../support/deadlines.js'
 import { failing, fakeStore, gate, stateOf, turns, untilAborted } from './fake-store.js'
 
 let emailsAreLogged = true
@@ -531,11 +532,14 @@ describe('stats', () => {
   })
 
   it('count a deadline', async () => {
+    const endDeadlines = driveDeadlines()
     const store = fakeStore({ answers: [untilAborted] })
-    const { audit } = openLog(store, { waiting: { deadlineMs: 20 } })
+    const { audit } = openLog(store, { waiting: { deadlineMs: DEADLINE_MS } })
     const heard: Record<string, number>[] = []
     audit.on('rejected', () => heard.push(counts(audit)))
     const call = quiet(audit.recordCustom('a'))
+    await untilTried()
+    endDeadlines()
     await expect(call).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' })
     expect(heard).toEqual([{ calls: 1, rejected: 1 }])
     await audit.recordCustom('b')

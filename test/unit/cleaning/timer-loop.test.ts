@@ -327,8 +327,8 @@ describe('the lease of a rule', () => {
         isDown ? Promise.reject(new Error('down')) : store.updateState(key, change, options),
     }
     const world = open(shaky, [{ target: 'jobs', run: () => new Promise(() => {}) }])
-    const now = vi.spyOn(performance, 'now')
     const began = performance.now()
+    const now = vi.spyOn(performance, 'now').mockReturnValue(began)
     const running = world.cleaning.run()
     await pass(SECOND, SECOND)
     isDown = true

@@ -12,6 +12,7 @@ import {
 import { memoryStore } from 'daybook/memory'
 import { type FaultyStore, faultyStore, manualClock } from 'daybook/testing'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { DEADLINE_MS } from '../../support/deadlines.js'
 import { stateOf, turns } from '../fake-store.js'
 import { memoryJournal } from '../memory-journal.js'
 
@@ -43,7 +44,7 @@ function rig(options: Options = {}, events: EventStore = memoryStore()): Rig {
   const audit: AuditLog = new AuditLog({
     store,
     types: {},
-    waiting: { deadlineMs: 1000 },
+    waiting: { deadlineMs: DEADLINE_MS },
     ...options,
   })
   open.add(async () => {
@@ -288,7 +289,7 @@ describe('a failing store', () => {
     store.hang('append', 1)
     const code = codeOf(note(1))
     await turns()
-    await vi.advanceTimersByTimeAsync(1001)
+    await vi.advanceTimersByTimeAsync(DEADLINE_MS + 1)
     expect(await code).toBe('DEADLINE_EXCEEDED')
     expect(await codeOf(note(1))).toBe(1)
     expect(await storedNumbers()).toEqual([1])
@@ -351,8 +352,8 @@ describe('a failing store', () => {
     const call = note(1)
     const after = performance.now()
     await call
-    expect(deadlines[0]).toBeGreaterThanOrEqual(before + 1000)
-    expect(deadlines[0]).toBeLessThanOrEqual(after + 1000)
+    expect(deadlines[0]).toBeGreaterThanOrEqual(before + DEADLINE_MS)
+    expect(deadlines[0]).toBeLessThanOrEqual(after + DEADLINE_MS)
   })
 
   it('drops the event under the policy drop', async () => {

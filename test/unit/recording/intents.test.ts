@@ -123,10 +123,11 @@ it('an outcome that its throttle suppresses leaves no intent', async () => {
 })
 
 it('opening rejects if the store does not answer in time, or too many are open', async () => {
-  const { intents, store } = open({ waiting: { deadlineMs: 30, maxWaiting: 1 } })
-  store.hang('updateState')
-  await expect(intents.open('a', {})).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' })
-  store.heal()
+  const hanging = open({ waiting: { deadlineMs: 30 } })
+  hanging.store.hang('updateState')
+  await expect(hanging.intents.open('a', {})).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' })
+  hanging.store.heal()
+  const { intents } = open({ waiting: { maxWaiting: 1 } })
   await intents.open('b', {})
   await expect(intents.open('c', {})).rejects.toMatchObject({ code: 'QUEUE_FULL' })
 })

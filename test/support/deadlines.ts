@@ -11,7 +11,10 @@ export const DEADLINE_MS = 60_000
 export function driveDeadlines(): () => void {
   const ends = new Set<() => void>()
   let ahead = 0
-  const now = performance.now.bind(performance)
+  const given = performance.now
+  // Beside `useLeapingTime`, which replaces it as well.
+  const leaping = vi.isMockFunction(given) ? given.getMockImplementation() : undefined
+  const now: () => number = leaping ?? given.bind(performance)
   const set = setTimeout
   const clocks = [
     vi.spyOn(performance, 'now').mockImplementation(() => now() + ahead),

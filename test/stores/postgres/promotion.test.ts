@@ -4,6 +4,7 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { createPostgresStore } from '../../../adapters/postgres/postgres-store.js'
 import type { EventStore } from '../../../src/store/store.js'
+import { DEADLINE_MS } from '../../support/deadlines.js'
 import { type OwnServer, startOwnPostgres } from '../../support/postgres.js'
 import { serve } from '../../support/http.js'
 import { openStream } from '../../support/server-sent.js'
@@ -76,7 +77,7 @@ const openProcess = (schema: string, clock?: () => number) => {
 }
 
 function openLog(store: EventStore): AuditLog {
-  const audit = new AuditLog({ store, types: {} })
+  const audit = new AuditLog({ store, types: {}, waiting: { deadlineMs: DEADLINE_MS } })
   closing.push(() => audit.close())
   return audit
 }

@@ -2,7 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { AuditLog, type FailurePolicy } from 'daybook'
 import { postgresStore } from 'daybook/postgres'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { namesIn } from '../../../adapters/postgres/schema/names.js'
 import { draft } from '../../../src/testing/conformance/helpers.js'
+import { untilTried } from '../../support/deadlines.js'
 import { useLeapingTime } from '../../support/leaping-time.js'
 import { startProxy, type Proxy } from '../../support/proxy.js'
 import { useSchemas } from '../../support/schemas.js'
@@ -132,13 +134,29 @@ describe('the outbox', () => {
   it('is moved in batches, with appends in between', async () => {
     const audit = new AuditLog({ store: openStore(), types: {} })
     await audit.recordCustom('test:event', { n: 0 })
-    await ask(`INSERT INTO ${schema()}.outbox (suffix, type, system, attributes, terms, recorded_at)
+    const holder = await database().pool.connect()
+    const lock = namesIn(schema()).locks.order
+    await holder.query(`SELECT pg_advisory_lock(${lock})`)
+    await holder.query(`INSERT INTO ${schema()}.outbox (suffix, type, system, attributes, terms, recorded_at)
       SELECT '8' || lpad(to_hex(i), 15, '0'), 'test:enlisted', false, '{}', '{}', 1
       FROM generate_series(1, 20000) AS i`)
-    const moved = `SELECT count(*) > 0 FROM ${schema()}.events WHERE type = 'test:enlisted'`
-    while (!(await ask(moved))[0]![0]) await delay(5)
-    await audit.recordCustom('test:event', { n: 1 })
-    expect(await ask(`SELECT count(*) > 0 FROM ${schema()}.outbox`)).toEqual([[true]])
+    const isMoving = `SELECT count(*) > 0 FROM pg_locks
+      JOIN pg_database ON pg_database.oid = pg_locks.database
+      WHERE locktype = 'advisory' AND NOT granted AND datname = current_database()`
+    while (!(await ask(isMoving))[0]![0]) await delay(5)
+    const call = audit.recordCustom('test:event', { n: 1 })
+    await untilTried()
+    await holder.query(`SELECT pg_advisory_unlock(${lock})`)
+    holder.release()
+    await call
+    while ((await ask(`SELECT count(*) > 0 FROM ${schema()}.outbox`))[0]![0]) await delay(20)
+    expect(
+      await ask(`SELECT count(*) FILTER (WHERE created_at < own) > 0,
+          count(*) FILTER (WHERE created_at > own) > 0, count(*)::int
+        FROM ${schema()}.events,
+          (SELECT max(created_at) AS own FROM ${schema()}.events WHERE type = 'test:event') AS call
+        WHERE type = 'test:enlisted'`),
+    ).toEqual([[true, true, 20_000]])
     await audit.close()
   })
 

@@ -305,7 +305,8 @@ describe('an open transaction of the host', () => {
     await plain
     host.exec('COMMIT')
     await audit.recordCustom('next', { n: 2 })
-    expect(numbers(await all(audit))).toEqual([1, 2])
+    // The report of the lost event may be stored by now.
+    expect(numbers(await all(audit, 'filter[n_present]=true'))).toEqual([1, 2])
   })
 
   it('delays the poll of the outbox without an error', async () => {

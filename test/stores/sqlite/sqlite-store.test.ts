@@ -168,7 +168,9 @@ describe('sqliteStore', () => {
     other.exec('COMMIT')
     other.close()
     await audit.recordCustom('next')
-    expect((await audit.list()).events.map((event) => event.type)).toEqual(['next'])
+    // The report of the lost event may be stored by now.
+    const { events } = await audit.list('filter[type_not_eq]=warn:audit_log:gap')
+    expect(events.map((event) => event.type)).toEqual(['next'])
     expect(audit.stats()).toMatchObject({ calls: 2, stored: 1, rejected: 1, waiting: 0 })
   })
 
@@ -183,8 +185,16 @@ describe('sqliteStore', () => {
       code: 'ABORTED',
       cause: { code: 'SQLITE_BUSY', message: 'database is locked' },
     }
-    await expect(append({ deadline: performance.now() + 60 })).rejects.toMatchObject(locked)
-    await expect(append({ signal: AbortSignal.timeout(60) })).rejects.toMatchObject(locked)
+    const passDeadlines = driveDeadlines()
+    const late = append({ deadline: performance.now() + DEADLINE_MS })
+    const controller = new AbortController()
+    const aborted = append({ signal: controller.signal })
+    const outcomes = Promise.allSettled([late, aborted])
+    await untilTried()
+    passDeadlines()
+    controller.abort()
+    for (const outcome of await outcomes)
+      expect(outcome).toMatchObject({ status: 'rejected', reason: locked })
     other.exec('COMMIT')
     other.close()
     await expect(append({ deadline: performance.now() })).rejects.toMatchObject({ code: 'ABORTED' })

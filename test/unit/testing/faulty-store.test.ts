@@ -12,7 +12,9 @@ function setUp(deadlineMs = DEADLINE_MS) {
     store.heal()
     await audit.close()
   })
-  const types = async () => (await audit.list()).events.map((event) => event.type)
+  // Without reports of lost events: rejected calls cause them at any later time.
+  const types = async () =>
+    (await audit.list('filter[type_not_eq]=warn:audit_log:gap')).events.map((event) => event.type)
   return { store, audit, types }
 }
 

@@ -2,6 +2,7 @@ import { isUuid, parseEventId } from '../../src/event/event-id.js'
 import type { Clock } from '../../src/event/timestamp.js'
 import type { EventStore } from '../../src/store/store.js'
 import type { PostgresPool } from './connection/client.js'
+import type { Ask } from './connection/connection.js'
 import { createLogIndex, type LogIndex } from './index/log-index.js'
 import type { SealingTuning } from '../../src/store-kit/index-builder/segment-levels.js'
 import type { PostgresLog } from './log/log.js'
@@ -37,6 +38,12 @@ export interface ReadingOptions {
   readonly check: (signal: AbortSignal | undefined) => void
   /** Called after each list. */
   readonly onListed: () => void
+}
+
+/** The WAL position of the answering server, at least `known`. */
+const readWalPosition = async (ask: Ask, known: string | undefined): Promise<string> => {
+  const [[position]] = (await ask(WAL_POSITION, known ?? null)) as [[string]]
+  return position
 }
 
 /** The methods of the store that only read. */
@@ -113,8 +120,7 @@ export function createReading(
       check(signal)
       return reader.read(signal, ALL_TIME, async ({ ask, open }) => {
         // A caller that sees an event closed here must not see it open on another replica.
-        if (readPool)
-          [[own.walPosition]] = (await ask(WAL_POSITION, own.walPosition ?? null)) as [[string]]
+        if (readPool) own.walPosition = await readWalPosition(ask, own.walPosition)
         return open.map(({ base, revision }) => ({ id: base.id, revision }))
       })
     },

@@ -76,6 +76,20 @@ const suppressedOf = (drafts: readonly EventDraft[], closed: ClosedThrottles): S
     return opensIn === undefined ? [] : { draft, opensIn }
   })
 
+/** `since` is a time before any event that the attempt may store or has found. */
+const newAttempt = (
+  drafts: readonly EventDraft[],
+  request: AppendRequest,
+  since: Microseconds,
+): LostAttempt => ({
+  id: randomUUID(),
+  suffixes: drafts.map((draft) => draft.suffix),
+  since,
+  isShared: request.since !== undefined,
+  retriedLater: request.retriedLater,
+  isKept: false,
+})
+
 export function createAppender(log: PostgresLog): Appender {
   const { names, now } = log
   const lost = createLostAttempts()
@@ -101,19 +115,13 @@ export function createAppender(log: PostgresLog): Appender {
   const callAppend = async (
     client: PostgresPoolClient,
     drafts: readonly EventDraft[],
-    { deadline, retriedLater, since: sharedSince }: AppendRequest,
+    request: AppendRequest,
     { foundAt, since = Infinity }: Partial<Recovered>,
   ): Promise<Appended> => {
     rowType ??= await readRowType(client, names)
-    const attempt: LostAttempt = {
-      id: randomUUID(),
-      suffixes: drafts.map((draft) => draft.suffix),
-      // An event that was found may be older than `floor`.
-      since: Math.min(floor, since, ...[...(foundAt?.values() ?? [])].map((time) => time - 1)),
-      isShared: sharedSince !== undefined,
-      retriedLater,
-      isKept: false,
-    }
+    // An event that was found may be older than `floor`.
+    const beforeFound = [...(foundAt?.values() ?? [])].map((time) => time - 1)
+    const attempt = newAttempt(drafts, request, Math.min(floor, since, ...beforeFound))
     // The attempt counts as lost until its result is known.
     const earlier = lost.add(attempt)
     try {
@@ -122,7 +130,7 @@ export function createAppender(log: PostgresLog): Appender {
         ...columnsOf(drafts),
         now() ?? null,
         attempt.id,
-        Math.floor(deadline * 1000 + serverAhead),
+        Math.floor(request.deadline * 1000 + serverAhead),
         ...recoveryParameters(earlier, attempt, floor, since),
       ])
       // The next attempt finds what this one has stored, and its commit confirms both.

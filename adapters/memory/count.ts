@@ -5,7 +5,7 @@ import { createTimeSlices } from './time-slices.js'
 import type { Microseconds } from '../../src/event/timestamp.js'
 import type { Timeline } from './timeline.js'
 
-/** Events between two looks at the clock. */
+// Events between two checks of the clock.
 const CLOCK_STRIDE = 16
 
 /** Counts the matching events. `pause` yields to the event loop, and throws after an abort. */

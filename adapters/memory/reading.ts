@@ -1,0 +1,75 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { queryTimedOut } from '../../src/errors.js'
+import type { EventStore } from '../../src/store/store.js'
+import { countEvents } from './count.js'
+import { excessBefore } from './excess.js'
+import { listEvents, type MemoryTuning } from './list.js'
+import { type MemoryLog, SCAN_SLICE } from './memory-log.js'
+
+export interface ReadingOptions {
+  readonly queryTimeoutMs: number
+  readonly tuning: MemoryTuning
+}
+
+/** The methods of the store that only read. */
+export function createReading(
+  log: MemoryLog,
+  { queryTimeoutMs, tuning }: ReadingOptions,
+): Pick<EventStore, 'get' | 'list' | 'count' | 'excess' | 'openEvents' | 'verify'> {
+  const { timeline, live, index, clock } = log
+
+  return {
+    async get(id, { signal } = {}) {
+      log.check(signal)
+      return timeline.find(id)?.event
+    },
+
+    async list(query, { signal, trace } = {}) {
+      log.check(signal)
+      const end = performance.now() + queryTimeoutMs
+      const pause = async (): Promise<void> => {
+        await nextTurn()
+        log.check(signal)
+        if (performance.now() >= end) throw queryTimedOut(queryTimeoutMs)
+      }
+      return listEvents({ timeline, index, tuning, pause }, query, trace)
+    },
+
+    async count(query, { signal } = {}) {
+      log.check(signal)
+      const within = Math.min(query.within, queryTimeoutMs)
+      return countEvents(timeline, { ...query, within }, clock(), async () => {
+        await nextTurn()
+        log.check(signal)
+      })
+    },
+
+    async excess(bounds, { signal } = {}) {
+      log.check(signal)
+      const all = timeline.between(-Infinity, Infinity)
+      const walk = excessBefore(all, (event) => !live.isOpen(event), bounds)
+      for (let seen = 1; ; seen++) {
+        const step = walk.next()
+        if (step.done) {
+          const before = step.value
+          return { before, count: timeline.countBefore(before) - live.countBefore(before) }
+        }
+        if (seen % SCAN_SLICE === 0) {
+          await nextTurn()
+          log.check(signal)
+        }
+      }
+    },
+
+    async openEvents({ signal } = {}) {
+      log.check(signal)
+      return live.list()
+    },
+
+    // Memory is not checked for damage.
+    async verify({ signal } = {}) {
+      log.check(signal)
+      return { events: timeline.size, segments: 0, damage: [] }
+    },
+  }
+}

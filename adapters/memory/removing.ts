@@ -1,0 +1,42 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { AuditEvent } from '../../src/event/event.js'
+import type { EventStore } from '../../src/store/store.js'
+import { type MemoryLog, SCAN_SLICE } from './memory-log.js'
+
+/** The methods of the store that remove events. They leave open live events. */
+export function createRemoving(log: MemoryLog): Pick<EventStore, 'removeBefore' | 'remove'> {
+  const { timeline, live, index } = log
+  const isClosed = (event: AuditEvent): boolean => !live.isOpen(event)
+
+  return {
+    async removeBefore(time, { signal, onProgress } = {}) {
+      log.check(signal)
+      for (let removed = 0; ;) {
+        const count = timeline.removeBefore(time, SCAN_SLICE, isClosed)
+        removed += count
+        if (count > 0) {
+          index.reset()
+          onProgress?.(removed)
+        }
+        if (count < SCAN_SLICE) return removed
+        await nextTurn()
+        log.check(signal)
+      }
+    },
+
+    async remove(ids, { signal } = {}) {
+      log.check(signal)
+      const removable = new Set(
+        ids.filter((id) => {
+          const found = timeline.find(id)
+          return found && isClosed(found.event)
+        }),
+      )
+      if (removable.size > 0) {
+        timeline.remove(removable)
+        index.reset()
+      }
+      return removable.size
+    },
+  }
+}

@@ -13,7 +13,7 @@ import { type IndexState, loadIndexState, type SqliteSegmentRow } from './index/
 import { segmentDamage } from './index/segment-damage.js'
 import { readSegment } from './index/segment-reader.js'
 import { damagedEvent, missingEvent } from './schema/damaged-rows.js'
-import { createEventTable } from './schema/events.js'
+import { createEventReader } from './schema/events.js'
 import { readAfter } from './schema/read-after.js'
 import type { Tables } from './schema/tables.js'
 import { timesBetween, verifySegment } from './verify-index.js'
@@ -112,7 +112,7 @@ function* verifyEvents(
 ): Generator<undefined, void> {
   const damages = createDamageReporter()
   damages.watch(found)
-  const events = createEventTable(connection, damages)
+  const events = createEventReader(connection, damages)
   const isNamed = (id: string, time: Microseconds): boolean =>
     (connection.statement(NAMED).get(id) as { created_at: number } | undefined)?.created_at === time
   const end = marksOf(connection).highWater

@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { AuditLogError, outcomeUnknown, throwIfAborted } from '../../../src/errors.js'
 import type { AppendOptions } from '../../../src/store/store.js'
-import { attemptSettling, isDiskFailure, settleDisk } from './disk-failure.js'
 import { watchFile } from './file.js'
 import { isBusy, isCorrupt, type SqliteDatabase, type SqliteStatement } from './database.js'
+import { createTransactions } from './transactions.js'
 
 /** The store's own connection. Waiting for the locks of other connections does not block the event loop. */
 export interface Connection {
@@ -38,71 +38,16 @@ export interface Connection {
 }
 
 const CONTENTION_MS = 100
-// How often to check the place of the file before a commit; after each commit it is confirmed anyway.
-const CHECK_MS = 5
 // How long to wait for readers of the WAL after a commit has failed on the disk.
 const SETTLE_MS = 1000
 
 const jitter = (): number => 1 + Math.random() * 2
 
 export function createConnection(database: SqliteDatabase): Connection {
-  const statements = new LRUCache<string, SqliteStatement>({ max: 100 })
+  const statement = createStatementCache(database)
   const file = watchFile(database.name)
-  let checkedAt = -Infinity
+  const { tryWrite, snapshot, settle, isUnsettled } = createTransactions(database, statement, file)
   let lastBusy = -Infinity
-  /** The error of a commit that failed on the disk, until nothing of the commit is left. */
-  let failedCommit: unknown
-
-  const statement = (text: string): SqliteStatement => {
-    let prepared = statements.get(text)
-    if (!prepared) {
-      prepared = database.prepare(text)
-      statements.set(text, prepared)
-    }
-    return prepared
-  }
-
-  const settle = (): void => {
-    attemptSettling(() => settleDisk(database))
-    failedCommit = undefined
-  }
-
-  const tryWrite = <Result>(act: () => Result): Result => {
-    const now = performance.now()
-    if (now - checkedAt >= CHECK_MS) {
-      file.check()
-      checkedAt = now
-    }
-    if (failedCommit !== undefined) settle()
-    statement('BEGIN IMMEDIATE').run()
-    let result: Result
-    let isCommitting = false
-    try {
-      result = act()
-      isCommitting = true
-      statement('COMMIT').run()
-    } catch (error) {
-      if (isCommitting && isDiskFailure(error)) failedCommit = error
-      if (database.inTransaction) statement('ROLLBACK').run()
-      throw error
-    }
-    try {
-      file.confirm()
-    } catch (error) {
-      checkedAt = -Infinity
-      throw error
-    }
-    return result
-  }
-
-  const snapshot = <Result>(act: () => Result): Result => {
-    statement('BEGIN').run()
-    try {
-      return act()
-    } finally {
-      if (database.inTransaction) statement('COMMIT').run()
-    }
-  }
 
   /** Throws after the deadline, an abort or `close`; `cause` is the lock error of the last attempt. */
   const check = ({ signal, deadline = Infinity }: AppendOptions, cause: unknown): void => {
@@ -112,7 +57,7 @@ export function createConnection(database: SqliteDatabase): Connection {
     if (!database.open) throw new AuditLogError('CLOSED', 'the SQLite store is closed')
   }
 
-  const gap = async ({ signal }: AppendOptions, ms = jitter()): Promise<void> => {
+  const pause = async ({ signal }: AppendOptions, ms = jitter()): Promise<void> => {
     // The caller checks the signal next.
     await delay(ms, undefined, signal && { signal }).catch(() => {})
   }
@@ -128,7 +73,7 @@ export function createConnection(database: SqliteDatabase): Connection {
         lock = error
         lastBusy = performance.now()
       }
-      await gap(options)
+      await pause(options)
     }
   }
 
@@ -136,9 +81,9 @@ export function createConnection(database: SqliteDatabase): Connection {
     try {
       return await retry(() => tryWrite(act), options)
     } catch (error) {
-      if (failedCommit === undefined || (error as Error).cause !== failedCommit) throw error
+      if (!isUnsettled((error as Error).cause)) throw error
       try {
-        // Also if the disk has used up the time of the call.
+        // Has its own deadline, as the disk may have used up that of the call.
         await retry(settle, { deadline: performance.now() + SETTLE_MS })
       } catch (cause) {
         throw outcomeUnknown(
@@ -158,8 +103,20 @@ export function createConnection(database: SqliteDatabase): Connection {
     tryWrite,
     checkFile: () => file.check(),
     snapshot,
-    pause: gap,
+    pause,
     isContended: () => performance.now() - lastBusy < CONTENTION_MS,
+  }
+}
+
+function createStatementCache(database: SqliteDatabase): (text: string) => SqliteStatement {
+  const statements = new LRUCache<string, SqliteStatement>({ max: 100 })
+  return (text) => {
+    let prepared = statements.get(text)
+    if (!prepared) {
+      prepared = database.prepare(text)
+      statements.set(text, prepared)
+    }
+    return prepared
   }
 }
 

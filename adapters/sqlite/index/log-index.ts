@@ -3,11 +3,11 @@ import type { Microseconds } from '../../../src/event/timestamp.js'
 import { type IndexState, loadIndexState, type SqliteSegmentRow } from './index-state.js'
 import type { SealingTuning } from '../../../src/store-kit/index-builder/segment-levels.js'
 import type { DamagedSegment } from '../../../src/store-kit/index/segment-source.js'
-import { createRangePart, type RangePart } from './range-part.js'
 import { createRecentEvents } from './recent-events.js'
-import { readSegment } from './segment-reader.js'
 import { missingEvent } from '../schema/damaged-rows.js'
 import { segmentDamage } from './segment-damage.js'
+import { createSegmentParts } from './segment-parts.js'
+import type { Connection } from '../connection/connection.js'
 import type { Tables } from '../schema/tables.js'
 
 /** The index of the events at one moment. */
@@ -55,7 +55,7 @@ const MARKS = 'SELECT version, appended, sealed FROM daybook_high_water, daybook
 const isSame = (a: Marks, b: Marks): boolean =>
   a.version === b.version && a.appended === b.appended && a.sealed === b.sealed
 
-/** `onDamaged` is called when a segment is set aside, so that it is built anew. */
+/** `onDamaged` is called for each damaged segment that is found, so that it is built anew. */
 export function createLogIndex(
   tables: Tables,
   tuning: SealingTuning,
@@ -63,46 +63,27 @@ export function createLogIndex(
 ): LogIndex {
   const { connection, damages } = tables
   const recent = createRecentEvents(tables, tuning)
+  const segments = createSegmentParts(connection, damages, onDamaged)
   let state: IndexState | undefined
-  let segments = new Map<number, IndexPart>()
-  /** Damaged segments that this process has found. */
-  const aside = new Set<number>()
-  let asideParts = new Map<number, RangePart>()
-  let reads = 0
   let last: { readonly marks: Marks; readonly coverage: Coverage } | undefined
 
-  const setState = (next: IndexState): void => {
+  const updateState = (version: number): void => {
+    if (state?.version === version) return
+    const next = loadIndexState(connection)
     recent.dropSealed(next)
-    const isAside = ({ id }: SqliteSegmentRow): boolean => aside.has(id)
-    segments = new Map(
-      next.segments
-        .filter((row) => !isAside(row))
-        .map((row) => [
-          row.id,
-          segments.get(row.id) ?? readSegment(connection, row, () => void (reads += 1)),
-        ]),
-    )
-    const damaged = [...next.damaged, ...next.segments.filter(isAside)]
-    asideParts = new Map(
-      damaged.map((row) => [row.id, asideParts.get(row.id) ?? createRangePart(connection, row)]),
-    )
-    for (const row of damaged.filter(({ isTrusted }) => !isTrusted)) {
-      damages.report(segmentDamage(row, 'the checksum of its row is wrong'))
-      onDamaged(row.id)
-    }
-    for (const id of aside) if (!asideParts.has(id)) aside.delete(id)
+    segments.update(next)
     state = next
   }
 
   const cover = (marks: Marks, isOver: () => boolean): Coverage | undefined => {
-    if (state?.version !== marks.version) setState(loadIndexState(connection))
+    updateState(marks.version)
     const { isNew, isLate } = recent.tooMany(marks.appended - marks.sealed)
     if (isLate) return { segments: [], recent: [], to: -1 }
-    for (const range of asideParts.values()) if (!range.read(isOver)) return undefined
+    if (!segments.readRanges(isOver)) return undefined
     if (!recent.addLate(isOver)) return undefined
     if (!isNew && !recent.addNew(isOver)) return undefined
     return {
-      segments: [...segments.values(), ...[...asideParts.values()].map((range) => range.part())],
+      segments: segments.all(),
       recent: recent.parts(),
       // If there are too many new events, `recent` has only those that were added before.
       to: isNew ? recent.last : Number.MAX_SAFE_INTEGER,
@@ -124,29 +105,32 @@ export function createLogIndex(
     },
     has(wanted) {
       if (wanted === last?.coverage.segments) return true
-      const ranges = [...asideParts.values()].map((range) => range.part())
-      const there = new Set([...segments.values(), ...ranges])
-      return wanted.every((segment) => there.has(segment))
+      const present = new Set(segments.all())
+      return wanted.every((segment) => present.has(segment))
     },
     setAside({ segment, message }) {
       const row = state?.segments.find(({ id }) => id === segment)
       if (row) damages.report(segmentDamage(row, message))
       onDamaged(segment)
-      aside.add(segment)
+      segments.setAside(segment)
       state = undefined
       last = undefined
     },
     checkMissing(time) {
-      if (connection.statement(EXISTS).get(time)) return
-      const { removed, oldest } = connection.statement(REMOVED).get() as {
-        readonly removed: number
-        readonly oldest: Microseconds
-      }
-      const isLost = state?.segments.some(
-        (row) => row.removed === removed && row.first <= time && row.last >= time,
-      )
-      if (isLost && time >= oldest) damages.report(missingEvent(time))
+      if (state && isLost(connection, state, time)) damages.report(missingEvent(time))
     },
-    reads: () => reads,
+    reads: segments.reads,
   }
+}
+
+/** True if no row has this time, although a segment does and no event was removed since it was built. */
+function isLost({ statement }: Connection, state: IndexState, time: Microseconds): boolean {
+  if (statement(EXISTS).get(time)) return false
+  const { removed, oldest } = statement(REMOVED).get() as {
+    readonly removed: number
+    readonly oldest: Microseconds
+  }
+  const covers = (row: SqliteSegmentRow): boolean =>
+    row.removed === removed && row.first <= time && row.last >= time
+  return time >= oldest && state.segments.some(covers)
 }

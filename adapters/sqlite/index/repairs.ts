@@ -9,7 +9,7 @@ import { SegmentState } from '../../../src/store-kit/index/segment-source.js'
 import { createDamageReporter } from '../../../src/store/damage.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Connection } from '../connection/connection.js'
-import { createEventTable } from '../schema/events.js'
+import { createEventReader } from '../schema/events.js'
 import { readAfter } from '../schema/read-after.js'
 import type { DriverContext } from './driver-context.js'
 import { loadIndexState } from './index-state.js'
@@ -63,7 +63,7 @@ async function readRange(
   const { removed } = connection.statement(REMOVED).get() as { readonly removed: number }
   const extractor = createExtractor(bounds)
   // The store's own connection reports events that cannot be read.
-  const events = createEventTable(connection, createDamageReporter())
+  const events = createEventReader(connection, createDamageReporter())
   let last = from - 1
   while (extractor.size < size && extractor.bytes < bounds.bytes) {
     const rows = readAfter({ connection, events }, last, Math.min(STEP, size - extractor.size))

@@ -2,7 +2,7 @@ import type { UnsealedEvents } from '../../../src/store-kit/index-builder/index-
 import { createExtractor, type Extractor } from '../../../src/store-kit/index/extract.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { createDamageReporter } from '../../../src/store/damage.js'
-import { createEventTable } from '../schema/events.js'
+import { createEventReader } from '../schema/events.js'
 import { type ReadRow, readAfter } from '../schema/read-after.js'
 import type { DriverContext } from './driver-context.js'
 import { forgetBytes, isFullOfBytes, isSealDue } from './due.js'
@@ -94,7 +94,7 @@ async function readFrom(
   const { statement } = connection
   const { sealed_to, late_to, removed } = start
   // The store's own connection reports events that cannot be read.
-  const events = createEventTable(connection, createDamageReporter())
+  const events = createEventReader(connection, createDamageReporter())
   const extractor = createExtractor(bounds)
   const isFull = (): boolean => extractor.bytes >= bounds.bytes
   const add = (row: ReadRow): void => addRow(extractor, row)

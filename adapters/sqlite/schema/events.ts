@@ -16,20 +16,10 @@ import {
   valuesToRow,
 } from './rows.js'
 
-/**
- * The table of events, without open live events. Call the methods that change it within a write
- * transaction.
- */
-export interface EventTable {
+/** Reads the table of events, which does not have open live events. */
+export interface EventReader {
   /** Events that become visible later have a later time than this. */
   highWater(): Microseconds
-  /** Sets the high-water mark and adds to the number of appended events. */
-  setHighWater(time: Microseconds, inserted: number): void
-  /** Inserts an event with a time above the high-water mark; the caller updates the mark. */
-  insert(event: NewEvent, time: Microseconds): void
-  /** Inserts an event at any time, and lists it as late for the index. */
-  insertLate(event: NewEvent, time: Microseconds): void
-  insertImported(event: ImportedEvent): void
   /** The event at the time; `undefined` also if it cannot be read, which is reported. */
   at(time: Microseconds): EventRow | undefined
   /** False if the row is not what was written, which is reported. */
@@ -41,6 +31,19 @@ export interface EventTable {
   /** Throws `DAMAGED` if the event cannot be read. */
   find(id: string): EventRow | undefined
 }
+
+/** Changes the table of events. Call the methods within a write transaction. */
+interface EventWriter {
+  /** Sets the high-water mark and adds to the number of appended events. */
+  setHighWater(time: Microseconds, inserted: number): void
+  /** Inserts an event with a time above the high-water mark; the caller updates the mark. */
+  insert(event: NewEvent, time: Microseconds): void
+  /** Inserts an event at any time, and lists it as late for the index. */
+  insertLate(event: NewEvent, time: Microseconds): void
+  insertImported(event: ImportedEvent): void
+}
+
+export interface EventTable extends EventReader, EventWriter {}
 
 export type NewEvent = Pick<
   EventDraft,
@@ -56,33 +59,18 @@ const SUFFIX_AT = 'SELECT suffix FROM daybook_events WHERE created_at = ?'
 
 const AT = `SELECT ${EVENT_COLUMNS} FROM daybook_events WHERE created_at = ?`
 
-export function createEventTable({ statement }: Connection, damages: DamageReporter): EventTable {
-  const insert = (event: NewEvent, time: Microseconds): void => {
-    const { suffix, type, username, source, json } = event
-    const system = event.system ? 1 : 0
-    const row = {
-      created_at: time,
-      suffix,
-      type,
-      username,
-      source,
-      system,
-      attributes: json,
-    } as const
-    statement(INSERT).run(time, suffix, type, username, source, system, json, checksumOf(row))
-  }
+export const createEventTable = (connection: Connection, damages: DamageReporter): EventTable => ({
+  ...createEventReader(connection, damages),
+  ...createEventWriter(connection),
+})
 
-  const insertLate = (event: NewEvent, time: Microseconds): void => {
-    insert(event, time)
-    statement('INSERT INTO daybook_late (created_at) VALUES (?)').run(time)
-    statement('UPDATE daybook_high_water SET appended = appended + 1').run()
-  }
-
+export function createEventReader({ statement }: Connection, damages: DamageReporter): EventReader {
   const check = (row: EventRow): boolean => {
     if (isIntact(row)) return true
     damages.report(damagedEvent(row.created_at, row.suffix, 'its checksum is wrong'))
     return false
   }
+
   const suffixAt = (time: Microseconds): unknown => {
     try {
       return (statement(SUFFIX_AT).get(time) as { readonly suffix: unknown } | undefined)?.suffix
@@ -113,17 +101,6 @@ export function createEventTable({ statement }: Connection, damages: DamageRepor
       const row = statement('SELECT created_at FROM daybook_high_water').get()
       return (row as { created_at: Microseconds }).created_at
     },
-    setHighWater(time, inserted) {
-      statement(HIGH_WATER).run(time, inserted)
-    },
-    insert,
-    insertLate,
-    insertImported({ event, time, json }) {
-      const parsed = parseEventId(event.id)
-      const isNative = parsed?.time === time
-      insertLate({ ...event, json, suffix: isNative ? parsed.suffix : event.id }, time)
-      if (!isNative) statement('INSERT INTO daybook_foreign_ids VALUES (?, ?)').run(event.id, time)
-    },
     at,
     check,
     *each(times) {
@@ -140,6 +117,43 @@ export function createEventTable({ statement }: Connection, damages: DamageRepor
       if (!row && suffixAt(time) !== undefined)
         throw new AuditLogError('DAMAGED', `event ${id} cannot be read, because its row is damaged`)
       return row && rowToEvent(row).id === id ? row : undefined
+    },
+  }
+}
+
+function createEventWriter({ statement }: Connection): EventWriter {
+  const insert = (event: NewEvent, time: Microseconds): void => {
+    const { suffix, type, username, source, json } = event
+    const system = event.system ? 1 : 0
+    const row = {
+      created_at: time,
+      suffix,
+      type,
+      username,
+      source,
+      system,
+      attributes: json,
+    } as const
+    statement(INSERT).run(time, suffix, type, username, source, system, json, checksumOf(row))
+  }
+
+  const insertLate = (event: NewEvent, time: Microseconds): void => {
+    insert(event, time)
+    statement('INSERT INTO daybook_late (created_at) VALUES (?)').run(time)
+    statement('UPDATE daybook_high_water SET appended = appended + 1').run()
+  }
+
+  return {
+    setHighWater(time, inserted) {
+      statement(HIGH_WATER).run(time, inserted)
+    },
+    insert,
+    insertLate,
+    insertImported({ event, time, json }) {
+      const parsed = parseEventId(event.id)
+      const isNative = parsed?.time === time
+      insertLate({ ...event, json, suffix: isNative ? parsed.suffix : event.id }, time)
+      if (!isNative) statement('INSERT INTO daybook_foreign_ids VALUES (?, ?)').run(event.id, time)
     },
   }
 }

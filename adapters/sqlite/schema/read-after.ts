@@ -1,7 +1,7 @@
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Connection } from '../connection/connection.js'
 import { isUnreadable } from '../connection/database.js'
-import type { EventTable } from './events.js'
+import type { EventReader } from './events.js'
 import { EVENT_COLUMNS, type EventRow, type EventValues, valuesToRow } from './rows.js'
 
 const ROWS = `SELECT ${EVENT_COLUMNS} FROM daybook_events WHERE created_at > ?
@@ -21,7 +21,7 @@ export function readAfter(
   {
     connection: { statement },
     events,
-  }: { readonly connection: Connection; readonly events: EventTable },
+  }: { readonly connection: Connection; readonly events: EventReader },
   time: Microseconds,
   max: number,
 ): readonly ReadRow[] {

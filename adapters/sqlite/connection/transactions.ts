@@ -1,0 +1,80 @@
+import type { SqliteDatabase, SqliteStatement } from './database.js'
+import { attemptSettling, isDiskFailure, settleDisk } from './disk-failure.js'
+import type { FileWatch } from './file.js'
+
+/** Single attempts at transactions. They throw the errors of the driver, `SQLITE_BUSY` among them. */
+export interface Transactions {
+  /** See `Connection.tryWrite`. */
+  readonly tryWrite: <Result>(act: () => Result) => Result
+  /** Runs `act` in a read transaction. */
+  readonly snapshot: <Result>(act: () => Result) => Result
+  /** Removes what is left of a commit that failed on the disk; `tryWrite` does so first. */
+  readonly settle: () => void
+  /** True if the error is that of a commit that failed on the disk and is not settled yet. */
+  readonly isUnsettled: (error: unknown) => boolean
+}
+
+// How often to check the place of the file before a commit; after each commit it is confirmed anyway.
+const CHECK_MS = 5
+
+export function createTransactions(
+  database: SqliteDatabase,
+  statement: (text: string) => SqliteStatement,
+  file: FileWatch,
+): Transactions {
+  let checkedAt = -Infinity
+  /** The error of a commit that failed on the disk, until it is settled. */
+  let failedCommit: unknown
+
+  const checkFile = (): void => {
+    const now = performance.now()
+    if (now - checkedAt < CHECK_MS) return
+    file.check()
+    checkedAt = now
+  }
+
+  const settle = (): void => {
+    attemptSettling(() => settleDisk(database))
+    failedCommit = undefined
+  }
+
+  const commit = <Result>(act: () => Result): Result => {
+    statement('BEGIN IMMEDIATE').run()
+    let isCommitting = false
+    try {
+      const result = act()
+      isCommitting = true
+      statement('COMMIT').run()
+      return result
+    } catch (error) {
+      if (isCommitting && isDiskFailure(error)) failedCommit = error
+      if (database.inTransaction) statement('ROLLBACK').run()
+      throw error
+    }
+  }
+
+  return {
+    tryWrite(act) {
+      checkFile()
+      if (failedCommit !== undefined) settle()
+      const result = commit(act)
+      try {
+        file.confirm()
+      } catch (error) {
+        checkedAt = -Infinity
+        throw error
+      }
+      return result
+    },
+    snapshot(act) {
+      statement('BEGIN').run()
+      try {
+        return act()
+      } finally {
+        if (database.inTransaction) statement('COMMIT').run()
+      }
+    },
+    settle,
+    isUnsettled: (error) => failedCommit !== undefined && error === failedCommit,
+  }
+}

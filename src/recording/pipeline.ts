@@ -6,7 +6,7 @@ import type { EventTypes } from '../event/event-types.js'
 import { createGaps, GAP } from './gaps.js'
 import { createIdempotency, type Idempotency } from './idempotency.js'
 import type { EventJournal } from '../store/journal.js'
-import { createJournaling } from './journaling.js'
+import { createJournaling, type Journaling } from './journaling.js'
 import type { JsonLimits } from '../event/json.js'
 import { createLedger, type Ledger } from './outcomes.js'
 import { createRecorder, type Recorder } from './recorder.js'
@@ -54,6 +54,30 @@ export interface Pipeline {
 // While the store is down, `close` waits no longer than this for the last report.
 const DOWN_REPORT_MS = 1000
 
+interface Closing extends Pick<Pipeline, 'recorder' | 'ownDraft'> {
+  readonly journaling: Journaling | undefined
+  readonly now: Clock
+}
+
+/** Records the last losses within `ms`, or leaves them in the journal for the next process. */
+async function recordLastGap(
+  { recorder, journaling, ownDraft, now }: Closing,
+  data: JsonObject,
+  ms: number,
+): Promise<boolean> {
+  try {
+    const deadline = performance.now() + ms
+    await recorder.add(ownDraft(GAP, data), { isOwn: true, deadline })
+    return true
+  } catch {
+    if (!journaling) return false
+  }
+  const entry = { draft: ownDraft(GAP, data), recordedAt: now(), since: undefined }
+  return new Promise((resolve) => {
+    journaling.add(entry, (error) => resolve(error === undefined))
+  })
+}
+
 export function createPipeline(dependencies: PipelineDependencies): Pipeline {
   const { store, drafts, waiting, now } = dependencies
   const ledger = createLedger(dependencies.audit)
@@ -85,6 +109,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     observer,
   })
   const { deadlineMs } = waiting
+  const closing: Closing = { recorder, journaling, ownDraft, now }
   const idempotency = createIdempotency({ store, recorder, deadlineMs, observer })
 
   const settleAll = async (): Promise<void> => {
@@ -95,20 +120,6 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
   /** While the store is down, `close` does not wait for the deadline. */
   const lastReportMs = (): number =>
     recorder.isDown() ? Math.min(DOWN_REPORT_MS, deadlineMs) : deadlineMs
-  /** Records the last losses, or leaves them in the journal for the next process. */
-  const recordLastGap = async (data: JsonObject): Promise<boolean> => {
-    try {
-      const deadline = performance.now() + lastReportMs()
-      await recorder.add(ownDraft(GAP, data), { isOwn: true, deadline })
-      return true
-    } catch {
-      if (!journaling) return false
-    }
-    const entry = { draft: ownDraft(GAP, data), recordedAt: now(), since: undefined }
-    return new Promise((resolve) => {
-      journaling.add(entry, (error) => resolve(error === undefined))
-    })
-  }
 
   return {
     ledger,
@@ -130,7 +141,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     },
     async close() {
       await settleAll()
-      await gaps.close(recordLastGap)
+      await gaps.close((data) => recordLastGap(closing, data, lastReportMs()))
       const reportMs = lastReportMs()
       // Drafts may be suppressed during the replay, so the last report comes after it.
       await recorder.close()

@@ -26,17 +26,27 @@ const ROUNDS_PER_LOG = 50
 const MAX_START_MS = 500
 const MAX_LIFE_MS = 200
 
-interface Round {
+/** When a process is killed. */
+export interface KillRound {
   readonly isEarly: boolean
   /** Of 1000. */
   readonly part: number
 }
-const rounds: fc.Arbitrary<Round> = fc.record({
+export const killRounds: fc.Arbitrary<KillRound> = fc.record({
   isEarly: fc.constantFrom(true, false, false, false),
   part: fc.integer({ min: 0, max: 1000 }),
 })
 
-interface Place {
+/** Waits until the process is to be killed: during its start, or some time after it has begun. */
+export async function waitFor(
+  { isEarly, part }: KillRound,
+  began: Promise<unknown>,
+): Promise<void> {
+  if (!isEarly) await began
+  await delay((part / 1000) * (isEarly ? MAX_START_MS : MAX_LIFE_MS))
+}
+
+export interface Place {
   readonly location: string
   openStore(): EventStore
   /** Throws if the database is damaged. */
@@ -165,7 +175,7 @@ function checkEvents(events: readonly AuditEvent[], { kept, lanes }: Told): void
       throw new Error(`out of order: ${events[i]!.id}`)
 }
 
-async function runLog(file: string, place: Place, plan: readonly Round[], figures: Figures) {
+async function runLog(file: string, place: Place, plan: readonly KillRound[], figures: Figures) {
   const audit: AuditLog = new AuditLog({ store: place.openStore(), types: {} })
   const lives: Life[] = []
   try {
@@ -178,11 +188,7 @@ async function runLog(file: string, place: Place, plan: readonly Round[], figure
       for (let round = left.pop(); round; round = left.pop()) {
         const life = new Life(file, place, `${number}-${lives.length}`, open, told)
         lives.push(life)
-        if (round.isEarly) await delay((round.part / 1000) * MAX_START_MS)
-        else {
-          await life.began
-          await delay((round.part / 1000) * MAX_LIFE_MS)
-        }
+        await waitFor(round, life.began)
         open = await life.kill()
         figures.repeated += open.length
       }
@@ -207,7 +213,7 @@ async function runLog(file: string, place: Place, plan: readonly Round[], figure
   place.check()
 }
 
-function sqlitePlace(filename: string): Place {
+export function sqlitePlace(filename: string): Place {
   const check = (): void => {
     const database = new Database(filename, { readonly: true })
     const found = database.pragma('integrity_check', { simple: true })
@@ -217,7 +223,7 @@ function sqlitePlace(filename: string): Place {
   return { location: filename, openStore: () => sqliteStore({ filename }), check }
 }
 
-const postgresPlace = ({ url }: OwnServer): Place => ({
+export const postgresPlace = ({ url }: OwnServer): Place => ({
   location: url,
   openStore: () => postgresStore({ connectionString: url }),
   check() {},
@@ -231,7 +237,7 @@ export const campaign: Campaign = {
       file = path.join(folder, 'test/campaigns/kill-child.js')
     }
     const removeCompiled = await compile({ provide } as unknown as Parameters<typeof compile>[0])
-    const plan = fc.sample(rounds, { seed, numRuns: count })
+    const plan = fc.sample(killRounds, { seed, numRuns: count })
     const figures: Figures = { kept: 0, repeated: 0, logs: 0 }
     for (let first = from; first < count; first += ROUNDS_PER_LOG) {
       const number = Math.floor(first / ROUNDS_PER_LOG)

@@ -26,8 +26,9 @@ export interface AuditLogOptions<Types extends EventTypes> {
   readonly types: Types
   /**
    * For tests: `record` rejects data keys that the type does not declare, and invalid link attributes,
-   * instead of storing them. The process is warned of a data key that differs in one letter from a key
-   * that the type, its sentence or every type has, where the type accepts any key.
+   * instead of storing them. Where a type accepts any key, a data key that differs in one letter from a
+   * known one causes a process warning. Known keys are those of the type, of its sentence and of every
+   * type.
    * @default false
    */
   readonly strict?: boolean
@@ -49,7 +50,7 @@ export interface AuditLogOptions<Types extends EventTypes> {
    * of the registry. A type that has no throttle in the registry gets one without a scope.
    */
   readonly throttles?: { readonly [Type in keyof Types]?: Duration | false }
-  /** Rules that remove old events, and things of the host: see {@link Cleaning}. */
+  /** Rules that remove old events, and old data of the host: see {@link Cleaning}. */
   readonly cleaning?: CleaningOptions
   /**
    * Queries that take at least this many milliseconds are reported as `slow-query`; 0 reports all.
@@ -95,8 +96,8 @@ export type AuditLogEvents = {
   /** An event became durable. Emitted in the order of `created_at`. */
   recorded: AuditEvent
   /**
-   * A call of `record` or `recordCustom` was rejected. Without a handler the process is warned of lost
-   * events, once for each cause.
+   * A call of `record` or `recordCustom` was rejected. Without a handler, lost events cause a process
+   * warning, once for each cause.
    */
   rejected: { readonly type: string; readonly error: AuditLogError }
   /** The event of a call was lost under the policy `drop`, because of this error. */

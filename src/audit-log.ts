@@ -336,9 +336,10 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
   }
 
   /**
-   * Reads all events, the index and the database's own structures, and returns each damaged place with what
-   * depends on it. Takes about as long as reading the database twice; other calls go on meanwhile. Each place is
-   * also reported as damage that a query finds. Rejects with `INVALID_OPTION` if the store cannot verify, `ABORTED`, `STORE_FAILED`, `CLOSED`.
+   * Reads all events, the index and the database's own structures, and returns each damaged place with
+   * what depends on it. Takes about as long as reading the database twice; other calls continue
+   * meanwhile. Each place is also reported in the same way as damage that a query finds. Rejects with
+   * `INVALID_OPTION` if the store cannot verify, `ABORTED`, `STORE_FAILED`, `CLOSED`.
    */
   async verify(options: VerifyOptions = {}): Promise<Verification> {
     return this.#able('verify')(options)
@@ -385,9 +386,10 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
   }
 
   /**
-   * Follows the clock at once, although it has jumped ahead by more than 30 days. Otherwise new events get the time
-   * before the jump plus the time since, until the jump has stood for 10 minutes. Later events never get earlier
-   * times, so call it only if the clock is right. Concerns this process.
+   * Accepts the clock at once after it has jumped ahead by more than 30 days. Without this call, new
+   * events get the time before the jump plus the time since, until the jump has lasted for 10 minutes.
+   * The time of events never goes back, so call it only if the clock is right. Affects this process
+   * only.
    */
   acceptClock(): void {
     this.store.acceptClock?.()

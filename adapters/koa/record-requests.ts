@@ -87,7 +87,7 @@ type RecordedEvent = [type: string, data: Data, options: { readonly username: st
 
 /** The events of requests. */
 interface RequestEvents {
-  /** The event of a request that is not handled yet, in case that its process ends. */
+  /** The event of a request that is not handled yet, for the case that its process ends. */
   interrupted(ctx: RoutedContext, arrival: Arrival): Data
   /** The event of a request that has been handled; `undefined` if it leaves none. */
   ended(ctx: RoutedContext, arrival: Arrival, ending: Ending): RecordedEvent | undefined
@@ -158,12 +158,12 @@ function requestEvents(audit: RecordingAudit, options: RecordRequestsOptions): R
  *   (401 and 429 once a minute per address, with the `count`);
  * - any request with a 5xx response or a thrown error: `error:api:controller:unhandled`.
  *
- * Controller and method come from `routes`, or from the route that @koa/router matched: its name, or its
- * path by the conventions of Rails. The event of a success is durable before the response is sent. The
- * event of a failure has the status that was sent, even if middleware outside of this one chose it, and is
- * durable before the response ends. If an event cannot be recorded, the log emits `rejected`, and the
- * response is sent all the same. The response is never changed.
- * Events recorded during the request get its user: see `withActor`.
+ * Controller and method come from `routes`, or from the route that @koa/router matched: its name, or
+ * its path by the conventions of Rails. The event of a success is durable before the response is sent.
+ * The event of a failure has the status that was sent, even if middleware outside of this one chose it,
+ * and is durable before the response ends. If an event cannot be recorded, the log emits `rejected`,
+ * and the response is still sent. The response is never changed. Events recorded during the request get
+ * its user: see `withActor`.
  *
  * Throws `INVALID_OPTION` for invalid options.
  */
@@ -192,7 +192,7 @@ export function recordRequests(
       if (!event) await intent?.cancel()
       else await (intent ? intent.record(...event) : audit.recordSystem(...event))
     } catch (error) {
-      // The client gets its response all the same. The log has already reported rejected events.
+      // The client still gets its response. The log has already reported rejected events.
       if (error instanceof AuditLogError) return
       intent?.fail('the outcome of the request could not be described')
       ctx.app.emit('error', error, ctx)

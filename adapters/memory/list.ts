@@ -49,7 +49,7 @@ interface ListQuery {
   readonly range: EventRange
 }
 
-/** Events that a scan checks between two looks at the clock, which costs as much as one cheap check. */
+/** Events that a scan checks between two readings of the clock, each of which costs as much as one cheap check. */
 const CLOCK_STRIDE = 16
 
 /** Returns a page of the matching events. */

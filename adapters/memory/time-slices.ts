@@ -1,6 +1,6 @@
 import { finishInTurns, type Steps } from '../../src/filter/steps.js'
 
-/** A query may keep the event loop this long. */
+/** A query may block the event loop for this long. */
 const TIME_SLICE_MS = 3
 
 export interface TimeSlices {

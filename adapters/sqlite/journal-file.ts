@@ -64,8 +64,8 @@ function checkFile(database: SqliteDatabase): void {
 }
 
 /**
- * Commits. After a failure of the disk it returns if the transaction is kept all the same, throws the failure once it
- * is certainly not kept, and `OUTCOME_UNKNOWN` if the disk goes on failing.
+ * Commits. After a failure of the disk it returns if the transaction is kept nevertheless, throws the
+ * failure once it is certainly not kept, and `OUTCOME_UNKNOWN` if the disk keeps failing.
  */
 export function commitSurely(database: SqliteDatabase, isKept: () => boolean): void {
   try {

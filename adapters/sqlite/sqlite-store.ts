@@ -165,7 +165,7 @@ export function createSqliteStore(
     return findEvent(tables, id)
   }
 
-  /** The drafts, if a commit that failed on the disk has kept them all the same. */
+  /** The drafts, if a commit that failed on the disk has stored them nevertheless. */
   const findKept = async (
     drafts: readonly EventDraft[],
     error: unknown,

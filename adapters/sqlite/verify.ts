@@ -58,7 +58,7 @@ const databaseDamage = (place: string, reason: string): Damage => ({
   affects: 'rows of the table may be missing from answers; restore the file from a backup',
 })
 
-/** Implements `EventStore.verify`. Reads in short slices, so that calls go on meanwhile. */
+/** Implements `EventStore.verify`. Reads in short slices, so that other calls continue meanwhile. */
 export async function verifyFile(
   tables: Tables,
   options: VerifyOptions,
@@ -183,7 +183,7 @@ async function verifySegments(run: Run): Promise<number> {
   return read.size
 }
 
-/** Finds events that a segment has, that were not removed, and that are not there. */
+/** Finds events that a segment lists and that were not removed, but that have no row. */
 function* verifyPresence(
   { tables: { connection }, found }: Run,
   row: SqliteSegmentRow,
@@ -201,7 +201,7 @@ function* verifyPresence(
   }
 }
 
-/** Finds events that are in no segment, though no list looks for them elsewhere. */
+/** Finds events that are in no segment, in ranges where lists read only segments. */
 function* verifyCoverage({
   tables: { connection, events },
   found,

@@ -90,7 +90,7 @@ function fileArchive(directory: string, rule: string, mode: number): Archive {
   }
 }
 
-/** Throws if the path leads to another file, or to none: the events would be removed, and not found there. */
+/** Throws if the path leads to another file or to none, because the removed events would not be found there. */
 async function checkPlace(handle: FileHandle, file: string): Promise<void> {
   const written = await handle.stat({ bigint: true })
   const found = await stat(file, { bigint: true }).catch(() => undefined)

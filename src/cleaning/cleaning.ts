@@ -23,7 +23,7 @@ import { type RecordEvent, recordRun } from './run-events.js'
 export interface CleaningContext {
   readonly store: EventStore
   readonly record: RecordEvent
-  /** The event that reports what throttles have suppressed. */
+  /** The event that reports calls that throttles have suppressed. */
   readonly suppressedDraft: (counts: readonly SuppressedCount[]) => EventDraft
 }
 
@@ -41,7 +41,7 @@ export interface Cleaning {
   /**
    * Runs the rules one after another, also those that are not due. A rule that fails does not stop the
    * others: its error is in its result and in the log. A rule that another process is running is
-   * skipped. First, what throttles have suppressed and no event has reported is recorded.
+   * skipped. First it records the suppressed calls that no event has reported.
    *
    * Rejects with `INVALID_OPTION` for an unknown rule, `STORE_FAILED`, `CLOSED`, and `ABORTED`. An
    * abort takes effect between two batches; what was removed by then stays removed. If the store does

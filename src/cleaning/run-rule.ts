@@ -46,7 +46,7 @@ export async function runRule(
 
   let outcome = await outcomeOf(work())
   const isAborted = abortSignal.aborted
-  // The reason says more than the store's error.
+  // The signal's reason says more than the store's error.
   if (lease.signal.aborted) outcome = { error: { thrown: lease.signal.reason } }
   else if (isAborted) outcome = {}
   const recorded = await outcomeOf(recordOutcome(outcome))

@@ -11,11 +11,11 @@ export type Refusal = Exclude<Claim, { readonly outcome: 'granted' }>
 
 export interface ScheduledRunsOptions {
   readonly store: EventStore
-  /** Those with a schedule. */
+  /** The rules with a schedule. */
   readonly rules: readonly Rule[]
   /** Runs the rule if it is due. */
   readonly run: (rule: Rule) => Promise<CleaningResult | Refusal>
-  /** Records what throttles have suppressed and no event has reported. */
+  /** Records the suppressed calls that no event has reported. */
   readonly recordSuppressed: (options: WaitOptions) => Promise<void>
   readonly signal: AbortSignal
 }
@@ -63,7 +63,7 @@ export function startScheduledRuns({
     let waitMs = MAX_WAIT_MS
     for (const check of [recordSuppressedIfDue, ...rules.map((rule) => () => runIfDue(rule))]) {
       if (signal.aborted) break
-      // A rule that fails is in the log; this error is one of the store.
+      // The log reports a rule that fails; this is an error of the store.
       waitMs = Math.min(waitMs, await check().catch(() => RETRY_MS))
     }
     return waitMs

@@ -25,7 +25,7 @@ export function wordsOf(kind: string): string {
 
 /** A name as it is shown; `undefined` where there is nothing to show. */
 function shown(name: string): string | undefined {
-  // The beginning of an id is often a time, alike for many.
+  // Many ids begin with a time, so their beginnings look alike.
   if (UUID.test(name)) return `…${name.slice(-6)}`
   return shortText(name, MAX_NAME_LENGTH) || undefined
 }
@@ -52,7 +52,7 @@ export function subjectOf({ type }: AuditEvent): string {
 const isSame = (kind: string, other: string): boolean =>
   kind === other || (kind === 'node' && NODES.has(other)) || (other === 'node' && NODES.has(kind))
 
-/** Whether the event's `name` is that of the resource it relates to, or of what it is about itself. */
+/** True if the attribute `name` names the event's resource of this kind, false if it names something else. */
 function isNamedAfter(event: AuditEvent, kind: string): boolean {
   if (!event.system) return false
   const subject = subjectOf(event)

@@ -90,7 +90,7 @@ const changes: Word = (event) => {
 const reason: Word = ({ attributes }) => {
   const names = ['error', 'error_message', 'message']
   return names.reduce<Parts>(
-    (told, name) => told ?? reasonOf(valuesAt(attributes, name)),
+    (found, name) => found ?? reasonOf(valuesAt(attributes, name)),
     undefined,
   )
 }

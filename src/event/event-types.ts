@@ -100,7 +100,8 @@ type SentenceKeys<Sentence> = Sentence extends `${string}{${infer Place}}${infer
 
 /**
  * The data that `record` accepts for the type: its declared keys and the common ones. A type without
- * `data` accepts any key. Those of its sentence, source and throttle's scope are known all the same, for editors.
+ * `data` accepts any key; editors still suggest the keys of its sentence, its source and its throttle's
+ * scope.
  */
 export type EventData<D extends EventTypeDefinition> = D['data'] extends readonly (infer K extends
   string)[]

@@ -8,11 +8,11 @@ interface SecretValue {
   redactIn(text: string): string
 }
 
-// No expression below may fail after it has read a part of unbounded length: it would read that part
-// again from the next position, and again, so that a hostile text took the square of its length.
-// Nor may one repeat a group: that takes stack.
+// No expression below may fail after it has read a part of unbounded length. It would read that part
+// again from each following position, so a hostile text would take quadratic time. No expression may
+// repeat a group either, because that uses stack.
 
-/** Keys whose prefix tells what they are, and the characters that follow it. */
+/** Keys that a prefix identifies, with the characters that follow it. */
 const PREFIXED = [
   'gh[opsur]_[A-Za-z0-9]{30,}|github_pat_\\w{20,}', // GitHub
   'gl[a-z]{2,6}-[\\w-]{20,}|GR1348941[\\w-]{20,}', // GitLab
@@ -124,7 +124,7 @@ const MIN_RUN = 16
 /** Every token has characters besides these two kinds: small letters and slashes, as in paths. */
 const PLAIN = 1
 const TELLING = 2
-/** What the characters of tokens and keys are by their code; others are 0. */
+/** The kind of each character of tokens and keys, by its code; 0 for other characters. */
 const RUN_CHARACTERS = Uint8Array.from({ length: 128 }, (_, code) => {
   const character = String.fromCharCode(code)
   return /[a-z/]/.test(character) ? PLAIN : /[\w+=.~-]/.test(character) ? TELLING : 0

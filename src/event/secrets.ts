@@ -48,7 +48,7 @@ const WHOLE = new Set(
     'usersession pw pass dsn sentrydsn databasedsn iban auth assertion salt passwordsalt'
   ).split(' '),
 )
-// Names of things about a secret, which say nothing of the secret itself.
+// Names of facts about a secret, which do not reveal it.
 const DESCRIBES =
   /(?:^|_)(?:types?|counts?|length|len|name|at|on|date|time|age|expiry|expires(?:_in)?|expiration|ttl|policy|status|enabled|required|changed|last_set|format|alg|algorithm|version|arn|limit|endpoint)$|(?:key|token|credential)s?_?ids?$/
 // Positions in a list, amounts of text and properties of a Windows process are called tokens too.
@@ -120,8 +120,8 @@ const isPath = (entry: unknown): boolean =>
 const isBody = ([attribute]: readonly string[]): boolean => attribute === 'request_body'
 
 /**
- * The test for secrets. `isSent` tells the paths of what a client sent: `code` may be secret there. Throws
- * `INVALID_OPTION` for values that are not keys or paths.
+ * The test for secrets. `isSent` returns true for paths of data that a client sent, where `code` may be
+ * secret. Throws `INVALID_OPTION` for values that are not keys or paths.
  */
 export function secretsOf(options: RedactOptions = {}, isSent: IsSecret = isBody): IsSecret {
   const { keys = [], paths = [], except = [] } = options

@@ -8,8 +8,8 @@ export type Microseconds = number
 export interface Clock {
   (): Microseconds
   /**
-   * Milliseconds since some moment, on a clock that nobody sets. With it, a store doubts jumps ahead of the clock;
-   * without it, it follows them.
+   * Milliseconds on a clock that is never set, such as `performance.now()`. With it, a store detects
+   * that the clock has jumped ahead; without it, the store follows such jumps.
    */
   readonly monotonic?: (() => number) | undefined
 }

@@ -60,7 +60,7 @@ function ordered(text: string, holds: (value: Scalar, bound: Scalar) => boolean)
 
 // A test of text passes four characters in the time of one unit.
 const CHARS_BITS = 2
-// To compile a regular expression takes about this long.
+// Compiling a regular expression takes about this many units.
 const COMPILE_UNITS = 1000
 
 /** Compiles the matcher when it is first used, as there may be thousands of which few are. */

@@ -9,7 +9,7 @@ export function finishSteps<Result>(steps: Steps<Result>): Result {
   }
 }
 
-/** True or false if that was little work; otherwise the work that decides it, from its beginning. */
+/** True or false if deciding took little work; otherwise the whole work, not begun. */
 export type Decision = boolean | Steps<boolean>
 
 /** Decides about an item within less than about two milliseconds, or returns the work. */
@@ -19,11 +19,11 @@ function* andThen(steps: Steps<boolean>, act: (is: boolean) => boolean): Steps<b
   return act(yield* steps)
 }
 
-/** The decision that `act` makes from another one, as soon as that is known. */
+/** Passes the decision to `act` once it is known, and returns the result of `act` as a decision. */
 export const thenDecided = (decision: Decision, act: (is: boolean) => boolean): Decision =>
   typeof decision === 'boolean' ? act(decision) : andThen(decision, act)
 
-/** Does the work, and pauses when it is time to. */
+/** Does the work, and pauses when the time slice is over. */
 export async function finishInTurns<Result>(
   steps: Steps<Result>,
   isPauseDue: () => boolean,

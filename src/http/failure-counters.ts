@@ -54,7 +54,7 @@ export function memoryCounters(): FailureStore {
   }
 }
 
-/** The keys of a store are hashed: user names are long for some stores, and nobody else's business. */
+/** Hashes the keys, because user names are too long for some stores and should not be readable there. */
 export function hashingKeys(store: FailureStore): FailureStore {
   return (options) => {
     const counter = store(options)

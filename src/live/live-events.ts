@@ -160,7 +160,7 @@ function openLive({ store, event, limits, deadlineMs, onEnd }: OpenLiveOptions):
       return untilAborted(closing, signal)
     },
     async [Symbol.asyncDispose]() {
-      // The caller of `close` gets its error.
+      // The caller of `close` receives the error.
       if (closing) return void (await closing.catch(() => {}))
       attributes.update({ unfinished: true })
       closing = finish()

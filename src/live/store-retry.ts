@@ -31,7 +31,7 @@ export interface StoreRetryOptions {
 }
 
 const RETRY_MS = 100
-/** How long an aborted request may take to tell whether it took effect. */
+/** How long an aborted request may take to report whether it took effect. */
 const GRACE_MS = 500
 const MAX_RETRY_MS = 2000
 

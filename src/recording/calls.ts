@@ -48,7 +48,7 @@ export interface Calls extends Pick<Pipeline, 'ownDraft' | 'recordOwn' | 'flush'
   close(): Promise<void>
 }
 
-/** Told apart by identity, without a new object for each call. */
+/** Compared by identity, which needs no new object for each call. */
 const SYSTEM: SystemCall = {}
 const CUSTOM: SystemCall = {}
 const NOTHING = Promise.resolve(undefined)
@@ -154,7 +154,7 @@ function createAdding(
       const policy = policyOf(draft.type)
       intendedDrafts.add(draft)
       if (draft.throttle) throttling.pending(draft)
-      // What goes through the journal may come after the heartbeat of this process has ended.
+      // A journalled event may be stored after the heartbeat of this process has ended.
       const mustSearch = isShared || policy === 'queue'
       return recorder.add(draft, {
         policy: policy === 'drop' ? 'block' : policy,

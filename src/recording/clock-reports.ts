@@ -18,8 +18,8 @@ const clockText = ({ reason, clock, expected }: ClockDoubt): string => {
 }
 
 /**
- * Records an event for each reading of the clock that the store doubts; warns the process if that fails. Returns a
- * function that ends the reports.
+ * Records an event for each reading of the clock that the store doubts, or emits a process warning if
+ * that fails. Returns a function that ends the reports.
  */
 export function reportClock(
   store: EventStore,

@@ -3,12 +3,12 @@ import { formatTimestamp } from '../event/timestamp.js'
 import type { Damage } from '../store/damage.js'
 import type { EventStore } from '../store/store.js'
 
-// Damage of more places than these is found by `verify`.
+// The number of damaged places that are reported; `verify` returns all of them.
 const MAX_REPORTED = 1000
 /** Places that one event lists. */
 const MAX_LISTED = 100
 
-/** What reports of damage go to. */
+/** Receives reports of damage. */
 export interface DamageReportTargets {
   /** Called once for each damaged place. */
   readonly damaged: (damage: Damage) => void
@@ -39,8 +39,8 @@ function timeOf(time: number): string | number {
 }
 
 /**
- * Reports what the store finds damaged: each place once, and those that are found together in one event.
- * Returns a function that ends the reports.
+ * Reports damage that the store finds: each place once, and places that are found together in one
+ * event. Returns a function that ends the reports.
  */
 export function reportDamage(
   store: EventStore,

@@ -1,9 +1,9 @@
-/** Something of which a number is left undone if the process exits now. */
+/** Counts the work that is lost if the process exits now. */
 export interface Unfinished {
   count(): number
 }
 
-/** Warns at the exit of the process of what is left undone then. */
+/** Emits a process warning if work is unfinished when the process exits. */
 export interface ExitWarning {
   add(source: Unfinished): void
   delete(source: Unfinished): void

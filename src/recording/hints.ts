@@ -1,13 +1,13 @@
 import { type EventTypeDefinition, misspeltKeys } from '../event/event-types.js'
 
-// The keys of a host's calls are few, unless it makes them up.
+// A host uses few keys, unless it generates them.
 const MAX_HINTS = 1000
 
-/** Warns the process of calls that are probably mistakes, of each once. */
+/** Emits a process warning for each call that is probably a mistake, once for each mistake. */
 export interface Hints {
-  /** Keys one letter off a known one, of types that accept any key. */
+  /** Warns of keys that differ in one letter from a known one, for types that accept any key. */
   keys(type: string, definition: EventTypeDefinition, data: object): void
-  /** Keys of the throttle's scope that the data lacks, for each type once. */
+  /** Warns of keys of the throttle's scope that the data lacks, once for each type. */
   scope(type: string, missing: readonly string[]): void
 }
 

@@ -16,7 +16,7 @@ export type IntendedEvent = {
 
 export type IntendedEvents = Readonly<Record<IdSuffix, IntendedEvent>>
 
-/** A process whose heartbeat has ended, and what it has left. */
+/** A process whose heartbeat has ended, and the intents that it left. */
 export interface DeadOwner {
   readonly intents: IntendedEvents
   /** The store's time when this was read. */

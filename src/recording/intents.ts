@@ -14,7 +14,7 @@ export interface IntentOptions {
   readonly username?: string | null | undefined
 }
 
-/** Something that is about to be done, of which the store knows. It becomes exactly one event, or none. */
+/** An action that is about to begin and that the store has recorded. It becomes exactly one event, or none. */
 export interface Intent {
   /**
    * Records the outcome in place of the intent, as `recordSystem` does. If that rejects, the log tries
@@ -28,9 +28,9 @@ export interface Intent {
 }
 
 /**
- * Intents are durable, outside of the events, before something is done. If the process ends before an
- * outcome is recorded, another process on the store, or the next one, records the event of the intent
- * when its heartbeat has been missing for about 20 seconds.
+ * An intent is durable before the action begins; it is stored outside of the events. If the process
+ * ends before an outcome is recorded, another process on the store, or the next one, records the event
+ * of the intent when its heartbeat has been missing for about 20 seconds.
  */
 export interface Intents {
   /**
@@ -69,7 +69,7 @@ export interface IntentsDependencies {
 export interface IntentKeeper extends Intents {
   /** Begins to look for the intents of processes that have ended. */
   start(): void
-  /** Ends that. Resolves when nothing is in flight. */
+  /** Stops looking. Resolves when nothing is in flight. */
   stop(): Promise<void>
   /** Leaves open intents to the next process. Call it after `stop`, when all outcomes have settled. */
   close(): Promise<void>

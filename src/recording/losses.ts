@@ -18,7 +18,8 @@ const INVALID: ReadonlySet<AuditLogErrorCode> = new Set([
 
 /**
  * The reason of a rejected call; `undefined` if nothing is lost. A custom event that is refused as
- * invalid is not lost: its author is told, often a client, and must not be able to raise an alarm.
+ * invalid is not lost: its author, often a client, gets the error and must not be able to raise an
+ * alarm.
  */
 export function lossReason(system: boolean, { code }: AuditLogError): LossReason | undefined {
   if (!system && INVALID.has(code)) return undefined
@@ -28,7 +29,7 @@ export function lossReason(system: boolean, { code }: AuditLogError): LossReason
 // Drivers have few codes, unless a host's functions throw errors with codes of their own.
 const MAX_CAUSES = 100
 
-/** Warns the process of lost events, once for each cause. `type` may be anything if the call was invalid. */
+/** Emits a process warning for lost events, once for each cause. `type` may be anything if the call was invalid. */
 export function createLossWarnings(): (type: unknown, error: AuditLogError) => void {
   const given = new Set<string>()
   return (type, error) => {

@@ -14,7 +14,7 @@ export interface AuditLogStats {
   readonly stored: number
   /** Suppressed by a throttle, or disabled by the type's `enabled`. */
   readonly heldBack: number
-  /** Not stored; after `OUTCOME_UNKNOWN` the event may be stored all the same. */
+  /** Not stored, except that after `OUTCOME_UNKNOWN` the event may be stored. */
   readonly rejected: number
   /** Lost under the failure policy `drop`. */
   readonly dropped: number

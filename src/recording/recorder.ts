@@ -72,7 +72,7 @@ export interface Recorder {
   isDown(): boolean
   /** Resolves when all drafts added before are settled. */
   flush(): Promise<void>
-  /** Aborts a replay of the journal, and resolves when nothing is in flight. Call `add` no more. */
+  /** Aborts a replay of the journal, and resolves when nothing is in flight. `add` must not be called afterwards. */
   close(): Promise<void>
 }
 

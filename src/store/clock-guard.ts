@@ -8,18 +8,18 @@ export interface ClockDoubt {
    */
   readonly reason: 'jump' | 'start'
   readonly clock: Microseconds
-  /** The last reading that was trusted plus the time since; after a start, the high-water mark. */
+  /** The last trusted reading plus the time since; at a start, the high-water mark. */
   readonly expected: Microseconds
 }
 
 /** How far a clock may jump ahead, or be from the newest event at the start, without doubt. */
 export const MAX_JUMP: Microseconds = 30 * DAY
-/** A jump that has stood for this long, in milliseconds, is accepted. */
+/** A jump that has lasted for this long, in milliseconds, is accepted. */
 export const STANDING_MS = 600_000
 
 /**
- * Decides which readings of a clock become times of events. Events come after the high-water mark for good, so
- * one wrong reading far ahead would set the times of all later ones.
+ * Decides which readings of a clock become times of events. Every new event is later than the
+ * high-water mark, so one reading that is far ahead would shift the times of all later events.
  */
 export interface ClockGuard {
   /**
@@ -33,14 +33,17 @@ export interface ClockGuard {
   begin(highWater: Microseconds): void
   /** Trusts the next reading. */
   accept(): void
-  /** Calls `handler` for each doubt, and for one before the first handler. Returns a function that ends this. */
+  /**
+   * Calls `handler` for each doubt, and for a doubt that arose before the first handler was added.
+   * Returns a function that removes the handler.
+   */
   watch(handler: (doubt: ClockDoubt) => void): () => void
 }
 
 /** `monotonic` as in {@link Clock}; without it every reading is trusted. */
 export function createClockGuard(monotonic: Clock['monotonic']): ClockGuard {
   const handlers = new Set<(doubt: ClockDoubt) => void>()
-  let untold: ClockDoubt | undefined
+  let unreported: ClockDoubt | undefined
   let highWater = 0
   /** The last trusted reading, and when it was read. */
   let trusted: Microseconds | undefined
@@ -48,8 +51,8 @@ export function createClockGuard(monotonic: Clock['monotonic']): ClockGuard {
   /** When the clock was found to be ahead. */
   let doubtedSince: number | undefined
 
-  const tell = (doubt: ClockDoubt): void => {
-    if (handlers.size === 0) untold = doubt
+  const report = (doubt: ClockDoubt): void => {
+    if (handlers.size === 0) unreported = doubt
     for (const handler of handlers) handler(doubt)
   }
   const expectedAt = (at: number): Microseconds =>
@@ -59,7 +62,7 @@ export function createClockGuard(monotonic: Clock['monotonic']): ClockGuard {
     const expected = highWater
     highWater = 0
     if (expected > 0 && Math.abs(reading - expected) > MAX_JUMP)
-      tell({ reason: 'start', clock: reading, expected })
+      report({ reason: 'start', clock: reading, expected })
   }
 
   return {
@@ -71,7 +74,7 @@ export function createClockGuard(monotonic: Clock['monotonic']): ClockGuard {
         const expected = expectedAt(at)
         if (doubtedSince === undefined) {
           doubtedSince = at
-          tell({ reason: 'jump', clock: reading, expected })
+          report({ reason: 'jump', clock: reading, expected })
         }
         if (at - doubtedSince < STANDING_MS) return expected
       }
@@ -88,8 +91,8 @@ export function createClockGuard(monotonic: Clock['monotonic']): ClockGuard {
     },
     watch(handler) {
       handlers.add(handler)
-      const doubt = untold
-      untold = undefined
+      const doubt = unreported
+      unreported = undefined
       if (doubt) handler(doubt)
       return () => handlers.delete(handler)
     },

@@ -1,6 +1,6 @@
 import type { Microseconds } from '../event/timestamp.js'
 
-/** Something stored that is not what was written, such as after a fault of a disk. */
+/** Stored data that differs from what was written, for example after a disk fault. */
 export interface Damage {
   /**
    * `event`: the event cannot be read, and lists leave it out. `segment`: a part of the index; queries read
@@ -11,9 +11,9 @@ export interface Damage {
   readonly kind: 'event' | 'segment' | 'index' | 'missing' | 'database'
   /** What is damaged, in the words of the store, such as `event 01982c5a-…` or `segment 12`. */
   readonly place: string
-  /** How that was noticed. */
+  /** How the damage was noticed. */
   readonly reason: string
-  /** Which answers depend on it. */
+  /** Which answers the damage affects. */
   readonly affects: string
   /** The id of the event, if that can be known. */
   readonly id?: string | undefined
@@ -22,7 +22,7 @@ export interface Damage {
   readonly to?: Microseconds | undefined
 }
 
-/** Passes damage from the place that notices it to those who report it. */
+/** Passes damage from the code that notices it to the code that reports it. */
 export interface DamageReporter {
   report(damage: Damage): void
   /** Returns a function that ends the watch. */

@@ -274,14 +274,15 @@ export interface EventStore {
    */
   watch(hint: () => void): () => void
   /**
-   * Calls `handler` whenever the store notices that something stored is damaged, which may be the same
-   * thing again and again. The returned function stops that. Stores that check nothing lack this method.
+   * Calls `handler` whenever the store notices damage, possibly several times for the same damage. The
+   * returned function stops that. Stores that check nothing lack this method.
    */
   watchDamage?(handler: (damage: Damage) => void): () => void
   /**
-   * Calls `handler` for each reading of the clock that the store doubts: after a jump of more than 30 days ahead, for
-   * which it gives events the last trusted time plus the time since until the jump has stood for 10 minutes, and for a
-   * start more than 30 days from the newest event. Stores that follow the clock lack this method.
+   * Calls `handler` for each reading of the clock that the store doubts. After a jump of more than 30
+   * days ahead, new events get the last trusted time plus the time since, until the jump has lasted for
+   * 10 minutes. At a start more than 30 days from the newest event, new events follow the clock. Stores
+   * that follow the clock lack this method.
    */
   watchClock?(handler: (doubt: ClockDoubt) => void): () => void
   /** Follows the clock from now on, whatever it reads. */

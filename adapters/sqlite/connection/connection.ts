@@ -18,8 +18,9 @@ export interface Connection {
    */
   retry<Result>(act: () => Result, options: AppendOptions): Promise<Result>
   /**
-   * Runs `act` in one write transaction, with `retry`. After a commit that failed on the disk it rejects with
-   * `STORE_FAILED` once the transaction is certainly not kept, and with `OUTCOME_UNKNOWN` if the disk goes on failing.
+   * Runs `act` in one write transaction, with `retry`. After a commit that failed on the disk it
+   * rejects with `STORE_FAILED` once the transaction is certainly not kept, and with `OUTCOME_UNKNOWN`
+   * if the disk keeps failing.
    */
   write<Result>(act: () => Result, options: AppendOptions): Promise<Result>
   /**

@@ -1,10 +1,11 @@
 import type { SqliteDatabase } from './database.js'
 
 /*
- * If the sync of a commit fails, SQLite rolls the transaction back, but its frames stay in the WAL behind those
- * that count. If every process on the file dies before the next commit overwrites them, the recovery finds a
- * complete commit there: https://www.sqlite.org/walformat.html#recovery. Besides, the kernel may have dropped
- * earlier frames that were not synced yet, and reports that once only.
+ * If the sync of a commit fails, SQLite rolls the transaction back, but its frames stay in the WAL
+ * behind those that count. If every process on the file dies before the next commit overwrites them,
+ * the recovery finds a complete commit there: https://www.sqlite.org/walformat.html#recovery. In
+ * addition, the kernel may have dropped earlier frames that were not synced yet, which it reports only
+ * once.
  */
 
 /** True for errors of the disk, after which a commit may be in the file or not. */
@@ -13,14 +14,16 @@ export function isDiskFailure(error: unknown): boolean {
 }
 
 /**
- * Call it after a commit has failed with {@link isDiskFailure}. Once it returns, that commit is not in the WAL, and
- * all that is visible is durable. Throws the driver's errors, `SQLITE_BUSY` among them, and can be repeated.
+ * Call it after a commit for whose error {@link isDiskFailure} is true. Once it returns, that commit is
+ * not in the WAL, and everything that is visible is durable. Throws the driver's errors, `SQLITE_BUSY`
+ * among them, and can be repeated.
  */
 export function settleDisk(database: SqliteDatabase): void {
   // Writes every committed page to the database again, and empties the WAL.
   const [{ busy }] = database.pragma('wal_checkpoint(TRUNCATE)') as [{ readonly busy: 0 | 1 }]
   if (busy) throw Object.assign(new Error('the WAL is in use'), { code: 'SQLITE_BUSY' })
-  // Shows that the disk works again, and makes the empty WAL durable. The value of the host stays.
+  // Shows that the disk works again, and makes the empty WAL durable. Writes the value that the host
+  // has set.
   database.exec('BEGIN IMMEDIATE')
   try {
     const version = database.pragma('user_version', { simple: true }) as number

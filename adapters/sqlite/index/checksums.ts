@@ -5,11 +5,11 @@ import type { Connection } from '../connection/connection.js'
 import { isCorrupt } from '../connection/database.js'
 
 /*
- * Each row of a segment has a checksum of all that it holds, with its own place, so that a row which stands
- * in another's place is noticed too.
+ * Each row of a segment has a checksum of its content and its place, so a row in the place of another
+ * is noticed too.
  */
 
-/** The columns of a segment's own row of which it has the checksum, as `keyChecksum` takes them. */
+/** The columns that the checksum of a segment's own row covers, as `keyChecksum` takes them. */
 export const SUMMED_COLUMNS = 'id, level, size, first, last, removed, partial, digest, chunks'
 
 export const keyChecksum = (key: readonly (number | Key)[]): number =>
@@ -49,7 +49,7 @@ export function readingSegment<Result>(segment: number, read: () => Result): Res
 const TRUSTED_MS = 60_000
 const MAX_TRUSTED = 100_000
 
-/** Checks each part of the rows of segments when it is read, and then no more for a while. */
+/** Checks each part of the rows of segments when it is read, and then not again for a while. */
 export interface SegmentChecks {
   key(segment: number, id: number, isRight: () => boolean): void
   values(segment: number, id: number, isRight: () => boolean): void

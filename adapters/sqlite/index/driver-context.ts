@@ -2,7 +2,7 @@ import type { IndexBounds } from '../../../src/store-kit/index/index-bounds.js'
 import type { Steps } from '../../../src/store-kit/index-builder/steps.js'
 import type { Connection } from '../connection/connection.js'
 
-/** What building the index of a file works with. Reads run on the connection at once, writes by `write`. */
+/** What building the index of a file uses. Reads run on the connection at once, writes through `write`. */
 export interface DriverContext {
   readonly connection: Connection
   readonly steps: Steps

@@ -70,7 +70,7 @@ export async function deleteChunks(context: DriverContext, id: number): Promise<
   try {
     await deleteRows(context, id)
   } catch (error) {
-    // No query reads the rest any more, as ids are never used again.
+    // No query reads the remaining rows, because ids are never used again.
     if (!isCorrupt(error)) throw error
   }
 }

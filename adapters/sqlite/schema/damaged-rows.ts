@@ -12,7 +12,7 @@ const timeText = (time: Microseconds): string => {
   }
 }
 
-/** An event that should be there. */
+/** The damage of an event whose row is missing. */
 export const missingEvent = (time: Microseconds): Damage => ({
   ...damagedEvent(time, undefined, 'the index has it, it was not removed, and its row is gone'),
   kind: 'missing',

@@ -2,7 +2,7 @@ import type { IndexDriver } from './index-driver.js'
 import type { SealingTuning } from './segment-levels.js'
 import type { Steps } from './steps.js'
 
-/** What building the index works with, in one round. */
+/** What one round of building the index uses. */
 export interface Builder {
   readonly driver: IndexDriver
   readonly steps: Steps

@@ -2,17 +2,17 @@ import type { Column } from '../index/column-table.js'
 import { valuedOrdinals } from '../index/columns.js'
 import { nameHash, type OtherNames } from '../index/other-names.js'
 
-/** Beyond this many names in all, a name gets a number only if several events of a segment have it. */
+/** Once this many names have numbers, a name gets one only if several events of a segment have it. */
 const MAX_RARE_NAMES = 8192
-/** A store numbers no more names in all. */
+/** Maximum number of names that a store numbers. */
 const MAX_NUMBERED_NAMES = 65_536
 
 const isRare = ({ ordinals, containers }: Column): boolean =>
   ordinals.at(-1) === ordinals[0] && containers.length < 2
 
 /**
- * The columns that get new numbers, after `numbered` names have one. So a store's table of names stays bounded, however
- * many names events have.
+ * The columns that get new numbers, when `numbered` names have one already. This bounds a store's table
+ * of names, however many names events have.
  */
 export function admittedColumns(columns: readonly Column[], numbered: number): readonly Column[] {
   let count = numbered

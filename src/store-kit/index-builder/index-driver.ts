@@ -126,7 +126,7 @@ export interface IndexDriver<
   readUnsealed(size: number): Promise<Unsealed | undefined>
   /**
    * Numbers the names of columns, in any order. A number is never used for another name. Leaves out columns
-   * whose names the store cannot keep, or for which it has no more numbers (`admittedNames`).
+   * whose names the store cannot keep, or for which it has no numbers left (`admittedColumns`).
    */
   numberColumns(columns: readonly Column[]): Promise<readonly NumberedColumn[]>
 

@@ -15,8 +15,8 @@ export interface Sealer {
 /** Whether a round would find work; `leased` if another process has the lease. */
 export type Due = 'due' | 'nothing' | 'leased'
 
-/** How a store runs rounds. */
-export interface Rounds {
+/** What a store does for its sealer. */
+export interface SealerDriver {
   /** Name of the store for warnings. */
   readonly store: string
   findDue(): Due | Promise<Due>
@@ -54,7 +54,7 @@ function warnOfFailure(store: string, error: unknown): void {
 }
 
 export function createSealer(
-  rounds: Rounds,
+  driver: SealerDriver,
   { checkMs, maxPauseMs }: Pick<CommonSealerOptions, 'checkMs' | 'maxPauseMs'>,
 ): Sealer {
   let round: Promise<End> | undefined
@@ -68,13 +68,13 @@ export function createSealer(
 
   const runOnce = async (isDue: boolean): Promise<End> => {
     try {
-      if (!isDue && (await rounds.findDue()) !== 'due') return 'not due'
-      return await rounds.run()
+      if (!isDue && (await driver.findDue()) !== 'due') return 'not due'
+      return await driver.run()
     } catch (error) {
       // Calls do not fail: queries scan the events that are not in the index.
       if (!closed && !hasWarned && 2 * pauseMs >= maxPauseMs) {
         hasWarned = true
-        warnOfFailure(rounds.store, error)
+        warnOfFailure(driver.store, error)
       }
       return 'failed'
     }
@@ -112,7 +112,7 @@ export function createSealer(
         // A round under way may have missed the latest events.
         await round
         if (closed) break
-        if ((await runRound(true)) === 'nothing' && (await rounds.findDue()) !== 'leased') break
+        if ((await runRound(true)) === 'nothing' && (await driver.findDue()) !== 'leased') break
         await delay(SETTLED_CHECK_MS)
       }
       pauseMs = 0
@@ -120,7 +120,7 @@ export function createSealer(
     },
     close() {
       clearTimeout(timer)
-      closed ??= rounds.close(round ?? Promise.resolve())
+      closed ??= driver.close(round ?? Promise.resolve())
       return closed
     },
   }

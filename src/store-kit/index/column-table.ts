@@ -26,7 +26,10 @@ export interface ColumnTable {
   readonly byName: ReadonlyMap<string, GrowingColumn>
   /** Approximate memory, without the values. */
   readonly bytes: number
-  /** Adds a column for a name that is met if it gets one; otherwise `undefined`. `hash` is that of the name. */
+  /**
+   * The column of the name, which is added if there is room; `undefined` for a name without a column.
+   * `hash` is that of the name.
+   */
   readonly columnOf: (name: string, hash: number) => GrowingColumn | undefined
   /** The column of an own field. */
   readonly ownColumn: (name: string) => GrowingColumn

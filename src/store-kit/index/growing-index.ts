@@ -25,8 +25,8 @@ export interface GrowingIndex {
 }
 
 /**
- * A block takes up to `blockSize` events, a function is called before each addition, and ends once it has
- * `maxBytes`.
+ * A block is full once it has `blockSize` events or `maxBytes` bytes. A function `blockSize` is called
+ * before each addition.
  */
 export function createGrowingIndex(
   blockSize: number | (() => number),

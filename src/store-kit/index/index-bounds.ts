@@ -1,8 +1,8 @@
-/** What the index holds at most, whatever events a log has. */
+/** Limits of the index, which hold for any events. */
 export interface IndexBounds {
-  /** Names that a part has columns for. */
+  /** Number of names with a column in one part. */
   readonly names: number
-  /** Values of an event that are listed. */
+  /** Number of listed values of one event. */
   readonly values: number
   /** Approximate memory of a part while it grows: it ends once it has as much. */
   readonly bytes: number

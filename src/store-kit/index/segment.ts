@@ -43,7 +43,7 @@ export function openSegment<Lists>(source: SegmentSource<Lists>, info: SegmentIn
       own: () => listOf(name, ListKind.partial),
       hashed: (hash) => find(listsOf(undefined, ListKind.otherNames), hash),
       others: () => listOf(undefined, ListKind.others),
-      // A column without any list may as well be none.
+      // A column without any list counts as missing.
       hasColumn: () =>
         [ListKind.valued, ListKind.containers, ListKind.partial].some(
           (kind) => listOf(name, kind).size > 0,

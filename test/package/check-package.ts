@@ -42,9 +42,10 @@ const entries = Object.keys(manifest.exports)
 function checkFiles(files: ReadonlySet<string>): void {
   for (const needed of ['README.md', 'LICENSE', 'CHANGELOG.md', 'package.json'])
     if (!files.has(needed)) throw new Error(`the package lacks ${needed}`)
-  // Nothing imports this file: the thread is started by its path.
-  const thread = 'dist/adapters/sqlite/index/sealing-thread.js'
-  if (!files.has(thread)) throw new Error(`the package lacks ${thread}`)
+  // Nothing imports these files: threads are started by their paths.
+  for (const thread of ['index/sealing-thread.js', 'checking-thread.js'])
+    if (!files.has(`dist/adapters/sqlite/${thread}`))
+      throw new Error(`the package lacks ${thread} of the SQLite store`)
   const superfluous = [...files].filter((file) => /^(test|benchmarks|examples|docs|\.)/.test(file))
   if (superfluous.length > 0) throw new Error(`the package contains ${superfluous.join(', ')}`)
   const indexes = [...files].filter((file) => /^dist\/.*\/index\.js$/.test(file))

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { AuditLogError, throwIfAborted, untilAborted } from '../../src/errors.js'
 import { timeoutSignal } from '../../src/async/timeout-signal.js'
 import { createClockGuard, guardedClock } from '../../src/store/clock-guard.js'
@@ -9,6 +10,7 @@ import { rejecting, withoutTimeLimit, withRetry } from './log/calls.js'
 import { ask } from './connection/client.js'
 import { createFollower } from './log/follower.js'
 import { importInto } from './write/import.js'
+import { isRebuildRequested, requestRebuild, setDamaged } from './index/repairs.js'
 import { createPostgresSealer, type PostgresSealer, type SealerOptions } from './index/sealer.js'
 import { DEFAULT_TUNING } from './index/index-state.js'
 import { changeLive, closeLive, touchLive } from './write/live.js'
@@ -27,6 +29,8 @@ import { createWriter } from './write/writer.js'
 
 // A batch of this size holds the lock for some milliseconds.
 const MAX_BATCH = 500
+// How often to check whether the index was built anew.
+const REBUILD_CHECK_MS = 200
 
 /**
  * A store in a Postgres database (14 or newer, UTF8) through pg, for any number of processes. Events
@@ -64,6 +68,7 @@ function openReadOnly(options: PostgresStoreOptions): EventStore {
       own: { appended: 0, walPosition: undefined },
       check,
       onListed() {},
+      onDamaged() {},
     }),
     watch(hint) {
       check(undefined)
@@ -103,6 +108,7 @@ export function createPostgresStore(
   const liveness = createLivenessMonitor(log, follower.notify)
   const sealer = createPostgresSealer(log, sealing)
   const own: OwnWrites = { appended: 0, walPosition: undefined }
+  const closing = new AbortController()
   let closed: Promise<void> | undefined
 
   const check = (signal: AbortSignal | undefined): void => {
@@ -126,6 +132,15 @@ export function createPostgresStore(
     own.walPosition = row![0]!
   }
 
+  const noteDamaged = (segment: number): void => {
+    const noted = withRetry(log, closing.signal, (client) => setDamaged(client, names, segment))
+    // If that fails, the next process that reads the segment notes it again.
+    noted.then(
+      () => sealer.checkSoon(),
+      () => {},
+    )
+  }
+
   const store: EventStore = {
     name: 'postgres',
     maxBatch: MAX_BATCH,
@@ -139,6 +154,7 @@ export function createPostgresStore(
       own,
       check,
       onListed: () => sealer.checkSoon(),
+      onDamaged: noteDamaged,
     }),
 
     async append(drafts, options = {}) {
@@ -239,6 +255,18 @@ export function createPostgresStore(
       return event
     },
 
+    async rebuildIndex({ signal } = {}) {
+      check(signal)
+      await withRetry(log, signal, (client) => requestRebuild(client, names))
+      const isRequested = (): Promise<boolean> =>
+        withRetry(log, signal, (client) => isRebuildRequested(client, names))
+      while (await isRequested()) {
+        check(signal)
+        sealer.checkSoon()
+        await delay(REBUILD_CHECK_MS, undefined, { signal }).catch(() => throwIfAborted(signal))
+      }
+    },
+
     async analyze({ signal } = {}) {
       check(signal)
       return withoutTimeLimit(signal, (waiting) =>
@@ -256,6 +284,7 @@ export function createPostgresStore(
 
     close() {
       closed ??= (async () => {
+        closing.abort()
         const notified = follower.close()
         liveness.close()
         await writer.close()

@@ -1,9 +1,10 @@
 import { isUuid, parseEventId } from '../../src/event/event-id.js'
 import type { Clock } from '../../src/event/timestamp.js'
+import { createDamageReporter } from '../../src/store/damage.js'
 import type { EventStore } from '../../src/store/store.js'
 import type { PostgresPool } from './connection/client.js'
 import type { Ask } from './connection/connection.js'
-import { createLogIndex, type LogIndex } from './index/log-index.js'
+import { createLogIndex, type LogIndex, type OnDamaged } from './index/log-index.js'
 import type { SealingTuning } from '../../src/store-kit/index-builder/segment-levels.js'
 import type { PostgresLog } from './log/log.js'
 import { createReader } from './log/reader.js'
@@ -15,6 +16,7 @@ import { openList, planList } from './read/list-plan.js'
 import type { Indexed } from './read/list-query.js'
 import { readOpen } from './schema/live-rows.js'
 import { findEvent } from './schema/rows.js'
+import { verifyLog } from './verify.js'
 
 /** The WAL position that the answering server has reached, at least $1. */
 const WAL_POSITION = `SELECT greatest($1::pg_lsn,
@@ -38,6 +40,8 @@ export interface ReadingOptions {
   readonly check: (signal: AbortSignal | undefined) => void
   /** Called after each list. */
   readonly onListed: () => void
+  /** Called when a segment was found damaged. */
+  readonly onDamaged: (segment: number) => void
 }
 
 /** The WAL position of the answering server, at least `known`. */
@@ -50,13 +54,19 @@ const readWalPosition = async (ask: Ask, known: string | undefined): Promise<str
 export function createReading(
   log: PostgresLog,
   options: ReadingOptions,
-): Pick<EventStore, 'get' | 'list' | 'count' | 'excess' | 'openEvents'> {
-  const { clock, readPool, queryTimeoutMs, tuning, firstProbe, own, check, onListed } = options
+): Pick<EventStore, 'get' | 'list' | 'count' | 'excess' | 'openEvents' | 'verify' | 'watchDamage'> {
+  const { clock, readPool, queryTimeoutMs, tuning, firstProbe, own, check } = options
+  const { onListed, onDamaged } = options
   const { names } = log
+  const damages = createDamageReporter()
   const reader = createReader(log, readPool, queryTimeoutMs, own)
   // A replica may be behind, so its index is cached separately.
-  const index = createLogIndex(names, tuning)
-  const replicaIndex = readPool && createLogIndex(names, tuning)
+  const report: OnDamaged = (segment, damage) => {
+    if (damage) damages.report(damage)
+    onDamaged(segment)
+  }
+  const index = createLogIndex(names, tuning, report)
+  const replicaIndex = readPool && createLogIndex(names, tuning, report)
   const indexOf = (isReplica: boolean): LogIndex | undefined => (isReplica ? replicaIndex : index)
 
   return {
@@ -74,7 +84,7 @@ export function createReading(
       check(signal)
       const request = { query, trace, lazy }
       const plan = planList(request, names)
-      for (let left = MAX_OUTDATED; ; left--) {
+      for (let left = MAX_OUTDATED; ;) {
         const indexedOn = (isReplica: boolean): Indexed => ({
           names,
           index: left > 0 ? indexOf(isReplica) : undefined,
@@ -93,7 +103,9 @@ export function createReading(
           },
           (isReplica) => openList(plan, indexedOn(isReplica)),
         )
-        if (page === 'outdated') continue
+        if (page === 'outdated') left -= 1
+        // Another segment was set aside, so this ends.
+        if (page === 'outdated' || page === 'damaged') continue
         onListed()
         return page
       }
@@ -124,5 +136,13 @@ export function createReading(
         return open.map(({ base, revision }) => ({ id: base.id, revision }))
       })
     },
+
+    async verify(options = {}) {
+      check(options.signal)
+      const verification = await verifyLog(log, options, (damaged) => index.setAside(damaged))
+      for (const damage of verification.damage) damages.report(damage)
+      return verification
+    },
+    watchDamage: (handler) => damages.watch(handler),
   }
 }

@@ -3,9 +3,8 @@ import { BLOCK, decodeTimes } from '../../src/store-kit/index/time-blocks.js'
 import type { IndexPart } from '../../src/store-kit/index/part.js'
 import type { Microseconds } from '../../src/event/timestamp.js'
 import type { Connection } from './connection/connection.js'
+import { eventsDigest, keyChecksum } from '../../src/store-kit/index/checksums.js'
 import {
-  eventsDigest,
-  keyChecksum,
   postingsChecksum,
   readingSegment,
   timesChecksum,

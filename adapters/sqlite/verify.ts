@@ -2,6 +2,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Damage } from '../../src/store/damage.js'
 import { createDamageReporter } from '../../src/store/damage.js'
 import type { Verification, VerifyOptions } from '../../src/store/verification.js'
+import {
+  damagedEvent,
+  databaseDamage,
+  missingEvent,
+  segmentDamage,
+  staleHighWater,
+  unindexedEvents,
+} from '../../src/store-kit/damages.js'
 import { DamagedSegment } from '../../src/store-kit/index/segment-source.js'
 import { SUFFIX_LENGTH } from '../../src/event/event-id.js'
 import type { Microseconds } from '../../src/event/timestamp.js'
@@ -10,9 +18,7 @@ import { isCorrupt } from './connection/database.js'
 import { runTimeSlice } from './connection/time-slice.js'
 import { withFileCheck } from './check-file.js'
 import { type IndexState, loadIndexState, type SqliteSegmentRow } from './index/index-state.js'
-import { segmentDamage } from './index/segment-damage.js'
 import { readSegment } from './index/segment-reader.js'
-import { damagedEvent, missingEvent } from './schema/damaged-rows.js'
 import { createEventReader } from './schema/events.js'
 import { readAfter } from './schema/read-after.js'
 import type { Tables } from './schema/tables.js'
@@ -50,13 +56,6 @@ interface Run {
   readonly onDamaged: (damaged: DamagedSegment) => void
   readonly work: (steps: Iterator<undefined, void>) => Promise<void>
 }
-
-const databaseDamage = (place: string, reason: string): Damage => ({
-  kind: 'database',
-  place,
-  reason,
-  affects: 'rows of the table may be missing from answers; restore the file from a backup',
-})
 
 /** Implements `EventStore.verify`. Reads in short slices, so that other calls continue meanwhile. */
 export async function verifyFile(
@@ -129,15 +128,7 @@ function* verifyEvents(
     yield
   }
   const { highWater } = marksOf(connection)
-  if (last > highWater)
-    found({
-      kind: 'database',
-      place: 'table daybook_high_water',
-      reason: 'an event is newer than the newest event is said to be',
-      affects: 'new events may come before older ones',
-      from: highWater,
-      to: last,
-    })
+  if (last > highWater) found(staleHighWater('daybook_high_water', highWater, last))
 }
 
 const marksOf = ({ statement }: Connection): Marks => statement(MARKS).get() as Marks
@@ -229,15 +220,7 @@ function* verifyCoverage({
     last = end
     yield
   }
-  if (count > 0)
-    found({
-      kind: 'index',
-      place: 'list of segments',
-      reason: `${count} events are in no segment`,
-      affects: 'lists with a filter may lack them; audit.rebuildIndex() mends that',
-      from,
-      to,
-    })
+  if (count > 0) found(unindexedEvents(count, from, to))
 }
 
 async function verifyTables({ tables: { connection }, options, found }: Run): Promise<void> {

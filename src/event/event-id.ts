@@ -70,3 +70,7 @@ export function parseEventId(id: string): { time: Microseconds; suffix: IdSuffix
   const suffix = id.slice(19, 23) + id.slice(24)
   return eventId(time, suffix) === id ? { time, suffix } : undefined
 }
+
+/** The id of a stored event: an imported id that does not contain the time is stored whole as the suffix. */
+export const idOf = (time: Microseconds, suffix: string): string =>
+  suffix.length === SUFFIX_LENGTH ? eventId(time, suffix) : suffix

@@ -4,23 +4,25 @@ import pg from 'pg'
 import { inject } from 'vitest'
 
 export interface TestDatabase {
+  readonly name: string
   readonly url: string
   readonly pool: pg.Pool
   /** Closes the pool and drops the database. */
   remove(): Promise<void>
 }
 
-/** An empty Postgres database, with a name that no other test has. */
-export async function postgresDatabase(): Promise<TestDatabase> {
+/** A Postgres database, empty or a copy of the one with the given name, with a name that no other test has. */
+export async function postgresDatabase(template = 'template1'): Promise<TestDatabase> {
   const server = inject('postgresUrl')
   const name = `daybook_${randomUUID().replaceAll('-', '')}`
-  await administer(server, (client) => client.query(`CREATE DATABASE ${name}`))
+  await administer(server, (client) => client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`))
   const url = new URL(server)
   url.pathname = `/${name}`
   const pool = new pg.Pool({ connectionString: url.href })
   // A closing connection may still receive the error that its database is dropped.
   pool.on('connect', (client) => client.on('error', () => undefined))
   return {
+    name,
     url: url.href,
     pool,
     async remove() {

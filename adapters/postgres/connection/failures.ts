@@ -25,6 +25,13 @@ const TRANSIENT = new Set([
 ])
 const TRANSIENT_CLASSES = /^(?:08|53|57|58)/
 
+/** True if the server could not read something, because it is not what was written. */
+export function isCorrupt(error: unknown): boolean {
+  const cause = error instanceof AuditLogError ? error.cause : error
+  // data_corrupted and index_corrupted; damaged long values are internal errors.
+  return /^XX00[012]$/.test(codeOf(cause))
+}
+
 const isFromServer = (error: unknown): boolean => error instanceof Error && 'severity' in error
 
 /** True if the same call may succeed later: the server is away, out of space or read-only. */

@@ -6,8 +6,9 @@ import type {
 } from '../../../src/store-kit/index-builder/index-driver.js'
 import { ListKind, missingRows } from '../../../src/store-kit/index/segment-source.js'
 import { BLOCK } from '../../../src/store-kit/index/time-blocks.js'
-import { ask, type PostgresPoolClient } from '../connection/client.js'
+import { ask, type PostgresPoolClient, type TextRow } from '../connection/client.js'
 import type { Names } from '../schema/names.js'
+import { checkChunk, type SummedChunk } from './checksums.js'
 import type { DriverContext } from './driver-context.js'
 
 /** Decodes bytea as the server prints it. */
@@ -21,11 +22,27 @@ interface BufferedFeed extends ChunkFeed {
   /** True if it is worth reading more. */
   isLow(): boolean
   /** Takes in the chunks from `next` on. */
-  add(chunks: readonly NumberedChunk[]): void
+  add(chunks: readonly SummedChunk[]): void
 }
 
-interface NumberedChunk extends FeedChunk {
-  readonly number: number
+/** The columns of {@link readStoredChunk}. */
+export const CHUNK_COLUMNS = 'number, name, kind, first, ordinal, vals, posts, checksum'
+
+/** Throws `DamagedSegment` unless it is what was written. */
+export function readStoredChunk(segment: number, row: TextRow): SummedChunk {
+  const [number, name, kind, first, ordinal, values, posts, checksum] = row
+  const chunk = {
+    segment,
+    number: Number(number),
+    name: Number(name),
+    kind: Number(kind),
+    first: first!.slice(2),
+    ordinal: Number(ordinal),
+    values: values!,
+    postings: readBytes(posts!),
+  }
+  checkChunk(chunk, checksum)
+  return chunk
 }
 
 /** Chunks that are read of each segment at once. */
@@ -70,21 +87,17 @@ async function fillFeeds(
     `SELECT part.segment, chunk.*
      FROM unnest($1::int8[], $2::int4[]) AS part(segment, start)
      CROSS JOIN LATERAL (
-       SELECT number, name, kind, vals, posts FROM ${chunks}
+       SELECT ${CHUNK_COLUMNS} FROM ${chunks}
        WHERE segment = part.segment AND number >= start ORDER BY number LIMIT ${MAX_CHUNKS}
      ) AS chunk`,
     low.map(({ segment }) => segment),
     low.map(({ next }) => next),
   )
-  const chunksOf = new Map(low.map(({ segment }): [number, NumberedChunk[]] => [segment, []]))
-  for (const [segment, number, name, kind, values, posts] of rows)
-    chunksOf.get(Number(segment))!.push({
-      number: Number(number),
-      name: Number(name),
-      kind: Number(kind),
-      values: values!,
-      postings: readBytes(posts!),
-    })
+  const chunksOf = new Map(low.map(({ segment }): [number, SummedChunk[]] => [segment, []]))
+  for (const [id, ...row] of rows) {
+    const segment = Number(id)
+    chunksOf.get(segment)!.push(readStoredChunk(segment, row))
+  }
   for (const feed of low) feed.add(chunksOf.get(feed.segment)!)
 }
 
@@ -127,17 +140,12 @@ export async function readChunks(
   const rows = await run((client) =>
     ask(
       client,
-      `SELECT vals, posts FROM ${chunks} WHERE segment = $1 AND name = $2 AND kind = $3
+      `SELECT ${CHUNK_COLUMNS} FROM ${chunks} WHERE segment = $1 AND name = $2 AND kind = $3
        ORDER BY first, ordinal`,
       id,
       name,
       kind,
     ),
   )
-  return rows.map(([values, posts]) => ({
-    name,
-    kind,
-    values: values!,
-    postings: readBytes(posts!),
-  }))
+  return rows.map((row) => readStoredChunk(id, row))
 }

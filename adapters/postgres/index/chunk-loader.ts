@@ -1,6 +1,7 @@
 import type { TextRow } from '../connection/client.js'
 import type { Ask } from '../connection/connection.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
+import { BLOCK } from '../../../src/store-kit/index/time-blocks.js'
 import type { Names } from '../schema/names.js'
 import { type ChunkCache, chunkCacheKey } from './chunk-cache.js'
 import {
@@ -10,6 +11,7 @@ import {
   type Request,
   requestStatement,
 } from './chunk-requests.js'
+import type { PostgresSegmentRow } from './index-state.js'
 import type { KnownChunks } from './known-chunks.js'
 import { createLoadedChunks } from './loaded-chunks.js'
 
@@ -35,7 +37,8 @@ export interface ChunkLoader {
   known(lists: Lists): KnownChunks
   numberOf(name: string): number | undefined
   times(segment: number, block: number): readonly Microseconds[]
-  firsts(segment: number, blocks: number): Float64Array
+  /** The first times of all blocks. */
+  firsts(segment: Pick<PostgresSegmentRow, 'id' | 'size' | 'starts'>): Float64Array
   /** Adds a request to the next fetch. */
   note(request: Request): void
   /** Number of chunks to fetch at once when reading on in a direction. */
@@ -94,7 +97,9 @@ export function createChunkLoader({
     },
     times: (segment, block) =>
       loaded.times(segment, block) ?? miss({ by: 'times', segment, block }),
-    firsts: (segment, blocks) => loaded.firsts(segment) ?? miss({ by: 'firsts', segment, blocks }),
+    firsts: ({ id, size, starts }) =>
+      loaded.firsts(id) ??
+      miss({ by: 'firsts', segment: id, blocks: Math.ceil(size / BLOCK), digest: starts }),
     ahead(lists, direction) {
       const key = `${chunkCacheKey(lists)} ${direction}`
       const count = (counts.get(key) ?? 1) * GROWTH

@@ -1,6 +1,7 @@
 import { TIMES_KIND } from '../../../src/store-kit/index/segment-source.js'
 import type { TextRow } from '../connection/client.js'
 import type { Names } from '../schema/names.js'
+import { checkChunk } from './checksums.js'
 import type { Place } from './known-chunks.js'
 
 /** The lists of one name and kind in one segment. */
@@ -17,10 +18,16 @@ export type Request =
   | { readonly by: 'pieces'; readonly lists: Lists; readonly first: string }
   /** The numbers of the first and the last chunk. */
   | { readonly by: 'ends'; readonly lists: Lists }
-  | { readonly by: 'numbers'; readonly segment: number; readonly from: number; readonly to: number }
+  | { readonly by: 'numbers'; readonly lists: Lists; readonly from: number; readonly to: number }
   | { readonly by: 'times'; readonly segment: number; readonly block: number }
   /** The first times of all blocks. */
-  | { readonly by: 'firsts'; readonly segment: number; readonly blocks: number }
+  | {
+      readonly by: 'firsts'
+      readonly segment: number
+      readonly blocks: number
+      /** The `eventsDigest` of these times. */
+      readonly digest: number
+    }
   | { readonly by: 'name'; readonly name: string }
 
 /** The parameters of a request, in the order of its branch's columns. */
@@ -29,7 +36,7 @@ type Values = readonly (string | number)[]
 interface Branch {
   /** The parameters' names and types. */
   readonly columns: readonly (readonly [name: string, type: string])[]
-  /** Rows of `first`, `ordinal`, `vals` and `posts`, all as text. */
+  /** Rows of `first`, `ordinal`, `vals`, `posts`, `number` and `checksum`, all as text. */
   readonly select: (names: Names) => string
 }
 
@@ -41,7 +48,8 @@ const LISTS = [
 const PLACE = [...LISTS, ['first', 'text'], ['ordinal', 'int'], ['max_rows', 'int']] as const
 
 // Base64 is the text format that is fastest to send and decode, despite its line ends.
-const CHUNK = `encode(c.first, 'hex'), c.ordinal::text, c.vals, encode(c.posts, 'base64')`
+const CHUNK = `encode(c.first, 'hex'), c.ordinal::text, c.vals, encode(c.posts, 'base64'),
+  c.number::text, c.checksum::text`
 
 const IN_LISTS = 'c.segment = r.segment AND c.name = r.name AND c.kind = r.kind'
 const AT_PLACE = `(decode(r.first, 'hex'), r.ordinal)`
@@ -70,7 +78,7 @@ const BRANCHES: Readonly<Record<Request['by'], Branch>> = {
     select({ chunks }) {
       const end = (order: string): string => `(SELECT c.number FROM ${chunks} AS c
         WHERE ${IN_LISTS} ORDER BY c.first ${order}, c.ordinal ${order} LIMIT 1)::text`
-      return `SELECT NULL, ${end('ASC')}, ${end('DESC')}, NULL`
+      return `SELECT NULL, ${end('ASC')}, ${end('DESC')}, NULL, NULL, NULL`
     },
   },
   numbers: {
@@ -79,8 +87,7 @@ const BRANCHES: Readonly<Record<Request['by'], Branch>> = {
       ['low', 'int'],
       ['high', 'int'],
     ],
-    select: ({ chunks }) => `SELECT encode(c.first, 'hex'), c.number::text, c.vals,
-      encode(c.posts, 'base64') FROM ${chunks} AS c
+    select: ({ chunks }) => `SELECT ${CHUNK} FROM ${chunks} AS c
       WHERE c.segment = r.segment AND c.number BETWEEN r.low AND r.high ORDER BY c.number`,
   },
   times: {
@@ -97,13 +104,13 @@ const BRANCHES: Readonly<Record<Request['by'], Branch>> = {
       ['blocks', 'int'],
     ],
     select: ({ chunks }) => `SELECT NULL, NULL, NULL,
-      encode(string_agg(c.first, ''::bytea ORDER BY c.number), 'base64') FROM ${chunks} AS c
+      encode(string_agg(c.first, ''::bytea ORDER BY c.number), 'base64'), NULL, NULL FROM ${chunks} AS c
       WHERE c.segment = r.segment AND c.number < r.blocks`,
   },
   name: {
     columns: [['name', 'text']],
     select: ({ attributeNames }) =>
-      `SELECT NULL, c.id::text, NULL, NULL FROM ${attributeNames} AS c WHERE c.name = r.name`,
+      `SELECT NULL, c.id::text, NULL, NULL, NULL, NULL FROM ${attributeNames} AS c WHERE c.name = r.name`,
   },
 }
 
@@ -121,7 +128,7 @@ function valuesOf(request: Request): Values {
     case 'ends':
       return listsValues(request.lists)
     case 'numbers':
-      return [request.segment, request.from, request.to]
+      return [request.lists.segment, request.from, request.to]
     case 'times':
       return [request.segment, request.block]
     case 'firsts':
@@ -162,7 +169,7 @@ export function requestStatement(names: Names, requests: readonly Request[]): St
     ]
     const named = ['i', ...columns.map(([name]) => name)]
     return `(SELECT r.i::text, found.* FROM unnest(${given.join()}) AS r (${named.join()})
-      CROSS JOIN LATERAL (${select(names)}) AS found (first, ordinal, vals, posts))`
+      CROSS JOIN LATERAL (${select(names)}) AS found (first, ordinal, vals, posts, number, checksum))`
   })
   return { text: parts.join(' UNION ALL '), params }
 }
@@ -170,16 +177,26 @@ export function requestStatement(names: Names, requests: readonly Request[]): St
 /** A chunk in the statement's result. */
 export interface ChunkRow {
   readonly first: string
+  readonly ordinal: number
   readonly number: number
   readonly vals: string
   readonly posts: Uint8Array
 }
 
-export function readChunkRow([, first, number, vals, posts]: TextRow): ChunkRow {
-  return {
+/** Throws `DamagedSegment` unless it is what was written for these lists. */
+export function readChunkRow({ segment, name, kind }: Lists, row: TextRow): ChunkRow {
+  const [, first, ordinal, vals, posts, number, checksum] = row
+  const chunk = {
     first: first!,
+    ordinal: Number(ordinal),
     number: Number(number),
     vals: vals!,
     posts: Buffer.from(posts!, 'base64'),
   }
+  const place = { segment, name, kind, number: chunk.number, first: chunk.first }
+  checkChunk(
+    { ...place, ordinal: chunk.ordinal, values: chunk.vals, postings: chunk.posts },
+    checksum,
+  )
+  return chunk
 }

@@ -47,6 +47,7 @@ export async function findDue(
      SELECT CASE
        WHEN current_setting('transaction_read_only') = 'on' THEN 'nothing'
        WHEN (SELECT ${IS_LEASED} FROM state) THEN 'leased'
+       WHEN (SELECT rebuild FROM state) THEN 'due'
        WHEN EXISTS (SELECT FROM ${names.segments}
          WHERE state <> ${SegmentState.visible} OR ${isExpiredSql(names.events)}) THEN 'due'
        WHEN ${isSealDueSql(names)} THEN 'due'

@@ -3,7 +3,7 @@ import { listedNames, openFeeds, readChunks } from './chunk-feed.js'
 import { namesOf, numberColumns } from './column-names.js'
 import type { DriverContext } from './driver-context.js'
 import { isSealDue } from './due.js'
-import { visibleSegments } from './index-state.js'
+import { type PostgresSegmentRow, visibleSegments } from './index-state.js'
 import { publish, replace } from './publishing.js'
 import {
   deleteChunks,
@@ -14,9 +14,12 @@ import {
 } from './segment-dropping.js'
 import { checkPresence, readTimes } from './segment-times.js'
 import { BATCH_LIMITS, beginSegment, insertChunks } from './segment-writer.js'
+import { createRepairs } from './repairs.js'
 import { readUnsealed, type UnsealedRows } from './unsealed-rows.js'
 
-export function createDriver(context: DriverContext): IndexDriver<UnsealedRows> {
+export function createDriver(
+  context: DriverContext,
+): IndexDriver<UnsealedRows, PostgresSegmentRow> {
   const { names, run, bounds } = context
   return {
     batchLimits: BATCH_LIMITS,
@@ -36,6 +39,7 @@ export function createDriver(context: DriverContext): IndexDriver<UnsealedRows> 
     namesOf: (numbers) => namesOf(context, numbers),
     readChunks: (segment, name, kind) => readChunks(context, segment, { name, kind }),
     replace: (parts, merged, duplicates) => replace(context, parts, merged, duplicates),
+    repairs: createRepairs(context),
     hiddenSegments: () => hiddenSegments(context),
     hideExpired: () => hideExpired(context),
     markGone: (id) => markGone(context, id),

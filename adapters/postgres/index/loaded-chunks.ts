@@ -1,4 +1,12 @@
-import type { ChunkValues, Key } from '../../../src/store-kit/index/segment-source.js'
+import { eventsDigest } from '../../../src/store-kit/index/checksums.js'
+import {
+  type ChunkValues,
+  DamagedSegment,
+  type Key,
+  missingRows,
+  NO_NAME,
+  TIMES_KIND,
+} from '../../../src/store-kit/index/segment-source.js'
 import { Kind } from '../../../src/store-kit/index/part.js'
 import { decodeTimes } from '../../../src/store-kit/index/time-blocks.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
@@ -30,23 +38,31 @@ export interface LoadedChunks {
   release(): void
 }
 
-export const bulkKey = (segment: number, from: number, to: number): string =>
-  `${segment} ${from} ${to}`
-
 const keyOfBytes = (kind: number, first: string): Key => {
   const bytes = Buffer.from(first, 'hex')
   return kind === Kind.text ? bytes.toString() : numberOfKey(bytes)
 }
 
 function placedChunk(kind: number, row: ChunkRow): PlacedChunk {
-  const chunk: ChunkValues = [keyOfBytes(kind, row.first), row.number, row.vals, row.posts]
-  return { first: row.first, ordinal: row.number, chunk }
+  const chunk: ChunkValues = [keyOfBytes(kind, row.first), row.ordinal, row.vals, row.posts]
+  return { first: row.first, ordinal: row.ordinal, chunk }
 }
 
-function readFirsts(posts: string | null): Float64Array {
+function readTimes(segment: number, [row]: readonly TextRow[]): readonly Microseconds[] {
+  if (!row) throw missingRows(segment)
+  const { first, posts } = readChunkRow({ segment, name: NO_NAME, kind: TIMES_KIND }, row)
+  return decodeTimes(numberOfKey(Buffer.from(first, 'hex')), posts)
+}
+
+function readFirsts(
+  { segment, digest }: Extract<Request, { by: 'firsts' }>,
+  posts: string | null,
+): Float64Array {
   const bytes = Buffer.from(posts ?? '', 'base64')
-  const times = new Float64Array(bytes.length / 8)
+  const times = new Float64Array(Math.floor(bytes.length / 8))
   for (const i of times.keys()) times[i] = numberOfKey(bytes.subarray(i * 8, i * 8 + 8))
+  if (eventsDigest(times) !== digest)
+    throw new DamagedSegment(segment, 'the digest of its first times is wrong')
   return times
 }
 
@@ -74,21 +90,23 @@ export function createLoadedChunks(cache: ChunkCache, version: number): LoadedCh
         break
       }
       case 'times': {
-        const [row] = rows.map(readChunkRow)
-        const first = numberOfKey(Buffer.from(row!.first, 'hex'))
-        const block = decodeTimes(first, row!.posts)
+        const block = readTimes(request.segment, rows)
         times.set(keyOf(request), block)
         cache.keepTimes(request.segment, request.block, block)
         break
       }
       case 'firsts': {
-        const values = readFirsts(rows[0]![4]!)
+        const values = readFirsts(request, rows[0]![4]!)
         firsts.set(request.segment, values)
         cache.keepFirsts(request.segment, values)
         break
       }
       case 'numbers':
-        bulk.set(bulkKey(request.segment, request.from, request.to), rows.map(readChunkRow))
+        if (rows.length !== request.to + 1 - request.from) throw missingRows(request.lists.segment)
+        bulk.set(
+          keyOf(request),
+          rows.map((row) => readChunkRow(request.lists, row)),
+        )
         break
       default: {
         const found = known(request.lists)
@@ -123,18 +141,16 @@ export function createLoadedChunks(cache: ChunkCache, version: number): LoadedCh
   }
 }
 
-function learn(
-  found: KnownChunks,
-  request: Extract<Request, { lists: Lists }>,
-  rows: readonly TextRow[],
-): void {
+type ListRequest = Exclude<Extract<Request, { lists: Lists }>, { by: 'numbers' }>
+
+function learn(found: KnownChunks, request: ListRequest, rows: readonly TextRow[]): void {
   const { by, lists } = request
   if (by === 'ends') {
     const [, , first, last] = rows[0]!
     found.ends = first === null ? 'none' : [Number(first), Number(last)]
     return
   }
-  const chunks = rows.map((row) => placedChunk(lists.kind, readChunkRow(row)))
+  const chunks = rows.map((row) => placedChunk(lists.kind, readChunkRow(lists, row)))
   if (by === 'pieces') return found.learn(before(request.first), chunks, after(request.first))
   const isAll = chunks.length < request.max
   if (by === 'up') found.learn(request.place, chunks, isAll ? END : chunks.at(-1)!)

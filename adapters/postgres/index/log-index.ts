@@ -1,4 +1,7 @@
 import { LRUCache } from 'lru-cache'
+import type { Damage } from '../../../src/store/damage.js'
+import { segmentDamage } from '../../../src/store-kit/damages.js'
+import type { DamagedSegment } from '../../../src/store-kit/index/segment-source.js'
 import type { TextRow } from '../connection/client.js'
 import type { Names } from '../schema/names.js'
 import { createProbeHistory, type ProbeHistory } from './probe-history.js'
@@ -25,14 +28,33 @@ export interface LogIndex {
    * longer in memory.
    */
   refresh(moment: Moment, rows?: readonly TextRow[]): Promise<Coverage | 'outdated'>
+  /** Reads the events of a damaged segment one by one from now on. */
+  setAside(damaged: DamagedSegment): void
 }
+
+/** Called whenever a segment is found damaged; `damage` is left out if this process has not used the segment yet. */
+export type OnDamaged = (segment: number, damage: Damage | undefined) => void
 
 /** The servers that are kept, so that snapshots may come from several replicas in turn. */
 const MAX_SERVERS = 3
 
-export function createLogIndex(names: Names, tuning: IndexTuning): LogIndex {
+/** Segments that are remembered as damaged, whose ids are never used again. */
+const MAX_ASIDE = 10_000
+
+export function createLogIndex(
+  names: Names,
+  tuning: IndexTuning,
+  onDamaged: OnDamaged = () => {},
+): LogIndex {
   let stage = 0
-  const createIndex = (): ServerIndex => createServerIndex(names, tuning, () => (stage += 1))
+  const aside = new LRUCache<number, true>({ max: MAX_ASIDE })
+  const createIndex = (): ServerIndex =>
+    createServerIndex(names, tuning, {
+      nextStage: () => (stage += 1),
+      isAside: (id) => aside.has(id),
+      onUntrusted: (row) =>
+        onDamaged(row.id, segmentDamage(row, 'the checksum of its row is wrong')),
+    })
   const servers = new LRUCache<string, ServerIndex>({ max: MAX_SERVERS })
   /** That of the server of the latest snapshot. */
   let latest = createIndex()
@@ -52,6 +74,11 @@ export function createLogIndex(names: Names, tuning: IndexTuning): LogIndex {
   return {
     probeHistory: createProbeHistory(),
     statement: () => latest.statement(),
+    setAside({ segment, message }) {
+      aside.set(segment, true)
+      const row = latest.segment(segment)
+      onDamaged(segment, row && segmentDamage(row, message))
+    },
     // One after another, as each continues where the one before has ended.
     async refresh(moment, rows) {
       const next = last.then(() => refresh(moment, rows))

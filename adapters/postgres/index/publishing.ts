@@ -2,11 +2,11 @@ import type {
   SegmentRow,
   WrittenSegment,
 } from '../../../src/store-kit/index-builder/index-driver.js'
-import { SegmentState } from '../../../src/store-kit/index/segment-source.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { ask } from '../connection/client.js'
 import type { DriverContext } from './driver-context.js'
 import { changeIndexState, visibleSegments } from './index-state.js'
+import { hideSegments } from './segment-dropping.js'
 import { setVisible } from './segment-writer.js'
 import type { UnsealedRows } from './unsealed-rows.js'
 
@@ -38,11 +38,8 @@ export const replace = (
       const visible = new Set((await visibleSegments(client, names)).map(({ id }) => id))
       if (!parts.every(({ id }) => visible.has(id))) return undefined
       if (merged && !(await setVisible(client, names, merged))) return undefined
-      await ask(
-        client,
-        `UPDATE ${names.segments} SET state = ${SegmentState.gone} WHERE id = ANY ($1::int8[])`,
-        parts.map(({ id }) => id),
-      )
+      const ids = parts.map(({ id }) => id)
+      await hideSegments(client, names, ids)
       if (duplicates.length > 0)
         await ask(
           client,

@@ -1,4 +1,3 @@
-import { type SegmentInfo, SegmentState } from '../../../src/store-kit/index/segment-source.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { TextRow } from '../connection/client.js'
 import type { Names } from '../schema/names.js'
@@ -81,15 +80,6 @@ export function refreshStatement(
       `'fresh', NULL, NULL, NULL, NULL, ${EVENT_TEXTS}`,
       `e.created_at > ${last}`,
     )})`
-}
-
-/** SQL that reads the visible segments. */
-export const selectVisibleSegments = ({ segments }: Names): string =>
-  `SELECT id, size, first, last, partial FROM ${segments} WHERE state = ${SegmentState.visible} ORDER BY first, id`
-
-export function readSegmentInfo(row: TextRow): SegmentInfo {
-  const [id, size, first, last, partial] = row.map(Number)
-  return { id: id!, size: size!, first: first!, last: last!, isPartial: partial === 1 }
 }
 
 export const readLateRow = (row: TextRow): LateRow => ({

@@ -1,19 +1,40 @@
 import { SegmentState } from '../../../src/store-kit/index/segment-source.js'
-import { ask } from '../connection/client.js'
+import { ask, type PostgresPoolClient } from '../connection/client.js'
+import type { Names } from '../schema/names.js'
 import type { DriverContext } from './driver-context.js'
-import { changeIndexState } from './index-state.js'
+import { changeIndexState, loadSegments } from './index-state.js'
 import { ASYNC_COMMIT } from './transaction-settings.js'
 
 /** Rows that one transaction removes. */
 const MAX_ROWS = 500
 
+/** Below all numbers of chunks, also of damaged ones. */
+const MIN_NUMBER = -(2 ** 31)
+
+const oldestSql = (events: string): string =>
+  `coalesce((SELECT min(created_at) FROM ${events}), 9223372036854775807)`
+
 /** SQL condition: a segment ends before the oldest event. */
-export const isExpiredSql = (events: string): string =>
-  `last < coalesce((SELECT min(created_at) FROM ${events}), 9223372036854775807)`
+export const isExpiredSql = (events: string): string => `last < ${oldestSql(events)}`
+
+/** Hides segments from queries, within a transaction. */
+export async function hideSegments(
+  client: PostgresPoolClient,
+  { segments }: Names,
+  ids: readonly number[],
+): Promise<void> {
+  await ask(
+    client,
+    `UPDATE ${segments} SET state = ${SegmentState.gone} WHERE id = ANY ($1::int8[])`,
+    ids,
+  )
+}
+
+const IS_HIDDEN = `state IN (${SegmentState.building}, ${SegmentState.gone})`
 
 export async function hiddenSegments({ names, run }: DriverContext): Promise<readonly number[]> {
   const rows = await run((client) =>
-    ask(client, `SELECT id FROM ${names.segments} WHERE state <> ${SegmentState.visible}`),
+    ask(client, `SELECT id FROM ${names.segments} WHERE ${IS_HIDDEN}`),
   )
   return rows.map(([id]) => Number(id))
 }
@@ -22,12 +43,11 @@ export const hideExpired = ({ names, run }: DriverContext): Promise<readonly num
   run(async (client) => {
     let ids: number[] = []
     await changeIndexState(client, names, async (state) => {
-      const rows = await ask(
-        client,
-        `UPDATE ${names.segments} SET state = ${SegmentState.gone}
-         WHERE state = ${SegmentState.visible} AND ${isExpiredSql(names.events)} RETURNING id`,
-      )
-      ids = rows.map(([id]) => Number(id))
+      const [row] = await ask(client, `SELECT ${oldestSql(names.events)}`)
+      const oldest = Number(row![0])
+      const segments = await loadSegments(client, names)
+      ids = segments.filter(({ last }) => last < oldest).map(({ id }) => id)
+      await hideSegments(client, names, ids)
       return ids.length > 0 ? state : undefined
     })
     return ids
@@ -38,7 +58,7 @@ export async function markGone({ names, run }: DriverContext, id: number): Promi
     ask(
       client,
       `UPDATE ${names.segments} SET state = ${SegmentState.gone}
-       WHERE id = $1 AND state <> ${SegmentState.visible} RETURNING ${ASYNC_COMMIT}`,
+       WHERE id = $1 AND ${IS_HIDDEN} RETURNING ${ASYNC_COMMIT}`,
       id,
     ),
   )
@@ -49,23 +69,24 @@ export async function deleteChunks(
   { names: { chunks }, run }: DriverContext,
   id: number,
 ): Promise<void> {
-  const [row] = await run((client) =>
-    ask(client, `SELECT min(number), max(number) FROM ${chunks} WHERE segment = $1`, id),
-  )
-  const [first, last] = row!.map((number) => Number(number ?? -1))
-  if (last! < 0) return
-  for (let from = first!; from <= last!; from += MAX_ROWS)
-    await run((client) =>
+  // Index entries of removed rows stay until a vacuum: `from` skips them.
+  for (let from = MIN_NUMBER, removed = MAX_ROWS; removed === MAX_ROWS;) {
+    const [row] = await run((client) =>
       ask(
         client,
         `WITH removed AS (
-           DELETE FROM ${chunks} WHERE segment = $1 AND number >= $2 AND number < $3 RETURNING 1
-         ) SELECT count(*), ${ASYNC_COMMIT} FROM removed`,
+           DELETE FROM ${chunks} WHERE segment = $1 AND number IN (
+             SELECT number FROM ${chunks} WHERE segment = $1 AND number >= $2
+             ORDER BY number LIMIT ${MAX_ROWS}
+           ) RETURNING number
+         ) SELECT count(*), max(number), ${ASYNC_COMMIT} FROM removed`,
         id,
         from,
-        from + MAX_ROWS,
       ),
     )
+    removed = Number(row![0])
+    from = Number(row![1]) + 1
+  }
 }
 
 export async function deleteSegment({ names, run }: DriverContext, id: number): Promise<void> {

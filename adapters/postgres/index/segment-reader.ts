@@ -6,18 +6,16 @@ import {
   type ChunkReader,
   type ChunkValues,
   type Key,
-  keyOf,
+  keyOf as keyOfValue,
   OTHERS,
   type PlaceRange,
-  type SegmentInfo,
 } from '../../../src/store-kit/index/segment-source.js'
 import { readValues } from '../../../src/store-kit/index/read-chunks.js'
-import { BLOCK } from '../../../src/store-kit/index/time-blocks.js'
 import { keyBytes } from './segment-keys.js'
-import type { ChunkRow, Lists } from './chunk-requests.js'
+import { type ChunkRow, keyOf, type Lists } from './chunk-requests.js'
 import { after, before, END, type Place, START } from './known-chunks.js'
 import { CACHE_MISS, type ChunkLoader } from './chunk-loader.js'
-import { bulkKey } from './loaded-chunks.js'
+import type { PostgresSegmentRow } from './index-state.js'
 
 /** Chunks that a search fetches at once. */
 const BULK = 64
@@ -70,14 +68,14 @@ function createChunkReader(loader: ChunkLoader): ChunkReader<Lists> {
   function* inBulk(lists: Lists, places = ALL): Generator<readonly ChunkLines[], void> {
     const ends = endsOf(lists)
     if (ends === 'none') return
-    const { segment } = lists
     for (const { from, to } of places) {
       const last = Math.min(ends[0] + to - 1, ends[1])
       for (let next = ends[0] + from; next <= last; next += BULK) {
         const until = Math.min(next + BULK - 1, last)
-        const key = bulkKey(segment, next, until)
+        const request = { by: 'numbers', lists, from: next, to: until } as const
+        const key = keyOf(request)
         while (!loader.bulk.has(key)) {
-          loader.note({ by: 'numbers', segment, from: next, to: until })
+          loader.note(request)
           yield []
         }
         const rows = loader.bulk.get(key)!
@@ -94,7 +92,7 @@ function createChunkReader(loader: ChunkLoader): ChunkReader<Lists> {
     at(id, lines) {
       const { posts } = batch.get(id)!
       const [first] = readValues(lines.slice(0, (lines.indexOf('\n') + 1 || Infinity) - 1))
-      return [keyOf(first!), 0, lines, posts]
+      return [keyOfValue(first!), 0, lines, posts]
     },
     floor: (lists, key) => down(lists, after(hexOf(key)), one),
     floors: (lists, keys) =>
@@ -110,8 +108,8 @@ function createChunkReader(loader: ChunkLoader): ChunkReader<Lists> {
 }
 
 /** Reads a segment from fetched chunks; throws {@link CACHE_MISS} for others. */
-export function readSegment(loader: ChunkLoader, info: SegmentInfo): IndexPart {
-  const { id: segment, size } = info
+export function readSegment(loader: ChunkLoader, row: PostgresSegmentRow): IndexPart {
+  const { id: segment } = row
   const source = {
     chunks: createChunkReader(loader),
     listsOf(name: string | undefined, kind: number) {
@@ -121,7 +119,7 @@ export function readSegment(loader: ChunkLoader, info: SegmentInfo): IndexPart {
       return number === undefined ? undefined : { segment, name: number, kind }
     },
     timesOf: (block: number) => loader.times(segment, block),
-    firstTimeOf: (block: number) => loader.firsts(segment, Math.ceil(size / BLOCK))[block]!,
+    firstTimeOf: (block: number) => loader.firsts(row)[block]!,
   }
-  return openSegment(source, info)
+  return openSegment(source, row)
 }

@@ -1,62 +1,84 @@
-import type { Presence, SegmentRow } from '../../../src/store-kit/index-builder/index-driver.js'
-import { missingRows } from '../../../src/store-kit/index/segment-source.js'
+import type { Presence } from '../../../src/store-kit/index-builder/index-driver.js'
+import { eventsDigest } from '../../../src/store-kit/index/checksums.js'
+import { DamagedSegment, missingRows } from '../../../src/store-kit/index/segment-source.js'
 import { BLOCK, decodeTimes } from '../../../src/store-kit/index/time-blocks.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { ask, type PostgresPoolClient } from '../connection/client.js'
 import type { Names } from '../schema/names.js'
 import { int8Array } from './binary-array.js'
-import { readBytes } from './chunk-feed.js'
+import { CHUNK_COLUMNS, readStoredChunk } from './chunk-feed.js'
 import type { DriverContext } from './driver-context.js'
+import { loadIndexState, type PostgresSegmentRow } from './index-state.js'
 import { numberOfKey } from './segment-keys.js'
 
 /** Blocks of times that one statement reads. */
 const MAX_BLOCKS = 512
 
 /** Times that one statement looks up. */
-const MAX_TIMES = 4096
+export const MAX_TIMES = 4096
 
+/** Throws `DamagedSegment` unless the times are those that were written. */
 export async function readTimes(
-  { names, run }: DriverContext,
-  { id, size }: SegmentRow,
+  { names, run }: Pick<DriverContext, 'names' | 'run'>,
+  { id, size, digest }: Pick<PostgresSegmentRow, 'id' | 'size' | 'digest'>,
 ): Promise<Float64Array> {
   const times = new Float64Array(size)
   for (let count = 0; count < size;) {
     const from = count / BLOCK
-    const rows = await run((client) =>
-      ask(
-        client,
-        `SELECT first, posts FROM ${names.chunks}
-         WHERE segment = $1 AND number >= $2 AND number < $3 ORDER BY number`,
-        id,
-        from,
-        Math.min(from + MAX_BLOCKS, Math.ceil(size / BLOCK)),
-      ),
-    )
-    if (rows.length === 0) throw missingRows(id)
-    for (const [first, data] of rows) {
-      const block = decodeTimes(numberOfKey(readBytes(first!)), readBytes(data!))
+    const end = Math.min(from + MAX_BLOCKS, Math.ceil(size / BLOCK))
+    for (const block of await run((client) => readBlocks(client, names, id, from, end))) {
+      if (block.length !== Math.min(BLOCK, size - count))
+        throw new DamagedSegment(id, 'its number of events is wrong')
       times.set(block, count)
       count += block.length
     }
   }
+  if (eventsDigest(times) !== digest)
+    throw new DamagedSegment(id, 'the digest of its events is wrong')
   return times
+}
+
+/** The blocks of a segment's times with the numbers from `from` to `end`, exclusive. */
+export async function readBlocks(
+  client: PostgresPoolClient,
+  { chunks }: Names,
+  id: number,
+  from: number,
+  end: number,
+): Promise<readonly (readonly Microseconds[])[]> {
+  const rows = await ask(
+    client,
+    `SELECT ${CHUNK_COLUMNS} FROM ${chunks}
+     WHERE segment = $1 AND number >= $2 AND number < $3 ORDER BY number`,
+    id,
+    from,
+    end,
+  )
+  const blocks = rows.map((row) => readStoredChunk(id, row))
+  if (blocks.length !== end - from || blocks.some(({ number }, i) => number !== from + i))
+    throw missingRows(id)
+  return blocks.map(({ first, postings }) =>
+    decodeTimes(numberOfKey(Buffer.from(first, 'hex')), postings),
+  )
 }
 
 export async function checkPresence(
   { names, run }: DriverContext,
   parts: readonly Float64Array[],
 ): Promise<Presence> {
+  // Events that are removed later may be missing too, which the lower count allows for.
+  const { removed } = await run((client) => loadIndexState(client, names))
   const missing = new Set<Microseconds>()
   for (const times of parts)
     for (let from = 0; from < times.length; from += MAX_TIMES) {
       const some = times.subarray(from, from + MAX_TIMES)
       for (const time of await run((client) => findMissing(client, names, some))) missing.add(time)
     }
-  return { isPresent: (time) => !missing.has(time) }
+  return { isPresent: (time) => !missing.has(time), removed }
 }
 
 /** The times at which there is no event. A scalar subquery looks up each time in the index. */
-async function findMissing(
+export async function findMissing(
   client: PostgresPoolClient,
   { events }: Names,
   times: Float64Array,

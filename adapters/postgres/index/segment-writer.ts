@@ -7,28 +7,45 @@ import type {
 import { keyOf, SegmentState } from '../../../src/store-kit/index/segment-source.js'
 import { ask, type PostgresPoolClient } from '../connection/client.js'
 import type { Names } from '../schema/names.js'
+import type { Microseconds } from '../../../src/event/timestamp.js'
+import { eventsDigest } from '../../../src/store-kit/index/checksums.js'
+import { BLOCK } from '../../../src/store-kit/index/time-blocks.js'
 import { byteaArray, int4Array, textArray } from './binary-array.js'
+import { chunkChecksum } from './checksums.js'
 import type { DriverContext } from './driver-context.js'
+import { sumSegment } from './index-state.js'
 import { keyBytes } from './segment-keys.js'
 import { ASYNC_COMMIT } from './transaction-settings.js'
 
 export const BATCH_LIMITS: BatchLimits = { bytes: 262_144, rows: Infinity }
 
+const startsDigest = (times: ArrayLike<Microseconds>): number =>
+  eventsDigest(
+    Float64Array.from(
+      { length: Math.ceil(times.length / BLOCK) },
+      (_, block) => times[block * BLOCK]!,
+    ),
+  )
+
 /** Commits durably, so that no id is used again after a crash. */
 export async function beginSegment(
   { names, run }: DriverContext,
-  { level, times, isPartial }: NewSegment,
+  { level, times, removed, isPartial }: NewSegment,
 ): Promise<number> {
   const [row] = await run((client) =>
     ask(
       client,
-      `INSERT INTO ${names.segments} (state, level, size, first, last, partial)
-       VALUES (${SegmentState.building}, $1, $2, $3, $4, $5) RETURNING id`,
+      `INSERT INTO ${names.segments}
+         (state, level, size, first, last, partial, removed, digest, starts)
+       VALUES (${SegmentState.building}, $1, $2, $3, $4, $5, $6, $7, $8) RETURNING id`,
       level,
       times.length,
       times[0],
       times[times.length - 1],
       Number(isPartial),
+      removed,
+      eventsDigest(times),
+      startsDigest(times),
     ),
   )
   return Number(row![0])
@@ -41,6 +58,11 @@ export async function insertChunks(
   from: number,
   rows: readonly NamedChunk<number>[],
 ): Promise<boolean> {
+  const firsts = rows.map(({ chunk }) => keyBytes(keyOf(chunk.first)))
+  const checksums = rows.map(({ name, kind, chunk: { ordinal, values, postings } }, i) => {
+    const place = { segment: id, number: from + i, name, kind, ordinal }
+    return chunkChecksum({ ...place, first: firsts[i]!.toString('hex'), values, postings })
+  })
   const [row] = await run((client) =>
     ask(
       client,
@@ -48,9 +70,10 @@ export async function insertChunks(
          SELECT id FROM ${segments} WHERE id = $1 AND state = ${SegmentState.building} FOR SHARE
        ), added AS (
          INSERT INTO ${chunks}
-         SELECT building.id, $2::int4 + place - 1, name, kind, first, ordinal, vals, posts
-         FROM building, unnest($3::int4[], $4::int4[], $5::bytea[], $6::int4[], $7::text[], $8::bytea[])
-           WITH ORDINALITY AS chunk(name, kind, first, ordinal, vals, posts, place)
+         SELECT building.id, $2::int4 + place - 1, name, kind, first, ordinal, vals, posts, checksum
+         FROM building, unnest(
+           $3::int4[], $4::int4[], $5::bytea[], $6::int4[], $7::text[], $8::bytea[], $9::int4[]
+         ) WITH ORDINALITY AS chunk(name, kind, first, ordinal, vals, posts, checksum, place)
          RETURNING 1
        )
        SELECT count(*), ${ASYNC_COMMIT} FROM added`,
@@ -58,10 +81,11 @@ export async function insertChunks(
       from,
       int4Array(rows.map(({ name }) => name)),
       int4Array(rows.map(({ kind }) => kind)),
-      byteaArray(rows.map(({ chunk }) => keyBytes(keyOf(chunk.first)))),
+      byteaArray(firsts),
       int4Array(rows.map(({ chunk }) => chunk.ordinal)),
       textArray(rows.map(({ chunk }) => chunk.values)),
       byteaArray(rows.map(({ chunk }) => chunk.postings)),
+      int4Array(checksums),
     ),
   )
   return Number(row![0]) === rows.length
@@ -73,17 +97,20 @@ export async function insertChunks(
  */
 export async function setVisible(
   client: PostgresPoolClient,
-  { segments, chunks }: Names,
+  names: Names,
   { id, chunks: count }: WrittenSegment,
 ): Promise<boolean> {
+  const { segments, chunks } = names
   const rows = await ask(
     client,
-    `UPDATE ${segments} SET state = ${SegmentState.visible}
+    `UPDATE ${segments} SET state = ${SegmentState.visible}, chunks = $2::int4
      WHERE id = $1 AND state = ${SegmentState.building}
-       AND (SELECT count(*) FROM ${chunks} WHERE segment = $1) = $2
+       AND (SELECT count(*) FROM ${chunks} WHERE segment = $1) = $2::int4
      RETURNING 1`,
     id,
     count,
   )
-  return rows.length > 0
+  if (rows.length === 0) return false
+  await sumSegment(client, names, id)
+  return true
 }

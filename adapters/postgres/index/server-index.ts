@@ -1,28 +1,24 @@
 import { INDEX_BOUNDS } from '../../../src/store-kit/index/index-bounds.js'
 import type { IndexPart } from '../../../src/store-kit/index/part.js'
 import type { SealingTuning } from '../../../src/store-kit/index-builder/segment-levels.js'
-import type { SegmentInfo } from '../../../src/store-kit/index/segment-source.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Names } from '../schema/names.js'
 import { type ChunkCache, createChunkCache } from './chunk-cache.js'
 import { createFreshEvents } from './fresh-events.js'
+import { type PostgresSegmentRow, readSegmentRow, selectSegments } from './index-state.js'
 import { createLateEvents } from './late-events.js'
+import { createRangePart, type RangePart } from './range-part.js'
 import { createRecentEvents, type Moment } from './recent-events.js'
-import {
-  readRefreshed,
-  readSegmentInfo,
-  type Refreshed,
-  refreshStatement,
-  selectVisibleSegments,
-} from './refresh-statements.js'
+import { readRefreshed, type Refreshed, refreshStatement } from './refresh-statements.js'
 
 /** The index of the events in one snapshot. */
 export interface Coverage {
   readonly version: number
-  readonly segments: readonly SegmentInfo[]
+  /** Those that can be read. */
+  readonly segments: readonly PostgresSegmentRow[]
   /** What was read of the segments of this server. */
   readonly cache: ChunkCache
-  /** Parts in memory, which do not change. */
+  /** Parts in memory, which do not change: of recent events, and of the time ranges of damaged segments. */
   readonly recent: readonly IndexPart[]
   /** All events up to this time are in the parts, except open live events. */
   readonly to: Microseconds
@@ -38,6 +34,17 @@ export interface ServerIndex {
    * this one needs are no longer in memory.
    */
   refresh(given: Refreshed, moment: Moment): Promise<Coverage | 'outdated'>
+  /** The segment of the last refresh with this id. */
+  segment(id: number): PostgresSegmentRow | undefined
+}
+
+export interface ServerIndexOptions {
+  /** Returns a number that no addition on any server has had before. */
+  readonly nextStage: () => number
+  /** Whether this process has found the segment damaged. */
+  readonly isAside: (id: number) => boolean
+  /** Called for each segment whose own row is damaged. */
+  readonly onUntrusted: (row: PostgresSegmentRow) => void
 }
 
 export type IndexTuning = Pick<SealingTuning, 'segmentSize' | 'bounds'>
@@ -50,11 +57,10 @@ const MAX_ROWS = 1000
  */
 const MAX_UNSEALED = 4
 
-/** `nextStage` returns a number that no addition on any server has had before. */
 export function createServerIndex(
   names: Names,
   { segmentSize, bounds = INDEX_BOUNDS }: IndexTuning,
-  nextStage: () => number,
+  { nextStage, isAside, onUntrusted }: ServerIndexOptions,
 ): ServerIndex {
   const max = MAX_UNSEALED * segmentSize
   const slice = Math.min(MAX_ROWS, max)
@@ -63,12 +69,26 @@ export function createServerIndex(
   const late = createLateEvents(names, recent, { slice, max })
   const cache = createChunkCache()
   let version = -1
-  let segments: readonly SegmentInfo[] = []
+  let segments: readonly PostgresSegmentRow[] = []
+  let ranges = new Map<number, RangePart>()
 
-  const setState = (next: Refreshed, visible: readonly SegmentInfo[]): void => {
+  const isDamaged = (row: PostgresSegmentRow): boolean => row.isDamaged || isAside(row.id)
+
+  const rangeParts = async (moment: Moment): Promise<readonly IndexPart[]> => {
+    const damaged = segments.filter(isDamaged)
+    ranges = new Map(
+      damaged.map((row) => [row.id, ranges.get(row.id) ?? createRangePart(names, row)]),
+    )
+    const parts: IndexPart[] = []
+    for (const range of ranges.values()) parts.push(await range.read(moment))
+    return parts
+  }
+
+  const setState = (next: Refreshed, visible: readonly PostgresSegmentRow[]): void => {
     recent.startStage()
     version = next.version
     segments = visible
+    for (const row of visible) if (!row.isTrusted) onUntrusted(row)
     fresh.dropUntil(next.sealedTo)
     late.drop()
   }
@@ -91,14 +111,17 @@ export function createServerIndex(
         next = readRefreshed(await moment.ask(statement()))
       if (next.version < version) return 'outdated'
       if (next.version > version) {
-        setState(next, (await moment.ask(selectVisibleSegments(names))).map(readSegmentInfo))
+        setState(next, (await moment.ask(selectSegments(names))).map(readSegmentRow))
         next = readRefreshed(await moment.ask(statement()))
       }
       if (!(await late.add(next, moment)))
         return { version, segments: [], cache, recent: [], to: -1 }
       const isAll = await fresh.add(next.fresh, moment)
       const to = isAll ? Number.MAX_SAFE_INTEGER : recent.index.last
-      return { version, segments, cache, recent: recent.index.parts(), to }
+      const parts = [...recent.index.parts(), ...(await rangeParts(moment))]
+      const sound = segments.filter((row) => !isDamaged(row))
+      return { version, segments: sound, cache, recent: parts, to }
     },
+    segment: (wanted) => segments.find(({ id }) => id === wanted),
   }
 }

@@ -1,12 +1,16 @@
 import type { UnsealedEvents } from '../../../src/store-kit/index-builder/index-driver.js'
 import type { Steps } from '../../../src/store-kit/index-builder/steps.js'
-import { createExtractor, type Extract } from '../../../src/store-kit/index/extract.js'
+import {
+  createExtractor,
+  type Extract,
+  type Extractor,
+} from '../../../src/store-kit/index/extract.js'
 import type { IndexBounds } from '../../../src/store-kit/index/index-bounds.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { ask, askLast, type PostgresPoolClient, type TextRow } from '../connection/client.js'
 import type { DriverContext } from './driver-context.js'
 import { isSealDue, maxStoredBytes } from './due.js'
-import type { IndexState } from './index-state.js'
+import { type IndexState, readIndexState, selectIndexState } from './index-state.js'
 
 interface ReadRows {
   /** In the order of their times. */
@@ -19,7 +23,9 @@ interface ReadRows {
   readonly behind: number
 }
 
-export interface UnsealedRows extends UnsealedEvents, IndexState, Pick<ReadRows, 'late' | 'upTo'> {}
+export interface UnsealedRows extends UnsealedEvents, IndexState, Pick<ReadRows, 'late' | 'upTo'> {
+  readonly removed: number
+}
 
 /** If the index is this many segments behind, the builder no longer rests while events are written. */
 const MAX_BEHIND = 8
@@ -46,13 +52,12 @@ export async function readUnsealed(
   size: number,
 ): Promise<UnsealedRows | undefined> {
   const { names, steps, run, bounds } = context
-  const { indexState } = names
   const found = await run(async (client) => {
-    const [state] = await askLast(client, `${BEGIN} SELECT version, sealed_to FROM ${indexState}`)
-    const [version, sealedTo] = state!.map(Number)
-    const read = await readRows(client, context, sealedTo!, size)
+    const [row] = await askLast(client, `${BEGIN} ${selectIndexState(names)}`)
+    const state = readIndexState(row!)
+    const read = await readRows(client, context, state.sealedTo, size)
     await ask(client, 'COMMIT')
-    return read && { version: version!, sealedTo: sealedTo!, ...read }
+    return read && { ...state, ...read }
   })
   if (!found) return undefined
   const { rows, behind, ...unsealed } = found
@@ -87,7 +92,6 @@ async function readRows(
   if (unsealed === 0) return undefined
   if (unsealed < size && !(await isSealDue(client, names, size, bounds))) return undefined
 
-  const columns = 'created_at, type, username, system, attributes'
   const rows: TextRow[] = []
   let left = maxStoredBytes(bounds)
   const take = (row: TextRow): void => {
@@ -100,7 +104,7 @@ async function readRows(
     const some = late.slice(lateCount, lateCount + STEP)
     const found = await ask(
       client,
-      `SELECT ${columns} FROM ${events} WHERE created_at = ANY ($1::int8[]) ORDER BY created_at`,
+      `SELECT ${INDEXED_COLUMNS} FROM ${events} WHERE created_at = ANY ($1::int8[]) ORDER BY created_at`,
       // An event that was removed and imported again is listed twice.
       some.map(([, time]) => time).filter((time) => time !== lastLate),
     )
@@ -113,7 +117,7 @@ async function readRows(
     const step = Math.min(STEP, freshLeft)
     const fresh = await ask(
       client,
-      `SELECT ${columns} FROM ${events} WHERE created_at > $1 ORDER BY created_at LIMIT $2`,
+      `SELECT ${INDEXED_COLUMNS} FROM ${events} WHERE created_at > $1 ORDER BY created_at LIMIT $2`,
       upTo,
       step,
     )
@@ -138,20 +142,29 @@ async function readRows(
   }
 }
 
+/** The columns of {@link addRow}; the attributes come last. */
+export const INDEXED_COLUMNS = 'created_at, type, username, system, attributes'
+
+/** Adds a row to the events of a segment. */
+export function addRow(extractor: Extractor, row: TextRow): void {
+  const [time, type, username, system, attributes] = row
+  extractor.add({
+    time: Number(time),
+    type: type!,
+    username: username!,
+    system: system === 't',
+    attributes: attributes!,
+  })
+}
+
 async function extractRows(
   steps: Steps,
   bounds: IndexBounds,
   rows: readonly TextRow[],
 ): Promise<Extract> {
   const extractor = createExtractor(bounds)
-  for (const [time, type, username, system, attributes] of rows) {
-    extractor.add({
-      time: Number(time),
-      type: type!,
-      username: username!,
-      system: system === 't',
-      attributes: attributes!,
-    })
+  for (const row of rows) {
+    addRow(extractor, row)
     if (steps.isSliceOver()) await steps.pause()
   }
   return extractor.extract()

@@ -1,6 +1,7 @@
 import type { Grouping } from '../../../src/filter/ast.js'
 import type { TimeBounds } from '../../../src/filter/bounds.js'
 import { indexFilter } from '../../../src/store-kit/index/index-filter.js'
+import { DamagedSegment } from '../../../src/store-kit/index/segment-source.js'
 import type { PartPostings } from '../../../src/store-kit/index/time-order.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { timesOfIds } from './list-query.js'
@@ -24,7 +25,7 @@ interface CandidateRequest {
 
 /**
  * The times of the events that may match, from the index. `undefined` if there are too many, if the index
- * cannot answer the filter or does not cover the bounds, or if half of the time until `end` (as
+ * cannot answer the filter, is damaged or does not cover the bounds, or if half of the time until `end` (as
  * `performance.now()` counts) is over.
  */
 export async function candidateTimes(
@@ -59,7 +60,8 @@ export async function candidateTimes(
     }
     return await session.timesOf(sets, 'asc', bounds, Infinity)
   } catch (error) {
-    if (error !== READ_LIMIT_EXCEEDED) throw error
+    if (error instanceof DamagedSegment) index.setAside(error)
+    else if (error !== READ_LIMIT_EXCEEDED) throw error
     return undefined
   }
 }

@@ -4,6 +4,7 @@ import { isEmpty, type TimeBounds } from '../../../src/filter/bounds.js'
 import { type EventCollector, pageCollector } from '../../../src/store-kit/collect.js'
 import { compileFilterInSteps } from '../../../src/filter/evaluate.js'
 import type { Order } from '../../../src/store-kit/index/part.js'
+import { DamagedSegment } from '../../../src/store-kit/index/segment-source.js'
 import type { EventPage } from '../../../src/store/store.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { lazyPage } from '../../../src/store-kit/lazy-event.js'
@@ -23,7 +24,7 @@ import { numbered } from './sql.js'
  * A page of matching events. A list by time first reads the newest rows, as most pages are found among
  * them; if few of these match, the index finds the others. Rows are read one by one where the index
  * cannot test the filter, or does not cover the events yet. Returns `outdated` if the index has dropped
- * segments that the snapshot needs.
+ * segments that the snapshot needs, `damaged` if a segment was set aside; both are worth another attempt.
  *
  * Open live events are merged in by time: an event is in one of the two tables.
  */
@@ -32,7 +33,7 @@ export async function listEvents(
   indexed: Indexed,
   plan: ListPlan,
   opened: Opened = {},
-): Promise<EventPage | 'outdated'> {
+): Promise<EventPage | 'outdated' | 'damaged'> {
   const { names } = indexed
   const { query, lazy = false, trace, bounds, direction, filter, where } = plan
   const run: Run = (query) => {
@@ -70,8 +71,10 @@ export async function listEvents(
     await list.steps.end()
     return lazyPage(collector.page())
   } catch (error) {
-    if (error !== OUTDATED) throw error
-    return 'outdated'
+    if (error === OUTDATED) return 'outdated'
+    if (!(error instanceof DamagedSegment) || !indexed.index) throw error
+    indexed.index.setAside(error)
+    return 'damaged'
   }
 }
 

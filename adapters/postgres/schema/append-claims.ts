@@ -45,7 +45,11 @@ export const recoverStatements = (names: Names): string => `
           );
       END IF;
       IF cardinality(_reject) > 0 THEN
-        DELETE FROM ${names.events} WHERE created_at > _since AND suffix = ANY (_reject);
+        WITH removed AS (
+          DELETE FROM ${names.events} WHERE created_at > _since AND suffix = ANY (_reject) RETURNING 1
+        )
+        UPDATE ${names.indexState} SET removed = removed + (SELECT count(*) FROM removed)
+        WHERE EXISTS (SELECT FROM removed);
         DELETE FROM ${names.liveEvents} WHERE created_at > _since AND suffix = ANY (_reject);
         PERFORM pg_advisory_xact_lock(${names.locks.throttles});
         UPDATE ${names.throttles} SET

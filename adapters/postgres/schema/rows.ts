@@ -1,5 +1,5 @@
 import type { AuditEvent } from '../../../src/event/event.js'
-import { eventId, parseEventId, SUFFIX_LENGTH } from '../../../src/event/event-id.js'
+import { idOf, parseEventId } from '../../../src/event/event-id.js'
 import { formatTimestamp } from '../../../src/event/timestamp.js'
 import { LazyEvent } from '../../../src/store-kit/lazy-event.js'
 import type { TextRow } from '../connection/client.js'
@@ -12,7 +12,7 @@ function ownFields(row: TextRow): Omit<AuditEvent, 'attributes'> {
   const [created_at, suffix, type, username, source, system] = row
   const time = Number(created_at)
   return {
-    id: suffix!.length === SUFFIX_LENGTH ? eventId(time, suffix!) : suffix!,
+    id: idOf(time, suffix!),
     created_at: formatTimestamp(time),
     username: username!,
     system: system === 't',
@@ -22,6 +22,16 @@ function ownFields(row: TextRow): Omit<AuditEvent, 'attributes'> {
 }
 
 const jsonOf = (row: TextRow): string => row[6]!
+
+/** How the row is not what was written; `undefined` if nothing is wrong with it. */
+export function faultOf(row: TextRow): string | undefined {
+  try {
+    JSON.parse(jsonOf(row))
+    return undefined
+  } catch {
+    return 'its attributes are no JSON'
+  }
+}
 
 /** The event of a row with the columns {@link EVENT_COLUMNS}. */
 export function rowToEvent(row: TextRow): AuditEvent {

@@ -126,6 +126,9 @@ const liveTables = (names: Names): string => `
  * sort as the values do (index/segment-keys.ts); the key of a block is the time of its first event.
  * A chunk is about half a page, too small to be worth compressing.
  *
+ * Segments and chunks have checksums (index/checksums.ts). `removed` counts the events that were removed by
+ * their ids; a segment has the count of when it was built, so that missing events are told from removed ones.
+ *
  * A row of `late_events` becomes visible with its commit; `transaction` tells a reader whether its
  * snapshot includes it, as ids and times do not follow the order of commits.
  */
@@ -133,10 +136,13 @@ const indexTables = (names: Names): string => `
   CREATE TABLE ${names.indexState} (
     version bigint NOT NULL,
     sealed_to bigint NOT NULL,
+    removed bigint NOT NULL,
+    removed_before bigint NOT NULL,
+    rebuild boolean NOT NULL,
     holder uuid,
     held_until timestamptz
   );
-  INSERT INTO ${names.indexState} VALUES (0, -1, NULL, NULL);
+  INSERT INTO ${names.indexState} VALUES (0, -1, 0, 0, false, NULL, NULL);
   CREATE TABLE ${names.attributeNames} (
     id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     name text COLLATE "C" NOT NULL
@@ -149,7 +155,12 @@ const indexTables = (names: Names): string => `
     size integer NOT NULL,
     first bigint NOT NULL,
     last bigint NOT NULL,
-    partial smallint NOT NULL
+    partial smallint NOT NULL,
+    removed bigint NOT NULL,
+    digest bigint NOT NULL,
+    starts bigint NOT NULL,
+    chunks integer NOT NULL DEFAULT 0,
+    checksum bigint NOT NULL DEFAULT 0
   );
   CREATE TABLE ${names.chunks} (
     segment bigint NOT NULL,
@@ -160,6 +171,7 @@ const indexTables = (names: Names): string => `
     ordinal integer NOT NULL,
     vals text COLLATE "C" NOT NULL,
     posts bytea NOT NULL,
+    checksum integer NOT NULL,
     PRIMARY KEY (segment, number)
   ) WITH (toast_tuple_target = 8160);
   ALTER TABLE ${names.chunks}

@@ -64,6 +64,12 @@ export function removeBefore(
 ): Promise<number> {
   const { names } = log
   return log.use(signal, async (client) => {
+    await ask(
+      client,
+      `UPDATE ${names.indexState} SET removed_before =
+         greatest(removed_before, least($1, (SELECT last_value + 1 FROM ${names.highWater})))`,
+      time,
+    )
     let removed = 0
     const add = (count: number): void => {
       removed += count
@@ -92,7 +98,7 @@ export function removeBefore(
 /** Removes the events with the ids in one transaction; returns their number. */
 async function removeBatch(
   client: PostgresPoolClient,
-  { events, foreignIds }: Names,
+  { events, foreignIds, indexState }: Names,
   ids: readonly string[],
 ): Promise<number> {
   const parsed = ids.flatMap((id) => parseEventId(id) ?? [])
@@ -108,6 +114,9 @@ async function removeBatch(
        WHERE created_at = ANY (ARRAY(SELECT time FROM places))
          AND (created_at, suffix) IN (SELECT time, suffix FROM places)
        RETURNING 1
+     ), counted AS (
+       UPDATE ${indexState} SET removed = removed + (SELECT count(*) FROM removed)
+       WHERE EXISTS (SELECT FROM removed)
      )
      SELECT count(*), ${WITHOUT_FLUSH} FROM removed`,
     parsed.map(({ time }) => time),

@@ -1,39 +1,19 @@
 import zlib from 'node:zlib'
 import type { Microseconds } from '../../../src/event/timestamp.js'
-import { DamagedSegment, type Key } from '../../../src/store-kit/index/segment-source.js'
+import { bytesChecksum } from '../../../src/store-kit/index/checksums.js'
+import { DamagedSegment } from '../../../src/store-kit/index/segment-source.js'
 import type { Connection } from '../connection/connection.js'
 import { isCorrupt } from '../connection/database.js'
-
-/*
- * Each row of a segment has a checksum of its content and its place, so a row in the place of another
- * is noticed too.
- */
-
-/** The columns that the checksum of a segment's own row covers, as `keyChecksum` takes them. */
-export const SUMMED_COLUMNS = 'id, level, size, first, last, removed, partial, digest, chunks'
-
-export const keyChecksum = (key: readonly (number | Key)[]): number =>
-  zlib.crc32(key.map((part) => `${typeof part === 'string' ? "'" : ''}${part}`).join('\n'))
 
 /** The checksum of a chunk's values, which belong to lists of this name and kind. */
 export const valuesChecksum = (id: number, name: number, kind: number, values: string): number =>
   zlib.crc32(values, zlib.crc32(`${id} ${name} ${kind}`))
-
-// For no bytes, zlib may return 0 instead of the checksum so far.
-const bytesChecksum = (bytes: Uint8Array, place: string): number =>
-  bytes.length === 0 ? zlib.crc32(place) : zlib.crc32(bytes, zlib.crc32(place))
 
 export const postingsChecksum = (id: number, postings: Uint8Array): number =>
   bytesChecksum(postings, String(id))
 
 export const timesChecksum = (id: number, first: Microseconds, times: Uint8Array): number =>
   bytesChecksum(times, `${id} ${first}`)
-
-/** The digest of the events of a segment. Their times identify them. */
-export const eventsDigest = (times: ArrayLike<Microseconds>): number => {
-  const exact = times instanceof Float64Array ? times : Float64Array.from(times)
-  return zlib.crc32(new Uint8Array(exact.buffer, exact.byteOffset, exact.byteLength))
-}
 
 /** Runs a read of a segment. What SQLite itself finds damaged becomes a `DamagedSegment`. */
 export function readingSegment<Result>(segment: number, read: () => Result): Result {

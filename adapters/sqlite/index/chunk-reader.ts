@@ -9,13 +9,8 @@ import {
   type PlaceRange,
 } from '../../../src/store-kit/index/segment-source.js'
 import type { Connection } from '../connection/connection.js'
-import {
-  keyChecksum,
-  postingsChecksum,
-  readingSegment,
-  segmentChecks,
-  valuesChecksum,
-} from './checksums.js'
+import { keyChecksum } from '../../../src/store-kit/index/checksums.js'
+import { postingsChecksum, readingSegment, segmentChecks, valuesChecksum } from './checksums.js'
 import { CHUNK_ID, rowId, segmentOf } from './row-ids.js'
 
 /** The lists of one name and kind in one segment. */

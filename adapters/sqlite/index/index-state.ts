@@ -2,7 +2,7 @@ import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { SegmentRow } from '../../../src/store-kit/index-builder/index-driver.js'
 import type { SealingTuning } from '../../../src/store-kit/index-builder/segment-levels.js'
 import { SegmentState } from '../../../src/store-kit/index/segment-source.js'
-import { keyChecksum } from './checksums.js'
+import { keyChecksum } from '../../../src/store-kit/index/checksums.js'
 import type { Connection } from '../connection/connection.js'
 
 /*

@@ -4,10 +4,9 @@ import { type IndexState, loadIndexState, type SqliteSegmentRow } from './index-
 import type { SealingTuning } from '../../../src/store-kit/index-builder/segment-levels.js'
 import type { DamagedSegment } from '../../../src/store-kit/index/segment-source.js'
 import { createRecentEvents } from './recent-events.js'
-import { missingEvent } from '../schema/damaged-rows.js'
-import { segmentDamage } from './segment-damage.js'
 import { createSegmentParts } from './segment-parts.js'
 import type { Connection } from '../connection/connection.js'
+import { missingEvent, segmentDamage } from '../../../src/store-kit/damages.js'
 import type { Tables } from '../schema/tables.js'
 
 /** The index of the events at one moment. */

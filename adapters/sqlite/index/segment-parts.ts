@@ -3,7 +3,7 @@ import type { IndexPart } from '../../../src/store-kit/index/part.js'
 import type { Connection } from '../connection/connection.js'
 import type { IndexState, SqliteSegmentRow } from './index-state.js'
 import { createRangePart, type RangePart } from './range-part.js'
-import { segmentDamage } from './segment-damage.js'
+import { segmentDamage } from '../../../src/store-kit/damages.js'
 import { readSegment } from './segment-reader.js'
 
 /** The segments of a file as parts of the index; of a damaged segment, all events in its range. */

@@ -13,10 +13,8 @@ import {
   eventsDigest,
   keyChecksum,
   SUMMED_COLUMNS,
-  postingsChecksum,
-  timesChecksum,
-  valuesChecksum,
-} from './checksums.js'
+} from '../../../src/store-kit/index/checksums.js'
+import { postingsChecksum, timesChecksum, valuesChecksum } from './checksums.js'
 import { rowId } from './row-ids.js'
 
 export const BATCH_LIMITS: BatchLimits = { bytes: 131_072, rows: 500 }

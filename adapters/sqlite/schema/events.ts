@@ -5,7 +5,7 @@ import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { DamageReporter } from '../../../src/store/damage.js'
 import type { Connection } from '../connection/connection.js'
 import { isUnreadable } from '../connection/database.js'
-import { damagedEvent } from './damaged-rows.js'
+import { damagedEvent } from '../../../src/store-kit/damages.js'
 import {
   checksumOf,
   EVENT_COLUMNS,

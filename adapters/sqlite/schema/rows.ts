@@ -1,6 +1,6 @@
 import zlib from 'node:zlib'
 import type { AuditEvent } from '../../../src/event/event.js'
-import { eventId, SUFFIX_LENGTH } from '../../../src/event/event-id.js'
+import { idOf } from '../../../src/event/event-id.js'
 import { formatTimestamp, type Microseconds } from '../../../src/event/timestamp.js'
 import { LazyEvent } from '../../../src/store-kit/lazy-event.js'
 
@@ -70,12 +70,9 @@ export const isIntact = (row: EventRow): boolean =>
   row.checksum === undefined ||
   (typeof row.attributes === 'string' && row.checksum === checksumOf(row))
 
-export const idOf = ({ created_at, suffix }: Pick<EventRow, 'created_at' | 'suffix'>): string =>
-  suffix.length === SUFFIX_LENGTH ? eventId(created_at, suffix) : suffix
-
 /** Lists all fields: spreading the row would take longer than everything else here. */
 const eventOf = (row: EventRow, attributes: AuditEvent['attributes']): AuditEvent => ({
-  id: idOf(row),
+  id: idOf(row.created_at, row.suffix),
   created_at: formatTimestamp(row.created_at),
   username: row.username,
   system: row.system === 1,

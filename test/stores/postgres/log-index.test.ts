@@ -71,7 +71,7 @@ async function ask(index: LogIndex, moment: Moment, query: string) {
     { names: names(), index, firstProbe: 0 },
     planList({ query: parseQuery(query), trace }, names()),
   )
-  if (page === 'outdated') return page
+  if (typeof page === 'string') return page
   const ways = trace.steps.filter(({ checked }) => checked > 0).map(({ method }) => method)
   return { found: page.events.map(({ attributes }) => attributes['n']), ways }
 }

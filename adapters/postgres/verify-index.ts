@@ -1,0 +1,134 @@
+import { eventsDigest } from '../../src/store-kit/index/checksums.js'
+import {
+  DamagedSegment,
+  ListKind,
+  missingRows,
+  TIMES_KIND,
+} from '../../src/store-kit/index/segment-source.js'
+import { BLOCK, decodeTimes } from '../../src/store-kit/index/time-blocks.js'
+import type { Microseconds } from '../../src/event/timestamp.js'
+import { ask, type PostgresPoolClient } from './connection/client.js'
+import { isCorrupt } from './connection/failures.js'
+import type { SummedChunk } from './index/checksums.js'
+import { CHUNK_COLUMNS, readStoredChunk } from './index/chunk-feed.js'
+import type { PostgresSegmentRow } from './index/index-state.js'
+import { numberOfKey } from './index/segment-keys.js'
+import { readBlocks } from './index/segment-times.js'
+import type { Names } from './schema/names.js'
+
+/** Does reading in one short transaction of its own, so that vacuum is not held back for long. */
+export type Read = <Result>(act: (client: PostgresPoolClient) => Promise<Result>) => Promise<Result>
+
+/** Chunks that are read at once. */
+const STEP = 64
+
+const PARTIAL_KINDS: ReadonlySet<number> = new Set([
+  ListKind.partial,
+  ListKind.otherNames,
+  ListKind.others,
+])
+
+/** True if the chunks are in the order of their keys. */
+function isInOrder(before: SummedChunk, after: SummedChunk): boolean {
+  if (before.name !== after.name) return before.name < after.name
+  if (before.kind !== after.kind) return before.kind < after.kind
+  if (before.first !== after.first) return before.first < after.first
+  return before.ordinal < after.ordinal
+}
+
+/** Reads all chunks of a segment; throws `DamagedSegment`. */
+export async function verifySegment(
+  read: Read,
+  { chunks }: Names,
+  row: PostgresSegmentRow,
+): Promise<void> {
+  const { id, size } = row
+  const fail = (reason: string): never => {
+    throw new DamagedSegment(id, reason)
+  }
+  const times = new Float64Array(size)
+  const blocks = Math.ceil(size / BLOCK)
+  const check = (chunk: SummedChunk, number: number, before: SummedChunk | undefined): void => {
+    if (chunk.number !== number) throw missingRows(id)
+    if ((chunk.kind === TIMES_KIND) !== number < blocks) fail('its chunks are not in order')
+    if (number < blocks) addTimes(times, chunk, fail)
+    else if (before && number > blocks && !isInOrder(before, chunk))
+      fail('its chunks are not in order')
+    if (PARTIAL_KINDS.has(chunk.kind) && !row.isPartial) fail('its row is wrong')
+  }
+
+  let number = 0
+  let before: SummedChunk | undefined
+  for (let isLast = false; !isLast;) {
+    const rows = await readingSegment(id, () =>
+      read((client) =>
+        ask(
+          client,
+          `SELECT ${CHUNK_COLUMNS} FROM ${chunks}
+           WHERE segment = $1 AND number >= $2 ORDER BY number LIMIT ${STEP}`,
+          id,
+          number,
+        ),
+      ),
+    )
+    for (const stored of rows) {
+      const chunk = readStoredChunk(id, stored)
+      check(chunk, number, before)
+      before = chunk
+      number += 1
+    }
+    isLast = rows.length < STEP
+  }
+  if (number !== row.chunks) fail(`it has ${number} chunks instead of ${row.chunks}`)
+  if (eventsDigest(times) !== row.digest) fail('the digest of its events is wrong')
+  if (times[0] !== row.first || times[size - 1] !== row.last) fail('its time range is wrong')
+}
+
+function addTimes(
+  times: Float64Array,
+  { number, first, postings }: SummedChunk,
+  fail: (reason: string) => never,
+): void {
+  const block = decodeTimes(numberOfKey(Buffer.from(first, 'hex')), postings)
+  const from = number * BLOCK
+  if (block.length !== Math.min(BLOCK, times.length - from)) fail('its number of events is wrong')
+  times.set(block, from)
+}
+
+/** Does a read of a segment. What Postgres itself finds damaged becomes a `DamagedSegment`. */
+async function readingSegment<Result>(
+  segment: number,
+  read: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await read()
+  } catch (error) {
+    if (!isCorrupt(error)) throw error
+    throw new DamagedSegment(segment, (error as Error).message)
+  }
+}
+
+/** The times that a segment has within the bounds. */
+export async function timesBetween(
+  client: PostgresPoolClient,
+  names: Names,
+  { id, size }: PostgresSegmentRow,
+  [from, to]: readonly [from: Microseconds, to: Microseconds],
+): Promise<readonly Microseconds[]> {
+  const count = Math.ceil(size / BLOCK)
+  const firsts = await ask(
+    client,
+    `SELECT number, first FROM ${names.chunks} WHERE segment = $1 AND number < $2 ORDER BY number`,
+    id,
+    count,
+  )
+  const starts = firsts.map(([, first]) => numberOfKey(Buffer.from(first!.slice(2), 'hex')))
+  const start = Math.max(
+    0,
+    starts.findLastIndex((time) => time <= from),
+  )
+  const end = starts.findLastIndex((time) => time <= to) + 1
+  if (end <= start) return []
+  const blocks = await readBlocks(client, names, id, start, end)
+  return blocks.flat().filter((time) => time >= from && time <= to)
+}

@@ -1,0 +1,300 @@
+import { SUFFIX_LENGTH } from '../../src/event/event-id.js'
+import type { Microseconds } from '../../src/event/timestamp.js'
+import type { Damage } from '../../src/store/damage.js'
+import type { Verification, VerifyOptions } from '../../src/store/verification.js'
+import {
+  damagedEvent,
+  databaseDamage,
+  missingEvent,
+  segmentDamage,
+  staleHighWater,
+  unindexedEvents,
+} from '../../src/store-kit/damages.js'
+import { DamagedSegment } from '../../src/store-kit/index/segment-source.js'
+import { BLOCK } from '../../src/store-kit/index/time-blocks.js'
+import { ask, askLast, type PostgresPoolClient, type TextRow } from './connection/client.js'
+import { isCorrupt } from './connection/failures.js'
+import { loadIndexState, loadSegments, type PostgresSegmentRow } from './index/index-state.js'
+import { findMissing, readBlocks } from './index/segment-times.js'
+import { withRetry } from './log/calls.js'
+import type { PostgresLog } from './log/log.js'
+import type { Names } from './schema/names.js'
+import { EVENT_COLUMNS, faultOf } from './schema/rows.js'
+import { type Read, timesBetween, verifySegment } from './verify-index.js'
+
+/** Events that are read at once. */
+const STEP = 64
+
+/** Times that are looked up at once, in whole blocks. */
+const BLOCKS_AT_ONCE = 16
+
+/** Times that are looked for in segments at once. */
+const WINDOW = 1024
+
+// Index scans only, in the order of the key.
+const BEGIN = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+  SET LOCAL jit = off; SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off;`
+
+interface Run {
+  readonly names: Names
+  readonly options: VerifyOptions
+  readonly found: (damage: Damage) => void
+  readonly onDamaged: (damaged: DamagedSegment) => void
+  readonly read: Read
+}
+
+/**
+ * Implements `EventStore.verify`. Reads in short transactions, which take no locks that writers wait for.
+ * `onDamaged` is called for each damaged segment.
+ */
+export async function verifyLog(
+  log: PostgresLog,
+  options: VerifyOptions,
+  onDamaged: (damaged: DamagedSegment) => void,
+): Promise<Verification> {
+  const { names } = log
+  const { signal, onProgress } = options
+  const damage = new Map<string, Damage>()
+  const found = (one: Damage): void => {
+    const key = `${one.kind} ${one.place}`
+    if (!damage.has(key)) damage.set(key, one)
+  }
+  const read: Read = (act) =>
+    withRetry(log, signal, async (client) => {
+      await askLast(client, BEGIN)
+      const result = await act(client)
+      await ask(client, 'COMMIT')
+      return result
+    })
+  const run: Run = { names, options, found, read, onDamaged }
+
+  let events = 0
+  const count = (): void => {
+    events += 1
+    if (events % 1000 === 0) onProgress?.({ step: 'events', done: events, total: undefined })
+  }
+  await guarded(run, names.events, () => verifyEvents(run, count))
+  await guarded(run, names.liveEvents, () => verifyLive(run))
+  const segments = await verifySegments(run)
+  return { events, segments, damage: [...damage.values()] }
+}
+
+/** Does the work. What Postgres itself cannot read ends it, and is noted. */
+async function guarded({ found }: Run, table: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    if (!isCorrupt(error)) throw error
+    found(databaseDamage(`table ${table}`, (error as Error).message))
+  }
+}
+
+interface ReadRow {
+  readonly time: Microseconds
+  /** `undefined` if it cannot be read, which was noted. */
+  readonly row: TextRow | undefined
+}
+
+/** The next events after a time. Reads them one by one if Postgres cannot read some of them. */
+async function readAfter(
+  { names: { events }, read, found }: Run,
+  last: Microseconds,
+): Promise<readonly ReadRow[]> {
+  const select = (columns: string): Promise<TextRow[]> =>
+    read((client) =>
+      ask(
+        client,
+        `SELECT ${columns} FROM ${events} WHERE created_at > $1 ORDER BY created_at LIMIT ${STEP}`,
+        last,
+      ),
+    )
+  try {
+    return (await select(EVENT_COLUMNS)).map((row) => ({ time: Number(row[0]), row }))
+  } catch (error) {
+    if (!isCorrupt(error)) throw error
+  }
+  const rows: ReadRow[] = []
+  for (const [text] of await select('created_at')) {
+    const time = Number(text)
+    try {
+      const [row] = await read((client) =>
+        ask(client, `SELECT ${EVENT_COLUMNS} FROM ${events} WHERE created_at = $1`, time),
+      )
+      if (row) rows.push({ time, row })
+    } catch (error) {
+      if (!isCorrupt(error)) throw error
+      found(damagedEvent(time, undefined, (error as Error).message))
+      rows.push({ time, row: undefined })
+    }
+  }
+  return rows
+}
+
+async function verifyEvents(run: Run, count: () => void): Promise<void> {
+  const { names, read, found } = run
+  const readHighWater = (): Promise<Microseconds> =>
+    read(async (client) => {
+      const [row] = await ask(client, `SELECT last_value FROM ${names.highWater}`)
+      return Number(row![0])
+    })
+  const end = await readHighWater()
+  let last: Microseconds = -1
+  for (;;) {
+    const rows = await readAfter(run, last)
+    const foreign: TextRow[] = []
+    for (const { time, row } of rows) {
+      count()
+      last = time
+      if (!row) continue
+      const fault = faultOf(row)
+      if (fault !== undefined) found(damagedEvent(time, row[1], fault))
+      else if (row[1]!.length !== SUFFIX_LENGTH) foreign.push(row)
+    }
+    await verifyForeignIds(run, foreign)
+    if (rows.length < STEP || last >= end) break
+  }
+  const highWater = await readHighWater()
+  if (last > highWater) found(staleHighWater(names.highWater, highWater, last))
+}
+
+async function verifyForeignIds(
+  { names: { foreignIds }, read, found }: Run,
+  rows: readonly TextRow[],
+): Promise<void> {
+  if (rows.length === 0) return
+  const ids = rows.map(([, id]) => id)
+  const named = await read((client) =>
+    ask(client, `SELECT id, created_at FROM ${foreignIds} WHERE id = ANY ($1::text[])`, ids),
+  )
+  const times = new Map(named.map(([id, time]) => [id, time]))
+  for (const [time, id] of rows)
+    if (times.get(id) !== time) found(damagedEvent(Number(time), id, 'its id is not listed'))
+}
+
+async function verifyLive({ names: { liveEvents }, read, found }: Run): Promise<void> {
+  for (let last: Microseconds = -1; ;) {
+    const rows = await read((client) =>
+      ask(
+        client,
+        `SELECT created_at, suffix, attributes FROM ${liveEvents}
+         WHERE created_at > $1 ORDER BY created_at LIMIT ${STEP}`,
+        last,
+      ),
+    )
+    for (const [text, suffix, attributes] of rows) {
+      last = Number(text)
+      try {
+        JSON.parse(attributes!)
+      } catch {
+        found(damagedEvent(last, suffix, 'its attributes are no JSON'))
+      }
+    }
+    if (rows.length < STEP) return
+  }
+}
+
+/** Reads each segment once, also those that are built meanwhile, and returns their number. */
+async function verifySegments(run: Run): Promise<number> {
+  const { names, options, found, read } = run
+  const load = (): Promise<readonly PostgresSegmentRow[]> =>
+    read((client) => loadSegments(client, names))
+  const seen = new Set<number>()
+  for (;;) {
+    const segments = await load()
+    const visible = segments.filter(({ isDamaged }) => !isDamaged)
+    for (const row of segments.filter(({ id, isDamaged }) => isDamaged && !seen.has(id)))
+      found(segmentDamage(row, row.isTrusted ? 'it is being built anew' : 'its row is damaged'))
+    const row = visible.find(({ id }) => !seen.has(id))
+    if (!row) break
+    options.onProgress?.({ step: 'index', done: seen.size, total: visible.length })
+    seen.add(row.id)
+    try {
+      await verifySegment(read, names, row)
+      await guarded(run, names.events, () => verifyPresence(run, row))
+    } catch (error) {
+      if (!(error instanceof DamagedSegment)) throw error
+      // A segment that was merged meanwhile is no longer read.
+      if (!(await load()).some(({ id, isDamaged }) => id === row.id && !isDamaged)) continue
+      found(segmentDamage(row, error.message))
+      run.onDamaged(error)
+    }
+  }
+  await guarded(run, names.events, () => verifyCoverage(run))
+  return seen.size
+}
+
+/** Finds events that a segment lists and that were not removed, but that have no row. */
+async function verifyPresence({ names, read, found }: Run, row: PostgresSegmentRow): Promise<void> {
+  const count = Math.ceil(row.size / BLOCK)
+  for (let from = 0; from < count; from += BLOCKS_AT_ONCE) {
+    const missing = await read(async (client) => {
+      const { removed, removedBefore } = await loadIndexState(client, names)
+      const segments = await loadSegments(client, names)
+      if (removed !== row.removed || !segments.some(({ id }) => id === row.id)) return undefined
+      const end = Math.min(from + BLOCKS_AT_ONCE, count)
+      const times = (await readBlocks(client, names, row.id, from, end)).flat()
+      const gone = await findMissing(client, names, Float64Array.from(times))
+      return gone.filter((time) => time >= removedBefore)
+    })
+    if (!missing) return
+    for (const time of missing) found(missingEvent(time))
+  }
+}
+
+/** Finds events that are in no segment, in ranges where lists read only segments. */
+async function verifyCoverage({ names, read, found }: Run): Promise<void> {
+  let [count, from, to] = [0, 0, 0]
+  for (let last: Microseconds | undefined = -1; last !== undefined;) {
+    const after: Microseconds = last
+    const page = await read(async (client) => {
+      const state = await loadIndexState(client, names)
+      const rows = await ask(
+        client,
+        `SELECT created_at FROM ${names.events} WHERE created_at > $1 AND created_at <= $2
+         ORDER BY created_at LIMIT ${WINDOW}`,
+        after,
+        state.sealedTo,
+      )
+      const times = rows.map(([time]) => Number(time))
+      const segments = await loadSegments(client, names)
+      return { last: times.at(-1), lacking: await unindexed(client, names, segments, times) }
+    })
+    for (const time of page.lacking) {
+      if (count === 0) from = time
+      to = time
+      count += 1
+    }
+    last = page.last
+  }
+  if (count > 0) found(unindexedEvents(count, from, to))
+}
+
+/** Those of the times, ascending, that no list with a filter finds. */
+async function unindexed(
+  client: PostgresPoolClient,
+  names: Names,
+  segments: readonly PostgresSegmentRow[],
+  times: readonly Microseconds[],
+): Promise<readonly Microseconds[]> {
+  if (times.length === 0) return []
+  const range = [times[0]!, times.at(-1)!] as const
+  const lacking = new Set(times)
+  for (const row of segments.filter(({ first, last }) => first <= range[1] && last >= range[0])) {
+    // Lists find all events in the range of a damaged segment.
+    if (row.isDamaged) return []
+    try {
+      for (const time of await timesBetween(client, names, row, range)) lacking.delete(time)
+    } catch (error) {
+      if (!(error instanceof DamagedSegment)) throw error
+      return []
+    }
+  }
+  if (lacking.size === 0) return []
+  const late = await ask(
+    client,
+    `SELECT created_at FROM ${names.late} WHERE created_at = ANY ($1::int8[])`,
+    [...lacking],
+  )
+  for (const [time] of late) lacking.delete(Number(time))
+  return [...lacking]
+}

@@ -1,0 +1,86 @@
+import { idOf } from '../event/event-id.js'
+import { formatTimestamp, type Microseconds } from '../event/timestamp.js'
+import type { Damage } from '../store/damage.js'
+
+/*
+ * The damage that stores report, in the same words.
+ */
+
+const AFFECTS = 'lists, pages, exports and counts leave the event out, and get rejects with DAMAGED'
+
+const timeText = (time: Microseconds): string => {
+  try {
+    return formatTimestamp(time)
+  } catch {
+    return String(time)
+  }
+}
+
+/** The damage of an event whose row is missing. */
+export const missingEvent = (time: Microseconds): Damage => ({
+  ...damagedEvent(time, undefined, 'the index has it, it was not removed, and its row is gone'),
+  kind: 'missing',
+  affects: 'no answer has the event',
+})
+
+/** The damage of an event; `suffix` is what could be read of the row. */
+export function damagedEvent(time: Microseconds, suffix: unknown, reason: string): Damage {
+  const id = typeof suffix === 'string' ? idOf(time, suffix) : undefined
+  const place = `event ${id ?? `of ${timeText(time)}`}`
+  return { kind: 'event', place, reason, affects: AFFECTS, id, from: time, to: time }
+}
+
+/** What a report says of a segment. */
+interface ReportedSegment {
+  readonly id: number
+  readonly size: number
+  readonly first: Microseconds
+  readonly last: Microseconds
+  /** False if the segment's own row is damaged. */
+  readonly isTrusted: boolean
+}
+
+export const segmentDamage = (
+  { id, size, first, last, isTrusted }: ReportedSegment,
+  reason: string,
+): Damage => ({
+  kind: 'segment',
+  place: `segment ${id}`,
+  reason,
+  affects: isTrusted
+    ? `queries read its ${size} events one by one until it is built anew`
+    : 'queries read all events one by one until the index is built anew',
+  ...(isTrusted && { from: first, to: last }),
+})
+
+/** Events between two times that no list with a filter finds. */
+export const unindexedEvents = (count: number, from: Microseconds, to: Microseconds): Damage => ({
+  kind: 'index',
+  place: 'list of segments',
+  reason: `${count} events are in no segment`,
+  affects: 'lists with a filter may lack them; audit.rebuildIndex() mends that',
+  from,
+  to,
+})
+
+/** Something that the database reports damaged, or that contradicts its other tables. */
+export const databaseDamage = (place: string, reason: string): Damage => ({
+  kind: 'database',
+  place,
+  reason,
+  affects: 'rows of the table may be missing from answers; restore the file from a backup',
+})
+
+/** The newest event is later than the mark below which new events are never put. */
+export const staleHighWater = (
+  table: string,
+  highWater: Microseconds,
+  last: Microseconds,
+): Damage => ({
+  kind: 'database',
+  place: `table ${table}`,
+  reason: 'an event is newer than the newest event is said to be',
+  affects: 'new events may come before older ones',
+  from: highWater,
+  to: last,
+})

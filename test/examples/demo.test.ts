@@ -184,8 +184,10 @@ describe('the demo service', () => {
       { name: 'sign off', action: 'approval', requires_approval_from: ['ann'] },
     ])
     const step = stepOf(change)
-    await waitFor(url, `filter[type_eq]=api:steps:start&filter[change_id_eq]=${change.id}`)
-    await delay(50)
+    await vi.waitFor(async () => {
+      const { attributes } = resourceOf(await send(url, `/api/steps/${step}`))
+      expect(attributes['status']).toBe('waiting_for_approval')
+    }, 20_000)
     expect((await post(url, `/api/steps/${step}/approve`, undefined, 'eve')).status).toBe(403)
     expect((await post(url, `/api/steps/${step}/approve`)).status).toBe(200)
     await waitFor(url, `filter[type_eq]=api:changes:success&filter[change_id_eq]=${change.id}`)

@@ -2,7 +2,7 @@ import http from 'node:http'
 import { type EventStore, parseQuery } from 'daybook'
 import type { EventsRead } from 'daybook/koa'
 import { memoryStore } from 'daybook/memory'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type Broadcast, createBroadcast } from '../../src/http/stream/broadcast.js'
 import { createStreamView } from '../../src/http/events/stream-view.js'
 import { longPoll } from '../../src/http/events/long-poll.js'
@@ -104,6 +104,8 @@ describe('Prefer: wait', () => {
   })
 
   it('finds imported events at the end of the wait', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    cleanUp.push(() => void vi.useRealTimers())
     const { store, until } = counted()
     const { audit, send } = await open({ store })
     const old = (await audit.recordCustom('old'))!
@@ -119,6 +121,7 @@ describe('Prefer: wait', () => {
         created_at: '2000-01-01T00:00:00.000000Z',
       },
     ])
+    await vi.advanceTimersByTimeAsync(1000)
     expect(types(await response)).toEqual(['old'])
   })
 

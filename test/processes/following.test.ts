@@ -18,8 +18,16 @@ const nameOf = (event: AuditEvent): string => JSON.stringify(event.attributes['e
 
 const isOwn = { type_eq: 'test:following' }
 
+/** The last event: those that writers have committed come before it. */
+const LAST = 'last'
+
+interface Reader {
+  readonly seen: string[]
+  step(): Promise<unknown>
+}
+
 /** Polls for events after the last one it has. */
-function poller(audit: AuditLog): { seen: string[]; step(): Promise<number> } {
+function poller(audit: AuditLog): Reader {
   const seen: string[] = []
   let after = '1970-01-01'
   return {
@@ -31,13 +39,12 @@ function poller(audit: AuditLog): { seen: string[]; step(): Promise<number> } {
       })
       seen.push(...events.map(nameOf))
       after = events.at(-1)?.created_at ?? after
-      return events.length
     },
   }
 }
 
 /** Reads the newest page, and pages back to the events that it has. */
-function pager(audit: AuditLog): { seen: string[]; step(): Promise<number> } {
+function pager(audit: AuditLog): Reader {
   const seen: string[] = []
   let newest = '1970-01-01'
   return {
@@ -54,7 +61,6 @@ function pager(audit: AuditLog): { seen: string[]; step(): Promise<number> } {
       }
       seen.push(...met.map(nameOf))
       newest = met.at(-1)?.created_at ?? newest
-      return met.length
     },
   }
 }
@@ -73,11 +79,15 @@ const printed = (children: readonly Child[], word: string): string[] =>
 async function follow(location: string, open: () => EventStore, writers: number): Promise<void> {
   const children: Child[] = []
   const end = performance.now() + SECONDS * 1000
+  const isOver = (): boolean =>
+    performance.now() >= end &&
+    printed(children, 'kept').length > 100 &&
+    printed(children, 'undone').length > 0
   /** Keeps one writer running; some are killed while they write. */
   const keepWriting = async (name: string): Promise<void> => {
-    for (let life = 0; performance.now() < end; life++) {
+    for (let life = 0; !isOver(); life++) {
       const isKilled = Math.random() < 1 / 2
-      const left = end - performance.now()
+      const left = Math.max(500, end - performance.now())
       const child = runScript('test/processes/following-child.ts', [
         location,
         `${name}.${life}`,
@@ -97,6 +107,7 @@ async function follow(location: string, open: () => EventStore, writers: number)
     (): AuditLog => new AuditLog({ store: open(), types: {} }),
   )
   const readers = logs.flatMap((audit) => [poller(audit), pager(audit)])
+  const last = JSON.stringify(LAST)
   const tailed: string[] = []
   const stop = new AbortController()
   const tailing = (async () => {
@@ -104,31 +115,29 @@ async function follow(location: string, open: () => EventStore, writers: number)
       { filter: isOwn },
       { after: '1970-01-01', signal: stop.signal },
     ))
-      tailed.push(nameOf(event))
-  })().catch((error: unknown) => error)
+      if (tailed.push(nameOf(event)) && tailed.at(-1) === last) break
+  })()
+  tailing.catch(() => {})
 
-  let isWriting = true
   const reading = readers.map(async (reader) => {
-    while (isWriting) {
+    while (!reader.seen.includes(last) && !stop.signal.aborted) {
       await reader.step()
       await delay(Math.random() * 30)
     }
-    // Events that are still in the outbox come with the next idle poll.
-    for (let empty = 0; empty < 20; await delay(150))
-      empty = (await reader.step()) > 0 ? 0 : empty + 1
+    // Transactions of killed processes may be committed later.
+    return reader.seen.slice(0, reader.seen.indexOf(last))
   })
   try {
     await Promise.all(Array.from({ length: writers }, (_, i) => keepWriting(`writer${i}`)))
-    isWriting = false
-    await Promise.all(reading)
-    stop.abort()
+    await logs[0]!.recordCustom('test:following', { event: LAST })
+    const read = await Promise.all(reading)
     await tailing
 
     const kept = printed(children, 'kept')
     const undone = new Set(printed(children, 'undone'))
     expect(kept.length).toBeGreaterThan(100)
     expect(undone.size).toBeGreaterThan(0)
-    const [first, ...others] = [...readers.map((reader) => reader.seen), tailed]
+    const [first, ...others] = [tailed.slice(0, -1), ...read]
     for (const other of others) expect(other).toEqual(first)
     const seen = new Set(first)
     expect(first.length, 'seen more than once').toBe(seen.size)
@@ -139,7 +148,6 @@ async function follow(location: string, open: () => EventStore, writers: number)
         `${children.length} processes, ${kept.length} events acknowledged, ${seen.size} seen by ${others.length + 1} readers, ${undone.size} rolled back`,
       )
   } finally {
-    isWriting = false
     stop.abort()
     for (const child of children) await child.kill()
     for (const audit of logs) await audit.close()

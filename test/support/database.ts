@@ -36,10 +36,11 @@ export async function postgresDatabase(template = 'template1'): Promise<TestData
 }
 
 const USERS = 'SELECT FROM pg_stat_activity WHERE datname = $1'
-const PATIENCE_MS = 1000
+/** For clients that a test leaves connected. */
+const PATIENCE_MS = 20_000
 
 /**
- * Waits briefly until no client is connected. A pool ends before its connections are closed, and a
+ * Waits until no client is connected. A pool ends before its connections are closed, and a
  * connection whose database is dropped meanwhile would emit an unhandled error.
  */
 async function leftAlone(client: pg.Client, name: string): Promise<void> {

@@ -148,7 +148,8 @@ export async function turns(count: number): Promise<void> {
   for (let i = 0; i < count; i++) await nextTurn()
 }
 
-const TIMEOUT_MS = 5000
+/** For what never ends: a store on a busy machine may need seconds. */
+export const TIMEOUT_MS = 20_000
 
 /** Waits until `check` resolves to true, for what happens in the background within about a second. */
 export async function eventually(what: string, check: () => Promise<boolean>): Promise<void> {

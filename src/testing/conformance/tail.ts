@@ -4,10 +4,7 @@ import type { AuditLog } from '../../audit-log.js'
 import type { AuditEvent } from '../../event/event.js'
 import { type Case, cases } from './context.js'
 import { SECOND } from '../../event/timestamp.js'
-import { allEvents, imported, numbers, recordSome, range } from './helpers.js'
-
-// Ends a tail that waits for a hint that never comes.
-const TIMEOUT_MS = 4000
+import { allEvents, imported, numbers, recordSome, range, TIMEOUT_MS } from './helpers.js'
 
 /** The first `count` events of a tail. */
 async function follow(
@@ -17,6 +14,7 @@ async function follow(
   after?: string,
 ): Promise<AuditEvent[]> {
   const seen: AuditEvent[] = []
+  // Ends a tail that waits for events that never come.
   const signal = AbortSignal.timeout(TIMEOUT_MS)
   for await (const event of audit.tail(query, { after, signal })) {
     seen.push(event)

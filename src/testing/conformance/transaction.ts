@@ -16,6 +16,7 @@ import {
   recordSome,
   rejectsWith,
   suffixesOf,
+  TIMEOUT_MS,
   timeOf,
   range,
 } from './helpers.js'
@@ -103,7 +104,7 @@ export const transactionCases: readonly Case[] = [
         const events = await recordSome(audit, 3)
         const { handle, commit } = await transaction()
         await enlistSome(audit, handle, 2, 3)
-        const signal = AbortSignal.timeout(2000)
+        const signal = AbortSignal.timeout(TIMEOUT_MS)
         assert.deepEqual((await audit.list('', { signal })).events, events)
         const sorted = await audit.list('filter[sorts]=n desc', { signal })
         assert.deepEqual(numbers(sorted.events), [2, 1, 0])

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type AuditEvent, AuditLog, AuditLogError, type EventStore, parseQuery } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { faultyStore } from 'daybook/testing'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { compileFilter } from '../../../../src/filter/evaluate.js'
 import { type Broadcast, createBroadcast } from '../../../../src/http/stream/broadcast.js'
 import type { Chunk, StreamView } from '../../../../src/http/stream/chunks.js'
@@ -234,13 +234,18 @@ describe('a broadcast', () => {
   })
 
   it('stays open for readers that come back soon', async () => {
+    // No timed poll of the tail comes in between.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
     const { broadcast, watching, lists, audit } = rig({ lingerMs: 60_000 })
     await record(audit, 'before')
     const [first, second] = [new AbortController(), new AbortController()]
     await broadcast.read(viewOf(), { signal: first.signal })
     await eventually(watching, 1)
     first.abort()
-    await delay(30)
+    await turns()
+    await vi.advanceTimersByTimeAsync(30)
+    await turns()
     const before = lists()
     const reader = await broadcast.read(viewOf(), {
       after: '2000-01-01T00:00:00.000000Z',

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, it } from 'vitest'
 import { hasOldestPostgres, type PostgresServer, startOwnPostgres } from '../support/postgres.js'
 import { describeStore } from './describe-store.js'
-import { type LogSchemas, openLogSchemas } from './log-schemas.js'
+import { type LogSchemas, openLogSchemas } from '../support/log-schemas.js'
 import { createPostgresStore } from './postgres-under-test.js'
 
 if (hasOldestPostgres()) {
@@ -9,7 +9,7 @@ if (hasOldestPostgres()) {
   let schemas: LogSchemas
   beforeAll(async () => {
     server = await startOwnPostgres([], 'oldest')
-    schemas = await openLogSchemas(server.url)
+    schemas = await openLogSchemas(server.url, 'conformance ')
   })
   afterAll(async () => {
     await schemas.close()

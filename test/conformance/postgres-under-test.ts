@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { postgresStore, type PostgresStoreOptions } from 'daybook/postgres'
 import type { StoreUnderTest } from 'daybook/testing'
 import pg from 'pg'
+import type { LogSchemas } from '../support/log-schemas.js'
 import { startProxy } from '../support/proxy.js'
-import type { LogSchemas } from './log-schemas.js'
 
 /** Each case has a log of its own, see {@link LogSchemas}. The store connects through a proxy. */
 export async function createPostgresStore(

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, inject } from 'vitest'
 import { describeStore } from './describe-store.js'
-import { type LogSchemas, openLogSchemas } from './log-schemas.js'
+import { type LogSchemas, openLogSchemas } from '../support/log-schemas.js'
 import { createPostgresStore } from './postgres-under-test.js'
 
 const url = inject('postgresUrl')
 let schemas: LogSchemas
 beforeAll(async () => {
-  schemas = await openLogSchemas(url)
+  schemas = await openLogSchemas(url, 'conformance ')
 })
 afterAll(() => schemas.close())
 describeStore('postgres', ({ clock }) => createPostgresStore(url, schemas, { clock }, 'lock'))

@@ -1,5 +1,5 @@
 import { INDEX_BOUNDS } from '../../../src/store-kit/index/index-bounds.js'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { namesIn } from '../../../adapters/postgres/schema/names.js'
 import type { DriverContext } from '../../../adapters/postgres/index/driver-context.js'
 import { createDriver } from '../../../adapters/postgres/index/index-driver.js'
@@ -12,10 +12,24 @@ import { type IndexHarness, OLD, someAttributes, useIndex } from '../../support/
 import { ordinalsOf } from '../../support/index-values.js'
 import { timeOf } from '../../support/part-truth.js'
 import { loadSegment, postgresTruth, storedSegments } from '../../support/postgres-index.js'
-import { useSchemas } from '../../support/schemas.js'
+import { postgresDatabase, type TestDatabase } from '../../support/database.js'
+import { type LogSchemas, openLogSchemas } from '../../support/log-schemas.js'
 import { describeIndexBuilder } from '../shared/index-builder.js'
 
-const { database, schema } = useSchemas('index_builder')
+let database: TestDatabase
+let schemas: LogSchemas
+beforeAll(async () => {
+  database = await postgresDatabase()
+  schemas = await openLogSchemas(database.url, 'index_builder_')
+})
+afterAll(async () => {
+  await schemas.close()
+  await database.remove()
+})
+
+const PARTITIONED = 'partitioned'
+/** The schema of the log that is open. */
+let schema = ''
 
 let partitions: Partitions = 'none'
 afterEach(() => {
@@ -23,8 +37,8 @@ afterEach(() => {
 })
 
 async function values(sql: string): Promise<unknown[]> {
-  const { rows } = await database().pool.query<[unknown]>({
-    text: sql.replaceAll('%', `${schema()}.`),
+  const { rows } = await database.pool.query<[unknown]>({
+    text: sql.replaceAll('%', `${schema}.`),
     rowMode: 'array',
   })
   return rows.map(([value]) => value)
@@ -34,11 +48,11 @@ const count = async (from: string): Promise<number> =>
 
 const contextOn = (steps: Steps, bounds = INDEX_BOUNDS): DriverContext => ({
   bounds,
-  names: namesIn(schema()),
+  names: namesIn(schema),
   steps,
   run: (act) =>
     steps.run(async () => {
-      const client = await database().pool.connect()
+      const client = await database.pool.connect()
       try {
         return await act(client)
       } finally {
@@ -49,23 +63,25 @@ const contextOn = (steps: Steps, bounds = INDEX_BOUNDS): DriverContext => ({
 
 const harness: IndexHarness = {
   async open() {
-    const options = { pool: database().pool, schema: schema(), partitions }
+    schema = partitions === 'none' ? schemas.take() : PARTITIONED
+    const options = { pool: database.pool, schema, partitions }
     // The store's own sealer checks once, and then not again during any test.
     const { store, sealer } = createPostgresStore(options, { checkMs: 600_000 })
     await sealer.settled()
+    await schemas.noteNew(schema)
     return store
   },
   async remove() {
-    await database().pool.query(`DROP SCHEMA ${schema()} CASCADE`)
+    await (schema === PARTITIONED ? schemas.drop(schema) : schemas.giveBack(schema))
   },
   builder: (steps, tuning) => ({
     steps,
     tuning,
     driver: createDriver(contextOn(steps, tuning.bounds)),
   }),
-  truth: () => postgresTruth(database().pool, schema()),
-  visibleSegments: () => storedSegments(database().pool, schema()),
-  load: (segment) => loadSegment(database().pool, schema(), segment),
+  truth: () => postgresTruth(database.pool, schema),
+  visibleSegments: () => storedSegments(database.pool, schema),
+  load: (segment) => loadSegment(database.pool, schema, segment),
   version: async () => Number((await values('SELECT version FROM %index_state'))[0]),
   segmentRows: async () => (await count('segments')) + (await count('segment_chunks')),
   lateTimes: async () => (await values('SELECT created_at FROM %late_events')).map(Number),
@@ -74,8 +90,8 @@ const index = useIndex(harness)
 
 /** Inserts an event that the store would not write. */
 const insertRaw = (time: number, attributes: string): Promise<unknown> =>
-  database().pool.query(
-    `INSERT INTO ${schema()}.events VALUES ($1, '8000000000000000', 'raw', NULL, NULL, false, $2, '{}')`,
+  database.pool.query(
+    `INSERT INTO ${schema}.events VALUES ($1, '8000000000000000', 'raw', NULL, NULL, false, $2, '{}')`,
     [time, attributes],
   )
 
@@ -157,16 +173,17 @@ describe('a log', () => {
   })
 
   it('an import that commits after later events were sealed is late', async () => {
-    await index.record(someAttributes(4))
-    const client = await database().pool.connect()
+    // One by one, so that there is time between them.
+    for (const one of someAttributes(4)) await index.record([one])
+    const client = await database.pool.connect()
     try {
       const between = timeOf((await index.all())[1]!) + 1
       await client.query('BEGIN')
       await client.query(
-        `INSERT INTO ${schema()}.events VALUES ($1, '8000000000000000', 'old', NULL, NULL, false, '{}', '{}')`,
+        `INSERT INTO ${schema}.events VALUES ($1, '8000000000000000', 'old', NULL, NULL, false, '{}', '{}')`,
         [between],
       )
-      await client.query(`INSERT INTO ${schema()}.late_events (created_at) VALUES ($1)`, [between])
+      await client.query(`INSERT INTO ${schema}.late_events (created_at) VALUES ($1)`, [between])
       await index.record(someAttributes(4, 10))
       expect(await index.seal()).toBe(1)
       await client.query('COMMIT')
@@ -197,8 +214,8 @@ describe('a log', () => {
     expect(await index.repeat(mergeNext, large)).toBe(1)
     expect((await index.truth()).segments).toEqual([[1, 1800]])
     const part = await index.load((await index.visibleSegments())[0]!)
-    const { rows } = await database().pool.query<{ n: number }>(
-      `SELECT (attributes->>'n')::int AS n FROM ${schema()}.events ORDER BY created_at`,
+    const { rows } = await database.pool.query<{ n: number }>(
+      `SELECT (attributes->>'n')::int AS n FROM ${schema}.events ORDER BY created_at`,
     )
     const ordinalOf = (passes: (n: number) => boolean): number[] =>
       rows.flatMap(({ n }, ordinal) => (passes(n) ? ordinal : []))
@@ -215,7 +232,7 @@ describe('a log', () => {
     await index.record(someAttributes(8))
     const work = index.slow(sealNext)
     expect(await work.advanceUntil(async () => (await count('segment_chunks')) > 0)).toBe(false)
-    await database().pool.query(`DELETE FROM ${schema()}.segment_chunks WHERE number = 2`)
+    await database.pool.query(`DELETE FROM ${schema}.segment_chunks WHERE number = 2`)
     expect(await work.finish()).toBe(true)
     expect(await index.truth()).toMatchObject({ segments: [], hidden: 0, damage: [], unsealed: 8 })
   })

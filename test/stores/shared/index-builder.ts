@@ -172,9 +172,9 @@ function describeBounds(index: IndexFixture): void {
   })
 
   it('segments end early, and become due early, by the bytes of their events', async () => {
-    const texts = (n: number): string[] => range(0, 999).map((i) => String((7919 * i + n) ** 3))
+    const texts = (n: number): string[] => range(0, 299).map((i) => String((7919 * i + n) ** 3))
     await index.record(range(0, 5).map((n) => ({ n, texts: texts(n) })))
-    const tuning = few({ bytes: 50_000 })
+    const tuning = few({ bytes: 15_000 })
     const { driver } = index.builder(tuning)
     expect(await driver.isSealDue(8)).toBe(true)
     expect(await index.builder().driver.isSealDue(8)).toBe(false)

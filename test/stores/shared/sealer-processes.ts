@@ -84,7 +84,7 @@ export function describeSealerProcesses(fixture: ProcessesFixture): void {
   )
 
   it('one of several processes that append builds the index', { timeout: 120_000 }, async () => {
-    const each = 120
+    const each = 64
     const children = Array.from({ length: processes }, () => start({ count: each }))
     expect(await Promise.all(children.map((child) => child.ended))).toEqual(children.map(() => 0))
     await settle(10_000)
@@ -115,7 +115,7 @@ export function describeSealerProcesses(fixture: ProcessesFixture): void {
     'a process that was suspended while it built the index may go on',
     { timeout: 120_000 },
     async () => {
-      const count = 800
+      const count = 400
       let recorded = 0
       let takenOver = 0
       do {
@@ -124,7 +124,7 @@ export function describeSealerProcesses(fixture: ProcessesFixture): void {
         await child.saw('recording\n')
         let isOver = false
         const over = child.saw('recorded\n').then(() => (isOver = true))
-        for (let round = 0; round < 10; round++) {
+        for (let round = 0; round < 10 && takenOver === 0; round++) {
           await vi.waitFor(
             async () => expect(isOver || (await leaseHolder()) !== undefined).toBe(true),
             SOON,

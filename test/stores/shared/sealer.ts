@@ -106,7 +106,7 @@ export function describeSealer({
   it('the next process continues where a store was closed in the middle of a round', async () => {
     for (let n = 0; n < 5; n++) {
       const log = open({ checkMs: 10 })
-      await record(log, 200)
+      await record(log, 80)
       await delay(50 * n)
       await log.audit.close()
       expect(await truth()).toMatchObject({ missing: [], damage: [] })
@@ -115,7 +115,7 @@ export function describeSealer({
     await open().sealer.settled()
     const end = await truth()
     expect(end).toMatchObject({ ...intact, unsealed: 0 })
-    expect(eventCount(end)).toBe(1000)
+    expect(eventCount(end)).toBe(400)
   })
 
   it('after errors, which no call notices, it tries again, and warns once', async () => {

@@ -87,12 +87,13 @@ const MAX_LOOKS = 20
 const LOOK_MS = 5
 
 /**
- * Schemas in one database. Their stores must connect with the schema's name as `application_name`.
+ * Schemas in one database. A store that opens its own connections must do so with the schema's name as
+ * `application_name`.
  *
  * A schema is used again only if no session of its stores is left that might still write, and if its
  * state is then the same as when it was new. Otherwise it is dropped.
  */
-export async function openLogSchemas(url: string): Promise<LogSchemas> {
+export async function openLogSchemas(url: string, prefix: string): Promise<LogSchemas> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   await client.query(`${EMPTY}; ${STATE}`)
@@ -117,7 +118,7 @@ export async function openLogSchemas(url: string): Promise<LogSchemas> {
   const free: string[] = []
   let created = 0
   return {
-    take: () => free.pop() ?? `conformance ${created++}`,
+    take: () => free.pop() ?? `${prefix}${created++}`,
     async noteNew(schema) {
       if (known.has(schema)) return
       const tables = await value(TABLES, `"${schema}"`)

@@ -1,7 +1,7 @@
 import type { CountsQuery, EventCounts } from '../../src/store/counts.js'
 import { createTally } from '../../src/store-kit/counting/tally.js'
 import { compileFilterInSteps } from '../../src/filter/evaluate.js'
-import { createTimeSlices } from './time-slices.js'
+import { createTimeSlices } from '../../src/filter/time-slices.js'
 import type { Microseconds } from '../../src/event/timestamp.js'
 import type { Timeline } from './timeline.js'
 

@@ -17,7 +17,7 @@ import { createProbe, type Probe } from '../../src/store-kit/index/probe.js'
 import { tracedView } from '../../src/store-kit/index/traced-view.js'
 import type { EventPage } from '../../src/store/store.js'
 import type { EventIndex } from './event-index.js'
-import { createTimeSlices } from './time-slices.js'
+import { createTimeSlices } from '../../src/filter/time-slices.js'
 import type { EventRange, Timeline } from './timeline.js'
 
 /** Settings that tests vary. */

@@ -1,6 +1,7 @@
 import type { AuditEvent } from '../event/event.js'
 import type { Sort } from './ast.js'
 import { type Attributes, eventAttributes, type Scalar, someScalar } from './attributes.js'
+import type { Steps } from './steps.js'
 import { compareText } from './values.js'
 
 const TYPE_RANK = { boolean: 0, number: 1, string: 2 } as const
@@ -51,8 +52,8 @@ interface Ranked<Item> {
 /** Keeps the first items of a sort order among all that are added. */
 export interface TopItems<Item> {
   add(item: Item): void
-  /** The kept items in order. */
-  inOrder(): Item[]
+  /** The kept items in order. For some thousand items the work can pause. */
+  inOrder(): Steps<Item[]>
 }
 
 /**
@@ -117,8 +118,37 @@ export function topItems<Item>(
         siftDown()
       }
     },
-    inOrder: () => heap.toSorted(compare).map(({ item }) => item),
+    *inOrder() {
+      const sorted = yield* sortInSteps(heap, compare)
+      return sorted.map(({ item }) => item)
+    },
   }
+}
+
+type Compare<Item> = (left: Item, right: Item) => number
+
+/** As many items are sorted, or merged, at once. */
+const SORTED_AT_ONCE = 1024
+
+/** Merges two sorted lists. */
+function* mergeInSteps<Item>(left: Item[], right: Item[], compare: Compare<Item>): Steps<Item[]> {
+  const merged: Item[] = []
+  for (let [l, r] = [0, 0]; l < left.length || r < right.length;) {
+    const isLeft = r === right.length || (l < left.length && compare(left[l]!, right[r]!) <= 0)
+    merged.push(isLeft ? left[l++]! : right[r++]!)
+    if (merged.length % SORTED_AT_ONCE === 0) yield
+  }
+  return merged
+}
+
+/** A stable sort that can pause, except among few items. */
+export function* sortInSteps<Item>(items: readonly Item[], compare: Compare<Item>): Steps<Item[]> {
+  if (items.length <= SORTED_AT_ONCE) return items.toSorted(compare)
+  const middle = items.length >> 1
+  const left = yield* sortInSteps(items.slice(0, middle), compare)
+  yield
+  const right = yield* sortInSteps(items.slice(middle), compare)
+  return yield* mergeInSteps(left, right, compare)
 }
 
 /** Keeps the first events of a sort order, with ties in the order of `created_at`, then `id`. */

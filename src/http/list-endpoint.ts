@@ -1,3 +1,6 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { timeoutSignal } from '../async/timeout-signal.js'
+import { AuditLogError, throwIfAborted, untilAborted } from '../errors.js'
 import { bothOf } from '../filter/ast.js'
 import {
   type AttributeTypes,
@@ -8,6 +11,8 @@ import {
   readAttribute,
 } from '../filter/declared.js'
 import { parseQuery } from '../filter/parse.js'
+import { createTimeSlices } from '../filter/time-slices.js'
+import { readQueryTimeout } from '../store/query-timeout.js'
 import { type ListSource, selectItems } from '../lists/list-source.js'
 import type { HttpRequest, HttpResponse } from './exchange.js'
 import { finalizeResponse } from './finalize-response.js'
@@ -55,6 +60,53 @@ export interface ListEndpointOptions<Item extends object, Context> {
    * @default Infinity
    */
   readonly maxLimit?: number
+  /**
+   * The time limit of a list in milliseconds, from the first item that is read to the last that is written. The
+   * response to one that exceeds it is 503 with the code `QUERY_TIMEOUT`.
+   * @default 10000
+   */
+  readonly queryTimeoutMs?: number
+}
+
+/** The response to a client that has disconnected. A status that tells of a failure would be recorded. */
+const UNREAD: HttpResponse = { status: 200, headers: {}, body: '' }
+
+/** Ends a list when its client has disconnected, or its time is over. */
+interface ListLimits extends Disposable {
+  readonly signal: AbortSignal
+  /** Throws `ABORTED` or `QUERY_TIMEOUT`. */
+  readonly check: () => void
+}
+
+function limitsOf(client: AbortSignal, timeoutMs: number): ListLimits {
+  const wait = timeoutSignal(timeoutMs, client)
+  return {
+    signal: wait.signal,
+    check: () => {
+      throwIfAborted(client)
+      if (wait.signal.aborted)
+        throw new AuditLogError('QUERY_TIMEOUT', `the list took longer than ${timeoutMs} ms`)
+    },
+    [Symbol.dispose]: () => wait[Symbol.dispose](),
+  }
+}
+
+/** The JSON texts of the items, written in turns of the event loop. */
+async function writeItems<Item>(
+  items: readonly Item[],
+  toResource: (item: Item) => object,
+  check: () => void,
+): Promise<string> {
+  const slices = createTimeSlices(async () => {
+    await nextTurn()
+    check()
+  })
+  const texts: string[] = []
+  for (const item of items) {
+    texts.push(JSON.stringify(toResource(item)))
+    if (slices.isOver()) await slices.next()
+  }
+  return texts.join(',')
 }
 
 function resourceOf(type: string, types: AttributeTypes): (item: object) => object {
@@ -68,9 +120,10 @@ function resourceOf(type: string, types: AttributeTypes): (item: object) => obje
 
 /**
  * Handles `GET` and `HEAD` of a list as the interface's section "List endpoints (general rules)" requires,
- * independently of the HTTP server. Responds 200, 206 if there are more items than the limit, or 400 for
- * an invalid query. Errors of the source are rethrown. Throws `INVALID_OPTION` for unknown types, and if the
- * source is an array with nested data in an attribute that is not declared as `object`.
+ * independently of the HTTP server. Responds 200, 206 if there are more items than the limit, 400 for
+ * an invalid query, or 503 after `queryTimeoutMs`. Ends the list when the client has disconnected. Errors
+ * of the source are rethrown. Throws `INVALID_OPTION` for unknown types or an invalid time limit, and if
+ * the source is an array with nested data in an attribute that is not declared as `object`.
  */
 export function listEndpoint<Item extends object, Context>(
   options: ListEndpointOptions<Item, Context>,
@@ -83,6 +136,7 @@ export function listEndpoint<Item extends object, Context>(
     filtering = true,
     maxLimit = Infinity,
   } = options
+  const queryTimeoutMs = readQueryTimeout(options)
   checkHostFunctions(options, 'visible')
   const attributes = declaredAttributes(types)
   if (Array.isArray(source)) checkItems(source as readonly object[], types)
@@ -102,13 +156,22 @@ export function listEndpoint<Item extends object, Context>(
       const where = bothOf(allowed, query.where)
       const restricted = { ...query, where }
       const items = 'rows' in all ? all.rows(restricted, types) : all
-      const { items: selected, truncated } = await selectItems(items, attributes, restricted)
+      using limits = limitsOf(request.signal, queryTimeoutMs)
+      const { check } = limits
+      // A source that gives no further item does not delay the end.
+      const selecting = selectItems(items, attributes, restricted, check)
+      const { items: selected, truncated } = await untilAborted(selecting, limits.signal).catch(
+        (error: unknown) => {
+          check()
+          throw error
+        },
+      )
       const self = request.query === '' ? request.path : `${request.path}?${request.query}`
-      const data = selected.map((item) => toResource(item))
-      const body = JSON.stringify({ jsonapi, data, links: { self } })
+      const data = await writeItems(selected, toResource, check)
+      const body = `{"jsonapi":${JSON.stringify(jsonapi)},"data":[${data}],"links":${JSON.stringify({ self })}}`
       return await finalizeResponse(request, jsonResponse(truncated ? 206 : 200, body))
     } catch (error) {
-      return errorResponse(error)
+      return request.signal.aborted ? UNREAD : errorResponse(error)
     }
   }
 }

@@ -5,7 +5,7 @@ import { firstInOrder, firstItems, type ItemPage } from '../store-kit/collect.js
 import type { AttributeTypes } from '../filter/declared.js'
 import { compileWhereInSteps } from '../filter/evaluate.js'
 import { topItems } from '../filter/order.js'
-import { finishInTurns } from '../filter/steps.js'
+import { createTimeSlices } from '../filter/time-slices.js'
 
 /*
  * Lists of the host, queried in the same language as the event feed. Items are read in the order of
@@ -20,35 +20,35 @@ export interface ListTable<Item extends object> {
 
 export type ListSource<Item extends object> = Iterable<Item> | AsyncIterable<Item> | ListTable<Item>
 
-// The time between turns of the event loop.
-const TIME_SLICE_MS = 3
 /** Items between two looks at the clock. */
 const CLOCK_STRIDE = 16
 
-/** The matching items: in the list's own order, or sorted with ties by `id`. */
+/**
+ * The matching items: in the list's own order, or sorted with ties by `id`. `check` is called between items and
+ * whenever the event loop turns; it throws to end the list.
+ */
 export async function selectItems<Item extends object>(
   items: Iterable<Item> | AsyncIterable<Item>,
   attributes: Attributes<Item>,
   { where, sorts, limit }: EventQuery,
+  check: () => void = () => {},
 ): Promise<ItemPage<Item>> {
   const matches = compileWhereInSteps(attributes, where)
   const collector =
     sorts.length === 0
       ? firstItems<Item>(limit)
       : firstInOrder(topItems(attributes, sorts, ['id'], limit + 1), limit)
-  let sliceEnd = performance.now() + TIME_SLICE_MS
-  const isOver = (): boolean => performance.now() >= sliceEnd
-  const pause = async (): Promise<void> => {
+  const slices = createTimeSlices(async () => {
     await nextTurn()
-    sliceEnd = performance.now() + TIME_SLICE_MS
-  }
+    check()
+  })
   let seen = 0
   for await (const item of items) {
+    check()
     const decision = matches(item)
-    const isMatch =
-      typeof decision === 'boolean' ? decision : await finishInTurns(decision, isOver, pause)
+    const isMatch = typeof decision === 'boolean' ? decision : await slices.finish(decision)
     if (isMatch && collector.add(item)) break
-    if (++seen % CLOCK_STRIDE === 0 && isOver()) await pause()
+    if (++seen % CLOCK_STRIDE === 0 && slices.isOver()) await slices.next()
   }
-  return collector.page()
+  return slices.finish(collector.page())
 }

@@ -2,6 +2,7 @@ import type { AuditEvent } from '../event/event.js'
 import type { EventPage } from '../store/store.js'
 import type { EventQuery } from '../filter/ast.js'
 import { scanDirection, topEvents, type TopItems } from '../filter/order.js'
+import { finishSteps, type Steps } from '../filter/steps.js'
 
 /** Builds a page from the matches of a scan. */
 export interface Collector<Page, Item> {
@@ -16,26 +17,31 @@ export interface ItemPage<Item> {
   readonly truncated: boolean
 }
 
+/** Collects any number of items; making the page can pause. */
+export type ItemCollector<Item> = Collector<Steps<ItemPage<Item>>, Item>
+
 /** Collects the first matches. Keeps one more than the limit, which shows that the page is truncated. */
-export function firstItems<Item>(limit: number): Collector<ItemPage<Item>, Item> {
+export function firstItems<Item>(limit: number): ItemCollector<Item> {
   const matches: Item[] = []
   return {
     add: (item) => matches.push(item) > limit,
-    page: () => truncate(matches, limit),
+    // eslint-disable-next-line require-yield
+    *page() {
+      return truncate(matches, limit)
+    },
   }
 }
 
 /** Collects the first matches of an order. `top` has to keep one item more than the limit. */
-export function firstInOrder<Item>(
-  top: TopItems<Item>,
-  limit: number,
-): Collector<ItemPage<Item>, Item> {
+export function firstInOrder<Item>(top: TopItems<Item>, limit: number): ItemCollector<Item> {
   return {
     add(item) {
       top.add(item)
       return false
     },
-    page: () => truncate(top.inOrder(), limit),
+    *page() {
+      return truncate(yield* top.inOrder(), limit)
+    },
   }
 }
 
@@ -59,7 +65,8 @@ export function pageCollector({ sorts, limit }: EventQuery): EventCollector {
     direction: direction ?? 'desc',
     add: (event) => items.add(event),
     page() {
-      const { items: events, truncated } = items.page()
+      // The limit of events is so low that they are sorted at once.
+      const { items: events, truncated } = finishSteps(items.page())
       return { events: sorts.length === 0 ? events.toReversed() : events, truncated }
     },
   }

@@ -158,12 +158,15 @@ function checkEvents(events: readonly AuditEvent[], { sent, ran, answered }: Kno
   return unfinished.length
 }
 
-async function runLog(
-  file: string,
-  place: Place,
-  plan: readonly KillRound[],
-  figures: Figures,
-): Promise<void> {
+interface LogRun {
+  readonly place: Place
+  readonly plan: readonly KillRound[]
+  readonly figures: Figures
+  /** Called when all rounds are over. Then only their heartbeats have to end. */
+  readonly onKilled: () => void
+}
+
+async function runLog(file: string, { place, plan, figures, onKilled }: LogRun): Promise<void> {
   const keepers = Array.from({ length: KEEPERS }, () => {
     const audit: AuditLog = new AuditLog({ store: place.openStore(), types: {} })
     audit.intents()
@@ -183,6 +186,7 @@ async function runLog(
   }
   try {
     await Promise.all(Array.from({ length: PROCESSES }, (_, i) => runProcess(i)))
+    onKilled()
     const end = performance.now() + MAX_TAKEOVER_MS
     while ((await audit.store.updateState('intents', (value) => value)) !== undefined) {
       if (performance.now() > end) throw new Error('intents of killed processes are left')
@@ -208,14 +212,14 @@ export const campaign: Campaign = {
     const removeCompiled = await compile({ provide } as unknown as Parameters<typeof compile>[0])
     const plan = fc.sample(killRounds, { seed, numRuns: count })
     const figures: Figures = { logs: 0, sent: 0, ran: 0, answered: 0, unfinished: 0 }
-    for (let first = from; first < count; first += ROUNDS_PER_LOG) {
+    const runSome = async (first: number, onKilled: () => void): Promise<void> => {
       const number = Math.floor(first / ROUNDS_PER_LOG)
       const some = plan.slice(first, first + ROUNDS_PER_LOG)
       const server = number % 5 === 4 ? await startOwnPostgres() : undefined
       const temp = tempDir()
       const place = server ? postgresPlace(server) : sqlitePlace(temp.file('audit.db'))
       try {
-        await runLog(file, place, some, figures)
+        await runLog(file, { place, plan: some, figures, onKilled })
       } catch (error) {
         failed(`round ${first} and the following: ${(error as Error).stack}`)
       }
@@ -224,6 +228,14 @@ export const campaign: Campaign = {
       const store = server ? 'Postgres' : 'SQLite'
       console.log(`${first + some.length} rounds of ${count}, seed ${seed} (${store})`, figures)
     }
+    const runs: Promise<void>[] = []
+    for (let first = from; first < count; first += ROUNDS_PER_LOG) {
+      // Resolves too if a run ends before all processes are killed.
+      await new Promise<void>((resolve) => {
+        runs.push(runSome(first, resolve).finally(resolve))
+      })
+    }
+    await Promise.all(runs)
     await removeCompiled()
     return { ...figures }
   },

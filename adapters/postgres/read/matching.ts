@@ -1,9 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { AuditEvent } from '../../../src/event/event.js'
-import { type Decide, finishInTurns } from '../../../src/filter/steps.js'
-
-/** A list may keep the event loop this long. */
-const SLICE_MS = 3
+import type { Decide } from '../../../src/filter/steps.js'
+import { createTimeSlices } from '../../../src/filter/time-slices.js'
 
 /**
  * Passes the events of the items that match to `take`, until it returns true. Resolves to whether it has.
@@ -21,20 +19,16 @@ export function createTakeMatching(
   checkTime: () => void,
 ): TakeMatching {
   return async (items, eventOf, take) => {
-    let end = performance.now() + SLICE_MS
-    const isOver = (): boolean => performance.now() >= end
-    const pause = async (): Promise<void> => {
+    const slices = createTimeSlices(async () => {
       await nextTurn()
       checkTime()
-      end = performance.now() + SLICE_MS
-    }
+    })
     for (const item of items) {
       const event = eventOf(item)
       const decision = matches(event)
-      const isMatch =
-        typeof decision === 'boolean' ? decision : await finishInTurns(decision, isOver, pause)
+      const isMatch = typeof decision === 'boolean' ? decision : await slices.finish(decision)
       if (isMatch && take(event, item) === true) return true
-      if (isOver()) await pause()
+      if (slices.isOver()) await slices.next()
     }
     return false
   }

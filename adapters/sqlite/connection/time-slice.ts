@@ -1,8 +1,7 @@
 import type { WaitOptions } from '../../../src/store/store.js'
+import { TIME_SLICE_MS } from '../../../src/filter/time-slices.js'
 import type { Connection } from './connection.js'
 
-/** A time slice may block the event loop for this long. */
-export const TIME_SLICE_MS = 3
 /** The time slice of a write transaction; its commit takes additional time. */
 export const WRITE_SLICE_MS = 1
 // The pause after a transaction is this many times as long as the transaction took, within bounds.

@@ -5,6 +5,7 @@ import type { GroupField } from '../../../src/store-kit/counting/group-fields.js
 import { createTally, type Tally } from '../../../src/store-kit/counting/tally.js'
 import { compileFilter, compileFilterInSteps } from '../../../src/filter/evaluate.js'
 import { type Decision, thenDecided } from '../../../src/filter/steps.js'
+import { createTimeSlices } from '../../../src/filter/time-slices.js'
 import type { WaitOptions } from '../../../src/store/store.js'
 import { type Clock, formatTimestamp, type Microseconds } from '../../../src/event/timestamp.js'
 import { pushDownAttribute } from './pushdown.js'
@@ -12,7 +13,7 @@ import { pushDownWhere } from './pushdown-where.js'
 import { type EventRow, rowToLazyEvent } from '../schema/rows.js'
 import { scanEvents } from './scan.js'
 import type { Tables } from '../schema/tables.js'
-import { runTimeSlice, TIME_SLICE_MS } from '../connection/time-slice.js'
+import { runTimeSlice } from '../connection/time-slice.js'
 
 // Rows that one statement groups.
 const STEP_ROWS = 1000
@@ -108,7 +109,7 @@ async function countGroups(
 async function countRows(tables: Tables, tally: Tally, options: WaitOptions): Promise<void> {
   const matches = compileFilterInSteps(tally.shared)
   const where = pushDownWhere(tally.shared, pushDownAttribute)
-  let sliceEnd = performance.now() + TIME_SLICE_MS
+  const slices = createTimeSlices()
   for (const slice of tally.rounds.flat()) {
     if (tally.isOver()) return
     if (await tables.connection.retry(() => isEmpty(tables, slice), options)) {
@@ -127,8 +128,6 @@ async function countRows(tables: Tables, tally: Tally, options: WaitOptions): Pr
     }
     await scanEvents(tables, { bounds: slice, direction: 'asc', where }, visit, options)
     tally.seen({ ...slice, to })
-    if (performance.now() < sliceEnd) continue
-    await nextTurn()
-    sliceEnd = performance.now() + TIME_SLICE_MS
+    if (slices.isOver()) await slices.next()
   }
 }

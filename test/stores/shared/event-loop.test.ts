@@ -1,6 +1,7 @@
 import { AuditLog, type QueryObject } from 'daybook'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type EventPlace, eachStore } from '../../support/event-stores.js'
+import { turnsDuring } from '../../support/turns.js'
 
 const many = (count: number, text: (i: number) => string): string[] =>
   Array.from({ length: count }, (_, i) => text(i))
@@ -11,17 +12,6 @@ const SLOW: readonly (readonly [title: string, filter: QueryObject['filter']])[]
   ['many conditions', { m: 'or', g: many(500, (i) => ({ text_cont: `b${i}` }) as never) as never }],
   ['a long pattern', { text_matches: `%${'_'.repeat(400)}${'a_'.repeat(1500)}_b_%a` }],
 ]
-
-/** How often the event loop turns while the call runs. */
-async function turnsDuring(call: () => Promise<unknown>): Promise<number> {
-  let turns = 0
-  let immediate = setImmediate(function count() {
-    turns += 1
-    immediate = setImmediate(count)
-  })
-  await call().finally(() => clearImmediate(immediate))
-  return turns
-}
 
 describe.each(eachStore)('the event loop turns during a query of %s', (_, createPlace) => {
   let place: EventPlace

@@ -1,17 +1,20 @@
-import { finishInTurns, type Steps } from '../../src/filter/steps.js'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { finishInTurns, type Steps } from './steps.js'
 
 /** A query may block the event loop for this long. */
-const TIME_SLICE_MS = 3
+export const TIME_SLICE_MS = 3
 
+/** Lets the event loop turn during long work. */
 export interface TimeSlices {
   isOver(): boolean
   /** Pauses, then starts the next time slice. */
   next(): Promise<void>
   /** Does the work within this time slice and further ones. */
-  finish(steps: Steps<boolean>): Promise<boolean>
+  finish<Result>(steps: Steps<Result>): Promise<Result>
 }
 
-export function createTimeSlices(pause: () => Promise<void>): TimeSlices {
+/** `pause` yields to the event loop. It may throw to end the work. */
+export function createTimeSlices(pause: () => Promise<void> = nextTurn): TimeSlices {
   let end = performance.now() + TIME_SLICE_MS
   const isOver = (): boolean => performance.now() >= end
   const next = async (): Promise<void> => {

@@ -57,7 +57,7 @@ function figuresOf(flips: readonly Flip[]): object {
   const rows = [...tables].map(([table, some]) => ({
     table,
     flips: some.length,
-    told: count(some, 'told'),
+    reported: count(some, 'reported'),
     right: count(some, 'right'),
     wrong: count(some, 'wrong'),
     verified: some.filter(({ isVerified }) => isVerified === true).length,
@@ -70,14 +70,20 @@ function figuresOf(flips: readonly Flip[]): object {
       `nothing found: ${table} page ${page} byte ${offset} bit ${bit}: lists ${outcome} ${wrong ?? ''}`,
     )
   const checked = flips.filter(({ table }) => CHECKED.has(table))
-  const quiet = flips.filter(({ outcome }) => outcome !== 'told')
+  const quiet = flips.filter(({ outcome }) => outcome !== 'reported')
   return {
-    'lists right or told, events and segments': percent(
+    'lists right or damage reported, events and segments': percent(
       checked.length - count(checked, 'wrong'),
       checked.length,
     ),
-    'lists right or told, all tables': percent(flips.length - count(flips, 'wrong'), flips.length),
-    'of those not told, found by verify': percent(quiet.length - unnoticed.length, quiet.length),
+    'lists right or damage reported, all tables': percent(
+      flips.length - count(flips, 'wrong'),
+      flips.length,
+    ),
+    'of those not reported, found by verify': percent(
+      quiet.length - unnoticed.length,
+      quiet.length,
+    ),
     'wrong, and not found by verify': unnoticed.filter(({ outcome }) => outcome === 'wrong').length,
   }
 }

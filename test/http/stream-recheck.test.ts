@@ -30,7 +30,7 @@ async function endOf(server: AccessServer, stream: EventStream): Promise<string>
 }
 
 describe.each(['', '?changes=true'])('an open stream%s', (query) => {
-  it('asks again at the interval, and goes on while the answers are the same', async () => {
+  it('asks again at the interval, and continues while the answers are the same', async () => {
     let asked = 0
     let reached = (): void => {}
     const askedOften = new Promise<void>((resolve) => (reached = resolve))
@@ -99,7 +99,7 @@ describe.each(['', '?changes=true'])('an open stream%s', (query) => {
     },
   )
 
-  it('is cut off when visible has no condition any more', async () => {
+  it('is cut off when visible returns a filter without a condition', async () => {
     let filter: unknown = 'all'
     const { server, errors } = await start({ visible: () => filter as Visible })
     const stream = await open(server, query)

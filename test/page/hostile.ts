@@ -13,7 +13,7 @@ const TURNED = 'ann\u202Etxt.exe'
 const UNSEEN = 'an\u200Bn\u2066x'
 export const EMOJI = '👩‍👩‍👧 🧨'
 
-interface Told {
+interface HostileFields {
   readonly type?: string
   readonly username?: string
   readonly source?: string
@@ -23,7 +23,7 @@ interface Told {
 const deep = (levels: number): JsonObject =>
   levels === 0 ? { end: 'bottom' } : { d: deep(levels - 1) }
 
-const TOLD = {
+const HOSTILE_FIELDS = {
   markup: {
     type: `${IMAGE}:${BOLD}`,
     username: SCRIPT,
@@ -72,22 +72,22 @@ const TOLD = {
     attributes: Object.fromEntries(Array.from({ length: 2000 }, (_, n) => [`key_${n}`, n])),
   },
   deep: { attributes: deep(50) },
-} satisfies Readonly<Record<string, Told>>
+} satisfies Readonly<Record<string, HostileFields>>
 
-export type Name = keyof typeof TOLD
+export type Name = keyof typeof HOSTILE_FIELDS
 
 const START = Date.now() * 1000 - 600_000_000
 export const EVENTS = Object.fromEntries(
-  Object.entries<Told>(TOLD).map(([name, told], n): [string, AuditEvent] => [
+  Object.entries<HostileFields>(HOSTILE_FIELDS).map(([name, fields], n): [string, AuditEvent] => [
     name,
     {
       id: `00000000-0000-4000-8000-${n.toString().padStart(12, '0')}`,
       created_at: formatTimestamp(START + n * 1_000_000),
-      username: told.username ?? null,
-      system: told.type !== undefined && !told.type.startsWith('<'),
-      type: told.type ?? 'hostile:event',
-      source: told.source ?? null,
-      attributes: told.attributes ?? {},
+      username: fields.username ?? null,
+      system: fields.type !== undefined && !fields.type.startsWith('<'),
+      type: fields.type ?? 'hostile:event',
+      source: fields.source ?? null,
+      attributes: fields.attributes ?? {},
     },
   ]),
 ) as Readonly<Record<Name, AuditEvent>>

@@ -51,13 +51,13 @@ describe('a row', () => {
   it('is named by its level, the sentence of the event, and its time', async () => {
     const page = await open('', { timezoneId: ZONE })
     const { events } = await host.audit.list('limit=12&filter[type_not_start]=info:template')
-    const told = events.toReversed().map((event) => {
+    const expected = events.toReversed().map((event) => {
       const sentence = sentenceText(describeEvent(event, { types: workflowEventTypes }))
       const [first] = event.type.split(':')
       const level = event.type.endsWith(':denied') ? 'denied' : event.system ? first : 'custom'
       return { id: event.id, name: `${level}: ${sentence}, ${clock(event, ZONE).slice(0, 8)}` }
     })
-    for (const { id, name } of told)
+    for (const { id, name } of expected)
       await expect.poll(() => rowOf(page, id).getAttribute('aria-label'), WAIT).toBe(name)
   })
 

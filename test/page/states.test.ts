@@ -145,7 +145,7 @@ describe('a user', () => {
     expect(await facets.getByRole('checkbox', { name: /^mira/ }).count()).toBe(0)
   })
 
-  it('a sort by an attribute that no event has is told above the rows', async () => {
+  it('a sort by an attribute that no event has is reported above the rows', async () => {
     const host = await serve()
     const page = await open(host, '?filter[sorts]=creatd_at')
     const warning = page.getByText(

@@ -16,7 +16,7 @@ export type Outcome =
   /** Lists were right, and nothing was reported. */
   | 'right'
   /** A list, or opening the file, reported the damage. */
-  | 'told'
+  | 'reported'
   /** A list was wrong, and nothing was reported. */
   | 'wrong'
 
@@ -192,18 +192,18 @@ async function askDamaged(
     audit = new AuditLog({ types: {}, store })
   } catch (error) {
     if (!(error instanceof AuditLogError)) throw error
-    return { outcome: 'told', isVerified: undefined }
+    return { outcome: 'reported', isVerified: undefined }
   }
   const damages: Damage[] = []
   audit.on('damaged', (damage) => damages.push(damage))
   try {
     const answers = await answersOf(audit)
-    if (damages.length > 0) return { outcome: 'told', isVerified: undefined }
+    if (damages.length > 0) return { outcome: 'reported', isVerified: undefined }
     const wrong = QUERIES.find((_, i) => !isDeepStrictEqual(answers[i], right[i]))
     const isVerified = asks === 'all' || wrong !== undefined ? await isFound(audit) : undefined
     return { outcome: wrong === undefined ? 'right' : 'wrong', isVerified, wrong }
   } catch (error) {
-    if (error instanceof AuditLogError) return { outcome: 'told', isVerified: undefined }
+    if (error instanceof AuditLogError) return { outcome: 'reported', isVerified: undefined }
     throw error
   } finally {
     await audit.close().catch(() => {})

@@ -105,7 +105,7 @@ void audit.record('warn:pool:full', { pool: 'p', shop: 'berlin' })
 // Any key where none is declared.
 void audit.record('api:orders:open', { whatever: 1, nested: { list: [() => 1] } })
 
-// Of such a type, the common keys and those of its sentence and its scope are known all the same.
+// For such a type, editors still suggest the common keys and those of its sentence and its scope.
 type KnownKeys<T> = keyof { [K in keyof T as string extends K ? never : K]: T[K] }
 type CatalogKeys<Type extends keyof typeof workflowEventTypes> = KnownKeys<
   EventData<(typeof workflowEventTypes)[Type]>

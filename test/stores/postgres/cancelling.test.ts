@@ -32,7 +32,7 @@ it('cancels a statement though an extension overloads pg_cancel_backend', async 
   await pool.end()
 })
 
-it('tells why a statement could not be cancelled', async () => {
+it('reports why a statement could not be cancelled', async () => {
   const pool = new pg.Pool({ connectionString: database.url })
   let taken = 0
   const refusing: PostgresPool = {

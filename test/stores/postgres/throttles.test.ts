@@ -180,7 +180,7 @@ it('a lost attempt closes no throttle to its own event', async () => {
 })
 
 it.each([{}, { live: true as const }])(
-  'an event that is taken back gives its throttle back, and its counts: %j',
+  'removing a rejected event reopens its throttle and restores the counts: %j',
   async (overrides) => {
     const controller = new AbortController()
     let isLosing = false

@@ -13,7 +13,7 @@ const SLOW: readonly (readonly [title: string, filter: QueryObject['filter']])[]
   ['a long pattern', { text_matches: `%${'_'.repeat(400)}${'a_'.repeat(1500)}_b_%a` }],
 ]
 
-describe.each(eachStore)('the event loop turns during a query of %s', (_, createPlace) => {
+describe.each(eachStore)('the event loop runs during a query of %s', (_, createPlace) => {
   let place: EventPlace
   let audit: AuditLog
   beforeAll(async () => {

@@ -105,7 +105,7 @@ async function typesAfterDeath(): Promise<string[]> {
 }
 
 describe('a commit whose sync fails', () => {
-  it('without more, would come back after the death of the process', async () => {
+  it('may come back after the death of the process while it is not settled', async () => {
     const audit = openLog()
     await audit.recordCustom('before')
     failNextSync()
@@ -126,7 +126,7 @@ describe('a commit whose sync fails', () => {
     expect(await typesIn(audit)).toEqual(['before', 'after'])
   })
 
-  it('resolves if the event is kept all the same', async () => {
+  it('resolves if the event is kept nevertheless', async () => {
     const audit = openLog()
     atNextCommit((commit) => {
       commit()
@@ -136,7 +136,7 @@ describe('a commit whose sync fails', () => {
     expect((await audit.list()).events).toEqual([event])
   })
 
-  it('makes nothing of the host different', async () => {
+  it('changes nothing of the host', async () => {
     const host = new Database(filename)
     host.pragma('user_version = 42')
     const audit = openLog()
@@ -201,7 +201,7 @@ describe('a commit of the journal whose sync fails', () => {
     expect(journal.first(9)).toHaveLength(1)
   })
 
-  it('is accepted if it is kept all the same', () => {
+  it('is accepted if it is kept nevertheless', () => {
     const journal = openJournal()
     atNextExec((database) => database.exec('COMMIT'))
     journal.add([entry])

@@ -24,5 +24,5 @@ it('a flipped bit in events and segments gives no wrong list that nothing report
     flips.push(await flipOnce(files, pages, right, { next, asks: 'wrong' }))
   const wrong = flips.filter(({ outcome, isVerified }) => outcome === 'wrong' && !isVerified)
   expect(wrong).toEqual([])
-  expect(flips.filter(({ outcome }) => outcome === 'told').length).toBeGreaterThan(10)
+  expect(flips.filter(({ outcome }) => outcome === 'reported').length).toBeGreaterThan(10)
 })

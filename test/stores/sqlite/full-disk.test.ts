@@ -21,7 +21,7 @@ function openStore() {
   return { store, connection }
 }
 
-it('requests that a full disk kept out of the log are reported in it, and warned of', async () => {
+it('requests that a full disk kept out of the log are reported in it and by a process warning', async () => {
   const warnings = takeWarnings()
   const { store, connection } = openStore()
   const app = await startRecorded([parser, done], { store })

@@ -177,7 +177,7 @@ describe('a file', () => {
     expect(ordinalsOf(part.find('type', 'halves'))).toEqual([7])
   })
 
-  it('the count of unsealed events stays right', async () => {
+  it('the count of unsealed events stays correct', async () => {
     await index.record(someAttributes(11))
     await index.importAt([OLD, OLD + 1000], 'old')
     const live = await index.audit().recordLive('info:runs:start')

@@ -191,7 +191,7 @@ describe('a run', () => {
     expect(archived.map(({ type }) => type)).toEqual(['info:data_cleanup:events'])
   })
 
-  it('first records what throttles have suppressed, even without rules', async () => {
+  it('first records suppressed calls, even without rules', async () => {
     const time = clock()
     const store = memoryStore({ clock: time })
     const world = open(store, { rules: [{ target: 'jobs', run: async () => 1 }] })

@@ -343,7 +343,7 @@ describe('the lease of a rule', () => {
 })
 
 describe('without rules', () => {
-  it('what throttles have suppressed is recorded every hour', async () => {
+  it('suppressed calls are recorded every hour', async () => {
     const store = memoryStore({ clock: time })
     const world = open(store, [])
     const report = (number: number): Promise<void> => {

@@ -4,8 +4,11 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { change, eventOf, step, version } from './examples.js'
 
-const tell = (type: string, attributes: JsonObject = {}, username: string | null = 'ann'): string =>
-  sentenceText(describeEvent(eventOf({ type, attributes, username })))
+const sentenceOf = (
+  type: string,
+  attributes: JsonObject = {},
+  username: string | null = 'ann',
+): string => sentenceText(describeEvent(eventOf({ type, attributes, username })))
 
 describe('the rules', () => {
   it.each<[string, JsonObject, string, string]>([
@@ -80,19 +83,24 @@ describe('the rules', () => {
     ['constructor', {}, 'ann: constructor', 'constructor'],
     ['::', {}, 'ann: thing thing', 'thing thing'],
   ])('%s', (type, attributes, byAnn, byService) => {
-    expect([tell(type, attributes), tell(type, attributes, null)]).toEqual([byAnn, byService])
+    expect([sentenceOf(type, attributes), sentenceOf(type, attributes, null)]).toEqual([
+      byAnn,
+      byService,
+    ])
   })
 
   it('names nodes by their type', () => {
     const request_path = '/api/projects/acme/environments'
-    expect(tell('error:nodes:create', { request_path, url_params: { project_code: 'acme' } })).toBe(
-      'ann could not create an environment in project acme',
-    )
+    expect(
+      sentenceOf('error:nodes:create', { request_path, url_params: { project_code: 'acme' } }),
+    ).toBe('ann could not create an environment in project acme')
   })
 
   it('shows the end of the id without a name', () => {
     const { name: _, change_name: __, ...nameless } = step
-    expect(tell('api:steps:start', nameless)).toBe('ann started step …9c0b7e of change …9c0b7e')
+    expect(sentenceOf('api:steps:start', nameless)).toBe(
+      'ann started step …9c0b7e of change …9c0b7e',
+    )
   })
 
   it('applies a name only to its own resource', () => {
@@ -138,20 +146,20 @@ describe('the end of a sentence', () => {
   it('is the number of suppressed calls', () => {
     const suppressed_since = '2026-11-20T13:00:00.000007Z'
     const attributes = { suppressed_count: 14, suppressed_since }
-    expect(tell('api:notification:error', attributes, null)).toBe(
+    expect(sentenceOf('api:notification:error', attributes, null)).toBe(
       'notification failed (14 more suppressed since 2026-11-20 13:00 UTC)',
     )
     expect(describeEvent(eventOf({ type: 'warn:x', attributes })).what).toContainEqual({
       kind: 'time',
       text: suppressed_since,
     })
-    expect(tell('warn:x', { suppressed_count: 14, suppressed_since: 'noon' }, null)).toBe(
+    expect(sentenceOf('warn:x', { suppressed_count: 14, suppressed_since: 'noon' }, null)).toBe(
       'x (14 more suppressed)',
     )
   })
 
   it('says that work is unfinished', () => {
-    expect(tell('api:changes:start', { ...change, unfinished: true })).toBe(
+    expect(sentenceOf('api:changes:start', { ...change, unfinished: true })).toBe(
       'ann started change nightly, left unfinished',
     )
   })
@@ -159,7 +167,11 @@ describe('the end of a sentence', () => {
 
 describe('a live event', () => {
   const type = 'info:template_version:fetch'
-  const told = (progress: JsonObject[string], isOpen?: boolean, username: string | null = null) => {
+  const sentenceWith = (
+    progress: JsonObject[string],
+    isOpen?: boolean,
+    username: string | null = null,
+  ) => {
     const event = eventOf({ type, username, attributes: { ...version, progress } })
     return sentenceText(describeEvent(event, { types: workflowEventTypes, isOpen }))
   }
@@ -167,9 +179,9 @@ describe('a live event', () => {
   it('shows the latest percentage while it is open', () => {
     const log =
       'Counting objects: 100% (3/3)\rReceiving objects:  33% (1/3)\rReceiving objects:  62% (2/3)'
-    expect(told(log, true)).toBe('template version main is being fetched, 62 %')
-    expect(told(log, true, 'ann')).toBe('ann is fetching template version main, 62 %')
-    expect(told(12.5, true)).toBe('template version main is being fetched, 12 %')
+    expect(sentenceWith(log, true)).toBe('template version main is being fetched, 62 %')
+    expect(sentenceWith(log, true, 'ann')).toBe('ann is fetching template version main, 62 %')
+    expect(sentenceWith(12.5, true)).toBe('template version main is being fetched, 12 %')
     const event = eventOf({ type, attributes: { progress: '62 %' } })
     expect(describeEvent(event, { types: workflowEventTypes, isOpen: true }).what).toContainEqual({
       kind: 'progress',
@@ -189,7 +201,7 @@ describe('a live event', () => {
   ])(
     'says that the work started if the progress is unknown or unusable: %j, %s',
     (progress, isOpen) => {
-      expect(told(progress, isOpen)).toBe('fetch of template version main started')
+      expect(sentenceWith(progress, isOpen)).toBe('fetch of template version main started')
     },
   )
 })
@@ -226,24 +238,24 @@ describe('the sentence of a registered type', () => {
     'api:deploys:create': { sentence: 'deployed **{name}**[ to {environment}][: {error}]' },
     'api:deploys:destroy': { sentence: 'broken [' },
   }
-  const told = (attributes: JsonObject, type = 'api:deploys:create') =>
+  const sentenceWith = (attributes: JsonObject, type = 'api:deploys:create') =>
     sentenceText(describeEvent(eventOf({ type, attributes, username: 'ann' }), { types }))
 
   it('takes precedence over the rules', () => {
-    expect(told({ name: 'web', environment: 'prod' })).toBe('ann deployed web to prod')
-    expect(told({ name: 'web', error: 'late' })).toBe('ann deployed web: late')
+    expect(sentenceWith({ name: 'web', environment: 'prod' })).toBe('ann deployed web to prod')
+    expect(sentenceWith({ name: 'web', error: 'late' })).toBe('ann deployed web: late')
   })
 
   it('falls back to the rules if the event lacks a value or the sentence is invalid', () => {
-    expect(told({})).toBe('ann created a deploy')
-    expect(told({}, 'api:deploys:destroy')).toBe('ann deleted a deploy')
+    expect(sentenceWith({})).toBe('ann created a deploy')
+    expect(sentenceWith({}, 'api:deploys:destroy')).toBe('ann deleted a deploy')
   })
 })
 
 describe('hostile values', () => {
   it('are shown in one line, with invisible characters made visible', () => {
     const name = 'a\u202Egpj.exe\u0000\u001B[31m\u200B\r\n\u2028b\u2066'
-    expect(tell('api:projects:create', { name })).toBe(
+    expect(sentenceOf('api:projects:create', { name })).toBe(
       'ann created project aU+202Egpj.exeU+0000U+001B[31mU+200B U+2028bU+2066',
     )
     expect(describeEvent(eventOf({ type: 'x\u202Ey:z', username: 'an\nn\u202E' }))).toEqual({
@@ -254,13 +266,13 @@ describe('hostile values', () => {
   })
 
   it('are not interpreted as templates or markup', () => {
-    expect(tell('api:projects:create', { name: '**{code}** [x|y] <b>', code: 'c' })).toBe(
+    expect(sentenceOf('api:projects:create', { name: '**{code}** [x|y] <b>', code: 'c' })).toBe(
       'ann created project **{code}** [x|y] <b>',
     )
   })
 
   it('count as missing if nothing of them is visible', () => {
-    expect(tell('api:projects:create', { name: ' \n ', code: 'acme' })).toBe(
+    expect(sentenceOf('api:projects:create', { name: ' \n ', code: 'acme' })).toBe(
       'ann created project acme',
     )
     expect(sentenceText(describeEvent(eventOf({ type: 'api:a:start', username: ' ' })))).toBe(
@@ -270,7 +282,11 @@ describe('hostile values', () => {
 
   it('are cut if they are long', () => {
     const text = 'ä😀'.repeat(500_000)
-    const sentence = tell('audit:changes:pause', { name: text, message: text, change_id: 'x' })
+    const sentence = sentenceOf('audit:changes:pause', {
+      name: text,
+      message: text,
+      change_id: 'x',
+    })
     expect(sentence).toMatch(/^ann paused change (ä😀){39}ä…: “(ä😀){59}ä…”$/u)
   })
 
@@ -278,10 +294,10 @@ describe('hostile values', () => {
     const attributes = JSON.parse(
       '{"__proto__": {"name": "x"}, "request_body": {"__proto__": 1}}',
     ) as JsonObject
-    expect(tell('api:projects:update', attributes)).toBe('ann updated a project: __proto__')
-    expect(tell('api:constructor:create', {})).toBe('ann created a constructor')
-    expect(tell('api:x:constructor', {})).toBe('ann: x constructor')
-    expect(tell('api:__proto__:create', {})).toBe('ann created a proto')
+    expect(sentenceOf('api:projects:update', attributes)).toBe('ann updated a project: __proto__')
+    expect(sentenceOf('api:constructor:create', {})).toBe('ann created a constructor')
+    expect(sentenceOf('api:x:constructor', {})).toBe('ann: x constructor')
+    expect(sentenceOf('api:__proto__:create', {})).toBe('ann created a proto')
   })
 })
 

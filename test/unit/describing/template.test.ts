@@ -10,7 +10,7 @@ import { eventOf } from './examples.js'
 
 const TYPE = 'host:thing:done'
 
-function told(
+function filled(
   sentence: string,
   attributes: JsonObject = {},
   username: string | null = null,
@@ -62,15 +62,15 @@ describe('a template', () => {
     ['did {@thing}', { name: 'it' }, 'did thing it'],
     ['bad: {@reason}', { message: 'm' }, 'bad: m'],
   ])('%s with %j', (sentence, attributes, text) => {
-    expect(told(sentence, attributes, null)).toBe(text)
+    expect(filled(sentence, attributes, null)).toBe(text)
   })
 
   it('continues after the user unless it begins with a bar', () => {
-    expect(told('done', {}, 'ann')).toBe('ann done')
-    expect(told('did it | it was done', {}, 'ann')).toBe('ann did it')
-    expect(told('did it | it was done')).toBe('it was done')
-    expect(told('| it was done', {}, 'ann')).toBe('ann: it was done')
-    expect(told('| it was done')).toBe('it was done')
+    expect(filled('done', {}, 'ann')).toBe('ann done')
+    expect(filled('did it | it was done', {}, 'ann')).toBe('ann did it')
+    expect(filled('did it | it was done')).toBe('it was done')
+    expect(filled('| it was done', {}, 'ann')).toBe('ann: it was done')
+    expect(filled('| it was done')).toBe('it was done')
   })
 
   it('marks names, quotes and reasons', () => {

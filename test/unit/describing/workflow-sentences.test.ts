@@ -9,12 +9,12 @@ describe('the sentences of the workflow catalogue', () => {
   it.each(workflowSentences)(
     '%s',
     (type, attributes, byAnn, byService, bareByAnn, bareByService) => {
-      const told = [attributes, {}].flatMap((attributes) =>
+      const sentences = [attributes, {}].flatMap((attributes) =>
         ['ann', null].map((username) =>
           sentenceText(describeEvent(eventOf({ type, username, attributes }), { types })),
         ),
       )
-      expect(told).toEqual([byAnn, byService, bareByAnn, bareByService])
+      expect(sentences).toEqual([byAnn, byService, bareByAnn, bareByService])
     },
   )
 

@@ -23,7 +23,7 @@ import {
   workflowStep,
 } from './examples.js'
 
-/** An event of the type with these attributes is told so, with a user and without; then without attributes. */
+/** An event of the type with these attributes has these sentences, with a user and without; then the same without attributes. */
 type Row = readonly [
   type: string,
   attributes: JsonObject,

@@ -100,7 +100,7 @@ describe('events of other systems', () => {
       .filter((line) => line.startsWith('{') && line.endsWith('}'))
       .flatMap((line) => redactWithin(JSON.parse(line), [], secretsOf(), Infinity).redacted)
 
-  it('are shown but for their secrets', () => {
+  it('are shown without their secrets', () => {
     // With a session token.
     expect(redactedIn('cloud-trail.ndjson')).toEqual(['/responseElements/credentials'])
     expect(redactedIn('windows-log.ndjson')).toEqual([])

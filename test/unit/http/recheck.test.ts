@@ -25,7 +25,7 @@ it('asks once a period, also if nothing is read', async () => {
   expect(asked()).toBe(5)
 })
 
-it('asks no more once the reader has ended the chunks', async () => {
+it('stops asking once the reader has ended the chunks', async () => {
   const { chunks, asked } = openChunks()
   const reader = await chunks
   await reader.next()
@@ -35,7 +35,7 @@ it('asks no more once the reader has ended the chunks', async () => {
 })
 
 it.each(['before', 'after'])(
-  'asks no more if the request ended %s the chunks began',
+  'does not ask if the request ended %s the chunks began',
   async (when) => {
     const request = new AbortController()
     if (when === 'before') request.abort()
@@ -46,7 +46,7 @@ it.each(['before', 'after'])(
   },
 )
 
-it('passes on no chunk after a refusal, even if the chunks do not end by themselves', async () => {
+it('yields no chunk after a refusal, even if the chunks do not end by themselves', async () => {
   const answers = [true, false]
   const chunks = await whileAllowed(
     async () =>

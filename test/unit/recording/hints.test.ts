@@ -9,7 +9,7 @@ const types = defineEventTypes({
   'warn:pool:full': { throttle: { period: { hours: 1 }, scope: ['cluster', 'pool'] } },
 })
 
-describe('the process is warned', () => {
+describe('a process warning is emitted', () => {
   let warned: MockInstance<typeof process.emitWarning>
   beforeEach(() => {
     warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
@@ -19,7 +19,7 @@ describe('the process is warned', () => {
   const warnings = (): string[] => warned.mock.calls.map(([warning]) => String(warning))
   const open = (strict: boolean) => new AuditLog({ store: memoryStore(), types, strict })
 
-  it('in strict mode of a key one letter off a known one, once', async () => {
+  it('in strict mode for a key that differs in one letter from a known one, once', async () => {
     const audit = open(true)
     for (let n = 0; n < 2; n++) {
       await audit.record('api:orders:create', { ordername: 'a', mesage: 'b', nodeid: 1, other: 2 })
@@ -35,14 +35,14 @@ describe('the process is warned', () => {
     await audit.close()
   })
 
-  it('of nothing like that outside of strict mode', async () => {
+  it('for no such key outside of strict mode', async () => {
     const audit = open(false)
     await audit.record('api:orders:create', { ordername: 'a', mesage: 'b' })
     expect(warnings()).toEqual([])
     await audit.close()
   })
 
-  it('of a missing scope key, once for each type', async () => {
+  it('for a missing scope key, once for each type', async () => {
     const audit = open(false)
     await audit.record('warn:pool:full', { cluster: 'a' })
     await audit.record('warn:pool:full', { cluster: 'b' })

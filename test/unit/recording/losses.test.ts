@@ -246,7 +246,7 @@ describe('a gap event reports', () => {
     expect(events).toMatchObject([{ type: 'warn:audit_log:gap', attributes: { count: 1 } }])
   })
 
-  it('nothing on close if neither store nor journal takes it: the process is warned', async () => {
+  it('nothing on close if neither store nor journal takes it, but a process warning does', async () => {
     const { audit, store, journal } = rig()
     journal.failing = new Error('full')
     audit.on('rejected', () => {})
@@ -260,8 +260,8 @@ describe('a gap event reports', () => {
   })
 })
 
-describe('without a handler for rejected', () => {
-  it('the process is warned once of each cause', async () => {
+describe('a process warning of lost events', () => {
+  it('is emitted once for each cause', async () => {
     const warnings = takeWarnings()
     const { audit, store } = rig({ waiting: { maxWaiting: 1 } })
     const fail = async (code: string, times = 1): Promise<void> => {
@@ -278,7 +278,7 @@ describe('without a handler for rejected', () => {
     ])
   })
 
-  it('is not warned where one listens', async () => {
+  it('is not emitted if a handler listens to rejected', async () => {
     const warnings = takeWarnings()
     const { audit, store } = rig()
     const handler = vi.fn()

@@ -5,17 +5,17 @@ import { type ClockDoubt, createClockGuard } from '../../../src/store/clock-guar
 const NOON: Microseconds = 1_800_000_000 * SECOND
 const YEARS = 75 * 365 * DAY
 
-/** A guard whose monotonic clock is `passed`, and what it has told. */
+/** A guard whose monotonic clock is `passed`, and the doubts that it has reported. */
 function fixture() {
   let passed: Microseconds = 0
   const guard = createClockGuard(() => passed / 1000)
-  const told: ClockDoubt[] = []
-  guard.watch((doubt) => told.push(doubt))
-  return { guard, told, pass: (time: Microseconds) => void (passed += time) }
+  const doubts: ClockDoubt[] = []
+  guard.watch((doubt) => doubts.push(doubt))
+  return { guard, doubts, pass: (time: Microseconds) => void (passed += time) }
 }
 
-it('a jump ahead is stamped from the last reading plus the time since, and told once', () => {
-  const { guard, told, pass } = fixture()
+it('a jump ahead is stamped from the last reading plus the time since, and reported once', () => {
+  const { guard, doubts, pass } = fixture()
   expect(guard.judge(NOON)).toBe(NOON)
   expect(guard.doubted()).toBeUndefined()
   pass(SECOND)
@@ -23,14 +23,14 @@ it('a jump ahead is stamped from the last reading plus the time since, and told 
   pass(SECOND)
   expect(guard.judge(NOON + YEARS + SECOND)).toBe(NOON + 2 * SECOND)
   expect(guard.doubted()).toBe(NOON + 2 * SECOND)
-  expect(told).toEqual([{ reason: 'jump', clock: NOON + YEARS, expected: NOON + SECOND }])
+  expect(doubts).toEqual([{ reason: 'jump', clock: NOON + YEARS, expected: NOON + SECOND }])
 })
 
 it('a jump of 30 days is followed', () => {
-  const { guard, told } = fixture()
+  const { guard, doubts } = fixture()
   guard.judge(NOON)
   expect(guard.judge(NOON + 30 * DAY)).toBe(NOON + 30 * DAY)
-  expect(told).toEqual([])
+  expect(doubts).toEqual([])
 })
 
 it('a long time without a reading is no jump', () => {
@@ -40,7 +40,7 @@ it('a long time without a reading is no jump', () => {
   expect(guard.judge(NOON + 90 * DAY)).toBe(NOON + 90 * DAY)
 })
 
-it('a jump that has stood for 10 minutes is followed', () => {
+it('a jump that has lasted for 10 minutes is followed', () => {
   const { guard, pass } = fixture()
   guard.judge(NOON)
   guard.judge(NOON + YEARS)
@@ -51,15 +51,15 @@ it('a jump that has stood for 10 minutes is followed', () => {
   expect(guard.doubted()).toBeUndefined()
 })
 
-it('a clock that is set right is followed at once, and its next jump doubted again', () => {
-  const { guard, told, pass } = fixture()
+it('a clock that is corrected is followed at once, and its next jump is doubted again', () => {
+  const { guard, doubts, pass } = fixture()
   guard.judge(NOON)
   guard.judge(NOON + YEARS)
   pass(9 * MINUTE)
   expect(guard.judge(NOON + 9 * MINUTE)).toBe(NOON + 9 * MINUTE)
   pass(2 * MINUTE)
   expect(guard.judge(NOON + YEARS)).toBe(NOON + 11 * MINUTE)
-  expect(told).toHaveLength(2)
+  expect(doubts).toHaveLength(2)
 })
 
 it('accept trusts the next reading', () => {
@@ -71,20 +71,23 @@ it('accept trusts the next reading', () => {
   expect(guard.judge(NOON + YEARS)).toBe(NOON + YEARS)
 })
 
-it.each([YEARS, -YEARS])('a start %d microseconds from the newest event is only told', (lead) => {
-  const { guard, told } = fixture()
-  guard.begin(NOON)
-  expect(guard.judge(NOON + lead)).toBe(NOON + lead)
-  expect(guard.judge(NOON + lead)).toBe(NOON + lead)
-  expect(told).toEqual([{ reason: 'start', clock: NOON + lead, expected: NOON }])
-})
+it.each([YEARS, -YEARS])(
+  'a start %d microseconds from the newest event is only reported',
+  (lead) => {
+    const { guard, doubts } = fixture()
+    guard.begin(NOON)
+    expect(guard.judge(NOON + lead)).toBe(NOON + lead)
+    expect(guard.judge(NOON + lead)).toBe(NOON + lead)
+    expect(doubts).toEqual([{ reason: 'start', clock: NOON + lead, expected: NOON }])
+  },
+)
 
-it('a start near the newest event, or without one, is not told', () => {
+it('a start near the newest event, or without one, is not reported', () => {
   for (const highWater of [NOON, 0]) {
-    const { guard, told } = fixture()
+    const { guard, doubts } = fixture()
     guard.begin(highWater)
     guard.judge(NOON + DAY)
-    expect(told).toEqual([])
+    expect(doubts).toEqual([])
   }
 })
 
@@ -98,8 +101,8 @@ it('a handler that comes later gets the doubt', () => {
   const guard = createClockGuard(() => 0)
   guard.begin(NOON)
   guard.judge(NOON + YEARS)
-  const told: ClockDoubt[] = []
-  guard.watch((doubt) => told.push(doubt))()
-  guard.watch((doubt) => told.push(doubt))
-  expect(told).toHaveLength(1)
+  const doubts: ClockDoubt[] = []
+  guard.watch((doubt) => doubts.push(doubt))()
+  guard.watch((doubt) => doubts.push(doubt))
+  expect(doubts).toHaveLength(1)
 })

@@ -86,7 +86,7 @@ describe('rows', () => {
     [{ predicate: 'cont', values: ['x', 'y'] }, 'cont_any'],
     [{ predicate: 'not_cont', values: ['x', 'y'] }, 'not_cont_all'],
     [{ predicate: 'not_cont', values: ['x', 'y'], join: 'all' }, 'not_cont_any'],
-  ] as const)('%o ask by %s', (change, predicate) => {
+  ] as const)('%o are written with the predicate %s', (change, predicate) => {
     expect(predicateFor(row('a', change))).toBe(predicate)
   })
 

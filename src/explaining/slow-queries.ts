@@ -48,14 +48,14 @@ export function createSlowQueries(
   const isWatching = (): boolean => slowMs !== undefined && isHeard()
 
   const watch = async <Answer>(
-    ask: () => Promise<Answer>,
+    run: () => Promise<Answer>,
     describe: (took_ms: number, answer: Answer | undefined) => Omit<SlowQuery, 'took_ms' | 'error'>,
   ): Promise<Answer> => {
     const start = performance.now()
     let answer: Answer | undefined
     let error: unknown
     try {
-      return (answer = await ask())
+      return (answer = await run())
     } catch (thrown) {
       error = thrown
       throw thrown
@@ -82,9 +82,9 @@ export function createSlowQueries(
       )
     },
     async count(query, options) {
-      const ask = (): Promise<EventCounts> => store.count(query, options)
-      if (!isWatching()) return ask()
-      return watch(ask, () => {
+      const run = (): Promise<EventCounts> => store.count(query, options)
+      if (!isWatching()) return run()
+      return watch(run, () => {
         const where = bothOf(query.visible, query.where)
         const text = queryText({ where, sorts: [], limit: MAX_LIMIT })
         return { method: 'count', query: text, explanation: undefined }

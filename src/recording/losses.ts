@@ -40,7 +40,7 @@ export function createLossWarnings(): (type: unknown, error: AuditLogError) => v
     given.add(key)
     const reason = error.message.includes(cause.message) ? '' : `: ${cause.message}`
     process.emitWarning(
-      `an event of the type ${typeof type === 'string' ? type : inspect(type)} is lost: ${error.message}${reason} (nothing listens to 'rejected' of the audit log; each cause is warned of once)`,
+      `an event of the type ${typeof type === 'string' ? type : inspect(type)} is lost: ${error.message}${reason} (the audit log has no listener for 'rejected'; this is reported once for each cause)`,
     )
   }
 }

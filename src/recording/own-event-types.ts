@@ -10,13 +10,13 @@ export const ownEventTypes = {
   },
   'warn:audit_log:damage': {
     area: 'Audit log',
-    description: 'something stored is not what was written: it was set aside',
+    description: 'stored data is damaged: it differs from what was written, and was set aside',
     data: ['count', 'places'],
   },
   'warn:audit_log:clock': {
     area: 'Audit log',
     description:
-      'the clock jumped ahead by more than 30 days, or was as far from the newest event at a start',
+      'the clock jumped ahead by more than 30 days, or differed by that much from the newest event at a start',
     data: ['reason', 'clock_time', 'expected_time'],
   },
   'info:data_cleanup:events': {

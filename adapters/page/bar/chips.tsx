@@ -22,7 +22,7 @@ import { Phrases } from '../ui/phrases.js'
 /** The number of events that a filter excludes because they lack its attribute; `undefined` until known. */
 function useDropped(conjunct: Conjunct): number | undefined {
   const attribute = requiredAttribute(conjunct)
-  const [asked, setAsked] = useState<number>()
+  const [fetched, setFetched] = useState<number>()
   const known =
     attribute === undefined ? undefined : ownValue(counts.value?.facets, attribute)?.missing
   const isWanted = attribute !== undefined && known === undefined && counts.value !== undefined
@@ -32,12 +32,12 @@ function useDropped(conjunct: Conjunct): number | undefined {
     const others = withoutConjunct(query.value, conjunct)
     const lacking = apiQueryWith(others, [conditionOn(attribute, 'null')])
     countEvents(lacking, {}, controller.signal).then(
-      ({ total }) => setAsked(total),
+      ({ total }) => setFetched(total),
       () => undefined,
     )
     return () => controller.abort()
   }, [isWanted, search.value])
-  return known ?? (isWanted ? asked : undefined)
+  return known ?? (isWanted ? fetched : undefined)
 }
 
 const focusChip = (list: Element | null, at: number): void =>

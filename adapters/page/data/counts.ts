@@ -100,7 +100,7 @@ const request = computed(() =>
     : undefined,
 )
 
-let asking: AbortController | undefined
+let running: AbortController | undefined
 let next: ReturnType<typeof setTimeout> | undefined
 let isRecountDue = false
 
@@ -108,8 +108,8 @@ let isRecountDue = false
 const pause = (): number => Math.max(3000, 10 * (counts.value?.took_ms ?? 0))
 
 function stop(): void {
-  asking?.abort()
-  asking = undefined
+  running?.abort()
+  running = undefined
   clearTimeout(next)
   next = undefined
   isRecountDue = false
@@ -119,17 +119,17 @@ function stop(): void {
 async function count({ search, query, wanted }: NonNullable<typeof request.value>): Promise<void> {
   stop()
   const controller = new AbortController()
-  asking = controller
+  running = controller
   isCounting.value = true
   const now = new Date()
   try {
     const text = apiQuery({ ...query, sorts: [] }, now)
     const answer = await countEvents(text, wanted, controller.signal)
-    if (asking !== controller) return
+    if (running !== controller) return
     counted.value = { counts: answer, search, range: rangeAt(query.range, now) }
     countError.value = undefined
   } catch (error) {
-    if (asking !== controller) return
+    if (running !== controller) return
     countError.value = error as Error
   }
   const isDue = isRecountDue
@@ -149,7 +149,7 @@ function countWhenVisible(): void {
 
 /** Schedules another count after new events. Calls are coalesced. */
 export function recountSoon(): void {
-  if (asking) isRecountDue = true
+  if (running) isRecountDue = true
   else next ??= setTimeout(countWhenVisible, pause())
 }
 

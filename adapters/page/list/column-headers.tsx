@@ -18,7 +18,7 @@ const ARIA = { asc: 'ascending', desc: 'descending' } as const
 function SortHeader({ attribute, text }: { attribute: SortKey; text: string }) {
   const direction = directionOf(attribute)
   const sort = (): void =>
-    changeQuery((asked) => ({ ...asked, sorts: nextSorts(asked.sorts, attribute) }))
+    changeQuery((before) => ({ ...before, sorts: nextSorts(before.sorts, attribute) }))
   return (
     <span role="columnheader" aria-sort={direction && ARIA[direction]}>
       <button type="button" tabIndex={-1} onClick={sort}>

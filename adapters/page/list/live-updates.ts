@@ -89,7 +89,7 @@ export function showWaiting(): void {
 
 /** Pauses or resumes live updates. If sorted, it restores the default order; if offline, it reconnects. */
 export function togglePause(): void {
-  if (liveState.value === 'sorted') changeQuery((asked) => ({ ...asked, sorts: [] }))
+  if (liveState.value === 'sorted') changeQuery((before) => ({ ...before, sorts: [] }))
   else if (liveState.value === 'offline') tryNow()
   else {
     isPaused.value = !isPaused.value

@@ -123,19 +123,19 @@ function renew(): AbortController {
 export async function loadFirst(): Promise<void> {
   const mine = renew()
   const now = new Date()
-  const [asked, text] = [query.value, search.value]
-  const hasPages = isPaged(asked.sorts)
+  const [requested, text] = [query.value, search.value]
+  const hasPages = isPaged(requested.sorts)
   isLoading.value = true
   await attempt(async () => {
     const limit = hasPages ? FIRST_PAGE : MAX_UNPAGED
-    const { events, more, warnings: found } = await load(firstPage(asked, now), limit)
+    const { events, more, warnings: found } = await load(firstPage(requested, now), limit)
     return () => {
       warnings.value = found
       queriedAt = now
-      newest = isNewestFirst(asked.sorts) && events[0] ? events[0].created_at : ''
-      newest ||= rangeAt(asked.range, now).from ?? '1970-01-01T00:00:00Z'
+      newest = isNewestFirst(requested.sorts) && events[0] ? events[0].created_at : ''
+      newest ||= rangeAt(requested.range, now).from ?? '1970-01-01T00:00:00Z'
       loadedWindow.value = { events, before: 0, hasFirst: true, hasLast: !(more && hasPages) }
-      shown.value = { search: text, sorts: asked.sorts }
+      shown.value = { search: text, sorts: requested.sorts }
       scrollTarget.value = TOP
     }
   }, loadFirst)

@@ -91,8 +91,8 @@ function requestOf(
 ): PageRequest {
   const [{ attribute, direction }] = order as [KeySort]
   const isNewest = attribute === 'created_at' && direction === 'desc'
-  const asked = { ...query, where: [...query.where, ...where], sorts: isNewest ? [] : order }
-  return { query: apiQuery(asked, now), isReversed: isNewest !== against }
+  const paged = { ...query, where: [...query.where, ...where], sorts: isNewest ? [] : order }
+  return { query: apiQuery(paged, now), isReversed: isNewest !== against }
 }
 
 /** The first page. */

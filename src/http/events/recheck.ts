@@ -21,28 +21,28 @@ export interface RecheckOptions {
 }
 
 /**
- * The chunks of `open`, until `mayContinue`, which is asked once a period, says no: then the signal given
- * to `open` aborts, and no further chunk follows. If `mayContinue` throws, the generator throws its error.
+ * The chunks of `open`. Calls `mayContinue` once a period. When it returns false, the signal given to
+ * `open` aborts, and no further chunk follows. If it throws, the generator throws its error.
  */
 export async function whileAllowed<Chunk>(
   open: (signal: AbortSignal) => Promise<AsyncGenerator<Chunk, void, void>>,
   { mayContinue, periodMs, signal }: RecheckOptions,
 ): Promise<AsyncGenerator<Chunk, void, void>> {
   const end = new AbortController()
-  let isAsking = false
+  let isChecking = false
   let failure: { readonly error: unknown } | undefined
-  const ask = async (): Promise<void> => {
-    if (isAsking) return end.abort()
-    isAsking = true
+  const check = async (): Promise<void> => {
+    if (isChecking) return end.abort()
+    isChecking = true
     try {
       if (!(await mayContinue())) end.abort()
     } catch (error) {
       failure = { error }
       end.abort()
     }
-    isAsking = false
+    isChecking = false
   }
-  const timer = setInterval(() => void ask(), periodMs).unref()
+  const timer = setInterval(() => void check(), periodMs).unref()
   end.signal.addEventListener('abort', () => clearInterval(timer), { once: true })
   if (signal.aborted) end.abort(signal.reason)
   else signal.addEventListener('abort', () => end.abort(signal.reason), { once: true })

@@ -272,7 +272,9 @@ describe('a process warning of lost events', () => {
     await fail('SQLITE_IOERR')
     await Promise.all([audit.record('api:a:b'), stateOfEnd(audit.record('api:a:b'))])
     expect(warnings).toEqual([
-      expect.stringMatching(/api:a:b is lost: .*: no room \(nothing listens to 'rejected'/),
+      expect.stringMatching(
+        /api:a:b is lost: .*: no room \(the audit log has no listener for 'rejected'/,
+      ),
       expect.stringContaining('no room'),
       expect.stringContaining('already wait'),
     ])

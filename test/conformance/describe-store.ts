@@ -1,13 +1,33 @@
-import { type CreateStore, storeConformance } from 'daybook/testing'
+import type { Clock } from 'daybook'
+import {
+  type ConformanceCase,
+  type CreateStore,
+  storeConformance,
+  type StoreUnderTest,
+} from 'daybook/testing'
 import { describe, it } from 'vitest'
 
+export interface CaseOptions {
+  readonly clock: Clock
+  /** The abilities that the case uses. */
+  readonly needs: NonNullable<ConformanceCase['needs']>
+}
+
 /** Makes each case but the `omitted` ones a test. A case that the store cannot run is skipped with its reason. */
-export function describeStore(name: string, createStore: CreateStore, omitted?: RegExp): void {
+export function describeStore(
+  name: string,
+  createStore: (options: CaseOptions) => Promise<StoreUnderTest> | StoreUnderTest,
+  omitted?: RegExp,
+): void {
+  // Cases run one at a time.
+  let needs: CaseOptions['needs'] = []
+  const createForCase: CreateStore = ({ clock }) => createStore({ clock, needs })
   describe(`${name} store`, () => {
-    for (const { name: title, run } of storeConformance(createStore)) {
-      if (omitted?.test(title)) continue
-      it(title, { timeout: 60_000 }, async ({ skip }) => {
-        const reason = await run()
+    for (const one of storeConformance(createForCase)) {
+      if (omitted?.test(one.name)) continue
+      it(one.name, { timeout: 60_000 }, async ({ skip }) => {
+        needs = one.needs ?? []
+        const reason = await one.run()
         if (reason !== undefined) skip(reason)
       })
     }

@@ -17,8 +17,8 @@ if (hasOldestPostgres()) {
   })
   describeStore(
     'oldest postgres, without partitions,',
-    ({ clock }) =>
-      createPostgresStore(server.url, schemas, { clock, partitions: 'none' }, 'refuse'),
+    (options) =>
+      createPostgresStore(server.url, schemas, { ...options, partitions: 'none' }, 'refuse'),
     // Thousands of queries in the same SQL as on the newest server.
     /^filter: (?:hostile|long) /,
   )

@@ -4,23 +4,29 @@ import type { StoreUnderTest } from 'daybook/testing'
 import pg from 'pg'
 import type { LogSchemas } from '../support/log-schemas.js'
 import { startProxy } from '../support/proxy.js'
+import type { CaseOptions } from './describe-store.js'
 
-/** Each case has a log of its own, see {@link LogSchemas}. The store connects through a proxy. */
+/**
+ * Each case has a log of its own, see {@link LogSchemas}. In cases that break connections, the store connects
+ * through a proxy.
+ */
 export async function createPostgresStore(
   url: string,
   schemas: LogSchemas,
-  options: Pick<PostgresStoreOptions, 'clock' | 'partitions'>,
+  { clock, needs, partitions }: CaseOptions & Pick<PostgresStoreOptions, 'partitions'>,
   interruption: 'lock' | 'refuse',
 ): Promise<StoreUnderTest> {
   const schema = schemas.take()
   const direct = new URL(url)
   direct.searchParams.set('application_name', schema)
-  const proxy = await startProxy({ host: direct.hostname, port: Number(direct.port) })
+  const breaksConnections = needs.includes('interrupt') || needs.includes('loseAcknowledgement')
+  const proxy = breaksConnections
+    ? await startProxy({ host: direct.hostname, port: Number(direct.port) })
+    : undefined
   const through = new URL(direct)
-  through.port = String(proxy.port)
-  /** False once a connection was broken or blocked: its transaction may end at any time. */
-  let isReusable = true
-  const open = (connectionString: string) => postgresStore({ ...options, connectionString, schema })
+  if (proxy) through.port = String(proxy.port)
+  const open = (connectionString: string) =>
+    postgresStore({ clock, ...(partitions && { partitions }), connectionString, schema })
   const begin = async () => {
     const handle = new pg.Client({ connectionString: direct.href })
     await handle.connect()
@@ -40,10 +46,9 @@ export async function createPostgresStore(
     reopen: async () => open(direct.href),
     transaction: begin,
     async interrupt() {
-      isReusable = false
       if (interruption === 'refuse') {
-        proxy.refuse()
-        return async () => proxy.heal()
+        proxy!.refuse()
+        return async () => proxy!.heal()
       }
       const { handle, rollback } = await begin()
       handle.on('error', () => {})
@@ -51,8 +56,7 @@ export async function createPostgresStore(
       return rollback
     },
     async loseAcknowledgement(method) {
-      isReusable = false
-      proxy.loseAnswerTo(
+      proxy!.loseAnswerTo(
         {
           append: `"${schema}".append(`,
           reportSuppressed: `"${schema}".reporters`,
@@ -62,10 +66,11 @@ export async function createPostgresStore(
       )
     },
     async dispose() {
-      await (isReusable ? schemas.giveBack(schema) : schemas.drop(schema))
-      await proxy.close()
+      // The transaction of a broken connection may end at any time.
+      await (proxy ? schemas.drop(schema) : schemas.giveBack(schema))
+      await proxy?.close()
       // Otherwise the case would prove nothing.
-      assert.equal(proxy.unheard(), undefined)
+      assert.equal(proxy?.unheard(), undefined)
     },
   }
 }

@@ -9,4 +9,4 @@ beforeAll(async () => {
   schemas = await openLogSchemas(url, 'conformance ')
 })
 afterAll(() => schemas.close())
-describeStore('postgres', ({ clock }) => createPostgresStore(url, schemas, { clock }, 'lock'))
+describeStore('postgres', (options) => createPostgresStore(url, schemas, options, 'lock'))

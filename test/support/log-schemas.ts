@@ -20,10 +20,10 @@ export interface LogSchemas {
 /*
  * Empties a schema. Tables that were added, which are partitions, are dropped. A table whose file has a
  * length was written to and is truncated, which gives it and its indexes new files. `index_state` always
- * is, as stores recognize the log by its file.
+ * is, as stores recognize the log by its file; it gets its first row again.
  */
 const EMPTY = `
-  CREATE FUNCTION pg_temp.empty(_schema regnamespace, _tables text[]) RETURNS void
+  CREATE FUNCTION pg_temp.empty(_schema regnamespace, _tables text[], _index_state json) RETURNS void
   LANGUAGE plpgsql AS $$
   DECLARE
     _written text;
@@ -39,7 +39,9 @@ const EMPTY = `
     WHERE relnamespace = _schema AND relkind = 'r' AND relname <> 'schema_version'
       AND pg_relation_size(oid) > 0;
     EXECUTE 'TRUNCATE ' || _written || ' CASCADE';
-    EXECUTE format('INSERT INTO %s.index_state VALUES (0, -1, NULL, NULL)', _schema);
+    EXECUTE format(
+      'INSERT INTO %1$s.index_state SELECT * FROM json_populate_recordset(NULL::%1$s.index_state, $1)',
+      _schema) USING _index_state;
     FOR _sequence IN SELECT oid FROM pg_class WHERE relnamespace = _schema AND relkind = 'S' LOOP
       PERFORM CASE
         WHEN _sequence = to_regclass(_schema || '.high_water') THEN setval(_sequence, 0)
@@ -114,7 +116,7 @@ export async function openLogSchemas(url: string, prefix: string): Promise<LogSc
     return false
   }
 
-  const known = new Map<string, { readonly tables: unknown; readonly state: unknown }>()
+  const known = new Map<string, Readonly<Record<'tables' | 'indexState' | 'state', unknown>>>()
   const free: string[] = []
   let created = 0
   return {
@@ -122,12 +124,14 @@ export async function openLogSchemas(url: string, prefix: string): Promise<LogSc
     async noteNew(schema) {
       if (known.has(schema)) return
       const tables = await value(TABLES, `"${schema}"`)
-      known.set(schema, { tables, state: await stateOf(schema) })
+      const indexState = await value(`SELECT json_agg(s)::text FROM "${schema}".index_state AS s`)
+      known.set(schema, { tables, indexState, state: await stateOf(schema) })
     },
     async giveBack(schema) {
       const asNew = known.get(schema)
       if (asNew && (await isDisconnected(schema))) {
-        await value('SELECT pg_temp.empty($1, $2)', `"${schema}"`, asNew.tables)
+        const { tables, indexState } = asNew
+        await value('SELECT pg_temp.empty($1, $2, $3)', `"${schema}"`, tables, indexState)
         if ((await stateOf(schema)) === asNew.state) {
           free.push(schema)
           return

@@ -16,8 +16,8 @@ import { allEvents, reportedLosses } from '../support/reported-losses.js'
  */
 const PROCESSES = 4
 // About 400 a second in each process.
-const CALLS = Math.max(5000, SOAK_SECONDS * PROCESSES * 400)
-const PERIOD_SECONDS = 1
+const CALLS = Math.max(2500, SOAK_SECONDS * PROCESSES * 400)
+const PERIOD_SECONDS = 0.5
 const PERIOD_MS = PERIOD_SECONDS * 1000
 /** Maximum difference between the clocks of the processes and the store. */
 const CLOCKS_MS = 50
@@ -119,14 +119,14 @@ async function raiseTogether(place: Place): Promise<void> {
 }
 
 async function raiseAndKill(place: Place): Promise<void> {
-  const orderly = [run(place, 1000)]
+  const orderly = [run(place, 500)]
   const killed = [run(place, 1e6), run(place, 1e6)]
   const children = [...orderly, ...killed]
   try {
     await Promise.all(
       killed.map(async (child) => {
         await child.saw('reported')
-        await delay(Math.random() * 1500)
+        await delay(Math.random() * 1000)
         await child.kill()
       }),
     )

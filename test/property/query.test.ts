@@ -245,7 +245,7 @@ describe('a parsed query', () => {
           expect(parseQuery(formatQuery(query))).toEqual(query)
         }
       }),
-      { numRuns: 3000 },
+      { numRuns: 1500 },
     )
   })
 })

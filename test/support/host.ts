@@ -55,7 +55,7 @@ export function clientOf(url: () => string): Client {
       for (let tries = 0; tries < TRIES; tries++) {
         const found = await events(query)
         if (found.length > 0) return found
-        await delay(20)
+        await delay(40)
       }
       throw new Error(`no event matched ${query}`)
     },

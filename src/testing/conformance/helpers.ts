@@ -149,7 +149,7 @@ export async function turns(count: number): Promise<void> {
 }
 
 /** For what never ends: a store on a busy machine may need seconds. */
-export const TIMEOUT_MS = 20_000
+export const TIMEOUT_MS = 10_000
 
 /** Waits until `check` resolves to true, for what happens in the background within about a second. */
 export async function eventually(what: string, check: () => Promise<boolean>): Promise<void> {

@@ -93,7 +93,7 @@ export async function createWorld(
     async until(what, isReached) {
       for (let polls = 0; polls < MAX_POLLS; polls++) {
         if (await isReached()) return
-        await delay(15)
+        await delay(40)
       }
       throw new Error(`never came: ${what}; the newest events are ${(await newest()).join(', ')}`)
     },

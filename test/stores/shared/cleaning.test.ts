@@ -144,7 +144,7 @@ describe.each(Object.keys(STORES))('cleaning on the %s store', (kind) => {
     { timeout: 120_000 },
     async () => {
       let telling = 0
-      const numRuns = kind === 'memory' ? 150 : 40
+      const numRuns = kind === 'memory' ? 100 : 25
       await fc.assert(
         fc.asyncProperty(
           fc.array(given, { minLength: 5, maxLength: 25, size: 'max' }),

@@ -41,7 +41,7 @@ const FILTERS = [
   'filter[n_end]=7',
   'filter[type_eq]=b',
   'filter[type_eq]=nothing',
-  'filter[m]=or&filter[type_eq]=a&filter[n_gt]=500',
+  'filter[m]=or&filter[type_eq]=a&filter[n_gt]=300',
 ]
 
 const eitherOf = (...groupings: Grouping[]): Grouping => ({
@@ -50,7 +50,7 @@ const eitherOf = (...groupings: Grouping[]): Grouping => ({
   groupings,
 })
 
-const EVENTS = 1000
+const EVENTS = 600
 
 async function follow(
   seed: number,

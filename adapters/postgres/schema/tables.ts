@@ -136,13 +136,13 @@ const indexTables = (names: Names): string => `
   CREATE TABLE ${names.indexState} (
     version bigint NOT NULL,
     sealed_to bigint NOT NULL,
-    removed bigint NOT NULL,
-    removed_before bigint NOT NULL,
-    rebuild boolean NOT NULL,
+    removed bigint NOT NULL DEFAULT 0,
+    removed_before bigint NOT NULL DEFAULT 0,
+    rebuild boolean NOT NULL DEFAULT false,
     holder uuid,
     held_until timestamptz
   );
-  INSERT INTO ${names.indexState} VALUES (0, -1, 0, 0, false, NULL, NULL);
+  INSERT INTO ${names.indexState} (version, sealed_to) VALUES (0, -1);
   CREATE TABLE ${names.attributeNames} (
     id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     name text COLLATE "C" NOT NULL

@@ -70,7 +70,7 @@ export function App() {
       </div>
       <MobileToolbar />
       <Dialogs />
-      <div class="sr" role="status">
+      <div class="visually-hidden" role="status">
         {announcement}
       </div>
       {note.value !== undefined && (

@@ -92,9 +92,9 @@ describe('the chart', () => {
   it('draws a bar for each level in each bucket', async () => {
     const page = await open()
     const bars = (await bucketsOf(DAY)).flatMap(({ levels }) => Object.keys(levels))
-    await expect.poll(() => chart(page).locator('rect.s').count(), WAIT).toBe(bars.length)
+    await expect.poll(() => chart(page).locator('rect.bar-segment').count(), WAIT).toBe(bars.length)
     const errors = bars.filter((level) => level === 'error').length
-    expect(await chart(page).locator('rect.l-error').count()).toBe(errors)
+    expect(await chart(page).locator('rect.level-error').count()).toBe(errors)
   })
 
   it('shows the counts of the bar under the pointer', async () => {

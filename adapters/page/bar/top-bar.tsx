@@ -39,7 +39,7 @@ function LiveButton() {
     >
       <span class="live-dot" />
       {texts.bar.live[state]}
-      {isShown && <span class="n">+{texts.common.number(waiting)}</span>}
+      {isShown && <span class="number">+{texts.common.number(waiting)}</span>}
     </button>
   )
 }

@@ -21,7 +21,7 @@ function useCount(search: string, isReadable: boolean): string | undefined {
   useEffect(() => {
     if (!isReadable) return
     const controller = new AbortController()
-    const ask = async (): Promise<void> => {
+    const load = async (): Promise<void> => {
       const { total, sampled } = await countEvents(
         apiQuery(draftQuery.value),
         {},
@@ -32,7 +32,7 @@ function useCount(search: string, isReadable: boolean): string | undefined {
     }
     const timer = setTimeout(() => {
       // Aborted or failed: the button shows no number.
-      ask().catch(() => (count.value = undefined))
+      load().catch(() => (count.value = undefined))
     }, COUNT_DEBOUNCE_MS)
     return () => {
       clearTimeout(timer)

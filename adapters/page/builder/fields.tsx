@@ -115,12 +115,12 @@ export function ValueField({ row }: { row: Row }) {
         </button>
       )}
       {values.map((value) => (
-        <span key={value} class={isLevel ? `token l-${value}` : 'token'}>
+        <span key={value} class={isLevel ? `token level-${value}` : 'token'}>
           {isLevel && <Mark level={value as Level} />}
           <bdi>{escapeInvisible(value)}</bdi>
           <button
             type="button"
-            class="x"
+            class="remove"
             tabIndex={-1}
             aria-label={texts.builder.removeValue(value)}
             onClick={() => removeValue(row, value)}

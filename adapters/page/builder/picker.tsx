@@ -70,7 +70,7 @@ function AttributePreview({ name }: { name: string }) {
         {attribute?.values.slice(0, 6).map(({ value, count }) => (
           <li key={value}>
             <bdi>{escapeInvisible(value)}</bdi>
-            {count !== undefined && <span class="n">{number(count)}</span>}
+            {count !== undefined && <span class="number">{number(count)}</span>}
           </li>
         ))}
       </ul>
@@ -100,7 +100,7 @@ export function Picker() {
             aria-label={group === '' ? LABELS[part] : texts.builder.from[group]}
           >
             {group !== '' && (
-              <li role="presentation" class="h">
+              <li role="presentation" class="heading">
                 {texts.builder.from[group]}
               </li>
             )}
@@ -109,7 +109,7 @@ export function Picker() {
                 <li
                   key={`${option.value} ${option.isLevel}`}
                   id={optionId(index)}
-                  class={isOfLevels ? `l-${option.value}` : undefined}
+                  class={isOfLevels ? `level-${option.value}` : undefined}
                   role="option"
                   aria-selected={index === active.value}
                   // Keeps the focus in the field.

@@ -31,7 +31,7 @@ function Progress(run: ExportRun) {
     <div class="log-top">
       <span>{texts.export.states[state]}</span>
       <ProgressBar percent={state === 'done' ? 100 : percentOf(run)} />
-      <span class="n">
+      <span class="number">
         {total === undefined || state === 'done'
           ? texts.common.events(count)
           : texts.export.of(count, total, isEstimate)}

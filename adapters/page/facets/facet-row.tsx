@@ -49,7 +49,7 @@ export function FacetRow({
     <li class="value-row">
       <button
         type="button"
-        class={isLevel ? `value l-${value}` : 'value'}
+        class={isLevel ? `value level-${value}` : 'value'}
         role="checkbox"
         aria-checked={state}
         title={text}
@@ -63,7 +63,7 @@ export function FacetRow({
         <span class={facet === 'type' ? 'name mono' : 'name'}>
           <bdi>{text}</bdi>
         </span>
-        {count !== undefined && <span class="n">{shortNumber(count)}</span>}
+        {count !== undefined && <span class="number">{shortNumber(count)}</span>}
         <svg class="share" viewBox="0 0 100 2" preserveAspectRatio="none" aria-hidden="true">
           <rect width={((count ?? 0) / Math.max(1, maxCount)) * 100} height="2" />
         </svg>

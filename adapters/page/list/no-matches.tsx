@@ -48,7 +48,7 @@ function RelaxedQueryItem({ way }: { way: RelaxedQuery }) {
           )}
         </span>
       </span>
-      <span class="n">{total === undefined ? '' : formatNumber(total)}</span>
+      <span class="number">{total === undefined ? '' : formatNumber(total)}</span>
       <button type="button" class="btn small" onClick={() => goTo(way.query)}>
         {way.conjunct ? leaveOut : widen}
       </button>

@@ -35,7 +35,7 @@ function Offline() {
   const { since, retryAt } = connectionLoss.value
   const words = texts.states.offline
   return (
-    <div class="notice l-warn">
+    <div class="notice level-warn">
       <Mark level="warn" />
       <span>
         <span role="status">{words.text(formatClock(since).time)}</span>
@@ -52,7 +52,7 @@ function Offline() {
 function Failure() {
   if (!failure.value || loadedWindow.value.events.length === 0) return null
   return (
-    <div class="notice l-warn" role="status">
+    <div class="notice level-warn" role="status">
       <Mark level="warn" />
       <span>
         {errorText(failure.value)} {texts.states.failed.stays}
@@ -67,7 +67,7 @@ function Failure() {
 /** Shown where the service doubts that the query means what its user wants. */
 function Warnings() {
   return warnings.value.map((warning) => (
-    <div key={warning} class="notice l-warn" role="status">
+    <div key={warning} class="notice level-warn" role="status">
       <Mark level="warn" />
       <span>{texts.states.warning(warning)}</span>
     </div>

@@ -86,7 +86,7 @@ export function Row({ event, row, isActive, isOpen, quickColumn, isTimeFocused }
   const service = sentence.who === null ? ' service' : ''
   return (
     <div
-      class={`row l-${level}${isFresh(event) ? ' fresh' : ''}`}
+      class={`row level-${level}${isFresh(event) ? ' fresh' : ''}`}
       role="row"
       aria-rowindex={row + 2}
       aria-selected={isOpen}
@@ -96,12 +96,12 @@ export function Row({ event, row, isActive, isOpen, quickColumn, isTimeFocused }
     >
       <time class="when" role="gridcell" tabIndex={-1} dateTime={created_at}>
         {clock.time}
-        <span class="ms">{clock.ms}</span>
+        <span class="milliseconds">{clock.ms}</span>
         {isTimeFocused && <span class="exact-time">{exactTimeOf(event)}</span>}
       </time>
-      <span class="lv" role="gridcell" tabIndex={-1}>
+      <span class="level" role="gridcell" tabIndex={-1}>
         <Mark level={markOf(type)} />
-        <span class="sr">{markOf(type)}</span>
+        <span class="visually-hidden">{markOf(type)}</span>
         {quickColumn === 'level' && <Quick event={event} column="level" />}
       </span>
       <span class={`who${service}`} role="gridcell" tabIndex={-1}>

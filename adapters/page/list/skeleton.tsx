@@ -22,7 +22,7 @@ export function Skeleton() {
     <div class="list" aria-busy="true">
       <div class="head">
         <span>{columns.time}</span>
-        <span class="sr">{loading}</span>
+        <span class="visually-hidden">{loading}</span>
         <span>{columns.who}</span>
         <span>{columns.what}</span>
         <span>{columns.type}</span>
@@ -34,7 +34,7 @@ export function Skeleton() {
             <span class="when">
               <SkeletonBar of="w1" />
             </span>
-            <span class="lv">
+            <span class="level">
               <SkeletonBar of="w8" />
             </span>
             <span class="who">

@@ -52,7 +52,7 @@ export function Bars() {
         bar.map(({ level, y, height }) => (
           <rect
             key={`${i}${level}`}
-            class={`s l-${level}`}
+            class={`bar-segment level-${level}`}
             x={i * BAR_WIDTH + 1}
             y={y.toFixed(1)}
             width={BAR_WIDTH - 2}

@@ -15,14 +15,14 @@ export function Legend() {
         <button
           key={level}
           type="button"
-          class={`l-${level}`}
+          class={`level-${level}`}
           aria-pressed={includesValue(choice, level)}
           onClick={() => changeQuery((query) => toggleValue(query, 'level', level))}
         >
           <span class="key" />
           <Mark level={level} />
           <span class="word">{level}</span>
-          {counts.value && <span class="n">{shortNumber(count)}</span>}
+          {counts.value && <span class="number">{shortNumber(count)}</span>}
         </button>
       ))}
     </div>

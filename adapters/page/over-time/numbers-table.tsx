@@ -22,7 +22,7 @@ export function NumbersTable({ close }: { close: () => void }) {
       ref={region}
     >
       <table>
-        <caption class="sr">{texts.chart.tableCaption(widthText())}</caption>
+        <caption class="visually-hidden">{texts.chart.tableCaption(widthText())}</caption>
         <thead>
           <tr>
             <th scope="col">{texts.chart.time}</th>

@@ -15,15 +15,15 @@ export function Tooltip() {
     place > 60 ? { right: `calc(${100 - place}% + 20px)` } : { left: `calc(${place}% + 20px)` }
   return (
     <div class="tip" style={style} aria-hidden="true">
-      <p class="h">
+      <p class="heading">
         <span>{rangeLabel(barRange(at!, at!))}</span>
         <span class="mono">{shortNumber(bar.total)}</span>
       </p>
       <ul>
         {LEVELS.filter((level) => (bar.levels[level] ?? 0) > 0).map((level) => (
-          <li key={level} class={`l-${level}`}>
+          <li key={level} class={`level-${level}`}>
             <Mark level={level} />
-            <span class="n">{shortNumber(bar.levels[level]!)}</span>
+            <span class="number">{shortNumber(bar.levels[level]!)}</span>
           </li>
         ))}
       </ul>

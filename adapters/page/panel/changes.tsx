@@ -27,7 +27,9 @@ function Side({ pieces, mark, alone }: { pieces: readonly Piece[]; mark: Mark; a
     <div class={`side ${side}${alone ? ' only' : ''}`}>
       <span>
         <span aria-hidden="true">{mark === 'del' ? '−' : '+'}</span>
-        <span class="sr">{mark === 'del' ? texts.panel.before : texts.panel.after}</span>
+        <span class="visually-hidden">
+          {mark === 'del' ? texts.panel.before : texts.panel.after}
+        </span>
       </span>
       <span dir="auto">
         {shown.map(({ text, isChanged }, i) =>
@@ -85,7 +87,7 @@ export function Changes({ attributes }: Pick<AuditEvent, 'attributes'>) {
     <section class="section" aria-label={texts.panel.changes}>
       <div class="section-head">
         <h2>{texts.panel.changes}</h2>
-        <span class="n">{formatNumber(changes.length)}</span>
+        <span class="number">{formatNumber(changes.length)}</span>
         <Segments
           label={texts.panel.showChanges}
           names={[texts.panel.beforeAfter, texts.panel.patch]}

@@ -17,7 +17,7 @@ export function JsonText({ event }: { event: AuditEvent }) {
     <section class="section" aria-label={texts.panel.json}>
       <div class="section-head">
         <h2>{texts.panel.json}</h2>
-        <span class="n">{formatBytes(text.length)}</span>
+        <span class="number">{formatBytes(text.length)}</span>
         <span class="seg">
           <button type="button" onClick={() => void copyText(text)}>
             {texts.panel.copyAll}

@@ -25,7 +25,7 @@ function HugeText({ text, name }: { text: string; name: string }) {
   const save = (): void =>
     downloadBlob(new Blob([text], { type: 'text/plain' }), `${name || 'value'}.txt`)
   return (
-    <span class="v none">
+    <span class="attribute-value none">
       {texts.panel.textOf(sizeOf(text))}{' '}
       <button type="button" class="link" onClick={() => void copyText(text)}>
         {texts.panel.copy}
@@ -39,7 +39,7 @@ function HugeText({ text, name }: { text: string; name: string }) {
 
 function LongText({ text, isOpen, toggle }: { text: string; isOpen: boolean; toggle: () => void }) {
   return (
-    <span class={isOpen ? 'v whole' : 'v'}>
+    <span class={isOpen ? 'attribute-value whole' : 'attribute-value'}>
       {isOpen ? visibleText(text) : `${printed(text.slice(0, FOLD_LENGTH)).slice(0, -1)}…`}{' '}
       <button type="button" class="link" onClick={toggle}>
         {isOpen ? texts.panel.fold : texts.panel.showAll(sizeOf(text))}
@@ -55,11 +55,11 @@ export function LeafValue({ node: { value, name }, isOpen, toggle }: LeafValuePr
   if (typeof value === 'string') {
     if (value.length > MAX_LENGTH) return <HugeText text={value} name={name} />
     if (value.length > FOLD_LENGTH) return <LongText text={value} isOpen={isOpen} toggle={toggle} />
-    return <span class="v">{printed(value)}</span>
+    return <span class="attribute-value">{printed(value)}</span>
   }
-  if (typeof value === 'number') return <span class="v num">{value}</span>
+  if (typeof value === 'number') return <span class="attribute-value numeric">{value}</span>
   if (value === null || typeof value === 'boolean')
-    return <span class="v word">{String(value)}</span>
+    return <span class="attribute-value word">{String(value)}</span>
   const isOpened = isOpen && isParent(value)
-  return <span class="v none">{visibleText(preview(value, isOpened))}</span>
+  return <span class="attribute-value none">{visibleText(preview(value, isOpened))}</span>
 }

@@ -28,13 +28,13 @@ function ResultLink({ event }: { event: AuditEvent }) {
   useEffect(() => {
     const query = resultQuery(event)
     if (query === undefined) return
-    const asking = new AbortController()
-    listEvents(query, 1, asking.signal).then(
+    const controller = new AbortController()
+    listEvents(query, 1, controller.signal).then(
       ({ events }) => found(events[0]),
       // Only the link is missing then.
       () => undefined,
     )
-    return () => asking.abort()
+    return () => controller.abort()
   }, [event.id])
   if (!closing) return null
   const open = (click: MouseEvent): void => {
@@ -82,7 +82,7 @@ function Progress({ progress: { label, percent } }: { progress: LogProgress }) {
     <div class="log-top">
       <span>{visibleText(label)}</span>
       <ProgressBar percent={percent} />
-      <span class="n">{texts.common.percent(percent)}</span>
+      <span class="number">{texts.common.percent(percent)}</span>
     </div>
   )
 }
@@ -124,7 +124,7 @@ function Lines({ event, text }: { event: AuditEvent; text: string }) {
     <section class="section" aria-label={texts.panel.log}>
       <div class="section-head">
         <h2>{texts.panel.log}</h2>
-        <span class="n">{texts.panel.lines(folded.length)}</span>
+        <span class="number">{texts.panel.lines(folded.length)}</span>
         <HeadButtons isFollowing={isFollowing} follow={follow} text={text} />
       </div>
       <div class="log">

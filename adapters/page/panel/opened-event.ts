@@ -45,14 +45,14 @@ effect(() => {
     show(row)
     return
   }
-  const asking = new AbortController()
+  const controller = new AbortController()
   openedState.value = 'loading'
-  readEvent(id, asking.signal).then(show, (error: unknown) => {
-    if (asking.signal.aborted) return
+  readEvent(id, controller.signal).then(show, (error: unknown) => {
+    if (controller.signal.aborted) return
     const state = error instanceof ApiError ? STATES[error.status] : undefined
     openedState.value = state ?? 'failed'
   })
-  return () => asking.abort()
+  return () => controller.abort()
 })
 
 effect(() => {

@@ -153,7 +153,7 @@ export function Panel() {
   return (
     <aside
       ref={panel}
-      class={`panel l-${levelOf(event?.type ?? '')}`}
+      class={`panel level-${levelOf(event?.type ?? '')}`}
       aria-label={texts.panel.event}
       aria-busy={state === 'loading'}
     >

@@ -38,16 +38,16 @@ function useCounts(event: AuditEvent, relations: readonly RelatedQuery[]): Count
   const [counts, set] = useState<Counts>({})
   useEffect(() => {
     set({})
-    const asking = new AbortController()
+    const controller = new AbortController()
     const count = async ({ relation, query }: RelatedQuery): Promise<void> => {
-      const { total, sampled } = await countEvents(apiQuery(query), {}, asking.signal)
+      const { total, sampled } = await countEvents(apiQuery(query), {}, controller.signal)
       set((before) => ({ ...before, [relation]: { total, sampled } }))
     }
     // Failures are ignored: the tab works without its number.
     const timer = setTimeout(() => void Promise.allSettled(relations.map(count)), WAIT_MS)
     return () => {
       clearTimeout(timer)
-      asking.abort()
+      controller.abort()
     }
   }, [event.id])
   return counts
@@ -56,14 +56,14 @@ function useCounts(event: AuditEvent, relations: readonly RelatedQuery[]): Count
 function useRow(event: AuditEvent, related: RelatedQuery): readonly AuditEvent[] | undefined {
   const [row, set] = useState<readonly AuditEvent[] | undefined>(undefined)
   useEffect(() => {
-    const asking = new AbortController()
+    const controller = new AbortController()
     const { before, after } = beforeAndAfter(related, event)
-    const ask = (query: string) => listEvents(query, MAX_PER_SIDE, asking.signal)
-    Promise.all([ask(before), ask(after)]).then(
+    const list = (query: string) => listEvents(query, MAX_PER_SIDE, controller.signal)
+    Promise.all([list(before), list(after)]).then(
       ([older, newer]) => set(centredOn(older.events, event, newer.events)),
       () => undefined,
     )
-    return () => asking.abort()
+    return () => controller.abort()
   }, [event.id, related.relation])
   return row
 }
@@ -78,7 +78,7 @@ function RelatedEvent({ event, isThis }: { event: AuditEvent; isThis: boolean })
   return (
     <li>
       <a
-        class={`l-${levelOf(event.type)}`}
+        class={`level-${levelOf(event.type)}`}
         href={`?${search.value}#event=${encodeURIComponent(event.id)}`}
         aria-current={isThis ? 'true' : undefined}
         onClick={open}
@@ -156,5 +156,5 @@ export function Related({ event }: { event: AuditEvent }) {
 function Total({ count }: { count: Count | undefined }) {
   if (!count) return null
   const number = texts.common.number(count.total)
-  return <span class="n">{count.sampled ? texts.common.about(number) : number}</span>
+  return <span class="number">{count.sampled ? texts.common.about(number) : number}</span>
 }

@@ -120,7 +120,7 @@ function Item({ node, state, change }: { node: TreeNode } & Omit<BranchProps, 'n
         onKeyDown={onKeyDown}
       >
         {canOpen && <Icon name={isOpen ? 'down' : 'right'} className="ico toggle-icon" />}
-        <span class="k" title={key}>
+        <span class="attribute-name" title={key}>
           <bdi>{visibleText(key)}</bdi>
         </span>
         <LeafValue node={node} isOpen={isOpen} toggle={toggle} />
@@ -192,7 +192,7 @@ export function Attributes({ event }: { event: AuditEvent }) {
   return (
     <section class="section" aria-label={texts.panel.attributes}>
       <h2>
-        {texts.panel.attributes} <span class="n">{formatNumber(nodes.length)}</span>
+        {texts.panel.attributes} <span class="number">{formatNumber(nodes.length)}</span>
       </h2>
       <ul class="tree" role="tree" aria-label={texts.panel.attributes}>
         <Branch nodes={nodes.slice(0, limit)} state={state} change={change} />

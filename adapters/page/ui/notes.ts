@@ -38,7 +38,7 @@ export async function copyText(text: string): Promise<void> {
   } catch {
     const field = document.createElement('textarea')
     field.value = text
-    field.className = 'sr'
+    field.className = 'visually-hidden'
     document.body.append(field)
     field.select()
     const isCopied = document.execCommand('copy')

@@ -37,7 +37,10 @@ async function statusOfSource(page: Page, text: RegExp): Promise<number> {
 
 describe('the demo', () => {
   it('links to the page, which shows actions live', async () => {
-    const page = await openPage(`${service.url}/`, { user: 'ann' })
+    const page = await openPage(`${service.url}/`, {
+      // The browser answers the service's challenge, as a person would.
+      httpCredentials: { username: 'ann', password: 'ann' },
+    })
     expect(new URL(page.url()).pathname).toBe('/audit')
     await page.getByRole('button', { name: 'Live' }).waitFor()
 

@@ -135,10 +135,10 @@ describe('a slow export', () => {
   let gate = Promise.resolve()
   let openGate: (error?: Error) => void
 
-  let asked = 0
+  let requests = 0
 
   const closeGate = (): void => {
-    asked = 0
+    requests = 0
     gate = new Promise((resolve, reject) => {
       openGate = (error) => (error ? reject(error) : resolve())
     })
@@ -151,7 +151,7 @@ describe('a slow export', () => {
       ...held,
       async list(query, options) {
         const isExport = query.limit === 1000 && query.sorts.length > 0
-        if (isExport && ++asked > 1) await gate
+        if (isExport && ++requests > 1) await gate
         return held.list(query, options)
       },
     }
@@ -247,7 +247,11 @@ describe('a large export', () => {
     }))
     const host = await servePage({ events })
     try {
-      const page = await openPage(`${host.page}?range=all`, { user: 'ann', tolerates: /stream/ })
+      const page = await openPage(`${host.page}?range=all`, {
+        user: 'ann',
+        tolerates: /stream/,
+        ownProcess: true,
+      })
       await page.getByRole('grid').waitFor()
       const session = await page.context().newCDPSession(page)
       await session.send('Performance.enable')

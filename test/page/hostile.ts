@@ -1,5 +1,5 @@
 import { type AuditEvent, formatTimestamp, type JsonObject } from 'daybook'
-import type { Page } from 'playwright-core'
+import type { Page, Request } from 'playwright-core'
 import { expect, onTestFinished } from 'vitest'
 import { openPage, type OpenPageOptions } from '../support/browser.js'
 import { type PageHost, servePage } from '../support/page-host.js'
@@ -139,14 +139,21 @@ export async function openWatched(
     acts.push(`dialog ${dialog.message()}`)
     void dialog.dismiss()
   })
-  page.context().on('page', (other) => acts.push(`page ${other.url()}`))
-  page.context().on('request', (request) => {
+  const context = page.context()
+  const onPage = (other: Page): unknown => acts.push(`page ${other.url()}`)
+  const onRequest = (request: Request): void => {
     if (new URL(request.url()).origin !== host.url) acts.push(`request ${request.url()}`)
-  })
+  }
+  context.on('page', onPage)
+  context.on('request', onRequest)
   page.on('framenavigated', (frame) => {
     if (!frame.url().startsWith(host.page)) acts.push(`navigation ${frame.url()}`)
   })
-  onTestFinished(() => expect(acts).toEqual([]))
+  onTestFinished(() => {
+    context.off('page', onPage)
+    context.off('request', onRequest)
+    expect(acts).toEqual([])
+  })
   await page.goto(host.page + address)
   return page
 }

@@ -54,6 +54,7 @@ describe('6,000 events', () => {
     const page = await openPage(`${host.page}?range=all`, {
       user: 'ann',
       viewport: { width: 800, height: 3000 },
+      ownProcess: true,
     })
     await rowsOf(page).first().waitFor()
     const ids = await newestFirst(host.audit)

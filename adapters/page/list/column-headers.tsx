@@ -44,7 +44,7 @@ export function ColumnHeaders() {
         text={`${columns.time}, ${isUtc.value ? 'UTC' : formatOffset()}`}
       />
       <span role="columnheader">
-        <span class="sr">{columns.level}</span>
+        <span class="visually-hidden">{columns.level}</span>
       </span>
       <SortHeader attribute="username" text={columns.who} />
       <span role="columnheader">{columns.what}</span>

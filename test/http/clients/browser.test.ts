@@ -65,6 +65,13 @@ describe('a browser', () => {
     expect(await page.evaluate('navigator.language')).toBe('en-US')
   })
 
+  it('answers the challenge of Basic authentication, also for later requests', async () => {
+    const httpCredentials = { username: 'bob', password: 'bob' }
+    const page = await openPage(`${server.url}/page`, { httpCredentials })
+    const { text } = await fetchIn(page, '/api/events/me')
+    expect(text).toContain('bob')
+  })
+
   it('lists events', async () => {
     const response = await fetchIn(await open(), '/api/events')
     expect([response.status, response.type]).toEqual([206, JSON_API])
@@ -101,9 +108,7 @@ describe('a browser', () => {
   })
 
   it('revalidates its cached copy and receives no body twice', async () => {
-    // Credentials supplied by Playwright would disable the cache.
-    const extraHTTPHeaders = { authorization: `Basic ${btoa('ann:ann')}` }
-    const page = await openPage(`${server.url}/page`, { extraHTTPHeaders })
+    const page = await open()
     const path = '/api/events?filter[type_eq]=n:1'
     const first = await fetchIn(page, path)
     expect(numbers(first)).toEqual([1, 4, 7, 10])

@@ -1,20 +1,21 @@
 import { isUuid, parseEventId } from '../../src/event/event-id.js'
 import type { Clock } from '../../src/event/timestamp.js'
 import { createDamageReporter } from '../../src/store/damage.js'
-import type { EventStore } from '../../src/store/store.js'
+import type { EventPage, EventStore } from '../../src/store/store.js'
 import type { PostgresPool } from './connection/client.js'
 import type { Ask } from './connection/connection.js'
 import { createLogIndex, type LogIndex, type OnDamaged } from './index/log-index.js'
 import type { SealingTuning } from '../../src/store-kit/index-builder/segment-levels.js'
 import type { PostgresLog } from './log/log.js'
-import { createReader } from './log/reader.js'
+import { createReader, type Reader } from './log/reader.js'
 import type { OwnWrites } from './log/replica.js'
 import { countBounds, countEvents } from './read/count.js'
 import { findExcess } from './read/excess.js'
 import { listEvents } from './read/list.js'
-import { openList, planList } from './read/list-plan.js'
+import { type ListRequest, openList, planList } from './read/list-plan.js'
 import type { Indexed } from './read/list-query.js'
 import { readOpen } from './schema/live-rows.js'
+import type { Names } from './schema/names.js'
 import { findEvent } from './schema/rows.js'
 import { verifyLog } from './verify.js'
 
@@ -50,6 +51,46 @@ const readWalPosition = async (ask: Ask, known: string | undefined): Promise<str
   return position
 }
 
+interface PageSource {
+  readonly reader: Reader
+  readonly names: Names
+  readonly firstProbe: number
+  readonly indexOf: (isReplica: boolean) => LogIndex | undefined
+}
+
+/** Reads a page. Starts again if the index is newer than the snapshot, or if a segment is damaged. */
+async function readPage(
+  { reader, names, firstProbe, indexOf }: PageSource,
+  request: ListRequest,
+  checkSignal: () => void,
+  signal: AbortSignal | undefined,
+): Promise<EventPage> {
+  const plan = planList(request, names)
+  for (let left = MAX_OUTDATED; ;) {
+    const indexedOn = (isReplica: boolean): Indexed => ({
+      names,
+      index: left > 0 ? indexOf(isReplica) : undefined,
+      firstProbe,
+    })
+    const page = await reader.read(
+      signal,
+      plan.bounds,
+      (snapshot, opened) => {
+        const checkTime = (): void => {
+          checkSignal()
+          snapshot.checkTime()
+        }
+        const indexed = indexedOn(snapshot.isReplica)
+        return listEvents({ ...snapshot, checkTime }, indexed, plan, opened)
+      },
+      (isReplica) => openList(plan, indexedOn(isReplica)),
+    )
+    if (page === 'outdated') left -= 1
+    // Each time another segment is set aside, so this ends.
+    else if (page !== 'damaged') return page
+  }
+}
+
 /** The methods of the store that only read. */
 export function createReading(
   log: PostgresLog,
@@ -60,11 +101,11 @@ export function createReading(
   const { names } = log
   const damages = createDamageReporter()
   const reader = createReader(log, readPool, queryTimeoutMs, own)
-  // A replica may be behind, so its index is cached separately.
   const report: OnDamaged = (segment, damage) => {
     if (damage) damages.report(damage)
     onDamaged(segment)
   }
+  // A replica may be behind, so its index is cached separately.
   const index = createLogIndex(names, tuning, report)
   const replicaIndex = readPool && createLogIndex(names, tuning, report)
   const indexOf = (isReplica: boolean): LogIndex | undefined => (isReplica ? replicaIndex : index)
@@ -81,34 +122,12 @@ export function createReading(
     },
 
     async list(query, { signal, trace, lazy } = {}) {
-      check(signal)
-      const request = { query, trace, lazy }
-      const plan = planList(request, names)
-      for (let left = MAX_OUTDATED; ;) {
-        const indexedOn = (isReplica: boolean): Indexed => ({
-          names,
-          index: left > 0 ? indexOf(isReplica) : undefined,
-          firstProbe,
-        })
-        const page = await reader.read(
-          signal,
-          plan.bounds,
-          (snapshot, opened) => {
-            const checkTime = (): void => {
-              check(signal)
-              snapshot.checkTime()
-            }
-            const indexed = indexedOn(snapshot.isReplica)
-            return listEvents({ ...snapshot, checkTime }, indexed, plan, opened)
-          },
-          (isReplica) => openList(plan, indexedOn(isReplica)),
-        )
-        if (page === 'outdated') left -= 1
-        // Another segment was set aside, so this ends.
-        if (page === 'outdated' || page === 'damaged') continue
-        onListed()
-        return page
-      }
+      const checkSignal = (): void => check(signal)
+      checkSignal()
+      const pages = { reader, names, firstProbe, indexOf }
+      const page = await readPage(pages, { query, trace, lazy }, checkSignal, signal)
+      onListed()
+      return page
     },
 
     async count(query, { signal } = {}) {

@@ -16,7 +16,7 @@ import { numberOfKey } from './index/segment-keys.js'
 import { readBlocks } from './index/segment-times.js'
 import type { Names } from './schema/names.js'
 
-/** Does reading in one short transaction of its own, so that vacuum is not held back for long. */
+/** Runs a read in its own short transaction, so that vacuum is not held back for long. */
 export type Read = <Result>(act: (client: PostgresPoolClient) => Promise<Result>) => Promise<Result>
 
 /** Chunks that are read at once. */
@@ -95,7 +95,7 @@ function addTimes(
   times.set(block, from)
 }
 
-/** Does a read of a segment. What Postgres itself finds damaged becomes a `DamagedSegment`. */
+/** Runs a read of a segment. Damage that Postgres itself finds becomes a `DamagedSegment`. */
 async function readingSegment<Result>(
   segment: number,
   read: () => Promise<Result>,

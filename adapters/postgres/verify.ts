@@ -79,7 +79,7 @@ export async function verifyLog(
   return { events, segments, damage: [...damage.values()] }
 }
 
-/** Does the work. What Postgres itself cannot read ends it, and is noted. */
+/** Does the work. If Postgres itself cannot read something, the work ends and the damage is noted. */
 async function guarded({ found }: Run, table: string, work: () => Promise<void>): Promise<void> {
   try {
     await work()
@@ -269,7 +269,7 @@ async function verifyCoverage({ names, read, found }: Run): Promise<void> {
   if (count > 0) found(unindexedEvents(count, from, to))
 }
 
-/** Those of the times, ascending, that no list with a filter finds. */
+/** The times, ascending, of events that no list with a filter finds. */
 async function unindexed(
   client: PostgresPoolClient,
   names: Names,

@@ -89,7 +89,7 @@ export async function verifyFile(
   return { events, segments, damage: [...damage.values()] }
 }
 
-/** Runs the steps. What SQLite itself cannot read ends them, and is noted. */
+/** Runs the steps. If SQLite itself cannot read something, the steps end and the damage is noted. */
 async function guarded(
   { found, work }: Run,
   table: string,

@@ -227,7 +227,7 @@ function secretRange(
   if (opening !== '') return [start, end]
   // Prose: "password: must be longer".
   if (/^[:>]\s/.test(separator) && /^[A-Za-z]+[,.]?$/.test(value)) return undefined
-  // Objects, whose members have names of their own.
+  // An object is not secret as a whole: the names of its members decide.
   return separator.startsWith(':') && /^[[{]/.test(value) ? undefined : [start, end]
 }
 

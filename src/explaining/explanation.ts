@@ -15,7 +15,10 @@ export interface QueryExplanation {
   readonly rows: number
   readonly checked: number
   readonly matched: number
-  /** From the call to the answer. The part beyond the steps is waiting for a turn or a connection. */
+  /**
+   * Time from the call to the answer. Time outside of the steps was spent waiting for the event loop or
+   * a connection.
+   */
   readonly took_ms: number
   readonly steps: readonly QueryStep[]
 }

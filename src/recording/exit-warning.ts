@@ -31,15 +31,15 @@ export function createExitWarning(messageOf: (count: number) => string): ExitWar
 }
 
 /** Such as `1 lost event is`, for the kind `lost `. */
-export const eventsAre = (count: number, kind = ''): string =>
+export const eventsWithVerb = (count: number, kind = ''): string =>
   `${count} ${kind}${count === 1 ? 'event is' : 'events are'}`
 
 export const waitingAtExit = createExitWarning(
   (count) =>
-    `the process exits before ${eventsAre(count)} acknowledged: await audit.close() before process.exit()`,
+    `the process exits before ${eventsWithVerb(count)} acknowledged: await audit.close() before process.exit()`,
 )
 
 export const lossesAtExit = createExitWarning(
   (count) =>
-    `${eventsAre(count, 'lost ')} not reported in the audit log, because the process exits before the store takes a gap event`,
+    `${eventsWithVerb(count, 'lost ')} not reported in the audit log, because the process exits before the store takes a gap event`,
 )

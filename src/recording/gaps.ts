@@ -1,6 +1,6 @@
 import type { JsonObject } from '../event/event.js'
 import type { SuppressedCount } from '../store/store.js'
-import { eventsAre, lossesAtExit } from './exit-warning.js'
+import { eventsWithVerb, lossesAtExit } from './exit-warning.js'
 import type { LossReason } from './losses.js'
 import { type Clock, formatTimestamp, type Microseconds } from '../event/timestamp.js'
 
@@ -134,7 +134,7 @@ export function createGaps(now: Clock, record: (data: JsonObject) => Promise<unk
       await reporting
       if (losses.size > 0 && !(await recordLast(gapData([...losses.values()]))))
         process.emitWarning(
-          `${eventsAre(unreported.count(), 'lost ')} not reported in the audit log, which is closed: neither the store nor a journal takes the gap event`,
+          `${eventsWithVerb(unreported.count(), 'lost ')} not reported in the audit log, which is closed: neither the store nor a journal takes the gap event`,
         )
       losses = new Map()
       lossesAtExit.delete(unreported)

@@ -20,9 +20,9 @@ const isIndexable = (value: unknown): boolean =>
     : value === null || (typeof value !== 'object' && typeof value !== 'function')
 
 /**
- * A tree with a level for each key of the scope. Looks up values as they are: making a text key of
- * them would cost more than the rest of a throttled call. Forgets all items when there are more than
- * `maxItems`.
+ * A tree with a level for each key of the scope. Looks up the values themselves, because building a
+ * text key of them would cost more than the rest of a throttled call. Forgets all items when there are
+ * more than `maxItems`.
  */
 export function createScopeIndex<Item>(
   scope: readonly string[],

@@ -30,7 +30,7 @@ export function damagedEvent(time: Microseconds, suffix: unknown, reason: string
   return { kind: 'event', place, reason, affects: AFFECTS, id, from: time, to: time }
 }
 
-/** What a report says of a segment. */
+/** The fields of a segment that a report contains. */
 interface ReportedSegment {
   readonly id: number
   readonly size: number
@@ -63,7 +63,7 @@ export const unindexedEvents = (count: number, from: Microseconds, to: Microseco
   to,
 })
 
-/** Something that the database reports damaged, or that contradicts its other tables. */
+/** Data that the database reports as damaged, or that contradicts other tables. */
 export const databaseDamage = (place: string, reason: string): Damage => ({
   kind: 'database',
   place,

@@ -6,7 +6,7 @@ import { type Row, takesValue } from './model.js'
 import type { Part } from './options.js'
 import { LISTBOX_ID, optionId } from './picker.js'
 import {
-  active,
+  activeIndex,
   addRowAfter,
   choose,
   closePicker,
@@ -31,11 +31,11 @@ function onKeyDown(event: KeyboardEvent, row: Row, part: Part, isOpen: boolean):
   if (event.isComposing || event.altKey || event.ctrlKey || event.metaKey) return
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
   const count = options.value.length
-  const option = isOpen ? options.value[active.value] : undefined
+  const option = isOpen ? options.value[activeIndex.value] : undefined
   if (step !== undefined) {
     if (!isOpen) openPicker(row.id, part)
     else if (count > 0)
-      active.value = (Math.max(active.value, step === 1 ? -1 : 0) + step + count) % count
+      activeIndex.value = (Math.max(activeIndex.value, step === 1 ? -1 : 0) + step + count) % count
   } else if (event.key === 'Enter') {
     if (option) choose(option)
     else addRowAfter(row)
@@ -66,7 +66,9 @@ function Combo({ row, part, shown }: { row: Row; part: Part; shown: string }) {
       aria-expanded={isOpen && options.value.length > 0}
       aria-autocomplete="list"
       aria-controls={isOpen ? LISTBOX_ID : undefined}
-      aria-activedescendant={isOpen && active.value >= 0 ? optionId(active.value) : undefined}
+      aria-activedescendant={
+        isOpen && activeIndex.value >= 0 ? optionId(activeIndex.value) : undefined
+      }
       placeholder={isOpen ? shown : undefined}
       value={isOpen ? typed.value : shown}
       onFocus={() => openPicker(row.id, part)}

@@ -10,7 +10,7 @@ import {
 } from '../data/filter-options.js'
 import { texts } from '../ui/texts.js'
 import type { Option, Part } from './options.js'
-import { active, choose, options, pickedRow, picking, typed } from './state.js'
+import { activeIndex, choose, options, pickedRow, picking, typed } from './state.js'
 
 export const LISTBOX_ID = 'builder-options'
 
@@ -83,11 +83,11 @@ export function Picker() {
   const { part } = picking.value!
   const all = options.value
   const groups = [...new Set(all.map(({ group }) => group))]
-  const marked = all[active.value]
+  const marked = all[activeIndex.value]
   const isOfLevels = part === 'value' && pickedRow.value?.isLevel === true
   useEffect(() => {
-    document.getElementById(optionId(active.value))?.scrollIntoView({ block: 'nearest' })
-  }, [active.value])
+    document.getElementById(optionId(activeIndex.value))?.scrollIntoView({ block: 'nearest' })
+  }, [activeIndex.value])
   const withPeek = part === 'attribute' && marked && !marked.isLevel && marked.group !== 'typed'
   if (all.length === 0) return null
   return (
@@ -111,10 +111,10 @@ export function Picker() {
                   id={optionId(index)}
                   class={isOfLevels ? `level-${option.value}` : undefined}
                   role="option"
-                  aria-selected={index === active.value}
+                  aria-selected={index === activeIndex.value}
                   // Keeps the focus in the field.
                   onPointerDown={(event) => event.preventDefault()}
-                  onPointerMove={() => part !== 'value' && (active.value = index)}
+                  onPointerMove={() => part !== 'value' && (activeIndex.value = index)}
                   onClick={() => choose(option)}
                 >
                   {isOfLevels && <Mark level={option.value as Level} />}

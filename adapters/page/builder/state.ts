@@ -26,7 +26,7 @@ export const picking = signal<{ readonly id: number; readonly part: Part } | und
 
 /** The text typed into that field, and the index of the marked option; -1 for none. */
 export const typed = signal('')
-export const active = signal(-1)
+export const activeIndex = signal(-1)
 
 export const pickedRow = computed(() =>
   rowsOf(draft.value).find(({ id }) => id === picking.value?.id),
@@ -85,7 +85,7 @@ function mark(part: Part): void {
           (option) => option.text.toLowerCase().startsWith(text),
         ]
   const at = tests.map((test) => options.value.findIndex(test)).find((index) => index !== -1)
-  active.value = part === 'value' && text === '' ? -1 : (at ?? 0)
+  activeIndex.value = part === 'value' && text === '' ? -1 : (at ?? 0)
 }
 
 export function type(text: string, id: number, part: Part): void {
@@ -112,7 +112,7 @@ const TAKE: Readonly<Record<Part, (row: Row, option: Option) => void>> = {
   value(row, { value }) {
     change(row, { values: [...row.values, value] })
     typed.value = ''
-    active.value = -1
+    activeIndex.value = -1
   },
 }
 

@@ -55,8 +55,8 @@ function noteWarning(this: PostgresPoolClient, { code }: PostgresNotice): void {
 export const isUnconfirmed = (client: PostgresPoolClient): boolean => unconfirmed.has(client)
 
 /**
- * Resolves once the synchronous standby has everything that was committed before. `isUnconfirmed` tells
- * whether this wait was cancelled too.
+ * Resolves once the synchronous standby has everything that was committed before. `isUnconfirmed`
+ * returns whether this wait was cancelled too.
  */
 export async function confirm(client: PostgresPoolClient): Promise<void> {
   unconfirmed.delete(client)
@@ -169,7 +169,7 @@ export const DURABLE = `CASE current_setting('synchronous_commit')
   WHEN 'off' THEN set_config('synchronous_commit', 'on', true) END`
 
 /** Runs `act` in a READ COMMITTED transaction. */
-export async function inTransaction<Result>(
+export async function runInTransaction<Result>(
   client: PostgresPoolClient,
   act: () => Promise<Result>,
 ): Promise<Result> {

@@ -2,7 +2,7 @@ import { isStorableText } from '../../../src/event/json-copy.js'
 import { admittedColumns } from '../../../src/store-kit/index-builder/column-numbers.js'
 import type { NumberedColumn } from '../../../src/store-kit/index-builder/index-driver.js'
 import type { Column } from '../../../src/store-kit/index/column-table.js'
-import { ask, inTransaction, type PostgresPoolClient } from '../connection/client.js'
+import { ask, runInTransaction, type PostgresPoolClient } from '../connection/client.js'
 import type { Names } from '../schema/names.js'
 import type { DriverContext } from './driver-context.js'
 
@@ -36,7 +36,7 @@ async function numberNames(
   const known = await findNames(client, names, wanted)
   if (known.length === columns.length) return known
   const { attributeNames, locks } = names
-  await inTransaction(client, async () => {
+  await runInTransaction(client, async () => {
     // The index of names is not unique, because names may be too long for a unique index.
     await ask(client, `SELECT pg_advisory_xact_lock(${locks.names})`)
     const there = new Set((await findNames(client, names, wanted)).map(([name]) => name))

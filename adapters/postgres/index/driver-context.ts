@@ -3,7 +3,7 @@ import type { Steps } from '../../../src/store-kit/index-builder/steps.js'
 import type { PostgresPoolClient } from '../connection/client.js'
 import type { Names } from '../schema/names.js'
 
-/** What building the index of a log works with. */
+/** What building the index of a log uses. */
 export interface DriverContext {
   readonly names: Names
   readonly steps: Steps

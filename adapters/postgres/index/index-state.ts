@@ -3,14 +3,19 @@ import type { SealingTuning } from '../../../src/store-kit/index-builder/segment
 import { keyChecksum, SUMMED_COLUMNS } from '../../../src/store-kit/index/checksums.js'
 import { SegmentState } from '../../../src/store-kit/index/segment-source.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
-import { ask, inTransaction, type PostgresPoolClient, type TextRow } from '../connection/client.js'
+import {
+  ask,
+  runInTransaction,
+  type PostgresPoolClient,
+  type TextRow,
+} from '../connection/client.js'
 import type { Names } from '../schema/names.js'
 import { IDLE_TIMEOUT } from './transaction-settings.js'
 
 export const DEFAULT_TUNING: SealingTuning = { segmentSize: 8192, fanOut: 16 }
 
 export interface PostgresSegmentRow extends SegmentRow {
-  /** The count of removed events when the segment was built, which has none of those. */
+  /** The count of removed events when the segment was built. The segment has none of the events removed by then. */
   readonly removed: number
   /** See `eventsDigest`. */
   readonly digest: number
@@ -122,7 +127,7 @@ export const changeIndexState = (
   names: Names,
   change: (state: IndexState) => Promise<Pick<IndexState, 'sealedTo'> | undefined>,
 ): Promise<boolean> =>
-  inTransaction(client, async () => {
+  runInTransaction(client, async () => {
     await ask(client, IDLE_TIMEOUT)
     const [row] = await ask(client, `${selectIndexState(names)} FOR UPDATE`)
     const next = await change(readIndexState(row!))

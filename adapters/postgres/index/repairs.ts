@@ -92,7 +92,7 @@ async function readRange(
   return { extract: extractor.extract(), removed }
 }
 
-/** Thrown to undo a transaction that met a segment which lacks chunks after a crash. */
+/** Thrown to undo a transaction whose new segment lacks chunks after a crash. */
 const INCOMPLETE = new Error('a segment that was built anew is incomplete')
 
 /** See `Repairs.replaceRebuilt`. */

@@ -38,7 +38,7 @@ const STEP_TIMEOUT_MS = 30_000
 /** The step under way may take this long after `close`. */
 const CLOSE_MS = 1000
 
-/** Keeps the index of the log up to date, in steps between the other work of the process. */
+/** Keeps the index of the log up to date, in small steps between which the process does other work. */
 export function createPostgresSealer(
   log: PostgresLog,
   given: Partial<SealerOptions> = {},

@@ -14,7 +14,7 @@ import { readRefreshed, type Refreshed, refreshStatement } from './refresh-state
 /** The index of the events in one snapshot. */
 export interface Coverage {
   readonly version: number
-  /** Those that can be read. */
+  /** The visible segments that can be read. */
   readonly segments: readonly PostgresSegmentRow[]
   /** What was read of the segments of this server. */
   readonly cache: ChunkCache

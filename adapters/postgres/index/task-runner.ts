@@ -11,7 +11,7 @@ export interface TaskRunner {
   one<Result>(task: Task<Result>): Promise<Result>
 }
 
-/** Tasks may keep the event loop this long. */
+/** Tasks may block the event loop for this long. */
 const SLICE_MS = 5
 
 interface Running<Result> {

@@ -47,15 +47,17 @@ export interface ListQuery {
 }
 
 /** Thrown if the index has dropped segments that the snapshot needs; a newer snapshot is needed. */
-export const OUTDATED = new Error('the snapshot is older than the cached state of the index')
+export const SNAPSHOT_OUTDATED = new Error(
+  'the snapshot is older than the cached state of the index',
+)
 
-/** Which events of the snapshot the index covers. Throws `OUTDATED`. */
+/** Which events of the snapshot the index covers. Throws `SNAPSHOT_OUTDATED`. */
 export async function coverageIn(
   { snapshot, opened }: ListQuery,
   index: LogIndex,
 ): Promise<Coverage> {
   const coverage = await index.refresh(snapshot, opened['index'])
-  if (coverage === 'outdated') throw OUTDATED
+  if (coverage === 'outdated') throw SNAPSHOT_OUTDATED
   return coverage
 }
 

@@ -8,7 +8,7 @@ import { DamagedSegment } from '../../../src/store-kit/index/segment-source.js'
 import type { EventPage } from '../../../src/store/store.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { lazyPage } from '../../../src/store-kit/lazy-event.js'
-import { type Indexed, type ListQuery, OUTDATED, timeOf } from './list-query.js'
+import { type Indexed, type ListQuery, SNAPSHOT_OUTDATED, timeOf } from './list-query.js'
 import { listTrace } from './list-trace.js'
 import { rowsInTime } from './list-in-time.js'
 import { createTakeMatching } from './matching.js'
@@ -71,7 +71,7 @@ export async function listEvents(
     await list.steps.end()
     return lazyPage(collector.page())
   } catch (error) {
-    if (error === OUTDATED) return 'outdated'
+    if (error === SNAPSHOT_OUTDATED) return 'outdated'
     if (!(error instanceof DamagedSegment) || !indexed.index) throw error
     indexed.index.setAside(error)
     return 'damaged'

@@ -4,8 +4,8 @@ import type { Decide } from '../../../src/filter/steps.js'
 import { createTimeSlices } from '../../../src/filter/time-slices.js'
 
 /**
- * Passes the events of the items that match to `take`, until it returns true. Resolves to whether it has.
- * Lets the event loop turn.
+ * Passes the events of the items that match to `take`, until it returns true. Resolves to whether it
+ * has. Yields to the event loop in between.
  */
 export type TakeMatching = <Item>(
   items: Iterable<Item>,
@@ -13,7 +13,7 @@ export type TakeMatching = <Item>(
   take: (event: AuditEvent, item: Item) => boolean | void,
 ) => Promise<boolean>
 
-/** `checkTime` throws if the list has taken too long, or is not wanted any more. */
+/** `checkTime` throws if the list has taken too long or was aborted. */
 export function createTakeMatching(
   matches: Decide<AuditEvent>,
   checkTime: () => void,

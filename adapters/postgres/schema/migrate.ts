@@ -1,5 +1,5 @@
 import { AuditLogError } from '../../../src/errors.js'
-import { ask, inTransaction, type PostgresPoolClient } from '../connection/client.js'
+import { ask, runInTransaction, type PostgresPoolClient } from '../connection/client.js'
 import type { Names, Partitions } from './names.js'
 
 /** SQL that changes the schema from one version to the next; the first one creates version 1. */
@@ -59,7 +59,7 @@ function runMigrations(
   partitions: Partitions,
   migrations: readonly Migration[],
 ): Promise<void> {
-  return inTransaction(client, async () => {
+  return runInTransaction(client, async () => {
     // One process migrates; those that start at the same time wait, then find it done.
     await ask(client, `SELECT pg_advisory_xact_lock(${names.locks.schema})`)
     const version = await readVersion(client, names)

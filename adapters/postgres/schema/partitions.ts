@@ -5,7 +5,7 @@ import {
   type Microseconds,
   parseTimestamp,
 } from '../../../src/event/timestamp.js'
-import { ask, inTransaction, type PostgresPoolClient } from '../connection/client.js'
+import { ask, runInTransaction, type PostgresPoolClient } from '../connection/client.js'
 import type { Names, Partitions } from './names.js'
 
 /** The period of a partition; `to` is excluded. */
@@ -48,7 +48,7 @@ export async function makePartitions(
   const found = await ask(client, PARTITIONS, events)
   for (const [name] of found) periods.delete(name!)
   if (periods.size === 0) return
-  await inTransaction(client, async () => {
+  await runInTransaction(client, async () => {
     await ask(client, `SELECT pg_advisory_xact_lock(${locks.schema})`)
     // After this no process is removing a partition; one that died may have left a detached table.
     await ask(client, `SELECT pg_advisory_xact_lock(${locks.removal})`)

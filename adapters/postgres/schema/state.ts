@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../../src/event/event.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
-import { ask, inTransaction, type PostgresPoolClient } from '../connection/client.js'
+import { ask, runInTransaction, type PostgresPoolClient } from '../connection/client.js'
 import { callBack } from '../connection/failures.js'
 import type { Names } from './names.js'
 
@@ -13,7 +13,7 @@ export interface StateChange {
   readonly change: (value: JsonValue | undefined, now: Microseconds) => JsonValue | undefined
   /** `undefined` for the server's clock. */
   readonly now: Microseconds | undefined
-  /** The value expires after this time; `undefined` keeps it for good. */
+  /** The value expires after this time; `undefined` for a value that never expires. */
   readonly keepFor: Microseconds | undefined
   /** Called before anything is written. */
   readonly onWrite: () => void
@@ -25,7 +25,7 @@ export function updateState(
   { state, locks }: Names,
   { key, change, now: clock, keepFor, onWrite }: StateChange,
 ): Promise<JsonValue | undefined> {
-  return inTransaction(client, async () => {
+  return runInTransaction(client, async () => {
     // Ends this transaction after 2 s idle, so that a suspended process cannot hold the lock.
     await ask(client, `SET LOCAL idle_in_transaction_session_timeout = '2s'`)
     // The row may not exist yet, so its lock would not do.

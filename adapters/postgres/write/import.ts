@@ -3,7 +3,7 @@ import { parseEventId } from '../../../src/event/event-id.js'
 import { freshEvents } from '../../../src/event/importing.js'
 import type { ImportResult } from '../../../src/store/store.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
-import { ask, inTransaction, type PostgresPoolClient } from '../connection/client.js'
+import { ask, runInTransaction, type PostgresPoolClient } from '../connection/client.js'
 import { createAsk } from '../connection/connection.js'
 import type { PostgresLog } from '../log/log.js'
 import { LIVE_COLUMNS, readLiveRow, readOpen } from '../schema/live-rows.js'
@@ -127,7 +127,7 @@ export async function importInto(
   // A time later than now is refused below; it needs no partition.
   const past = times.filter((time) => time <= now)
   await makePartitions(client, names, log.partitions(), past)
-  return inTransaction(client, async () => {
+  return runInTransaction(client, async () => {
     await ask(client, `SELECT pg_advisory_xact_lock(${names.locks.imports})`)
     const readHighWater = async (): Promise<number> =>
       Number((await ask(client, `SELECT last_value FROM ${names.highWater}`))[0]![0])

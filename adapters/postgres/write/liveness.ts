@@ -7,7 +7,7 @@ import type { PostgresLog } from '../log/log.js'
 
 const CHECK_MS = 2000
 
-/** Closes live events whose process sends no heartbeats any more. */
+/** Closes live events whose process has stopped sending heartbeats. */
 export interface LivenessMonitor {
   /** Closes abandoned events; called every few seconds. */
   check(): Promise<void>

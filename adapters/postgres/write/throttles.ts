@@ -6,7 +6,7 @@ import { DAY, type Microseconds } from '../../../src/event/timestamp.js'
 import {
   ask,
   DURABLE,
-  inTransaction,
+  runInTransaction,
   type PostgresPoolClient,
   type TextRow,
 } from '../connection/client.js'
@@ -117,7 +117,7 @@ export function recordSuppressed(
   draftOf: (counts: readonly SuppressedCount[]) => EventDraft,
 ): Promise<number> {
   const { throttles, reporters } = log.names
-  return inTransaction(client, async () => {
+  return runInTransaction(client, async () => {
     // Ends this transaction after 2 s idle, so that a suspended process cannot hold its locks.
     await ask(client, `SET LOCAL idle_in_transaction_session_timeout = '2s'`)
     const [row] = await ask(client, `SELECT ${present('$1')}`, log.now() ?? null)

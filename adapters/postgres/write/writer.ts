@@ -36,7 +36,7 @@ export function createWriter(log: PostgresLog, onVisible: () => void): Writer {
     lastFailure = performance.now()
     throw error
   }
-  /** True if the caller may still retry a lost attempt: what it stored must not be removed before. */
+  /** True if the caller may still retry a lost attempt. Until then, the events that it stored must not be removed. */
   const mayBeRetried = (): boolean =>
     appender.hasLost() && performance.now() - lastFailure < POLL_MS
 

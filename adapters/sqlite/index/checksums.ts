@@ -15,7 +15,7 @@ export const postingsChecksum = (id: number, postings: Uint8Array): number =>
 export const timesChecksum = (id: number, first: Microseconds, times: Uint8Array): number =>
   bytesChecksum(times, `${id} ${first}`)
 
-/** Runs a read of a segment. What SQLite itself finds damaged becomes a `DamagedSegment`. */
+/** Runs a read of a segment. Damage that SQLite itself finds becomes a `DamagedSegment`. */
 export function readingSegment<Result>(segment: number, read: () => Result): Result {
   try {
     return read()

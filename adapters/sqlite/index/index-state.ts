@@ -15,7 +15,7 @@ import type { Connection } from '../connection/connection.js'
 export const DEFAULT_TUNING: SealingTuning = { segmentSize: 16_384, fanOut: 16 }
 
 export interface SqliteSegmentRow extends SegmentRow {
-  /** The count of removed events when the segment was built, which has none of those. */
+  /** The count of removed events when the segment was built. The segment has none of the events removed by then. */
   readonly removed: number
   /** See `eventsDigest`. */
   readonly digest: number

@@ -6,7 +6,7 @@ export type Step = 1 | -1
 
 /** A sorted set of a part's ordinals, read lazily. */
 export interface Postings {
-  /** Number of ordinals, or an upper bound near it. */
+  /** Number of ordinals, or a close upper bound. */
   readonly size: number
   /** The first ordinal from `at` on in the direction; {@link NONE} if there is none. */
   seek(at: number, step: Step): number

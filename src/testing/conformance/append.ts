@@ -9,7 +9,7 @@ import {
   draft,
   drafts,
   allEvents,
-  numbers,
+  numbersOf,
   recordSome,
   rejectsWith,
   suffixesOf,
@@ -42,7 +42,7 @@ export const appendCases: readonly Case[] = cases({
     assert.deepEqual(times, times.toSorted())
     assert.equal(new Set(times).size, 40)
     assert.match(times[0]!, /^2026-01-01T00:00:00\.\d{6}Z$|^2025-12-31T23:59:59\.\d{6}Z$/)
-    assert.deepEqual(numbers(first), range(0, 19))
+    assert.deepEqual(numbersOf(first), range(0, 19))
   },
 
   async 'append: an id is a UUID version 7 that contains created_at'({ audit }) {
@@ -115,7 +115,7 @@ export const appendCases: readonly Case[] = cases({
   async 'append: accepts maxBatch drafts'({ store, audit }) {
     assert.ok(Number.isInteger(store.maxBatch) && store.maxBatch >= 1)
     const events = await store.append(drafts(store.maxBatch))
-    assert.deepEqual(numbers(events), range(0, store.maxBatch - 1))
+    assert.deepEqual(numbersOf(events), range(0, store.maxBatch - 1))
     assert.deepEqual(await allEvents(audit), events)
   },
 
@@ -160,7 +160,7 @@ export const appendCases: readonly Case[] = cases({
       controller.abort()
       stored.push(...(await events))
     }
-    assert.deepEqual(numbers(stored), range(0, 5 * LAST_TURN + 4))
+    assert.deepEqual(numbersOf(stored), range(0, 5 * LAST_TURN + 4))
     assert.deepEqual(await allEvents(audit), stored)
   },
 
@@ -196,7 +196,7 @@ export const appendCases: readonly Case[] = cases({
     })
     assert.deepEqual(events, [closed, stored[3], events[2], stored[0], stored[1]])
     assert.deepEqual(suppressed, [5])
-    assert.deepEqual(numbers(await allEvents(audit)), [-2, -1, 0, 1, 2, 3, -3, 4])
+    assert.deepEqual(numbersOf(await allEvents(audit)), [-2, -1, 0, 1, 2, 3, -3, 4])
     assert.deepEqual(await store.openEvents(), [{ id: stored[3]!.id, revision: 0 }])
   },
 
@@ -208,7 +208,7 @@ export const appendCases: readonly Case[] = cases({
         batch.map(({ suffix }) => suffix),
       )
     }
-    assert.deepEqual(numbers(await allEvents(audit)), range(0, 5))
+    assert.deepEqual(numbersOf(await allEvents(audit)), range(0, 5))
   },
 
   async 'append: events keep username, system, type and source'({ audit }) {
@@ -226,7 +226,7 @@ export const appendCases: readonly Case[] = cases({
 
   async 'append: concurrent records are stored in call order'({ audit }) {
     const events = await recordSome(audit, 2500)
-    assert.deepEqual(numbers(events), range(0, 2499))
+    assert.deepEqual(numbersOf(events), range(0, 2499))
     const times = events.map((event) => event.created_at)
     assert.deepEqual(times, times.toSorted())
   },
@@ -234,7 +234,7 @@ export const appendCases: readonly Case[] = cases({
   async 'append: concurrent batches do not interleave'({ store, audit }) {
     const batches = await Promise.all(range(0, 19).map((i) => store.append(drafts(25, 25 * i))))
     for (const [i, batch] of batches.entries())
-      assert.deepEqual(numbers(batch), range(25 * i, 25 * i + 24))
+      assert.deepEqual(numbersOf(batch), range(25 * i, 25 * i + 24))
     const inOrder = batches.toSorted((a, b) => (a[0]!.created_at < b[0]!.created_at ? -1 : 1))
     assert.deepEqual(await allEvents(audit), inOrder.flat())
   },

@@ -38,7 +38,7 @@ export const range = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, i) => from + i)
 
 /** The attribute that identifies the events of a case. */
-export const numbers = (events: readonly AuditEvent[]): unknown[] =>
+export const numbersOf = (events: readonly AuditEvent[]): unknown[] =>
   events.map((event) => event.attributes['n'])
 
 export const labels = (events: readonly AuditEvent[]): string =>
@@ -99,7 +99,7 @@ export async function appendSome(
       opensIn.push(time)
     },
   })
-  return { stored: numbers(events), suppressed, opensIn }
+  return { stored: numbersOf(events), suppressed, opensIn }
 }
 
 /** An event of another log, older than every case; its id contains no time. */

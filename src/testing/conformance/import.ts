@@ -8,7 +8,7 @@ import {
   allEvents,
   imported,
   importedSome,
-  numbers,
+  numbersOf,
   recordSome,
   rejectsWith,
   timeOf,
@@ -223,7 +223,7 @@ export const importCases: readonly Case[] = [
           300,
         )
         for (const log of [audit, other]) assert.deepEqual(await allEvents(log), events)
-        assert.deepEqual(numbers(await allEvents(audit)), range(1, 300))
+        assert.deepEqual(numbersOf(await allEvents(audit)), range(1, 300))
       },
 
       async 'import: of two conflicting imports, one is stored completely'({ audit, reopen }) {

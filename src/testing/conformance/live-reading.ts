@@ -4,13 +4,13 @@ import type { AuditLog } from '../../audit-log.js'
 import type { AuditEvent } from '../../event/event.js'
 import type { EventStore } from '../../store/store.js'
 import { type Case, cases } from './context.js'
-import { draft, drafts, allEvents, numbers, timeOf, turns, range } from './helpers.js'
+import { draft, drafts, allEvents, numbersOf, timeOf, turns, range } from './helpers.js'
 import { openLive } from './live-events.js'
 import { pollDuring } from './order.js'
 
 /** The numbers of the events that match the filter. */
 const find = async (audit: AuditLog, filter: Record<string, unknown>): Promise<unknown[]> =>
-  numbers((await audit.list({ filter, limit: 1000 })).events)
+  numbersOf((await audit.list({ filter, limit: 1000 })).events)
 
 const ids = (events: readonly AuditEvent[]): string[] => events.map(({ id }) => id)
 
@@ -124,11 +124,11 @@ export const liveReadingCases: readonly Case[] = [
         all.push(...(await store.append(live)))
       }
       assert.equal((await store.openEvents()).length, 250)
-      assert.deepEqual(numbers(await allEvents(audit)), range(0, 2249))
+      assert.deepEqual(numbersOf(await allEvents(audit)), range(0, 2249))
       const back: unknown[] = []
       for (let before = '2099-01-01', isMore = true; isMore;) {
         const page = await audit.list({ filter: { created_at_lt: before }, limit: 130 })
-        back.unshift(...numbers(page.events))
+        back.unshift(...numbersOf(page.events))
         isMore = page.truncated
         before = page.events[0]!.created_at
       }
@@ -186,7 +186,7 @@ export const liveReadingCases: readonly Case[] = [
           const states = await audit.list({ filter: { state_not_null: '1' }, limit: 100 })
           assert.deepEqual(ids(states.events), ids(live))
           const sorted = await audit.list({ filter: { state_in: ['open', 'closed'], sorts: 'n' } })
-          assert.deepEqual(numbers(sorted.events), range(0, 9))
+          assert.deepEqual(numbersOf(sorted.events), range(0, 9))
           const read = await Promise.all(live.map(({ id }) => store.get(id)))
           assert.deepEqual(
             read.map((event) => event?.created_at),
@@ -197,7 +197,7 @@ export const liveReadingCases: readonly Case[] = [
       }
       await Promise.all([change().finally(() => (isDone = true)), read()])
       assert.deepEqual(
-        numbers((await audit.list({ filter: { text_eq: 'xxx' } })).events),
+        numbersOf((await audit.list({ filter: { text_eq: 'xxx' } })).events),
         range(10, 19),
       )
     },

@@ -9,7 +9,7 @@ import {
   exactData,
   FAR,
   imported,
-  numbers,
+  numbersOf,
   rejectsWith,
   throttled,
   timeOf,
@@ -106,14 +106,14 @@ export const liveCases: readonly Case[] = [
       assert.equal(await store.remove([events[6]!.id, events[7]!.id]), 1)
       assert.equal(await store.removeBefore(FAR), 2)
       assert.equal(await store.removeBefore(FAR), 0)
-      assert.deepEqual(numbers(await allEvents(audit)), [0, 3, 6, 9])
+      assert.deepEqual(numbersOf(await allEvents(audit)), [0, 3, 6, 9])
       for (const i of [0, 3]) await store.closeLive(events[i]!.id, { revision: 1 })
       assert.equal(await store.remove([events[0]!.id]), 1)
       assert.equal(await store.removeBefore(FAR), 1)
-      assert.deepEqual(numbers(await allEvents(audit)), [6, 9])
+      assert.deepEqual(numbersOf(await allEvents(audit)), [6, 9])
       const change = { revision: 1, json: '{"n":66}' }
       assert.equal(await store.changeLive(events[6]!.id, change), true)
-      assert.deepEqual(numbers(await allEvents(audit)), [66, 9])
+      assert.deepEqual(numbersOf(await allEvents(audit)), [66, 9])
       const [next] = await store.append(drafts(1))
       assert.ok(next!.created_at > events[9]!.created_at)
     },
@@ -281,7 +281,7 @@ export const liveCases: readonly Case[] = [
         const answer = store.closeLive(event!.id, last)
         const closed = await answer.catch(() => store.closeLive(event!.id, last))
         assert.deepEqual(closed, { ...event, attributes: { n: 1, a: 'xxxy' } })
-        assert.deepEqual(numbers(await allEvents(audit)), [0, 1])
+        assert.deepEqual(numbersOf(await allEvents(audit)), [0, 1])
         assert.deepEqual(await store.openEvents(), [])
       },
     },

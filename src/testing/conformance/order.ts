@@ -5,7 +5,7 @@ import type { AuditEvent } from '../../event/event.js'
 import { type Case, cases } from './context.js'
 import type { ManualClock } from './manual-clock.js'
 import { SECOND } from '../../event/timestamp.js'
-import { drafts, allEvents, numbers, recordSome, turns, range } from './helpers.js'
+import { drafts, allEvents, numbersOf, recordSome, turns, range } from './helpers.js'
 
 /** Runs `work`. Returns its result and the events that a client received by polling meanwhile. */
 export async function pollDuring<Result>(
@@ -154,7 +154,7 @@ export const orderCases: readonly Case[] = [
           clock.advance(round % 2 ? -30 * SECOND : SECOND)
           recorded.push(...(await recordSome(round % 2 ? audit : other, 3, 3 * round)))
         }
-        assert.deepEqual(numbers(recorded), range(0, 29))
+        assert.deepEqual(numbersOf(recorded), range(0, 29))
         const times = recorded.map((event) => event.created_at)
         assert.deepEqual(times, times.toSorted())
         assert.equal(new Set(times).size, 30)

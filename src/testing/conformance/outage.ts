@@ -10,7 +10,7 @@ import {
   allEvents,
   importedSome,
   withTimeout,
-  numbers,
+  numbersOf,
   recordSome,
   rejectsWith,
   suffixesOf,
@@ -55,7 +55,7 @@ export const outageCases: readonly Case[] = [
         const more = recordSome(audit, 50, 50)
         await end()
         const events = [...(await calls), ...(await more)]
-        assert.deepEqual(numbers(events), range(0, 99))
+        assert.deepEqual(numbersOf(events), range(0, 99))
         assert.deepEqual(await allEvents(audit), events)
       },
 
@@ -93,7 +93,7 @@ export const outageCases: readonly Case[] = [
         await rejectsWith(withTimeout(call), 'DEADLINE_EXCEEDED')
         await end()
         await recordSome(audit, 1, 1)
-        assert.deepEqual(numbers(await allEvents(audit)), [1])
+        assert.deepEqual(numbersOf(await allEvents(audit)), [1])
         const { calls, rejected, waiting: pending } = withDeadline.stats()
         assert.deepEqual([calls, rejected, pending], [1, 1, 0])
       },
@@ -173,7 +173,7 @@ export const outageCases: readonly Case[] = [
         )
         await recordSome(audit, 1, 7)
         const all = await allEvents(audit)
-        assert.deepEqual(numbers(all), range(0, 7))
+        assert.deepEqual(numbersOf(all), range(0, 7))
         assert.deepEqual(all.slice(2, 7), events)
       },
 
@@ -185,7 +185,7 @@ export const outageCases: readonly Case[] = [
         audit.on('recorded', (event) => received.push(event))
         await loseAcknowledgement('append')
         const events = await recordSome(audit, 20)
-        assert.deepEqual(numbers(events), range(0, 19))
+        assert.deepEqual(numbersOf(events), range(0, 19))
         assert.deepEqual(await allEvents(audit), events)
         assert.deepEqual(received, events)
         assert.equal(audit.stats().stored, 20)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { AuditEvent } from '../../event/event.js'
 import { type Case, cases } from './context.js'
 import { SECOND } from '../../event/timestamp.js'
-import { drafts, numbers, recordSome, rejectsWith, range } from './helpers.js'
+import { drafts, numbersOf, recordSome, rejectsWith, range } from './helpers.js'
 
 export const readCases: readonly Case[] = cases({
   async 'get: finds an event by its id'({ audit }) {
@@ -27,11 +27,11 @@ export const readCases: readonly Case[] = cases({
   async 'list: returns the newest events, oldest first, and whether more match'({ audit }) {
     await recordSome(audit, 12)
     const page = await audit.list()
-    assert.deepEqual(numbers(page.events), range(2, 11))
+    assert.deepEqual(numbersOf(page.events), range(2, 11))
     assert.equal(page.truncated, true)
-    assert.deepEqual(numbers((await audit.list({ limit: 3 })).events), [9, 10, 11])
+    assert.deepEqual(numbersOf((await audit.list({ limit: 3 })).events), [9, 10, 11])
     const all = await audit.list({ limit: 12 })
-    assert.deepEqual(numbers(all.events), range(0, 11))
+    assert.deepEqual(numbersOf(all.events), range(0, 11))
     assert.equal(all.truncated, false)
     assert.equal((await audit.list({ limit: 11 })).truncated, true)
   },
@@ -39,15 +39,15 @@ export const readCases: readonly Case[] = cases({
   async 'list: a page has at most 1000 events'({ audit }) {
     await recordSome(audit, 1001)
     const page = await audit.list({ limit: 1000 })
-    assert.deepEqual(numbers(page.events), range(1, 1000))
+    assert.deepEqual(numbersOf(page.events), range(1, 1000))
     assert.equal(page.truncated, true)
     const oldest = await audit.list({ filter: { sorts: 'created_at' }, limit: 1000 })
-    assert.deepEqual(numbers(oldest.events), range(0, 999))
+    assert.deepEqual(numbersOf(oldest.events), range(0, 999))
     const byValue = await audit.list({ filter: { sorts: 'n' }, limit: 1000 })
-    assert.deepEqual(numbers(byValue.events), range(0, 999))
+    assert.deepEqual(numbersOf(byValue.events), range(0, 999))
     assert.equal(byValue.truncated, true)
     const all = await audit.list({ filter: { n_gt: 0, sorts: 'n desc' }, limit: 1000 })
-    assert.deepEqual(numbers(all.events), range(1, 1000).toReversed())
+    assert.deepEqual(numbersOf(all.events), range(1, 1000).toReversed())
     assert.equal(all.truncated, false)
   },
 
@@ -71,7 +71,7 @@ export const readCases: readonly Case[] = cases({
     for (;;) {
       const page = await audit.list({ filter: { created_at_lt: before }, limit: 1000 })
       if (page.events.length === 0) break
-      seen.unshift(...numbers(page.events))
+      seen.unshift(...numbersOf(page.events))
       before = page.events[0]!.created_at
     }
     assert.deepEqual(seen, range(0, 5499))
@@ -82,7 +82,7 @@ export const readCases: readonly Case[] = cases({
     const after = (event: AuditEvent): Promise<unknown[]> =>
       audit
         .list({ filter: { created_at_gt: event.created_at } })
-        .then((page) => numbers(page.events))
+        .then((page) => numbersOf(page.events))
     assert.deepEqual(await after(first!), [1])
     assert.deepEqual(await after(second!), [])
   },
@@ -117,7 +117,7 @@ export const readCases: readonly Case[] = cases({
     ]
     for (const [filter, matching] of expected)
       assert.deepEqual(
-        numbers((await audit.list({ filter })).events),
+        numbersOf((await audit.list({ filter })).events),
         matching,
         JSON.stringify(filter),
       )
@@ -127,7 +127,7 @@ export const readCases: readonly Case[] = cases({
     const events = await recordSome(audit, 3)
     const [, second, third] = events
     const find = (filter: Record<string, unknown>): Promise<unknown[]> =>
-      audit.list({ filter }).then((page) => numbers(page.events))
+      audit.list({ filter }).then((page) => numbersOf(page.events))
     assert.deepEqual(await find({ id_eq: second!.id }), [1])
     assert.deepEqual(await find({ id_in: [third!.id, second!.id, 'none'] }), [1, 2])
     assert.deepEqual(await find({ id_not_eq: second!.id }), [0, 2])
@@ -158,10 +158,10 @@ export const readCases: readonly Case[] = cases({
     await recordSome(audit, 3)
     const many = range(0, 9000).map(String)
     const page = await audit.list({ filter: { n_in: many } })
-    assert.deepEqual(numbers(page.events), [0, 1, 2])
+    assert.deepEqual(numbersOf(page.events), [0, 1, 2])
     const g = range(1, 900).map((n) => ({ n_eq: String(n % 3), m: 'or' }))
     const or = await audit.list({ filter: { m: 'or', g } })
-    assert.deepEqual(numbers(or.events), [0, 1, 2])
+    assert.deepEqual(numbersOf(or.events), [0, 1, 2])
     const long = await audit.list({ filter: { type_cont: `test${'%_'.repeat(20_000)}` } })
     assert.deepEqual(long.events, [])
   },
@@ -172,7 +172,7 @@ export const readCases: readonly Case[] = cases({
     const seen: unknown[] = []
     for await (const events of audit.pages('filter[n_gteq]=100')) {
       sizes.push(events.length)
-      seen.unshift(...numbers(events))
+      seen.unshift(...numbersOf(events))
     }
     assert.deepEqual(sizes, [1000, 1000, 200])
     assert.deepEqual(seen, range(100, 2299))
@@ -182,7 +182,7 @@ export const readCases: readonly Case[] = cases({
     await recordSome(audit, 1500)
     const seen: unknown[] = []
     for await (const events of audit.pages('filter[sorts]=created_at'))
-      seen.push(...numbers(events))
+      seen.push(...numbersOf(events))
     assert.deepEqual(seen, range(0, 1499))
     await rejectsWith(audit.pages('filter[sorts]=type').next(), 'INVALID_VALUE')
   },

@@ -9,7 +9,7 @@ import {
   FAR,
   imported,
   importedSome,
-  numbers,
+  numbersOf,
   recordSome,
   rejectsWith,
   timeOf,
@@ -50,7 +50,7 @@ export const removeCases: readonly Case[] = [
     async 'remove: removes thousands of events and keeps the rest'({ store, audit }) {
       const events = await recordSome(audit, 5000)
       assert.equal(await store.removeBefore(timeOf(events[4321])), 4321)
-      assert.deepEqual(numbers(await allEvents(audit)), range(4321, 4999))
+      assert.deepEqual(numbersOf(await allEvents(audit)), range(4321, 4999))
     },
 
     async 'remove: removes events of any age'({ store, audit, clock }) {
@@ -66,7 +66,7 @@ export const removeCases: readonly Case[] = [
       clock.advance(86_400 * SECOND * 400)
       const recorded = await recordSome(audit, 2, 5)
       assert.equal(await store.removeBefore(timeOf(old[2])), 2)
-      assert.deepEqual(numbers(await allEvents(audit)), range(2, 6))
+      assert.deepEqual(numbersOf(await allEvents(audit)), range(2, 6))
       assert.equal(await store.removeBefore(timeOf(recorded[0])), 3)
       assert.deepEqual(await allEvents(audit), recorded)
     },
@@ -119,8 +119,8 @@ export const removeCases: readonly Case[] = [
         pages.push([...page])
         if (pages.length === 1) await store.removeBefore(timeOf(events[1200]))
       }
-      assert.deepEqual(numbers(pages[0]!), range(1500, 2499))
-      assert.deepEqual(numbers(pages[1]!), range(1200, 1499))
+      assert.deepEqual(numbersOf(pages[0]!), range(1500, 2499))
+      assert.deepEqual(numbersOf(pages[1]!), range(1200, 1499))
       assert.equal(pages.length, 2)
     },
 
@@ -258,11 +258,11 @@ export const removeCases: readonly Case[] = [
         const bound = timeOf(events[2500])
         const counts = await Promise.all([audit, other].map((log) => log.store.removeBefore(bound)))
         assert.equal(counts[0]! + counts[1]!, 2500)
-        assert.deepEqual(numbers(await allEvents(audit)), range(2500, 2999))
+        assert.deepEqual(numbersOf(await allEvents(audit)), range(2500, 2999))
         const ids = events.slice(2500, 2900).map(({ id }) => id)
         const more = await Promise.all([audit, other].map((log) => log.store.remove(ids)))
         assert.equal(more[0]! + more[1]!, 400)
-        assert.deepEqual(numbers(await allEvents(audit)), range(2900, 2999))
+        assert.deepEqual(numbersOf(await allEvents(audit)), range(2900, 2999))
       },
     },
     'reopen',

@@ -6,7 +6,7 @@ import {
   drafts,
   allEvents,
   imported,
-  numbers,
+  numbersOf,
   recordSome,
   suffixesOf,
   timeOf,
@@ -77,7 +77,7 @@ export const reopenCases: readonly Case[] = cases(
       const again = await reopen()
       const events = await again.store.append(batch, { since: timeOf(before) })
       assert.deepEqual(events.slice(0, 3), stored)
-      assert.deepEqual(numbers(await allEvents(again)), range(0, 6))
+      assert.deepEqual(numbersOf(await allEvents(again)), range(0, 6))
       const once = await again.store.append(batch, { since: timeOf(before) })
       assert.deepEqual(once, events)
       assert.deepEqual(await allEvents(again), [before, ...events])

@@ -8,7 +8,7 @@ import {
   draft,
   allEvents,
   exactData,
-  numbers,
+  numbersOf,
   recordSome,
   rejectsWith,
   throttled,
@@ -86,7 +86,7 @@ export const suppressedCases: readonly Case[] = [
       for (const filter of filters)
         assert.deepEqual((await audit.list({ filter })).events, [event], JSON.stringify(filter))
       const without = await audit.list({ filter: { suppressed_count_null: '1' } })
-      assert.deepEqual(numbers(without.events), [0, 2])
+      assert.deepEqual(numbersOf(without.events), [0, 2])
     },
 
     async 'suppressed: its attributes follow the others, which are stored exactly'({ store }) {

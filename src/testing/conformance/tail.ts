@@ -4,7 +4,7 @@ import type { AuditLog } from '../../audit-log.js'
 import type { AuditEvent } from '../../event/event.js'
 import { type Case, cases } from './context.js'
 import { SECOND } from '../../event/timestamp.js'
-import { allEvents, imported, numbers, recordSome, range, TIMEOUT_MS } from './helpers.js'
+import { allEvents, imported, numbersOf, recordSome, range, TIMEOUT_MS } from './helpers.js'
 
 /** The first `count` events of a tail. */
 async function follow(
@@ -46,7 +46,7 @@ export const tailCases: readonly Case[] = [
       }
       const query = 'filter[n_in][]=1&filter[n_in][]=3&filter[n_in][]=5'
       const [seen] = await Promise.all([follow(audit, 3, query, after), write()])
-      assert.deepEqual(numbers(seen), [1, 3, 5])
+      assert.deepEqual(numbersOf(seen), [1, 3, 5])
       const fromNow = await Promise.all([follow(audit, 1), recordSome(audit, 1, 6)])
       assert.deepEqual(...fromNow)
     },

@@ -6,7 +6,7 @@ import {
   draft,
   allEvents,
   FAR,
-  numbers,
+  numbersOf,
   rejectsWith,
   throttled,
   turns,
@@ -48,7 +48,7 @@ export const throttleCases: readonly Case[] = [
       assert.deepEqual((await appendSome(store, [throttled({ n: 4 })])).suppressed, [4])
       clock.advance(MINUTE)
       assert.deepEqual((await appendSome(store, [throttled({ n: 5 })])).stored, [5])
-      assert.deepEqual(numbers(await allEvents(audit)), [0, 3, 5])
+      assert.deepEqual(numbersOf(await allEvents(audit)), [0, 3, 5])
     },
 
     async 'throttle: each key has its own throttle'({ store, audit }) {
@@ -59,7 +59,7 @@ export const throttleCases: readonly Case[] = [
           const { stored, suppressed } = await appendSome(store, [one])
           assert.deepEqual(round === 0 ? stored : suppressed, [n], key)
         }
-      assert.deepEqual(numbers(await allEvents(audit)), range(0, keys.length - 1))
+      assert.deepEqual(numbersOf(await allEvents(audit)), range(0, keys.length - 1))
     },
 
     async 'throttle: the drafts of one append are checked one after the other'({ store, audit }) {
@@ -67,7 +67,7 @@ export const throttleCases: readonly Case[] = [
       const { stored, suppressed } = await appendSome(store, batch)
       assert.deepEqual(stored, [0, 1])
       assert.deepEqual(suppressed, [2, 3, 4, 5])
-      assert.deepEqual(numbers(await allEvents(audit)), [0, 1])
+      assert.deepEqual(numbersOf(await allEvents(audit)), [0, 1])
     },
 
     async 'throttle: suppressed drafts do not affect the others'({ store, audit, clock }) {
@@ -81,7 +81,7 @@ export const throttleCases: readonly Case[] = [
         batch.filter((one) => one.throttle),
       )
       assert.deepEqual(
-        numbers(events),
+        numbersOf(events),
         range(1, 300).filter((n) => n % 3 !== 1),
       )
       const all = await allEvents(audit)
@@ -169,7 +169,7 @@ export const throttleCases: readonly Case[] = [
       await rejectsWith(store.append([one], { signal: AbortSignal.abort() }), 'ABORTED')
       await rejectsWith(store.append([one], { deadline: performance.now() - 1 }), 'ABORTED')
       assert.deepEqual((await appendSome(store, [throttled({ n: 1 })])).stored, [1])
-      assert.deepEqual(numbers(await allEvents(audit)), [1])
+      assert.deepEqual(numbersOf(await allEvents(audit)), [1])
     },
 
     async 'throttle: an append aborted while running closes it only if its draft is stored'({
@@ -184,9 +184,9 @@ export const throttleCases: readonly Case[] = [
         await turns(turn)
         controller.abort()
         const events = [...(await call), ...(await store.append([throttled({ n: turn }, { key })]))]
-        assert.deepEqual(numbers(events), [turn], `aborted after ${turn} turns`)
+        assert.deepEqual(numbersOf(events), [turn], `aborted after ${turn} turns`)
       }
-      assert.deepEqual(numbers(await allEvents(audit)), range(0, LAST_TURN))
+      assert.deepEqual(numbersOf(await allEvents(audit)), range(0, LAST_TURN))
     },
   }),
 
@@ -199,7 +199,7 @@ export const throttleCases: readonly Case[] = [
         clock.advance(MINUTE)
         assert.deepEqual((await appendSome(other, [throttled({ n: 2 })])).stored, [2])
         assert.deepEqual((await appendSome(store, [throttled({ n: 3 })])).suppressed, [3])
-        assert.deepEqual(numbers(await allEvents(audit)), [0, 2])
+        assert.deepEqual(numbersOf(await allEvents(audit)), [0, 2])
       },
 
       async 'throttle: stays closed after its store is closed'({ store, audit, clock, reopen }) {
@@ -258,7 +258,7 @@ export const throttleCases: readonly Case[] = [
         const events = await store.append(batch, {
           onSuppressed: (one) => suppressed.push(one.attributes['n']),
         })
-        assert.deepEqual(numbers(events), [1, 2])
+        assert.deepEqual(numbersOf(events), [1, 2])
         assert.deepEqual([...new Set(suppressed)], [3])
         assert.equal(events[0]!.attributes['suppressed_count'], 3)
         assert.deepEqual((await allEvents(audit)).slice(1), events)

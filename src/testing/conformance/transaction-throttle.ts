@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { formatTimestamp, MINUTE, SECOND } from '../../event/timestamp.js'
 import { type Case, cases } from './context.js'
-import { appendSome, draft, eventually, allEvents, numbers, throttled } from './helpers.js'
+import { appendSome, draft, eventually, allEvents, numbersOf, throttled } from './helpers.js'
 
 /** The throttle of an enlisted draft is checked when its event would become visible. */
 export const transactionThrottleCases: readonly Case[] = cases(
@@ -21,7 +21,7 @@ export const transactionThrottleCases: readonly Case[] = cases(
       await store.enlist!(throttled({ n: 3 }), handle)
       await commit()
       assert.deepEqual((await appendSome(store, [draft({ n: 4 })])).stored, [4])
-      assert.deepEqual(numbers(await allEvents(audit)), [0, 2, 4])
+      assert.deepEqual(numbersOf(await allEvents(audit)), [0, 2, 4])
       clock.advance(MINUTE)
       const [event] = await store.append([throttled({ n: 5 })])
       assert.deepEqual(event!.attributes, {
@@ -46,7 +46,7 @@ export const transactionThrottleCases: readonly Case[] = cases(
       await store.enlist!(throttled({ n: 2 }, { key: 'another' }), handle)
       await commit()
       assert.deepEqual((await appendSome(store, [throttled({ n: 3 })])).suppressed, [3])
-      assert.deepEqual(numbers(await allEvents(audit)), [0, 2])
+      assert.deepEqual(numbersOf(await allEvents(audit)), [0, 2])
       clock.advance(MINUTE)
       const [event] = await store.append([throttled({ n: 4 })])
       assert.equal(event!.attributes['suppressed_count'], 1)

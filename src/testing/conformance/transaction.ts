@@ -12,7 +12,7 @@ import {
   eventually,
   allEvents,
   exactData,
-  numbers,
+  numbersOf,
   recordSome,
   rejectsWith,
   suffixesOf,
@@ -67,7 +67,7 @@ export const transactionCases: readonly Case[] = [
         await commit()
         const [next] = await recordSome(audit, 1, 5)
         const all = await allEvents(audit)
-        assert.deepEqual(numbers(all), range(0, 5))
+        assert.deepEqual(numbersOf(all), range(0, 5))
         assert.deepEqual(all.slice(0, 2), before)
         assert.deepEqual(all[5], next)
         const times = all.map((event) => event.created_at)
@@ -87,7 +87,7 @@ export const transactionCases: readonly Case[] = [
         await enlistSome(audit, handle, 3)
         await commit()
         await eventually('the committed events', async () => (await allEvents(audit)).length > 0)
-        assert.deepEqual(numbers(await allEvents(audit)), [0, 1, 2])
+        assert.deepEqual(numbersOf(await allEvents(audit)), [0, 1, 2])
       },
 
       async 'transaction: after a rollback there are no events'({ audit, transaction }) {
@@ -107,7 +107,7 @@ export const transactionCases: readonly Case[] = [
         const signal = AbortSignal.timeout(TIMEOUT_MS)
         assert.deepEqual((await audit.list('', { signal })).events, events)
         const sorted = await audit.list('filter[sorts]=n desc', { signal })
-        assert.deepEqual(numbers(sorted.events), [2, 1, 0])
+        assert.deepEqual(numbersOf(sorted.events), [2, 1, 0])
         assert.deepEqual(await audit.get(events[0]!.id, { signal }), events[0])
         await commit()
       },
@@ -120,7 +120,7 @@ export const transactionCases: readonly Case[] = [
         await enlistSome(audit, second.handle, 100, 100)
         await second.commit()
         await recordSome(audit, 1, 200)
-        assert.deepEqual(numbers(await allEvents(audit)), range(0, 200))
+        assert.deepEqual(numbersOf(await allEvents(audit)), range(0, 200))
       },
 
       async 'transaction: thousands of events become visible, in order'({ audit, transaction }) {
@@ -132,7 +132,7 @@ export const transactionCases: readonly Case[] = [
           'the committed events',
           async () => (await allEvents(audit)).length === 2501,
         )
-        const seen = numbers(await allEvents(audit)).filter((n) => n !== -1)
+        const seen = numbersOf(await allEvents(audit)).filter((n) => n !== -1)
         assert.deepEqual(seen, range(0, 2499))
       },
 
@@ -224,7 +224,7 @@ export const transactionCases: readonly Case[] = [
         await enlistSome(audit, handle, 1, 2)
         await commit()
         await recordSome(audit, 1, 3)
-        assert.deepEqual(numbers(await allEvents(audit)), [0, 2, 3])
+        assert.deepEqual(numbersOf(await allEvents(audit)), [0, 2, 3])
       },
 
       async 'transaction: the statistics count every call'({ audit, transaction }) {
@@ -256,8 +256,8 @@ export const transactionCases: readonly Case[] = [
         })
         const all = await allEvents(audit)
         assert.deepEqual(polled, all)
-        assert.deepEqual(new Set(numbers(all)), new Set(range(0, 6)))
-        const enlisted = numbers(all).filter((n) => Number(n) < 3)
+        assert.deepEqual(new Set(numbersOf(all)), new Set(range(0, 6)))
+        const enlisted = numbersOf(all).filter((n) => Number(n) < 3)
         assert.deepEqual(enlisted, [0, 1, 2])
       },
     },
@@ -278,7 +278,7 @@ export const transactionCases: readonly Case[] = [
         await commit()
         const after = await recordSome(other, 1, 3)
         const all = await allEvents(audit)
-        assert.deepEqual(numbers(all), [0, 1, 2, 3])
+        assert.deepEqual(numbersOf(all), [0, 1, 2, 3])
         assert.deepEqual([all[0], all[3]], [before[0], after[0]])
         assert.deepEqual(await allEvents(other), all)
       },
@@ -294,7 +294,7 @@ export const transactionCases: readonly Case[] = [
         await audit.close()
         const again = await reopen()
         await eventually('the committed events', async () => (await allEvents(again)).length > 0)
-        assert.deepEqual(numbers(await allEvents(again)), [0, 1])
+        assert.deepEqual(numbersOf(await allEvents(again)), [0, 1])
       },
 
       async 'transaction: readers see each event once while two stores write'({
@@ -333,7 +333,7 @@ export const transactionCases: readonly Case[] = [
         const all = await allEvents(reader)
         assert.deepEqual(polled, all)
         assert.deepEqual(
-          numbers(all).filter((n) => Number(n) >= 1000),
+          numbersOf(all).filter((n) => Number(n) >= 1000),
           committed,
         )
         assert.equal(all.length, committed.length + written.length)

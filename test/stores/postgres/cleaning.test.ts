@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { describe, expect, it, vi } from 'vitest'
 import { namesIn } from '../../../adapters/postgres/schema/names.js'
-import { draft, numbers, range } from '../../../src/testing/conformance/helpers.js'
+import { draft, numbersOf, range } from '../../../src/testing/conformance/helpers.js'
 import { useSchemas } from '../../support/schemas.js'
 
 const { database, schema, openStore } = useSchemas('cleaning')
@@ -48,7 +48,7 @@ describe('removal', () => {
     expect(progress.length).toBeGreaterThan(2)
     expect(progress).toEqual(progress.toSorted((a, b) => a - b))
     const { events } = await store.list({ where: undefined, sorts: [], limit: 1000 })
-    expect(numbers(events)).toEqual([...range(1601, 1700), 0])
+    expect(numbersOf(events)).toEqual([...range(1601, 1700), 0])
     expect(await store.remove(events.slice(0, 60).map(({ id }) => id))).toBe(60)
     expect((await store.list({ where: undefined, sorts: [], limit: 1000 })).events).toEqual(
       events.slice(60),

@@ -6,7 +6,7 @@ import { createLog } from '../../../adapters/postgres/log/log.js'
 import { namesIn } from '../../../adapters/postgres/schema/names.js'
 import { createLivenessMonitor } from '../../../adapters/postgres/write/liveness.js'
 import { DAY } from '../../../src/event/timestamp.js'
-import { draft, numbers, range } from '../../../src/testing/conformance/helpers.js'
+import { draft, numbersOf, range } from '../../../src/testing/conformance/helpers.js'
 import { manualClock } from '../../../src/testing/conformance/manual-clock.js'
 import { useSchemas } from '../../support/schemas.js'
 import { startOwnPostgres } from '../../support/postgres.js'
@@ -47,7 +47,7 @@ it('is closed though the partition of its time has been dropped', async () => {
   expect(closed).toEqual({ ...event, attributes: { n: 1, log: 'begun and ended' } })
   expect(await partitions()).toContain('events_202601')
   expect(await store.get(event.id)).toEqual(closed)
-  expect(numbers((await store.list(ALL)).events)).toEqual([1, 2])
+  expect(numbersOf((await store.list(ALL)).events)).toEqual([1, 2])
   await store.close()
 })
 
@@ -121,7 +121,7 @@ it('is read once while it is being closed', async () => {
   let reads = 0
   while (isClosing) {
     for (const sorts of [[], [{ attribute: 'n', direction: 'asc' as const }]])
-      expect(numbers((await other.list({ where: undefined, sorts, limit: 100 })).events)).toEqual(
+      expect(numbersOf((await other.list({ where: undefined, sorts, limit: 100 })).events)).toEqual(
         range(0, 59),
       )
     reads++
@@ -201,7 +201,7 @@ it(
       await onReplica.query('SELECT pg_wal_replay_pause()')
       // The event of another process is missing, which shows that the replica answers.
       await other.append([draft({ n: 2 })])
-      expect(numbers((await store.list(ALL)).events)).toEqual([1])
+      expect(numbersOf((await store.list(ALL)).events)).toEqual([1])
       // After the primary has returned a revision, the replica must not return an older one.
       await other.changeLive(event.id, grown(1, 'some'))
       expect(await store.openEvents()).toEqual([{ id: event.id, revision: 0 }])
@@ -213,7 +213,7 @@ it(
       expect((await store.get(event.id))!.attributes['log']).toBe('some')
       await store.changeLive(event.id, grown(2, 'more'))
       expect((await store.get(event.id))!.attributes['log']).toBe('somemore')
-      expect(numbers((await store.list(ALL)).events)).toEqual([1, 2])
+      expect(numbersOf((await store.list(ALL)).events)).toEqual([1, 2])
       await store.closeLive(event.id, { revision: 3 })
       expect(await store.openEvents()).toEqual([])
     } finally {

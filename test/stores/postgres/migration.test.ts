@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import type { PostgresPoolClient } from '../../../adapters/postgres/connection/client.js'
 import { type Migration, migrate } from '../../../adapters/postgres/schema/migrate.js'
 import { namesIn, type Partitions } from '../../../adapters/postgres/schema/names.js'
-import { draft, numbers } from '../../../src/testing/conformance/helpers.js'
+import { draft, numbersOf } from '../../../src/testing/conformance/helpers.js'
 import { useSchemas } from '../../support/schemas.js'
 
 const { database, schema, openStore } = useSchemas('migration')
@@ -107,6 +107,6 @@ it('a process continues after the schema was dropped and created again', async (
   await other.append([draft({ n: 1 })])
   await before.append([draft({ n: 2 })])
   const { events } = await before.list({ where: undefined, sorts: [], limit: 100 })
-  expect(numbers(events)).toEqual([1, 2])
+  expect(numbersOf(events)).toEqual([1, 2])
   await Promise.all([before.close(), other.close()])
 })

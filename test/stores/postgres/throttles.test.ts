@@ -3,7 +3,7 @@ import { AuditLog, type EventQuery, type EventStore } from 'daybook'
 import pg from 'pg'
 import { expect, it, vi } from 'vitest'
 import { MINUTE } from '../../../src/event/timestamp.js'
-import { draft, numbers, throttled, range } from '../../../src/testing/conformance/helpers.js'
+import { draft, numbersOf, throttled, range } from '../../../src/testing/conformance/helpers.js'
 import { manualClock } from '../../../src/testing/conformance/manual-clock.js'
 import { useSchemas } from '../../support/schemas.js'
 import { type Proxy, startProxy } from '../../support/proxy.js'
@@ -13,7 +13,7 @@ const { database, schema, openStore } = useSchemas('throttles')
 const ALL: EventQuery = { where: undefined, sorts: [], limit: 1000 }
 
 const stored = async (store: EventStore): Promise<unknown[]> =>
-  numbers((await store.list(ALL)).events)
+  numbersOf((await store.list(ALL)).events)
 
 /** A report of suppressed calls under the key of `throttled`. */
 const suppressed = (count: number, number = 1) => ({
@@ -35,7 +35,7 @@ it('one of many concurrent processes passes a throttle', async () => {
       onSuppressed: (one) => suppressed.push(one.attributes['n']),
     }),
   )
-  const kept = (await Promise.all(calls)).flatMap(numbers).filter((n) => n !== -1)
+  const kept = (await Promise.all(calls)).flatMap(numbersOf).filter((n) => n !== -1)
   expect(kept).toHaveLength(1)
   expect(suppressed).toHaveLength(99)
   expect((await stored(stores[0]!)).filter((n) => n !== -1)).toEqual(kept)
@@ -126,7 +126,7 @@ it('suppressed counts are found by filters, with and without the index', async (
   }
   const audit = new AuditLog({ store, types: {} })
   const find = async (filter: string): Promise<unknown[]> =>
-    numbers((await audit.list(filter)).events)
+    numbersOf((await audit.list(filter)).events)
   expect(await find('filter[suppressed_count_eq]=3')).toEqual([3])
   expect(await find('filter[suppressed_count_in][]=1&filter[suppressed_count_in][]=2')).toEqual([1])
   expect(await find('filter[suppressed_count_gt]=0&filter[sorts]=n')).toEqual([1, 3])

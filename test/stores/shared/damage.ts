@@ -130,7 +130,7 @@ const QUERIES: readonly (readonly [query: string, numbers: readonly number[]])[]
 /** What a store does with segments that are not what was written. */
 export function describeDamagedSegments<Harm>(harness: DamageHarness<Harm>): void {
   describe.each(Object.entries(harness.segments))('a segment %s', (_, harm) => {
-    it('is set aside, and built anew, while lists stay right', async () => {
+    it('is set aside, and built anew, while lists stay correct', async () => {
       const log = await openDamaged(harness, harm)
       const answers = async (): Promise<unknown[]> =>
         Promise.all(QUERIES.map(async ([query]) => log.numbers(query)))
@@ -195,7 +195,7 @@ export function describeVerify<Harm>(harness: DamageHarness<Harm>): void {
     })
   })
 
-  it('rebuildIndex builds all segments anew while events are recorded and lists are right', async () => {
+  it('rebuildIndex builds all segments anew while events are recorded and lists stay correct', async () => {
     const log = await openDamaged(harness, harness.none)
     const before = (await log.audit.verify()).segments
     const rebuilt = log.audit.rebuildIndex()

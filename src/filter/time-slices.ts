@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { finishInTurns, type Steps } from './steps.js'
+import { type Decide, finishInTurns, type Steps } from './steps.js'
 
 /** A query may block the event loop for this long. */
 export const TIME_SLICE_MS = 3
@@ -22,4 +22,20 @@ export function createTimeSlices(pause: () => Promise<void> = nextTurn): TimeSli
     end = performance.now() + TIME_SLICE_MS
   }
   return { isOver, next, finish: (steps) => finishInTurns(steps, isOver, next) }
+}
+
+/** The items that match. The event loop turns between them, and within long tests. */
+export async function filterInTurns<Item>(
+  items: Iterable<Item>,
+  matches: Decide<Item>,
+): Promise<Item[]> {
+  const slices = createTimeSlices()
+  const matching: Item[] = []
+  for (const item of items) {
+    const decision = matches(item)
+    if (typeof decision === 'boolean' ? decision : await slices.finish(decision))
+      matching.push(item)
+    if (slices.isOver()) await slices.next()
+  }
+  return matching
 }

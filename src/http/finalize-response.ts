@@ -1,8 +1,9 @@
-import { hash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
 import Negotiator from 'negotiator'
+import { createTimeSlices } from '../filter/time-slices.js'
 import type { Content, HttpRequest, HttpResponse } from './exchange.js'
 import { checkHeaderSize } from './header-size.js'
 import { HttpProblem } from './problem.js'
@@ -65,6 +66,22 @@ function codingOf(body: Content, accept: string): Coding {
 /** A weak entity tag, because the same text may be sent in several codings (RFC 9110, section 8.8.1). */
 export const entityTag = (text: Content): string => `W/"${hash('sha1', text, 'base64url')}"`
 
+/** As much is hashed at once. */
+const HASHED_AT_ONCE = 1024 * 1024
+
+/** Like {@link entityTag}. The event loop turns between parts of a large text. */
+export async function entityTagInTurns(text: Content): Promise<string> {
+  if (text.length <= HASHED_AT_ONCE) return entityTag(text)
+  const bytes = typeof text === 'string' ? Buffer.from(text) : text
+  const slices = createTimeSlices()
+  const digest = createHash('sha1')
+  for (let from = 0; from < bytes.length; from += HASHED_AT_ONCE) {
+    digest.update(bytes.subarray(from, from + HASHED_AT_ONCE))
+    if (slices.isOver()) await slices.next()
+  }
+  return `W/"${digest.digest('base64url')}"`
+}
+
 /** RFC 9110, section 13.1.2: weak comparison, so only the opaque tags in quotes count. */
 function matchesTag(ifNoneMatch: string, tag: string): boolean {
   if (ifNoneMatch === '') return false
@@ -91,7 +108,7 @@ export async function finalizeResponse(
   const { status, body } = response
   if (!isContent(body) || !isRead(request.method)) return response
   if (status !== 200 && status !== 206) return response
-  const { etag = entityTag(body) } = response.headers
+  const { etag = await entityTagInTurns(body) } = response.headers
   const headers: Record<string, string> = { ...response.headers, etag }
   if (matchesTag(request.header('if-none-match'), etag)) {
     const { 'content-type': _, ...kept } = headers

@@ -1,3 +1,5 @@
+import { createTimeSlices } from '../filter/time-slices.js'
+
 /** Maximum number of UTF-8 bytes per UTF-16 code unit. */
 const MAX_BYTES_PER_UNIT = 3
 
@@ -24,4 +26,26 @@ export function utf8(parts: Iterable<string>): Uint8Array {
   const bytes = Buffer.from(buffer.subarray(0, end))
   if (buffer.length > MAX_REUSED_BYTES) buffer = allocate(MAX_REUSED_BYTES)
   return bytes
+}
+
+/** Like {@link utf8}. The event loop turns between the parts of long texts. */
+export async function utf8InTurns(parts: Iterator<string>): Promise<Uint8Array> {
+  const slices = createTimeSlices()
+  const chunks: Uint8Array[] = []
+  let isDone = false
+  function* someParts(): Generator<string> {
+    do {
+      const next = parts.next()
+      if (next.done) {
+        isDone = true
+        return
+      }
+      yield next.value
+    } while (!slices.isOver())
+  }
+  for (;;) {
+    chunks.push(utf8(someParts()))
+    if (isDone) return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
+    await slices.next()
+  }
 }

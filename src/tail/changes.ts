@@ -4,6 +4,8 @@ import type { AuditEvent, JsonObject } from '../event/event.js'
 import { parseEventId } from '../event/event-id.js'
 import type { Position, TailFilter } from './poll.js'
 import { type Operation, safePatch, replaceAllPatch } from '../event/json-patch.js'
+import type { Decide } from '../filter/steps.js'
+import { filterInTurns } from '../filter/time-slices.js'
 import type { EventStore, OpenEvent, WaitOptions } from '../store/store.js'
 import { formatTimestamp } from '../event/timestamp.js'
 
@@ -64,7 +66,7 @@ export interface ChangeTrackerOptions {
   readonly filter: TailFilter
   /** Where the tail starts. */
   readonly start: Position
-  readonly isVisible: (event: AuditEvent) => boolean
+  readonly isVisible: Decide<AuditEvent>
 }
 
 interface Tracked {
@@ -73,6 +75,9 @@ interface Tracked {
   /** The attributes are of this revision or a later one. */
   revision: number
 }
+
+const passes = async (event: AuditEvent, test: Decide<AuditEvent>): Promise<boolean> =>
+  (await filterInTurns([event], test)).length > 0
 
 export function createChangeTracker({
   load,
@@ -114,8 +119,8 @@ export function createChangeTracker({
       const known = tracked.get(id)!
       const closed = revision === CLOSED
       const isNew = known.attributes === undefined
-      const isHidden = event && !isVisible(event)
-      if (isHidden || (isNew && !(event && matches(event)))) {
+      const isHidden = event && !(await passes(event, isVisible))
+      if (isHidden || (isNew && !(event && (await passes(event, matches))))) {
         tracked.delete(id)
         return undefined
       }

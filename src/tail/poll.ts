@@ -1,6 +1,8 @@
 import type { AuditEvent } from '../event/event.js'
 import { parseEventId } from '../event/event-id.js'
 import { bothOf, type EventQuery, type Grouping, MAX_LIMIT, oneCondition } from '../filter/ast.js'
+import type { Decide, Decision } from '../filter/steps.js'
+import { filterInTurns } from '../filter/time-slices.js'
 import type { EventStore, WaitOptions } from '../store/store.js'
 import { parseTimestamp } from '../event/timestamp.js'
 
@@ -9,7 +11,7 @@ export type Position = string | undefined
 
 export interface TailFilter {
   readonly where: Grouping | undefined
-  readonly matches: (event: AuditEvent) => boolean
+  readonly matches: Decide<AuditEvent>
 }
 
 /** A store, or a log. */
@@ -60,7 +62,7 @@ export const pollMatching: Poll = (store, { where, matches }, range, options) =>
   const { upTo } = range
   const isNewest = upTo === undefined ? undefined : oneCondition('created_at', 'eq', [upTo])
   const queried = where && isNewest && eitherOf(where, isNewest)
-  const isMatch = (event: AuditEvent): boolean => event.created_at !== upTo || matches(event)
+  const isMatch = (event: AuditEvent): Decision => event.created_at !== upTo || matches(event)
   return poll(store, { where: queried, matches: isMatch }, range, options)
 }
 
@@ -76,7 +78,7 @@ const poll: Poll = async (store, { where, matches }, { after, upTo }, { limit, s
   const query = { where: bothOf(range, where), sorts: OLDEST_FIRST, limit: limit ?? MAX_LIMIT }
   const { events, truncated } = await store.list(query, { signal })
   return {
-    events: events.filter((event) => carriesItsTime(event) && matches(event)),
+    events: await filterInTurns(events.filter(carriesItsTime), matches),
     position: events.at(-1)?.created_at ?? after,
     hasMore: truncated,
   }

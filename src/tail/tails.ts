@@ -1,7 +1,7 @@
 import { AuditLogError, throwIfAborted, untilAborted } from '../errors.js'
 import type { AuditEvent } from '../event/event.js'
 import type { EventQuery, Grouping } from '../filter/ast.js'
-import { compileFilter } from '../filter/evaluate.js'
+import { compileFilterInSteps } from '../filter/evaluate.js'
 import { createChangeTracker, type EventChange, sharedLoads } from './changes.js'
 import { newestTime, type Position, type TailFilter } from './poll.js'
 import { runTail } from './run-tail.js'
@@ -99,7 +99,12 @@ export function createTails(store: EventStore): Tails {
     try {
       const { filter, position: start } = await untilAborted(opening, signal)
       const tracker = changes
-        ? createChangeTracker({ load: loadLive, filter, start, isVisible: compileFilter(visible) })
+        ? createChangeTracker({
+            load: loadLive,
+            filter,
+            start,
+            isVisible: compileFilterInSteps(visible),
+          })
         : undefined
       yield* runTail({ store, filter, start, tracker, waker, signal })
       throwIfAborted(given)
@@ -135,7 +140,7 @@ function readFilter({ where, sorts }: EventQuery): TailFilter {
     const message = 'filter[sorts]: a tail is always in the order of created_at'
     throw new AuditLogError('INVALID_VALUE', message, { parameter: 'filter[sorts]' })
   }
-  return { where, matches: compileFilter(where) }
+  return { where, matches: compileFilterInSteps(where) }
 }
 
 function readPosition(after: string): Position {

@@ -3,6 +3,7 @@ import { OWN_FIELDS, SOURCE } from '../../event/own-fields.js'
 import type { AuditEvent } from '../../event/event.js'
 import { bothOf, type EventQuery, type Grouping, oneCondition } from '../../filter/ast.js'
 import { compileFilter } from '../../filter/evaluate.js'
+import { createTimeSlices } from '../../filter/time-slices.js'
 import { didYouMean, nearest } from '../../event/nearest.js'
 import type { EndpointAudit } from './handler.js'
 
@@ -22,8 +23,20 @@ const hasAny = (names: readonly string[]): Grouping => ({
   groupings: names.map(hasAttribute),
 })
 
-const withoutAny = (names: readonly string[], events: readonly AuditEvent[]): readonly string[] =>
-  names.filter((name) => !events.some(compileFilter(hasAttribute(name))))
+/** Those of the names that none of the events has. Reading an attribute may parse much JSON. */
+async function withoutAny(
+  names: readonly string[],
+  events: readonly AuditEvent[],
+): Promise<readonly string[]> {
+  const slices = createTimeSlices()
+  const missing = new Map(names.map((name) => [name, compileFilter(hasAttribute(name))]))
+  for (const event of events) {
+    if (missing.size === 0) break
+    for (const [name, isIn] of missing) if (isIn(event)) missing.delete(name)
+    if (slices.isOver()) await slices.next()
+  }
+  return [...missing.keys()]
+}
 
 /**
  * Those of the names that no visible event has. Each query but the last finds an event that has at least
@@ -40,7 +53,7 @@ async function missingOf(
     const where = bothOf(visible, hasAny(missing))
     const { events } = await audit.list({ where, sorts: [], limit: 1 }, { signal, lazy: true })
     if (events.length === 0) return missing
-    missing = withoutAny(missing, events)
+    missing = await withoutAny(missing, events)
   }
   return missing
 }
@@ -57,7 +70,7 @@ export async function sortWarnings(
   signal: AbortSignal,
 ): Promise<readonly ListWarning[]> {
   const names = [...new Set(sorts.map(({ attribute }) => attribute))]
-  const unseen = withoutAny(
+  const unseen = await withoutAny(
     names.filter((name) => !KNOWN.includes(name)),
     listed,
   )

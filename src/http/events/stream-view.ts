@@ -1,5 +1,5 @@
 import type { Grouping } from '../../filter/ast.js'
-import { compileFilter } from '../../filter/evaluate.js'
+import { compileFilterInSteps } from '../../filter/evaluate.js'
 import type { StreamView } from '../stream/chunks.js'
 import type { Fieldset } from './fieldset.js'
 import { eventFrame } from './server-sent.js'
@@ -14,7 +14,7 @@ export function createStreamView(
   return {
     key: isPlain ? '' : JSON.stringify([where, fields && [...fields]]),
     where,
-    matches: compileFilter(where),
+    matches: compileFilterInSteps(where),
     render: fields && ((event) => eventFrame(event, path, fields)),
   }
 }

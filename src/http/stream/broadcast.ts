@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { createTimeSlices } from '../../filter/time-slices.js'
 import { createCatchUp } from '../../tail/catch-up.js'
 import { type Chunk, createChunks, type RenderFrame, type StreamView } from './chunks.js'
 import {
@@ -97,13 +98,17 @@ export function createBroadcast(
           const { events, position: reached = position } = await catchUp(position, { signal })
           if (reached === position) await sleep(reader, RETRY_MS)
           position = reached
-          yield* chunks.ofEvents(events, view)
+          const slices = createTimeSlices()
+          for (const chunk of chunks.ofEvents(events, view)) {
+            yield chunk
+            if (slices.isOver()) await slices.next()
+          }
           await nextTurn()
           continue
         }
         const batch = ring.after(position)
         if (batch) {
-          const chunk = chunks.ofBatch(batch, view, position)
+          const chunk = await chunks.ofBatch(batch, view, position)
           position = batch.last
           if (chunk.events.length > 0) yield chunk
         } else await sleep(reader)

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { AuditEvent } from '../../event/event.js'
+import { filterInTurns } from '../../filter/time-slices.js'
 import type { TailFilter } from '../../tail/poll.js'
 import { type Batch, BATCH_BYTES, type RingEntry } from './ring.js'
 
@@ -22,7 +23,7 @@ export interface Chunk {
 /** Renders the chunks that readers receive. */
 export interface Chunks {
   /** The matching events of a batch after the position; the chunk may be empty. */
-  ofBatch(batch: Batch, view: StreamView, position: string): Chunk
+  ofBatch(batch: Batch, view: StreamView, position: string): Chunk | Promise<Chunk>
   /** Chunks of matching events, each about as large as a batch. */
   ofEvents(events: readonly AuditEvent[], view: StreamView): Generator<Chunk, void, void>
 }
@@ -35,24 +36,30 @@ const join = (entries: readonly RingEntry[]): Chunk => ({
   bytes: Buffer.from(entries.map(({ frame }) => frame).join('')),
 })
 
-const rendered = (render: RenderFrame, events: readonly AuditEvent[]): RingEntry[] =>
-  events.map((event) => ({ event, frame: render(event) }))
-
 export function createChunks(render: RenderFrame): Chunks {
   const shared = new LRUCache<string, Chunk>({
     maxSize: SHARED_BYTES,
     sizeCalculation: ({ bytes }, key) => bytes.length + key.length,
   })
+  /** The chunks that are being made. */
+  const making = new Map<string, Promise<Chunk>>()
 
-  const make = ({ entries }: Batch, view: StreamView, position: string): Chunk => {
-    const wanted = entries.filter(({ event }) => event.created_at > position && view.matches(event))
+  const make = async ({ entries }: Batch, view: StreamView, position: string): Promise<Chunk> => {
+    const later = entries.filter(({ event }) => event.created_at > position)
+    const wanted = await filterInTurns(later, ({ event }) => view.matches(event))
     if (!view.render) return join(wanted)
-    return join(
-      rendered(
-        view.render,
-        wanted.map(({ event }) => event),
-      ),
-    )
+    return join(wanted.map(({ event }) => ({ event, frame: view.render!(event) })))
+  }
+
+  const makeShared = async (key: string, batch: Batch, view: StreamView, position: string) => {
+    const chunk = make(batch, view, position)
+    making.set(key, chunk)
+    try {
+      shared.set(key, await chunk)
+      return await chunk
+    } finally {
+      making.delete(key)
+    }
   }
 
   return {
@@ -61,23 +68,22 @@ export function createChunks(render: RenderFrame): Chunks {
       if (position >= first) return make(batch, view, position)
       // The ring has no gaps, so first and last identify the events of the batch.
       const key = `${first} ${last} ${view.key}`
-      const cached = shared.get(key)
-      if (cached) return cached
-      const chunk = make(batch, view, position)
-      shared.set(key, chunk)
-      return chunk
+      return shared.get(key) ?? making.get(key) ?? makeShared(key, batch, view, position)
     },
     *ofEvents(events, view) {
-      let [from, bytes] = [0, 0]
-      const entries = rendered(view.render ?? render, events)
-      for (const [at, { frame }] of entries.entries()) {
-        if (at > from && bytes + frame.length > BATCH_BYTES) {
-          yield join(entries.slice(from, at))
-          ;[from, bytes] = [at, 0]
+      let entries: RingEntry[] = []
+      let bytes = 0
+      for (const event of events) {
+        const frame = (view.render ?? render)(event)
+        if (entries.length > 0 && bytes + frame.length > BATCH_BYTES) {
+          yield join(entries)
+          entries = []
+          bytes = 0
         }
+        entries.push({ event, frame })
         bytes += frame.length
       }
-      if (from < entries.length) yield join(entries.slice(from))
+      if (entries.length > 0) yield join(entries)
     },
   }
 }

@@ -6,16 +6,21 @@ import { manualClock } from 'daybook/testing'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { postgresDatabase, type TestDatabase } from '../support/database.js'
+import { type LogSchemas, openLogSchemas } from '../support/log-schemas.js'
 import { tempDir } from '../support/temp.js'
 import { events, filter } from './arbitraries.js'
 
 let database: TestDatabase
-let schemas = 0
+let schemas: LogSchemas
 
 beforeAll(async () => {
   database = await postgresDatabase()
+  schemas = await openLogSchemas(database.url, 'counts_')
 })
-afterAll(() => database.remove())
+afterAll(async () => {
+  await schemas.close()
+  await database.remove()
+})
 
 /** Imports the events into all stores and calls `use`. The first store is the memory store. */
 async function withStores(
@@ -24,17 +29,20 @@ async function withStores(
 ): Promise<void> {
   const temp = tempDir()
   const clock = manualClock('2026-01-01T00:01:00Z')
-  const schema = `counts_${schemas++}`
+  const { schema, store } = await schemas.open((schema) =>
+    postgresStore({ pool: database.pool, schema, clock, partitions: 'none' }),
+  )
   const all = [
     memoryStore({ clock }),
     sqliteStore({ filename: temp.file('audit.db'), clock }),
-    postgresStore({ connectionString: database.url, schema, clock, partitions: 'none' }),
+    store,
   ].map((store): AuditLog => new AuditLog({ store, types: {} }))
   try {
     for (const audit of all) await audit.importEvents(events)
     await use(all)
   } finally {
     for (const audit of all) await audit.close()
+    await schemas.giveBack(schema)
     temp.remove()
   }
 }

@@ -18,6 +18,7 @@ import { pushDownAttribute } from '../../adapters/sqlite/read/pushdown.js'
 import { compileFilter } from '../../src/filter/evaluate.js'
 import { pushDownFilter } from '../../src/store-kit/pushdown.js'
 import { postgresDatabase, type TestDatabase } from '../support/database.js'
+import { type LogSchemas, openLogSchemas } from '../support/log-schemas.js'
 import { tempDir } from '../support/temp.js'
 import { events, filter, filterOf, PREDICATES, query } from './arbitraries.js'
 
@@ -28,12 +29,16 @@ interface World {
 }
 
 let database: TestDatabase
-let schemas = 0
+let schemas: LogSchemas
 
 beforeAll(async () => {
   database = await postgresDatabase()
+  schemas = await openLogSchemas(database.url, 'agree_')
 })
-afterAll(() => database.remove())
+afterAll(async () => {
+  await schemas.close()
+  await database.remove()
+})
 
 /** Imports the events into all stores and calls `use`. */
 async function withStores(
@@ -42,11 +47,13 @@ async function withStores(
 ): Promise<void> {
   const temp = tempDir()
   const clock = manualClock('2026-06-01T00:00:00Z')
-  const schema = `agree_${schemas++}`
+  const { schema, store } = await schemas.open((schema) =>
+    postgresStore({ pool: database.pool, schema, clock, partitions: 'none' }),
+  )
   const logs = [
     memoryStore({ clock }),
     sqliteStore({ filename: temp.file('audit.db'), clock }),
-    postgresStore({ pool: database.pool, schema, clock, partitions: 'none' }),
+    store,
   ].map((store): AuditLog => new AuditLog({ store, types: {} }))
   const [memory, ...others] = logs
   try {
@@ -54,6 +61,7 @@ async function withStores(
     await use({ memory: memory!, others })
   } finally {
     await Promise.all(logs.map((audit) => audit.close()))
+    await schemas.giveBack(schema)
     temp.remove()
   }
 }

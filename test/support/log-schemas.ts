@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { EventStore } from 'daybook'
 import pg from 'pg'
 
 /**
@@ -10,6 +11,8 @@ export interface LogSchemas {
   take(): string
   /** To be called once the schema holds a log, before anything is written to it. */
   noteNew(schema: string): Promise<void>
+  /** Opens a store, without events, on a schema of `take`, and notes that it is new. */
+  open(openStore: (schema: string) => EventStore): Promise<{ schema: string; store: EventStore }>
   /** Empties the schema for the next `take`, or drops it. Its stores must be closed. */
   giveBack(schema: string): Promise<void>
   drop(schema: string): Promise<void>
@@ -119,13 +122,21 @@ export async function openLogSchemas(url: string, prefix: string): Promise<LogSc
   const known = new Map<string, Readonly<Record<'tables' | 'indexState' | 'state', unknown>>>()
   const free: string[] = []
   let created = 0
-  return {
+  const schemas: LogSchemas = {
     take: () => free.pop() ?? `${prefix}${created++}`,
     async noteNew(schema) {
       if (known.has(schema)) return
       const tables = await value(TABLES, `"${schema}"`)
       const indexState = await value(`SELECT json_agg(s)::text FROM "${schema}".index_state AS s`)
       known.set(schema, { tables, indexState, state: await stateOf(schema) })
+    },
+    async open(openStore) {
+      const schema = schemas.take()
+      const store = openStore(schema)
+      // Creates the log.
+      await store.get('00000000-0000-0000-0000-000000000000')
+      await schemas.noteNew(schema)
+      return { schema, store }
     },
     async giveBack(schema) {
       const asNew = known.get(schema)
@@ -145,4 +156,5 @@ export async function openLogSchemas(url: string, prefix: string): Promise<LogSc
       await client.end()
     },
   }
+  return schemas
 }

@@ -4,14 +4,15 @@ import { postgresStore } from 'daybook/postgres'
 import { sqliteStore } from 'daybook/sqlite'
 import type { manualClock } from 'daybook/testing'
 import { postgresDatabase, type TestDatabase } from '../../support/database.js'
+import { openLogSchemas } from '../../support/log-schemas.js'
 import { tempDir } from '../../support/temp.js'
 
 export type ManualClock = ReturnType<typeof manualClock>
 
 /** Opens stores of one kind. */
 export interface Stores {
-  /** A new store without events. */
-  open(clock: ManualClock): EventStore
+  /** A new store without events. The last one opened, and all others on its events, must be closed. */
+  open(clock: ManualClock): Promise<EventStore>
   /** Another store on the events of the last one opened, as in another process. */
   another(clock: ManualClock): EventStore
   /** Removes their files and schemas. */
@@ -23,7 +24,7 @@ export const STORES: Readonly<Record<string, () => Promise<Stores>>> = {
   async memory() {
     let store: EventStore
     return {
-      open: (clock) => (store = memoryStore({ clock })),
+      open: async (clock) => (store = memoryStore({ clock })),
       another: () => ({ ...store, async close() {} }),
       async remove() {},
     }
@@ -34,7 +35,7 @@ export const STORES: Readonly<Record<string, () => Promise<Stores>>> = {
     const another = (clock: ManualClock): EventStore =>
       sqliteStore({ filename: temp.file(`audit-${files}.db`), clock })
     return {
-      open(clock) {
+      async open(clock) {
         files++
         return another(clock)
       },
@@ -44,21 +45,25 @@ export const STORES: Readonly<Record<string, () => Promise<Stores>>> = {
   },
   async postgres() {
     const database: TestDatabase = await postgresDatabase()
-    let schemas = 0
-    const another = (clock: ManualClock): EventStore =>
-      postgresStore({
-        connectionString: database.url,
-        schema: `cleaning_${schemas}`,
-        clock,
-        partitions: 'none',
-      })
+    const schemas = await openLogSchemas(database.url, 'cleaning_')
+    let schema: string | undefined
+    const openOn = (schema: string, clock: ManualClock): EventStore => {
+      const url = new URL(database.url)
+      url.searchParams.set('application_name', schema)
+      return postgresStore({ connectionString: url.href, schema, clock, partitions: 'none' })
+    }
     return {
-      open(clock) {
-        schemas++
-        return another(clock)
+      async open(clock) {
+        if (schema !== undefined) await schemas.giveBack(schema)
+        const opened = await schemas.open((name) => openOn(name, clock))
+        schema = opened.schema
+        return opened.store
       },
-      another,
-      remove: () => database.remove(),
+      another: (clock) => openOn(schema!, clock),
+      async remove() {
+        await schemas.close()
+        await database.remove()
+      },
     }
   },
 }

@@ -130,7 +130,7 @@ describe.each(Object.keys(STORES))('cleaning on the %s store', (kind) => {
     use: (world: World, store: EventStore, clock: ManualClock) => Promise<void>,
   ): Promise<void> => {
     const clock = manualClock(START)
-    const store = stores.open(clock)
+    const store = await stores.open(clock)
     const world = openWorld(store, options)
     try {
       await use(world, store, clock)

@@ -277,8 +277,8 @@ describe('fields', () => {
 })
 
 describe('concurrent calls', () => {
-  /** A slow log that measures the peak of concurrent calls and bytes. */
-  function slowLog(ms: number): {
+  /** Measures the peak of concurrent calls and bytes. No call ends before `wanted` calls have run at once. */
+  function slowLog(wanted: number): {
     log: ImportOptions['audit']
     peak: { calls: number; bytes: number }
   } {
@@ -294,7 +294,9 @@ describe('concurrent calls', () => {
       async recordCustom(_type, data) {
         const bytes = JSON.stringify(data).length
         count(1, bytes)
-        await delay(ms)
+        while (peak.calls < wanted) await delay(1)
+        // More calls than that could begin now.
+        await delay(20)
         count(-1, -bytes)
         return undefined
       },
@@ -303,14 +305,14 @@ describe('concurrent calls', () => {
   }
 
   it('are as many as the option says', async () => {
-    const { log, peak } = slowLog(1)
+    const { log, peak } = slowLog(7)
     const file = write('{"n":1}\n'.repeat(100))
     await importNdjson({ audit: log, file, concurrency: 7 })
     expect(peak.calls).toBe(7)
   })
 
   it('are fewer if the lines are large', async () => {
-    const { log, peak } = slowLog(200)
+    const { log, peak } = slowLog(2)
     const large = line({ text: 'x'.repeat(3 * 1024 * 1024) })
     await importNdjson({ audit: log, file: write(large.repeat(5)) })
     expect(peak.calls).toBe(2)

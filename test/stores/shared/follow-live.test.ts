@@ -25,7 +25,11 @@ const types = defineEventTypes({ [SHARED]: {} })
 
 const openLog = (store: EventStore): AuditLog<typeof types> => new AuditLog({ store, types })
 
-async function writeLive(audit: AuditLog<typeof types>, name: string): Promise<AuditEvent> {
+async function writeLive(
+  audit: AuditLog<typeof types>,
+  name: string,
+  isFollowed: (id: string) => boolean,
+): Promise<AuditEvent> {
   const live = await audit.recordLive(SHARED, { name, progress: '', steps: [] })
   for (let step = 0; step < STEPS; step++) {
     await live.append('progress', `${name}: step ${step} 😀\n`)
@@ -34,15 +38,19 @@ async function writeLive(audit: AuditLog<typeof types>, name: string): Promise<A
     if (step % 5 === 0) await live.update({ [`k${step}`]: { step }, [`k${step - 5}`]: undefined })
     await delay(Math.random() * 40)
   }
+  // An event that is closed before a follower gets it has no changes.
+  while (!isFollowed(live.event!.id)) await delay(5)
   return (await live.close())!
 }
 
-/** The attributes of each event after its changes, once `count` events are closed. */
+type Received = Map<string, JsonObject>
+
+/** Fills in the attributes of each event after its changes, until `count` events are closed. */
 async function followChanges(
   audit: AuditLog<typeof types>,
   count: number,
-): Promise<Map<string, JsonObject>> {
-  const received = new Map<string, JsonObject>()
+  received: Received,
+): Promise<void> {
   let open = count
   for await (const item of audit.tail(
     { filter: { type_eq: SHARED } },
@@ -60,7 +68,6 @@ async function followChanges(
       received.set(item.id, item.attributes)
     }
   }
-  return received
 }
 
 /** The ids in the order in which a poller gets them. */
@@ -81,17 +88,20 @@ async function follow(writing: EventStore, reading: EventStore): Promise<void> {
   await using writer = openLog(writing)
   await using reader = openLog(reading)
   let isOver = false
-  const following = [followChanges(reader, LIVE), followChanges(reader, LIVE)]
+  const followers: Received[] = [new Map(), new Map()]
+  const isFollowed = (id: string): boolean => followers.every((received) => received.has(id))
+  const following = followers.map((received) => followChanges(reader, LIVE, received))
   const polling = poll(reader, () => isOver)
   const closed = await Promise.all(
     Array.from({ length: LIVE }, async (_, i) => {
       await delay(i * 50)
-      return writeLive(writer, `live${i}`)
+      return writeLive(writer, `live${i}`, isFollowed)
     }),
   )
   isOver = true
   const expected = new Map(closed.map(({ id, attributes }) => [id, attributes]))
-  for (const received of await Promise.all(following)) expect(received).toEqual(expected)
+  await Promise.all(following)
+  for (const received of followers) expect(received).toEqual(expected)
   expect((await polling).toSorted()).toEqual([...expected.keys()].toSorted())
   for (const event of closed) {
     const name = event.attributes['name'] as string

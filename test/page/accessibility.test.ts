@@ -15,7 +15,7 @@ const GROUP =
   '?range=24h&filter[type_start_any][]=error:&filter[type_start_any][]=warn:&filter[type_start_any][]=warning:' +
   '&filter[g][0][m]=or&filter[g][0][project_code_eq]=globex&filter[g][0][change_name_cont]=nightly'
 
-interface Sight {
+interface View {
   /** The query string and hash. */
   readonly address?: string | (() => Promise<string>)
   readonly prepare: (page: Page) => Promise<void>
@@ -24,7 +24,7 @@ interface Sight {
 const list = (page: Page): Promise<void> => rowsOf(page).first().waitFor()
 
 /** Opens the page with the newest event of a type. */
-const event = (type: string, part: string): Sight => ({
+const event = (type: string, part: string): View => ({
   address: async () => {
     const { events } = await host.audit.list(`filter[type_eq]=${type}&limit=1`)
     return `#event=${events[0]!.id}`
@@ -35,7 +35,7 @@ const event = (type: string, part: string): Sight => ({
   },
 })
 
-const byKey = (key: string, title: string): Sight => ({
+const byKey = (key: string, title: string): View => ({
   address: GROUP,
   prepare: async (page) => {
     await list(page)
@@ -49,7 +49,7 @@ const heading =
   (page: Page): Promise<void> =>
     page.getByRole('heading', { name }).waitFor()
 
-const SIGHTS: Readonly<Record<string, Sight>> = {
+const VIEWS: Readonly<Record<string, View>> = {
   list: { prepare: list },
   'a query': { address: GROUP, prepare: list },
   changes: event('api:projects:update', 'Changes'),
@@ -62,7 +62,7 @@ const SIGHTS: Readonly<Record<string, Sight>> = {
   'bad query': { address: '?filter[username_equals]=ann', prepare: heading(/^The query has/) },
 }
 
-async function show(page: Page, { address = '', prepare }: Sight): Promise<void> {
+async function show(page: Page, { address = '', prepare }: View): Promise<void> {
   const path = typeof address === 'string' ? address : await address()
   // A change of only the hash would not reload the page.
   await page.goto('about:blank')
@@ -88,7 +88,7 @@ interface Violation {
 }
 
 /** The violations that axe reports, with their elements. */
-async function objections(page: Page, rules: readonly string[] = RULES): Promise<string[]> {
+async function violationsOf(page: Page, rules: readonly string[] = RULES): Promise<string[]> {
   const isLoaded = await page.evaluate<boolean>(`'axe' in globalThis`)
   if (!isLoaded) await page.evaluate(`${axe.source};undefined`)
   const { violations } = await page.evaluate<{ violations: readonly Violation[] }>(
@@ -113,19 +113,19 @@ const TOO_WIDE = `['html', '#events', 'main', '.panel-body', '[role=dialog]', 'd
   .map((part) => part.localName + '.' + part.className + ' ' + part.scrollWidth)`
 
 /** Opens a view and runs axe in both colour schemes. */
-async function look(sight: Sight, viewport: { width: number; height: number }): Promise<Page> {
+async function checkView(view: View, viewport: { width: number; height: number }): Promise<Page> {
   const page = await openPage('about:blank', { user: 'ann', viewport })
-  await show(page, sight)
+  await show(page, view)
   for (const [colorScheme, rules] of SCHEMES) {
     await page.emulateMedia({ colorScheme })
-    expect(await objections(page, rules), colorScheme).toEqual([])
+    expect(await violationsOf(page, rules), colorScheme).toEqual([])
   }
   return page
 }
 
-describe.each(Object.entries(SIGHTS))('%s', (_name, sight) => {
+describe.each(Object.entries(VIEWS))('%s', (_name, view) => {
   it('passes axe in light and dark, and does not scroll sideways at any width', async () => {
-    const page = await look(sight, { width: 1440, height: 900 })
+    const page = await checkView(view, { width: 1440, height: 900 })
     const found: Record<number, unknown> = {}
     for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: 800 })
@@ -139,11 +139,11 @@ describe.each(Object.entries(SIGHTS))('%s', (_name, sight) => {
 })
 
 // The other views differ in text, not in layout.
-const ON_A_PHONE = ['list', 'changes', 'builder', 'empty'] as const
+const PHONE_VIEWS = ['list', 'changes', 'builder', 'empty'] as const
 
-describe('on a phone, axe has no objections in light and dark', () => {
-  it.each(ON_A_PHONE)('to %s', async (name) => {
-    const page = await look(SIGHTS[name]!, { width: 390, height: 844 })
+describe('on a phone, axe finds no violations in light and dark', () => {
+  it.each(PHONE_VIEWS)('of %s', async (name) => {
+    const page = await checkView(VIEWS[name]!, { width: 390, height: 844 })
     await page.close()
   })
 })
@@ -155,7 +155,7 @@ describe('axe', () => {
     await page.getByRole('heading', { level: 1 }).waitFor()
     await page.evaluate(`document.querySelector('h1').style.setProperty('color', '#bbb')`)
     for (const [, rules] of SCHEMES)
-      expect((await objections(page, rules)).join()).toContain('color-contrast: h1')
+      expect((await violationsOf(page, rules)).join()).toContain('color-contrast: h1')
   })
 })
 

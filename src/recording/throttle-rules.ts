@@ -10,7 +10,7 @@ import type { Microseconds } from '../event/timestamp.js'
 export type ThrottlePeriods = Readonly<Record<string, Duration | false>>
 
 /** The throttle of an event type. */
-export interface ThrottleRule {
+export interface TypeThrottle {
   readonly type: string
   readonly period: Microseconds
   /** Names of data keys: each combination of their values is throttled on its own. */
@@ -23,8 +23,8 @@ const MAX_SCOPE_BYTES = 2048
 export function readThrottleRules(
   types: EventTypes,
   periods: ThrottlePeriods,
-): ReadonlyMap<string, ThrottleRule> {
-  const rules = new Map<string, ThrottleRule>()
+): ReadonlyMap<string, TypeThrottle> {
+  const rules = new Map<string, TypeThrottle>()
   const set = (type: string, period: Duration, scope: readonly string[] = []): void =>
     void rules.set(type, { type, period: Math.round(milliseconds(period) * 1000), scope })
   for (const [type, { throttle }] of Object.entries(types))
@@ -48,7 +48,7 @@ export function readThrottleRules(
 
 /** The throttle of a draft with this data. */
 export function throttleOf(
-  { type, period, scope }: ThrottleRule,
+  { type, period, scope }: TypeThrottle,
   data: object,
   limits: JsonLimits,
 ): DraftThrottle {

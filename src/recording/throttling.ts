@@ -10,7 +10,7 @@ import {
   readThrottleRules,
   throttleOf,
   type ThrottlePeriods,
-  type ThrottleRule,
+  type TypeThrottle,
 } from './throttle-rules.js'
 import type { Clock, Microseconds } from '../event/timestamp.js'
 
@@ -129,7 +129,7 @@ function missingKeys({ scope }: DraftThrottle, data: object): string[] {
 }
 
 interface ThrottledType {
-  readonly rule: ThrottleRule
+  readonly rule: TypeThrottle
   readonly index: ScopeIndex<Gate>
 }
 

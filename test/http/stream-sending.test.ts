@@ -1,7 +1,11 @@
 import { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { createHeartbeat, type Heartbeat, withHeartbeat } from '../../src/http/events/heartbeat.js'
+import {
+  createKeepAliveTimer,
+  type KeepAliveTimer,
+  withKeepAlive,
+} from '../../src/http/events/keep-alive.js'
 import { sendStream } from '../../src/http/send-stream.js'
 import { stateOf, turns } from '../unit/fake-store.js'
 
@@ -69,19 +73,19 @@ describe('sendStream', () => {
   })
 })
 
-describe('a heartbeat', () => {
-  /** A heartbeat that the test triggers. */
-  function handHeartbeat(): { heartbeat: Heartbeat; beat(): void; listening(): number } {
+describe('a stream that is kept alive', () => {
+  /** A timer that the test triggers. */
+  function handTimer(): { timer: KeepAliveTimer; tick(): void; listening(): number } {
     const beats = new Set<() => void>()
     return {
-      beat() {
-        for (const beat of beats) beat()
+      tick() {
+        for (const tick of beats) tick()
       },
       listening: () => beats.size,
-      heartbeat: {
-        add(beat) {
-          beats.add(beat)
-          return () => void beats.delete(beat)
+      timer: {
+        add(tick) {
+          beats.add(tick)
+          return () => void beats.delete(tick)
         },
       },
     }
@@ -107,23 +111,23 @@ describe('a heartbeat', () => {
   }
 
   it('yields comments while idle, and loses no chunks', async () => {
-    const { heartbeat, beat, listening } = handHeartbeat()
+    const { timer, tick, listening } = handTimer()
     const { chunks, give } = handChunks()
-    const beating = withHeartbeat(chunks, ':', heartbeat)
-    const first = beating.next()
+    const kept = withKeepAlive(chunks, ':', timer)
+    const first = kept.next()
     expect(await stateOf(first)).toBe('waiting')
-    beat()
+    tick()
     expect((await first).value).toBe(':')
     // Arrives while the consumer does not ask.
     give('a')
     await turns()
-    beat()
-    expect((await beating.next()).value).toBe('a')
-    const next = beating.next()
+    tick()
+    expect((await kept.next()).value).toBe('a')
+    const next = kept.next()
     await turns()
     give('b')
     expect((await next).value).toBe('b')
-    const last = beating.next()
+    const last = kept.next()
     await turns()
     give('end')
     expect((await last).done).toBe(true)
@@ -131,9 +135,9 @@ describe('a heartbeat', () => {
   })
 
   it('rethrows an error and removes its listener', async () => {
-    const { heartbeat, listening } = handHeartbeat()
+    const { timer, listening } = handTimer()
     const { chunks, give } = handChunks()
-    const next = withHeartbeat(chunks, ':', heartbeat).next()
+    const next = withKeepAlive(chunks, ':', timer).next()
     await turns()
     expect(listening()).toBe(1)
     give('error')
@@ -145,7 +149,7 @@ describe('a heartbeat', () => {
     const before = process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
     const timers = (): number =>
       process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length - before
-    const { add } = createHeartbeat(60_000)
+    const { add } = createKeepAliveTimer(60_000)
     const stops = [add(() => {}), add(() => {})]
     expect(timers()).toBe(1)
     for (const stop of stops) stop()

@@ -5,7 +5,7 @@ import type { SegmentRow } from '../../src/store-kit/index-builder/index-driver.
 import { mergeNext } from '../../src/store-kit/index-builder/merging.js'
 import { sealNext } from '../../src/store-kit/index-builder/sealing.js'
 import type { SealingTuning } from '../../src/store-kit/index-builder/segment-levels.js'
-import type { Steps } from '../../src/store-kit/index-builder/steps.js'
+import type { StepRunner } from '../../src/store-kit/index-builder/steps.js'
 import type { IndexPart } from '../../src/store-kit/index/part.js'
 import type { IndexTruth } from './index-truth.js'
 import { expectPart, timeOf } from './part-truth.js'
@@ -17,7 +17,7 @@ export interface IndexHarness {
   open(): Promise<EventStore>
   /** Removes what `open` made, after the store was closed. */
   remove(): Promise<void>
-  builder(steps: Steps, tuning: SealingTuning): Builder
+  builder(steps: StepRunner, tuning: SealingTuning): Builder
   truth(): Promise<IndexTruth>
   visibleSegments(): Promise<readonly SegmentRow[]>
   load(segment: SegmentRow): Promise<IndexPart>
@@ -34,7 +34,7 @@ export const TUNING: SealingTuning = { segmentSize: 8, fanOut: 3 }
 /** A time long before all events that tests record. */
 export const OLD = 1_600_000_000_000_000
 
-const testSteps = (before: () => Promise<void>): Steps => ({
+const testSteps = (before: () => Promise<void>): StepRunner => ({
   async run(transact) {
     await before()
     return transact()

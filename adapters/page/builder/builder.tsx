@@ -10,7 +10,7 @@ import { ALL_TIME, apiQuery, formatPageQuery, parsePageQuery } from '../data/que
 import { texts } from '../ui/texts.js'
 import { AddTo, AllOrAny, Members } from './rows.js'
 import { querySentence } from './sentence.js'
-import { apply, cancel, closePicker, draft, draftQuery, picking, start } from './state.js'
+import { apply, cancel, closePicker, editedGroup, draftQuery, picking, start } from './state.js'
 
 /** Debounce before events are counted. */
 const COUNT_DEBOUNCE_MS = 250
@@ -103,7 +103,7 @@ export function Builder() {
     document.documentElement.style.setProperty('--under-bar', `${bottom}px`)
   }, [])
   useEscape(picking.value !== undefined, closePicker)
-  const root = draft.value
+  const root = editedGroup.value
 
   function onKey(event: KeyboardEvent): void {
     onKeyDown(event)

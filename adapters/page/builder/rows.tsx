@@ -4,7 +4,7 @@ import { addGroup, addTo, moveMember, removeMember, toggleGroup } from './edits.
 import { AttributeField, PredicateField, ValueField } from './fields.js'
 import { emptyRow, type Group, isGroup, type Row } from './model.js'
 import { Picker } from './picker.js'
-import { draft, fieldId, focusField, picking } from './state.js'
+import { editedGroup, fieldId, focusField, picking } from './state.js'
 
 const PARTS = ['attribute', 'predicate', 'value'] as const
 
@@ -14,7 +14,7 @@ function moveRow(event: KeyboardEvent, row: Row): void {
   if (step === undefined || !event.altKey) return
   event.preventDefault()
   const { id } = event.target as HTMLElement
-  draft.value = moveMember(draft.value, row.id, step)
+  editedGroup.value = moveMember(editedGroup.value, row.id, step)
   focusField(row.id, PARTS.find((part) => fieldId(row.id, part) === id) ?? 'attribute')
 }
 
@@ -30,7 +30,7 @@ function Condition({ row, word }: { row: Row; word: string }) {
           type="button"
           class="btn quiet square"
           aria-label={texts.builder.removeRow}
-          onClick={() => (draft.value = removeMember(draft.value, row.id))}
+          onClick={() => (editedGroup.value = removeMember(editedGroup.value, row.id))}
         >
           <Icon name="x" />
         </button>
@@ -46,7 +46,7 @@ export function AllOrAny({ group }: { group: Group }) {
     <button
       type="button"
       class="and-or"
-      onClick={() => (draft.value = toggleGroup(draft.value, group.id))}
+      onClick={() => (editedGroup.value = toggleGroup(editedGroup.value, group.id))}
     >
       {group.combinator === 'and' ? texts.builder.all : texts.builder.any}
       <Icon name="down" />
@@ -57,7 +57,7 @@ export function AllOrAny({ group }: { group: Group }) {
 export function AddTo({ group }: { group: Group }) {
   const row = emptyRow()
   const add = (next: Group): void => {
-    draft.value = next
+    editedGroup.value = next
     focusField(row.id, 'attribute')
   }
   return (
@@ -65,7 +65,7 @@ export function AddTo({ group }: { group: Group }) {
       <button
         type="button"
         class="btn quiet small"
-        onClick={() => add(addTo(draft.value, group.id, row))}
+        onClick={() => add(addTo(editedGroup.value, group.id, row))}
       >
         <Icon name="plus" />
         {texts.builder.addCondition} <kbd>Enter</kbd>
@@ -73,7 +73,7 @@ export function AddTo({ group }: { group: Group }) {
       <button
         type="button"
         class="btn quiet small"
-        onClick={() => add(addGroup(draft.value, group, row))}
+        onClick={() => add(addGroup(editedGroup.value, group, row))}
       >
         <Icon name="plus" />
         {texts.builder.addGroup}

@@ -19,7 +19,7 @@ import {
 import { type Option, optionsFor, type Part } from './options.js'
 
 /** The filters being edited. */
-export const draft = signal<Group>(readGroup([]))
+export const editedGroup = signal<Group>(readGroup([]))
 
 /** The field whose picker is open. */
 export const picking = signal<{ readonly id: number; readonly part: Part } | undefined>(undefined)
@@ -29,7 +29,7 @@ export const typed = signal('')
 export const activeIndex = signal(-1)
 
 export const pickedRow = computed(() =>
-  rowsOf(draft.value).find(({ id }) => id === picking.value?.id),
+  rowsOf(editedGroup.value).find(({ id }) => id === picking.value?.id),
 )
 
 export const options = computed((): readonly Option[] => {
@@ -52,7 +52,7 @@ export function start(): void {
   const chosen = at === undefined ? undefined : (root.members[at] ?? root)
   const row = chosen && (isGroup(chosen) ? rowsOf(chosen)[0] : chosen)
   const added = emptyRow()
-  draft.value = row ? root : { ...root, members: [...root.members, added] }
+  editedGroup.value = row ? root : { ...root, members: [...root.members, added] }
   closePicker()
   loadFilterOptions()
   focusField(
@@ -95,7 +95,7 @@ export function type(text: string, id: number, part: Part): void {
 }
 
 const change = (row: Row, part: Partial<Row>): void => {
-  draft.value = changeRow(draft.value, row.id, part)
+  editedGroup.value = changeRow(editedGroup.value, row.id, part)
 }
 
 const TAKE: Readonly<Record<Part, (row: Row, option: Option) => void>> = {
@@ -150,12 +150,12 @@ export function removeValue(row: Row, value: string): void {
 export function addRowAfter(row: Row): void {
   if (!isFinished(row)) return
   const added = emptyRow()
-  draft.value = addAfter(draft.value, row.id, added)
+  editedGroup.value = addAfter(editedGroup.value, row.id, added)
   focusField(added.id, 'attribute')
 }
 
 /** The query with the draft's filters. */
-export const draftQuery = computed(() => ({ ...query.value, where: writeGroup(draft.value) }))
+export const draftQuery = computed(() => ({ ...query.value, where: writeGroup(editedGroup.value) }))
 
 export const cancel = (): void => {
   dialog.value = undefined

@@ -1,12 +1,12 @@
 import type { IndexBounds } from '../../../src/store-kit/index/index-bounds.js'
-import type { Steps } from '../../../src/store-kit/index-builder/steps.js'
+import type { StepRunner } from '../../../src/store-kit/index-builder/steps.js'
 import type { PostgresPoolClient } from '../connection/client.js'
 import type { Names } from '../schema/names.js'
 
 /** What building the index of a log uses. */
 export interface DriverContext {
   readonly names: Names
-  readonly steps: Steps
+  readonly steps: StepRunner
   readonly bounds: IndexBounds
   /** Runs `act`, a short transaction, on a connection of the pool, then rests. */
   readonly run: <Result>(act: (client: PostgresPoolClient) => Promise<Result>) => Promise<Result>

@@ -1,5 +1,5 @@
 import type { UnsealedEvents } from '../../../src/store-kit/index-builder/index-driver.js'
-import type { Steps } from '../../../src/store-kit/index-builder/steps.js'
+import type { StepRunner } from '../../../src/store-kit/index-builder/steps.js'
 import {
   createExtractor,
   type Extract,
@@ -158,7 +158,7 @@ export function addRow(extractor: Extractor, row: TextRow): void {
 }
 
 async function extractRows(
-  steps: Steps,
+  steps: StepRunner,
   bounds: IndexBounds,
   rows: readonly TextRow[],
 ): Promise<Extract> {

@@ -11,14 +11,14 @@ import type { EventRow } from '../schema/rows.js'
 import type { Tables } from '../schema/tables.js'
 import { runTimeSlice } from '../connection/time-slice.js'
 import type { Direction } from './range-rows.js'
-import { createStepReader, type StepOptions, type StepReader } from './step-reader.js'
+import { createStepReader, type StepReaderOptions, type StepReader } from './step-reader.js'
 
 export interface BoundedListOptions extends ListOptions {
   /** The time at which the list rejects with `ABORTED`, as `performance.now()` counts. */
   readonly deadline?: number | undefined
 }
 
-export interface Scan extends StepOptions {
+export interface Scan extends StepReaderOptions {
   readonly bounds: TimeBounds
   /** The pushed down filter. May be a getter: it is read only when SQL is to exclude rows. */
   readonly where: Sql | undefined

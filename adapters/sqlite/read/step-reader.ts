@@ -23,7 +23,7 @@ export interface StepReader {
   readFiltered(bounds: TimeBounds, where: Sql): StepRows
 }
 
-export interface StepOptions {
+export interface StepReaderOptions {
   readonly direction: Direction
   /** The number of rows that are enough if every row matches. */
   readonly wanted?: number | undefined
@@ -43,7 +43,7 @@ const PROBE_BATCH = 16
 
 export function createStepReader(
   tables: Tables,
-  { direction, probe, wanted = Infinity }: StepOptions,
+  { direction, probe, wanted = Infinity }: StepReaderOptions,
   hasOpen: boolean,
 ): StepReader {
   const stored = createRangeRows(tables, direction)

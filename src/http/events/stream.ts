@@ -5,7 +5,7 @@ import { currentPosition } from '../stream/session.js'
 import type { HttpStream } from '../exchange.js'
 import { checkAccept } from '../media.js'
 import type { EventsCall, EventsHandler, StreamingHandlerOptions } from './handler.js'
-import { createHeartbeat, withHeartbeat } from './heartbeat.js'
+import { createKeepAliveTimer, withKeepAlive } from './keep-alive.js'
 import { whileAllowed } from './recheck.js'
 import { changeFrame, COMMENT, EVENT_STREAM, eventFrame, RETRY } from './server-sent.js'
 import { readStreamRequest, type StreamRequest } from './stream-request.js'
@@ -19,7 +19,7 @@ const HEADERS = {
 }
 
 /** Shorter than the usual idle timeouts of proxies. */
-const HEARTBEAT_MS = 15_000
+const KEEP_ALIVE_MS = 15_000
 
 type Frames = AsyncGenerator<string | Uint8Array, void, void>
 
@@ -54,7 +54,7 @@ export interface StreamHandlerOptions extends StreamingHandlerOptions {
 /** `GET <path>/stream`: events as they become visible, as server-sent events. */
 export function streamHandler(
   { audit, path, broadcast, recheckMs }: StreamHandlerOptions,
-  heartbeat = createHeartbeat(HEARTBEAT_MS),
+  keepAlive = createKeepAliveTimer(KEEP_ALIVE_MS),
 ): EventsHandler {
   /** Uses a tail of its own, which tracks the state of each live event for this reader. */
   async function* changeFrames(
@@ -105,7 +105,7 @@ export function streamHandler(
     const { mayContinue } = call
     const { signal } = request
     const openFrames = async (signal: AbortSignal): Promise<Frames> =>
-      withHeartbeat(await open(wanted, call, signal), COMMENT, heartbeat)
+      withKeepAlive(await open(wanted, call, signal), COMMENT, keepAlive)
     const body = mayContinue
       ? await whileAllowed(openFrames, { mayContinue, periodMs: recheckMs, signal })
       : await openFrames(signal)

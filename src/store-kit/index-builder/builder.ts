@@ -1,10 +1,10 @@
 import type { IndexDriver } from './index-driver.js'
 import type { SealingTuning } from './segment-levels.js'
-import type { Steps } from './steps.js'
+import type { StepRunner } from './steps.js'
 
 /** What one round of building the index uses. */
 export interface Builder {
   readonly driver: IndexDriver
-  readonly steps: Steps
+  readonly steps: StepRunner
   readonly tuning: SealingTuning
 }

@@ -5,7 +5,7 @@ import { notingDamage, rebuildNext } from './rebuilding.js'
 import { sealNext } from './sealing.js'
 import { dropAbandoned, dropExpired } from './segment-dropping.js'
 import type { SealingTuning } from './segment-levels.js'
-import { createSteps, LEASE_LOST, type StepOptions, type Steps } from './steps.js'
+import { createSteps, LEASE_LOST, type StepOptions, type StepRunner } from './steps.js'
 
 /** How a round ends: work was done, there was no work, or another process has the lease. */
 export type RoundEnd = 'done' | 'nothing' | 'leased'
@@ -14,7 +14,7 @@ export interface RoundOptions extends Omit<StepOptions, 'afterRest'> {
   readonly tuning: SealingTuning
   /** How often a merge checks whether enough new events are unsealed. */
   readonly sealCheckMs: number
-  readonly createDriver: (steps: Steps) => IndexDriver
+  readonly createDriver: (steps: StepRunner) => IndexDriver
 }
 
 /**

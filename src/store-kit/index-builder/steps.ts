@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { throwIfAborted } from '../../errors.js'
 
 /** Runs the index builder in short steps between which other work gets its turn. */
-export interface Steps {
+export interface StepRunner {
   /** Runs one short transaction, then rests. */
   run<Result>(transact: () => Promise<Result>): Promise<Result>
   /** True once computing since the last rest has taken a time slice. */
@@ -47,7 +47,7 @@ export interface StepOptions {
   readonly afterRest: () => Promise<void>
 }
 
-export interface LeasedSteps extends Steps {
+export interface LeasedSteps extends StepRunner {
   /** Takes the lease, or renews it if it is time to. Throws `LEASE_LOST` if another process has it. */
   keepLease(): Promise<void>
   releaseLease(): Promise<void>

@@ -7,7 +7,7 @@ import { createPostgresStore } from '../../../adapters/postgres/postgres-store.j
 import type { Partitions } from '../../../adapters/postgres/schema/names.js'
 import { mergeNext } from '../../../src/store-kit/index-builder/merging.js'
 import { sealNext } from '../../../src/store-kit/index-builder/sealing.js'
-import type { Steps } from '../../../src/store-kit/index-builder/steps.js'
+import type { StepRunner } from '../../../src/store-kit/index-builder/steps.js'
 import { type IndexHarness, OLD, someAttributes, useIndex } from '../../support/index-fixture.js'
 import { ordinalsOf } from '../../support/index-values.js'
 import { timeOf } from '../../support/part-truth.js'
@@ -46,7 +46,7 @@ async function values(sql: string): Promise<unknown[]> {
 const count = async (from: string): Promise<number> =>
   Number((await values(`SELECT count(*) FROM %${from}`))[0])
 
-const contextOn = (steps: Steps, bounds = INDEX_BOUNDS): DriverContext => ({
+const contextOn = (steps: StepRunner, bounds = INDEX_BOUNDS): DriverContext => ({
   bounds,
   names: namesIn(schema),
   steps,
@@ -102,7 +102,7 @@ describe('a log', () => {
     await index.record(someAttributes(67))
     const rests: number[] = []
     const { steps, tuning } = index.builder()
-    const noted: Steps = { ...steps, setRestFactor: (factor) => void rests.push(factor) }
+    const noted: StepRunner = { ...steps, setRestFactor: (factor) => void rests.push(factor) }
     const builder = harness.builder(noted, tuning)
     for (let left = 8; left > 0; left--) await sealNext(builder)
     expect(await sealNext(builder)).toBe(false)

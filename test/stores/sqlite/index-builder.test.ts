@@ -18,7 +18,7 @@ import { createSqliteStore } from '../../../adapters/sqlite/sqlite-store.js'
 import type { Builder } from '../../../src/store-kit/index-builder/builder.js'
 import { mergeNext } from '../../../src/store-kit/index-builder/merging.js'
 import { sealNext } from '../../../src/store-kit/index-builder/sealing.js'
-import type { Steps } from '../../../src/store-kit/index-builder/steps.js'
+import type { StepRunner } from '../../../src/store-kit/index-builder/steps.js'
 import { INDEX_BOUNDS } from '../../../src/store-kit/index/index-bounds.js'
 import { kindOf } from '../../../src/store-kit/index/part.js'
 import {
@@ -264,7 +264,7 @@ describe('a file', () => {
 
   it('a write may run again after it failed', async () => {
     await index.record(someAttributes(24))
-    const steps: Steps = {
+    const steps: StepRunner = {
       run: (transact) => transact(),
       isSliceOver: () => false,
       pause: async () => {},

@@ -4,7 +4,7 @@ import type {
   SegmentRow,
 } from '../../../../src/store-kit/index-builder/index-driver.js'
 import { type RoundOptions, runRound } from '../../../../src/store-kit/index-builder/round.js'
-import type { Lease, Steps } from '../../../../src/store-kit/index-builder/steps.js'
+import type { Lease, StepRunner } from '../../../../src/store-kit/index-builder/steps.js'
 import { createExtractor } from '../../../../src/store-kit/index/extract.js'
 
 interface FakeLog {
@@ -37,7 +37,7 @@ const newLog = (state: Partial<FakeLog> = {}): FakeLog => ({
 const tuning = { segmentSize: 2, fanOut: 3 }
 
 /** A driver on counters. Its segments have no chunks. */
-function fakeDriver(log: FakeLog, steps: Steps): IndexDriver {
+function fakeDriver(log: FakeLog, steps: StepRunner): IndexDriver {
   let nextId = 100
   const call = <Result>(name: string, act: () => Result): Promise<Result> =>
     steps.run(async () => {

@@ -1,11 +1,11 @@
 /** A shared timer. */
-export interface Heartbeat {
+export interface KeepAliveTimer {
   /** Calls `listener` once per period. Returns a function that removes it. */
   add(listener: () => void): () => void
 }
 
 /** The timer runs while there are listeners. */
-export function createHeartbeat(periodMs: number): Heartbeat {
+export function createKeepAliveTimer(periodMs: number): KeepAliveTimer {
   const listeners = new Set<() => void>()
   let timer: NodeJS.Timeout | undefined
   return {
@@ -28,13 +28,13 @@ export function createHeartbeat(periodMs: number): Heartbeat {
 type Outcome<Chunk> = { readonly result: IteratorResult<Chunk, void> } | { readonly error: unknown }
 
 /**
- * Yields the chunks, and `comment` at each heartbeat while waiting for the next chunk. A chunk is requested
+ * Yields the chunks, and `comment` at each tick of the timer while waiting for the next chunk. A chunk is requested
  * only when the consumer asks for it; a consumer that does not ask gets no comments either.
  */
-export async function* withHeartbeat<Chunk>(
+export async function* withKeepAlive<Chunk>(
   chunks: AsyncGenerator<Chunk, void, void>,
   comment: Chunk,
-  heartbeat: Heartbeat,
+  timer: KeepAliveTimer,
 ): AsyncGenerator<Chunk, void, void> {
   let outcome: Outcome<Chunk> | undefined
   let wake = (): void => {}
@@ -49,7 +49,7 @@ export async function* withHeartbeat<Chunk>(
       (error: unknown) => settle({ error }),
     )
   }
-  const stop = heartbeat.add(() => wake())
+  const stop = timer.add(() => wake())
   try {
     requestNext()
     for (;;) {

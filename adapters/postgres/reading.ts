@@ -1,9 +1,10 @@
 import { isUuid, parseEventId } from '../../src/event/event-id.js'
 import type { Clock } from '../../src/event/timestamp.js'
-import { createDamageReporter } from '../../src/store/damage.js'
+import { createDamageReporter, type DamageReporter } from '../../src/store/damage.js'
 import type { EventPage, EventStore } from '../../src/store/store.js'
 import type { PostgresPool } from './connection/client.js'
 import type { Ask } from './connection/connection.js'
+import { isDataError } from './connection/failures.js'
 import { createLogIndex, type LogIndex, type OnDamaged } from './index/log-index.js'
 import type { SealingTuning } from '../../src/store-kit/index-builder/segment-levels.js'
 import type { PostgresLog } from './log/log.js'
@@ -12,11 +13,11 @@ import type { OwnWrites } from './log/replica.js'
 import { countBounds, countEvents } from './read/count.js'
 import { findExcess } from './read/excess.js'
 import { listEvents } from './read/list.js'
-import { type ListRequest, openList, planList } from './read/list-plan.js'
+import { type ListPlan, type ListRequest, openList, planList } from './read/list-plan.js'
 import type { Indexed } from './read/list-query.js'
 import { readOpen } from './schema/live-rows.js'
 import type { Names } from './schema/names.js'
-import { findEvent } from './schema/rows.js'
+import { checkRows, findEvent } from './schema/rows.js'
 import { verifyLog } from './verify.js'
 
 /** The WAL position that the answering server has reached, at least $1. */
@@ -55,24 +56,29 @@ interface PageSource {
   readonly reader: Reader
   readonly names: Names
   readonly firstProbe: number
+  readonly damages: DamageReporter
   readonly indexOf: (isReplica: boolean) => LogIndex | undefined
 }
 
-/** Reads a page. Starts again if the index is newer than the snapshot, or if a segment is damaged. */
+/**
+ * Reads a page. Starts again if the index is newer than the snapshot, if a segment is damaged, or if SQL
+ * cannot test a damaged event.
+ */
 async function readPage(
-  { reader, names, firstProbe, indexOf }: PageSource,
+  { reader, indexOf, ...source }: PageSource,
   request: ListRequest,
   checkSignal: () => void,
   signal: AbortSignal | undefined,
 ): Promise<EventPage> {
-  const plan = planList(request, names)
+  const planned = planList(request, source.names)
+  const withoutSql: ListPlan = { ...planned, where: undefined }
+  let plan = planned
   for (let left = MAX_OUTDATED; ;) {
     const indexedOn = (isReplica: boolean): Indexed => ({
-      names,
+      ...source,
       index: left > 0 ? indexOf(isReplica) : undefined,
-      firstProbe,
     })
-    const page = await reader.read(
+    const reading = reader.read(
       signal,
       plan.bounds,
       (snapshot, opened) => {
@@ -85,8 +91,14 @@ async function readPage(
       },
       (isReplica) => openList(plan, indexedOn(isReplica)),
     )
+    const page = await reading.catch((error: unknown) => {
+      if (!plan.where || !isDataError(error)) throw error
+      // From now on the process tests all rows itself.
+      plan = withoutSql
+      return 'damaged' as const
+    })
     if (page === 'outdated') left -= 1
-    // Each time another segment is set aside, so this ends.
+    // Each time another segment is set aside, or SQL tests nothing any more, so this ends.
     else if (page !== 'damaged') return page
   }
 }
@@ -117,14 +129,16 @@ export function createReading(
       const time = parseEventId(id)?.time ?? -1
       return reader.read(signal, { from: time, to: time }, async ({ ask, open }) => {
         const live = await readOpen(ask, names, open)
-        return live.find((event) => event.id === id) ?? findEvent(ask, names, id)
+        return (
+          live.find((event) => event.id === id) ?? findEvent(ask, names, id, checkRows(damages))
+        )
       })
     },
 
     async list(query, { signal, trace, lazy } = {}) {
       const checkSignal = (): void => check(signal)
       checkSignal()
-      const pages = { reader, names, firstProbe, indexOf }
+      const pages = { reader, names, firstProbe, damages, indexOf }
       const page = await readPage(pages, { query, trace, lazy }, checkSignal, signal)
       onListed()
       return page

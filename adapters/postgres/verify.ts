@@ -19,7 +19,7 @@ import { findMissing, readBlocks } from './index/segment-times.js'
 import { withRetry } from './log/calls.js'
 import type { PostgresLog } from './log/log.js'
 import type { Names } from './schema/names.js'
-import { EVENT_COLUMNS, faultOf } from './schema/rows.js'
+import { STORED_COLUMNS, faultOf } from './schema/rows.js'
 import { type Read, timesBetween, verifySegment } from './verify-index.js'
 
 /** Events that are read at once. */
@@ -109,7 +109,7 @@ async function readAfter(
       ),
     )
   try {
-    return (await select(EVENT_COLUMNS)).map((row) => ({ time: Number(row[0]), row }))
+    return (await select(STORED_COLUMNS)).map((row) => ({ time: Number(row[0]), row }))
   } catch (error) {
     if (!isCorrupt(error)) throw error
   }
@@ -118,7 +118,7 @@ async function readAfter(
     const time = Number(text)
     try {
       const [row] = await read((client) =>
-        ask(client, `SELECT ${EVENT_COLUMNS} FROM ${events} WHERE created_at = $1`, time),
+        ask(client, `SELECT ${STORED_COLUMNS} FROM ${events} WHERE created_at = $1`, time),
       )
       if (row) rows.push({ time, row })
     } catch (error) {

@@ -32,6 +32,10 @@ export function isCorrupt(error: unknown): boolean {
   return /^XX00[012]$/.test(codeOf(cause))
 }
 
+/** True if the server could not convert a value, such as text that is no JSON. */
+export const isDataError = (error: unknown): boolean =>
+  codeOf(error instanceof AuditLogError ? error.cause : error).startsWith('22')
+
 const isFromServer = (error: unknown): boolean => error instanceof Error && 'severity' in error
 
 /** True if the same call may succeed later: the server is away, out of space or read-only. */

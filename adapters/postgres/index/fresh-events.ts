@@ -1,6 +1,6 @@
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Names } from '../schema/names.js'
-import { rowToEvent } from '../schema/rows.js'
+import { rowToIndexed } from '../schema/rows.js'
 import type { Moment, RecentEvents, RecentLimits } from './recent-events.js'
 import { countFresh, moreFresh, type Refreshed } from './refresh-statements.js'
 
@@ -33,7 +33,7 @@ export function createFreshEvents(
           await recent.addRows(
             rows,
             (row) => {
-              index.add(Number(row[0]), rowToEvent(row))
+              index.add(Number(row[0]), rowToIndexed(row))
               count += 1
             },
             moment.checkTime,

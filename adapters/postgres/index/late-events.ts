@@ -1,5 +1,5 @@
 import type { Names } from '../schema/names.js'
-import { rowToEvent } from '../schema/rows.js'
+import { rowToIndexed } from '../schema/rows.js'
 import type { Moment, RecentEvents, RecentLimits } from './recent-events.js'
 import {
   countLate,
@@ -41,7 +41,7 @@ export function createLateEvents(
     const events = await moment.ask(eventsAt(names), times)
     await recent.addRows(
       events,
-      (row) => index.addLate(Number(row[0]), rowToEvent(row)),
+      (row) => index.addLate(Number(row[0]), rowToIndexed(row)),
       moment.checkTime,
     )
     for (const { id, transaction } of some) added.set(id, transaction)

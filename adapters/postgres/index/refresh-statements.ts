@@ -8,10 +8,10 @@ import { serverSql } from '../schema/server.js'
  * statement for the first slice, and others for further slices.
  */
 
-/** `EVENT_COLUMNS` as text. */
+/** `STORED_COLUMNS` as text. */
 const EVENT_TEXTS = `e.created_at::text, e.suffix, e.type, e.username, e.source,
-  CASE WHEN e.system THEN 't' ELSE 'f' END, e.attributes::text`
-const NO_EVENT = 'NULL, NULL, NULL, NULL, NULL, NULL, NULL'
+  CASE WHEN e.system THEN 't' ELSE 'f' END, e.attributes::text, e.checksum::text`
+const NO_EVENT = 'NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL'
 
 /** An entry of the list of late events, which is read by transaction and id. */
 export interface LateRow {
@@ -69,7 +69,7 @@ export function refreshStatement(
   const isNotAdded = `l.id <> ALL ('{${added.join()}}'::bigint[])`
   return `
     SELECT 'state', version::text, sealed_to::text, pg_snapshot_xmin(pg_current_snapshot())::text,
-      '${stage}', ${serverSql(names)}, NULL, NULL, NULL, NULL, NULL, NULL
+      '${stage}', ${serverSql(names)}, NULL, NULL, NULL, NULL, NULL, NULL, NULL
     FROM ${names.indexState}
     UNION ALL
     (${selectLate(names, slice, `l.transaction >= '${before}'::xid8 AND ${isNotAdded}`)})

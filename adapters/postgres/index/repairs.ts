@@ -8,13 +8,14 @@ import { createExtractor } from '../../../src/store-kit/index/extract.js'
 import { SegmentState } from '../../../src/store-kit/index/segment-source.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { ask, type PostgresPoolClient } from '../connection/client.js'
+import { STORED_COLUMNS } from '../schema/rows.js'
 import type { Names } from '../schema/names.js'
 import type { DriverContext } from './driver-context.js'
 import { maxStoredBytes } from './due.js'
 import { changeIndexState, loadIndexState, loadSegments } from './index-state.js'
 import { hideSegments } from './segment-dropping.js'
 import { setVisible } from './segment-writer.js'
-import { addRow, INDEXED_COLUMNS } from './unsealed-rows.js'
+import { addRow, attributeBytes } from './unsealed-rows.js'
 
 /** Rows that are read at once: large ones take much memory. */
 const STEP = 128
@@ -74,7 +75,7 @@ async function readRange(
     const rows = await run((client) =>
       ask(
         client,
-        `SELECT ${INDEXED_COLUMNS} FROM ${names.events} WHERE created_at > $1 AND created_at <= $2
+        `SELECT ${STORED_COLUMNS} FROM ${names.events} WHERE created_at > $1 AND created_at <= $2
          ORDER BY created_at LIMIT ${max}`,
         last,
         to,
@@ -84,7 +85,7 @@ async function readRange(
       if (left <= 0) break
       addRow(extractor, row)
       last = Number(row[0])
-      left -= row.at(-1)!.length
+      left -= attributeBytes(row)
       if (steps.isSliceOver()) await steps.pause()
     }
     if (rows.length < max) break

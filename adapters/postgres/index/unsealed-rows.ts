@@ -7,6 +7,7 @@ import {
 } from '../../../src/store-kit/index/extract.js'
 import type { IndexBounds } from '../../../src/store-kit/index/index-bounds.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
+import { faultOf, STORED_COLUMNS } from '../schema/rows.js'
 import { ask, askLast, type PostgresPoolClient, type TextRow } from '../connection/client.js'
 import type { DriverContext } from './driver-context.js'
 import { isSealDue, maxStoredBytes } from './due.js'
@@ -95,7 +96,7 @@ async function readRows(
   const rows: TextRow[] = []
   let left = maxStoredBytes(bounds)
   const take = (row: TextRow): void => {
-    left -= row.at(-1)!.length
+    left -= attributeBytes(row)
     rows.push(row)
   }
   let lateCount = 0
@@ -104,7 +105,7 @@ async function readRows(
     const some = late.slice(lateCount, lateCount + STEP)
     const found = await ask(
       client,
-      `SELECT ${INDEXED_COLUMNS} FROM ${events} WHERE created_at = ANY ($1::int8[]) ORDER BY created_at`,
+      `SELECT ${STORED_COLUMNS} FROM ${events} WHERE created_at = ANY ($1::int8[]) ORDER BY created_at`,
       // An event that was removed and imported again is listed twice.
       some.map(([, time]) => time).filter((time) => time !== lastLate),
     )
@@ -117,7 +118,7 @@ async function readRows(
     const step = Math.min(STEP, freshLeft)
     const fresh = await ask(
       client,
-      `SELECT ${INDEXED_COLUMNS} FROM ${events} WHERE created_at > $1 ORDER BY created_at LIMIT $2`,
+      `SELECT ${STORED_COLUMNS} FROM ${events} WHERE created_at > $1 ORDER BY created_at LIMIT $2`,
       upTo,
       step,
     )
@@ -142,20 +143,23 @@ async function readRows(
   }
 }
 
-/** The columns of {@link addRow}; the attributes come last. */
-export const INDEXED_COLUMNS = 'created_at, type, username, system, attributes'
+/** An event that cannot be read has no values in the index. */
+const DAMAGED_ROW = { type: '', username: null, system: false, attributes: '{}' } as const
 
-/** Adds a row to the events of a segment. */
+/** Adds a row with the `STORED_COLUMNS` to the events of a segment. */
 export function addRow(extractor: Extractor, row: TextRow): void {
-  const [time, type, username, system, attributes] = row
-  extractor.add({
-    time: Number(time),
+  const [time, , type, username, , system, attributes] = row
+  const values = {
     type: type!,
     username: username!,
     system: system === 't',
     attributes: attributes!,
-  })
+  }
+  extractor.add({ time: Number(time), ...(faultOf(row) === undefined ? values : DAMAGED_ROW) })
 }
+
+/** Stored bytes of the attributes of a row with the `STORED_COLUMNS`. */
+export const attributeBytes = (row: TextRow): number => row[6]!.length
 
 async function extractRows(
   steps: StepRunner,

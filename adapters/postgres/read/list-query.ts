@@ -1,5 +1,6 @@
 import { parseEventId } from '../../../src/event/event-id.js'
 import type { AuditEvent } from '../../../src/event/event.js'
+import type { DamageReporter } from '../../../src/store/damage.js'
 import type { QueryTrace } from '../../../src/store/trace.js'
 import type { EventQuery } from '../../../src/filter/ast.js'
 import type { TimeBounds } from '../../../src/filter/bounds.js'
@@ -15,7 +16,7 @@ import type { ListTrace } from './list-trace.js'
 import type { TakeMatching } from './matching.js'
 import type { Names } from '../schema/names.js'
 import type { Opened, Snapshot } from '../log/snapshot.js'
-import { EVENT_COLUMNS } from '../schema/rows.js'
+import { type CheckRows, STORED_COLUMNS } from '../schema/rows.js'
 import type { Run } from './ranges.js'
 
 /** The tables and the index of a log. */
@@ -25,6 +26,7 @@ export interface Indexed {
   readonly index: LogIndex | undefined
   /** How many rows a list reads before it uses the index. */
   readonly firstProbe: number
+  readonly damages: DamageReporter
 }
 
 /** The state of one list query in one snapshot. */
@@ -40,6 +42,8 @@ export interface ListQuery {
   /** The part of the filter that SQL can test; `undefined` if none. */
   readonly where: Sql | undefined
   readonly toEvent: (row: TextRow) => AuditEvent
+  /** Leaves out damaged rows. */
+  readonly check: CheckRows
   /** Tests events with the whole filter. */
   readonly takeMatching: TakeMatching
   readonly steps: ListTrace
@@ -113,7 +117,7 @@ export async function rowsAt(
     rows.push(
       ...(await run(
         sql(
-          `SELECT ${EVENT_COLUMNS} FROM ${names.events} WHERE created_at = ANY (?::bigint[])`,
+          `SELECT ${STORED_COLUMNS} FROM ${names.events} WHERE created_at = ANY (?::bigint[])`,
           some,
         ),
       )),

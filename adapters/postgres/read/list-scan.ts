@@ -4,7 +4,7 @@ import type { Order } from '../../../src/store-kit/index/part.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { type ListQuery, BATCH_ROWS, timeOf } from './list-query.js'
 import type { TextRow } from '../connection/client.js'
-import { EVENT_COLUMNS } from '../schema/rows.js'
+import { STORED_COLUMNS } from '../schema/rows.js'
 import { BY_TABLE, within, withinMost } from './ranges.js'
 import { allOf } from './sql.js'
 
@@ -40,13 +40,13 @@ export function probeStatement(
   // The rows of `first` are read once, and no further than the outer limit needs.
   return sql(
     `WITH first AS MATERIALIZED (
-       SELECT ${EVENT_COLUMNS}, terms FROM ${names.events} WHERE ${range.text}
+       SELECT ${STORED_COLUMNS}, terms FROM ${names.events} WHERE ${range.text}
        ORDER BY created_at ${SQL_ORDER[order]} LIMIT ${count}
      )
      SELECT * FROM (
-       (SELECT ${EVENT_COLUMNS} FROM first WHERE ${condition.text} LIMIT ${most})
+       (SELECT ${STORED_COLUMNS} FROM first WHERE ${condition.text} LIMIT ${most})
        UNION ALL
-       (SELECT created_at, NULL, NULL, NULL, NULL, NULL, NULL FROM first OFFSET ${count - 1} LIMIT 1)
+       (SELECT created_at, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM first OFFSET ${count - 1} LIMIT 1)
      ) AS found LIMIT ${most}`,
     ...range.params,
     ...condition.params,
@@ -69,7 +69,7 @@ export function scanStatement(
 ): Sql {
   const { text, params } = allOf(within(bounds), where)
   return sql(
-    `SELECT ${EVENT_COLUMNS} FROM ${names.events} WHERE ${text}
+    `SELECT ${STORED_COLUMNS} FROM ${names.events} WHERE ${text}
      ORDER BY created_at ${SQL_ORDER[order]} LIMIT ${size}`,
     ...params,
   )
@@ -105,7 +105,7 @@ export async function* sweepRows(
   await run(
     sql(
       `DECLARE matching NO SCROLL CURSOR FOR
-       SELECT ${EVENT_COLUMNS} FROM ${names.events} WHERE ${text}`,
+       SELECT ${STORED_COLUMNS} FROM ${names.events} WHERE ${text}`,
       ...params,
     ),
   )

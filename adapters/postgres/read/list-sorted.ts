@@ -54,7 +54,7 @@ async function sweep(
 ): Promise<EventCollector> {
   await list.steps.enter('scan', reason)
   for await (const rows of sweepRows(list, bounds))
-    await list.takeMatching(rows, list.toEvent, collector.add)
+    await list.takeMatching(list.check(rows), list.toEvent, collector.add)
   return collector
 }
 
@@ -94,7 +94,8 @@ async function collectFetched(
   if (count > MAX_FETCHED) return undefined
   const collector = pageCollector(list.query)
   const times = await session.timesOf(sets, 'asc', bounds, Infinity)
-  await list.takeMatching(await rowsAt(list, times), list.toEvent, collector.add)
+  const rows = list.check(await rowsAt(list, times))
+  await list.takeMatching(rows, list.toEvent, collector.add)
   return collector
 }
 
@@ -136,7 +137,7 @@ async function collectFirst(
     const collector = await session.tasks.one(() => go(most))
     if (wanted.size === 0) return collector
     for (const time of wanted) known.set(time, undefined)
-    const rows = await rowsAt(list, [...wanted])
+    const rows = list.check(await rowsAt(list, [...wanted]))
     await list.takeMatching(rows, list.toEvent, (event, row) => void known.set(timeOf(row), event))
   }
 }

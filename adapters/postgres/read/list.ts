@@ -16,7 +16,7 @@ import type { ListPlan } from './list-plan.js'
 import { collectSorted } from './list-sorted.js'
 import { readOpen } from '../schema/live-rows.js'
 import type { Opened, Snapshot } from '../log/snapshot.js'
-import { rowToEvent, rowToLazyEvent } from '../schema/rows.js'
+import { checkRows, rowToEvent, rowToLazyEvent } from '../schema/rows.js'
 import type { Run } from './ranges.js'
 import { numbered } from './sql.js'
 
@@ -48,6 +48,7 @@ export async function listEvents(
     query,
     filter,
     where,
+    check: checkRows(indexed.damages),
     toEvent: lazy ? rowToLazyEvent : rowToEvent,
     takeMatching: createTakeMatching(
       tracedFilter(trace, compileFilterInSteps(query.where)),
@@ -85,7 +86,7 @@ async function collectInTime(
   order: Order,
   bounds: TimeBounds,
 ): Promise<EventCollector> {
-  const { snapshot, indexed, query, toEvent, takeMatching } = list
+  const { snapshot, indexed, query, toEvent, takeMatching, check } = list
   const collector = pageCollector(query)
   const ahead = order === 'asc' ? [...snapshot.open] : snapshot.open.toReversed()
   /** Takes the open events up to that time in the direction, and reads their texts. */
@@ -95,12 +96,13 @@ async function collectInTime(
     return readOpen(snapshot.ask, indexed.names, some)
   }
 
-  for await (const rows of rowsInTime(list, order, bounds)) {
-    const last = rows.at(-1)
+  for await (const found of rowsInTime(list, order, bounds)) {
+    const last = found.at(-1)
+    const rows = check(found)
     const between = last ? await openUntil(timeOf(last)) : []
-    const found = between.length > 0 ? inOrderOf(order, between, rows.map(toEvent)) : undefined
-    const isFull = found
-      ? await takeMatching(found, itself, collector.add)
+    const both = between.length > 0 ? inOrderOf(order, between, rows.map(toEvent)) : undefined
+    const isFull = both
+      ? await takeMatching(both, itself, collector.add)
       : await takeMatching(rows, toEvent, collector.add)
     if (isFull) return collector
   }

@@ -1,5 +1,6 @@
 import { claimStatement, DRAFT_ROWS_SQL, recoverStatements } from './append-claims.js'
 import { TOO_LATE } from '../connection/failures.js'
+import { withTime } from './event-checksum.js'
 import { type Names, quoteText } from './names.js'
 import { presenceHash, SERVER_ATTRIBUTES } from './terms.js'
 
@@ -96,7 +97,7 @@ export const appendFunction = (names: Names): string => `
       FOR _draft IN
         SELECT i::integer, suffix, type, recorded_at, throttle_key, throttle_scope, throttle_period
         FROM unnest(_moving) WITH ORDINALITY AS queued(
-          id, suffix, type, username, source, system, attributes, terms, recorded_at, occurred_at,
+          id, suffix, type, username, source, system, attributes, terms, checksum, recorded_at, occurred_at,
           occurred_terms, throttle_key, throttle_scope, throttle_period, i
         ) WHERE throttle_key IS NOT NULL ORDER BY i
       LOOP
@@ -118,16 +119,18 @@ export const appendFunction = (names: Names): string => `
       END LOOP;
       INSERT INTO ${names.events}
       SELECT
-        _high + row_number() OVER (ORDER BY i), suffix, type, username, source, system,
+        time, suffix, type, username, source, system,
         CASE WHEN is_late THEN ${withMembers(
           'attributes',
           `'"occurred_at":"' || occurred_at || '"'`,
         )} ELSE attributes END,
-        CASE WHEN is_late THEN terms || occurred_terms ELSE terms END
+        CASE WHEN is_late THEN terms || occurred_terms ELSE terms END,
+        ${withTime('checksum', 'time')}
       FROM (
-        SELECT *, occurred_at IS NOT NULL AND _present - recorded_at > 1000000 AS is_late
+        SELECT *, _high + row_number() OVER (ORDER BY i) AS time,
+          occurred_at IS NOT NULL AND _present - recorded_at > 1000000 AS is_late
         FROM unnest(_moving) WITH ORDINALITY AS queued(
-          id, suffix, type, username, source, system, attributes, terms, recorded_at, occurred_at,
+          id, suffix, type, username, source, system, attributes, terms, checksum, recorded_at, occurred_at,
           occurred_terms, throttle_key, throttle_scope, throttle_period, i
         ) WHERE _is_suppressed[i] IS NULL
       ) AS passing;
@@ -176,7 +179,8 @@ export const appendFunction = (names: Names): string => `
       ) AS placed;
     END IF;
     INSERT INTO ${names.events}
-    SELECT times[i], suffix, type, username, source, system, attributes, terms
+    SELECT times[i], suffix, type, username, source, system, attributes, terms,
+      ${withTime('checksum', 'times[i]')}
     FROM ${DRAFT_ROWS_SQL}
     WHERE times[i] IS NOT NULL AND _live[i] IS NOT TRUE;
     IF _live IS NOT NULL THEN

@@ -1,9 +1,13 @@
+import { AuditLogError } from '../../../src/errors.js'
 import type { AuditEvent } from '../../../src/event/event.js'
 import { idOf, parseEventId } from '../../../src/event/event-id.js'
 import { formatTimestamp } from '../../../src/event/timestamp.js'
+import { damagedEvent } from '../../../src/store-kit/damages.js'
 import { LazyEvent } from '../../../src/store-kit/lazy-event.js'
+import { createDamageReporter, type DamageReporter } from '../../../src/store/damage.js'
 import type { TextRow } from '../connection/client.js'
 import type { Ask } from '../connection/connection.js'
+import { isIntact } from './event-checksum.js'
 import type { Names } from './names.js'
 
 export const EVENT_COLUMNS = 'created_at, suffix, type, username, source, system, attributes'
@@ -23,15 +27,62 @@ function ownFields(row: TextRow): Omit<AuditEvent, 'attributes'> {
 
 const jsonOf = (row: TextRow): string => row[6]!
 
-/** How the row is not what was written; `undefined` if nothing is wrong with it. */
+/** {@link EVENT_COLUMNS} and what `faultOf` needs of a row of the table of events. */
+export const STORED_COLUMNS = `${EVENT_COLUMNS}, checksum`
+
+/** How a row with the {@link STORED_COLUMNS} is not what was written; `undefined` if nothing is wrong with it. */
 export function faultOf(row: TextRow): string | undefined {
+  const [time, suffix, type, username, source, system, json, checksum] = row
+  // Rows that were not written by this store have none.
+  if (checksum === null || checksum === undefined) return isJson(json!) ? undefined : NO_JSON
+  const event = {
+    suffix: suffix!,
+    type: type!,
+    username: username!,
+    source: source!,
+    system: system === 't',
+    json: json!,
+  }
+  return isIntact(event, Number(time), Number(checksum)) ? undefined : 'its checksum is wrong'
+}
+
+const NO_JSON = 'its attributes are no JSON'
+
+function isJson(json: string): boolean {
   try {
-    JSON.parse(jsonOf(row))
-    return undefined
+    JSON.parse(json)
+    return true
   } catch {
-    return 'its attributes are no JSON'
+    return false
   }
 }
+
+/** Passes on rows with the {@link STORED_COLUMNS}, and reports those that are not what was written. */
+export type CheckRows = (rows: readonly TextRow[]) => readonly TextRow[]
+
+export const checkRows =
+  (damages: DamageReporter): CheckRows =>
+  (rows) =>
+    rows.filter((row) => {
+      const fault = faultOf(row)
+      if (fault !== undefined) damages.report(damagedEvent(Number(row[0]), row[1], fault))
+      return fault === undefined
+    })
+
+/** Stands for an event that cannot be read, in an index that has the times of all events. */
+const DAMAGED_EVENT: AuditEvent = {
+  id: '',
+  created_at: '',
+  username: null,
+  system: false,
+  type: '',
+  source: null,
+  attributes: {},
+}
+
+/** The event of a row with the {@link STORED_COLUMNS}; one without values if it cannot be read. */
+export const rowToIndexed = (row: TextRow): AuditEvent =>
+  faultOf(row) === undefined ? rowToEvent(row) : DAMAGED_EVENT
 
 /** The event of a row with the columns {@link EVENT_COLUMNS}. */
 export function rowToEvent(row: TextRow): AuditEvent {
@@ -49,17 +100,23 @@ export function rowToLazyEvent(row: TextRow): AuditEvent {
   return json.includes(ADDED_MEMBER) ? rowToEvent(row) : new LazyEvent(ownFields(row), json)
 }
 
-/** The event with this id, or `undefined`; open live events are not found. */
+/**
+ * The event with this id, or `undefined`; open live events are not found. Throws `DAMAGED` if it cannot
+ * be read.
+ */
 export async function findEvent(
   ask: Ask,
   { events, foreignIds }: Names,
   id: string,
+  check = checkRows(createDamageReporter()),
 ): Promise<AuditEvent | undefined> {
   const rows = await ask(
-    `SELECT ${EVENT_COLUMNS} FROM ${events} WHERE created_at =
+    `SELECT ${STORED_COLUMNS} FROM ${events} WHERE created_at =
        coalesce((SELECT created_at FROM ${foreignIds} WHERE id = $1), $2)`,
     id,
     parseEventId(id)?.time ?? null,
   )
+  if (check(rows).length < rows.length)
+    throw new AuditLogError('DAMAGED', `event ${id} cannot be read, because its row is damaged`)
   return rows.map(rowToEvent).find((event) => event.id === id)
 }

@@ -14,7 +14,8 @@ const DRAFT_COLUMNS = `
  * index. `suffix` holds the last 16 hexadecimal digits of the id, or the whole of an imported id that
  * does not contain the time; `foreign_ids` finds those. Text is compared by code point, whatever the
  * collation of the database. `terms` are hashes of what an event has (terms.ts): counts rule rows out
- * by them two to five times as fast as by a search in the JSON text.
+ * by them two to five times as fast as by a search in the JSON text. `checksum` is described in
+ * event-checksum.ts.
  *
  * The high-water mark is a sequence, which is outside of any transaction: a rollback may leave it too
  * high, which is harmless, and no append rewrites a row whose versions an old snapshot would keep.
@@ -23,7 +24,8 @@ const eventTables = (names: Names, partitions: Partitions): string => `
   CREATE TABLE ${names.events} (
     created_at bigint PRIMARY KEY,
     ${DRAFT_COLUMNS},
-    terms int4[] NOT NULL
+    terms int4[] NOT NULL,
+    checksum int4
   ) ${partitions === 'none' ? '' : 'PARTITION BY RANGE (created_at)'};
   CREATE TABLE ${names.foreignIds} (
     id text COLLATE "C" PRIMARY KEY,
@@ -36,6 +38,7 @@ const eventTables = (names: Names, partitions: Partitions): string => `
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     ${DRAFT_COLUMNS},
     terms int4[] NOT NULL,
+    checksum int4,
     recorded_at bigint NOT NULL,
     occurred_at text,
     occurred_terms int4[],

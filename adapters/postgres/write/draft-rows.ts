@@ -1,6 +1,7 @@
 import type { EventDraft } from '../../../src/event/event.js'
 import type { IdSuffix } from '../../../src/event/event-id.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
+import { draftChecksum } from '../schema/event-checksum.js'
 import { termsOf } from '../schema/terms.js'
 
 /*
@@ -17,12 +18,13 @@ const VALUE_HEAD = 8
 const TERMS_HEAD = 20
 /** An empty array has no dimensions. */
 const EMPTY_TERMS_BYTES = 12
-const COLUMNS = 8
+const COLUMNS = 9
 /** Bytes of a term and its length. */
 const TERM_BYTES = 8
 const TIME_BYTES = 8
+const CHECKSUM_BYTES = 4
 /** Bytes of a row without its texts and terms. */
-const ROW_BYTES = ROW_HEAD + COLUMNS * VALUE_HEAD + TIME_BYTES + 1 + TERMS_HEAD
+const ROW_BYTES = ROW_HEAD + COLUMNS * VALUE_HEAD + TIME_BYTES + 1 + TERMS_HEAD + CHECKSUM_BYTES
 const NULL = -1
 
 /** Maximum number of bytes of a UTF-16 unit in UTF-8. */
@@ -86,7 +88,8 @@ export function draftRows(
   }
 
   putDimension(rowType, drafts.length)
-  for (const [i, { suffix, type, username, source, system, json }] of drafts.entries()) {
+  for (const [i, draft] of drafts.entries()) {
+    const { suffix, type, username, source, system, json } = draft
     const start = at
     at += 4
     putNumber(COLUMNS)
@@ -100,6 +103,9 @@ export function draftRows(
     rows[at++] = system ? 1 : 0
     putText(Type.json, json)
     putTerms(terms[i]!)
+    putNumber(Type.int4)
+    putNumber(CHECKSUM_BYTES)
+    putNumber(draftChecksum(draft))
     view.setInt32(start, at - start - 4)
   }
   return rows.subarray(0, at)

@@ -9,6 +9,7 @@ import type { PostgresLog } from '../log/log.js'
 import { LIVE_COLUMNS, readLiveRow, readOpen } from '../schema/live-rows.js'
 import { makePartitions } from '../schema/partitions.js'
 import { EVENT_COLUMNS, rowToEvent } from '../schema/rows.js'
+import { eventChecksum } from '../schema/event-checksum.js'
 import { termsOf } from '../schema/terms.js'
 
 interface StoredJson {
@@ -75,11 +76,12 @@ async function insert(
     await ask(
       client,
       `INSERT INTO ${events}
-       SELECT created_at, suffix, type, username, source, system, attributes::json, terms::int4[]
+       SELECT created_at, suffix, type, username, source, system, attributes::json, terms::int4[],
+         checksum
        FROM unnest(
          $1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::boolean[],
-         string_to_array($7, E'\\n'), string_to_array($8, E'\\n')
-       ) AS imported(created_at, suffix, type, username, source, system, attributes, terms)`,
+         string_to_array($7, E'\\n'), string_to_array($8, E'\\n'), $9::int4[]
+       ) AS imported(created_at, suffix, type, username, source, system, attributes, terms, checksum)`,
       slice.map((one) => one.time),
       slice.map((one) => one.suffix),
       slice.map((one) => one.event.type),
@@ -88,6 +90,7 @@ async function insert(
       slice.map((one) => one.event.system),
       slice.map((one) => one.json).join('\n'),
       slice.map((one) => `{${termsOf(one.event.attributes).join()}}`).join('\n'),
+      slice.map(({ event, suffix, json, time }) => eventChecksum({ ...event, suffix, json }, time)),
     )
     const foreign = slice.filter((one) => !one.isNative)
     await ask(

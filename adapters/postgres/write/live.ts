@@ -9,6 +9,7 @@ import type { PostgresLog } from '../log/log.js'
 import { LIVE_COLUMNS, type LiveRow, readLiveRow, readOpen } from '../schema/live-rows.js'
 import { makePartitions } from '../schema/partitions.js'
 import { findEvent } from '../schema/rows.js'
+import { eventChecksum } from '../schema/event-checksum.js'
 import { termsOf } from '../schema/terms.js'
 
 /** The key of a live event, parsed from its id; imported events are never live. */
@@ -115,6 +116,7 @@ async function tryMove(
   { revision, heartbeats }: LiveRow,
   event: AuditEvent,
 ): Promise<AuditEvent | undefined> {
+  const json = JSON.stringify(event.attributes)
   const rows = await ask(
     client,
     `WITH closed AS (
@@ -123,14 +125,15 @@ async function tryMove(
        RETURNING created_at, suffix, type, username, source, system, ${DURABLE}
      )
      INSERT INTO ${events}
-     SELECT created_at, suffix, type, username, source, system, $5::json, $6::int4[] FROM closed
+     SELECT created_at, suffix, type, username, source, system, $5::json, $6::int4[], $7::int4 FROM closed
      RETURNING 1`,
     time,
     suffix,
     revision,
     heartbeats,
-    JSON.stringify(event.attributes),
+    json,
     termsOf(event.attributes),
+    eventChecksum({ ...event, suffix, json }, time),
   )
   return rows.length > 0 ? event : undefined
 }

@@ -4,6 +4,7 @@ import { formatTimestamp, type Microseconds } from '../../../src/event/timestamp
 import type { PostgresClient } from '../connection/client.js'
 import { asAuditLogError, codeOf, UNDEFINED_TABLE } from '../connection/failures.js'
 import type { PostgresLog } from '../log/log.js'
+import { draftChecksum } from '../schema/event-checksum.js'
 import { termsOf } from '../schema/terms.js'
 
 /** Throws `INVALID_OPTION` unless it is a client: each query of a pool is a transaction of its own. */
@@ -31,9 +32,9 @@ export async function putInOutbox(
   try {
     await client.query(
       `INSERT INTO ${outbox}
-         (suffix, type, username, source, system, attributes, terms, recorded_at, occurred_at, occurred_terms,
-          throttle_key, throttle_scope, throttle_period)
-       VALUES ($1, $2, $3, $4, $5, $6, $7::int4[], $8, $9, $10::int4[], $11, $12, $13)`,
+         (suffix, type, username, source, system, attributes, terms, checksum, recorded_at, occurred_at,
+          occurred_terms, throttle_key, throttle_scope, throttle_period)
+       VALUES ($1, $2, $3, $4, $5, $6, $7::int4[], $8, $9, $10, $11::int4[], $12, $13, $14)`,
       [
         draft.suffix,
         draft.type,
@@ -42,6 +43,7 @@ export async function putInOutbox(
         draft.system,
         draft.json,
         terms,
+        draftChecksum(draft),
         recordedAt,
         occurred ?? null,
         occurredTerms ?? null,

@@ -6,6 +6,7 @@ import { postgresTruth } from '../../support/postgres-index.js'
 import {
   DAMAGE_TUNING,
   type DamageHarness,
+  describeDamagedEvents,
   describeDamagedSegments,
   describeVerify,
   recordBase,
@@ -36,6 +37,18 @@ beforeAll(async () => {
   await audit.close()
 })
 afterAll(() => base.remove())
+
+const WHERE = `WHERE (attributes ->> 'number')::int = 190`
+
+const EVENTS: Readonly<Record<string, Harm>> = {
+  'whose attributes have changed': `UPDATE daybook.events
+    SET attributes = replace(attributes::text, 'text 190', 'text 191')::json ${WHERE}`,
+  // Postgres itself makes sure that JSON is written as JSON.
+  'whose attributes are not readable': `CREATE CAST (text AS json) WITHOUT FUNCTION;
+    UPDATE daybook.events SET attributes = ('x' || attributes::text)::json ${WHERE};
+    DROP CAST (text AS json)`,
+  'whose type has changed': `UPDATE daybook.events SET type = 'ordes' ${WHERE}`,
+}
 
 const flipLast = (column: string): Harm =>
   `UPDATE daybook.segment_chunks SET ${column} = set_byte(${column}, length(${column}) - 1,
@@ -68,7 +81,7 @@ const harness: DamageHarness<Harm> = {
   opened: (audit) => void open.push(audit),
   none: '',
   ids: () => ids,
-  events: {},
+  events: EVENTS,
   segments: SEGMENTS,
   allSegments: SEGMENTS['whose keys have changed']!,
   loseEvent: `DELETE FROM daybook.events WHERE (attributes ->> 'number')::int = 20`,
@@ -76,5 +89,6 @@ const harness: DamageHarness<Harm> = {
   steps: ['index'],
 }
 
+describeDamagedEvents(harness)
 describeDamagedSegments(harness)
 describeVerify(harness)

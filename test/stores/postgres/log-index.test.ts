@@ -9,6 +9,7 @@ import { createLogIndex, type LogIndex } from '../../../adapters/postgres/index/
 import { listEvents } from '../../../adapters/postgres/read/list.js'
 import { planList } from '../../../adapters/postgres/read/list-plan.js'
 import { namesIn } from '../../../adapters/postgres/schema/names.js'
+import { createDamageReporter } from '../../../src/store/damage.js'
 import { createPostgresStore } from '../../../adapters/postgres/postgres-store.js'
 import { compileFilter } from '../../../src/filter/evaluate.js'
 import type { IndexPart } from '../../../src/store-kit/index/part.js'
@@ -68,7 +69,7 @@ async function ask(index: LogIndex, moment: Moment, query: string) {
   const trace = createTrace({ detailed: false })
   const page = await listEvents(
     { ...moment, isReplica: false, open: [] },
-    { names: names(), index, firstProbe: 0 },
+    { names: names(), index, firstProbe: 0, damages: createDamageReporter() },
     planList({ query: parseQuery(query), trace }, names()),
   )
   if (typeof page === 'string') return page

@@ -1,6 +1,7 @@
 import type { CountsQuery, EventCounts } from '../../src/store/counts.js'
 import { createTally } from '../../src/store-kit/counting/tally.js'
 import { compileFilterInSteps } from '../../src/filter/evaluate.js'
+import { thenDecided } from '../../src/filter/steps.js'
 import { createTimeSlices } from '../../src/filter/time-slices.js'
 import type { Microseconds } from '../../src/event/timestamp.js'
 import type { Timeline } from './timeline.js'
@@ -26,9 +27,11 @@ export async function countEvents(
     let end = slice.to
     for (let i = from; i < to; i++) {
       const event = events[i]!
-      const decision = matches(event)
-      if (typeof decision === 'boolean' ? decision : await timeSlices.finish(decision))
-        tally.add(slice.cell, event)
+      const decision = thenDecided(
+        matches(event),
+        (isMatch) => isMatch && tally.add(slice.cell, event),
+      )
+      if (typeof decision !== 'boolean') await timeSlices.finish(decision)
       if (++seen % CLOCK_STRIDE > 0 || !timeSlices.isOver()) continue
       await timeSlices.next()
       if (!tally.isOver()) continue

@@ -15,12 +15,13 @@ export type Decision = boolean | Steps<boolean>
 /** Decides about an item within less than about two milliseconds, or returns the work. */
 export type Decide<Item> = (item: Item) => Decision
 
-function* andThen(steps: Steps<boolean>, act: (is: boolean) => boolean): Steps<boolean> {
-  return act(yield* steps)
+function* andThen(steps: Steps<boolean>, act: (is: boolean) => Decision): Steps<boolean> {
+  const decision = act(yield* steps)
+  return typeof decision === 'boolean' ? decision : yield* decision
 }
 
 /** Passes the decision to `act` once it is known, and returns the result of `act` as a decision. */
-export const thenDecided = (decision: Decision, act: (is: boolean) => boolean): Decision =>
+export const thenDecided = (decision: Decision, act: (is: boolean) => Decision): Decision =>
   typeof decision === 'boolean' ? act(decision) : andThen(decision, act)
 
 /** Does the work, and pauses when the time slice is over. */

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Decide, finishInTurns, type Steps } from './steps.js'
+import { type Decide, finishInTurns, type Steps, thenDecided } from './steps.js'
 
 /** A query may block the event loop for this long. */
 export const TIME_SLICE_MS = 3
@@ -24,18 +24,30 @@ export function createTimeSlices(pause: () => Promise<void> = nextTurn): TimeSli
   return { isOver, next, finish: (steps) => finishInTurns(steps, isOver, next) }
 }
 
+/** Work that decides about each item; the event loop turns between the items, and within long work. */
+export async function decideInTurns<Item>(
+  items: Iterable<Item>,
+  decide: Decide<Item>,
+): Promise<void> {
+  const slices = createTimeSlices()
+  for (const item of items) {
+    const decision = decide(item)
+    if (typeof decision !== 'boolean') await slices.finish(decision)
+    if (slices.isOver()) await slices.next()
+  }
+}
+
 /** The items that match. The event loop turns between them, and within long tests. */
 export async function filterInTurns<Item>(
   items: Iterable<Item>,
   matches: Decide<Item>,
 ): Promise<Item[]> {
-  const slices = createTimeSlices()
   const matching: Item[] = []
-  for (const item of items) {
-    const decision = matches(item)
-    if (typeof decision === 'boolean' ? decision : await slices.finish(decision))
-      matching.push(item)
-    if (slices.isOver()) await slices.next()
-  }
+  await decideInTurns(items, (item) =>
+    thenDecided(matches(item), (isMatch) => {
+      if (isMatch) matching.push(item)
+      return isMatch
+    }),
+  )
   return matching
 }

@@ -1,6 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Slice } from '../../../src/store-kit/counting/slices.js'
 import type { Tally } from '../../../src/store-kit/counting/tally.js'
+import { decideInTurns } from '../../../src/filter/time-slices.js'
 import type { AuditEvent } from '../../../src/event/event.js'
 import { type Sql, sql } from '../../../src/store-kit/sql.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
@@ -9,9 +9,6 @@ import type { CountStatement } from './count-statements.js'
 import { codeOf, QUERY_CANCELED } from '../connection/failures.js'
 import type { Names } from '../schema/names.js'
 import type { Run } from './ranges.js'
-
-// The event loop gets a turn after this many rows.
-const ROWS_PER_TURN = 2000
 
 export interface TimedEvent {
   readonly time: Microseconds
@@ -85,15 +82,11 @@ export async function addRows(
   all: StatementRows,
   slices: readonly Slice[],
 ): Promise<void> {
-  let added = 0
   for (const [i, statement] of statements.entries())
-    for (const row of all[i]!) {
-      statement.take(row)
-      if (++added % ROWS_PER_TURN === 0) await nextTurn()
-    }
+    await decideInTurns(all[i]!, (row) => statement.take(row))
   for (const slice of slices) {
-    for (const { time, event } of live)
-      if (time >= slice.from && time <= slice.to) tally.add(slice.cell, event)
+    const inside = live.filter(({ time }) => time >= slice.from && time <= slice.to)
+    if (inside.length > 0) await decideInTurns(inside, ({ event }) => tally.add(slice.cell, event))
     tally.seen(slice)
   }
 }

@@ -2,7 +2,8 @@ import { filterParts, conditionsOf } from '../../../src/store-kit/counting/own-c
 import type { CountsQuery } from '../../../src/store/counts.js'
 import type { Figure, Tally } from '../../../src/store-kit/counting/tally.js'
 import type { Grouping } from '../../../src/filter/ast.js'
-import { compileFilter } from '../../../src/filter/evaluate.js'
+import { compileFilterInSteps } from '../../../src/filter/evaluate.js'
+import { type Decision, thenDecided } from '../../../src/filter/steps.js'
 import { type Sql, sql } from '../../../src/store-kit/sql.js'
 import { isStorableText } from '../../../src/event/json-copy.js'
 import { isOwnField, type OwnField, SOURCE } from '../../../src/event/own-fields.js'
@@ -25,8 +26,8 @@ export interface CountStatement {
   readonly filter: Sql | undefined
   /** Groups rows of events that have a `cell`, and counts each group. */
   select(rows: Sql): Sql
-  /** Adds a row of the result to the tally. */
-  take(row: TextRow): void
+  /** Adds a row of the result to the tally: true or false, or the work that does. */
+  take(row: TextRow): Decision
 }
 
 /** The columns of {@link EVENT_COLUMNS} but the attributes, in their order. */
@@ -184,15 +185,18 @@ export function countStatements(
     filter: [exact, pushDownEvents(rest, foreignIds)],
     keys: new Set(namesIn(rest)),
   }
-  const matches = compileFilter(rest)
+  const matches = compileFilterInSteps(rest)
   const facets = query.facets.filter((facet) => facet !== 'level')
   const levels = bothOf([shared, LEVELS, ...Array.from(own.values(), groupedBy)])
 
   const take =
     (figure?: Figure) =>
-    (row: TextRow): void => {
+    (row: TextRow): Decision => {
       const event = rowToEvent(row)
-      if (matches(event)) tally.add(Number(row[7]), event, Number(row[8]), figure)
+      return thenDecided(
+        matches(event),
+        (isMatch) => isMatch && tally.add(Number(row[7]), event, Number(row[8]), figure),
+      )
     }
 
   const grouped = (

@@ -4,7 +4,8 @@ import { createTally, type Tally } from '../../../src/store-kit/counting/tally.j
 import { throwIfAborted } from '../../../src/errors.js'
 import { bothOf } from '../../../src/filter/ast.js'
 import type { TimeBounds } from '../../../src/filter/bounds.js'
-import { compileFilter } from '../../../src/filter/evaluate.js'
+import { filterInTurns } from '../../../src/filter/time-slices.js'
+import { compileFilterInSteps } from '../../../src/filter/evaluate.js'
 import { sql } from '../../../src/store-kit/sql.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { countAtOnce } from './count-at-once.js'
@@ -48,10 +49,9 @@ async function readLive(
   { shared, groupFields }: Tally,
 ): Promise<TimedEvent[]> {
   const events = groupFields ? open.map(({ base }) => base) : await readOpen(ask, names, open)
-  const matches = compileFilter(shared)
-  return open
-    .map(({ time }, i) => ({ time, event: events[i]! }))
-    .filter(({ event }) => matches(event))
+  const matches = compileFilterInSteps(shared)
+  const timed = open.map(({ time }, i) => ({ time, event: events[i]! }))
+  return filterInTurns(timed, ({ event }) => matches(event))
 }
 
 export interface CountContext {

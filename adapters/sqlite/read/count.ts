@@ -1,11 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { AuditEvent } from '../../../src/event/event.js'
 import type { Span } from '../../../src/store-kit/counting/count-plan.js'
 import type { CountsQuery, EventCounts, TimeRange } from '../../../src/store/counts.js'
 import type { GroupField } from '../../../src/store-kit/counting/group-fields.js'
 import { createTally, type Tally } from '../../../src/store-kit/counting/tally.js'
-import { compileFilter, compileFilterInSteps } from '../../../src/filter/evaluate.js'
+import { compileFilterInSteps } from '../../../src/filter/evaluate.js'
 import { type Decision, thenDecided } from '../../../src/filter/steps.js'
-import { createTimeSlices } from '../../../src/filter/time-slices.js'
+import { createTimeSlices, decideInTurns } from '../../../src/filter/time-slices.js'
 import type { WaitOptions } from '../../../src/store/store.js'
 import { type Clock, formatTimestamp, type Microseconds } from '../../../src/event/timestamp.js'
 import { pushDownAttribute } from './pushdown.js'
@@ -69,7 +70,7 @@ async function countGroups(
   options: WaitOptions,
 ): Promise<void> {
   const { connection } = tables
-  const matches = compileFilter(tally.shared)
+  const matches = compileFilterInSteps(tally.shared)
   const where = pushDownWhere(tally.shared, pushDownAttribute)
   const columns = fields.join(', ')
   // One statement, so that an event that closes meanwhile is counted once.
@@ -77,6 +78,8 @@ async function countGroups(
       WHERE created_at BETWEEN ? AND ? ${where ? `AND ${where.text}` : ''} GROUP BY ${columns}
     UNION ALL SELECT ${columns}, 1 FROM daybook_live WHERE created_at BETWEEN ? AND ?`
   const slices = tally.rounds.flat()
+  /** What the last time slice has read. */
+  const found: { readonly cell: number; readonly event: AuditEvent; readonly count: number }[] = []
   let next = 0
   let from = slices[0]?.from ?? 0
 
@@ -94,8 +97,7 @@ async function countGroups(
       const created_at = formatTimestamp(from)
       for (const { count, type, username = null, system } of groupsIn(to)) {
         const own = { id: '', created_at, type, username, system: system === 1, source: null }
-        const event = { ...own, attributes: {} }
-        if (matches(event)) tally.add(slice.cell, event, count)
+        found.push({ cell: slice.cell, event: { ...own, attributes: {} }, count })
       }
     }
     tally.seen({ ...slice, from, to })
@@ -103,7 +105,14 @@ async function countGroups(
     from = to === slice.to ? (slices[next]?.from ?? 0) : to + 1
     return true
   }
-  while (await connection.retry(() => runTimeSlice(step), options)) await nextTurn()
+  for (;;) {
+    const hasMore = await connection.retry(() => runTimeSlice(step), options)
+    await decideInTurns(found.splice(0), ({ cell, event, count }) =>
+      thenDecided(matches(event), (isMatch) => isMatch && tally.add(cell, event, count)),
+    )
+    if (!hasMore) return
+    await nextTurn()
+  }
 }
 
 async function countRows(tables: Tables, tally: Tally, options: WaitOptions): Promise<void> {
@@ -119,8 +128,11 @@ async function countRows(tables: Tables, tally: Tally, options: WaitOptions): Pr
     let { to } = slice
     const visit = (row: EventRow): Decision => {
       const event = rowToLazyEvent(row)
-      return thenDecided(matches(event), (isMatch) => {
-        if (isMatch) tally.add(slice.cell, event)
+      const isAdded = thenDecided(
+        matches(event),
+        (isMatch) => isMatch && tally.add(slice.cell, event),
+      )
+      return thenDecided(isAdded, () => {
         if (!tally.isOver()) return false
         to = row.created_at
         return true

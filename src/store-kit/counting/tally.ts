@@ -1,6 +1,7 @@
 import type { AuditEvent } from '../../event/event.js'
 import { bothOf, type Grouping } from '../../filter/ast.js'
-import { compileFilter } from '../../filter/evaluate.js'
+import { compileFilterInSteps } from '../../filter/evaluate.js'
+import type { Decide, Decision, Steps } from '../../filter/steps.js'
 import { countPlan, type Span } from './count-plan.js'
 import type { CountsQuery, EventCounts } from '../../store/counts.js'
 import { estimateCounts } from './estimate.js'
@@ -28,9 +29,9 @@ export interface Tally {
   isOver(): boolean
   /**
    * Counts an event of a cell, or `count` events that are equal for the query. Events that are equal
-   * for only one figure are added to that figure alone.
+   * for only one figure are added to that figure alone. True, or the work that adds the event.
    */
-  add(cell: number, event: AuditEvent, count?: number, figure?: Figure): void
+  add(cell: number, event: AuditEvent, count?: number, figure?: Figure): Decision
   /** Marks a slice as counted, or the counted part of one that was interrupted. */
   seen(slice: Slice): void
   counts(): EventCounts
@@ -39,7 +40,14 @@ export interface Tally {
 /** The events that pass the whole filter, or all of it but one facet's own conditions. */
 interface Population {
   readonly strata: Strata
-  readonly matches: ((event: AuditEvent) => boolean) | undefined
+  readonly matches: Decide<AuditEvent> | undefined
+}
+
+interface Added {
+  readonly cell: number
+  readonly event: AuditEvent
+  readonly count: number
+  readonly figure: Figure | undefined
 }
 
 const isOf = (figure: Figure, facet: string): boolean =>
@@ -52,7 +60,7 @@ export function createTally(query: CountsQuery, span: Span): Tally {
 
   const population = (where?: Grouping): Population => ({
     strata: createStrata(cells.length),
-    matches: where && compileFilter(where),
+    matches: where && compileFilterInSteps(where),
   })
   const main = population()
   const populations = new Map(Array.from(own, ([facet, where]) => [facet, population(where)]))
@@ -74,14 +82,35 @@ export function createTally(query: CountsQuery, span: Span): Tally {
   let events = 0
 
   /** The only population whose own conditions the event fails; `main` if it fails none. */
-  const failed = (event: AuditEvent): Population | undefined => {
+  function* failed(event: AuditEvent): Steps<Population | undefined> {
     let found = main
     for (const one of restricted) {
-      if (one.matches!(event)) continue
+      const decision = one.matches!(event)
+      if (typeof decision === 'boolean' ? decision : yield* decision) continue
       if (found !== main) return undefined
       found = one
     }
     return found
+  }
+
+  const addTo = (only: Population, { cell, event, count, figure }: Added): void => {
+    events += 1
+    const isMain = only === main
+    if (figure === undefined || figure === 'levels') {
+      only.strata.add(cell, event.type, count)
+      if (isMain) for (const one of restricted) one.strata.add(cell, event.type, count)
+    }
+    for (const { facet, tally, population } of facetTallies)
+      if ((figure === undefined || isOf(figure, facet)) && (isMain || population === only))
+        tally.add(event, events, count)
+    if (isMain && (figure === undefined || figure === 'attributes'))
+      attributes?.add(event.attributes, events, count)
+  }
+
+  function* addInSteps(added: Added): Steps<boolean> {
+    const only = yield* failed(added.event)
+    if (only) addTo(only, added)
+    return true
   }
 
   const tallied = { query, buckets, cells, seen, main, populations, tallies, attributes }
@@ -93,19 +122,10 @@ export function createTally(query: CountsQuery, span: Span): Tally {
     isOver: () => unseen <= 0 && performance.now() - start >= query.within,
 
     add(cell, event, count = 1, figure) {
-      const only = failed(event)
-      if (!only) return
-      events += 1
-      const isMain = only === main
-      if (figure === undefined || figure === 'levels') {
-        only.strata.add(cell, event.type, count)
-        if (isMain) for (const one of restricted) one.strata.add(cell, event.type, count)
-      }
-      for (const { facet, tally, population } of facetTallies)
-        if ((figure === undefined || isOf(figure, facet)) && (isMain || population === only))
-          tally.add(event, events, count)
-      if (isMain && (figure === undefined || figure === 'attributes'))
-        attributes?.add(event.attributes, events, count)
+      const added = { cell, event, count, figure }
+      if (restricted.length > 0) return addInSteps(added)
+      addTo(main, added)
+      return true
     },
 
     seen(slice) {

@@ -1,6 +1,7 @@
 import { type AuditEvent, type CountsQuery, parseQuery } from 'daybook'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { durationOf } from '../../../../src/store-kit/counting/slices.js'
+import { finishSteps } from '../../../../src/filter/steps.js'
 import { createTally, type Tally } from '../../../../src/store-kit/counting/tally.js'
 
 const asked = (overrides: Partial<CountsQuery> = {}): CountsQuery => ({
@@ -34,6 +35,21 @@ function see(tally: Tally, rounds: number, one: AuditEvent = event()): void {
     tally.add(slice.cell, one, durationOf(slice) / 1024)
     tally.seen(slice)
   }
+}
+
+/** Adds an event, and returns the number of points at which that could pause. */
+function addTo(tally: Tally, ...added: Parameters<Tally['add']>): number {
+  const decision = tally.add(...added)
+  if (typeof decision === 'boolean') return 0
+  let pauses = 0
+  const counted = (function* () {
+    for (let next = decision.next(); !next.done; next = decision.next()) {
+      pauses += 1
+      yield
+    }
+  })()
+  finishSteps(counted)
+  return pauses
 }
 
 const withoutTime = ({ counts }: Tally): object => ({ ...counts(), took_ms: 0 })
@@ -120,16 +136,25 @@ describe('a tally', () => {
     expect(counted).toBeCloseTo(49_152, 0)
   })
 
+  it('can pause while it tests the own conditions of a facet on a long text', () => {
+    const patterns = Array.from({ length: 250 }, (_, i) => `%${i}x_y%z`)
+    const { where } = parseQuery({ filter: { text_matches_any: patterns, n_gt: 1 } })
+    const tally = createTally(asked({ where, facets: ['text', 'n'] }), SPAN)
+    const text = `${'a'.repeat(250_000)}_b`
+    expect(addTo(tally, 0, event({ attributes: { n: 2, text } }))).toBeGreaterThan(250)
+    expect(addTo(tally, 0, event({ attributes: { n: 2, text: 'a' } }))).toBe(0)
+  })
+
   it('counts an event for a facet if it fails only the own conditions of that facet', () => {
     const { where } = parseQuery('filter[username_eq]=ann&filter[type_start]=api:&filter[n_gt]=1')
     const tally = createTally(asked({ where, facets: ['username', 'level', 'n', 'type'] }), SPAN)
     expect(tally.shared).toBeUndefined()
     const attributes = { n: 2 }
-    tally.add(0, event({ username: 'ann', attributes }))
-    tally.add(0, event({ username: 'bob', attributes }), 3)
-    tally.add(0, event({ username: 'ann', type: 'error:a:b', attributes }), 5)
-    tally.add(0, event({ username: 'ann', attributes: { n: 1 } }), 7)
-    tally.add(0, event({ username: 'bob', type: 'error:a:b', attributes }), 11)
+    addTo(tally, 0, event({ username: 'ann', attributes }))
+    addTo(tally, 0, event({ username: 'bob', attributes }), 3)
+    addTo(tally, 0, event({ username: 'ann', type: 'error:a:b', attributes }), 5)
+    addTo(tally, 0, event({ username: 'ann', attributes: { n: 1 } }), 7)
+    addTo(tally, 0, event({ username: 'bob', type: 'error:a:b', attributes }), 11)
     for (const slice of tally.rounds.flat()) tally.seen(slice)
     const { total, facets } = tally.counts()
     expect(total).toBe(1)

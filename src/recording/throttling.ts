@@ -66,7 +66,8 @@ export function createThrottling({
       return [type, { rule, index } satisfies ThrottledType]
     }),
   )
-  const gates = new LRUCache<string, Gate>({ max: MAX_GATES })
+  // `max` would allocate all entries at once, which takes a millisecond.
+  const gates = new LRUCache<string, Gate>({ maxSize: MAX_GATES, sizeCalculation: () => 1 })
   const reports = createSuppressedReports<Gate>(store)
   const hints = createHints()
 

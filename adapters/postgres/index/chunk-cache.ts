@@ -20,7 +20,8 @@ export interface ChunkCache {
 const MB = 2 ** 20
 const CHUNK_BYTES = 24 * MB
 const TIMES_BYTES = 8 * MB
-const MAX_NAMES = 10_000
+// `max` would allocate all entries of each cache at once, which takes milliseconds.
+const NAMES = { maxSize: 10_000, sizeCalculation: () => 1 }
 const ENTRY_BYTES = 200
 const NUMBER_BYTES = 8
 
@@ -36,9 +37,9 @@ export function createChunkCache(): ChunkCache {
     maxSize: TIMES_BYTES,
     sizeCalculation: ({ length }) => ENTRY_BYTES + NUMBER_BYTES * length,
   })
-  const numbers = new LRUCache<string, number>({ max: MAX_NAMES })
+  const numbers = new LRUCache<string, number>(NAMES)
   /** The last version in which a name had no number. */
-  const unnumbered = new LRUCache<string, number>({ max: MAX_NAMES })
+  const unnumbered = new LRUCache<string, number>(NAMES)
   const blockKey = (segment: number, block: number): string => `${segment} ${block}`
 
   return {

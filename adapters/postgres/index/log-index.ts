@@ -47,7 +47,8 @@ export function createLogIndex(
   onDamaged: OnDamaged = () => {},
 ): LogIndex {
   let stage = 0
-  const aside = new LRUCache<number, true>({ max: MAX_ASIDE })
+  // `max` would allocate all entries at once.
+  const aside = new LRUCache<number, true>({ maxSize: MAX_ASIDE, sizeCalculation: () => 1 })
   const createIndex = (): ServerIndex =>
     createServerIndex(names, tuning, {
       nextStage: () => (stage += 1),

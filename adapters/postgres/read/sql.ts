@@ -30,11 +30,24 @@ const WILDCARDS: ReadonlyMap<string, string> = new Map([
 /** Each character of a pattern, with the backslash that escapes it. */
 const PATTERN_PARTS = /\\?([^])/gu
 
-const matchesPieces = (pattern: string): string[] =>
-  Array.from(
-    pattern.matchAll(PATTERN_PARTS),
-    ([whole, char]) => WILDCARDS.get(whole) ?? literal(char!),
-  )
+function* matchesPieces(pattern: string): Generator<string> {
+  for (const [whole, char] of pattern.matchAll(PATTERN_PARTS))
+    yield WILDCARDS.get(whole) ?? literal(char!)
+}
+
+function* literals(chars: Iterable<string>): Generator<string> {
+  for (const char of chars) yield literal(char)
+}
+
+/** The pieces without repeated `.*`, but of a longer list only one more than the maximum. */
+function firstPieces(pieces: Iterable<string>): string[] {
+  const first: string[] = []
+  for (const piece of pieces) {
+    if (piece !== ANY_TEXT || first.at(-1) !== ANY_TEXT) first.push(piece)
+    if (first.length > MAX_PIECES) break
+  }
+  return first
+}
 
 export interface TextPattern {
   /** An advanced regular expression (https://www.postgresql.org/docs/current/functions-matching.html). */
@@ -45,10 +58,10 @@ export interface TextPattern {
 
 /** Uses classes of spellings instead of ILIKE, whose case folding depends on the collation. */
 export function textPattern(test: TextTest, text: string): TextPattern {
-  const pieces = test === 'matches' ? matchesPieces(text) : Array.from(text, literal)
-  const all = pieces.filter((piece, i) => piece !== ANY_TEXT || pieces[i - 1] !== ANY_TEXT)
-  const kept = test === 'end' ? all.slice(-MAX_PIECES) : all.slice(0, MAX_PIECES)
-  const isExact = kept.length === all.length
+  const chars = test === 'end' ? Array.from(text).slice(-MAX_PIECES - 1) : text
+  const pieces = firstPieces(test === 'matches' ? matchesPieces(text) : literals(chars))
+  const kept = test === 'end' ? pieces.slice(-MAX_PIECES) : pieces.slice(0, MAX_PIECES)
+  const isExact = kept.length === pieces.length
   const from = test === 'start' || test === 'matches' ? '^' : ''
   const to = test === 'end' || (test === 'matches' && isExact) ? '$' : ''
   return { regex: `***:${from}${kept.join('')}${to}`, isExact }

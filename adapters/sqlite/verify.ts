@@ -29,14 +29,14 @@ const STEP = 64
 
 const TABLES = `SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'daybook\\_%' ESCAPE '\\'`
 
-const MARKS = `SELECT removed, sealed_to AS sealedTo, created_at AS highWater,
-  coalesce((SELECT min(created_at) FROM daybook_events), 9e15) AS oldest FROM daybook_index, daybook_high_water`
+const MARKS = `SELECT removed, removed_before AS removedBefore, sealed_to AS sealedTo, created_at AS highWater
+  FROM daybook_index, daybook_high_water`
 
 interface Marks {
   readonly removed: number
   readonly sealedTo: Microseconds
   readonly highWater: Microseconds
-  readonly oldest: Microseconds
+  readonly removedBefore: Microseconds
 }
 
 const NAMED = 'SELECT created_at FROM daybook_foreign_ids WHERE id = ?'
@@ -188,7 +188,7 @@ function* verifyPresence(
       if (!isThere || marksOf(connection).removed !== row.removed) return
     }
     const time = part.timeOf(i)
-    if (!at.get(time) && time >= marksOf(connection).oldest) found(missingEvent(time))
+    if (!at.get(time) && time >= marksOf(connection).removedBefore) found(missingEvent(time))
   }
 }
 

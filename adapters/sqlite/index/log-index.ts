@@ -46,8 +46,7 @@ export interface Marks {
 
 const EXISTS = 'SELECT 1 FROM daybook_events WHERE created_at = ?'
 
-const REMOVED = `SELECT removed, coalesce((SELECT min(created_at) FROM daybook_events), 9e15) AS oldest
-  FROM daybook_index`
+const REMOVED = 'SELECT removed, removed_before FROM daybook_index'
 
 const MARKS = 'SELECT version, appended, sealed FROM daybook_high_water, daybook_index'
 
@@ -125,11 +124,11 @@ export function createLogIndex(
 /** True if no row has this time, although a segment does and no event was removed since it was built. */
 function isLost({ statement }: Connection, state: IndexState, time: Microseconds): boolean {
   if (statement(EXISTS).get(time)) return false
-  const { removed, oldest } = statement(REMOVED).get() as {
+  const { removed, removed_before } = statement(REMOVED).get() as {
     readonly removed: number
-    readonly oldest: Microseconds
+    readonly removed_before: Microseconds
   }
   const covers = (row: SqliteSegmentRow): boolean =>
     row.removed === removed && row.first <= time && row.last >= time
-  return time >= oldest && state.segments.some(covers)
+  return time >= removed_before && state.segments.some(covers)
 }

@@ -21,13 +21,11 @@ const BLOCKS = `SELECT id, first, times, checksum FROM daybook_segment_times
 const EVENTS = `SELECT created_at FROM daybook_events
   WHERE created_at >= ? ORDER BY created_at LIMIT ${MAX_ROWS}`
 
-const REMOVED = `SELECT removed, coalesce((SELECT min(created_at) FROM daybook_events), 9e15) AS oldest
-  FROM daybook_index`
+const REMOVED = 'SELECT removed, removed_before FROM daybook_index'
 
 interface Removed {
   readonly removed: number
-  /** Time of the oldest event: `removed` does not count what `removeBefore` removes. */
-  readonly oldest: Microseconds
+  readonly removed_before: Microseconds
 }
 
 type BlockRow = readonly [id: number, first: Microseconds, times: Uint8Array, checksum: number]
@@ -65,12 +63,11 @@ export function checkPresence(
   connection: Connection,
   segments: readonly SqliteSegmentRow[],
 ): Presence {
-  const { removed, oldest } = connection.statement(REMOVED).get() as Removed
-  const isUnchanged = segments.every((segment) => segment.removed === removed)
-  return {
-    isPresent: isUnchanged ? (time) => time >= oldest : eventsAt(connection),
-    removed,
-  }
+  const { removed, removed_before } = connection.statement(REMOVED).get() as Removed
+  const isUnchanged = segments.every(
+    (segment) => segment.removed === removed && segment.first >= removed_before,
+  )
+  return { isPresent: isUnchanged ? () => true : eventsAt(connection), removed }
 }
 
 /** Says whether there is an event at a time; called with times that never decrease. */

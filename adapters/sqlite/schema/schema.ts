@@ -100,8 +100,9 @@ const LIVE_TABLES = `
 // The segments of the index; see index/index-state.ts. `appended` (in daybook_high_water) counts all
 // rows ever inserted, and `sealed` those of them that are in segments or were removed; the difference
 // is the number of unsealed events. `digest` is the CRC-32 of the times of all events of a segment, and
-// \`chunks\` the number of its rows in daybook_chunks; for the other checksums see index/checksums.ts. An event that was not inserted as the newest is listed in
-// `daybook_late` until it is in a segment.
+// `chunks` the number of its rows in daybook_chunks; for the other checksums see index/checksums.ts.
+// `removed` counts the events that were removed by id; all that were in the log before `removed_before` have been
+// removed. An event that was not inserted as the newest is listed in `daybook_late` until it is in a segment.
 const INDEX_TABLES = `
   CREATE TABLE daybook_late (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -115,9 +116,10 @@ const INDEX_TABLES = `
     sealed_late INTEGER NOT NULL,
     sealed INTEGER NOT NULL,
     removed INTEGER NOT NULL,
+    removed_before INTEGER NOT NULL,
     rebuild INTEGER NOT NULL
   ) STRICT;
-  INSERT INTO daybook_index VALUES (1, 0, -1, 0, 0, 0, 0);
+  INSERT INTO daybook_index VALUES (1, 0, -1, 0, 0, 0, 0, 0);
   CREATE TABLE daybook_names (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE

@@ -19,8 +19,10 @@ const LAST_OF_STEP = `SELECT created_at FROM daybook_events WHERE created_at < ?
 const DELETE_FOREIGN_IDS = `DELETE FROM daybook_foreign_ids WHERE id IN
   (SELECT suffix FROM daybook_events WHERE created_at < ? AND length(suffix) > ${SUFFIX_LENGTH})`
 
-// Counts events that are removed by id, for the index. `removeBefore` does not need this: segments that
-// end before the oldest event are dropped anyway.
+// Events of visible segments before this time may be gone. Later events than the newest one are not removed.
+const SET_REMOVED_BEFORE = `UPDATE daybook_index SET removed_before =
+  max(removed_before, min(?, (SELECT created_at + 1 FROM daybook_high_water)))`
+
 const COUNT_REMOVED = 'UPDATE daybook_index SET removed = removed + ?'
 
 /** The result of one transaction. */
@@ -48,6 +50,7 @@ export async function removeBefore(
       },
       { ms: WRITE_SLICE_MS, maxSteps: MAX_STEPS },
     )
+    if (removed > 0) statement(SET_REMOVED_BEFORE).run(time)
     return { removed, hasMore }
   }
   return removeInSlices(connection, slice, options)

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { AuditEvent, AuditLog, Damage, EventStore, QueryInput } from 'daybook'
 import { AuditLog as Log } from 'daybook'
 import { describe, expect, it } from 'vitest'
@@ -176,6 +177,19 @@ export function describeVerify<Harm>(harness: DamageHarness<Harm>): void {
       const tenth = await log.audit.get(harness.ids()[10]!)
       await log.audit.store.removeBefore(parseTimestamp(tenth!.created_at)!)
       expect(await log.audit.verify()).toMatchObject({ events: SIZE - 12, damage: [] })
+    })
+
+    it('does not name removed events if an older one is imported', async () => {
+      const log = await openDamaged(harness, harness.none)
+      const tenth = await log.audit.get(harness.ids()[10]!)
+      await log.audit.store.removeBefore(parseTimestamp(tenth!.created_at)!)
+      const id = randomUUID()
+      const created_at = '2001-02-03T04:05:06.000007Z'
+      await log.audit.importEvents([{ ...tenth!, id, created_at, attributes: { number: -1 } }])
+      expect(await log.numbers('filter[number_lt]=12&filter[sorts]=number')).toEqual([-1, 10, 11])
+      expect(await log.numbers('filter[text_eq]=text 5')).toEqual([])
+      expect(await log.audit.verify()).toMatchObject({ events: SIZE - 9, damage: [] })
+      expect(log.damages).toEqual([])
     })
 
     it('finds each damaged segment, which is then built anew', async () => {

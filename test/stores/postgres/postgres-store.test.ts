@@ -392,8 +392,9 @@ describe('queries', () => {
     await host.connect()
     await host.query('BEGIN')
     await host.query(`LOCK TABLE ${schema}.events IN ACCESS EXCLUSIVE MODE`)
+    // Not by `host`: in a transaction, pg_stat_activity shows the connections of its first query.
     const waiting = async (): Promise<number> => {
-      const { rows } = await host.query(
+      const { rows } = await database.pool.query(
         `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
       )
       return rows.length

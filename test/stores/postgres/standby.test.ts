@@ -109,12 +109,16 @@ describe('a call whose commit the standby has not confirmed', () => {
     const audit = closing(openLog())
     await audit.recordCustom('before')
     // The claim of the key is confirmed; the commit of the event is not.
-    await admin.query('BEGIN; LOCK TABLE daybook.events IN EXCLUSIVE MODE')
+    // Not by `admin`: in a transaction, pg_stat_activity shows the connections of its first query.
+    const locking = new pg.Client({ connectionString: primary.url })
+    closing({ close: () => locking.end() })
+    await locking.connect()
+    await locking.query('BEGIN; LOCK TABLE daybook.events IN EXCLUSIVE MODE')
     const record = () => audit.recordCustom('keyed', {}, { idempotencyKey: 'once' })
     const call = rejection(record())
     await untilRow(`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'`)
     suspend()
-    await admin.query('ROLLBACK')
+    await locking.query('ROLLBACK')
     await untilRow(WAITING, [[]])
     passDeadlines()
     expect(await call).toBe('OUTCOME_UNKNOWN')

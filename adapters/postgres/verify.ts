@@ -3,6 +3,7 @@ import type { Microseconds } from '../../src/event/timestamp.js'
 import type { Damage } from '../../src/store/damage.js'
 import type { Verification, VerifyOptions } from '../../src/store/verification.js'
 import {
+  createFindings,
   damagedEvent,
   databaseDamage,
   missingEvent,
@@ -53,12 +54,8 @@ export async function verifyLog(
   onDamaged: (damaged: DamagedSegment) => void,
 ): Promise<Verification> {
   const { names } = log
-  const { signal, onProgress } = options
-  const damage = new Map<string, Damage>()
-  const found = (one: Damage): void => {
-    const key = `${one.kind} ${one.place}`
-    if (!damage.has(key)) damage.set(key, one)
-  }
+  const { signal } = options
+  const { found, countEvent, result } = createFindings(options)
   const read: Read = (act) =>
     withRetry(log, signal, async (client) => {
       await askLast(client, BEGIN)
@@ -68,15 +65,10 @@ export async function verifyLog(
     })
   const run: Run = { names, options, found, read, onDamaged }
 
-  let events = 0
-  const count = (): void => {
-    events += 1
-    if (events % 1000 === 0) onProgress?.({ step: 'events', done: events, total: undefined })
-  }
-  await guarded(run, names.events, () => verifyEvents(run, count))
+  await guarded(run, names.events, () => verifyEvents(run, countEvent))
   await guarded(run, names.liveEvents, () => verifyLive(run))
   const segments = await verifySegments(run)
-  return { events, segments, damage: [...damage.values()] }
+  return result(segments)
 }
 
 /** Does the work. If Postgres itself cannot read something, the work ends and the damage is noted. */
@@ -130,7 +122,7 @@ async function readAfter(
   return rows
 }
 
-async function verifyEvents(run: Run, count: () => void): Promise<void> {
+async function verifyEvents(run: Run, countEvent: () => void): Promise<void> {
   const { names, read, found } = run
   const readHighWater = (): Promise<Microseconds> =>
     read(async (client) => {
@@ -143,7 +135,7 @@ async function verifyEvents(run: Run, count: () => void): Promise<void> {
     const rows = await readAfter(run, last)
     const foreign: TextRow[] = []
     for (const { time, row } of rows) {
-      count()
+      countEvent()
       last = time
       if (!row) continue
       const fault = faultOf(row)

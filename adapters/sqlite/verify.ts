@@ -3,6 +3,7 @@ import type { Damage } from '../../src/store/damage.js'
 import { createDamageReporter } from '../../src/store/damage.js'
 import type { Verification, VerifyOptions } from '../../src/store/verification.js'
 import {
+  createFindings,
   damagedEvent,
   databaseDamage,
   missingEvent,
@@ -64,12 +65,8 @@ export async function verifyFile(
   onDamaged: (damaged: DamagedSegment) => void,
 ): Promise<Verification> {
   const { connection } = tables
-  const { signal, onProgress } = options
-  const damage = new Map<string, Damage>()
-  const found = (one: Damage): void => {
-    const key = `${one.kind} ${one.place}`
-    if (!damage.has(key)) damage.set(key, one)
-  }
+  const { signal } = options
+  const { found, countEvent, result } = createFindings(options)
   const work = async (steps: Iterator<undefined, void>): Promise<void> => {
     const step = (): boolean => !steps.next().done
     const slice = (): boolean => connection.snapshot(() => runTimeSlice(step))
@@ -77,16 +74,11 @@ export async function verifyFile(
   }
   const run: Run = { tables, options, found, work, onDamaged }
 
-  let events = 0
-  const count = (): void => {
-    events += 1
-    if (events % 1000 === 0) onProgress?.({ step: 'events', done: events, total: undefined })
-  }
-  await guarded(run, 'daybook_events', verifyEvents(run, count))
+  await guarded(run, 'daybook_events', verifyEvents(run, countEvent))
   await guarded(run, 'daybook_live', verifyLive(run))
   const segments = await verifySegments(run)
   await verifyTables(run)
-  return { events, segments, damage: [...damage.values()] }
+  return result(segments)
 }
 
 /** Runs the steps. If SQLite itself cannot read something, the steps end and the damage is noted. */
@@ -107,7 +99,7 @@ async function guarded(
 
 function* verifyEvents(
   { tables: { connection }, found }: Run,
-  count: () => void,
+  countEvent: () => void,
 ): Generator<undefined, void> {
   const damages = createDamageReporter()
   damages.watch(found)
@@ -119,7 +111,7 @@ function* verifyEvents(
   for (;;) {
     const rows = readAfter({ connection, events }, last, STEP)
     for (const { time, row } of rows) {
-      count()
+      countEvent()
       if (row && row.suffix.length !== SUFFIX_LENGTH && !isNamed(row.suffix, time))
         found(damagedEvent(time, row.suffix, 'its id is not listed'))
       last = time

@@ -182,21 +182,7 @@ export interface Workspace extends Owned {
   readonly host: string
 }
 
-export type {
-  AuthorisationPolicy,
-  AuthorisationRule,
-  Image,
-  JobRun,
-  LdapGroup,
-  LdapUser,
-  NodeTask,
-  PolicyAssignment,
-  PolicyRule,
-  Secret,
-  Site,
-  StepLog,
-  VaultKey,
-}
+export type * from './model-administration.js'
 
 export interface Kinds {
   projects: Project

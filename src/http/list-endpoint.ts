@@ -68,7 +68,7 @@ export interface ListEndpointOptions<Item extends object, Context> {
   readonly queryTimeoutMs?: number
 }
 
-/** The response to a client that has disconnected. A status that tells of a failure would be recorded. */
+/** The response to a client that has disconnected. An error status would be recorded as a failed request. */
 const UNREAD: HttpResponse = { status: 200, headers: {}, body: '' }
 
 /** Ends a list when its client has disconnected, or its time is over. */

@@ -1,6 +1,8 @@
+import type { AuditEvent } from '../event/event.js'
 import { idOf } from '../event/event-id.js'
 import { formatTimestamp, type Microseconds } from '../event/timestamp.js'
 import type { Damage } from '../store/damage.js'
+import type { Verification, VerifyOptions } from '../store/verification.js'
 
 /*
  * The damage that stores report, in the same words.
@@ -84,3 +86,39 @@ export const staleHighWater = (
   from: highWater,
   to: last,
 })
+
+/** Stands for an event that cannot be read, in an index that has the times of all events. */
+export const DAMAGED_EVENT: AuditEvent = {
+  id: '',
+  created_at: '',
+  username: null,
+  system: false,
+  type: '',
+  source: null,
+  attributes: {},
+}
+
+/** What `EventStore.verify` has found so far. */
+export interface Findings {
+  /** Adds the damage, unless damage of that kind and place was added before. */
+  readonly found: (damage: Damage) => void
+  /** Counts an event, and reports the progress from time to time. */
+  readonly countEvent: () => void
+  readonly result: (segments: number) => Verification
+}
+
+export function createFindings({ onProgress }: VerifyOptions): Findings {
+  const damage = new Map<string, Damage>()
+  let events = 0
+  return {
+    found(one) {
+      const key = `${one.kind} ${one.place}`
+      if (!damage.has(key)) damage.set(key, one)
+    },
+    countEvent() {
+      events += 1
+      if (events % 1000 === 0) onProgress?.({ step: 'events', done: events, total: undefined })
+    },
+    result: (segments) => ({ events, segments, damage: [...damage.values()] }),
+  }
+}

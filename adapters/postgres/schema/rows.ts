@@ -2,7 +2,7 @@ import { AuditLogError } from '../../../src/errors.js'
 import type { AuditEvent } from '../../../src/event/event.js'
 import { idOf, parseEventId } from '../../../src/event/event-id.js'
 import { formatTimestamp } from '../../../src/event/timestamp.js'
-import { damagedEvent } from '../../../src/store-kit/damages.js'
+import { DAMAGED_EVENT, damagedEvent } from '../../../src/store-kit/damages.js'
 import { LazyEvent } from '../../../src/store-kit/lazy-event.js'
 import { createDamageReporter, type DamageReporter } from '../../../src/store/damage.js'
 import type { TextRow } from '../connection/client.js'
@@ -68,17 +68,6 @@ export const checkRows =
       if (fault !== undefined) damages.report(damagedEvent(Number(row[0]), row[1], fault))
       return fault === undefined
     })
-
-/** Stands for an event that cannot be read, in an index that has the times of all events. */
-const DAMAGED_EVENT: AuditEvent = {
-  id: '',
-  created_at: '',
-  username: null,
-  system: false,
-  type: '',
-  source: null,
-  attributes: {},
-}
 
 /** The event of a row with the {@link STORED_COLUMNS}; one without values if it cannot be read. */
 export const rowToIndexed = (row: TextRow): AuditEvent =>

@@ -130,7 +130,8 @@ const liveTables = (names: Names): string => `
  * A chunk is about half a page, too small to be worth compressing.
  *
  * Segments and chunks have checksums (index/checksums.ts). `removed` counts the events that were removed by
- * their ids; a segment has the count of when it was built, so that missing events are told from removed ones.
+ * their ids. A segment has the value of that count at the time it was built: if the count is still the same, an
+ * event of the segment without a row is missing, not removed.
  *
  * A row of `late_events` becomes visible with its commit; `transaction` tells a reader whether its
  * snapshot includes it, as ids and times do not follow the order of commits.

@@ -54,17 +54,6 @@ export const checksumOf = (row: EventRow): number =>
     ),
   )
 
-/** Stands for an event that cannot be read, in an index that has the times of all events. */
-export const DAMAGED_EVENT: AuditEvent = {
-  id: '',
-  created_at: '',
-  username: null,
-  system: false,
-  type: '',
-  source: null,
-  attributes: {},
-}
-
 /** False if the row is not what was written. */
 export const isIntact = (row: EventRow): boolean =>
   row.checksum === undefined ||

@@ -101,8 +101,8 @@ const LIVE_TABLES = `
 // rows ever inserted, and `sealed` those of them that are in segments or were removed; the difference
 // is the number of unsealed events. `digest` is the CRC-32 of the times of all events of a segment, and
 // `chunks` the number of its rows in daybook_chunks; for the other checksums see index/checksums.ts.
-// `removed` counts the events that were removed by id; all that were in the log before `removed_before` have been
-// removed. An event that was not inserted as the newest is listed in `daybook_late` until it is in a segment.
+// `removed` counts the events that were removed by id; events before `removed_before` may have been removed, too.
+// An event that was not inserted as the newest is listed in `daybook_late` until it is in a segment.
 const INDEX_TABLES = `
   CREATE TABLE daybook_late (
     id INTEGER PRIMARY KEY AUTOINCREMENT,

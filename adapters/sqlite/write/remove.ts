@@ -19,7 +19,8 @@ const LAST_OF_STEP = `SELECT created_at FROM daybook_events WHERE created_at < ?
 const DELETE_FOREIGN_IDS = `DELETE FROM daybook_foreign_ids WHERE id IN
   (SELECT suffix FROM daybook_events WHERE created_at < ? AND length(suffix) > ${SUFFIX_LENGTH})`
 
-// Events of visible segments before this time may be gone. Later events than the newest one are not removed.
+// Events of segments before this time may have been removed. The mark is at most just after the newest event,
+// so that it does not cover events that are recorded later.
 const SET_REMOVED_BEFORE = `UPDATE daybook_index SET removed_before =
   max(removed_before, min(?, (SELECT created_at + 1 FROM daybook_high_water)))`
 

@@ -1,5 +1,5 @@
 import type { HttpRequest, HttpResponse } from '../../src/http/exchange.js'
-import { readBody, readTarget, disconnectSignal } from '../../src/http/node-request.js'
+import { createRequest, readBody, readTarget } from '../../src/http/node-request.js'
 import { sendStream } from '../../src/http/send-stream.js'
 import { responseHeaders } from '../../src/http/response-headers.js'
 import type { KoaContext } from './koa.js'
@@ -27,23 +27,17 @@ export function targetOf(ctx: KoaContext): ReturnType<typeof readTarget> {
 
 export function toRequest<Context extends KoaContext>(
   ctx: Context,
-  username: () => string | null,
+  findUsername: () => string | null,
 ): HttpRequest<Context> {
-  let signal: AbortSignal | undefined
-  return {
+  return createRequest({
     context: ctx,
-    get username() {
-      return username()
-    },
-    // Created on first use, because few requests need it.
-    get signal() {
-      return (signal ??= disconnectSignal(ctx.res))
-    },
+    response: ctx.res,
+    findUsername,
     method: ctx.method,
     ...targetOf(ctx),
     header: (name) => ctx.get(name),
     body: (maxBytes) => readBody(ctx.req, ctx.request, maxBytes),
-  }
+  })
 }
 
 export function sendResponse(ctx: KoaContext, response: HttpResponse): void {

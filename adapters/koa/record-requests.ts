@@ -151,6 +151,22 @@ function requestEvents(audit: RecordingAudit, options: RecordRequestsOptions): R
 }
 
 /**
+ * The user of a request, who may be known only later, when authentication runs. A class, because an object
+ * with a getter would get a hidden class of its own for each request.
+ */
+class RequestActor implements Actor {
+  readonly #find: () => string | null
+
+  constructor(find: () => string | null) {
+    this.#find = find
+  }
+
+  get username(): string | null {
+    return this.#find()
+  }
+}
+
+/**
  * Koa middleware that records requests. Mount it before all middleware whose requests it should record:
  *
  * - a mutating request (POST, PUT, PATCH, DELETE) that succeeds: `api:<controller>:<method>`;
@@ -213,12 +229,7 @@ export function recordRequests(
     const arrived: Arrival = { time: performance.now(), address: ctx.ip }
     // Otherwise a pipelined response may never emit `close` nor be recorded as `aborted`.
     closeWithConnection(ctx.res)
-    const actor: Actor = {
-      // A getter, because authentication runs later.
-      get username() {
-        return requests.username(ctx)
-      },
-    }
+    const actor = new RequestActor(() => requests.username(ctx))
     let arrival: Begun
     try {
       arrival = { ...arrived, intent: await intentOf(ctx, arrived) }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { inspect } from 'node:util'
 import type { HttpRequest, HttpResponse } from '../../src/http/exchange.js'
-import { readBody, readTarget, disconnectSignal } from '../../src/http/node-request.js'
+import { createRequest, readBody, readTarget } from '../../src/http/node-request.js'
 import { HttpProblem, problemResponse } from '../../src/http/problem.js'
 import { sendStream } from '../../src/http/send-stream.js'
 import { responseHeaders } from '../../src/http/response-headers.js'
@@ -30,23 +30,17 @@ export function usernameOf(request: NodeRequest, options: UsernameOption): strin
 
 export function toRequest(
   { request, response }: NodeExchange,
-  username: () => string | null,
+  findUsername: () => string | null,
 ): HttpRequest<NodeRequest> {
-  let signal: AbortSignal | undefined
-  return {
+  return createRequest({
     context: request,
-    get username() {
-      return username()
-    },
-    // Created on first use, because few requests need it.
-    get signal() {
-      return (signal ??= disconnectSignal(response))
-    },
+    response,
+    findUsername,
     method: request.method ?? '',
     ...readTarget(request.originalUrl ?? request.url ?? ''),
     header: (name) => String(request.headers[name] ?? ''),
     body: (maxBytes) => readBody(request, request, maxBytes),
-  }
+  })
 }
 
 const FAILED = 'the request failed; the process warnings of the service say why'

@@ -175,9 +175,9 @@ function quantify<Item>(
   test: ScalarTest,
   negated: boolean,
 ): Compiled<Item> {
-  const scalarsOf = scalarsAt(attributes, name)
+  let scalarsOf: ((item: Item) => Scalar[]) | undefined
   function* steps(item: Item): Steps<boolean> {
-    const scalars = scalarsOf(item)
+    const scalars = (scalarsOf ??= scalarsAt(attributes, name))(item)
     for (const scalar of scalars) {
       yield
       const passes = test.steps ? yield* test.steps(scalar) : test(scalar)

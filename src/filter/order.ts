@@ -118,11 +118,16 @@ export function topItems<Item>(
         siftDown()
       }
     },
-    *inOrder() {
-      const sorted = yield* sortInSteps(heap, compare)
-      return sorted.map(({ item }) => item)
-    },
+    inOrder: () => itemsInOrder(heap, compare),
   }
+}
+
+function* itemsInOrder<Item, Ranked extends { readonly item: Item }>(
+  heap: readonly Ranked[],
+  compare: Compare<Ranked>,
+): Steps<Item[]> {
+  const sorted = yield* sortInSteps(heap, compare)
+  return sorted.map(({ item }) => item)
 }
 
 type Compare<Item> = (left: Item, right: Item) => number

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { HttpRequest } from './exchange.js'
 import { HttpProblem } from './problem.js'
 
 const ABSOLUTE_FORM = /^[a-z][a-z0-9+.-]*:\/\/[^/?]*/i
@@ -125,3 +126,49 @@ export function disconnectSignal(response: ServerResponse): AbortSignal {
   else response.once('close', () => controller.abort())
   return controller.signal
 }
+
+/** What an adapter knows of a request when it arrives. */
+export type Arrived<Context> = Omit<HttpRequest<Context>, 'username' | 'signal'> & {
+  readonly response: ServerResponse
+  /** The authenticated user, or null. */
+  readonly findUsername: () => string | null
+}
+
+/**
+ * A request of Node's server. A class, because an object with getters would get a hidden class of its own
+ * for each request, which V8 frees together with the request only in its slow garbage collection.
+ */
+class ServerRequest<Context> implements HttpRequest<Context> {
+  readonly context: Context
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  readonly header: (name: string) => string
+  readonly body: (maxBytes: number) => Promise<Uint8Array>
+  readonly #response: ServerResponse
+  readonly #findUsername: () => string | null
+  #signal: AbortSignal | undefined
+
+  constructor(arrived: Arrived<Context>) {
+    this.context = arrived.context
+    this.method = arrived.method
+    this.path = arrived.path
+    this.query = arrived.query
+    this.header = arrived.header
+    this.body = arrived.body
+    this.#response = arrived.response
+    this.#findUsername = arrived.findUsername
+  }
+
+  get username(): string | null {
+    return this.#findUsername()
+  }
+
+  /** Created on first use, because few requests need it. */
+  get signal(): AbortSignal {
+    return (this.#signal ??= disconnectSignal(this.#response))
+  }
+}
+
+export const createRequest = <Context>(arrived: Arrived<Context>): HttpRequest<Context> =>
+  new ServerRequest(arrived)

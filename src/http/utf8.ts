@@ -28,23 +28,26 @@ export function utf8(parts: Iterable<string>): Uint8Array {
   return bytes
 }
 
+/** Yields further parts until `isOver`; calls `end` after the last of all. */
+function* partsUntil(
+  parts: Iterator<string>,
+  isOver: () => boolean,
+  end: () => void,
+): Generator<string> {
+  do {
+    const next = parts.next()
+    if (next.done) return end()
+    yield next.value
+  } while (!isOver())
+}
+
 /** Like {@link utf8}. The event loop turns between the parts of long texts. */
 export async function utf8InTurns(parts: Iterator<string>): Promise<Uint8Array> {
   const slices = createTimeSlices()
   const chunks: Uint8Array[] = []
-  let isDone = false
-  function* someParts(): Generator<string> {
-    do {
-      const next = parts.next()
-      if (next.done) {
-        isDone = true
-        return
-      }
-      yield next.value
-    } while (!slices.isOver())
-  }
-  for (;;) {
-    chunks.push(utf8(someParts()))
+  for (let isDone = false; ;) {
+    const end = (): void => void (isDone = true)
+    chunks.push(utf8(partsUntil(parts, () => slices.isOver(), end)))
     if (isDone) return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
     await slices.next()
   }

@@ -25,10 +25,7 @@ export function firstItems<Item>(limit: number): ItemCollector<Item> {
   const matches: Item[] = []
   return {
     add: (item) => matches.push(item) > limit,
-    // eslint-disable-next-line require-yield
-    *page() {
-      return truncate(matches, limit)
-    },
+    page: () => firstPage(matches, limit),
   }
 }
 
@@ -39,10 +36,17 @@ export function firstInOrder<Item>(top: TopItems<Item>, limit: number): ItemColl
       top.add(item)
       return false
     },
-    *page() {
-      return truncate(yield* top.inOrder(), limit)
-    },
+    page: () => topPage(top, limit),
   }
+}
+
+// eslint-disable-next-line require-yield
+function* firstPage<Item>(items: readonly Item[], limit: number): Steps<ItemPage<Item>> {
+  return truncate(items, limit)
+}
+
+function* topPage<Item>(top: TopItems<Item>, limit: number): Steps<ItemPage<Item>> {
+  return truncate(yield* top.inOrder(), limit)
 }
 
 function truncate<Item>(items: readonly Item[], limit: number): ItemPage<Item> {

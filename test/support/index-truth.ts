@@ -30,10 +30,10 @@ export function compareEvents(
 ): Pick<IndexTruth, 'unsealed' | 'missing'> {
   const found = new Set<string>()
   for (const part of parts)
-    for (const { value, postings } of part.values('type', Kind.text, 'asc')) {
-      const ordinals = postings()
+    for (const entry of part.values('type', Kind.text, 'asc')) {
+      const ordinals = entry.postings()
       for (let at = ordinals.seek(0, 1); at !== NONE; at = ordinals.seek(at + 1, 1))
-        found.add(keyOf(part.timeOf(at), String(value)))
+        found.add(keyOf(part.timeOf(at), String(entry.value)))
     }
   return {
     unsealed: rows.filter(({ isUnsealed }) => isUnsealed).length,

@@ -96,9 +96,9 @@ function expectValues(
         ([value]) =>
           from === undefined || compareScalars(value, from) * (order === 'asc' ? 1 : -1) >= 0,
       )
-      const met = Array.from(part.values(name, kind, order, from), ({ value, size, postings }) => {
-        expect(size).toBeGreaterThanOrEqual(all.get(value)!.length)
-        return [value, ordinalsOf(postings())]
+      const met = Array.from(part.values(name, kind, order, from), (entry) => {
+        expect(entry.size).toBeGreaterThanOrEqual(all.get(entry.value)!.length)
+        return [entry.value, ordinalsOf(entry.postings())]
       })
       expect(met, `${name} from ${String(from)} ${order}`).toEqual(expected)
     }

@@ -46,7 +46,7 @@ export interface ChunkLoader {
   /** Chunks fetched by number. */
   readonly bulk: Map<string, readonly ChunkRow[]>
   /** Number of requests that were ever noted. */
-  readonly noted: number
+  noted(): number
   /** Runs the noted requests; false if there are none. */
   fetch(): Promise<boolean>
   /** Drops the chunks that only this query holds. */
@@ -88,9 +88,7 @@ export function createChunkLoader({
     known: (lists) => loaded.known(lists),
     note,
     bulk: loaded.bulk,
-    get noted() {
-      return noted
-    },
+    noted: () => noted,
     numberOf(name) {
       const number = loaded.numberOf(name)
       return number === 'unknown' ? miss({ by: 'name', name }) : number

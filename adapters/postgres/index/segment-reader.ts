@@ -29,6 +29,39 @@ function known<Found>(found: Found | 'unknown'): Found {
   return found
 }
 
+interface BulkRange {
+  readonly lists: Lists
+  readonly places: readonly PlaceRange[]
+  readonly endsOf: () => readonly [number, number] | 'none'
+}
+
+/** Yields an empty list while chunks have to be fetched, instead of throwing, so that the search can go on. */
+function* readBulk(
+  loader: ChunkLoader,
+  batch: Map<number, ChunkRow>,
+  { lists, places, endsOf }: BulkRange,
+): Generator<readonly ChunkLines[], void> {
+  const ends = endsOf()
+  if (ends === 'none') return
+  for (const { from, to } of places) {
+    const last = Math.min(ends[0] + to - 1, ends[1])
+    for (let next = ends[0] + from; next <= last; next += BULK) {
+      const until = Math.min(next + BULK - 1, last)
+      const request = { by: 'numbers', lists, from: next, to: until } as const
+      const key = keyOf(request)
+      while (!loader.bulk.has(key)) {
+        loader.note(request)
+        yield []
+      }
+      const rows = loader.bulk.get(key)!
+      loader.bulk.delete(key)
+      batch.clear()
+      for (const row of rows) batch.set(row.number, row)
+      yield rows.map(({ number, vals }) => ({ id: number, lines: vals }))
+    }
+  }
+}
+
 /** Reads chunks that have been fetched; throws {@link CACHE_MISS} for others. */
 function createChunkReader(loader: ChunkLoader): ChunkReader<Lists> {
   const batch = new Map<number, ChunkRow>()
@@ -64,31 +97,9 @@ function createChunkReader(loader: ChunkLoader): ChunkReader<Lists> {
     return known(ends ?? 'unknown')
   }
 
-  /** Yields an empty list while chunks have to be fetched, instead of throwing, so that the search can go on. */
-  function* inBulk(lists: Lists, places = ALL): Generator<readonly ChunkLines[], void> {
-    const ends = endsOf(lists)
-    if (ends === 'none') return
-    for (const { from, to } of places) {
-      const last = Math.min(ends[0] + to - 1, ends[1])
-      for (let next = ends[0] + from; next <= last; next += BULK) {
-        const until = Math.min(next + BULK - 1, last)
-        const request = { by: 'numbers', lists, from: next, to: until } as const
-        const key = keyOf(request)
-        while (!loader.bulk.has(key)) {
-          loader.note(request)
-          yield []
-        }
-        const rows = loader.bulk.get(key)!
-        loader.bulk.delete(key)
-        batch.clear()
-        for (const row of rows) batch.set(row.number, row)
-        yield rows.map(({ number, vals }) => ({ id: number, lines: vals }))
-      }
-    }
-  }
-
   return {
-    inBulk,
+    inBulk: (lists, places = ALL) =>
+      readBulk(loader, batch, { lists, places, endsOf: () => endsOf(lists) }),
     at(id, lines) {
       const { posts } = batch.get(id)!
       const [first] = readValues(lines.slice(0, (lines.indexOf('\n') + 1 || Infinity) - 1))

@@ -36,13 +36,13 @@ export function createTaskRunner(loader: ChunkLoader, checkTime: () => void): Ta
       running.steps = started
     }
     for (;;) {
-      const { noted } = loader
+      const noted = loader.noted()
       const next = running.steps.next()
       if (next.done) {
         running.done = { result: next.value }
         return
       }
-      if (loader.noted > noted) return
+      if (loader.noted() > noted) return
       if (isOver()) await nextTurn()
     }
   }

@@ -102,6 +102,11 @@ async function collectFetched(
 // Factor by which batches grow while too few of the candidates match.
 const GROWTH = 4
 
+/** Does the work until `isOver`. */
+function* stepsUntil(work: Work<void>, isOver: () => boolean): Work<void> {
+  for (let next = work.next(); !next.done && !isOver(); next = work.next()) yield
+}
+
 /** Repeats the walk along the order, each time with the events that were missing before. */
 async function collectFirst(
   list: ListQuery,
@@ -115,26 +120,27 @@ async function collectFirst(
   const known = new Map<Microseconds, AuditEvent | undefined>()
   let wanted = new Set<Microseconds>()
 
-  function* go(most: number): Work<EventCollector> {
+  const eventAt = (time: Microseconds): AuditEvent | undefined => {
+    if (!known.has(time)) wanted.add(time)
+    return known.get(time)
+  }
+  const walk = (collector: EventCollector): Work<void> => {
     wanted = new Set()
-    const collector = pageCollector(query)
-    const eventAt = (time: Microseconds): AuditEvent | undefined => {
-      if (!known.has(time)) wanted.add(time)
-      return known.get(time)
-    }
-    const steps = takeSortedOf({ eventAt }, candidates, {
+    return takeSortedOf({ eventAt }, candidates, {
       filter,
       query,
       bounds,
       matches: () => true,
       add: collector.add,
     })
-    for (let next = steps.next(); !next.done && wanted.size < most; next = steps.next()) yield
-    return collector
   }
 
   for (let most = query.limit + 1; ; most = Math.min(most * GROWTH, Math.max(most, BATCH_ROWS))) {
-    const collector = await session.tasks.one(() => go(most))
+    let collector = pageCollector(query)
+    await session.tasks.one(() => {
+      collector = pageCollector(query)
+      return stepsUntil(walk(collector), () => wanted.size >= most)
+    })
     if (wanted.size === 0) return collector
     for (const time of wanted) known.set(time, undefined)
     const rows = list.check(await rowsAt(list, [...wanted]))
@@ -150,17 +156,21 @@ async function warmUp(
   bounds: TimeBounds,
 ): Promise<void> {
   const isAlong = shouldFollowOrder(candidates, limit)
-  function* go(set: PartPostings): Work<void> {
-    let steps = 0
-    const isFull = (): boolean => steps > limit
-    const requires = (name: string): boolean => requiresAttribute(filter, name)
-    const met = isAlong
-      ? inSortOrder([set], sorts, { bounds, isFull, requires })
-      : timesOfSets([set], 'asc', bounds)
-    for (const one of met) {
-      if (one !== undefined) steps += 1
-      yield
-    }
+  const requires = (name: string): boolean => requiresAttribute(filter, name)
+  const walk = (set: PartPostings): Work<void> => {
+    let found = 0
+    const onFound = (): void => void (found += 1)
+    const isFull = (): boolean => found > limit
+    return isAlong
+      ? countFound(inSortOrder([set], sorts, { bounds, isFull, requires }), onFound)
+      : countFound(timesOfSets([set], 'asc', bounds), onFound)
   }
-  await tasks.all(candidates.sets.map((set) => () => go(set)))
+  await tasks.all(candidates.sets.map((set) => () => walk(set)))
+}
+
+function* countFound(steps: Iterable<unknown>, onFound: () => void): Work<void> {
+  for (const one of steps) {
+    if (one !== undefined) onFound()
+    yield
+  }
 }

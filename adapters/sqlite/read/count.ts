@@ -138,7 +138,12 @@ async function countRows(tables: Tables, tally: Tally, options: WaitOptions): Pr
         return true
       })
     }
-    await scanEvents(tables, { bounds: slice, direction: 'asc', where }, visit, options)
+    await scanEvents(
+      tables,
+      { bounds: slice, direction: 'asc', where: () => where },
+      visit,
+      options,
+    )
     tally.seen({ ...slice, to })
     if (slices.isOver()) await slices.next()
   }

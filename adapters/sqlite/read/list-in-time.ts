@@ -3,6 +3,7 @@ import { beyond, isEmpty, splitAt, type TimeBounds } from '../../../src/filter/b
 import { type EventCollector, pageCollector } from '../../../src/store-kit/collect.js'
 import { leadsByValues } from '../../../src/store-kit/index/index-filter.js'
 import { candidatesInTime, type IndexView } from '../../../src/store-kit/index/index-list.js'
+import type { Steps } from '../../../src/filter/steps.js'
 import type { Order } from '../../../src/store-kit/index/part.js'
 import { createProbe } from '../../../src/store-kit/index/probe.js'
 import type { EventPage } from '../../../src/store/store.js'
@@ -53,28 +54,40 @@ async function listByIndex(
   bounds: TimeBounds,
 ): Promise<boolean> {
   if (isEmpty(bounds)) return false
-  const { indexed, filter, matches, toEvent, logState, options } = list
+  const { indexed, toEvent, logState, options } = list
   options.trace?.enter('index')
-  let rest = bounds
-  let isFull = false
+  const state: IndexedList = { list, collector, order, rest: bounds, isFull: false }
   const run = {
     logState,
-    bounds: () => rest,
-    *start(view: IndexView) {
-      let reached: Microseconds
-      const eventAt = (time: Microseconds): AuditEvent | undefined => view.eventAt((reached = time))
-      for (const event of candidatesInTime({ ...view, eventAt }, filter, order, rest)) {
-        if (event) {
-          const decision = matches(event)
-          const isMatch = typeof decision === 'boolean' ? decision : yield* decision
-          // Only now, as the run may start again with what is left.
-          rest = beyond(rest, reached!, order)
-          if (isMatch && (isFull = collector.add(event))) return
-        }
-        yield
-      }
-    },
+    bounds: () => state.rest,
+    start: (view: IndexView) => takeInTime(state, view),
   }
   const isCovered = await runIndex(indexed, run, toEvent, options)
-  return isCovered ? isFull : scanAll(list, collector, rest)
+  return isCovered ? state.isFull : scanAll(list, collector, state.rest)
+}
+
+interface IndexedList {
+  readonly list: ListQuery
+  readonly collector: EventCollector
+  readonly order: Order
+  /** The bounds of what has not been visited yet. */
+  rest: TimeBounds
+  isFull: boolean
+}
+
+function* takeInTime(state: IndexedList, view: IndexView): Steps<void> {
+  const { list, collector, order } = state
+  let reached: Microseconds
+  const eventAt = (time: Microseconds): AuditEvent | undefined => view.eventAt((reached = time))
+  const candidates = candidatesInTime({ ...view, eventAt }, list.filter, order, state.rest)
+  for (const event of candidates) {
+    if (event) {
+      const decision = list.matches(event)
+      const isMatch = typeof decision === 'boolean' ? decision : yield* decision
+      // Only now, as the run may start again with what is left.
+      state.rest = beyond(state.rest, reached!, order)
+      if (isMatch && (state.isFull = collector.add(event))) return
+    }
+    yield
+  }
 }

@@ -50,7 +50,7 @@ export async function scanRows(
   const scan = {
     bounds,
     direction: collector.direction,
-    get where() {
+    where() {
       pushdown ??= { where: filter && pushDownWhere(query.where, pushDownAttribute) }
       return pushdown.where
     },

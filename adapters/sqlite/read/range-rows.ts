@@ -1,5 +1,5 @@
 import type { Microseconds } from '../../../src/event/timestamp.js'
-import type { TimeBounds } from '../../../src/filter/bounds.js'
+import { beyond, type TimeBounds } from '../../../src/filter/bounds.js'
 import type { Sql } from '../../../src/store-kit/sql.js'
 import { isUnreadable } from '../connection/database.js'
 import { EVENT_COLUMNS, type EventRow, type EventValues, valuesToRow } from '../schema/rows.js'
@@ -79,21 +79,34 @@ export function createRangeRows(
       }
     },
 
-    *filtered({ from, to }, where, max) {
-      let rest = { from, to }
-      try {
-        const condition = `AND (octet_length(attributes) > ? OR (${where.text}))`
-        const maxBytes = MAX_SQL_BYTES / (where.params.length || 1)
-        const select = statement(selectText(direction, EVENT_COLUMNS, condition))
-        const found = select.raw(true).iterate(from, to, maxBytes, ...where.params)
-        for (const values of found as IterableIterator<EventValues>) {
-          rest = isDescending ? { from, to: values[0] - 1 } : { from: values[0] + 1, to }
-          yield valuesToRow(values)
-        }
-      } catch (error) {
-        if (!isUnreadable(error)) throw error
-        yield* events.each(firstTimes(rest, max))
+    filtered({ from, to }, where, max) {
+      const condition = `AND (octet_length(attributes) > ? OR (${where.text}))`
+      const maxBytes = MAX_SQL_BYTES / (where.params.length || 1)
+      const select = statement(selectText(direction, EVENT_COLUMNS, condition)).raw(true)
+      const found = (): Iterable<EventValues> =>
+        select.iterate(from, to, maxBytes, ...where.params) as IterableIterator<EventValues>
+      const rowsAfter = (last: Microseconds | undefined): Iterable<EventRow> => {
+        const rest = last === undefined ? { from, to } : beyond({ from, to }, last, direction)
+        return events.each(firstTimes(rest, max))
       }
+      return readableRows(found, rowsAfter)
     },
+  }
+}
+
+/** Yields the rows; after one that SQLite cannot read, those of `rowsAfter` the last one. */
+function* readableRows(
+  found: () => Iterable<EventValues>,
+  rowsAfter: (last: Microseconds | undefined) => Iterable<EventRow>,
+): Generator<EventRow, void> {
+  let last: Microseconds | undefined
+  try {
+    for (const values of found()) {
+      last = values[0]
+      yield valuesToRow(values)
+    }
+  } catch (error) {
+    if (!isUnreadable(error)) throw error
+    yield* rowsAfter(last)
   }
 }

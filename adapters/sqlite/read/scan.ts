@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { QueryTrace } from '../../../src/store/trace.js'
-import type { TimeBounds } from '../../../src/filter/bounds.js'
+import { beyond, type TimeBounds } from '../../../src/filter/bounds.js'
 import type { Decision, Steps } from '../../../src/filter/steps.js'
 import type { Sql } from '../../../src/store-kit/sql.js'
 import type { ListOptions } from '../../../src/store/store.js'
@@ -20,8 +20,8 @@ export interface BoundedListOptions extends ListOptions {
 
 export interface Scan extends StepReaderOptions {
   readonly bounds: TimeBounds
-  /** The pushed down filter. May be a getter: it is read only when SQL is to exclude rows. */
-  readonly where: Sql | undefined
+  /** Returns the pushed down filter. Called only when SQL is to exclude rows. */
+  where(): Sql | undefined
   /** The state of the log, read before the bounds were set; without it, the scan reads the state. */
   readonly logState?: LogState | undefined
 }
@@ -50,9 +50,6 @@ function traceRows({ statement }: Connection, trace: QueryTrace, { from, to }: T
   if (trace.current) trace.current.rows += rows
   resume()
 }
-
-const beyond = (direction: Direction, { from, to }: TimeBounds, time: Microseconds): TimeBounds =>
-  direction === 'desc' ? { from, to: time - 1 } : { from: time + 1, to }
 
 /** The part of the bounds that comes before `left` in this direction. */
 const visitedBounds = (
@@ -115,13 +112,13 @@ export async function scanEvents(
   }
 
   const visitNext = (begun: TimeBounds, isOver: () => boolean): boolean => {
-    const where = probe?.isDense() ? undefined : scan.where
+    const where = probe?.isDense() ? undefined : scan.where()
     const { rows, last, count } = where
       ? reader!.readFiltered(begun, where)
       : reader!.readAll(begun, visited)
     const before = visited
     for (const row of rows) {
-      rest = beyond(direction, begun, row.created_at)
+      rest = beyond(begun, row.created_at, direction)
       visited += 1
       const decision = events.check(row) && visit(row)
       if (typeof decision === 'boolean' ? decision : decide(decision, isOver)) return false
@@ -129,7 +126,7 @@ export async function scanEvents(
       if (!where) probe?.passed(visited - before)
       return true
     }
-    rest = beyond(direction, begun, last)
+    rest = beyond(begun, last, direction)
     probe?.passed(count)
     return true
   }

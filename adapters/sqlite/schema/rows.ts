@@ -48,10 +48,7 @@ export const valuesToRow = (values: EventValues): EventRow => ({
 /** The CRC-32 of a row, which SQLite returns with the same JSON text that it was given. */
 export const checksumOf = (row: EventRow): number =>
   zlib.crc32(
-    row.attributes,
-    zlib.crc32(
-      `${row.created_at} ${row.suffix} ${row.system} ${row.type} ${row.username} ${row.source}`,
-    ),
+    `${row.created_at} ${row.suffix} ${row.system} ${row.type} ${row.username} ${row.source}${row.attributes}`,
   )
 
 /** False if the row is not what was written. */

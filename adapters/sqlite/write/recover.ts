@@ -32,7 +32,7 @@ export async function recover(
   const where = sql('suffix IN (SELECT value FROM json_each(?))', JSON.stringify([...suffixes]))
   const end = await connection.retry(() => events.highWater(), options)
   const bounds = { from: since + 1, to: end }
-  await scanEvents(tables, { bounds, direction: 'asc', where }, take, options)
+  await scanEvents(tables, { bounds, direction: 'asc', where: () => where }, take, options)
   return {
     events() {
       const from = Math.max(since, end) + 1

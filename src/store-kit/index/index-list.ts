@@ -97,6 +97,24 @@ export interface SortedSearch {
   readonly add: (event: AuditEvent) => void
 }
 
+/** Matching events that were not reached at their place in the order yet; `undefined` for other events. */
+type CheckedEvents = Map<Microseconds, AuditEvent | undefined>
+
+function* checkEvent(
+  checked: CheckedEvents,
+  time: Microseconds,
+  { eventAt, matches, add }: Pick<IndexView & SortedSearch, 'eventAt' | 'matches' | 'add'>,
+): Work<AuditEvent | undefined> {
+  if (checked.has(time)) return checked.get(time)
+  const event = eventAt(time)
+  const decision = event !== undefined && matches(event)
+  const isMatch = typeof decision === 'boolean' ? decision : yield* decision
+  const matching = isMatch ? event : undefined
+  if (matching) add(matching)
+  checked.set(time, matching)
+  return matching
+}
+
 /** Passes events to `add` until the first `limit + 1` matches in the query's order are among them, or all. */
 export function* takeSorted(view: IndexView, search: SortedSearch): Work<void> {
   const candidates = yield* candidatesOf(view, search.filter, search.bounds)
@@ -109,18 +127,9 @@ export function* takeSortedOf(
   { sets, count, searched }: Candidates,
   { filter, query: { sorts, limit }, bounds, matches, add }: SortedSearch,
 ): Work<void> {
-  /** Matching events that were not reached at their place in the order yet; `undefined` for other events. */
-  const checked = new Map<Microseconds, AuditEvent | undefined>()
-  function* check(time: Microseconds): Work<AuditEvent | undefined> {
-    if (checked.has(time)) return checked.get(time)
-    const event = eventAt(time)
-    const decision = event !== undefined && matches(event)
-    const isMatch = typeof decision === 'boolean' ? decision : yield* decision
-    const matching = isMatch ? event : undefined
-    if (matching) add(matching)
-    checked.set(time, matching)
-    return matching
-  }
+  const checked: CheckedEvents = new Map()
+  const check = (time: Microseconds): Work<AuditEvent | undefined> =>
+    checkEvent(checked, time, { eventAt, matches, add })
 
   if (shouldFollowOrder({ count, searched }, limit)) {
     // The order does not lead to them at their place.

@@ -64,7 +64,7 @@ export interface Piece {
 export function readPiece(data: Uint8Array): Piece {
   const reader: ByteReader = { data, at: 1 }
   const size = takeVarint(reader)
-  if (data[0] === Layout.list) return listPiece(data, reader.at, size)
+  if (data[0] === Layout.list) return new ListPiece(data, reader.at, size)
   const base = takeVarint(reader)
   const words = readWords(data, reader.at)
   const postings = bitPostings(words, size, base)
@@ -73,19 +73,31 @@ export function readPiece(data: Uint8Array): Piece {
 }
 
 /** Decodes the ordinals lazily, as often only the size is needed. */
-function listPiece(data: Uint8Array, from: number, size: number): Piece {
-  let ordinals: Uint32Array | undefined
-  let postings: Postings | undefined
-  const all = (): Uint32Array => (ordinals ??= readList(data, from, data.length))
-  return {
-    first: takeVarint({ data, at: from }),
-    size,
-    get last() {
-      return all().at(-1)!
-    },
-    get postings() {
-      return (postings ??= listPostings(all()))
-    },
+class ListPiece implements Piece {
+  readonly first: number
+  readonly size: number
+  readonly #data: Uint8Array
+  readonly #from: number
+  #ordinals: Uint32Array | undefined
+  #postings: Postings | undefined
+
+  constructor(data: Uint8Array, from: number, size: number) {
+    this.first = takeVarint({ data, at: from })
+    this.size = size
+    this.#data = data
+    this.#from = from
+  }
+
+  get #all(): Uint32Array {
+    return (this.#ordinals ??= readList(this.#data, this.#from, this.#data.length))
+  }
+
+  get last(): number {
+    return this.#all.at(-1)!
+  }
+
+  get postings(): Postings {
+    return (this.#postings ??= listPostings(this.#all))
   }
 }
 

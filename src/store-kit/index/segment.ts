@@ -189,12 +189,27 @@ function* entriesOf<Lists>(
     const index = isRising ? i : values.length - 1 - i
     const value = values[index]!
     if (passes && !passes(value)) continue
-    yield {
-      value,
-      get size() {
-        return chunks().sizeOf(index)
-      },
-      postings: () => chunks().postings(index),
-    }
+    yield new ChunkEntry(value, index, chunks)
+  }
+}
+
+/** A class, because an object with a getter would get a hidden class of its own for each value. */
+class ChunkEntry implements ValueEntry {
+  readonly value: Scalar
+  readonly #index: number
+  readonly #chunks: () => ChunkPostings
+
+  constructor(value: Scalar, index: number, chunks: () => ChunkPostings) {
+    this.value = value
+    this.#index = index
+    this.#chunks = chunks
+  }
+
+  get size(): number {
+    return this.#chunks().sizeOf(this.#index)
+  }
+
+  postings(): Postings {
+    return this.#chunks().postings(this.#index)
   }
 }

@@ -159,7 +159,7 @@ describe('an open event with appended text', () => {
     }
     const scanned = async (tables: Tables, event: AuditEvent, where?: Sql): Promise<EventRow> => {
       const rows: EventRow[] = []
-      const scan = { bounds: only(event), direction: 'asc', where } as const
+      const scan = { bounds: only(event), direction: 'asc', where: () => where } as const
       await scanEvents(tables, scan, (row) => rows.push(row) < 1, {})
       expect(rows).toHaveLength(1)
       return rows[0]!

@@ -39,13 +39,15 @@ export async function scanRows(
   let pushdown: { readonly where: Sql | undefined } | undefined
   options.trace?.enter(probe ? 'probe' : 'scan')
   let isFull = false
+  const take = (event: AuditEvent): boolean => {
+    probe?.matched()
+    return (isFull = collector.add(event))
+  }
   const visit = (row: EventRow): Decision => {
     const event = toEvent(row)
-    return thenDecided(matches(event), (isMatch) => {
-      if (!isMatch) return false
-      probe?.matched()
-      return (isFull = collector.add(event))
-    })
+    const decision = matches(event)
+    if (typeof decision === 'boolean') return decision && take(event)
+    return thenDecided(decision, (isMatch) => isMatch && take(event))
   }
   const scan = {
     bounds,

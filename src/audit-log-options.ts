@@ -1,4 +1,4 @@
-import type { Duration } from 'date-fns'
+import type { Duration } from './event/duration.js'
 import type { CleaningOptions } from './cleaning/rule.js'
 import { AuditLogError } from './errors.js'
 import type { AuditEvent } from './event/event.js'

@@ -1,4 +1,4 @@
-import type { Duration } from 'date-fns'
+import type { Duration } from '../event/duration.js'
 import type { AuditEvent, JsonObject } from '../event/event.js'
 import type { QueryInput } from '../filter/query-input.js'
 

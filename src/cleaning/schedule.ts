@@ -1,6 +1,5 @@
-import type { Duration } from 'date-fns'
 import { DAY, HOUR, type Microseconds, MINUTE } from '../event/timestamp.js'
-import { add } from '../event/duration.js'
+import { type Duration, add } from '../event/duration.js'
 
 /** At an interval, or at a time of day: microseconds after midnight UTC. */
 export type Schedule = { readonly every: Duration } | { readonly at: Microseconds }

@@ -1,5 +1,8 @@
-import { type Duration, milliseconds } from 'date-fns'
+import { milliseconds } from 'date-fns/milliseconds'
 import type { Microseconds } from './timestamp.js'
+
+/** The `Duration` of date-fns, whose module of types is not exported under a name of its own. */
+export type Duration = Parameters<typeof milliseconds>[0]
 
 const CALENDAR_UNITS = ['years', 'months'] as const
 const FIXED_UNITS = ['weeks', 'days', 'hours', 'minutes', 'seconds'] as const

@@ -1,6 +1,8 @@
+// oxlint-disable-next-line typescript/triple-slash-reference -- docs and examples that import this file are compiled on their own
+/// <reference path="./rate-limiter-memory.d.ts" />
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { RateLimiterMemory } from 'rate-limiter-flexible'
+import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js'
 
 export interface FailureCount {
   readonly consumedPoints: number

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
-import { type Duration, milliseconds } from 'date-fns'
+import { milliseconds } from 'date-fns/milliseconds'
 import { LRUCache } from 'lru-cache'
-import { durationFault } from '../event/duration.js'
+import { type Duration, durationFault } from '../event/duration.js'
 import { AuditLogError } from '../errors.js'
 import {
   type FailureCount,

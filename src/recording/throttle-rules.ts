@@ -1,5 +1,6 @@
-import { type Duration, milliseconds } from 'date-fns'
+import { milliseconds } from 'date-fns/milliseconds'
 import { AuditLogError } from '../errors.js'
+import type { Duration } from '../event/duration.js'
 import type { DraftThrottle } from '../event/event.js'
 import { type EventTypes, isPeriod } from '../event/event-types.js'
 import { type JsonLimits, toJsonText } from '../event/json.js'

@@ -70,7 +70,8 @@ describe('imports', () => {
     const isPage = ({ file }: Module): boolean => file.startsWith('adapters/page/')
     const packages = modules.filter((module) => !isPage(module)).flatMap((one) => one.packages)
     const needed = new Set(packages.filter((name) => !name.startsWith('node:')))
-    expect([...needed].filter((name) => !(name in manifest.dependencies))).toEqual([])
+    const packageOf = (name: string): string => /^(?:@[^/]+\/)?[^/]+/.exec(name)![0]
+    expect([...needed].filter((name) => !(packageOf(name) in manifest.dependencies))).toEqual([])
   })
 
   it('of the page use no Node modules and no package except Preact', () => {

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { errorCodes, type EventTypeDefinition, splitEventType } from 'daybook'
 import { workflowEventTypes } from 'daybook/workflow'
-import type { Duration } from 'date-fns'
+import type { Duration } from '../../src/event/duration.js'
 import { type ProblemCode, problems, statusOf } from '../../src/http/problem.js'
 
 /*

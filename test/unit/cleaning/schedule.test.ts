@@ -1,4 +1,4 @@
-import { sub } from 'date-fns'
+import { sub } from 'date-fns/sub'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import { add, subtract } from '../../../src/event/duration.js'

@@ -25,6 +25,7 @@ import type { AuditEvent } from './event/event.js'
 import type { EventData, EventTypes } from './event/event-types.js'
 import { explanationOf, type QueryExplanation } from './explaining/explanation.js'
 import { createSlowQueries, readSlowQueryMs, type SlowQueries } from './explaining/slow-queries.js'
+import { requireNode } from './store/node-version.js'
 import { createTrace } from './store/trace.js'
 import { readFailurePolicies } from './recording/failure-policy.js'
 import { bothOf, type EventQuery, MAX_LIMIT, oneCondition } from './filter/ast.js'
@@ -80,6 +81,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
   #closed: Promise<void> | undefined
 
   constructor(options: AuditLogOptions<Types>) {
+    requireNode()
     const { journal, strict = false, resolveSource, random } = options
     const store = readStore(options)
     this.types = { ...ownEventTypes, ...options.types }

@@ -17,7 +17,8 @@ export const errorCodes = {
   INVALID_VALUE: 'a query parameter has a value that cannot be read',
   LIVE_CLOSED: 'the live event is closed; the change is not kept',
   MALFORMED_PARAMETER: 'a query parameter does not follow the grammar',
-  MISSING_DEPENDENCY: 'an optional package is not installed',
+  MISSING_DEPENDENCY:
+    'an optional package is missing, is broken or does not run in this version of Node; or Node is too old',
   NOT_COVERED: 'routes and registered event types do not match',
   OUTCOME_UNKNOWN:
     'the store did not confirm the write in time; what it wrote may be kept, or may be lost',

@@ -84,6 +84,53 @@ try {
 }
 `
 
+const openSqlite = `sqliteStore({ filename: 'audit.db' })`
+const openPostgres = `postgresStore({ connectionString: 'postgres://127.0.0.1:1/none' })`
+const withoutBinary = `module.exports = class { constructor() { throw new Error('Could not locate the bindings file. Tried:\\n') } }`
+
+/** Packages that are broken or must not be loaded, and what the message has to say. The first would end the process. */
+const brokenDrivers = [
+  {
+    name: 'better-sqlite3',
+    version: process.version.startsWith('v20.') ? '13.2.0' : '12.11.1',
+    code: 'process.abort()',
+    open: openSqlite,
+    message: 'npm install better-sqlite3@1',
+  },
+  {
+    name: 'better-sqlite3',
+    version: '14.0.0',
+    code: withoutBinary,
+    open: openSqlite,
+    message: 'Could not locate the bindings file. Tried:): its native binary is missing',
+  },
+  {
+    name: 'better-sqlite3',
+    version: '14.0.0',
+    code: `throw new Error('half a file')`,
+    open: openSqlite,
+    message: 'cannot be loaded (half a file)',
+  },
+  {
+    name: 'pg',
+    version: '8.20.0',
+    code: `require('pg-pool')`,
+    open: openPostgres,
+    message: `cannot be loaded (Cannot find module 'pg-pool')`,
+  },
+  { name: 'pg', version: '8.20.0', code: '', open: openPostgres, message: 'it has no Pool' },
+]
+
+const useBrokenDriver = (open: string, message: string): string => `
+import { AuditLogError } from 'daybook'
+import { postgresStore } from 'daybook/postgres'
+import { sqliteStore } from 'daybook/sqlite'
+let error = new Error('expected an error')
+try { ${open} } catch (thrown) { error = thrown }
+if (!(error instanceof AuditLogError) || error.code !== 'MISSING_DEPENDENCY') throw error
+if (!error.message.includes(${JSON.stringify(message)})) throw error
+`
+
 const useSqlite = `
 import { AuditLog } from 'daybook'
 import { sqliteStore } from 'daybook/sqlite'
@@ -183,6 +230,15 @@ try {
   write(path.join(empty, 'types.ts'), types)
   write(path.join(empty, 'tsconfig.json'), JSON.stringify(tsconfig))
   run(empty, bin('tsc'), '-p', 'tsconfig.json')
+
+  for (const { name, version, code, open, message } of brokenDrivers) {
+    const broken = path.join(empty, 'node_modules', name)
+    write(path.join(broken, 'package.json'), JSON.stringify({ name, version }))
+    write(path.join(broken, 'index.js'), code)
+    write(path.join(empty, 'broken.js'), useBrokenDriver(open, message))
+    run(empty, process.execPath, 'broken.js')
+    fs.rmSync(broken, { recursive: true })
+  }
 
   const host = path.join(temp, 'host')
   fs.cpSync(empty, host, { recursive: true })

@@ -1,5 +1,5 @@
-import { createRequire } from 'node:module'
-import { AuditLogError } from '../../../src/errors.js'
+import { brokenPackage, loadPackage } from '../../../src/store-kit/packages.js'
+import { requireNode } from '../../../src/store/node-version.js'
 
 /*
  * The part of pg (8.11 or newer) that is used here, as structural types: compiling against Daybook
@@ -111,16 +111,12 @@ interface Driver {
   readonly Pool: new (options: object) => OwnPool
 }
 
+/** Loads pg; throws `MISSING_DEPENDENCY` if that fails. */
 function loadDriver(): Driver {
-  try {
-    return createRequire(import.meta.url)('pg') as Driver
-  } catch (cause) {
-    throw new AuditLogError(
-      'MISSING_DEPENDENCY',
-      'the Postgres store needs the package pg: npm install pg',
-      { cause },
-    )
-  }
+  requireNode()
+  const driver = loadPackage({ name: 'pg', neededBy: 'the Postgres store' }) as Partial<Driver>
+  if (typeof driver.Pool !== 'function') throw brokenPackage('pg', 'it has no Pool')
+  return driver as Driver
 }
 
 const CONNECT_TIMEOUT_MS = 5000

@@ -1,6 +1,13 @@
-import { createRequire } from 'node:module'
 import { AuditLogError } from '../../../src/errors.js'
+import {
+  findPackage,
+  firstLine,
+  loadPackage,
+  missingDependency,
+} from '../../../src/store-kit/packages.js'
 import { DEFAULT_FILE_MODE } from '../../../src/store/file-mode.js'
+import { requireNode } from '../../../src/store/node-version.js'
+import { badPair } from './driver-versions.js'
 import { createFile } from './file.js'
 
 /*
@@ -32,17 +39,32 @@ type Driver = new (
   options: { timeout: number; readonly?: boolean; fileMustExist?: boolean },
 ) => SqliteDatabase
 
-/** Loads better-sqlite3; throws `MISSING_DEPENDENCY` if it is not installed. */
+const PACKAGE = 'better-sqlite3'
+
+const REBUILD =
+  'its native binary is missing or was made for another version of Node. Make it again with npm rebuild better-sqlite3; ' +
+  'npm 12 and newer run its install script only with "allowScripts": { "better-sqlite3": true } in package.json'
+
+let loaded: Driver | undefined
+
+/**
+ * Loads better-sqlite3. Throws `MISSING_DEPENDENCY` if it is not installed or has no binary for this process, and
+ * also, without loading it, if it would end the process.
+ */
 export function loadDriver(): Driver {
+  if (loaded) return loaded
+  requireNode()
+  const version = findPackage(PACKAGE)?.version
+  const reason = version && badPair(process.versions.node, version)
+  if (reason) throw missingDependency(reason)
+  const driver = loadPackage({ name: PACKAGE, neededBy: 'SQLite' }) as Driver
   try {
-    return createRequire(import.meta.url)('better-sqlite3') as Driver
+    // Loads the binary.
+    new driver(':memory:', { timeout: 0 }).close()
   } catch (cause) {
-    throw new AuditLogError(
-      'MISSING_DEPENDENCY',
-      'SQLite needs the package better-sqlite3: npm install better-sqlite3',
-      { cause },
-    )
+    throw missingDependency(`${PACKAGE} cannot be used (${firstLine(cause)}): ${REBUILD}`, cause)
   }
+  return (loaded = driver)
 }
 
 // While a connection opens, SQLite itself waits for processes that open or migrate the same file.

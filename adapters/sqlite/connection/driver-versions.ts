@@ -1,0 +1,59 @@
+import { isAtLeast, type Release } from '../../../src/store/node-version.js'
+
+interface BadPair {
+  /** The major version of better-sqlite3. */
+  readonly driver: number
+  /** From the first release of Node to before the second. */
+  readonly node: readonly [from: Release, before: Release]
+  readonly effect: string
+  readonly remedy: string
+}
+
+const NEWEST: Release = [Infinity, 0]
+const OLD_NODE = 'ends the process with a segmentation fault'
+const OLD_NODE_REMEDY =
+  'install version 12 (npm install better-sqlite3@12), or use Node 22.14, 23.6 or newer'
+
+/** Pairs that end the process, which no `catch` can prevent. */
+const BAD_PAIRS: readonly BadPair[] = [
+  // Version 13 calls functions of Node-API 10 without looking whether Node has them:
+  // https://nodejs.org/api/n-api.html#node-api-version-matrix
+  {
+    driver: 13,
+    node: [
+      [0, 0],
+      [22, 14],
+    ],
+    effect: OLD_NODE,
+    remedy: OLD_NODE_REMEDY,
+  },
+  {
+    driver: 13,
+    node: [
+      [23, 0],
+      [23, 6],
+    ],
+    effect: OLD_NODE,
+    remedy: OLD_NODE_REMEDY,
+  },
+  {
+    driver: 12,
+    node: [[24, 19], NEWEST],
+    effect: 'aborts the process when a statement is collected',
+    remedy: 'install version 13 (npm install better-sqlite3@13)',
+  },
+]
+
+/** Says why this version of better-sqlite3 must not be loaded in this version of Node; `undefined` if it may. */
+export function badPair(nodeVersion: string, driverVersion: string): string | undefined {
+  const bad = BAD_PAIRS.find(
+    ({ driver, node: [from, before] }) =>
+      Number.parseInt(driverVersion, 10) === driver &&
+      isAtLeast(nodeVersion, from) &&
+      !isAtLeast(nodeVersion, before),
+  )
+  return (
+    bad &&
+    `better-sqlite3 ${driverVersion} ${bad.effect} in Node ${nodeVersion}, so it is not loaded: ${bad.remedy}`
+  )
+}

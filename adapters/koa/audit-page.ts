@@ -3,9 +3,9 @@ import {
   type PageAudit,
   pageEndpoint,
 } from '../../src/http/page/page.js'
+import { markAsOwn } from '../../src/http/record/own-request.js'
 import { sendResponse, toRequest, type UsernameOption, usernameOf } from './exchange.js'
 import type { KoaMiddleware } from './koa.js'
-import { markAsOwn } from './unrecorded.js'
 
 export type AuditPageOptions = PageOptions & UsernameOption
 
@@ -20,7 +20,7 @@ export function auditPage(audit: PageAudit, options: AuditPageOptions = {}): Koa
   return async function auditPage(ctx, next) {
     const response = endpoint(toRequest(ctx, () => usernameOf(ctx, options)))
     if (!response) return next()
-    markAsOwn(ctx)
+    markAsOwn(ctx.req)
     sendResponse(ctx, await response)
     return undefined
   }

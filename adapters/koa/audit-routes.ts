@@ -5,9 +5,9 @@ import {
 } from '../../src/http/events/endpoint.js'
 import type { EndpointAudit } from '../../src/http/events/handler.js'
 import { declareMount } from '../../src/http/mounts.js'
+import { markAsOwn } from '../../src/http/record/own-request.js'
 import { sendResponse, toRequest, type UsernameOption, usernameOf } from './exchange.js'
 import type { KoaContext, KoaMiddleware } from './koa.js'
-import { markAsOwn } from './unrecorded.js'
 
 export type AuditRoutesOptions = EventsEndpointOptions<KoaContext> & UsernameOption
 
@@ -22,7 +22,7 @@ export function auditRoutes(audit: EndpointAudit, options: AuditRoutesOptions = 
   return async function auditRoutes(ctx, next) {
     const response = endpoint(toRequest(ctx, () => usernameOf(ctx, options)))
     if (!response) return next()
-    markAsOwn(ctx)
+    markAsOwn(ctx.req)
     sendResponse(ctx, await response)
     return undefined
   }

@@ -1,8 +1,8 @@
-import { AuditLogError } from '../../src/errors.js'
-import { parseTraceparent } from '../../src/http/trace-context.js'
-import { redactWithin } from '../../src/event/redact.js'
-import { type IsSecret, type RedactOptions, secretsOf } from '../../src/event/secrets.js'
-import type { RoutedContext } from './koa.js'
+import { AuditLogError } from '../../errors.js'
+import { parseTraceparent } from '../trace-context.js'
+import { redactWithin } from '../../event/redact.js'
+import { type IsSecret, type RedactOptions, secretsOf } from '../../event/secrets.js'
+import type { RecordedExchange } from './exchange.js'
 import { requestPath } from './request-path.js'
 
 export interface RequestDataOptions {
@@ -27,9 +27,9 @@ export interface Arrival {
 
 export interface RequestDataReader {
   /** The data of a request that is not handled yet. */
-  arrived(ctx: RoutedContext, arrival: Arrival): Data
+  arrived(exchange: RecordedExchange<unknown>, arrival: Arrival): Data
   /** The data of a request's event; `status` is that of the response. */
-  of(ctx: RoutedContext, arrival: Arrival, status: number): Data
+  of(exchange: RecordedExchange<unknown>, arrival: Arrival, status: number): Data
   /** Data of the host with its secrets redacted. */
   redacted(data: unknown): Data
 }
@@ -39,8 +39,7 @@ const MAX_BODY_BYTES = 65_536
 const MAX_DATA_BYTES = 4 << 20
 
 /** The attributes of a JSON:API request, else the body; only if a body parser of the host has read it. */
-function sentBody(ctx: RoutedContext): unknown {
-  const { body } = ctx.request as { body?: unknown }
+function sentBody({ body }: RecordedExchange<unknown>): unknown {
   try {
     const { data } = Object(body) as { data?: unknown }
     const { attributes } = Object(data) as { attributes?: unknown }
@@ -54,8 +53,6 @@ function sentBody(ctx: RoutedContext): unknown {
 const isEmpty = (copy: unknown): boolean =>
   copy !== null && Object.keys(Object(copy) as object).length === 0
 
-const isAborted = ({ res }: RoutedContext): boolean => res.destroyed && !res.writableFinished
-
 /** Throws `INVALID_OPTION` for invalid options. */
 export function requestData(options: RequestDataOptions): RequestDataReader {
   const { maxBodyBytes = MAX_BODY_BYTES } = options
@@ -63,8 +60,13 @@ export function requestData(options: RequestDataOptions): RequestDataReader {
     throw new AuditLogError('INVALID_OPTION', 'maxBodyBytes must be a whole number of at least 0')
   const isSecret: IsSecret = secretsOf(options.redact)
 
-  const body = (ctx: RoutedContext): Data => {
-    const { copy, isCut } = redactWithin(sentBody(ctx), ['request_body'], isSecret, maxBodyBytes)
+  const body = (exchange: RecordedExchange<unknown>): Data => {
+    const { copy, isCut } = redactWithin(
+      sentBody(exchange),
+      ['request_body'],
+      isSecret,
+      maxBodyBytes,
+    )
     return {
       ...(!isEmpty(copy) && { request_body: copy }),
       ...(isCut && { request_body_cut: true }),
@@ -74,27 +76,27 @@ export function requestData(options: RequestDataOptions): RequestDataReader {
   const redactedAt = (path: readonly string[], value: unknown): object =>
     Object(redactWithin(value, path, isSecret, MAX_DATA_BYTES).copy) as object
 
-  const arrived = (ctx: RoutedContext, { address }: Arrival): Data => ({
-    request_method: ctx.method,
-    request_path: requestPath(ctx, isSecret),
+  const arrived = (exchange: RecordedExchange<unknown>, { address }: Arrival): Data => ({
+    request_method: exchange.method,
+    request_path: requestPath(exchange, isSecret),
     ...(address !== '' && { remote_address: address }),
-    ...parseTraceparent(ctx.get('traceparent')),
+    ...parseTraceparent(exchange.header('traceparent')),
   })
 
   return {
     arrived,
-    of(ctx, arrival, status) {
-      const params = redactedAt(['url_params'], ctx.params ?? {})
-      const { request_method, request_path, ...origin } = arrived(ctx, arrival)
+    of(exchange, arrival, status) {
+      const params = redactedAt(['url_params'], exchange.params)
+      const { request_method, request_path, ...origin } = arrived(exchange, arrival)
       return {
         request_method,
         request_path,
-        ...body(ctx),
+        ...body(exchange),
         ...(Object.keys(params).length > 0 && { url_params: params }),
         response_status: status,
         duration_ms: Math.round((performance.now() - arrival.time) * 1000) / 1000,
         ...origin,
-        ...(isAborted(ctx) && { aborted: true }),
+        ...(exchange.isAborted && { aborted: true }),
       }
     },
     redacted: (data) => redactedAt([], data) as Data,

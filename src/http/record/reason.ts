@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http'
 import { inspect, types } from 'node:util'
-import { redact } from '../../src/event/redact.js'
-import { redactText } from '../../src/event/secret-values.js'
-import type { RoutedContext } from './koa.js'
+import { redact } from '../../event/redact.js'
+import { redactText } from '../../event/secret-values.js'
+import type { RecordedExchange } from './exchange.js'
 
 /** How a request ended: with a response, or with a thrown value. */
 export interface Ending {
@@ -22,7 +22,7 @@ const MAX_THROWN_BYTES = 65_536
 const isError = (value: unknown): value is Error =>
   value instanceof Error || types.isNativeError(value)
 
-/** The status with which Koa's error handling responds to a thrown value. */
+/** The status with which servers respond to a thrown value. */
 function thrownStatus(value: unknown): number {
   const { status, statusCode } = (isError(value) ? value : {}) as Readonly<Record<string, unknown>>
   const given = status || statusCode
@@ -30,19 +30,22 @@ function thrownStatus(value: unknown): number {
 }
 
 /** The status that the client receives. */
-export function sentStatus(ctx: RoutedContext, { thrown, isAnswered = false }: Ending): number {
-  return thrown && !ctx.res.headersSent && !isAnswered
-    ? thrownStatus(thrown.value)
-    : ctx.res.statusCode
+export function sentStatus(
+  { status, isStarted }: RecordedExchange<unknown>,
+  { thrown, isAnswered = false }: Ending,
+): number {
+  return thrown && !isStarted && !isAnswered ? thrownStatus(thrown.value) : status
 }
 
 /**
  * The status of the outcome: the status that was sent. After a thrown value it is that of the value if
  * another status had been sent before, or if the response does not show the failure.
  */
-export function endStatus(ctx: RoutedContext, { thrown, isAnswered = false }: Ending): number {
-  const { statusCode } = ctx.res
-  return thrown && !(isAnswered && statusCode >= 400) ? thrownStatus(thrown.value) : statusCode
+export function endStatus(
+  { status }: RecordedExchange<unknown>,
+  { thrown, isAnswered = false }: Ending,
+): number {
+  return thrown && !(isAnswered && status >= 400) ? thrownStatus(thrown.value) : status
 }
 
 function parseObject(text: string): unknown {
@@ -54,7 +57,7 @@ function parseObject(text: string): unknown {
 }
 
 /** The detail or title of a JSON:API error, a text body, or the status text. */
-function bodyReason({ body, status }: RoutedContext): string {
+function bodyReason({ responseBody: body, status }: RecordedExchange<unknown>): string {
   if (typeof body === 'string' && body !== '' && !body.startsWith('{')) return body
   const document = typeof body === 'string' ? parseObject(body) : body
   const { errors } = Object(document) as { errors?: unknown }
@@ -65,11 +68,15 @@ function bodyReason({ body, status }: RoutedContext): string {
 }
 
 /** The reason that the response gives, before middleware further out may replace its body. */
-export const readReason = (ctx: RoutedContext): string => bodyReason(ctx).slice(0, MAX_REASON_READ)
+export const readReason = (exchange: RecordedExchange<unknown>): string =>
+  bodyReason(exchange).slice(0, MAX_REASON_READ)
 
 /** Why a request was refused or failed, as a short text without recognisable secrets. */
-export function reasonOf(ctx: RoutedContext, { thrown, reason: given }: Ending): string {
-  const reason = thrown ? thrownReason(thrown.value) : (given ?? bodyReason(ctx))
+export function reasonOf(
+  exchange: RecordedExchange<unknown>,
+  { thrown, reason: given }: Ending,
+): string {
+  const reason = thrown ? thrownReason(thrown.value) : (given ?? bodyReason(exchange))
   return redactText(reason.slice(0, MAX_REASON_READ)).slice(0, MAX_REASON)
 }
 

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { networkOf } from '../../src/http/network-of.js'
+import { networkOf } from '../network-of.js'
 
 /** For each of these statuses, one event per network and period is recorded. */
 const LIMITED: ReadonlySet<number> = new Set([401, 429])

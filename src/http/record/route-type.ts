@@ -1,6 +1,6 @@
-import { AuditLogError } from '../../src/errors.js'
-import type { EventTypes } from '../../src/event/event-types.js'
-import type { RoutedContext, RouterLayer } from './koa.js'
+import { AuditLogError } from '../../errors.js'
+import type { EventTypes } from '../../event/event-types.js'
+import type { RecordedRoute } from './exchange.js'
 
 /** The `<controller>:<method>` part of the event types of a request. */
 export interface RouteType {
@@ -47,20 +47,8 @@ export function checkRouteTypes(routes: RouteTypes): void {
   }
 }
 
-export const routeKey = (method: string, { path }: RouterLayer): string =>
+export const routeKey = (method: string, { path }: RecordedRoute): string =>
   `${method} ${String(path)}`
-
-/**
- * The route that handled the request, or would have if earlier middleware had not refused it: the first
- * matching route that is not before the layer that ran last.
- */
-export function handlingRoute(ctx: RoutedContext): RouterLayer | undefined {
-  const { matched = [], method, routerPath, routerName } = ctx
-  const ranLast = ({ path, name }: RouterLayer): boolean =>
-    path === routerPath && (name || undefined) === routerName
-  const takes = ({ methods }: RouterLayer): boolean => methods.includes(method)
-  return matched.slice(matched.findIndex(ranLast)).find(takes) ?? matched.findLast(takes)
-}
 
 const isParameter = (segment: string): boolean => /[:*]/.test(segment)
 
@@ -90,18 +78,18 @@ function typeOfPath(path: string, verb: string, types: EventTypes): RouteType {
  * expression without a name is `unmatched:<verb>` too.
  */
 export function routeType(
-  layer: RouterLayer | undefined,
+  route: RecordedRoute | undefined,
   method: string,
   types: EventTypes,
   routes: RouteTypes,
 ): RouteType | false {
   const verb = VERBS[method] ?? method.toLowerCase()
-  if (!layer) return { controller: 'unmatched', method: verb }
-  const key = routeKey(method, layer)
-  const stated = Object.hasOwn(routes, key) ? routes[key]! : (layer.name ?? '')
+  if (!route) return { controller: 'unmatched', method: verb }
+  const key = routeKey(method, route)
+  const stated = Object.hasOwn(routes, key) ? routes[key]! : (route.name ?? '')
   if (stated === false) return false
   const named = TYPE.exec(stated)
   if (named) return { controller: named[1]!, method: named[2]! }
-  if (typeof layer.path !== 'string') return { controller: 'unmatched', method: verb }
-  return typeOfPath(layer.path, verb, types)
+  if (typeof route.path !== 'string') return { controller: 'unmatched', method: verb }
+  return typeOfPath(route.path, verb, types)
 }

@@ -214,7 +214,7 @@ export function createSqliteStore(
     async enlist(draft, transaction, options = {}) {
       if (!database.open) throw new AuditLogError('CLOSED', 'the SQLite store is closed')
       connection.checkFile()
-      outbox.enlist(draft, transaction, clock(), options)
+      await outbox.enlist(draft, transaction, clock(), options)
     },
 
     async importEvents(imported, options = {}) {

@@ -192,7 +192,8 @@ export interface EventStore {
    * the next append of any process, or within about a second; large numbers take several appends.
    * After a rollback there is no event. If the event becomes visible more than a second after
    * `enlist` and has no `occurred_at`, that attribute gets the time of this call. `INVALID_OPTION` if
-   * `transaction` is not an open handle on this database. Stores without transactions lack this method.
+   * `transaction` is not an open handle on this database, or has no open transaction. Stores without
+   * transactions lack this method.
    */
   enlist?(draft: EventDraft, transaction: object, options?: WaitOptions): Promise<void>
   /**

@@ -10,6 +10,7 @@ export const TOO_LATE = 'DB001'
 export const NO_PARTITION = '23514'
 export const QUERY_CANCELED = '57014'
 export const DATATYPE_MISMATCH = '42804'
+export const NO_ACTIVE_TRANSACTION = '25P01'
 export const UNDEFINED_TABLE = '42P01'
 
 // Conditions that may end soon: https://www.postgresql.org/docs/current/errcodes-appendix.html

@@ -2,7 +2,12 @@ import { AuditLogError } from '../../../src/errors.js'
 import type { EventDraft } from '../../../src/event/event.js'
 import { formatTimestamp, type Microseconds } from '../../../src/event/timestamp.js'
 import type { PostgresClient } from '../connection/client.js'
-import { asAuditLogError, codeOf, UNDEFINED_TABLE } from '../connection/failures.js'
+import {
+  asAuditLogError,
+  codeOf,
+  NO_ACTIVE_TRANSACTION,
+  UNDEFINED_TABLE,
+} from '../connection/failures.js'
 import type { PostgresLog } from '../log/log.js'
 import { draftChecksum } from '../schema/event-checksum.js'
 import { termsOf } from '../schema/terms.js'
@@ -17,7 +22,23 @@ export function checkClient(transaction: object): asserts transaction is Postgre
     )
 }
 
-/** Inserts the draft into the outbox as the client's next statement. */
+/** A literal in SQL. Without `?`, which query builders take for a parameter. */
+function literal(value: string | number | boolean | null | undefined): string {
+  if (value === null || value === undefined) return 'NULL'
+  if (typeof value !== 'string') return String(value)
+  const text = value.replaceAll('\\', '\\\\').replaceAll("'", "''").replaceAll('?', '\\x3F')
+  return `E'${text}'`
+}
+
+const arrayText = (values: Iterable<number>): string => `{${[...values].join()}}`
+
+/**
+ * Fails outside of a transaction, and changes nothing in one. In the same message as the INSERT, which
+ * is then not run either; a message of several statements cannot have parameters.
+ */
+const REQUIRE_TRANSACTION = 'SAVEPOINT daybook; RELEASE SAVEPOINT daybook'
+
+/** Inserts the draft into the outbox as the client's next statement, if the client is in a transaction. */
 export async function putInOutbox(
   client: PostgresClient,
   { names: { outbox } }: PostgresLog,
@@ -27,37 +48,37 @@ export async function putInOutbox(
   const occurred = Object.hasOwn(draft.attributes, 'occurred_at')
     ? undefined
     : formatTimestamp(recordedAt)
-  const terms = termsOf(draft.attributes)
-  const occurredTerms = occurred ? termsOf({ occurred_at: occurred }) : undefined
-  try {
-    await client.query(
-      `INSERT INTO ${outbox}
-         (suffix, type, username, source, system, attributes, terms, checksum, recorded_at, occurred_at,
-          occurred_terms, throttle_key, throttle_scope, throttle_period)
-       VALUES ($1, $2, $3, $4, $5, $6, $7::int4[], $8, $9, $10, $11::int4[], $12, $13, $14)`,
-      [
-        draft.suffix,
-        draft.type,
-        draft.username,
-        draft.source,
-        draft.system,
-        draft.json,
-        terms,
-        draftChecksum(draft),
-        recordedAt,
-        occurred ?? null,
-        occurredTerms ?? null,
-        draft.throttle?.key ?? null,
-        draft.throttle ? JSON.stringify(draft.throttle.scope) : null,
-        draft.throttle?.period ?? null,
-      ],
-    )
-  } catch (error) {
-    if (codeOf(error) !== UNDEFINED_TABLE) throw asAuditLogError(error)
-    throw new AuditLogError(
-      'INVALID_OPTION',
-      `transaction must be a client of the log's database; its database has no table ${outbox}`,
-      { cause: error },
-    )
+  const { throttle } = draft
+  const row = {
+    suffix: draft.suffix,
+    type: draft.type,
+    username: draft.username,
+    source: draft.source,
+    system: draft.system,
+    attributes: draft.json,
+    terms: arrayText(termsOf(draft.attributes)),
+    checksum: draftChecksum(draft),
+    recorded_at: recordedAt,
+    occurred_at: occurred,
+    occurred_terms: occurred && arrayText(termsOf({ occurred_at: occurred })),
+    throttle_key: throttle?.key,
+    throttle_scope: throttle && JSON.stringify(throttle.scope),
+    throttle_period: throttle?.period,
   }
+  const columns = Object.keys(row).join(', ')
+  const values = Object.values(row).map(literal).join(', ')
+  const insert = `INSERT INTO ${outbox} (${columns}) VALUES (${values})`
+  try {
+    await client.query(`${REQUIRE_TRANSACTION}; ${insert}`, [])
+  } catch (error) {
+    const reason = REFUSALS[codeOf(error)]?.(outbox)
+    if (!reason) throw asAuditLogError(error)
+    throw new AuditLogError('INVALID_OPTION', `transaction ${reason}`, { cause: error })
+  }
+}
+
+const REFUSALS: Readonly<Record<string, (outbox: string) => string>> = {
+  [UNDEFINED_TABLE]: (outbox) =>
+    `must be a client of the log's database; its database has no table ${outbox}`,
+  [NO_ACTIVE_TRANSACTION]: () => 'must be a client with an open transaction: BEGIN first',
 }

@@ -24,13 +24,15 @@ export function fileOf(database: SqliteDatabase): string | undefined {
   }
 }
 
+/** The error for a transaction in which the store cannot write. */
+export const refused = (message: string, cause?: unknown): AuditLogError =>
+  new AuditLogError('INVALID_OPTION', `transaction: ${message}`, { cause })
+
 /**
  * Returns the transaction if it is a better-sqlite3 handle that is open on the file, and otherwise throws
  * `INVALID_OPTION`. The handle is only used to read the name of its file.
  */
 export function hostHandle(transaction: object, file: string | undefined): SqliteDatabase {
-  const refused = (message: string, cause?: unknown): AuditLogError =>
-    new AuditLogError('INVALID_OPTION', `transaction: ${message}`, { cause })
   if (!isHandle(transaction)) throw refused('the SQLite store takes a better-sqlite3 database')
   if (!transaction.open) throw refused('the database handle is closed')
   let other: string | undefined

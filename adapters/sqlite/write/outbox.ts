@@ -1,15 +1,25 @@
 import { throwIfAborted } from '../../../src/errors.js'
 import type { DraftThrottle, EventDraft, JsonObject } from '../../../src/event/event.js'
 import type { WaitOptions } from '../../../src/store/store.js'
+import { SqlTransaction } from '../../../src/store/sql-transaction.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { type Connection, storeFailure } from '../connection/connection.js'
 import type { SqliteDatabase, SqliteStatement } from '../connection/database.js'
-import { fileOf, hostHandle } from '../connection/host-handle.js'
+import { fileOf, hostHandle, refused } from '../connection/host-handle.js'
+import { createLibraryInsert, type LibraryInsert } from './library-transaction.js'
 
 /** Drafts that hosts insert in their own transactions; the next append moves them to the log. */
 export interface Outbox {
-  /** Inserts the draft through the host's handle, as part of its open transaction. */
-  enlist(draft: EventDraft, transaction: object, now: Microseconds, options: WaitOptions): void
+  /**
+   * Inserts the draft through the host's handle, as part of its open transaction. The statement has run,
+   * or was handed to the library of the host, when the call returns.
+   */
+  enlist(
+    draft: EventDraft,
+    transaction: object,
+    now: Microseconds,
+    options: WaitOptions,
+  ): Promise<void> | undefined
   /** True if there are committed drafts. */
   hasDrafts(): boolean
   /** Removes and returns up to {@link MAX_MOVED} of the oldest drafts. Call it within a write transaction. */
@@ -39,23 +49,40 @@ interface OutboxRow {
   readonly throttle_period: Microseconds | null
 }
 
-const COLUMNS = `suffix, type, username, source, system, attributes, recorded_at,
-  throttle_key, throttle_scope, throttle_period`
+const COLUMNS = [
+  'suffix',
+  'type',
+  'username',
+  'source',
+  'system',
+  'attributes',
+  'recorded_at',
+  'throttle_key',
+  'throttle_scope',
+  'throttle_period',
+]
 
 // With `main`, as a temporary table of the host may have the same name.
-const INSERT = `INSERT INTO main.daybook_outbox (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+const TABLE = 'main.daybook_outbox'
 
-const TAKE = `SELECT id, ${COLUMNS} FROM daybook_outbox ORDER BY id LIMIT ?`
+const INSERT = `INSERT INTO ${TABLE} (${COLUMNS.join(', ')}) VALUES (${COLUMNS.map(() => '?').join(', ')})`
+
+const TAKE = `SELECT id, ${COLUMNS.join(', ')} FROM daybook_outbox ORDER BY id LIMIT ?`
 
 export function createOutbox(connection: Connection): Outbox {
   const file = fileOf(connection.database)
   const inserts = new WeakMap<object, SqliteStatement>()
+  let libraries: LibraryInsert | undefined
 
   /** A handle stays on its file, so one that was checked before can only have been closed. */
   const insertOn = (transaction: object): SqliteStatement => {
     const known = inserts.get(transaction)
-    if (known && (transaction as SqliteDatabase).open) return known
-    const insert = hostHandle(transaction, file).prepare(INSERT)
+    const handle =
+      known && (transaction as SqliteDatabase).open
+        ? (transaction as SqliteDatabase)
+        : hostHandle(transaction, file)
+    if (!handle.inTransaction) throw refused('no transaction is open on the database handle')
+    const insert = known ?? handle.prepare(INSERT)
     inserts.set(transaction, insert)
     return insert
   }
@@ -64,13 +91,20 @@ export function createOutbox(connection: Connection): Outbox {
     enlist(draft, transaction, now, { signal }) {
       throwIfAborted(signal)
       const { suffix, type, username, source, system, json, throttle } = draft
-      const own = [suffix, type, username, source, system ? 1 : 0, json, now]
       const { key = null, scope, period = null } = throttle ?? {}
+      const throttled = [key, scope ? JSON.stringify(scope) : null, period]
+      const values = [suffix, type, username, source, system ? 1 : 0, json, now, ...throttled]
+      if (transaction instanceof SqlTransaction) {
+        if (file === undefined) throw refused('the log is not in a file')
+        libraries ??= createLibraryInsert(connection.database, { table: TABLE, columns: COLUMNS })
+        return libraries.insert(transaction, values)
+      }
       try {
-        insertOn(transaction).run(...own, key, scope ? JSON.stringify(scope) : null, period)
+        insertOn(transaction).run(...values)
       } catch (error) {
         throw storeFailure(error)
       }
+      return undefined
     },
     hasDrafts: () =>
       connection.statement('SELECT 1 FROM daybook_outbox LIMIT 1').get() !== undefined,

@@ -247,6 +247,32 @@ describe("in the host's transaction", () => {
     await host.end()
   })
 
+  it('a client without an open transaction is refused', async () => {
+    await using audit = openLog()
+    await audit.recordCustom('first')
+    const host = new pg.Client({ connectionString: database.url })
+    await host.connect()
+    const record = (transaction: object): Promise<unknown> =>
+      audit.recordCustom('order', {}, { transaction })
+    const refused = {
+      code: 'INVALID_OPTION',
+      message: 'transaction must be a client with an open transaction: BEGIN first',
+    }
+    await expect(record(host)).rejects.toMatchObject(refused)
+    await host.query('BEGIN')
+    await record(host)
+    await host.query('COMMIT')
+    await expect(record(host)).rejects.toMatchObject(refused)
+    // As wrappers of pools do, it runs each query on any connection.
+    const wrapper = {
+      query: (text: string, params: unknown[]) => database.pool.query(text, params),
+    }
+    await expect(record(wrapper)).rejects.toMatchObject(refused)
+    await audit.recordCustom('last')
+    expect(types((await audit.list()).events)).toEqual(['first', 'order', 'last'])
+    await host.end()
+  })
+
   it('a pool, or a client of another database, is refused', async () => {
     await using audit = openLog()
     await audit.recordCustom('first')

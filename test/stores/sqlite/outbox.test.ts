@@ -54,6 +54,18 @@ async function all(audit: AuditLog, filter = ''): Promise<AuditEvent[]> {
 const numbers = (events: readonly AuditEvent[]): unknown[] =>
   events.map((event) => event.attributes['n'])
 
+/** Records the event in a transaction of its own. */
+async function commitOne(
+  audit: AuditLog,
+  type: string,
+  data: Record<string, string | number> = {},
+  handle = host,
+): Promise<void> {
+  handle.exec('BEGIN')
+  await audit.recordCustom(type, data, { transaction: handle })
+  handle.exec('COMMIT')
+}
+
 const countWaiting = (handle = host): unknown =>
   handle.prepare('SELECT count(*) FROM daybook_outbox').pluck().get()
 
@@ -97,12 +109,19 @@ describe('events of host transactions', () => {
     expect(numbers(await all(audit))).toEqual([1, 3, 4])
   })
 
-  it('are committed at once if no transaction is open', async () => {
+  it('are refused if no transaction is open', async () => {
     const audit = openLog()
-    await audit.recordCustom('alone', { n: 1 }, { transaction: host })
-    expect(host.inTransaction).toBe(false)
-    await audit.recordCustom('next', { n: 2 })
-    expect(numbers(await all(audit))).toEqual([1, 2])
+    const refused = {
+      code: 'INVALID_OPTION',
+      message: 'transaction: no transaction is open on the database handle',
+    }
+    const record = (): Promise<unknown> =>
+      audit.recordCustom('alone', { n: 1 }, { transaction: host })
+    await expect(record()).rejects.toMatchObject(refused)
+    await commitOne(audit, 'order', { n: 2 })
+    await expect(record()).rejects.toMatchObject(refused)
+    await audit.recordCustom('next', { n: 3 })
+    expect(numbers(await all(audit))).toEqual([2, 3])
   })
 
   it('match the commits after hundreds of commits and rollbacks', async () => {
@@ -204,7 +223,7 @@ describe('events of host transactions', () => {
 
   it('are moved by close unless it would have to wait', async () => {
     const audit = openLog()
-    await audit.recordCustom('order', { n: 1 }, { transaction: host })
+    await commitOne(audit, 'order', { n: 1 })
     await audit.close()
     expect(countWaiting()).toBe(0)
     const second = openLog()
@@ -221,7 +240,7 @@ describe('events of host transactions', () => {
 
   it('keep the suffixes of their drafts', async () => {
     const audit = openLog({}, { random: (bytes) => bytes.fill(7) })
-    await audit.recordCustom('order', {}, { transaction: host })
+    await commitOne(audit, 'order')
     const row = host.prepare('SELECT suffix FROM daybook_outbox').get()
     expect(row).toEqual({ suffix: '8707070707070707' })
     await audit.recordCustom('next')
@@ -265,11 +284,11 @@ describe('events of host transactions', () => {
   it('get no occurred_at after exactly a second or if the clock was set back', async () => {
     const clock = manualClock('2026-03-01T12:00:00Z')
     const audit = openLog({ clock })
-    await audit.recordCustom('a', {}, { transaction: host })
+    await commitOne(audit, 'a')
     clock.advance(1_000_001)
     // One microsecond before the clock's time, as there are two of them.
     await audit.recordCustom('next')
-    await audit.recordCustom('b', {}, { transaction: host })
+    await commitOne(audit, 'b')
     clock.advance(-3_600_000_000)
     await audit.recordCustom('next')
     const events = await all(audit)
@@ -311,7 +330,7 @@ describe('an open transaction of the host', () => {
 
   it('delays the poll of the outbox without an error', async () => {
     const audit = openLog()
-    await audit.recordCustom('order', { n: 1 }, { transaction: host })
+    await commitOne(audit, 'order', { n: 1 })
     const other = openHost(filename)
     other.exec('BEGIN IMMEDIATE')
     await delay(1500)
@@ -328,6 +347,7 @@ describe('an open transaction of the host', () => {
     host.pragma('busy_timeout = 0')
     const other = openHost(filename)
     other.exec('BEGIN IMMEDIATE')
+    host.exec('BEGIN')
     const call = audit.recordCustom('order', {}, { transaction: host })
     await expect(call).rejects.toMatchObject({
       code: 'STORE_FAILED',
@@ -354,7 +374,7 @@ describe('the handle', () => {
     const audit = openLog({ database: host })
     const before = settings()
     const select = host.prepare('SELECT n FROM orders')
-    await audit.recordCustom('order', {}, { transaction: host })
+    await commitOne(audit, 'order')
     await audit.recordCustom('next')
     expect(settings()).toEqual(before)
     expect(select.all()).toEqual([])
@@ -374,10 +394,9 @@ describe('the handle', () => {
     const link = temp.file('link')
     fs.symlinkSync(temp.dir, link)
     const names = [path.relative(process.cwd(), filename), path.join(link, 'audit.db')]
-    for (const name of names)
-      await audit.recordCustom('order', { name }, { transaction: openHost(name) })
+    for (const name of names) await commitOne(audit, 'order', { name }, openHost(name))
     const through = new AuditLog({ store: sqliteStore({ filename: names[1]! }), types: {} })
-    await through.recordCustom('order', { name: filename }, { transaction: host })
+    await commitOne(through, 'order', { name: filename })
     await through.close()
     const found = (await all(audit)).map(({ attributes }) => attributes['name'])
     expect(found).toEqual([...names, filename])
@@ -386,7 +405,7 @@ describe('the handle', () => {
   it('may have a temporary table of the same name', async () => {
     const audit = openLog()
     host.exec('CREATE TEMP TABLE daybook_outbox (id INTEGER)')
-    await audit.recordCustom('order', { n: 1 }, { transaction: host })
+    await commitOne(audit, 'order', { n: 1 })
     await audit.recordCustom('next', { n: 2 })
     expect(numbers(await all(audit))).toEqual([1, 2])
   })
@@ -401,7 +420,7 @@ describe('the handle', () => {
     const closed = new Database(filename)
     closed.close()
     const used = new Database(filename)
-    await audit.recordCustom('order', {}, { transaction: used })
+    await commitOne(audit, 'order', {}, used)
     used.close()
     const record = (transaction: object): Promise<unknown> =>
       audit.recordCustom('order', { wrong: true }, { transaction })

@@ -1,0 +1,2 @@
+export type { SqlTransaction } from '../../src/store/sql-transaction.js'
+export { fromKysely, type KyselyTransaction } from './kysely.js'

@@ -1,0 +1,47 @@
+import { AuditLogError } from '../errors.js'
+
+/** How to run statements in a transaction that a library of the host has begun. */
+export interface SqlTransactionOptions {
+  /**
+   * Sends one statement, with its parameters as the driver takes them, before it returns. Returns the
+   * rows of the statement, or a promise of them.
+   */
+  readonly run: (text: string, params: readonly unknown[]) => unknown
+  /** False if the transaction is known to have ended, or was none. */
+  readonly isOpen: () => boolean
+  /** What a caller should have passed, for the error. */
+  readonly expected: string
+}
+
+/** An open transaction of a library of the host, in which a store runs its statements. */
+export class SqlTransaction {
+  readonly #options: SqlTransactionOptions
+
+  /** Throws `INVALID_OPTION` if the transaction is not open. */
+  constructor(options: SqlTransactionOptions) {
+    this.#options = options
+    this.#check()
+  }
+
+  #check(): void {
+    const { isOpen, expected } = this.#options
+    if (isOpen()) return
+    const message = `transaction: no transaction is open; ${expected}`
+    throw new AuditLogError('INVALID_OPTION', message)
+  }
+
+  /**
+   * Returns the rows of the statement, or a promise of them. Throws `INVALID_OPTION` if the
+   * transaction has ended, and the errors of the driver.
+   */
+  run(text: string, params: readonly unknown[]): unknown {
+    this.#check()
+    return this.#options.run(text, params)
+  }
+
+  /** Like {@link run}, in the form of a Postgres client. */
+  async query(text: string, params: readonly unknown[]): Promise<{ readonly rows: unknown[] }> {
+    const rows = await this.run(text, params)
+    return { rows: Array.isArray(rows) ? rows : [] }
+  }
+}

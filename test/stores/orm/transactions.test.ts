@@ -1,0 +1,236 @@
+import Database from 'better-sqlite3'
+import { AuditLog, AuditLogError, type EventStore } from 'daybook'
+import type { SqlTransaction } from 'daybook/orm'
+import { postgresStore } from 'daybook/postgres'
+import { sqliteStore } from 'daybook/sqlite'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { postgresDatabase, type TestDatabase } from '../../support/database.js'
+import { tempDir } from '../../support/temp.js'
+import { kysely, kyselyControlled } from './kysely.js'
+import {
+  type Library,
+  type LibraryUnderTest,
+  type Place,
+  runSteps,
+  runStepsAtOnce,
+  type Scope,
+  type Step,
+} from './library.js'
+
+interface Databases {
+  readonly store: EventStore
+  readonly place: Place
+  /** Another database, with a table of orders and no log. */
+  readonly other: Place
+  orders(): Promise<number[]>
+  remove(): Promise<unknown>
+}
+
+const CREATE = 'CREATE TABLE orders (n integer)'
+const SELECT = 'SELECT n FROM orders ORDER BY n'
+
+function sqliteDatabases(): Databases {
+  const temp = tempDir()
+  const [filename, other] = [temp.file('audit.db'), temp.file('other.db')]
+  const host = new Database(filename)
+  host.exec(CREATE)
+  new Database(other).exec(CREATE).close()
+  return {
+    store: sqliteStore({ filename }),
+    place: { filename },
+    other: { filename: other },
+    orders: async () => host.prepare(SELECT).pluck().all() as number[],
+    async remove() {
+      host.close()
+      temp.remove()
+    },
+  }
+}
+
+let databases: readonly TestDatabase[]
+
+beforeAll(async () => {
+  databases = await Promise.all([postgresDatabase(), postgresDatabase()])
+  await Promise.all(databases.map(({ pool }) => pool.query(CREATE)))
+})
+afterAll(() => Promise.all(databases.map((database) => database.remove())))
+
+function postgresDatabases(): Databases {
+  const [log, other] = databases as [TestDatabase, TestDatabase]
+  return {
+    store: postgresStore({ pool: log.pool, schema: 'audit' }),
+    place: { url: log.url },
+    other: { url: other.url },
+    async orders() {
+      const { rows } = await log.pool.query<{ n: number }>(SELECT)
+      return rows.map(({ n }) => n)
+    },
+    async remove() {
+      await log.pool.query('DROP SCHEMA IF EXISTS audit CASCADE; TRUNCATE orders')
+    },
+  }
+}
+
+const stores = { SQLite: sqliteDatabases, Postgres: postgresDatabases }
+
+const libraries: readonly LibraryUnderTest[] = [kysely, kyselyControlled]
+
+/** Text that query builders and drivers could mistake for something else. */
+const HARD = String.raw`it's "5\" ? \? \\? ?? :n $1 @n %s \x3F` + '\n\u00E9\u{1F600} --/*'
+
+describe.each(libraries)('$name', (under) => {
+  describe.each(Object.keys(stores) as (keyof typeof stores)[])('on %s', (storeName) => {
+    let given: Databases
+    let audit: AuditLog
+    let library: Library
+
+    beforeEach(async () => {
+      given = stores[storeName]()
+      audit = new AuditLog({ store: given.store, types: {} })
+      await audit.recordCustom('first')
+      library = await under.open(given.place)
+    })
+    afterEach(async () => {
+      await library.close()
+      await audit.close()
+      await given.remove()
+    })
+
+    const record = (handle: SqlTransaction, n: number): Promise<unknown> =>
+      audit.recordCustom('order', { n, text: HARD }, { username: HARD, transaction: handle })
+
+    async function transact(steps: readonly Step[], fails = false): Promise<void> {
+      const calls: Promise<unknown>[] = []
+      const call = (handle: SqlTransaction, n: number): Promise<unknown> => {
+        calls.push(record(handle, n))
+        return calls.at(-1)!
+      }
+      const done = library.transaction(
+        library.isSynchronous
+          ? (scope) => {
+              runStepsAtOnce(steps, scope, call)
+              if (fails) throw new Error('out of stock')
+            }
+          : async (scope) => {
+              await runSteps(steps, scope, call)
+              if (fails) throw new Error('out of stock')
+            },
+      )
+      if (fails) await expect(done).rejects.toThrow('out of stock')
+      else await done
+      await Promise.all(calls)
+    }
+
+    /** The numbers of the orders that were recorded, which are those of the table. */
+    async function recorded(): Promise<number[]> {
+      await audit.recordCustom('last')
+      const { events } = await audit.list('filter[type_eq]=order&filter[sorts]=created_at')
+      for (const { username, attributes } of events)
+        expect([username, attributes['text']]).toEqual([HARD, HARD])
+      const numbers = events.map(({ attributes }) => attributes['n'] as number)
+      expect(numbers.toSorted((a, b) => a - b)).toEqual(await given.orders())
+      return numbers
+    }
+
+    async function refusal(call: () => unknown): Promise<AuditLogError> {
+      const error = await Promise.resolve()
+        .then(call)
+        .then(
+          () => undefined,
+          (reason: unknown) => reason,
+        )
+      expect(error).toBeInstanceOf(AuditLogError)
+      return error as AuditLogError
+    }
+
+    it('events are stored with the commit', async () => {
+      await transact([1, 2])
+      await transact([3])
+      expect(await recorded()).toEqual([1, 2, 3])
+    })
+
+    it('events are not stored after a rollback', async () => {
+      await transact([1, 2], true)
+      await transact([3])
+      expect(await recorded()).toEqual([3])
+    })
+
+    if (under.nests)
+      it('events of a savepoint share its outcome', async () => {
+        await transact([
+          1,
+          { savepoint: [2, { savepoint: [3] }], fails: true },
+          { savepoint: [4, { savepoint: [5], fails: true }, { savepoint: [6] }] },
+          7,
+        ])
+        await transact([8, { savepoint: [9] }], true)
+        expect(await recorded()).toEqual([1, 4, 6, 7])
+      })
+
+    it('a connection without a transaction is refused', async () => {
+      for (const [, make] of Object.entries(library.outside)) {
+        const error = await refusal(make)
+        expect(error).toMatchObject({
+          code: 'INVALID_OPTION',
+          message: expect.stringContaining('no transaction is open') as string,
+        })
+      }
+      expect(await recorded()).toEqual([])
+    })
+
+    it('a transaction that has ended is refused', async () => {
+      let handle: SqlTransaction | undefined
+      await library.transaction((scope) => {
+        handle = scope.handle()
+      })
+      // The error of the library, if it refuses the statement itself.
+      const { code } = await refusal(() => record(handle!, 1))
+      expect(['INVALID_OPTION', 'STORE_FAILED']).toContain(code)
+      expect(await recorded()).toEqual([])
+    })
+
+    it('a call that was not awaited rejects, or shares the outcome', async () => {
+      const resolved: number[] = []
+      const transactUnawaited = async (n: number, fails: boolean): Promise<void> => {
+        let call: Promise<unknown> | undefined
+        const body = (scope: Scope): void => {
+          call = record(scope.handle(), n).then(
+            () => resolved.push(n),
+            () => undefined,
+          )
+          if (fails) throw new Error('out of stock')
+        }
+        const act = async (scope: Scope): Promise<void> => {
+          await scope.insertOrder(n)
+          body(scope)
+        }
+        const actAtOnce = (scope: Scope): void => {
+          scope.insertOrder(n)
+          body(scope)
+        }
+        await library
+          .transaction(library.isSynchronous ? actAtOnce : act)
+          .catch((error: unknown) => expect(error).toMatchObject({ message: 'out of stock' }))
+        await call
+      }
+      for (const n of [1, 2, 3, 4]) await transactUnawaited(n, n % 2 === 0)
+      await audit.recordCustom('last')
+      const { events } = await audit.list('filter[type_eq]=order&filter[sorts]=created_at')
+      const numbers = events.map(({ attributes }) => attributes['n'])
+      expect(numbers).toEqual(resolved.filter((n) => n % 2 === 1))
+    })
+
+    it('a transaction of another database is refused', async () => {
+      const other = await under.open(given.other)
+      let call: Promise<AuditLogError> | undefined
+      const done = other.transaction((scope) => {
+        call = refusal(() => record(scope.handle(), 1))
+        return library.isSynchronous ? undefined : call
+      })
+      await done.catch(() => undefined)
+      expect(await call).toMatchObject({ code: 'INVALID_OPTION' })
+      await other.close()
+      expect(await recorded()).toEqual([])
+    })
+  })
+})

@@ -17,7 +17,7 @@ export interface Library {
   /** Set if callbacks of transactions must not be asynchronous. */
   readonly isSynchronous?: boolean
   transaction(act: (scope: Scope) => unknown): Promise<unknown>
-  /** Calls that give the library's function something without an open transaction. */
+  /** What must be refused, as it has no open transaction. A call may throw the refusal itself. */
   readonly outside: Readonly<Record<string, () => unknown>>
   close(): Promise<unknown>
 }

@@ -3,9 +3,11 @@ import { AuditLog, AuditLogError, type EventStore } from 'daybook'
 import type { SqlTransaction } from 'daybook/orm'
 import { postgresStore } from 'daybook/postgres'
 import { sqliteStore } from 'daybook/sqlite'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { postgresDatabase, type TestDatabase } from '../../support/database.js'
 import { tempDir } from '../../support/temp.js'
+import { drizzle } from './drizzle.js'
+import { knex } from './knex.js'
 import { kysely, kyselyControlled } from './kysely.js'
 import {
   type Library,
@@ -16,6 +18,7 @@ import {
   type Scope,
   type Step,
 } from './library.js'
+import { typeOrm, typeOrmRunner } from './typeorm.js'
 
 interface Databases {
   readonly store: EventStore
@@ -23,6 +26,7 @@ interface Databases {
   /** Another database, with a table of orders and no log. */
   readonly other: Place
   orders(): Promise<number[]>
+  clearOrders(): Promise<unknown>
   remove(): Promise<unknown>
 }
 
@@ -40,6 +44,7 @@ function sqliteDatabases(): Databases {
     place: { filename },
     other: { filename: other },
     orders: async () => host.prepare(SELECT).pluck().all() as number[],
+    clearOrders: async () => host.exec('DELETE FROM orders'),
     async remove() {
       host.close()
       temp.remove()
@@ -65,15 +70,21 @@ function postgresDatabases(): Databases {
       const { rows } = await log.pool.query<{ n: number }>(SELECT)
       return rows.map(({ n }) => n)
     },
-    async remove() {
-      await log.pool.query('DROP SCHEMA IF EXISTS audit CASCADE; TRUNCATE orders')
-    },
+    clearOrders: () => log.pool.query('DELETE FROM orders'),
+    remove: () => log.pool.query('DROP SCHEMA IF EXISTS audit CASCADE'),
   }
 }
 
 const stores = { SQLite: sqliteDatabases, Postgres: postgresDatabases }
 
-const libraries: readonly LibraryUnderTest[] = [kysely, kyselyControlled]
+const libraries: readonly LibraryUnderTest[] = [
+  kysely,
+  kyselyControlled,
+  knex,
+  drizzle,
+  typeOrm,
+  typeOrmRunner,
+]
 
 /** Text that query builders and drivers could mistake for something else. */
 const HARD = String.raw`it's "5\" ? \? \\? ?? :n $1 @n %s \x3F` + '\n\u00E9\u{1F600} --/*'
@@ -83,21 +94,40 @@ describe.each(libraries)('$name', (under) => {
     let given: Databases
     let audit: AuditLog
     let library: Library
+    /** Distinguishes the events of the tests, which share a log. */
+    let test = 0
 
-    beforeEach(async () => {
+    beforeAll(async () => {
       given = stores[storeName]()
       audit = new AuditLog({ store: given.store, types: {} })
+      // Without a listener, losses are reported as warnings of the process.
+      audit.on('rejected', () => {})
       await audit.recordCustom('first')
       library = await under.open(given.place)
     })
-    afterEach(async () => {
+    beforeEach(async () => {
+      test++
+      await given.clearOrders()
+    })
+    afterAll(async () => {
       await library.close()
       await audit.close()
       await given.remove()
     })
 
     const record = (handle: SqlTransaction, n: number): Promise<unknown> =>
-      audit.recordCustom('order', { n, text: HARD }, { username: HARD, transaction: handle })
+      audit.recordCustom('order', { test, n, text: HARD }, { username: HARD, transaction: handle })
+
+    /** The numbers of the recorded orders, in the order of the log. */
+    async function recordedOrders(): Promise<unknown[]> {
+      // An append stores the committed events of the outbox before its own.
+      await audit.recordCustom('last')
+      const filter = { type_eq: 'order', test_eq: test, sorts: 'created_at' }
+      const { events } = await audit.list({ filter })
+      for (const { username, attributes } of events)
+        expect([username, attributes['text']]).toEqual([HARD, HARD])
+      return events.map(({ attributes }) => attributes['n'])
+    }
 
     async function transact(steps: readonly Step[], fails = false): Promise<void> {
       const calls: Promise<unknown>[] = []
@@ -121,14 +151,10 @@ describe.each(libraries)('$name', (under) => {
       await Promise.all(calls)
     }
 
-    /** The numbers of the orders that were recorded, which are those of the table. */
-    async function recorded(): Promise<number[]> {
-      await audit.recordCustom('last')
-      const { events } = await audit.list('filter[type_eq]=order&filter[sorts]=created_at')
-      for (const { username, attributes } of events)
-        expect([username, attributes['text']]).toEqual([HARD, HARD])
-      const numbers = events.map(({ attributes }) => attributes['n'] as number)
-      expect(numbers.toSorted((a, b) => a - b)).toEqual(await given.orders())
+    /** Like `recordedOrders`; they are those of the table. */
+    async function recorded(): Promise<unknown[]> {
+      const numbers = await recordedOrders()
+      expect(numbers.toSorted((a, b) => Number(a) - Number(b))).toEqual(await given.orders())
       return numbers
     }
 
@@ -168,12 +194,15 @@ describe.each(libraries)('$name', (under) => {
       })
 
     it('a connection without a transaction is refused', async () => {
-      for (const [, make] of Object.entries(library.outside)) {
-        const error = await refusal(make)
-        expect(error).toMatchObject({
-          code: 'INVALID_OPTION',
-          message: expect.stringContaining('no transaction is open') as string,
-        })
+      for (const [name, make] of Object.entries(library.outside)) {
+        const call = async (): Promise<unknown> => {
+          const transaction = (await make()) as SqlTransaction
+          return record(transaction, 1)
+        }
+        expect([name, await refusal(call)]).toMatchObject([
+          name,
+          { code: 'INVALID_OPTION', message: expect.stringContaining('transaction') as string },
+        ])
       }
       expect(await recorded()).toEqual([])
     })
@@ -214,10 +243,7 @@ describe.each(libraries)('$name', (under) => {
         await call
       }
       for (const n of [1, 2, 3, 4]) await transactUnawaited(n, n % 2 === 0)
-      await audit.recordCustom('last')
-      const { events } = await audit.list('filter[type_eq]=order&filter[sorts]=created_at')
-      const numbers = events.map(({ attributes }) => attributes['n'])
-      expect(numbers).toEqual(resolved.filter((n) => n % 2 === 1))
+      expect(await recordedOrders()).toEqual(resolved.filter((n) => n % 2 === 1))
     })
 
     it('a transaction of another database is refused', async () => {

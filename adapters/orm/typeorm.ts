@@ -5,7 +5,7 @@ import { driverError } from './driver-error.js'
 export interface TypeOrmQueryRunner {
   readonly isTransactionActive: boolean
   readonly isReleased: boolean
-  query(sql: string, params: unknown[]): Promise<unknown>
+  query(sql: string, params?: unknown[]): Promise<unknown>
 }
 
 /** The part of an `EntityManager` of TypeORM that is used. */
@@ -25,7 +25,7 @@ export function fromTypeOrm(transaction: TypeOrmManager | TypeOrmQueryRunner): S
   return new SqlTransaction({
     async run(sql, params) {
       try {
-        return await runner!.query(sql, [...params])
+        return await runner!.query(sql, params.length > 0 ? [...params] : undefined)
       } catch (error) {
         throw driverError(error)
       }

@@ -40,7 +40,10 @@ export class SqlTransaction {
   }
 
   /** Like {@link run}, in the form of a Postgres client. */
-  async query(text: string, params: readonly unknown[]): Promise<{ readonly rows: unknown[] }> {
+  async query(
+    text: string,
+    params: readonly unknown[] = [],
+  ): Promise<{ readonly rows: unknown[] }> {
     const rows = await this.run(text, params)
     return { rows: Array.isArray(rows) ? rows : [] }
   }

@@ -8,7 +8,7 @@ import { requireNode } from '../../../src/store/node-version.js'
 
 /** A `Pool` or a `Client`. */
 export interface PostgresClient {
-  query(text: string, params: unknown[]): Promise<{ readonly rows: unknown[] }>
+  query(text: string, params?: unknown[]): Promise<{ readonly rows: unknown[] }>
 }
 
 interface PostgresNotice {

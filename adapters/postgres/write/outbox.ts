@@ -69,7 +69,8 @@ export async function putInOutbox(
   const values = Object.values(row).map(literal).join(', ')
   const insert = `INSERT INTO ${outbox} (${columns}) VALUES (${values})`
   try {
-    await client.query(`${REQUIRE_TRANSACTION}; ${insert}`, [])
+    // Even an empty list of parameters would make pg-native send a message of one statement.
+    await client.query(`${REQUIRE_TRANSACTION}; ${insert}`)
   } catch (error) {
     const reason = REFUSALS[codeOf(error)]?.(outbox)
     if (!reason) throw asAuditLogError(error)

@@ -1,8 +1,9 @@
 import Database from 'better-sqlite3'
 import { AuditLog, AuditLogError, type EventStore } from 'daybook'
-import type { SqlTransaction } from 'daybook/orm'
+import { fromKysely, type SqlTransaction } from 'daybook/orm'
 import { postgresStore } from 'daybook/postgres'
 import { sqliteStore } from 'daybook/sqlite'
+import { Kysely, SqliteDialect } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { postgresDatabase, type TestDatabase } from '../../support/database.js'
 import { tempDir } from '../../support/temp.js'
@@ -259,4 +260,26 @@ describe.each(libraries)('$name', (under) => {
       expect(await recorded()).toEqual([])
     })
   })
+})
+
+it('a connection through another build of SQLite is refused', async () => {
+  const given = sqliteDatabases()
+  const { filename } = given.place as { filename: string }
+  await using audit: AuditLog = new AuditLog({ store: given.store, types: {} })
+  audit.on('rejected', () => {})
+  const database = new Database(filename)
+  // As the connection of another build would answer.
+  database.function('sqlite_source_id', () => '2020-01-01 00:00:00 other')
+  const db = new Kysely<object>({ dialect: new SqliteDialect({ database }) })
+  const call = db
+    .transaction()
+    .execute((trx) => audit.recordCustom('order', {}, { transaction: fromKysely(trx) }))
+  await expect(call).rejects.toMatchObject({
+    code: 'INVALID_OPTION',
+    message: 'transaction: the connection uses another build of SQLite than the store',
+  })
+  expect(database.prepare('SELECT count(*) FROM daybook_outbox').pluck().get()).toBe(0)
+  await db.destroy()
+  await audit.close()
+  await given.remove()
 })

@@ -26,8 +26,6 @@ export async function withFileCheck<Result>(
   use: (check: CheckTable) => Promise<Result>,
   signal: AbortSignal | undefined,
 ): Promise<Result> {
-  const extension = path.extname(new URL(import.meta.url).pathname)
-  const file = new URL(`./checking-thread${extension}`, import.meta.url)
   let worker: Worker | undefined
   const check: CheckTable = async (table) => {
     throwIfAborted(signal)
@@ -42,6 +40,9 @@ export async function withFileCheck<Result>(
     }
   }
   try {
+    // Throws in a bundle in CommonJS, which has no `import.meta.url`.
+    const extension = path.extname(new URL(import.meta.url).pathname)
+    const file = new URL(`./checking-thread${extension}`, import.meta.url)
     const isBuilt = extension === '.js'
     worker = new Worker(file, { workerData: database.name, ...(isBuilt && { execArgv: [] }) })
     worker.unref()

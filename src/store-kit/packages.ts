@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module'
 import { AuditLogError } from '../errors.js'
+import { moduleUrl } from '../store/module-url.js'
 
-const require = createRequire(import.meta.url)
+const require = createRequire(moduleUrl)
 
 const hasCode = (error: unknown, code: string): boolean =>
   error instanceof Error && 'code' in error && error.code === code

@@ -1,6 +1,9 @@
 import fs from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { AuditLogError } from '../../errors.js'
+import { moduleUrl } from '../../store/module-url.js'
 
 /** The built page: its document and its assets. */
 export interface PageFiles {
@@ -25,10 +28,21 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const HASHED = 'assets/'
 
-/** The folder of the built page. Resolved by package name, as source and built modules lie at different depths. */
-function folder(): string {
-  const manifest = createRequire(import.meta.url).resolve('daybook/package.json')
-  return path.join(path.dirname(manifest), 'dist', 'page')
+/**
+ * The folder of the built page. Resolved by package name, because a bundle may contain this module. Throws
+ * `MISSING_DEPENDENCY` if the package is not installed where the bundle runs.
+ */
+export function pageFolder(from = moduleUrl): string {
+  try {
+    const manifest = createRequire(from).resolve('daybook/package.json')
+    return path.join(path.dirname(manifest), 'dist', 'page')
+  } catch (cause) {
+    throw new AuditLogError(
+      'MISSING_DEPENDENCY',
+      `the audit page needs its files, which no bundle contains: install daybook where ${fileURLToPath(from)} runs, and keep it external when you bundle`,
+      { cause },
+    )
+  }
 }
 
 async function readAsset(root: string, file: string): Promise<[name: string, PageAsset]> {
@@ -39,7 +53,7 @@ async function readAsset(root: string, file: string): Promise<[name: string, Pag
 }
 
 /** Reads all files of the page. Rejects if the page has not been built. */
-export async function readPage(root = folder()): Promise<PageFiles> {
+export async function readPage(root = pageFolder()): Promise<PageFiles> {
   const document = await fs.readFile(path.join(root, 'index.html'), 'utf8')
   const files = await fs.readdir(root, { recursive: true })
   const wanted = files.filter((file) => path.extname(file) in TYPES)

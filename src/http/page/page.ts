@@ -6,7 +6,7 @@ import { DEFAULT_PATH, isUnder } from '../events/endpoint.js'
 import { type Compress, compressBest, finalizeResponse } from '../finalize-response.js'
 import { declareMount, mountsOf } from '../mounts.js'
 import { errorResponse, HttpProblem } from '../problem.js'
-import { type PageAsset, type PageFiles, readPage } from './files.js'
+import { type PageAsset, type PageFiles, pageFolder, readPage } from './files.js'
 
 export interface AuditPageOptions {
   /**
@@ -109,6 +109,7 @@ export function pageEndpoint(
       'INVALID_OPTION',
       `path must be an absolute path such as ${DEFAULT_PAGE_PATH}, and not the root; it is ${JSON.stringify(path)}`,
     )
+  const folder = pageFolder()
   const compress = compressOnce()
   declareMount(audit, { kind: 'page', path: mount })
   let files: Promise<PageFiles> | undefined
@@ -118,7 +119,7 @@ export function pageEndpoint(
     options.api ?? mountsOf(audit).find(({ kind }) => kind === 'feed')?.path ?? DEFAULT_PATH
 
   const find = async (under: string): Promise<HttpResponse> => {
-    files ??= readPage()
+    files ??= readPage(folder)
     const { document, assets } = await files
     if (under === '')
       return ok(fillDocument(document, mount, api(), name), 'text/html; charset=utf-8', REVALIDATE)

@@ -1,0 +1,9 @@
+import { pathToFileURL } from 'node:url'
+
+const { url }: { readonly url?: string } = import.meta
+
+/**
+ * The URL of the file that contains this module, for resolving packages. A bundler may have put it into
+ * a file in CommonJS, which has `__filename` instead of `import.meta.url`.
+ */
+export const moduleUrl: string = url ?? pathToFileURL(__filename).href

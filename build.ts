@@ -1,0 +1,83 @@
+import { execFileSync } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+import { rolldown } from 'rolldown'
+
+/*
+ * Builds the modules and the types of the package into `dist`; the page is built after it.
+ *
+ * The modules are joined to some dozens of chunks: Node takes about a millisecond to load a module, and
+ * the source has more than 500.
+ */
+const root = import.meta.dirname
+const dist = path.join(root, 'dist')
+
+interface Manifest {
+  readonly exports: Readonly<Record<string, string | { readonly types: string }>>
+}
+const manifest = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')) as Manifest
+
+/** The types of the entry points, such as `dist/src/index.d.ts`. */
+const typesOfEntries = Object.values(manifest.exports)
+  .filter((entry) => typeof entry !== 'string')
+  .map((entry) => path.join(root, entry.types))
+
+/**
+ * Threads are started by a path beside the module that starts them. Each of these is a file of its own
+ * in the folder of the chunks, so the paths hold.
+ */
+const THREADS = [
+  'adapters/sqlite/checking-thread',
+  'adapters/sqlite/check-file',
+  'adapters/sqlite/index/sealing-thread',
+  'adapters/sqlite/index/start-sealing-thread',
+]
+
+/** Source files, and the helpers that the transformation of syntax newer than ES2023 imports. */
+const isOwn = (id: string): boolean =>
+  id.startsWith('.') || path.isAbsolute(id) || id.startsWith('@oxc-project/runtime/')
+
+async function buildModules(): Promise<void> {
+  const entries = typesOfEntries.map((types) => path.relative(dist, types).replace(/\.d\.ts$/, ''))
+  const bundle = await rolldown({
+    cwd: root,
+    platform: 'node',
+    external: (id) => !isOwn(id),
+    transform: { target: 'es2023' },
+    input: {
+      ...Object.fromEntries(entries.map((name) => [name, `${name}.ts`])),
+      ...Object.fromEntries(THREADS.map((name) => [`chunks/${path.basename(name)}`, `${name}.ts`])),
+    },
+  })
+  await bundle.write({
+    dir: dist,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: 'chunks/[name].js',
+  })
+  await bundle.close()
+}
+
+/** The files that these declarations import, and those that they import. */
+function reachedTypes(entries: readonly string[]): ReadonlySet<string> {
+  const reached = new Set(entries)
+  // A set visits members that are added while it is iterated.
+  for (const file of reached)
+    for (const [, from] of fs.readFileSync(file, 'utf8').matchAll(/['"](\.[^'"]+)\.js['"]/g))
+      reached.add(path.join(path.dirname(file), `${from!}.d.ts`))
+  return reached
+}
+
+function buildTypes(): void {
+  const tsc = path.join(root, 'node_modules', '.bin', 'tsc')
+  execFileSync(tsc, ['-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' })
+  const reached = reachedTypes(typesOfEntries)
+  for (const name of fs.readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
+    const file = path.join(dist, name)
+    if (file.endsWith('.d.ts') && !reached.has(file)) fs.rmSync(file)
+  }
+}
+
+fs.rmSync(dist, { recursive: true, force: true })
+buildTypes()
+await buildModules()

@@ -4,6 +4,8 @@ import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { docModules } from '../support/doc-modules.js'
+import { checkBundles } from './check-bundles.js'
+import { countModules } from './count-modules.js'
 
 /*
  * Checks the published package: packs the build, checks its exports and types, installs the tarball
@@ -31,6 +33,7 @@ function write(file: string, text: string): void {
 
 interface Manifest {
   readonly exports: Readonly<Record<string, unknown>>
+  readonly scripts: Readonly<Record<string, string>>
   readonly peerDependencies: Readonly<Record<string, string>>
 }
 const manifest = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')) as Manifest
@@ -43,16 +46,27 @@ function checkFiles(files: ReadonlySet<string>): void {
   for (const needed of ['README.md', 'LICENSE', 'CHANGELOG.md', 'package.json'])
     if (!files.has(needed)) throw new Error(`the package lacks ${needed}`)
   // Nothing imports these files: threads are started by their paths.
-  for (const thread of ['index/sealing-thread.js', 'checking-thread.js'])
-    if (!files.has(`dist/adapters/sqlite/${thread}`))
-      throw new Error(`the package lacks ${thread} of the SQLite store`)
-  const superfluous = [...files].filter((file) => /^(test|benchmarks|examples|docs|\.)/.test(file))
+  for (const name of ['start-sealing-thread', 'sealing-thread', 'check-file', 'checking-thread'])
+    if (!files.has(`dist/chunks/${name}.js`)) throw new Error(`the package lacks ${name} of SQLite`)
+  if (!files.has('dist/page/index.html')) throw new Error('the package lacks the page')
+  const expected =
+    /^(?:[^/]+\.(?:md|json)|LICENSE|dist\/(?:page|chunks)\/.*|dist\/.*(?:\/index\.js|\.d\.ts))$/
+  const superfluous = [...files].filter((file) => !expected.test(file) || file.endsWith('.map'))
   if (superfluous.length > 0) throw new Error(`the package contains ${superfluous.join(', ')}`)
   const indexes = [...files].filter((file) => /^dist\/.*\/index\.js$/.test(file))
   const exported = JSON.stringify(manifest.exports)
   const hidden = indexes.filter((file) => !exported.includes(`./${file}`))
   if (hidden.length > 0) throw new Error(`no entry of exports refers to ${hidden.join(', ')}`)
 }
+
+const MAX_PACKED_BYTES = 700_000
+
+/** The most files that an import may load: each costs about a millisecond. */
+const MAX_MODULES: readonly (readonly [max: number, ...entries: string[]])[] = [
+  [40, 'daybook'],
+  [65, 'daybook/koa', 'daybook/sqlite'],
+  [75, 'daybook', 'daybook/koa', 'daybook/postgres', 'daybook/sqlite'],
+]
 
 const importEverything = `
 ${entries.map((entry, i) => `import * as entry${i} from '${entry}'`).join('\n')}
@@ -208,11 +222,15 @@ function link(folder: string, names: readonly string[]): void {
 }
 
 try {
-  const [packed] = JSON.parse(run(root, 'npm', 'pack', '--json', '--pack-destination', temp)) as {
-    filename: string
-    files: { path: string }[]
-  }[]
+  // Without the script that builds, as tests that use the page may run beside this.
+  if (manifest.scripts['prepack'] !== 'npm run build')
+    throw new Error('npm pack has to build the package: the script prepack is missing')
+  const [packed] = JSON.parse(
+    run(root, 'npm', 'pack', '--ignore-scripts', '--json', '--pack-destination', temp),
+  ) as { filename: string; size: number; files: { path: string }[] }[]
   if (!packed) throw new Error('npm pack returned nothing')
+  if (packed.size > MAX_PACKED_BYTES)
+    throw new Error(`the package has ${packed.size} bytes, more than ${MAX_PACKED_BYTES}`)
   checkFiles(new Set(packed.files.map((file) => file.path)))
   const tarball = path.join(temp, packed.filename)
   run(root, bin('publint'), '--strict', tarball)
@@ -228,6 +246,11 @@ try {
   write(path.join(empty, 'use.js'), useMemory + useMissingDriver)
   run(empty, process.execPath, 'import.js')
   run(empty, process.execPath, 'use.js')
+  for (const [max, ...names] of MAX_MODULES) {
+    const count = countModules(empty, names)
+    console.log(`${names.join(', ')}: ${count} modules`)
+    if (count > max) throw new Error(`${names.join(', ')} load more than ${max} modules`)
+  }
   write(path.join(empty, 'types.ts'), types)
   write(path.join(empty, 'tsconfig.json'), JSON.stringify(tsconfig))
   run(empty, bin('tsc'), '-p', 'tsconfig.json')
@@ -249,6 +272,7 @@ try {
     '@types/koa',
     '@types/node',
     'express',
+    'kysely',
     'prom-client',
     '@opentelemetry/api',
   ])
@@ -256,6 +280,9 @@ try {
   run(host, bin('tsc'), '-p', 'tsconfig.json', '--skipLibCheck')
   write(path.join(host, 'use.js'), useSqlite)
   run(host, process.execPath, 'use.js')
+  const elsewhere = path.join(temp, 'elsewhere')
+  link(elsewhere, ['better-sqlite3'])
+  await checkBundles(host, elsewhere)
   console.log(`the package passed: ${entries.join(', ')}`)
 } finally {
   fs.rmSync(temp, { recursive: true, force: true })

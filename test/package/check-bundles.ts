@@ -1,0 +1,89 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+import commonjsPlugin from '@rollup/plugin-commonjs'
+import { nodeResolve } from '@rollup/plugin-node-resolve'
+import * as esbuild from 'esbuild'
+import { rollup } from 'rollup'
+
+// The types of this package are those of a CommonJS module, which it is not here.
+const commonjs = commonjsPlugin as unknown as typeof commonjsPlugin.default
+
+const host = `
+import http from 'node:http'
+import { AuditLog } from 'daybook'
+import { auditPage, auditRoutes } from 'daybook/node'
+import { sqliteStore } from 'daybook/sqlite'
+
+async function main() {
+  const types = { 'api:things:create': { data: ['name'] } }
+  const audit = new AuditLog({ store: sqliteStore({ filename: 'bundled.db' }), types })
+  await audit.record('api:things:create', { name: 'lamp' }, { username: 'ann' })
+  const routes = auditRoutes(audit, { username: () => 'ann' })
+  const page = auditPage(audit, { username: () => 'ann' })
+  const server = http.createServer((request, response) => {
+    const handle = request.url.startsWith('/audit') ? page : routes
+    handle(request, response)
+  })
+  server.listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const base = 'http://127.0.0.1:' + server.address().port
+  const { data } = await (await fetch(base + '/api/events')).json()
+  if (data.length === 0) throw new Error('the feed lacks the event')
+  const document = await (await fetch(base + '/audit')).text()
+  const [, script] = /src="([^"]+)"/.exec(document)
+  const { status } = await fetch(base + script)
+  if (status !== 200) throw new Error('expected the script of the page, got ' + status)
+  server.closeAllConnections()
+  server.close()
+  await audit.close()
+}
+main().catch((error) => {
+  console.error(error)
+  process.exitCode = 1
+})
+`
+
+/**
+ * Bundles a small host with esbuild and Rollup, daybook included, and runs the bundles in the folder, which
+ * has daybook and better-sqlite3 installed. In the folder elsewhere, which has the driver only, the error
+ * has to say what to do.
+ */
+export async function checkBundles(folder: string, elsewhere: string): Promise<void> {
+  const input = path.join(folder, 'bundled-host.js')
+  fs.writeFileSync(input, host)
+  const output = (name: string): string => path.join(folder, name)
+
+  for (const format of ['esm', 'cjs'] as const)
+    await esbuild.build({
+      entryPoints: [input],
+      outfile: output(format === 'esm' ? 'esbuild.mjs' : 'esbuild.cjs'),
+      bundle: true,
+      platform: 'node',
+      format,
+      logLevel: 'error',
+    })
+  const bundle = await rollup({
+    input,
+    external: [/^node:/],
+    plugins: [nodeResolve({ preferBuiltins: true }), commonjs()],
+    // fast-json-patch refers to `this` at the top of a module, and does without it.
+    onLog: (level, log, handle) => log.code !== 'THIS_IS_UNDEFINED' && handle(level, log),
+  })
+  await bundle.write({ file: output('rollup.mjs'), format: 'es', inlineDynamicImports: true })
+  await bundle.close()
+
+  for (const name of ['esbuild.mjs', 'esbuild.cjs', 'rollup.mjs']) {
+    console.log(`> node ${name}`)
+    execFileSync(process.execPath, [name], { cwd: folder, stdio: ['ignore', 'inherit', 'inherit'] })
+  }
+
+  // Where only the driver is installed, the page cannot find its files.
+  fs.copyFileSync(output('esbuild.cjs'), path.join(elsewhere, 'esbuild.cjs'))
+  const { status, stderr } = spawnSync(process.execPath, ['esbuild.cjs'], {
+    cwd: elsewhere,
+    encoding: 'utf8',
+  })
+  if (status !== 1 || !stderr.includes('keep it external'))
+    throw new Error(`a bundle without daybook beside it ended with ${status}: ${stderr}`)
+}

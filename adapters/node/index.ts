@@ -1,8 +1,16 @@
-export { auditPage, type AuditPageOptions } from './audit-page.js'
-export { auditRoutes, type AuditRoutesOptions } from './audit-routes.js'
-export { basicAuth, type BasicAuthOptions } from './basic-auth.js'
-export { listRoute, type ListRouteOptions } from './list-route.js'
-export type { Next, NodeListener, NodeMiddleware, NodeRequest } from './node.js'
+export { auditPage, type AuditPageOptions } from '../../src/http/node/audit-page.js'
+export { auditRoutes, type AuditRoutesOptions } from '../../src/http/node/audit-routes.js'
+export { basicAuth, type BasicAuthOptions } from '../../src/http/node/basic-auth.js'
+export { listRoute, type ListRouteOptions } from '../../src/http/node/list-route.js'
+export type { Next, NodeListener, NodeMiddleware, NodeRequest } from '../../src/http/node/node.js'
+export {
+  recordListener,
+  type RecordedListener,
+  recordRequests,
+  type RecordRequestsOptions,
+} from '../../src/http/node/record-requests.js'
+export { recordErrors } from '../../src/http/node/thrown.js'
+export { assertCoverage, type AssertCoverageOptions } from './coverage.js'
 export type { VerifyUser } from '../../src/http/basic-auth.js'
 export type { EventsRead } from '../../src/http/events/access.js'
 export type { Visible } from '../../src/http/visible-filter.js'

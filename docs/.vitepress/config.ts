@@ -88,6 +88,8 @@ export default {
           text: 'Serve over HTTP',
           items: [
             page('Serve HTTP', '/guide/serve-http'),
+            page('Express', '/guide/express'),
+            page('node:http and Connect', '/guide/node-http'),
             page('Access', '/guide/access'),
             page('Lists of your own', '/guide/lists'),
             page('Clients', '/guide/clients'),

@@ -1,8 +1,5 @@
-import { withActor } from '../../src/recording/actor.js'
-import {
-  basicAuthentication,
-  type BasicAuthOptions as CoreOptions,
-} from '../../src/http/basic-auth.js'
+import { withActor } from '../../recording/actor.js'
+import { basicAuthentication, type BasicAuthOptions as CoreOptions } from '../basic-auth.js'
 import { respond } from './exchange.js'
 import type { NodeMiddleware, NodeRequest } from './node.js'
 

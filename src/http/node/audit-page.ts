@@ -1,8 +1,5 @@
-import {
-  type AuditPageOptions as PageOptions,
-  type PageAudit,
-  pageEndpoint,
-} from '../../src/http/page/page.js'
+import { type AuditPageOptions as PageOptions, type PageAudit, pageEndpoint } from '../page/page.js'
+import { markAsOwn } from '../record/own-request.js'
 import { respond, toRequest, type UsernameOption, usernameOf } from './exchange.js'
 import type { NodeListener } from './node.js'
 
@@ -18,6 +15,10 @@ export function auditPage(audit: PageAudit, options: AuditPageOptions = {}): Nod
   const endpoint = pageEndpoint(audit, options)
   return function auditPage(request, response, next) {
     const exchange = { request, response, next }
-    respond(exchange, () => endpoint(toRequest(exchange, () => usernameOf(request, options))))
+    respond(exchange, () => {
+      const answer = endpoint(toRequest(exchange, () => usernameOf(request, options)))
+      if (answer) markAsOwn(request)
+      return answer
+    })
   }
 }

@@ -1,10 +1,7 @@
-import {
-  DEFAULT_PATH,
-  eventsEndpoint,
-  type EventsEndpointOptions,
-} from '../../src/http/events/endpoint.js'
-import type { EndpointAudit } from '../../src/http/events/handler.js'
-import { declareMount } from '../../src/http/mounts.js'
+import { DEFAULT_PATH, eventsEndpoint, type EventsEndpointOptions } from '../events/endpoint.js'
+import type { EndpointAudit } from '../events/handler.js'
+import { declareMount } from '../mounts.js'
+import { markAsOwn } from '../record/own-request.js'
 import { respond, toRequest, type UsernameOption, usernameOf } from './exchange.js'
 import type { NodeListener, NodeRequest } from './node.js'
 
@@ -23,6 +20,10 @@ export function auditRoutes(audit: EndpointAudit, options: AuditRoutesOptions = 
   declareMount(audit, { kind: 'feed', path: options.path ?? DEFAULT_PATH })
   return function auditRoutes(request, response, next) {
     const exchange = { request, response, next }
-    respond(exchange, () => endpoint(toRequest(exchange, () => usernameOf(request, options))))
+    respond(exchange, () => {
+      const answer = endpoint(toRequest(exchange, () => usernameOf(request, options)))
+      if (answer) markAsOwn(request)
+      return answer
+    })
   }
 }

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http'
 import { inspect } from 'node:util'
-import type { HttpRequest, HttpResponse } from '../../src/http/exchange.js'
-import { createRequest, readBody, readTarget } from '../../src/http/node-request.js'
-import { HttpProblem, problemResponse } from '../../src/http/problem.js'
-import { sendStream } from '../../src/http/send-stream.js'
-import { responseHeaders } from '../../src/http/response-headers.js'
+import type { HttpRequest, HttpResponse } from '../exchange.js'
+import { createRequest, readBody, readTarget } from '../node-request.js'
+import { HttpProblem, problemResponse } from '../problem.js'
+import { sendStream } from '../send-stream.js'
+import { responseHeaders } from '../response-headers.js'
 import type { Next, NodeRequest } from './node.js'
 
 /** A request, its response, and the next handler. */
@@ -48,7 +48,7 @@ const FAILED = 'the request failed; the process warnings of the service say why'
 /** RFC 9110, section 8.6. */
 const hasLength = (status: number): boolean => status !== 204 && status !== 304
 
-async function sendResponse(
+export async function sendResponse(
   { request, response }: NodeExchange,
   { status, headers: given, body = '' }: HttpResponse,
 ): Promise<void> {
@@ -67,7 +67,7 @@ async function sendResponse(
  * Passes the error to `next`. A `next` without parameters would ignore it, so then, or without a `next`, the
  * error becomes a process warning and the response is 500.
  */
-async function fail(exchange: NodeExchange, error: unknown): Promise<void> {
+export async function fail(exchange: NodeExchange, error: unknown): Promise<void> {
   const { response, next } = exchange
   if (next && next.length > 0) {
     next(error)

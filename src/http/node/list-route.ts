@@ -1,4 +1,4 @@
-import { listEndpoint, type ListEndpointOptions } from '../../src/http/list-endpoint.js'
+import { listEndpoint, type ListEndpointOptions } from '../list-endpoint.js'
 import { respond, toRequest } from './exchange.js'
 import type { NodeListener, NodeRequest } from './node.js'
 

@@ -1,0 +1,41 @@
+import { type UsernameOption, usernameOf } from '../../src/http/node/exchange.js'
+import type { NodeMiddleware } from '../../src/http/node/node.js'
+import { nodeRecorder } from '../../src/http/node/request-recorder.js'
+import type { RecordingAudit, RequestRecorderOptions } from '../../src/http/record/recorder.js'
+import type { ExpressRequest } from './express.js'
+import { followRouterErrors } from './router-errors.js'
+import { handlingRoute } from './routes.js'
+
+export interface RecordRequestsOptions
+  extends UsernameOption, RequestRecorderOptions<ExpressRequest> {}
+
+/**
+ * Middleware of Express that records requests. Mount it before all middleware whose requests it should
+ * record:
+ *
+ * - a mutating request (POST, PUT, PATCH, DELETE) that succeeds: `api:<controller>:<method>`;
+ * - a mutating request with a 4xx response: `error:<controller>:<method>`, with the reason in `error`
+ *   (401 and 429 once a minute per address, with the `count`);
+ * - any request with a 5xx response: `error:api:controller:unhandled`.
+ *
+ * Controller and method come from `routes`, or from the path of the route by the conventions of Rails,
+ * including the paths of its routers. Errors that handlers throw or pass to `next` are recorded with their
+ * message and backtrace. The address is `request.ip`: set `trust proxy` behind a proxy.
+ *
+ * The event is durable before the response ends, and it has the status of the response. If an event
+ * cannot be recorded, the log emits `rejected`, and the response is still sent. The response is never changed.
+ * Events recorded during the request get its user: see `withActor`.
+ *
+ * Throws `INVALID_OPTION` for invalid options.
+ */
+export function recordRequests(
+  audit: RecordingAudit,
+  options: RecordRequestsOptions = {},
+): NodeMiddleware {
+  followRouterErrors()
+  return nodeRecorder<ExpressRequest>(audit, options, {
+    username: (request) => usernameOf(request, options),
+    address: (request) => request.ip ?? '',
+    route: handlingRoute,
+  })
+}

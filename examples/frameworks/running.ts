@@ -1,0 +1,42 @@
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { AuditLog } from 'daybook'
+
+/** A service of this folder that listens on a port of the loopback address. */
+export interface RunningService {
+  readonly url: string
+  close(): Promise<void>
+}
+
+/** Listens on the port; 0 means any free one. */
+export async function listen(
+  server: Server,
+  port: number,
+  audit: AuditLog,
+): Promise<RunningService> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, '127.0.0.1', resolve)
+  })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    url,
+    async close() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+      await audit.close()
+    },
+  }
+}
+
+/** Starts the service if its module is the one that Node was asked to run. */
+export async function runIfMain(
+  module: string,
+  start: (port: number) => Promise<RunningService>,
+): Promise<void> {
+  if (process.argv[1] !== module) return
+  const { url } = await start(3000)
+  console.log(
+    `${url}/audit shows what POST ${url}/orders records; sign in as ann with the password ann`,
+  )
+}

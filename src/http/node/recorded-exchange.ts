@@ -1,0 +1,116 @@
+import type { ServerResponse } from 'node:http'
+import { inspect } from 'node:util'
+import type { IsSecret } from '../../event/secrets.js'
+import { readTarget } from '../node-request.js'
+import type { Range, RecordedExchange, RecordedRoute } from '../record/exchange.js'
+import { secretParameterRanges } from '../record/request-path.js'
+import type { NodeRequest } from './node.js'
+
+/** A route that a request matched. */
+export interface MatchedRoute extends RecordedRoute {
+  readonly params: object
+}
+
+/** What depends on the framework of a service. */
+export interface NodeHost<Request> {
+  username(request: Request): string | null
+  address(request: Request): string
+  route(request: Request): MatchedRoute | undefined
+}
+
+/** How much of a response is read for the reason of a failure. */
+const MAX_READ = 65_536
+
+/** A request of `node:http`, Connect or Express. A class, so that no object with getters is made for each request. */
+export class NodeExchange<Request extends NodeRequest> implements RecordedExchange<Request> {
+  readonly context: Request
+  readonly #response: ServerResponse
+  readonly #host: NodeHost<Request>
+  #chunk: unknown
+  #found: { readonly route: MatchedRoute | undefined } | undefined
+
+  constructor(request: Request, response: ServerResponse, host: NodeHost<Request>) {
+    this.context = request
+    this.#response = response
+    this.#host = host
+  }
+
+  /** Called at the end of the response, when the route is known. */
+  end(chunk: unknown): void {
+    this.#chunk = chunk
+    this.#found = undefined
+  }
+
+  get method(): string {
+    return this.context.method ?? ''
+  }
+
+  get path(): string {
+    return readTarget(this.context.originalUrl ?? this.context.url ?? '').path
+  }
+
+  get address(): string {
+    return this.#host.address(this.context)
+  }
+
+  get username(): string | null {
+    return this.#host.username(this.context)
+  }
+
+  get body(): unknown {
+    return this.context.body
+  }
+
+  get params(): object {
+    return this.#matched?.params ?? {}
+  }
+
+  get route(): RecordedRoute | undefined {
+    return this.#matched
+  }
+
+  get key(): object {
+    return this.context
+  }
+
+  get status(): number {
+    return this.#response.statusCode
+  }
+
+  get isStarted(): boolean {
+    return this.#response.headersSent
+  }
+
+  get isAborted(): boolean {
+    return this.#response.destroyed && !this.#response.writableFinished
+  }
+
+  /** The last chunk, which is the whole body of most refusals. A page for people is not read. */
+  get responseBody(): unknown {
+    const response = this.#response
+    if (response.getHeader('content-encoding') !== undefined) return undefined
+    if (/html/i.test(String(response.getHeader('content-type') ?? ''))) return undefined
+    const chunk = this.#chunk
+    if (typeof chunk === 'string') return chunk
+    return chunk instanceof Uint8Array
+      ? Buffer.from(chunk.buffer, chunk.byteOffset, Math.min(chunk.byteLength, MAX_READ)).toString()
+      : undefined
+  }
+
+  header(name: string): string {
+    return String(this.context.headers[name] ?? '')
+  }
+
+  secretRanges(isSecret: IsSecret): readonly Range[] {
+    return secretParameterRanges(this.path, this.params, isSecret)
+  }
+
+  report(error: unknown): void {
+    process.emitWarning(error instanceof Error ? error : new Error(inspect(error)))
+  }
+
+  get #matched(): MatchedRoute | undefined {
+    this.#found ??= { route: this.#host.route(this.context) }
+    return this.#found.route
+  }
+}

@@ -1,0 +1,47 @@
+import type { ServerResponse } from 'node:http'
+import { withActor } from '../../recording/actor.js'
+import { closeWithConnection } from '../node-request.js'
+import { errorResponse } from '../problem.js'
+import { beforeEnd } from '../record/before-end.js'
+import {
+  arrivalOf,
+  type Begun,
+  type RecordingAudit,
+  requestActor,
+  requestRecorder,
+  type RequestRecorderOptions,
+} from '../record/recorder.js'
+import { sendResponse } from './exchange.js'
+import type { Next, NodeRequest } from './node.js'
+import { NodeExchange, type NodeHost } from './recorded-exchange.js'
+import { thrownOf } from './thrown.js'
+
+/** Middleware that records requests, for any framework on `node:http`. */
+export function nodeRecorder<Request extends NodeRequest>(
+  audit: RecordingAudit,
+  options: RequestRecorderOptions<Request>,
+  host: NodeHost<Request>,
+): (request: Request, response: ServerResponse, next: Next) => void {
+  const recorder = requestRecorder(audit, options)
+  return function recordRequests(request, response, next) {
+    const exchange = new NodeExchange(request, response, host)
+    const arrival = arrivalOf(exchange)
+    // Otherwise a pipelined response may never emit `close` nor be recorded as `aborted`.
+    closeWithConnection(response)
+    const handle = (begun: Begun): void => {
+      beforeEnd(response, (isAnswered, chunk) => {
+        exchange.end(chunk)
+        const thrown = thrownOf(request)
+        return recorder.end(exchange, begun, { isAnswered, ...(thrown && { thrown }) })
+      })
+      withActor(requestActor(exchange), () => next())
+    }
+    if (!recorder.needsIntent(exchange)) return handle(arrival)
+    const refuse = (error: unknown): void => {
+      void sendResponse({ request, response, next }, errorResponse(error))
+      // The request counts as lost if it cannot be recorded.
+      void recorder.end(exchange, arrival, {})
+    }
+    void recorder.open(exchange, arrival).then((intent) => handle({ ...arrival, intent }), refuse)
+  }
+}

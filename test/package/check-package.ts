@@ -213,12 +213,23 @@ const tsconfig = {
 }
 
 /** Makes packages of this project's own installation visible in a folder. */
-function link(folder: string, names: readonly string[]): void {
+function link(folder: string, names: Iterable<string>): void {
   for (const name of names) {
     const target = path.join(folder, 'node_modules', name)
+    if (fs.existsSync(target)) continue
     fs.mkdirSync(path.dirname(target), { recursive: true })
     fs.symlinkSync(path.join(root, 'node_modules', name), target)
   }
+}
+
+/** The packages that examples import; tsc reports those that are not installed. */
+function packagesOf(modules: readonly { readonly code: string }[]): readonly string[] {
+  const imports = modules.flatMap(({ code }) => [
+    ...code.matchAll(/from '((?:@[^/']+\/)?[^./'][^/']*)(?:\/[^']*)?'/g),
+  ])
+  return imports
+    .map(([, name]) => name!)
+    .filter((name) => fs.existsSync(path.join(root, 'node_modules', name)))
 }
 
 try {
@@ -266,16 +277,16 @@ try {
 
   const host = path.join(temp, 'host')
   fs.cpSync(empty, host, { recursive: true })
-  link(host, [
-    ...Object.keys(manifest.peerDependencies),
-    '@types/express',
-    '@types/koa',
-    '@types/node',
-    'express',
-    'kysely',
-    'prom-client',
-    '@opentelemetry/api',
-  ])
+  link(
+    host,
+    new Set([
+      ...Object.keys(manifest.peerDependencies),
+      '@types/express',
+      '@types/koa',
+      '@types/node',
+      ...packagesOf(docModules),
+    ]),
+  )
   for (const { name, code } of docModules) write(path.join(host, name), code)
   run(host, bin('tsc'), '-p', 'tsconfig.json', '--skipLibCheck')
   write(path.join(host, 'use.js'), useSqlite)

@@ -66,8 +66,9 @@ export interface RecordOptions extends WaitOptions {
   readonly username?: string | null | undefined
   /**
    * A handle on the store's database with an open transaction, of which the event becomes part: a
-   * better-sqlite3 `Database`, a `pg` client, or what a function of `daybook/orm` returns. If the
-   * transaction commits, the event becomes visible within about a second; if it rolls back, there is no event. The statement has been issued when the
+   * better-sqlite3 `Database`, a `DatabaseSync` of `node:sqlite`, a `pg` client, or what a function of
+   * `daybook/orm` returns. If the transaction commits, the event becomes visible within about a second;
+   * if it rolls back, there is no event. The statement has been issued when the
    * call returns. The call resolves to `undefined` once the event is in the transaction, whether or not
    * that commits; listeners do not get the event. Rejects with `INVALID_OPTION` for anything but an
    * open handle on that database with an open transaction. A call that rejects has left nothing in the transaction: await it

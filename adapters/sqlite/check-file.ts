@@ -2,10 +2,18 @@ import path from 'node:path'
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { throwIfAborted } from '../../src/errors.js'
+import type { Connection } from './connection/connection.js'
 import type { SqliteDatabase } from './connection/database.js'
+import type { SqliteDriverName } from './connection/driver.js'
 
 /** What SQLite finds wrong in the file, by table; see https://www.sqlite.org/pragma.html#pragma_integrity_check */
 export type CheckTable = (table: string) => Promise<readonly string[]>
+
+/** What the thread receives. */
+export interface CheckingOptions {
+  readonly filename: string
+  readonly driver: SqliteDriverName
+}
 
 const MAX_FOUND = 100
 
@@ -22,7 +30,7 @@ export function integrityOf(database: SqliteDatabase, table: string): readonly s
 
 /** Runs the check in a thread, because it blocks; in this thread if none can be started. */
 export async function withFileCheck<Result>(
-  database: SqliteDatabase,
+  { database, driver }: Pick<Connection, 'database' | 'driver'>,
   use: (check: CheckTable) => Promise<Result>,
   signal: AbortSignal | undefined,
 ): Promise<Result> {
@@ -44,7 +52,8 @@ export async function withFileCheck<Result>(
     const extension = path.extname(new URL(import.meta.url).pathname)
     const file = new URL(`./checking-thread${extension}`, import.meta.url)
     const isBuilt = extension === '.js'
-    worker = new Worker(file, { workerData: database.name, ...(isBuilt && { execArgv: [] }) })
+    const workerData: CheckingOptions = { filename: database.name, driver: driver.name }
+    worker = new Worker(file, { workerData, ...(isBuilt && { execArgv: [] }) })
     worker.unref()
     await once(worker, 'message')
   } catch {

@@ -1,4 +1,6 @@
 export type { SqliteDatabase } from './connection/database.js'
+export type { SqliteDriverName } from './connection/driver.js'
+export type { NodeSqliteDatabase } from './connection/node-sqlite.js'
 export { sqliteJournal, type SqliteJournalOptions } from './journal.js'
 export { sqliteStore, type SqliteStoreOptions } from './sqlite-store.js'
 export { sqliteTable, type SqliteTableOptions } from './read/table.js'

@@ -2,6 +2,7 @@ import path from 'node:path'
 import { AuditLogError, outcomeUnknown } from '../../src/errors.js'
 import { attemptSettling, isDiskFailure, settleDisk } from './connection/disk-failure.js'
 import { isBusy, openDatabase, type SqliteDatabase } from './connection/database.js'
+import type { Driver } from './connection/driver.js'
 import { migrate, type Schema } from './schema/schema.js'
 
 const JOURNAL_SCHEMA: Schema = {
@@ -29,7 +30,7 @@ const JOURNAL_SCHEMA: Schema = {
 const MAX_FREE_PAGES = 1024
 
 /** Opens the journal's file, or creates it, and locks it for this process. */
-export function openJournal(filename: string, mode: number): SqliteDatabase {
+export function openJournal(filename: string, mode: number, driver: Driver): SqliteDatabase {
   try {
     return openDatabase(
       path.resolve(filename),
@@ -40,7 +41,7 @@ export function openJournal(filename: string, mode: number): SqliteDatabase {
         checkFile(database)
         migrate(database, JOURNAL_SCHEMA)
       },
-      { timeoutMs: 0, mode },
+      { timeoutMs: 0, mode, driver },
     )
   } catch (error) {
     const cause = error instanceof AuditLogError ? error.cause : error

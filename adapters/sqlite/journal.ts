@@ -5,6 +5,7 @@ import type { EventJournal, JournalEntry } from '../../src/store/journal.js'
 import type { Microseconds } from '../../src/event/timestamp.js'
 import { watchFile } from './connection/file.js'
 import type { SqliteDatabase } from './connection/database.js'
+import { loadDriver, type SqliteDriverName } from './connection/driver.js'
 import { commitSurely, journalFailure, openJournal, shrinkFile } from './journal-file.js'
 
 export interface SqliteJournalOptions {
@@ -17,6 +18,8 @@ export interface SqliteJournalOptions {
   readonly maxBytes?: number
   /** Permissions of the file if it is created; the umask has no effect. @default 0o600 */
   readonly mode?: number
+  /** As for `sqliteStore`. */
+  readonly driver?: SqliteDriverName
 }
 
 interface JournalRow {
@@ -57,15 +60,16 @@ const MAX_READ_LENGTH = 8 * 1024 * 1024
 /**
  * Stores drafts that wait for their store in a file on this machine. They are durable when `add`
  * returns. Opens the file at once. Throws `STORE_FAILED` if that fails or another process or journal
- * uses the file, `INVALID_OPTION`, and `MISSING_DEPENDENCY` without better-sqlite3.
+ * uses the file, `INVALID_OPTION`, and `MISSING_DEPENDENCY` if the driver cannot be used.
  */
 export function sqliteJournal({
   filename,
   maxBytes = 256 * 1024 * 1024,
   mode,
+  driver,
 }: SqliteJournalOptions): EventJournal {
   checkOptions(filename, maxBytes)
-  const database = openJournal(filename, readFileMode(mode))
+  const database = openJournal(filename, readFileMode(mode), loadDriver(driver))
   const file = watchFile(database.name)
   const insert = database.prepare(INSERT)
   const find = database.prepare('SELECT 1 FROM daybook_journal WHERE id = ?')

@@ -11,9 +11,11 @@ import { readOnlyStore } from '../../src/store/read-only.js'
 import type { EventStore, LiveChange } from '../../src/store/store.js'
 import { type Clock, systemClock } from '../../src/event/timestamp.js'
 import { analyzeTables } from './write/analyze.js'
-import { createConnection } from './connection/connection.js'
+import { type Connection, createConnection } from './connection/connection.js'
 import { isDiskFailure } from './connection/disk-failure.js'
 import { openDatabase, type SqliteDatabase } from './connection/database.js'
+import { loadDriver, type SqliteDriverName } from './connection/driver.js'
+import { driverOf, fileOfHandle, type HostDatabase } from './connection/host-handle.js'
 import { DEFAULT_TUNING } from './index/index-state.js'
 import { createAppender } from './write/append.js'
 import { isRebuildRequested, requestRebuild, setDamaged } from './index/repairs.js'
@@ -40,6 +42,12 @@ interface CommonOptions extends QueryTimeoutOptions {
    * @default false
    */
   readonly readOnly?: boolean
+  /**
+   * The library that runs SQLite. `node:sqlite` needs Node 24. Handles of the host on the same file must be of this
+   * library, in the whole process: two libraries cancel each other's locks.
+   * @default that of the handle `database`; better-sqlite3 if it is installed; else `node:sqlite`
+   */
+  readonly driver?: SqliteDriverName
 }
 
 export type SqliteStoreOptions = CommonOptions &
@@ -56,10 +64,10 @@ export type SqliteStoreOptions = CommonOptions &
       }
     | {
         /**
-         * An open better-sqlite3 handle. The store only reads the name of its file, opens a connection
-         * of its own on that file, and does not change its journal mode.
+         * An open better-sqlite3 handle, or a `DatabaseSync` of `node:sqlite`. The store only reads the name of
+         * its file, opens a connection of its own on that file, and does not change its journal mode.
          */
-        readonly database: SqliteDatabase
+        readonly database: HostDatabase
       }
   )
 
@@ -72,10 +80,12 @@ const REBUILD_CHECK_MS = 50
 // Other connections that wait for the lock try about this often.
 const RETRY_MS = 2
 
-function openFile(options: SqliteStoreOptions): SqliteDatabase {
+function openFile(options: SqliteStoreOptions): Connection {
   const { readOnly = false } = options
   const isOurs = 'filename' in options
-  const filename = isOurs ? options.filename : options.database.name
+  const handle = isOurs ? undefined : options.database
+  const driver = loadDriver(options.driver ?? (handle && driverOf(handle)))
+  const filename = isOurs ? options.filename : fileOfHandle(options.database, driver)
   if (typeof filename !== 'string' || filename === '' || filename === ':memory:') {
     throw new AuditLogError(
       'INVALID_OPTION',
@@ -95,13 +105,20 @@ function openFile(options: SqliteStoreOptions): SqliteDatabase {
   }
   const mode = readFileMode(isOurs ? options.mode : undefined)
   // Later changes of the working directory must not lead to another file.
-  return openDatabase(path.resolve(filename), prepare, { mode, mustExist: !isOurs, readOnly })
+  const database = openDatabase(path.resolve(filename), prepare, {
+    driver,
+    mode,
+    mustExist: !isOurs,
+    readOnly,
+  })
+  return createConnection(database, driver)
 }
 
 function openReadOnly(options: SqliteStoreOptions): EventStore {
   const queryTimeoutMs = readQueryTimeout(options)
-  const database = openFile(options)
-  const tables = createTables(createConnection(database))
+  const connection = openFile(options)
+  const { database } = connection
+  const tables = createTables(connection)
   const watcher = createCommitWatcher(database)
   const index = createLogIndex(tables, DEFAULT_TUNING)
   const clock = options.clock ?? systemClock()
@@ -122,7 +139,7 @@ function openReadOnly(options: SqliteStoreOptions): EventStore {
 }
 
 /**
- * Stores events in an SQLite file through better-sqlite3. Events are durable (`synchronous=FULL`) when
+ * Stores events in an SQLite file through better-sqlite3 or `node:sqlite`. Events are durable (`synchronous=FULL`) when
  * `append` resolves. Any number of processes on one machine can share the file. Opens and migrates the
  * file at once; throws `MISSING_DEPENDENCY`, `INVALID_OPTION` or `STORE_FAILED` if that fails.
  */
@@ -140,8 +157,8 @@ export function createSqliteStore(
   const guard = createClockGuard(givenClock.monotonic)
   const clock = guardedClock(givenClock, guard)
   const queryTimeoutMs = readQueryTimeout(options)
-  const database = openFile(options)
-  const connection = createConnection(database)
+  const connection = openFile(options)
+  const { database } = connection
   const tables = createTables(connection)
   const { events, live, throttles } = tables
   try {

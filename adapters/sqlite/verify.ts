@@ -217,9 +217,8 @@ function* verifyCoverage({
 
 async function verifyTables({ tables: { connection }, options, found }: Run): Promise<void> {
   const { signal, onProgress } = options
-  const { database } = connection
   await withFileCheck(
-    database,
+    connection,
     async (check) => {
       const rows = await connection.retry(() => connection.statement(TABLES).all(), options)
       const names = (rows as { readonly name: string }[]).map(({ name }) => name)

@@ -4,11 +4,13 @@ import { AuditLogError, outcomeUnknown, throwIfAborted } from '../../../src/erro
 import type { AppendOptions } from '../../../src/store/store.js'
 import { watchFile } from './file.js'
 import { isBusy, isCorrupt, type SqliteDatabase, type SqliteStatement } from './database.js'
+import { type Driver, loadDriver } from './driver.js'
 import { createTransactions } from './transactions.js'
 
 /** The store's own connection. Waiting for the locks of other connections does not block the event loop. */
 export interface Connection {
   readonly database: SqliteDatabase
+  readonly driver: Driver
   /** Returns the prepared statement for this text, from a cache. */
   readonly statement: (text: string) => SqliteStatement
   /**
@@ -44,7 +46,7 @@ const SETTLE_MS = 1000
 
 const jitter = (): number => 1 + Math.random() * 2
 
-export function createConnection(database: SqliteDatabase): Connection {
+export function createConnection(database: SqliteDatabase, driver = loadDriver()): Connection {
   const statement = createStatementCache(database)
   const file = watchFile(database.name)
   const { tryWrite, snapshot, settle, isUnsettled } = createTransactions(database, statement, file)
@@ -98,6 +100,7 @@ export function createConnection(database: SqliteDatabase): Connection {
 
   return {
     database,
+    driver,
     statement,
     retry,
     write,

@@ -1,71 +1,11 @@
 import { AuditLogError } from '../../../src/errors.js'
-import {
-  findPackage,
-  firstLine,
-  loadPackage,
-  missingDependency,
-} from '../../../src/store-kit/packages.js'
 import { DEFAULT_FILE_MODE } from '../../../src/store/file-mode.js'
-import { requireNode } from '../../../src/store/node-version.js'
-import { badPair } from './driver-versions.js'
+import type { SqliteDatabase } from './driver-types.js'
+import { type Driver, loadDriver } from './driver.js'
+import { codeOf } from './driver-errors.js'
 import { createFile } from './file.js'
 
-/*
- * The part of better-sqlite3 (12 or newer) that is used here, as structural types: compiling against
- * Daybook does not need its types, and other stores do not need the package.
- */
-
-export interface SqliteStatement {
-  run(...params: unknown[]): { readonly changes: number }
-  get(...params: unknown[]): unknown
-  all(...params: unknown[]): unknown[]
-  iterate(...params: unknown[]): IterableIterator<unknown>
-  safeIntegers(toggle: boolean): SqliteStatement
-  raw(toggle: boolean): SqliteStatement
-}
-
-export interface SqliteDatabase {
-  readonly name: string
-  readonly open: boolean
-  readonly inTransaction: boolean
-  prepare(sql: string): SqliteStatement
-  exec(sql: string): unknown
-  pragma(source: string, options?: { simple?: boolean }): unknown
-  close(): unknown
-}
-
-type Driver = new (
-  filename: string,
-  options: { timeout: number; readonly?: boolean; fileMustExist?: boolean },
-) => SqliteDatabase
-
-const PACKAGE = 'better-sqlite3'
-
-const REBUILD =
-  'its native binary is missing or was made for another version of Node. Make it again with npm rebuild better-sqlite3; ' +
-  'npm 12 and newer run its install script only with "allowScripts": { "better-sqlite3": true } in package.json'
-
-let loaded: Driver | undefined
-
-/**
- * Loads better-sqlite3. Throws `MISSING_DEPENDENCY` if it is not installed or has no binary for this process, and
- * also, without loading it, if it would end the process.
- */
-export function loadDriver(): Driver {
-  if (loaded) return loaded
-  requireNode()
-  const version = findPackage(PACKAGE)?.version
-  const reason = version && badPair(process.versions.node, version)
-  if (reason) throw missingDependency(reason)
-  const driver = loadPackage({ name: PACKAGE, neededBy: 'SQLite' }) as Driver
-  try {
-    // Loads the binary.
-    new driver(':memory:', { timeout: 0 }).close()
-  } catch (cause) {
-    throw missingDependency(`${PACKAGE} cannot be used (${firstLine(cause)}): ${REBUILD}`, cause)
-  }
-  return (loaded = driver)
-}
+export type { SqliteDatabase, SqliteStatement } from './driver-types.js'
 
 // While a connection opens, SQLite itself waits for processes that open or migrate the same file.
 const OPEN_TIMEOUT_MS = 10_000
@@ -93,6 +33,8 @@ export async function withSmallCheckpoints<Result>(
 
 export interface OpenOptions {
   readonly timeoutMs?: number
+  /** @default the default driver */
+  readonly driver?: Driver
   /** Permissions of the file if it is created. @default 0o600 */
   readonly mode?: number
   /** Never creates the file. */
@@ -112,11 +54,11 @@ export function openDatabase(
 ): SqliteDatabase {
   const { timeoutMs = OPEN_TIMEOUT_MS, mode = DEFAULT_FILE_MODE, readOnly = false } = options
   const fileMustExist = readOnly || options.mustExist === true
-  const Database = loadDriver()
+  const driver = options.driver ?? loadDriver()
   let database: SqliteDatabase | undefined
   try {
     if (!fileMustExist) createFile(filename, mode)
-    database = new Database(filename, { timeout: timeoutMs, readonly: readOnly, fileMustExist })
+    database = driver.open(filename, { timeout: timeoutMs, readonly: readOnly, fileMustExist })
     // better-sqlite3 is compiled with NORMAL as WAL's default, which loses the last commits when
     // the power goes: https://www.sqlite.org/pragma.html#pragma_synchronous
     database.pragma('synchronous = FULL')
@@ -136,9 +78,6 @@ export function openDatabase(
     })
   }
 }
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : ''
 
 /** True if SQLite has found the file damaged: https://www.sqlite.org/rescode.html#corrupt */
 export const isCorrupt = (error: unknown): boolean =>

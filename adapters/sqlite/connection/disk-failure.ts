@@ -1,4 +1,5 @@
-import type { SqliteDatabase } from './database.js'
+import type { SqliteDatabase } from './driver-types.js'
+import { codeOf } from './driver-errors.js'
 
 /*
  * If the sync of a commit fails, SQLite rolls the transaction back, but its frames stay in the WAL
@@ -10,7 +11,7 @@ import type { SqliteDatabase } from './database.js'
 
 /** True for errors of the disk, after which a commit may be in the file or not. */
 export function isDiskFailure(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_IOERR')
+  return codeOf(error).startsWith('SQLITE_IOERR')
 }
 
 /**

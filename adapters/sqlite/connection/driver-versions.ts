@@ -1,5 +1,10 @@
 import { isAtLeast, type Release } from '../../../src/store/node-version.js'
 
+/** From this release on, `node:sqlite` has all that the store uses. */
+const NODE_SQLITE: Release = [24, 0]
+
+export const hasNodeSqlite = (nodeVersion: string): boolean => isAtLeast(nodeVersion, NODE_SQLITE)
+
 interface BadPair {
   /** The major version of better-sqlite3. */
   readonly driver: number
@@ -40,7 +45,7 @@ const BAD_PAIRS: readonly BadPair[] = [
     driver: 12,
     node: [[24, 19], NEWEST],
     effect: 'aborts the process when a statement is collected',
-    remedy: 'install version 13 (npm install better-sqlite3@13)',
+    remedy: `install version 13 (npm install better-sqlite3@13), or use the driver that Node includes: { driver: 'node:sqlite' }`,
   },
 ]
 

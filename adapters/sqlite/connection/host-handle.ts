@@ -1,12 +1,53 @@
 import fs from 'node:fs'
 import { AuditLogError } from '../../../src/errors.js'
-import type { SqliteDatabase } from './database.js'
+import type { SqliteDatabase } from './driver-types.js'
+import { type Driver, readSourceId, type SqliteDriverName } from './driver.js'
+import { fromNodeSqlite, isNodeSqliteDatabase, type NodeSqliteDatabase } from './node-sqlite.js'
 
-const isHandle = (value: object): value is SqliteDatabase =>
+/*
+ * Two SQLite libraries in one process know nothing of each other's POSIX locks on a file, and cancel them:
+ * https://www.sqlite.org/howtocorrupt.html#_multiple_copies_of_sqlite_linked_into_the_same_application
+ * So a handle of the host must be of the library that the store uses.
+ */
+
+/** A handle of one of the two drivers. */
+export type HostDatabase = SqliteDatabase | NodeSqliteDatabase
+
+const isBetterSqlite = (value: object): value is SqliteDatabase =>
   'open' in value &&
   typeof value.open === 'boolean' &&
   'prepare' in value &&
   typeof value.prepare === 'function'
+
+/** The driver of a handle; `undefined` for any other object. */
+export function driverOf(handle: object): SqliteDriverName | undefined {
+  if (isNodeSqliteDatabase(handle)) return 'node:sqlite'
+  return isBetterSqlite(handle) ? 'better-sqlite3' : undefined
+}
+
+/** Any handle with the interface of better-sqlite3. */
+export const asDatabase = (handle: HostDatabase): SqliteDatabase =>
+  isNodeSqliteDatabase(handle) ? fromNodeSqlite(handle) : handle
+
+export const isOpen = (handle: HostDatabase): boolean =>
+  isNodeSqliteDatabase(handle) ? handle.isOpen : handle.open
+
+/** Says what is wrong with an open handle that is not of the driver's library. */
+function foreignLibrary(handle: HostDatabase, driver: Driver): string | undefined {
+  const other = driverOf(handle)!
+  const why = "Two SQLite libraries in one process cancel each other's locks on a file"
+  if (other !== driver.name)
+    return (
+      `the handle is of ${other}, and the store uses ${driver.name}. ${why}: ` +
+      `give the store { driver: '${other}' }, or open the handle with ${driver.name}`
+    )
+  if (readSourceId(asDatabase(handle)) !== driver.sourceId)
+    return (
+      `the handle is of another copy of ${other} than the store's. ${why}: ` +
+      `install one version (npm ls ${other})`
+    )
+  return undefined
+}
 
 /** The canonical path of a connection's main database; `undefined` for one in memory. */
 export function fileOf(database: SqliteDatabase): string | undefined {
@@ -28,20 +69,38 @@ export function fileOf(database: SqliteDatabase): string | undefined {
 export const refused = (message: string, cause?: unknown): AuditLogError =>
   new AuditLogError('INVALID_OPTION', `transaction: ${message}`, { cause })
 
+/** Returns the name of the file of the `database` option. Throws `INVALID_OPTION` for a handle of another library. */
+export function fileOfHandle(handle: HostDatabase, driver: Driver): string {
+  const wrong = (message: string): AuditLogError =>
+    new AuditLogError('INVALID_OPTION', `database: ${message}`)
+  if (!handle || !driverOf(handle)) throw wrong(`the SQLite store takes a ${driver.name} database`)
+  const foreign = isOpen(handle) ? foreignLibrary(handle, driver) : undefined
+  if (foreign) throw wrong(foreign)
+  return asDatabase(handle).name
+}
+
 /**
- * Returns the transaction if it is a better-sqlite3 handle that is open on the file, and otherwise throws
- * `INVALID_OPTION`. The handle is only used to read the name of its file.
+ * Returns the transaction if it is a handle of the driver that is open on the file, and otherwise throws
+ * `INVALID_OPTION`. The handle is only used to read the name of its file and of its library.
  */
-export function hostHandle(transaction: object, file: string | undefined): SqliteDatabase {
-  if (!isHandle(transaction)) throw refused('the SQLite store takes a better-sqlite3 database')
-  if (!transaction.open) throw refused('the database handle is closed')
+export function hostHandle(
+  transaction: object,
+  file: string | undefined,
+  driver: Driver,
+): SqliteDatabase {
+  if (!driverOf(transaction)) throw refused(`the SQLite store takes a ${driver.name} database`)
+  const database = asDatabase(transaction as HostDatabase)
+  if (!database.open) throw refused('the database handle is closed')
+  let foreign: string | undefined
   let other: string | undefined
   try {
-    other = fileOf(transaction)
+    foreign = foreignLibrary(transaction as HostDatabase, driver)
+    if (!foreign) other = fileOf(database)
   } catch (cause) {
     throw refused('the file of the database handle cannot be read', cause)
   }
+  if (foreign) throw refused(foreign)
   if (other === undefined || other !== file)
     throw refused(`the database handle is open on ${other ?? 'no file'}, not on ${file}`)
-  return transaction
+  return database
 }

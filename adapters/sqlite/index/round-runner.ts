@@ -5,6 +5,7 @@ import { INDEX_BOUNDS } from '../../../src/store-kit/index/index-bounds.js'
 import type { SealingTuning } from '../../../src/store-kit/index-builder/segment-levels.js'
 import { createConnection, type Connection } from '../connection/connection.js'
 import { openDatabase, type SqliteDatabase } from '../connection/database.js'
+import { type Driver, loadDriver, type SqliteDriverName } from '../connection/driver.js'
 import { createDriver } from './index-driver.js'
 import { createLease } from './lease.js'
 import type { CreatePacer } from './pacing.js'
@@ -20,6 +21,8 @@ export interface RoundRunner {
 /** Holds only values that can be cloned, because a thread may receive them. */
 export interface RunnerOptions {
   readonly filename: string
+  /** Must be that of the store: two libraries in one process cancel each other's locks. */
+  readonly driver: SqliteDriverName
   readonly tuning: SealingTuning
   /** A process that dies keeps the lease for at most this long. */
   readonly leaseMs: number
@@ -39,12 +42,12 @@ const CHECKPOINT_PAGES = 2000
  * order, and the next durable commit of the store includes them. Without WAL, `synchronous` stays as it is,
  * because a lower level could corrupt the file.
  */
-function openForSealing(filename: string, lockWaitMs: number): SqliteDatabase {
+function openForSealing(filename: string, driver: Driver, lockWaitMs: number): SqliteDatabase {
   const prepare = (database: SqliteDatabase): void => {
     database.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
     database.pragma('cache_size = -16384')
   }
-  const database = openDatabase(filename, prepare, { mustExist: true })
+  const database = openDatabase(filename, prepare, { mustExist: true, driver })
   const isWal = database.pragma('journal_mode', { simple: true }) === 'wal'
   database.pragma(isWal ? 'synchronous = NORMAL' : `busy_timeout = ${lockWaitMs}`)
   return database
@@ -55,7 +58,7 @@ function openForSealing(filename: string, lockWaitMs: number): SqliteDatabase {
  * as it may without WAL, blocks the thread for up to `lockWaitMs`.
  */
 export function createRoundRunner(
-  { filename, tuning, leaseMs }: RunnerOptions,
+  { filename, driver: driverName, tuning, leaseMs }: RunnerOptions,
   createPacer: CreatePacer,
   lockWaitMs = 0,
 ): RoundRunner {
@@ -65,9 +68,14 @@ export function createRoundRunner(
   let connection: Connection | undefined
   let running: Promise<RoundEnd> | undefined
 
+  const connect = (): Connection => {
+    const driver = loadDriver(driverName)
+    return createConnection(openForSealing(filename, driver, lockWaitMs), driver)
+  }
+
   const round = async (): Promise<RoundEnd> => {
     throwIfAborted(signal)
-    const open = (connection ??= createConnection(openForSealing(filename, lockWaitMs)))
+    const open = (connection ??= connect())
     const pacer = createPacer(open, signal)
     return runRound({
       tuning,

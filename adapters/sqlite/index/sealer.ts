@@ -34,14 +34,14 @@ export function createSqliteSealer(
 ): Sealer {
   const options = { ...DEFAULTS, ...given }
   const { tuning, leaseMs, idleMs, threadFile } = options
-  const { database } = connection
+  const { database, driver } = connection
   const clock = systemClock()
   let runner: Promise<RoundRunner> | undefined
   let canUseThread = true
   let idle: NodeJS.Timeout | undefined
 
   const start = async (): Promise<RoundRunner> => {
-    const runnerOptions = { filename: database.name, tuning, leaseMs }
+    const runnerOptions = { filename: database.name, driver: driver.name, tuning, leaseMs }
     if (canUseThread) {
       try {
         return await startSealingThread(threadFile(), runnerOptions)

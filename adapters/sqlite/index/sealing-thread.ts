@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { loadDriver } from '../connection/database.js'
+import { loadDriver } from '../connection/driver.js'
 import { pacerInThread } from './pacing.js'
 import { createRoundRunner, type RunnerOptions } from './round-runner.js'
 import type { FromThread, ToThread } from './start-sealing-thread.js'
@@ -12,9 +12,10 @@ const LOCK_WAIT_MS = 1000
 const port = parentPort!
 const post = (message: FromThread): void => port.postMessage(message)
 
+const options = workerData as RunnerOptions
 // Throws if the driver cannot be loaded in a thread; the main thread then builds the index.
-loadDriver()
-const runner = createRoundRunner(workerData as RunnerOptions, pacerInThread, LOCK_WAIT_MS)
+loadDriver(options.driver)
+const runner = createRoundRunner(options, pacerInThread, LOCK_WAIT_MS)
 
 const handlers: Readonly<Record<ToThread, () => Promise<void>>> = {
   async run() {

@@ -1,12 +1,12 @@
 import type { ListTable } from '../../../src/lists/list-source.js'
 import { databaseTable, type TableOptions, type TableRow } from '../../../src/lists/table.js'
-import type { SqliteDatabase } from '../connection/database.js'
+import { asDatabase, type HostDatabase } from '../connection/host-handle.js'
 import { pushDownColumns } from './pushdown-column.js'
 import { pushDownWhere } from './pushdown-where.js'
 
 export interface SqliteTableOptions extends TableOptions {
-  /** An open better-sqlite3 handle. The table only reads through it and does not change its settings. */
-  readonly database: SqliteDatabase
+  /** An open handle of better-sqlite3 or `node:sqlite`. The table only reads through it and does not change its settings. */
+  readonly database: HostDatabase
 }
 
 /**
@@ -16,7 +16,11 @@ export interface SqliteTableOptions extends TableOptions {
  * ids, in slices between which the event loop runs. Rejects with `STORE_FAILED`, with the error of the
  * driver in `cause`.
  */
-export function sqliteTable({ database, ...options }: SqliteTableOptions): ListTable<TableRow> {
+export function sqliteTable({
+  database: handle,
+  ...options
+}: SqliteTableOptions): ListTable<TableRow> {
+  const database = asDatabase(handle)
   return databaseTable(options, {
     pushDown: (where, columnOf) => pushDownWhere(where, pushDownColumns(columnOf)),
     select: ({ name }) => name,

@@ -69,21 +69,26 @@ const INSERT = `INSERT INTO ${TABLE} (${COLUMNS.join(', ')}) VALUES (${COLUMNS.m
 
 const TAKE = `SELECT id, ${COLUMNS.join(', ')} FROM daybook_outbox ORDER BY id LIMIT ?`
 
+interface HostInsert {
+  readonly handle: SqliteDatabase
+  readonly insert: SqliteStatement
+}
+
 export function createOutbox(connection: Connection): Outbox {
   const file = fileOf(connection.database)
-  const inserts = new WeakMap<object, SqliteStatement>()
+  const inserts = new WeakMap<object, HostInsert>()
   let libraries: LibraryInsert | undefined
 
   /** A handle stays on its file, so one that was checked before can only have been closed. */
   const insertOn = (transaction: object): SqliteStatement => {
     const known = inserts.get(transaction)
-    const handle =
-      known && (transaction as SqliteDatabase).open
-        ? (transaction as SqliteDatabase)
-        : hostHandle(transaction, file)
+    const handle = known?.handle.open
+      ? known.handle
+      : hostHandle(transaction, file, connection.driver)
     if (!handle.inTransaction) throw refused('no transaction is open on the database handle')
-    const insert = known ?? handle.prepare(INSERT)
-    inserts.set(transaction, insert)
+    if (handle === known?.handle) return known.insert
+    const insert = handle.prepare(INSERT)
+    inserts.set(transaction, { handle, insert })
     return insert
   }
 

@@ -7,6 +7,7 @@ import { sqliteJournal, sqliteStore, type SqliteStoreOptions } from 'daybook/sql
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { pacerInMain } from '../../../adapters/sqlite/index/pacing.js'
 import { createRoundRunner } from '../../../adapters/sqlite/index/round-runner.js'
+import { defaultDriver } from '../../../adapters/sqlite/connection/driver.js'
 import { TUNING } from '../shared/sealer.js'
 import { tempDir } from '../../support/temp.js'
 
@@ -134,7 +135,10 @@ describe('a file that is not in its place', () => {
   })
 
   it('the builder of the index creates no file', async () => {
-    const runner = createRoundRunner({ filename, tuning: TUNING, leaseMs: 1000 }, pacerInMain)
+    const runner = createRoundRunner(
+      { filename, driver: defaultDriver(), tuning: TUNING, leaseMs: 1000 },
+      pacerInMain,
+    )
     await expect(runner.run()).rejects.toMatchObject({ code: 'STORE_FAILED' })
     await runner.close()
     expect(fs.existsSync(filename)).toBe(false)

@@ -8,6 +8,7 @@ import { manualClock } from 'daybook/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { DEADLINE_MS, driveDeadlines, untilTried } from '../../support/deadlines.js'
 import { runScript } from '../../support/child.js'
+import { BUSY } from '../../support/node-sqlite/busy.js'
 import { tempDir } from '../../support/temp.js'
 
 let temp: ReturnType<typeof tempDir>
@@ -352,7 +353,7 @@ describe('an open transaction of the host', () => {
     await expect(call).rejects.toMatchObject({
       code: 'STORE_FAILED',
       message: 'the SQLite store failed: database is locked',
-      cause: { code: 'SQLITE_BUSY' },
+      cause: BUSY,
     })
     other.exec('ROLLBACK')
     expect(audit.stats()).toMatchObject({ rejected: 1, journalled: 0 })

@@ -5,6 +5,7 @@ import { type AppendOptions, AuditLog, AuditLogError } from 'daybook'
 import { sqliteStore } from 'daybook/sqlite'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { DEADLINE_MS, driveDeadlines, untilTried } from '../../support/deadlines.js'
+import { BUSY } from '../../support/node-sqlite/busy.js'
 import { tempDir } from '../../support/temp.js'
 
 describe('sqliteStore', () => {
@@ -183,7 +184,7 @@ describe('sqliteStore', () => {
       store.append([{ ...draft, source: null, attributes: {}, json: '{}' }], options)
     const locked = {
       code: 'ABORTED',
-      cause: { code: 'SQLITE_BUSY', message: 'database is locked' },
+      cause: { ...BUSY, message: 'database is locked' },
     }
     const passDeadlines = driveDeadlines()
     const late = append({ deadline: performance.now() + DEADLINE_MS })

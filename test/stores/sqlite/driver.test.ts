@@ -1,0 +1,109 @@
+import fs from 'node:fs'
+import { AuditLog } from 'daybook'
+import { sqliteJournal, sqliteStore } from 'daybook/sqlite'
+import Database from 'better-sqlite3'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { defaultDriver, type SqliteDriverName } from '../../../adapters/sqlite/connection/driver.js'
+import { hasNodeSqlite } from '../../../adapters/sqlite/connection/driver-versions.js'
+import { tempDir } from '../../support/temp.js'
+
+let temp: ReturnType<typeof tempDir>
+let filename: string
+
+beforeEach(() => {
+  temp = tempDir()
+  filename = temp.file('audit.db')
+})
+afterEach(() => temp.remove())
+
+const own = defaultDriver()
+const foreign: SqliteDriverName = own === 'node:sqlite' ? 'better-sqlite3' : 'node:sqlite'
+
+/** A handle with the marks of a driver, of which nothing can be read but its library. */
+const handleOf = (driver: SqliteDriverName, sourceId?: string): never => {
+  const prepare = (): object => {
+    if (sourceId === undefined) throw new Error('a foreign handle was used')
+    return { get: () => ({ id: sourceId }), setReturnArrays() {}, setReadBigInts() {} }
+  }
+  const handle =
+    driver === 'node:sqlite'
+      ? { isOpen: true, isTransaction: true, location: () => filename, prepare }
+      : { open: true, inTransaction: true, name: filename, prepare }
+  return handle as never
+}
+
+/** Records with the handle as `transaction`. */
+const enlist = async (transaction: object): Promise<unknown> => {
+  const audit = new AuditLog({ store: sqliteStore({ filename }), types: {} })
+  try {
+    return await audit.recordCustom('x', {}, { transaction })
+  } finally {
+    await audit.close()
+  }
+}
+
+const refusal = (message: RegExp): object => ({
+  code: 'INVALID_OPTION',
+  message: expect.stringMatching(message),
+})
+
+describe('a handle of another SQLite library', () => {
+  it('is refused as transaction', async () => {
+    const message = new RegExp(`^transaction: the handle is of ${foreign}, .*driver: '${foreign}'`)
+    await expect(enlist(handleOf(foreign))).rejects.toMatchObject(refusal(message))
+  })
+
+  it('is refused as database, before the file is opened', () => {
+    expect(() => sqliteStore({ database: handleOf(foreign), driver: own })).toThrow(
+      expect.objectContaining(refusal(/^database: the handle is of .*cancel each other's locks/)),
+    )
+    expect(fs.existsSync(filename)).toBe(false)
+  })
+
+  it('is refused if it is of another copy of the driver', async () => {
+    const message = new RegExp(`another copy of ${own} .*npm ls ${own}`)
+    const handle = handleOf(own, '2001-01-01 other')
+    expect(() => sqliteStore({ database: handle })).toThrow(
+      expect.objectContaining(refusal(message)),
+    )
+    await expect(enlist(handle)).rejects.toMatchObject(refusal(message))
+  })
+
+  it('of no driver is refused', () => {
+    const database = { name: filename } as never
+    expect(() => sqliteStore({ database })).toThrow(
+      expect.objectContaining(refusal(/^database: the SQLite store takes a /)),
+    )
+  })
+})
+
+describe('the option driver', () => {
+  it('accepts the names of the drivers only', () => {
+    const driver = 'sqlite3' as never
+    const error = expect.objectContaining(refusal(/^driver must be 'better-sqlite3' or /))
+    expect(() => sqliteStore({ filename, driver })).toThrow(error)
+    expect(() => sqliteJournal({ filename, driver })).toThrow(error)
+  })
+
+  it('needs Node 24 for node:sqlite', async () => {
+    const open = () => sqliteStore({ filename, driver: 'node:sqlite' })
+    if (hasNodeSqlite(process.versions.node)) return open().close()
+    expect(open).toThrow(
+      expect.objectContaining({
+        code: 'MISSING_DEPENDENCY',
+        message: expect.stringMatching(/needs Node 24 .* npm install better-sqlite3$/),
+      }),
+    )
+  })
+
+  it('is by default that of the handle', async () => {
+    const database = new Database(filename)
+    const store = sqliteStore({ database })
+    const audit = new AuditLog({ store, types: {} })
+    database.exec('BEGIN')
+    await audit.recordCustom('x', {}, { transaction: database })
+    database.exec('COMMIT')
+    await audit.close()
+    database.close()
+  })
+})

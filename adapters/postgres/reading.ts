@@ -1,10 +1,14 @@
+import { queryTimedOut } from '../../src/errors.js'
 import { isUuid, parseEventId } from '../../src/event/event-id.js'
-import type { Clock } from '../../src/event/timestamp.js'
-import { createDamageReporter, type DamageReporter } from '../../src/store/damage.js'
+import type { Clock, Microseconds } from '../../src/event/timestamp.js'
+import type { TimeBounds } from '../../src/filter/bounds.js'
+import { scanDirection } from '../../src/filter/order.js'
+import type { Order } from '../../src/store-kit/index/part.js'
+import { createDamageReporter, type Damage, type DamageReporter } from '../../src/store/damage.js'
 import type { EventPage, EventStore } from '../../src/store/store.js'
 import type { PostgresPool } from './connection/client.js'
 import type { Ask } from './connection/connection.js'
-import { isDataError } from './connection/failures.js'
+import { isCorrupt, isDataError, isNoJson } from './connection/failures.js'
 import { createLogIndex, type LogIndex, type OnDamaged } from './index/log-index.js'
 import type { SealingTuning } from '../../src/store-kit/index-builder/segment-levels.js'
 import type { PostgresLog } from './log/log.js'
@@ -13,11 +17,19 @@ import type { OwnWrites } from './log/replica.js'
 import { countBounds, countEvents } from './read/count.js'
 import { findExcess } from './read/excess.js'
 import { listEvents } from './read/list.js'
-import { type ListPlan, type ListRequest, openList, planList } from './read/list-plan.js'
+import {
+  type ListPlan,
+  type ListRequest,
+  listBounds,
+  openList,
+  planList,
+} from './read/list-plan.js'
 import type { Indexed } from './read/list-query.js'
 import { readOpen } from './schema/live-rows.js'
 import type { Names } from './schema/names.js'
-import { checkRows, findEvent } from './schema/rows.js'
+import { findUnreadable, UnreadableAmong } from './schema/find-unreadable.js'
+import { createReadableEvents } from './schema/readable-events.js'
+import { findEvent } from './schema/rows.js'
 import { verifyLog } from './verify.js'
 
 /** The WAL position that the answering server has reached, at least $1. */
@@ -28,6 +40,11 @@ const WAL_POSITION = `SELECT greatest($1::pg_lsn,
 // is answered without the index.
 const MAX_OUTDATED = 3
 
+/** Counts test values and parse attributes in SQL, or in this process. */
+const isUncountable = (error: unknown): boolean =>
+  isCorrupt(error) || isDataError(error) || isNoJson(error)
+
+const NO_TIME = { from: 1, to: 0 } as const
 const ALL_TIME = { from: 0, to: Number.MAX_SAFE_INTEGER } as const
 
 export interface ReadingOptions {
@@ -52,12 +69,17 @@ const readWalPosition = async (ask: Ask, known: string | undefined): Promise<str
   return position
 }
 
+/** What answers of the primary, or of a replica, are read from. */
+interface Server {
+  readonly names: Names
+  readonly index: LogIndex
+}
+
 interface PageSource {
   readonly reader: Reader
-  readonly names: Names
   readonly firstProbe: number
   readonly damages: DamageReporter
-  readonly indexOf: (isReplica: boolean) => LogIndex | undefined
+  readonly serverOf: (isReplica: boolean) => Server
 }
 
 /**
@@ -65,19 +87,19 @@ interface PageSource {
  * cannot test a damaged event.
  */
 async function readPage(
-  { reader, indexOf, ...source }: PageSource,
+  { reader, serverOf, ...source }: PageSource,
   request: ListRequest,
   checkSignal: () => void,
   signal: AbortSignal | undefined,
 ): Promise<EventPage> {
-  const planned = planList(request, source.names)
+  const planned = planList(request, serverOf(false).names)
   const withoutSql: ListPlan = { ...planned, where: undefined }
   let plan = planned
   for (let left = MAX_OUTDATED; ;) {
-    const indexedOn = (isReplica: boolean): Indexed => ({
-      ...source,
-      index: left > 0 ? indexOf(isReplica) : undefined,
-    })
+    const indexedOn = (isReplica: boolean): Indexed => {
+      const { names, index } = serverOf(isReplica)
+      return { ...source, names, index: left > 0 ? index : undefined }
+    }
     const reading = reader.read(
       signal,
       plan.bounds,
@@ -103,6 +125,53 @@ async function readPage(
   }
 }
 
+interface Search extends Pick<PageSource, 'reader' | 'serverOf'> {
+  /** Where the reading begins. */
+  readonly order: Order
+  readonly bounds: TimeBounds
+  /** Whether an error means that some rows cannot be read. */
+  readonly isDamage: (error: unknown) => boolean
+  readonly queryTimeoutMs: number
+  readonly reached: Map<Order, Microseconds>
+  readonly check: () => void
+  readonly report: (damage: Damage) => void
+}
+
+/** Repeats a reading that meets events that the server cannot read, without them. */
+async function readAround<Result>(
+  search: Search,
+  signal: AbortSignal | undefined,
+  read: () => Promise<Result>,
+): Promise<Result> {
+  const { reader, serverOf, isDamage, check, queryTimeoutMs, report } = search
+  const end = performance.now() + queryTimeoutMs
+  const found: Damage[] = []
+  const find = (cause: unknown): Promise<boolean> =>
+    reader.read(signal, NO_TIME, ({ ask, isReplica }) =>
+      findUnreadable(ask, serverOf(isReplica).names, {
+        ...search,
+        found,
+        times: cause instanceof UnreadableAmong ? cause.times : undefined,
+        checkTime() {
+          check()
+          if (performance.now() > end) throw queryTimedOut(queryTimeoutMs, cause)
+        },
+      }),
+    )
+  try {
+    for (;;) {
+      try {
+        return await read()
+      } catch (error) {
+        if (!isDamage(error) || !(await find(error))) throw error
+      }
+    }
+  } finally {
+    // Only now, as a report is an event, which the page must not have.
+    for (const damage of found) report(damage)
+  }
+}
+
 /** The methods of the store that only read. */
 export function createReading(
   log: PostgresLog,
@@ -118,9 +187,24 @@ export function createReading(
     onDamaged(segment)
   }
   // A replica may be behind, so its index is cached separately.
-  const index = createLogIndex(names, tuning, report)
-  const replicaIndex = readPool && createLogIndex(names, tuning, report)
-  const indexOf = (isReplica: boolean): LogIndex | undefined => (isReplica ? replicaIndex : index)
+  const onServer = (on: Names): Server => {
+    on.readable.damages.watch((damage) => damages.report(damage))
+    return { names: on, index: createLogIndex(on, tuning, report) }
+  }
+  const primary = onServer(names)
+  // What one server cannot read, the other may.
+  const replica = readPool && onServer({ ...names, readable: createReadableEvents(names.events) })
+  const serverOf = (isReplica: boolean): Server => (isReplica && replica) || primary
+  const search = {
+    reader,
+    serverOf,
+    queryTimeoutMs,
+    reached: new Map<Order, Microseconds>(),
+    report: (damage: Damage): void => damages.report(damage),
+  }
+
+  const around = (signal: AbortSignal | undefined) =>
+    ({ order: 'desc', isDamage: isCorrupt, check: () => check(signal) }) as const
 
   return {
     async get(id, { signal } = {}) {
@@ -129,17 +213,24 @@ export function createReading(
       const time = parseEventId(id)?.time ?? -1
       return reader.read(signal, { from: time, to: time }, async ({ ask, open }) => {
         const live = await readOpen(ask, names, open)
-        return (
-          live.find((event) => event.id === id) ?? findEvent(ask, names, id, checkRows(damages))
-        )
+        return live.find((event) => event.id === id) ?? findEvent(ask, names, id, damages)
       })
     },
 
     async list(query, { signal, trace, lazy } = {}) {
       const checkSignal = (): void => check(signal)
       checkSignal()
-      const pages = { reader, names, firstProbe, damages, indexOf }
-      const page = await readPage(pages, { query, trace, lazy }, checkSignal, signal)
+      const pages = { reader, firstProbe, damages, serverOf }
+      const page = await readAround(
+        {
+          ...search,
+          ...around(signal),
+          order: scanDirection(query.sorts) ?? 'desc',
+          bounds: listBounds(query),
+        },
+        signal,
+        () => readPage(pages, { query, trace, lazy }, checkSignal, signal),
+      )
       onListed()
       return page
     },
@@ -147,18 +238,26 @@ export function createReading(
     async count(query, { signal } = {}) {
       check(signal)
       const end = performance.now() + Math.min(query.within, queryTimeoutMs)
-      return reader.read(signal, countBounds(query), (snapshot) =>
-        countEvents(
-          snapshot,
-          { ...query, within: Math.max(0, end - performance.now()) },
-          { names, index: indexOf(snapshot.isReplica), clock: clock?.(), signal },
-        ),
+      const bounds = countBounds(query)
+      return readAround(
+        { ...search, ...around(signal), bounds, isDamage: isUncountable },
+        signal,
+        () =>
+          reader.read(signal, bounds, (snapshot) =>
+            countEvents(
+              snapshot,
+              { ...query, within: Math.max(0, end - performance.now()) },
+              { ...serverOf(snapshot.isReplica), clock: clock?.(), signal },
+            ),
+          ),
       )
     },
 
     async excess(bounds, { signal } = {}) {
       check(signal)
-      return findExcess(reader, names, bounds, signal)
+      return readAround({ ...search, ...around(signal), bounds: ALL_TIME }, signal, () =>
+        findExcess(reader, (isReplica) => serverOf(isReplica).names, bounds, signal),
+      )
     },
 
     async openEvents({ signal } = {}) {
@@ -172,7 +271,9 @@ export function createReading(
 
     async verify(options = {}) {
       check(options.signal)
-      const verification = await verifyLog(log, options, (damaged) => index.setAside(damaged))
+      const verification = await verifyLog(log, options, (damaged) =>
+        primary.index.setAside(damaged),
+      )
       for (const damage of verification.damage) damages.report(damage)
       return verification
     },

@@ -1,3 +1,4 @@
+import { throwIfAborted } from '../../src/errors.js'
 import { SUFFIX_LENGTH } from '../../src/event/event-id.js'
 import type { Microseconds } from '../../src/event/timestamp.js'
 import type { Damage } from '../../src/store/damage.js'
@@ -14,12 +15,15 @@ import {
 import { DamagedSegment } from '../../src/store-kit/index/segment-source.js'
 import { BLOCK } from '../../src/store-kit/index/time-blocks.js'
 import { ask, askLast, type PostgresPoolClient, type TextRow } from './connection/client.js'
+import { createAsk } from './connection/connection.js'
 import { isCorrupt } from './connection/failures.js'
 import { loadIndexState, loadSegments, type PostgresSegmentRow } from './index/index-state.js'
 import { findMissing, readBlocks } from './index/segment-times.js'
 import { withRetry } from './log/calls.js'
 import type { PostgresLog } from './log/log.js'
+import { findUnreadable } from './schema/find-unreadable.js'
 import type { Names } from './schema/names.js'
+import { createReadableEvents } from './schema/readable-events.js'
 import { STORED_COLUMNS, faultOf } from './schema/rows.js'
 import { type Read, timesBetween, verifySegment } from './verify-index.js'
 
@@ -42,6 +46,8 @@ interface Run {
   readonly found: (damage: Damage) => void
   readonly onDamaged: (damaged: DamagedSegment) => void
   readonly read: Read
+  /** The times of damaged events, which need not be in a segment. */
+  readonly damagedTimes: Set<Microseconds>
 }
 
 /**
@@ -53,7 +59,9 @@ export async function verifyLog(
   options: VerifyOptions,
   onDamaged: (damaged: DamagedSegment) => void,
 ): Promise<Verification> {
-  const { names } = log
+  const { events } = log.names
+  // Also the events are read that this process leaves out.
+  const names = { ...log.names, readable: createReadableEvents(events) }
   const { signal } = options
   const { found, countEvent, result } = createFindings(options)
   const read: Read = (act) =>
@@ -63,7 +71,7 @@ export async function verifyLog(
       await ask(client, 'COMMIT')
       return result
     })
-  const run: Run = { names, options, found, read, onDamaged }
+  const run: Run = { names, options, found, read, onDamaged, damagedTimes: new Set() }
 
   await guarded(run, names.events, () => verifyEvents(run, countEvent))
   await guarded(run, names.liveEvents, () => verifyLive(run))
@@ -81,49 +89,47 @@ async function guarded({ found }: Run, table: string, work: () => Promise<void>)
   }
 }
 
-interface ReadRow {
-  readonly time: Microseconds
-  /** `undefined` if it cannot be read, which was noted. */
-  readonly row: TextRow | undefined
-}
-
-/** The next events after a time. Reads them one by one if Postgres cannot read some of them. */
+/** The next events after a time, without those that Postgres cannot read. */
 async function readAfter(
-  { names: { events }, read, found }: Run,
+  { names, read, options, found, damagedTimes }: Run,
   last: Microseconds,
-): Promise<readonly ReadRow[]> {
-  const select = (columns: string): Promise<TextRow[]> =>
-    read((client) =>
-      ask(
-        client,
-        `SELECT ${columns} FROM ${events} WHERE created_at > $1 ORDER BY created_at LIMIT ${STEP}`,
-        last,
-      ),
-    )
-  try {
-    return (await select(STORED_COLUMNS)).map((row) => ({ time: Number(row[0]), row }))
-  } catch (error) {
-    if (!isCorrupt(error)) throw error
-  }
-  const rows: ReadRow[] = []
-  for (const [text] of await select('created_at')) {
-    const time = Number(text)
+  countEvent: () => void,
+): Promise<readonly TextRow[]> {
+  for (;;) {
     try {
-      const [row] = await read((client) =>
-        ask(client, `SELECT ${STORED_COLUMNS} FROM ${events} WHERE created_at = $1`, time),
+      return await read((client) =>
+        ask(
+          client,
+          `SELECT ${STORED_COLUMNS} FROM ${names.readable.sql()} WHERE created_at > $1
+           ORDER BY created_at LIMIT ${STEP}`,
+          last,
+        ),
       )
-      if (row) rows.push({ time, row })
     } catch (error) {
       if (!isCorrupt(error)) throw error
-      found(damagedEvent(time, undefined, (error as Error).message))
-      rows.push({ time, row: undefined })
+      const unreadable: Damage[] = []
+      const isFound = await read((client) =>
+        findUnreadable(createAsk(client), names, {
+          order: 'asc',
+          bounds: { from: last + 1, to: Number.MAX_SAFE_INTEGER },
+          times: undefined,
+          checkTime: () => throwIfAborted(options.signal),
+          found: unreadable,
+          reached: new Map(),
+        }),
+      )
+      if (!isFound) throw error
+      for (const damage of unreadable) {
+        found(damage)
+        damagedTimes.add(damage.from!)
+        countEvent()
+      }
     }
   }
-  return rows
 }
 
 async function verifyEvents(run: Run, countEvent: () => void): Promise<void> {
-  const { names, read, found } = run
+  const { names, read, found, damagedTimes } = run
   const readHighWater = (): Promise<Microseconds> =>
     read(async (client) => {
       const [row] = await ask(client, `SELECT last_value FROM ${names.highWater}`)
@@ -132,15 +138,16 @@ async function verifyEvents(run: Run, countEvent: () => void): Promise<void> {
   const end = await readHighWater()
   let last: Microseconds = -1
   for (;;) {
-    const rows = await readAfter(run, last)
+    const rows = await readAfter(run, last, countEvent)
     const foreign: TextRow[] = []
-    for (const { time, row } of rows) {
+    for (const row of rows) {
       countEvent()
-      last = time
-      if (!row) continue
+      last = Number(row[0])
       const fault = faultOf(row)
-      if (fault !== undefined) found(damagedEvent(time, row[1], fault))
-      else if (row[1]!.length !== SUFFIX_LENGTH) foreign.push(row)
+      if (fault !== undefined) {
+        found(damagedEvent(last, row[1], fault))
+        damagedTimes.add(last)
+      } else if (row[1]!.length !== SUFFIX_LENGTH) foreign.push(row)
     }
     await verifyForeignIds(run, foreign)
     if (rows.length < STEP || last >= end) break
@@ -234,7 +241,7 @@ async function verifyPresence({ names, read, found }: Run, row: PostgresSegmentR
 }
 
 /** Finds events that are in no segment, in ranges where lists read only segments. */
-async function verifyCoverage({ names, read, found }: Run): Promise<void> {
+async function verifyCoverage({ names, read, found, damagedTimes }: Run): Promise<void> {
   let [count, from, to] = [0, 0, 0]
   for (let last: Microseconds | undefined = -1; last !== undefined;) {
     const after: Microseconds = last
@@ -242,7 +249,7 @@ async function verifyCoverage({ names, read, found }: Run): Promise<void> {
       const state = await loadIndexState(client, names)
       const rows = await ask(
         client,
-        `SELECT created_at FROM ${names.events} WHERE created_at > $1 AND created_at <= $2
+        `SELECT created_at FROM ${names.readable.sql()} WHERE created_at > $1 AND created_at <= $2
          ORDER BY created_at LIMIT ${WINDOW}`,
         after,
         state.sealedTo,
@@ -252,6 +259,7 @@ async function verifyCoverage({ names, read, found }: Run): Promise<void> {
       return { last: times.at(-1), lacking: await unindexed(client, names, segments, times) }
     })
     for (const time of page.lacking) {
+      if (damagedTimes.has(time)) continue
       if (count === 0) from = time
       to = time
       count += 1

@@ -25,6 +25,14 @@ export const missingEvent = (time: Microseconds): Damage => ({
   affects: 'no answer has the event',
 })
 
+/** The damage of all events between two times, whose number and ids cannot be read. */
+export const damagedRange = (from: Microseconds, to: Microseconds, reason: string): Damage => ({
+  ...damagedEvent(from, undefined, reason),
+  place: `events from ${timeText(from)} to ${timeText(to)}`,
+  affects: 'lists, pages, exports and counts leave the events out, and get rejects with DAMAGED',
+  to,
+})
+
 /** The damage of an event; `suffix` is what could be read of the row. */
 export function damagedEvent(time: Microseconds, suffix: unknown, reason: string): Damage {
   const id = typeof suffix === 'string' ? idOf(time, suffix) : undefined

@@ -12,10 +12,15 @@ export interface TestDatabase {
 }
 
 /** A Postgres database, empty or a copy of the one with the given name, with a name that no other test has. */
-export async function postgresDatabase(template = 'template1'): Promise<TestDatabase> {
+export async function postgresDatabase(
+  template = 'template1',
+  options = '',
+): Promise<TestDatabase> {
   const server = inject('postgresUrl')
   const name = `daybook_${randomUUID().replaceAll('-', '')}`
-  await administer(server, (client) => client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`))
+  await administer(server, (client) =>
+    client.query(`CREATE DATABASE ${name} TEMPLATE ${template} ${options}`),
+  )
   const url = new URL(server)
   url.pathname = `/${name}`
   const pool = new pg.Pool({ connectionString: url.href })

@@ -37,6 +37,10 @@ export function isCorrupt(error: unknown): boolean {
 export const isDataError = (error: unknown): boolean =>
   codeOf(error instanceof AuditLogError ? error.cause : error).startsWith('22')
 
+/** True if this process could not parse JSON. */
+export const isNoJson = (error: unknown): boolean =>
+  (error instanceof AuditLogError ? error.cause : error) instanceof SyntaxError
+
 const isFromServer = (error: unknown): boolean => error instanceof Error && 'severity' in error
 
 /** True if the same call may succeed later: the server is away, out of space or read-only. */

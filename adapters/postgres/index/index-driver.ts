@@ -1,4 +1,5 @@
 import type { IndexDriver } from '../../../src/store-kit/index-builder/index-driver.js'
+import { byKey } from './by-key.js'
 import { listedNames, openFeeds, readChunks } from './chunk-feed.js'
 import { namesOf, numberColumns } from './column-names.js'
 import type { DriverContext } from './driver-context.js'
@@ -14,6 +15,7 @@ import {
 } from './segment-dropping.js'
 import { checkPresence, readTimes } from './segment-times.js'
 import { BATCH_LIMITS, beginSegment, insertChunks } from './segment-writer.js'
+import { createReadAround } from './read-around.js'
 import { createRepairs } from './repairs.js'
 import { readUnsealed, type UnsealedRows } from './unsealed-rows.js'
 
@@ -21,25 +23,29 @@ export function createDriver(
   context: DriverContext,
 ): IndexDriver<UnsealedRows, PostgresSegmentRow> {
   const { names, run, bounds } = context
+  const around = createReadAround(context)
   return {
     batchLimits: BATCH_LIMITS,
     // Without grams, a text search would have to fetch every chunk of the name.
     hasGramsWhenSealed: true,
-    isSealDue: (size) => run((client) => isSealDue(client, names, size, bounds)),
-    readUnsealed: (size) => readUnsealed(context, size),
+    isSealDue: (size) =>
+      around(() =>
+        run((client) => byKey(client, names, () => isSealDue(client, names, size, bounds))),
+      ),
+    readUnsealed: (size) => around(() => readUnsealed(context, size)),
     numberColumns: (columns) => numberColumns(context, columns),
     beginSegment: (segment) => beginSegment(context, segment),
     insertChunks: ({ id }, from, chunks) => insertChunks(context, id, from, chunks),
     publish: (segment, unsealed) => publish(context, segment, unsealed),
     visibleSegments: () => run((client) => visibleSegments(client, names)),
     readTimes: (segment) => readTimes(context, segment),
-    checkPresence: (_, times) => checkPresence(context, times),
+    checkPresence: (_, times) => around(() => checkPresence(context, times)),
     openFeeds: (segments) => openFeeds(context, segments),
     listedNames: (segment) => listedNames(context, segment),
     namesOf: (numbers) => namesOf(context, numbers),
     readChunks: (segment, name, kind) => readChunks(context, segment, { name, kind }),
     replace: (parts, merged, duplicates) => replace(context, parts, merged, duplicates),
-    repairs: createRepairs(context),
+    repairs: createRepairs(context, around),
     hiddenSegments: () => hiddenSegments(context),
     hideExpired: () => hideExpired(context),
     markGone: (id) => markGone(context, id),

@@ -20,6 +20,7 @@ export interface LateRow {
   readonly time: Microseconds
 }
 
+/** The state is that of `IndexState`. */
 export interface Refreshed {
   /** The server that answered; see `serverSql`. */
   readonly server: string
@@ -27,6 +28,8 @@ export interface Refreshed {
   readonly stage: number
   readonly version: number
   readonly sealedTo: Microseconds
+  readonly removed: number
+  readonly removedBefore: Microseconds
   /** The oldest transaction that may still be running. */
   readonly running: bigint
   readonly late: readonly LateRow[]
@@ -49,12 +52,12 @@ export interface Known {
 }
 
 const selectFresh = (
-  { events }: Names,
+  { readable }: Names,
   slice: number,
   columns: string,
   condition: string,
 ): string =>
-  `SELECT ${columns} FROM ${events} AS e WHERE ${condition} ORDER BY e.created_at LIMIT ${slice}`
+  `SELECT ${columns} FROM ${readable.sql()} WHERE ${condition} ORDER BY e.created_at LIMIT ${slice}`
 
 const selectLate = ({ late }: Names, slice: number, condition: string): string =>
   `SELECT 'late', l.id::text, l.transaction::text, l.created_at::text, NULL, ${NO_EVENT}
@@ -69,7 +72,7 @@ export function refreshStatement(
   const isNotAdded = `l.id <> ALL ('{${added.join()}}'::bigint[])`
   return `
     SELECT 'state', version::text, sealed_to::text, pg_snapshot_xmin(pg_current_snapshot())::text,
-      '${stage}', ${serverSql(names)}, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+      '${stage}', ${serverSql(names)}, removed::text, removed_before::text, NULL, NULL, NULL, NULL, NULL
     FROM ${names.indexState}
     UNION ALL
     (${selectLate(names, slice, `l.transaction >= '${before}'::xid8 AND ${isNotAdded}`)})
@@ -96,6 +99,8 @@ export function readRefreshed(rows: readonly TextRow[]): Refreshed {
     server: state![5]!,
     version: Number(state![1]),
     sealedTo: Number(state![2]),
+    removed: Number(state![6]),
+    removedBefore: Number(state![7]),
     running: BigInt(state![3]!),
     late: ofKind('late').map(readLateRow),
     fresh: ofKind('fresh').map((row) => row.slice(5)),
@@ -110,12 +115,12 @@ export const moreLate = (names: Names, slice: number): string =>
   selectLate(names, slice, '(l.transaction, l.id) > ($1::xid8, $2::bigint)')
 
 /** Reads the events at the given times. */
-export const eventsAt = ({ events }: Names): string =>
-  `SELECT ${EVENT_TEXTS} FROM ${events} AS e WHERE e.created_at = ANY ($1::bigint[])`
+export const eventsAt = ({ readable }: Names): string =>
+  `SELECT ${EVENT_TEXTS} FROM ${readable.sql()} WHERE e.created_at = ANY ($1::bigint[])`
 
 /** Counts the rest, up to the last parameter. */
-export const countFresh = ({ events }: Names): string =>
-  `SELECT count(*) FROM (SELECT FROM ${events} WHERE created_at > $1 ORDER BY created_at LIMIT $2) AS e`
+export const countFresh = ({ readable }: Names): string =>
+  `SELECT count(*) FROM (SELECT FROM ${readable.sql()} WHERE created_at > $1 ORDER BY created_at LIMIT $2) AS fresh`
 export const countLate = ({ late }: Names): string =>
   `SELECT count(*) FROM
      (SELECT FROM ${late} WHERE (transaction, id) > ($1::xid8, $2::bigint) LIMIT $3) AS l`

@@ -8,6 +8,8 @@ import {
 import { INDEX_BOUNDS } from '../../../src/store-kit/index/index-bounds.js'
 import type { PostgresPoolClient } from '../connection/client.js'
 import type { PostgresLog } from '../log/log.js'
+import { isCorrupt } from '../connection/failures.js'
+import { byKey } from './by-key.js'
 import { findDue } from './due.js'
 import { createDriver } from './index-driver.js'
 import { DEFAULT_TUNING } from './index-state.js'
@@ -61,7 +63,14 @@ export function createPostgresSealer(
   const sealer = createSealer(
     {
       store: 'Postgres',
-      findDue: () => use(CHECK_TIMEOUT_MS, (client) => findDue(client, names, tuning)),
+      findDue: () =>
+        use(CHECK_TIMEOUT_MS, (client) =>
+          byKey(client, names, () => findDue(client, names, tuning)),
+        ).catch((error: unknown) => {
+          // A round finds the events that cannot be read.
+          if (!isCorrupt(error)) throw error
+          return 'due'
+        }),
       run: () => {
         let server: string | undefined
         /** What a round has read from one server is not written to another, which may lack some of it. */

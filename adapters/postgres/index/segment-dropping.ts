@@ -1,6 +1,7 @@
 import { SegmentState } from '../../../src/store-kit/index/segment-source.js'
-import { ask, type PostgresPoolClient } from '../connection/client.js'
+import { ask, askLast, type PostgresPoolClient } from '../connection/client.js'
 import type { Names } from '../schema/names.js'
+import { ONLY_KEY } from './by-key.js'
 import type { DriverContext } from './driver-context.js'
 import { changeIndexState, loadSegments } from './index-state.js'
 import { ASYNC_COMMIT } from './transaction-settings.js'
@@ -43,7 +44,8 @@ export const hideExpired = ({ names, run }: DriverContext): Promise<readonly num
   run(async (client) => {
     let ids: number[] = []
     await changeIndexState(client, names, async (state) => {
-      const [row] = await ask(client, `SELECT ${oldestSql(names.events)}`)
+      if (!names.readable.isWhole()) await askLast(client, ONLY_KEY)
+      const [row] = await ask(client, `SELECT ${oldestSql(names.readable.sql())}`)
       const oldest = Number(row![0])
       const segments = await loadSegments(client, names)
       ids = segments.filter(({ last }) => last < oldest).map(({ id }) => id)

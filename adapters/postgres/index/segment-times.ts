@@ -4,7 +4,9 @@ import { DamagedSegment, missingRows } from '../../../src/store-kit/index/segmen
 import { BLOCK, decodeTimes } from '../../../src/store-kit/index/time-blocks.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { ask, type PostgresPoolClient } from '../connection/client.js'
+import { readingAt } from '../schema/find-unreadable.js'
 import type { Names } from '../schema/names.js'
+import { byKey } from './by-key.js'
 import { int8Array } from './binary-array.js'
 import { CHUNK_COLUMNS, readStoredChunk } from './chunk-feed.js'
 import type { DriverContext } from './driver-context.js'
@@ -72,7 +74,10 @@ export async function checkPresence(
   for (const times of parts)
     for (let from = 0; from < times.length; from += MAX_TIMES) {
       const some = times.subarray(from, from + MAX_TIMES)
-      for (const time of await run((client) => findMissing(client, names, some))) missing.add(time)
+      for (const time of await run((client) =>
+        byKey(client, names, () => findMissing(client, names, some)),
+      ))
+        missing.add(time)
     }
   return { isPresent: (time) => !missing.has(time), removed }
 }
@@ -80,14 +85,18 @@ export async function checkPresence(
 /** The times at which there is no event. A scalar subquery looks up each time in the index. */
 export async function findMissing(
   client: PostgresPoolClient,
-  { events }: Names,
+  { readable }: Names,
   times: Float64Array,
 ): Promise<readonly Microseconds[]> {
-  const rows = await ask(
-    client,
-    `SELECT time FROM unnest($1::int8[]) AS given(time)
-     WHERE (SELECT true FROM ${events} WHERE created_at = time) IS NULL`,
-    int8Array(times),
+  const rows = await readingAt(
+    [...times],
+    ask(
+      client,
+      `SELECT time FROM unnest($1::int8[]) AS given(time)
+       WHERE (SELECT true FROM ${readable.sql()} WHERE created_at = time) IS NULL`,
+      int8Array(times),
+    ),
   )
-  return rows.map(([time]) => Number(time))
+  // An event that cannot be read is there.
+  return rows.map(([time]) => Number(time)).filter(readable.has)
 }

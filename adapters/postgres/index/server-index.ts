@@ -20,6 +20,10 @@ export interface Coverage {
   readonly cache: ChunkCache
   /** Parts in memory, which do not change: of recent events, and of the time ranges of damaged segments. */
   readonly recent: readonly IndexPart[]
+  /** Counts removed events like `IndexState`. */
+  readonly removed: number
+  /** See `IndexState`. */
+  readonly removedBefore: Microseconds
   /** All events up to this time are in the parts, except open live events. */
   readonly to: Microseconds
 }
@@ -114,13 +118,14 @@ export function createServerIndex(
         setState(next, (await moment.ask(selectSegments(names))).map(readSegmentRow))
         next = readRefreshed(await moment.ask(statement()))
       }
-      if (!(await late.add(next, moment)))
-        return { version, segments: [], cache, recent: [], to: -1 }
+      const { removed, removedBefore } = next
+      const state = { version, cache, removed, removedBefore }
+      if (!(await late.add(next, moment))) return { ...state, segments: [], recent: [], to: -1 }
       const isAll = await fresh.add(next.fresh, moment)
       const to = isAll ? Number.MAX_SAFE_INTEGER : recent.index.last
       const parts = [...recent.index.parts(), ...(await rangeParts(moment))]
       const sound = segments.filter((row) => !isDamaged(row))
-      return { version, segments: sound, cache, recent: parts, to }
+      return { ...state, segments: sound, recent: parts, to }
     },
     segment: (wanted) => segments.find(({ id }) => id === wanted),
   }

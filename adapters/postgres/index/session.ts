@@ -22,6 +22,7 @@ import { createTaskRunner, type TaskRunner } from './task-runner.js'
 
 /** Reads the index for one query, in its snapshot. */
 export interface IndexSession {
+  readonly coverage: Coverage
   readonly parts: readonly IndexPart[]
   readonly tasks: TaskRunner
   /** The events of these parts that may match; parts without any are left out. */
@@ -63,6 +64,7 @@ export function openSession(options: SessionOptions): IndexSession {
   const tasks = createTaskRunner(loader, snapshot.checkTime)
 
   return {
+    coverage,
     parts: [...stored, ...recent].filter((part) => overlaps(part, bounds)),
     tasks,
     release: () => loader.release(),

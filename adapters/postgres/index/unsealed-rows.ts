@@ -7,6 +7,7 @@ import {
 } from '../../../src/store-kit/index/extract.js'
 import type { IndexBounds } from '../../../src/store-kit/index/index-bounds.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
+import { readingAt } from '../schema/find-unreadable.js'
 import { faultOf, STORED_COLUMNS } from '../schema/rows.js'
 import { ask, askLast, type PostgresPoolClient, type TextRow } from '../connection/client.js'
 import type { DriverContext } from './driver-context.js'
@@ -40,7 +41,7 @@ const MAX_REST_FACTOR = 4
 const restFactor = (behind: number): number => (behind < MAX_BEHIND ? MAX_REST_FACTOR / behind : 0)
 
 // Index scans only: without current statistics of a table that has grown, the planner would sort all of it.
-const BEGIN = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+export const BEGIN = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
   SET LOCAL jit = off; SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off;`
 
 /**
@@ -75,7 +76,7 @@ async function readRows(
   sealedTo: Microseconds,
   size: number,
 ): Promise<ReadRows | undefined> {
-  const { events, late: lateEvents } = names
+  const { readable, late: lateEvents } = names
   const late = await ask(
     client,
     `SELECT id, created_at FROM ${lateEvents} WHERE created_at <= $1 ORDER BY created_at LIMIT $2`,
@@ -85,7 +86,7 @@ async function readRows(
   const [count] = await ask(
     client,
     `SELECT count(*) FROM
-       (SELECT FROM ${events} WHERE created_at > $1 ORDER BY created_at LIMIT $2) AS fresh`,
+       (SELECT FROM ${readable.sql()} WHERE created_at > $1 ORDER BY created_at LIMIT $2) AS fresh`,
     sealedTo,
     MAX_BEHIND * size,
   )
@@ -100,17 +101,21 @@ async function readRows(
     rows.push(row)
   }
   let lateCount = 0
-  let lastLate = '-1'
+  let lastLate = -1
   while (lateCount < late.length && left > 0) {
     const some = late.slice(lateCount, lateCount + STEP)
-    const found = await ask(
-      client,
-      `SELECT ${STORED_COLUMNS} FROM ${events} WHERE created_at = ANY ($1::int8[]) ORDER BY created_at`,
-      // An event that was removed and imported again is listed twice.
-      some.map(([, time]) => time).filter((time) => time !== lastLate),
+    // An event that was removed and imported again is listed twice.
+    const times = some.map(([, time]) => Number(time)).filter((time) => time !== lastLate)
+    const found = await readingAt(
+      times,
+      ask(
+        client,
+        `SELECT ${STORED_COLUMNS} FROM ${readable.sql()} WHERE created_at = ANY ($1::int8[]) ORDER BY created_at`,
+        times,
+      ),
     )
     found.forEach(take)
-    lastLate = some.at(-1)![1]!
+    lastLate = Number(some.at(-1)![1])
     lateCount += some.length
   }
   let upTo = sealedTo
@@ -118,7 +123,7 @@ async function readRows(
     const step = Math.min(STEP, freshLeft)
     const fresh = await ask(
       client,
-      `SELECT ${STORED_COLUMNS} FROM ${events} WHERE created_at > $1 ORDER BY created_at LIMIT $2`,
+      `SELECT ${STORED_COLUMNS} FROM ${readable.sql()} WHERE created_at > $1 ORDER BY created_at LIMIT $2`,
       upTo,
       step,
     )

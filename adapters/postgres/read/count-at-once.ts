@@ -10,9 +10,12 @@ import { allOf } from './sql.js'
 
 const MAX_ROWS = 50_000
 
-async function hasFew({ run, names: { events } }: CountRun, bounds: TimeBounds): Promise<boolean> {
+async function hasFew(
+  { run, names: { readable } }: CountRun,
+  bounds: TimeBounds,
+): Promise<boolean> {
   const { text, params } = within(bounds)
-  const first = `SELECT FROM ${events} WHERE ${text} LIMIT ${MAX_COUNTED_AT_ONCE + 1}`
+  const first = `SELECT FROM ${readable.sql()} WHERE ${text} LIMIT ${MAX_COUNTED_AT_ONCE + 1}`
   const [row] = await run(sql(`SELECT count(*) FROM (${first}) AS first`, ...params))
   return Number(row![0]) <= MAX_COUNTED_AT_ONCE
 }
@@ -35,7 +38,7 @@ export async function countAtOnce(
   const condition = times ? sql('created_at = ANY (?::bigint[])', times) : within(bounds)
   await run(sql('SAVEPOINT before'))
   const rows = await readRows(count, {
-    rowsOf: ({ filter }) => rowsAtOnce(names.events, slices, allOf(condition, filter)),
+    rowsOf: ({ filter }) => rowsAtOnce(names, slices, allOf(condition, filter)),
     maxRows: MAX_ROWS,
     end: (performance.now() + end) / 2,
   })

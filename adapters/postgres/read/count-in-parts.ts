@@ -22,7 +22,7 @@ export async function countInParts(count: CountRun): Promise<void> {
     if (part.length === 0) return
     const start = performance.now()
     const rows = await readRows(count, {
-      rowsOf: ({ filter }) => rowsIn(names.events, part, filter),
+      rowsOf: ({ filter }) => rowsIn(names, part, filter),
       maxRows: MAX_ROWS,
       end: seen < first ? undefined : end,
     })

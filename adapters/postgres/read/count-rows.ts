@@ -3,15 +3,20 @@ import { durationOf } from '../../../src/store-kit/counting/slices.js'
 import type { TimeBounds } from '../../../src/filter/bounds.js'
 import { type Sql, sql } from '../../../src/store-kit/sql.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
+import type { Names } from '../schema/names.js'
 import { allOf } from './sql.js'
 
 /** The rows of the events in the slices, with their `cell`; each slice is an index scan of the key. */
-export function rowsIn(events: string, slices: readonly Slice[], filter: Sql | undefined): Sql {
+export function rowsIn(
+  { readable }: Names,
+  slices: readonly Slice[],
+  filter: Sql | undefined,
+): Sql {
   const condition = allOf(sql('created_at BETWEEN earliest AND latest'), filter)
   // OFFSET 0 prevents any other join.
   return sql(
     `unnest(?::int4[], ?::int8[], ?::int8[]) AS slice (cell, earliest, latest),
-     LATERAL (SELECT * FROM ${events} WHERE ${condition.text} OFFSET 0) AS event`,
+     LATERAL (SELECT * FROM ${readable.sql()} WHERE ${condition.text} OFFSET 0) AS event`,
     slices.map(({ cell }) => cell),
     slices.map(({ from }) => from),
     slices.map(({ to }) => to),
@@ -20,11 +25,11 @@ export function rowsIn(events: string, slices: readonly Slice[], filter: Sql | u
 }
 
 /** The rows that pass the condition, with their `cell`; the planner chooses the scan. */
-export function rowsAtOnce(events: string, slices: readonly Slice[], condition: Sql): Sql {
+export function rowsAtOnce({ readable }: Names, slices: readonly Slice[], condition: Sql): Sql {
   const starts: Microseconds[] = []
   for (const { cell, from } of slices) starts[cell] = Math.min(starts[cell] ?? from, from)
   return sql(
-    `(SELECT width_bucket(created_at, ?::int8[]) - 1 AS cell, * FROM ${events}
+    `(SELECT width_bucket(created_at, ?::int8[]) - 1 AS cell, * FROM ${readable.sql()}
       WHERE ${condition.text}) AS event`,
     starts,
     ...condition.params,

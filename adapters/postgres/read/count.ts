@@ -26,14 +26,14 @@ export const countBounds = ({ visible, where }: CountsQuery): TimeBounds =>
 
 async function readSpan(
   run: Run,
-  { events, liveEvents }: Names,
+  { readable, liveEvents }: Names,
   clock: Microseconds | undefined,
 ): Promise<Span> {
   const [row] = await run(
     sql(
       `SELECT
-         least((SELECT min(created_at) FROM ${events}), (SELECT min(created_at) FROM ${liveEvents})),
-         greatest((SELECT max(created_at) FROM ${events}), (SELECT max(created_at) FROM ${liveEvents})),
+         least((SELECT min(created_at) FROM ${readable.sql()}), (SELECT min(created_at) FROM ${liveEvents})),
+         greatest((SELECT max(created_at) FROM ${readable.sql()}), (SELECT max(created_at) FROM ${liveEvents})),
          coalesce(?::bigint, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)`,
       clock ?? null,
     ),

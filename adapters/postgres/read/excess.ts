@@ -9,31 +9,26 @@ const SUM_ROWS = 20_000
 const AFTER_ALL = Number.MAX_SAFE_INTEGER
 const NO_TIME = { from: 1, to: 0 } as const
 
-/** Runs one statement in a snapshot of its own, as none may take long; returns its first row as numbers. */
-type Count = (text: string, value: number) => Promise<readonly number[] | undefined>
+/** Runs one statement on the events in a snapshot of its own, as none may take long; returns its first row as numbers. */
+type Count = (
+  textFor: (events: string) => string,
+  value: number,
+) => Promise<readonly number[] | undefined>
 
-async function newestBeyondRows(
-  count: Count,
-  events: string,
-  rows: number,
-): Promise<Microseconds | undefined> {
+async function newestBeyondRows(count: Count, rows: number): Promise<Microseconds | undefined> {
   const row = await count(
-    `SELECT created_at FROM ${events} ORDER BY created_at DESC OFFSET $1 LIMIT 1`,
+    (events) => `SELECT created_at FROM ${events} ORDER BY created_at DESC OFFSET $1 LIMIT 1`,
     rows,
   )
   return row?.[0]
 }
 
-async function newestBeyondBytes(
-  count: Count,
-  events: string,
-  bytes: number,
-): Promise<Microseconds | undefined> {
+async function newestBeyondBytes(count: Count, bytes: number): Promise<Microseconds | undefined> {
   let left = bytes
   let end = AFTER_ALL
   for (;;) {
     const row = await count(
-      `SELECT count(*), min(created_at), max(total),
+      (events) => `SELECT count(*), min(created_at), max(total),
          coalesce(max(created_at) FILTER (WHERE total > ${left}), -1)
        FROM (
          SELECT created_at, sum(octet_length(attributes::text)) OVER (ORDER BY created_at DESC) AS total
@@ -55,29 +50,34 @@ async function newestBeyondBytes(
 /** Like `EventStore.excess`; events that are appended meanwhile are not included. */
 export async function findExcess(
   reader: Reader,
-  { events }: Names,
+  namesOf: (isReplica: boolean) => Names,
   { from = 0, rows, bytes }: KeptBounds,
   signal: AbortSignal | undefined,
 ): Promise<ExcessEvents> {
-  const count: Count = (text, value) =>
-    reader.read(signal, NO_TIME, async ({ ask }) => {
-      await ask('SET LOCAL enable_seqscan = on')
-      const [row] = await ask(text, value)
+  const count: Count = (textFor, value) =>
+    reader.read(signal, NO_TIME, async ({ ask, isReplica }) => {
+      const { readable } = namesOf(isReplica)
+      if (readable.isWhole()) await ask('SET LOCAL enable_seqscan = on')
+      const [row] = await ask(textFor(readable.sql()), value)
       return row?.map(Number)
     })
   const oldestAfter = async (beyond: Microseconds | undefined): Promise<Microseconds> => {
     if (beyond === undefined) return 0
     const row = await count(
-      `SELECT coalesce(min(created_at), $1::bigint + 1) FROM ${events} WHERE created_at > $1`,
+      (events) =>
+        `SELECT coalesce(min(created_at), $1::bigint + 1) FROM ${events} WHERE created_at > $1`,
       beyond,
     )
     return row![0]!
   }
   const bounds = [
-    rows === undefined ? undefined : await newestBeyondRows(count, events, rows),
-    bytes === undefined ? undefined : await newestBeyondBytes(count, events, bytes),
+    rows === undefined ? undefined : await newestBeyondRows(count, rows),
+    bytes === undefined ? undefined : await newestBeyondBytes(count, bytes),
   ]
   const before = Math.max(from, ...(await Promise.all(bounds.map(oldestAfter))))
-  const row = await count(`SELECT count(*) FROM ${events} WHERE created_at < $1`, before)
+  const row = await count(
+    (events) => `SELECT count(*) FROM ${events} WHERE created_at < $1`,
+    before,
+  )
   return { before, count: row![0]! }
 }

@@ -5,7 +5,7 @@ import {
   type ListQuery,
   coverageIn,
   BATCH_ROWS,
-  rowsAt,
+  rowsOfFound,
   openIndexSession,
   timeOf,
 } from './list-query.js'
@@ -125,7 +125,7 @@ async function* rowsByIndex(
       max: () => most,
     })) {
       if (times.length > query.limit && list.filter) index.probeHistory.note(list.filter, 'both')
-      const rows = await rowsAt(list, times)
+      const rows = await rowsOfFound(list, coverage, times)
       const sign = order === 'asc' ? 1 : -1
       yield rows.toSorted((a, b) => (timeOf(a) - timeOf(b)) * sign)
       rest = beyond(rest, times.at(-1)!, order)

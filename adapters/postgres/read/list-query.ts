@@ -5,6 +5,7 @@ import type { QueryTrace } from '../../../src/store/trace.js'
 import type { EventQuery } from '../../../src/filter/ast.js'
 import type { TimeBounds } from '../../../src/filter/bounds.js'
 import { type Sql, sql } from '../../../src/store-kit/sql.js'
+import { missingEvent } from '../../../src/store-kit/damages.js'
 import type { TimesOf } from '../../../src/store-kit/index/find-postings.js'
 import { type IndexFilter, idsOf } from '../../../src/store-kit/index/index-filter.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
@@ -15,6 +16,7 @@ import { type IndexSession, openSession } from '../index/session.js'
 import type { ListTrace } from './list-trace.js'
 import type { TakeMatching } from './matching.js'
 import type { Names } from '../schema/names.js'
+import { readingAt } from '../schema/find-unreadable.js'
 import type { Opened, Snapshot } from '../log/snapshot.js'
 import { type CheckRows, STORED_COLUMNS } from '../schema/rows.js'
 import type { Run } from './ranges.js'
@@ -107,7 +109,7 @@ export async function openIndexSession(
 export const BATCH_ROWS = 1000
 
 /** The rows at the times, in no particular order; a time without a row is skipped. */
-export async function rowsAt(
+async function rowsAt(
   { run, indexed: { names } }: ListQuery,
   times: readonly Microseconds[],
 ): Promise<TextRow[]> {
@@ -115,14 +117,36 @@ export async function rowsAt(
   for (let from = 0; from < times.length; from += BATCH_ROWS) {
     const some = times.slice(from, from + BATCH_ROWS)
     rows.push(
-      ...(await run(
-        sql(
-          `SELECT ${STORED_COLUMNS} FROM ${names.events} WHERE created_at = ANY (?::bigint[])`,
-          some,
+      ...(await readingAt(
+        some,
+        run(
+          sql(
+            `SELECT ${STORED_COLUMNS} FROM ${names.readable.sql()} WHERE created_at = ANY (?::bigint[])`,
+            some,
+          ),
         ),
       )),
     )
   }
+  return rows
+}
+
+/** The rows of events that the index has found. Reports those that are gone, unless they were removed. */
+export async function rowsOfFound(
+  list: ListQuery,
+  { segments, removed, removedBefore }: Coverage,
+  times: readonly Microseconds[],
+): Promise<TextRow[]> {
+  const { names, damages } = list.indexed
+  const rows = await rowsAt(list, times)
+  if (rows.length === times.length) return rows
+  const present = new Set(rows.map(timeOf))
+  /** Whether a segment has the event, and no event was removed since it was built. */
+  const isSealed = (time: Microseconds): boolean =>
+    segments.some((row) => row.removed === removed && row.first <= time && time <= row.last)
+  for (const time of times)
+    if (!present.has(time) && time >= removedBefore && isSealed(time) && names.readable.has(time))
+      damages.report(missingEvent(time))
   return rows
 }
 

@@ -16,7 +16,7 @@ import {
   type ListQuery,
   coverageIn,
   BATCH_ROWS,
-  rowsAt,
+  rowsOfFound,
   openIndexSession,
   timeOf,
 } from './list-query.js'
@@ -94,7 +94,7 @@ async function collectFetched(
   if (count > MAX_FETCHED) return undefined
   const collector = pageCollector(list.query)
   const times = await session.timesOf(sets, 'asc', bounds, Infinity)
-  const rows = list.check(await rowsAt(list, times))
+  const rows = list.check(await rowsOfFound(list, session.coverage, times))
   await list.takeMatching(rows, list.toEvent, collector.add)
   return collector
 }
@@ -143,7 +143,7 @@ async function collectFirst(
     })
     if (wanted.size === 0) return collector
     for (const time of wanted) known.set(time, undefined)
-    const rows = list.check(await rowsAt(list, [...wanted]))
+    const rows = list.check(await rowsOfFound(list, session.coverage, [...wanted]))
     await list.takeMatching(rows, list.toEvent, (event, row) => void known.set(timeOf(row), event))
   }
 }

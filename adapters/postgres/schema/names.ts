@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { AuditLogError } from '../../../src/errors.js'
 import { quoteName } from '../../../src/store-kit/sql.js'
+import { createReadableEvents, type ReadableEvents } from './readable-events.js'
 
 type Lock =
   | 'order'
@@ -18,6 +19,8 @@ export interface Names {
   readonly schemaName: string
   readonly schema: string
   readonly events: string
+  /** What statements that read events select from instead of the table. */
+  readonly readable: ReadableEvents
   readonly foreignIds: string
   readonly highWater: string
   readonly outbox: string
@@ -59,6 +62,7 @@ export function namesIn(schema: string): Names {
     schemaName: schema,
     schema: quoteName(schema),
     events: named('events'),
+    readable: createReadableEvents(named('events')),
     foreignIds: named('foreign_ids'),
     highWater: named('high_water'),
     outbox: named('outbox'),

@@ -8,6 +8,7 @@ import { createDamageReporter, type DamageReporter } from '../../../src/store/da
 import type { TextRow } from '../connection/client.js'
 import type { Ask } from '../connection/connection.js'
 import { isIntact } from './event-checksum.js'
+import { isCorrupt } from '../connection/failures.js'
 import type { Names } from './names.js'
 
 export const EVENT_COLUMNS = 'created_at, suffix, type, username, source, system, attributes'
@@ -89,6 +90,9 @@ export function rowToLazyEvent(row: TextRow): AuditEvent {
   return json.includes(ADDED_MEMBER) ? rowToEvent(row) : new LazyEvent(ownFields(row), json)
 }
 
+const damagedError = (id: string, cause?: unknown): AuditLogError =>
+  new AuditLogError('DAMAGED', `event ${id} cannot be read, because its row is damaged`, { cause })
+
 /**
  * The event with this id, or `undefined`; open live events are not found. Throws `DAMAGED` if it cannot
  * be read.
@@ -97,15 +101,16 @@ export async function findEvent(
   ask: Ask,
   { events, foreignIds }: Names,
   id: string,
-  check = checkRows(createDamageReporter()),
+  damages = createDamageReporter(),
 ): Promise<AuditEvent | undefined> {
-  const rows = await ask(
-    `SELECT ${STORED_COLUMNS} FROM ${events} WHERE created_at =
-       coalesce((SELECT created_at FROM ${foreignIds} WHERE id = $1), $2)`,
-    id,
-    parseEventId(id)?.time ?? null,
-  )
-  if (check(rows).length < rows.length)
-    throw new AuditLogError('DAMAGED', `event ${id} cannot be read, because its row is damaged`)
+  const select = `SELECT ${STORED_COLUMNS} FROM ${events} WHERE created_at =
+    coalesce((SELECT created_at FROM ${foreignIds} WHERE id = $1), $2)`
+  const parsed = parseEventId(id)
+  const rows = await ask(select, id, parsed?.time ?? null).catch((cause: unknown) => {
+    if (!isCorrupt(cause)) throw cause
+    if (parsed) damages.report(damagedEvent(parsed.time, parsed.suffix, (cause as Error).message))
+    throw damagedError(id, cause)
+  })
+  if (checkRows(damages)(rows).length < rows.length) throw damagedError(id)
   return rows.map(rowToEvent).find((event) => event.id === id)
 }

@@ -1,5 +1,6 @@
-import { AuditLog } from 'daybook'
-import { afterAll, afterEach, beforeAll } from 'vitest'
+import { AuditLog, type Damage, type QueryInput } from 'daybook'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { createPostgresStore } from '../../../adapters/postgres/postgres-store.js'
 import { postgresDatabase, type TestDatabase } from '../../support/database.js'
 import { postgresTruth } from '../../support/postgres-index.js'
@@ -22,12 +23,23 @@ afterEach(async () => {
   await Promise.all(copies.splice(0).map((copy) => copy.remove()))
 })
 
+// So small that lists use the index.
+const FIRST_PROBE = 32
+
 const openStore = ({ url }: TestDatabase) =>
-  createPostgresStore({ connectionString: url }, { tuning: DAMAGE_TUNING, checkMs: 50 })
+  createPostgresStore(
+    { connectionString: url },
+    { tuning: DAMAGE_TUNING, checkMs: 50 },
+    FIRST_PROBE,
+  )
 
 /** Never used through its pool: a database can be copied only while nothing is connected to it. */
 let base: TestDatabase
 let ids: readonly string[] = []
+/** The page of each event, in their order. */
+let blocks: readonly number[] = []
+/** The partition that has them. */
+let table = ''
 beforeAll(async () => {
   base = await postgresDatabase()
   const { store, sealer } = openStore(base)
@@ -35,10 +47,40 @@ beforeAll(async () => {
   ids = await recordBase(audit)
   await sealer.settled()
   await audit.close()
+  const client = new pg.Client({ connectionString: base.url })
+  await client.connect()
+  const { rows } = await client.query<{ block: number; table: string }>(
+    `SELECT (ctid::text::point)[0]::int AS block, tableoid::regclass::text AS table
+     FROM daybook.events ORDER BY created_at`,
+  )
+  await client.end()
+  blocks = rows.map(({ block }) => block)
+  table = rows[0]!.table
 })
 afterAll(() => base.remove())
 
 const WHERE = `WHERE (attributes ->> 'number')::int = 190`
+
+/** The server fails to read attributes whose parts in the TOAST table are gone. */
+function loseLongValue(number: number): Harm {
+  return `DO $$
+    DECLARE
+      part record;
+    BEGIN
+      SET LOCAL allow_system_table_mods = on;
+      FOR part IN SELECT oid::regclass AS name, reltoastrelid::regclass AS toast FROM pg_class
+          WHERE relnamespace = 'daybook'::regnamespace AND relkind = 'r' AND relname LIKE 'events%' LOOP
+        EXECUTE format('ALTER TABLE %s ALTER COLUMN attributes SET STORAGE EXTERNAL', part.name);
+        EXECUTE format('UPDATE %s SET attributes = (left(attributes::text, -1) || $1 || ''"}'')::json
+          WHERE (attributes ->> ''number'')::int = ${number}', part.name)
+          USING ',"long":"' || repeat('x', 10000);
+        -- Postgres lets nobody change a TOAST table.
+        UPDATE pg_class SET relkind = 'r' WHERE oid = part.toast;
+        EXECUTE format('TRUNCATE %s', part.toast);
+        UPDATE pg_class SET relkind = 't' WHERE oid = part.toast;
+      END LOOP;
+    END $$`
+}
 
 const EVENTS: Readonly<Record<string, Harm>> = {
   'whose attributes have changed': `UPDATE daybook.events
@@ -47,6 +89,7 @@ const EVENTS: Readonly<Record<string, Harm>> = {
   'whose attributes are not readable': `CREATE CAST (text AS json) WITHOUT FUNCTION;
     UPDATE daybook.events SET attributes = ('x' || attributes::text)::json ${WHERE};
     DROP CAST (text AS json)`,
+  'that the server cannot read': loseLongValue(190),
   'whose type has changed': `UPDATE daybook.events SET type = 'ordes' ${WHERE}`,
 }
 
@@ -92,3 +135,80 @@ const harness: DamageHarness<Harm> = {
 describeDamagedEvents(harness)
 describeDamagedSegments(harness)
 describeVerify(harness)
+
+async function openCopy(harm: Harm, options = '') {
+  const copy = await postgresDatabase(base.name, options)
+  copies.push(copy)
+  await copy.pool.query(harm)
+  const { store, sealer } = openStore(copy)
+  const audit = new AuditLog({ types: {}, store })
+  open.push(audit)
+  const damages: Damage[] = []
+  audit.on('damaged', (damage) => damages.push(damage))
+  const numbers = async (query: QueryInput): Promise<unknown[]> =>
+    (await audit.list(query)).events.map(({ attributes }) => attributes['number'])
+  return { copy, audit, sealer, damages, numbers }
+}
+
+const count = async (audit: AuditLog, where: string): Promise<number> =>
+  (await audit.count(where, { facets: ['kind'], attributes: true })).total
+
+const range = (from: number, to: number): number[] =>
+  Array.from({ length: to - from }, (_, i) => from + i)
+
+it.each(['whose attributes are not readable', 'that the server cannot read'])(
+  'counts leave out an event %s, and report it',
+  async (harm) => {
+    const { audit, damages } = await openCopy(EVENTS[harm]!)
+    expect(await count(audit, 'filter[number_gteq]=150')).toBe(49)
+    expect(await count(audit, 'filter[text_cont]=text 19')).toBe(10)
+    expect(damages).toMatchObject([{ kind: 'event', id: ids[190] }])
+  },
+)
+
+it('an event that the server cannot read does not keep others out of the index', async () => {
+  const { audit, sealer, damages, numbers } = await openCopy(loseLongValue(195))
+  await Promise.all(range(200, 264).map((number) => audit.recordCustom('order', { number })))
+  await sealer.settled()
+  await audit.rebuildIndex()
+  await sealer.settled()
+  expect(await numbers('filter[number_gteq]=193&limit=5&filter[sorts]=number asc')).toEqual([
+    193, 194, 196, 197, 198,
+  ])
+  expect(damages).toMatchObject([{ kind: 'event', id: ids[195] }])
+  expect((await audit.verify()).damage).toMatchObject([{ kind: 'event', id: ids[195] }])
+})
+
+// A copy of the files, of which the server has read no page yet.
+const COPIED_FILES = 'STRATEGY FILE_COPY'
+
+/** Overwrites a page of the table of events. */
+const overwriteBlock = (block: number): Harm => `DO $$
+  BEGIN
+    EXECUTE format('COPY (SELECT 1) TO PROGRAM %L', format(
+      'cat > /dev/null; head -c 8192 /dev/zero | tr ''\\0'' x | dd bs=8192 seek=${block} conv=notrunc of=%s 2> /dev/null',
+      current_setting('data_directory') || '/' || pg_relation_filepath('${table}')));
+  END $$`
+
+it('events on a page that cannot be read are left out, and their times reported', async () => {
+  const block = blocks[100]!
+  const sound = range(0, 200).filter((number) => blocks[number] !== block)
+  expect(sound.length).toBeLessThan(199)
+  const { audit, damages, numbers } = await openCopy(overwriteBlock(block), COPIED_FILES)
+  expect(await numbers({ limit: 200 })).toEqual(sound)
+  expect(await numbers('filter[sorts]=number asc&limit=200')).toEqual(sound)
+  expect(await numbers('filter[kind_eq]=even&limit=200')).toEqual(sound.filter((n) => n % 2 === 0))
+  expect(await numbers('filter[text_eq]=text 100')).toEqual([])
+  expect(await count(audit, 'filter[kind_eq]=odd')).toBe(sound.filter((n) => n % 2).length)
+  await audit.flush()
+  const { total } = await audit.count()
+  expect(await audit.store.excess({ bytes: 1 })).toMatchObject({ count: total })
+  await expect(audit.get(ids[100]!)).rejects.toMatchObject({ code: 'DAMAGED' })
+  expect(damages.length).toBeGreaterThan(0)
+  expect(damages.every(({ kind }) => kind === 'event')).toBe(true)
+  const { damage } = await audit.verify()
+  expect(damage.length).toBeGreaterThan(0)
+  expect(damage.every(({ kind }) => kind === 'event')).toBe(true)
+  await audit.rebuildIndex()
+  expect(await numbers('filter[number_gteq]=0&limit=200')).toEqual(sound)
+})

@@ -174,6 +174,8 @@ export function describeVerify<Harm>(harness: DamageHarness<Harm>): void {
     it('does not name events that were removed', async () => {
       const log = await openDamaged(harness, harness.none)
       await log.audit.store.remove([harness.ids()[30]!, harness.ids()[150]!])
+      expect(await log.numbers('filter[text_eq]=text 30')).toEqual([])
+      expect(log.damages).toEqual([])
       const tenth = await log.audit.get(harness.ids()[10]!)
       await log.audit.store.removeBefore(parseTimestamp(tenth!.created_at)!)
       expect(await log.audit.verify()).toMatchObject({ events: SIZE - 12, damage: [] })
@@ -207,6 +209,15 @@ export function describeVerify<Harm>(harness: DamageHarness<Harm>): void {
         code: 'ABORTED',
       })
     })
+  })
+
+  it('a list reports an event that the index has and that is gone', async () => {
+    const log = await openDamaged(harness, harness.loseEvent)
+    expect(await log.numbers('filter[text_eq]=text 20')).toEqual([])
+    expect(log.damages).toMatchObject([{ kind: 'missing' }])
+    const sorted = await log.numbers('filter[number_gteq]=19&filter[sorts]=number asc&limit=2')
+    expect(sorted).toEqual([19, 21])
+    expect(log.damages).toHaveLength(1)
   })
 
   it('rebuildIndex builds all segments anew while events are recorded and lists stay correct', async () => {

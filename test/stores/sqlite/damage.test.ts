@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import fs from 'node:fs'
 import Database from 'better-sqlite3'
-import { AuditLog, type Damage } from 'daybook'
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { AuditLog } from 'daybook'
+import { afterAll, afterEach, beforeAll } from 'vitest'
 import { createSqliteStore } from '../../../adapters/sqlite/sqlite-store.js'
 import { sqliteTruth } from '../../support/sqlite-index.js'
 import { tempDir } from '../../support/temp.js'
@@ -107,13 +107,3 @@ const harness: DamageHarness<Harm> = {
 describeDamagedEvents(harness)
 describeDamagedSegments(harness)
 describeVerify(harness)
-
-it('a list reports an event that the index has and that is gone', async () => {
-  const { store } = await harness.open(LOSE)
-  const audit = new AuditLog({ types: {}, store })
-  harness.opened(audit)
-  const damages: Damage[] = []
-  audit.on('damaged', (damage) => damages.push(damage))
-  expect((await audit.list('filter[text_eq]=text 20')).events).toEqual([])
-  expect(damages).toMatchObject([{ kind: 'missing' }])
-})

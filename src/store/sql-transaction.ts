@@ -7,6 +7,8 @@ export interface SqlTransactionOptions {
    * rows of the statement, or a promise of them.
    */
   readonly run: (text: string, params: readonly unknown[]) => unknown
+  /** Like `run`, for statements without rows. @default run */
+  readonly execute?: (text: string, params: readonly unknown[]) => unknown
   /** False if the transaction is known to have ended, or was none. */
   readonly isOpen: () => boolean
   /** What a caller should have passed, for the error. */
@@ -39,12 +41,14 @@ export class SqlTransaction {
     return this.#options.run(text, params)
   }
 
-  /** Like {@link run}, in the form of a Postgres client. */
+  /** Runs statements without rows, in the form of a Postgres client. Rejects as {@link run} throws. */
   async query(
     text: string,
     params: readonly unknown[] = [],
   ): Promise<{ readonly rows: unknown[] }> {
-    const rows = await this.run(text, params)
-    return { rows: Array.isArray(rows) ? rows : [] }
+    this.#check()
+    const { run, execute = run } = this.#options
+    await execute(text, params)
+    return { rows: [] }
   }
 }

@@ -183,7 +183,7 @@ const types = `
 import { AuditLog, defineEventTypes, type AuditEvent, type EventStore } from 'daybook'
 import { auditPage, auditRoutes, basicAuth, recordRequests } from 'daybook/koa'
 import { memoryStore } from 'daybook/memory'
-import { fromDrizzle, fromKnex, fromKysely, fromTypeOrm } from 'daybook/orm'
+import { fromDrizzle, fromKnex, fromKysely, fromPrisma, fromTypeOrm } from 'daybook/orm'
 import { postgresStore } from 'daybook/postgres'
 import { sqliteStore } from 'daybook/sqlite'
 import { storeConformance } from 'daybook/testing'
@@ -194,7 +194,7 @@ const audit = new AuditLog({ store, types })
 const event: Promise<AuditEvent | undefined> = audit.record('api:orders:create', { total: 1 })
 // @ts-expect-error
 void audit.record('api:orders:creat', {})
-void [event, auditPage(audit), auditRoutes(audit), basicAuth({ users: {} }), recordRequests(audit), fromDrizzle, fromKnex, fromKysely, fromTypeOrm, storeConformance, sqliteStore, postgresStore]
+void [event, auditPage(audit), auditRoutes(audit), basicAuth({ users: {} }), recordRequests(audit), fromDrizzle, fromKnex, fromKysely, fromPrisma, fromTypeOrm, storeConformance, sqliteStore, postgresStore]
 `
 
 const tsconfig = {

@@ -34,6 +34,11 @@ const known: Readonly<Record<string, string>> = {
     transaction(run: () => void): () => void
     prepare(sql: string): { run(...values: unknown[]): unknown }
   }`,
+  prisma: `declare const prisma: {
+    $transaction(act: (tx: import('daybook/orm').PrismaTransaction & {
+      order: { create(args: { data: object }): Promise<unknown> }
+    }) => Promise<void>): Promise<void>
+  }`,
   replicaPool: `declare const replicaPool: import('daybook/postgres').PostgresPool`,
   connectionString: `declare const connectionString: string`,
   pool: `declare const pool: {

@@ -19,6 +19,7 @@ import {
   type Scope,
   type Step,
 } from './library.js'
+import { prisma } from './prisma.js'
 import { typeOrm, typeOrmRunner } from './typeorm.js'
 
 interface Databases {
@@ -85,6 +86,7 @@ const libraries: readonly LibraryUnderTest[] = [
   drizzle,
   typeOrm,
   typeOrmRunner,
+  prisma,
 ]
 
 /** Text that query builders and drivers could mistake for something else. */

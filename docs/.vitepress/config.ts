@@ -89,6 +89,7 @@ export default {
           items: [
             page('Serve HTTP', '/guide/serve-http'),
             page('Express', '/guide/express'),
+            page('Fastify', '/guide/fastify'),
             page('node:http and Connect', '/guide/node-http'),
             page('Access', '/guide/access'),
             page('Lists of your own', '/guide/lists'),

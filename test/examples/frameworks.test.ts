@@ -1,10 +1,11 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import * as onExpress from '../../examples/frameworks/express.js'
+import * as onFastify from '../../examples/frameworks/fastify.js'
 import * as onNode from '../../examples/frameworks/node-http.js'
 import { listOf, send } from '../support/http.js'
 import { openStream } from '../support/server-sent.js'
 
-const examples = { Express: onExpress, 'node:http': onNode }
+const examples = { Express: onExpress, Fastify: onFastify, 'node:http': onNode }
 
 describe.each(Object.entries(examples))('the example for %s', (_name, { start }) => {
   it('records requests, and serves the feed, a stream and the page', async () => {

@@ -210,12 +210,13 @@ describe.each(Object.entries(recordedHosts))('on %s', (_name, host) => {
       audit,
     )
     const agent = new http.Agent({ keepAlive: true, maxSockets: 20 })
+    const headers = { 'content-type': 'application/json' }
     let next = 0
     const client = async (): Promise<void> => {
       while (next < 150) {
         const path = `/work/${next++}`
         const sent = http
-          .request({ port, host: '127.0.0.1', path, method: 'POST', agent })
+          .request({ port, host: '127.0.0.1', path, method: 'POST', agent, headers })
           .end('{}')
         const [response] = (await once(sent, 'response')) as [http.IncomingMessage]
         response.resume()

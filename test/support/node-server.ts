@@ -2,12 +2,14 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import connect from 'connect'
 import { AuditLog } from 'daybook'
+import * as fastify from 'daybook/fastify'
 import type { EventsAction } from 'daybook/koa'
 import * as koa from 'daybook/koa'
 import { memoryStore } from 'daybook/memory'
 import * as node from 'daybook/node'
 import { manualClock } from 'daybook/testing'
 import express from 'express'
+import Fastify from 'fastify'
 import Koa from 'koa'
 import mount from 'koa-mount'
 
@@ -84,10 +86,28 @@ export interface Host {
 }
 
 const OUTER = '/outer'
+const FEED_PATH = '/api/events'
 const OUTER_PATH = '/outer/api/events'
 const JSON_TYPES = ['application/json', 'application/vnd.api+json']
 
-/** All ways of mounting: those of `daybook/koa` and of `daybook/node`. */
+/** Registers the feed on Fastify, within the prefix. */
+function fastifyListener(audit: AuditLog, prefix: string): Listener {
+  const app = Fastify()
+  const path = `${prefix}${FEED_PATH}`
+  const options = {
+    path,
+    authorize: (request: fastify.FastifyRequest, action: EventsAction) =>
+      authorize(request.username, action),
+  }
+  void app.register(fastify.basicAuth({ users }))
+  void app.register(fastify.auditRoutes(audit, options), { prefix })
+  return async (request, response) => {
+    await app.ready()
+    app.routing(request, response)
+  }
+}
+
+/** All ways of mounting. */
 export const hosts: Readonly<Record<string, Host>> = {
   Koa: {
     prefix: '',
@@ -142,6 +162,14 @@ export const hosts: Readonly<Record<string, Host>> = {
   'Express behind express.raw': {
     prefix: '',
     listener: (audit) => express().use(express.raw({ type: () => true }), ...forNode(audit)),
+  },
+  Fastify: {
+    prefix: '',
+    listener: (audit) => fastifyListener(audit, ''),
+  },
+  'Fastify under a path': {
+    prefix: OUTER,
+    listener: (audit) => fastifyListener(audit, OUTER),
   },
   'Express behind express.text': {
     prefix: '',

@@ -6,9 +6,11 @@ import Router from '@koa/router'
 import connect from 'connect'
 import type { AuditLog } from 'daybook'
 import * as forExpress from 'daybook/express'
+import * as forFastify from 'daybook/fastify'
 import * as forKoa from 'daybook/koa'
 import * as forNode from 'daybook/node'
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express'
+import Fastify, { type FastifyReply } from 'fastify'
 import Koa from 'koa'
 
 /* One service that records its requests, on each framework. */
@@ -238,9 +240,43 @@ const onKoa: RecordedHost = {
   },
 }
 
+const onFastify: RecordedHost = {
+  async start(service) {
+    const app = Fastify({ forceCloseConnections: true })
+    const { audit, record = {} } = service
+    const answer = (reply: FastifyReply, { status, type, body }: Answer): FastifyReply => {
+      reply.code(status)
+      if (type) reply.header('content-type', type)
+      return reply.send(typeof body === 'object' ? Readable.from(chunksOf(body)) : body)
+    }
+    if (audit) await app.register(forFastify.recordRequests(audit, record))
+    app.setErrorHandler((error, _request, reply) => answer(reply, answerTo(error)))
+    app.setNotFoundHandler((_request, reply) => answer(reply, missing))
+    for (const { method, path, handler } of entriesOf(service))
+      app.route({
+        method,
+        url: path,
+        handler: async (request, reply) => {
+          const params = request.params as Call['params']
+          answer(
+            reply,
+            await handler({
+              ...callOf(request.raw, reply.raw, params),
+              state: request as unknown as State,
+            }),
+          )
+          return reply
+        },
+      })
+    const url = await app.listen({ port: 0, host: '127.0.0.1' })
+    return { url, port: Number(new URL(url).port), close: () => app.close() }
+  },
+}
+
 export const recordedHosts: Readonly<Record<string, RecordedHost>> = {
   Koa: onKoa,
   'node:http': onNode,
   Connect: onConnect,
   Express: onExpress,
+  Fastify: onFastify,
 }

@@ -49,7 +49,10 @@ const FAILED = 'the request failed; the process warnings of the service say why'
 const hasLength = (status: number): boolean => status !== 204 && status !== 304
 
 export async function sendResponse(
-  { request, response }: NodeExchange,
+  {
+    request,
+    response,
+  }: { readonly request: { readonly method?: string | undefined }; response: ServerResponse },
   { status, headers: given, body = '' }: HttpResponse,
 ): Promise<void> {
   const headers = responseHeaders(response, given)

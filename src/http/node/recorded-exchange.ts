@@ -1,10 +1,20 @@
-import type { ServerResponse } from 'node:http'
+import { isUtf8 } from 'node:buffer'
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { inspect } from 'node:util'
 import type { IsSecret } from '../../event/secrets.js'
 import { readTarget } from '../node-request.js'
 import type { Range, RecordedExchange, RecordedRoute } from '../record/exchange.js'
 import { secretParameterRanges } from '../record/request-path.js'
-import type { NodeRequest } from './node.js'
+
+/** The part of a request that all frameworks on `node:http` have. */
+export interface SentRequest {
+  readonly method?: string | undefined
+  readonly url?: string | undefined
+  /** The URL as sent by the client; `url` may lack a mount path. */
+  readonly originalUrl?: string | undefined
+  readonly headers: IncomingHttpHeaders
+  readonly body?: unknown
+}
 
 /** A route that a request matched. */
 export interface MatchedRoute extends RecordedRoute {
@@ -21,8 +31,18 @@ export interface NodeHost<Request> {
 /** How much of a response is read for the reason of a failure. */
 const MAX_READ = 65_536
 
-/** A request of `node:http`, Connect or Express. A class, so that no object with getters is made for each request. */
-export class NodeExchange<Request extends NodeRequest> implements RecordedExchange<Request> {
+/** The text of a chunk; `undefined` if it is compressed or other binary data. */
+function textOf(chunk: unknown): string | undefined {
+  if (typeof chunk === 'string') return chunk
+  if (!(chunk instanceof Uint8Array) || chunk.byteLength > MAX_READ || !isUtf8(chunk))
+    return undefined
+  return Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString()
+}
+
+/** A request of a framework on `node:http`. A class, so that no object with getters is made for each request. */
+export class RecordedNodeExchange<
+  Request extends SentRequest,
+> implements RecordedExchange<Request> {
   readonly context: Request
   readonly #response: ServerResponse
   readonly #host: NodeHost<Request>
@@ -87,14 +107,8 @@ export class NodeExchange<Request extends NodeRequest> implements RecordedExchan
 
   /** The last chunk, which is the whole body of most refusals. A page for people is not read. */
   get responseBody(): unknown {
-    const response = this.#response
-    if (response.getHeader('content-encoding') !== undefined) return undefined
-    if (/html/i.test(String(response.getHeader('content-type') ?? ''))) return undefined
-    const chunk = this.#chunk
-    if (typeof chunk === 'string') return chunk
-    return chunk instanceof Uint8Array
-      ? Buffer.from(chunk.buffer, chunk.byteOffset, Math.min(chunk.byteLength, MAX_READ)).toString()
-      : undefined
+    const text = textOf(this.#chunk)
+    return text === undefined || text.startsWith('<') ? undefined : text
   }
 
   header(name: string): string {

@@ -12,19 +12,18 @@ import {
   type RequestRecorderOptions,
 } from '../record/recorder.js'
 import { sendResponse } from './exchange.js'
-import type { Next, NodeRequest } from './node.js'
-import { NodeExchange, type NodeHost } from './recorded-exchange.js'
+import { type NodeHost, RecordedNodeExchange, type SentRequest } from './recorded-exchange.js'
 import { thrownOf } from './thrown.js'
 
 /** Middleware that records requests, for any framework on `node:http`. */
-export function nodeRecorder<Request extends NodeRequest>(
+export function nodeRecorder<Request extends SentRequest>(
   audit: RecordingAudit,
   options: RequestRecorderOptions<Request>,
   host: NodeHost<Request>,
-): (request: Request, response: ServerResponse, next: Next) => void {
+): (request: Request, response: ServerResponse, next: () => void) => void {
   const recorder = requestRecorder(audit, options)
   return function recordRequests(request, response, next) {
-    const exchange = new NodeExchange(request, response, host)
+    const exchange = new RecordedNodeExchange(request, response, host)
     const arrival = arrivalOf(exchange)
     // Otherwise a pipelined response may never emit `close` nor be recorded as `aborted`.
     closeWithConnection(response)
@@ -38,7 +37,7 @@ export function nodeRecorder<Request extends NodeRequest>(
     }
     if (!recorder.needsIntent(exchange)) return handle(arrival)
     const refuse = (error: unknown): void => {
-      void sendResponse({ request, response, next }, errorResponse(error))
+      void sendResponse({ request, response }, errorResponse(error))
       // The request counts as lost if it cannot be recorded.
       void recorder.end(exchange, arrival, {})
     }

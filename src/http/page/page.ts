@@ -29,7 +29,7 @@ export interface AuditPageOptions {
 /** The part of an audit log that the page uses. */
 export type PageAudit = Pick<AuditLog, 'list'>
 
-const DEFAULT_PAGE_PATH = '/audit'
+export const DEFAULT_PAGE_PATH = '/audit'
 
 /** No inline code, no other origins, and no text that becomes markup or script. */
 const CONTENT_SECURITY_POLICY = [

@@ -1,0 +1,26 @@
+import {
+  type AuditPageOptions as PageOptions,
+  DEFAULT_PAGE_PATH,
+  type PageAudit,
+  pageEndpoint,
+} from '../../src/http/page/page.js'
+import { mountEndpoint, toRequest, type UsernameOption, usernameOf } from './exchange.js'
+import type { FastifyPlugin } from './fastify.js'
+
+export type AuditPageOptions = PageOptions & UsernameOption
+
+/**
+ * Fastify plugin that serves the audit history page at `path`, from files of this package, with a strict
+ * content security policy. The page reads the feed that {@link auditRoutes} serves for the same log, with
+ * the rights of its user. Register it after authentication. Requests to it are not recorded.
+ */
+export function auditPage(audit: PageAudit, options: AuditPageOptions = {}): FastifyPlugin {
+  const endpoint = pageEndpoint(audit, options)
+  const path = (options.path ?? DEFAULT_PAGE_PATH).replace(/\/+$/, '')
+  return function auditPage(app, _options, done) {
+    mountEndpoint(app, path, (request, reply) =>
+      endpoint(toRequest(request, reply, () => usernameOf(request, options))),
+    )
+    done()
+  }
+}

@@ -1,0 +1,74 @@
+import type { HttpRequest, HttpResponse } from '../../src/http/exchange.js'
+import { sendResponse } from '../../src/http/node/exchange.js'
+import { createRequest, readBody, readTarget } from '../../src/http/node-request.js'
+import { markAsOwn } from '../../src/http/record/own-request.js'
+import type { FastifyApp, FastifyReply, FastifyRequest } from './fastify.js'
+
+export interface UsernameOption {
+  /**
+   * The authenticated user of a request, or null.
+   * @default `request.username`, as {@link basicAuth} sets it
+   */
+  username?(request: FastifyRequest): string | null
+}
+
+export function usernameOf(request: FastifyRequest, options: UsernameOption): string | null {
+  if (options.username) return options.username(request)
+  const { username } = request
+  return typeof username === 'string' ? username : null
+}
+
+export function toRequest(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  findUsername: () => string | null,
+): HttpRequest<FastifyRequest> {
+  return createRequest({
+    context: request,
+    response: reply.raw,
+    findUsername,
+    method: request.method ?? '',
+    ...readTarget(request.originalUrl ?? request.url ?? ''),
+    header: (name) => String(request.headers[name] ?? ''),
+    body: (maxBytes) => readBody(request.raw, request, maxBytes),
+  })
+}
+
+/** Sends a response past Fastify, with the headers that hooks have set. */
+export async function sendAnswer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: HttpResponse,
+): Promise<void> {
+  reply.hijack()
+  for (const [name, value] of Object.entries(reply.getHeaders()))
+    if (value !== undefined) reply.raw.setHeader(name, value)
+  try {
+    await sendResponse({ request, response: reply.raw }, answer)
+  } catch (error) {
+    // The stream is cut off, so the client knows.
+    request.log.error(error)
+  }
+}
+
+export type Endpoint = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+) => HttpResponse | undefined | Promise<HttpResponse | undefined>
+
+/** Serves all requests at the path and under it. The endpoint reads and checks the bodies itself. */
+export function mountEndpoint(app: FastifyApp, path: string, endpoint: Endpoint): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null))
+  const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+    const answer = await endpoint(request, reply)
+    if (!answer) return reply.callNotFound()
+    markAsOwn(request)
+    await sendAnswer(request, reply, answer)
+    return reply
+  }
+  const { prefix } = app
+  const url = prefix !== '' && path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : path
+  app.all(url, handler)
+  app.all(`${url}/*`, handler)
+}

@@ -1,0 +1,53 @@
+import { nodeRecorder } from '../../src/http/node/request-recorder.js'
+import { noteThrown } from '../../src/http/node/thrown.js'
+import type { RecordingAudit, RequestRecorderOptions } from '../../src/http/record/recorder.js'
+import { continueAsActor, keepActor } from './actor.js'
+import { noteRoutes } from './coverage.js'
+import { type UsernameOption, usernameOf } from './exchange.js'
+import { type FastifyPlugin, type FastifyRequest, sharedPlugin } from './fastify.js'
+
+export interface RecordRequestsOptions
+  extends UsernameOption, RequestRecorderOptions<FastifyRequest> {}
+
+/**
+ * Fastify plugin that records requests. Register it first:
+ *
+ * - a mutating request (POST, PUT, PATCH, DELETE) that succeeds: `api:<controller>:<method>`;
+ * - a mutating request with a 4xx response: `error:<controller>:<method>`, with the reason in `error`
+ *   (401 and 429 once a minute per address, with the `count`);
+ * - any request with a 5xx response: `error:api:controller:unhandled`.
+ *
+ * Controller and method come from `routes`, or from the path of the route by the conventions of Rails. Errors
+ * are recorded with their message and backtrace. The address is `request.ip`: set `trustProxy` behind a proxy.
+ *
+ * The event is durable before the response ends, and it has the status of the response. If an event
+ * cannot be recorded, the log emits `rejected`, and the response is still sent. The response is never changed.
+ * Events recorded during the request get its user: see `withActor`.
+ *
+ * Throws `INVALID_OPTION` for invalid options.
+ */
+export function recordRequests(
+  audit: RecordingAudit,
+  options: RecordRequestsOptions = {},
+): FastifyPlugin {
+  const record = nodeRecorder<FastifyRequest>(audit, options, {
+    username: (request) => usernameOf(request, options),
+    address: ({ ip }) => ip ?? '',
+    route: ({ routeOptions: { url }, params }) =>
+      url === undefined ? undefined : { path: url, params: Object(params) as object },
+  })
+  return sharedPlugin('daybook-record-requests', (app) => {
+    noteRoutes(app)
+    app.addHook('onRequest', (request, reply, done) => {
+      record(request, reply.raw, () => {
+        keepActor(request)
+        done()
+      })
+    })
+    app.addHook('preValidation', continueAsActor)
+    app.addHook('onError', (request, _reply, error, done) => {
+      noteThrown(request, error)
+      done()
+    })
+  })
+}

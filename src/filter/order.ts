@@ -156,6 +156,29 @@ export function* sortInSteps<Item>(items: readonly Item[], compare: Compare<Item
   return yield* mergeInSteps(left, right, compare)
 }
 
+const MIN_ROOM = 512
+
+/** The first `max` items of an order, as a stable sort would return them. Takes far less time than a sort for few of many items. */
+export function firstInOrderOf<Item>(
+  items: Iterable<Item>,
+  max: number,
+  compare: Compare<Item>,
+): Item[] {
+  const room = Math.max(MIN_ROOM, 2 * max)
+  let kept: Item[] = []
+  /** From here on, only items before this one can be among the first. */
+  let last: Item | undefined
+  const cut = (): Item[] => kept.toSorted(compare).slice(0, max)
+  for (const item of items) {
+    if (last !== undefined && compare(item, last) >= 0) continue
+    kept.push(item)
+    if (kept.length < room) continue
+    kept = cut()
+    last = kept.at(-1)
+  }
+  return cut()
+}
+
 /** Keeps the first events of a sort order, with ties in the order of `created_at`, then `id`. */
 export function topEvents(sorts: readonly Sort[], size: number): TopItems<AuditEvent> {
   return topItems(eventAttributes, sorts, ['created_at', 'id'], size)

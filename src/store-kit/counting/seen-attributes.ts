@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../../event/event.js'
+import { firstInOrderOf } from '../../filter/order.js'
 import { compareText } from '../../filter/values.js'
 import type { SeenAttribute } from '../../store/counts.js'
 import { isOwnField } from '../../event/own-fields.js'
@@ -72,15 +73,16 @@ export function createSeenAttributes(): SeenAttributes {
   return {
     add: (attributes, event, count) => members('', attributes, event, count),
     top: (scale) =>
-      Array.from(names)
-        .toSorted(([a, { count: m }], [b, { count: n }]) => n - m || compareText(a, b))
-        .slice(0, MAX_RETURNED)
-        .map(([name, { count, types, values }]) => ({
-          name,
-          types: typesOf(types),
-          count: scale(count),
-          values: values.top(MAX_EXAMPLES, scale),
-        })),
+      firstInOrderOf(
+        names,
+        MAX_RETURNED,
+        ([a, { count: m }], [b, { count: n }]) => n - m || compareText(a, b),
+      ).map(([name, { count, types, values }]) => ({
+        name,
+        types: typesOf(types),
+        count: scale(count),
+        values: values.top(MAX_EXAMPLES, scale),
+      })),
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Scalar } from '../../filter/attributes.js'
-import { compareScalars } from '../../filter/order.js'
+import { compareScalars, firstInOrderOf } from '../../filter/order.js'
 import type { ValueCount } from '../../store/counts.js'
 
 /** How many more distinct values may be kept. Several collections can share one capacity. */
@@ -49,10 +49,12 @@ export function createSeenValues(capacity: Capacity): SeenValues {
       }
     },
     top(max, scale) {
-      const order = Array.from(values, ([value, { count }]) => ({ value, count })).toSorted(
-        (a, b) => b.count - a.count || compareScalars(a.value, b.value),
+      const order = firstInOrderOf(
+        values,
+        max,
+        ([a, { count: m }], [b, { count: n }]) => n - m || compareScalars(a, b),
       )
-      return order.slice(0, max).map(({ value, count }) => ({ value, count: scale(count) }))
+      return order.map(([value, { count }]) => ({ value, count: scale(count) }))
     },
   }
 }

@@ -47,7 +47,9 @@ export function createLibraryInsert(
     if (place?.file !== own.file)
       throw refused(`the connection is open on ${place?.file || 'no file'}, not on ${own.file}`)
     if (place?.library !== own.library)
-      throw refused('the connection uses another build of SQLite than the store')
+      throw refused(
+        'the connection uses another build of SQLite than the store: use one driver for both',
+      )
     throw storeFailure(cause)
   }
 

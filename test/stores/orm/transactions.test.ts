@@ -278,7 +278,8 @@ it('a connection through another build of SQLite is refused', async () => {
     .execute((trx) => audit.recordCustom('order', {}, { transaction: fromKysely(trx) }))
   await expect(call).rejects.toMatchObject({
     code: 'INVALID_OPTION',
-    message: 'transaction: the connection uses another build of SQLite than the store',
+    message:
+      'transaction: the connection uses another build of SQLite than the store: use one driver for both',
   })
   expect(database.prepare('SELECT count(*) FROM daybook_outbox').pluck().get()).toBe(0)
   await db.destroy()

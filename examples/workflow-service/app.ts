@@ -30,7 +30,7 @@ import { refreshDirectory } from './ldap/directory.js'
 import { createResolver } from './links.js'
 import { createNote, createNoteLive } from './notes.js'
 import type { Documents } from './documents/documents.js'
-import type { ServiceOptions } from './options.js'
+import { OptionError, type ServiceOptions } from './options.js'
 import { answerProblems } from './problem.js'
 import { apiRoutes } from './routes/index.js'
 import { described, runDeferred } from './routes/request.js'
@@ -202,7 +202,15 @@ const refreshFirst =
 
 function listen(server: Server, port: number): Promise<string> {
   return new Promise((resolve, reject) => {
-    server.once('error', reject)
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(
+        error.code === 'EADDRINUSE'
+          ? new OptionError(
+              `port ${port} is in use: set PORT to another one, or to 0 for a free one`,
+            )
+          : error,
+      ),
+    )
     server.listen(port, '127.0.0.1', () => {
       resolve(`http://localhost:${(server.address() as AddressInfo).port}`)
     })

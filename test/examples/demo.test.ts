@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { AuditLog } from 'daybook'
@@ -571,6 +573,19 @@ describe('the demo process', () => {
     expect(child.stdout()).toBe('')
     expect(child.stderr()).toContain(name)
     expect(child.stderr().trim().split('\n')).toHaveLength(1)
+  })
+
+  it('refuses a port that is in use, and says what to do', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    try {
+      const { port } = other.address() as AddressInfo
+      await expect(
+        startService({ port, store: { kind: 'memory' }, traffic: false }),
+      ).rejects.toThrow(`port ${port} is in use: set PORT to another one, or to 0 for a free one`)
+    } finally {
+      other.close()
+    }
   })
 
   it('records events of simulated users', async () => {

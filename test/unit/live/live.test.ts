@@ -7,6 +7,7 @@ import { suffixSource } from '../../../src/event/event-id.js'
 import { defaultJsonLimits, type JsonLimits, toJsonText } from '../../../src/event/json.js'
 import { createLiveEvents, type LiveEvent, type LiveEvents } from '../../../src/live/live-events.js'
 import type { LiveChange } from '../../../src/store/store.js'
+import { fakeTimersOf, type FolderTimers } from '../../support/fake-timers.js'
 
 const nextSuffix = suffixSource()
 
@@ -89,16 +90,17 @@ const finalOf = async (closing: Promise<AuditEvent | undefined>): Promise<JsonOb
 
 const bytesOf = (attributes: JsonObject): number => Buffer.byteLength(JSON.stringify(attributes))
 
-beforeEach(
-  () =>
-    void vi.useFakeTimers({
-      toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance', 'Date'],
-    }),
-)
+let timers: FolderTimers
+
+beforeEach(() => {
+  timers = fakeTimersOf('live')
+})
 
 afterEach(() => {
-  expect(vi.getTimerCount()).toBe(0)
+  const left = timers.pending()
+  vi.unstubAllGlobals()
   vi.useRealTimers()
+  expect(left).toEqual([])
 })
 
 describe('a live event', () => {
@@ -224,7 +226,7 @@ describe('a live event', () => {
     await flushed(live)
     expect(await live.close()).toBeUndefined()
     await live[Symbol.asyncDispose]()
-    expect([live.event, writes, vi.getTimerCount()]).toEqual([undefined, [], 0])
+    expect([live.event, writes, timers.pending()]).toEqual([undefined, [], []])
   })
 })
 

@@ -10,7 +10,7 @@ import { countModules } from './count-modules.js'
 /*
  * Checks the published package: packs the build, checks its exports and types, installs the tarball
  * in an empty folder and uses every entry point there, first without the optional packages, then with
- * them. Run after `npm run build`.
+ * them, and on newer versions of Node. Run after `npm run build`.
  */
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const temp = fs.mkdtempSync(path.join(os.tmpdir(), 'daybook-package-'))
@@ -281,6 +281,7 @@ try {
     host,
     new Set([
       ...Object.keys(manifest.peerDependencies),
+      '@types/connect',
       '@types/express',
       '@types/koa',
       '@types/node',
@@ -291,6 +292,32 @@ try {
   run(host, bin('tsc'), '-p', 'tsconfig.json', '--skipLibCheck')
   write(path.join(host, 'use.js'), useSqlite)
   run(host, process.execPath, 'use.js')
+
+  const newer = path.join(temp, 'newer')
+  fs.cpSync(empty, newer, { recursive: true })
+  link(
+    newer,
+    Object.keys(manifest.peerDependencies).filter((name) => name !== 'better-sqlite3'),
+  )
+  write(path.join(newer, 'use.js'), useSqlite)
+  const prebuilt = path.join(temp, 'prebuilt')
+  fs.cpSync(newer, prebuilt, { recursive: true, verbatimSymlinks: true })
+  // Beside the folder, as npm would remove the links. This version contains its binary.
+  run(temp, 'npm', 'install', '--no-fund', '--no-audit', '--prefix', temp, 'better-sqlite3@13')
+  fs.cpSync(path.join(temp, 'node_modules'), path.join(prebuilt, 'node_modules'), {
+    recursive: true,
+  })
+  fs.rmSync(path.join(temp, 'node_modules'), { recursive: true })
+  for (const [version, folder] of [
+    ['22', prebuilt],
+    ['24', newer],
+    ['latest', newer],
+    ['latest', prebuilt],
+  ] as const) {
+    fs.rmSync(path.join(folder, 'audit.db'), { force: true })
+    run(folder, 'npx', '-y', '-p', `node@${version}`, '-c', 'node import.js && node use.js')
+  }
+
   const elsewhere = path.join(temp, 'elsewhere')
   link(elsewhere, ['better-sqlite3'])
   await checkBundles(host, elsewhere)

@@ -222,13 +222,13 @@ function link(folder: string, names: Iterable<string>): void {
   }
 }
 
-/** The packages that examples import; tsc reports those that are not installed. */
+/** The packages that examples import, and their types; tsc reports those that are not installed. */
 function packagesOf(modules: readonly { readonly code: string }[]): readonly string[] {
   const imports = modules.flatMap(({ code }) => [
     ...code.matchAll(/from '((?:@[^/']+\/)?[^./'][^/']*)(?:\/[^']*)?'/g),
   ])
   return imports
-    .map(([, name]) => name!)
+    .flatMap(([, name]) => [name!, `@types/${name!}`])
     .filter((name) => fs.existsSync(path.join(root, 'node_modules', name)))
 }
 

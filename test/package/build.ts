@@ -9,7 +9,7 @@ import { rolldown } from 'rolldown'
  * The modules are joined to some dozens of chunks: Node takes about a millisecond to load a module, and
  * the source has more than 500.
  */
-const root = import.meta.dirname
+const root = path.join(import.meta.dirname, '../..')
 const dist = path.join(root, 'dist')
 
 interface Manifest {

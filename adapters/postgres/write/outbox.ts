@@ -22,12 +22,16 @@ export function checkClient(transaction: object): asserts transaction is Postgre
     )
 }
 
-/** A literal in SQL. Without `?`, which query builders take for a parameter. */
+/**
+ * A literal in SQL, of ASCII without `\` and `?`: query builders take `?` for a parameter, and encodings such as
+ * SJIS, which a host may have set for its connection, take a backslash for the end of a character.
+ */
 function literal(value: string | number | boolean | null | undefined): string {
   if (value === null || value === undefined) return 'NULL'
   if (typeof value !== 'string') return String(value)
-  const text = value.replaceAll('\\', '\\\\').replaceAll("'", "''").replaceAll('?', '\\x3F')
-  return `E'${text}'`
+  const escape = (unit: string): string =>
+    unit === "'" ? "''" : `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return `E'${value.toWellFormed().replaceAll(/[^ -~]|['\\?]/g, escape)}'`
 }
 
 const arrayText = (values: Iterable<number>): string => `{${[...values].join()}}`

@@ -247,6 +247,23 @@ describe("in the host's transaction", () => {
     await host.end()
   })
 
+  it('the event is kept exactly if the connection has another encoding', async () => {
+    await using audit = openLog()
+    await audit.recordCustom('first')
+    const host = new pg.Client({ connectionString: database.url })
+    await host.connect()
+    // The last byte of this character in UTF-8 is the first of two in SJIS, of which a backslash can be the second.
+    const text = `\u0401\\'); SELECT 1; -- ?`
+    await host.query("SET client_encoding TO 'SJIS'")
+    await host.query('BEGIN')
+    await audit.recordCustom('a', { text }, { username: text, transaction: host })
+    await host.query('COMMIT')
+    await host.end()
+    await audit.recordCustom('last')
+    const { events } = await audit.list('filter[type_eq]=a')
+    expect(events).toMatchObject([{ username: text, attributes: { text } }])
+  })
+
   it('a client without an open transaction is refused', async () => {
     await using audit = openLog()
     await audit.recordCustom('first')

@@ -1,6 +1,6 @@
 import type { Appender } from './appender.js'
 import type { Availability } from './availability.js'
-import { type Deadlines, isDue } from './deadlines.js'
+import { type Deadlines, dueAt } from './deadlines.js'
 import { newEvents, searchStart } from './earlier-attempts.js'
 import { abortedError, isOutcomeUnknown } from '../errors.js'
 import type { AuditEvent, EventDraft } from '../event/event.js'
@@ -76,6 +76,7 @@ export function createCommitter({
       return NONE
     } catch (error) {
       const failure = asStoreFailure(store, error)
+      const isDue = dueAt(performance.now())
       const isUnknown = isOutcomeUnknown(failure)
       if (isUnknown) for (const entry of batch) entry.isInDoubt = true
       const isOver = isUnknown && (signal.aborted || batch.some(isDue))

@@ -15,7 +15,14 @@ export interface Deadlines {
   close(): void
 }
 
-export const isDue = ({ deadline }: QueueEntry): boolean => deadline <= performance.now()
+/**
+ * Tests entries against one time, on the scale of `performance.now()`. If the clock went on from entry to
+ * entry, a later one could be due although an earlier one was not.
+ */
+export const dueAt =
+  (now: number) =>
+  ({ deadline }: QueueEntry): boolean =>
+    deadline <= now
 
 /** A delay that `setTimeout` takes, and that does not end before `ms`. */
 export const timerDelay = (ms: number): number => Math.min(Math.max(1, Math.ceil(ms)), MAX_TIMER_MS)
@@ -30,6 +37,7 @@ export function createDeadlines(
   const check = (): void => {
     const now = performance.now()
     firesAt = Infinity
+    const isDue = dueAt(now)
     if (queue.inFlight().some(isDue)) abortAttempt()
     // Entries for the journal stay: the batch in flight is older, and has to get there first.
     const due = queue.extract((entry) => isDue(entry) && entry.policy !== 'queue')

@@ -194,6 +194,27 @@ describe('the deadline', () => {
     expect(recorder.waiting()).toBe(0)
   })
 
+  // The clock rises by 1 ms with each reading. Which readings come before is not fixed.
+  it.each([42, 44, 46, 48, 50, 52])(
+    'is tested at one time for a batch: the journal has the order of the calls, after %i ms',
+    async (ms) => {
+      const journaling = createJournaling(memoryJournal(), () => 1)
+      const store = fakeStore({ answers: [untilAborted] })
+      const { add, observed } = rig(store, { deadlineMs: 40 }, journaling)
+      void add('first')
+      const types = ['a', 'b', 'c', 'd', 'e', 'f']
+      const deadline = performance.now() + ms
+      for (const type of types) void add(type, undefined, { policy: 'queue', deadline })
+      await pass(30)
+      let now = performance.now() + 10
+      vi.spyOn(performance, 'now').mockImplementation(() => (now += 1))
+      await pass(10)
+      const journalled = observed.filter((line) => line.startsWith('journalled'))
+      expect(journalled).toEqual(types.map((type) => `journalled ${type}`))
+      journaling.close()
+    },
+  )
+
   it('applies to each event: the others are tried again, in order and before newer ones', async () => {
     const hold = gate()
     const store = fakeStore({ answers: [hold.answer, untilAborted] })

@@ -8,6 +8,9 @@ import { GAP } from '../../recording/gaps.js'
 import type { EventStore } from '../../store/store.js'
 import { type Microseconds, parseTimestamp, MINUTE, SECOND } from '../../event/timestamp.js'
 
+/** Recorded by a log that starts after events of last year have been imported. */
+const CLOCK = 'warn:audit_log:clock'
+
 /** A time after every event of a case. */
 export const FAR: Microseconds = 4_000_000_000 * SECOND
 
@@ -126,7 +129,10 @@ export const importedSome = (count: number): AuditEvent[] =>
     }),
   )
 
-/** Every event, oldest first. Reports of lost events are left out: rejected calls cause them at any later time. */
+/**
+ * Every event, oldest first, without reports of lost events and of the clock, which the log records at any later
+ * time.
+ */
 export async function allEvents(audit: AuditLog): Promise<AuditEvent[]> {
   const events: AuditEvent[] = []
   for await (const page of audit.pages('filter[sorts]=created_at')) {
@@ -137,7 +143,7 @@ export async function allEvents(audit: AuditLog): Promise<AuditEvent[]> {
     )
     events.push(...page)
   }
-  return events.filter(({ type }) => type !== GAP)
+  return events.filter(({ type }) => type !== GAP && type !== CLOCK)
 }
 
 /** Waits long enough for the effects of running work to show. */

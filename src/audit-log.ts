@@ -36,6 +36,13 @@ import type { EventChange } from './tail/changes.js'
 import { gapData, throttledLoss } from './recording/gaps.js'
 import { toImportedEvent } from './event/importing.js'
 import type { JsonLimits } from './event/json.js'
+import {
+  type HistoryEntry,
+  historyOf,
+  type HistoryOptions,
+  historyQuery,
+  type HistoryResource,
+} from './history/history.js'
 import type { Intents } from './recording/intents.js'
 import { createLossWarnings } from './recording/losses.js'
 import { createLiveEvents, type LiveEvent, type LiveEvents } from './live/live-events.js'
@@ -262,7 +269,13 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     query?: QueryInput,
     options?: ListOptions,
   ): AsyncGenerator<readonly AuditEvent[], void, void> {
-    const { where, sorts } = toQuery(query)
+    yield* this.#pages(toQuery(query), options)
+  }
+
+  async *#pages(
+    { where, sorts }: EventQuery,
+    options?: ListOptions,
+  ): AsyncGenerator<readonly AuditEvent[], void, void> {
     const direction = scanDirection(sorts)
     if (!direction) {
       const message = 'filter[sorts]: pages run along created_at; use list for another order'
@@ -280,6 +293,20 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
       const last = sorts.length === 0 ? page.events[0]! : page.events.at(-1)!
       bound = oneCondition('created_at', direction === 'desc' ? 'lt' : 'gt', [last.created_at])
     }
+  }
+
+  /**
+   * The changes of a resource, oldest first, each with its event, its JSON Patch and the state after it:
+   * `for await (const { event, state } of audit.history({ order_id: 'A-17' }))`. Reads the events that name the resource and
+   * hold `changes`, or `before` and `after`. A state is known from the first event on that holds it whole or whose type
+   * ends with `create`, until an event holds only a part of its change, or does not fit the state before it. Keeps one
+   * page of events and one state. Rejects with `INVALID_VALUE` and as `pages` does.
+   */
+  async *history(
+    resource: HistoryResource,
+    options: HistoryOptions = {},
+  ): AsyncGenerator<HistoryEntry, void, void> {
+    yield* historyOf(this.#pages(historyQuery(resource, options), options))
   }
 
   /**

@@ -20,6 +20,7 @@ export const errorCodes = {
   MISSING_DEPENDENCY:
     'an optional package is missing, is broken or does not run in this version of Node; or Node is too old',
   NOT_COVERED: 'routes and registered event types do not match',
+  NOT_REVERTIBLE: 'the event does not hold what undoing its change needs',
   OUTCOME_UNKNOWN:
     'the store did not confirm the write in time; what it wrote may be kept, or may be lost',
   QUERY_TIMEOUT:

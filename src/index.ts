@@ -49,6 +49,8 @@ export type {
   JsonObject,
   JsonValue,
 } from './event/event.js'
+export type { HistoryEntry, HistoryOptions, HistoryResource } from './history/history.js'
+export { revertPatch, type RevertOptions } from './history/revert-patch.js'
 export type { Intent, IntentOptions, Intents } from './recording/intents.js'
 export type { ClockDoubt } from './store/clock-guard.js'
 export type { Damage } from './store/damage.js'

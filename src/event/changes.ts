@@ -44,7 +44,7 @@ export function changeData(
 ): ChangeData {
   const states = [stateOf(before, maxDepth), stateOf(after, maxDepth)] as const
   if (states[0] === undefined || states[1] === undefined) return { changes: [], changes_cut: 1 }
-  const operations = withOldValues(comparePatch(states[0], states[1], { invertible: true }))
+  const operations = changesBetween(states[0], states[1])
   // The other half is for the other attributes of the event.
   let room = maxBytes >> 1
   const changes: RecordedChange[] = []
@@ -78,6 +78,11 @@ function stateOf(state: unknown, maxDepth: number): JsonValue | undefined {
 }
 
 type Change = Pick<RecordedChange, 'op' | 'path' | 'value' | 'old_value'>
+
+/** The changes from one JSON value to the other, whole and unredacted. */
+export function changesBetween(before: JsonValue, after: JsonValue): Change[] {
+  return withOldValues(comparePatch(before, after, { invertible: true }))
+}
 
 /** Merges each `test` into the operation that follows it. */
 function withOldValues(operations: readonly Operation[]): Change[] {

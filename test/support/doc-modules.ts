@@ -52,6 +52,7 @@ const known: Readonly<Record<string, string>> = {
   show: `declare function show(event: import('daybook').AuditEvent): void`,
   apply: `declare function apply(id: string, patch: import('daybook').EventChange['patch'], closed: boolean): void`,
   types: `declare const types: import('daybook').EventTypes`,
+  event: `declare const event: import('daybook').AuditEvent`,
   events: `declare const events: import('daybook').AuditEvent[]`,
   output: `declare const output: AsyncIterable<string>`,
   template_version_id: `declare const template_version_id: string`,

@@ -1,0 +1,50 @@
+import { AuditLogError } from '../errors.js'
+import type { AuditEvent } from '../event/event.js'
+import type { RecordedChange } from '../event/changes.js'
+import type { Operation } from '../event/json-patch.js'
+import { isRedacted, storedChangeOf } from './stored-change.js'
+
+export interface RevertOptions {
+  /**
+   * Precede each operation by a `test` for the value that the change has set, so that the patch fails where the
+   * value was changed again. Redacted values are not tested.
+   * @default false
+   */
+  readonly test?: boolean
+}
+
+/**
+ * The JSON Patch (RFC 6902) that undoes the change of an event: applied to the state after the change, it gives the
+ * state before. For the event of something that was created it removes each member, and leaves `{}`; for that of
+ * something that was deleted it adds each member to `{}`. Throws `NOT_REVERTIBLE`, whose message has the reason, if
+ * the event holds no change or not the whole of it, or if an old value is redacted.
+ */
+export function revertPatch(
+  event: Pick<AuditEvent, 'attributes'>,
+  { test = false }: RevertOptions = {},
+): Operation[] {
+  const change = storedChangeOf(event)
+  if (!change)
+    throw notRevertible('it holds no change: it has no attribute changes, before or after')
+  if (change.fault !== undefined) throw notRevertible(change.fault)
+  return change.changes.flatMap((one, i) => invert(one, i, test)).toReversed()
+}
+
+/** The operations that undo the change, the last one first. */
+function invert(change: RecordedChange, index: number, test: boolean): Operation[] {
+  const { op, path, value, old_value: old } = change
+  // The value that is added is not needed to remove it.
+  if (op !== 'add' && old === undefined)
+    throw notRevertible(`changes/${index} (${op} ${path}) has no old_value`)
+  if (op !== 'add' && isRedacted(old))
+    throw notRevertible(`the old value of ${path} is redacted`, `/changes/${index}/old_value`)
+  const undo: Operation =
+    op === 'add'
+      ? { op: 'remove', path }
+      : { op: op === 'remove' ? 'add' : 'replace', path, value: old }
+  const isTested = test && op !== 'remove' && !isRedacted(value)
+  return isTested ? [undo, { op: 'test', path, value }] : [undo]
+}
+
+const notRevertible = (reason: string, pointer?: string): AuditLogError =>
+  new AuditLogError('NOT_REVERTIBLE', `the event cannot be undone: ${reason}`, { pointer })

@@ -1,0 +1,65 @@
+import type { AuditEvent, JsonObject, JsonValue } from '../event/event.js'
+import { changesBetween, type RecordedChange } from '../event/changes.js'
+import { REDACTED } from '../event/secrets.js'
+
+/** What an event says about a change of its resource. */
+export interface StoredChange {
+  /** In the order to apply them. */
+  readonly changes: readonly RecordedChange[]
+  /** The whole state after the change; null if the resource does not exist after it. */
+  readonly after?: JsonValue
+  /** Why the event holds only a part of the change. */
+  readonly fault: string | undefined
+}
+
+/** Names of attributes; an event that holds a change has a value of one of them. */
+export const CHANGE_NAMES: readonly string[] = ['changes_path', 'changes_cut', 'before', 'after']
+
+const OPERATIONS: ReadonlySet<unknown> = new Set(['add', 'remove', 'replace'])
+
+const isObject = (value: unknown): value is JsonObject =>
+  value !== null && typeof value === 'object' && !Array.isArray(value)
+
+const isChange = (value: unknown): boolean =>
+  isObject(value) &&
+  OPERATIONS.has(value['op']) &&
+  typeof value['path'] === 'string' &&
+  (value['op'] === 'remove' || value['value'] !== undefined)
+
+/** True if a value in it, at any depth, contains the mark of a redacted secret. */
+export function isRedacted(value: JsonValue | undefined): boolean {
+  if (typeof value === 'string') return value.includes(REDACTED)
+  return value !== null && typeof value === 'object' && Object.values(value).some(isRedacted)
+}
+
+function faultOf(attributes: JsonObject, changes: readonly JsonValue[]): string | undefined {
+  const { changes_cut: left, recording } = attributes
+  if (left !== undefined && left !== null) return 'some of its changes are left out (changes_cut)'
+  if (isObject(recording) && Number(recording['cut_bytes']) > 0) return 'its attributes are cut'
+  const wrong = changes.findIndex((change) => !isChange(change))
+  if (wrong >= 0) return `changes/${wrong} is no operation that recordChange writes`
+  const cut = changes.findIndex((change) => isObject(change) && Number(change['cut_bytes']) > 0)
+  return cut >= 0 ? `the values of changes/${cut} are cut` : undefined
+}
+
+/**
+ * The change that the event holds: in its attribute `changes`, or as the states `before` and `after`, of which one
+ * is missing or null if the resource did not exist. `undefined` for any other event.
+ */
+export function storedChangeOf({
+  attributes,
+}: Pick<AuditEvent, 'attributes'>): StoredChange | undefined {
+  const { changes, before = null, after = null } = attributes
+  const isState = (state: JsonValue): boolean => state === null || isObject(state)
+  const hasStates = isState(before) && isState(after) && (before !== null || after !== null)
+  if (!Array.isArray(changes) && !hasStates) return undefined
+  const fault = faultOf(attributes, Array.isArray(changes) ? changes : [])
+  if (fault !== undefined) return { changes: [], fault }
+  return {
+    changes: Array.isArray(changes)
+      ? (changes as unknown as RecordedChange[])
+      : changesBetween(before ?? {}, after ?? {}),
+    ...(hasStates && { after }),
+    fault,
+  }
+}

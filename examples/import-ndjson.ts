@@ -15,6 +15,7 @@ import path from 'node:path'
 import { pipeline, type Readable } from 'node:stream'
 import { parseArgs } from 'node:util'
 import { createGunzip } from 'node:zlib'
+import { SingleBar } from 'cli-progress'
 import {
   AuditLog,
   AuditLogError,
@@ -366,27 +367,27 @@ const count = (value: number, what: string): string =>
 
 const secondsSince = (start: number): number => (performance.now() - start) / 1000
 
-/** Redraws one line of the terminal, at most ten times per second. */
-function progressBar(output: NodeJS.WriteStream): {
-  draw(progress: ImportProgress): void
-  clear(): void
+/** Shows the progress on a terminal; elsewhere nothing. */
+function progressBar(): {
+  update(progress: ImportProgress): void
+  stop(): void
 } {
   const start = performance.now()
-  let drawn = -Infinity
+  const bar = new SingleBar({
+    format: '[{bar}] {percentage}%  {events}  {rate}',
+    barsize: 30,
+    barCompleteChar: '#',
+    barIncompleteChar: '.',
+    clearOnComplete: true,
+  })
+  bar.start(Infinity, 0, { events: '', rate: '' })
   return {
-    draw({ bytes, size, recorded }) {
-      if (performance.now() - drawn < 100) return
-      drawn = performance.now()
-      const share = size === 0 ? 0 : Math.min(bytes / size, 1)
-      const bar = '#'.repeat(Math.floor(share * 30)).padEnd(30, '.')
-      const percent = `${Math.floor(share * 100)}%`.padStart(4)
-      const rate = recorded / secondsSince(start)
-      const text = `[${bar}]${percent}  ${count(recorded, 'events')}  ${count(rate, 'events/s')}`
-      output.write(`\r${text.slice(0, (output.columns || 80) - 1)}\u001B[K`)
+    update({ bytes, size, recorded }) {
+      const rate = count(recorded / secondsSince(start), 'events/s')
+      bar.setTotal(size || Infinity)
+      bar.update(bytes, { events: count(recorded, 'events'), rate })
     },
-    clear() {
-      output.write('\r\u001B[K')
-    },
+    stop: () => bar.stop(),
   }
 }
 
@@ -408,11 +409,11 @@ function report(file: string, summary: ImportSummary, seconds: number): void {
 
 async function run({ openStore, ...options }: Command): Promise<number> {
   const audit: AuditLog = new AuditLog({ store: openStore(), types: {} })
-  const bar = process.stderr.isTTY ? progressBar(process.stderr) : undefined
+  const bar = progressBar()
   const start = performance.now()
   try {
-    const summary = await importNdjson({ ...options, audit, onProgress: bar?.draw }).finally(
-      bar?.clear,
+    const summary = await importNdjson({ ...options, audit, onProgress: bar.update }).finally(
+      bar.stop,
     )
     report(options.file, summary, secondsSince(start))
     return summary.malformed + summary.refused > 0 ? 2 : 0

@@ -1,3 +1,5 @@
+import { UTCDateMini } from '@date-fns/utc/date/mini'
+import { addMonths } from 'date-fns/addMonths'
 import { milliseconds } from 'date-fns/milliseconds'
 import type { Microseconds } from './timestamp.js'
 
@@ -40,16 +42,8 @@ export function add(time: Microseconds, duration: Duration): Microseconds {
 function shift(time: Microseconds, duration: Duration, sign: 1 | -1): Microseconds {
   const { years = 0, months = 0, ...fixed } = duration
   const ms = Math.floor(time / 1000)
-  const shifted = addMonths(ms, sign * (12 * years + months)) + sign * milliseconds(fixed)
+  const inMonth = addMonths(new UTCDateMini(ms), sign * (12 * years + months)).getTime()
+  // Not `add`, which drops fractions of days.
+  const shifted = inMonth + sign * milliseconds(fixed)
   return Math.round(shifted * 1000) + (time - ms * 1000)
-}
-
-/** The same day of another month, or the last day of that month if it is shorter. */
-function addMonths(ms: number, months: number): number {
-  const date = new Date(ms)
-  const day = date.getUTCDate()
-  date.setUTCMonth(date.getUTCMonth() + months)
-  // The date overflowed into the next month; day 0 is the last day of the month before.
-  if (date.getUTCDate() !== day) date.setUTCDate(0)
-  return date.getTime()
 }

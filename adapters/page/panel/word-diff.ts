@@ -1,3 +1,5 @@
+import { diffArrays } from 'diff'
+
 /** A piece of one side of a diff: unchanged, or only on this side. */
 export interface Piece {
   readonly text: string
@@ -18,102 +20,44 @@ interface Run {
 
 const WORDS = /[\p{L}\p{M}\p{N}_]+|\s+|./gsu
 
-// Longer texts are compared as a whole.
+// Longer texts, and texts with more different words, count as changed as a whole.
 const MAX_LENGTH = 100_000
+const MAX_DIFFERENT_WORDS = 1000
 
-// The maximum number of cells in the table of the algorithm; longer texts count as changed as a whole.
-const MAX_CELLS = 250_000
-
-const same = (words: readonly string[]): Run => ({
-  isChanged: false,
-  before: words.join(''),
-  after: words.join(''),
-})
-
-const changed = (before: readonly string[], after: readonly string[]): Run => ({
-  isChanged: true,
-  before: before.join(''),
-  after: after.join(''),
-})
-
-function sharedCount(left: readonly string[], right: readonly string[]): number {
-  const count = left.findIndex((word, i) => word !== right[i])
-  return count === -1 ? left.length : count
-}
-
-/** Compares word by word with the longest common subsequence. */
-function runsBetween(before: readonly string[], after: readonly string[]): Run[] {
-  const width = after.length + 1
-  if ((before.length + 1) * width > MAX_CELLS) return [changed(before, after)]
-  const lengths = new Uint32Array((before.length + 1) * width)
-  for (let i = before.length - 1; i >= 0; i--)
-    for (let j = after.length - 1; j >= 0; j--)
-      lengths[i * width + j] =
-        before[i] === after[j]
-          ? lengths[(i + 1) * width + j + 1]! + 1
-          : Math.max(lengths[(i + 1) * width + j]!, lengths[i * width + j + 1]!)
-  const runs: Run[] = []
-  let [i, j] = [0, 0]
-  while (i < before.length && j < after.length) {
-    if (before[i] === after[j]) {
-      runs.push(same([before[i]!]))
-      i++
-      j++
-    } else if (lengths[i * width + j + 1]! > lengths[(i + 1) * width + j]!)
-      runs.push(changed([], [after[j++]!]))
-    else runs.push(changed([before[i++]!], []))
-  }
-  return [...runs, changed(before.slice(i), after.slice(j))]
-}
-
-/** Merges adjacent runs of the same kind. */
-function joined(runs: readonly Run[]): Run[] {
-  const result: Run[] = []
-  for (const run of runs) {
-    const last = result.at(-1)
-    if (run.before + run.after === '') continue
-    if (last?.isChanged === run.isChanged)
-      result[result.length - 1] = {
-        ...run,
-        before: last.before + run.before,
-        after: last.after + run.after,
-      }
-    else result.push(run)
-  }
-  return result
+function runsBetween(before: string, after: string): readonly Run[] {
+  const isLong = before.length + after.length > MAX_LENGTH
+  const wordsOf = (text: string): string[] => text.match(WORDS) ?? []
+  const changes = isLong
+    ? undefined
+    : diffArrays(wordsOf(before), wordsOf(after), { maxEditLength: MAX_DIFFERENT_WORDS })
+  if (!changes) return [{ isChanged: true, before, after }]
+  return changes.map(({ value, added, removed }) => {
+    const text = value.join('')
+    return { isChanged: added || removed, before: added ? '' : text, after: removed ? '' : text }
+  })
 }
 
 /** Short unchanged runs between changes count as changed, for readability. */
-const withoutIslands = (runs: readonly Run[]): Run[] =>
-  joined(
-    runs.map((run, i) =>
-      !run.isChanged && run.before.length < 4 && i > 0 && i < runs.length - 1
-        ? { ...run, isChanged: true }
-        : run,
-    ),
+const withoutIslands = (runs: readonly Run[]): readonly Run[] =>
+  runs.map((run, i) =>
+    !run.isChanged && run.before.length < 4 && i > 0 && i < runs.length - 1
+      ? { ...run, isChanged: true }
+      : run,
   )
 
-function side(runs: readonly Run[], name: 'before' | 'after'): Piece[] {
-  return runs
-    .map((run) => ({ text: run[name], isChanged: run.isChanged }))
-    .filter(({ text }) => text !== '')
+/** The pieces of one side. Adjacent runs of the same kind become one piece. */
+function side(runs: readonly Run[], name: 'before' | 'after'): readonly Piece[] {
+  const pieces: Piece[] = []
+  for (const { [name]: text, isChanged } of runs) {
+    const last = pieces.at(-1)
+    if (last?.isChanged === isChanged) pieces.splice(-1, 1, { text: last.text + text, isChanged })
+    else if (text !== '') pieces.push({ text, isChanged })
+  }
+  return pieces
 }
 
 /** Splits both texts into pieces, with different words marked. The pieces of a side concatenate to its text. */
 export function diffWords(before: string, after: string): DiffSides {
-  const isLong = before.length + after.length > MAX_LENGTH
-  const wordsOf = (text: string): string[] => (isLong ? [text] : (text.match(WORDS) ?? []))
-  const [left, right] = [wordsOf(before), wordsOf(after)]
-  const head = sharedCount(left, right)
-  const [leftRest, rightRest] = [left.slice(head), right.slice(head)]
-  const tail = sharedCount(leftRest.toReversed(), rightRest.toReversed())
-  const [leftEnd, rightEnd] = [leftRest.length - tail, rightRest.length - tail]
-  const runs = withoutIslands(
-    joined([
-      same(left.slice(0, head)),
-      ...runsBetween(leftRest.slice(0, leftEnd), rightRest.slice(0, rightEnd)),
-      same(leftRest.slice(leftEnd)),
-    ]),
-  )
+  const runs = withoutIslands(runsBetween(before, after))
   return { before: side(runs, 'before'), after: side(runs, 'after') }
 }

@@ -43,13 +43,13 @@ describe('diffWords', () => {
     expect(marked(before)).toBe('[x] middle [y]')
   })
 
-  it('marks everything between the first and last change if too many words differ', () => {
+  it('marks whole texts if too many words differ', () => {
     const words = (letter: string): string =>
       Array.from({ length: 1000 }, (_, i) => `${letter}${i}`).join(' ')
-    const before = `same ${words('a')} middle ${words('b')} end`
-    const sides = diffWords(before, `same ${words('c')} middle ${words('d')} end`)
-    expect(sides.before.map(({ isChanged }) => isChanged)).toEqual([false, true, false])
-    expect(sides.before[1]!.text).toContain(' middle ')
+    const before = `same ${words('a')}`
+    expect(diffWords(before, `same ${words('b')}`).before).toEqual([
+      { text: before, isChanged: true },
+    ])
   })
 
   it('compares very long texts as a whole', () => {

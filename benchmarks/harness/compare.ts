@@ -1,4 +1,4 @@
-import { median, quantile } from './format.js'
+import { median, quantile } from 'simple-statistics'
 import type { Query } from './query.js'
 import { type Material, queriesOf, type QueryCase } from './query-cases.js'
 import type { QueryAnswer, QueryJob, QuerySetup } from './query-target.js'
@@ -30,8 +30,7 @@ export interface Times {
 export const mediansOf = ({ rounds }: Times): number[] => rounds.map(median)
 
 /** p99 of all queries of all rounds. */
-export const p99Of = ({ rounds }: Times): number =>
-  quantile(Float64Array.from(rounds.flat()).toSorted(), 0.99)
+export const p99Of = ({ rounds }: Times): number => quantile(rounds.flat(), 0.99)
 
 interface Answered {
   readonly log: Material

@@ -1,4 +1,6 @@
-/* Numbers, medians and Markdown tables. */
+/* Numbers with units, spreads and Markdown tables. */
+import { markdownTable } from 'markdown-table'
+import { median } from 'simple-statistics'
 
 export type Print = (value: number) => string
 
@@ -15,17 +17,6 @@ export const percent: Print = (value) => `${short(value * 100)} %`
 export const perSecond: Print = (value) => `${whole(value)}/s`
 export const megabytes: Print = (value) => `${whole(value / 1e6)} MB`
 
-export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  const middle = sorted.length >> 1
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
-}
-
-/** The value that the given share of the sorted values stays below. */
-export function quantile(sorted: Float64Array, share: number): number {
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
-}
-
 /** `median [min–max]`. */
 export function withSpread(values: readonly number[], print: Print): string {
   return `${print(median(values))} [${print(Math.min(...values))}–${print(Math.max(...values))}]`
@@ -35,13 +26,13 @@ export function withSpread(values: readonly number[], print: Print): string {
 export const ratios = (of: readonly number[], to: readonly number[]): number[] =>
   of.map((figure, i) => figure / to[i]!)
 
-const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
-
 /** A table whose first `textColumns` columns are aligned left, the others right. */
-export function table(
+export const table = (
   heads: readonly string[],
   rows: readonly (readonly string[])[],
   textColumns = 1,
-): string[] {
-  return [row(heads), row(heads.map((_, i) => (i < textColumns ? ':--' : '--:'))), ...rows.map(row)]
-}
+): string[] =>
+  markdownTable([heads, ...rows], {
+    align: heads.map((_, i) => (i < textColumns ? 'left' : 'right')),
+    alignDelimiters: false,
+  }).split('\n')

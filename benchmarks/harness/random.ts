@@ -1,4 +1,6 @@
 /* Pseudorandom numbers, the same in every run. */
+import { uniformFloat64 } from 'pure-rand/distribution/uniformFloat64'
+import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
 
 export interface Random {
   /** From 0 up to 1, exclusive. */
@@ -13,19 +15,9 @@ export interface Random {
   uuid(): string
 }
 
-/** The mulberry32 generator. */
-function mulberry(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
 export function createRandom(seed: number): Random {
-  const next = mulberry(seed)
+  const generator = xoroshiro128plus(seed)
+  const next = (): number => uniformFloat64(generator)
   const below = (limit: number): number => Math.floor(next() * limit)
   const mostlyLow = (limit: number): number => Math.floor(next() ** 3 * limit)
   const hex = (digits: number): string => {

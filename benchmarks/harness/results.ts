@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { median, type Print, short, table, times, withSpread } from './format.js'
+import { median } from 'simple-statistics'
+import { type Print, short, table, times, withSpread } from './format.js'
 import { machine } from './machine.js'
 
 /* The figures that a benchmark found, how they compare with their goals, and the files that report them. */

@@ -1,4 +1,5 @@
-import { median, type Print, short, table, times, whole, withSpread } from '../harness/format.js'
+import { median } from 'simple-statistics'
+import { type Print, short, table, times, whole, withSpread } from '../harness/format.js'
 import { measuredOn, versionOf } from '../harness/machine.js'
 import { SIZES } from '../harness/options.js'
 import type { Section } from '../harness/results.js'

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { median } from 'simple-statistics'
 import type pg from 'pg'
 import {
-  median,
   milliseconds,
   percent,
   perSecond,

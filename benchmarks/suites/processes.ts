@@ -1,15 +1,8 @@
 import path from 'node:path'
+import { max, quantile } from 'simple-statistics'
 import Database from 'better-sqlite3'
 import { sqliteStore } from 'daybook/sqlite'
-import {
-  milliseconds,
-  type Print,
-  quantile,
-  short,
-  table,
-  whole,
-  withSpread,
-} from '../harness/format.js'
+import { milliseconds, type Print, short, table, whole, withSpread } from '../harness/format.js'
 import { measuredOn, sqliteVersion } from '../harness/machine.js'
 import type { TimedOptions } from '../harness/options.js'
 import type { Section } from '../harness/results.js'
@@ -69,15 +62,15 @@ interface Outcome {
 }
 
 function outcomeOf(answers: readonly Answer[], seconds: number): Outcome {
-  const sorted = answers.map(({ latencies }) => latencies.toSorted())
-  const all = Float64Array.from(answers.flatMap(({ latencies }) => [...latencies])).toSorted()
+  const latencies = answers.map((answer) => [...answer.latencies])
+  const all = latencies.flat()
   const measured = answers.map((answer) => answer.measured)
   return {
     eventsPerSecond: measured.reduce((a, b) => a + b) / seconds,
     p50: quantile(all, 0.5),
     p99: quantile(all, 0.99),
-    max: quantile(all, 1),
-    worstP99: Math.max(...sorted.map((one) => quantile(one, 0.99))),
+    max: max(all),
+    worstP99: Math.max(...latencies.map((one) => quantile(one, 0.99))),
     loopP99: Math.max(...answers.map(({ loopDelay }) => loopDelay.p99)),
     loopMax: Math.max(...answers.map(({ loopDelay }) => loopDelay.max)),
     fairness: Math.min(...measured) / Math.max(...measured),

@@ -1,5 +1,5 @@
+import { median } from 'simple-statistics'
 import {
-  median,
   microseconds,
   milliseconds,
   perSecond,

@@ -1,5 +1,6 @@
 import fs from 'node:fs'
-import { megabytes, median, percent, perSecond, ratios, whole } from '../harness/format.js'
+import { median } from 'simple-statistics'
+import { megabytes, percent, perSecond, ratios, whole } from '../harness/format.js'
 import type { Size } from '../harness/options.js'
 import { goalFor, type Goal, type Row, rowOf } from '../harness/results.js'
 import { type ChunkTimes, openLog, type SqliteLog } from '../targets/sqlite-log.js'

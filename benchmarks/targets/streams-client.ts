@@ -1,5 +1,5 @@
 import http from 'node:http'
-import { quantile } from '../harness/format.js'
+import { max, quantile } from 'simple-statistics'
 import { AUTHORIZATION } from '../harness/listen.js'
 import { serveJobs } from '../harness/workers.js'
 
@@ -147,15 +147,14 @@ async function finish(last: number, withinSeconds: number): Promise<Answer> {
   for (const { response } of readers) response.destroy()
   const sum = (value: (reader: Reader) => number): number =>
     readers.reduce((total, reader) => total + value(reader), 0)
-  const sorted = Float64Array.from(delays).toSorted()
   const { user, system } = process.cpuUsage(cpuAtOpen)
   return {
     missed: sum(({ missed, next }) => missed + Math.max(0, last + 1 - next)),
     repeated: sum(({ repeated }) => repeated),
     megabytes: sum(({ bytes }) => bytes) / 1e6,
-    p50: quantile(sorted, 0.5),
-    p99: quantile(sorted, 0.99),
-    max: sorted.at(-1) ?? Number.NaN,
+    p50: quantile(delays, 0.5),
+    p99: quantile(delays, 0.99),
+    max: max(delays),
     cpu: (user + system) / 1000 / (performance.now() - openedAt),
   }
 }

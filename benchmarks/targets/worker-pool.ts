@@ -1,7 +1,7 @@
+import { median } from 'simple-statistics'
 import { AuditLog } from 'daybook'
 import { postgresStore } from 'daybook/postgres'
 import pg from 'pg'
-import { median } from '../harness/format.js'
 import { startServer } from '../harness/postgres-server.js'
 import { type ConcurrentWorker, runTogether, Worker } from '../harness/workers.js'
 import { JSONB_TABLE } from './jsonb-table.js'

@@ -1,3 +1,5 @@
+import { uniformFloat64 } from 'pure-rand/distribution/uniformFloat64'
+import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
 import { AuditLog, AuditLogError, parseQuery } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { eventsEndpoint } from '../../src/http/events/endpoint.js'
@@ -87,15 +89,10 @@ const TOKENS = [
   ],
 ]
 
-/** Numbers from 0 to 1 that a seed determines (mulberry32, public domain). */
+/** Numbers from 0 to 1 that a seed determines. */
 export function random(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
+  const generator = xoroshiro128plus(seed)
+  return () => uniformFloat64(generator)
 }
 
 /** A text of the corpus after some random changes. */

@@ -16,6 +16,8 @@ export default defineConfig({
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
     outDir: '../../dist/page',
+    // The licenses of the packages in the bundle ask for their notices in copies of it.
+    license: { fileName: 'licenses.md' },
     emptyOutDir: true,
     target: 'es2022',
     assetsInlineLimit: 0,

@@ -74,10 +74,10 @@ describe('imports', () => {
     expect([...needed].filter((name) => !(packageOf(name) in manifest.dependencies))).toEqual([])
   })
 
-  it('of the page use no Node modules and no package except Preact', () => {
+  it('of the page use no Node modules and no packages except Preact and diff', () => {
     const page = modules.map(({ file }) => file).filter((file) => file.startsWith('adapters/page/'))
     const packages = new Set([...reachedFrom(page)].flatMap((file) => byFile.get(file)!.packages))
-    expect([...packages].toSorted()).toEqual(['@preact/signals', 'preact', 'preact/hooks'])
+    expect([...packages].toSorted()).toEqual(['@preact/signals', 'diff', 'preact', 'preact/hooks'])
   })
 })
 

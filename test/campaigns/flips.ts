@@ -1,55 +1,48 @@
-import fs from 'node:fs'
-import os from 'node:os'
-import path from 'node:path'
-import {
-  type Flip,
-  flipOnce,
-  makeFile,
-  pagesOf,
-  rightAnswers,
-  seededNumbers,
-} from '../support/flips.js'
+import { choosePlace, type Flip, flipOnce, rightAnswers, seededNumbers } from '../support/flips.js'
+import { postgresFlips } from '../support/postgres-flips.js'
+import { sqliteFlips } from '../support/sqlite-flips.js'
 import type { Campaign } from './run.js'
 
 const percent = (part: number, whole: number): string =>
   whole === 0 ? '-' : `${((100 * part) / whole).toFixed(1)} %`
 
-/** Tables whose damage lists have to notice themselves. */
-const CHECKED: ReadonlySet<string> = new Set([
-  'daybook_events',
-  'daybook_chunks',
-  'daybook_chunk_keys',
-  'daybook_segment_times',
-  'daybook_segments',
-])
+/** `postgres` has no checksums of pages, `postgres-checksums` has. */
+const TARGETS = {
+  sqlite: sqliteFlips,
+  postgres: () => postgresFlips('off'),
+  'postgres-checksums': () => postgresFlips('on'),
+}
+
+const isTarget = (name: string): name is keyof typeof TARGETS => Object.hasOwn(TARGETS, name)
 
 /** Flips a bit in each round, and finds out whether lists are right or report it, and whether `verify` finds it. */
 export const campaign: Campaign = {
   rounds: 1000,
-  async run({ seed, rounds, failed }) {
-    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'daybook-flips-'))
-    const files = { base: path.join(folder, 'base.db'), copy: path.join(folder, 'copy.db') }
+  async run({ seed, rounds, from, store = 'sqlite', failed }) {
+    if (!isTarget(store))
+      throw new Error(`--store must be one of ${Object.keys(TARGETS).join(', ')}`)
+    const target = await TARGETS[store]()
     const flips: Flip[] = []
     try {
-      await makeFile(files.base)
-      const right = await rightAnswers(files.base)
-      const pages = pagesOf(files.base)
+      const right = await rightAnswers(target)
       const next = seededNumbers(seed)
       for (let round = 0; round < rounds; round++) {
+        const place = choosePlace(target.pages, next)
+        if (round < from) continue
         try {
-          flips.push(await flipOnce(files, pages, right, { next, asks: 'all' }))
+          flips.push(await flipOnce(target, place, right, 'all'))
         } catch (error) {
-          failed(`round ${round}: ${(error as Error).stack}`)
+          failed(`round ${round}: ${JSON.stringify(place)}: ${(error as Error).stack}`)
         }
       }
     } finally {
-      fs.rmSync(folder, { recursive: true })
+      await target.close()
     }
-    return figuresOf(flips)
+    return { store, ...figuresOf(flips, target.isChecked) }
   },
 }
 
-function figuresOf(flips: readonly Flip[]): object {
+function figuresOf(flips: readonly Flip[], isChecked: (table: string) => boolean): object {
   const count = (some: readonly Flip[], outcome: Flip['outcome']): number =>
     some.filter((flip) => flip.outcome === outcome).length
   const tables = new Map<string, Flip[]>()
@@ -58,19 +51,29 @@ function figuresOf(flips: readonly Flip[]): object {
     table,
     flips: some.length,
     reported: count(some, 'reported'),
+    failed: count(some, 'failed'),
     right: count(some, 'right'),
     wrong: count(some, 'wrong'),
     verified: some.filter(({ isVerified }) => isVerified === true).length,
     unnoticed: some.filter(({ isVerified }) => isVerified === false).length,
   }))
   console.table(rows)
+  const describe = (what: string, some: readonly Flip[]): void => {
+    for (const { table, page, offset, bit, outcome, detail = '' } of some)
+      console.log(`${what}: ${table} page ${page} byte ${offset} bit ${bit}: ${outcome} ${detail}`)
+  }
   const unnoticed = flips.filter(({ isVerified }) => isVerified === false)
-  for (const { table, page, offset, bit, outcome, wrong } of unnoticed)
-    console.log(
-      `nothing found: ${table} page ${page} byte ${offset} bit ${bit}: lists ${outcome} ${wrong ?? ''}`,
-    )
-  const checked = flips.filter(({ table }) => CHECKED.has(table))
-  const quiet = flips.filter(({ outcome }) => outcome !== 'reported')
+  const quiet = flips.filter(({ outcome }) => outcome === 'right' || outcome === 'wrong')
+  describe('nothing found', unnoticed)
+  describe(
+    'found by verify only',
+    quiet.filter((flip) => flip.outcome === 'wrong' && flip.isVerified === true),
+  )
+  describe(
+    'failed',
+    flips.filter(({ outcome }) => outcome === 'failed'),
+  )
+  const checked = flips.filter(({ table }) => isChecked(table))
   return {
     'lists right or damage reported, events and segments': percent(
       checked.length - count(checked, 'wrong'),

@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util'
 
 /*
- * Runs a campaign, which takes too long for the suite: `npm run attack -- <name> [--seed n] [--rounds n] [--from n]`. Prints its
- * figures, and ends with exit code 1 if a round failed. The same seed repeats it; `--from`
- * leaves out the first rounds of campaigns that may be resumed.
+ * Runs a campaign, which takes too long for the suite: `npm run attack -- <name> [--seed n] [--rounds n] [--from n]
+ * [--store name]`. Prints its figures, and ends with exit code 1 if a round failed. The same seed repeats it; `--from`
+ * leaves out the first rounds of campaigns that may be resumed, `--store` chooses the store of `flips`.
  */
 
 export interface CampaignRun {
@@ -11,6 +11,7 @@ export interface CampaignRun {
   readonly rounds: number
   /** The first round to run, to resume. */
   readonly from: number
+  readonly store?: string | undefined
   /** Reports a round that failed. */
   failed(what: string): void
 }
@@ -28,6 +29,7 @@ const { values, positionals } = parseArgs({
     seed: { type: 'string' },
     rounds: { type: 'string' },
     from: { type: 'string', default: '0' },
+    store: { type: 'string' },
   },
 })
 const name = positionals[0]
@@ -41,6 +43,7 @@ const figures = await campaign.run({
   seed,
   rounds,
   from: Number(values.from),
+  store: values.store,
   failed(what) {
     failures.push(what)
     console.error(what)

@@ -1,39 +1,59 @@
-import fs from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
-import Database from 'better-sqlite3'
-import { type AuditEvent, AuditLog, AuditLogError, type Damage } from 'daybook'
-import { createSqliteStore } from '../../adapters/sqlite/sqlite-store.js'
+import { AuditLog, AuditLogError, type AuditEvent, type Damage, type EventStore } from 'daybook'
+import type { Sealer } from '../../src/store-kit/index-builder/sealer.js'
 
 /*
- * Flips single bits of an SQLite file, and finds out what notices them.
+ * Flips single bits of a stored log, and finds out what notices them.
  */
 
-const TUNING = { segmentSize: 64, fanOut: 4 }
+export const FLIP_TUNING = { segmentSize: 64, fanOut: 4 }
 const SIZE = 700
 
 /** What became of a flip. */
 export type Outcome =
   /** Lists were right, and nothing was reported. */
   | 'right'
-  /** A list, or opening the file, reported the damage. */
+  /** A list reported the damage. If only segments are damaged, lists were right all the same. */
   | 'reported'
-  /** A list was wrong, and nothing was reported. */
+  /** A list, or opening the log, failed. */
+  | 'failed'
+  /** A list was wrong, and nothing that explains it was reported. */
   | 'wrong'
 
-export interface Flip {
+/** A page and its bytes that are in use. */
+export interface Page {
+  readonly number: number
+  readonly used: readonly number[]
+}
+
+export interface Place {
   readonly table: string
   readonly page: number
   readonly offset: number
   readonly bit: number
+}
+
+export interface Flip extends Place {
   readonly outcome: Outcome
   /** Whether `verify` found it; not asked if lists had reported it. */
   readonly isVerified: boolean | undefined
-  /** The first wrong query. */
-  readonly wrong?: string | undefined
+  /** The first wrong query, or the error. */
+  readonly detail?: string | undefined
+}
+
+/** A log whose copies are damaged. */
+export interface FlipTarget {
+  /** The pages of each table and index, without free space, in which a flip changes nothing. */
+  readonly pages: ReadonlyMap<string, readonly Page[]>
+  /** Whether lists have to notice damage of the table themselves: it has events or parts of the index. */
+  isChecked(table: string): boolean
+  /** Opens a copy in which the bit is flipped. The copy before must be closed. */
+  open(place: Place | undefined): Promise<EventStore>
+  close(): Promise<void>
 }
 
 const QUERIES: readonly string[] = [
-  '',
+  'filter[type_not_eq]=warn:audit_log:damage',
   'limit=1000',
   'filter[text_eq]=text 77',
   'filter[text_cont]=text 5&limit=100',
@@ -47,17 +67,23 @@ const QUERIES: readonly string[] = [
   'filter[tags_eq]=t3&filter[sorts]=created_at asc&limit=40',
 ]
 
+/** Text that no compression makes shorter, so that Postgres stores it outside of the row. */
+function noise(seed: number): string {
+  const next = seededNumbers(seed)
+  return Array.from({ length: 3000 }, () => next(36).toString(36)).join('')
+}
+
 const eventOf = (i: number): object => ({
   number: i,
   kind: i % 2 ? 'odd' : 'even',
   text: `text ${i}`,
   tags: [`t${i % 10}`, `u${i}`],
   ...(i % 90 === 3 && { only: { nested: i } }),
+  ...(i % 70 === 5 && { long: noise(i) }),
 })
 
-/** Makes the file that is damaged. */
-export async function makeFile(filename: string): Promise<void> {
-  const { store, sealer } = createSqliteStore({ filename }, { tuning: TUNING })
+/** Records the events of the log that is damaged, and closes it. */
+export async function recordFlipBase(store: EventStore, sealer: Sealer): Promise<void> {
   const audit = new AuditLog({ types: {}, store })
   const record = (from: number, to: number): Promise<unknown> =>
     Promise.all(
@@ -82,7 +108,6 @@ export async function makeFile(filename: string): Promise<void> {
   await audit.close()
 }
 
-/** The answers of the log, or the error of the first list that fails. */
 async function answersOf(audit: AuditLog): Promise<readonly unknown[]> {
   const answers: unknown[] = []
   for (const query of QUERIES) {
@@ -96,56 +121,14 @@ async function answersOf(audit: AuditLog): Promise<readonly unknown[]> {
   return answers
 }
 
-/** The answers of the undamaged file. */
-export async function rightAnswers(filename: string): Promise<readonly unknown[]> {
-  const audit = new AuditLog({
-    types: {},
-    store: createSqliteStore({ filename, readOnly: true }).store,
-  })
+/** The answers of the undamaged log. */
+export async function rightAnswers(target: FlipTarget): Promise<readonly unknown[]> {
+  const audit = new AuditLog({ types: {}, store: await target.open(undefined) })
   try {
     return await answersOf(audit)
   } finally {
     await audit.close()
   }
-}
-
-const PAGE = 4096
-
-/** A page and its bytes that are in use. */
-interface Page {
-  readonly number: number
-  readonly used: readonly number[]
-}
-
-/** The pages of each table and index of the file, without free space, in which a flip changes nothing. */
-export function pagesOf(filename: string): ReadonlyMap<string, readonly Page[]> {
-  const bytes = fs.readFileSync(filename)
-  const database = new Database(filename, { readonly: true })
-  const rows = database.prepare('SELECT name, pageno AS number, pagetype AS type FROM dbstat').all()
-  database.close()
-  const pages = new Map<string, Page[]>()
-  for (const { name, number, type } of rows as readonly {
-    readonly name: string
-    readonly number: number
-    readonly type: string
-  }[]) {
-    const page = bytes.subarray((number - 1) * PAGE, number * PAGE)
-    const used = type === 'overflow' ? range(0, PAGE) : usedBytes(page, number === 1 ? 100 : 0)
-    pages.set(name, [...(pages.get(name) ?? []), { number, used }])
-  }
-  return pages
-}
-
-const range = (from: number, to: number): number[] =>
-  Array.from({ length: to - from }, (_, i) => from + i)
-
-/** The header, the pointers and the cells of a page: https://www.sqlite.org/fileformat2.html#b_tree_pages */
-function usedBytes(page: Buffer, start: number): readonly number[] {
-  const isLeaf = page[start]! >= 10
-  const pointers = start + (isLeaf ? 8 : 12)
-  const cells = page.readUInt16BE(start + 3)
-  const content = page.readUInt16BE(start + 5)
-  return [...range(0, pointers + 2 * cells), ...range(content, PAGE)]
 }
 
 /** Returns the next number of a seeded sequence, below `end`. */
@@ -157,57 +140,48 @@ export function seededNumbers(seed: number): (end: number) => number {
   }
 }
 
-export interface FlipOptions {
-  readonly next: (end: number) => number
-  /** Whether to verify after all flips that lists have not reported, or only after those that made a list wrong. */
-  readonly asks: 'all' | 'wrong'
-}
-
-/** Flips one bit of a copy of the file, chosen by table, page and byte, and asks the log. */
-export async function flipOnce(
-  files: { readonly base: string; readonly copy: string },
-  pages: ReadonlyMap<string, readonly Page[]>,
-  right: readonly unknown[],
-  { next, asks }: FlipOptions,
-): Promise<Flip> {
+/** Chooses a bit by table, page and byte. */
+export function choosePlace(pages: FlipTarget['pages'], next: (end: number) => number): Place {
   const table = [...pages.keys()][next(pages.size)]!
   const { number: page, used } = pages.get(table)![next(pages.get(table)!.length)]!
-  const offset = used[next(used.length)]!
-  const bit = next(8)
-  for (const suffix of ['-wal', '-shm']) fs.rmSync(files.copy + suffix, { force: true })
-  const bytes = fs.readFileSync(files.base)
-  bytes[(page - 1) * PAGE + offset]! ^= 1 << bit
-  fs.writeFileSync(files.copy, bytes)
-  return { table, page, offset, bit, ...(await askDamaged(files.copy, right, asks)) }
+  return { table, page, offset: used[next(used.length)]!, bit: next(8) }
+}
+
+/** Whether to verify after all flips that lists have not reported, or only after those that made a list wrong. */
+export type Asks = 'all' | 'wrong'
+
+/** Flips one bit of a copy, and asks the log. */
+export async function flipOnce(
+  target: FlipTarget,
+  place: Place,
+  right: readonly unknown[],
+  asks: Asks,
+): Promise<Flip> {
+  let audit: AuditLog | undefined
+  try {
+    audit = new AuditLog({ types: {}, store: await target.open(place) })
+    return { ...place, ...(await askDamaged(audit, right, asks)) }
+  } catch (error) {
+    if (!(error instanceof AuditLogError)) throw error
+    return { ...place, outcome: 'failed', isVerified: undefined, detail: error.message }
+  } finally {
+    await audit?.close().catch(() => {})
+  }
 }
 
 async function askDamaged(
-  filename: string,
+  audit: AuditLog,
   right: readonly unknown[],
-  asks: 'all' | 'wrong',
-): Promise<Pick<Flip, 'outcome' | 'isVerified' | 'wrong'>> {
-  let audit: AuditLog
-  try {
-    const { store } = createSqliteStore({ filename }, { tuning: TUNING, checkMs: 600_000 })
-    audit = new AuditLog({ types: {}, store })
-  } catch (error) {
-    if (!(error instanceof AuditLogError)) throw error
-    return { outcome: 'reported', isVerified: undefined }
-  }
+  asks: Asks,
+): Promise<Pick<Flip, 'outcome' | 'isVerified' | 'detail'>> {
   const damages: Damage[] = []
   audit.on('damaged', (damage) => damages.push(damage))
-  try {
-    const answers = await answersOf(audit)
-    if (damages.length > 0) return { outcome: 'reported', isVerified: undefined }
-    const wrong = QUERIES.find((_, i) => !isDeepStrictEqual(answers[i], right[i]))
-    const isVerified = asks === 'all' || wrong !== undefined ? await isFound(audit) : undefined
-    return { outcome: wrong === undefined ? 'right' : 'wrong', isVerified, wrong }
-  } catch (error) {
-    if (error instanceof AuditLogError) return { outcome: 'reported', isVerified: undefined }
-    throw error
-  } finally {
-    await audit.close().catch(() => {})
-  }
+  const answers = await answersOf(audit)
+  const wrong = QUERIES.find((_, i) => !isDeepStrictEqual(answers[i], right[i]))
+  if (damages.some(({ kind }) => kind !== 'segment') || (damages.length > 0 && !wrong))
+    return { outcome: 'reported', isVerified: undefined }
+  const isVerified = asks === 'all' || wrong !== undefined ? await isFound(audit) : undefined
+  return { outcome: wrong === undefined ? 'right' : 'wrong', isVerified, detail: wrong }
 }
 
 async function isFound(audit: AuditLog): Promise<boolean> {
@@ -218,3 +192,7 @@ async function isFound(audit: AuditLog): Promise<boolean> {
     throw error
   }
 }
+
+/** The numbers from `from` to `to`, exclusive. */
+export const offsets = (from: number, to: number): readonly number[] =>
+  Array.from({ length: to - from }, (_, i) => from + i)

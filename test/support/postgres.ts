@@ -295,26 +295,28 @@ function startOwn(
   found: Binaries,
   origin: 'embedded' | 'system',
   settings: readonly string[] = [],
+  initFlags: readonly string[] = [],
 ): Promise<OwnServer> {
   const place = makePlace(found)
-  runIn(place, place.binaries.initdb, ['-D', place.data, ...INITDB])
+  runIn(place, place.binaries.initdb, ['-D', place.data, ...INITDB, ...initFlags])
   return runServer(place, origin, settings)
 }
 
 /** True if npm has the oldest server for this platform. */
 export const hasOldestPostgres = (): boolean => embeddedBinaries('oldest') !== undefined
 
-/** Starts a separate server with additional settings; the test must stop it. */
+/** Starts a separate server with additional settings and flags of initdb; the test must stop it. */
 export async function startOwnPostgres(
   settings: readonly string[] = [],
   age: PostgresAge = 'newest',
+  initFlags: readonly string[] = [],
 ): Promise<OwnServer> {
   const embedded = embeddedBinaries(age)
-  if (embedded) return startOwn(embedded, 'embedded', settings)
+  if (embedded) return startOwn(embedded, 'embedded', settings, initFlags)
   const system = systemBinaries()
   if (!system)
     throw new Error('no binaries for a separate Postgres: install the optional dependencies')
-  return startOwn(system, 'system', settings)
+  return startOwn(system, 'system', settings, initFlags)
 }
 
 export async function startPostgres(): Promise<PostgresServer> {

@@ -3,12 +3,18 @@ import { choosePlace, flipOnce, rightAnswers, seededNumbers } from '../../suppor
 import { sqliteFlips } from '../../support/sqlite-flips.js'
 
 const SEED = 7
+const TABLES: ReadonlySet<string> = new Set([
+  'daybook_events',
+  'daybook_chunks',
+  'daybook_segment_times',
+  'daybook_segments',
+])
 
 it('a flipped bit in events and segments gives no wrong list that nothing reports', async () => {
   const target = await sqliteFlips()
   try {
     const right = await rightAnswers(target)
-    const pages = new Map([...target.pages].filter(([table]) => target.isChecked(table)))
+    const pages = new Map([...target.pages].filter(([table]) => TABLES.has(table)))
     const next = seededNumbers(SEED)
     const flips = []
     for (let i = 0; i < 20; i++)

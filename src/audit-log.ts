@@ -11,6 +11,7 @@ import {
 } from './audit-log-options.js'
 import { type Calls, createCalls, type SystemCall } from './recording/calls.js'
 import { changeData } from './event/changes.js'
+import { type AuditHealth, checkHealth, type HealthOptions } from './health/health.js'
 import { type Cleaning, createCleaning } from './cleaning/cleaning.js'
 import { createClockGuard, guardedClock } from './store/clock-guard.js'
 import { reportClock } from './recording/clock-reports.js'
@@ -50,6 +51,7 @@ import type { AuditLogStats } from './recording/outcomes.js'
 import { ownEventTypes } from './recording/own-event-types.js'
 import { defaultRecorderOptions } from './recording/queue-limits.js'
 import type { Damage } from './store/damage.js'
+import type { EventJournal } from './store/journal.js'
 import type { Verification, VerifyOptions } from './store/verification.js'
 import type {
   EventPage,
@@ -84,6 +86,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
   readonly #emitter = createEmitter<AuditLogEvents>()
   /** Queries of the store, of which slow ones are reported. */
   readonly #queries: SlowQueries
+  readonly #journal: EventJournal | undefined
   readonly #endReports: () => void
   #closed: Promise<void> | undefined
 
@@ -127,6 +130,7 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
       },
     })
     this.#calls = calls
+    this.#journal = journal
     const endDamageReports = reportDamage(store, {
       damaged: (damage) => this.#onDamaged(damage),
       record: (data) => calls.recordOwn('warn:audit_log:damage', data),
@@ -404,6 +408,16 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
   /** Counts of the calls made so far; exact at every moment. */
   stats(): AuditLogStats {
     return this.#calls.stats()
+  }
+
+  /**
+   * The condition of the log for probes: whether the store answers, and what needs attention. Asks the store
+   * once. Never rejects for a store that fails or does not answer within `timeoutMs`, as that is the result;
+   * rejects with `INVALID_OPTION`.
+   */
+  health(options: HealthOptions = {}): Promise<AuditHealth> {
+    const { store } = this
+    return checkHealth({ store, journal: this.#journal, outage: this.#calls.outage }, options)
   }
 
   /**

@@ -51,6 +51,8 @@ export type {
 } from './event/event.js'
 export type { HistoryEntry, HistoryOptions, HistoryResource } from './history/history.js'
 export { revertPatch, type RevertOptions } from './history/revert-patch.js'
+export type { AuditHealth, HealthOptions, HealthStatus } from './health/health.js'
+export type { DiskHealth, IndexHealth, StoreHealth } from './store/health.js'
 export type { Intent, IntentOptions, Intents } from './recording/intents.js'
 export type { ClockDoubt } from './store/clock-guard.js'
 export type { Damage } from './store/damage.js'

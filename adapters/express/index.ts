@@ -1,3 +1,4 @@
+export { auditHealth, type AuditHealthOptions } from '../../src/http/node/audit-health.js'
 export { auditPage, type AuditPageOptions } from '../../src/http/node/audit-page.js'
 export { auditRoutes, type AuditRoutesOptions } from '../../src/http/node/audit-routes.js'
 export { basicAuth } from './basic-auth.js'

@@ -5,6 +5,7 @@ import {
   checkCoverage,
   type CoveredRoute,
 } from '../../src/http/record/coverage.js'
+import { isOwnHandler } from './exchange.js'
 import type { FastifyApp } from './fastify.js'
 
 export type { AssertCoverageOptions }
@@ -15,7 +16,8 @@ const routesOf = new WeakMap<object, CoveredRoute[]>()
 export function noteRoutes(app: FastifyApp): void {
   const routes: CoveredRoute[] = []
   routesOf.set(app, routes)
-  app.addHook('onRoute', ({ method, url }) => {
+  app.addHook('onRoute', ({ method, url, handler }) => {
+    if (isOwnHandler(handler)) return
     routes.push({ path: url, methods: [method].flat() })
   })
 }

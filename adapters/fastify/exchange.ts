@@ -56,6 +56,11 @@ export type Endpoint = (
   reply: FastifyReply,
 ) => HttpResponse | undefined | Promise<HttpResponse | undefined>
 
+const ownHandlers = new WeakSet<object>()
+
+/** True for handlers of the feed and the page, whose requests are not recorded. */
+export const isOwnHandler = (handler: object): boolean => ownHandlers.has(handler)
+
 /** Serves all requests at the path and under it. The endpoint reads and checks the bodies itself. */
 export function mountEndpoint(app: FastifyApp, path: string, endpoint: Endpoint): void {
   app.removeAllContentTypeParsers()
@@ -67,6 +72,7 @@ export function mountEndpoint(app: FastifyApp, path: string, endpoint: Endpoint)
     await sendAnswer(request, reply, answer)
     return reply
   }
+  ownHandlers.add(handler)
   const { prefix } = app
   const url = prefix !== '' && path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : path
   app.all(url, handler)

@@ -29,6 +29,7 @@ export type FastifyHandler = (request: FastifyRequest, reply: FastifyReply) => P
 /** A route as the hook `onRoute` gets it. */
 export interface FastifyRoute {
   readonly method: string | readonly string[]
+  readonly handler: object
   /** With all prefixes. */
   readonly url: string
 }

@@ -15,7 +15,7 @@ export interface ReadingOptions {
 export function createReading(
   log: MemoryLog,
   { queryTimeoutMs, tuning }: ReadingOptions,
-): Pick<EventStore, 'get' | 'list' | 'count' | 'excess' | 'openEvents' | 'verify'> {
+): Pick<EventStore, 'get' | 'list' | 'count' | 'excess' | 'openEvents' | 'health' | 'verify'> {
   const { timeline, live, index, clock } = log
 
   return {
@@ -64,6 +64,12 @@ export function createReading(
     async openEvents({ signal } = {}) {
       log.check(signal)
       return live.list()
+    },
+
+    // The index in memory is built as events are added, and nothing is on disk.
+    async health({ signal } = {}) {
+      log.check(signal)
+      return {}
     },
 
     // Memory is not checked for damage.

@@ -30,6 +30,7 @@ import type { Names } from './schema/names.js'
 import { findUnreadable, UnreadableAmong } from './schema/find-unreadable.js'
 import { createReadableEvents } from './schema/readable-events.js'
 import { findEvent } from './schema/rows.js'
+import { databaseHealth } from './health.js'
 import { verifyLog } from './verify.js'
 
 /** The WAL position that the answering server has reached, at least $1. */
@@ -176,7 +177,10 @@ async function readAround<Result>(
 export function createReading(
   log: PostgresLog,
   options: ReadingOptions,
-): Pick<EventStore, 'get' | 'list' | 'count' | 'excess' | 'openEvents' | 'verify' | 'watchDamage'> {
+): Pick<
+  EventStore,
+  'get' | 'list' | 'count' | 'excess' | 'openEvents' | 'health' | 'verify' | 'watchDamage'
+> {
   const { clock, readPool, queryTimeoutMs, tuning, firstProbe, own, check } = options
   const { onListed, onDamaged } = options
   const { names } = log
@@ -267,6 +271,11 @@ export function createReading(
         if (readPool) own.walPosition = await readWalPosition(ask, own.walPosition)
         return open.map(({ base, revision }) => ({ id: base.id, revision }))
       })
+    },
+
+    async health({ signal } = {}) {
+      check(signal)
+      return databaseHealth(log, signal)
     },
 
     async verify(options = {}) {

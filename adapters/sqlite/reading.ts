@@ -8,6 +8,7 @@ import { findExcess } from './read/excess.js'
 import type { Indexed } from './read/index-run.js'
 import { listEvents } from './read/list.js'
 import type { BoundedListOptions } from './read/scan.js'
+import { fileHealth } from './health.js'
 import { verifyFile } from './verify.js'
 import { rowToEvent } from './schema/rows.js'
 import type { Tables } from './schema/tables.js'
@@ -46,7 +47,7 @@ export function createReading(
   clock: Clock,
 ): Pick<
   EventStore,
-  'get' | 'list' | 'count' | 'excess' | 'openEvents' | 'watch' | 'watchDamage' | 'verify'
+  'get' | 'list' | 'count' | 'excess' | 'openEvents' | 'health' | 'watch' | 'watchDamage' | 'verify'
 > {
   const { tables } = indexed
   const { connection, live } = tables
@@ -60,6 +61,7 @@ export function createReading(
     },
     excess: async (bounds, options = {}) => findExcess(connection, bounds, options),
     openEvents: async (options = {}) => connection.retry(() => live.open(), options),
+    health: (options = {}) => fileHealth(connection, options),
     watch: (hint) => watcher.add(hint),
     async verify(options = {}) {
       const verification = await verifyFile(tables, options, (damaged) =>

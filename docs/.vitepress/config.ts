@@ -102,6 +102,7 @@ export default {
             page('Outages', '/guide/outages'),
             page('Damage', '/guide/damage'),
             page('Metrics', '/guide/metrics'),
+            page('Health', '/guide/health'),
             page('Cleaning', '/guide/cleaning'),
             page('Slow queries', '/guide/slow-queries'),
             page('Performance', '/guide/performance'),

@@ -82,12 +82,21 @@ export const transitions: Readonly<
   },
 }
 
+/** Failures since the store last took something. */
+export interface Outage {
+  /** The time of the first, as `Date.now()` counts. */
+  readonly since: number
+  readonly failures: number
+}
+
 export interface Availability {
   readonly state: AvailabilityState
   on(event: 'storeSucceeded' | 'storeFailed' | 'callAdded' | 'journalWriteStarted'): void
   /** The journal took or refused one entry. */
   onJournalWriteEnded(isRefused: boolean): void
   isDown(): boolean
+  /** `undefined` unless the store is down. */
+  outage(): Outage | undefined
   /**
    * True if an event with the policy `queue` goes to the journal without an attempt to store it.
    * False once the journal has refused an entry: only the next event would try the store then.
@@ -99,6 +108,8 @@ export interface Availability {
 export function createAvailability(): Availability {
   let state: AvailabilityState = 'up'
   let writes = 0
+  let failures = 0
+  let since = 0
   const on = (event: AvailabilityEvent): void => void (state = transitions[state][event] ?? state)
   return {
     get state() {
@@ -106,6 +117,8 @@ export function createAvailability(): Availability {
     },
     on(event) {
       if (event === 'journalWriteStarted') writes += 1
+      if (event === 'storeSucceeded') failures = 0
+      if (event === 'storeFailed' && failures++ === 0) since = Date.now()
       on(event)
     },
     onJournalWriteEnded(isRefused) {
@@ -114,6 +127,7 @@ export function createAvailability(): Availability {
       if (writes === 0) on(isRefused ? 'lastWriteRefused' : 'lastWriteSucceeded')
     },
     isDown: () => state === 'down' || state === 'downJournalling' || state === 'downRefused',
+    outage: () => (failures > 0 ? { since, failures } : undefined),
     skipsStore: () => state === 'down' || state === 'downJournalling',
   }
 }

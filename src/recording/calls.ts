@@ -7,6 +7,7 @@ import { createIntents, type IntentKeeper, type Replaced } from './intents.js'
 import type { FailurePolicy } from './failure-policy.js'
 import { checkIdempotencyKey } from './idempotency-key.js'
 import type { AuditLogStats } from './outcomes.js'
+import type { Recorder } from './recorder.js'
 import { createPipeline, type Pipeline, type PipelineDependencies } from './pipeline.js'
 import { readOnlyError } from '../store/read-only.js'
 import type { WaitOptions } from '../store/store.js'
@@ -42,6 +43,8 @@ export interface Calls extends Pick<Pipeline, 'ownDraft' | 'recordOwn' | 'flush'
   ): Promise<AuditEvent | undefined>
   custom(type: string, data: object, options?: CallOptions): Promise<AuditEvent | undefined>
   stats(): AuditLogStats
+  /** `undefined` unless the store is down. */
+  readonly outage: Recorder['outage']
   /** Rejects further calls of the host with `CLOSED`. */
   refuseNew(): void
   /** Resolves when all calls have settled and the last losses and counts are reported. */
@@ -119,6 +122,7 @@ export function createCalls(dependencies: CallsDependencies): Calls {
     ownDraft: (type, data) => pipeline.ownDraft(type, data),
     recordOwn: (type, data) => pipeline.recordOwn(type, data),
     stats: () => ({ ...ledger.counts, waiting: recorder.waiting() }),
+    outage: () => recorder.outage(),
     flush: () => pipeline.flush(),
     refuseNew: () => void (isClosed = true),
     async close() {

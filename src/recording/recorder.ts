@@ -1,6 +1,6 @@
 import { createAdmission } from './admission.js'
 import { createAppender } from './appender.js'
-import { createAvailability } from './availability.js'
+import { createAvailability, type Outage } from './availability.js'
 import { createCommitter } from './committer.js'
 import { createDeadlines } from './deadlines.js'
 import type { EarlierAttempts } from './earlier-attempts.js'
@@ -70,6 +70,8 @@ export interface Recorder {
   waiting(): number
   /** True from a failed attempt to the next successful one. */
   isDown(): boolean
+  /** `undefined` unless the store is down. */
+  outage(): Outage | undefined
   /** Resolves when all drafts added before are settled. */
   flush(): Promise<void>
   /** Aborts a replay of the journal, and resolves when nothing is in flight. `add` must not be called afterwards. */
@@ -156,6 +158,7 @@ export function createRecorder(
     hold: (draft) => queueLimits.reserve(Buffer.byteLength(draft.json)),
     waiting: () => queueLimits.calls(),
     isDown: () => availability.isDown(),
+    outage: () => availability.outage(),
     async flush() {
       const settled = settlementsOf(queue.all())
       // Settles entries at once, so it comes after their promises.

@@ -35,6 +35,7 @@ export const readOnlyStore = (store: ReadingStore): EventStore => ({
   excess: (...call) => store.excess(...call),
   openEvents: (...call) => store.openEvents(...call),
   watch: (hint) => store.watch(hint),
+  ...(store.health && { health: (options) => store.health!(options) }),
   ...(store.verify && { verify: (options) => store.verify!(options) }),
   ...(store.rebuildIndex && { rebuildIndex: refuse }),
   ...(store.watchDamage && { watchDamage: (handler) => store.watchDamage!(handler) }),

@@ -1,6 +1,7 @@
 import type { ClockDoubt } from './clock-guard.js'
 import type { Damage } from './damage.js'
 import type { CountsQuery, EventCounts } from './counts.js'
+import type { StoreHealth } from './health.js'
 import type {
   AuditEvent,
   EventDraft,
@@ -269,6 +270,11 @@ export interface EventStore {
    * method.
    */
   analyze?(options?: WaitOptions): Promise<Analysis>
+  /**
+   * Asks the database, as the next `append` or `list` would, how the store is. Rejects as `get` does if the
+   * database cannot be reached. Takes milliseconds.
+   */
+  health?(options?: WaitOptions): Promise<StoreHealth>
   /**
    * Calls `hint` when events may have become visible. The returned function stops that. A hint may be
    * unnecessary, late or missing, so callers still poll; it only shortens the wait between polls.

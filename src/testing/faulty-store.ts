@@ -80,6 +80,9 @@ export function faultyStore(store: EventStore): FaultyStore {
     ...(store.analyze && {
       analyze: (options) => call('analyze', options, () => store.analyze!(options)),
     }),
+    ...(store.health && {
+      health: (options) => call('health', options, () => store.health!(options)),
+    }),
     watch: (hint) => store.watch(hint),
     ...(store.verify && {
       verify: (options) => call('verify', options, () => store.verify!(options)),

@@ -65,8 +65,12 @@ const HAS_SEGMENTS_TO_DROP = `SELECT (SELECT rebuild FROM daybook_index) OR EXIS
 export const isSealDue = (connection: Connection, size: number, { bytes }: IndexBounds): boolean =>
   hasUnsealed(connection, size) || isFullOfBytes(connection, bytes)
 
-const hasUnsealed = ({ statement }: Connection, size: number): boolean =>
-  (statement(UNSEALED).get() as { readonly unsealed: number }).unsealed >= size
+const hasUnsealed = (connection: Connection, size: number): boolean =>
+  countUnsealed(connection) >= size
+
+/** As for {@link isSealDue}, it may be too high after events were removed. */
+export const countUnsealed = ({ statement }: Connection): number =>
+  (statement(UNSEALED).get() as { readonly unsealed: number }).unsealed
 
 function isWorkDue(connection: Connection, { segmentSize, bounds }: SealingTuning): boolean {
   if (isSealDue(connection, segmentSize, bounds ?? INDEX_BOUNDS)) return true

@@ -33,6 +33,7 @@ export const closeCases: readonly Case[] = [
       await rejectsWith(store.touchLive([]), 'CLOSED')
       await rejectsWith(store.closeLive(event!.id, { revision: 1 }), 'CLOSED')
       await rejectsWith(store.openEvents(), 'CLOSED')
+      if (store.health) await rejectsWith(store.health(), 'CLOSED')
       if (store.analyze) await rejectsWith(store.analyze(), 'CLOSED')
       await rejectsWith(audit.recordCustom('own'), 'CLOSED')
       await rejectsWith(audit.importEvents([imported()]), 'CLOSED')

@@ -1,0 +1,172 @@
+import { MAX_TIMER_MS } from '../async/timers.js'
+import { timeoutSignal } from '../async/timeout-signal.js'
+import { AuditLogError, type AuditLogErrorCode, untilAborted } from '../errors.js'
+import type { Outage } from '../recording/availability.js'
+import { asStoreFailure, innermostCause } from '../recording/store-failure.js'
+import type { DiskHealth, IndexHealth, StoreHealth } from '../store/health.js'
+import type { EventJournal } from '../store/journal.js'
+import type { EventStore, WaitOptions } from '../store/store.js'
+
+/**
+ * The terms of the media type `application/health+json`: works; works, but somebody should look; does not work.
+ * https://datatracker.ietf.org/doc/html/draft-inadarei-api-health-check-06
+ */
+export type HealthStatus = 'pass' | 'warn' | 'fail'
+
+/** The condition of a log, as plain JSON. Figures that are not known are left out. */
+export interface AuditHealth {
+  /** The worst status of the parts. */
+  readonly status: HealthStatus
+  /** `fail` if the store did not answer in time, or refuses writes although the log is not read-only. */
+  readonly store: {
+    readonly status: HealthStatus
+    readonly name: string
+    /** How long the store took to answer, or to fail. */
+    readonly responseMs: number
+    readonly error?: { readonly code: AuditLogErrorCode; readonly message: string }
+  }
+  /**
+   * `warn` while the last attempt of this process to store events has failed. Never `fail`: only another
+   * event can show that the store takes events again.
+   */
+  readonly recording: {
+    readonly status: HealthStatus
+    /** Failed attempts and missed deadlines since the last event was stored. */
+    readonly failures: number
+    /** The time of the first of them. */
+    readonly failingSince?: string
+  }
+  /**
+   * `warn` while part of the index is damaged, or more than four times as many events as usual are not in it:
+   * lists are right, but slower.
+   */
+  readonly index?: Omit<IndexHealth, 'batch'> & { readonly status: HealthStatus }
+  /** `warn` while it holds events, which no list has. */
+  readonly journal?: { readonly status: HealthStatus; readonly length: number }
+  /** `warn` if fewer than `minFreeBytes` are free; `fail` if fewer than 16 MiB are. */
+  readonly disk?: DiskHealth & { readonly status: HealthStatus }
+}
+
+export interface HealthOptions {
+  /** How long to wait for the store, in milliseconds. @default 2000 */
+  readonly timeoutMs?: number
+  /** A whole number; 0 for no warning. @default 268435456 (256 MiB) */
+  readonly minFreeBytes?: number
+}
+
+type PartOf<Name extends keyof AuditHealth> = NonNullable<AuditHealth[Name]>
+
+/** The parts of a log whose condition is checked. */
+export interface HealthSources {
+  readonly store: EventStore
+  readonly journal: EventJournal | undefined
+  readonly outage: () => Outage | undefined
+}
+
+const MAX_INDEX_BATCHES = 4
+const FULL_BYTES = 16 * 1024 * 1024
+
+/** No event has it. */
+const NIL_ID = '00000000-0000-0000-0000-000000000000'
+
+export type HealthLimits = Required<HealthOptions>
+
+/** The options with their defaults. Throws `INVALID_OPTION`. */
+export function readHealthOptions(options: HealthOptions): HealthLimits {
+  const { timeoutMs = 2000, minFreeBytes = 256 * 1024 * 1024 } = options
+  if (!Number.isInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > MAX_TIMER_MS)
+    throw new AuditLogError(
+      'INVALID_OPTION',
+      `timeoutMs must be a whole number from 1 to ${MAX_TIMER_MS}; it is ${String(timeoutMs)}`,
+    )
+  if (!Number.isInteger(minFreeBytes) || minFreeBytes < 0)
+    throw new AuditLogError(
+      'INVALID_OPTION',
+      `minFreeBytes must be a whole number of at least 0; it is ${String(minFreeBytes)}`,
+    )
+  return { timeoutMs, minFreeBytes }
+}
+
+/** Checks all parts. Rejects only with `INVALID_OPTION`. */
+export async function checkHealth(
+  { store, journal, outage }: HealthSources,
+  options: HealthOptions,
+): Promise<AuditHealth> {
+  const limits = readHealthOptions(options)
+  const { health, ...answered } = await askStore(store, limits.timeoutMs)
+  const parts = {
+    store: answered,
+    recording: recordingHealth(outage()),
+    ...(health.index && { index: indexHealth(health.index) }),
+    ...(journal && { journal: journalHealth(journal) }),
+    ...(health.disk && { disk: diskHealth(health.disk, limits) }),
+  }
+  return { status: worst(Object.values(parts)), ...parts }
+}
+
+function worst(parts: readonly { readonly status: HealthStatus }[]): HealthStatus {
+  const has = (wanted: HealthStatus): boolean => parts.some(({ status }) => status === wanted)
+  if (has('fail')) return 'fail'
+  return has('warn') ? 'warn' : 'pass'
+}
+
+async function ask(store: EventStore, options: WaitOptions): Promise<StoreHealth> {
+  if (store.health) return store.health(options)
+  await store.get(NIL_ID, options)
+  return {}
+}
+
+async function askStore(
+  store: EventStore,
+  timeoutMs: number,
+): Promise<PartOf<'store'> & { readonly health: StoreHealth }> {
+  const start = performance.now()
+  using wait = timeoutSignal(timeoutMs)
+  const { signal } = wait
+  const answer = await untilAborted(ask(store, { signal }), signal).catch((error: unknown) =>
+    signal.aborted
+      ? new AuditLogError('QUERY_TIMEOUT', `the store did not answer within ${timeoutMs} ms`)
+      : asStoreFailure(store, error),
+  )
+  const responseMs = Math.round((performance.now() - start) * 10) / 10
+  const failure = answer instanceof AuditLogError ? answer : refusal(store, answer)
+  return {
+    status: failure ? 'fail' : 'pass',
+    name: store.name,
+    responseMs,
+    ...(failure && { error: { code: failure.code, message: messageOf(failure) } }),
+    health: answer instanceof AuditLogError ? {} : answer,
+  }
+}
+
+function refusal(store: EventStore, { writable = true }: StoreHealth): AuditLogError | undefined {
+  if (writable || store.readOnly) return undefined
+  return new AuditLogError('STORE_FAILED', `the ${store.name} store refuses writes`)
+}
+
+/** The message, with that of the cause if it says more. */
+function messageOf(failure: AuditLogError): string {
+  const { message } = innermostCause(failure)
+  return failure.message.includes(message) ? failure.message : `${failure.message}: ${message}`
+}
+
+function recordingHealth(outage: Outage | undefined): PartOf<'recording'> {
+  if (!outage) return { status: 'pass', failures: 0 }
+  const failingSince = new Date(outage.since).toISOString()
+  return { status: 'warn', failures: outage.failures, failingSince }
+}
+
+function indexHealth({ waiting, damaged, batch }: IndexHealth): PartOf<'index'> {
+  const isLate = damaged > 0 || waiting > MAX_INDEX_BATCHES * batch
+  return { status: isLate ? 'warn' : 'pass', waiting, damaged }
+}
+
+function journalHealth({ length }: EventJournal): PartOf<'journal'> {
+  return { status: length > 0 ? 'warn' : 'pass', length }
+}
+
+function diskHealth(disk: DiskHealth, { minFreeBytes }: HealthLimits): PartOf<'disk'> {
+  const { freeBytes = Infinity } = disk
+  if (freeBytes < FULL_BYTES) return { status: 'fail', ...disk }
+  return { status: freeBytes < minFreeBytes ? 'warn' : 'pass', ...disk }
+}

@@ -1,0 +1,25 @@
+/** What a store knows about its own condition. */
+export interface StoreHealth {
+  /** False if the database refuses writes, such as a standby. @default true */
+  readonly writable?: boolean | undefined
+  /** Missing if the store has no index that is built later than its events are stored. */
+  readonly index?: IndexHealth | undefined
+  /** Missing if the store keeps nothing on disk. */
+  readonly disk?: DiskHealth | undefined
+}
+
+export interface IndexHealth {
+  /** Events that are not in the index yet. A store may stop counting above `4 * batch`. */
+  readonly waiting: number
+  /** Parts of the index that are damaged, and not built anew yet. */
+  readonly damaged: number
+  /** As many events wait in normal operation: they are indexed together. */
+  readonly batch: number
+}
+
+export interface DiskHealth {
+  /** Bytes that the log takes. */
+  readonly sizeBytes: number
+  /** Bytes that this process may still write where the log is. Missing if the store cannot know it. */
+  readonly freeBytes?: number | undefined
+}

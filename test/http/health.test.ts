@@ -1,0 +1,210 @@
+import type http from 'node:http'
+import { setImmediate } from 'node:timers/promises'
+import connect from 'connect'
+import { type AuditHealth, AuditLog, defineEventTypes } from 'daybook'
+import * as forExpress from 'daybook/express'
+import * as forFastify from 'daybook/fastify'
+import * as forKoa from 'daybook/koa'
+import { memoryStore } from 'daybook/memory'
+import * as forNode from 'daybook/node'
+import { type FaultyStore, faultyStore } from 'daybook/testing'
+import express from 'express'
+import Fastify from 'fastify'
+import Koa from 'koa'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { HttpRequest } from '../../src/http/exchange.js'
+import { healthEndpoint } from '../../src/http/health.js'
+import { type RawResponse, send } from '../support/http.js'
+import { listen } from '../support/node-server.js'
+
+type Listener = (request: http.IncomingMessage, response: http.ServerResponse) => unknown
+
+const users = { ann: 'ann' }
+const TOKEN = 'x-token'
+
+/** Shows the details to those who know the token. */
+function details(header: unknown): boolean {
+  if (header === 'throw') throw Object.assign(new Error('no'), { expose: false })
+  return header === 'secret'
+}
+
+/** Services that record their requests, with the probes before their authentication. */
+const hosts: Readonly<Record<string, (audit: AuditLog) => Listener>> = {
+  Koa: (audit) => {
+    const probes = forKoa.auditHealth(audit, {
+      details: (ctx) => details(ctx.get(TOKEN)),
+    })
+    const app = new Koa().use(forKoa.recordRequests(audit))
+    app.silent = true
+    return app.use(probes).use(forKoa.basicAuth({ users })).callback()
+  },
+  'node:http': (audit) => {
+    const probes = forNode.auditHealth(audit, {
+      details: async ({ headers }) => details(headers[TOKEN]),
+    })
+    const authenticate = forNode.basicAuth({ users })
+    const record = forNode.recordRequests(audit)
+    return (request, response) =>
+      record(request, response, () =>
+        probes(request, response, (error) =>
+          error
+            ? response.writeHead(500).end()
+            : authenticate(request, response, () => response.end()),
+        ),
+      )
+  },
+  Connect: (audit) => {
+    const probes = forNode.auditHealth(audit, { details: ({ headers }) => details(headers[TOKEN]) })
+    return connect()
+      .use(forNode.recordRequests(audit))
+      .use(probes)
+      .use(forNode.basicAuth({ users }))
+  },
+  Express: (audit) => {
+    const probes = forExpress.auditHealth(audit, {
+      details: ({ headers }) => details(headers[TOKEN]),
+    })
+    return express().use(forExpress.recordRequests(audit), probes, forExpress.basicAuth({ users }))
+  },
+  Fastify: (audit) => {
+    const app = Fastify()
+    const options = {
+      details: ({ headers }: forFastify.FastifyRequest) => details(headers[TOKEN]),
+    }
+    void app.register(forFastify.recordRequests(audit))
+    void app.register(forFastify.auditHealth(audit, options))
+    void app.register(forFastify.basicAuth({ users }))
+    return async (request, response) => {
+      await app.ready()
+      app.routing(request, response)
+    }
+  },
+}
+
+function create(): { readonly store: FaultyStore; readonly audit: AuditLog } {
+  const store = faultyStore(memoryStore())
+  const audit: AuditLog = new AuditLog({ store, types: {} })
+  onTestFinished(() => audit.close())
+  return { store, audit }
+}
+
+async function serve(listener: Listener): Promise<string> {
+  const { url, close } = await listen(listener)
+  onTestFinished(close)
+  return url
+}
+
+const probe = { user: null }
+
+function check(response: RawResponse, status: number, body: unknown): void {
+  expect(response.status).toBe(status)
+  expect(response.headers).toMatchObject({
+    'content-type': 'application/health+json',
+    'cache-control': 'no-store',
+  })
+  expect(JSON.parse(response.body)).toEqual(body)
+}
+
+describe.each(Object.entries(hosts))('auditHealth on %s', (_name, listener) => {
+  it('answers probes without authentication, and strangers with the status alone', async () => {
+    const { store, audit } = create()
+    const url = await serve(listener(audit))
+    check(await send(url, '/health/live', probe), 200, { status: 'pass' })
+    check(await send(url, '/health/ready', probe), 200, { status: 'pass' })
+    store.fail('health')
+    check(await send(url, '/health/live', probe), 200, { status: 'pass' })
+    check(await send(url, '/health/ready', probe), 503, { status: 'fail' })
+    const head = await send(url, '/health/ready', { ...probe, method: 'HEAD' })
+    expect([head.status, head.body]).toEqual([503, ''])
+    store.heal()
+    const known = await send(url, '/health/ready?a=1', { ...probe, headers: { [TOKEN]: 'secret' } })
+    expect(known.status).toBe(200)
+    expect(JSON.parse(known.body)).toMatchObject({ status: 'pass', store: { name: 'memory' } })
+    expect((await audit.list()).events).toEqual([])
+  })
+
+  it('passes an error of details to the error handling of the host', async () => {
+    const url = await serve(listener(create().audit))
+    const failing = await send(url, '/health/ready', { ...probe, headers: { [TOKEN]: 'throw' } })
+    expect(failing.status).toBe(500)
+  })
+
+  it('leaves other paths and methods to others', async () => {
+    const url = await serve(listener(create().audit))
+    for (const path of ['/health', '/health/', '/health/ready/', '/health/readyz'])
+      expect([401, 404]).toContain((await send(url, path, probe)).status)
+    const posted = await send(url, '/health/ready', { ...probe, method: 'POST', body: 'x' })
+    expect([posted.status, posted.headers.allow]).toEqual([405, 'GET, HEAD'])
+  })
+})
+
+it('a warning is still ready', async () => {
+  const { store, audit } = create()
+  audit.on('rejected', () => {})
+  store.fail('append', 1)
+  await audit.recordCustom('one').catch(() => {})
+  const url = await serve(hosts['node:http']!(audit))
+  check(await send(url, '/health/ready', probe), 200, { status: 'warn' })
+})
+
+it('probes that arrive while the log is checked share the result', async () => {
+  const passing: AuditHealth = await create().audit.health()
+  let checks = 0
+  let answer = (): void => {}
+  const endpoint = healthEndpoint({
+    health() {
+      checks += 1
+      return new Promise((resolve) => (answer = () => resolve(passing)))
+    },
+  })
+  const request = { method: 'GET', path: '/health/ready' } as HttpRequest
+  const responses = [endpoint(request), endpoint(request)]
+  await setImmediate()
+  answer()
+  for (const response of responses) expect(await response).toMatchObject({ status: 200 })
+  expect(checks).toBe(1)
+  const next = endpoint(request)
+  await setImmediate()
+  answer()
+  expect(await next).toMatchObject({ status: 200 })
+  expect(checks).toBe(2)
+})
+
+it('another path, also as a plugin of Fastify with a prefix', async () => {
+  const { audit } = create()
+  const app = Fastify()
+  void app.register(forFastify.auditHealth(audit, { path: '/inner/probes' }), { prefix: '/inner' })
+  await app.ready()
+  onTestFinished(() => app.close())
+  const url = await serve((request, response) => app.routing(request, response))
+  check(await send(url, '/inner/probes/ready', probe), 200, { status: 'pass' })
+})
+
+it.each([
+  [{ path: 'health' }, /^path must be an absolute path/],
+  [{ path: '/' }, /it is "\/"$/],
+  [{ path: '/health/' }, /it is "\/health\/"$/],
+  [{ timeoutMs: 0 }, /^timeoutMs must be/],
+  [{ details: true as never }, /^details must be a function/],
+])('%o is refused when it is mounted', (options, message) => {
+  const { audit } = create()
+  for (const mount of [forKoa, forNode, forExpress, forFastify])
+    expect(() => mount.auditHealth(audit, options)).toThrow(
+      expect.objectContaining({
+        code: 'INVALID_OPTION',
+        message: expect.stringMatching(message) as string,
+      }),
+    )
+})
+
+it('assertCoverage of Fastify asks for no types of the feed and the page', async () => {
+  const { audit } = create()
+  const app = Fastify()
+  onTestFinished(() => app.close())
+  await app.register(forFastify.recordRequests(audit))
+  void app.register(forFastify.auditRoutes(audit))
+  void app.register(forFastify.auditPage(audit))
+  app.post('/orders', () => 'done')
+  await app.ready()
+  forFastify.assertCoverage(app, defineEventTypes({ 'api:orders:create': {} }))
+})

@@ -1,6 +1,6 @@
 import { MUTATING_METHODS } from '../../src/http/record/route-type.js'
 import { readTarget } from '../../src/http/node-request.js'
-import type { MatchedRoute } from '../../src/http/node/recorded-exchange.js'
+import type { MatchedRoute } from '../../src/http/record/exchange.js'
 import type {
   ExpressApp,
   ExpressLayer,

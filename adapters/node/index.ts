@@ -11,7 +11,8 @@ export {
   type RecordRequestsOptions,
 } from '../../src/http/node/record-requests.js'
 export { recordErrors } from '../../src/http/node/thrown.js'
-export { assertCoverage, type AssertCoverageOptions } from './coverage.js'
+export type { AssertCoverageOptions } from '../../src/http/record/coverage.js'
+export { assertCoverage } from '../../src/http/record/listed-routes.js'
 export type { VerifyUser } from '../../src/http/basic-auth.js'
 export type { EventsRead } from '../../src/http/events/access.js'
 export type { Visible } from '../../src/http/visible-filter.js'

@@ -90,6 +90,7 @@ export default {
             page('Serve HTTP', '/guide/serve-http'),
             page('Express', '/guide/express'),
             page('Fastify', '/guide/fastify'),
+            page('Hono, Next.js, Bun, Deno', '/guide/fetch'),
             page('node:http and Connect', '/guide/node-http'),
             page('Access', '/guide/access'),
             page('Lists of your own', '/guide/lists'),

@@ -19,10 +19,11 @@ interface ParsedBody {
   readonly rawBody?: unknown
 }
 
-const tooLarge = (maxBytes: number): HttpProblem =>
+export const tooLarge = (maxBytes: number): HttpProblem =>
   new HttpProblem('BODY_TOO_LARGE', `the body may have at most ${maxBytes} bytes`)
 
-const malformed = (detail: string): HttpProblem => new HttpProblem('MALFORMED_DOCUMENT', detail)
+export const malformed = (detail: string): HttpProblem =>
+  new HttpProblem('MALFORMED_DOCUMENT', detail)
 
 /** Reads a refused body to its end too, so that the client receives the response. */
 function readStream(request: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
@@ -61,6 +62,13 @@ function parsedBytes({ body, rawBody }: ParsedBody): Uint8Array {
   }
 }
 
+/** Throws `HttpProblem` 415 for a compressed body, and 413 if its `content-length` is above `maxBytes`. */
+export function checkBodyHeaders(header: (name: string) => unknown, maxBytes: number): void {
+  if (header('content-encoding'))
+    throw new HttpProblem('UNSUPPORTED_MEDIA_TYPE', 'the body must not be compressed')
+  if (Number(header('content-length')) > maxBytes) throw tooLarge(maxBytes)
+}
+
 /**
  * The bytes of a body, from the request or from what a body parser has left on it. Throws `HttpProblem`
  * 413 for more than `maxBytes`, 415 for a compressed body, 400 if the client aborted.
@@ -70,10 +78,7 @@ export async function readBody(
   parsed: ParsedBody,
   maxBytes: number,
 ): Promise<Uint8Array> {
-  const { headers } = request
-  if (headers['content-encoding'])
-    throw new HttpProblem('UNSUPPORTED_MEDIA_TYPE', 'the body must not be compressed')
-  if (Number(headers['content-length']) > maxBytes) throw tooLarge(maxBytes)
+  checkBodyHeaders((name) => request.headers[name], maxBytes)
   if (!request.readableEnded) return readStream(request, maxBytes)
   const bytes = parsedBytes(parsed)
   if (bytes.length > maxBytes) throw tooLarge(maxBytes)

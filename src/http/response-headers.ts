@@ -1,5 +1,3 @@
-import type { ServerResponse } from 'node:http'
-
 type Headers = Readonly<Record<string, string>>
 
 /** Browsers neither guess another media type nor let other sites embed the response. */
@@ -8,11 +6,16 @@ const PROTECTION = {
   'cross-origin-resource-policy': 'same-origin',
 }
 
+/** The response of a server before it is sent. */
+interface Prepared {
+  getHeader(name: string): number | string | readonly string[] | undefined
+}
+
 /**
  * The headers to send: those given, those of every response, and `vary` merged with what the response
  * already has there, such as `Origin` from the host's CORS.
  */
-export function responseHeaders(response: ServerResponse, given: Headers): Headers {
+export function responseHeaders(response: Prepared, given: Headers): Headers {
   const headers = { ...PROTECTION, ...given }
   const present = response.getHeader('vary')
   const { vary } = given

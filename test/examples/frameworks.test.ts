@@ -1,11 +1,30 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import * as onConnect from '../../examples/frameworks/connect.js'
 import * as onExpress from '../../examples/frameworks/express.js'
 import * as onFastify from '../../examples/frameworks/fastify.js'
+import * as onFetch from '../../examples/frameworks/fetch.js'
+import * as onHono from '../../examples/frameworks/hono.js'
+import * as onKoa from '../../examples/frameworks/koa.js'
 import * as onNode from '../../examples/frameworks/node-http.js'
 import { listOf, send } from '../support/http.js'
 import { openStream } from '../support/server-sent.js'
 
-const examples = { Express: onExpress, Fastify: onFastify, 'node:http': onNode }
+const examples = {
+  Koa: onKoa,
+  Express: onExpress,
+  Fastify: onFastify,
+  Hono: onHono,
+  Fetch: onFetch,
+  Connect: onConnect,
+  'node:http': onNode,
+}
+
+// @hono/node-server replaces these.
+const { Request, Response } = globalThis
+afterAll(() => {
+  for (const [name, value] of Object.entries({ Request, Response }))
+    Object.defineProperty(globalThis, name, { value })
+})
 
 describe.each(Object.entries(examples))('the example for %s', (_name, { start }) => {
   it('records requests, and serves the feed, a stream and the page', async () => {

@@ -1,8 +1,11 @@
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
 import connect from 'connect'
 import { AuditLog } from 'daybook'
 import * as fastify from 'daybook/fastify'
+import * as fetchHandlers from 'daybook/fetch'
+import * as hono from 'daybook/hono'
 import type { EventsAction } from 'daybook/koa'
 import * as koa from 'daybook/koa'
 import { memoryStore } from 'daybook/memory'
@@ -10,6 +13,7 @@ import * as node from 'daybook/node'
 import { manualClock } from 'daybook/testing'
 import express from 'express'
 import Fastify from 'fastify'
+import { Hono, type MiddlewareHandler } from 'hono'
 import Koa from 'koa'
 import mount from 'koa-mount'
 
@@ -107,6 +111,32 @@ function fastifyListener(audit: AuditLog, prefix: string): Listener {
   }
 }
 
+/** @hono/node-server without its own classes `Request` and `Response`, which are global. */
+const fetchListener = (handler: (request: Request, env: unknown) => unknown): Listener =>
+  getRequestListener(handler, { overrideGlobalObjects: false })
+
+function fetchHandler(audit: AuditLog): (request: Request, env: unknown) => Promise<Response> {
+  const feed = fetchHandlers.auditRoutes(audit, {
+    authorize: (request, action) => authorize(request.username, action),
+  })
+  return fetchHandlers.basicAuth({ users })(
+    async (request: Request, env: unknown) =>
+      (await feed(request, env)) ?? new Response('nothing is here', { status: 404 }),
+  )
+}
+
+function honoApp(audit: AuditLog, path?: string, ...before: readonly MiddlewareHandler[]): Hono {
+  const app = new Hono()
+  for (const middleware of before) app.use(middleware)
+  app.use(hono.basicAuth({ users }))
+  return app.use(
+    hono.auditRoutes(audit, {
+      ...(path !== undefined && { path }),
+      authorize: (context, action) => authorize(context.get('username'), action),
+    }),
+  )
+}
+
 /** All ways of mounting. */
 export const hosts: Readonly<Record<string, Host>> = {
   Koa: {
@@ -170,6 +200,28 @@ export const hosts: Readonly<Record<string, Host>> = {
   'Fastify under a path': {
     prefix: OUTER,
     listener: (audit) => fastifyListener(audit, OUTER),
+  },
+  Fetch: {
+    prefix: '',
+    listener: (audit) => fetchListener(fetchHandler(audit)),
+  },
+  Hono: {
+    prefix: '',
+    listener: (audit) => fetchListener(honoApp(audit).fetch),
+  },
+  'Hono under a path': {
+    prefix: OUTER,
+    listener: (audit) => fetchListener(new Hono().route(OUTER, honoApp(audit, OUTER_PATH)).fetch),
+  },
+  'Hono behind a parser': {
+    prefix: '',
+    listener: (audit) => {
+      const parse: MiddlewareHandler = async (context, next) => {
+        if (context.req.method === 'POST') await context.req.text()
+        await next()
+      }
+      return fetchListener(honoApp(audit, undefined, parse).fetch)
+    },
   },
   'Express behind express.text': {
     prefix: '',

@@ -3,14 +3,18 @@ import { type AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import Router from '@koa/router'
+import { getRequestListener } from '@hono/node-server'
 import connect from 'connect'
 import type { AuditLog } from 'daybook'
 import * as forExpress from 'daybook/express'
 import * as forFastify from 'daybook/fastify'
+import * as forFetch from 'daybook/fetch'
+import * as forHono from 'daybook/hono'
 import * as forKoa from 'daybook/koa'
 import * as forNode from 'daybook/node'
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express'
 import Fastify, { type FastifyReply } from 'fastify'
+import { Hono } from 'hono'
 import Koa from 'koa'
 
 /* One service that records its requests, on each framework. */
@@ -273,10 +277,83 @@ const onFastify: RecordedHost = {
   },
 }
 
+async function* bytesOf(chunks: readonly string[]): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunksOf(chunks)) yield Buffer.from(chunk)
+}
+
+function toResponse({ status, type, body }: Answer): Response {
+  const content = typeof body === 'object' ? ReadableStream.from(bytesOf(body)) : body
+  return new Response(content ?? null, {
+    status,
+    headers: { ...(type && { 'content-type': type }) },
+  })
+}
+
+/** @hono/node-server without its own classes `Request` and `Response`, which are global. */
+const serveFetch = (handler: (request: Request, env: unknown) => unknown): Promise<RunningHost> =>
+  serve(getRequestListener(handler, { overrideGlobalObjects: false }))
+
+/** The path of the URL, and the method, as the router of `node:http` reads them. */
+const targetOf = ({ method, url }: Request): http.IncomingMessage =>
+  ({ method, url: url.replace(/^[a-z]+:\/\/[^/]+/, '') }) as http.IncomingMessage
+
+const onFetch: RecordedHost = {
+  start(service) {
+    const find = nodeRouter(service)
+    const handle = async (request: Request, _env: unknown): Promise<Response> => {
+      const route = find(targetOf(request))
+      if (!route) return toResponse(missing)
+      const { params } = route
+      const state = request as unknown as State
+      const header = (name: string): string => request.headers.get(name) ?? ''
+      return toResponse(await route.handler({ state, params, header, closed: request.signal }))
+    }
+    const { audit, record } = service
+    const route = (request: Request): string | undefined => find(targetOf(request))?.path
+    const handler = audit ? forFetch.recordRequests(audit, { ...record, route })(handle) : handle
+    return serveFetch(async (request, env) => {
+      try {
+        return await handler(request, env)
+      } catch (error) {
+        return toResponse(answerTo(error))
+      }
+    })
+  },
+}
+
+const onHono: RecordedHost = {
+  start(service) {
+    const app = new Hono<{ Variables: Record<string, unknown> }>()
+    const { audit, record = {} } = service
+    if (audit) app.use(forHono.recordRequests(audit, record))
+    for (const { method, path, handler } of entriesOf(service))
+      app.on(method, path, async (context) => {
+        const { req } = context
+        const state = new Proxy<State>(
+          {},
+          {
+            set(_target, name, value) {
+              context.set(String(name), value)
+              return true
+            },
+          },
+        )
+        const header = (name: string): string => req.header(name) ?? ''
+        const params = req.param() as Call['params']
+        return toResponse(await handler({ state, params, header, closed: req.raw.signal }))
+      })
+    app.onError((error) => toResponse(answerTo(error)))
+    app.notFound(() => toResponse(missing))
+    return serveFetch(app.fetch)
+  },
+}
+
 export const recordedHosts: Readonly<Record<string, RecordedHost>> = {
   Koa: onKoa,
   'node:http': onNode,
   Connect: onConnect,
   Express: onExpress,
   Fastify: onFastify,
+  Fetch: onFetch,
+  Hono: onHono,
 }

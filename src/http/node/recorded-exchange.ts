@@ -1,10 +1,10 @@
-import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { inspect } from 'node:util'
 import type { IsSecret } from '../../event/secrets.js'
 import { readTarget } from '../node-request.js'
-import type { Range, RecordedExchange, RecordedRoute } from '../record/exchange.js'
+import type { MatchedRoute, Range, RecordedExchange, RecordedRoute } from '../record/exchange.js'
 import { secretParameterRanges } from '../record/request-path.js'
+import { readableText } from '../record/response-text.js'
 
 /** The part of a request that all frameworks on `node:http` have. */
 export interface SentRequest {
@@ -16,27 +16,11 @@ export interface SentRequest {
   readonly body?: unknown
 }
 
-/** A route that a request matched. */
-export interface MatchedRoute extends RecordedRoute {
-  readonly params: object
-}
-
 /** What depends on the framework of a service. */
 export interface NodeHost<Request> {
   username(request: Request): string | null
   address(request: Request): string
   route(request: Request): MatchedRoute | undefined
-}
-
-/** How much of a response is read for the reason of a failure. */
-const MAX_READ = 65_536
-
-/** The text of a chunk; `undefined` if it is compressed or other binary data. */
-function textOf(chunk: unknown): string | undefined {
-  if (typeof chunk === 'string') return chunk
-  if (!(chunk instanceof Uint8Array) || chunk.byteLength > MAX_READ || !isUtf8(chunk))
-    return undefined
-  return Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString()
 }
 
 /** A request of a framework on `node:http`. A class, so that no object with getters is made for each request. */
@@ -105,10 +89,9 @@ export class RecordedNodeExchange<
     return this.#response.destroyed && !this.#response.writableFinished
   }
 
-  /** The last chunk, which is the whole body of most refusals. A page for people is not read. */
+  /** The last chunk, which is the whole body of most refusals. */
   get responseBody(): unknown {
-    const text = textOf(this.#chunk)
-    return text === undefined || text.startsWith('<') ? undefined : text
+    return readableText(this.#chunk)
   }
 
   header(name: string): string {

@@ -7,6 +7,11 @@ export interface RecordedRoute {
   readonly name?: string | undefined
 }
 
+/** A route that a request matched. */
+export interface MatchedRoute extends RecordedRoute {
+  readonly params: object
+}
+
 /** A part of a text, by indices; `to` is not included. */
 export type Range = readonly [from: number, to: number]
 

@@ -1,7 +1,5 @@
-import type { EventTypes } from '../../src/event/event-types.js'
-import { type AssertCoverageOptions, checkCoverage } from '../../src/http/record/coverage.js'
-
-export type { AssertCoverageOptions }
+import type { EventTypes } from '../../event/event-types.js'
+import { type AssertCoverageOptions, checkCoverage } from './coverage.js'
 
 /**
  * Checks in a test that routes and registered event types agree, for routes given as `<METHOD> <path>`:

@@ -1,0 +1,31 @@
+import {
+  DEFAULT_PATH,
+  eventsEndpoint,
+  type EventsEndpointOptions,
+} from '../../src/http/events/endpoint.js'
+import type { EndpointAudit } from '../../src/http/events/handler.js'
+import { FetchHttpRequest, respond } from '../../src/http/fetch/exchange.js'
+import { declareMount } from '../../src/http/mounts.js'
+import { markAsOwn } from '../../src/http/record/own-request.js'
+import { type FetchMount, type FetchRequest, type UsernameOption, usernameOf } from './fetch.js'
+
+export type AuditRoutesOptions = EventsEndpointOptions<FetchRequest> & UsernameOption
+
+/**
+ * Returns a fetch handler that serves the event feed: `GET` and `POST` at `path`, and the endpoints under it.
+ * It returns undefined for other paths. Call it after authentication. Requests to it are not recorded.
+ *
+ * Rejects with the errors of the host's functions.
+ */
+export function auditRoutes(audit: EndpointAudit, options: AuditRoutesOptions = {}): FetchMount {
+  const endpoint = eventsEndpoint(audit, options)
+  declareMount(audit, { kind: 'feed', path: options.path ?? DEFAULT_PATH })
+  return async function auditRoutes(request) {
+    const findUsername = (): string | null => usernameOf(request, options)
+    const received = new FetchHttpRequest<FetchRequest>({ context: request, request, findUsername })
+    const response = endpoint(received)
+    if (!response) return undefined
+    markAsOwn(request)
+    return respond(received, await response)
+  }
+}

@@ -1,0 +1,42 @@
+/** A request that may have passed {@link basicAuth}. */
+export type FetchRequest = Request & {
+  /** The authenticated user, as {@link basicAuth} sets it. */
+  username?: string | null | undefined
+}
+
+/**
+ * A handler of requests, as Bun, Deno, workers and Next.js call it. `Passed` is what they pass besides the
+ * request. Returns undefined if it does not handle the request, or if it has taken over the connection.
+ */
+export type FetchHandler<Passed extends readonly unknown[], Result = Response | undefined> = (
+  request: FetchRequest,
+  ...passed: Passed
+) => Result | Promise<Result>
+
+/** Returns a handler that calls the given one. */
+export type FetchMiddleware = <
+  Passed extends readonly unknown[],
+  Result extends Response | undefined,
+>(
+  handler: FetchHandler<Passed, Result>,
+) => (request: Request, ...passed: Passed) => Promise<Result | Response>
+
+/** A handler that returns undefined for requests to other paths. */
+export type FetchMount = (
+  request: Request,
+  ...passed: readonly unknown[]
+) => Promise<Response | undefined>
+
+export interface UsernameOption {
+  /**
+   * The authenticated user of a request, or null.
+   * @default `request.username`, as {@link basicAuth} sets it
+   */
+  username?(request: FetchRequest): string | null
+}
+
+export function usernameOf(request: FetchRequest, options: UsernameOption): string | null {
+  if (options.username) return options.username(request)
+  const { username } = request
+  return typeof username === 'string' ? username : null
+}

@@ -1,0 +1,23 @@
+export { auditPage, type AuditPageOptions } from './audit-page.js'
+export { auditRoutes, type AuditRoutesOptions } from './audit-routes.js'
+export { basicAuth, type BasicAuthOptions } from './basic-auth.js'
+export type { AssertCoverageOptions } from '../../src/http/record/coverage.js'
+export { assertCoverage } from '../../src/http/record/listed-routes.js'
+export type { FetchHandler, FetchMiddleware, FetchMount, FetchRequest } from './fetch.js'
+export { listRoute, type ListRouteOptions } from './list-route.js'
+export {
+  recordRequests,
+  type RecordHandler,
+  type RecordRequestsOptions,
+} from './record-requests.js'
+export type { VerifyUser } from '../../src/http/basic-auth.js'
+export type { EventsRead } from '../../src/http/events/access.js'
+export type { Visible } from '../../src/http/visible-filter.js'
+export type { EventsAction } from '../../src/http/events/routes.js'
+export type {
+  FailureCount,
+  FailureCounter,
+  FailureCounterOptions,
+  FailureStore,
+} from '../../src/http/failure-counters.js'
+export type { FailureLimits } from '../../src/http/login-rate-limit.js'

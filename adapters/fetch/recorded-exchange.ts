@@ -1,0 +1,58 @@
+import { RecordedFetchExchange } from '../../src/http/fetch/recorded-exchange.js'
+import { sentBody } from '../../src/http/fetch/sent-body.js'
+import type { MatchedRoute } from '../../src/http/record/exchange.js'
+import { isMutating } from '../../src/http/record/route-type.js'
+import type { FetchRequest } from './fetch.js'
+import { pathParameters } from './path-parameters.js'
+
+const READING_METHODS = ['json', 'text', 'formData'] as const
+
+/** Keeps what these methods of the request return. */
+function keepBody(request: Request): () => unknown {
+  let body: unknown
+  for (const name of READING_METHODS) {
+    const read = request[name].bind(request)
+    Object.defineProperty(request, name, {
+      configurable: true,
+      writable: true,
+      value: async () => {
+        const value = await read()
+        body = value
+        return value
+      },
+    })
+  }
+  return () => body
+}
+
+/** What the options say about a request. */
+export interface RequestFacts {
+  readonly address: string
+  readonly username: () => string | null
+  /** The path of the route, with its parameters. */
+  readonly route: () => string | undefined
+}
+
+export class PlainExchange extends RecordedFetchExchange<FetchRequest> {
+  readonly #facts: RequestFacts
+  readonly #body: (() => unknown) | undefined
+
+  constructor(request: FetchRequest, facts: RequestFacts) {
+    super(request, request, facts.address)
+    this.#facts = facts
+    this.#body = isMutating(request.method) ? keepBody(request) : undefined
+  }
+
+  get username(): string | null {
+    return this.#facts.username()
+  }
+
+  protected findRoute(): MatchedRoute | undefined {
+    const path = this.#facts.route()
+    return path === undefined ? undefined : { path, params: pathParameters(path, this.path) }
+  }
+
+  async readBody(): Promise<unknown> {
+    return sentBody(this.#body?.(), this.request.headers.get('content-type'))
+  }
+}

@@ -1,0 +1,61 @@
+/*
+ * The part of Hono 4 that is used here, as structural types, so that the declarations compile without Hono.
+ * Hono's own `Context` and functions that take it are assignable to these types.
+ */
+
+/** A handler or middleware that an app has registered. */
+export interface HonoRoute {
+  /** `ALL` for middleware. */
+  readonly method: string
+  /** With the paths of the apps that it is nested in. */
+  readonly path: string
+  readonly handler: object
+}
+
+export interface HonoContext {
+  readonly req: {
+    readonly raw: Request
+    readonly method: string
+    /** Handlers and middleware that match the request, in the order of registration. */
+    readonly matchedRoutes: readonly HonoRoute[]
+    /** The one of them that runs, or that ran last. */
+    routeIndex: number
+    /** Parameters of the one that runs. */
+    param(): object
+    /** What methods have returned. */
+    readonly bodyCache: {
+      readonly formData?: unknown
+      readonly json?: unknown
+      readonly text?: unknown
+    }
+    arrayBuffer(): Promise<ArrayBuffer>
+  }
+  /** Bindings; with @hono/node-server, Bun and Deno they have the connection. */
+  readonly env: unknown
+  /** The error that a handler has thrown. */
+  readonly error: Error | undefined
+  res: Response
+  get(key: string): unknown
+  set(key: string, value: unknown): void
+}
+
+export type HonoMiddleware = (
+  context: HonoContext,
+  next: () => Promise<void>,
+) => Promise<Response | void>
+
+export type HonoHandler = (context: HonoContext) => Promise<Response>
+
+export interface UsernameOption {
+  /**
+   * The authenticated user of a request, or null.
+   * @default `context.get('username')`, as {@link basicAuth} sets it
+   */
+  username?(context: HonoContext): string | null
+}
+
+export function usernameOf(context: HonoContext, options: UsernameOption): string | null {
+  if (options.username) return options.username(context)
+  const username = context.get('username')
+  return typeof username === 'string' ? username : null
+}

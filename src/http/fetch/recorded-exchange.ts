@@ -1,0 +1,101 @@
+import { inspect } from 'node:util'
+import type { IsSecret } from '../../event/secrets.js'
+import { readTarget } from '../node-request.js'
+import type { MatchedRoute, Range, RecordedExchange, RecordedRoute } from '../record/exchange.js'
+import { secretParameterRanges } from '../record/request-path.js'
+
+/** How the handler of a request ended. */
+export interface Outcome {
+  readonly status: number
+  /** The body of the request, if the host has read it. */
+  readonly body: unknown
+  readonly responseBody: string | undefined
+}
+
+/** A fetch request that is recorded, and its response. */
+export abstract class RecordedFetchExchange<
+  Context extends object,
+> implements RecordedExchange<Context> {
+  readonly context: Context
+  readonly request: Request
+  readonly address: string
+  #outcome: Outcome | undefined
+  #found: { readonly route: MatchedRoute | undefined } | undefined
+
+  constructor(context: Context, request: Request, address: string) {
+    this.context = context
+    this.request = request
+    this.address = address
+  }
+
+  abstract get username(): string | null
+
+  protected abstract findRoute(): MatchedRoute | undefined
+
+  /** The body of the request, if the host has read it. */
+  abstract readBody(): Promise<unknown>
+
+  /** Called when the handler has ended and the route is known. */
+  end(outcome: Outcome): void {
+    this.#outcome = outcome
+    this.#found = undefined
+  }
+
+  get method(): string {
+    return this.request.method
+  }
+
+  get path(): string {
+    return readTarget(this.request.url).path
+  }
+
+  get body(): unknown {
+    return this.#outcome?.body
+  }
+
+  get params(): object {
+    return this.#matched?.params ?? {}
+  }
+
+  get route(): RecordedRoute | undefined {
+    return this.#matched
+  }
+
+  get key(): object {
+    return this.context
+  }
+
+  get status(): number {
+    return this.#outcome?.status ?? 500
+  }
+
+  /** The server gets the response when its event has been recorded. */
+  get isStarted(): boolean {
+    return false
+  }
+
+  get isAborted(): boolean {
+    return this.request.signal.aborted
+  }
+
+  get responseBody(): unknown {
+    return this.#outcome?.responseBody
+  }
+
+  header(name: string): string {
+    return this.request.headers.get(name) ?? ''
+  }
+
+  secretRanges(isSecret: IsSecret): readonly Range[] {
+    return secretParameterRanges(this.path, this.params, isSecret)
+  }
+
+  report(error: unknown): void {
+    process.emitWarning(error instanceof Error ? error : new Error(inspect(error)))
+  }
+
+  get #matched(): MatchedRoute | undefined {
+    this.#found ??= { route: this.findRoute() }
+    return this.#found.route
+  }
+}

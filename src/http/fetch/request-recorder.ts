@@ -1,0 +1,84 @@
+import { withActor } from '../../recording/actor.js'
+import { errorResponse } from '../problem.js'
+import { isOwnRequest } from '../record/own-request.js'
+import type { Ending } from '../record/reason.js'
+import {
+  arrivalOf,
+  type Begun,
+  type RecordingAudit,
+  requestActor,
+  requestRecorder,
+  type RequestRecorderOptions,
+} from '../record/recorder.js'
+import { isMutating } from '../record/route-type.js'
+import { toResponse } from './exchange.js'
+import type { RecordedFetchExchange } from './recorded-exchange.js'
+import { responseText } from './response-text.js'
+
+/** What a handler returned. */
+export interface Handled {
+  /** Undefined if the handler has taken over the connection. */
+  readonly response: Response | undefined
+  /** An error that the framework has answered. */
+  readonly thrown?: Ending['thrown']
+}
+
+/** Runs the handler of a request, and records the request before it returns the response. */
+export type RecordExchange<Context extends object> = (
+  exchange: RecordedFetchExchange<Context>,
+  handle: () => Promise<Handled>,
+) => Promise<Response | undefined>
+
+const SWITCHING_PROTOCOLS = 101
+
+/** Records requests of any framework with fetch handlers. Throws `INVALID_OPTION` for invalid options. */
+export function fetchRecorder<Context extends object>(
+  audit: RecordingAudit,
+  options: RequestRecorderOptions<Context>,
+): RecordExchange<Context> {
+  const recorder = requestRecorder(audit, options)
+
+  const isRefusal = (exchange: RecordedFetchExchange<Context>, status: number): boolean =>
+    (status >= 500 || (status >= 400 && isMutating(exchange.method))) &&
+    !isOwnRequest(audit, exchange)
+
+  const end = async (
+    exchange: RecordedFetchExchange<Context>,
+    begun: Begun,
+    { response, thrown }: Handled,
+  ): Promise<void> => {
+    const status = response?.status ?? SWITCHING_PROTOCOLS
+    const responseBody =
+      response && !thrown && isRefusal(exchange, status) ? await responseText(response) : undefined
+    const body = isMutating(exchange.method) ? await exchange.readBody() : undefined
+    exchange.end({ status, body, responseBody })
+    await recorder.end(exchange, begun, {
+      isAnswered: response !== undefined,
+      ...(thrown && { thrown }),
+    })
+  }
+
+  return async function record(exchange, handle) {
+    const arrival = arrivalOf(exchange)
+    let begun: Begun = arrival
+    if (recorder.needsIntent(exchange)) {
+      try {
+        begun = { ...arrival, intent: await recorder.open(exchange, arrival) }
+      } catch (error) {
+        const refusal = toResponse(exchange.request, errorResponse(error))
+        // The request counts as lost if it cannot be recorded.
+        void end(exchange, arrival, { response: refusal })
+        return refusal
+      }
+    }
+    let handled: Handled
+    try {
+      handled = await withActor(requestActor(exchange), handle)
+    } catch (error) {
+      await end(exchange, begun, { response: undefined, thrown: { value: error } })
+      throw error
+    }
+    await end(exchange, begun, handled)
+    return handled.response
+  }
+}

@@ -1,0 +1,210 @@
+import { createAdaptorServer } from '@hono/node-server'
+import { AuditLog, type AuditLogError, defineEventTypes } from 'daybook'
+import { assertCoverage, auditRoutes, basicAuth, listRoute, recordRequests } from 'daybook/hono'
+import { memoryStore } from 'daybook/memory'
+import { type Context, Hono } from 'hono'
+import { cors } from 'hono/cors'
+import { HTTPException } from 'hono/http-exception'
+import { validator } from 'hono/validator'
+import { expect, it, onTestFinished } from 'vitest'
+import { send } from '../support/http.js'
+
+const types = defineEventTypes({ 'api:orders:create': {}, 'api:orders:ship': {} })
+
+function create(): AuditLog {
+  const audit: AuditLog = new AuditLog({ store: memoryStore(), types })
+  onTestFinished(() => audit.close())
+  return audit
+}
+
+const recorded = async (audit: AuditLog) => (await audit.list()).events
+const POST = { method: 'POST' }
+
+it('routes are named with the paths of their apps', async () => {
+  const audit = create()
+  const orders = new Hono()
+    .post('/:id{[0-9]+}/ship', (context) => context.text('done'))
+    .all('/any', (context) => context.text('done'))
+  const wrapped = new Hono()
+    .onError((_error, context) => context.text('own', 418))
+    .post('/fail', () => {
+      throw new Error('it broke')
+    })
+  const app = new Hono()
+    .use(recordRequests(audit))
+    .use('/:shop/*', async (_context, next) => next())
+    .route('/:shop/orders', orders)
+    .route('/wrapped', wrapped)
+  await app.request('/tea/orders/7/ship', POST)
+  await app.request('/tea/orders/any', POST)
+  expect((await app.request('/wrapped/fail', POST)).status).toBe(418)
+  expect(await recorded(audit)).toMatchObject([
+    { type: 'api:orders:ship', attributes: { url_params: { shop: 'tea', id: '7' } } },
+    { type: 'api:any:create', attributes: { url_params: { shop: 'tea' } } },
+    { type: 'error:fail:create', attributes: { error: 'it broke', response_status: 418 } },
+  ])
+})
+
+it('a request that middleware refuses has the route and the secrets of its handler', async () => {
+  const audit = create()
+  const app = new Hono()
+    .use(recordRequests(audit))
+    .use(async (context) => context.text('closed', 403))
+    .post('/tokens/*', async (_context, next) => next())
+    .post('/tokens/:token', (context) => context.text('done'))
+  await app.request('/tokens/hush', POST)
+  expect(await recorded(audit)).toMatchObject([
+    {
+      type: 'error:tokens:create',
+      attributes: { error: 'closed', request_path: '/tokens/[redacted]', response_status: 403 },
+    },
+  ])
+})
+
+it('errors are recorded, whatever onError answers', async () => {
+  const audit = create()
+  const app = new Hono()
+    .use(recordRequests(audit))
+    .post('/orders', () => {
+      throw new HTTPException(402, { message: 'pay first' })
+    })
+    .get('/orders', () => {
+      throw new Error('it broke')
+    })
+    .onError((error, context) => context.text('own', error instanceof HTTPException ? 402 : 500))
+    .post('/orders/:id/ship', () => {
+      throw 'not an error'
+    })
+  expect((await app.request('/orders', POST)).status).toBe(402)
+  expect((await app.request('/orders')).status).toBe(500)
+  await expect(app.request('/orders/7/ship', POST)).rejects.toBe('not an error')
+  expect(await recorded(audit)).toMatchObject([
+    { type: 'error:orders:create', attributes: { error: 'pay first', response_status: 402 } },
+    {
+      type: 'error:api:controller:unhandled',
+      attributes: {
+        error: 'it broke',
+        backtrace: expect.stringContaining('record-hono') as string,
+      },
+    },
+    { type: 'error:api:controller:unhandled', attributes: { error: "'not an error'" } },
+  ])
+})
+
+it('the body is what Hono has read', async () => {
+  const audit = create()
+  const form = new FormData()
+  form.append('item', 'tea')
+  const app = new Hono()
+    .use(recordRequests(audit))
+    .post('/json', async (context) => context.json(await context.req.json()))
+    .post('/form', async (context) => context.json(await context.req.parseBody()))
+    .post(
+      '/valid',
+      validator('json', (value: object) => value),
+      (context) => context.text('done'),
+    )
+    .post('/wrong', async (context) => context.text(String(await context.req.json().catch(String))))
+    .post('/unread', (context) => context.text('done'))
+  const json = { ...POST, body: '{"item":"tea"}', headers: { 'content-type': 'application/json' } }
+  await app.request('/json', json)
+  await app.request('/form', { ...POST, body: form })
+  await app.request('/valid', json)
+  await app.request('/wrong', { ...json, body: '{' })
+  await app.request('/unread', json)
+  const bodies = (await recorded(audit)).map(({ attributes }) => attributes['request_body'])
+  const tea = { item: 'tea' }
+  expect(bodies).toEqual([tea, tea, tea, '{', undefined])
+})
+
+it('functions of the options may take the context of an app with its own variables', async () => {
+  interface Env {
+    Variables: { user: { name: string } }
+  }
+  const audit = create()
+  const app = new Hono<Env>()
+    .use(recordRequests(audit, { username: (context: Context<Env>) => context.get('user').name }))
+    .use(async (context, next) => {
+      context.set('user', { name: 'ann' })
+      await next()
+    })
+    .post('/orders', (context) => context.text('done'))
+  await app.request('/orders', POST)
+  expect(await recorded(audit)).toMatchObject([{ type: 'api:orders:create', username: 'ann' }])
+})
+
+it('the feed keeps headers of middleware, and Vary of both', async () => {
+  const audit = create()
+  const username = (context: { req: { raw: Request } }): string => {
+    if (context.req.raw.headers.has('x-fail')) throw new Error('the directory is away')
+    return 'ann'
+  }
+  const app = new Hono()
+    .use(cors({ origin: 'http://page.test' }))
+    .use(async (context, next) => {
+      context.res.headers.append('vary', 'x-tenant')
+      await next()
+    })
+    .use(auditRoutes(audit, { username }))
+    .get('/things', listRoute({ resource: 'thing', attributes: {}, source: () => [{ id: '1' }] }))
+    .onError((error, context) => context.text(`own: ${error.message}`, 500))
+  const { headers, status } = await app.request('/api/events', {
+    headers: { origin: 'http://page.test' },
+  })
+  expect([status, headers.get('access-control-allow-origin')]).toEqual([200, 'http://page.test'])
+  expect(headers.get('vary')).toMatch(/x-tenant, .*accept-encoding.*Origin/i)
+  const failed = await app.request('/api/events', { headers: { 'x-fail': '1' } })
+  expect([failed.status, await failed.text()]).toEqual([500, 'own: the directory is away'])
+  expect(await (await app.request('/things')).json()).toMatchObject({ data: [{ id: '1' }] })
+})
+
+it('a refusal keeps its text with the classes of @hono/node-server', async () => {
+  const { Request, Response } = globalThis
+  const audit = create()
+  const app = new Hono()
+    .use(recordRequests(audit))
+    .use(basicAuth({ users: { ann: 'ann' } }))
+    .post('/orders', (context) => context.json({ errors: [{ detail: 'sold out' }] }, 409))
+  const server = createAdaptorServer({ fetch: app.fetch })
+  onTestFinished(async () => {
+    await new Promise((resolve) => server.close(resolve))
+    for (const [name, value] of Object.entries({ Request, Response }))
+      Object.defineProperty(globalThis, name, { value })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  const response = await send(`http://127.0.0.1:${port}`, '/orders', POST)
+  expect([response.status, response.body]).toEqual([409, '{"errors":[{"detail":"sold out"}]}'])
+  expect(response.headers).toMatchObject({
+    'content-type': 'application/json',
+    'content-length': '34',
+  })
+  expect(await recorded(audit)).toMatchObject([
+    {
+      type: 'error:orders:create',
+      username: 'ann',
+      attributes: { error: 'sold out', remote_address: '127.0.0.1' },
+    },
+  ])
+})
+
+it('assertCoverage reads the routes of an app', () => {
+  const fault = (app: Hono): string | undefined => {
+    try {
+      assertCoverage(app, types)
+      return undefined
+    } catch (error) {
+      return ((error as AuditLogError).cause as Error).message
+    }
+  }
+  const orders = new Hono().onError((error) => new Response(error.message))
+  const app = new Hono()
+    .use(recordRequests(create()))
+    .post('/admin/*', async (_context, next) => next())
+  orders.post('/', (context) => context.text('done'))
+  expect(fault(app.route('/orders', orders))).toBe(
+    'api:orders:ship is registered, but no route records it',
+  )
+  app.post('/orders/:id/ship', (context) => context.text('done'))
+  expect(fault(app)).toBeUndefined()
+})

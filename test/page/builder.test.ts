@@ -99,14 +99,15 @@ describe('rows', () => {
     await shows(page, 'filter[username_eq]=ann')
   })
 
-  it('keep the focus inside', async () => {
+  it('keep the focus off the page behind them', async () => {
     const page = await open('filter[username_eq]=ann')
     await openBuilder(page)
     await page.keyboard.press('Escape')
-    const inside = builder(page).locator(':focus')
+    // After the last control, Tab leaves for the controls of the browser.
+    const behind = page.locator('body *:focus:not(dialog *)')
     for (const key of [...Array<string>(12).fill('Tab'), ...Array<string>(15).fill('Shift+Tab')]) {
       await page.keyboard.press(key)
-      expect(await inside.count()).toBe(1)
+      expect(await behind.count()).toBe(0)
     }
   })
 

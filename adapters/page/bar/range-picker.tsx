@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { changeQuery, query } from '../data/address.js'
 import { zone } from '../data/format.js'
 import { Icon } from '../ui/icon.js'
-import { useModal } from '../ui/modal.js'
+import { useDialog } from '../ui/native-dialog.js'
 import { ALL_TIME, type Range, rangeAt } from '../data/query.js'
 import { texts } from '../ui/texts.js'
 import { dialog } from '../ui/dialog.js'
@@ -38,7 +38,7 @@ function Presets() {
               type="button"
               class="range-choice"
               aria-pressed={isShown}
-              data-first={isShown || undefined}
+              autofocus={isShown}
               onClick={() => choose(preset)}
             >
               {text}
@@ -93,14 +93,10 @@ function Between() {
 
 /** Picks the time range: up to now, or between two times. */
 export function RangePicker() {
-  const { ref, ...modal } = useModal(close)
   return (
-    <>
-      <div class="range-backdrop" onClick={close} />
-      <section ref={ref} class="dropdown range-picker" aria-label={texts.range.title} {...modal}>
-        <Presets />
-        <Between />
-      </section>
-    </>
+    <dialog class="dropdown range-picker" aria-label={texts.range.title} {...useDialog(close)}>
+      <Presets />
+      <Between />
+    </dialog>
   )
 }

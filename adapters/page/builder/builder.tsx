@@ -5,7 +5,7 @@ import { Phrases } from '../ui/phrases.js'
 import { QueryText } from '../ui/query-text.js'
 import { queryTokens, readableQuery } from '../data/query-tokens.js'
 import { useEscape } from '../ui/keyboard.js'
-import { useModal } from '../ui/modal.js'
+import { useDialog } from '../ui/native-dialog.js'
 import { ALL_TIME, apiQuery, formatPageQuery, parsePageQuery } from '../data/query.js'
 import { texts } from '../ui/texts.js'
 import { AddTo, AllOrAny, Members } from './rows.js'
@@ -95,7 +95,7 @@ function keepField(event: PointerEvent): void {
 
 /** Edits the query's filters as rows of attribute, predicate and value, in groups of all or any. */
 export function Builder() {
-  const { ref, onKeyDown, ...modal } = useModal(cancel)
+  const modal = useDialog(cancel)
   useEffect(start, [])
   useLayoutEffect(() => {
     // The height of the bar depends on how many lines its chips take.
@@ -106,35 +106,30 @@ export function Builder() {
   const root = editedGroup.value
 
   function onKey(event: KeyboardEvent): void {
-    onKeyDown(event)
     if (event.key !== 'Enter' || !(event.metaKey || event.ctrlKey)) return
     event.preventDefault()
     apply()
   }
 
   return (
-    <>
-      <div class="backdrop" onClick={cancel} />
-      <section
-        ref={ref}
-        class="builder"
-        aria-label={texts.builder.label}
-        onKeyDown={onKey}
-        onPointerDown={keepField}
-        {...modal}
-      >
-        <div class="builder-head">
-          <h2>{texts.builder.title}</h2>
-          <span>{texts.builder.match}</span>
-          <AllOrAny group={root} />
-          <span>{texts.builder.ofThese}</span>
-        </div>
-        <div class="group">
-          <Members group={root} />
-        </div>
-        <AddTo group={root} />
-        <Foot />
-      </section>
-    </>
+    <dialog
+      class="builder"
+      aria-label={texts.builder.label}
+      onKeyDown={onKey}
+      onPointerDown={keepField}
+      {...modal}
+    >
+      <div class="builder-head">
+        <h2>{texts.builder.title}</h2>
+        <span>{texts.builder.match}</span>
+        <AllOrAny group={root} />
+        <span>{texts.builder.ofThese}</span>
+      </div>
+      <div class="group">
+        <Members group={root} />
+      </div>
+      <AddTo group={root} />
+      <Foot />
+    </dialog>
   )
 }

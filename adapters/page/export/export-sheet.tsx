@@ -1,9 +1,9 @@
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import { account } from '../data/account.js'
 import { query } from '../data/address.js'
 import { curlLine } from '../data/curl-command.js'
 import { counts } from '../data/counts.js'
-import { useEscape } from '../ui/keyboard.js'
+import { useDialog } from '../ui/native-dialog.js'
 import { ProgressBar } from '../ui/progress-bar.js'
 import { SheetHead } from '../ui/sheet-head.js'
 import { texts } from '../ui/texts.js'
@@ -43,17 +43,11 @@ function Progress(run: ExportRun) {
 /** Starts an export and shows its progress. Closing the sheet does not stop the export. */
 export function ExportSheet() {
   const [format, choose] = useState<ExportFormat>(exportRun.value?.format ?? 'ndjson')
-  const sheet = useRef<HTMLElement>(null)
-  useEscape(true, close)
-  useEffect(() => {
-    const opener = document.activeElement
-    sheet.current?.focus()
-    return () => opener instanceof HTMLElement && opener.focus()
-  }, [])
+  const sheet = useDialog(close, { isModal: false })
   useLayoutEffect(() => {
     // The height of the bar depends on how many lines its chips take.
     const { bottom } = document.querySelector('.bar')!.getBoundingClientRect()
-    sheet.current!.style.setProperty('--under-bar', `${bottom}px`)
+    sheet.ref.current!.style.setProperty('--under-bar', `${bottom}px`)
   }, [])
   const run = exportRun.value
   const isRunning = run?.state === 'running'
@@ -61,13 +55,7 @@ export function ExportSheet() {
   // Subscribes to the query, which the curl command contains.
   void query.value
   return (
-    <section
-      ref={sheet}
-      class="sheet export"
-      role="dialog"
-      aria-label={texts.export.title}
-      tabIndex={-1}
-    >
+    <dialog class="sheet export" aria-label={texts.export.title} {...sheet}>
       <SheetHead
         title={total ? texts.export.heading(total.total, total.sampled) : texts.export.title}
         close={close}
@@ -107,6 +95,6 @@ export function ExportSheet() {
           )}
         </div>
       </div>
-    </section>
+    </dialog>
   )
 }

@@ -1,9 +1,8 @@
-import { useEffect, useRef } from 'preact/hooks'
 import { changeQuery, query } from '../data/address.js'
 import { counts } from '../data/counts.js'
 import { eventsText } from '../ui/count-text.js'
 import { Icon } from '../ui/icon.js'
-import { useEscape } from '../ui/keyboard.js'
+import { useDialog } from '../ui/native-dialog.js'
 import { texts } from '../ui/texts.js'
 import { dialog } from '../ui/dialog.js'
 import { FacetList } from './facet-list.js'
@@ -14,25 +13,11 @@ const close = (): void => {
 
 /** The facets in a drawer, for widths without a facet column: at the side, on phones at the bottom. */
 export function FiltersDrawer() {
-  const sheet = useRef<HTMLDialogElement>(null)
-  useEscape(true, close)
-  useEffect(() => {
-    const before = document.activeElement
-    sheet.current!.showModal()
-    return () => (before as HTMLElement | null)?.focus?.()
-  }, [])
+  const sheet = useDialog(close)
   const filters = query.value.where.length
   const total = counts.value?.total
   return (
-    <dialog
-      ref={sheet}
-      class="sheet drawer"
-      aria-label={texts.facets.drawer}
-      onClose={close}
-      onClick={({ target }) => {
-        if (target === sheet.current) close()
-      }}
-    >
+    <dialog class="sheet drawer" aria-label={texts.facets.drawer} {...sheet}>
       <div class="drawer-head">
         <h2>{texts.facets.drawer}</h2>
         {filters > 0 && (

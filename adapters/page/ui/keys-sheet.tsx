@@ -1,6 +1,5 @@
-import { useEffect, useRef } from 'preact/hooks'
-import { useEscape } from './keyboard.js'
 import { letterKeys } from '../data/preferences.js'
+import { useDialog } from './native-dialog.js'
 import { SheetHead } from './sheet-head.js'
 import { texts } from './texts.js'
 import { dialog } from './dialog.js'
@@ -72,23 +71,10 @@ function Group({ name }: { name: keyof typeof KEYS }) {
 
 /** Lists the keyboard shortcuts, with a switch for single-letter ones. */
 export function KeysSheet() {
-  const sheet = useRef<HTMLDialogElement>(null)
-  useEscape(true, close)
-  useEffect(() => {
-    const opened = sheet.current!
-    opened.showModal()
-    // `close` restores the focus; removing the element would not.
-    return () => opened.close()
-  }, [])
+  const sheet = useDialog(close)
   const isOn = letterKeys.value === 'on'
   return (
-    <dialog
-      ref={sheet}
-      class="sheet keys"
-      aria-label={texts.keys.title}
-      onClose={close}
-      onClick={({ target, currentTarget }) => target === currentTarget && close()}
-    >
+    <dialog class="sheet keys" aria-label={texts.keys.title} {...sheet}>
       <SheetHead title={texts.keys.title} close={close} />
       <div class="keys-grid">
         {Object.keys(KEYS).map((name) => (

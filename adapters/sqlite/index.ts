@@ -1,3 +1,11 @@
+export type { CaptureOptions, CaptureResult, CapturedTable } from '../../src/store-kit/capture.js'
+export {
+  captureAs,
+  captureChanges,
+  removeCapture,
+  type SqliteCaptureOptions,
+  type SqliteRemoveCaptureOptions,
+} from './capture.js'
 export type { SqliteDatabase } from './connection/database.js'
 export type { SqliteDriverName } from './connection/driver.js'
 export type { NodeSqliteDatabase } from './connection/node-sqlite.js'

@@ -69,6 +69,7 @@ export default {
             page('Transactions', '/guide/transactions'),
             page('Transactions of ORMs', '/guide/orm-transactions'),
             page('Changes', '/guide/changes'),
+            page('Capture changes', '/guide/capture-changes'),
             page('Live events', '/guide/live-events'),
             page('Throttling', '/guide/throttling'),
             page('Sentences', '/guide/sentences'),

@@ -1,6 +1,7 @@
 import type { AuditEvent } from '../event/event.js'
 import { scalarsIn, valuesAt } from './attributes.js'
-import { PLURAL_ONLY_KINDS, THING } from './texts.js'
+import { PLURAL_ONLY_KINDS, singular } from '../event/singular.js'
+import { THING } from './texts.js'
 import { shortText } from './visible-text.js'
 
 const MAX_NAME_LENGTH = 80
@@ -9,14 +10,6 @@ const MAX_KIND_LENGTH = 40
 const NODES: ReadonlySet<string> = new Set(['environment', 'asset', 'agent'])
 const NODE_PATH = /\/projects\/([^/]+)(?:\/environments\/([^/]+)(?:\/assets\/([^/]+))?)?$/
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
-
-/** `git_remotes` -> `git_remote`. */
-function singular(plural: string): string {
-  if (PLURAL_ONLY_KINDS.has(plural)) return plural
-  if (plural.endsWith('ies')) return `${plural.slice(0, -3)}y`
-  if (/(?:ch|sh|ss|us|x)es$/.test(plural)) return plural.slice(0, -2)
-  return /(?:ss|us|is)$/.test(plural) ? plural : plural.replace(/s$/, '')
-}
 
 /** `git_remote` -> `git remote`. */
 export function wordsOf(kind: string): string {

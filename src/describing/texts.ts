@@ -3,6 +3,8 @@
  * types. See `readTemplate` for the syntax of templates.
  */
 
+import { PLURAL_ONLY_KINDS } from '../event/singular.js'
+
 export const LOCALE = 'en'
 export const AND_MORE = 'and more'
 export const CUSTOM = 'custom'
@@ -120,13 +122,6 @@ export const FAMILIES: readonly Family[] = [
 /** The end of every sentence. */
 export const POSTSCRIPT =
   '[{unfinished=true}, left unfinished][ ({suppressed_count} more suppressed[ since {suppressed_since:time}])]'
-
-/** Kinds without a singular. */
-export const PLURAL_ONLY_KINDS: ReadonlySet<string> = new Set([
-  'settings',
-  'properties',
-  'statistics',
-])
 
 /** A resource without a name: `a step`, `the settings`. */
 export function someOf(kind: string, words: string): string {

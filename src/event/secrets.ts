@@ -68,6 +68,17 @@ function isSensitiveKey(key: string): boolean {
   return named && !DESCRIBES.test(words) && !NOT_TOKENS.test(words)
 }
 
+/**
+ * The expressions of {@link isSensitive}, for stores that test keys in SQL: on the letters of a key, on its words
+ * joined by `_`, on its letters and digits, and what is no secret by its words.
+ */
+export const SENSITIVE_KEYS = {
+  letters: PARTS.source,
+  words: WORDS.source,
+  whole: [...WHOLE],
+  not: [DESCRIBES.source, NOT_TOKENS.source],
+} as const
+
 // The same keys come with most requests. Clients choose them, so their number is bounded.
 const verdicts = new Map<string, boolean>()
 const MAX_VERDICTS = 2000

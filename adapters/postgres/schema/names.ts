@@ -40,6 +40,7 @@ export interface Names {
   readonly noteLate: string
   readonly append: string
   readonly claimThrottle: string
+  readonly capture: Readonly<Record<'state' | 'json' | 'isSecret', string>>
   /** The NOTIFY channel for events that became visible. */
   readonly channel: string
   /** SQL for the keys of advisory locks. */
@@ -82,6 +83,11 @@ export function namesIn(schema: string): Names {
     noteLate: named('note_late_event'),
     append: named('append'),
     claimThrottle: named('claim_throttle'),
+    capture: {
+      state: named('capture_state'),
+      json: named('capture_json'),
+      isSecret: named('capture_is_secret'),
+    },
     // The name of a channel has the same maximum length as that of a schema.
     channel: `daybook_${createHash('md5').update(schema).digest('hex')}`,
     locks: {

@@ -10,8 +10,8 @@ import type { Scalar } from '../../../src/filter/attributes.js'
  * Terms are stored, so a change of the hash function would make stored events unfindable.
  */
 
-/** The only term of an event that has too many names. */
-const OVERFLOW = 0
+/** The only term of an event that has too many names, or whose terms are not known. */
+export const OVERFLOW = 0
 const MAX_TERMS = 2000
 /** An event with more terms has a single one for each of its names, if there are no more names than this. */
 const MAX_NAMES = 10_000

@@ -26,7 +26,7 @@ export function checkClient(transaction: object): asserts transaction is Postgre
  * A literal in SQL, of ASCII without `\` and `?`: query builders take `?` for a parameter, and encodings such as
  * SJIS, which a host may have set for its connection, take a backslash for the end of a character.
  */
-function literal(value: string | number | boolean | null | undefined): string {
+export function literal(value: string | number | boolean | null | undefined): string {
   if (value === null || value === undefined) return 'NULL'
   if (typeof value !== 'string') return String(value)
   const escape = (unit: string): string =>
@@ -40,7 +40,7 @@ const arrayText = (values: Iterable<number>): string => `{${[...values].join()}}
  * Fails outside of a transaction, and changes nothing in one. In the same message as the INSERT, which
  * is then not run either; a message of several statements cannot have parameters.
  */
-const REQUIRE_TRANSACTION = 'SAVEPOINT daybook; RELEASE SAVEPOINT daybook'
+export const REQUIRE_TRANSACTION = 'SAVEPOINT daybook; RELEASE SAVEPOINT daybook'
 
 /** Inserts the draft into the outbox as the client's next statement, if the client is in a transaction. */
 export async function putInOutbox(

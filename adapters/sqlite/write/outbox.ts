@@ -1,5 +1,6 @@
 import { throwIfAborted } from '../../../src/errors.js'
 import type { DraftThrottle, EventDraft, JsonObject } from '../../../src/event/event.js'
+import { toJsonText } from '../../../src/event/json.js'
 import type { WaitOptions } from '../../../src/store/store.js'
 import { SqlTransaction } from '../../../src/store/sql-transaction.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
@@ -124,12 +125,17 @@ export function createOutbox(connection: Connection): Outbox {
 }
 
 function draftOf(row: OutboxRow): EventDraft {
-  const { suffix, type, username, source, system, attributes: json } = row
+  const { suffix, type, username, source, system } = row
   const { throttle_key: key, throttle_scope: scope, throttle_period: period } = row
   const throttle: DraftThrottle | undefined =
     key === null || scope === null || period === null
       ? undefined
       : { key, scope: JSON.parse(scope) as JsonObject, period }
-  const attributes = JSON.parse(json) as JsonObject
+  const parsed = JSON.parse(row.attributes) as JsonObject
+  // Only triggers write JSON in another form than `record`.
+  const isOurs = JSON.stringify(parsed) === row.attributes && !row.attributes.includes('\\u0000')
+  const { attributes, json } = isOurs
+    ? { attributes: parsed, json: row.attributes }
+    : toJsonText(parsed)
   return { suffix, type, username, source, system: system === 1, attributes, json, throttle }
 }

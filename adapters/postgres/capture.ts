@@ -1,0 +1,329 @@
+import { createHash } from 'node:crypto'
+import { inspect } from 'node:util'
+import { AuditLogError } from '../../src/errors.js'
+import { storableText } from '../../src/event/json-copy.js'
+import {
+  type CapturedTable,
+  type CaptureOptions,
+  type CapturePlan,
+  type CaptureResult,
+  checkExcluded,
+  type FoundTable,
+  planCapture,
+  readTables,
+} from '../../src/store-kit/capture.js'
+import { quoteName } from '../../src/store-kit/sql.js'
+import type { SqlTransaction } from '../../src/store/sql-transaction.js'
+import {
+  ask,
+  checkOut,
+  giveBack,
+  type PostgresClient,
+  type PostgresPool,
+  type PostgresPoolClient,
+  runInTransaction,
+} from './connection/client.js'
+import { asAuditLogError } from './connection/failures.js'
+import { captureFunction, type ColumnKind, sharedFunctions } from './schema/capture-functions.js'
+import { type Names, namesIn } from './schema/names.js'
+import { checkClient, literal, REQUIRE_TRANSACTION } from './write/outbox.js'
+
+interface PoolOption {
+  /** A `Pool` of pg that is connected to the log's database, as the owner of the tables. */
+  readonly pool: PostgresPool
+  /** The schema of the log. @default 'daybook' */
+  readonly schema?: string
+}
+
+/** The tables are named as `orders`, found by the `search_path`, or as `sales.orders`. */
+export type PostgresCaptureOptions = CaptureOptions & PoolOption
+
+export interface PostgresRemoveCaptureOptions extends PoolOption {
+  /** @default all captured tables */
+  readonly tables?: readonly string[]
+}
+
+const invalid = (message: string): AuditLogError => new AuditLogError('INVALID_OPTION', message)
+
+const hash = (text: string): string => createHash('md5').update(text).digest('hex')
+
+/** The trigger for rows, and the one for TRUNCATE. */
+function triggerNames({ schemaName }: Names): readonly [rows: string, truncate: string] {
+  const name = `daybook_capture_${hash(schemaName).slice(0, 8)}`
+  return [name, `${name}_truncate`]
+}
+
+/** Runs `act` in a transaction in which no other process changes the triggers of the log. */
+async function change<Result>(
+  { pool, schema = 'daybook' }: PoolOption,
+  act: (client: PostgresPoolClient, names: Names) => Promise<Result>,
+): Promise<Result> {
+  const names = namesIn(schema)
+  if (typeof pool?.connect !== 'function') throw invalid('pool must be a Pool of pg')
+  let client: PostgresPoolClient | undefined
+  let isSound = false
+  try {
+    client = await checkOut(pool)
+    const found = client
+    const result = await runInTransaction(found, async () => {
+      await ask(found, `SELECT pg_advisory_xact_lock(${names.locks.schema})`)
+      return act(found, names)
+    })
+    isSound = true
+    return result
+  } catch (error) {
+    throw asAuditLogError(error)
+  } finally {
+    if (client) giveBack(client, isSound)
+  }
+}
+
+interface CatalogTable extends FoundTable {
+  readonly oid: string
+  /** Quoted and qualified. */
+  readonly table: string
+  readonly kinds: ReadonlyMap<string, ColumnKind>
+}
+
+const KINDS: Readonly<Record<string, ColumnKind>> = {
+  bytea: 'bytes',
+  int8: 'number',
+  numeric: 'number',
+  json: 'json',
+  jsonb: 'json',
+}
+
+/** What a name may stand for, in SQL: `sales.orders` is a table of a schema, or else a name with a dot in it. */
+const identifiersOf = (name: string): string[] => {
+  const dot = name.indexOf('.')
+  const whole = quoteName(name)
+  return dot > 0
+    ? [`${quoteName(name.slice(0, dot))}.${quoteName(name.slice(dot + 1))}`, whole]
+    : [whole]
+}
+
+/** The names of the tables that exist, by their ids. */
+async function oidsOf(
+  client: PostgresPoolClient,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const oids = new Map<string, string>()
+  for (const name of names)
+    for (const [oid] of await ask(
+      client,
+      'SELECT to_regclass(identifier)::oid FROM unnest($1::text[]) AS identifier',
+      identifiersOf(name),
+    ))
+      if (oid) oids.set(oid, name)
+  return oids
+}
+
+async function findTable(
+  client: PostgresPoolClient,
+  names: Names,
+  name: string,
+): Promise<CatalogTable> {
+  const found = await ask(
+    client,
+    `SELECT pg_class.oid, format('%I.%I', nspname, relname), relkind, nspname = $2
+     FROM unnest($1::text[]) WITH ORDINALITY AS one(identifier, i)
+     JOIN pg_class ON pg_class.oid = to_regclass(identifier)
+     JOIN pg_namespace ON pg_namespace.oid = relnamespace
+     ORDER BY i LIMIT 1`,
+    identifiersOf(name),
+    names.schemaName,
+  )
+  const [oid, table, kind, isOurs] = found[0] ?? []
+  if (!oid || !table) throw invalid(`there is no table ${name} in the log's database`)
+  if (isOurs === 't') throw invalid(`the table ${name} belongs to the log`)
+  if (kind !== 'r' && kind !== 'p')
+    throw invalid(`${name} is no table: triggers need an ordinary or a partitioned table`)
+  const columns = await ask(
+    client,
+    `SELECT attname, coalesce(base.typname, type.typname)
+     FROM pg_attribute
+     JOIN pg_type AS type ON type.oid = atttypid
+     LEFT JOIN pg_type AS base ON base.oid = type.typbasetype AND type.typtype = 'd'
+     WHERE attrelid = $1 AND attnum > 0 AND NOT attisdropped ORDER BY attnum`,
+    oid,
+  )
+  const key = await ask(
+    client,
+    `SELECT attname FROM pg_index
+     CROSS JOIN unnest(indkey) WITH ORDINALITY AS part(number, i)
+     JOIN pg_attribute ON attrelid = indrelid AND attnum = number
+     WHERE indrelid = $1 AND indisprimary ORDER BY i`,
+    oid,
+  )
+  return {
+    oid,
+    table,
+    columns: columns.map(([column]) => column!),
+    primaryKey: key.map(([column]) => column!),
+    kinds: new Map(columns.map(([column, type]) => [column!, KINDS[type!] ?? 'other'])),
+  }
+}
+
+/** The comment on a function that this SQL has made. */
+const commentOn = (sql: string): string => `daybook capture ${hash(sql)}`
+
+async function install(
+  client: PostgresPoolClient,
+  names: Names,
+  plan: CapturePlan,
+  { oid, table, kinds }: CatalogTable,
+): Promise<keyof CaptureResult> {
+  const shared = sharedFunctions(names)
+  // Ids and names may both lead to another table once the database is restored.
+  const name = `${names.schema}.${quoteName(`capture_${oid}_${hash(table).slice(0, 8)}`)}`
+  const sql = captureFunction(names, plan, kinds, name)
+  const comment = commentOn(shared + sql)
+  const [rows, truncate] = triggerNames(names)
+  const known = await ask(
+    client,
+    `SELECT tgname, obj_description(tgfoid, 'pg_proc') = $2
+       AND tgfoid = to_regprocedure($3) AND tgenabled <> 'D'
+     FROM pg_trigger WHERE tgrelid = $1 AND tgname = ANY ($4::text[])`,
+    oid,
+    comment,
+    `${name}()`,
+    [rows, truncate],
+  )
+  if (known.length === 2 && known.every(([, isSame]) => isSame === 't')) return 'unchanged'
+  await client.query(shared)
+  await client.query(`${sql}; COMMENT ON FUNCTION ${name}() IS ${literal(comment)}`)
+  // Replacing the function needs no lock on the table, unlike the triggers.
+  const lacking = await ask(
+    client,
+    `SELECT FROM pg_trigger WHERE tgrelid = $1 AND tgname = ANY ($2::text[])
+       AND tgfoid = to_regprocedure($3) AND tgenabled <> 'D'`,
+    oid,
+    [rows, truncate],
+    `${name}()`,
+  )
+  if (lacking.length < 2)
+    await client.query(`
+      DROP TRIGGER IF EXISTS ${rows} ON ${table};
+      DROP TRIGGER IF EXISTS ${truncate} ON ${table};
+      CREATE TRIGGER ${rows} AFTER INSERT OR UPDATE OR DELETE ON ${table}
+        FOR EACH ROW EXECUTE FUNCTION ${name}();
+      CREATE TRIGGER ${truncate} AFTER TRUNCATE ON ${table}
+        FOR EACH STATEMENT EXECUTE FUNCTION ${name}();`)
+  return known.length > 0 ? 'replaced' : 'installed'
+}
+
+/** Drops the functions of tables that are gone, or have another name or no triggers. */
+async function dropUnused(client: PostgresPoolClient, { schema }: Names): Promise<void> {
+  const unused = await ask(
+    client,
+    `SELECT pg_proc.oid::regprocedure::text FROM pg_proc
+     WHERE pronamespace = to_regnamespace($1)
+       AND obj_description(pg_proc.oid, 'pg_proc') LIKE 'daybook capture %'
+       AND NOT EXISTS (SELECT FROM pg_trigger WHERE tgfoid = pg_proc.oid)`,
+    schema,
+  )
+  for (const [name] of unused) await ask(client, `DROP FUNCTION ${name}`)
+}
+
+/**
+ * Makes triggers on tables in the log's database. From then on each row that is inserted, updated or deleted, by
+ * whatever program and statement, leaves an event in the transaction that changes it: `audit:<table>:create`,
+ * `:update` or `:destroy`, with the row as `before` and `after`; TRUNCATE leaves `audit:<table>:truncate`. Run it
+ * after the migrations at each start: it changes nothing if the triggers are those of the options and the columns.
+ * Tables that are not in the options stay as they are. Works in one transaction.
+ *
+ * Rejects with `INVALID_OPTION` for tables and columns that do not exist, tables without a primary key, and a
+ * database without a log; `STORE_FAILED` with the error of the server.
+ */
+export async function captureChanges(options: PostgresCaptureOptions): Promise<CaptureResult> {
+  const tables = readTables(options)
+  return change(options, async (client, names) => {
+    const outbox = await ask(
+      client,
+      'SELECT FROM pg_class WHERE oid = to_regclass($1)',
+      names.outbox,
+    )
+    if (outbox.length === 0)
+      throw invalid(
+        `the schema ${names.schema} has no audit log: open the store and read from it once`,
+      )
+    const found: { readonly options: CapturedTable; readonly table: CatalogTable }[] = []
+    for (const one of tables)
+      found.push({ options: one, table: await findTable(client, names, one.name) })
+    checkExcluded(
+      options,
+      found.map(({ table }) => table),
+    )
+    const plans = found.map(({ options: own, table }) => planCapture(own, options, table))
+    const result = {
+      installed: [] as string[],
+      replaced: [] as string[],
+      unchanged: [] as string[],
+    }
+    for (const [i, plan] of plans.entries())
+      result[await install(client, names, plan, found[i]!.table)].push(plan.name)
+    await dropUnused(client, names)
+    return result
+  })
+}
+
+/**
+ * Drops the triggers of `captureChanges` and their functions. Events of earlier changes stay. Resolves to the names of
+ * the tables that had any. Rejects as `captureChanges` does.
+ */
+export async function removeCapture(
+  options: PostgresRemoveCaptureOptions,
+): Promise<readonly string[]> {
+  const { tables } = options
+  const wanted = tables && readTables({ tables }).map(({ name }) => name)
+  return change(options, async (client, names) => {
+    const named = wanted && (await oidsOf(client, wanted))
+    const found = await ask(
+      client,
+      `SELECT DISTINCT tgrelid, tgrelid::regclass::text FROM pg_trigger
+       WHERE tgname = ANY ($1::text[]) AND tgparentid = 0`,
+      triggerNames(names),
+    )
+    const removed: string[] = []
+    for (const [oid, table] of found) {
+      const name = named ? named.get(oid!) : table!
+      if (name === undefined) continue
+      for (const trigger of triggerNames(names))
+        await ask(client, `DROP TRIGGER IF EXISTS ${trigger} ON ${table}`)
+      removed.push(name)
+    }
+    await dropUnused(client, names)
+    return removed
+  })
+}
+
+/**
+ * Calls `run` and resolves to its result. Rows that the transaction changes meanwhile are captured with this user
+ * name; others have none. The transaction is an open one of the host: a client of pg, or one of `daybook/orm`. Calls
+ * for one transaction must not be nested. Rejects with `INVALID_OPTION` if no transaction is open.
+ *
+ * Without this function, in SQL: `SELECT set_config('daybook.actor', 'ann', true)`, until the end of the transaction.
+ */
+export async function captureAs<Result>(
+  transaction: PostgresClient | SqlTransaction,
+  username: string | null,
+  run: () => Result,
+): Promise<Awaited<Result>> {
+  if (username !== null && typeof username !== 'string')
+    throw invalid(`username must be a text or null; it is ${inspect(username)}`)
+  checkClient(transaction)
+  const set = (name: string): string => `SELECT set_config('daybook.actor', ${literal(name)}, true)`
+  try {
+    await transaction.query(`${REQUIRE_TRANSACTION}; ${set(storableText(username ?? ''))}`)
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    const message = `transaction must be a client with an open transaction: BEGIN first (${reason})`
+    throw new AuditLogError('INVALID_OPTION', message, { cause })
+  }
+  try {
+    return await run()
+  } finally {
+    // The transaction may have ended, or can only be rolled back.
+    await transaction.query(set('')).catch(() => {})
+  }
+}

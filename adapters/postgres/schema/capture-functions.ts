@@ -1,0 +1,207 @@
+import { REDACTED, SENSITIVE_KEYS } from '../../../src/event/secrets.js'
+import {
+  type CapturePlan,
+  captureType,
+  MAX_CAPTURED_BYTES,
+} from '../../../src/store-kit/capture.js'
+import type { Names } from './names.js'
+import { OVERFLOW } from './terms.js'
+
+/*
+ * Functions of the triggers that put the changed rows of a table into the outbox. They take rows as JSON and look up
+ * columns by name, so that a column that is added, renamed or dropped later breaks no write. They run with the
+ * rights of their owner, as a role that writes to the table may have none on the log.
+ */
+
+const SETTINGS = 'SET search_path = pg_catalog, pg_temp'
+
+/** A literal that means the same whatever `standard_conforming_strings` is, and does not end a function's body. */
+const literal = (text: string): string =>
+  `E'${text.replaceAll('\\', '\\\\').replaceAll("'", "''").replaceAll('$', '\\x24')}'`
+
+const textArray = (texts: readonly string[]): string =>
+  `ARRAY[${texts.map(literal).join(', ')}]::text[]`
+
+/** Functions that all triggers of the log use. */
+export function sharedFunctions({ capture }: Names): string {
+  const { letters, words, whole, not } = SENSITIVE_KEYS
+  const max = Number.MAX_SAFE_INTEGER
+  return `
+  -- The rule of isSensitive in JavaScript.
+  CREATE OR REPLACE FUNCTION ${capture.isSecret}(_key text) RETURNS boolean
+  LANGUAGE sql IMMUTABLE ${SETTINGS} AS $daybook$
+    SELECT (
+      regexp_replace(_words, '[^a-z]', '', 'g') ~ ${literal(letters)}
+        OR _words ~ ${literal(words)}
+        OR regexp_replace(lower(_key), '[^a-z0-9]', '', 'g') = ANY (${textArray(whole)})
+    ) AND NOT ${not.map((pattern) => `_words ~ ${literal(pattern)}`).join(' AND NOT ')}
+    FROM regexp_replace(
+      lower(regexp_replace(_key, '([a-z0-9])([A-Z])', '\\1_\\2', 'g')), '[^a-z0-9]', '_', 'g'
+    ) AS normal(_words)
+  $daybook$;
+
+  -- Replaces the values of secret keys at any depth.
+  CREATE OR REPLACE FUNCTION ${capture.json}(_value jsonb) RETURNS jsonb
+  LANGUAGE plpgsql IMMUTABLE ${SETTINGS} AS $daybook$
+  BEGIN
+    IF jsonb_typeof(_value) = 'object' THEN
+      RETURN (
+        SELECT coalesce(jsonb_object_agg(key, CASE
+          WHEN value <> 'null' AND ${capture.isSecret}(key) THEN ${literal(JSON.stringify(REDACTED))}
+          ELSE ${capture.json}(value)
+        END), '{}')
+        FROM jsonb_each(_value)
+      );
+    ELSIF jsonb_typeof(_value) = 'array' THEN
+      RETURN (
+        SELECT coalesce(jsonb_agg(${capture.json}(value) ORDER BY i), '[]')
+        FROM jsonb_array_elements(_value) WITH ORDINALITY AS element(value, i)
+      );
+    END IF;
+    RETURN _value;
+  END
+  $daybook$;
+
+  -- A row as events show it: numbers that a double cannot hold are texts, bytes are their number.
+  CREATE OR REPLACE FUNCTION ${capture.state}(
+    _row jsonb, _known text[], _secret text[], _bytes text[], _numbers text[], _json text[]
+  ) RETURNS jsonb LANGUAGE plpgsql IMMUTABLE ${SETTINGS} AS $daybook$
+  DECLARE
+    _key text;
+    _value jsonb;
+    _number numeric;
+    _added jsonb := _row - _known;
+  BEGIN
+    FOREACH _key IN ARRAY _numbers LOOP
+      _value := _row -> _key;
+      IF jsonb_typeof(_value) = 'number' THEN
+        _number := trim_scale((_row ->> _key)::numeric);
+        IF abs(_number) > ${max} OR scale(_number) > 300 OR (
+          scale(_number) > 0 AND length(ltrim(replace(abs(_number)::text, '.', ''), '0')) > 15
+        ) THEN
+          _row := _row || jsonb_build_object(_key, _row ->> _key);
+        END IF;
+      END IF;
+    END LOOP;
+    FOREACH _key IN ARRAY _json LOOP
+      IF jsonb_typeof(_row -> _key) IN ('object', 'array') THEN
+        _row := _row || jsonb_build_object(_key, ${capture.json}(_row -> _key));
+      END IF;
+    END LOOP;
+    FOREACH _key IN ARRAY _bytes LOOP
+      IF jsonb_typeof(_row -> _key) = 'string' THEN
+        _value := jsonb_build_object('bytes', (length(_row ->> _key) - 2) / 2);
+        _row := _row || jsonb_build_object(_key, _value);
+      END IF;
+    END LOOP;
+    FOREACH _key IN ARRAY _secret LOOP
+      IF _row -> _key <> 'null' THEN
+        _row := _row || jsonb_build_object(_key, ${literal(REDACTED)});
+      END IF;
+    END LOOP;
+    -- Columns that were added after the triggers.
+    IF _added <> '{}' THEN
+      _row := _row || ${capture.json}(_added);
+    END IF;
+    RETURN _row;
+  END
+  $daybook$;
+
+  REVOKE ALL ON FUNCTION ${capture.isSecret}(text) FROM PUBLIC;
+  REVOKE ALL ON FUNCTION ${capture.json}(jsonb) FROM PUBLIC;
+  REVOKE ALL ON FUNCTION ${capture.state}(jsonb, text[], text[], text[], text[], text[]) FROM PUBLIC;
+`
+}
+
+/** How a column is shown; others as JSON has them. */
+export type ColumnKind = 'bytes' | 'number' | 'json' | 'other'
+
+/** SQL of the trigger function of one table. */
+export function captureFunction(
+  { outbox, capture }: Names,
+  plan: CapturePlan,
+  kinds: ReadonlyMap<string, ColumnKind>,
+  name: string,
+): string {
+  const { subject, primaryKey, link, sourcePrefix, columns, secret, excluded } = plan
+  const ofKind = (kind: ColumnKind): string =>
+    textArray(columns.filter((column) => kinds.get(column) === kind && !secret.includes(column)))
+  const lists = [columns, secret].map(textArray)
+  const shown = (row: string): string =>
+    `${capture.state}(${[row, ...lists, ofKind('bytes'), ofKind('number'), ofKind('json')].join(', ')})`
+  const first = literal(primaryKey[0]!)
+  const members = primaryKey.map((column) => `${literal(column)}, _row -> ${literal(column)}`)
+  const key =
+    link === undefined
+      ? `jsonb_build_object(${members.join(', ')})`
+      : `coalesce(_row -> ${first}, 'null')`
+  const source =
+    sourcePrefix === undefined
+      ? 'NULL'
+      : `CASE WHEN _row ->> ${first} ~* '^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$'
+          THEN ${literal(sourcePrefix)} || lower(_row ->> ${first}) END`
+  const table = JSON.stringify({ table: subject }).slice(0, -1)
+  return `
+  CREATE OR REPLACE FUNCTION ${name}() RETURNS trigger
+  LANGUAGE plpgsql SECURITY DEFINER ${SETTINGS} SET timezone = 'UTC' AS $daybook$
+  DECLARE
+    _now timestamptz := clock_timestamp();
+    _before jsonb;
+    _after jsonb;
+    _changed text[];
+    _row jsonb;
+    _attributes text := ${literal(table)};
+    _states text := '';
+  BEGIN
+    IF TG_OP IN ('UPDATE', 'DELETE') THEN _before := to_jsonb(OLD) - ${textArray(excluded)}; END IF;
+    IF TG_OP IN ('UPDATE', 'INSERT') THEN _after := to_jsonb(NEW) - ${textArray(excluded)}; END IF;
+    IF TG_OP = 'UPDATE' THEN
+      IF _before = _after THEN RETURN NULL; END IF;
+      SELECT array_agg(key) INTO _changed FROM jsonb_each(_after)
+      WHERE value IS DISTINCT FROM _before -> key;
+    END IF;
+    IF TG_OP <> 'TRUNCATE' THEN
+      _before := ${shown('_before')};
+      _after := ${shown('_after')};
+      _row := coalesce(_after, _before);
+      _attributes := _attributes || ${literal(`,${JSON.stringify(link ?? 'primary_key')}:`)} || ${key}::text;
+    END IF;
+    IF _before IS NOT NULL THEN _states := ',"before":' || _before::text; END IF;
+    IF _after IS NOT NULL THEN _states := _states || ',"after":' || _after::text; END IF;
+    IF TG_OP = 'UPDATE' THEN
+      _states := _states || ',"changes":[' || (
+        SELECT string_agg(jsonb_build_object(
+          'op', 'replace', 'path', '/' || replace(replace(key, '~', '~0'), '/', '~1'),
+          'value', _after -> key, 'old_value', _before -> key
+        )::text, ',') FROM unnest(_changed) AS key
+      ) || ']';
+    END IF;
+    IF octet_length(_states) > ${MAX_CAPTURED_BYTES} THEN
+      _states := ',"recording":{"replaced":["/before","/after"],"cut_bytes":' || octet_length(_states) || '}';
+    END IF;
+    INSERT INTO ${outbox} (
+      suffix, type, username, source, system, attributes, terms, recorded_at, occurred_at, occurred_terms
+    ) VALUES (
+      right(replace(gen_random_uuid()::text, '-', ''), 16),
+      CASE TG_OP
+        WHEN 'INSERT' THEN ${literal(captureType(subject, 'create'))}
+        WHEN 'UPDATE' THEN ${literal(captureType(subject, 'update'))}
+        WHEN 'DELETE' THEN ${literal(captureType(subject, 'destroy'))}
+        ELSE ${literal(captureType(subject, 'truncate'))}
+      END,
+      nullif(current_setting('daybook.actor', true), ''),
+      ${source},
+      true,
+      (_attributes || _states || '}')::json,
+      -- The terms are not known.
+      '{${OVERFLOW}}',
+      (extract(epoch FROM _now) * 1000000)::bigint,
+      to_char(_now, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+      '{}'
+    );
+    RETURN NULL;
+  END
+  $daybook$;
+  REVOKE ALL ON FUNCTION ${name}() FROM PUBLIC;
+`
+}

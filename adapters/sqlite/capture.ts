@@ -1,0 +1,265 @@
+import { inspect } from 'node:util'
+import { AuditLogError } from '../../src/errors.js'
+import {
+  type CaptureOptions,
+  type CapturePlan,
+  type CaptureResult,
+  checkExcluded,
+  type FoundTable,
+  planCapture,
+  readTables,
+} from '../../src/store-kit/capture.js'
+import { quoteName } from '../../src/store-kit/sql.js'
+import { SqlTransaction } from '../../src/store/sql-transaction.js'
+import type { SqliteDatabase } from './connection/database.js'
+import { asDatabase, driverOf, type HostDatabase } from './connection/host-handle.js'
+import {
+  ACTOR_TABLE,
+  CAPTURED_ACTIONS,
+  captureTriggers,
+  FIND_TRIGGERS,
+  triggerName,
+} from './schema/capture-triggers.js'
+
+/** A handle that is open on the log's file. */
+interface DatabaseOption {
+  /** A better-sqlite3 `Database` or a `DatabaseSync` of `node:sqlite`, open on the log's file. */
+  readonly database: HostDatabase
+}
+
+export type SqliteCaptureOptions = CaptureOptions & DatabaseOption
+
+export interface SqliteRemoveCaptureOptions extends DatabaseOption {
+  /** @default all captured tables */
+  readonly tables?: readonly string[]
+}
+
+interface Trigger {
+  readonly name: string
+  readonly table: string
+  readonly sql: string
+}
+
+const invalid = (message: string): AuditLogError => new AuditLogError('INVALID_OPTION', message)
+
+function readDatabase({ database }: DatabaseOption): SqliteDatabase {
+  if (!database || typeof database !== 'object' || !driverOf(database))
+    throw invalid('database must be a handle of better-sqlite3 or node:sqlite')
+  const handle = asDatabase(database)
+  if (!handle.open) throw invalid('database: the handle is closed')
+  return handle
+}
+
+/** Runs `act` in the handle's transaction, or in one of its own. */
+function inTransaction<Result>(database: SqliteDatabase, act: () => Result): Result {
+  const isOwn = !database.inTransaction
+  try {
+    if (isOwn) database.exec('BEGIN IMMEDIATE')
+    const result = act()
+    if (isOwn) database.exec('COMMIT')
+    return result
+  } catch (error) {
+    if (isOwn && database.inTransaction) database.exec('ROLLBACK')
+    if (error instanceof AuditLogError) throw error
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new AuditLogError('STORE_FAILED', `cannot change the triggers: ${reason}`, {
+      cause: error,
+    })
+  }
+}
+
+/** The rows of a query, with integers as numbers whatever the handle's default. */
+const ask = (database: SqliteDatabase, text: string, ...params: unknown[]): unknown[] =>
+  database
+    .prepare(text)
+    .safeIntegers(false)
+    .all(...params)
+
+const hasTable = (database: SqliteDatabase, name: string): boolean =>
+  ask(database, `SELECT 1 FROM main.sqlite_schema WHERE type = 'table' AND name = ?`, name).length >
+  0
+
+/** `hidden` is 1 for hidden columns of virtual tables, 2 and 3 for generated columns. */
+function findTable(database: SqliteDatabase, name: string): FoundTable {
+  if (name.toLowerCase().startsWith('daybook_'))
+    throw invalid(`the table ${name} belongs to the log`)
+  const [found] = ask(
+    database,
+    `SELECT type FROM pragma_table_list WHERE schema = 'main' AND name = ?`,
+    name,
+  ) as { readonly type: string }[]
+  if (found?.type !== 'table') {
+    const is = found ? `${name} is a ${found.type}` : `there is no table ${name}`
+    throw invalid(`${is} in ${database.name}: triggers need an ordinary table`)
+  }
+  const columns = ask(
+    database,
+    `SELECT name, pk FROM pragma_table_xinfo(?, 'main') WHERE hidden <> 1`,
+    name,
+  ) as { readonly name: string; readonly pk: number }[]
+  return {
+    columns: columns.map((column) => column.name),
+    primaryKey: columns
+      .filter(({ pk }) => pk > 0)
+      .toSorted((a, b) => a.pk - b.pk)
+      .map((column) => column.name),
+  }
+}
+
+/** Creates the triggers that are missing or differ. */
+function install(
+  database: SqliteDatabase,
+  plan: CapturePlan,
+  found: readonly Trigger[],
+): keyof CaptureResult {
+  const wanted = captureTriggers(plan)
+  const known = new Map(found.map(({ name, sql }) => [name, sql]))
+  const stale = CAPTURED_ACTIONS.filter(
+    (action) => known.get(triggerName(plan.name, action)) !== wanted.get(action),
+  )
+  for (const action of stale) {
+    database.exec(`DROP TRIGGER IF EXISTS main.${quoteName(triggerName(plan.name, action))}`)
+    database.exec(wanted.get(action)!)
+  }
+  if (stale.length === 0) return 'unchanged'
+  return stale.some((action) => known.has(triggerName(plan.name, action)))
+    ? 'replaced'
+    : 'installed'
+}
+
+/**
+ * Makes triggers on tables in the log's file. From then on each row that is inserted, updated or deleted, by
+ * whatever program and statement, leaves an event in the transaction that changes it: `audit:<table>:create`,
+ * `:update` or `:destroy`, with the row as `before` and `after`. Run it after the migrations at each start: it
+ * changes nothing if the triggers are those of the options and the columns. Tables that are not in the options stay
+ * as they are. Works in the handle's open transaction, or in one of its own.
+ *
+ * Throws `INVALID_OPTION` for tables and columns that do not exist, tables without a primary key, and a file without
+ * a log; `STORE_FAILED` with the driver's error, such as for a locked file.
+ */
+export function captureChanges(options: SqliteCaptureOptions): CaptureResult {
+  const tables = readTables(options)
+  const database = readDatabase(options)
+  return inTransaction(database, () => {
+    if (!hasTable(database, 'daybook_outbox'))
+      throw invalid(`${database.name || 'the database'} has no audit log: open the store first`)
+    const found = tables.map(({ name }) => findTable(database, name))
+    checkExcluded(options, found)
+    const plans = tables.map((table, i) => planCapture(table, options, found[i]!))
+    if (!hasTable(database, 'daybook_actor')) database.exec(ACTOR_TABLE)
+    const triggers = ask(database, FIND_TRIGGERS) as Trigger[]
+    const result = {
+      installed: [] as string[],
+      replaced: [] as string[],
+      unchanged: [] as string[],
+    }
+    for (const plan of plans) result[install(database, plan, triggers)].push(plan.name)
+    return result
+  })
+}
+
+/**
+ * Drops the triggers of `captureChanges`. Events of earlier changes stay. Returns the names of the tables that had
+ * any. Throws as `captureChanges` does.
+ */
+export function removeCapture(options: SqliteRemoveCaptureOptions): readonly string[] {
+  const { tables } = options
+  if (tables !== undefined) readTables({ tables })
+  const database = readDatabase(options)
+  return inTransaction(database, () => {
+    const triggers = (ask(database, FIND_TRIGGERS) as Trigger[]).filter(
+      ({ table }) => tables === undefined || tables.includes(table),
+    )
+    for (const { name } of triggers) database.exec(`DROP TRIGGER main.${quoteName(name)}`)
+    return [...new Set(triggers.map(({ table }) => table))]
+  })
+}
+
+const SET_ACTOR = 'INSERT INTO main.daybook_actor (username) VALUES (?)'
+const CLEAR_ACTOR = 'DELETE FROM main.daybook_actor'
+
+/**
+ * Calls `run` and returns its result. Rows that the transaction changes meanwhile are captured with this user name;
+ * others have none. The transaction is an open one of the host: a handle, or one of `daybook/orm`, for which a
+ * promise is returned. Calls for one transaction must not be nested. Throws `INVALID_OPTION` if no transaction is
+ * open, or nothing is captured in the database.
+ */
+export function captureAs<Result>(
+  transaction: HostDatabase,
+  username: string | null,
+  run: () => Result,
+): Result
+export function captureAs<Result>(
+  transaction: SqlTransaction,
+  username: string | null,
+  run: () => Result,
+): Promise<Awaited<Result>>
+export function captureAs<Result>(
+  transaction: HostDatabase | SqlTransaction,
+  username: string | null,
+  run: () => Result,
+): Result | Promise<Awaited<Result>> {
+  if (username !== null && typeof username !== 'string')
+    throw invalid(`username must be a text or null; it is ${inspect(username)}`)
+  if (transaction instanceof SqlTransaction) return runAs(transaction, username, run)
+  const database = readDatabase({ database: transaction })
+  if (!database.inTransaction) throw invalid('transaction: no transaction is open on the handle')
+  setActor(() => database.prepare(SET_ACTOR).run(username))
+  // The transaction may have ended meanwhile, and with it the user name, unless it was committed.
+  const clear = (): void => {
+    if (database.open) database.exec(CLEAR_ACTOR)
+  }
+  let result: Result
+  try {
+    result = run()
+  } catch (error) {
+    clear()
+    throw error
+  }
+  if (result instanceof Promise) return result.finally(clear) as Result
+  clear()
+  return result
+}
+
+function setActor<Value>(act: () => Value): Value {
+  try {
+    return act()
+  } catch (cause) {
+    throw notCaptured(cause)
+  }
+}
+
+const notCaptured = (cause: unknown): AuditLogError => {
+  if (cause instanceof AuditLogError) return cause
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  return new AuditLogError(
+    'INVALID_OPTION',
+    `transaction: the user name cannot be set (${reason}): run captureChanges on the log's file first`,
+    { cause },
+  )
+}
+
+async function runAs<Result>(
+  transaction: SqlTransaction,
+  username: string | null,
+  run: () => Result,
+): Promise<Awaited<Result>> {
+  try {
+    await transaction.run(`${SET_ACTOR} RETURNING 1 AS done`, [username])
+  } catch (cause) {
+    throw notCaptured(cause)
+  }
+  try {
+    return await run()
+  } finally {
+    await clearIn(transaction)
+  }
+}
+
+async function clearIn(transaction: SqlTransaction): Promise<void> {
+  try {
+    await transaction.run(`${CLEAR_ACTOR} RETURNING 1 AS done`, [])
+  } catch {
+    // The transaction has ended, or can only be rolled back.
+  }
+}

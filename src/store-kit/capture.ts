@@ -1,0 +1,143 @@
+import { AuditLogError } from '../errors.js'
+import { eventTypeFault } from '../event/event-types.js'
+import { LINK_ATTRIBUTES, sourceOf } from '../event/links.js'
+import { didYouMean, nearest } from '../event/nearest.js'
+import { isSensitive } from '../event/secrets.js'
+import { singular } from '../event/singular.js'
+
+/** A table whose changes are captured, with options of its own. */
+export interface CapturedTable {
+  readonly name: string
+  /** Columns that identify a row. @default those of the table's primary key */
+  readonly primaryKey?: readonly string[]
+  /** Columns that no event contains. */
+  readonly exclude?: readonly string[]
+  /** The name of the table in events: `audit:<subject>:create`. @default the name of the table */
+  readonly subject?: string
+}
+
+export interface CaptureOptions {
+  readonly tables: readonly (string | CapturedTable)[]
+  /** Columns that identify a row of a table without a primary key. */
+  readonly primaryKey?: readonly string[]
+  /** Columns that no event contains, in all tables that have them. */
+  readonly exclude?: readonly string[]
+}
+
+/** What `captureChanges` has done, by the names of the tables. */
+export interface CaptureResult {
+  readonly installed: readonly string[]
+  /** Whose triggers were made for other options or other columns. */
+  readonly replaced: readonly string[]
+  readonly unchanged: readonly string[]
+}
+
+/** A table as it is in the database. */
+export interface FoundTable {
+  readonly columns: readonly string[]
+  readonly primaryKey: readonly string[]
+}
+
+/** What the triggers of a table write. */
+export interface CapturePlan {
+  readonly name: string
+  readonly subject: string
+  readonly primaryKey: readonly string[]
+  /** The attribute that has the value of a primary key of one column, such as `order_id`. */
+  readonly link: string | undefined
+  /** The beginning of the source of events whose primary key is a UUID. */
+  readonly sourcePrefix: string | undefined
+  /** All columns but the excluded ones. */
+  readonly columns: readonly string[]
+  readonly excluded: readonly string[]
+  /** Columns whose names look like those of secrets, of `columns`. */
+  readonly secret: readonly string[]
+}
+
+/** Larger attributes are replaced by a note of their size. */
+export const MAX_CAPTURED_BYTES = 1_048_576
+
+export const captureType = (subject: string, action: string): string => `audit:${subject}:${action}`
+
+const invalid = (message: string): AuditLogError => new AuditLogError('INVALID_OPTION', message)
+
+function checkNames(option: string, names: unknown): void {
+  const isName = (name: unknown): boolean =>
+    typeof name === 'string' && name !== '' && !name.includes('\0')
+  if (names !== undefined && !(Array.isArray(names) && names.every(isName)))
+    throw invalid(`${option} must be a list of names`)
+}
+
+/** The tables of the options, each once. Throws `INVALID_OPTION`. */
+export function readTables(options: CaptureOptions): readonly CapturedTable[] {
+  const { tables, primaryKey, exclude } = options
+  checkNames('primaryKey', primaryKey)
+  checkNames('exclude', exclude)
+  if (!Array.isArray(tables) || tables.length === 0)
+    throw invalid('tables must be a list of at least one table')
+  const read = (tables as CaptureOptions['tables']).map((table) => {
+    const one = typeof table === 'string' ? { name: table } : table
+    checkNames('tables', [one?.name])
+    checkNames(`primaryKey of ${one.name}`, one.primaryKey)
+    checkNames(`exclude of ${one.name}`, one.exclude)
+    return one
+  })
+  const twice = read.find(({ name }, i) => read.findIndex((other) => other.name === name) < i)
+  if (twice) throw invalid(`tables has ${twice.name} twice`)
+  return read
+}
+
+/** Throws `INVALID_OPTION` if no table has one of the columns that are excluded in all tables. */
+export function checkExcluded({ exclude }: CaptureOptions, found: readonly FoundTable[]): void {
+  const columns = found.flatMap((table) => table.columns)
+  for (const name of exclude ?? [])
+    if (!columns.includes(name))
+      throw invalid(`exclude: no table has a column ${name}${didYouMean(nearest(name, columns))}`)
+}
+
+const NIL = '00000000-0000-0000-0000-000000000000'
+
+/** `/api/orders/` for the link `order_id` if that is one of the link attributes. */
+function sourcePrefixOf(link: string): string | undefined {
+  if (!LINK_ATTRIBUTES.some((attribute) => attribute === link)) return undefined
+  return sourceOf({ [link]: NIL }, true, undefined, true)?.slice(0, -NIL.length)
+}
+
+/** What to capture of a table. Throws `INVALID_OPTION`. */
+export function planCapture(
+  table: CapturedTable,
+  options: CaptureOptions,
+  found: FoundTable,
+): CapturePlan {
+  const { name, subject = name } = table
+  const fault = eventTypeFault(captureType(subject, 'truncate'))
+  if (fault) throw invalid(`the event type of the table ${name} ${fault}: give it a subject`)
+  const declared = found.primaryKey.length > 0 ? found.primaryKey : options.primaryKey
+  const primaryKey = table.primaryKey ?? declared ?? []
+  if (primaryKey.length === 0)
+    throw invalid(`the table ${name} has no primary key: give it { name, primaryKey }`)
+  for (const column of [...primaryKey, ...(table.exclude ?? [])])
+    if (!found.columns.includes(column))
+      throw invalid(
+        `the table ${name} has no column ${column}${didYouMean(nearest(column, found.columns))}`,
+      )
+  const excluded = [...(options.exclude ?? []), ...(table.exclude ?? [])].filter((column) =>
+    found.columns.includes(column),
+  )
+  const hidden = primaryKey.find((column) => excluded.includes(column))
+  if (hidden !== undefined)
+    throw invalid(`exclude has ${hidden}, which identifies the rows of ${name}`)
+  const columns = found.columns.filter((column) => !excluded.includes(column))
+  const kind = singular(subject.slice(subject.lastIndexOf('.') + 1))
+  const link = primaryKey.length === 1 ? `${kind}_id` : undefined
+  return {
+    name,
+    subject,
+    primaryKey,
+    link,
+    sourcePrefix: link && sourcePrefixOf(link),
+    columns,
+    excluded,
+    secret: columns.filter((column) => isSensitive(column) && !primaryKey.includes(column)),
+  }
+}

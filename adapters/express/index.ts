@@ -8,7 +8,7 @@ export type { Next, NodeListener, NodeMiddleware, NodeRequest } from '../../src/
 export { assertCoverage, type AssertCoverageOptions, type CoveredRouter } from './coverage.js'
 export type { ExpressApp, ExpressRequest, ExpressRouter } from './express.js'
 export { recordRequests, type RecordRequestsOptions } from './record-requests.js'
-export { recordErrors } from '../../src/http/node/thrown.js'
+export { recordError, recordErrors } from '../../src/http/node/thrown.js'
 export type { VerifyUser } from '../../src/http/basic-auth.js'
 export type { EventsRead } from '../../src/http/events/access.js'
 export type { Visible } from '../../src/http/visible-filter.js'

@@ -13,6 +13,7 @@ export type {
 } from './fastify.js'
 export { listRoute, type ListRouteOptions } from './list-route.js'
 export { recordRequests, type RecordRequestsOptions } from './record-requests.js'
+export { recordError } from '../../src/http/node/thrown.js'
 export type { EventsRead } from '../../src/http/events/access.js'
 export type { Visible } from '../../src/http/visible-filter.js'
 export type { EventsAction } from '../../src/http/events/routes.js'

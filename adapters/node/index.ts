@@ -10,7 +10,7 @@ export {
   recordRequests,
   type RecordRequestsOptions,
 } from '../../src/http/node/record-requests.js'
-export { recordErrors } from '../../src/http/node/thrown.js'
+export { recordError, recordErrors } from '../../src/http/node/thrown.js'
 export type { AssertCoverageOptions } from '../../src/http/record/coverage.js'
 export { assertCoverage } from '../../src/http/record/listed-routes.js'
 export type { VerifyUser } from '../../src/http/basic-auth.js'

@@ -91,6 +91,7 @@ export default {
             page('Serve HTTP', '/guide/serve-http'),
             page('Express', '/guide/express'),
             page('Fastify', '/guide/fastify'),
+            page('NestJS', '/guide/nestjs'),
             page('Hono, Next.js, Bun, Deno', '/guide/fetch'),
             page('node:http and Connect', '/guide/node-http'),
             page('Access', '/guide/access'),

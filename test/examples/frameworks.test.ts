@@ -6,6 +6,7 @@ import * as onFetch from '../../examples/frameworks/fetch.js'
 import * as onHono from '../../examples/frameworks/hono.js'
 import * as onKoa from '../../examples/frameworks/koa.js'
 import * as onNode from '../../examples/frameworks/node-http.js'
+import * as onNest from '../../examples/frameworks/nest.js'
 import { listOf, send } from '../support/http.js'
 import { openStream } from '../support/server-sent.js'
 
@@ -15,6 +16,8 @@ const examples = {
   Fastify: onFastify,
   Hono: onHono,
   Fetch: onFetch,
+  'NestJS on Express': onNest,
+  'NestJS on Fastify': { start: onNest.startOnFastify },
   Connect: onConnect,
   'node:http': onNode,
 }

@@ -17,6 +17,14 @@ export const thrownOf = (request: object): { readonly value: unknown } | undefin
   thrown.get(request)
 
 /**
+ * Gives the message and the backtrace of an error to the event of its request, for frameworks that answer errors
+ * themselves, such as NestJS. `request` is the one that the framework passes to handlers.
+ */
+export function recordError(request: object, error: unknown): void {
+  noteThrown(request, error)
+}
+
+/**
  * Error-handling middleware: the event of the request gets the message and the backtrace of the error, which
  * is passed on. Mount it after the routes and before other error handlers.
  */

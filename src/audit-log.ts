@@ -25,6 +25,7 @@ import { AuditLogError, untilAborted } from './errors.js'
 import type { AuditEvent } from './event/event.js'
 import type { EventData, EventTypes } from './event/event-types.js'
 import { explanationOf, type QueryExplanation } from './explaining/explanation.js'
+import { publishQueries } from './explaining/query-channels.js'
 import { createSlowQueries, readSlowQueryMs, type SlowQueries } from './explaining/slow-queries.js'
 import { requireNode } from './store/node-version.js'
 import { createTrace } from './store/trace.js'
@@ -100,12 +101,13 @@ export class AuditLog<const Types extends EventTypes = EventTypes> {
     const waiting = positive(defaultRecorderOptions, options.waiting)
     const ownClock = systemClock()
     const now = store.clock ?? guardedClock(ownClock, createClockGuard(ownClock.monotonic))
-    this.#queries = createSlowQueries(
+    const queries = createSlowQueries(
       store,
       readSlowQueryMs(options.slowQueryMs),
       () => (this.#emitter.all.get('slow-query')?.length ?? 0) > 0,
       (slow) => this.#emit('slow-query', slow),
     )
+    this.#queries = publishQueries(this, queries)
     this.#tails = createTails(store)
     this.#live = createLiveEvents(store, this.limits, waiting)
     const warnOfLoss = createLossWarnings()

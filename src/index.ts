@@ -72,6 +72,7 @@ export {
   type ThrottleRule,
 } from './event/event-types.js'
 export type { QueryExplanation } from './explaining/explanation.js'
+export type { CountMessage, ListMessage } from './explaining/query-channels.js'
 export type { SlowQuery } from './explaining/slow-queries.js'
 export type { QueryMethod, QueryStep, QueryTrace, StepTrace } from './store/trace.js'
 export type { FailurePolicies, FailurePolicy } from './recording/failure-policy.js'
@@ -93,6 +94,7 @@ export type { Link, LinkAttribute, ResolveSource } from './event/links.js'
 export type { ListSource, ListTable } from './lists/list-source.js'
 export type { LiveEvent } from './live/live-events.js'
 export type { AuditLogStats, Outcome, OutcomeMessage } from './recording/outcomes.js'
+export type { RecordMessage } from './recording/record-channel.js'
 export type { RecorderOptions } from './recording/queue-limits.js'
 export type {
   Analysis,

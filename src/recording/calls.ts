@@ -9,6 +9,7 @@ import { checkIdempotencyKey } from './idempotency-key.js'
 import type { AuditLogStats } from './outcomes.js'
 import type { Recorder } from './recorder.js'
 import { createPipeline, type Pipeline, type PipelineDependencies } from './pipeline.js'
+import { records } from './record-channel.js'
 import { readOnlyError } from '../store/read-only.js'
 import type { WaitOptions } from '../store/store.js'
 import type { Throttling } from './throttling.js'
@@ -74,7 +75,7 @@ export function createCalls(dependencies: CallsDependencies): Calls {
   let isClosed = false
 
   /** `makeDraft` runs synchronously, so that calls keep their order. */
-  const call = (
+  const callUnpublished = (
     type: string,
     options: CallOptions | undefined,
     kind: SystemCall,
@@ -109,6 +110,14 @@ export function createCalls(dependencies: CallsDependencies): Calls {
       return refuse(thrown)
     }
   }
+
+  const call: typeof callUnpublished = (type, options, kind, makeDraft) =>
+    records.hasSubscribers
+      ? records.tracePromise(() => callUnpublished(type, options, kind, makeDraft), {
+          audit: dependencies.audit,
+          type,
+        })
+      : callUnpublished(type, options, kind, makeDraft)
 
   const system: Calls['system'] = (type, data, options, kind) =>
     call(type, options, kind ?? SYSTEM, () => prepare.system(type, data, options, kind))

@@ -54,6 +54,8 @@ it('prom-client', { timeout: 60_000 }, async () => {
     'audit_calls_total{outcome="stored",level="api"} 1',
     'audit_calls_total{outcome="rejected",level="no"} 1',
     'audit_waiting 1',
+    'audit_health{part="store"} 0',
+    'audit_health{part="recording"} 0',
   ])
 })
 
@@ -78,5 +80,27 @@ it('OpenTelemetry', { timeout: 60_000 }, async () => {
     'audit.calls {"outcome":"stored","level":"api"} 1',
     'audit.calls {"outcome":"rejected","level":"no"} 1',
     'audit.waiting {} 1',
+  ])
+})
+
+it('pino', { timeout: 60_000 }, async () => {
+  const output = await run(`${before}${recipe('pino')}${use}
+    await audit.flush()
+    await audit.close()`)
+  const lines = output
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+  const stored = { level: 30, msg: 'audit event stored', user: null }
+  expect(lines).toMatchObject([
+    { ...stored, type: 'warn:disk:full' },
+    { ...stored, type: 'api:orders:create' },
+    {
+      level: 50,
+      msg: 'audit event rejected',
+      type: 'no:such:type',
+      err: { code: 'UNKNOWN_EVENT_TYPE' },
+    },
+    { ...stored, type: 'api:orders:create' },
   ])
 })
